@@ -1,0 +1,1 @@
+//! The deck: raw TOML, checked once, becomes a plan.

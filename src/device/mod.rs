@@ -1,0 +1,1 @@
+//! Devices: where columns live and where passes run.

@@ -1,0 +1,92 @@
+//! The one error type: every variant says what happened, where, and what to do.
+
+use std::path::{Path, PathBuf};
+
+/// Everything that can go wrong for a reason outside the code.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The deck, or an option that overrides it, is wrong; the report has one entry per mistake.
+    #[error("{report}")]
+    Deck {
+        /// The rendered report: every mistake with file, line, column, excerpt and remedy.
+        report: String,
+    },
+    /// The command line asks for something that cannot be done.
+    #[error("{message}\n  help: {remedy}")]
+    Usage {
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// A file could not be read, written, created or renamed.
+    #[error("cannot {action} {}: {cause}\n  help: {remedy}", path.display())]
+    File {
+        /// The verb: "read", "write", "create", "rename".
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The reason the system gave.
+        cause: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// A file was read but its content is not what it should be.
+    #[error("{} is damaged or of another kind: {what}\n  help: {remedy}", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where in the file.
+        what: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// The particles reached a state that cannot be continued (NaN, a box smaller than a cutoff, ...).
+    #[error("step {step}: {what}\n  help: {remedy}")]
+    State {
+        /// The step at which it was found.
+        step: u64,
+        /// Which quantity of which particle, and its value.
+        what: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// Another rank failed; it has printed its own error.
+    #[error("another rank failed")]
+    Elsewhere,
+}
+
+/// The result of everything that can fail for a reason outside the code.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// An error of the file system on `path`, with a remedy that fits its kind.
+    pub fn file(action: &'static str, path: &Path, cause: &std::io::Error) -> Self {
+        use std::io::ErrorKind as Kind;
+        let remedy = match cause.kind() {
+            Kind::NotFound => "check the spelling and that the folder exists",
+            Kind::PermissionDenied | Kind::ReadOnlyFilesystem => {
+                "choose a folder you may write to, or change its permissions"
+            }
+            Kind::IsADirectory => "name a file inside that folder",
+            Kind::StorageFull | Kind::QuotaExceeded => {
+                "free some space or choose another folder, then restart from the last checkpoint"
+            }
+            _ => "see the reason above",
+        };
+        Error::File { action, path: path.to_owned(), cause: cause.to_string(), remedy: remedy.into() }
+    }
+
+    /// A usage error.
+    pub fn usage(message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Error::Usage { message: message.into(), remedy: remedy.into() }
+    }
+
+    /// The exit status that belongs to this error: 2 for bad usage or deck, 1 for the rest.
+    pub fn exit_status(&self) -> u8 {
+        match self {
+            Error::Deck { .. } | Error::Usage { .. } => 2,
+            _ => 1,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Long-range forces: Barnes-Hut gravity.

@@ -1,0 +1,1 @@
+//! Laws: one file each. They know no device, rank or file.

@@ -1,0 +1,27 @@
+//! hilbrium: molecular dynamics and smoothed particle hydrodynamics along a Hilbert curve.
+//!
+//! The modules stand in the order of a step:
+//! [`deck`] → [`start`] → [`domain`] → [`neighbors`] → [`pair`] passes of [`laws`] → [`far`] → [`motion`] →
+//! [`observe`], [`snapshot`].
+
+pub mod comm;
+pub mod commands;
+pub mod deck;
+pub mod device;
+pub mod domain;
+pub mod error;
+pub mod far;
+pub mod laws;
+pub mod motion;
+pub mod neighbors;
+pub mod observe;
+pub mod pair;
+pub mod particles;
+pub mod report;
+pub mod snapshot;
+pub mod space;
+pub mod start;
+pub mod tree;
+pub mod validate;
+
+pub use error::{Error, Result};

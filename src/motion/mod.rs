@@ -1,0 +1,1 @@
+//! Motion: the leapfrog and its time step.

@@ -1,0 +1,1 @@
+//! Neighbors: clusters of 8, super-clusters of 64, list building and compression.

@@ -1,0 +1,1 @@
+//! Observables: energies, momentum, profiles.

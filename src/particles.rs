@@ -1,0 +1,262 @@
+//! The particles: named columns of doubles beside the 64-bit identity, all in key order.
+//!
+//! Layout on a rank, after [`crate::domain::Domain::sync`]: `[halos of lower ranks | padding | owned | halos of
+//! higher ranks]`; `owned().start` is a multiple of 64, the padding are ghosts (see [`Particles::ghost`]).
+
+use std::ops::Range;
+
+/// What a column is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Carried from step to step, exchanged with the particle, written to checkpoints.
+    State,
+    /// Recomputed from the state in every step.
+    Derived,
+}
+
+macro_rules! fields {
+    ($($(#[doc = $doc:literal])+ $field:ident = $name:literal, $components:literal, $role:ident, [$mass:literal $length:literal $time:literal];)*) => {
+        /// A named quantity of a particle: one column per component.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(usize)]
+        pub enum Field { $($(#[doc = $doc])+ $field),* }
+
+        impl Field {
+            /// Every field, in the order of their columns.
+            pub const ALL: &[Field] = &[$(Field::$field),*];
+
+            /// The name used in laws, logs and files, in snake case.
+            pub const fn name(self) -> &'static str { match self { $(Field::$field => $name),* } }
+
+            /// Number of components: 1, 3 (a vector) or 6 (a symmetric tensor: xx xy xz yy yz zz).
+            pub const fn components(self) -> usize { match self { $(Field::$field => $components),* } }
+
+            /// What the field is for.
+            pub const fn role(self) -> Role { match self { $(Field::$field => Role::$role),* } }
+
+            /// Exponents of mass, length and time of the field's unit.
+            pub const fn dimensions(self) -> [i32; 3] { match self { $(Field::$field => [$mass, $length, $time]),* } }
+        }
+    };
+}
+
+fields! {
+    /// Position.
+    Position = "position", 3, State, [0 1 0];
+    /// Velocity.
+    Velocity = "velocity", 3, State, [0 1 -1];
+    /// Mass.
+    Mass = "mass", 1, State, [1 0 0];
+    /// Smoothing length h; the kernels' support is 2h.
+    SmoothingLength = "smoothing_length", 1, State, [0 1 0];
+    /// Specific internal energy u.
+    InternalEnergy = "internal_energy", 1, State, [0 2 -2];
+    /// Viscosity coefficient alpha.
+    Viscosity = "viscosity", 1, State, [0 0 0];
+    /// Acceleration, of all forces.
+    Acceleration = "acceleration", 3, State, [0 1 -2];
+    /// Rate of the specific internal energy.
+    InternalEnergyRate = "internal_energy_rate", 1, State, [0 2 -3];
+    /// Work spent on the particle in the last step, in lane pairs: what the domain balances.
+    Work = "work", 1, State, [0 0 0];
+    /// Mass density.
+    Density = "density", 1, State, [1 -3 0];
+    /// Velocity divergence.
+    VelocityDivergence = "velocity_divergence", 1, State, [0 0 -1];
+    /// Generalized volume element's estimator X.
+    VolumeElement = "volume_element", 1, Derived, [0 3 0];
+    /// The sum k = sum X_j W_ij, with volume X / k.
+    VolumeSum = "volume_sum", 1, Derived, [0 0 0];
+    /// The grad-h factor Omega.
+    GradH = "grad_h", 1, Derived, [0 0 0];
+    /// Pressure.
+    Pressure = "pressure", 1, Derived, [1 -1 -2];
+    /// Speed of sound.
+    SoundSpeed = "sound_speed", 1, Derived, [0 1 -1];
+    /// Inverse of the integral approach's tau matrix: xx xy xz yy yz zz.
+    GradientMatrix = "gradient_matrix", 6, Derived, [0 -2 0];
+    /// Magnitude of the velocity's curl.
+    VelocityCurl = "velocity_curl", 1, Derived, [0 0 -1];
+    /// Gradient of the velocity divergence.
+    DivergenceGradient = "divergence_gradient", 3, Derived, [0 -1 -1];
+    /// Largest signal speed towards a neighbor.
+    SignalSpeed = "signal_speed", 1, Derived, [0 1 -1];
+    /// Gravitational potential.
+    Potential = "potential", 1, Derived, [0 2 -2];
+    /// Number density sum of the smoothing-length iteration.
+    NumberDensity = "number_density", 1, Derived, [0 -3 0];
+    /// Logarithmic derivative of the number density with the smoothing length.
+    NumberDensitySlope = "number_density_slope", 1, Derived, [0 -3 0];
+}
+
+impl Field {
+    /// The field of that name.
+    pub fn named(name: &str) -> Option<Field> {
+        Field::ALL.iter().copied().find(|field| field.name() == name)
+    }
+
+    const fn first_column(self) -> usize {
+        let (mut column, mut k) = (0, 0);
+        while k < self as usize {
+            column += Field::ALL[k].components();
+            k += 1;
+        }
+        column
+    }
+}
+
+/// The particles of a rank: owned ones and halos, as columns of equal length.
+#[derive(Clone, Debug, Default)]
+pub struct Particles {
+    /// Identity, never changed; `u64::MAX` marks a ghost of the padding.
+    pub id: Vec<u64>,
+    /// Hilbert key of the position.
+    pub key: Vec<u64>,
+    columns: Vec<Vec<f64>>,
+    fields: Vec<Field>,
+    owned: Range<usize>,
+}
+
+impl Particles {
+    /// `count` owned particles with zeroed `fields` and ids `0..count`.
+    pub fn new(fields: &[Field], count: usize) -> Self {
+        let mut sorted = fields.to_vec();
+        sorted.sort();
+        sorted.dedup();
+        let total: usize = Field::ALL.iter().map(|field| field.components()).sum();
+        let mut columns = vec![Vec::new(); total];
+        for field in &sorted {
+            for c in 0..field.components() {
+                columns[field.first_column() + c] = vec![0.0; count];
+            }
+        }
+        Self {
+            id: (0..count as u64).collect(),
+            key: vec![0; count],
+            columns,
+            fields: sorted,
+            owned: 0..count,
+        }
+    }
+
+    /// The fields these particles have, in column order.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// The fields of a role.
+    pub fn fields_of(&self, role: Role) -> Vec<Field> {
+        self.fields.iter().copied().filter(|field| field.role() == role).collect()
+    }
+
+    /// Whether the field is there.
+    pub fn has(&self, field: Field) -> bool {
+        self.fields.binary_search(&field).is_ok()
+    }
+
+    /// Number of rows: owned, halos and padding.
+    pub fn len(&self) -> usize {
+        self.id.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.id.is_empty()
+    }
+
+    /// The rows this rank owns.
+    pub fn owned(&self) -> Range<usize> {
+        self.owned.clone()
+    }
+
+    /// Declare which rows are owned (the domain does this).
+    pub fn set_owned(&mut self, owned: Range<usize>) {
+        debug_assert!(owned.end <= self.len());
+        self.owned = owned;
+    }
+
+    /// Whether a row is padding.
+    pub fn ghost(&self, row: usize) -> bool {
+        self.id[row] == u64::MAX
+    }
+
+    /// A scalar field, or one component of a field.
+    pub fn component(&self, field: Field, component: usize) -> &[f64] {
+        debug_assert!(self.has(field), "no column {}", field.name());
+        &self.columns[field.first_column() + component]
+    }
+
+    /// One component of a field, to change.
+    pub fn component_mut(&mut self, field: Field, component: usize) -> &mut [f64] {
+        debug_assert!(self.has(field), "no column {}", field.name());
+        &mut self.columns[field.first_column() + component]
+    }
+
+    /// A scalar field.
+    pub fn scalar(&self, field: Field) -> &[f64] {
+        debug_assert!(field.components() == 1);
+        self.component(field, 0)
+    }
+
+    /// A scalar field, to change.
+    pub fn scalar_mut(&mut self, field: Field) -> &mut [f64] {
+        debug_assert!(field.components() == 1);
+        self.component_mut(field, 0)
+    }
+
+    /// The three components of a vector field.
+    pub fn vector(&self, field: Field) -> [&[f64]; 3] {
+        debug_assert!(field.components() == 3);
+        [0, 1, 2].map(|c| self.component(field, c))
+    }
+
+    /// Several components at once to change, with the rest left to read: `(field, component)` must differ.
+    pub fn components_mut<const N: usize>(&mut self, wanted: [(Field, usize); N]) -> [&mut [f64]; N] {
+        let columns = wanted.map(|(field, component)| field.first_column() + component);
+        match self.columns.get_disjoint_mut(columns) {
+            Ok(slices) => slices.map(Vec::as_mut_slice),
+            Err(_) => unreachable!("components_mut: the same component twice"),
+        }
+    }
+
+    /// The vector at a row.
+    pub fn vector_at(&self, field: Field, row: usize) -> crate::space::Vec3d {
+        let [x, y, z] = self.vector(field);
+        crate::space::Vec3d::new(x[row], y[row], z[row])
+    }
+
+    /// Set the vector at a row.
+    pub fn set_vector(&mut self, field: Field, row: usize, value: crate::space::Vec3d) {
+        for c in 0..3 {
+            self.component_mut(field, c)[row] = value[c];
+        }
+    }
+
+    /// Rebuild all columns so that new row `k` is old row `order[k]`; `None` becomes a ghost (id `u64::MAX`, all
+    /// fields zero, positions at infinity).
+    pub fn arrange(&mut self, order: &[Option<usize>]) {
+        let rows = |old: &[u64], ghost: u64| order.iter().map(|o| o.map_or(ghost, |o| old[o])).collect();
+        self.id = rows(&self.id, u64::MAX);
+        self.key = rows(&self.key, u64::MAX);
+        for field in self.fields.clone() {
+            let ghost = if field == Field::Position { f64::INFINITY } else { 0.0 };
+            for c in 0..field.components() {
+                let column = &mut self.columns[field.first_column() + c];
+                *column = order.iter().map(|o| o.map_or(ghost, |o| column[o])).collect();
+            }
+        }
+    }
+
+    /// Change the number of rows at the end; new rows are ghosts.
+    pub fn resize(&mut self, rows: usize) {
+        self.id.resize(rows, u64::MAX);
+        self.key.resize(rows, u64::MAX);
+        for field in self.fields.clone() {
+            let ghost = if field == Field::Position { f64::INFINITY } else { 0.0 };
+            for c in 0..field.components() {
+                self.columns[field.first_column() + c].resize(rows, ghost);
+            }
+        }
+        self.owned = self.owned.start.min(rows)..self.owned.end.min(rows);
+    }
+}

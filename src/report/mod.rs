@@ -1,0 +1,1 @@
+//! Reports: progress, log, phase table.

@@ -1,0 +1,1 @@
+//! Files: snapshots, checkpoints, sidecars, initial conditions.

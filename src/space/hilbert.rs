@@ -1,0 +1,1 @@
+//! 63-bit Hilbert keys.

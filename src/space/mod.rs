@@ -1,0 +1,90 @@
+//! Space: the simulation box, its boundaries, and the keys of the Hilbert curve through it.
+
+pub mod hilbert;
+
+use nalgebra::Vector3;
+
+/// A point or vector in double precision.
+pub type Vec3d = Vector3<f64>;
+
+/// What happens at a pair of opposite faces of the box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Boundary {
+    /// Space goes on; the box follows the particles.
+    Open,
+    /// Space repeats.
+    Periodic,
+}
+
+/// The simulation box: an axis-parallel cuboid, half open, with a boundary per dimension.
+///
+/// Invariant: `lower < upper` in every dimension, both finite.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SimulationBox {
+    /// Lower corner.
+    pub lower: Vec3d,
+    /// Upper corner (exclusive).
+    pub upper: Vec3d,
+    /// Boundary per dimension.
+    pub boundary: [Boundary; 3],
+}
+
+impl SimulationBox {
+    /// The edge lengths.
+    pub fn lengths(&self) -> Vec3d {
+        self.upper - self.lower
+    }
+
+    /// The period per dimension: the edge where periodic, infinity where open.
+    pub fn periods(&self) -> Vec3d {
+        let lengths = self.lengths();
+        Vec3d::from_fn(|d, _| if self.boundary[d] == Boundary::Periodic { lengths[d] } else { f64::INFINITY })
+    }
+
+    /// Whether any dimension is periodic.
+    pub fn any_periodic(&self) -> bool {
+        self.boundary.contains(&Boundary::Periodic)
+    }
+
+    /// The shortest periodic image of a separation (components in open dimensions are unchanged).
+    pub fn shortest(&self, separation: Vec3d) -> Vec3d {
+        let lengths = self.lengths();
+        Vec3d::from_fn(|d, _| match self.boundary[d] {
+            Boundary::Periodic => separation[d] - lengths[d] * (separation[d] / lengths[d]).round(),
+            Boundary::Open => separation[d],
+        })
+    }
+
+    /// The position inside the box that `position` is an image of; open dimensions are unchanged.
+    pub fn wrap(&self, position: Vec3d) -> Vec3d {
+        let lengths = self.lengths();
+        Vec3d::from_fn(|d, _| match self.boundary[d] {
+            Boundary::Periodic => {
+                let inside = self.lower[d] + (position[d] - self.lower[d]).rem_euclid(lengths[d]);
+                if inside < self.upper[d] { inside } else { self.lower[d] }
+            }
+            Boundary::Open => position[d],
+        })
+    }
+
+    /// The box that holds all of `extent` (lower and upper corner of the particles): periodic dimensions keep
+    /// their faces; open ones become a common edge, a quarter power of two, about a quantized center, so that
+    /// the box is a function of the extent alone and changes seldom.
+    pub fn fitted(&self, extent: (Vec3d, Vec3d)) -> Self {
+        let mut fitted = *self;
+        let open: Vec<usize> = (0..3).filter(|&d| self.boundary[d] == Boundary::Open).collect();
+        let widest = open.iter().map(|&d| extent.1[d] - extent.0[d]).fold(0.0, f64::max);
+        let magnitude =
+            open.iter().map(|&d| extent.0[d].abs().max(extent.1[d].abs())).fold(f64::MIN_POSITIVE, f64::max);
+        let needed = (widest * 1.05).max(magnitude * 1e-9);
+        let edge = ((needed.log2() * 4.0).ceil() / 4.0).exp2();
+        let grain = edge / 64.0;
+        for d in open {
+            let center = ((extent.0[d] + extent.1[d]) * 0.5 / grain).round() * grain;
+            fitted.lower[d] = center - 0.5 * edge;
+            fitted.upper[d] = center + 0.5 * edge;
+        }
+        fitted
+    }
+}

@@ -1,0 +1,1 @@
+//! Initial conditions: one file a case.

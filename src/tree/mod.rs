@@ -1,0 +1,1 @@
+//! Octrees: the cornerstone array of leaves, the linked octree, multipole moments.

@@ -1,0 +1,1 @@
+//! Validation: exact and reference solutions, norms, verdicts, pictures.
