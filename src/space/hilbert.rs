@@ -1,1 +1,279 @@
-//! 63-bit Hilbert keys.
+//! 63-bit Hilbert keys: 21 levels of a curve through the box whose consecutive cells share a face.
+//!
+//! The curve is Hamilton's (Compact Hilbert Indices, Dalhousie CS-2006-07) in three dimensions: on each level the
+//! octant's bits, seen from the entry corner `e` and direction `d` of the cell, are the Gray code of the digit.
+//! Only 12 pairs `(e, d)` occur; their transitions are tabulated at compile time, three levels a look-up. The
+//! digits of a key's first k levels are the octree node of level k that holds the cell.
+
+use super::{SimulationBox, Vec3d};
+use rayon::prelude::*;
+
+/// Levels of the curve, hence bits per dimension of a cell's coordinates.
+pub const LEVELS: u32 = 21;
+
+/// One past the last key.
+pub const END: u64 = 1 << (3 * LEVELS);
+
+/// Cells per dimension.
+const CELLS: f64 = (1u32 << LEVELS) as f64;
+
+/// Orientations of a cell that occur in the curve.
+const STATES: usize = 12;
+
+/// Three levels a look-up: 512 octant paths (or digit triples) a state.
+const PATHS: usize = 512;
+
+/// The orientation `(entry corner, direction)` as one number.
+const fn orientation(entry: u32, direction: u32) -> u32 {
+    entry * 3 + direction
+}
+
+const fn rotate_left(bits: u32, by: u32) -> u32 {
+    let by = by % 3;
+    ((bits << by) | (bits >> (3 - by))) & 7
+}
+
+const fn gray(digit: u32) -> u32 {
+    digit ^ (digit >> 1)
+}
+
+/// The octant of a digit in an orientation, and the orientation inside of it.
+const fn descend(state: u32, digit: u32) -> (u32, u32) {
+    let (entry, direction) = (state / 3, state % 3);
+    let octant = rotate_left(gray(digit), direction + 1) ^ entry;
+    let corner = if digit == 0 { 0 } else { gray(2 * ((digit - 1) / 2)) };
+    let axis = match digit {
+        0 => 0,
+        _ if digit % 2 == 0 => (digit - 1).trailing_ones() % 3,
+        _ => digit.trailing_ones() % 3,
+    };
+    (octant, orientation(entry ^ rotate_left(corner, direction + 1), (direction + axis + 1) % 3))
+}
+
+/// Numbers of the orientations reached from `(0, 0)`, and those orientations in the order of their numbers.
+const fn reachable() -> ([u32; 24], [u32; STATES]) {
+    let (mut number, mut found, mut count, mut next) = ([u32::MAX; 24], [0; STATES], 1, 0);
+    number[0] = 0;
+    while next < count {
+        let mut digit = 0;
+        while digit < 8 {
+            let (_, state) = descend(found[next], digit);
+            if number[state as usize] == u32::MAX {
+                number[state as usize] = count as u32;
+                found[count] = state;
+                count += 1;
+            }
+            digit += 1;
+        }
+        next += 1;
+    }
+    assert!(count == STATES, "the Hilbert curve has 12 orientations");
+    (number, found)
+}
+
+/// The look-ups of both directions; entry = (next state) << 9 | (three digits or three octants).
+struct Tables {
+    digits: [u16; STATES * PATHS],
+    octants: [u16; STATES * PATHS],
+}
+
+const fn tables() -> Tables {
+    let (number, found) = reachable();
+    let mut tables = Tables { digits: [0; STATES * PATHS], octants: [0; STATES * PATHS] };
+    let mut state = 0;
+    while state < STATES {
+        let mut digits = 0;
+        while digits < PATHS {
+            let (first, inside) = descend(found[state], digits as u32 >> 6);
+            let (second, inside) = descend(inside, digits as u32 >> 3 & 7);
+            let (third, inside) = descend(inside, digits as u32 & 7);
+            let path = (first << 6 | second << 3 | third) as usize;
+            let next = (number[inside as usize] as u16) << 9;
+            tables.digits[state << 9 | path] = next | digits as u16;
+            tables.octants[state << 9 | digits] = next | path as u16;
+            digits += 1;
+        }
+        state += 1;
+    }
+    tables
+}
+
+static TABLES: Tables = tables();
+
+/// Spreads 21 bits to every third.
+#[inline(always)]
+const fn spread(cell: u64) -> u64 {
+    let mut bits = cell & 0x1f_ffff;
+    bits = (bits | bits << 32) & 0x001f_0000_0000_ffff;
+    bits = (bits | bits << 16) & 0x001f_0000_ff00_00ff;
+    bits = (bits | bits << 8) & 0x100f_00f0_0f00_f00f;
+    bits = (bits | bits << 4) & 0x10c3_0c30_c30c_30c3;
+    (bits | bits << 2) & 0x1249_2492_4924_9249
+}
+
+/// Gathers every third bit: the inverse of [`spread`].
+#[inline(always)]
+const fn gather(bits: u64) -> u32 {
+    let mut cell = bits & 0x1249_2492_4924_9249;
+    cell = (cell | cell >> 2) & 0x10c3_0c30_c30c_30c3;
+    cell = (cell | cell >> 4) & 0x100f_00f0_0f00_f00f;
+    cell = (cell | cell >> 8) & 0x001f_0000_ff00_00ff;
+    cell = (cell | cell >> 16) & 0x001f_0000_0000_ffff;
+    (cell | cell >> 32) as u32 & 0x1f_ffff
+}
+
+/// The octants on the way to a cell, three bits a level, the highest level first (the Morton code).
+#[inline(always)]
+const fn octants(cell: [u32; 3]) -> u64 {
+    spread(cell[0] as u64) << 2 | spread(cell[1] as u64) << 1 | spread(cell[2] as u64)
+}
+
+/// Walks 63 bits through a table.
+#[inline(always)]
+fn walk(table: &[u16; STATES * PATHS], bits: u64) -> u64 {
+    let (mut state, mut walked) = (0, 0);
+    for level in (0..7).rev() {
+        let entry = table[state | (bits >> (9 * level)) as usize & 511] as usize;
+        state = entry & !511;
+        walked = walked << 9 | (entry as u64 & 511);
+    }
+    walked
+}
+
+/// The key of a cell; coordinates below 2^21.
+pub fn encode(cell: [u32; 3]) -> u64 {
+    walk(&TABLES.digits, octants(cell))
+}
+
+/// The cell of a key below [`END`].
+pub fn decode(key: u64) -> [u32; 3] {
+    let octants = walk(&TABLES.octants, key);
+    [gather(octants >> 2), gather(octants >> 1), gather(octants)]
+}
+
+/// Scale and offset of cell coordinates per dimension.
+#[inline(always)]
+fn cell_of(coordinate: f64, lower: f64, scale: f64) -> u32 {
+    let cell = (coordinate - lower) * scale;
+    // Written as comparisons so that NaN becomes 0 and both are single instructions.
+    let cell = if cell > 0.0 { cell } else { 0.0 };
+    let cell = if cell < CELLS - 1.0 { cell } else { CELLS - 1.0 };
+    cell as i32 as u32
+}
+
+fn scales(bx: &SimulationBox) -> Vec3d {
+    bx.lengths().map(|length| CELLS / length)
+}
+
+/// The key of a position; positions outside the box are moved to its faces first.
+pub fn key_of(position: &Vec3d, bx: &SimulationBox) -> u64 {
+    let scale = scales(bx);
+    encode([0, 1, 2].map(|d| cell_of(position[d], bx.lower[d], scale[d])))
+}
+
+/// The keys of many positions: [`key_of`] for each row.
+///
+/// # Panics
+/// When the columns differ in length.
+pub fn keys(bx: &SimulationBox, position: [&[f64]; 3], keys: &mut [u64]) {
+    const CHUNK: usize = 4096;
+    const BLOCK: usize = 16;
+    assert!(
+        position.iter().all(|column| column.len() == keys.len()),
+        "position columns and keys differ in length"
+    );
+    let (scale, lower) = (scales(bx), bx.lower);
+    keys.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, keys)| {
+        let rows = chunk * CHUNK..chunk * CHUNK + keys.len();
+        let columns = position.map(|column| &column[rows.clone()]);
+        for (block, keys) in keys.chunks_mut(BLOCK).enumerate() {
+            let start = block * BLOCK;
+            let [x, y, z] = columns.map(|column| &column[start..start + keys.len()]);
+            for (((key, x), y), z) in keys.iter_mut().zip(x).zip(y).zip(z) {
+                *key = octants([
+                    cell_of(*x, lower.x, scale.x),
+                    cell_of(*y, lower.y, scale.y),
+                    cell_of(*z, lower.z, scale.z),
+                ]);
+            }
+            // A block's walks are independent, so that their look-ups overlap.
+            for key in keys {
+                *key = walk(&TABLES.digits, *key);
+            }
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::space::Boundary;
+    use proptest::prelude::*;
+
+    fn unit_box() -> SimulationBox {
+        SimulationBox {
+            lower: Vec3d::new(-1.0, 0.0, 2.0),
+            upper: Vec3d::new(1.0, 5.0, 2.5),
+            boundary: [Boundary::Open; 3],
+        }
+    }
+
+    fn distance(a: [u32; 3], b: [u32; 3]) -> u32 {
+        (0..3).map(|d| a[d].abs_diff(b[d])).sum()
+    }
+
+    proptest! {
+        #[test]
+        fn cells_and_keys_are_a_bijection(cell in prop::array::uniform3(0u32..1 << LEVELS), key in 0..END) {
+            prop_assert!(encode(cell) < END);
+            prop_assert_eq!(decode(encode(cell)), cell);
+            prop_assert_eq!(encode(decode(key)), key);
+        }
+
+        #[test]
+        fn consecutive_keys_share_a_face(key in 0..END - 1) {
+            prop_assert_eq!(distance(decode(key), decode(key + 1)), 1);
+        }
+
+        #[test]
+        fn equal_prefixes_are_equal_octree_nodes(key in 0..END, other in 0..END, level in 0..=LEVELS) {
+            let below = LEVELS - level;
+            let (first, size) = (key >> (3 * below) << (3 * below), 1u64 << (3 * below));
+            let inside = first + other % size;
+            let (a, b) = (decode(key), decode(inside));
+            for d in 0..3 {
+                prop_assert_eq!(a[d] >> below, b[d] >> below);
+            }
+        }
+
+        #[test]
+        fn bulk_keys_are_single_keys(points in prop::collection::vec(prop::array::uniform3(-3.0f64..6.0), 0..50)) {
+            let columns: Vec<Vec<f64>> = (0..3).map(|d| points.iter().map(|p| p[d]).collect()).collect();
+            let mut bulk = vec![0; points.len()];
+            keys(&unit_box(), [&columns[0], &columns[1], &columns[2]], &mut bulk);
+            for (point, key) in points.iter().zip(bulk) {
+                prop_assert_eq!(key_of(&Vec3d::from(*point), &unit_box()), key);
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_three_levels_visit_every_cell_once() {
+        let shift = 3 * (LEVELS - 3);
+        let cells: Vec<_> = (0..512u64).map(|k| decode(k << shift).map(|c| c >> (LEVELS - 3))).collect();
+        assert!(cells.windows(2).all(|pair| distance(pair[0], pair[1]) == 1));
+        let mut sorted = cells;
+        sorted.sort();
+        sorted.dedup();
+        assert_eq!(sorted.len(), 512);
+    }
+
+    #[test]
+    fn outside_and_infinite_positions_are_clamped() {
+        let bx = unit_box();
+        let key = key_of(&Vec3d::new(f64::INFINITY, f64::NEG_INFINITY, f64::NAN), &bx);
+        assert_eq!(decode(key), [(1 << LEVELS) - 1, 0, 0]);
+        assert_eq!(decode(key_of(&bx.upper, &bx)), [(1 << LEVELS) - 1; 3]);
+        assert_eq!(decode(key_of(&bx.lower, &bx)), [0; 3]);
+    }
+}
