@@ -1,1 +1,221 @@
 //! Ranks. One rank is a communicator of size one, never a second code path.
+//!
+//! Ranks are MPI processes ([`Communicator::world`]) or threads of this process ([`run_local`]); both move the same
+//! bytes, and every reduction is done here, in rank order, so that both give the same bits. All methods are
+//! collective: every rank must call them in the same order, each from one thread at a time.
+
+mod local;
+#[cfg(feature = "mpi")]
+mod mpi;
+#[cfg(not(feature = "mpi"))]
+#[path = "absent.rs"]
+mod mpi;
+
+use crate::{Error, Result};
+use bytemuck::Pod;
+use std::sync::Arc;
+
+pub use local::run_local;
+
+/// Reductions of at least this many values are shared out: each rank reduces a slice of them.
+const SHARED_REDUCTION: usize = 4096;
+
+/// The ranks that work on one run, and which of them this is.
+#[derive(Clone)]
+pub struct Communicator(Ranks);
+
+#[derive(Clone)]
+enum Ranks {
+    Local(Arc<local::Member>),
+    World(Arc<mpi::World>),
+}
+
+/// A number that ranks can reduce.
+pub trait Number: Pod + PartialOrd + Send + Sync + std::ops::Add<Output = Self> {}
+impl Number for f64 {}
+impl Number for u64 {}
+impl Number for i64 {}
+
+/// Calls the same function of whichever kind of ranks there is.
+macro_rules! on_ranks {
+    ($self:ident, $ranks:ident => $call:expr) => {
+        match &$self.0 {
+            Ranks::Local($ranks) => $call,
+            Ranks::World($ranks) => $call,
+        }
+    };
+}
+
+impl Communicator {
+    /// All processes that were started together (by `mpirun` and its like); alone, a communicator of size one.
+    ///
+    /// MPI is initialized by the first call and finalized when the last clone is dropped. With more than one rank, a
+    /// panic on any rank from now on ends all of them with status 1.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when MPI was finalized before, cannot be used beside threads, or is not built in although
+    /// several processes were started together.
+    pub fn world() -> Result<Self> {
+        mpi::world().map(Self)
+    }
+
+    /// One rank alone.
+    pub fn solo() -> Self {
+        Self(Ranks::Local(Arc::new(local::Member::solo())))
+    }
+
+    /// Which rank this is, below [`Self::size`].
+    pub fn rank(&self) -> usize {
+        on_ranks!(self, ranks => ranks.rank())
+    }
+
+    /// The number of ranks.
+    pub fn size(&self) -> usize {
+        on_ranks!(self, ranks => ranks.size())
+    }
+
+    /// Whether this is rank 0, the one that prints.
+    pub fn is_root(&self) -> bool {
+        self.rank() == 0
+    }
+
+    /// Wait until every rank is here.
+    pub fn barrier(&self) {
+        on_ranks!(self, ranks => ranks.barrier());
+    }
+
+    /// Replace each value by its sum over the ranks, added in rank order. The number of values is the same everywhere.
+    pub fn all_sum<T: Number>(&self, values: &mut [T]) {
+        self.reduce(values, |sum, value| sum + value);
+    }
+
+    /// Replace each value by its smallest over the ranks.
+    pub fn all_min<T: Number>(&self, values: &mut [T]) {
+        self.reduce(values, |least, value| if value < least { value } else { least });
+    }
+
+    /// Replace each value by its largest over the ranks.
+    pub fn all_max<T: Number>(&self, values: &mut [T]) {
+        self.reduce(values, |most, value| if value > most { value } else { most });
+    }
+
+    /// Everybody's `mine`, by rank; lengths may differ.
+    pub fn all_gather<T: Pod>(&self, mine: &[T]) -> Vec<Vec<T>> {
+        if self.size() == 1 {
+            return vec![mine.to_vec()];
+        }
+        let counts = self.gather_equal(&[mine.len() as u64]);
+        let mut all: Vec<Vec<T>> = zeroed_each(counts.iter().map(|&count| count as usize));
+        on_ranks!(self, ranks => ranks.all_gather(bytemuck::cast_slice(mine), &mut bytes_of_each(&mut all)));
+        all
+    }
+
+    /// `to[r]` goes to rank r; the result's `[r]` came from rank r. One entry per rank; peers without values cost
+    /// no message.
+    pub fn all_to_all<T: Pod>(&self, to: &[Vec<T>]) -> Vec<Vec<T>> {
+        let counts: Vec<u64> = to.iter().map(|values| values.len() as u64).collect();
+        let mut from = vec![0u64; counts.len()];
+        on_ranks!(self, ranks => ranks.transpose(&counts, &mut from));
+        let from: Vec<usize> = from.iter().map(|&count| count as usize).collect();
+        self.exchange(to, &from)
+    }
+
+    /// [`Self::all_to_all`] when every rank already knows that it gets `counts[r]` values from rank r.
+    pub fn exchange<T: Pod>(&self, to: &[Vec<T>], counts: &[usize]) -> Vec<Vec<T>> {
+        assert!(to.len() == self.size() && counts.len() == self.size(), "exchange: one entry per rank");
+        let mut from: Vec<Vec<T>> = zeroed_each(counts.iter().copied());
+        let send: Vec<&[u8]> = to.iter().map(|values| bytemuck::cast_slice(values)).collect();
+        on_ranks!(self, ranks => ranks.exchange(&send, &mut bytes_of_each(&mut from)));
+        from
+    }
+
+    /// Replace `values` by those of rank `root`, whatever their number.
+    pub fn broadcast<T: Pod>(&self, values: &mut Vec<T>, root: usize) {
+        let mine: &[T] = if self.rank() == root { values } else { &[] };
+        let mut all = self.all_gather(mine);
+        *values = std::mem::take(&mut all[root]);
+    }
+
+    /// The sum of `mine` over all lower ranks.
+    pub fn exclusive_sum(&self, mine: u64) -> u64 {
+        self.gather_equal(&[mine])[..self.rank()].iter().sum()
+    }
+
+    /// Every rank fails when one does: with its own error, or with [`Error::Elsewhere`].
+    ///
+    /// # Errors
+    /// As said.
+    pub fn agree(&self, outcome: Result<()>) -> Result<()> {
+        let failures: u64 = self.gather_equal(&[u64::from(outcome.is_err())]).iter().sum();
+        match outcome {
+            Ok(()) if failures > 0 => Err(Error::Elsewhere),
+            outcome => outcome,
+        }
+    }
+
+    /// End all ranks now with this exit status. Among threads as ranks this ends the process.
+    pub fn abort(&self, status: i32) -> ! {
+        on_ranks!(self, ranks => ranks.abort(status))
+    }
+
+    /// The MPI handle, for libraries that communicate on their own; `None` when ranks are threads.
+    #[cfg(feature = "mpi")]
+    pub fn raw_mpi(&self) -> Option<::mpi::ffi::MPI_Comm> {
+        match &self.0 {
+            Ranks::Local(_) => None,
+            Ranks::World(world) => Some(world.raw()),
+        }
+    }
+
+    /// Equally many values of every rank, one rank after the other.
+    fn gather_equal<T: Pod>(&self, mine: &[T]) -> Vec<T> {
+        let mut all = vec![T::zeroed(); mine.len() * self.size()];
+        if !mine.is_empty() {
+            let mut parts: Vec<&mut [u8]> =
+                all.chunks_exact_mut(mine.len()).map(|part| bytemuck::cast_slice_mut(part)).collect();
+            on_ranks!(self, ranks => ranks.all_gather(bytemuck::cast_slice(mine), &mut parts));
+        }
+        all
+    }
+
+    fn reduce<T: Number>(&self, values: &mut [T], combine: impl Fn(T, T) -> T) {
+        let ranks = self.size();
+        if ranks == 1 || values.is_empty() {
+            return;
+        }
+        let fold = |of_ranks: &[&[T]], out: &mut [T]| {
+            for (k, value) in out.iter_mut().enumerate() {
+                *value = of_ranks[1..].iter().fold(of_ranks[0][k], |sum, part| combine(sum, part[k]));
+            }
+        };
+        if values.len() < SHARED_REDUCTION {
+            let all = self.gather_equal(values);
+            let parts: Vec<&[T]> = all.chunks_exact(values.len()).collect();
+            return fold(&parts, values);
+        }
+        let slice = |rank: usize| rank * values.len() / ranks..(rank + 1) * values.len() / ranks;
+        let to: Vec<Vec<T>> = (0..ranks).map(|rank| values[slice(rank)].to_vec()).collect();
+        let from = self.exchange(&to, &vec![slice(self.rank()).len(); ranks]);
+        let mut reduced = to[self.rank()].clone();
+        fold(&from.iter().map(Vec::as_slice).collect::<Vec<_>>(), &mut reduced);
+        let all = self.all_gather(&reduced);
+        values.copy_from_slice(&all.concat());
+    }
+}
+
+impl std::fmt::Debug for Communicator {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "rank {} of {}", self.rank(), self.size())
+    }
+}
+
+fn zeroed_each<T: Pod>(counts: impl Iterator<Item = usize>) -> Vec<Vec<T>> {
+    counts.map(|count| vec![T::zeroed(); count]).collect()
+}
+
+fn bytes_of_each<T: Pod>(parts: &mut [Vec<T>]) -> Vec<&mut [u8]> {
+    parts.iter_mut().map(|part| bytemuck::cast_slice_mut(part)).collect()
+}
+
+#[cfg(test)]
+mod tests;

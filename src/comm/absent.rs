@@ -1,0 +1,52 @@
+//! A build without MPI: the world is this process alone.
+
+use super::{Ranks, local};
+use crate::{Error, Result};
+use std::sync::Arc;
+
+/// Ranks as processes: there are none in this build.
+pub(super) enum World {}
+
+/// This process alone, unless it was started as one of several.
+pub(super) fn world() -> Result<Ranks> {
+    for name in ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"] {
+        let ranks = std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok()).unwrap_or(1);
+        if ranks > 1 {
+            return Err(Error::usage(
+                format!("started as {ranks} processes, but this build has no MPI"),
+                "start it without mpirun, or build it with the feature \"mpi\"",
+            ));
+        }
+    }
+    Ok(Ranks::Local(Arc::new(local::Member::solo())))
+}
+
+impl World {
+    pub(super) fn rank(&self) -> usize {
+        match *self {}
+    }
+
+    pub(super) fn size(&self) -> usize {
+        match *self {}
+    }
+
+    pub(super) fn barrier(&self) {
+        match *self {}
+    }
+
+    pub(super) fn transpose(&self, _to: &[u64], _from: &mut [u64]) {
+        match *self {}
+    }
+
+    pub(super) fn all_gather(&self, _mine: &[u8], _all: &mut [&mut [u8]]) {
+        match *self {}
+    }
+
+    pub(super) fn exchange(&self, _to: &[&[u8]], _from: &mut [&mut [u8]]) {
+        match *self {}
+    }
+
+    pub(super) fn abort(&self, _status: i32) -> ! {
+        match *self {}
+    }
+}

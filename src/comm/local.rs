@@ -1,0 +1,183 @@
+//! Ranks as threads of one process, which exchange bytes through one mailbox per rank.
+
+use super::{Communicator, Ranks};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// What a rank has posted: for each rank a message, or one message for all.
+#[derive(Clone)]
+enum Post {
+    Each(Arc<Vec<Vec<u8>>>),
+    All(Arc<Vec<u8>>),
+}
+
+/// What the threads of a run share.
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+    size: usize,
+}
+
+struct State {
+    posts: Vec<Option<Post>>,
+    waiting: usize,
+    /// Counts the barriers that are done.
+    generation: u64,
+    /// Why no further barrier can succeed.
+    broken: Option<&'static str>,
+    departed: bool,
+}
+
+/// One thread as a rank.
+pub(super) struct Member {
+    rank: usize,
+    shared: Arc<Shared>,
+}
+
+/// Carried by ranks that end because another one did.
+struct Abandoned;
+
+/// Run `work` on that many threads, each with its own rank, and return what they return, by rank.
+///
+/// When a thread panics the others end at their next collective call, and its panic goes on here.
+pub fn run_local<R: Send>(ranks: usize, work: impl Fn(Communicator) -> R + Sync) -> Vec<R> {
+    assert!(ranks > 0, "run_local: at least one rank");
+    let shared = Arc::new(Shared::new(ranks));
+    let outcomes: Vec<std::thread::Result<R>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..ranks)
+            .map(|rank| {
+                let (shared, work) = (Arc::clone(&shared), &work);
+                scope.spawn(move || {
+                    let member = Member { rank, shared: Arc::clone(&shared) };
+                    let outcome =
+                        catch_unwind(AssertUnwindSafe(|| work(Communicator(Ranks::Local(Arc::new(member))))));
+                    shared.depart(outcome.is_err());
+                    outcome
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(Err)).collect()
+    });
+    let mut results = Vec::with_capacity(ranks);
+    let mut failure: Option<Box<dyn Any + Send>> = None;
+    for outcome in outcomes {
+        match outcome {
+            Ok(result) => results.push(result),
+            // The rank that failed first, not one that was abandoned by it.
+            Err(panic) if failure.as_ref().is_none_or(|first| first.is::<Abandoned>()) => {
+                failure = Some(panic)
+            }
+            Err(_) => {}
+        }
+    }
+    match failure {
+        Some(panic) => resume_unwind(panic),
+        None => results,
+    }
+}
+
+impl Shared {
+    fn new(size: usize) -> Self {
+        let state =
+            State { posts: vec![None; size], waiting: 0, generation: 0, broken: None, departed: false };
+        Self { state: Mutex::new(state), changed: Condvar::new(), size }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wait until all ranks are here; unwinds when that can no longer happen.
+    fn barrier(&self) {
+        let mut state = self.lock();
+        if state.departed {
+            state.broken.get_or_insert("a rank ended while another waited for it");
+        }
+        if state.broken.is_none() {
+            state.waiting += 1;
+            if state.waiting == self.size {
+                state.waiting = 0;
+                state.generation += 1;
+                self.changed.notify_all();
+                return;
+            }
+            let generation = state.generation;
+            while state.generation == generation && state.broken.is_none() {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+            if state.generation != generation {
+                return;
+            }
+        }
+        drop(state);
+        self.changed.notify_all();
+        resume_unwind(Box::new(Abandoned));
+    }
+
+    fn depart(&self, failed: bool) {
+        let mut state = self.lock();
+        state.departed = true;
+        if failed || state.waiting > 0 {
+            state.broken.get_or_insert("a rank ended while another waited for it");
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+}
+
+impl Member {
+    pub(super) fn solo() -> Self {
+        Self { rank: 0, shared: Arc::new(Shared::new(1)) }
+    }
+
+    pub(super) fn rank(&self) -> usize {
+        self.rank
+    }
+
+    pub(super) fn size(&self) -> usize {
+        self.shared.size
+    }
+
+    pub(super) fn barrier(&self) {
+        self.shared.barrier();
+    }
+
+    pub(super) fn transpose(&self, to: &[u64], from: &mut [u64]) {
+        let to: Vec<&[u8]> = to.iter().map(bytemuck::bytes_of).collect();
+        let mut from: Vec<&mut [u8]> = from.iter_mut().map(bytemuck::bytes_of_mut).collect();
+        self.exchange(&to, &mut from);
+    }
+
+    pub(super) fn all_gather(&self, mine: &[u8], all: &mut [&mut [u8]]) {
+        self.swap(Post::All(Arc::new(mine.to_vec())), all);
+    }
+
+    pub(super) fn exchange(&self, to: &[&[u8]], from: &mut [&mut [u8]]) {
+        if self.size() == 1 {
+            return from[0].copy_from_slice(to[0]);
+        }
+        self.swap(Post::Each(Arc::new(to.iter().map(|part| part.to_vec()).collect())), from);
+    }
+
+    /// Post a message, and copy what the others have posted for this rank.
+    fn swap(&self, post: Post, from: &mut [&mut [u8]]) {
+        self.shared.lock().posts[self.rank] = Some(post);
+        self.barrier();
+        let posts = self.shared.lock().posts.clone();
+        for (post, part) in posts.iter().zip(from) {
+            let message: &[u8] = match post {
+                Some(Post::Each(messages)) => &messages[self.rank],
+                Some(Post::All(message)) => message,
+                None => unreachable!("every rank posts before the barrier"),
+            };
+            assert!(message.len() == part.len(), "ranks disagree about the length of a message");
+            part.copy_from_slice(message);
+        }
+        self.barrier();
+    }
+
+    pub(super) fn abort(&self, status: i32) -> ! {
+        std::process::exit(status)
+    }
+}

@@ -1,0 +1,142 @@
+//! Ranks as MPI processes.
+//!
+//! Errors of MPI itself keep MPI's default handler, which prints what happened and ends all ranks.
+
+use super::Ranks;
+use crate::{Error, Result};
+use mpi::datatype::PartitionMut;
+use mpi::environment::Universe;
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::{AsRaw, Communicator, CommunicatorCollectives, Destination, Source};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// Bytes of the largest single message: MPI counts in 32 bits.
+const LARGEST_MESSAGE: usize = 1 << 30;
+
+/// MPI's world; MPI is finalized when it is dropped.
+pub(super) struct World {
+    rank: usize,
+    size: usize,
+    _universe: Universe,
+}
+
+/// The one world of the process while somebody uses it: MPI allows a single initialization.
+static CURRENT: Mutex<Weak<World>> = Mutex::new(Weak::new());
+
+/// MPI's world, initialized when this is the first call.
+pub(super) fn world() -> Result<Ranks> {
+    let mut current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(world) = current.upgrade() {
+        return Ok(Ranks::World(world));
+    }
+    if mpi::environment::is_finalized() {
+        return Err(Error::usage(
+            "MPI has been finalized in this process and cannot start again",
+            "keep the first communicator until the program ends",
+        ));
+    }
+    let Some((universe, threading)) = mpi::initialize_with_threading(mpi::Threading::Serialized) else {
+        return Err(Error::usage(
+            "MPI was already initialized by other code in this process",
+            "let hilbrium initialize MPI first",
+        ));
+    };
+    if threading < mpi::Threading::Funneled {
+        return Err(Error::usage(
+            "this MPI library does not allow threads beside it",
+            "use one built with thread support (MPI_THREAD_FUNNELED or better), such as Open MPI",
+        ));
+    }
+    let (rank, size) = (universe.world().rank() as usize, universe.world().size() as usize);
+    let world = Arc::new(World { rank, size, _universe: universe });
+    if size > 1 {
+        abort_on_panic();
+    }
+    *current = Arc::downgrade(&world);
+    Ok(Ranks::World(world))
+}
+
+/// A rank that panics would leave the others waiting for ever: print as before, then end all ranks.
+fn abort_on_panic() {
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        print(panic);
+        communicator().abort(1);
+    }));
+}
+
+/// MPI's handle of the world. It is asked for anew because a handle may not be shared between threads.
+fn communicator() -> SimpleCommunicator {
+    SimpleCommunicator::world()
+}
+
+impl World {
+    pub(super) fn rank(&self) -> usize {
+        self.rank
+    }
+
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
+    pub(super) fn raw(&self) -> mpi::ffi::MPI_Comm {
+        communicator().as_raw()
+    }
+
+    pub(super) fn barrier(&self) {
+        communicator().barrier();
+    }
+
+    /// `to[r]` goes to rank r, `from[r]` came from it.
+    pub(super) fn transpose(&self, to: &[u64], from: &mut [u64]) {
+        communicator().all_to_all_into(to, from);
+    }
+
+    /// Everybody's `mine` into `all`, whose lengths are right already.
+    pub(super) fn all_gather(&self, mine: &[u8], all: &mut [&mut [u8]]) {
+        let total: usize = all.iter().map(|part| part.len()).sum();
+        if total > LARGEST_MESSAGE {
+            return self.exchange(&vec![mine; self.size()], all);
+        }
+        let counts: Vec<i32> = all.iter().map(|part| part.len() as i32).collect();
+        let starts: Vec<i32> =
+            counts.iter().scan(0, |next, count| Some(std::mem::replace(next, *next + count))).collect();
+        let mut together = vec![0u8; total];
+        let mut partition = PartitionMut::new(&mut together[..], counts, &starts[..]);
+        communicator().all_gather_varcount_into(mine, &mut partition);
+        let mut rest = &together[..];
+        for part in all {
+            let (head, tail) = rest.split_at(part.len());
+            part.copy_from_slice(head);
+            rest = tail;
+        }
+    }
+
+    /// `to[r]` goes to rank r, `from[r]` comes from it and has the right length already.
+    pub(super) fn exchange(&self, to: &[&[u8]], from: &mut [&mut [u8]]) {
+        let me = self.rank();
+        from[me].copy_from_slice(to[me]);
+        let communicator = communicator();
+        mpi::request::scope(|scope| {
+            let mut requests = Vec::new();
+            for (rank, part) in from.iter_mut().enumerate().filter(|(rank, _)| *rank != me) {
+                let peer = communicator.process_at_rank(rank as i32);
+                for chunk in part.chunks_mut(LARGEST_MESSAGE) {
+                    requests.push(peer.immediate_receive_into(scope, chunk));
+                }
+            }
+            // Every rank begins with another peer, lest all send to rank 0 at once.
+            for rank in (1..to.len()).map(|k| (me + k) % to.len()) {
+                let peer = communicator.process_at_rank(rank as i32);
+                for chunk in to[rank].chunks(LARGEST_MESSAGE) {
+                    requests.push(peer.immediate_send(scope, chunk));
+                }
+            }
+            requests.into_iter().for_each(|request| request.wait_without_status());
+        });
+    }
+
+    pub(super) fn abort(&self, status: i32) -> ! {
+        communicator().abort(status)
+    }
+}
