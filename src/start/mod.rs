@@ -1,1 +1,195 @@
-//! Initial conditions: one file a case.
+//! Initial conditions, one file a case.
+//!
+//! Every rank makes its own share of the particles. Particle `k` of a start is the same whatever the number of
+//! ranks: arrangements are streamed in a fixed order of which a rank keeps its range of ids, and random numbers come
+//! from a generator of the particle's own (stream `k` of the deck's seed).
+
+mod cells;
+mod evrard;
+mod glass;
+#[cfg(test)]
+mod noise;
+mod pattern;
+mod plummer;
+mod uniform;
+
+use std::ops::Range;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::comm::Communicator;
+use crate::deck::plan::{Plan, StartPlan};
+use crate::particles::{Field, Particles};
+use crate::space::{SimulationBox, Vec3d};
+use crate::{Error, Result};
+
+/// What a case lays out: the particles of one range of ids, all of one mass.
+struct Layout {
+    positions: Vec<Vec3d>,
+    /// `None`: at rest.
+    velocities: Option<Vec<Vec3d>>,
+    mass: f64,
+    internal_energy: f64,
+    /// Volume of a ball about a position that holds so many particles, in the continuum the case stands for.
+    volume_of: Box<dyn Fn(&Vec3d, f64) -> f64>,
+}
+
+/// Neighbors for the first smoothing lengths where a deck has no `[sph]` to say it.
+const USUAL_NEIGHBORS: f64 = 100.0;
+
+/// The box and this rank's share of the particles that a plan starts from; collective.
+///
+/// `fields` are the columns to make; of those, position, velocity, mass, smoothing length, internal energy, viscosity
+/// and work are set. The smoothing lengths are a guess by the case's density, h = (3 n_neighbors / (32 pi n))^(1/3), which the
+/// first step's iteration refines.
+pub fn particles(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<(SimulationBox, Particles)> {
+    let total = count(&plan.start).unwrap_or(0);
+    let share = share(total, comm.rank(), comm.size());
+    // Neighbor lists address a rank's rows with 32 bits.
+    if share.end - share.start > u64::from(u32::MAX) / 2 {
+        return Err(Error::usage(
+            format!("{total} particles are too many for {} ranks: a rank holds at most 2^31", comm.size()),
+            "start more ranks, or ask for fewer particles",
+        ));
+    }
+    let layout = match &plan.start {
+        StartPlan::Evrard(start) => evrard::layout(start, share.clone()),
+        StartPlan::UniformBox(start) => uniform::uniform_box(start, plan.space.corners, share.clone()),
+        StartPlan::Lattice(start) => uniform::lattice(start, plan.space.corners, share.clone()),
+        StartPlan::Random(start) => uniform::random(start, plan.space.corners, share.clone()),
+        StartPlan::Plummer(start) => plummer::layout(
+            start,
+            plan.gravity.as_ref().map_or(1.0, |gravity| gravity.constant),
+            share.clone(),
+        ),
+        StartPlan::File(start) => {
+            return Err(Error::usage(
+                format!("cannot start from {} yet", start.path.display()),
+                "choose another start",
+            ));
+        }
+    };
+    let mut particles = rows(layout, share.start, plan, fields);
+    let bx = enclosing(plan, comm, &mut particles);
+    Ok((bx, particles))
+}
+
+/// Number of particles of a start, rounded to what its arrangement can lay out; `None` for a file.
+pub fn count(start: &StartPlan) -> Option<u64> {
+    Some(match start {
+        StartPlan::Evrard(start) => start.particles,
+        StartPlan::UniformBox(start) => uniform::count(start),
+        StartPlan::Lattice(start) => start.cells.iter().product::<u64>() * start.kind.particles_per_cell(),
+        StartPlan::Random(start) => start.particles,
+        StartPlan::Plummer(start) => start.particles,
+        StartPlan::File(_) => return None,
+    })
+}
+
+/// The ids of a rank.
+fn share(total: u64, rank: usize, ranks: usize) -> Range<u64> {
+    let border = |rank: usize| (u128::from(total) * rank as u128 / ranks as u128) as u64;
+    border(rank)..border(rank + 1)
+}
+
+/// The random numbers of a particle, independent of all others'.
+fn random_of(seed: u64, id: u64) -> ChaCha8Rng {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(id);
+    random
+}
+
+/// A point evenly distributed in a box.
+fn random_point(random: &mut ChaCha8Rng, lower: Vec3d, lengths: Vec3d) -> Vec3d {
+    lower + lengths.map(|length| random.random::<f64>() * length)
+}
+
+/// An evenly distributed direction.
+fn random_direction(random: &mut ChaCha8Rng) -> Vec3d {
+    let cosine = 2.0 * random.random::<f64>() - 1.0;
+    let angle = 2.0 * std::f64::consts::PI * random.random::<f64>();
+    let sine = (1.0 - cosine * cosine).sqrt();
+    Vec3d::new(sine * angle.cos(), sine * angle.sin(), cosine)
+}
+
+/// The smoothing length whose support 2h fills a volume.
+fn smoothing_length(volume: f64) -> f64 {
+    0.5 * (volume * 3.0 / (4.0 * std::f64::consts::PI)).cbrt()
+}
+
+fn neighbors(plan: &Plan) -> f64 {
+    plan.sph.as_ref().map_or(USUAL_NEIGHBORS, |sph| sph.neighbors)
+}
+
+/// Set every row of a scalar, if the particles have it.
+fn fill(particles: &mut Particles, field: Field, value: f64) {
+    if particles.has(field) {
+        particles.scalar_mut(field).fill(value);
+    }
+}
+
+/// What does not depend on the case: work is even at first, viscosity at the switch's lower end, as nothing has been
+/// shocked yet, or at its one value.
+fn fill_common(particles: &mut Particles, plan: &Plan) {
+    fill(particles, Field::Work, 1.0);
+    if let Some(sph) = &plan.sph {
+        let viscosity = &sph.viscosity;
+        fill(
+            particles,
+            Field::Viscosity,
+            if viscosity.switch { viscosity.alpha_min } else { viscosity.alpha_max },
+        );
+    }
+}
+
+fn rows(layout: Layout, first_id: u64, plan: &Plan, fields: &[Field]) -> Particles {
+    let mut particles = Particles::new(fields, layout.positions.len());
+    for (row, position) in layout.positions.iter().enumerate() {
+        particles.id[row] = first_id + row as u64;
+        particles.set_vector(Field::Position, row, *position);
+    }
+    if particles.has(Field::SmoothingLength) {
+        let wanted = neighbors(plan);
+        for (length, position) in
+            particles.scalar_mut(Field::SmoothingLength).iter_mut().zip(&layout.positions)
+        {
+            *length = smoothing_length((layout.volume_of)(position, wanted));
+        }
+    }
+    if let Some(velocities) = layout.velocities.filter(|_| particles.has(Field::Velocity)) {
+        for (row, velocity) in velocities.into_iter().enumerate() {
+            particles.set_vector(Field::Velocity, row, velocity);
+        }
+    }
+    fill(&mut particles, Field::Mass, layout.mass);
+    fill(&mut particles, Field::InternalEnergy, layout.internal_energy);
+    fill_common(&mut particles, plan);
+    particles
+}
+
+/// The plan's box, with the particles wrapped into it, or where it has none the box that fits the particles.
+fn enclosing(plan: &Plan, comm: &Communicator, particles: &mut Particles) -> SimulationBox {
+    let boundary = plan.space.boundary;
+    if let Some([lower, upper]) = plan.space.corners {
+        let bx = SimulationBox { lower: lower.into(), upper: upper.into(), boundary };
+        for row in 0..particles.len() {
+            let position = bx.wrap(particles.vector_at(Field::Position, row));
+            particles.set_vector(Field::Position, row, position);
+        }
+        return bx;
+    }
+    let positions = particles.vector(Field::Position);
+    let mut lower = positions.map(|x| x.iter().copied().fold(f64::INFINITY, f64::min));
+    let mut upper = positions.map(|x| x.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+    comm.all_min(&mut lower);
+    comm.all_max(&mut upper);
+    let unit = SimulationBox { lower: Vec3d::repeat(-0.5), upper: Vec3d::repeat(0.5), boundary };
+    if lower[0] > upper[0] {
+        return unit;
+    }
+    unit.fitted((lower.into(), upper.into()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! A cell grid over points, for what is needed before there is a domain: relaxing glasses and first smoothing
+//! lengths. The step itself never uses it.
+
+use crate::space::Vec3d;
+
+/// Points sorted into cubic cells, in an open region or a periodic cuboid.
+pub struct CellGrid {
+    lower: Vec3d,
+    edge: Vec3d,
+    count: [usize; 3],
+    period: Option<Vec3d>,
+    first: Vec<u32>,
+    rows: Vec<u32>,
+}
+
+impl CellGrid {
+    /// Cells of at least `edge` over `points`. With a `period` the points lie in the cuboid from zero to
+    /// it, which repeats. The number of cells never exceeds about that of the points, however far these lie apart.
+    pub fn new(points: &[Vec3d], edge: f64, period: Option<Vec3d>) -> Self {
+        let (lower, upper) = match period {
+            Some(period) => (Vec3d::zeros(), period),
+            None => points.iter().fold(
+                (Vec3d::repeat(f64::INFINITY), Vec3d::repeat(f64::NEG_INFINITY)),
+                |(low, high), point| (low.inf(point), high.sup(point)),
+            ),
+        };
+        let most = ((points.len() as f64).cbrt() * 2.0).ceil().max(1.0);
+        let count = [0, 1, 2].map(|d| {
+            let cells = ((upper[d] - lower[d]) / edge).floor();
+            if cells.is_finite() { cells.clamp(1.0, most) as usize } else { 1 }
+        });
+        let edges = Vec3d::from_fn(|d, _| ((upper[d] - lower[d]) / count[d] as f64).max(f64::MIN_POSITIVE));
+        let mut grid = Self {
+            lower,
+            edge: edges,
+            count,
+            period,
+            first: vec![0; count.iter().product::<usize>() + 1],
+            rows: vec![],
+        };
+        let cell_of: Vec<usize> = points.iter().map(|point| grid.cell(grid.place(point))).collect();
+        for &cell in &cell_of {
+            grid.first[cell + 1] += 1;
+        }
+        for cell in 1..grid.first.len() {
+            grid.first[cell] += grid.first[cell - 1];
+        }
+        let mut next = grid.first.clone();
+        grid.rows = vec![0; points.len()];
+        for (row, &cell) in cell_of.iter().enumerate() {
+            grid.rows[next[cell] as usize] = row as u32;
+            next[cell] += 1;
+        }
+        grid
+    }
+
+    fn place(&self, point: &Vec3d) -> [usize; 3] {
+        [0, 1, 2]
+            .map(|d| (((point[d] - self.lower[d]) / self.edge[d]).max(0.0) as usize).min(self.count[d] - 1))
+    }
+
+    fn cell(&self, place: [usize; 3]) -> usize {
+        (place[0] * self.count[1] + place[1]) * self.count[2] + place[2]
+    }
+
+    /// Call `visit(row, separation, squared distance)` for every point within `radius` of `center`, itself
+    /// included when it is one; `separation` is center minus the nearest image of the point.
+    ///
+    /// In a periodic cuboid `radius` must not exceed half the shortest period.
+    pub fn for_each(
+        &self,
+        points: &[Vec3d],
+        center: &Vec3d,
+        radius: f64,
+        mut visit: impl FnMut(usize, Vec3d, f64),
+    ) {
+        let reach = [0, 1, 2].map(|d| {
+            let low = ((center[d] - radius - self.lower[d]) / self.edge[d]).floor();
+            let high = ((center[d] + radius - self.lower[d]) / self.edge[d]).floor();
+            let last = self.count[d] as f64 - 1.0;
+            match self.period {
+                // Every cell once, even where the sphere reaches around the cuboid.
+                Some(_) if high - low > last => (0, self.count[d] as i64 - 1),
+                Some(_) => (low as i64, high as i64),
+                None => (low.clamp(0.0, last) as i64, high.clamp(0.0, last) as i64),
+            }
+        });
+        let wrap = |cell: i64, d: usize| cell.rem_euclid(self.count[d] as i64) as usize;
+        for x in reach[0].0..=reach[0].1 {
+            for y in reach[1].0..=reach[1].1 {
+                for z in reach[2].0..=reach[2].1 {
+                    let cell = self.cell([wrap(x, 0), wrap(y, 1), wrap(z, 2)]);
+                    for &row in &self.rows[self.first[cell] as usize..self.first[cell + 1] as usize] {
+                        let mut separation = center - points[row as usize];
+                        if let Some(period) = self.period {
+                            separation -=
+                                separation.component_div(&period).map(f64::round).component_mul(&period);
+                        }
+                        let squared = separation.norm_squared();
+                        if squared < radius * radius {
+                            visit(row as usize, separation, squared);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn finds_exactly_the_points_within(
+            points in prop::collection::vec(prop::array::uniform3(0.0f64..1.0), 1..60),
+            edge in 0.05f64..2.0, radius in 0.0f64..0.5, periodic: bool,
+        ) {
+            let points: Vec<Vec3d> = points.into_iter().map(Vec3d::from).collect();
+            let period = periodic.then(|| Vec3d::repeat(1.0));
+            let grid = CellGrid::new(&points, edge, period);
+            for center in &points {
+                let mut found = Vec::new();
+                grid.for_each(&points, center, radius, |row, _, _| found.push(row));
+                found.sort_unstable();
+                let expected: Vec<usize> = (0..points.len())
+                    .filter(|&row| {
+                        let mut s = center - points[row];
+                        if periodic {
+                            s -= s.map(f64::round);
+                        }
+                        s.norm_squared() < radius * radius
+                    })
+                    .collect();
+                prop_assert_eq!(found, expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What every start must hold.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::comm::run_local;
+use crate::deck::plan::*;
+use crate::space::Boundary;
+
+fn plan(start: StartPlan, space: SpacePlan) -> Plan {
+    Plan {
+        title: "a test".into(),
+        run: RunPlan {
+            end_time: None,
+            steps: Some(0),
+            device: Device::Cpu,
+            precision: Precision::Double,
+            threads: None,
+        },
+        start,
+        space,
+        sph: None,
+        gravity: None,
+        neighbors: NeighborsPlan {
+            list: ListKind::Clustered,
+            coding: Coding::Nibble,
+            symmetric: None,
+            skin: 0.0,
+            bucket_size: 64,
+        },
+        time_step: TimeStepPlan {
+            courant: 0.2,
+            acceleration: 0.2,
+            energy: 0.2,
+            expansion: 0.2,
+            growth: 1.1,
+            largest: None,
+            smallest: 0.0,
+            first: None,
+            fixed: None,
+        },
+        output: OutputPlan {
+            directory: "out".into(),
+            overwrite: false,
+            snapshots: None,
+            checkpoint: None,
+            observables: Every::EverySteps(1),
+        },
+    }
+}
+
+const FIELDS: [Field; 5] =
+    [Field::Position, Field::Velocity, Field::Mass, Field::SmoothingLength, Field::InternalEnergy];
+
+/// All particles of a plan on so many ranks, in the order of their ids, and the box.
+fn all(plan: &Plan, ranks: usize) -> (SimulationBox, Vec<(u64, Vec<f64>)>) {
+    let parts = run_local(ranks, |comm| {
+        let (bx, particles) = particles(plan, &comm, &FIELDS).unwrap();
+        assert_eq!(particles.owned(), 0..particles.len());
+        let rows: Vec<(u64, Vec<f64>)> = (0..particles.len())
+            .map(|row| {
+                let values = FIELDS.iter().flat_map(|&field| {
+                    (0..field.components()).map(|c| particles.component(field, c)[row]).collect::<Vec<_>>()
+                });
+                (particles.id[row], values.collect())
+            })
+            .collect();
+        (bx, rows)
+    });
+    let bx = parts[0].0;
+    assert!(parts.iter().all(|part| part.0 == bx), "every rank has the same box");
+    (bx, parts.into_iter().flat_map(|part| part.1).collect())
+}
+
+fn arrangement() -> impl Strategy<Value = Arrangement> {
+    prop::sample::select(Arrangement::ALL)
+}
+
+/// Any start with few particles, with the space a deck would give it.
+fn any_start() -> impl Strategy<Value = (StartPlan, SpacePlan)> {
+    let open = SpacePlan { corners: None, boundary: [Boundary::Open; 3] };
+    let periodic = |lengths: [f64; 3]| SpacePlan {
+        corners: Some([[-1.0; 3], lengths.map(|length| length - 1.0)]),
+        boundary: [Boundary::Periodic; 3],
+    };
+    let lengths = prop::array::uniform3(0.3f64..5.0);
+    let count = prop_oneof![0u64..4, 0u64..600];
+    let (open_too, density) = (open.clone(), 1.5);
+    prop_oneof![
+        (count.clone(), arrangement(), any::<u64>()).prop_map(move |(particles, arrangement, seed)| {
+            let start =
+                EvrardStart { particles, arrangement, seed, radius: 2.0, mass: 3.0, internal_energy: 0.05 };
+            (StartPlan::Evrard(start), open.clone())
+        }),
+        (1u64..600, arrangement(), lengths.clone(), any::<u64>()).prop_map(
+            move |(particles, arrangement, lengths, seed)| {
+                let start =
+                    UniformBoxStart { particles, lengths, density, internal_energy: 0.1, arrangement, seed };
+                (StartPlan::UniformBox(start), periodic(lengths))
+            }
+        ),
+        (prop::sample::select(LatticeKind::ALL), prop::array::uniform3(1u64..5), 0.0f64..0.5).prop_map(
+            move |(kind, cells, jitter)| {
+                let spacing = 0.7;
+                let edges = kind.edges();
+                let lengths = [0, 1, 2].map(|d| edges[d] * cells[d] as f64 * spacing);
+                let start =
+                    LatticeStart { kind, cells, spacing, density, internal_energy: 0.1, jitter, seed: 3 };
+                (StartPlan::Lattice(start), periodic(lengths))
+            }
+        ),
+        (count.clone(), lengths).prop_map(move |(particles, lengths)| {
+            let start = RandomStart { particles, lengths, density, internal_energy: 0.1, seed: 9 };
+            (StartPlan::Random(start), periodic(lengths))
+        }),
+        (count, any::<bool>()).prop_map(move |(particles, rest)| {
+            let velocities = if rest { Velocities::Rest } else { Velocities::Equilibrium };
+            let start =
+                PlummerStart { particles, radius: 0.5, mass: 3.0, velocities, internal_energy: 0.0, seed: 1 };
+            (StartPlan::Plummer(start), open_too.clone())
+        }),
+    ]
+}
+
+/// The mass that a start promises.
+fn promised_mass(start: &StartPlan, bx: &SimulationBox) -> f64 {
+    match start {
+        StartPlan::Evrard(start) => start.mass,
+        StartPlan::Plummer(start) => start.mass,
+        _ => 1.5 * bx.lengths().product(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn particles_are_the_same_on_any_number_of_ranks((start, space) in any_start()) {
+        let plan = plan(start, space);
+        let (bx, alone) = all(&plan, 1);
+        for ranks in [2, 3] {
+            prop_assert_eq!(&all(&plan, ranks), &(bx, alone.clone()));
+        }
+        prop_assert_eq!(alone.len() as u64, count(&plan.start).unwrap());
+        prop_assert!(alone.iter().enumerate().all(|(k, (id, _))| *id == k as u64));
+        prop_assert!(alone.iter().all(|(_, values)| values.iter().all(|value| value.is_finite())));
+        prop_assert!(alone.iter().all(|(_, values)| values[7] > 0.0), "smoothing lengths are positive");
+        for (_, values) in &alone {
+            for d in 0..3 {
+                prop_assert!(values[d] >= bx.lower[d] && values[d] < bx.upper[d]);
+            }
+        }
+        if !alone.is_empty() {
+            let mass: f64 = alone.iter().map(|(_, values)| values[6]).sum();
+            prop_assert!((mass / promised_mass(&plan.start, &bx) - 1.0).abs() < 1e-12, "mass {}", mass);
+        }
+    }
+}
+
+#[test]
+fn a_large_glass_box_is_within_a_thousandth_of_its_count() {
+    let start = UniformBoxStart {
+        particles: 20_000,
+        lengths: [2.0, 1.0, 1.0],
+        density: 1.0,
+        internal_energy: 1.0,
+        arrangement: Arrangement::Glass,
+        seed: 0,
+    };
+    let made = uniform::count(&start);
+    assert!(made.abs_diff(20_000) <= 20, "{made}");
+    let layout = uniform::uniform_box(&start, None, 0..made);
+    let ratio = noise::density_ratio(
+        &layout.positions,
+        Some(start.lengths.into()),
+        100.0,
+        noise::Kernel::Sinc6,
+        |_| made as f64 / 2.0,
+    );
+    let (mean, spread) = noise::mean_and_spread(&ratio);
+    assert!((mean - 1.0).abs() < 0.01 && spread < 0.006, "{mean} {spread}");
+}
+
+#[test]
+fn smoothing_lengths_hold_the_neighbors() {
+    let start = EvrardStart {
+        particles: 20_000,
+        arrangement: Arrangement::FaceCentered,
+        seed: 0,
+        radius: 1.0,
+        mass: 1.0,
+        internal_energy: 0.05,
+    };
+    let layout = evrard::layout(&start, 0..start.particles);
+    let (mut worst, mut best) = (0, usize::MAX);
+    for position in layout.positions.iter().step_by(100).filter(|position| position.norm() < 0.7) {
+        let support = 2.0 * smoothing_length((layout.volume_of)(position, 100.0));
+        let near = layout.positions.iter().filter(|other| (*other - position).norm() < support).count();
+        worst = worst.max(near);
+        best = best.min(near);
+    }
+    assert!(best > 80 && worst < 125, "{best} to {worst} neighbors");
+}

@@ -1,0 +1,157 @@
+//! Boxes of one density: a glass, a lattice, or independent positions. Glass and lattices continue without a seam
+//! across periodic faces.
+
+use std::ops::Range;
+
+use rand::RngExt;
+
+use super::pattern::Pattern;
+use super::{Layout, glass, random_of, random_point};
+use crate::deck::plan::{Arrangement, LatticeStart, RandomStart, UniformBoxStart};
+use crate::space::Vec3d;
+
+/// Points along an edge of the glass tile that is repeated to fill a large box.
+const TILE_EDGE: f64 = 16.0;
+/// A tile is not made of fewer, however slender the box.
+const TILE_POINTS: u64 = 512;
+
+/// Lower and upper corner of the plan's box, if it has one.
+type Corners = Option<[[f64; 3]; 2]>;
+
+/// Number of particles of a uniform box: exact for independent positions, within one a tile for a glass, rounded to
+/// whole cells for a lattice.
+pub fn count(start: &UniformBoxStart) -> u64 {
+    match start.arrangement {
+        Arrangement::Random => start.particles,
+        Arrangement::Glass => tiles(start).iter().product::<u64>() * tile_points(start),
+        lattice => match Pattern::lattice_of(lattice) {
+            Some(pattern) => {
+                lattice_cells(start, &pattern).iter().product::<u64>() * pattern.points.len() as u64
+            }
+            None => unreachable!("every arrangement but glass and random is a lattice"),
+        },
+    }
+}
+
+/// `[start.uniform-box]`
+pub fn uniform_box(start: &UniformBoxStart, corners: Corners, share: Range<u64>) -> Layout {
+    let (lower, lengths) = extent(corners, start.lengths);
+    let total = count(start);
+    let positions = match start.arrangement {
+        Arrangement::Random => independent(start.seed, lower, lengths, share),
+        Arrangement::Glass => {
+            let tiles = tiles(start);
+            let cell = cells_to_edges(lengths, tiles);
+            let points = glass::relaxed(tile_points(start) as usize, cell, start.seed);
+            let points = points.iter().map(|point| point.component_div(&cell)).collect();
+            repeated(&Pattern { cell, points }, tiles, lower, share)
+        }
+        lattice => match Pattern::lattice_of(lattice) {
+            // The cell is strained a little so that a whole number of them fills the box.
+            Some(mut pattern) => {
+                let cells = lattice_cells(start, &pattern);
+                pattern.cell = cells_to_edges(lengths, cells);
+                repeated(&pattern, cells, lower, share)
+            }
+            None => unreachable!("every arrangement but glass and random is a lattice"),
+        },
+    };
+    even(positions, total, start.density * lengths.product(), lengths, start.internal_energy)
+}
+
+/// `[start.lattice]`
+pub fn lattice(start: &LatticeStart, corners: Corners, share: Range<u64>) -> Layout {
+    let mut pattern = Pattern::lattice(start.kind);
+    pattern.cell *= start.spacing;
+    let lengths =
+        pattern.cell.zip_map(&Vec3d::from(start.cells.map(|c| c as f64)), |edge, cells| edge * cells);
+    let lower = extent(corners, lengths.into()).0;
+    let mut positions = repeated(&pattern, start.cells, lower, share.clone());
+    if start.jitter > 0.0 {
+        for (position, id) in positions.iter_mut().zip(share) {
+            *position += normal(&mut random_of(start.seed, id)) * (start.jitter * start.spacing);
+        }
+    }
+    let total = start.cells.iter().product::<u64>() * start.kind.particles_per_cell();
+    even(positions, total, start.density * lengths.product(), lengths, start.internal_energy)
+}
+
+/// `[start.random]`
+pub fn random(start: &RandomStart, corners: Corners, share: Range<u64>) -> Layout {
+    let (lower, lengths) = extent(corners, start.lengths);
+    let positions = independent(start.seed, lower, lengths, share);
+    even(positions, start.particles, start.density * lengths.product(), lengths, start.internal_energy)
+}
+
+fn extent(corners: Corners, lengths: [f64; 3]) -> (Vec3d, Vec3d) {
+    (corners.map_or(Vec3d::zeros(), |[lower, _]| lower.into()), lengths.into())
+}
+
+fn even(positions: Vec<Vec3d>, total: u64, mass: f64, lengths: Vec3d, internal_energy: f64) -> Layout {
+    let total = total.max(1) as f64;
+    let volume = lengths.product() / total;
+    Layout {
+        positions,
+        velocities: None,
+        mass: mass / total,
+        internal_energy,
+        volume_of: Box::new(move |_, neighbors| neighbors * volume),
+    }
+}
+
+fn independent(seed: u64, lower: Vec3d, lengths: Vec3d, share: Range<u64>) -> Vec<Vec3d> {
+    share.map(|id| random_point(&mut random_of(seed, id), lower, lengths)).collect()
+}
+
+/// Three independent normal deviates of unit variance (Box & Muller 1958).
+fn normal(random: &mut impl RngExt) -> Vec3d {
+    Vec3d::from_fn(|_, _| {
+        let radius = (-2.0 * (1.0 - random.random::<f64>()).ln()).sqrt();
+        radius * (2.0 * std::f64::consts::PI * random.random::<f64>()).cos()
+    })
+}
+
+/// The particles of a range of ids of a pattern repeated `cells` times from `lower` on, cell by cell.
+fn repeated(pattern: &Pattern, cells: [u64; 3], lower: Vec3d, share: Range<u64>) -> Vec<Vec3d> {
+    let per_cell = pattern.points.len() as u64;
+    share
+        .map(|id| {
+            let cell = id / per_cell;
+            let place = [cell / (cells[1] * cells[2]), cell / cells[2] % cells[1], cell % cells[2]];
+            let corner = Vec3d::from(place.map(|c| c as f64));
+            lower + (corner + pattern.points[(id % per_cell) as usize]).component_mul(&pattern.cell)
+        })
+        .collect()
+}
+
+fn cells_to_edges(lengths: Vec3d, cells: [u64; 3]) -> Vec3d {
+    lengths.component_div(&Vec3d::from(cells.map(|c| c as f64)))
+}
+
+/// Glass tiles per dimension.
+fn tiles(start: &UniformBoxStart) -> [u64; 3] {
+    let spacing = (start.lengths.iter().product::<f64>() / start.particles.max(1) as f64).cbrt();
+    let mut most = (start.particles / TILE_POINTS).max(1);
+    start.lengths.map(|length| {
+        let tiles = ((length / (TILE_EDGE * spacing)).ceil() as u64).clamp(1, most);
+        most /= tiles;
+        tiles
+    })
+}
+
+fn tile_points(start: &UniformBoxStart) -> u64 {
+    let tiles = tiles(start).iter().product::<u64>();
+    (start.particles + tiles / 2) / tiles
+}
+
+/// Lattice cells per dimension.
+fn lattice_cells(start: &UniformBoxStart, pattern: &Pattern) -> [u64; 3] {
+    let cells = start.particles as f64 / pattern.points.len() as f64;
+    let scale = (start.lengths.iter().product::<f64>() / (pattern.cell.product() * cells.max(1.0))).cbrt();
+    let mut most = (2 * start.particles).max(1);
+    [0, 1, 2].map(|d| {
+        let along = ((start.lengths[d] / (pattern.cell[d] * scale)).round() as u64).clamp(1, most);
+        most = (most / along).max(1);
+        along
+    })
+}
