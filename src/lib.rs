@@ -4,6 +4,9 @@
 //! [`deck`] → [`start`] → [`domain`] → [`neighbors`] → [`pair`] passes of [`laws`] → [`far`] → [`motion`] →
 //! [`observe`], [`snapshot`].
 
+// Laws name the crate by its name, so that they can also be written outside of it.
+extern crate self as hilbrium;
+
 pub mod comm;
 pub mod commands;
 pub mod deck;

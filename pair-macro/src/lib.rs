@@ -1,1 +1,102 @@
 //! `#[pair]`: one module of restricted Rust, read twice: lifted to SIMD lanes, and printed as CUDA C++.
+//!
+//! The language is frozen: structs of `Real`, `Vec3`, `Tensor` (symmetric) and `Kernel`, `fn`, `let`, `+ - * /`,
+//! comparison in `if ... else`, calls, struct literals. Anything else is an error at the user's own line.
+
+mod law;
+mod lift;
+mod print;
+#[cfg(test)]
+mod tests;
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::visit_mut::VisitMut;
+use syn::{Error, Ident, Item, ItemFn, ItemMod, ItemStruct, Result};
+
+/// Make a law of a module that holds `struct Law`, optionally `struct Particle` (what a pair needs of its two
+/// particles), `struct Sums`, `fn interact`, and optionally `struct Output` with `fn finish`.
+///
+/// `#[pair(cutoff = own)]` lets the pair act on i when r < radius of i, `#[pair(cutoff = either)]`, the default, when
+/// r < the larger radius of the two. Fields of `Particle` and `Output` (or `Sums` where there is no `finish`) are
+/// named after `Field`. Fields of `Sums` may be marked `#[odd]` or `#[even]` under exchange of i and j, and `#[min]`
+/// or `#[max]` where they are not added.
+#[proc_macro_attribute]
+pub fn pair(options: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    expand(options.into(), item.into()).unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// The parts of a law's module.
+struct Module {
+    structs: Vec<ItemStruct>,
+    functions: Vec<ItemFn>,
+}
+
+impl Module {
+    fn structure(&self, name: &str) -> Option<&ItemStruct> {
+        self.structs.iter().find(|s| s.ident == name)
+    }
+
+    fn function(&self, name: &str) -> Option<&ItemFn> {
+        self.functions.iter().find(|f| f.sig.ident == name)
+    }
+}
+
+fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
+    let own = cutoff_is_own(options)?;
+    let module: ItemMod = syn::parse2(item)?;
+    let Some((_, items)) = &module.content else {
+        return Err(Error::new_spanned(&module, "a pair law is a module with its body"));
+    };
+    let mut parts = Module { structs: Vec::new(), functions: Vec::new() };
+    for item in items {
+        match item {
+            Item::Struct(s) => parts.structs.push(s.clone()),
+            Item::Fn(f) => parts.functions.push(f.clone()),
+            other => return Err(Error::new_spanned(other, "a pair law holds structs and functions only")),
+        }
+    }
+    let cuda = print::module(&module.ident, &parts)?;
+    let implementation = law::implementation(&module.ident, &parts, own)?;
+
+    let mut lift = lift::Lift::new(&parts);
+    let mut structs = parts.structs.clone();
+    let mut functions = parts.functions.clone();
+    structs.iter_mut().for_each(|s| lift.visit_item_struct_mut(s));
+    functions.iter_mut().for_each(|f| lift.visit_item_fn_mut(f));
+    let (attributes, visibility, name) = (&module.attrs, &module.vis, &module.ident);
+    Ok(quote! {
+        #(#attributes)*
+        #[allow(missing_docs, clippy::too_many_arguments, clippy::module_inception)]
+        #visibility mod #name {
+            #[allow(unused_imports)]
+            use ::hilbrium::pair::language::*;
+            #(#structs)*
+            #(#functions)*
+            #implementation
+            /// The law as CUDA C++.
+            pub const CUDA: &str = #cuda;
+        }
+    })
+}
+
+/// `cutoff = own` or `cutoff = either` (the default).
+fn cutoff_is_own(options: TokenStream) -> Result<bool> {
+    if options.is_empty() {
+        return Ok(false);
+    }
+    let option: syn::MetaNameValue = syn::parse2(options.clone()).map_err(|_| {
+        Error::new_spanned(&options, "write #[pair(cutoff = own)] or #[pair(cutoff = either)]")
+    })?;
+    let value = &option.value;
+    match (option.path.is_ident("cutoff"), quote!(#value).to_string().as_str()) {
+        (true, "own") => Ok(true),
+        (true, "either") => Ok(false),
+        _ => Err(Error::new_spanned(&option, "write #[pair(cutoff = own)] or #[pair(cutoff = either)]")),
+    }
+}
+
+/// The hidden argument of every lifted function, which makes literals.
+fn token() -> Ident {
+    format_ident!("token_", span = Span::mixed_site())
+}

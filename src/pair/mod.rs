@@ -1,1 +1,33 @@
 //! Pair passes: what a pass is, the loop over lanes, and the O(N^2) truth.
+//!
+//! A law is written once, in the restricted Rust of [`language::pair`]; [`sweep`] evaluates it over a neighbor list in
+//! lanes, [`naive`] over all pairs in scalars.
+
+pub mod kernel;
+pub mod law;
+mod naive;
+pub mod real;
+pub mod vec3;
+
+pub use kernel::Kernel;
+pub use law::PairLaw;
+pub use naive::naive;
+
+/// Everything a law's module sees.
+pub mod language {
+    pub use super::kernel::{Kernel, kernel_slope, kernel_value};
+    pub use super::law::{Columns, Cutoff, NoInput, PairLaw, Parity, Reduction, Sum};
+    pub use super::real::Real;
+    pub use super::vec3::{Tensor, Vec3, outer};
+    pub use crate::particles::Field;
+    pub use pair_macro::pair;
+}
+
+/// The arithmetic of a pass; state and accumulated outputs are always in double precision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// Single-precision lanes (16) on offsets from double-precision frames.
+    Mixed,
+    /// Double-precision lanes (8).
+    Double,
+}

@@ -1,0 +1,246 @@
+//! What the engine needs to know of a law: its columns, symmetries and outputs.
+
+use crate::{Module, token};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote};
+use syn::{Error, Ident, ItemStruct, Result, Type};
+
+/// One named quantity of a struct.
+struct Quantity<'a> {
+    name: &'a Ident,
+    kind: String,
+    field: &'a syn::Field,
+}
+
+fn quantities(item: &ItemStruct) -> Vec<Quantity<'_>> {
+    item.fields
+        .iter()
+        .filter_map(|f| f.ident.as_ref().map(|name| Quantity { name, kind: kind(&f.ty), field: f }))
+        .collect()
+}
+
+fn kind(ty: &Type) -> String {
+    ty.to_token_stream().to_string()
+}
+
+fn components(quantity: &Quantity) -> Result<&'static [&'static str]> {
+    match quantity.kind.as_str() {
+        "Real" => Ok(&[""]),
+        "Vec3" => Ok(&["x", "y", "z"]),
+        "Tensor" => Ok(&["xx", "xy", "xz", "yy", "yz", "zz"]),
+        _ => Err(Error::new_spanned(&quantity.field.ty, "columns are Real, Vec3 or Tensor")),
+    }
+}
+
+/// `Columns` for a struct: from and to an array of its components.
+fn columns(item: &ItemStruct) -> Result<TokenStream> {
+    let name = &item.ident;
+    let (mut from, mut to, mut count) = (Vec::new(), Vec::new(), 0usize);
+    for quantity in quantities(item) {
+        let field = quantity.name;
+        let parts = components(&quantity)?;
+        let indices: Vec<usize> = (count..count + parts.len()).collect();
+        count += parts.len();
+        if parts.len() == 1 {
+            from.push(quote!(#field: column(#(#indices)*)));
+            to.push(quote!(self.#field));
+        } else {
+            let (kind, parts) =
+                (format_ident!("{}", quantity.kind), parts.iter().map(|p| format_ident!("{p}")));
+            let parts: Vec<Ident> = parts.collect();
+            from.push(quote!(#field: #kind { #(#parts: column(#indices)),* }));
+            to.push(quote!(#(self.#field.#parts),*));
+        }
+    }
+    Ok(quote! {
+        impl<R: Real> Columns<R> for #name<R> {
+            const COUNT: usize = #count;
+            type Array = [R; #count];
+            #[inline(always)]
+            fn from_columns(mut column: impl FnMut(usize) -> R) -> Self { Self { #(#from),* } }
+            #[inline(always)]
+            fn to_columns(self) -> [R; #count] { [#(#to),*] }
+        }
+    })
+}
+
+/// The `Field`s that a struct's quantities are named after, checked for their number of components.
+fn fields(item: &ItemStruct) -> Result<TokenStream> {
+    let mut list = Vec::new();
+    for quantity in quantities(item) {
+        let count = components(&quantity)?.len();
+        let camel: String = quantity.name.to_string().split('_').map(capitalize).collect();
+        let variant = Ident::new(&camel, quantity.name.span());
+        list.push(quote! {{
+            assert!(Field::#variant.components() == #count, "the field has another number of components");
+            Field::#variant
+        }});
+    }
+    Ok(quote!(&[#(#list),*]))
+}
+
+fn capitalize(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Parity and reduction of each quantity of `Sums`: words of the enums, with the number of components.
+fn symmetry(sums: &ItemStruct) -> Result<Vec<(&'static str, &'static str, usize)>> {
+    let mut list = Vec::new();
+    for quantity in quantities(sums) {
+        let (mut parity, mut reduction) = ("Neither", "Sum");
+        for attribute in quantity.field.attrs.iter().filter(|a| !a.path().is_ident("doc")) {
+            match attribute.path().get_ident().map(Ident::to_string).as_deref() {
+                Some("odd") => parity = "Odd",
+                Some("even") => parity = "Even",
+                Some("min") => reduction = "Minimum",
+                Some("max") => reduction = "Maximum",
+                _ => return Err(Error::new_spanned(attribute, "sums are #[odd], #[even], #[min] or #[max]")),
+            }
+        }
+        if parity == "Odd" && reduction != "Sum" {
+            return Err(Error::new_spanned(
+                quantity.field,
+                "an odd quantity has no minimum or maximum of both sides",
+            ));
+        }
+        list.push((parity, reduction, components(&quantity)?.len()));
+    }
+    Ok(list)
+}
+
+fn required<'a>(module: &'a Module, name: &str) -> Result<&'a ItemStruct> {
+    module.structure(name).ok_or_else(|| {
+        Error::new(proc_macro2::Span::call_site(), format!("a pair law needs `struct {name}`"))
+    })
+}
+
+/// The names and types of a function's arguments must be these.
+fn signature(module: &Module, name: &str, wanted: &[&str], output: &str) -> Result<bool> {
+    let Some(function) = module.function(name) else { return Ok(false) };
+    let given = |argument: &syn::FnArg| match argument {
+        syn::FnArg::Typed(typed) => kind(&typed.ty),
+        syn::FnArg::Receiver(_) => String::new(),
+    };
+    let types: Vec<String> = function.sig.inputs.iter().map(given).collect();
+    let returned = match &function.sig.output {
+        syn::ReturnType::Type(_, ty) => kind(ty),
+        syn::ReturnType::Default => String::new(),
+    };
+    if types != wanted || returned != output {
+        let message = format!("the arguments of {name} are ({}) -> {output}", wanted.join(", "));
+        return Err(Error::new_spanned(&function.sig, message));
+    }
+    Ok(true)
+}
+
+/// The implementations of `Columns` and `PairLaw`.
+pub fn implementation(name: &Ident, module: &Module, own: bool) -> Result<TokenStream> {
+    let (law, sums) = (required(module, "Law")?, required(module, "Sums")?);
+    let particle = module.structure("Particle");
+    let interact: &[&str] = match particle {
+        Some(_) => &["Law", "Particle", "Particle", "Vec3", "Real"],
+        None => &["Law", "Vec3", "Real"],
+    };
+    if !signature(module, "interact", interact, "Sums")? {
+        return Err(Error::new_spanned(name, "a pair law needs `fn interact`"));
+    }
+    let finish: &[&str] = if particle.is_some() { &["Law", "Particle", "Sums"] } else { &["Law", "Sums"] };
+    let finishes = signature(module, "finish", finish, "Output")?;
+    if finishes != module.structure("Output").is_some() {
+        return Err(Error::new_spanned(name, "`struct Output` and `fn finish` come together"));
+    }
+
+    let token = token();
+    let parameters = quantities(law).into_iter().map(|quantity| {
+        let field = quantity.name;
+        match quantity.kind.as_str() {
+            "Real" => quote!(#field: R::literal(#token, self.#field)),
+            _ => quote!(#field: self.#field.lift(#token)),
+        }
+    });
+    let symmetry = symmetry(sums)?.into_iter().flat_map(|(parity, reduction, count)| {
+        let (parity, reduction) = (format_ident!("{parity}"), format_ident!("{reduction}"));
+        std::iter::repeat_n(quote!(Sum { parity: Parity::#parity, reduction: Reduction::#reduction }), count)
+    });
+    let output_struct = if finishes { required(module, "Output")? } else { sums };
+    let output = &output_struct.ident;
+    let outputs = fields(output_struct)?;
+    let mut all_columns = vec![columns(sums)?];
+    if finishes {
+        all_columns.push(columns(output_struct)?);
+    }
+    let (input_type, inputs) = match particle {
+        Some(item) => {
+            all_columns.push(columns(item)?);
+            (quote!(Particle<R>), fields(item)?)
+        }
+        None => (quote!(NoInput<R>), quote!(&[])),
+    };
+    let input_f64 = if particle.is_some() { quote!(Particle<f64>) } else { quote!(NoInput<f64>) };
+    let interact_arguments = if particle.is_some() { quote!(law, i, j, r, r2) } else { quote!(law, r, r2) };
+    let finish_call = match (finishes, particle.is_some()) {
+        (true, true) => quote!(finish((), *self, i, sums)),
+        (true, false) => quote!(finish((), *self, sums)),
+        _ => quote!(sums),
+    };
+    let cutoff = if own { quote!(Cutoff::Own) } else { quote!(Cutoff::Either) };
+    let name = name.to_string();
+    Ok(quote! {
+        #(#all_columns)*
+
+        #[allow(unused_variables)]
+        impl PairLaw for Law<f64> {
+            const NAME: &'static str = #name;
+            const CUDA: &'static str = CUDA;
+            const CUTOFF: Cutoff = #cutoff;
+            const INPUTS: &'static [Field] = #inputs;
+            const OUTPUTS: &'static [Field] = #outputs;
+            const SUMS: &'static [Sum] = &[#(#symmetry),*];
+            type Parameters<R: Real> = Law<R>;
+            type Particle<R: Real> = #input_type;
+            type Sums<R: Real> = Sums<R>;
+            type Output = #output<f64>;
+            #[inline(always)]
+            fn parameters<R: Real>(&self, #token: R::Token) -> Law<R> { Law { #(#parameters),* } }
+            #[inline(always)]
+            fn interact<R: Real>(
+                #token: R::Token, law: Law<R>, i: #input_type, j: #input_type, r: Vec3<R>, r2: R,
+            ) -> Sums<R> {
+                interact(#token, #interact_arguments)
+            }
+            #[inline(always)]
+            fn finish(&self, i: #input_f64, sums: Sums<f64>) -> #output<f64> { #finish_call }
+        }
+    })
+}
+
+/// The same facts for CUDA C++: numbers of columns, and codes of symmetry (0 neither, 1 even, -1 odd) and reduction
+/// (0 sum, -1 minimum, 1 maximum) for each column of `Sums`.
+pub fn tables(module: &Module) -> Result<String> {
+    let count = |name: &str| -> Result<usize> {
+        let Some(item) = module.structure(name) else { return Ok(0) };
+        quantities(item).iter().map(|quantity| Ok(components(quantity)?.len())).sum()
+    };
+    let (mut parities, mut reductions) = (Vec::new(), Vec::new());
+    for (parity, reduction, count) in symmetry(required(module, "Sums")?)? {
+        let parity = [("Neither", "0"), ("Even", "1"), ("Odd", "-1")]
+            .iter()
+            .find(|p| p.0 == parity)
+            .map_or("", |p| p.1);
+        let reduction = [("Sum", "0"), ("Minimum", "-1"), ("Maximum", "1")]
+            .iter()
+            .find(|r| r.0 == reduction)
+            .map_or("", |r| r.1);
+        parities.extend(std::iter::repeat_n(parity, count));
+        reductions.extend(std::iter::repeat_n(reduction, count));
+    }
+    let outputs = if module.structure("Output").is_some() { count("Output")? } else { count("Sums")? };
+    Ok(format!(
+        "constexpr int INPUTS = {}, SUMS = {}, OUTPUTS = {outputs};\nconstexpr int PARITY[] = {{{}}};\nconstexpr int REDUCTION[] = {{{}}};\n\n",
+        count("Particle")?,
+        count("Sums")?,
+        parities.join(", "),
+        reductions.join(", ")
+    ))
+}

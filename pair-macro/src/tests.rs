@@ -1,0 +1,82 @@
+use crate::expand;
+use std::str::FromStr;
+
+const LENNARD_JONES: &str = r#"
+pub mod lennard_jones {
+    struct Law { epsilon: Real, sigma2: Real }
+    struct Sums { #[odd] acceleration: Vec3, #[even] potential: Real }
+    /// The pull over r.
+    fn pull(law: Law, r2: Real) -> Real {
+        let s2 = law.sigma2 / r2;
+        24.0 * law.epsilon * s2 * (if s2 < 1.0 && s2 >= 0.5 { s2 } else { -s2.sqrt() })
+    }
+    fn interact(law: Law, r: Vec3, r2: Real) -> Sums {
+        Sums { potential: law.epsilon, acceleration: r * pull(law, r2) }
+    }
+}"#;
+
+fn outcome(source: &str) -> Result<String, String> {
+    let tokens = |text| proc_macro2::TokenStream::from_str(text).expect("tokens");
+    expand(tokens(""), tokens(source)).map(|t| t.to_string()).map_err(|e| e.to_string())
+}
+
+#[test]
+fn prints_and_lifts() {
+    let text = outcome(LENNARD_JONES).expect("in the language");
+    for part in [
+        "const auto s2 = law.sigma2 / r2;",
+        "return Real(24.0) * law.epsilon * s2 * ((s2 < Real(1.0) && s2 >= Real(0.5) ? s2 : -sqrt(s2)));",
+        "return Sums{r * pull(law, r2), law.epsilon};",
+        "/// The pull over r.",
+        "constexpr int PARITY[] = {-1, -1, -1, 1};",
+    ] {
+        assert!(text.contains(part), "{part} not in {text}");
+    }
+    assert!(text.contains("R :: select ((R :: less (s2 , R :: literal"), "{text}");
+}
+
+#[test]
+fn refuses_all_else() {
+    let body = |body: &str| LENNARD_JONES.replace("let s2 = law.sigma2 / r2;", body);
+    for (source, message) in [
+        (body("let s2 = 2;"), "write 2.0"),
+        (body("let s2 = 2.0f32;"), "suffix"),
+        (body("let mut s2 = 2.0;"), "plain names"),
+        (body("let s2 = r2; let s2 = r2;"), "shadowing"),
+        (body("let s2 = r2.sin();"), "methods"),
+        (body("let s2 = std::f64::consts::PI;"), "let, + - * /"),
+        (body("let s2 = other(r2);"), "own functions"),
+        (body("for k in 0..3 {} let s2 = r2;"), "let name = value"),
+        (body("let s2 = if r2 < 1.0 { r2 };"), "else"),
+        (body("let s2 = if r2 == 1.0 { r2 } else { r2 };"), "compares with"),
+        (body("let s2 = if r2 < 1.0 { let a = r2; a } else { r2 };"), "one value"),
+        (body("let s2 = r2 % 2.0;"), "+ - * /"),
+        (body("let s2 = law.sigma2 as Real;"), "let, + - * /"),
+        (body("let s2 = |x| x;"), "let, + - * /"),
+        (LENNARD_JONES.replace("sigma2: Real", "sigma2: f64"), "Real, Vec3"),
+        (LENNARD_JONES.replace("#[odd]", "#[weird]"), "#[odd]"),
+        (LENNARD_JONES.replace("#[odd]", "#[odd] #[max]"), "odd quantity"),
+        (
+            LENNARD_JONES.replace("fn interact(law: Law, r: Vec3,", "fn interact(law: Law, r: Real,"),
+            "arguments of",
+        ),
+        (LENNARD_JONES.replace("fn interact", "fn act"), "fn interact"),
+        (LENNARD_JONES.replace("fn pull(", "const fn pull("), "plain"),
+        (LENNARD_JONES.replace("struct Law {", "struct Law<T> {"), "generics"),
+        (LENNARD_JONES.replace("potential: law.epsilon, ", ""), "missing"),
+        (LENNARD_JONES.replace("struct Law", "use a::b; struct Law"), "structs and functions"),
+        ("pub mod law;".into(), "body"),
+    ] {
+        let error = outcome(&source).expect_err(&source);
+        assert!(error.contains(message), "{error:?} lacks {message:?} for {source}");
+    }
+}
+
+#[test]
+fn cutoff_is_own_or_either() {
+    let tokens = |text| proc_macro2::TokenStream::from_str(text).expect("tokens");
+    let with = |options| expand(tokens(options), tokens(LENNARD_JONES)).map(|t| t.to_string());
+    assert!(with("cutoff = own").expect("own").contains("Cutoff :: Own"));
+    assert!(with("cutoff = either").expect("either").contains("Cutoff :: Either"));
+    assert!(with("cutoff = other").is_err() && with("own").is_err() && with("reach = own").is_err());
+}

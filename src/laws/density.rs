@@ -1,0 +1,42 @@
+//! The density sum with its grad-h factor.
+
+use crate::pair::language::*;
+
+pub use density::*;
+
+/// rho_i = sum_j m_j W(r_ij, h_i), particle i included, and Omega_i = 1 + h_i / (3 rho_i) d rho_i / d h_i
+/// (Springel & Hernquist 2002; Price 2012, eq. 27). Radius: 2 h.
+#[pair(cutoff = own)]
+pub mod density {
+    /// The smoothing kernel.
+    struct Law {
+        kernel: Kernel,
+    }
+    struct Particle {
+        mass: Real,
+        smoothing_length: Real,
+    }
+    struct Sums {
+        value: Real,
+        slope: Real,
+    }
+    struct Output {
+        density: Real,
+        grad_h: Real,
+    }
+
+    /// m_j w, and -m_j (3 w + q w'), both without 1 / h^3.
+    fn interact(law: Law, i: Particle, j: Particle, r: Vec3, r2: Real) -> Sums {
+        let q = r2.sqrt() / i.smoothing_length;
+        let w = kernel_value(law.kernel, q);
+        Sums { value: j.mass * w, slope: -j.mass * (3.0 * w + q * kernel_slope(law.kernel, q)) }
+    }
+
+    /// Adds the particle itself, at q = 0; d / d ln h = h d / d h.
+    fn finish(law: Law, i: Particle, sums: Sums) -> Output {
+        let h = i.smoothing_length;
+        let own = i.mass * kernel_value(law.kernel, h - h);
+        let value = sums.value + own;
+        Output { density: value / (h * h * h), grad_h: 1.0 + (sums.slope - 3.0 * own) / (3.0 * value) }
+    }
+}

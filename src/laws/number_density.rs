@@ -1,0 +1,47 @@
+//! The number density that the smoothing length is found from.
+
+use crate::pair::language::*;
+
+pub use number_density::*;
+
+/// n_i = sum_j W(r_ij, h_i), particle i included, and dn_i / d ln h_i = -sum_j (3 w + q w') / h_i^3.
+///
+/// The smoothing length solves n_i h_i^3 = constant (Springel & Hernquist 2002, eq. 5, with the number density).
+/// Radius: 2 h.
+#[pair(cutoff = own)]
+pub mod number_density {
+    /// The smoothing kernel.
+    struct Law {
+        kernel: Kernel,
+    }
+    struct Particle {
+        smoothing_length: Real,
+    }
+    struct Sums {
+        value: Real,
+        slope: Real,
+    }
+    struct Output {
+        number_density: Real,
+        number_density_slope: Real,
+    }
+
+    /// w, and -(3 w + q w'), both without 1 / h^3.
+    fn interact(law: Law, i: Particle, j: Particle, r: Vec3, r2: Real) -> Sums {
+        let q = r2.sqrt() / i.smoothing_length;
+        let w = kernel_value(law.kernel, q);
+        Sums { value: w, slope: -(3.0 * w + q * kernel_slope(law.kernel, q)) }
+    }
+
+    /// Adds the particle itself, at q = 0.
+    fn finish(law: Law, i: Particle, sums: Sums) -> Output {
+        let h = i.smoothing_length;
+        let per_volume = 1.0 / (h * h * h);
+        let zero = h - h;
+        let own = kernel_value(law.kernel, zero);
+        Output {
+            number_density: (sums.value + own) * per_volume,
+            number_density_slope: (sums.slope - 3.0 * own) * per_volume,
+        }
+    }
+}

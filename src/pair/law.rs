@@ -1,0 +1,134 @@
+//! What the engine knows of a law; `#[pair]` writes the implementations.
+
+use super::real::Real;
+use super::vec3::Vec3;
+use crate::particles::Field;
+use std::marker::PhantomData;
+
+/// When a pair acts on its particle i.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cutoff {
+    /// r < radius of i.
+    Own,
+    /// r < the larger radius of the two.
+    Either,
+}
+
+/// What exchanging i and j does to a quantity of a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parity {
+    /// It stays.
+    Even,
+    /// It changes its sign.
+    Odd,
+    /// It must be evaluated for both.
+    Neither,
+}
+
+/// How the quantities of a particle's pairs become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// They are added, from 0.
+    Sum,
+    /// The least, at most infinity.
+    Minimum,
+    /// The largest, at least minus infinity.
+    Maximum,
+}
+
+impl Reduction {
+    /// The value of no pair.
+    pub const fn identity(self) -> f64 {
+        match self {
+            Reduction::Sum => 0.0,
+            Reduction::Minimum => f64::INFINITY,
+            Reduction::Maximum => f64::NEG_INFINITY,
+        }
+    }
+
+    /// Two values become one.
+    #[inline(always)]
+    pub fn join<R: Real>(self, a: R, b: R) -> R {
+        match self {
+            Reduction::Sum => a + b,
+            Reduction::Minimum => a.min(b),
+            Reduction::Maximum => a.max(b),
+        }
+    }
+}
+
+/// Symmetry and reduction of one column of a law's sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sum {
+    /// Under exchange of i and j.
+    pub parity: Parity,
+    /// Over the pairs of i.
+    pub reduction: Reduction,
+}
+
+/// A struct of lanes seen as an array of its components.
+pub trait Columns<R>: Copy {
+    /// Number of components.
+    const COUNT: usize;
+    /// The components.
+    type Array: Copy + AsRef<[R]> + AsMut<[R]>;
+    /// Made component by component.
+    fn from_columns(column: impl FnMut(usize) -> R) -> Self;
+    /// Taken apart.
+    fn to_columns(self) -> Self::Array;
+}
+
+/// The input of laws whose pairs need nothing but their distance.
+#[derive(Clone, Copy, Debug)]
+pub struct NoInput<R>(PhantomData<R>);
+
+impl<R: Copy> Columns<R> for NoInput<R> {
+    const COUNT: usize = 0;
+    type Array = [R; 0];
+    #[inline(always)]
+    fn from_columns(_: impl FnMut(usize) -> R) -> Self {
+        Self(PhantomData)
+    }
+    #[inline(always)]
+    fn to_columns(self) -> [R; 0] {
+        []
+    }
+}
+
+/// A law of pairs: what they need, what they give, and how it is stored. Written by `#[pair]`.
+pub trait PairLaw: Copy + Send + Sync + 'static {
+    /// The name of the law's module.
+    const NAME: &'static str;
+    /// The law as a namespace of CUDA C++.
+    const CUDA: &'static str;
+    /// When a pair acts.
+    const CUTOFF: Cutoff;
+    /// The fields read, in the order of the columns of `Particle`.
+    const INPUTS: &'static [Field];
+    /// The fields written, in the order of the columns of `Output`.
+    const OUTPUTS: &'static [Field];
+    /// Symmetry and reduction per column of `Sums`.
+    const SUMS: &'static [Sum];
+    /// The law's parameters in lanes.
+    type Parameters<R: Real>: Copy;
+    /// What a pair needs of each of its particles.
+    type Particle<R: Real>: Columns<R>;
+    /// What a pair gives.
+    type Sums<R: Real>: Columns<R>;
+    /// What is stored of a particle.
+    type Output: Columns<f64> + Send;
+
+    /// The parameters, lifted to lanes.
+    fn parameters<R: Real>(&self, token: R::Token) -> Self::Parameters<R>;
+    /// What the pair gives to i; r = r_i - r_j, r2 = r.r.
+    fn interact<R: Real>(
+        token: R::Token,
+        law: Self::Parameters<R>,
+        i: Self::Particle<R>,
+        j: Self::Particle<R>,
+        r: Vec3<R>,
+        r2: R,
+    ) -> Self::Sums<R>;
+    /// From a particle's sums to what is stored, self terms included.
+    fn finish(&self, i: Self::Particle<f64>, sums: Self::Sums<f64>) -> Self::Output;
+}

@@ -1,0 +1,61 @@
+//! The O(N^2) truth: every law over all pairs, in double scalars, with the shortest periodic image.
+
+use super::law::{Columns, Cutoff, PairLaw};
+use super::vec3::Vec3;
+use crate::particles::{Field, Particles};
+use crate::space::SimulationBox;
+use rayon::prelude::*;
+
+/// Evaluate the law for all owned rows over all rows that are no ghosts. `radius` has an entry per row.
+pub fn naive<L: PairLaw>(law: &L, bx: &SimulationBox, radius: &[f64], particles: &mut Particles) {
+    assert_eq!(radius.len(), particles.len(), "one radius per row");
+    let rows = particles.len();
+    let columns = columns_of(particles, L::INPUTS);
+    let input = |row: usize| L::Particle::<f64>::from_columns(|c| columns[c][row]);
+    let positions: Vec<_> = (0..rows).map(|row| particles.vector_at(Field::Position, row)).collect();
+    let outputs: Vec<(usize, L::Output)> = particles
+        .owned()
+        .into_par_iter()
+        .filter(|&i| !particles.ghost(i))
+        .map(|i| {
+            let (parameters, own) = (law.parameters::<f64>(()), input(i));
+            let mut sums: Vec<f64> = L::SUMS.iter().map(|sum| sum.reduction.identity()).collect();
+            for j in (0..rows).filter(|&j| j != i && !particles.ghost(j)) {
+                let d = bx.shortest(positions[i] - positions[j]);
+                let (r2, reach) = (
+                    d.norm_squared(),
+                    match L::CUTOFF {
+                        Cutoff::Own => radius[i],
+                        Cutoff::Either => radius[i].max(radius[j]),
+                    },
+                );
+                if r2 < reach * reach {
+                    let r = Vec3 { x: d.x, y: d.y, z: d.z };
+                    let given = L::interact::<f64>((), parameters, own, input(j), r, r2).to_columns();
+                    for ((total, sum), &value) in sums.iter_mut().zip(L::SUMS).zip(given.as_ref()) {
+                        *total = sum.reduction.join(*total, value);
+                    }
+                }
+            }
+            (i, law.finish(own, L::Sums::<f64>::from_columns(|c| sums[c])))
+        })
+        .collect();
+    for (row, output) in outputs {
+        let values = output.to_columns();
+        let mut values = values.as_ref().iter();
+        for field in L::OUTPUTS {
+            for (c, &value) in (0..field.components()).zip(&mut values) {
+                particles.component_mut(*field, c)[row] = value;
+            }
+        }
+    }
+}
+
+/// The components of fields, in order.
+pub(super) fn columns_of<'a>(particles: &'a Particles, fields: &[Field]) -> Vec<&'a [f64]> {
+    let components = |field: &Field| {
+        let field = *field;
+        (0..field.components()).map(move |c| particles.component(field, c))
+    };
+    fields.iter().flat_map(components).collect()
+}
