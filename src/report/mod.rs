@@ -1,1 +1,168 @@
-//! Reports: progress, log, phase table.
+//! Reports: lines on standard output, the log, progress, tables and pictures.
+//!
+//! This is the only place that writes to the terminal. Rank 0 alone speaks: after [`start`] with `root = false` every
+//! function here is silent. A closed pipe (`hilbrium ... | head`) silences the output and never ends the run.
+
+pub mod picture;
+mod progress;
+mod table;
+
+pub use progress::Progress;
+pub use table::table;
+
+use std::io::{IsTerminal, Write};
+use std::sync::OnceLock;
+
+use indicatif::MultiProgress;
+use tracing_subscriber::EnvFilter;
+
+/// What is decided once per process: whether it speaks, and the terminal region that bars share with lines.
+struct Screen {
+    speaks: bool,
+    bars: MultiProgress,
+}
+
+static SCREEN: OnceLock<Screen> = OnceLock::new();
+
+fn screen() -> &'static Screen {
+    SCREEN.get_or_init(|| Screen { speaks: true, bars: MultiProgress::new() })
+}
+
+/// Decide whether this process speaks (rank 0 does) and start the log on standard error.
+///
+/// The log's level is `info`, or what the environment variable `HILBRIUM_LOG` says (`debug`, `hilbrium::domain=trace`,
+/// ...). Only the first call counts.
+pub fn start(root: bool) {
+    let _ = SCREEN.set(Screen { speaks: root, bars: MultiProgress::new() });
+    if !screen().speaks {
+        return;
+    }
+    let filter = EnvFilter::try_from_env("HILBRIUM_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_timer(tracing_subscriber::fmt::time::uptime())
+        .with_target(false)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(|| AboveBars)
+        .try_init();
+}
+
+/// Write one line (or several) to standard output.
+pub fn line(text: &str) {
+    if screen().speaks {
+        screen().bars.suspend(|| write_line(&mut std::io::stdout().lock(), text));
+    }
+}
+
+/// Write one line (or several) to standard error: how a command that failed says why.
+pub fn error(text: &str) {
+    if screen().speaks {
+        screen().bars.suspend(|| write_line(&mut std::io::stderr().lock(), text));
+    }
+}
+
+/// Nothing is left to tell to a reader that has gone, so a write error is dropped.
+fn write_line(output: &mut impl Write, text: &str) {
+    let _ = writeln!(output, "{text}").and_then(|()| output.flush());
+}
+
+/// Standard error for the log, written above the bars.
+struct AboveBars;
+
+impl Write for AboveBars {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        screen().bars.suspend(|| {
+            let _ = std::io::stderr().write_all(bytes);
+        });
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A duration for people: `0.42 s`, `42 s`, `7m 05s`, `3h 12m`.
+pub fn duration(seconds: f64) -> String {
+    if !seconds.is_finite() || seconds < 0.0 {
+        return "?".into();
+    }
+    let whole = seconds.round() as u64;
+    match whole {
+        0..=9 => format!("{seconds:.2} s"),
+        10..=99 => format!("{whole} s"),
+        100..=5999 => format!("{}m {:02}s", whole / 60, whole % 60),
+        _ => format!("{}h {:02}m", whole / 3600, whole % 3600 / 60),
+    }
+}
+
+/// A count or rate for people, to three digits: `950`, `41.2k`, `3.41M`, `1.20G`.
+pub fn quantity(value: f64) -> String {
+    if !value.is_finite() {
+        return "?".into();
+    }
+    let (scale, suffix) = match value.abs() {
+        magnitude if magnitude < 999.5 => (1.0, ""),
+        magnitude if magnitude < 999.5e3 => (1e3, "k"),
+        magnitude if magnitude < 999.5e6 => (1e6, "M"),
+        _ => (1e9, "G"),
+    };
+    let scaled = value / scale;
+    let decimals = match scaled.abs() {
+        magnitude if suffix.is_empty() && magnitude.fract() == 0.0 => 0,
+        magnitude if magnitude < 9.995 => 2,
+        magnitude if magnitude < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{scaled:.decimals$}{suffix}")
+}
+
+/// A whole number with its digits in groups of three: `65,465`.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (k, digit) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_read_durations_and_quantities() {
+        assert_eq!(duration(0.417), "0.42 s");
+        assert_eq!(duration(59.6), "60 s");
+        assert_eq!(duration(425.0), "7m 05s");
+        assert_eq!(duration(11_530.0), "3h 12m");
+        assert_eq!(duration(f64::INFINITY), "?");
+        assert_eq!(quantity(950.0), "950");
+        assert_eq!(quantity(0.5), "0.50");
+        assert_eq!(quantity(41_200.0), "41.2k");
+        assert_eq!(quantity(999_700.0), "1.00M");
+        assert_eq!(quantity(3.41e6), "3.41M");
+        assert_eq!(quantity(f64::NAN), "?");
+        assert_eq!(grouped(65_465), "65,465");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_000_000), "1,000,000");
+    }
+
+    #[test]
+    fn a_closed_pipe_is_no_error() {
+        struct Closed;
+        impl Write for Closed {
+            fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+                Err(std::io::ErrorKind::BrokenPipe.into())
+            }
+            fn flush(&mut self) -> std::io::Result<()> {
+                Err(std::io::ErrorKind::BrokenPipe.into())
+            }
+        }
+        write_line(&mut Closed, "text");
+    }
+}
