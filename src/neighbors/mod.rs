@@ -1,1 +1,199 @@
-//! Neighbors: clusters of 8, super-clusters of 64, list building and compression.
+//! Neighbors: clusters of 8, super-clusters of 64, and the lists of which clusters interact.
+//!
+//! Rows `8c..8c + 8` are cluster `c`, rows `64s..64s + 64` super-cluster `s`; nothing but the key orders them.
+//! After Thaler and Keller, GPU-Native Compressed Neighbor Lists with a Space-Filling-Curve Data Layout.
+
+pub mod band;
+mod build;
+pub mod cluster;
+pub mod compress;
+mod list;
+mod particle_list;
+
+pub use list::ClusterList;
+pub use particle_list::ParticleList;
+
+use crate::particles::{Field, Particles};
+use crate::space::SimulationBox;
+use std::ops::Range;
+
+/// Rows in a cluster.
+pub const CLUSTER: usize = 8;
+
+/// Rows in a super-cluster.
+pub const SUPER_CLUSTER: usize = 64;
+
+/// What a list is to hold: the pairs of an owned row i and any other row j, no ghosts, whose shortest image
+/// distance is less than `max(radius_i, radius_j)`.
+#[derive(Clone)]
+pub struct ListRequest<'a> {
+    /// The simulation box.
+    pub bx: &'a SimulationBox,
+    /// Position columns, all rows; inside the box where it is periodic.
+    pub position: [&'a [f64]; 3],
+    /// Interaction radius of each row, any skin included.
+    pub radius: &'a [f64],
+    /// Identities; `u64::MAX` marks a ghost.
+    pub id: &'a [u64],
+    /// Hilbert keys, sorted but for ghosts, whose keys are not read.
+    pub keys: &'a [u64],
+    /// The owned rows; they begin with a super-cluster.
+    pub owned: Range<usize>,
+    /// Whether pairs of owned rows appear once (half) or from both sides (full). Pairs of an owned row and a halo
+    /// appear once, on the owned side, in either.
+    pub symmetric: bool,
+    /// How the indices are coded; no matter to a per-particle list.
+    pub coding: Coding,
+}
+
+impl<'a> ListRequest<'a> {
+    /// The request for these particles, as the domain lays them out.
+    pub fn of(
+        bx: &'a SimulationBox,
+        particles: &'a Particles,
+        radius: &'a [f64],
+        symmetric: bool,
+        coding: Coding,
+    ) -> Self {
+        Self {
+            bx,
+            position: particles.vector(Field::Position),
+            radius,
+            id: &particles.id,
+            keys: &particles.key,
+            owned: particles.owned(),
+            symmetric,
+            coding,
+        }
+    }
+
+    /// Whether a row is padding.
+    #[inline(always)]
+    pub fn ghost(&self, row: usize) -> bool {
+        self.id[row] == u64::MAX
+    }
+}
+
+/// How a cluster list's indices are coded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Coding {
+    /// Nibble code of the differences, see [`compress`].
+    Nibble,
+    /// 32-bit indices.
+    Plain,
+    /// The code of Band et al., see [`band`].
+    Band,
+}
+
+impl Coding {
+    /// Appends strictly increasing indices below `u32::MAX`.
+    pub fn encode(self, indices: &[u32], out: &mut Vec<u8>) {
+        match self {
+            Coding::Nibble => compress::encode(indices, compress::BLOCK, out),
+            Coding::Plain => out.extend(indices.iter().flat_map(|index| index.to_le_bytes())),
+            Coding::Band => band::encode(indices, out),
+        }
+    }
+
+    /// Hands the `count` indices that `bytes` begins with to `take`, in order; returns the bytes read. Any bytes
+    /// are safe to decode: what is no code is an error, after at most eight indices a byte.
+    #[inline]
+    pub fn decode(
+        self,
+        bytes: &[u8],
+        count: usize,
+        mut take: impl FnMut(u32),
+    ) -> std::result::Result<usize, Malformed> {
+        match self {
+            Coding::Nibble => compress::decode(bytes, count, compress::BLOCK, take),
+            Coding::Plain => {
+                let words = bytes.get(..count.saturating_mul(4)).ok_or(Malformed::Truncated)?;
+                let mut next = 0;
+                for word in words.chunks_exact(4) {
+                    let index = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+                    next = index.checked_add(1).filter(|_| index >= next).ok_or(Malformed::Order)?;
+                    take(index);
+                }
+                Ok(words.len())
+            }
+            Coding::Band => band::decode(bytes, count, take),
+        }
+    }
+}
+
+/// Why bytes are no index list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    /// The bytes end before the indices do.
+    #[error("the coded indices end early")]
+    Truncated,
+    /// Indices do not increase or exceed 32 bits.
+    #[error("the coded indices do not increase within 32 bits")]
+    Order,
+    /// A number is coded longer than need be, or unused bits are set.
+    #[error("the coded indices have set bits that mean nothing")]
+    Padding,
+}
+
+/// A neighbor cluster in a super-cluster's list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The neighbor cluster j.
+    pub cluster: u32,
+    /// Bit k: the super-cluster's i-cluster k has a pair with it.
+    pub mask: u8,
+}
+
+/// The memory of a list, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ListBytes {
+    /// Interaction masks.
+    pub masks: u64,
+    /// Neighbor indices, coded.
+    pub indices: u64,
+    /// Where each list begins and how long it is.
+    pub offsets: u64,
+}
+
+impl ListBytes {
+    /// All of it.
+    pub fn total(&self) -> u64 {
+        self.masks + self.indices + self.offsets
+    }
+}
+
+/// A neighbor list of either kind.
+#[derive(Clone, Debug)]
+pub enum NeighborList {
+    /// Clusters and masks.
+    Clustered(ClusterList),
+    /// Rows.
+    PerParticle(ParticleList),
+}
+
+impl NeighborList {
+    /// Whether pairs of owned rows appear once.
+    pub fn symmetric(&self) -> bool {
+        match self {
+            NeighborList::Clustered(list) => list.symmetric(),
+            NeighborList::PerParticle(list) => list.symmetric(),
+        }
+    }
+
+    /// The rows whose neighbors are listed.
+    pub fn owned(&self) -> Range<usize> {
+        match self {
+            NeighborList::Clustered(list) => list.owned(),
+            NeighborList::PerParticle(list) => list.owned(),
+        }
+    }
+
+    /// The memory it takes.
+    pub fn bytes(&self) -> ListBytes {
+        match self {
+            NeighborList::Clustered(list) => list.bytes(),
+            NeighborList::PerParticle(list) => list.bytes(),
+        }
+    }
+}

@@ -44,7 +44,7 @@ const fn descend(state: u32, digit: u32) -> (u32, u32) {
     let corner = if digit == 0 { 0 } else { gray(2 * ((digit - 1) / 2)) };
     let axis = match digit {
         0 => 0,
-        _ if digit % 2 == 0 => (digit - 1).trailing_ones() % 3,
+        _ if digit.is_multiple_of(2) => (digit - 1).trailing_ones() % 3,
         _ => digit.trailing_ones() % 3,
     };
     (octant, orientation(entry ^ rotate_left(corner, direction + 1), (direction + axis + 1) % 3))

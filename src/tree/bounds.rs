@@ -54,7 +54,7 @@ impl Extent {
     pub fn of_rows(
         position: [&[f64]; 3],
         radius: &[f64],
-        ghost: &(dyn Fn(usize) -> bool + Sync),
+        ghost: &(impl Fn(usize) -> bool + Sync + ?Sized),
         rows: Range<usize>,
     ) -> Self {
         let mut extent = Self::NOTHING;
@@ -72,7 +72,7 @@ impl Bounds {
         tree: &Octree,
         position: [&[f64]; 3],
         radius: &[f64],
-        ghost: &(dyn Fn(usize) -> bool + Sync),
+        ghost: &(impl Fn(usize) -> bool + Sync + ?Sized),
     ) -> Self {
         let mut extents = vec![Extent::NOTHING; tree.len()];
         for level in tree.upward() {

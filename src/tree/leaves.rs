@@ -41,8 +41,8 @@ impl Leaves {
             pair[0] < pair[1]
                 && pair[1] <= END
                 && span.is_power_of_two()
-                && span.trailing_zeros() % 3 == 0
-                && pair[0] % span == 0
+                && span.trailing_zeros().is_multiple_of(3)
+                && pair[0].is_multiple_of(span)
         };
         (ends && keys.windows(2).all(leaf)).then_some(Self { keys })
     }

@@ -1,0 +1,113 @@
+//! The geometry of clusters: where each lies, how far it reaches, and its particles relative to its center.
+
+use super::{CLUSTER, ListRequest};
+use crate::tree::bounds::Extent;
+use rayon::prelude::*;
+
+/// Where the lanes of ghosts stand: far enough to be out of reach, near enough for a finite square.
+pub(super) const FAR: f32 = 1e18;
+
+/// The particles of a cluster, relative to its center and in units of [`Clusters::unit`].
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+pub struct Lanes {
+    /// Coordinates; of ghosts the first one is far away.
+    pub position: [[f32; CLUSTER]; 3],
+    /// Radii; of ghosts 0.
+    pub radius: [f32; CLUSTER],
+}
+
+/// The box and the reach of a cluster. Halves and radius are rounded up.
+#[derive(Clone, Copy, Debug)]
+pub struct ClusterBox {
+    /// Center of the box of its particles, in units of the simulation.
+    pub center: [f64; 3],
+    /// Half the edges, in units of [`Clusters::unit`].
+    pub half: [f32; 3],
+    /// Largest radius, in units of [`Clusters::unit`]; -1 if all its rows are ghosts.
+    pub radius: f32,
+}
+
+impl ClusterBox {
+    /// Whether all rows are ghosts.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.radius < 0.0
+    }
+}
+
+/// All clusters of a rank. Lengths are in single precision, in a unit near the largest radius, so that neither
+/// squares overflow nor does the unit of the simulation matter.
+#[derive(Clone, Debug)]
+pub struct Clusters {
+    /// Boxes by cluster.
+    pub boxes: Vec<ClusterBox>,
+    /// Particles by cluster.
+    pub lanes: Vec<Lanes>,
+    /// The unit of length: a power of two.
+    pub unit: f64,
+    /// Largest radius of all rows but ghosts, in units of the simulation.
+    pub radius: f64,
+}
+
+/// The power of two at or below a positive length; 1 for zero and what is not finite.
+fn unit_of(length: f64) -> f64 {
+    if length.is_normal() && length > 0.0 {
+        f64::from_bits(length.to_bits() & !((1 << 52) - 1)).clamp(1e-290, 1e290)
+    } else {
+        1.0
+    }
+}
+
+/// Rounds up to single precision.
+#[inline(always)]
+pub(super) fn up(length: f64) -> f32 {
+    (length * (1.0 + 2e-7)) as f32 + f32::MIN_POSITIVE
+}
+
+impl Clusters {
+    /// The clusters of all rows.
+    pub fn new(request: &ListRequest) -> Self {
+        let rows = request.id.len();
+        let count = rows.div_ceil(CLUSTER);
+        let ghost = |row: usize| request.ghost(row);
+        let largest =
+            |radius: f64, row: usize| if ghost(row) { radius } else { radius.max(request.radius[row]) };
+        let radius =
+            (0..rows).into_par_iter().with_min_len(4096).fold(|| 0.0, largest).reduce(|| 0.0, f64::max);
+        let unit = unit_of(radius);
+        let scale = 1.0 / unit;
+        let both = |cluster: usize| {
+            let range = cluster * CLUSTER..rows.min((cluster + 1) * CLUSTER);
+            let extent = Extent::of_rows(request.position, request.radius, &ghost, range.clone());
+            let mut lanes = Lanes { position: [[0.0; CLUSTER]; 3], radius: [0.0; CLUSTER] };
+            lanes.position[0] = [FAR; CLUSTER];
+            if extent.is_nothing() {
+                return (ClusterBox { center: [0.0; 3], half: [0.0; 3], radius: -1.0 }, lanes);
+            }
+            let center = [0, 1, 2].map(|d| 0.5 * extent.lower[d] + 0.5 * extent.upper[d]);
+            let half =
+                [0, 1, 2].map(|d| up((center[d] - extent.lower[d]).max(extent.upper[d] - center[d]) * scale));
+            for (lane, row) in range.enumerate().filter(|&(_, row)| !ghost(row)) {
+                for d in 0..3 {
+                    lanes.position[d][lane] = ((request.position[d][row] - center[d]) * scale) as f32;
+                }
+                lanes.radius[lane] = up(request.radius[row].max(0.0) * scale);
+            }
+            (ClusterBox { center, half, radius: up(extent.radius * scale) }, lanes)
+        };
+        let (boxes, lanes) = (0..count).into_par_iter().with_min_len(256).map(both).unzip();
+        Self { boxes, lanes, unit, radius }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_powers_of_two_below() {
+        assert_eq!([3.5, 0.26, 1.0].map(unit_of), [2.0, 0.25, 1.0]);
+        assert_eq!([0.0, f64::INFINITY, f64::NAN, 1e-310].map(unit_of), [1.0; 4]);
+    }
+}

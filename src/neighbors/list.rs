@@ -1,0 +1,184 @@
+//! The list of neighbor clusters per super-cluster.
+
+use super::build::Search;
+use super::{Coding, Entry, ListBytes, ListRequest, SUPER_CLUSTER};
+use crate::Result;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Per super-cluster the sorted neighbor clusters, coded, and a mask each.
+///
+/// An entry (S, c) with mask bit k covers all lane pairs of i-cluster 8S + k with j-cluster c. In a symmetric list
+/// an owned c appears only for i-clusters 8S + k <= c; in the self pair the sweep leaves out lanes j <= i (j == i
+/// if not symmetric). Every pair of the [`ListRequest`] is covered, exactly once in a symmetric list; lane pairs
+/// out of reach are covered too, so whoever walks the list tests distances.
+///
+/// The record of a super-cluster is its masks, a byte each, then its coded indices.
+#[derive(Clone, Debug)]
+pub struct ClusterList {
+    owned: Range<usize>,
+    symmetric: bool,
+    coding: Coding,
+    counts: Vec<u32>,
+    /// Where each record begins in the data; one more than there are records.
+    offsets: Vec<u64>,
+    data: Vec<u8>,
+}
+
+/// The records of some consecutive super-clusters.
+#[derive(Default)]
+struct Piece {
+    counts: Vec<u32>,
+    lengths: Vec<u64>,
+    data: Vec<u8>,
+}
+
+impl Piece {
+    fn push(&mut self, entries: &[Entry], coding: Coding, indices: &mut Vec<u32>) {
+        let before = self.data.len();
+        self.data.extend(entries.iter().map(|entry| entry.mask));
+        indices.clear();
+        indices.extend(entries.iter().map(|entry| entry.cluster));
+        coding.encode(indices, &mut self.data);
+        self.counts.push(entries.len() as u32);
+        self.lengths.push((self.data.len() - before) as u64);
+    }
+}
+
+/// The super-clusters that hold owned rows.
+fn super_clusters(owned: &Range<usize>) -> Range<usize> {
+    match owned.is_empty() {
+        true => owned.start / SUPER_CLUSTER..owned.start / SUPER_CLUSTER,
+        false => owned.start / SUPER_CLUSTER..owned.end.div_ceil(SUPER_CLUSTER),
+    }
+}
+
+impl ClusterList {
+    /// Builds the list, in parallel; the same bits for the same request on any number of threads.
+    ///
+    /// # Errors
+    /// [`crate::Error::State`] when a periodic edge is less than twice the largest radius, since a pair would
+    /// have two images in reach, or when a rank holds 2^32 rows.
+    pub fn build(request: &ListRequest) -> Result<Self> {
+        const CHUNK: usize = 32;
+        let search = Search::new(request)?;
+        let range = super_clusters(&request.owned);
+        let pieces: Vec<Piece> = (0..range.len().div_ceil(CHUNK))
+            .into_par_iter()
+            .map(|chunk| {
+                let begin = range.start + chunk * CHUNK;
+                let mut piece = Piece::default();
+                let mut indices = Vec::new();
+                search.run(begin..range.end.min(begin + CHUNK), |entries| {
+                    piece.push(entries, request.coding, &mut indices);
+                });
+                piece
+            })
+            .collect();
+        Ok(Self::join(request.owned.clone(), request.symmetric, request.coding, pieces))
+    }
+
+    /// The list of these entries: one sorted vector per super-cluster with owned rows.
+    pub fn from_entries(
+        owned: Range<usize>,
+        symmetric: bool,
+        coding: Coding,
+        entries: &[Vec<Entry>],
+    ) -> Self {
+        assert_eq!(entries.len(), super_clusters(&owned).len(), "entries for each super-cluster");
+        let mut piece = Piece::default();
+        entries.iter().for_each(|entries| piece.push(entries, coding, &mut Vec::new()));
+        Self::join(owned, symmetric, coding, vec![piece])
+    }
+
+    /// Concatenates records in order.
+    fn join(owned: Range<usize>, symmetric: bool, coding: Coding, pieces: Vec<Piece>) -> Self {
+        let mut offsets = vec![0];
+        let mut end = 0;
+        for length in pieces.iter().flat_map(|piece| &piece.lengths) {
+            end += length;
+            offsets.push(end);
+        }
+        let mut data = Vec::with_capacity(end as usize);
+        let mut counts = Vec::with_capacity(offsets.len() - 1);
+        for piece in pieces {
+            data.extend_from_slice(&piece.data);
+            counts.extend_from_slice(&piece.counts);
+        }
+        Self { owned, symmetric, coding, counts, offsets, data }
+    }
+
+    /// The super-clusters with a list: those that hold owned rows.
+    pub fn super_clusters(&self) -> Range<usize> {
+        super_clusters(&self.owned)
+    }
+
+    /// Whether pairs of owned rows appear once.
+    pub fn symmetric(&self) -> bool {
+        self.symmetric
+    }
+
+    /// The rows whose neighbors are listed.
+    pub fn owned(&self) -> Range<usize> {
+        self.owned.clone()
+    }
+
+    /// How the indices are coded.
+    pub fn coding(&self) -> Coding {
+        self.coding
+    }
+
+    /// Entries in a super-cluster's list.
+    #[inline]
+    pub fn entries(&self, super_cluster: usize) -> usize {
+        self.counts[super_cluster - self.super_clusters().start] as usize
+    }
+
+    /// Entries in all lists.
+    pub fn entry_count(&self) -> u64 {
+        self.counts.iter().map(|&count| u64::from(count)).sum()
+    }
+
+    /// Cluster pairs in all lists: the set bits of all masks.
+    pub fn cluster_pairs(&self) -> u64 {
+        let masks = |k: usize| {
+            let begin = self.offsets[k] as usize;
+            &self.data[begin..begin + self.counts[k] as usize]
+        };
+        let pairs = |k: usize| masks(k).iter().map(|mask| u64::from(mask.count_ones())).sum::<u64>();
+        (0..self.counts.len()).map(pairs).sum()
+    }
+
+    /// Replaces `entries` with a super-cluster's list, sorted by cluster.
+    #[inline]
+    pub fn decode(&self, super_cluster: usize, entries: &mut Vec<Entry>) {
+        entries.clear();
+        let k = super_cluster - self.super_clusters().start;
+        let record = &self.data[self.offsets[k] as usize..self.offsets[k + 1] as usize];
+        let count = self.counts[k] as usize;
+        let (masks, indices) = record.split_at(count);
+        entries.reserve(count);
+        let mut masks = masks.iter();
+        let read = self.coding.decode(indices, count, |cluster| {
+            if let Some(&mask) = masks.next() {
+                entries.push(Entry { cluster, mask });
+            }
+        });
+        assert_eq!(read, Ok(indices.len()), "a neighbor list decodes to what was encoded");
+    }
+
+    /// The records' bytes, where each begins (one more than records) and entries a record, for other memories.
+    pub fn records(&self) -> (&[u8], &[u64], &[u32]) {
+        (&self.data, &self.offsets, &self.counts)
+    }
+
+    /// The memory of the list.
+    pub fn bytes(&self) -> ListBytes {
+        let masks = self.entry_count();
+        ListBytes {
+            masks,
+            indices: self.data.len() as u64 - masks,
+            offsets: (size_of_val(&self.offsets[..]) + size_of_val(&self.counts[..])) as u64,
+        }
+    }
+}
