@@ -25,6 +25,7 @@ pub mod snapshot;
 pub mod space;
 pub mod start;
 pub mod tree;
+pub mod units;
 pub mod validate;
 
 pub use error::{Error, Result};

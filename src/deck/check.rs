@@ -1,0 +1,362 @@
+//! From what is written to the plan: defaults, and the rules that join several keys.
+
+use super::keys::{self, Default, Kind, SECTIONS};
+use super::mistake::{Mistake, Place, Report};
+use super::plan::*;
+use super::raw::{Entry, Raw};
+use super::value::{self, Value};
+use crate::space::Boundary;
+use std::collections::BTreeMap;
+use toml::de::DeTable;
+
+/// A checked deck.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The plan.
+    pub plan: Plan,
+    /// The deck with every key that holds, defaults included: TOML that reads as the same plan.
+    pub resolved: String,
+}
+
+/// The plan of what is written, or the report of everything that is wrong with it.
+pub fn check(mut raw: Raw) -> Result<Checked, Report> {
+    let mistakes = std::mem::take(&mut raw.mistakes);
+    let mut deck = Deck { raw: &raw, mistakes, held: BTreeMap::new() };
+    // A part of a broken file may have what seems to be missing.
+    let plan = if raw.broken { None } else { deck.plan() };
+    let Deck { mistakes, held, .. } = deck;
+    match plan {
+        Some(plan) if mistakes.is_empty() => Ok(Checked { plan, resolved: print(&raw, &held) }),
+        _ => Err(Report::new(raw.sources, mistakes)),
+    }
+}
+
+/// The deck while it is being checked.
+pub(super) struct Deck<'a> {
+    raw: &'a Raw,
+    mistakes: Vec<Mistake>,
+    /// The values that hold, in the order of the table; whether each is a default.
+    held: BTreeMap<(&'static str, &'static str), (Value, bool)>,
+}
+
+/// Typed access: the value written, else the default. Wrong and missing values, which are reported, give a
+/// placeholder, because the plan is thrown away then.
+macro_rules! access {
+    ($($name:ident, $optional:ident: $member:ident -> $type:ty = $placeholder:expr;)*) => { $(
+        #[allow(dead_code)]
+        pub(super) fn $name(&mut self, section: &'static str, name: &'static str) -> $type {
+            self.$optional(section, name).unwrap_or($placeholder)
+        }
+
+        #[allow(dead_code)]
+        pub(super) fn $optional(&mut self, section: &'static str, name: &'static str) -> Option<$type> {
+            match self.value(section, name) {
+                Some(Value::$member(value)) => Some(value),
+                None => None,
+                Some(other) => unreachable!("{section}.{name} is {other:?}: the table of keys has another kind"),
+            }
+        }
+    )* };
+}
+
+impl Deck<'_> {
+    access! {
+        text, optional_text: Text -> String = String::new();
+        flag, optional_flag: Flag -> bool = false;
+        choice, optional_choice: Choice -> &'static str = "";
+        choices, optional_choices: Choices -> [&'static str; 3] = [""; 3];
+        integer, optional_integer: Integer -> u64 = 1;
+        integers, optional_integers: Integers -> [u64; 3] = [1; 3];
+        number, optional_number: Number -> f64 = 1.0;
+        numbers, optional_numbers: Numbers -> [f64; 3] = [1.0; 3];
+    }
+
+    fn value(&mut self, section: &'static str, name: &'static str) -> Option<Value> {
+        if let Some(Entry { value, .. }) = self.raw.entries.get(&(section, name)) {
+            let value = value.clone()?;
+            self.held.insert((section, name), (value.clone(), false));
+            return Some(value);
+        }
+        let Some(key) = keys::section_at(section).and_then(|section| section.key(name)) else {
+            unreachable!("{section}.{name} is not in the table of keys");
+        };
+        match key.default {
+            Default::Value(text) => {
+                let value = literal(&key.kind, text);
+                self.held.insert((section, name), (value.clone(), true));
+                Some(value)
+            }
+            Default::Unset(_) => None,
+            Default::Required => {
+                let place = self.raw.sections.get(section).cloned();
+                let help = format!("add `{name} = ...` below [{section}]: {}", key.kind.expected());
+                self.report(place, format!("`{name}` is missing in [{section}]"), help);
+                None
+            }
+        }
+    }
+
+    /// The member of an enum by its name in the deck; the table of keys has the same names.
+    pub(super) fn named<T>(
+        &mut self,
+        section: &'static str,
+        name: &'static str,
+        of: impl Fn(&str) -> Option<T>,
+        else_: T,
+    ) -> T {
+        let choice = self.choice(section, name);
+        of(choice).unwrap_or(else_)
+    }
+
+    pub(super) fn report(&mut self, place: Option<Place>, message: String, help: impl Into<String>) {
+        self.mistakes.push(Mistake { message, help: help.into(), place });
+    }
+
+    /// Where a key is written, if it is.
+    pub(super) fn place(&self, section: &'static str, name: &'static str) -> Option<Place> {
+        self.raw.entries.get(&(section, name)).map(|entry| entry.place.clone())
+    }
+
+    /// Where a section is, if it is there; also `Some` if only its keys or inner sections are.
+    pub(super) fn section(&self, path: &'static str) -> Option<Place> {
+        self.raw.sections.get(path).cloned()
+    }
+
+    /// A key that has no effect here must not be written, and is not printed.
+    pub(super) fn without_effect(&mut self, section: &'static str, name: &'static str, why: &str) {
+        self.held.remove(&(section, name));
+        if let Some(place) = self.place(section, name) {
+            let help = format!("remove it, or change {why}");
+            self.report(Some(place), format!("`{name}` has no effect here because of {why}"), help);
+        }
+    }
+
+    fn plan(&mut self) -> Option<Plan> {
+        let title = self.text("", "title");
+        let run = self.run();
+        let start = self.start();
+        let gravity = self.gravity();
+        let sph = self.sph();
+        let space = self.space(start.as_ref());
+        let neighbors = self.neighbors();
+        let time_step = self.time_step();
+        let output = self.output();
+        let plan = Plan { title, run, start: start?, space, sph, gravity, neighbors, time_step, output };
+        self.joined(&plan);
+        Some(plan)
+    }
+
+    fn run(&mut self) -> RunPlan {
+        let run = RunPlan {
+            end_time: self.optional_number("run", "end_time"),
+            steps: self.optional_integer("run", "steps"),
+            device: self.named("run", "device", Device::named, Device::Auto),
+            precision: self.named("run", "precision", Precision::named, Precision::Mixed),
+            threads: self.optional_integer("run", "threads").map(|threads| threads as usize),
+        };
+        if self.place("run", "end_time").is_none() && self.place("run", "steps").is_none() {
+            let help = "add `end_time = ...` or `steps = ...` below [run]";
+            self.report(self.section("run"), "nothing says when the run ends".into(), help);
+        }
+        run
+    }
+
+    fn sph(&mut self) -> Option<SphPlan> {
+        self.section("sph")?;
+        let isothermal = self.choice("sph", "equation_of_state") == "isothermal";
+        let equation_of_state = if isothermal {
+            self.without_effect("sph", "gamma", "equation_of_state = \"isothermal\"");
+            self.without_effect("sph", "conductivity", "equation_of_state = \"isothermal\"");
+            if self.place("sph", "sound_speed").is_none() {
+                let place = self.place("sph", "equation_of_state");
+                self.report(
+                    place,
+                    "an isothermal gas needs a `sound_speed`".into(),
+                    "add `sound_speed = ...` in [sph]",
+                );
+            }
+            EquationOfState::Isothermal { sound_speed: self.number("sph", "sound_speed") }
+        } else {
+            self.without_effect("sph", "sound_speed", "equation_of_state = \"ideal-gas\"");
+            EquationOfState::IdealGas { gamma: self.number("sph", "gamma") }
+        };
+        let viscosity = self.viscosity();
+        Some(SphPlan {
+            formulation: self.named("sph", "formulation", Formulation::named, Formulation::Standard),
+            kernel: self.named("sph", "kernel", Kernel::named, Kernel::CubicSpline),
+            neighbors: self.number("sph", "neighbors"),
+            neighbor_tolerance: self.number("sph", "neighbor_tolerance"),
+            equation_of_state,
+            viscosity,
+            conductivity: if isothermal { 0.0 } else { self.number("sph", "conductivity") },
+        })
+    }
+
+    fn viscosity(&mut self) -> ViscosityPlan {
+        let section = "sph.viscosity";
+        let switch = self.flag(section, "switch");
+        let alpha_max = self.number(section, "alpha_max");
+        let alpha_min = if switch { self.number(section, "alpha_min") } else { alpha_max };
+        if !switch {
+            self.without_effect(section, "alpha_min", "switch = false");
+        }
+        if alpha_min > alpha_max {
+            let place = self.place(section, "alpha_min").or_else(|| self.place(section, "alpha_max"));
+            let message = format!("alpha_min = {alpha_min} is larger than alpha_max = {alpha_max}");
+            self.report(place, message, "give alpha_min <= alpha_max");
+        }
+        let beta = self.number(section, "beta");
+        ViscosityPlan { alpha_min, alpha_max, beta, switch, limiter: self.flag(section, "limiter") }
+    }
+
+    fn gravity(&mut self) -> Option<GravityPlan> {
+        self.section("gravity")?;
+        let criterion =
+            self.named("gravity", "criterion", OpeningCriterion::named, OpeningCriterion::Geometric);
+        let force_error = self.number("gravity", "force_error");
+        if criterion == OpeningCriterion::Geometric {
+            self.without_effect("gravity", "force_error", "criterion = \"geometric\"");
+        }
+        Some(GravityPlan {
+            constant: self.number("gravity", "constant"),
+            opening_angle: self.number("gravity", "opening_angle"),
+            force_error,
+            criterion,
+            softening: self.number("gravity", "softening"),
+            softening_kernel: self.named(
+                "gravity",
+                "softening_kernel",
+                SofteningKernel::named,
+                SofteningKernel::Plummer,
+            ),
+        })
+    }
+
+    fn neighbors(&mut self) -> NeighborsPlan {
+        let list = self.named("neighbors", "list", ListKind::named, ListKind::Clustered);
+        let coding = self.named("neighbors", "coding", Coding::named, Coding::Nibble);
+        if list == ListKind::Full {
+            self.without_effect("neighbors", "coding", "list = \"full\"");
+        }
+        NeighborsPlan {
+            list,
+            coding,
+            symmetric: self.optional_flag("neighbors", "symmetric"),
+            skin: self.number("neighbors", "skin"),
+            bucket_size: self.integer("neighbors", "bucket_size"),
+        }
+    }
+
+    fn time_step(&mut self) -> TimeStepPlan {
+        let section = "time_step";
+        let plan = TimeStepPlan {
+            courant: self.number(section, "courant"),
+            acceleration: self.number(section, "acceleration"),
+            energy: self.number(section, "energy"),
+            expansion: self.number(section, "expansion"),
+            growth: self.number(section, "growth"),
+            largest: self.optional_number(section, "largest"),
+            smallest: self.number(section, "smallest"),
+            first: self.optional_number(section, "first"),
+            fixed: self.optional_number(section, "fixed"),
+        };
+        if self.place(section, "fixed").is_some() {
+            for key in keys::section_at(section).map_or(&[][..], |section| section.keys) {
+                if key.name != "fixed" {
+                    self.without_effect(section, key.name, "`fixed` in [time_step]");
+                }
+            }
+            return plan;
+        }
+        for (name, value) in [("largest", plan.largest), ("first", plan.first)] {
+            if value.is_some_and(|value| value < plan.smallest) {
+                let place = self.place(section, name);
+                let message = format!("`{name}` is less than smallest = {}", plan.smallest);
+                self.report(place, message, format!("give {name} >= smallest"));
+            }
+        }
+        if let (Some(first), Some(largest)) = (plan.first, plan.largest)
+            && first > largest
+        {
+            let message = format!("`first` is more than largest = {largest}");
+            self.report(self.place(section, "first"), message, "give first <= largest");
+        }
+        plan
+    }
+
+    fn output(&mut self) -> OutputPlan {
+        OutputPlan {
+            directory: self.text("output", "directory").into(),
+            overwrite: self.flag("output", "overwrite"),
+            snapshots: self.every("output.snapshots"),
+            checkpoint: self.every("output.checkpoint"),
+            observables: self.every("output.observables").unwrap_or(Every::EverySteps(1)),
+        }
+    }
+
+    /// The one interval of an "every" section; `None` without the section.
+    fn every(&mut self, section: &'static str) -> Option<Every> {
+        let header = self.section(section)?;
+        let names = keys::section_at(section).map_or(&[][..], |section| section.keys);
+        let given: Vec<_> =
+            names.iter().filter_map(|key| Some((key.name, self.place(section, key.name)?))).collect();
+        let choices = names.iter().map(|key| format!("`{}`", key.name)).collect::<Vec<_>>().join(" or ");
+        match given.as_slice() {
+            [(name, _)] => match self.value(section, name)? {
+                Value::Integer(steps) => Some(Every::EverySteps(steps)),
+                Value::Number(seconds) if *name == "every_wall" => Some(Every::EveryWall(seconds)),
+                Value::Number(time) => Some(Every::EveryTime(time)),
+                other => unreachable!("{section}.{name} is {other:?}: the table of keys has another kind"),
+            },
+            [] => {
+                self.report(Some(header), format!("[{section}] says no interval"), format!("give {choices}"));
+                None
+            }
+            [.., (_, last)] => {
+                let message = format!("[{section}] has more than one interval");
+                self.report(Some(last.clone()), message, format!("keep one of {choices}"));
+                None
+            }
+        }
+    }
+
+    pub(super) fn boundary(&mut self) -> [Boundary; 3] {
+        let names = self.choices("space", "boundary");
+        names.map(|name| if name == "periodic" { Boundary::Periodic } else { Boundary::Open })
+    }
+}
+
+/// A default of the table of keys as a value.
+pub(super) fn literal(kind: &Kind, text: &str) -> Value {
+    let line = format!("x = {text}");
+    let table = DeTable::parse(&line).ok();
+    let value = table.as_ref().and_then(|table| table.get_ref().get("x"));
+    match value.map(|value| value::convert(kind, value)) {
+        Some(Ok(value)) => value,
+        _ => unreachable!("the table of keys has the wrong default {text}"),
+    }
+}
+
+/// The deck of the values that hold, in the order of the table.
+fn print(raw: &Raw, held: &BTreeMap<(&'static str, &'static str), (Value, bool)>) -> String {
+    let mut text = String::new();
+    for section in SECTIONS {
+        let lines: Vec<String> = section
+            .keys
+            .iter()
+            .filter_map(|key| {
+                let (value, default) = held.get(&(section.path, key.name))?;
+                let line = format!("{} = {}", key.name, value.to_toml());
+                Some(if *default { format!("{line:<34} # default\n") } else { line + "\n" })
+            })
+            .collect();
+        if !section.path.is_empty() && (!lines.is_empty() || raw.sections.contains_key(section.path)) {
+            if section.path == "start" {
+                continue;
+            }
+            text.push_str(&format!("\n[{}]\n", section.path));
+        }
+        text.push_str(&lines.concat());
+    }
+    text
+}

@@ -1,0 +1,256 @@
+//! The start, the box, and the rules that join them with the physics.
+
+use super::check::Deck;
+use super::keys::MOST_PARTICLES;
+use super::mistake::Place;
+use super::plan::*;
+use crate::space::Boundary;
+
+const CASES: [&str; 6] =
+    ["start.evrard", "start.uniform-box", "start.lattice", "start.random", "start.plummer", "start.file"];
+
+impl Deck<'_> {
+    /// The one case; `None` where there is not exactly one, which is reported.
+    pub(super) fn start(&mut self) -> Option<StartPlan> {
+        let cases: Vec<(&str, Place)> =
+            CASES.iter().filter_map(|&case| Some((case, self.section(case)?))).collect();
+        match cases.as_slice() {
+            [(case, _)] => Some(self.case(case)),
+            [] => {
+                let names = CASES.map(|case| format!("[{case}]")).join(", ");
+                self.report(
+                    self.section("start"),
+                    "the deck has no start".into(),
+                    format!("add one of {names}"),
+                );
+                None
+            }
+            [(first, _), .., (_, place)] => {
+                let message = "the deck has more than one start".into();
+                self.report(Some(place.clone()), message, format!("keep one; the other is [{first}]"));
+                None
+            }
+        }
+    }
+
+    fn case(&mut self, case: &'static str) -> StartPlan {
+        let arrangement =
+            |deck: &mut Self| deck.named(case, "arrangement", Arrangement::named, Arrangement::Glass);
+        match case {
+            "start.evrard" => StartPlan::Evrard(EvrardStart {
+                particles: self.integer(case, "particles"),
+                arrangement: arrangement(self),
+                seed: self.integer(case, "seed"),
+                radius: self.number(case, "radius"),
+                mass: self.number(case, "mass"),
+                internal_energy: self.number(case, "internal_energy"),
+            }),
+            "start.uniform-box" => StartPlan::UniformBox(UniformBoxStart {
+                particles: self.integer(case, "particles"),
+                lengths: self.numbers(case, "lengths"),
+                density: self.number(case, "density"),
+                internal_energy: self.number(case, "internal_energy"),
+                arrangement: arrangement(self),
+                seed: self.integer(case, "seed"),
+            }),
+            "start.lattice" => StartPlan::Lattice(self.lattice()),
+            "start.random" => StartPlan::Random(RandomStart {
+                particles: self.integer(case, "particles"),
+                lengths: self.numbers(case, "lengths"),
+                density: self.number(case, "density"),
+                internal_energy: self.number(case, "internal_energy"),
+                seed: self.integer(case, "seed"),
+            }),
+            "start.plummer" => StartPlan::Plummer(PlummerStart {
+                particles: self.integer(case, "particles"),
+                radius: self.number(case, "radius"),
+                mass: self.number(case, "mass"),
+                velocities: self.named(case, "velocities", Velocities::named, Velocities::Rest),
+                internal_energy: self.number(case, "internal_energy"),
+                seed: self.integer(case, "seed"),
+            }),
+            _ => {
+                let path = std::path::PathBuf::from(self.text(case, "path"));
+                if let Some(place) = self.place(case, "path")
+                    && !path.as_os_str().is_empty()
+                    && !path.is_file()
+                {
+                    let what = if path.is_dir() { "is a folder" } else { "does not exist" };
+                    let message = format!("the file {} {what}", path.display());
+                    let help = "check the path; it is relative to where the program is started";
+                    self.report(Some(place), message, help);
+                }
+                StartPlan::File(FileStart { path })
+            }
+        }
+    }
+
+    fn lattice(&mut self) -> LatticeStart {
+        let case = "start.lattice";
+        let plan = LatticeStart {
+            kind: self.named(case, "kind", LatticeKind::named, LatticeKind::SimpleCubic),
+            cells: self.integers(case, "cells"),
+            spacing: self.number(case, "spacing"),
+            density: self.number(case, "density"),
+            internal_energy: self.number(case, "internal_energy"),
+            jitter: self.number(case, "jitter"),
+            seed: self.integer(case, "seed"),
+        };
+        let particles: f64 = plan.cells.iter().map(|&cells| cells as f64).product::<f64>()
+            * plan.kind.particles_per_cell() as f64;
+        if particles > MOST_PARTICLES {
+            let message = format!("these cells hold {particles:.1e} particles");
+            self.report(
+                self.place(case, "cells"),
+                message,
+                format!("at most {MOST_PARTICLES:.0e} particles"),
+            );
+        }
+        plan
+    }
+
+    pub(super) fn space(&mut self, start: Option<&StartPlan>) -> SpacePlan {
+        let boundary = self.boundary();
+        let own = start.and_then(own_lengths);
+        if own.is_some() {
+            for name in ["lower", "upper"] {
+                self.without_effect("space", name, "the start, whose box goes from 0 to its lengths");
+            }
+        }
+        let corners = match own {
+            Some(lengths) => Some([[0.0; 3], lengths]),
+            None => self.corners(),
+        };
+        let periodic = boundary.contains(&Boundary::Periodic);
+        let place = self.place("space", "boundary");
+        if periodic && self.section("gravity").is_some() {
+            let message = "gravity with a periodic boundary is not available".into();
+            self.report(place.clone(), message, "write boundary = \"open\", or remove [gravity]");
+        }
+        let file = matches!(start, Some(StartPlan::File(_)) | None);
+        if periodic && corners.is_none() && !file {
+            let message = "a periodic boundary needs a box, and this start has none".into();
+            self.report(place.clone(), message, "give lower = [x, y, z] and upper = [x, y, z] in [space]");
+        }
+        if let (Some(StartPlan::Evrard(sphere)), Some([lower, upper])) = (start, corners) {
+            let outside = (0..3).any(|d| -sphere.radius < lower[d] || sphere.radius > upper[d]);
+            if outside {
+                let message =
+                    format!("the sphere of radius {} about 0 does not fit into the box", sphere.radius);
+                let place = self.place("space", "lower").or_else(|| self.place("space", "upper"));
+                self.report(
+                    place,
+                    message,
+                    "make the box larger, or leave it out where the boundary is open",
+                );
+            }
+        }
+        SpacePlan { corners, boundary }
+    }
+
+    fn corners(&mut self) -> Option<[[f64; 3]; 2]> {
+        let places = [self.place("space", "lower"), self.place("space", "upper")];
+        match &places {
+            [None, None] => None,
+            [Some(_), Some(_)] => {
+                let lower = self.optional_numbers("space", "lower")?;
+                let upper = self.optional_numbers("space", "upper")?;
+                if let Some(d) = (0..3).find(|&d| lower[d] >= upper[d]) {
+                    let message = format!(
+                        "the box has no extent in {}: lower {} is not below upper {}",
+                        ["x", "y", "z"][d],
+                        lower[d],
+                        upper[d]
+                    );
+                    self.report(places[1].clone(), message, "give lower < upper in every dimension");
+                }
+                Some([lower, upper])
+            }
+            [lower, upper] => {
+                let missing = if lower.is_none() { "lower" } else { "upper" };
+                let place = lower.clone().or(upper.clone());
+                self.report(place, format!("`{missing}` is missing in [space]"), "a box has both corners");
+                None
+            }
+        }
+    }
+
+    /// The rules that join several sections.
+    pub(super) fn joined(&mut self, plan: &Plan) {
+        if plan.sph.is_none() && plan.gravity.is_none() {
+            self.report(None, "the deck has no physics".into(), "add [sph], [gravity] or both");
+        }
+        if let StartPlan::Plummer(sphere) = &plan.start
+            && sphere.velocities == Velocities::Equilibrium
+            && plan.gravity.is_none()
+        {
+            let place = self.place("start.plummer", "velocities").or_else(|| self.section("start.plummer"));
+            let help = "add [gravity], or write velocities = \"rest\"";
+            self.report(place, "a Plummer sphere in equilibrium needs gravity".into(), help);
+        }
+        if let (Some(sph), Some(particles)) = (&plan.sph, plan.particle_count()) {
+            self.enough_particles(plan, sph, particles as f64);
+        }
+    }
+
+    fn enough_particles(&mut self, plan: &Plan, sph: &SphPlan, particles: f64) {
+        let counted = CASES
+            .iter()
+            .find_map(|&case| self.place(case, "particles").or_else(|| self.place(case, "cells")));
+        if particles <= sph.neighbors {
+            let message = format!(
+                "{particles} particles cannot have the {} neighbors each that [sph] asks for",
+                sph.neighbors
+            );
+            return self.report(counted, message, "use more particles, or fewer `neighbors` in [sph]");
+        }
+        let Some([lower, upper]) = plan.space.corners else { return };
+        if own_lengths(&plan.start).is_none() {
+            return;
+        }
+        let lengths: [f64; 3] = std::array::from_fn(|d| upper[d] - lower[d]);
+        let volume: f64 = lengths.iter().product();
+        let support = (3.0 * sph.neighbors * volume / (4.0 * std::f64::consts::PI * particles)).cbrt();
+        let tight =
+            (0..3).find(|&d| plan.space.boundary[d] == Boundary::Periodic && 2.0 * support >= lengths[d]);
+        if let Some(d) = tight {
+            let message = format!(
+                "the box is too small in {}: kernels of radius {support:.3} would meet their own image after {}",
+                ["x", "y", "z"][d],
+                lengths[d]
+            );
+            self.report(counted, message, "use more particles, a wider box, or fewer `neighbors` in [sph]");
+        }
+    }
+}
+
+/// The edges of the box that a start brings along, if it does.
+fn own_lengths(start: &StartPlan) -> Option<[f64; 3]> {
+    match start {
+        StartPlan::UniformBox(case) => Some(case.lengths),
+        StartPlan::Random(case) => Some(case.lengths),
+        StartPlan::Lattice(case) => {
+            let edges = case.kind.edges();
+            Some(std::array::from_fn(|d| case.cells[d] as f64 * edges[d] * case.spacing))
+        }
+        StartPlan::Evrard(_) | StartPlan::Plummer(_) | StartPlan::File(_) => None,
+    }
+}
+
+impl Plan {
+    /// The number of particles that the start asks for; `None` for a file.
+    pub fn particle_count(&self) -> Option<u64> {
+        match &self.start {
+            StartPlan::Evrard(case) => Some(case.particles),
+            StartPlan::UniformBox(case) => Some(case.particles),
+            StartPlan::Random(case) => Some(case.particles),
+            StartPlan::Plummer(case) => Some(case.particles),
+            StartPlan::Lattice(case) => Some(
+                case.cells
+                    .iter()
+                    .fold(case.kind.particles_per_cell(), |product, &cells| product.saturating_mul(cells)),
+            ),
+            StartPlan::File(_) => None,
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! From a TOML value to the value that a key wants, or to what is wrong with it.
+
+use super::keys::{Interval, Kind, quoted};
+use super::nearest::nearest;
+use crate::units::{self, Dimension, QuantityMistake};
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::DeValue;
+
+/// A value of the kind that its key wants.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Of [`Kind::Text`] and [`Kind::Path`].
+    Text(String),
+    /// Of [`Kind::Flag`].
+    Flag(bool),
+    /// Of [`Kind::Choice`].
+    Choice(&'static str),
+    /// Of [`Kind::Choices`].
+    Choices([&'static str; 3]),
+    /// Of [`Kind::Integer`].
+    Integer(u64),
+    /// Of [`Kind::Integers`].
+    Integers([u64; 3]),
+    /// Of [`Kind::Number`].
+    Number(f64),
+    /// Of [`Kind::Numbers`].
+    Numbers([f64; 3]),
+}
+
+impl Value {
+    /// The value as TOML.
+    pub fn to_toml(&self) -> String {
+        let list = |texts: Vec<String>| {
+            let same = texts.iter().all(|text| *text == texts[0]);
+            if same { texts[0].clone() } else { format!("[{}]", texts.join(", ")) }
+        };
+        match self {
+            Value::Text(text) => toml::Value::String(text.clone()).to_string(),
+            Value::Flag(flag) => flag.to_string(),
+            Value::Choice(name) => format!("\"{name}\""),
+            Value::Choices(names) => list(names.iter().map(|name| format!("\"{name}\"")).collect()),
+            Value::Integer(integer) => integer.to_string(),
+            Value::Integers(integers) => list(integers.iter().map(u64::to_string).collect()),
+            Value::Number(number) => format!("{number:?}"),
+            Value::Numbers(numbers) => list(numbers.iter().map(|number| format!("{number:?}")).collect()),
+        }
+    }
+}
+
+/// What is wrong with a value: message, help, and where.
+#[derive(Debug)]
+pub struct Wrong {
+    /// What is wrong, as the end of a sentence that starts with the key's name.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+    /// The wrong part.
+    pub span: Range<usize>,
+}
+
+/// The value of `written` as `kind`.
+pub fn convert(kind: &Kind, written: &Spanned<DeValue<'_>>) -> Result<Value, Wrong> {
+    let wrong_type = || Wrong {
+        message: format!("must be {}, not {}", kind.expected(), described(written.get_ref())),
+        help: type_help(kind, written.get_ref()),
+        span: written.span(),
+    };
+    match kind {
+        Kind::Text | Kind::Path => {
+            let text = written.get_ref().as_str().ok_or_else(wrong_type)?;
+            if matches!(kind, Kind::Path) && (text.trim().is_empty() || text.contains('\0')) {
+                return Err(Wrong {
+                    message: "must not be empty".into(),
+                    help: "name a file or folder".into(),
+                    span: written.span(),
+                });
+            }
+            Ok(Value::Text(text.into()))
+        }
+        Kind::Flag => written.get_ref().as_bool().map(Value::Flag).ok_or_else(wrong_type),
+        Kind::Choice(names) => choice(names, written).ok_or_else(wrong_type)?.map(Value::Choice),
+        Kind::Choices(names) => three(written, wrong_type, |one| choice(names, one)).map(Value::Choices),
+        Kind::Integer(interval) => integer(interval, written).ok_or_else(wrong_type)?.map(Value::Integer),
+        Kind::Integers(interval) => {
+            three(written, wrong_type, |one| integer(interval, one)).map(Value::Integers)
+        }
+        Kind::Number(interval, dimension) => {
+            number(interval, *dimension, written).ok_or_else(wrong_type)?.map(Value::Number)
+        }
+        Kind::Numbers(interval) => {
+            three(written, wrong_type, |one| number(interval, Dimension::Code, one)).map(Value::Numbers)
+        }
+    }
+}
+
+/// One value for all three dimensions, or a list of three. `one` gives `None` for a value of a wrong type.
+fn three<T: Copy>(
+    written: &Spanned<DeValue<'_>>,
+    wrong_type: impl Fn() -> Wrong,
+    one: impl Fn(&Spanned<DeValue<'_>>) -> Option<Result<T, Wrong>>,
+) -> Result<[T; 3], Wrong> {
+    let Some(list) = written.get_ref().as_array() else {
+        return one(written).ok_or_else(wrong_type)?.map(|value| [value; 3]);
+    };
+    let values = list
+        .iter()
+        .take(4)
+        .map(|item| one(item).ok_or_else(&wrong_type)?)
+        .collect::<Result<Vec<T>, Wrong>>()?;
+    match values.as_slice() {
+        &[x, y, z] => Ok([x, y, z]),
+        _ => Err(Wrong {
+            message: format!("must have three components, not {}", list.len()),
+            help: "write [x, y, z], or one value for all three".into(),
+            span: written.span(),
+        }),
+    }
+}
+
+fn choice(
+    names: &'static [&'static str],
+    written: &Spanned<DeValue<'_>>,
+) -> Option<Result<&'static str, Wrong>> {
+    let text = written.get_ref().as_str()?;
+    let found = names.iter().find(|name| **name == text).copied();
+    Some(found.ok_or_else(|| {
+        let meant = nearest(text, names.iter().copied());
+        Wrong {
+            message: format!("must be one of {}, not \"{text}\"", quoted(names)),
+            help: match meant {
+                Some(name) => format!("did you mean \"{name}\"?"),
+                None => format!("write {}", quoted(names)),
+            },
+            span: written.span(),
+        }
+    }))
+}
+
+fn integer(interval: &Interval, written: &Spanned<DeValue<'_>>) -> Option<Result<u64, Wrong>> {
+    let out_of_range = |shown: &str| Wrong {
+        message: format!("must be {interval}, not {shown}"),
+        help: format!("give a whole number {interval}"),
+        span: written.span(),
+    };
+    Some(match written.get_ref() {
+        DeValue::Integer(digits) => match i128::from_str_radix(digits.as_str(), digits.radix()) {
+            Ok(value) if interval.contains(value as f64) => {
+                u64::try_from(value).map_err(|_| out_of_range(&shortened(digits.as_str())))
+            }
+            _ => Err(out_of_range(&shortened(digits.as_str()))),
+        },
+        // 1e5 is a float in TOML, and what many people write for a count.
+        DeValue::Float(digits) => match digits.as_str().parse::<f64>() {
+            Ok(value) if value.fract() == 0.0 && interval.contains(value) => Ok(value as u64),
+            Ok(value) if value.is_finite() && value.fract() != 0.0 => return None,
+            _ => Err(out_of_range(&shortened(digits.as_str()))),
+        },
+        _ => return None,
+    })
+}
+
+fn number(
+    interval: &Interval,
+    dimension: Dimension,
+    written: &Spanned<DeValue<'_>>,
+) -> Option<Result<f64, Wrong>> {
+    let wrong = |message: String, help: String| Wrong { message, help, span: written.span() };
+    let (value, shown) = match written.get_ref() {
+        DeValue::Integer(digits) => {
+            let value =
+                i128::from_str_radix(digits.as_str(), digits.radix()).map_or(f64::INFINITY, |v| v as f64);
+            (value, digits.to_string())
+        }
+        DeValue::Float(digits) => (digits.as_str().parse().unwrap_or(f64::NAN), digits.as_str().into()),
+        DeValue::String(text) => match units::parse(text, dimension) {
+            Ok(value) => (value, text.to_string()),
+            Err(QuantityMistake::NotANumber) => return None,
+            Err(QuantityMistake::NoUnit) => {
+                let units: Vec<&str> = dimension.units().iter().map(|unit| unit.0).collect();
+                return Some(Err(wrong(
+                    format!("has no unit in \"{}\"", shortened(text)),
+                    format!("add one of the units {}, or leave out the quotes", units.join(", ")),
+                )));
+            }
+            Err(QuantityMistake::UnknownUnit(unit)) => {
+                return Some(Err(wrong(
+                    format!("has the unknown unit `{}`", shortened(&unit)),
+                    unit_help(dimension),
+                )));
+            }
+        },
+        _ => return None,
+    };
+    if interval.contains(value) {
+        return Some(Ok(value));
+    }
+    let problem = format!("must be {interval}, not {}", shortened(&shown));
+    Some(Err(wrong(problem, format!("give a number {interval}"))))
+}
+
+fn unit_help(dimension: Dimension) -> String {
+    let units: Vec<&str> = dimension.units().iter().map(|unit| unit.0).collect();
+    if units.is_empty() {
+        "this case computes in its own units, where no unit is written: give the number alone".into()
+    } else {
+        format!("the units here are {}", units.join(", "))
+    }
+}
+
+fn type_help(kind: &Kind, written: &DeValue<'_>) -> String {
+    let numeric = matches!(kind, Kind::Integer(_) | Kind::Integers(_) | Kind::Number(..) | Kind::Numbers(_));
+    match written {
+        DeValue::String(text) if numeric && text.trim().parse::<f64>().is_ok() => {
+            "leave out the quotes".into()
+        }
+        DeValue::String(text) if matches!(kind, Kind::Flag) => match text.trim() {
+            "true" | "yes" | "on" => "write true without quotes".into(),
+            _ => "write true or false without quotes".into(),
+        },
+        DeValue::Table(_) => "this key takes a single value: write key = value".into(),
+        _ => format!("write {}", kind.expected()),
+    }
+}
+
+fn described(written: &DeValue<'_>) -> String {
+    match written {
+        DeValue::String(text) => format!("the text \"{}\"", shortened(text)),
+        DeValue::Integer(digits) => shortened(&digits.to_string()),
+        DeValue::Float(digits) => shortened(digits.as_str()),
+        DeValue::Boolean(flag) => flag.to_string(),
+        DeValue::Datetime(_) => "a date or time".into(),
+        DeValue::Array(_) => "a list".into(),
+        DeValue::Table(_) => "a table".into(),
+    }
+}
+
+/// A text short enough to stand inside a message.
+pub fn shortened(text: &str) -> String {
+    if text.chars().nth(60).is_none() {
+        return text.into();
+    }
+    text.chars().take(57).chain("...".chars()).collect()
+}
