@@ -1,1 +1,238 @@
-//! Observables: energies, momentum, profiles.
+//! Observables: energies, momenta and extremes of all particles, and their record `observables.csv`.
+
+mod history;
+mod record;
+
+pub use history::History;
+pub use record::Record;
+
+use rayon::prelude::*;
+
+use crate::comm::Communicator;
+use crate::particles::{Field, Particles};
+use crate::space::Vec3d;
+
+/// Rows that are summed in one piece: sums are the same bits for any number of threads.
+const PIECE: usize = 4096;
+
+/// What is observed of all particles of all ranks at one time; all in the code's units.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observables {
+    /// The step's number.
+    pub step: u64,
+    /// Time.
+    pub time: f64,
+    /// Length of the step.
+    pub time_step: f64,
+    /// Sum of m v^2 / 2.
+    pub kinetic: f64,
+    /// Sum of m u; zero without internal energies.
+    pub thermal: f64,
+    /// Sum of m phi / 2, phi the gravitational potential; zero without.
+    pub potential: f64,
+    /// Sum of m v.
+    pub momentum: Vec3d,
+    /// Sum of m r x v, about the origin.
+    pub angular_momentum: Vec3d,
+    /// Sum of m r by the total mass.
+    pub center_of_mass: Vec3d,
+    /// Total mass.
+    pub mass: f64,
+    /// Greatest density; zero without densities.
+    pub maximum_density: f64,
+    /// Least smoothing length; infinite without smoothing lengths.
+    pub minimum_smoothing_length: f64,
+    /// Number of particles.
+    pub particles: u64,
+}
+
+/// Names and units of the record's columns; U_M, U_L, U_t are the code's units of mass, length and time.
+pub const COLUMNS: [(&str, &str); 20] = [
+    ("step", "1"),
+    ("time", "U_t"),
+    ("time_step", "U_t"),
+    ("kinetic_energy", "U_M U_L^2 U_t^-2"),
+    ("thermal_energy", "U_M U_L^2 U_t^-2"),
+    ("potential_energy", "U_M U_L^2 U_t^-2"),
+    ("total_energy", "U_M U_L^2 U_t^-2"),
+    ("momentum_x", "U_M U_L U_t^-1"),
+    ("momentum_y", "U_M U_L U_t^-1"),
+    ("momentum_z", "U_M U_L U_t^-1"),
+    ("angular_momentum_x", "U_M U_L^2 U_t^-1"),
+    ("angular_momentum_y", "U_M U_L^2 U_t^-1"),
+    ("angular_momentum_z", "U_M U_L^2 U_t^-1"),
+    ("center_of_mass_x", "U_L"),
+    ("center_of_mass_y", "U_L"),
+    ("center_of_mass_z", "U_L"),
+    ("mass", "U_M"),
+    ("maximum_density", "U_M U_L^-3"),
+    ("minimum_smoothing_length", "U_L"),
+    ("particles", "1"),
+];
+
+impl Observables {
+    /// Kinetic, thermal and potential energy together.
+    pub fn total_energy(&self) -> f64 {
+        self.kinetic + self.thermal + self.potential
+    }
+
+    /// The values in the order of [`COLUMNS`], as written: the shortest decimal that reads back to the same bits.
+    fn cells(&self) -> Vec<String> {
+        let mut cells = vec![self.step.to_string()];
+        let energies =
+            [self.time, self.time_step, self.kinetic, self.thermal, self.potential, self.total_energy()];
+        let vectors = [self.momentum, self.angular_momentum, self.center_of_mass];
+        let rest = [self.mass, self.maximum_density, self.minimum_smoothing_length];
+        let values =
+            energies.into_iter().chain(vectors.iter().flat_map(|vector| vector.iter().copied())).chain(rest);
+        cells.extend(values.map(|value| format!("{value:e}")));
+        cells.push(self.particles.to_string());
+        cells
+    }
+}
+
+/// Observe the owned particles of all ranks (collective; every rank gets the same values). `potential` other than that
+/// of the column [`Field::Potential`] is for the caller to add.
+///
+/// The result is the same bits for any number of threads, and, for the same ranks, every time.
+pub fn observe(
+    comm: &Communicator,
+    particles: &Particles,
+    step: u64,
+    time: f64,
+    time_step: f64,
+) -> Observables {
+    let rows: Vec<usize> = particles.owned().step_by(PIECE).collect();
+    let pieces: Vec<Sums> = rows
+        .par_iter()
+        .map(|&first| {
+            let end = (first + PIECE).min(particles.owned().end);
+            let mut sums = Sums::default();
+            (first..end).for_each(|row| sums.take(particles, row));
+            sums
+        })
+        .collect();
+    let mut sums = [0.0; 13];
+    let (mut greatest, mut least) = ([0.0f64], [f64::INFINITY]);
+    for piece in &pieces {
+        sums.iter_mut().zip(piece.sums).for_each(|(sum, value)| *sum += value);
+        greatest[0] = greatest[0].max(piece.maximum_density);
+        least[0] = least[0].min(piece.minimum_smoothing_length);
+    }
+    let mut count = [particles.owned().len() as u64];
+    comm.all_sum(&mut sums);
+    comm.all_sum(&mut count);
+    comm.all_max(&mut greatest);
+    comm.all_min(&mut least);
+
+    let [mass, kinetic, thermal, potential, ..] = sums;
+    let vector = |first: usize| Vec3d::new(sums[first], sums[first + 1], sums[first + 2]);
+    Observables {
+        step,
+        time,
+        time_step,
+        kinetic,
+        thermal,
+        potential,
+        momentum: vector(4),
+        angular_momentum: vector(7),
+        center_of_mass: if mass > 0.0 { vector(10) / mass } else { Vec3d::zeros() },
+        mass,
+        maximum_density: greatest[0],
+        minimum_smoothing_length: least[0],
+        particles: count[0],
+    }
+}
+
+/// Sums over a piece of the rows: mass, three energies, momentum, angular momentum, m r.
+struct Sums {
+    sums: [f64; 13],
+    maximum_density: f64,
+    minimum_smoothing_length: f64,
+}
+
+impl Default for Sums {
+    fn default() -> Self {
+        Self { sums: [0.0; 13], maximum_density: 0.0, minimum_smoothing_length: f64::INFINITY }
+    }
+}
+
+impl Sums {
+    fn take(&mut self, particles: &Particles, row: usize) {
+        let mass = particles.scalar(Field::Mass)[row];
+        let position = particles.vector_at(Field::Position, row);
+        let velocity = particles.vector_at(Field::Velocity, row);
+        let optional = |field| particles.has(field).then(|| particles.scalar(field)[row]);
+        let momentum = mass * velocity;
+        let energies = [
+            0.5 * momentum.dot(&velocity),
+            mass * optional(Field::InternalEnergy).unwrap_or(0.0),
+            0.5 * mass * optional(Field::Potential).unwrap_or(0.0),
+        ];
+        let vectors = [momentum, position.cross(&momentum), mass * position];
+        let values = [mass].into_iter().chain(energies).chain(vectors.iter().flat_map(|v| v.iter().copied()));
+        self.sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+        self.maximum_density = self.maximum_density.max(optional(Field::Density).unwrap_or(0.0));
+        self.minimum_smoothing_length =
+            self.minimum_smoothing_length.min(optional(Field::SmoothingLength).unwrap_or(f64::INFINITY));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comm::run_local;
+
+    fn particles(first: usize, count: usize) -> Particles {
+        let fields = [Field::Position, Field::Velocity, Field::Mass, Field::InternalEnergy, Field::Potential];
+        let mut particles = Particles::new(&fields, count);
+        for row in 0..count {
+            let x = (first + row) as f64;
+            particles.set_vector(Field::Position, row, Vec3d::new(x.sin(), x.cos(), 0.1 * x));
+            particles.set_vector(Field::Velocity, row, Vec3d::new(0.0, 1.0, (2.0 * x).sin()));
+            particles.scalar_mut(Field::Mass)[row] = 1.0 + 0.5 * x.sin();
+            particles.scalar_mut(Field::InternalEnergy)[row] = 2.0;
+            particles.scalar_mut(Field::Potential)[row] = -3.0;
+        }
+        particles
+    }
+
+    #[test]
+    fn a_pair_by_hand() {
+        let mut pair = particles(0, 2);
+        for (row, side) in [(0, 1.0), (1, -1.0)] {
+            pair.set_vector(Field::Position, row, Vec3d::new(side, 0.0, 0.0));
+            pair.set_vector(Field::Velocity, row, Vec3d::new(0.0, side, 0.0));
+            pair.scalar_mut(Field::Mass)[row] = 2.0;
+        }
+        let seen = observe(&Communicator::solo(), &pair, 3, 0.5, 0.1);
+        assert_eq!((seen.kinetic, seen.thermal, seen.potential), (2.0, 8.0, -6.0));
+        assert_eq!((seen.total_energy(), seen.mass, seen.particles), (4.0, 4.0, 2));
+        assert_eq!(seen.momentum, Vec3d::zeros());
+        assert_eq!(seen.angular_momentum, Vec3d::new(0.0, 0.0, 4.0));
+        assert_eq!((seen.center_of_mass, seen.maximum_density), (Vec3d::zeros(), 0.0));
+        assert_eq!(seen.cells().len(), COLUMNS.len());
+    }
+
+    #[test]
+    fn ranks_agree_with_one() {
+        let whole = observe(&Communicator::solo(), &particles(0, 10_000), 1, 0.0, 0.0);
+        let parts = run_local(3, |comm| {
+            let counts = [0, 6000, 4000];
+            let first = counts[..comm.rank()].iter().sum();
+            observe(&comm, &particles(first, counts[comm.rank()]), 1, 0.0, 0.0)
+        });
+        for part in &parts {
+            assert_eq!(part, &parts[0]);
+            assert_eq!(part.particles, 10_000);
+            assert!((part.kinetic / whole.kinetic - 1.0).abs() < 1e-12);
+            assert!((part.angular_momentum - whole.angular_momentum).norm() < 1e-8);
+        }
+    }
+
+    #[test]
+    fn no_particles_are_no_accident() {
+        let seen = observe(&Communicator::solo(), &particles(0, 0), 0, 0.0, 0.0);
+        assert_eq!((seen.mass, seen.center_of_mass), (0.0, Vec3d::zeros()));
+    }
+}

@@ -1,0 +1,210 @@
+//! The clock: where the wall time of the steps goes, phase by phase, over all ranks.
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+use crate::comm::Communicator;
+use crate::report;
+
+/// Times the phases of a rank. Between [`Clock::resume`] and the laps after it, every moment belongs to a phase.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    phases: Vec<(&'static str, f64)>,
+    since: Instant,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Clock {
+    /// A running clock without phases.
+    pub fn new() -> Self {
+        Self { phases: Vec::new(), since: Instant::now() }
+    }
+
+    /// End a phase: the time since the last lap (or [`Clock::resume`]) is added to the phase `name`. Returns it, in
+    /// seconds.
+    pub fn lap(&mut self, name: &'static str) -> f64 {
+        let now = Instant::now();
+        let seconds = now.duration_since(self.since).as_secs_f64();
+        self.since = now;
+        self.add(name, seconds);
+        seconds
+    }
+
+    /// Forget the time since the last lap: it belongs to no phase.
+    pub fn resume(&mut self) {
+        self.since = Instant::now();
+    }
+
+    /// Forget all phases, and start anew.
+    pub fn reset(&mut self) {
+        *self = Self::new();
+    }
+
+    /// Seconds of this rank in the phase `name` so far.
+    pub fn seconds(&self, name: &str) -> f64 {
+        self.phases.iter().find(|phase| phase.0 == name).map_or(0.0, |phase| phase.1)
+    }
+
+    fn add(&mut self, name: &'static str, seconds: f64) {
+        match self.phases.iter_mut().find(|phase| phase.0 == name) {
+            Some(phase) => phase.1 += seconds,
+            None => self.phases.push((name, seconds)),
+        }
+    }
+
+    /// The phases over all ranks (collective; every rank gets the same table).
+    ///
+    /// `updates` is the number of particle updates of this rank (owned particles, summed over its steps) and `threads`
+    /// the number of its threads. A phase that a rank never had counts there as zero seconds.
+    pub fn phases(&self, comm: &Communicator, updates: u64, threads: usize) -> PhaseTable {
+        let names: Vec<u8> = self.phases.iter().flat_map(|(name, _)| name.bytes().chain([b'\n'])).collect();
+        let seconds: Vec<f64> = self.phases.iter().map(|phase| phase.1).collect();
+        let (names, seconds) = (comm.all_gather(&names), comm.all_gather(&seconds));
+        let mut counts = [updates, threads as u64];
+        comm.all_sum(&mut counts);
+
+        let mut merged: Vec<(String, Vec<f64>)> = Vec::new();
+        for (rank, (names, seconds)) in names.iter().zip(&seconds).enumerate() {
+            let names = String::from_utf8_lossy(names);
+            for (name, &seconds) in names.lines().zip(seconds) {
+                let known = merged.iter().position(|phase| phase.0 == name);
+                let row = known.unwrap_or_else(|| {
+                    merged.push((name.to_owned(), vec![0.0; comm.size()]));
+                    merged.len() - 1
+                });
+                merged[row].1[rank] += seconds;
+            }
+        }
+        let total: Vec<f64> =
+            (0..comm.size()).map(|rank| merged.iter().map(|phase| phase.1[rank]).sum()).collect();
+        let rows: Vec<Phase> = merged.into_iter().map(|(name, seconds)| Phase::new(name, &seconds)).collect();
+        PhaseTable { total: Phase::new("total".into(), &total), rows, updates: counts[0], threads: counts[1] }
+    }
+}
+
+/// The seconds of a phase over the ranks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Phase {
+    /// Name of the phase.
+    pub name: String,
+    /// Least seconds of a rank.
+    pub min: f64,
+    /// Mean seconds of the ranks.
+    pub mean: f64,
+    /// Most seconds of a rank.
+    pub max: f64,
+    /// Most by mean: 1 is perfect balance.
+    pub imbalance: f64,
+}
+
+impl Phase {
+    fn new(name: String, seconds: &[f64]) -> Self {
+        let min = seconds.iter().copied().fold(f64::INFINITY, f64::min);
+        let max = seconds.iter().copied().fold(0.0, f64::max);
+        let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
+        Self { name, min, mean, max, imbalance: if mean > 0.0 { max / mean } else { 1.0 } }
+    }
+}
+
+/// The phases of a run or a part of it, over all ranks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PhaseTable {
+    /// The phases in the order of their first lap.
+    pub rows: Vec<Phase>,
+    /// Their sum, rank by rank.
+    pub total: Phase,
+    /// Particle updates of all ranks.
+    pub updates: u64,
+    /// Threads of all ranks.
+    pub threads: u64,
+}
+
+impl PhaseTable {
+    /// Particle updates per second, by the slowest rank; zero when no time was taken.
+    pub fn rate(&self) -> f64 {
+        if self.total.max > 0.0 { self.updates as f64 / self.total.max } else { 0.0 }
+    }
+
+    /// Particle updates per second and thread (core).
+    pub fn rate_per_core(&self) -> f64 {
+        self.rate() / self.threads.max(1) as f64
+    }
+
+    /// The table as text: seconds of each phase and its share, then the rates.
+    pub fn text(&self) -> String {
+        let row = |phase: &Phase| {
+            let share = if self.total.mean > 0.0 { 100.0 * phase.mean / self.total.mean } else { 0.0 };
+            let seconds = [phase.min, phase.mean, phase.max].map(|seconds| format!("{seconds:.3}"));
+            let mut cells = vec![phase.name.clone()];
+            cells.extend(seconds);
+            cells.extend([format!("{:.2}", phase.imbalance), format!("{share:.1} %")]);
+            cells
+        };
+        let rows: Vec<_> = self.rows.iter().chain([&self.total]).map(row).collect();
+        let header = ["phase", "min s", "mean s", "max s", "imbalance", "share"];
+        format!(
+            "{}\n{} particle updates: {} per second, {} per second and core ({} cores)",
+            report::table(&header, &rows),
+            report::grouped(self.updates),
+            report::quantity(self.rate()),
+            report::quantity(self.rate_per_core()),
+            self.threads,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comm::run_local;
+
+    #[test]
+    fn phases_are_reduced_over_ranks() {
+        let tables = run_local(3, |comm| {
+            let mut clock = Clock::new();
+            clock.add("domain", 1.0);
+            clock.add("gravity", 1.0 + comm.rank() as f64);
+            clock.add("gravity", 1.0);
+            if comm.rank() == 2 {
+                clock.add("snapshot", 3.0);
+            }
+            clock.phases(&comm, 700, 2)
+        });
+        let table = &tables[0];
+        assert!(tables.iter().all(|other| other == table));
+        let names: Vec<_> = table.rows.iter().map(|phase| phase.name.as_str()).collect();
+        assert_eq!(names, ["domain", "gravity", "snapshot"]);
+        let gravity = &table.rows[1];
+        assert_eq!((gravity.min, gravity.mean, gravity.max), (2.0, 3.0, 4.0));
+        assert!((gravity.imbalance - 4.0 / 3.0).abs() < 1e-15);
+        assert_eq!((table.rows[2].min, table.rows[2].mean), (0.0, 1.0));
+        assert_eq!((table.total.min, table.total.max), (3.0, 8.0));
+        assert_eq!((table.rate(), table.rate_per_core()), (2100.0 / 8.0, 2100.0 / 48.0));
+        let text = table.text();
+        let line = text.lines().find(|line| line.starts_with("gravity")).unwrap();
+        let cells: Vec<_> = line.split_whitespace().collect();
+        assert_eq!(cells, ["gravity", "2.000", "3.000", "4.000", "1.33", "60.0", "%"], "{text}");
+    }
+
+    #[test]
+    fn laps_add_up_to_the_wall_time() {
+        let wall = Instant::now();
+        let mut clock = Clock::new();
+        for _ in 0..3 {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+            clock.lap("work");
+            clock.lap("nothing");
+        }
+        let sum = clock.seconds("work") + clock.seconds("nothing");
+        assert!(sum >= 0.006 && sum <= wall.elapsed().as_secs_f64());
+        assert_eq!(clock.seconds("unknown"), 0.0);
+        clock.reset();
+        assert_eq!(Clock::phases(&clock, &Communicator::solo(), 0, 0).rate(), 0.0);
+    }
+}

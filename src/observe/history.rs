@@ -1,0 +1,164 @@
+//! Energies over time, as read back from a record of observables.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use crate::{Error, Result};
+
+/// Energies at increasing times.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct History {
+    /// Times.
+    pub time: Vec<f64>,
+    /// Kinetic energy.
+    pub kinetic: Vec<f64>,
+    /// Thermal energy.
+    pub thermal: Vec<f64>,
+    /// Potential energy.
+    pub potential: Vec<f64>,
+}
+
+/// A line of a record is some 500 bytes; a file without line ends must not fill the memory.
+const LONGEST_LINE: u64 = 1 << 16;
+
+impl History {
+    /// Read a record. Columns are found by name; a last line without its end, as a killed run leaves it, is ignored.
+    ///
+    /// # Errors
+    /// The file cannot be read, lacks a column, or has a row that is not made of finite numbers at increasing times.
+    pub fn read(path: &Path) -> Result<Self> {
+        let reading = |cause: std::io::Error| Error::file("read", path, &cause);
+        let content = |what: String| Error::Content {
+            path: path.to_owned(),
+            what,
+            remedy: "move the file away if it does not belong to this run, or run again".into(),
+        };
+        let mut reader = BufReader::new(File::open(path).map_err(reading)?);
+        let mut next = || -> Result<Option<String>> {
+            let mut line = Vec::new();
+            (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(reading)?;
+            if line.len() as u64 == LONGEST_LINE {
+                return Err(content("a line is longer than any record's".into()));
+            }
+            Ok(line.ends_with(b"\n").then(|| String::from_utf8_lossy(&line).trim_end().to_owned()))
+        };
+        let header = next()?.ok_or_else(|| content("it is empty".into()))?;
+        let names: Vec<&str> =
+            header.split(',').map(|name| name.split(" [").next().unwrap_or(name)).collect();
+        let column = |wanted: &str| {
+            let found = names.iter().position(|&name| name == wanted);
+            found.ok_or_else(|| content(format!("it has no column \"{wanted}\"")))
+        };
+        let columns = [
+            column("time")?,
+            column("kinetic_energy")?,
+            column("thermal_energy")?,
+            column("potential_energy")?,
+        ];
+        let mut history = Self::default();
+        let mut number = 1;
+        while let Some(line) = next()? {
+            number += 1;
+            let cells: Vec<&str> = line.split(',').collect();
+            let value = |column: usize| {
+                let value = cells.get(column).and_then(|cell| cell.trim().parse::<f64>().ok());
+                value.filter(|value| value.is_finite())
+            };
+            let [Some(time), Some(kinetic), Some(thermal), Some(potential)] = columns.map(value) else {
+                return Err(content(format!("line {number} is not made of finite numbers")));
+            };
+            if history.time.last().is_some_and(|&last| time < last) {
+                return Err(content(format!("line {number} goes back in time")));
+            }
+            history.time.push(time);
+            history.kinetic.push(kinetic);
+            history.thermal.push(thermal);
+            history.potential.push(potential);
+        }
+        Ok(history)
+    }
+
+    /// The total energies.
+    pub fn total(&self) -> Vec<f64> {
+        (0..self.time.len()).map(|k| self.kinetic[k] + self.thermal[k] + self.potential[k]).collect()
+    }
+
+    /// The largest |E - E(0)| / |E(0)| up to `time`, E(0) being the first row; `None` without rows that far.
+    pub fn drift(&self, time: f64) -> Option<f64> {
+        let total = self.total();
+        let first = *total.first()?;
+        let rows = self.time.iter().take_while(|&&at| at <= time).count();
+        let drift =
+            total[..rows].iter().map(|energy| (energy - first).abs() / first.abs()).reduce(f64::max)?;
+        drift.is_finite().then_some(drift)
+    }
+
+    /// Time and value of the extremum of `values` (one a row): of the parabola through the rows about the greatest
+    /// `sign * value`, by least squares over `window` of time to either side. `None` with fewer than three rows there.
+    pub fn extremum(&self, values: &[f64], sign: f64, window: f64) -> Option<(f64, f64)> {
+        let peak = (0..values.len()).max_by(|&a, &b| (sign * values[a]).total_cmp(&(sign * values[b])))?;
+        let center = self.time[peak];
+        let near = (0..values.len()).filter(|&k| (self.time[k] - center).abs() <= window);
+        // Normal equations of a + b s + c s^2, s = (t - center) / window.
+        let (mut matrix, mut right, mut count) = (nalgebra::Matrix3::zeros(), nalgebra::Vector3::zeros(), 0);
+        for k in near {
+            let s = (self.time[k] - center) / window;
+            let powers = nalgebra::Vector3::new(1.0, s, s * s);
+            matrix += powers * powers.transpose();
+            right += powers * values[k];
+            count += 1;
+        }
+        let fit = matrix.lu().solve(&right).filter(|fit| count >= 3 && sign * fit.z < 0.0)?;
+        let s = (-0.5 * fit.y / fit.z).clamp(-1.0, 1.0);
+        Some((center + s * window, fit.x + s * (fit.y + s * fit.z)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<History> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        History::read(file.path())
+    }
+
+    const HEADER: &str = "step [1],time [U_t],potential_energy [U],kinetic_energy [U],thermal_energy [U]\n";
+
+    #[test]
+    fn columns_are_found_by_name() {
+        let history = read(&format!("{HEADER}0,0.0,-2,0.5,0.5\n1,0.1,-2.5,0.75,0.73\n2,0.2,-")).unwrap();
+        assert_eq!(history.time, [0.0, 0.1]);
+        assert_eq!((history.kinetic[1], history.thermal[1], history.potential[1]), (0.75, 0.73, -2.5));
+        assert!((history.drift(0.2).unwrap() - 0.02).abs() < 1e-12);
+        assert_eq!(history.drift(0.05), Some(0.0));
+        assert_eq!(History::default().drift(1.0), None);
+    }
+
+    #[test]
+    fn damage_is_named() {
+        for (text, words) in [
+            (String::new(), "empty"),
+            ("step,time\n".into(), "kinetic_energy"),
+            (format!("{HEADER}0,0,1,NaN,1\n"), "line 2"),
+            (format!("{HEADER}0,0,1,1,1\n1,0.1,1\n"), "line 3"),
+            (format!("{HEADER}0,1,1,1,1\n1,0.1,1,1,1\n"), "back in time"),
+            ("x".repeat(200_000), "longer"),
+        ] {
+            let error = read(&text).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_extremum_of_a_parabola_is_exact() {
+        let time: Vec<f64> = (0..30).map(|k| 0.037 * f64::from(k) * (1.0 + 0.01 * f64::from(k))).collect();
+        let values: Vec<f64> = time.iter().map(|t| 3.0 - (t - 0.6123f64).powi(2)).collect();
+        let history = History { time, ..History::default() };
+        let (time, value) = history.extremum(&values, 1.0, 0.1).unwrap();
+        assert!((time - 0.6123).abs() < 1e-9 && (value - 3.0).abs() < 1e-9);
+        assert!(history.extremum(&[], 1.0, 0.1).is_none());
+    }
+}
