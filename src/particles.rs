@@ -219,6 +219,19 @@ impl Particles {
         }
     }
 
+    /// All columns as vectors, with their fields, to rebuild them: in the end they, `id` and `key` must have the
+    /// same length again.
+    pub(crate) fn rebuild(&mut self) -> impl Iterator<Item = (Field, &mut Vec<f64>)> {
+        let fields = self.fields.iter().flat_map(|&field| {
+            let first = field.first_column();
+            (first..first + field.components()).map(move |column| (column, field))
+        });
+        let mut fields = fields.peekable();
+        self.columns.iter_mut().enumerate().filter_map(move |(column, values)| {
+            fields.next_if(|(next, _)| *next == column).map(|(_, field)| (field, values))
+        })
+    }
+
     /// The vector at a row.
     pub fn vector_at(&self, field: Field, row: usize) -> crate::space::Vec3d {
         let [x, y, z] = self.vector(field);

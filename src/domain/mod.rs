@@ -1,1 +1,127 @@
 //! The domain: who owns which keys, particle exchange, halos, the locally essential tree.
+
+pub mod assign;
+mod enter;
+mod exchange;
+pub mod halo;
+
+use crate::Result;
+use crate::comm::Communicator;
+use crate::particles::{Field, Particles};
+use crate::space::SimulationBox;
+use crate::tree::leaves::Leaves;
+use assign::Assignment;
+use halo::{Halos, LeafBox};
+use std::ops::Range;
+
+/// How finely the domain divides space.
+#[derive(Clone, Copy, Debug)]
+pub struct DomainSettings {
+    /// Most particles of a fine leaf.
+    pub bucket_size: u64,
+    /// About how many coarse leaves a rank owns: more balance better, fewer cost less to replicate.
+    pub coarse_leaves_per_rank: u64,
+}
+
+impl Default for DomainSettings {
+    fn default() -> Self {
+        Self { bucket_size: 64, coarse_leaves_per_rank: 96 }
+    }
+}
+
+/// The part of space that this rank owns, and what it knows of the others.
+#[derive(Clone, Debug)]
+pub struct Domain {
+    /// The simulation box; its open faces follow the particles.
+    pub bx: SimulationBox,
+    /// The ranks.
+    pub comm: Communicator,
+    settings: DomainSettings,
+    assignment: Assignment,
+    leaves: Leaves,
+    boxes: Vec<Vec<LeafBox>>,
+    halos: Halos,
+}
+
+impl Domain {
+    /// A domain without particles; [`Self::sync`] brings them in.
+    pub fn new(comm: Communicator, bx: SimulationBox, settings: DomainSettings) -> Self {
+        let ranks = comm.size();
+        Self {
+            bx,
+            comm,
+            settings,
+            assignment: Assignment::new(ranks),
+            leaves: Leaves::root(),
+            boxes: vec![Vec::new(); ranks],
+            halos: Halos::default(),
+        }
+    }
+
+    /// Bring the particles of all ranks to their owners, in key order, with halos for pairs closer than the larger of
+    /// their radii. Rows as [`crate::particles`] describes them; state is moved, derived columns become zero.
+    ///
+    /// `radius` gives the radius of each row (length unit); it sees the owned particles alone, in their new order.
+    /// Collective. The result depends on the state of all particles (position, id, work, radius) and the number of
+    /// ranks, not on who owned what before.
+    ///
+    /// # Errors
+    /// [`crate::Error::State`] with step 0, on the rank that owns it, when a position is not finite;
+    /// [`crate::Error::Elsewhere`] on the others. The particles are unchanged then.
+    pub fn sync(&mut self, particles: &mut Particles, radius: impl Fn(&Particles) -> Vec<f64>) -> Result<()> {
+        let rank = self.comm.rank();
+        self.bx = enter::enter(&self.comm, &self.bx, particles)?;
+        let sorted = exchange::sort(&self.bx, particles);
+        let work = assign::running_work(particles, &sorted.rows);
+        self.assignment.update(&self.comm, &sorted.keys, &work, &self.settings);
+        exchange::migrate(&self.comm, &self.assignment, sorted, particles);
+        self.leaves = self.assignment.refined(rank, &particles.key, self.settings.bucket_size);
+        self.renew_halos(particles, radius);
+        Ok(())
+    }
+
+    /// Find and receive the halos anew, for other radii of the same owned particles. Derived columns of halos become
+    /// zero. Collective.
+    pub fn renew_halos(&mut self, particles: &mut Particles, radius: impl Fn(&Particles) -> Vec<f64>) {
+        halo::detach(particles);
+        let radius = radius(particles);
+        (self.boxes, self.halos) = Halos::find(&self.comm, &self.bx, &self.assignment, particles, &radius);
+        self.halos.attach(&self.comm, self.range(self.comm.rank()), particles);
+    }
+
+    /// Copy fields of the owned rows into the halo rows that mirror them on other ranks. Collective.
+    pub fn exchange_halos(&self, particles: &mut Particles, fields: &[Field]) {
+        self.halos.refresh(&self.comm, particles, fields);
+    }
+
+    /// The fine leaves of the own key range, and the coarse leaves elsewhere.
+    pub fn leaves(&self) -> &Leaves {
+        &self.leaves
+    }
+
+    /// The coarse leaves of all ranks and their owners, the same on every rank.
+    pub fn coarse(&self) -> &Assignment {
+        &self.assignment
+    }
+
+    /// Per rank its boxes of whole super-clusters, by the coarse leaf in which they begin, with the largest radius
+    /// inside; the same on every rank.
+    pub fn remote_boxes(&self) -> &[Vec<LeafBox>] {
+        &self.boxes
+    }
+
+    /// The keys of a rank.
+    pub fn range(&self, rank: usize) -> Range<u64> {
+        self.assignment.range(rank)
+    }
+
+    /// The halo rows whose owner is `rank`.
+    pub fn halo_rows(&self, rank: usize) -> Range<usize> {
+        self.halos.rows.get(rank).cloned().unwrap_or(0..0)
+    }
+
+    /// How finely the domain divides space.
+    pub fn settings(&self) -> DomainSettings {
+        self.settings
+    }
+}

@@ -32,8 +32,10 @@ struct Layout {
     mass: f64,
     internal_energy: f64,
     /// Volume of a ball about a position that holds so many particles, in the continuum the case stands for.
-    volume_of: Box<dyn Fn(&Vec3d, f64) -> f64>,
+    volume_of: Box<VolumeOf>,
 }
+
+type VolumeOf = dyn Fn(&Vec3d, f64) -> f64;
 
 /// Neighbors for the first smoothing lengths where a deck has no `[sph]` to say it.
 const USUAL_NEIGHBORS: f64 = 100.0;

@@ -145,9 +145,8 @@ proptest! {
         prop_assert!(alone.iter().all(|(_, values)| values.iter().all(|value| value.is_finite())));
         prop_assert!(alone.iter().all(|(_, values)| values[7] > 0.0), "smoothing lengths are positive");
         for (_, values) in &alone {
-            for d in 0..3 {
-                prop_assert!(values[d] >= bx.lower[d] && values[d] < bx.upper[d]);
-            }
+            let position = Vec3d::new(values[0], values[1], values[2]);
+            prop_assert!(position >= bx.lower && position < bx.upper);
         }
         if !alone.is_empty() {
             let mass: f64 = alone.iter().map(|(_, values)| values[6]).sum();

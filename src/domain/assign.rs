@@ -1,0 +1,212 @@
+//! Who owns which keys: coarse leaves of the global octree, and their cut into contiguous ranges of equal work.
+//!
+//! The coarse leaves are a cornerstone array like the fine ones, but of all ranks' particles and replicated, with
+//! some tens of leaves a rank. A node is divided exactly if it holds more than the fine bucket size (so that the fine
+//! tree only refines the coarse one) and more than its share of the particles or of the work. Counts and work are
+//! integers, hence their sums, the leaves and the cut are functions of the global state alone, whatever rank
+//! held which particle before.
+
+use super::DomainSettings;
+use crate::comm::Communicator;
+use crate::particles::{Field, Particles};
+use crate::space::hilbert::END;
+use crate::tree::leaves::Leaves;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// A leaf may carry at most this part of a rank's mean work, unless it is not worth dividing.
+const LEAF_SHARE: u64 = 16;
+
+/// Work of one particle is capped here, so that sums cannot overflow.
+const MOST_WORK: f64 = (1u64 << 32) as f64;
+
+/// The coarse leaves and their owners.
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    leaves: Leaves,
+    counts: Vec<u64>,
+    /// Rank r owns the leaves `first_leaf[r]..first_leaf[r + 1]`.
+    first_leaf: Vec<usize>,
+}
+
+impl Assignment {
+    /// All keys belong to the first rank.
+    pub(super) fn new(ranks: usize) -> Self {
+        let mut first_leaf = vec![1; ranks + 1];
+        first_leaf[0] = 0;
+        Self { leaves: Leaves::root(), counts: vec![0], first_leaf }
+    }
+
+    /// The coarse leaves, the same on all ranks.
+    pub fn leaves(&self) -> &Leaves {
+        &self.leaves
+    }
+
+    /// Particles of all ranks per coarse leaf.
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
+    /// The coarse leaves of a rank; possibly none.
+    pub fn leaves_of(&self, rank: usize) -> Range<usize> {
+        self.first_leaf[rank]..self.first_leaf[rank + 1]
+    }
+
+    /// The rank that owns a coarse leaf.
+    pub fn owner(&self, leaf: usize) -> usize {
+        self.first_leaf.partition_point(|&first| first <= leaf) - 1
+    }
+
+    /// The keys of a rank; possibly none.
+    pub fn range(&self, rank: usize) -> Range<u64> {
+        let leaves = self.leaves_of(rank);
+        self.leaves.keys()[leaves.start]..self.leaves.keys()[leaves.end]
+    }
+
+    /// Divide, merge and cut anew for particles with these keys (sorted) and running sums of work (one more than
+    /// there are particles, the first 0).
+    pub(super) fn update(
+        &mut self,
+        comm: &Communicator,
+        keys: &[u64],
+        work: &[u64],
+        settings: &DomainSettings,
+    ) {
+        let ranks = comm.size() as u64;
+        let mut total = [keys.len() as u64, work[keys.len()]];
+        comm.all_sum(&mut total);
+        let bucket =
+            (3 * total[0] / (ranks * settings.coarse_leaves_per_rank.max(1))).max(settings.bucket_size);
+        let share = total[1] / (ranks * LEAF_SHARE);
+        let divides =
+            |[count, work]: [u64; 2]| count > settings.bucket_size && (count > bucket || work > share);
+        loop {
+            let sums = sums(comm, &self.leaves, keys, work);
+            let Some(next) = round(&self.leaves, &sums, &divides) else {
+                self.counts = sums.iter().map(|sum| sum[0]).collect();
+                self.first_leaf = cut(&sums, comm.size());
+                return;
+            };
+            self.leaves = next;
+        }
+    }
+
+    /// The coarse leaves, with those of `rank` divided down to `bucket_size` of its own (sorted) keys.
+    pub(super) fn refined(&self, rank: usize, keys: &[u64], bucket_size: u64) -> Leaves {
+        let coarse = self.leaves.keys();
+        let own = self.leaves_of(rank);
+        let parts: Vec<Vec<u64>> = own
+            .clone()
+            .into_par_iter()
+            .map(|leaf| {
+                let mut begins = Vec::new();
+                let from = keys.partition_point(|&key| key < coarse[leaf]);
+                let to = keys.partition_point(|&key| key < coarse[leaf + 1]);
+                divide(&keys[from..to], coarse[leaf]..coarse[leaf + 1], bucket_size, &mut begins);
+                begins
+            })
+            .collect();
+        let mut all = coarse[..own.start].to_vec();
+        all.extend(parts.iter().flatten());
+        all.extend(&coarse[own.end..]);
+        match Leaves::from_keys(all) {
+            Some(leaves) => leaves,
+            None => unreachable!("leaves divided in eights are a cornerstone array"),
+        }
+    }
+}
+
+/// Running sums of the particles' work in the order of `rows`: one more than there are rows, the first 0.
+pub(super) fn running_work(particles: &Particles, rows: &[u32]) -> Vec<u64> {
+    let mut running = Vec::with_capacity(rows.len() + 1);
+    let mut sum = 0u64;
+    running.push(0);
+    let work = particles.has(Field::Work).then(|| particles.scalar(Field::Work));
+    running.extend(rows.iter().map(|&row| {
+        // Each particle costs something by itself, whatever its neighbors.
+        sum += 1 + work.map_or(0, |work| work[row as usize].min(MOST_WORK) as u64);
+        sum
+    }));
+    running
+}
+
+/// The first keys of the leaves below a node: divided while they hold more than the bucket size.
+fn divide(keys: &[u64], node: Range<u64>, bucket_size: u64, begins: &mut Vec<u64>) {
+    let span = node.end - node.start;
+    if keys.len() as u64 <= bucket_size || span == 1 {
+        return begins.push(node.start);
+    }
+    let (eighth, mut rest) = (span / 8, keys);
+    for first in (0..8).map(|child| node.start + child * eighth) {
+        let (inside, behind) = rest.split_at(rest.partition_point(|&key| key - first < eighth));
+        divide(inside, first..first + eighth, bucket_size, begins);
+        rest = behind;
+    }
+}
+
+/// Particles and work of all ranks per leaf.
+fn sums(comm: &Communicator, leaves: &Leaves, keys: &[u64], work: &[u64]) -> Vec<[u64; 2]> {
+    let first_rows = leaves.first_rows(keys);
+    let own = |rows: &[usize]| [(rows[1] - rows[0]) as u64, work[rows[1]] - work[rows[0]]];
+    let mut sums: Vec<[u64; 2]> = first_rows.windows(2).map(own).collect();
+    comm.all_sum(bytemuck::cast_slice_mut::<_, u64>(&mut sums));
+    sums
+}
+
+/// One round towards the leaves that are divided exactly where `divides` says so, a level at a time; `None` when they
+/// are. `divides` must hold for a node when it holds for one of its children.
+fn round(leaves: &Leaves, sums: &[[u64; 2]], divides: &impl Fn([u64; 2]) -> bool) -> Option<Leaves> {
+    let keys = leaves.keys();
+    let mut next = Vec::with_capacity(keys.len());
+    let mut leaf = 0;
+    while leaf < leaves.len() {
+        let (first, span) = (keys[leaf], keys[leaf + 1] - keys[leaf]);
+        next.push(first);
+        let siblings = span < END
+            && first % (8 * span) == 0
+            && keys.get(leaf + 8).is_some_and(|&end| end == first + 8 * span);
+        if siblings {
+            let parent =
+                sums[leaf..leaf + 8].iter().fold([0, 0], |sum, own| [sum[0] + own[0], sum[1] + own[1]]);
+            if !divides(parent) {
+                leaf += 8;
+                continue;
+            }
+        }
+        if span > 1 && divides(sums[leaf]) {
+            next.extend((1..8).map(|child| first + child * (span / 8)));
+        }
+        leaf += 1;
+    }
+    next.push(END);
+    if next == keys {
+        return None;
+    }
+    match Leaves::from_keys(next) {
+        Some(leaves) => Some(leaves),
+        None => unreachable!("leaves divided and merged in eights are a cornerstone array"),
+    }
+}
+
+/// The first leaf of each rank, and the end: the cuts that are nearest to equal work.
+fn cut(sums: &[[u64; 2]], ranks: usize) -> Vec<usize> {
+    let running: Vec<u64> = std::iter::once(0)
+        .chain(sums.iter().scan(0, |sum, [_, work]| {
+            *sum += work;
+            Some(*sum)
+        }))
+        .collect();
+    let total = u128::from(running[sums.len()]);
+    let mut first_leaf: Vec<usize> = (0..ranks)
+        .map(|rank| {
+            let wanted = (total * rank as u128 / ranks as u128) as u64;
+            let above = running.partition_point(|&work| work < wanted);
+            match above.checked_sub(1) {
+                Some(below) if wanted - running[below] <= running[above] - wanted => below,
+                _ => above,
+            }
+        })
+        .collect();
+    first_leaf.push(sums.len());
+    first_leaf
+}

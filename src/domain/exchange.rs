@@ -1,0 +1,147 @@
+//! Particles go to their owners and into the order of their keys, ties in the order of their ids.
+
+use super::assign::Assignment;
+use crate::comm::Communicator;
+use crate::particles::{Field, Particles, Role};
+use crate::space::{SimulationBox, hilbert};
+use rayon::prelude::*;
+
+/// Rows a task.
+const CHUNK: usize = 8 * 1024;
+
+/// The owned rows of a rank in the order of key and id.
+pub(super) struct Sorted {
+    /// Their keys.
+    pub keys: Vec<u64>,
+    /// The rows where they are now.
+    pub rows: Vec<u32>,
+}
+
+/// Compute the owned particles' keys and sort their rows; nothing is moved yet.
+pub(super) fn sort(bx: &SimulationBox, particles: &mut Particles) -> Sorted {
+    let owned = particles.owned();
+    let mut keys = std::mem::take(&mut particles.key);
+    let position = particles.vector(Field::Position).map(|column| &column[owned.clone()]);
+    hilbert::keys(bx, position, &mut keys[owned.clone()]);
+    particles.key = keys;
+
+    let id = &particles.id;
+    let key = &particles.key[owned.clone()];
+    let mut pairs: Vec<(u64, u32)> = key
+        .par_iter()
+        .enumerate()
+        .with_min_len(CHUNK)
+        .map(|(k, &key)| (key, (owned.start + k) as u32))
+        .collect();
+    let order =
+        |a: &(u64, u32), b: &(u64, u32)| a.0.cmp(&b.0).then_with(|| id[a.1 as usize].cmp(&id[b.1 as usize]));
+    let sorted = pairs.par_windows(2).with_min_len(CHUNK).all(|pair| order(&pair[0], &pair[1]).is_le());
+    if !sorted {
+        pairs.par_sort_unstable_by(order);
+    }
+    let (keys, rows) = pairs.into_par_iter().with_min_len(CHUNK).unzip();
+    Sorted { keys, rows }
+}
+
+/// Send every particle to the owner of its key and arrange those owned here in key order, at the first rows and
+/// without halos. State columns move, derived ones become zero.
+pub(super) fn migrate(
+    comm: &Communicator,
+    assignment: &Assignment,
+    sorted: Sorted,
+    particles: &mut Particles,
+) {
+    let rows_of = |rank: usize| {
+        let range = assignment.range(rank);
+        let from = sorted.keys.partition_point(|&key| key < range.start);
+        let to = sorted.keys.partition_point(|&key| key < range.end);
+        &sorted.rows[from..to]
+    };
+    let leaving: Vec<Vec<u64>> = (0..comm.size())
+        .map(|rank| if rank == comm.rank() { Vec::new() } else { pack(particles, rows_of(rank)) })
+        .collect();
+    let arrived = Arrived { words: comm.all_to_all(&leaving), columns: packed_columns(particles) };
+    let order = arrived.merge(particles, rows_of(comm.rank()));
+    arrived.gather(particles, &order);
+    particles.set_owned(0..order.len());
+}
+
+/// Number of columns of a packed particle: id, key, state.
+pub(super) fn packed_columns(particles: &Particles) -> usize {
+    2 + particles.fields_of(Role::State).iter().map(|field| field.components()).sum::<usize>()
+}
+
+/// Id, key and state of some rows, one column after the other.
+pub(super) fn pack(particles: &Particles, rows: &[u32]) -> Vec<u64> {
+    let mut words = Vec::with_capacity(rows.len() * packed_columns(particles));
+    words.extend(rows.iter().map(|&row| particles.id[row as usize]));
+    words.extend(rows.iter().map(|&row| particles.key[row as usize]));
+    for field in particles.fields_of(Role::State) {
+        for component in 0..field.components() {
+            let column = particles.component(field, component);
+            words.extend(rows.iter().map(|&row| column[row as usize].to_bits()));
+        }
+    }
+    words
+}
+
+/// Packed particles of other ranks.
+struct Arrived {
+    words: Vec<Vec<u64>>,
+    columns: usize,
+}
+
+impl Arrived {
+    /// A packed column, of all ranks one after the other.
+    fn column(&self, column: usize) -> impl Iterator<Item = u64> {
+        self.words.iter().flat_map(move |words| {
+            let count = words.len() / self.columns;
+            words[column * count..(column + 1) * count].iter().copied()
+        })
+    }
+
+    /// The order of kept rows and arrived particles together; the latter have the row numbers behind all present
+    /// rows.
+    fn merge(&self, particles: &Particles, kept: &[u32]) -> Vec<u32> {
+        if self.words.iter().all(Vec::is_empty) {
+            return kept.to_vec();
+        }
+        let here = kept.iter().map(|&row| (particles.key[row as usize], particles.id[row as usize], row));
+        let first = particles.len() as u32;
+        let there = self.column(1).zip(self.column(0)).zip(first..).map(|((key, id), row)| (key, id, row));
+        let mut all: Vec<(u64, u64, u32)> = here.chain(there).collect();
+        // The stable sort finds and merges the sorted runs that came from the ranks.
+        all.sort();
+        all.into_iter().map(|(_, _, row)| row).collect()
+    }
+
+    /// Make the particles those of `order`.
+    fn gather(&self, particles: &mut Particles, order: &[u32]) {
+        let mut spare = Vec::new();
+        particles.id.extend(self.column(0));
+        take(&mut particles.id, order, &mut spare);
+        particles.key.extend(self.column(1));
+        take(&mut particles.key, order, &mut spare);
+        let (mut spare, mut next) = (Vec::new(), 2);
+        for (field, column) in particles.rebuild() {
+            match field.role() {
+                Role::State => {
+                    column.extend(self.column(next).map(f64::from_bits));
+                    take(column, order, &mut spare);
+                    next += 1;
+                }
+                Role::Derived => {
+                    column.clear();
+                    column.resize(order.len(), 0.0);
+                }
+            }
+        }
+    }
+}
+
+/// Replace a column by its values at `order`. The column's memory becomes the spare one of the next call.
+fn take<T: Copy + Send + Sync>(column: &mut Vec<T>, order: &[u32], spare: &mut Vec<T>) {
+    let values: &[T] = column;
+    order.par_iter().with_min_len(CHUNK).map(|&row| values[row as usize]).collect_into_vec(spare);
+    std::mem::swap(column, spare);
+}

@@ -1,0 +1,296 @@
+//! Halos: the particles of other ranks that own ones may interact with.
+//!
+//! Every rank publishes the tight boxes of its super-clusters, united per coarse leaf in which they begin, with the
+//! largest radius inside. A sender gives away the particles that are closer to a box of the receiver than the larger
+//! of both radii. As each particle is inside a box of its rank and its radius at most the box's, no pair with
+//! r < max(radius_i, radius_j) is missed.
+
+use super::assign::Assignment;
+use super::exchange::{pack, packed_columns};
+use crate::comm::Communicator;
+use crate::particles::{Field, Particles, Role};
+use crate::space::{Boundary, SimulationBox};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Rows of a super-cluster.
+const SUPER: usize = 64;
+
+/// Radii are taken this much larger, because passes in single precision round distances.
+const ROUNDING: f64 = 1.0 + 1e-6;
+
+/// An axis-parallel box around particles and the largest of their radii.
+#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct Extent {
+    /// Least coordinates of the particles.
+    pub lower: [f64; 3],
+    /// Greatest coordinates of the particles.
+    pub upper: [f64; 3],
+    /// Largest radius of the particles.
+    pub radius: f64,
+}
+
+/// What a rank publishes: the whole super-clusters that begin in one of its coarse leaves.
+#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct LeafBox {
+    /// The coarse leaf.
+    pub leaf: u64,
+    /// Extent of all particles in these super-clusters; some may lie in later leaves of the rank.
+    pub extent: Extent,
+}
+
+/// Who sends which rows to whom.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Halos {
+    /// For each rank the rows it is sent, counted from the first owned one.
+    send: Vec<Vec<u32>>,
+    /// For each rank the rows where its particles are here.
+    pub rows: Vec<Range<usize>>,
+}
+
+impl Extent {
+    const EMPTY: Extent = Extent { lower: [f64::INFINITY; 3], upper: [f64::NEG_INFINITY; 3], radius: 0.0 };
+
+    fn include(mut self, other: &Extent) -> Extent {
+        for d in 0..3 {
+            self.lower[d] = self.lower[d].min(other.lower[d]);
+            self.upper[d] = self.upper[d].max(other.upper[d]);
+        }
+        self.radius = self.radius.max(other.radius);
+        self
+    }
+
+    fn union<'a>(extents: impl IntoIterator<Item = &'a Extent>) -> Extent {
+        extents.into_iter().fold(Extent::EMPTY, Extent::include)
+    }
+
+    /// Whether a particle of one may interact with one of the other; never wrongly false.
+    fn reaches(&self, other: &Extent, bx: &SimulationBox) -> bool {
+        let mut distance2 = 0.0;
+        for d in 0..3 {
+            let mut between = 0.5 * ((self.lower[d] + self.upper[d]) - (other.lower[d] + other.upper[d]));
+            let length = bx.upper[d] - bx.lower[d];
+            if bx.boundary[d] == Boundary::Periodic {
+                between -= length * (between / length).round();
+            }
+            let halves = 0.5 * ((self.upper[d] - self.lower[d]) + (other.upper[d] - other.lower[d]));
+            let rounding = 1e-14 * (length + bx.lower[d].abs().max(bx.upper[d].abs()));
+            let gap = (between.abs() - halves - rounding).max(0.0);
+            distance2 += gap * gap;
+        }
+        let reach = self.radius.max(other.radius) * ROUNDING;
+        distance2 <= reach * reach
+    }
+}
+
+/// Own rows, super-clusters and boxes, while halos are found.
+struct Own<'a> {
+    position: [&'a [f64]; 3],
+    radius: &'a [f64],
+    super_clusters: Vec<Extent>,
+    /// Per box the super-clusters that begin in its leaf.
+    begins: Vec<Range<usize>>,
+    boxes: Vec<LeafBox>,
+}
+
+impl<'a> Own<'a> {
+    /// Boxes of the owned rows, which come first and alone.
+    fn new(assignment: &Assignment, rank: usize, particles: &'a Particles, radius: &'a [f64]) -> Self {
+        let position = particles.vector(Field::Position);
+        let mut own =
+            Self { position, radius, super_clusters: Vec::new(), begins: Vec::new(), boxes: Vec::new() };
+        let particle_count = particles.len();
+        own.super_clusters = (0..particle_count.div_ceil(SUPER))
+            .into_par_iter()
+            .with_min_len(64)
+            .map(|s| {
+                let rows = s * SUPER..particle_count.min((s + 1) * SUPER);
+                rows.fold(Extent::EMPTY, |extent, row| extent.include(&own.point(row)))
+            })
+            .collect();
+        let leaves = assignment.leaves_of(rank);
+        let row_of = |leaf: usize| {
+            let first = assignment.leaves().keys()[leaf];
+            particles.key.partition_point(|&key| key < first)
+        };
+        let mut next = row_of(leaves.start).div_ceil(SUPER);
+        for leaf in leaves {
+            let begins = next..row_of(leaf + 1).div_ceil(SUPER);
+            next = begins.end;
+            if !begins.is_empty() {
+                let extent = Extent::union(&own.super_clusters[begins.clone()]);
+                own.boxes.push(LeafBox { leaf: leaf as u64, extent });
+                own.begins.push(begins);
+            }
+        }
+        own
+    }
+
+    fn point(&self, row: usize) -> Extent {
+        let at = self.position.map(|column| column[row]);
+        Extent { lower: at, upper: at, radius: self.radius[row] }
+    }
+
+    /// The rows that a rank with these boxes needs, in order.
+    fn needed(&self, theirs: &[LeafBox], bx: &SimulationBox) -> Vec<u32> {
+        let near = |extent: &Extent, boxes: &[Extent], found: &mut Vec<Extent>| {
+            found.clear();
+            found.extend(boxes.iter().filter(|theirs| theirs.reaches(extent, bx)));
+            !found.is_empty()
+        };
+        let all: Vec<Extent> = theirs.iter().map(|leaf_box| leaf_box.extent).collect();
+        let mut near_all = Vec::new();
+        let whole = Extent::union(self.boxes.iter().map(|leaf_box| &leaf_box.extent));
+        if self.boxes.is_empty() || !near(&whole, &all, &mut near_all) {
+            return Vec::new();
+        }
+        let of_leaf = |(leaf_box, begins): (&LeafBox, &Range<usize>)| {
+            let (mut rows, mut near_leaf, mut near_super) = (Vec::new(), Vec::new(), Vec::new());
+            if !near(&leaf_box.extent, &near_all, &mut near_leaf) {
+                return rows;
+            }
+            for s in begins.clone() {
+                if near(&self.super_clusters[s], &near_leaf, &mut near_super) {
+                    let members = s * SUPER..self.radius.len().min((s + 1) * SUPER);
+                    rows.extend(members.filter_map(|row| {
+                        let point = self.point(row);
+                        near_super.iter().any(|theirs| theirs.reaches(&point, bx)).then_some(row as u32)
+                    }));
+                }
+            }
+            rows
+        };
+        let parts: Vec<Vec<u32>> = self.boxes.par_iter().zip(&self.begins).map(of_leaf).collect();
+        parts.concat()
+    }
+}
+
+impl Halos {
+    /// Find who needs which of the rows, which are all owned here; the boxes of all ranks come with the answer.
+    pub fn find(
+        comm: &Communicator,
+        bx: &SimulationBox,
+        assignment: &Assignment,
+        particles: &Particles,
+        radius: &[f64],
+    ) -> (Vec<Vec<LeafBox>>, Self) {
+        assert!(radius.len() == particles.len(), "one radius per row");
+        let own = Own::new(assignment, comm.rank(), particles, radius);
+        let boxes = comm.all_gather(&own.boxes);
+        let send = boxes.iter().enumerate().map(|(rank, theirs)| match rank {
+            rank if rank == comm.rank() => Vec::new(),
+            _ => own.needed(theirs, bx),
+        });
+        let send = send.collect();
+        (boxes, Self { send, rows: Vec::new() })
+    }
+
+    /// Send and receive id, key and state, and lay out the rows: halos of lower ranks, padding, owned, halos of higher
+    /// ranks. Padding has the first key of the own range, so that all keys stay sorted.
+    pub fn attach(&mut self, comm: &Communicator, own_keys: Range<u64>, particles: &mut Particles) {
+        let leaving: Vec<Vec<u64>> = self.send.iter().map(|rows| pack(particles, rows)).collect();
+        let arrived = comm.all_to_all(&leaving);
+        let width = packed_columns(particles);
+        let counts: Vec<usize> = arrived.iter().map(|words| words.len() / width).collect();
+        let lower: usize = counts[..comm.rank()].iter().sum();
+        let start = lower.next_multiple_of(SUPER);
+        let owned = start..start + particles.len();
+        self.rows.clear();
+        let mut next = 0;
+        for (rank, &count) in counts.iter().enumerate() {
+            if rank == comm.rank() {
+                next = owned.end;
+            }
+            self.rows.push(next..next + count);
+            next += count;
+        }
+        if next == particles.len() {
+            return;
+        }
+        let halo = |column: usize, place: &mut dyn FnMut(Range<usize>, &[u64])| {
+            for ((rows, words), &count) in self.rows.iter().zip(&arrived).zip(&counts) {
+                place(rows.clone(), &words[column * count..(column + 1) * count]);
+            }
+        };
+        let layout = Layout { owned: owned.clone(), padding: lower..start, rows: next };
+        layout.spread(&mut particles.id, u64::MAX);
+        halo(0, &mut |rows, words| particles.id[rows].copy_from_slice(words));
+        layout.spread(&mut particles.key, own_keys.start);
+        halo(1, &mut |rows, words| particles.key[rows].copy_from_slice(words));
+        let mut packed = 2;
+        for (field, column) in particles.rebuild() {
+            layout.spread(column, if field == Field::Position { f64::INFINITY } else { 0.0 });
+            if field.role() == Role::State {
+                halo(packed, &mut |rows, words| {
+                    column[rows]
+                        .iter_mut()
+                        .zip(words)
+                        .for_each(|(value, &word)| *value = f64::from_bits(word));
+                });
+                packed += 1;
+            }
+        }
+        particles.set_owned(owned);
+    }
+
+    /// Copy fields of the owned rows into the halo rows of the other ranks.
+    pub fn refresh(&self, comm: &Communicator, particles: &mut Particles, fields: &[Field]) {
+        if comm.size() == 1 || self.send.is_empty() {
+            return;
+        }
+        let components: Vec<(Field, usize)> =
+            fields.iter().flat_map(|&field| (0..field.components()).map(move |c| (field, c))).collect();
+        let first = particles.owned().start;
+        let values = |rows: &Vec<u32>| {
+            let mut values = Vec::with_capacity(rows.len() * components.len());
+            for &(field, component) in &components {
+                let column = &particles.component(field, component)[first..];
+                values.extend(rows.iter().map(|&row| column[row as usize]));
+            }
+            values
+        };
+        let leaving: Vec<Vec<f64>> = self.send.par_iter().map(values).collect();
+        let counts: Vec<usize> = self.rows.iter().map(|rows| rows.len() * components.len()).collect();
+        let arrived = comm.exchange(&leaving, &counts);
+        for (rows, values) in self.rows.iter().zip(&arrived).filter(|(rows, _)| !rows.is_empty()) {
+            for (&(field, component), part) in components.iter().zip(values.chunks_exact(rows.len())) {
+                particles.component_mut(field, component)[rows.clone()].copy_from_slice(part);
+            }
+        }
+    }
+}
+
+/// Where rows go when halos come.
+struct Layout {
+    owned: Range<usize>,
+    padding: Range<usize>,
+    rows: usize,
+}
+
+impl Layout {
+    /// Move a column of owned rows to its place and fill the padding and the (later overwritten) halos.
+    fn spread<T: Copy>(&self, column: &mut Vec<T>, ghost: T) {
+        let owned = column.len();
+        column.resize(self.rows, ghost);
+        column.copy_within(..owned, self.owned.start);
+        column[self.padding.clone()].fill(ghost);
+    }
+}
+
+/// Remove all rows that are not owned.
+pub(super) fn detach(particles: &mut Particles) {
+    let owned = particles.owned();
+    if owned.len() == particles.len() {
+        return;
+    }
+    fn keep<T: Copy>(column: &mut Vec<T>, owned: &Range<usize>) {
+        column.copy_within(owned.clone(), 0);
+        column.truncate(owned.len());
+    }
+    keep(&mut particles.id, &owned);
+    keep(&mut particles.key, &owned);
+    particles.rebuild().for_each(|(_, column)| keep(column, &owned));
+    particles.set_owned(0..owned.len());
+}
