@@ -3,6 +3,7 @@
 pub mod assign;
 mod enter;
 mod exchange;
+pub(crate) mod focus;
 pub mod halo;
 
 use crate::Result;

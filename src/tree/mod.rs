@@ -2,8 +2,10 @@
 
 pub mod bounds;
 pub mod leaves;
+pub mod moments;
 pub mod octree;
 
 pub use bounds::Bounds;
 pub use leaves::Leaves;
+pub use moments::Moments;
 pub use octree::Octree;

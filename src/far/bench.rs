@@ -1,0 +1,145 @@
+//! Accuracy and speed of the tree against direct summation, on two standard mass distributions.
+use super::direct::direct;
+use super::gravity::{GravityPlan, GravityStatistics, solve};
+use crate::comm::Communicator;
+use crate::domain::focus::Share;
+use crate::space::{Boundary, SimulationBox, Vec3d, hilbert};
+use crate::tree::Leaves;
+use rand::{RngExt, SeedableRng};
+use std::f64::consts::{PI, TAU};
+use std::time::Instant;
+
+/// A spherical mass distribution of unit mass, sampled at random.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Distribution {
+    /// Plummer's sphere with a = 1, out to 20 a.
+    Plummer,
+    /// Evrard's sphere: density 1 / (2 pi r) inside r = 1.
+    Evrard,
+}
+
+/// Particles of a distribution, `[x, y, z, mass]`, with their keys, in key order. The same for the same arguments.
+pub fn sample(distribution: Distribution, count: usize, seed: u64) -> (Vec<u64>, Vec<[f64; 4]>) {
+    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+    let mass = 1.0 / count.max(1) as f64;
+    let mut particles: Vec<(u64, [f64; 4])> = Vec::with_capacity(count);
+    let edge = 32.0;
+    let bx = SimulationBox {
+        lower: Vec3d::repeat(-0.5 * edge),
+        upper: Vec3d::repeat(0.5 * edge),
+        boundary: [Boundary::Open; 3],
+    };
+    let bx = match distribution {
+        Distribution::Plummer => bx,
+        Distribution::Evrard => bx.fitted((Vec3d::repeat(-1.0), Vec3d::repeat(1.0))),
+    };
+    while particles.len() < count {
+        let enclosed: f64 = random.random();
+        let radius = match distribution {
+            // M(<r) = r^3 (1 + r^2)^(-3/2)
+            Distribution::Plummer => (enclosed.powf(-2.0 / 3.0) - 1.0).powf(-0.5),
+            // M(<r) = r^2
+            Distribution::Evrard => enclosed.sqrt(),
+        };
+        let (cosine, angle) = (random.random_range(-1.0..1.0f64), random.random_range(0.0..TAU));
+        if radius > 0.45 * edge {
+            continue;
+        }
+        let sine = (1.0 - cosine * cosine).sqrt();
+        let position = Vec3d::new(sine * angle.cos(), sine * angle.sin(), cosine) * radius;
+        particles.push((hilbert::key_of(&position, &bx), [position.x, position.y, position.z, mass]));
+    }
+    particles.sort_by_key(|(key, _)| *key);
+    particles.into_iter().unzip()
+}
+
+/// One line of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct GravityMeasurement {
+    /// The relative force error |a - a_direct| / |a_direct| of the particles compared: root mean square, median,
+    /// 99th percentile, maximum.
+    pub error: [f64; 4],
+    /// Relative error of the total potential energy of the particles compared.
+    pub energy_error: f64,
+    /// Best wall time in seconds, on the threads of the current pool.
+    pub seconds: f64,
+    /// What was done.
+    pub statistics: GravityStatistics,
+}
+
+impl GravityMeasurement {
+    /// Particle-particle and particle-node interactions per particle.
+    pub fn interactions_per_particle(&self) -> [f64; 2] {
+        let count = self.statistics.particles.max(1) as f64;
+        [self.statistics.pairs as f64 / count, self.statistics.nodes as f64 / count]
+    }
+
+    /// Interactions of both kinds per second.
+    pub fn interactions_per_second(&self) -> f64 {
+        (self.statistics.pairs + self.statistics.nodes) as f64 / self.seconds
+    }
+}
+
+/// Measure a plan on a distribution: the force errors of at most `compared` particles (evenly spread over the curve)
+/// against direct summation, and the best time of `repeats` evaluations.
+pub fn measure(
+    plan: &GravityPlan,
+    distribution: Distribution,
+    count: usize,
+    compared: usize,
+    repeats: usize,
+    double: bool,
+) -> GravityMeasurement {
+    let (keys, particles) = sample(distribution, count, 1);
+    let mut leaves = Leaves::root();
+    leaves.converge(&keys, (count as u64 / 128).max(64));
+    let share = Share {
+        leaves: &leaves,
+        own: 0..leaves.len(),
+        keys: &keys,
+        particles: &particles,
+        bucket: plan.bucket,
+    };
+    let comm = Communicator::solo();
+    let mut seconds = f64::INFINITY;
+    let (mut fields, mut statistics) = (Vec::new(), GravityStatistics::default());
+    for _ in 0..repeats.max(1) {
+        let start = Instant::now();
+        (fields, statistics) = solve(plan, &comm, &share, double);
+        seconds = seconds.min(start.elapsed().as_secs_f64());
+    }
+    let stride = (count / compared.max(1)).max(1);
+    let targets: Vec<usize> = (0..count).step_by(stride).collect();
+    let truth = direct(&particles, &targets, plan.kernel, plan.softening);
+    let own_share = plan.kernel.central(plan.softening);
+    let mut errors: Vec<f64> = Vec::with_capacity(targets.len());
+    let mut energy = [0.0; 2];
+    for (&target, truth) in targets.iter().zip(&truth) {
+        let gathered = &fields[target / 64].gathered;
+        let (mut difference, mut size) = (0.0, 0.0);
+        for d in 0..3 {
+            difference += (gathered[d][target % 64] - truth[d]).powi(2);
+            size += truth[d].powi(2);
+        }
+        errors.push((difference / size).sqrt());
+        energy[0] -= gathered[3][target % 64] - particles[target][3] * own_share;
+        energy[1] += truth[3];
+    }
+    errors.sort_by(f64::total_cmp);
+    let at = |fraction: f64| errors[((errors.len() - 1) as f64 * fraction).round() as usize];
+    let square = errors.iter().map(|error| error * error).sum::<f64>() / errors.len() as f64;
+    GravityMeasurement {
+        error: [square.sqrt(), at(0.5), at(0.99), at(1.0)],
+        energy_error: energy[0] / energy[1] - 1.0,
+        seconds,
+        statistics,
+    }
+}
+
+/// The potential energy of the continuous distribution of unit mass and G = 1.
+pub fn potential_energy(distribution: Distribution) -> f64 {
+    match distribution {
+        Distribution::Plummer => -3.0 * PI / 32.0,
+        Distribution::Evrard => -2.0 / 3.0,
+    }
+}

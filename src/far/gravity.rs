@@ -1,0 +1,182 @@
+//! Self-gravity by a tree (Barnes & Hut 1986): one traversal per super-cluster of 64 particles.
+use super::kernels::{GROUP, Softened};
+use super::opening::{Criterion, Opening, TargetBox};
+use super::softening::{SPLINE_SUPPORT, SofteningKernel};
+use super::walk::{GroupField, Units, Walk};
+use crate::comm::Communicator;
+use crate::domain::focus::{OwnTree, Share};
+use crate::particles::{Field, Particles};
+use crate::{Error, Result};
+use std::time::Instant;
+
+/// How far the multipole expansion of a node goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expansion {
+    /// Through the second moments.
+    Quadrupole,
+    /// Through the third moments.
+    Octupole,
+}
+
+/// How gravity is computed.
+#[derive(Clone, Copy, Debug)]
+pub struct GravityPlan {
+    /// The gravitational constant G, in the run's units.
+    pub constant: f64,
+    /// Opening angle theta; 0 opens every node, which is direct summation.
+    pub opening_angle: f64,
+    /// When a node is accepted.
+    pub criterion: Criterion,
+    /// Order of the nodes' expansion.
+    pub expansion: Expansion,
+    /// Softening length eps; 0 for point masses.
+    pub softening: f64,
+    /// Shape of the softened masses.
+    pub kernel: SofteningKernel,
+    /// Leaves of the tree hold at most so many particles.
+    pub bucket: usize,
+}
+
+impl Default for GravityPlan {
+    fn default() -> Self {
+        Self {
+            constant: 1.0,
+            opening_angle: 0.5,
+            criterion: Criterion::Geometric,
+            expansion: Expansion::Octupole,
+            softening: 0.0,
+            kernel: SofteningKernel::Plummer,
+            bucket: 64,
+        }
+    }
+}
+
+/// What one evaluation of gravity did on this rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct GravityStatistics {
+    /// Owned particles.
+    pub particles: usize,
+    /// Particle-particle interactions, empty lanes not counted.
+    pub pairs: u64,
+    /// Particle-node interactions.
+    pub nodes: u64,
+    /// Nodes of the tree over all own particles and the top.
+    pub own_nodes: usize,
+    /// Nodes received from other ranks.
+    pub received_nodes: usize,
+    /// Particles received from other ranks.
+    pub received_particles: usize,
+    /// Seconds to build the own tree, to exchange, and to walk and evaluate.
+    pub seconds: [f64; 3],
+}
+
+/// How many pairs one interaction with a node costs as much as.
+const NODE_COST: u64 = 4;
+
+impl GravityPlan {
+    pub(crate) fn opening(&self) -> Opening {
+        Opening {
+            criterion: self.criterion,
+            angle: self.opening_angle,
+            range: self.kernel.range(self.softening),
+            order: if self.expansion == Expansion::Quadrupole { 2 } else { 3 },
+        }
+    }
+
+    fn softened(&self) -> Softened {
+        match self.kernel {
+            SofteningKernel::Plummer => Softened { plummer: self.softening, spline: 0.0 },
+            SofteningKernel::Spline => Softened { plummer: 0.0, spline: SPLINE_SUPPORT * self.softening },
+        }
+    }
+}
+
+/// What gravity does to the particles of `share`, 64 at a time: acceleration and minus the potential for G = 1,
+/// the particle itself included in the potential. Collective.
+pub(crate) fn solve(
+    plan: &GravityPlan,
+    comm: &Communicator,
+    share: &Share,
+    double: bool,
+) -> (Vec<GroupField>, GravityStatistics) {
+    let opening = plan.opening();
+    let start = Instant::now();
+    let own = OwnTree::build(comm, share);
+    let mut boxes: Vec<TargetBox> = share.particles.chunks(GROUP).map(TargetBox::around).collect();
+    if let Criterion::RelativeError(_) = plan.criterion {
+        super::rough::estimate_accelerations(own.tree(), plan.softening, &mut boxes);
+    }
+    let built = Instant::now();
+    let focus = own.exchange(comm, share, &opening, &boxes);
+    let exchanged = Instant::now();
+    let nodes = opening.walk_nodes(&focus.tree);
+    let walk = Walk {
+        opening,
+        nodes: &nodes,
+        tree: &focus.tree,
+        units: Units::of(&focus.tree),
+        softened: plan.softened(),
+    };
+    let fields = walk.field(share.particles, &boxes, double);
+    let mut statistics = GravityStatistics {
+        particles: share.particles.len(),
+        own_nodes: focus.own_nodes,
+        received_nodes: focus.received_nodes,
+        received_particles: focus.received_particles,
+        seconds: [built - start, exchanged - built, exchanged.elapsed()].map(|time| time.as_secs_f64()),
+        ..Default::default()
+    };
+    for (field, group) in fields.iter().zip(share.particles.chunks(GROUP)) {
+        statistics.pairs += (field.points * group.len()) as u64;
+        statistics.nodes += (field.nodes * group.len()) as u64;
+    }
+    (fields, statistics)
+}
+
+/// Write what `solve` found to the owned rows: adds to the acceleration, sets the potential, adds to the work.
+pub(crate) fn store(plan: &GravityPlan, fields: &[GroupField], particles: &mut Particles) {
+    let owned = particles.owned();
+    let own_share = plan.kernel.central(plan.softening);
+    let masses: Vec<f64> = particles.scalar(Field::Mass)[owned.clone()].to_vec();
+    for d in 0..3 {
+        let column = &mut particles.component_mut(Field::Acceleration, d)[owned.clone()];
+        for (rows, field) in column.chunks_mut(GROUP).zip(fields) {
+            for (value, gathered) in rows.iter_mut().zip(&field.gathered[d]) {
+                *value += plan.constant * gathered;
+            }
+        }
+    }
+    let column = &mut particles.scalar_mut(Field::Potential)[owned.clone()];
+    for ((rows, masses), field) in column.chunks_mut(GROUP).zip(masses.chunks(GROUP)).zip(fields) {
+        for ((value, mass), gathered) in rows.iter_mut().zip(masses).zip(&field.gathered[3]) {
+            *value = -plan.constant * (gathered - mass * own_share);
+        }
+    }
+    if particles.has(Field::Work) {
+        let column = &mut particles.scalar_mut(Field::Work)[owned];
+        for (rows, field) in column.chunks_mut(GROUP).zip(fields) {
+            // The whole group is evaluated even where it has fewer particles.
+            let lanes = (field.points as u64 + NODE_COST * field.nodes as u64) * GROUP as u64;
+            let each = lanes as f64 / rows.len() as f64;
+            rows.iter_mut().for_each(|value| *value += each);
+        }
+    }
+}
+
+/// The owned particles as x, y, z, mass.
+pub(crate) fn owned_particles(particles: &Particles) -> Vec<[f64; 4]> {
+    let [x, y, z] = particles.vector(Field::Position);
+    let mass = particles.scalar(Field::Mass);
+    particles.owned().map(|row| [x[row], y[row], z[row], mass[row]]).collect()
+}
+
+/// The error for a box that gravity cannot work in.
+pub(crate) fn refuse_periodic(periodic: bool) -> Result<()> {
+    if periodic {
+        return Err(Error::usage(
+            "gravity in a periodic box is not supported: the tree sums over the particles, not over their images",
+            "make every boundary open, or remove [gravity] from the deck",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,210 @@
+//! What the gravity kernels need of vectors beyond the portable operations: the reciprocal square root, and the choice
+//! of the instruction set at run time (AVX-512, AVX2, or what the target has anyway).
+use fearless_simd::{Simd, SimdFloat, f32x16, f64x8, prelude::*};
+
+/// A floating-point number that lanes are made of.
+pub(crate) trait Scalar: Copy + Default + Send + Sync {
+    /// Rounded from double precision.
+    fn of(value: f64) -> Self;
+    /// In double precision.
+    fn wide(self) -> f64;
+}
+
+impl Scalar for f32 {
+    #[inline(always)]
+    fn of(value: f64) -> Self {
+        value as f32
+    }
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+impl Scalar for f64 {
+    #[inline(always)]
+    fn of(value: f64) -> Self {
+        value
+    }
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self
+    }
+}
+
+/// An instruction set with a reciprocal square root for `f32x16` and `f64x8`.
+pub(crate) trait Roots: Simd {
+    /// 1 / sqrt(x) to two units in the last place; anything where x is 0 (callers mask it).
+    fn root_single(self, x: f32x16<Self>) -> f32x16<Self>;
+    /// 1 / sqrt(x) to two units in the last place; anything where x is 0 (callers mask it).
+    fn root_double(self, x: f64x8<Self>) -> f64x8<Self>;
+}
+
+/// A vector of lanes in one of the two precisions.
+pub(crate) trait Lane<S: Roots>: SimdFloat<S, Element: Scalar> {
+    /// 1 / sqrt(x), 0 where x <= 0.
+    fn reciprocal_root(self) -> Self;
+}
+
+impl<S: Roots> Lane<S> for f32x16<S> {
+    #[inline(always)]
+    fn reciprocal_root(self) -> Self {
+        let zero = Self::splat(self.token(), 0.0);
+        self.simd_gt(zero).select(self.token().root_single(self), zero)
+    }
+}
+
+impl<S: Roots> Lane<S> for f64x8<S> {
+    #[inline(always)]
+    fn reciprocal_root(self) -> Self {
+        let zero = Self::splat(self.token(), 0.0);
+        self.simd_gt(zero).select(self.token().root_double(self), zero)
+    }
+}
+
+/// One step of Newton's iteration for 1 / sqrt(x): doubles the number of right digits of `y`.
+#[inline(always)]
+fn refine<S: Simd, V: SimdFloat<S>>(x: V, y: V, half: V::Element, three_halves: V) -> V {
+    let h = x * y * half;
+    y * (-h).mul_add(y, three_halves)
+}
+
+/// Roots by division, for instruction sets without an estimate worth using.
+macro_rules! exact_roots {
+    ($($set:ty),*) => {$(
+        impl Roots for $set {
+            #[inline(always)]
+            fn root_single(self, x: f32x16<Self>) -> f32x16<Self> {
+                f32x16::splat(self, 1.0) / x.sqrt()
+            }
+            #[inline(always)]
+            fn root_double(self, x: f64x8<Self>) -> f64x8<Self> {
+                f64x8::splat(self, 1.0) / x.sqrt()
+            }
+        }
+    )*};
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::*;
+    use core::arch::x86_64::{_mm256_rsqrt_ps, _mm512_rsqrt14_pd, _mm512_rsqrt14_ps};
+    use fearless_simd::{Avx2, Avx512, Sse2, f32x8, kernel};
+
+    kernel!(
+        #[inline(always)]
+        fn estimate_single(token: Avx512, x: f32x16<Avx512>) -> f32x16<Avx512> {
+            _mm512_rsqrt14_ps(x.into()).simd_into(token)
+        }
+    );
+    kernel!(
+        #[inline(always)]
+        fn estimate_double(token: Avx512, x: f64x8<Avx512>) -> f64x8<Avx512> {
+            _mm512_rsqrt14_pd(x.into()).simd_into(token)
+        }
+    );
+    kernel!(
+        #[inline(always)]
+        fn estimate_half(token: Avx2, x: f32x8<Avx2>) -> f32x8<Avx2> {
+            _mm256_rsqrt_ps(x.into()).simd_into(token)
+        }
+    );
+
+    impl Roots for Avx512 {
+        #[inline(always)]
+        fn root_single(self, x: f32x16<Self>) -> f32x16<Self> {
+            refine(x, estimate_single(self, x), 0.5, f32x16::splat(self, 1.5))
+        }
+        #[inline(always)]
+        fn root_double(self, x: f64x8<Self>) -> f64x8<Self> {
+            let three_halves = f64x8::splat(self, 1.5);
+            let y = refine(x, estimate_double(self, x), 0.5, three_halves);
+            refine(x, y, 0.5, three_halves)
+        }
+    }
+
+    impl Roots for Avx2 {
+        #[inline(always)]
+        fn root_single(self, x: f32x16<Self>) -> f32x16<Self> {
+            let (low, high) = x.split();
+            let y = estimate_half(self, low).combine(estimate_half(self, high));
+            refine(x, y, 0.5, f32x16::splat(self, 1.5))
+        }
+        #[inline(always)]
+        fn root_double(self, x: f64x8<Self>) -> f64x8<Self> {
+            f64x8::splat(self, 1.0) / x.sqrt()
+        }
+    }
+
+    exact_roots!(Sse2);
+}
+
+#[cfg(target_arch = "aarch64")]
+exact_roots!(fearless_simd::Neon);
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+exact_roots!(fearless_simd::Fallback);
+
+/// Evaluate `$body` with `$simd` bound to the token of the best instruction set that [`Roots`] knows, with its
+/// features enabled. Only these are compiled: the kernels are long.
+macro_rules! with_lanes {
+    ($simd:ident => $body:expr) => {{
+        let level = fearless_simd::Level::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            if let Some($simd) = level.as_avx512() {
+                fearless_simd::Simd::vectorize($simd, #[inline(always)] || $body)
+            } else if let Some($simd) = level.as_avx2() {
+                fearless_simd::Simd::vectorize($simd, #[inline(always)] || $body)
+            } else if let Some($simd) = level.as_sse2() {
+                fearless_simd::Simd::vectorize($simd, #[inline(always)] || $body)
+            } else {
+                unreachable!("every x86-64 processor has SSE2")
+            }
+        }
+        #[cfg(target_arch = "aarch64")]
+        {
+            let Some($simd) = level.as_neon() else { unreachable!("every 64-bit ARM processor has NEON") };
+            fearless_simd::Simd::vectorize($simd, #[inline(always)] || $body)
+        }
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        {
+            let _ = level;
+            let $simd = fearless_simd::Fallback::new();
+            fearless_simd::Simd::vectorize($simd, #[inline(always)] || $body)
+        }
+    }};
+}
+pub(crate) use with_lanes;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[inline(always)]
+    fn check<S: Roots>(simd: S) {
+        for exponent in -60..60 {
+            let x: f64 = 1.37 * f64::from(exponent).exp2();
+            let single = f32x16::splat(simd, x as f32).reciprocal_root()[3];
+            assert!((f64::from(single) * x.sqrt() - 1.0).abs() < 2.5e-7, "{exponent} {single}");
+            let double = f64x8::splat(simd, x).reciprocal_root()[5];
+            assert!((double * x.sqrt() - 1.0).abs() < 1e-15, "{exponent} {double}");
+        }
+        assert_eq!(f32x16::splat(simd, 0.0).reciprocal_root()[0], 0.0);
+        assert_eq!(f64x8::splat(simd, 0.0).reciprocal_root()[0], 0.0);
+    }
+
+    #[test]
+    fn roots_are_right_on_every_instruction_set() {
+        with_lanes!(simd => check(simd));
+        #[cfg(target_arch = "x86_64")]
+        {
+            let level = fearless_simd::Level::new();
+            if let Some(simd) = level.as_avx2() {
+                simd.vectorize(|| check(simd));
+            }
+            if let Some(simd) = level.as_sse2() {
+                simd.vectorize(|| check(simd));
+            }
+        }
+    }
+}
