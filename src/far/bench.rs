@@ -23,7 +23,7 @@ pub fn sample(distribution: Distribution, count: usize, seed: u64) -> (Vec<u64>,
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
     let mass = 1.0 / count.max(1) as f64;
     let mut particles: Vec<(u64, [f64; 4])> = Vec::with_capacity(count);
-    let edge = 32.0;
+    let edge = 40.0;
     let bx = SimulationBox {
         lower: Vec3d::repeat(-0.5 * edge),
         upper: Vec3d::repeat(0.5 * edge),
@@ -42,7 +42,7 @@ pub fn sample(distribution: Distribution, count: usize, seed: u64) -> (Vec<u64>,
             Distribution::Evrard => enclosed.sqrt(),
         };
         let (cosine, angle) = (random.random_range(-1.0..1.0f64), random.random_range(0.0..TAU));
-        if radius > 0.45 * edge {
+        if radius >= 0.5 * edge {
             continue;
         }
         let sine = (1.0 - cosine * cosine).sqrt();

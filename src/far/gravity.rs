@@ -5,8 +5,12 @@ use super::softening::{SPLINE_SUPPORT, SofteningKernel};
 use super::walk::{GroupField, Units, Walk};
 use crate::comm::Communicator;
 use crate::domain::focus::{OwnTree, Share};
+use crate::pair::Precision;
 use crate::particles::{Field, Particles};
+use crate::space::SimulationBox;
+use crate::tree::Leaves;
 use crate::{Error, Result};
+use std::ops::Range;
 use std::time::Instant;
 
 /// How far the multipole expansion of a node goes.
@@ -134,7 +138,7 @@ pub(crate) fn solve(
 }
 
 /// Write what `solve` found to the owned rows: adds to the acceleration, sets the potential, adds to the work.
-pub(crate) fn store(plan: &GravityPlan, fields: &[GroupField], particles: &mut Particles) {
+fn store(plan: &GravityPlan, fields: &[GroupField], particles: &mut Particles) {
     let owned = particles.owned();
     let own_share = plan.kernel.central(plan.softening);
     let masses: Vec<f64> = particles.scalar(Field::Mass)[owned.clone()].to_vec();
@@ -164,19 +168,37 @@ pub(crate) fn store(plan: &GravityPlan, fields: &[GroupField], particles: &mut P
 }
 
 /// The owned particles as x, y, z, mass.
-pub(crate) fn owned_particles(particles: &Particles) -> Vec<[f64; 4]> {
+fn owned_particles(particles: &Particles) -> Vec<[f64; 4]> {
     let [x, y, z] = particles.vector(Field::Position);
     let mass = particles.scalar(Field::Mass);
     particles.owned().map(|row| [x[row], y[row], z[row], mass[row]]).collect()
 }
 
-/// The error for a box that gravity cannot work in.
-pub(crate) fn refuse_periodic(periodic: bool) -> Result<()> {
-    if periodic {
+/// Gravity on particles whose keys are split among the ranks by coarse leaves: adds to the acceleration of the owned
+/// rows, sets their potential, and adds lane pairs to their work if that field is there. Collective.
+///
+/// `leaves` are the coarse leaves, the same on every rank; this rank owns those in `own`, and all particles in them.
+///
+/// # Errors
+/// [`Error::Usage`] in a periodic box.
+pub fn gravity_in_cells(
+    plan: &GravityPlan,
+    comm: &Communicator,
+    bx: &SimulationBox,
+    (leaves, own): (&Leaves, Range<usize>),
+    particles: &mut Particles,
+    precision: Precision,
+) -> Result<GravityStatistics> {
+    if bx.any_periodic() {
         return Err(Error::usage(
             "gravity in a periodic box is not supported: the tree sums over the particles, not over their images",
             "make every boundary open, or remove [gravity] from the deck",
         ));
     }
-    Ok(())
+    let owned = owned_particles(particles);
+    let keys = &particles.key[particles.owned()];
+    let share = Share { leaves, own, keys, particles: &owned, bucket: plan.bucket };
+    let (fields, statistics) = solve(plan, comm, &share, precision == Precision::Double);
+    store(plan, &fields, particles);
+    Ok(statistics)
 }

@@ -1,4 +1,6 @@
 //! Long-range forces: Barnes-Hut gravity.
+#![allow(clippy::needless_range_loop, reason = "an index names the component of several vectors at once")]
+
 pub mod bench;
 pub mod direct;
 pub mod gravity;
@@ -10,6 +12,6 @@ pub mod softening;
 pub mod tree;
 mod walk;
 
-pub use gravity::{Expansion, GravityPlan, GravityStatistics};
+pub use gravity::{Expansion, GravityPlan, GravityStatistics, gravity_in_cells};
 pub use opening::Criterion;
 pub use softening::SofteningKernel;

@@ -95,8 +95,7 @@ impl Tree {
 
     /// Put `subtree` in the place of node `node`: its root becomes that node, the rest and its sources are appended.
     pub fn graft(&mut self, node: usize, subtree: &Tree) {
-        let Some(root) = subtree.nodes.first() else { return };
-        // Node k of the subtree becomes node `shift + k`, but for the root.
+        // Node k of the subtree becomes node `shift + k`, but for the root. (The tree has a node: the one replaced.)
         let shift = self.nodes.len() as u32 - 1;
         let rows = self.sources.len() as u32;
         let moved = |node: &Node| Node {
@@ -104,10 +103,13 @@ impl Tree {
             first_row: if node.rows > 0 { node.first_row + rows } else { 0 },
             ..*node
         };
-        self.nodes[node] = moved(root);
-        self.moments[node] = subtree.moments[0];
-        self.nodes.extend(subtree.nodes[1..].iter().map(moved));
-        self.moments.extend_from_slice(&subtree.moments[1..]);
+        let mut nodes = subtree.nodes.iter().map(moved);
+        if let Some(root) = nodes.next() {
+            self.nodes[node] = root;
+            self.moments[node] = subtree.moments[0];
+        }
+        self.nodes.extend(nodes);
+        self.moments.extend(subtree.moments.iter().skip(1));
         self.sources.extend_from_slice(&subtree.sources);
     }
 

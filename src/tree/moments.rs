@@ -1,4 +1,5 @@
 //! Multipole moments of octree nodes, up to the octupole, about their center of mass.
+#![allow(clippy::needless_range_loop, reason = "an index names the component of several vectors at once")]
 
 /// Mass moments of a set of particles about its center of mass, and how far the set reaches.
 ///
