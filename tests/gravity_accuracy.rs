@@ -8,14 +8,20 @@ use hilbrium::far::{GravityPlan, SofteningKernel};
 fn default_plan_keeps_its_promise() {
     for distribution in [Distribution::Plummer, Distribution::Evrard] {
         for count in [4000, 20_000] {
-            for (softening, kernel) in
-                [(0.0, SofteningKernel::Plummer), (0.01, SofteningKernel::Plummer), (0.01, SofteningKernel::Spline)]
-            {
+            for (softening, kernel) in [
+                (0.0, SofteningKernel::Plummer),
+                (0.01, SofteningKernel::Plummer),
+                (0.01, SofteningKernel::Spline),
+            ] {
                 for double in [false, true] {
                     let plan = GravityPlan { softening, kernel, ..GravityPlan::default() };
-                    let [rms, _, percentile99, largest] = measure(&plan, distribution, count, 1000, 1, double).error;
+                    let [rms, _, percentile99, largest] =
+                        measure(&plan, distribution, count, 1000, 1, double).error;
                     let what = format!("{distribution:?} {count} {softening} {kernel:?} double {double}");
-                    assert!(rms <= 3e-4 && percentile99 <= 1.5e-3, "{what}: rms {rms:.2e}, 99 % {percentile99:.2e}");
+                    assert!(
+                        rms <= 3e-4 && percentile99 <= 1.5e-3,
+                        "{what}: rms {rms:.2e}, 99 % {percentile99:.2e}"
+                    );
                     assert!(largest < 0.05, "{what}: largest {largest:.2e}");
                     assert!(rms > 1e-6, "{what}: too good to be a tree");
                 }

@@ -104,10 +104,15 @@ impl OwnTree {
     }
 
     /// Send what the others need, receive what this rank needs towards the groups `boxes`. Collective.
-    pub fn exchange(self, comm: &Communicator, share: &Share, opening: &Opening, boxes: &[TargetBox]) -> Focus {
+    pub fn exchange(
+        self,
+        comm: &Communicator,
+        share: &Share,
+        opening: &Opening,
+        boxes: &[TargetBox],
+    ) -> Focus {
         let own_nodes = self.tree.nodes.len();
-        let mut focus =
-            Focus { tree: self.tree, own_nodes, received_nodes: 0, received_particles: 0 };
+        let mut focus = Focus { tree: self.tree, own_nodes, received_nodes: 0, received_particles: 0 };
         if comm.size() == 1 {
             return focus;
         }
@@ -223,8 +228,11 @@ struct Pruning<'a> {
 
 impl Pruning<'_> {
     fn tree(&self, boxes: &[TargetBox]) -> Tree {
-        let mut pruned =
-            Tree { nodes: vec![Node::default()], moments: vec![self.subtree.moments[0]], sources: Vec::new() };
+        let mut pruned = Tree {
+            nodes: vec![Node::default()],
+            moments: vec![self.subtree.moments[0]],
+            sources: Vec::new(),
+        };
         self.open(0, 0, boxes, &mut pruned);
         pruned
     }
@@ -233,13 +241,13 @@ impl Pruning<'_> {
     fn open(&self, from: usize, to: usize, boxes: &[TargetBox], pruned: &mut Tree) {
         let node = self.subtree.nodes[from];
         if node.rows > 0 {
-            pruned.nodes[to] = Node { first_row: pruned.sources.len() as u32, rows: node.rows, ..Node::default() };
+            pruned.nodes[to] =
+                Node { first_row: pruned.sources.len() as u32, rows: node.rows, ..Node::default() };
             pruned.sources.extend_from_slice(&self.subtree.sources[node.row_range()]);
             return;
         }
         let first = pruned.nodes.len();
-        pruned.nodes[to] =
-            Node { first_child: first as u32, children: node.children, ..Node::default() };
+        pruned.nodes[to] = Node { first_child: first as u32, children: node.children, ..Node::default() };
         pruned.nodes.resize(first + node.children as usize, Node::default());
         pruned.moments.extend_from_slice(&self.subtree.moments[node.child_range()]);
         for (child, to) in node.child_range().zip(first..) {

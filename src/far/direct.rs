@@ -5,7 +5,12 @@ use rayon::prelude::*;
 /// Acceleration x, y, z and potential, for G = 1, of the particles `targets` (indices) due to all `particles`
 /// (`[x, y, z, mass]`) but themselves, by direct summation in double precision. Coinciding unsoftened particles are
 /// left out, as in the tree.
-pub fn direct(particles: &[[f64; 4]], targets: &[usize], kernel: SofteningKernel, softening: f64) -> Vec<[f64; 4]> {
+pub fn direct(
+    particles: &[[f64; 4]],
+    targets: &[usize],
+    kernel: SofteningKernel,
+    softening: f64,
+) -> Vec<[f64; 4]> {
     targets
         .par_iter()
         .map(|&i| {

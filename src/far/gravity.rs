@@ -4,6 +4,7 @@ use super::opening::{Criterion, Opening, TargetBox};
 use super::softening::{SPLINE_SUPPORT, SofteningKernel};
 use super::walk::{GroupField, Units, Walk};
 use crate::comm::Communicator;
+use crate::domain::Domain;
 use crate::domain::focus::{OwnTree, Share};
 use crate::pair::Precision;
 use crate::particles::{Field, Particles};
@@ -201,4 +202,20 @@ pub fn gravity_in_cells(
     let (fields, statistics) = solve(plan, comm, &share, precision == Precision::Double);
     store(plan, &fields, particles);
     Ok(statistics)
+}
+
+/// Gravity on the particles of a synchronized domain: see [`gravity_in_cells`]. `comm` must be the domain's. Collective.
+///
+/// # Errors
+/// [`Error::Usage`] in a periodic box.
+pub fn gravity(
+    plan: &GravityPlan,
+    comm: &Communicator,
+    domain: &Domain,
+    particles: &mut Particles,
+    precision: Precision,
+) -> Result<GravityStatistics> {
+    let coarse = domain.coarse();
+    let cells = (coarse.leaves(), coarse.leaves_of(comm.rank()));
+    gravity_in_cells(plan, comm, &domain.bx, cells, particles, precision)
 }

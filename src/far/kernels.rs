@@ -5,7 +5,8 @@
 //! underflows whatever the units of the run are, and relative to the super-cluster's center.
 use super::lanes::{Lane, Roots, Scalar};
 use super::softening::{
-    INNER_FORCE, INNER_POTENTIAL, OUTER_FORCE, OUTER_POLE_FORCE, OUTER_POLE_POTENTIAL, OUTER_POTENTIAL, Polynomial,
+    INNER_FORCE, INNER_POTENTIAL, OUTER_FORCE, OUTER_POLE_FORCE, OUTER_POLE_POTENTIAL, OUTER_POTENTIAL,
+    Polynomial,
 };
 use crate::tree::moments::Moments;
 use fearless_simd::prelude::*;
@@ -40,7 +41,12 @@ pub(crate) struct Softened {
 
 /// Prepare a node as a source for targets about `frame`.
 #[inline(always)]
-pub(crate) fn node_source<E: Scalar>(moments: &Moments, frame: [f64; 3], length: f64, mass: f64) -> NodeSource<E> {
+pub(crate) fn node_source<E: Scalar>(
+    moments: &Moments,
+    frame: [f64; 3],
+    length: f64,
+    mass: f64,
+) -> NodeSource<E> {
     let mut source = [E::default(); NODE_ENTRIES];
     for d in 0..3 {
         source[d] = E::of((moments.center[d] - frame[d]) * length);
@@ -74,18 +80,33 @@ pub(crate) fn points<S: Roots, V: Lane<S>>(
     gathered: &mut Gathered,
 ) {
     if softened.spline > 0.0 {
-        sweep::<S, V, 4>(simd, targets, count, sources, gathered, #[inline(always)] |source, to, sum| {
-            spline_point::<S, V>(simd, source, to, softened.spline, sum)
-        });
+        sweep::<S, V, 4>(
+            simd,
+            targets,
+            count,
+            sources,
+            gathered,
+            #[inline(always)]
+            |source, to, sum| spline_point::<S, V>(simd, source, to, softened.spline, sum),
+        );
     } else {
         let squared = V::splat(simd, <V::Element as Scalar>::of(softened.plummer * softened.plummer));
-        sweep::<S, V, 4>(simd, targets, count, sources, gathered, #[inline(always)] |source, to, sum| {
-            let [x, y, z] = to;
-            let inverse = x.mul_add(x, y.mul_add(y, z.mul_add(z, squared))).reciprocal_root();
-            let phi = inverse * source[3];
-            let pull = phi * inverse * inverse;
-            *sum = [x.mul_add(pull, sum[0]), y.mul_add(pull, sum[1]), z.mul_add(pull, sum[2]), sum[3] + phi];
-        });
+        sweep::<S, V, 4>(
+            simd,
+            targets,
+            count,
+            sources,
+            gathered,
+            #[inline(always)]
+            |source, to, sum| {
+                let [x, y, z] = to;
+                let inverse = x.mul_add(x, y.mul_add(y, z.mul_add(z, squared))).reciprocal_root();
+                let phi = inverse * source[3];
+                let pull = phi * inverse * inverse;
+                *sum =
+                    [x.mul_add(pull, sum[0]), y.mul_add(pull, sum[1]), z.mul_add(pull, sum[2]), sum[3] + phi];
+            },
+        );
     }
 }
 
@@ -150,51 +171,59 @@ pub(crate) fn nodes<S: Roots, V: Lane<S>, const OCTUPOLE: bool>(
     let squared = of(softened.plummer * softened.plummer);
     let (half, sixth, third) = (of(0.5), of(-1.0 / 6.0), of(1.0 / 3.0));
     let (quad, octo, minus_half, minus_five) = (of(2.5), of(7.0 / 3.0), of(-0.5), of(-5.0));
-    sweep::<S, V, NODE_ENTRIES>(simd, targets, count, sources, gathered, #[inline(always)] |source, to, sum| {
-        let at = |k: usize| V::splat(simd, source[k]);
-        let [x, y, z] = to;
-        let inverse = x.mul_add(x, y.mul_add(y, z.mul_add(z, squared))).reciprocal_root();
-        let inverse2 = inverse * inverse;
-        let (x, y, z) = (x * inverse, y * inverse, z * inverse);
-        let mx = x.mul_add(at(4), y.mul_add(at(5), z * at(6)));
-        let my = x.mul_add(at(5), y.mul_add(at(7), z * at(8)));
-        let mz = x.mul_add(at(6), y.mul_add(at(8), z * at(9)));
-        let q = x.mul_add(mx, y.mul_add(my, z * mz));
-        let trace = at(10);
-        let mut potential = q.mul_add(half, trace * sixth);
-        let mut radial = q.mul_add(quad, trace * minus_half);
-        let (mut side_x, mut side_y, mut side_z) = (-mx, -my, -mz);
-        if OCTUPOLE {
-            let (xx, yy, zz) = (x * x, y * y, z * z);
-            let (x2, y2) = (x + x, y + y);
-            let (xy, xz, yz) = (x2 * y, x2 * z, y2 * z);
-            let row = |k: [usize; 6]| {
-                let first = xx.mul_add(at(k[0]), xy.mul_add(at(k[1]), xz * at(k[2])));
-                let second = yy.mul_add(at(k[3]), yz.mul_add(at(k[4]), zz * at(k[5])));
-                first + second
-            };
-            let ox = row([11, 12, 13, 14, 15, 16]);
-            let oy = row([12, 14, 15, 17, 18, 19]);
-            let oz = row([13, 15, 16, 18, 19, 20]);
-            let o = x.mul_add(ox, y.mul_add(oy, z * oz));
-            let s = x.mul_add(at(21), y.mul_add(at(22), z * at(23)));
-            potential = (-inverse).mul_add(o.mul_add(third, -s), potential);
-            radial = (-inverse).mul_add(o.mul_add(octo, s * minus_five), radial);
-            side_x = inverse.mul_add(ox - at(21), side_x);
-            side_y = inverse.mul_add(oy - at(22), side_y);
-            side_z = inverse.mul_add(oz - at(23), side_z);
-        }
-        let mass = at(3);
-        let radial = inverse2.mul_add(radial, mass) * inverse2;
-        let sideways = inverse2 * inverse2;
-        let potential = inverse2.mul_add(potential, mass);
-        *sum = [
-            x.mul_add(radial, side_x.mul_add(sideways, sum[0])),
-            y.mul_add(radial, side_y.mul_add(sideways, sum[1])),
-            z.mul_add(radial, side_z.mul_add(sideways, sum[2])),
-            potential.mul_add(inverse, sum[3]),
-        ];
-    });
+    sweep::<S, V, NODE_ENTRIES>(
+        simd,
+        targets,
+        count,
+        sources,
+        gathered,
+        #[inline(always)]
+        |source, to, sum| {
+            let at = |k: usize| V::splat(simd, source[k]);
+            let [x, y, z] = to;
+            let inverse = x.mul_add(x, y.mul_add(y, z.mul_add(z, squared))).reciprocal_root();
+            let inverse2 = inverse * inverse;
+            let (x, y, z) = (x * inverse, y * inverse, z * inverse);
+            let mx = x.mul_add(at(4), y.mul_add(at(5), z * at(6)));
+            let my = x.mul_add(at(5), y.mul_add(at(7), z * at(8)));
+            let mz = x.mul_add(at(6), y.mul_add(at(8), z * at(9)));
+            let q = x.mul_add(mx, y.mul_add(my, z * mz));
+            let trace = at(10);
+            let mut potential = q.mul_add(half, trace * sixth);
+            let mut radial = q.mul_add(quad, trace * minus_half);
+            let (mut side_x, mut side_y, mut side_z) = (-mx, -my, -mz);
+            if OCTUPOLE {
+                let (xx, yy, zz) = (x * x, y * y, z * z);
+                let (x2, y2) = (x + x, y + y);
+                let (xy, xz, yz) = (x2 * y, x2 * z, y2 * z);
+                let row = |k: [usize; 6]| {
+                    let first = xx.mul_add(at(k[0]), xy.mul_add(at(k[1]), xz * at(k[2])));
+                    let second = yy.mul_add(at(k[3]), yz.mul_add(at(k[4]), zz * at(k[5])));
+                    first + second
+                };
+                let ox = row([11, 12, 13, 14, 15, 16]);
+                let oy = row([12, 14, 15, 17, 18, 19]);
+                let oz = row([13, 15, 16, 18, 19, 20]);
+                let o = x.mul_add(ox, y.mul_add(oy, z * oz));
+                let s = x.mul_add(at(21), y.mul_add(at(22), z * at(23)));
+                potential = (-inverse).mul_add(o.mul_add(third, -s), potential);
+                radial = (-inverse).mul_add(o.mul_add(octo, s * minus_five), radial);
+                side_x = inverse.mul_add(ox - at(21), side_x);
+                side_y = inverse.mul_add(oy - at(22), side_y);
+                side_z = inverse.mul_add(oz - at(23), side_z);
+            }
+            let mass = at(3);
+            let radial = inverse2.mul_add(radial, mass) * inverse2;
+            let sideways = inverse2 * inverse2;
+            let potential = inverse2.mul_add(potential, mass);
+            *sum = [
+                x.mul_add(radial, side_x.mul_add(sideways, sum[0])),
+                y.mul_add(radial, side_y.mul_add(sideways, sum[1])),
+                z.mul_add(radial, side_z.mul_add(sideways, sum[2])),
+                potential.mul_add(inverse, sum[3]),
+            ];
+        },
+    );
 }
 
 /// Sources between two additions to the double-precision sums.

@@ -152,11 +152,23 @@ macro_rules! with_lanes {
         #[cfg(target_arch = "x86_64")]
         {
             if let Some($simd) = level.as_avx512() {
-                fearless_simd::Simd::vectorize($simd, #[inline(always)] || $body)
+                fearless_simd::Simd::vectorize(
+                    $simd,
+                    #[inline(always)]
+                    || $body,
+                )
             } else if let Some($simd) = level.as_avx2() {
-                fearless_simd::Simd::vectorize($simd, #[inline(always)] || $body)
+                fearless_simd::Simd::vectorize(
+                    $simd,
+                    #[inline(always)]
+                    || $body,
+                )
             } else if let Some($simd) = level.as_sse2() {
-                fearless_simd::Simd::vectorize($simd, #[inline(always)] || $body)
+                fearless_simd::Simd::vectorize(
+                    $simd,
+                    #[inline(always)]
+                    || $body,
+                )
             } else {
                 unreachable!("every x86-64 processor has SSE2")
             }
@@ -164,13 +176,21 @@ macro_rules! with_lanes {
         #[cfg(target_arch = "aarch64")]
         {
             let Some($simd) = level.as_neon() else { unreachable!("every 64-bit ARM processor has NEON") };
-            fearless_simd::Simd::vectorize($simd, #[inline(always)] || $body)
+            fearless_simd::Simd::vectorize(
+                $simd,
+                #[inline(always)]
+                || $body,
+            )
         }
         #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
         {
             let _ = level;
             let $simd = fearless_simd::Fallback::new();
-            fearless_simd::Simd::vectorize($simd, #[inline(always)] || $body)
+            fearless_simd::Simd::vectorize(
+                $simd,
+                #[inline(always)]
+                || $body,
+            )
         }
     }};
 }

@@ -12,6 +12,6 @@ pub mod softening;
 pub mod tree;
 mod walk;
 
-pub use gravity::{Expansion, GravityPlan, GravityStatistics, gravity_in_cells};
+pub use gravity::{Expansion, GravityPlan, GravityStatistics, gravity, gravity_in_cells};
 pub use opening::Criterion;
 pub use softening::SofteningKernel;

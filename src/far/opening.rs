@@ -133,7 +133,11 @@ impl Opening {
         match self.criterion {
             Criterion::Geometric => true,
             Criterion::RelativeError(_) => {
-                let power = if self.order == 2 { squared * squared * squared.sqrt() } else { squared * squared * squared };
+                let power = if self.order == 2 {
+                    squared * squared * squared.sqrt()
+                } else {
+                    squared * squared * squared
+                };
                 power * group.acceleration > node.strength
             }
         }
@@ -143,7 +147,13 @@ impl Opening {
     /// scratch.
     ///
     /// A closed node that is not accepted breaks the promise of the rank that closed it: an internal error.
-    pub fn walk(&self, nodes: &[WalkNode], group: &TargetBox, stack: &mut Vec<u32>, found: &mut Interactions) {
+    pub fn walk(
+        &self,
+        nodes: &[WalkNode],
+        group: &TargetBox,
+        stack: &mut Vec<u32>,
+        found: &mut Interactions,
+    ) {
         found.nodes.clear();
         found.rows.clear();
         stack.clear();

@@ -26,7 +26,8 @@ fn at(tree: &Tree, softening: f64, point: [f64; 3], stack: &mut Vec<usize>) -> f
         let radius = moments.radius * moments.radius;
         if squared > radius || node.children == 0 {
             // A node that is near is spread out: that its own particles pull at its middle is not what they feel.
-            let distance = (squared + if squared > radius { 0.0 } else { radius } + softening * softening).sqrt();
+            let distance =
+                (squared + if squared > radius { 0.0 } else { radius } + softening * softening).sqrt();
             if distance > 0.0 {
                 let pull = moments.mass / (distance * distance * distance);
                 for d in 0..3 {

@@ -68,7 +68,8 @@ impl<const N: usize> Polynomial<N> {
 
 // With u = r/h: minus the potential times h / (G m), and the force over the separation times h^3 / (G m). Integrals of
 // the cubic spline W = 8/(pi h^3) (1 - 6u^2 + 6u^3 below one half, 2 (1-u)^3 above).
-pub(crate) const INNER_POTENTIAL: Polynomial<6> = Polynomial([14.0 / 5.0, 0.0, -16.0 / 3.0, 0.0, 48.0 / 5.0, -32.0 / 5.0]);
+pub(crate) const INNER_POTENTIAL: Polynomial<6> =
+    Polynomial([14.0 / 5.0, 0.0, -16.0 / 3.0, 0.0, 48.0 / 5.0, -32.0 / 5.0]);
 pub(crate) const OUTER_POTENTIAL: Polynomial<6> =
     Polynomial([16.0 / 5.0, 0.0, -32.0 / 3.0, 16.0, -48.0 / 5.0, 32.0 / 15.0]);
 pub(crate) const OUTER_POLE_POTENTIAL: f64 = -1.0 / 15.0;
@@ -87,7 +88,8 @@ mod tests {
         for kernel in [SofteningKernel::Plummer, SofteningKernel::Spline] {
             for k in 1..400 {
                 let (r, step) = (f64::from(k) * 0.0031, 1e-5);
-                let slope = (kernel.evaluate(r + step, softening).0 - kernel.evaluate(r - step, softening).0) / (2.0 * step);
+                let slope = (kernel.evaluate(r + step, softening).0 - kernel.evaluate(r - step, softening).0)
+                    / (2.0 * step);
                 let force = kernel.evaluate(r, softening).1 * r;
                 assert!((slope + force).abs() < 1e-7, "{kernel:?} {r} {slope} {force}");
             }

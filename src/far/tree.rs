@@ -77,7 +77,8 @@ impl Tree {
             start = octants[0].0;
         }
         if octants.len() <= 1 {
-            self.nodes[node] = Node { first_row: rows.start as u32, rows: rows.len() as u32, ..Node::default() };
+            self.nodes[node] =
+                Node { first_row: rows.start as u32, rows: rows.len() as u32, ..Node::default() };
             self.moments[node] = Moments::of_particles(&cell.particles[rows]);
             return;
         }
@@ -117,7 +118,13 @@ impl Tree {
     /// second value says which leaf a node is (`usize::MAX`: none).
     pub fn top(leaves: &Leaves, moments: &[Moments]) -> (Self, Vec<usize>) {
         let present: Vec<usize> = (0..moments.len()).filter(|&leaf| moments[leaf].count > 0.0).collect();
-        let mut top = Top { tree: Tree::default(), leaf_of: Vec::new(), leaves: leaves.keys(), moments, present: &present };
+        let mut top = Top {
+            tree: Tree::default(),
+            leaf_of: Vec::new(),
+            leaves: leaves.keys(),
+            moments,
+            present: &present,
+        };
         if !present.is_empty() {
             top.tree.nodes.push(Node::default());
             top.tree.moments.push(Moments::default());
@@ -172,8 +179,8 @@ impl Top<'_> {
             let mut first = among.start;
             for octant in 0..8 {
                 let limit = start + (octant + 1) * size;
-                let end = first
-                    + self.present[first..among.end].partition_point(|&leaf| self.leaves[leaf] < limit);
+                let end =
+                    first + self.present[first..among.end].partition_point(|&leaf| self.leaves[leaf] < limit);
                 if end > first {
                     octants.push((start + octant * size, first..end));
                 }

@@ -19,7 +19,8 @@ pub(crate) struct Units {
 impl Units {
     /// The units that suit a tree.
     pub fn of(tree: &Tree) -> Self {
-        let rounded = |size: f64| if size > 0.0 && size.is_finite() { (-size.log2().ceil()).exp2() } else { 1.0 };
+        let rounded =
+            |size: f64| if size > 0.0 && size.is_finite() { (-size.log2().ceil()).exp2() } else { 1.0 };
         let Some(root) = tree.moments.first() else { return Units { length: 1.0, mass: 1.0 } };
         let size = [0, 1, 2].map(|d| root.upper[d] - root.lower[d]).into_iter().fold(0.0, f64::max);
         Units { length: rounded(size), mass: rounded(root.mass) }
@@ -81,7 +82,12 @@ impl Walk<'_> {
             .zip(boxes)
             .with_max_len(16)
             .map_init(
-                || Scratch { stack: Vec::new(), found: Interactions::default(), points: Vec::new(), nodes: Vec::new() },
+                || Scratch {
+                    stack: Vec::new(),
+                    found: Interactions::default(),
+                    points: Vec::new(),
+                    nodes: Vec::new(),
+                },
                 |scratch, (group, bounds)| evaluate(scratch, group, bounds),
             )
             .collect()
@@ -138,9 +144,23 @@ impl Walk<'_> {
             Softened { plummer: self.softened.plummer * length, spline: self.softened.spline * length };
         kernels::points::<S, V>(simd, &targets, group.len(), &scratch.points, softened, &mut gathered);
         if self.opening.order == 2 {
-            kernels::nodes::<S, V, false>(simd, &targets, group.len(), &scratch.nodes, softened, &mut gathered);
+            kernels::nodes::<S, V, false>(
+                simd,
+                &targets,
+                group.len(),
+                &scratch.nodes,
+                softened,
+                &mut gathered,
+            );
         } else {
-            kernels::nodes::<S, V, true>(simd, &targets, group.len(), &scratch.nodes, softened, &mut gathered);
+            kernels::nodes::<S, V, true>(
+                simd,
+                &targets,
+                group.len(),
+                &scratch.nodes,
+                softened,
+                &mut gathered,
+            );
         }
         let scale = length * length / mass;
         for d in 0..3 {
