@@ -137,6 +137,20 @@ fn nearly_nothing_works_on_any_ranks() {
 }
 
 #[test]
+fn the_origin_is_a_place_like_others() {
+    for bx in boxes() {
+        for count in [1, 100] {
+            let mut cloud = Cloud::new(Kind::OnePoint, bx, count);
+            cloud.position.fill(Vec3d::zeros());
+            cloud.bx.upper.fill(1.0); // the origin is inside, also where space repeats
+            for ranks in RANKS {
+                check(&cloud, &views(ranks, &cloud, settings()));
+            }
+        }
+    }
+}
+
+#[test]
 fn halos_are_few() {
     // A cube of 16^3, radius 1.2 lattice constants: the halo of a rank is about a layer or two of its surface.
     let mut cloud = Cloud::new(Kind::Lattice, boxes()[1], 4096);

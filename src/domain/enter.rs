@@ -22,41 +22,86 @@ pub(super) fn enter(
     bx: &SimulationBox,
     particles: &mut Particles,
 ) -> Result<SimulationBox> {
-    comm.agree(check(particles))?;
-    let mut extent = [f64::INFINITY; 6];
-    for d in 0..3 {
-        let owned = particles.owned();
-        let column = &mut particles.component_mut(Field::Position, d)[owned];
-        let (lower, upper) = wrap(column, bx, d);
-        (extent[d], extent[3 + d]) = (lower, -upper);
+    let owned = particles.owned();
+    let extents = particles.vector(Field::Position).map(|column| Extent::of(&column[owned.clone()]));
+    comm.agree(check(particles, &extents))?;
+    let mut all = [0.0; 6];
+    for (d, extent) in extents.iter().enumerate() {
+        if bx.boundary[d] == Boundary::Periodic
+            && !(bx.lower[d] <= extent.lower && extent.upper < bx.upper[d])
+        {
+            wrap(&mut particles.component_mut(Field::Position, d)[owned.clone()], bx, d);
+        }
+        (all[d], all[3 + d]) = (extent.lower, -extent.upper);
     }
-    comm.all_min(&mut extent);
-    if extent[0] == f64::INFINITY {
+    comm.all_min(&mut all);
+    if all[0] == f64::INFINITY {
         return Ok(*bx); // no particles at all
     }
-    let [lower, upper] = [Vec3d::from_fn(|d, _| extent[d]), Vec3d::from_fn(|d, _| -extent[3 + d])];
-    Ok(bx.fitted((lower, upper)))
+    Ok(bx.fitted((Vec3d::from_fn(|d, _| all[d]), Vec3d::from_fn(|d, _| -all[3 + d]))))
+}
+
+/// Least and greatest coordinate, and whether all are finite.
+#[derive(Clone, Copy)]
+struct Extent {
+    lower: f64,
+    upper: f64,
+    finite: bool,
+}
+
+impl Extent {
+    const EMPTY: Extent = Extent { lower: f64::INFINITY, upper: f64::NEG_INFINITY, finite: true };
+
+    fn of(column: &[f64]) -> Self {
+        column.par_chunks(CHUNK).map(Self::of_chunk).reduce(|| Self::EMPTY, Self::include)
+    }
+
+    /// Eight at once, which compiles to lanes; the order does not matter.
+    fn of_chunk(chunk: &[f64]) -> Self {
+        let mut lanes = [Self::EMPTY; 8];
+        let (eights, rest) = chunk.as_chunks::<8>();
+        for eight in eights {
+            for (lane, &x) in lanes.iter_mut().zip(eight) {
+                lane.add(x);
+            }
+        }
+        rest.iter().for_each(|&x| lanes[0].add(x));
+        lanes.into_iter().fold(Self::EMPTY, Self::include)
+    }
+
+    #[inline(always)]
+    fn add(&mut self, x: f64) {
+        self.lower = if x < self.lower { x } else { self.lower };
+        self.upper = if x > self.upper { x } else { self.upper };
+        self.finite &= x.abs() <= FARTHEST;
+    }
+
+    fn include(self, other: Self) -> Self {
+        Self {
+            lower: self.lower.min(other.lower),
+            upper: self.upper.max(other.upper),
+            finite: self.finite & other.finite,
+        }
+    }
 }
 
 /// Every owned position is a number, and rows can be counted in 32 bits.
-fn check(particles: &Particles) -> Result<()> {
+fn check(particles: &Particles, extents: &[Extent; 3]) -> Result<()> {
     let owned = particles.owned();
     for (component, axis) in ["x", "y", "z"].into_iter().enumerate() {
-        let column = &particles.component(Field::Position, component)[owned.clone()];
-        let nowhere = |value: &f64| !value.is_finite() || value.abs() > FARTHEST;
-        if let Some(row) = column.par_iter().with_min_len(CHUNK).position_first(nowhere) {
-            return Err(Error::State {
-                step: 0,
-                what: format!(
-                    "particle {} has {axis} = {}, which is no place",
-                    particles.id[owned.start + row],
-                    column[row]
-                ),
-                remedy:
-                    "look for a time step that is too long, overlapping particles, or wrong initial positions"
-                        .into(),
-            });
+        if extents[component].finite {
+            continue;
         }
+        let column = particles.component(Field::Position, component);
+        let nowhere = |&row: &usize| !column[row].is_finite() || column[row].abs() > FARTHEST;
+        let row = owned.clone().find(nowhere).unwrap_or(owned.start);
+        return Err(Error::State {
+            step: 0,
+            what: format!("particle {} has {axis} = {}, which is no place", particles.id[row], column[row]),
+            remedy:
+                "look for a time step that is too long, overlapping particles, or wrong initial positions"
+                    .into(),
+        });
     }
     if u32::try_from(particles.len()).is_err() {
         return Err(Error::State {
@@ -68,21 +113,11 @@ fn check(particles: &Particles) -> Result<()> {
     Ok(())
 }
 
-/// Wrap a column of coordinates in place and return its least and greatest value.
-fn wrap(column: &mut [f64], bx: &SimulationBox, d: usize) -> (f64, f64) {
-    let (lower, upper) = (bx.lower[d], bx.upper[d]);
-    let periodic = bx.boundary[d] == Boundary::Periodic;
-    column
-        .par_chunks_mut(CHUNK)
-        .map(|chunk| {
-            let mut extent = (f64::INFINITY, f64::NEG_INFINITY);
-            for x in chunk {
-                if periodic && !(lower <= *x && *x < upper) {
-                    *x = bx.wrap(Vec3d::repeat(*x))[d];
-                }
-                extent = (extent.0.min(*x), extent.1.max(*x));
-            }
-            extent
-        })
-        .reduce(|| (f64::INFINITY, f64::NEG_INFINITY), |a, b| (a.0.min(b.0), a.1.max(b.1)))
+/// Wrap a column of coordinates in place.
+fn wrap(column: &mut [f64], bx: &SimulationBox, d: usize) {
+    column.par_chunks_mut(CHUNK).flatten_iter().for_each(|x| {
+        if !(bx.lower[d]..bx.upper[d]).contains(x) {
+            *x = bx.wrap(Vec3d::repeat(*x))[d];
+        }
+    });
 }
