@@ -11,6 +11,7 @@ mod nearest;
 mod physics;
 pub mod plan;
 mod raw;
+mod reference;
 mod schema;
 mod template;
 mod value;
@@ -18,6 +19,7 @@ mod value;
 pub use check::Checked;
 pub use mistake::{Mistake, Place, Report};
 pub use plan::Plan;
+pub use reference::reference;
 pub use schema::schema;
 pub use template::{CASES, Case, template};
 

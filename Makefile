@@ -1,0 +1,53 @@
+# make evrard     install what is missing, build, run the Evrard collapse on 2 ranks, validate it
+# make test       everything that is checked before a change is accepted
+# make validate   the full-size runs behind the tables of docs/src/evrard.md (hours)
+# make docs       the book in docs/book and the crate's documentation in target/doc
+
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -ec
+.DEFAULT_GOAL := evrard
+.PHONY: evrard build test validate docs packages clean
+
+RANKS ?= 2
+PROGRAM := target/release/hilbrium
+RESULTS ?= out/evrard
+
+# Where Debian and Ubuntu put parallel HDF5, by architecture.
+export HDF5_DIR ?= /usr/lib/$(or $(shell gcc -print-multiarch 2>/dev/null),$(shell uname -m)-linux-gnu)/hdf5/openmpi
+
+# Open MPI, 4 and 5: in a container everyone is root, has fewer cores than ranks, and may not read the memory of
+# another process. Unbound ranks leave the threads of each rank to the program.
+export OMPI_ALLOW_RUN_AS_ROOT := 1
+export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
+export PRTE_ALLOW_RUN_AS_ROOT := 1
+export PRTE_ALLOW_RUN_AS_ROOT_CONFIRM := 1
+export OMPI_MCA_rmaps_base_oversubscribe := 1
+export PRTE_MCA_rmaps_default_mapping_policy := :oversubscribe
+export OMPI_MCA_btl_vader_single_copy_mechanism := none
+export OMPI_MCA_mpi_yield_when_idle := 1
+MPIRUN := mpirun --bind-to none
+
+evrard: build
+	$(MPIRUN) -n $(RANKS) $(PROGRAM) run inputs/evrard.toml \
+	    --set output.directory=$(RESULTS) --set output.overwrite=true
+	@scripts/verdict $(PROGRAM) $(RESULTS)
+
+build: packages
+	cargo build --release --locked
+
+packages:
+	@scripts/packages
+
+test: packages
+	@scripts/test
+
+validate: build
+	@MPIRUN="$(MPIRUN)" RANKS=$(RANKS) scripts/validate $(PROGRAM)
+
+docs: packages
+	cargo doc --no-deps --workspace --locked
+	@scripts/book
+
+clean:
+	cargo clean
+	rm -rf out .venv docs/book

@@ -1,0 +1,37 @@
+//! The deck's reference for the book, from the table of keys.
+
+use super::keys::{Default, Kind, SECTIONS, Section};
+
+/// Every section with its keys, in Markdown.
+pub fn reference() -> String {
+    SECTIONS.iter().map(describe).collect()
+}
+
+fn describe(section: &Section) -> String {
+    let title =
+        if section.path.is_empty() { "Above all sections".into() } else { format!("`[{}]`", section.path) };
+    let mut text = format!("## {title}\n\n{}\n\n", section.meaning);
+    if section.keys.is_empty() {
+        return text;
+    }
+    text.push_str("| key | value | default | meaning |\n|---|---|---|---|\n");
+    for key in section.keys {
+        let default = match key.default {
+            Default::Required => "required".into(),
+            Default::Value(value) => format!("`{value}`"),
+            Default::Unset(meaning) => meaning.into(),
+        };
+        text.push_str(&format!("| `{}` | {} | {default} | {} |\n", key.name, values(&key.kind), key.meaning));
+    }
+    text.push('\n');
+    text
+}
+
+fn values(kind: &Kind) -> String {
+    match kind {
+        Kind::Choice(names) => {
+            names.iter().map(|name| format!("`\"{name}\"`")).collect::<Vec<_>>().join(", ")
+        }
+        _ => kind.expected(),
+    }
+}
