@@ -9,9 +9,11 @@ pub mod cluster;
 pub mod compress;
 mod list;
 mod particle_list;
+pub mod skin;
 
 pub use list::ClusterList;
 pub use particle_list::ParticleList;
+pub use skin::Skin;
 
 use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
