@@ -1,1 +1,89 @@
 //! Files: snapshots, checkpoints, sidecars, initial conditions.
+//!
+//! **Snapshots** ([`write_snapshot`], [`read_snapshot`]) are HDF5 in SWIFT's layout, so that yt, swiftsimio and pynbody
+//! open them as they are, with an XDMF sidecar for ParaView. Conventions that a reader must know:
+//!
+//! - `Coordinates` are counted from the box's lower corner, so that they lie in `[0, BoxSize)`: yt silently drops
+//!   particles outside. `Header/BoxLower` is that corner; adding it gives the simulation's coordinates. An open box
+//!   follows the particles, so `BoxLower` may differ between the snapshots of a run.
+//! - `SmoothingLengths` are h with the kernel's support radius 2h, which `HydroScheme/"Kernel support over smoothing
+//!   length"` states. pynbody draws with support 2h, swiftsimio with 1.936h, yt with h.
+//! - `Parameters/"InitialConditions:periodic"` is 1 when every dimension is periodic; `Header/Periodic` has one number
+//!   per dimension.
+//! - `ParticleIDs` are signed 64-bit integers, because ParaView reads no unsigned ones.
+//!
+//! **Checkpoints** ([`write_checkpoint`], [`read_checkpoint`]) hold the state bit for bit.
+//!
+//! All files are written under a temporary name, checked by a seal (a checksum behind the end of the file as HDF5 sees
+//! it), and renamed: a file under its final name is complete.
+
+mod checkpoint;
+mod collective;
+mod foreign;
+mod hdf;
+mod info;
+mod keep;
+mod layout;
+mod read;
+mod seal;
+mod write;
+mod xdmf;
+
+pub use checkpoint::{CheckpointState, read_checkpoint, write_checkpoint};
+pub use info::info;
+pub use keep::find_latest;
+pub use read::{read_snapshot, read_snapshot_slice};
+pub use write::write_snapshot;
+
+use crate::comm::Communicator;
+use crate::space::SimulationBox;
+use crate::{Error, Result};
+
+/// What a snapshot says beside its particles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Header {
+    /// Time, in the run's units.
+    pub time: f64,
+    /// Number of steps since the start; 0 in files of other programs.
+    pub step: u64,
+    /// What the run is called.
+    pub title: String,
+    /// The box; boundaries of other programs' files are open unless the file says otherwise.
+    pub bx: SimulationBox,
+    /// Particles of all ranks. The writer counts them itself.
+    pub particle_count: u64,
+    /// Particles of other types (dark matter, stars, ...) that the file has and the reader left out.
+    pub ignored_particles: u64,
+    /// Ratio of specific heats, where there is one.
+    pub adiabatic_index: Option<f64>,
+    /// The units of mass, length and time in gram, centimetre and second; all 1 for a run without physical units.
+    pub units: [f64; 3],
+    /// The deck's text (its first 60,000 bytes are stored), or empty.
+    pub deck: String,
+}
+
+impl Header {
+    /// Time 0, step 0, no title, units 1.
+    pub fn new(bx: SimulationBox) -> Self {
+        Self {
+            time: 0.0,
+            step: 0,
+            title: String::new(),
+            bx,
+            particle_count: 0,
+            ignored_particles: 0,
+            adiabatic_index: None,
+            units: [1.0; 3],
+            deck: String::new(),
+        }
+    }
+}
+
+/// The value, if every rank has one; otherwise this rank's error or [`Error::Elsewhere`].
+fn shared<T>(comm: &Communicator, outcome: Result<T>) -> Result<T> {
+    let (value, agreed) = match outcome {
+        Ok(value) => (Some(value), comm.agree(Ok(()))),
+        Err(error) => (None, comm.agree(Err(error))),
+    };
+    agreed.and_then(|()| value.ok_or(Error::Elsewhere))
+}

@@ -1,0 +1,259 @@
+//! Checkpoints: ids and every state column bit for bit, and what a run needs beside them.
+//!
+//! Layout: group `State` with the attributes of [`CheckpointState`] that must keep their bits, `rank_rows` (rows of
+//! each rank), `run` (JSON), `id`, and one dataset per component, called `field.component`; rows in global key order.
+
+use super::collective::{Rows, SharedFile};
+use super::hdf::{self, read_numbers, read_rows};
+use super::layout::{FORMAT_VERSION, OURS};
+use super::read::{refuse_other_kinds, zeros};
+use super::seal::{self, Seal};
+use super::{keep, shared};
+use crate::comm::Communicator;
+use crate::particles::{Field, Particles, Role};
+use crate::space::{Boundary, SimulationBox, Vec3d};
+use crate::{Error, Result};
+use hdf5::{File, Group, H5Type};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+const GROUP: &str = "State";
+
+/// What a run needs beside its particles to go on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckpointState {
+    /// Number of steps done.
+    pub step: u64,
+    /// Time, bit for bit.
+    pub time: f64,
+    /// The time step that comes next, bit for bit.
+    pub time_step: f64,
+    /// The box, bit for bit.
+    pub bx: SimulationBox,
+    /// What the run is called.
+    pub title: String,
+    /// The deck's text.
+    pub deck: String,
+    /// Counts and words; fractions may lose their last bit here.
+    pub counters: serde_json::Value,
+    /// Further numbers, bit for bit.
+    pub numbers: BTreeMap<String, f64>,
+}
+
+/// The part of the state that is stored as JSON; numbers as their bits, which keeps also NaN.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Run {
+    title: String,
+    deck: String,
+    counters: serde_json::Value,
+    numbers: BTreeMap<String, u64>,
+}
+
+/// Write `directory/checkpoint-NNNNNN.h5` (N: the step) and give its path; the one before it is kept, older ones are
+/// removed, and later ones (of a run that this one supersedes) are renamed to end in `.superseded`. Collective; the
+/// ranks give the same state.
+///
+/// # Errors
+/// [`Error::File`] or [`Error::Elsewhere`] on every rank if any fails; then nothing has changed.
+pub fn write_checkpoint(
+    directory: &Path,
+    comm: &Communicator,
+    particles: &Particles,
+    state: &CheckpointState,
+) -> Result<PathBuf> {
+    let path = directory.join(keep::name(state.step));
+    let run = Run {
+        title: state.title.clone(),
+        deck: state.deck.clone(),
+        counters: state.counters.clone(),
+        numbers: state.numbers.iter().map(|(name, number)| (name.clone(), number.to_bits())).collect(),
+    };
+    let run = serde_json::to_vec(&run).map_err(|cause| {
+        Error::usage(format!("the run's state is no JSON: {cause}"), "report this as a bug")
+    });
+    let run = shared(comm, run)?;
+
+    let file = SharedFile::create(&path, comm)?;
+    file.describe(|file| {
+        let group = file.create_group(OURS)?;
+        hdf::write_string(&group, "Kind", "checkpoint")?;
+        hdf::write_string(&group, "Version", env!("CARGO_PKG_VERSION"))?;
+        hdf::write_numbers(&group, "Format version", &[FORMAT_VERSION])?;
+        let group = file.create_group(GROUP)?;
+        hdf::write_numbers(&group, "step", &[state.step])?;
+        hdf::write_numbers(&group, "time", &[state.time])?;
+        hdf::write_numbers(&group, "time_step", &[state.time_step])?;
+        hdf::write_numbers(&group, "lower", state.bx.lower.as_slice())?;
+        hdf::write_numbers(&group, "upper", state.bx.upper.as_slice())?;
+        let periodic = state.bx.boundary.map(|boundary| i32::from(boundary == Boundary::Periodic));
+        hdf::write_numbers(&group, "periodic", &periodic)
+    })?;
+    let root_alone = |count: usize| if comm.is_root() { count } else { 0 };
+    let rows = Rows::new(comm, root_alone(run.len()));
+    file.write_table(&format!("{GROUP}/run"), &rows, 1, |range| run[range].to_vec())?;
+    let table = Rows::new(comm, particles.owned().len());
+    let rows = Rows::new(comm, root_alone(comm.size()));
+    file.write_table(&format!("{GROUP}/rank_rows"), &rows, 1, |range| table.counts()[range].to_vec())?;
+
+    let start = particles.owned().start;
+    let owned = |range: Range<usize>| start + range.start..start + range.end;
+    file.write_table(&format!("{GROUP}/id"), &table, 1, |range| particles.id[owned(range)].to_vec())?;
+    for field in particles.fields_of(Role::State) {
+        for c in 0..field.components() {
+            let column = particles.component(field, c);
+            file.write_table(&format!("{GROUP}/{}.{c}", field.name()), &table, 1, |range| {
+                column[owned(range)].to_vec()
+            })?;
+        }
+    }
+    file.finish()?;
+    if comm.is_root() {
+        keep::tidy(directory, state.step);
+    }
+    comm.barrier();
+    Ok(path)
+}
+
+/// Read a checkpoint after verifying it: on the number of ranks that wrote it each gets the rows it had, on another
+/// number an even share, in the same global order. Only state fields are there. Collective.
+///
+/// # Errors
+/// On every rank if any fails: [`Error::File`] if it cannot be read, [`Error::Content`] if it is damaged or no
+/// checkpoint, with the name of the checkpoint to use instead.
+pub fn read_checkpoint(path: &Path, comm: &Communicator) -> Result<(CheckpointState, Particles)> {
+    verify(path, comm)?;
+    shared(comm, Content::open(path).and_then(|content| content.read(comm)))
+}
+
+/// See that a checkpoint is complete and unchanged. Collective.
+pub(super) fn verify(path: &Path, comm: &Communicator) -> Result<()> {
+    match seal::verify(path, comm, &keep::advice(path))? {
+        Seal::Intact => Ok(()),
+        Seal::Absent => {
+            let what = "the seal at its end is missing: it was cut off, or is no checkpoint".into();
+            Err(Error::Content { path: path.to_owned(), what, remedy: keep::advice(path) })
+        }
+    }
+}
+
+/// An open checkpoint whose seal is intact.
+pub(super) struct Content<'a> {
+    path: &'a Path,
+    bytes: u64,
+    group: Group,
+    /// Rows of each rank that wrote it.
+    pub(super) rank_rows: Vec<u64>,
+}
+
+impl<'a> Content<'a> {
+    pub(super) fn open(path: &'a Path) -> Result<Self> {
+        let bytes = seal::open(path)?.metadata().map_err(|cause| Error::file("read", path, &cause))?.len();
+        let file = File::open(path).map_err(|error| damaged(path, hdf::reason(&error)))?;
+        let ours = file.group(OURS).map_err(|_| damaged(path, format!("it has no group {OURS}")))?;
+        refuse_other_kinds(path, &ours, "checkpoint")?;
+        let group = file.group(GROUP).map_err(|_| damaged(path, format!("it has no group {GROUP}")))?;
+        let mut content = Self { path, bytes, group, rank_rows: Vec::new() };
+        content.rank_rows = content.column("rank_rows", None)?;
+        let total = content.rank_rows.iter().try_fold(0u64, |sum, &rows| sum.checked_add(rows));
+        if total.is_none_or(|total| total > bytes) {
+            return Err(damaged(path, "it counts more rows than it can hold".into()));
+        }
+        Ok(content)
+    }
+
+    pub(super) fn total(&self) -> u64 {
+        self.rank_rows.iter().sum()
+    }
+
+    /// A dataset, or a range of its rows; the whole must fit the file, and have `total` rows where a range is asked for.
+    fn column<T: H5Type + Clone + Default>(&self, name: &str, range: Option<Range<u64>>) -> Result<Vec<T>> {
+        let failed = |error: hdf5::Error| damaged(self.path, format!("{name}: {}", hdf::reason(&error)));
+        let dataset = self.group.dataset(name).map_err(failed)?;
+        let shape = dataset.shape();
+        let rows = shape.first().map_or(0, |&rows| rows as u64);
+        let bytes = rows.saturating_mul(size_of::<T>() as u64);
+        let expected = range.is_none() || rows == self.total();
+        if shape.len() != 1 || bytes > self.bytes || dataset.storage_size() < bytes || !expected {
+            return Err(damaged(self.path, format!("{name} has shape {shape:?}")));
+        }
+        let range = range.unwrap_or(0..rows);
+        let mut values = zeros((range.end - range.start) as usize, self.path)?;
+        read_rows(&dataset, range.start, &mut values).map_err(failed)?;
+        Ok(values)
+    }
+
+    /// The state fields it holds.
+    pub(super) fn fields(&self) -> Vec<Field> {
+        let there = |field: &Field| self.group.link_exists(&format!("{}.0", field.name()));
+        Field::ALL.iter().copied().filter(there).collect()
+    }
+
+    /// One component of a field, or a range of its rows.
+    pub(super) fn component(&self, field: Field, component: usize, range: Range<u64>) -> Result<Vec<f64>> {
+        self.column(&format!("{}.{component}", field.name()), Some(range))
+    }
+
+    /// All but the particles.
+    pub(super) fn state(&self) -> Result<CheckpointState> {
+        let missing = |name: &str| damaged(self.path, format!("{GROUP} has no valid attribute {name}"));
+        let number = |name: &str| {
+            read_numbers::<f64>(&self.group, name)
+                .and_then(|v| v.first().copied())
+                .ok_or_else(|| missing(name))
+        };
+        let corner = |name: &str| match read_numbers::<f64>(&self.group, name).as_deref() {
+            Some(&[x, y, z]) if x.is_finite() && y.is_finite() && z.is_finite() => Ok(Vec3d::new(x, y, z)),
+            _ => Err(missing(name)),
+        };
+        let boundary = match read_numbers::<i32>(&self.group, "periodic").as_deref() {
+            Some(&[x, y, z]) => [x, y, z].map(|p| if p == 0 { Boundary::Open } else { Boundary::Periodic }),
+            _ => return Err(missing("periodic")),
+        };
+        let (lower, upper) = (corner("lower")?, corner("upper")?);
+        if !(0..3).all(|d| lower[d] < upper[d]) {
+            return Err(missing("upper"));
+        }
+        let step = read_numbers::<u64>(&self.group, "step").and_then(|v| v.first().copied());
+        let run: Run = serde_json::from_slice(&self.column::<u8>("run", None)?)
+            .map_err(|cause| damaged(self.path, format!("{GROUP}/run is not what it should be: {cause}")))?;
+        Ok(CheckpointState {
+            step: step.ok_or_else(|| missing("step"))?,
+            time: number("time")?,
+            time_step: number("time_step")?,
+            bx: SimulationBox { lower, upper, boundary },
+            title: run.title,
+            deck: run.deck,
+            counters: run.counters,
+            numbers: run.numbers.into_iter().map(|(name, bits)| (name, f64::from_bits(bits))).collect(),
+        })
+    }
+
+    fn read(&self, comm: &Communicator) -> Result<(CheckpointState, Particles)> {
+        let state = self.state()?;
+        let (rank, size, total) = (comm.rank(), comm.size(), self.total());
+        let first = |rank: usize| {
+            if size == self.rank_rows.len() {
+                self.rank_rows[..rank].iter().sum()
+            } else {
+                (u128::from(total) * rank as u128 / size as u128) as u64
+            }
+        };
+        let range: Range<u64> = first(rank)..first(rank + 1);
+        let id = self.column("id", Some(range.clone()))?;
+        let fields = self.fields();
+        let mut particles = Particles::new(&fields, id.len());
+        particles.id = id;
+        for field in fields {
+            for c in 0..field.components() {
+                let column = self.component(field, c, range.clone())?;
+                particles.component_mut(field, c).copy_from_slice(&column);
+            }
+        }
+        Ok((state, particles))
+    }
+}
+
+fn damaged(path: &Path, what: String) -> Error {
+    Error::Content { path: path.to_owned(), what, remedy: keep::advice(path) }
+}

@@ -1,0 +1,192 @@
+//! What the safe HDF5 interface lacks: strings of fixed length, transfers of a range of rows (collective ones
+//! included), and errors told in one line.
+//!
+//! Every call takes HDF5's global lock, so that ranks that are threads may read at the same time.
+
+use hdf5::{Dataset, Datatype, H5Type, Location};
+use hdf5_sys::{h5a, h5d, h5i::hid_t, h5p, h5s, h5t};
+use std::ffi::{CString, c_void};
+use std::ptr;
+
+/// The outcome of a call to HDF5.
+pub(super) type Outcome<T> = hdf5::Result<T>;
+
+/// Longest string attribute that is read, in bytes.
+const LONGEST_STRING: usize = 1 << 20;
+
+/// The error in one line: what was tried, and the innermost reason.
+pub(super) fn reason(error: &hdf5::Error) -> String {
+    match error.stack() {
+        Some(stack) if !stack.is_empty() => {
+            let inner = stack.iter().rev().find(|frame| frame.desc().contains("errno")).or(stack.last());
+            let outer = stack.top().map_or("HDF5 failed", |frame| frame.desc());
+            match inner.map(|frame| frame.desc()) {
+                Some(inner) if inner != outer => format!("{outer}: {inner}"),
+                _ => outer.to_owned(),
+            }
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// The last error of the library.
+fn last_error() -> hdf5::Error {
+    hdf5::Error::query().unwrap_or_else(|_| "HDF5 failed without saying why".into())
+}
+
+/// An identifier that is closed when dropped.
+struct Owned(hid_t, unsafe extern "C" fn(hid_t) -> i32);
+
+impl Owned {
+    fn new(id: hid_t, close: unsafe extern "C" fn(hid_t) -> i32) -> Outcome<Self> {
+        if id < 0 { Err(last_error()) } else { Ok(Self(id, close)) }
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: the identifier is open, ours alone, and `close` is the function of its kind; callers hold the lock.
+        unsafe { (self.1)(self.0) };
+    }
+}
+
+fn succeeded(status: i32) -> Outcome<()> {
+    if status < 0 { Err(last_error()) } else { Ok(()) }
+}
+
+/// Attach a string of fixed length, which is what yt and swiftsimio decode.
+pub(super) fn write_string(to: &Location, name: &str, value: &str) -> Outcome<()> {
+    let name = CString::new(name).map_err(|_| "a zero byte in an attribute's name")?;
+    let mut bytes = value.as_bytes().to_vec();
+    bytes.resize(bytes.len().max(1), 0);
+    // SAFETY: all identifiers are checked and closed by `Owned`; `bytes` is as long as the type's size says.
+    hdf5::sync::sync(|| unsafe {
+        let kind = Owned::new(h5t::H5Tcopy(*h5t::H5T_C_S1), h5t::H5Tclose)?;
+        succeeded(h5t::H5Tset_size(kind.0, bytes.len()))?;
+        succeeded(h5t::H5Tset_strpad(kind.0, h5t::H5T_str_t::H5T_STR_NULLPAD))?;
+        if !value.is_ascii() {
+            succeeded(h5t::H5Tset_cset(kind.0, h5t::H5T_cset_t::H5T_CSET_UTF8))?;
+        }
+        let space = Owned::new(h5s::H5Screate(h5s::H5S_class_t::H5S_SCALAR), h5s::H5Sclose)?;
+        let (default, id) = (h5p::H5P_DEFAULT, to.id());
+        let attribute =
+            Owned::new(h5a::H5Acreate2(id, name.as_ptr(), kind.0, space.0, default, default), h5a::H5Aclose)?;
+        succeeded(h5a::H5Awrite(attribute.0, kind.0, bytes.as_ptr().cast()))
+    })
+}
+
+/// A string attribute of fixed or variable length; `None` if it is absent, of another type, or not UTF-8.
+pub(super) fn read_string(from: &Location, name: &str) -> Option<String> {
+    let attribute = from.attr(name).ok()?;
+    // SAFETY: the file's own type is used in memory, and the buffer is as long as that type's size, one element.
+    let fixed = hdf5::sync::sync(|| unsafe {
+        let kind = Owned::new(h5a::H5Aget_type(attribute.id()), h5t::H5Tclose).ok()?;
+        let size = h5t::H5Tget_size(kind.0);
+        let text = h5t::H5Tget_class(kind.0) == h5t::H5T_class_t::H5T_STRING;
+        if !text || h5t::H5Tis_variable_str(kind.0) != 0 || attribute.size() != 1 || size > LONGEST_STRING {
+            return None;
+        }
+        let mut bytes = vec![0u8; size];
+        succeeded(h5a::H5Aread(attribute.id(), kind.0, bytes.as_mut_ptr().cast())).ok()?;
+        Some(bytes)
+    });
+    let text = match fixed {
+        Some(bytes) => String::from_utf8(bytes.into_iter().take_while(|&byte| byte != 0).collect()).ok()?,
+        None if attribute.size() != 1 => return None,
+        None => match attribute.read_raw::<hdf5::types::VarLenUnicode>() {
+            Ok(values) => values.first()?.as_str().to_owned(),
+            Err(_) => attribute.read_raw::<hdf5::types::VarLenAscii>().ok()?.first()?.as_str().to_owned(),
+        },
+    };
+    Some(text.trim_end_matches(' ').to_owned())
+}
+
+/// Attach an array of numbers, in one dimension (as SWIFT does even for one number).
+pub(super) fn write_numbers<T: H5Type>(to: &Location, name: &str, values: &[T]) -> Outcome<()> {
+    to.new_attr::<T>().shape([values.len()]).create(name)?.write_raw(values)
+}
+
+/// A numeric attribute, scalar or array of at most 64 elements; `None` if it is absent or no number.
+pub(super) fn read_numbers<T: H5Type>(from: &Location, name: &str) -> Option<Vec<T>> {
+    let attribute = from.attr(name).ok()?;
+    if attribute.size() > 64 {
+        return None;
+    }
+    attribute.read_raw::<T>().ok()
+}
+
+/// How the ranks take part in a transfer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Transfer {
+    /// This process alone.
+    Independent,
+    /// All processes of the file's communicator together, also those with no rows.
+    #[cfg(feature = "mpi")]
+    Collective,
+}
+
+/// Write rows `first..` of a dataset whose first dimension is the rows; `values` are whole rows.
+pub(super) fn write_rows<T: H5Type>(
+    to: &Dataset,
+    first: u64,
+    values: &[T],
+    transfer: Transfer,
+) -> Outcome<()> {
+    let kind = Datatype::from_type::<T>()?;
+    // SAFETY: `transfer_rows` has checked that memory and file selections hold `values.len()` elements of this type.
+    transfer_rows(to, first, values.len(), transfer, |memory, file, plan| unsafe {
+        h5d::H5Dwrite(to.id(), kind.id(), memory, file, plan, values.as_ptr().cast())
+    })
+}
+
+/// Read rows `first..` into `values`, which are whole rows; the library converts between numeric types.
+pub(super) fn read_rows<T: H5Type>(from: &Dataset, first: u64, values: &mut [T]) -> Outcome<()> {
+    let kind = Datatype::from_type::<T>()?;
+    let buffer: *mut c_void = values.as_mut_ptr().cast();
+    // SAFETY: as in `write_rows`.
+    transfer_rows(from, first, values.len(), Transfer::Independent, |memory, file, plan| unsafe {
+        h5d::H5Dread(from.id(), kind.id(), memory, file, plan, buffer)
+    })
+}
+
+/// Select the rows in file and memory and call `work(memory space, file space, transfer properties)`.
+fn transfer_rows(
+    dataset: &Dataset,
+    first: u64,
+    elements: usize,
+    transfer: Transfer,
+    work: impl FnOnce(hid_t, hid_t, hid_t) -> i32,
+) -> Outcome<()> {
+    let mut count: Vec<u64> = dataset.shape().iter().map(|&length| length as u64).collect();
+    let width: u64 = count.iter().skip(1).product();
+    let rows = (elements as u64).checked_div(width).unwrap_or(0);
+    if count.is_empty() || rows * width != elements as u64 || first.saturating_add(rows) > count[0] {
+        return Err("the rows do not fit the dataset".into());
+    }
+    count[0] = rows;
+    let mut start = vec![0u64; count.len()];
+    start[0] = first;
+    // SAFETY: all identifiers are checked and closed by `Owned`; `start` and `count` have the dataset's rank.
+    hdf5::sync::sync(|| unsafe {
+        let file = Owned::new(h5d::H5Dget_space(dataset.id()), h5s::H5Sclose)?;
+        let memory =
+            Owned::new(h5s::H5Screate_simple(1, [elements as u64].as_ptr(), ptr::null()), h5s::H5Sclose)?;
+        if elements == 0 {
+            succeeded(h5s::H5Sselect_none(file.0))?;
+            succeeded(h5s::H5Sselect_none(memory.0))?;
+        } else {
+            let select = h5s::H5S_seloper_t::H5S_SELECT_SET;
+            let (start, count) = (start.as_ptr(), count.as_ptr());
+            succeeded(h5s::H5Sselect_hyperslab(file.0, select, start, ptr::null(), count, ptr::null()))?;
+        }
+        let plan = Owned::new(h5p::H5Pcreate(*h5p::H5P_CLS_DATASET_XFER), h5p::H5Pclose)?;
+        match transfer {
+            Transfer::Independent => {}
+            #[cfg(feature = "mpi")]
+            Transfer::Collective => {
+                succeeded(h5p::H5Pset_dxpl_mpio(plan.0, h5p::H5FD_mpio_xfer_t::H5FD_MPIO_COLLECTIVE))?;
+            }
+        }
+        succeeded(work(memory.0, file.0, plan.0))
+    })
+}

@@ -1,0 +1,114 @@
+//! What a file holds, to read.
+
+use super::checkpoint::Content;
+use super::hdf::read_string;
+use super::layout::OURS;
+use super::read::Source;
+use super::seal::{self, Seal};
+use crate::Result;
+use crate::comm::Communicator;
+use crate::particles::Field;
+use crate::space::{Boundary, SimulationBox};
+use std::fmt::Write;
+use std::ops::Range;
+use std::path::Path;
+
+/// Rows looked at together: bounds the memory.
+const CHUNK: u64 = 1 << 18;
+
+/// A summary of a snapshot or checkpoint: kind, time, step, box, particles, and the range and unit of every field.
+///
+/// # Errors
+/// [`crate::Error::File`] if it cannot be read, [`crate::Error::Content`] if it is damaged or of another kind.
+pub fn info(path: &Path) -> Result<String> {
+    let sealed = seal::verify(path, &Communicator::solo(), "copy the file anew, or take an earlier one")?;
+    let ours = hdf5::File::open(path).ok().and_then(|file| file.group(OURS).ok());
+    let kind = ours.and_then(|ours| read_string(&ours, "Kind"));
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| {
+        let value: String = value.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{name:<12}{value}");
+    };
+    line("file", path.display().to_string());
+    let checksum = match sealed {
+        Seal::Intact => "verified",
+        Seal::Absent => "none",
+    };
+    if kind.as_deref() == Some("checkpoint") {
+        let content = Content::open(path)?;
+        let state = content.state()?;
+        line("kind", format!("checkpoint of {} ranks", content.rank_rows.len()));
+        line("checksum", checksum.into());
+        line("title", state.title.clone());
+        line("time", format!("{}, next step {:.6e}", state.time, state.time_step));
+        line("step", state.step.to_string());
+        line("box", box_text(&state.bx));
+        line("particles", content.total().to_string());
+        for field in content.fields() {
+            let range = range_of(content.total(), |rows| {
+                let components = (0..field.components()).map(|c| content.component(field, c, rows.clone()));
+                Ok(components.collect::<Result<Vec<_>>>()?.concat())
+            });
+            line("field", field_text(field, &range?));
+        }
+    } else {
+        let source = Source::open(path)?;
+        let header = &source.header;
+        let program = if kind.is_some() { "hilbrium" } else { "another program" };
+        line("kind", format!("snapshot of {program}"));
+        line("checksum", checksum.into());
+        line("title", header.title.clone());
+        line("time", header.time.to_string());
+        line("step", header.step.to_string());
+        line("box", box_text(&header.bx));
+        let [mass, length, time] = header.units;
+        line("units", format!("{mass} g, {length} cm, {time} s"));
+        if let Some(index) = header.adiabatic_index {
+            line("gamma", index.to_string());
+        }
+        line("particles", header.particle_count.to_string());
+        if header.ignored_particles > 0 {
+            line("ignored", format!("{} particles of other types", header.ignored_particles));
+        }
+        for field in source.fields() {
+            let range = range_of(header.particle_count, |rows| source.values(field, rows));
+            line("field", field_text(field, &range?));
+        }
+    }
+    Ok(text)
+}
+
+fn box_text(bx: &SimulationBox) -> String {
+    let side = |d: usize| {
+        let boundary = if bx.boundary[d] == Boundary::Periodic { "periodic" } else { "open" };
+        format!("[{}, {}) {boundary}", bx.lower[d], bx.upper[d])
+    };
+    [side(0), side(1), side(2)].join(" x ")
+}
+
+/// Least and largest value over all rows and components, and how many are not finite.
+fn range_of(rows: u64, read: impl Fn(Range<u64>) -> Result<Vec<f64>>) -> Result<(f64, f64, u64)> {
+    let (mut least, mut most, mut bad) = (f64::INFINITY, f64::NEG_INFINITY, 0);
+    for first in (0..rows).step_by(CHUNK as usize) {
+        for value in read(first..(first + CHUNK).min(rows))? {
+            (least, most) = (value.min(least), value.max(most));
+            bad += u64::from(!value.is_finite());
+        }
+    }
+    Ok((least, most, bad))
+}
+
+fn field_text(field: Field, &(least, most, bad): &(f64, f64, u64)) -> String {
+    let units = ["mass", "length", "time"];
+    let unit: Vec<String> = units
+        .iter()
+        .zip(field.dimensions())
+        .filter(|(_, exponent)| *exponent != 0)
+        .map(|(unit, exponent)| if exponent == 1 { (*unit).to_owned() } else { format!("{unit}^{exponent}") })
+        .collect();
+    let unit = if unit.is_empty() { "1".to_owned() } else { unit.join(" ") };
+    let range = if least > most { "no values".into() } else { format!("{least:.6e} to {most:.6e}") };
+    let bad = if bad > 0 { format!(", {bad} NOT FINITE") } else { String::new() };
+    format!("{:<22} {} x {range} [{unit}]{bad}", field.name(), field.components())
+}
