@@ -35,7 +35,7 @@ pub mod density {
     /// Adds the particle itself, at q = 0; d / d ln h = h d / d h.
     fn finish(law: Law, i: Particle, sums: Sums) -> Output {
         let h = i.smoothing_length;
-        let own = i.mass * kernel_value(law.kernel, h - h);
+        let own = i.mass * kernel_value(law.kernel, 0.0);
         let value = sums.value + own;
         Output { density: value / (h * h * h), grad_h: 1.0 + (sums.slope - 3.0 * own) / (3.0 * value) }
     }

@@ -37,8 +37,7 @@ pub mod number_density {
     fn finish(law: Law, i: Particle, sums: Sums) -> Output {
         let h = i.smoothing_length;
         let per_volume = 1.0 / (h * h * h);
-        let zero = h - h;
-        let own = kernel_value(law.kernel, zero);
+        let own = kernel_value(law.kernel, 0.0);
         Output {
             number_density: (sums.value + own) * per_volume,
             number_density_slope: (sums.slope - 3.0 * own) * per_volume,

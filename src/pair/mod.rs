@@ -3,15 +3,22 @@
 //! A law is written once, in the restricted Rust of [`language::pair`]; [`sweep`] evaluates it over a neighbor list in
 //! lanes, [`naive`] over all pairs in scalars.
 
+mod inner;
 pub mod kernel;
+pub mod lane;
 pub mod law;
 mod naive;
+mod pack;
 pub mod real;
+mod sums;
+mod sweep;
 pub mod vec3;
 
 pub use kernel::Kernel;
+pub use lane::Instructions;
 pub use law::PairLaw;
 pub use naive::naive;
+pub use sweep::{Pass, SweepStatistics, sweep, sweep_with};
 
 /// Everything a law's module sees.
 pub mod language {

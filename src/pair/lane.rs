@@ -1,0 +1,193 @@
+//! Lanes as the sweep uses them: rows of particles i against eight particles j, and the choice of instructions.
+
+use super::law::Reduction;
+use super::real::Real;
+use crate::neighbors::CLUSTER;
+use fearless_simd::prelude::*;
+use fearless_simd::{Level, Simd, f32x8, f32x16, f64x8};
+
+/// The storage type of a lane.
+pub trait Scalar: Copy + Send + Sync + Default + PartialOrd + 'static {
+    /// The lanes of this type.
+    type Lanes<S: Simd>: Lanes<Scalar = Self, Token = S>;
+    /// Rounded from double precision.
+    fn from_f64(value: f64) -> Self;
+    /// Exactly.
+    fn to_f64(self) -> f64;
+}
+
+impl Scalar for f32 {
+    type Lanes<S: Simd> = f32x16<S>;
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        value as f32
+    }
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+impl Scalar for f64 {
+    type Lanes<S: Simd> = f64x8<S>;
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        value
+    }
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        self
+    }
+}
+
+/// Lanes of `ROWS` particles i times eight particles j.
+pub trait Lanes: Real {
+    /// What a lane stores.
+    type Scalar: Scalar;
+    /// Rows: particles i side by side.
+    const ROWS: usize;
+    /// Lane k takes `values[k]`; there are `ROWS * 8`.
+    fn load(token: Self::Token, values: &[Self::Scalar]) -> Self;
+    /// Every row takes the same eight values.
+    fn repeat(token: Self::Token, values: &[Self::Scalar]) -> Self;
+    /// Row k takes `values[first + k]` in all of its lanes.
+    fn spread(token: Self::Token, values: &[Self::Scalar], first: usize) -> Self;
+    /// The mask as bits, lane 0 lowest.
+    fn bits(mask: Self::Mask) -> u64;
+    /// A mask from bits.
+    fn mask(token: Self::Token, bits: u64) -> Self::Mask;
+    /// The lanes.
+    fn lanes(&self) -> &[Self::Scalar];
+
+    /// The rows joined into eight values, in double precision.
+    #[inline(always)]
+    fn fold(self, reduction: Reduction) -> [f64; CLUSTER] {
+        let lanes = self.lanes();
+        let mut folded = [0.0; CLUSTER];
+        for (k, value) in folded.iter_mut().enumerate() {
+            *value = lanes[k].to_f64();
+            for row in 1..Self::ROWS {
+                *value = reduction.join(*value, lanes[row * CLUSTER + k].to_f64());
+            }
+        }
+        folded
+    }
+
+    /// One row joined, in double precision.
+    #[inline(always)]
+    fn row(self, row: usize, reduction: Reduction) -> f64 {
+        let lanes = &self.lanes()[row * CLUSTER..][..CLUSTER];
+        lanes.iter().fold(reduction.identity(), |joined, lane| reduction.join(joined, lane.to_f64()))
+    }
+}
+
+impl<S: Simd> Lanes for f32x16<S> {
+    type Scalar = f32;
+    const ROWS: usize = 2;
+    #[inline(always)]
+    fn load(token: S, values: &[f32]) -> Self {
+        Self::from_slice(token, values)
+    }
+    #[inline(always)]
+    fn repeat(token: S, values: &[f32]) -> Self {
+        let half = f32x8::from_slice(token, values);
+        half.combine(half)
+    }
+    #[inline(always)]
+    fn spread(token: S, values: &[f32], first: usize) -> Self {
+        f32x8::splat(token, values[first]).combine(f32x8::splat(token, values[first + 1]))
+    }
+    #[inline(always)]
+    fn bits(mask: Self::Mask) -> u64 {
+        mask.to_bitmask()
+    }
+    #[inline(always)]
+    fn mask(token: S, bits: u64) -> Self::Mask {
+        SimdMask::from_bitmask(token, bits)
+    }
+    #[inline(always)]
+    fn lanes(&self) -> &[f32] {
+        self.as_slice()
+    }
+}
+
+impl<S: Simd> Lanes for f64x8<S> {
+    type Scalar = f64;
+    const ROWS: usize = 1;
+    #[inline(always)]
+    fn load(token: S, values: &[f64]) -> Self {
+        Self::from_slice(token, values)
+    }
+    #[inline(always)]
+    fn repeat(token: S, values: &[f64]) -> Self {
+        Self::from_slice(token, values)
+    }
+    #[inline(always)]
+    fn spread(token: S, values: &[f64], first: usize) -> Self {
+        Self::splat(token, values[first])
+    }
+    #[inline(always)]
+    fn bits(mask: Self::Mask) -> u64 {
+        mask.to_bitmask()
+    }
+    #[inline(always)]
+    fn mask(token: S, bits: u64) -> Self::Mask {
+        SimdMask::from_bitmask(token, bits)
+    }
+    #[inline(always)]
+    fn lanes(&self) -> &[f64] {
+        self.as_slice()
+    }
+}
+
+/// The instruction sets that a sweep exists for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instructions {
+    /// The best of those below that this processor has.
+    Best,
+    /// At most AVX2 with FMA.
+    Avx2,
+    /// What every processor of the architecture has: SSE2, NEON.
+    Baseline,
+}
+
+/// Work in lanes that is compiled for every instruction set.
+pub trait Task {
+    /// Its result.
+    type Output;
+    /// Do it; `#[inline(always)]`, or it loses the instructions.
+    fn run<S: Simd>(self, simd: S) -> Self::Output;
+}
+
+/// Run the task with the instructions asked for, or fewer where the processor lacks them. Only three variants are
+/// compiled: AVX-512, AVX2 and the baseline.
+pub fn dispatch<T: Task>(instructions: Instructions, task: T) -> T::Output {
+    let level = Level::new();
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let (Instructions::Best, Some(simd)) = (instructions, level.as_avx512()) {
+            return simd.vectorize(
+                #[inline(always)]
+                || task.run(simd),
+            );
+        }
+        if let (Instructions::Best | Instructions::Avx2, Some(simd)) = (instructions, level.as_avx2()) {
+            return simd.vectorize(
+                #[inline(always)]
+                || task.run(simd),
+            );
+        }
+        match level.as_sse2() {
+            Some(simd) => simd.vectorize(
+                #[inline(always)]
+                || task.run(simd),
+            ),
+            None => unreachable!("x86-64 has SSE2"),
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        let _ = instructions;
+        fearless_simd::dispatch!(level, simd => task.run(simd))
+    }
+}

@@ -1,0 +1,93 @@
+//! Where a chunk of a sweep leaves its sums, in double precision.
+
+use super::law::Sum;
+use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
+use std::ops::Range;
+
+/// Sums per super-cluster, made when first touched: `[cluster][column][8]` each.
+pub struct Blocks {
+    sums: &'static [Sum],
+    index: Vec<u32>,
+    values: Vec<f64>,
+}
+
+const ABSENT: u32 = u32::MAX;
+
+impl Blocks {
+    /// None yet, of `super_clusters`.
+    pub fn new(sums: &'static [Sum], super_clusters: usize) -> Self {
+        Self { sums, index: vec![ABSENT; super_clusters], values: Vec::new() }
+    }
+
+    fn stride(&self) -> usize {
+        self.sums.len() * SUPER_CLUSTER
+    }
+
+    /// The columns of a cluster, to add to.
+    #[inline(always)]
+    pub fn cluster_mut(&mut self, cluster: usize) -> &mut [f64] {
+        let clusters = SUPER_CLUSTER / CLUSTER;
+        let super_cluster = cluster / clusters;
+        if self.index[super_cluster] == ABSENT {
+            self.make(super_cluster);
+        }
+        let width = self.sums.len() * CLUSTER;
+        let begin = self.index[super_cluster] as usize * self.stride() + cluster % clusters * width;
+        &mut self.values[begin..begin + width]
+    }
+
+    #[cold]
+    fn make(&mut self, super_cluster: usize) {
+        self.index[super_cluster] = (self.values.len() / self.stride()) as u32;
+        for _ in 0..SUPER_CLUSTER / CLUSTER {
+            for sum in self.sums {
+                self.values.extend([sum.reduction.identity(); CLUSTER]);
+            }
+        }
+    }
+
+    /// The sums of a super-cluster, if any was touched.
+    pub fn super_cluster(&self, super_cluster: usize) -> Option<&[f64]> {
+        match self.index.get(super_cluster) {
+            Some(&block) if block != ABSENT => {
+                let begin = block as usize * self.stride();
+                Some(&self.values[begin..begin + self.stride()])
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a chunk of super-clusters gives.
+pub struct ChunkSums {
+    /// Its super-clusters.
+    pub super_clusters: Range<usize>,
+    /// Sums and, on symmetric lists, reactions on other particles.
+    pub blocks: Blocks,
+    /// Lane pairs per row spent on the chunk's rows.
+    pub work: Vec<f64>,
+    /// Lane pairs evaluated at least to their distance.
+    pub lane_pairs: u64,
+    /// Of these, pairs in range.
+    pub useful_pairs: u64,
+}
+
+impl ChunkSums {
+    /// Nothing yet.
+    pub fn new(sums: &'static [Sum], super_clusters: Range<usize>, all: usize) -> Self {
+        let rows = super_clusters.len() * SUPER_CLUSTER;
+        Self {
+            super_clusters,
+            blocks: Blocks::new(sums, all),
+            work: vec![0.0; rows],
+            lane_pairs: 0,
+            useful_pairs: 0,
+        }
+    }
+
+    /// Count work for a row.
+    #[inline(always)]
+    pub fn add_work(&mut self, row: usize, lane_pairs: usize) {
+        self.work[row - self.super_clusters.start * SUPER_CLUSTER] += lane_pairs as f64;
+    }
+}

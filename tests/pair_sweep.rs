@@ -1,0 +1,314 @@
+//! Every list kind, symmetry, boundary, precision, cutoff and instruction set against the O(N^2) truth, on lists
+//! that hold all pairs, so that only the sweep is on trial.
+
+use hilbrium::neighbors::{CLUSTER, ClusterList, Coding, Entry, NeighborList, ParticleList, SUPER_CLUSTER};
+use hilbrium::pair::language::*;
+use hilbrium::pair::{Instructions, PairLaw, Pass, Precision, naive, sweep_with};
+use hilbrium::particles::{Field, Particles};
+use hilbrium::space::{Boundary, SimulationBox, Vec3d};
+use rand::{RngExt, SeedableRng};
+
+/// One quantity of every parity and reduction.
+#[pair(cutoff = either)]
+mod probe_either {
+    struct Law {
+        strength: Real,
+    }
+    struct Particle {
+        mass: Real,
+        velocity: Vec3,
+    }
+    struct Sums {
+        #[odd]
+        acceleration: Vec3,
+        #[even]
+        potential: Real,
+        #[even]
+        #[min]
+        pressure: Real,
+        #[max]
+        signal_speed: Real,
+        number_density: Real,
+    }
+    fn interact(law: Law, i: Particle, j: Particle, r: Vec3, r2: Real) -> Sums {
+        let v = i.velocity - j.velocity;
+        let closeness = 1.0 / (r2 + 0.01);
+        Sums {
+            acceleration: (r * closeness + v) * (law.strength * i.mass * j.mass),
+            potential: v.dot(r),
+            pressure: r2,
+            signal_speed: j.mass - 2.0 * i.mass,
+            number_density: if i.mass < j.mass { j.mass } else { 0.5 * j.velocity.x },
+        }
+    }
+}
+
+/// The same with the other cutoff.
+#[pair(cutoff = own)]
+mod probe_own {
+    struct Law {
+        strength: Real,
+    }
+    struct Particle {
+        mass: Real,
+        velocity: Vec3,
+    }
+    struct Sums {
+        #[odd]
+        acceleration: Vec3,
+        #[even]
+        potential: Real,
+        #[even]
+        #[min]
+        pressure: Real,
+        #[max]
+        signal_speed: Real,
+        number_density: Real,
+    }
+    fn interact(law: Law, i: Particle, j: Particle, r: Vec3, r2: Real) -> Sums {
+        Sums {
+            acceleration: (r + (i.velocity - j.velocity)) * law.strength,
+            potential: i.mass * j.mass,
+            pressure: r2,
+            signal_speed: j.mass - 2.0 * i.mass,
+            number_density: j.mass * j.mass,
+        }
+    }
+}
+
+const FIELDS: [Field; 10] = [
+    Field::Position,
+    Field::Velocity,
+    Field::Mass,
+    Field::Acceleration,
+    Field::Potential,
+    Field::Pressure,
+    Field::SignalSpeed,
+    Field::NumberDensity,
+    Field::Work,
+    Field::SmoothingLength,
+];
+
+/// Rows: halos and padding ghosts, then owned rows from 64, then halos, ending inside a cluster.
+fn scene(seed: u64, bx: &SimulationBox) -> (Particles, Vec<f64>) {
+    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+    let (rows, owned) = (305, 64..259);
+    let mut particles = Particles::new(&FIELDS, rows);
+    let mut radius = vec![0.0; rows];
+    let lengths = bx.lengths();
+    for row in 0..rows {
+        if (40..64).contains(&row) {
+            particles.id[row] = u64::MAX;
+            particles.set_vector(Field::Position, row, Vec3d::repeat(f64::INFINITY));
+            continue;
+        }
+        let unit = Vec3d::from_fn(|_, _| random.random::<f64>());
+        // Rows of a super-cluster lie together, as they do along the curve, or anywhere, as halos may.
+        let near = (row / 16) as f64 / 24.0;
+        let at = if owned.contains(&row) && seed % 2 == 0 { Vec3d::repeat(near) + unit * 0.25 } else { unit };
+        particles.set_vector(Field::Position, row, bx.wrap(bx.lower + at.component_mul(&lengths)));
+        particles.set_vector(Field::Velocity, row, Vec3d::from_fn(|_, _| random.random::<f64>() - 0.5));
+        particles.scalar_mut(Field::Mass)[row] = 0.5 + random.random::<f64>();
+        radius[row] = 0.1 + 0.2 * random.random::<f64>();
+    }
+    particles.set_owned(owned);
+    (particles, radius)
+}
+
+/// Lists of all pairs.
+fn lists(particles: &Particles) -> Vec<(&'static str, NeighborList)> {
+    let owned = particles.owned();
+    let mut lists = Vec::new();
+    for symmetric in [false, true] {
+        let entries: Vec<Vec<Entry>> = (owned.start / SUPER_CLUSTER..owned.end.div_ceil(SUPER_CLUSTER))
+            .map(|super_cluster| {
+                let halo =
+                    |cluster: usize| cluster * CLUSTER >= owned.end || (cluster + 1) * CLUSTER <= owned.start;
+                let mask = |cluster: usize| {
+                    (0..8).fold(0u8, |mask, k| {
+                        let wanted = !symmetric || halo(cluster) || cluster >= super_cluster * 8 + k;
+                        mask | u8::from(wanted) << k
+                    })
+                };
+                let all = (0..particles.len().div_ceil(CLUSTER))
+                    .map(|c| Entry { cluster: c as u32, mask: mask(c) });
+                all.filter(|entry| entry.mask != 0).collect()
+            })
+            .collect();
+        let clusters = ClusterList::from_entries(owned.clone(), symmetric, Coding::Plain, &entries);
+        lists.push((if symmetric { "half clusters" } else { "clusters" }, NeighborList::Clustered(clusters)));
+        let rows: Vec<Vec<u32>> = owned
+            .clone()
+            .map(|i| {
+                let wanted = |j: &usize| !symmetric || *j > i || !owned.contains(j);
+                let all = (0..particles.len()).filter(|&j| j != i && !particles.ghost(j)).filter(wanted);
+                all.map(|j| j as u32).collect()
+            })
+            .collect();
+        let rows = ParticleList::from_rows(owned.clone(), symmetric, &rows);
+        lists.push((if symmetric { "half particles" } else { "particles" }, NeighborList::PerParticle(rows)));
+    }
+    lists
+}
+
+fn boxes() -> Vec<SimulationBox> {
+    let make = |edges: [f64; 3], boundary| SimulationBox {
+        lower: Vec3d::new(-0.3, 0.1, 7.0),
+        upper: Vec3d::new(-0.3, 0.1, 7.0) + Vec3d::from(edges),
+        boundary,
+    };
+    use Boundary::{Open, Periodic};
+    vec![
+        make([1.0; 3], [Open; 3]),
+        make([1.0; 3], [Periodic; 3]),
+        make([3.0, 0.7, 1.0], [Periodic, Periodic, Open]),
+        // So large that most super-clusters tell every image from their frame.
+        make([6.0; 3], [Periodic; 3]),
+    ]
+}
+
+/// The largest difference of an output, relative to the largest magnitude of its column.
+fn difference(fields: &[Field], a: &Particles, b: &Particles) -> f64 {
+    let mut worst = 0f64;
+    for &field in fields {
+        for c in 0..field.components() {
+            let (a, b) = (&a.component(field, c)[a.owned()], &b.component(field, c)[b.owned()]);
+            let scale = b.iter().filter(|x| x.is_finite()).fold(1e-300f64, |m, x| m.max(x.abs()));
+            for (x, y) in a.iter().zip(b) {
+                // Particles without a pair have the infinities of an empty minimum or maximum.
+                let error = if x == y { 0.0 } else { (x - y).abs() / scale };
+                worst = worst.max(if error.is_nan() { f64::INFINITY } else { error });
+            }
+        }
+    }
+    worst
+}
+
+fn battery<L: PairLaw>(law: &L) {
+    for (seed, bx) in boxes().iter().enumerate().flat_map(|(k, bx)| [(2 * k, bx), (2 * k + 1, bx)]) {
+        let (particles, radius) = scene(seed as u64, bx);
+        let mut truth = particles.clone();
+        naive(law, bx, &radius, &mut truth);
+        for (name, list) in lists(&particles) {
+            for (precision, tolerance) in [(Precision::Double, 1e-13), (Precision::Mixed, 3e-5)] {
+                for instructions in [Instructions::Best, Instructions::Avx2, Instructions::Baseline] {
+                    let mut swept = particles.clone();
+                    let pass = Pass { bx, radius: &radius, precision, active: None };
+                    let statistics = sweep_with(law, &pass, &list, &mut swept, instructions);
+                    let error = difference(L::OUTPUTS, &swept, &truth);
+                    assert!(
+                        error < tolerance,
+                        "{} over {name}, scene {seed}, {precision:?}, {instructions:?}: {error:e}",
+                        L::NAME
+                    );
+                    assert!(statistics.useful_pairs > 0 && statistics.useful_pairs <= statistics.lane_pairs);
+                    assert!(swept.scalar(Field::Work)[swept.owned()].iter().all(|&work| work > 0.0));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn either_cutoff_agrees_with_naive() {
+    battery(&probe_either::Law { strength: 0.7 });
+}
+
+#[test]
+fn own_cutoff_agrees_with_naive() {
+    battery(&probe_own::Law { strength: 0.7 });
+}
+
+#[test]
+fn useful_pairs_are_counted_once() {
+    let bx = &boxes()[1];
+    let (particles, radius) = scene(0, bx);
+    let owned = particles.owned();
+    let (mut full, mut half) = (0, 0);
+    for i in owned.clone() {
+        for j in (0..particles.len()).filter(|&j| j != i && !particles.ghost(j)) {
+            let d = particles.vector_at(Field::Position, i) - particles.vector_at(Field::Position, j);
+            if bx.shortest(d).norm() < radius[i].max(radius[j]) {
+                full += 1;
+                half += u64::from(j > i || !owned.contains(&j));
+            }
+        }
+    }
+    for (name, list) in lists(&particles) {
+        let pass = Pass { bx, radius: &radius, precision: Precision::Double, active: None };
+        let law = probe_either::Law { strength: 1.0 };
+        let counted = sweep_with(&law, &pass, &list, &mut particles.clone(), Instructions::Best).useful_pairs;
+        // The cluster with the border of owned and halo rows is evaluated whole.
+        match name {
+            "half particles" => assert_eq!(counted, half, "{name}"),
+            "particles" => assert_eq!(counted, full, "{name}"),
+            "half clusters" => assert!(counted >= half && counted < half + 300, "{counted} {half}"),
+            _ => assert!(counted >= full && counted < full + 300, "{counted} {full}"),
+        }
+    }
+}
+
+#[test]
+fn inactive_rows_keep_their_outputs() {
+    let bx = &boxes()[0];
+    let (particles, radius) = scene(0, bx);
+    let active: Vec<bool> = (0..particles.len()).map(|row| row % 3 == 0 && row < 200).collect();
+    let law = probe_either::Law { strength: 1.0 };
+    let mut truth = particles.clone();
+    naive(&law, bx, &radius, &mut truth);
+    for (name, list) in lists(&particles) {
+        let mut swept = particles.clone();
+        swept.scalar_mut(Field::Pressure).fill(-7.0);
+        let pass = Pass { bx, radius: &radius, precision: Precision::Double, active: Some(&active) };
+        sweep_with(&law, &pass, &list, &mut swept, Instructions::Best);
+        for row in 0..swept.len() {
+            let value = swept.scalar(Field::Pressure)[row];
+            if active[row] && swept.owned().contains(&row) {
+                let wanted = truth.scalar(Field::Pressure)[row];
+                assert!(
+                    value == wanted || (value - wanted).abs() < 1e-12,
+                    "{name} row {row}: {value} {wanted}"
+                );
+            } else {
+                assert_eq!(value, -7.0, "{name} row {row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn repeats_its_bits() {
+    let bx = &boxes()[1];
+    let (particles, radius) = scene(1, bx);
+    let law = probe_either::Law { strength: 1.0 };
+    for (name, list) in lists(&particles) {
+        for threads in [1, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let run = || {
+                let mut swept = particles.clone();
+                let pass = Pass { bx, radius: &radius, precision: Precision::Mixed, active: None };
+                sweep_with(&law, &pass, &list, &mut swept, Instructions::Best);
+                swept
+                    .vector(Field::Acceleration)
+                    .map(|column| column.iter().map(|x| x.to_bits()).collect::<Vec<_>>())
+            };
+            assert_eq!(pool.install(run), pool.install(run), "{name} on {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn nobody_and_somebody_alone() {
+    let bx = &boxes()[0];
+    for rows in [0, 1] {
+        let mut particles = Particles::new(&FIELDS, rows);
+        let entries = vec![vec![Entry { cluster: 0, mask: 1 }]; rows];
+        let list = ClusterList::from_entries(0..rows, false, Coding::Plain, &entries);
+        let radius = vec![1.0; rows];
+        let pass = Pass { bx, radius: &radius, precision: Precision::Mixed, active: None };
+        let law = probe_either::Law { strength: 1.0 };
+        let list = NeighborList::Clustered(list);
+        sweep_with(&law, &pass, &list, &mut particles, Instructions::Best);
+        assert!(particles.scalar(Field::Potential).iter().all(|&potential| potential == 0.0));
+    }
+}
