@@ -27,6 +27,7 @@ pub struct Communicator(Ranks);
 #[derive(Clone)]
 enum Ranks {
     Local(Arc<local::Member>),
+    #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "has no value without MPI"))]
     World(Arc<mpi::World>),
 }
 
