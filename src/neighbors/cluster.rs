@@ -89,8 +89,8 @@ impl Clusters {
             let half =
                 [0, 1, 2].map(|d| up((center[d] - extent.lower[d]).max(extent.upper[d] - center[d]) * scale));
             for (lane, row) in range.enumerate().filter(|&(_, row)| !ghost(row)) {
-                for d in 0..3 {
-                    lanes.position[d][lane] = ((request.position[d][row] - center[d]) * scale) as f32;
+                for (d, column) in request.position.iter().enumerate() {
+                    lanes.position[d][lane] = ((column[row] - center[d]) * scale) as f32;
                 }
                 lanes.radius[lane] = up(request.radius[row].max(0.0) * scale);
             }

@@ -135,11 +135,11 @@ mod tests {
             let list = list.unwrap();
             let (mut reuses, mut crossed) = (0, 0);
             for _ in 0..40 {
-                for row in 0..300 {
+                for (row, radius) in radius.iter_mut().enumerate() {
                     let step = Vec3d::from_fn(|_, _| random.random_range(-0.003..0.003));
                     let moved = bx.wrap(particles.vector_at(Field::Position, row) + step);
                     particles.set_vector(Field::Position, row, moved);
-                    radius[row] += random.random_range(-2e-4..2e-4);
+                    *radius += random.random_range(-2e-4..2e-4);
                 }
                 let missed = (0..300).flat_map(|i| (0..300).map(move |j| (i, j))).any(|(i, j)| {
                     let apart =

@@ -4,7 +4,11 @@
 mod cases;
 
 use cases::{Case, Share};
-use hilbrium::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList};
+use hilbrium::comm::run_local;
+use hilbrium::domain::{Domain, DomainSettings};
+use hilbrium::neighbors::{ClusterList, Coding, Entry, ListRequest, NeighborList, ParticleList};
+use hilbrium::particles::{Field, Particles};
+use hilbrium::space::Boundary;
 use std::ops::Range;
 
 const RANKS: [usize; 4] = [1, 2, 3, 5];
@@ -125,16 +129,14 @@ fn compare(
     }
 }
 
-/// Runs the case over ranks; `tamper` may damage what a rank found.
+/// Runs the case over ranks that hold all of each other's particles as halos.
 fn check(
     case: &Case,
     naive: &[(u64, u64)],
-    kind: Kind,
     symmetric: bool,
     ranks: usize,
     list_of: &dyn Fn(&Share) -> NeighborList,
 ) -> Result<(), String> {
-    let _ = kind;
     let count = case.position.len();
     let owner = |particle: u64| (0..ranks).find(|rank| (particle as usize) < (rank + 1) * count / ranks);
     let mut found = Vec::new();
@@ -149,22 +151,183 @@ fn check(
     compare(naive, &mut found, symmetric, &|i, j| owner(i) == owner(j))
 }
 
+/// Every list kind, full and half.
+fn kinds() -> impl Iterator<Item = (Kind, bool)> {
+    KINDS.into_iter().flat_map(|kind| [(kind, false), (kind, true)])
+}
+
 #[test]
 fn every_list_finds_the_pairs_of_naive() {
     let mut pairs = 0;
     for case in cases::all() {
         let naive = case.naive();
         pairs += naive.len();
-        for (kind, symmetric, ranks) in KINDS
-            .iter()
-            .flat_map(|&kind| [false, true].map(|half| (kind, half)))
-            .flat_map(|(kind, half)| RANKS.map(|ranks| (kind, half, ranks)))
-        {
+        for ((kind, symmetric), ranks) in kinds().flat_map(|kind| RANKS.map(|ranks| (kind, ranks))) {
             let list_of = |share: &Share| build(kind, &case, share, symmetric);
-            if let Err(wrong) = check(&case, &naive, kind, symmetric, ranks, &list_of) {
+            if let Err(wrong) = check(&case, &naive, symmetric, ranks, &list_of) {
                 panic!("{}; {kind:?}, symmetric {symmetric}, {ranks} ranks: {wrong}", case.name);
             }
         }
     }
     assert!(pairs > 100_000, "the battery has pairs to find");
+}
+
+/// What a rank found: its particles, and per list kind the pairs by id.
+type Found = (Vec<u64>, Vec<Vec<(u64, u64)>>);
+
+/// Syncs the case over ranks, starting scattered, and lists the pairs of each kind.
+fn synced(case: &Case, ranks: usize) -> Vec<Found> {
+    run_local(ranks, |comm| {
+        let mine: Vec<usize> = (0..case.position.len()).filter(|k| k / 5 % ranks == comm.rank()).collect();
+        let mut particles =
+            Particles::new(&[Field::Position, Field::SmoothingLength, Field::Work], mine.len());
+        for (row, &k) in mine.iter().enumerate() {
+            particles.id[row] = k as u64;
+            particles.set_vector(Field::Position, row, case.position[k]);
+            particles.scalar_mut(Field::SmoothingLength)[row] = case.radius[k];
+            particles.scalar_mut(Field::Work)[row] = 1.0;
+        }
+        let settings = DomainSettings { bucket_size: 8, coarse_leaves_per_rank: 20 };
+        let mut domain = Domain::new(comm.clone(), case.bx, settings);
+        domain.sync(&mut particles, |particles| particles.scalar(Field::SmoothingLength).to_vec()).unwrap();
+        let radius = particles.scalar(Field::SmoothingLength).to_vec();
+        let (id, owned) = (&particles.id, particles.owned());
+        let pairs_of = |(kind, symmetric): (Kind, bool)| {
+            let request = |coding| ListRequest::of(&domain.bx, &particles, &radius, symmetric, coding);
+            let list = match kind {
+                Kind::Clustered(coding) => {
+                    NeighborList::Clustered(ClusterList::build(&request(coding)).unwrap())
+                }
+                Kind::PerParticle => {
+                    NeighborList::PerParticle(ParticleList::build(&request(Coding::Plain)).unwrap())
+                }
+            };
+            let reaches = |i: usize, j: usize| case.reaches(id[i] as usize, id[j] as usize);
+            visited(&list, id, &owned, &reaches).into_iter().map(|(i, j)| (id[i], id[j])).collect()
+        };
+        (id[owned.clone()].to_vec(), kinds().map(pairs_of).collect())
+    })
+}
+
+#[test]
+fn ranks_of_the_domain_find_the_pairs_of_naive() {
+    for case in cases::all() {
+        let naive = case.naive();
+        for ranks in RANKS {
+            let found = synced(&case, ranks);
+            let owner = |particle: u64| found.iter().position(|(owned, _)| owned.contains(&particle));
+            let owners: Vec<_> = (0..case.position.len()).map(|k| owner(k as u64)).collect();
+            assert!(owners.iter().all(Option::is_some), "every particle has an owner");
+            for (k, (kind, symmetric)) in kinds().enumerate() {
+                let mut pairs: Vec<_> = found.iter().flat_map(|(_, pairs)| pairs[k].clone()).collect();
+                let same = |i: u64, j: u64| owners[i as usize] == owners[j as usize];
+                if let Err(wrong) = compare(&naive, &mut pairs, symmetric, &same) {
+                    panic!("{}; {kind:?}, symmetric {symmetric}, {ranks} ranks: {wrong}", case.name);
+                }
+            }
+        }
+    }
+}
+
+fn uniform(boundary: &str) -> Case {
+    let name = format!("uniform, {boundary}, equal");
+    cases::all().into_iter().find(|case| case.name == name).unwrap()
+}
+
+/// The list of a share with its entries changed.
+fn tampered(
+    case: &Case,
+    share: &Share,
+    symmetric: bool,
+    change: impl Fn(&mut Vec<Vec<Entry>>),
+) -> NeighborList {
+    let list = ClusterList::build(&request(case, share, symmetric, Coding::Nibble)).unwrap();
+    let decoded = list.super_clusters().map(|super_cluster| {
+        let mut entries = Vec::new();
+        list.decode(super_cluster, &mut entries);
+        entries
+    });
+    let mut entries: Vec<Vec<Entry>> = decoded.collect();
+    change(&mut entries);
+    NeighborList::Clustered(ClusterList::from_entries(
+        share.owned.clone(),
+        symmetric,
+        Coding::Nibble,
+        &entries,
+    ))
+}
+
+#[test]
+fn planted_faults_are_seen() {
+    let case = uniform("periodic");
+    let naive = case.naive();
+    for symmetric in [false, true] {
+        let outcome = |change: &dyn Fn(&mut Vec<Vec<Entry>>)| {
+            check(&case, &naive, symmetric, 1, &|share| tampered(&case, share, symmetric, change))
+        };
+        assert_eq!(outcome(&|_| ()), Ok(()));
+        // Entry 8 of super-cluster 1 is its own first cluster or one near it.
+        let near = |entries: &[Entry]| {
+            entries.iter().position(|entry| entry.cluster >= 8 && entry.mask.count_ones() > 1).unwrap()
+        };
+        let dropped = outcome(&|entries| {
+            let k = near(&entries[1]);
+            entries[1].remove(k);
+        });
+        assert!(dropped.unwrap_err().ends_with("is lost"));
+        let cleared = outcome(&|entries| {
+            let k = near(&entries[1]);
+            entries[1][k].mask &= entries[1][k].mask - 1;
+        });
+        assert!(cleared.unwrap_err().ends_with("is lost"));
+    }
+    // Bit 1 of a half list's first self entry covers cluster 1 with cluster 0, which cluster 1 lists itself.
+    let twice = check(&case, &naive, true, 1, &|share| {
+        tampered(&case, share, true, |entries| entries[0][0].mask |= 2)
+    });
+    assert!(twice.unwrap_err().ends_with("is found twice"));
+}
+
+#[test]
+fn wrong_images_are_seen() {
+    let case = uniform("periodic");
+    let naive = case.naive();
+    for (kind, symmetric) in kinds() {
+        let list_of = |share: &Share| {
+            let mut open = uniform("periodic");
+            open.bx.boundary[1] = Boundary::Open;
+            build(kind, &open, share, symmetric)
+        };
+        let outcome = check(&case, &naive, symmetric, 1, &list_of);
+        assert!(outcome.unwrap_err().ends_with("is lost"), "{kind:?}");
+    }
+}
+
+#[test]
+fn lists_do_not_depend_on_threads() {
+    let case = uniform("mixed");
+    let share = case.share(1, 2);
+    let records = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| match build(KINDS[0], &case, &share, true) {
+            NeighborList::Clustered(list) => list.records().0.to_vec(),
+            NeighborList::PerParticle(_) => Vec::new(),
+        })
+    };
+    let one = records(1);
+    assert!(!one.is_empty());
+    assert_eq!(records(3), one);
+}
+
+#[test]
+fn a_box_narrower_than_two_radii_is_refused() {
+    let mut case = uniform("periodic");
+    case.radius[100] = 0.7500001;
+    let share = case.share(0, 1);
+    for symmetric in [false, true] {
+        let wrong = ClusterList::build(&request(&case, &share, symmetric, Coding::Nibble)).unwrap_err();
+        assert!(wrong.to_string().contains("in y") && wrong.to_string().contains("help:"), "{wrong}");
+    }
+    case.bx.boundary[1] = Boundary::Open;
+    assert!(ClusterList::build(&request(&case, &case.share(0, 1), true, Coding::Nibble)).is_ok());
 }
