@@ -6,6 +6,7 @@
 
 mod cells;
 mod evrard;
+mod file;
 mod glass;
 #[cfg(test)]
 mod noise;
@@ -46,6 +47,9 @@ const USUAL_NEIGHBORS: f64 = 100.0;
 /// and work are set. The smoothing lengths are a guess by the case's density, h = (3 n_neighbors / (32 pi n))^(1/3), which the
 /// first step's iteration refines.
 pub fn particles(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<(SimulationBox, Particles)> {
+    if let StartPlan::File(start) = &plan.start {
+        return file::particles(start, plan, comm, fields);
+    }
     let total = count(&plan.start).unwrap_or(0);
     let share = share(total, comm.rank(), comm.size());
     // Neighbor lists address a rank's rows with 32 bits.
@@ -65,15 +69,10 @@ pub fn particles(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<(
             plan.gravity.as_ref().map_or(1.0, |gravity| gravity.constant),
             share.clone(),
         ),
-        StartPlan::File(start) => {
-            return Err(Error::usage(
-                format!("cannot start from {} yet", start.path.display()),
-                "choose another start",
-            ));
-        }
+        StartPlan::File(_) => unreachable!("a file has been dealt with above"),
     };
     let mut particles = rows(layout, share.start, plan, fields);
-    let bx = enclosing(plan, comm, &mut particles);
+    let bx = enclose(plan, comm, &mut particles);
     Ok((bx, particles))
 }
 
@@ -170,15 +169,20 @@ fn rows(layout: Layout, first_id: u64, plan: &Plan, fields: &[Field]) -> Particl
     particles
 }
 
+/// Bring every particle to its image inside the box.
+fn wrap(bx: &SimulationBox, particles: &mut Particles) {
+    for row in 0..particles.len() {
+        let position = bx.wrap(particles.vector_at(Field::Position, row));
+        particles.set_vector(Field::Position, row, position);
+    }
+}
+
 /// The plan's box, with the particles wrapped into it, or where it has none the box that fits the particles.
-fn enclosing(plan: &Plan, comm: &Communicator, particles: &mut Particles) -> SimulationBox {
+fn enclose(plan: &Plan, comm: &Communicator, particles: &mut Particles) -> SimulationBox {
     let boundary = plan.space.boundary;
     if let Some([lower, upper]) = plan.space.corners {
         let bx = SimulationBox { lower: lower.into(), upper: upper.into(), boundary };
-        for row in 0..particles.len() {
-            let position = bx.wrap(particles.vector_at(Field::Position, row));
-            particles.set_vector(Field::Position, row, position);
-        }
+        wrap(&bx, particles);
         return bx;
     }
     let positions = particles.vector(Field::Position);

@@ -199,3 +199,40 @@ fn smoothing_lengths_hold_the_neighbors() {
     }
     assert!(best > 80 && worst < 125, "{best} to {worst} neighbors");
 }
+
+#[test]
+fn a_file_gives_its_particles_on_any_number_of_ranks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("start.h5");
+    let open = SpacePlan { corners: None, boundary: [Boundary::Open; 3] };
+    let sphere = EvrardStart {
+        particles: 700,
+        arrangement: Arrangement::Random,
+        seed: 4,
+        radius: 1.0,
+        mass: 2.0,
+        internal_energy: 0.05,
+    };
+    let made = plan(StartPlan::Evrard(sphere), open.clone());
+    let (bx, expected) = all(&made, 1);
+    let comm = Communicator::solo();
+    let (_, written) = particles(&made, &comm, &FIELDS).unwrap();
+    crate::snapshot::write_snapshot(&path, &comm, &written, &crate::snapshot::Header::new(bx), &FIELDS)
+        .unwrap();
+    let read = plan(StartPlan::File(FileStart { path: path.clone() }), open);
+    for ranks in [1, 2, 3] {
+        let (read_box, mut found) = all(&read, ranks);
+        found.sort_by_key(|particle| particle.0);
+        assert_eq!(read_box, bx);
+        assert_eq!(found.len(), expected.len());
+        for ((id, values), (expected_id, exact)) in found.iter().zip(&expected) {
+            assert_eq!(id, expected_id, "{ranks} ranks");
+            // The file's coordinates count from the corner of its box.
+            let near = values.iter().zip(exact).all(|(value, exact)| (value - exact).abs() < 1e-14);
+            assert!(near, "{values:?} {exact:?}");
+        }
+    }
+    std::fs::write(&path, b"not HDF5").unwrap();
+    let error = particles(&read, &comm, &FIELDS).unwrap_err();
+    assert!(matches!(error, Error::Content { .. }), "{error}");
+}

@@ -1,0 +1,156 @@
+//! Particles from a file. What it lacks is made as for every other start: velocities are zero, and first smoothing
+//! lengths come from the local density.
+
+use super::{enclose, fill_common, neighbors, smoothing_length};
+use crate::comm::Communicator;
+use crate::deck::plan::{FileStart, Plan};
+use crate::particles::{Field, Particles};
+use crate::snapshot::read_snapshot_slice;
+use crate::space::{Boundary, SimulationBox, Vec3d};
+use crate::{Error, Result};
+
+/// Levels of the grid that counts particles: 64 cells along an edge.
+const LEVELS: u32 = 6;
+
+/// The box and this rank's share of the particles of a file; collective.
+///
+/// # Errors
+/// Those of [`read_snapshot_slice`]; [`Error::Content`] when the file lacks what the plan needs.
+pub fn particles(
+    start: &FileStart,
+    plan: &Plan,
+    comm: &Communicator,
+    fields: &[Field],
+) -> Result<(SimulationBox, Particles)> {
+    let (header, read) = read_snapshot_slice(&start.path, comm)?;
+    let needed = [(Field::Mass, true), (Field::InternalEnergy, plan.sph.is_some())];
+    if let Some((missing, _)) = needed.iter().find(|(field, needed)| *needed && !read.has(*field)) {
+        return Err(Error::Content {
+            path: start.path.clone(),
+            what: format!("it has no {}", missing.name()),
+            remedy: "add it to the file, or take [sph] out of the deck if there is no gas".into(),
+        });
+    }
+    let mut particles = Particles::new(fields, read.len());
+    particles.id.copy_from_slice(&read.id);
+    fill_common(&mut particles, plan);
+    let kept = [
+        Field::Position,
+        Field::Velocity,
+        Field::Mass,
+        Field::SmoothingLength,
+        Field::InternalEnergy,
+        Field::Viscosity,
+    ];
+    for field in kept {
+        if !particles.has(field) || !read.has(field) {
+            continue;
+        }
+        for component in 0..field.components() {
+            particles.component_mut(field, component).copy_from_slice(read.component(field, component));
+        }
+    }
+    let bx = match plan.space.corners {
+        Some(_) => enclose(plan, comm, &mut particles),
+        None => own_box(header.bx, plan, &mut particles),
+    };
+    if particles.has(Field::SmoothingLength) {
+        guess_smoothing_lengths(&bx, neighbors(plan), comm, &mut particles);
+    }
+    Ok((bx, particles))
+}
+
+/// The file's box, periodic where the file or the deck says so.
+fn own_box(mut bx: SimulationBox, plan: &Plan, particles: &mut Particles) -> SimulationBox {
+    for d in 0..3 {
+        if plan.space.boundary[d] == Boundary::Periodic {
+            bx.boundary[d] = Boundary::Periodic;
+        }
+    }
+    super::wrap(&bx, particles);
+    bx
+}
+
+/// Smoothing lengths where there are none, from the smallest cell of a hierarchy of grids that holds enough particles
+/// of all ranks.
+fn guess_smoothing_lengths(
+    bx: &SimulationBox,
+    neighbors: f64,
+    comm: &Communicator,
+    particles: &mut Particles,
+) {
+    let lacking = |length: f64| length.is_nan() || length <= 0.0;
+    let lengths = particles.scalar(Field::SmoothingLength);
+    let mut any = [u64::from(lengths.iter().any(|&length| lacking(length)))];
+    comm.all_max(&mut any);
+    if any[0] == 0 {
+        return;
+    }
+    let edge = 1usize << LEVELS;
+    let place = |position: Vec3d| {
+        let cell = (position - bx.lower).component_div(&bx.lengths()) * edge as f64;
+        [0, 1, 2].map(|d| (cell[d].max(0.0) as usize).min(edge - 1))
+    };
+    let mut counts = vec![vec![0u64; edge.pow(3)]];
+    for row in 0..particles.len() {
+        let [x, y, z] = place(particles.vector_at(Field::Position, row));
+        counts[0][(x * edge + y) * edge + z] += 1;
+    }
+    comm.all_sum(&mut counts[0]);
+    for level in 1..=LEVELS {
+        let (fine, coarse) = (edge >> (level - 1), edge >> level);
+        let mut sums = vec![0; coarse.pow(3)];
+        for (cell, count) in counts[level as usize - 1].iter().enumerate() {
+            let [x, y, z] = [cell / (fine * fine), cell / fine % fine, cell % fine].map(|c| c / 2);
+            sums[(x * coarse + y) * coarse + z] += count;
+        }
+        counts.push(sums);
+    }
+    let smallest = bx.lengths().product() / edge.pow(3) as f64;
+    for row in 0..particles.len() {
+        if !lacking(particles.scalar(Field::SmoothingLength)[row]) {
+            continue;
+        }
+        let [x, y, z] = place(particles.vector_at(Field::Position, row));
+        let count = |level: u32| {
+            let coarse = edge >> level;
+            counts[level as usize][((x >> level) * coarse + (y >> level)) * coarse + (z >> level)] as f64
+        };
+        let level = (0..LEVELS).find(|&level| count(level) >= neighbors).unwrap_or(LEVELS);
+        let density = count(level) / (smallest * f64::from(8u32.pow(level)));
+        particles.scalar_mut(Field::SmoothingLength)[row] = smoothing_length(neighbors / density);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comm::run_local;
+
+    #[test]
+    fn smoothing_lengths_come_from_the_local_density() {
+        let bx = SimulationBox {
+            lower: Vec3d::zeros(),
+            upper: Vec3d::repeat(1.0),
+            boundary: [Boundary::Periodic; 3],
+        };
+        let count = 32usize;
+        let lengths = run_local(2, |comm| {
+            let mut particles = Particles::new(&[Field::Position, Field::SmoothingLength], count.pow(3) / 2);
+            for row in 0..particles.len() {
+                let k = 2 * row + comm.rank();
+                let cell = [k / (count * count), k / count % count, k % count];
+                let position = Vec3d::from(cell.map(|c| (c as f64 + 0.5) / count as f64));
+                particles.set_vector(Field::Position, row, position);
+            }
+            particles.scalar_mut(Field::SmoothingLength)[0] = 0.123;
+            guess_smoothing_lengths(&bx, 100.0, &comm, &mut particles);
+            particles.scalar(Field::SmoothingLength).to_vec()
+        });
+        let exact = smoothing_length(100.0 / (count as f64).powi(3));
+        for lengths in lengths {
+            assert_eq!(lengths[0], 0.123, "what is there stays");
+            assert!(lengths[1..].iter().all(|length| (length / exact - 1.0).abs() < 1e-9));
+        }
+    }
+}
