@@ -1,1 +1,186 @@
-//! The commands of the program, one file each.
+//! The command line: one file a command, and what they share.
+
+mod check;
+mod info;
+mod new;
+mod run;
+mod schema;
+mod threads;
+mod validate;
+
+use crate::{Error, Result, report};
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// How a command ended when nothing went wrong on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// All was done.
+    Done,
+    /// What was checked does not hold.
+    Failed,
+    /// A signal stopped the run, after a checkpoint.
+    Stopped,
+}
+
+impl Ending {
+    fn exit_status(self) -> u8 {
+        match self {
+            Ending::Done => 0,
+            Ending::Failed => 1,
+            Ending::Stopped => 3,
+        }
+    }
+}
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "hilbrium",
+    version,
+    about = "Smoothed particle hydrodynamics and gravity along a Hilbert curve",
+    long_about = "Smoothed particle hydrodynamics and gravity along a Hilbert curve.\n\n\
+        A run is described by a deck, a TOML file: `hilbrium new evrard` prints one to start from.\n\
+        The same program runs alone and under mpirun.",
+    after_help = "Exit status: 0 done, 1 failed run or check, 2 bad usage or deck, 3 stopped by a signal after a checkpoint.",
+    subcommand_required = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
+struct Line {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a deck; under mpirun, on all its ranks
+    #[command(after_help = "Examples:\n  mpirun -n 2 hilbrium run inputs/evrard.toml\n  \
+        hilbrium run inputs/evrard.toml --set start.evrard.particles=10000 --set output.directory=out/small\n\n\
+        SIGINT and SIGTERM write a checkpoint and stop the run with status 3.")]
+    Run {
+        #[command(flatten)]
+        deck: DeckArguments,
+        /// Go on from this checkpoint instead of from the deck's start
+        #[arg(long, value_name = "CHECKPOINT.h5")]
+        restart: Option<PathBuf>,
+    },
+    /// Check a deck and print it with every default; runs nothing
+    Check {
+        #[command(flatten)]
+        deck: DeckArguments,
+    },
+    /// Compare a snapshot with an exact or reference solution; status 1 if it fails
+    Validate {
+        /// The snapshot
+        #[arg(value_name = "SNAPSHOT.h5")]
+        snapshot: PathBuf,
+        /// The solution to compare with, such as evrard
+        #[arg(long, value_name = "CASE")]
+        against: String,
+        /// Also write the verdict as JSON to this file
+        #[arg(long, value_name = "FILE")]
+        json: Option<PathBuf>,
+        /// Also draw the profiles as PNG and SVG into this folder
+        #[arg(long, value_name = "FOLDER")]
+        pictures: Option<PathBuf>,
+    },
+    /// Tell what a snapshot or checkpoint holds
+    Info {
+        /// The file
+        #[arg(value_name = "FILE.h5")]
+        file: PathBuf,
+    },
+    /// Print a commented deck to start from
+    #[command(after_help = "Example: hilbrium new evrard > evrard.toml")]
+    New {
+        /// The case
+        #[arg(value_name = "CASE", value_parser = clap::builder::PossibleValuesParser::new(
+            crate::deck::CASES.iter().map(|case| case.name)))]
+        case: String,
+    },
+    /// Print the JSON Schema of decks, for editors
+    Schema,
+}
+
+/// A deck and what is set over it.
+#[derive(Debug, Args)]
+struct DeckArguments {
+    /// The deck
+    #[arg(value_name = "DECK.toml")]
+    deck: PathBuf,
+    /// Set a key over the deck, as often as wanted: --set run.end_time=0.5
+    #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
+    set: Vec<String>,
+}
+
+/// Do what the arguments say and give the process's exit status. Under an MPI launcher rank 0 alone prints, and
+/// `run` alone uses the other ranks.
+pub fn main(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode {
+    let root = launched_rank().is_none_or(|rank| rank == 0);
+    let command = match Line::try_parse_from(arguments) {
+        Ok(line) => line.command,
+        Err(usage) => {
+            if root {
+                // A closed pipe is no failure: nobody is left to read the help.
+                let _ = usage.print();
+            }
+            return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2));
+        }
+    };
+    if let Command::Run { deck, restart } = &command {
+        return ExitCode::from(run::run(&deck.deck, &deck.set, restart.as_deref()));
+    }
+    if !root {
+        return ExitCode::SUCCESS;
+    }
+    report::start(true);
+    let outcome = match command {
+        Command::Run { .. } => unreachable!("run was handled above"),
+        Command::Check { deck } => check::check(&deck.deck, &deck.set),
+        Command::Validate { snapshot, against, json, pictures } => {
+            validate::validate(&snapshot, &against, json.as_deref(), pictures.as_deref())
+        }
+        Command::Info { file } => info::info(&file),
+        Command::New { case } => new::new(&case),
+        Command::Schema => schema::schema(),
+    };
+    ExitCode::from(status(outcome))
+}
+
+/// The exit status of an outcome; an error is told on standard error.
+fn status(outcome: Result<Ending>) -> u8 {
+    match outcome {
+        Ok(ending) => ending.exit_status(),
+        Err(error) => {
+            report::error(&told(&error));
+            error.exit_status()
+        }
+    }
+}
+
+/// An error as people read it. A deck's report has its own heads.
+fn told(error: &Error) -> String {
+    match error {
+        Error::Deck { .. } => error.to_string(),
+        _ => format!("error: {error}"),
+    }
+}
+
+/// The rank that an MPI launcher gave this process, if one started it: known without starting MPI.
+fn launched_rank() -> Option<usize> {
+    ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok()?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Line::command().debug_assert();
+    }
+}

@@ -79,7 +79,8 @@ impl Report {
                 let (name, line, column) = self.locate(place);
                 let gutter = " ".repeat(line.to_string().len());
                 let (excerpt, before, width) = self.excerpt(place);
-                writeln!(out, "{gutter}--> {}:{line}:{column}", printable(name))?;
+                let position = if place.source == 0 { format!(":{line}:{column}") } else { String::new() };
+                writeln!(out, "{gutter}--> {}{position}", printable(name))?;
                 writeln!(out, "{gutter} |")?;
                 writeln!(out, "{line} | {excerpt}")?;
                 writeln!(out, "{gutter} | {}{}", " ".repeat(before), "^".repeat(width))?;

@@ -163,6 +163,7 @@ impl Deck<'_> {
                         upper[d]
                     );
                     self.report(places[1].clone(), message, "give lower < upper in every dimension");
+                    return None;
                 }
                 Some([lower, upper])
             }

@@ -4,7 +4,7 @@ use super::keys::{self, SECTIONS, Section};
 use super::mistake::{Mistake, Place, Source};
 use super::nearest::nearest;
 use super::value::{self, Value, shortened};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
@@ -62,10 +62,12 @@ impl Raw {
             self.unreadable(span, "too many dots on one line".into(), "write sections as [section] tables");
         } else {
             let (table, errors) = DeTable::parse_recoverable(text);
-            let mut lines = Vec::new();
+            let newlines: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+            let line_of = |at: usize| newlines.partition_point(|&newline| newline < at);
+            let mut lines = BTreeSet::new();
             for error in &errors {
                 let span = error.span().unwrap_or(text.len()..text.len());
-                lines.push(line_of(text, span.start));
+                lines.insert(line_of(span.start));
                 let (message, help) = syntax(error.message());
                 self.unreadable(span, message, help);
             }
@@ -75,7 +77,7 @@ impl Raw {
             if self.broken {
                 let found = self.mistakes.split_off(before);
                 let elsewhere = |mistake: &Mistake| match &mistake.place {
-                    Some(place) => !lines.contains(&line_of(text, place.span.start)),
+                    Some(place) => !lines.contains(&line_of(place.span.start)),
                     None => false,
                 };
                 self.mistakes.extend(found.into_iter().filter(elsewhere));
@@ -247,11 +249,6 @@ fn unknown(section: &Section, name: &str, written: &DeValue<'_>) -> (String, Str
 
 fn last_name(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
-}
-
-fn line_of(text: &str, at: usize) -> usize {
-    let at = at.min(text.len());
-    text.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count()
 }
 
 /// The first line, if any, with more dots between names than any deck needs. Dots inside comments that stand

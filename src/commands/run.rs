@@ -1,0 +1,51 @@
+//! `hilbrium run`: a deck, on all ranks.
+
+use super::{Ending, status, threads, told};
+use crate::comm::Communicator;
+use crate::deck::{self, Plan};
+use crate::{Error, Result, report};
+use std::path::Path;
+
+/// Run a deck on all ranks that were started together. The exit status is the same on all.
+pub(super) fn run(path: &Path, overrides: &[String], restart: Option<&Path>) -> u8 {
+    let comm = match Communicator::world() {
+        Ok(comm) => comm,
+        Err(error) => return status(Err(error)),
+    };
+    report::start(comm.is_root());
+    let outcome = prepare(&comm, path, overrides).and_then(|plan| advance(&plan, &comm, restart));
+    end(&comm, outcome)
+}
+
+/// The plan, which all ranks must have read.
+fn prepare(comm: &Communicator, path: &Path, overrides: &[String]) -> Result<Plan> {
+    let (plan, outcome) = match deck::read(path, overrides) {
+        Ok(plan) => (Some(plan), Ok(())),
+        Err(error) => (None, Err(error)),
+    };
+    comm.agree(outcome)?;
+    let Some(plan) = plan else { return Err(Error::Elsewhere) };
+    let started = threads::start(comm, plan.run.threads).map(drop);
+    comm.agree(started).map(|()| plan)
+}
+
+fn advance(_plan: &Plan, _comm: &Communicator, _restart: Option<&Path>) -> Result<Ending> {
+    Err(Error::usage("this version cannot run a deck", "use `hilbrium check`"))
+}
+
+/// All ranks tell what went wrong on them, rank 0 says the first of it, and all end with the worst status.
+fn end(comm: &Communicator, outcome: Result<Ending>) -> u8 {
+    let (ending, agreed) = match outcome {
+        Ok(ending) => (ending, comm.agree(Ok(()))),
+        Err(error) => (Ending::Failed, comm.agree(Err(error))),
+    };
+    let Err(error) = agreed else { return status(Ok(ending)) };
+    let own = if matches!(error, Error::Elsewhere) { String::new() } else { told(&error) };
+    let texts = comm.all_gather(own.as_bytes());
+    if let Some(text) = texts.iter().find(|text| !text.is_empty()) {
+        report::error(&String::from_utf8_lossy(text));
+    }
+    let mut worst = [u64::from(error.exit_status())];
+    comm.all_max(&mut worst);
+    worst[0] as u8
+}
