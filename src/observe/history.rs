@@ -95,10 +95,13 @@ impl History {
     }
 
     /// Time and value of the extremum of `values` (one a row): of the parabola through the rows about the greatest
-    /// `sign * value`, by least squares over `window` of time to either side. `None` with fewer than three rows there.
+    /// `sign * value`, by least squares over `window` of time to either side, or as far as the next rows. `None` with
+    /// fewer than three rows.
     pub fn extremum(&self, values: &[f64], sign: f64, window: f64) -> Option<(f64, f64)> {
         let peak = (0..values.len()).max_by(|&a, &b| (sign * values[a]).total_cmp(&(sign * values[b])))?;
         let center = self.time[peak];
+        let next = [peak.saturating_sub(1), (peak + 1).min(values.len() - 1)];
+        let window = next.iter().map(|&k| (self.time[k] - center).abs()).fold(window, f64::max);
         let near = (0..values.len()).filter(|&k| (self.time[k] - center).abs() <= window);
         // Normal equations of a + b s + c s^2, s = (t - center) / window.
         let (mut matrix, mut right, mut count) = (nalgebra::Matrix3::zeros(), nalgebra::Vector3::zeros(), 0);

@@ -117,6 +117,12 @@ pub fn quantity(value: f64) -> String {
     format!("{scaled:.decimals$}{suffix}")
 }
 
+/// A number to at most that many digits after its first, without trailing zeros: `0.77` for 0.7700000000000002.
+pub fn rounded(value: f64, digits: usize) -> String {
+    let rounded: f64 = format!("{value:.digits$e}").parse().unwrap_or(value);
+    format!("{rounded}")
+}
+
 /// A whole number with its digits in groups of three: `65,465`.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
@@ -147,6 +153,7 @@ mod tests {
         assert_eq!(quantity(999_700.0), "1.00M");
         assert_eq!(quantity(3.41e6), "3.41M");
         assert_eq!(quantity(f64::NAN), "?");
+        assert_eq!(rounded(0.770_000_000_000_000_2, 6), "0.77");
         assert_eq!(grouped(65_465), "65,465");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1_000_000), "1,000,000");

@@ -1,1 +1,157 @@
 //! Validation: exact and reference solutions, norms, verdicts, pictures.
+//!
+//! A solution is a file with a function from [`Subject`] to [`Findings`], and a line in [`SOLUTIONS`].
+//!
+//! # The JSON verdict
+//!
+//! ```json
+//! {
+//!   "against": "evrard", "snapshot": "out/evrard/snapshot_0008.h5", "time": 0.77, "particles": 100000,
+//!   "passed": true,                      // at least one gate, none failed
+//!   "checks": [{
+//!     "name": "log10 density",           // every figure is a deviation: smaller is better
+//!     "measured": 0.031,                 // null if it could not be measured
+//!     "gate": 0.0469, "aim": 0.0328,     // null if there is none
+//!     "baseline": 0.0469,                // SPH-EXA's figure at this number of particles, or null
+//!     "ratio": 0.66,                     // measured / baseline, or null
+//!     "outcome": "passed",               // "passed" | "failed" | "reported" (no gate) | "skipped"
+//!     "note": "mean of |deviation|, 40 bins"
+//!   }]
+//! }
+//! ```
+
+mod evrard;
+pub mod radial;
+mod verdict;
+
+pub use verdict::{Check, Outcome, Verdict};
+
+use std::path::Path;
+
+use crate::observe::History;
+use crate::particles::{Field, Particles};
+use crate::report::{self, picture::Canvas};
+use crate::{Error, Result};
+
+/// What is judged.
+pub struct Subject<'a> {
+    /// The particles.
+    pub particles: &'a Particles,
+    /// Their time.
+    pub time: f64,
+    /// The run's energies over time, where known.
+    pub history: Option<&'a History>,
+}
+
+/// What a solution finds: checks, and pictures by the tail of their name.
+pub struct Findings {
+    /// The checks.
+    pub checks: Vec<Check>,
+    /// The pictures.
+    pub pictures: Vec<(&'static str, Canvas)>,
+}
+
+/// A solution to compare with.
+struct Solution {
+    name: &'static str,
+    title: &'static str,
+    /// Columns that must be there.
+    needs: &'static [Field],
+    judge: fn(&Subject) -> Findings,
+}
+
+const GAS: &[Field] = &[Field::Position, Field::Velocity, Field::Mass, Field::Density, Field::InternalEnergy];
+
+/// All solutions, by the name that `--against` takes.
+const SOLUTIONS: &[Solution] =
+    &[Solution { name: "evrard", title: "Evrard collapse", needs: GAS, judge: evrard::judge }];
+
+/// The names that `--against` takes.
+pub fn names() -> Vec<&'static str> {
+    SOLUTIONS.iter().map(|solution| solution.name).collect()
+}
+
+/// Compare a snapshot with a solution: print the table, write the JSON verdict and the pictures where asked to (a folder;
+/// files are named after the snapshot). Returns whether it passed. Energies over time are those of `observables.csv`
+/// beside the snapshot.
+///
+/// # Errors
+/// An unknown solution; a file that cannot be read or written; a snapshot that lacks a column or holds a value that is no
+/// number.
+pub fn run(snapshot: &Path, against: &str, json: Option<&Path>, pictures: Option<&Path>) -> Result<bool> {
+    solution(against)?;
+    let (header, particles) = crate::snapshot::read_snapshot(snapshot)?;
+    let record = snapshot.with_file_name("observables.csv");
+    let history = if record.exists() { Some(History::read(&record)?) } else { None };
+    let subject = Subject { particles: &particles, time: header.time, history: history.as_ref() };
+    let (verdict, findings) = judge(&subject, against, snapshot)?;
+    report::line(&verdict.text());
+    if let Some(path) = json {
+        let text = serde_json::to_string_pretty(&verdict).unwrap_or_else(|_| unreachable!("a verdict is plain data"));
+        std::fs::write(path, text + "\n").map_err(|cause| Error::file("write", path, &cause))?;
+        report::line(&format!("verdict: {}", path.display()));
+    }
+    if let Some(folder) = pictures {
+        let stem = snapshot.file_stem().map_or_else(|| "snapshot".into(), |stem| stem.to_string_lossy());
+        for (tail, canvas) in &findings.pictures {
+            canvas.write(folder, &format!("{stem}-{tail}"))?;
+            report::line(&format!("picture: {}", folder.join(format!("{stem}-{tail}.png")).display()));
+        }
+    }
+    Ok(verdict.passed)
+}
+
+/// Judge particles that are already read; `snapshot` names them in messages.
+///
+/// # Errors
+/// An unknown solution, a missing column, or a value that is no finite number (or no positive one, for masses and
+/// densities).
+pub fn judge(subject: &Subject, against: &str, snapshot: &Path) -> Result<(Verdict, Findings)> {
+    let solution = solution(against)?;
+    sound(subject, solution, snapshot)?;
+    let findings = (solution.judge)(subject);
+    let count = subject.particles.owned().len() as u64;
+    let name = snapshot.display().to_string();
+    Ok((Verdict::new(solution.title, name, subject.time, count, findings.checks.clone()), findings))
+}
+
+fn solution(name: &str) -> Result<&'static Solution> {
+    SOLUTIONS.iter().find(|solution| solution.name == name).ok_or_else(|| {
+        Error::usage(format!("there is no solution \"{name}\""), format!("the solutions are: {}", names().join(", ")))
+    })
+}
+
+/// All values of the needed columns, and of those used where present, are finite; masses and densities positive.
+fn sound(subject: &Subject, solution: &Solution, snapshot: &Path) -> Result<()> {
+    let particles = subject.particles;
+    let content =
+        |what: String, remedy: &str| Error::Content { path: snapshot.to_owned(), what, remedy: remedy.into() };
+    if !subject.time.is_finite() {
+        return Err(content("its time is no finite number".into(), "write the snapshot again"));
+    }
+    for &field in solution.needs {
+        if !particles.has(field) {
+            let what = format!("it has no {} of the particles, which \"{}\" needs", field.name(), solution.name);
+            return Err(content(what, "write snapshots with this column"));
+        }
+    }
+    for &field in solution.needs.iter().chain(&[Field::Pressure, Field::SmoothingLength]) {
+        if !particles.has(field) {
+            continue;
+        }
+        let positive = matches!(field, Field::Mass | Field::Density | Field::SmoothingLength);
+        for component in 0..field.components() {
+            let column = particles.component(field, component);
+            let wrong = particles.owned().find(|&row| !column[row].is_finite() || positive && column[row] <= 0.0);
+            if let Some(row) = wrong {
+                let what =
+                    format!("{} of particle {} is {}", field.name(), particles.id[row], column[row]);
+                return Err(content(what, "run again; the run that wrote it went wrong"));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! Charts: panels with axes, series and a legend, laid out in a grid.
 
 use super::{Anchor, Canvas, Color, FAINT, GRAY, INK, font};
+use crate::report::rounded;
 
 /// How an axis maps values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +71,7 @@ pub struct Panel {
     pub legend: Corner,
 }
 
-const MARGIN: [f64; 4] = [66.0, 14.0, 14.0, 46.0]; // left, right, top, bottom
+const MARGIN: [f64; 4] = [66.0, 20.0, 14.0, 46.0]; // left, right, top, bottom
 const TITLE: f64 = 44.0;
 const LABEL: f64 = 13.0;
 const TICK: f64 = 11.5;
@@ -252,9 +253,9 @@ impl Axis {
     }
 }
 
-/// Multiples of 1, 2 or 5 times a power of ten, about six of them.
+/// Multiples of 1, 2 or 5 times a power of ten, at most eight of them.
 fn linear_ticks(from: f64, to: f64) -> Vec<Tick> {
-    let rough = (to - from) / 6.0;
+    let rough = (to - from) / 8.0;
     let power = 10f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|digit| digit * power).find(|&step| step >= rough);
     let step = step.unwrap_or(10.0 * power);
@@ -280,9 +281,9 @@ fn logarithmic_ticks(from: f64, to: f64) -> Vec<Tick> {
             let plain = decades < 2.5;
             let every = if decades > 8.0 { 2 } else { 1 };
             let text = match digit {
-                1 if plain => plain_number(value),
+                1 if plain => rounded(value, 3),
                 1 if exponent.rem_euclid(every) == 0 => format!("10{}", superscript(exponent)),
-                2 | 5 if plain => plain_number(value),
+                2 | 5 if plain => rounded(value, 3),
                 _ => String::new(),
             };
             ticks.push(Tick { value, text });
@@ -291,11 +292,6 @@ fn logarithmic_ticks(from: f64, to: f64) -> Vec<Tick> {
     ticks
 }
 
-fn plain_number(value: f64) -> String {
-    // The value is a digit times a power of ten, of which the multiplication has left the last bit wrong.
-    let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
-    format!("{rounded}")
-}
 
 fn superscript(exponent: i32) -> String {
     let digits: Vec<char> = "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().collect();
@@ -317,6 +313,7 @@ mod tests {
     #[test]
     fn ticks_are_round() {
         assert_eq!(texts(&linear_ticks(-1.7, 0.3)), ["−1.5", "−1.0", "−0.5", "0.0"]);
+        assert_eq!(texts(&linear_ticks(0.0, 0.35)), ["0.00", "0.05", "0.10", "0.15", "0.20", "0.25", "0.30", "0.35"]);
         assert_eq!(texts(&logarithmic_ticks(0.01, 1.0)), ["0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1"]);
         assert_eq!(texts(&logarithmic_ticks(0.01, 10.0)), ["10⁻²", "10⁻¹", "10⁰", "10¹"]);
         assert_eq!(logarithmic_ticks(1.0, 1000.0).len(), 28);
