@@ -87,7 +87,8 @@ pub fn run(snapshot: &Path, against: &str, json: Option<&Path>, pictures: Option
     let (verdict, findings) = judge(&subject, against, snapshot)?;
     report::line(&verdict.text());
     if let Some(path) = json {
-        let text = serde_json::to_string_pretty(&verdict).unwrap_or_else(|_| unreachable!("a verdict is plain data"));
+        let text = serde_json::to_string_pretty(&verdict)
+            .unwrap_or_else(|_| unreachable!("a verdict is plain data"));
         std::fs::write(path, text + "\n").map_err(|cause| Error::file("write", path, &cause))?;
         report::line(&format!("verdict: {}", path.display()));
     }
@@ -117,21 +118,28 @@ pub fn judge(subject: &Subject, against: &str, snapshot: &Path) -> Result<(Verdi
 
 fn solution(name: &str) -> Result<&'static Solution> {
     SOLUTIONS.iter().find(|solution| solution.name == name).ok_or_else(|| {
-        Error::usage(format!("there is no solution \"{name}\""), format!("the solutions are: {}", names().join(", ")))
+        Error::usage(
+            format!("there is no solution \"{name}\""),
+            format!("the solutions are: {}", names().join(", ")),
+        )
     })
 }
 
 /// All values of the needed columns, and of those used where present, are finite; masses and densities positive.
 fn sound(subject: &Subject, solution: &Solution, snapshot: &Path) -> Result<()> {
     let particles = subject.particles;
-    let content =
-        |what: String, remedy: &str| Error::Content { path: snapshot.to_owned(), what, remedy: remedy.into() };
+    let content = |what: String, remedy: &str| Error::Content {
+        path: snapshot.to_owned(),
+        what,
+        remedy: remedy.into(),
+    };
     if !subject.time.is_finite() {
         return Err(content("its time is no finite number".into(), "write the snapshot again"));
     }
     for &field in solution.needs {
         if !particles.has(field) {
-            let what = format!("it has no {} of the particles, which \"{}\" needs", field.name(), solution.name);
+            let what =
+                format!("it has no {} of the particles, which \"{}\" needs", field.name(), solution.name);
             return Err(content(what, "write snapshots with this column"));
         }
     }
@@ -142,10 +150,10 @@ fn sound(subject: &Subject, solution: &Solution, snapshot: &Path) -> Result<()> 
         let positive = matches!(field, Field::Mass | Field::Density | Field::SmoothingLength);
         for component in 0..field.components() {
             let column = particles.component(field, component);
-            let wrong = particles.owned().find(|&row| !column[row].is_finite() || positive && column[row] <= 0.0);
+            let wrong =
+                particles.owned().find(|&row| !column[row].is_finite() || positive && column[row] <= 0.0);
             if let Some(row) = wrong {
-                let what =
-                    format!("{} of particle {} is {}", field.name(), particles.id[row], column[row]);
+                let what = format!("{} of particle {} is {}", field.name(), particles.id[row], column[row]);
                 return Err(content(what, "run again; the run that wrote it went wrong"));
             }
         }

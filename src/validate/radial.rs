@@ -72,7 +72,8 @@ impl Radial {
             let along = particles.vector_at(Field::Velocity, row).dot(&outward);
             let computed = (gamma - 1.0) * density * energies[row];
             // A snapshot may name a pressure without having one: zero where there is thermal energy is none.
-            let pressure = pressures.map(|column| column[row]).filter(|&stored| stored > 0.0).unwrap_or(computed);
+            let pressure =
+                pressures.map(|column| column[row]).filter(|&stored| stored > 0.0).unwrap_or(computed);
             let volume = 100.0 * mass / density;
             let sphere = 0.5 * (volume * 0.75 / std::f64::consts::PI).cbrt();
             sorted.radius.push(radius);

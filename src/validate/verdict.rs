@@ -43,7 +43,8 @@ impl Check {
     /// A figure that passes up to `gate`; `None` or not a number fails.
     pub fn gated(name: &'static str, measured: Option<f64>, gate: f64, aim: Option<f64>) -> Self {
         let measured = measured.filter(|value| value.is_finite());
-        let outcome = if measured.is_some_and(|value| value <= gate) { Outcome::Passed } else { Outcome::Failed };
+        let outcome =
+            if measured.is_some_and(|value| value <= gate) { Outcome::Passed } else { Outcome::Failed };
         let note = if measured.is_none() { "not enough data to measure it".into() } else { String::new() };
         Self { name, measured, gate: Some(gate), aim, baseline: None, ratio: None, outcome, note }
     }
@@ -118,7 +119,7 @@ impl Verdict {
     /// The verdict as a table and a last line that says it in words.
     pub fn text(&self) -> String {
         let rows: Vec<_> = self.checks.iter().map(Check::cells).collect();
-        let header = ["check", "measured", "gate", "aim", "/SPH-EXA", "", ""];
+        let header = ["check", "measured", "gate", "aim", "÷ SPH-EXA", "", ""];
         let of = |outcome| self.checks.iter().filter(move |check| check.outcome == outcome);
         let (passed, failed) = (of(Outcome::Passed).count(), of(Outcome::Failed).count());
         let names = of(Outcome::Failed).map(|check| check.name).collect::<Vec<_>>().join(", ");

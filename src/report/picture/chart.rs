@@ -292,7 +292,6 @@ fn logarithmic_ticks(from: f64, to: f64) -> Vec<Tick> {
     ticks
 }
 
-
 fn superscript(exponent: i32) -> String {
     let digits: Vec<char> = "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().collect();
     exponent
@@ -313,7 +312,10 @@ mod tests {
     #[test]
     fn ticks_are_round() {
         assert_eq!(texts(&linear_ticks(-1.7, 0.3)), ["−1.5", "−1.0", "−0.5", "0.0"]);
-        assert_eq!(texts(&linear_ticks(0.0, 0.35)), ["0.00", "0.05", "0.10", "0.15", "0.20", "0.25", "0.30", "0.35"]);
+        assert_eq!(
+            texts(&linear_ticks(0.0, 0.35)),
+            ["0.00", "0.05", "0.10", "0.15", "0.20", "0.25", "0.30", "0.35"]
+        );
         assert_eq!(texts(&logarithmic_ticks(0.01, 1.0)), ["0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1"]);
         assert_eq!(texts(&logarithmic_ticks(0.01, 10.0)), ["10⁻²", "10⁻¹", "10⁰", "10¹"]);
         assert_eq!(logarithmic_ticks(1.0, 1000.0).len(), 28);

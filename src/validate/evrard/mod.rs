@@ -80,14 +80,15 @@ fn entropy_check(radial: &Radial, time: f64) -> Check {
         return Check::skipped(name, "the shock has passed");
     }
     let rows = radial.between(inner, AHEAD.1);
-    let deviations = rows.map(|row| (radial.entropy[row] / initial_entropy(radial.enclosed[row]) - 1.0).abs());
+    let deviations =
+        rows.map(|row| (radial.entropy[row] / initial_entropy(radial.enclosed[row]) - 1.0).abs());
     let gate = sph_exa(time, radial.len() as u64).entropy;
     Check::against(name, median(deviations.collect()), gate, 0.02)
         .noting(format!("median |K/K0 − 1|, {inner:.2} < r < {}", AHEAD.1))
 }
 
 fn shock_check(radial: &Radial, reference: Option<&Reference>) -> Check {
-    let name = "shock radius, in smoothing lengths";
+    let name = "shock radius / h";
     let Some(reference) = reference else {
         return Check::skipped(name, "known for t = 0.77 to 0.80");
     };
@@ -136,14 +137,18 @@ fn history_checks(history: Option<&History>, time: f64) -> Vec<Check> {
     let reaches = !history.time.is_empty() && end >= time - 0.02;
     let mut checks = vec![if reaches {
         // Times are compared with room for their last bits.
-        Check::gated(drift, history.drift(time + 1e-9), gate, aim).noting(format!("largest up to t = {:.4}", end.min(time)))
+        Check::gated(drift, history.drift(time + 1e-9), gate, aim)
+            .noting(format!("largest up to t = {:.4}", end.min(time)))
     } else {
         Check::skipped(drift, format!("observables.csv ends at t = {end:.4}"))
     }];
     let columns = [(&history.kinetic, 1.0), (&history.thermal, 1.0), (&history.potential, -1.0)];
     for (k, (values, sign)) in columns.into_iter().enumerate() {
         checks.push(if end < EXTREMA[k] + 0.05 {
-            Check::skipped(names[k], format!("expected at {}, observables.csv ends at t = {end:.4}", EXTREMA[k]))
+            Check::skipped(
+                names[k],
+                format!("expected at {}, observables.csv ends at t = {end:.4}", EXTREMA[k]),
+            )
         } else {
             let found = history.extremum(values, sign, 0.03);
             let check = Check::gated(names[k], found.map(|(at, _)| (at - EXTREMA[k]).abs()), 0.02, None);

@@ -39,12 +39,42 @@ fn profiles(radial: &Radial, reference: Option<&Reference>) -> Vec<Panel> {
         let row = radial.between(0.0, radius).end;
         radial.enclosed.get(row).map_or(f64::NAN, |&enclosed| initial_entropy(enclosed))
     };
-    let of = |value: fn(&Reference, f64) -> f64| reference.map(|reference| curve(|radius| value(reference, radius)));
+    let of = |value: fn(&Reference, f64) -> f64| {
+        reference.map(|reference| curve(|radius| value(reference, radius)))
+    };
     let mut panels = vec![
-        panel(radial, "density ρ", Scale::Logarithmic, &radial.density, of(Reference::density), Corner::UpperRight),
-        panel(radial, "radial velocity", Scale::Linear, &radial.velocity, of(Reference::velocity), Corner::LowerLeft),
-        panel(radial, "pressure P", Scale::Logarithmic, &radial.pressure, of(Reference::pressure), Corner::UpperRight),
-        panel(radial, "entropic function K", Scale::Linear, &radial.entropy, of(Reference::entropy), Corner::UpperLeft),
+        panel(
+            radial,
+            "density ρ",
+            Scale::Logarithmic,
+            &radial.density,
+            of(Reference::density),
+            Corner::UpperRight,
+        ),
+        panel(
+            radial,
+            "radial velocity",
+            Scale::Linear,
+            &radial.velocity,
+            of(Reference::velocity),
+            Corner::LowerLeft,
+        ),
+        panel(
+            radial,
+            "pressure P",
+            Scale::Logarithmic,
+            &radial.pressure,
+            of(Reference::pressure),
+            Corner::UpperRight,
+        ),
+        panel(
+            radial,
+            "entropic function K",
+            Scale::Linear,
+            &radial.entropy,
+            of(Reference::entropy),
+            Corner::UpperLeft,
+        ),
     ];
     let unshocked = Series {
         name: "exact until the shock".into(),
@@ -77,7 +107,8 @@ fn panel(
     legend: Corner,
 ) -> Panel {
     let stride = radial.len().div_ceil(DOTS).max(1);
-    let dots: Vec<_> = (0..radial.len()).step_by(stride).map(|row| (radial.radius[row], column[row])).collect();
+    let dots: Vec<_> =
+        (0..radial.len()).step_by(stride).map(|row| (radial.radius[row], column[row])).collect();
     let bins = radial.medians(column, BINS, RANGE);
     let range = shown_range(radial, column, scale, reference.as_deref().unwrap_or_default());
     let mut series =
@@ -107,7 +138,8 @@ fn shown_range(radial: &Radial, column: &[f64], scale: Scale, reference: &[(f64,
     let skip = values.len() / 1000;
     let kept = values.get(skip..values.len() - skip).unwrap_or_default();
     let ends = kept.first().into_iter().chain(kept.last()).chain(reference.iter().map(|(_, value)| value));
-    let (low, high) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &value| (low.min(value), high.max(value)));
+    let (low, high) = ends
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &value| (low.min(value), high.max(value)));
     match scale {
         _ if low > high => (0.1, 1.0),
         Scale::Logarithmic => (low / 1.5, high * 1.5),
@@ -122,15 +154,25 @@ fn energy_panels(subject: &Subject) -> Vec<Panel> {
     let Some(history) = subject.history else { return Vec::new() };
     let table = energies();
     let end = history.time.iter().copied().fold(subject.time, f64::max);
-    let pairs = |time: &[f64], values: &[f64]| time.iter().copied().zip(values.iter().copied()).collect::<Vec<_>>();
+    let pairs =
+        |time: &[f64], values: &[f64]| time.iter().copied().zip(values.iter().copied()).collect::<Vec<_>>();
     let mut series = Vec::new();
-    let mine = [("kinetic", &history.kinetic, BLUE), ("thermal", &history.thermal, RED), ("potential", &history.potential, GREEN)];
+    let mine = [
+        ("kinetic", &history.kinetic, BLUE),
+        ("thermal", &history.thermal, RED),
+        ("potential", &history.potential, GREEN),
+    ];
     for (name, values, color) in mine {
         let points = pairs(&history.time, values);
         series.push(Series { name: name.into(), points, mark: Mark::Line(1.8, None), color });
     }
     let total = history.total();
-    series.push(Series { name: "total".into(), points: pairs(&history.time, &total), mark: Mark::Line(1.8, None), color: GRAY });
+    series.push(Series {
+        name: "total".into(),
+        points: pairs(&history.time, &total),
+        mark: Mark::Line(1.8, None),
+        color: GRAY,
+    });
     for (k, values) in [&table.kinetic, &table.thermal, &table.potential].into_iter().enumerate() {
         let name = if k == 0 { "reference" } else { "" };
         series.push(Series {
@@ -141,8 +183,11 @@ fn energy_panels(subject: &Subject) -> Vec<Panel> {
         });
     }
     let time_axis = || Axis { label: "time t".into(), range: (0.0, end.max(1e-9)), scale: Scale::Linear };
-    let known = table.time.iter().zip(&table.potential).zip(&table.thermal).filter(|((time, _), _)| **time <= end);
-    let (low, high) = known.fold((-0.7f64, 0.1f64), |(low, high), ((_, &potential), &thermal)| (low.min(potential), high.max(thermal)));
+    let known =
+        table.time.iter().zip(&table.potential).zip(&table.thermal).filter(|((time, _), _)| **time <= end);
+    let (low, high) = known.fold((-0.7f64, 0.1f64), |(low, high), ((_, &potential), &thermal)| {
+        (low.min(potential), high.max(thermal))
+    });
     let room = 0.08 * (high - low);
     let energy = Panel {
         x: time_axis(),
@@ -155,8 +200,17 @@ fn energy_panels(subject: &Subject) -> Vec<Panel> {
     let largest = drift.iter().map(|value| value.abs()).fold(1e-6, f64::max);
     let drift = Panel {
         x: time_axis(),
-        y: Axis { label: "drift of the total energy, %".into(), range: (-1.3 * largest, 1.3 * largest), scale: Scale::Linear },
-        series: vec![Series { name: String::new(), points: pairs(&history.time, &drift), mark: Mark::Line(1.6, None), color: BLUE }],
+        y: Axis {
+            label: "drift of the total energy, %".into(),
+            range: (-1.3 * largest, 1.3 * largest),
+            scale: Scale::Linear,
+        },
+        series: vec![Series {
+            name: String::new(),
+            points: pairs(&history.time, &drift),
+            mark: Mark::Line(1.6, None),
+            color: BLUE,
+        }],
         legend: Corner::UpperLeft,
     };
     vec![energy, drift]

@@ -205,7 +205,11 @@ mod tests {
             let entropy = reference.pressure(radius) / density.powf(5.0 / 3.0);
             assert!((entropy / reference.entropy(radius) - 1.0).abs() < 1e-3);
         }
-        assert!(Reference::at(0.76).is_none() && Reference::at(0.81).is_none() && Reference::at(f64::NAN).is_none());
+        assert!(
+            Reference::at(0.76).is_none()
+                && Reference::at(0.81).is_none()
+                && Reference::at(f64::NAN).is_none()
+        );
     }
 
     #[test]
