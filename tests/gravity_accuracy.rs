@@ -1,5 +1,5 @@
 //! The tree's force errors against direct summation, and that potential and force belong together.
-use hilbrium::far::bench::{Distribution, measure, potential_energy, sample};
+use hilbrium::far::bench::{Distribution, TABLE_HEAD, measure, potential_energy, sample, table};
 use hilbrium::far::direct::direct;
 use hilbrium::far::{GravityPlan, SofteningKernel};
 
@@ -61,5 +61,16 @@ fn samples_have_the_potential_energy_of_their_distribution() {
         let energy: f64 = field.iter().zip(&particles).map(|(at, particle)| 0.5 * particle[3] * at[3]).sum();
         let expected = potential_energy(distribution);
         assert!((energy / expected - 1.0).abs() < 0.04, "{distribution:?} {energy} {expected}");
+    }
+}
+
+/// Prints the table of accuracy and speed; run alone, in a release build:
+/// `cargo test --release --test gravity_accuracy -- --ignored --nocapture`
+#[test]
+#[ignore = "a measurement"]
+fn table_of_accuracy_and_speed() {
+    println!("{TABLE_HEAD}");
+    for row in table(65_465, 4000, 5) {
+        println!("{row}");
     }
 }

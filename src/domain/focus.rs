@@ -9,6 +9,7 @@ use crate::far::opening::{Opening, TargetBox, WalkNode};
 use crate::far::tree::{Node, Tree};
 use crate::tree::{Leaves, Moments};
 use rayon::prelude::*;
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// What a rank contributes to the tree.
@@ -51,6 +52,8 @@ struct SentNode {
 /// The tree of this rank, before anything of the others is known but the moments of their coarse leaves.
 pub(crate) struct OwnTree {
     tree: Tree,
+    /// The first so many nodes are the top: down to the coarse leaves.
+    top: usize,
     /// Per coarse leaf its node in the tree, if it has particles.
     node_of: Vec<Option<usize>>,
     /// One tree an own coarse leaf.
@@ -86,6 +89,7 @@ impl OwnTree {
         let moments = comm.all_gather(&own).concat();
         assert!(moments.len() == share.leaves.len(), "the ranks do not own each coarse leaf once");
         let (mut tree, leaf_of) = Tree::top(share.leaves, &moments);
+        let top = tree.nodes.len();
         let mut node_of = vec![None; share.leaves.len()];
         for (node, leaf) in leaf_of.into_iter().enumerate().filter(|(_, leaf)| *leaf != usize::MAX) {
             node_of[leaf] = Some(node);
@@ -95,7 +99,7 @@ impl OwnTree {
                 tree.graft(node, subtree);
             }
         }
-        Self { tree, node_of, subtrees }
+        Self { tree, top, node_of, subtrees }
     }
 
     /// The tree so far: below the coarse leaves of other ranks it is closed.
@@ -122,7 +126,8 @@ impl OwnTree {
             .map(|group| group.iter().skip(1).fold(group[0], |all, one| all.joined(*one)))
             .collect();
         let peers = comm.all_gather(&mine);
-        let top = opening.walk_nodes(&focus.tree);
+        let mut top = opening.walk_nodes(&focus.tree);
+        top.truncate(self.top);
         let own: Vec<(usize, usize, Vec<WalkNode>)> = share
             .own
             .clone()
@@ -137,7 +142,7 @@ impl OwnTree {
                 if rank == comm.rank() || boxes.is_empty() || top.is_empty() {
                     return packet;
                 }
-                let wanted = opened_leaves(opening, &top, boxes);
+                let wanted = opened(opening, &top, boxes);
                 for (leaf, node, walk_nodes) in &own {
                     if let Some(boxes) = wanted.get(node) {
                         let subtree = &self.subtrees[leaf - share.own.start];
@@ -156,7 +161,7 @@ impl OwnTree {
         let nodes = comm.all_to_all(&nodes);
         let sources = comm.all_to_all(&sources);
         for ((leaves, nodes), sources) in leaves.iter().zip(&nodes).zip(&sources) {
-            focus.received_nodes += nodes.len();
+            focus.received_nodes += nodes.len() - leaves.len(); // the coarse leaves themselves are known
             focus.received_particles += sources.len();
             let (mut node, mut source) = (0, 0);
             for [leaf, node_count, source_count] in leaves {
@@ -201,18 +206,15 @@ fn refusing(opening: &Opening, node: &WalkNode, boxes: &[TargetBox]) -> Vec<Targ
     boxes.iter().filter(|group| !opening.accepts(node, group)).copied().collect()
 }
 
-/// The nodes that some of the boxes open, coming down from the root, with those boxes.
-fn opened_leaves(
-    opening: &Opening,
-    nodes: &[WalkNode],
-    boxes: &[TargetBox],
-) -> std::collections::HashMap<usize, Vec<TargetBox>> {
-    let mut opened = std::collections::HashMap::new();
+/// The nodes of the top that some of the boxes open, coming down from the root, with those boxes.
+fn opened(opening: &Opening, top: &[WalkNode], boxes: &[TargetBox]) -> HashMap<usize, Vec<TargetBox>> {
+    let mut opened = HashMap::new();
     let mut stack = vec![(0, boxes.to_vec())];
     while let Some((index, boxes)) = stack.pop() {
-        let boxes = refusing(opening, &nodes[index], &boxes);
+        let boxes = refusing(opening, &top[index], &boxes);
         if !boxes.is_empty() {
-            stack.extend(nodes[index].node.child_range().map(|child| (child, boxes.clone())));
+            let children = top[index].node.child_range().filter(|&child| child < top.len());
+            stack.extend(children.map(|child| (child, boxes.clone())));
             opened.insert(index, boxes);
         }
     }
@@ -256,5 +258,79 @@ impl Pruning<'_> {
                 self.open(child, to, &boxes, pruned);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::far::bench::{Distribution, sample};
+    use crate::far::opening::{Criterion, Interactions};
+    use proptest::prelude::*;
+
+    fn opening(criterion: Criterion, angle: f64) -> Opening {
+        Opening { criterion, angle, range: 0.02, order: 2 }
+    }
+
+    /// Total mass and number of sources that a box meets in a tree.
+    fn met(opening: &Opening, tree: &Tree, group: &TargetBox) -> (f64, usize) {
+        let mut found = Interactions::default();
+        opening.walk(&opening.walk_nodes(tree), group, &mut Vec::new(), &mut found);
+        let nodes: f64 = found.nodes.iter().map(|&node| tree.moments[node as usize].mass).sum();
+        let rows = found.rows.iter().flat_map(|&(first, end)| &tree.sources[first as usize..end as usize]);
+        let points: Vec<f64> = rows.map(|source| source[3]).collect();
+        (nodes + points.iter().sum::<f64>(), found.nodes.len() + points.len())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        /// Whatever lies inside a box for which a tree was pruned finds in the pruned tree all that it finds in the
+        /// whole one.
+        #[test]
+        fn a_pruned_tree_has_all_that_its_boxes_need(
+            seed in 0u64..1000, count in 1usize..800, angle in 0.0..1.2f64, relative: bool,
+            corners in prop::collection::vec(([-1.5..1.5, -1.5..1.5, -1.5..1.5f64], 0.0..0.5f64), 1..6),
+            within in (0.0..1.0f64, 0.0..1.0f64, 0.0..1.0f64),
+        ) {
+            let (keys, particles) = sample(Distribution::Evrard, count, seed);
+            let whole = Tree::of_cell(&keys, &particles, 0, 0, 16);
+            let criterion = if relative { Criterion::RelativeError(1e-2) } else { Criterion::Geometric };
+            let opening = opening(criterion, angle);
+            let boxes: Vec<TargetBox> = corners.iter().map(|(lower, size)| TargetBox {
+                lower: *lower, upper: lower.map(|x| x + size), acceleration: 0.5,
+            }).collect();
+            let walk_nodes = opening.walk_nodes(&whole);
+            let wanting = refusing(&opening, &walk_nodes[0], &boxes);
+            prop_assume!(!wanting.is_empty());
+            let pruned = Pruning { opening: &opening, walk_nodes: &walk_nodes, subtree: &whole }.tree(&wanting);
+            prop_assert!(pruned.nodes.len() <= whole.nodes.len() && pruned.sources.len() <= whole.sources.len());
+            for group in &boxes {
+                let span = [0, 1, 2].map(|d| group.upper[d] - group.lower[d]);
+                let part = [within.0, within.1, within.2];
+                let inside = TargetBox {
+                    lower: [0, 1, 2].map(|d| group.lower[d] + 0.5 * span[d] * part[d]),
+                    acceleration: 0.6,
+                    ..*group
+                };
+                for group in [group, &inside] {
+                    let (expected, got) = (met(&opening, &whole, group), met(&opening, &pruned, group));
+                    prop_assert!((expected.0 - got.0).abs() < 1e-12 && expected.1 == got.1);
+                    prop_assert!((got.0 - 1.0).abs() < 1e-9, "mass met: {}", got.0);
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "its owner did not send")]
+    fn opening_what_was_not_sent_is_noticed() {
+        let (keys, particles) = sample(Distribution::Evrard, 500, 1);
+        let whole = Tree::of_cell(&keys, &particles, 0, 0, 16);
+        let opening = opening(Criterion::Geometric, 0.5);
+        let far = TargetBox { lower: [3.0; 3], upper: [3.1; 3], acceleration: 0.0 };
+        let near = TargetBox { lower: [0.0; 3], upper: [0.1; 3], acceleration: 0.0 };
+        let pruned = Pruning { opening: &opening, walk_nodes: &opening.walk_nodes(&whole), subtree: &whole }
+            .tree(&[far]);
+        met(&opening, &pruned, &near);
     }
 }

@@ -1,6 +1,6 @@
 //! Accuracy and speed of the tree against direct summation, on two standard mass distributions.
 use super::direct::direct;
-use super::gravity::{GravityPlan, GravityStatistics, solve};
+use super::gravity::{Expansion, GravityPlan, GravityStatistics, solve};
 use crate::comm::Communicator;
 use crate::domain::focus::Share;
 use crate::space::{Boundary, SimulationBox, Vec3d, hilbert};
@@ -134,6 +134,62 @@ pub fn measure(
         seconds,
         statistics,
     }
+}
+
+/// One line of [`table`].
+#[derive(Clone, Copy, Debug)]
+pub struct GravityRow {
+    /// The mass distribution.
+    pub distribution: Distribution,
+    /// The plan measured.
+    pub plan: GravityPlan,
+    /// Double-precision lanes instead of mixed precision.
+    pub double: bool,
+    /// What was found.
+    pub measurement: GravityMeasurement,
+}
+
+impl std::fmt::Display for GravityRow {
+    /// One row of a Markdown table under [`TABLE_HEAD`].
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [rms, median, percentile99, largest] = self.measurement.error;
+        let [pairs, nodes] = self.measurement.interactions_per_particle();
+        write!(
+            out,
+            "| {:?} | {:?} | {} | {} | {rms:.1e} | {median:.1e} | {percentile99:.1e} | {largest:.1e} | {:.1e} \
+             | {pairs:.0} | {nodes:.0} | {:.2} | {:.2} |",
+            self.distribution,
+            self.plan.expansion,
+            self.plan.opening_angle,
+            if self.double { "double" } else { "mixed" },
+            self.measurement.energy_error,
+            self.measurement.seconds * 1e6 / self.measurement.statistics.particles.max(1) as f64,
+            self.measurement.interactions_per_second() * 1e-9,
+        )
+    }
+}
+
+/// The head of the Markdown table that [`GravityRow`]s make up.
+pub const TABLE_HEAD: &str = "\
+| particles | expansion | theta | precision | rms | median | 99 % | max | energy | pairs | nodes | us/particle | 1e9/s |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|";
+
+/// The table of gravity: both distributions, both expansions, both precisions, at opening angles 0.3, 0.5, 0.7 and 1.
+/// Arguments as for [`measure`].
+pub fn table(count: usize, compared: usize, repeats: usize) -> Vec<GravityRow> {
+    let mut rows = Vec::new();
+    for distribution in [Distribution::Plummer, Distribution::Evrard] {
+        for expansion in [Expansion::Quadrupole, Expansion::Octupole] {
+            for opening_angle in [0.3, 0.5, 0.7, 1.0] {
+                for double in [false, true] {
+                    let plan = GravityPlan { opening_angle, expansion, ..GravityPlan::default() };
+                    let measurement = measure(&plan, distribution, count, compared, repeats, double);
+                    rows.push(GravityRow { distribution, plan, double, measurement });
+                }
+            }
+        }
+    }
+    rows
 }
 
 /// The potential energy of the continuous distribution of unit mass and G = 1.

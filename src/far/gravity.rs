@@ -4,6 +4,7 @@ use super::opening::{Criterion, Opening, TargetBox};
 use super::softening::{SPLINE_SUPPORT, SofteningKernel};
 use super::walk::{GroupField, Units, Walk};
 use crate::comm::Communicator;
+use crate::deck::plan as deck;
 use crate::domain::Domain;
 use crate::domain::focus::{OwnTree, Share};
 use crate::pair::Precision;
@@ -48,10 +49,29 @@ impl Default for GravityPlan {
             constant: 1.0,
             opening_angle: 0.5,
             criterion: Criterion::Geometric,
-            expansion: Expansion::Octupole,
+            expansion: Expansion::Quadrupole,
             softening: 0.0,
             kernel: SofteningKernel::Plummer,
-            bucket: 64,
+            bucket: 32,
+        }
+    }
+}
+
+impl From<&deck::GravityPlan> for GravityPlan {
+    fn from(plan: &deck::GravityPlan) -> Self {
+        Self {
+            constant: plan.constant,
+            opening_angle: plan.opening_angle,
+            criterion: match plan.criterion {
+                deck::OpeningCriterion::Geometric => Criterion::Geometric,
+                deck::OpeningCriterion::Relative => Criterion::RelativeError(plan.force_error),
+            },
+            softening: plan.softening,
+            kernel: match plan.softening_kernel {
+                deck::SofteningKernel::Plummer => SofteningKernel::Plummer,
+                deck::SofteningKernel::Spline => SofteningKernel::Spline,
+            },
+            ..Self::default()
         }
     }
 }

@@ -196,14 +196,9 @@ pub(crate) fn nodes<S: Roots, V: Lane<S>, const OCTUPOLE: bool>(
                 let (xx, yy, zz) = (x * x, y * y, z * z);
                 let (x2, y2) = (x + x, y + y);
                 let (xy, xz, yz) = (x2 * y, x2 * z, y2 * z);
-                let row = |k: [usize; 6]| {
-                    let first = xx.mul_add(at(k[0]), xy.mul_add(at(k[1]), xz * at(k[2])));
-                    let second = yy.mul_add(at(k[3]), yz.mul_add(at(k[4]), zz * at(k[5])));
-                    first + second
-                };
-                let ox = row([11, 12, 13, 14, 15, 16]);
-                let oy = row([12, 14, 15, 17, 18, 19]);
-                let oz = row([13, 15, 16, 18, 19, 20]);
+                let ox = contract::<S, V>(simd, source, [11, 12, 13, 14, 15, 16], [xx, xy, xz, yy, yz, zz]);
+                let oy = contract::<S, V>(simd, source, [12, 14, 15, 17, 18, 19], [xx, xy, xz, yy, yz, zz]);
+                let oz = contract::<S, V>(simd, source, [13, 15, 16, 18, 19, 20], [xx, xy, xz, yy, yz, zz]);
                 let o = x.mul_add(ox, y.mul_add(oy, z * oz));
                 let s = x.mul_add(at(21), y.mul_add(at(22), z * at(23)));
                 potential = (-inverse).mul_add(o.mul_add(third, -s), potential);
@@ -224,6 +219,15 @@ pub(crate) fn nodes<S: Roots, V: Lane<S>, const OCTUPOLE: bool>(
             ];
         },
     );
+}
+
+/// The sum of products of the source's entries at `k` with `p`.
+#[inline(always)]
+fn contract<S: Roots, V: Lane<S>>(simd: S, source: &NodeSource<V::Element>, k: [usize; 6], p: [V; 6]) -> V {
+    let at = |k: usize| V::splat(simd, source[k]);
+    let first = p[0].mul_add(at(k[0]), p[1].mul_add(at(k[1]), p[2] * at(k[2])));
+    let second = p[3].mul_add(at(k[3]), p[4].mul_add(at(k[4]), p[5] * at(k[5])));
+    first + second
 }
 
 /// Sources between two additions to the double-precision sums.
