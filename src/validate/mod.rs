@@ -1,6 +1,6 @@
 //! Validation: exact and reference solutions, norms, verdicts, pictures.
 //!
-//! A solution is a file with a function from [`Subject`] to [`Findings`], and a line in [`SOLUTIONS`].
+//! A solution is a file with a function from [`Subject`] to [`Findings`], and a line in `SOLUTIONS`.
 //!
 //! # The JSON verdict
 //!
