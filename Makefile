@@ -45,7 +45,7 @@ validate: build
 	@MPIRUN="$(MPIRUN)" RANKS=$(RANKS) scripts/validate $(PROGRAM)
 
 docs: packages
-	cargo doc --no-deps --workspace --locked
+	cargo doc --release --no-deps --workspace --locked
 	@scripts/book
 
 clean:
