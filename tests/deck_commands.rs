@@ -117,3 +117,18 @@ fn only_rank_0_prints() {
         .unwrap();
     assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty());
 }
+
+#[test]
+fn files_that_are_no_snapshots_are_told_with_status_1() {
+    for (file, message) in
+        [("none.h5", "none.h5"), ("inputs", "inputs"), ("inputs/evrard.toml", "inputs/evrard.toml")]
+    {
+        for arguments in [&["info", file][..], &["validate", file, "--against", "evrard"]] {
+            let (status, printed, complaint) = hilbrium(arguments);
+            assert_eq!((status, printed.as_str()), (1, ""), "{arguments:?}: {complaint}");
+            assert!(complaint.contains(message) && complaint.contains("help: "), "{complaint}");
+        }
+    }
+    let (status, _, complaint) = hilbrium(&["validate", "none.h5", "--against", "evard"]);
+    assert!(status == 2 && complaint.contains("evrard"), "{complaint}");
+}

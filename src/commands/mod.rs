@@ -75,8 +75,9 @@ enum Command {
         /// The snapshot
         #[arg(value_name = "SNAPSHOT.h5")]
         snapshot: PathBuf,
-        /// The solution to compare with, such as evrard
-        #[arg(long, value_name = "CASE")]
+        /// The solution to compare with
+        #[arg(long, value_name = "CASE", value_parser = clap::builder::PossibleValuesParser::new(
+            crate::validate::names()))]
         against: String,
         /// Also write the verdict as JSON to this file
         #[arg(long, value_name = "FILE")]

@@ -42,7 +42,7 @@ impl fmt::Display for Interval {
         if ends.1 {
             write!(out, "{} {}", if self.upper_allowed { "at most" } else { "less than" }, self.upper)?;
         }
-        if ends == (false, false) { write!(out, "finite") } else { Ok(()) }
+        if ends == (false, false) { write!(out, "that is finite") } else { Ok(()) }
     }
 }
 
@@ -252,7 +252,7 @@ pub const SECTIONS: &[Section] = &[
             .also(&["cores", "num_threads"]),
         ],
     ),
-    section("start", "The initial state: exactly one case, [start.<case>].", &[]),
+    section("start", "The initial state: exactly one case, [start.CASE].", &[]),
     section(
         "start.evrard",
         "A cold gas sphere with density M / (2 pi R^2 r), at rest.",

@@ -21,7 +21,9 @@ fn describe(section: &Section) -> String {
             Default::Value(value) => format!("`{value}`"),
             Default::Unset(meaning) => meaning.into(),
         };
-        text.push_str(&format!("| `{}` | {} | {default} | {} |\n", key.name, values(&key.kind), key.meaning));
+        // A bar would end the cell.
+        let meaning = key.meaning.replace('|', "\\|");
+        text.push_str(&format!("| `{}` | {} | {default} | {meaning} |\n", key.name, values(&key.kind)));
     }
     text.push('\n');
     text
