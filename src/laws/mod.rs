@@ -1,4 +1,23 @@
 //! Laws: one file each. They know no device, rank or file.
 
 pub mod density;
+pub mod divergence_gradient;
+pub mod gradient_matrix;
+pub mod momentum_energy_standard;
+pub mod momentum_energy_volume;
 pub mod number_density;
+pub mod velocity_gradient;
+pub mod viscosity_switch;
+pub mod volume_elements;
+
+/// Every law's name and print as CUDA C++, as committed under `kernels/laws/`.
+pub const PRINTED: &[(&str, &str)] = &[
+    ("density", density::CUDA),
+    ("divergence_gradient", divergence_gradient::CUDA),
+    ("gradient_matrix", gradient_matrix::CUDA),
+    ("momentum_energy_standard", momentum_energy_standard::CUDA),
+    ("momentum_energy_volume", momentum_energy_volume::CUDA),
+    ("number_density", number_density::CUDA),
+    ("velocity_gradient", velocity_gradient::CUDA),
+    ("volume_elements", volume_elements::CUDA),
+];

@@ -38,6 +38,7 @@ pub struct Chunk<'s, 'a, L, T> {
 
 impl<L: PairLaw, T: Scalar> Task for Chunk<'_, '_, L, T> {
     type Output = ChunkSums;
+    type Scalar = T;
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> ChunkSums {

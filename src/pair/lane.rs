@@ -10,6 +10,10 @@ use fearless_simd::{Level, Simd, f32x8, f32x16, f64x8};
 pub trait Scalar: Copy + Send + Sync + Default + PartialOrd + 'static {
     /// The lanes of this type.
     type Lanes<S: Simd>: Lanes<Scalar = Self, Token = S>;
+    /// Run a task on the baseline of x86-64, where there are no single-precision lanes: vectors of sixteen would be
+    /// four there, and compiling every law for them would take longer than for all others together.
+    #[cfg(target_arch = "x86_64")]
+    fn baseline<T: Task>(simd: fearless_simd::x86::Sse2, task: T) -> T::Output;
     /// Rounded from double precision.
     fn from_f64(value: f64) -> Self;
     /// Exactly.
@@ -18,6 +22,10 @@ pub trait Scalar: Copy + Send + Sync + Default + PartialOrd + 'static {
 
 impl Scalar for f32 {
     type Lanes<S: Simd> = f32x16<S>;
+    #[cfg(target_arch = "x86_64")]
+    fn baseline<T: Task>(_: fearless_simd::x86::Sse2, _: T) -> T::Output {
+        unreachable!("single-precision lanes without AVX2, see Instructions::have_single")
+    }
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
         value as f32
@@ -30,6 +38,13 @@ impl Scalar for f32 {
 
 impl Scalar for f64 {
     type Lanes<S: Simd> = f64x8<S>;
+    #[cfg(target_arch = "x86_64")]
+    fn baseline<T: Task>(simd: fearless_simd::x86::Sse2, task: T) -> T::Output {
+        simd.vectorize(
+            #[inline(always)]
+            || task.run(simd),
+        )
+    }
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
         value
@@ -155,8 +170,21 @@ pub enum Instructions {
 pub trait Task {
     /// Its result.
     type Output;
+    /// What its lanes store.
+    type Scalar: Scalar;
     /// Do it; `#[inline(always)]`, or it loses the instructions.
     fn run<S: Simd>(self, simd: S) -> Self::Output;
+}
+
+impl Instructions {
+    /// Whether single-precision lanes are compiled for them. Not for the x86-64 baseline: processors without AVX2 run
+    /// mixed precision in doubles.
+    pub fn have_single(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return self != Instructions::Baseline && Level::new().as_avx2().is_some();
+        #[cfg(not(target_arch = "x86_64"))]
+        true
+    }
 }
 
 /// Run the task with the instructions asked for, or fewer where the processor lacks them. Only three variants are
@@ -178,10 +206,7 @@ pub fn dispatch<T: Task>(instructions: Instructions, task: T) -> T::Output {
             );
         }
         match level.as_sse2() {
-            Some(simd) => simd.vectorize(
-                #[inline(always)]
-                || task.run(simd),
-            ),
+            Some(simd) => T::Scalar::baseline(simd, task),
             None => unreachable!("x86-64 has SSE2"),
         }
     }

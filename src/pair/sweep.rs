@@ -58,9 +58,10 @@ pub fn sweep_with<L: PairLaw>(
 ) -> SweepStatistics {
     assert_eq!(pass.radius.len(), particles.len(), "one radius per row");
     assert_eq!(list.owned(), particles.owned(), "the list belongs to other particles");
-    match pass.precision {
-        Precision::Mixed => sweep_in::<L, f32>(law, pass, list, particles, instructions),
-        Precision::Double => sweep_in::<L, f64>(law, pass, list, particles, instructions),
+    if pass.precision == Precision::Mixed && instructions.have_single() {
+        sweep_in::<L, f32>(law, pass, list, particles, instructions)
+    } else {
+        sweep_in::<L, f64>(law, pass, list, particles, instructions)
     }
 }
 

@@ -1,0 +1,95 @@
+//! Forces and heating of the standard formulation.
+
+use crate::pair::language::*;
+
+pub use momentum_energy_standard::*;
+
+/// With A_i = C_i (r_j - r_i) W(r_ij, h_i) in place of the kernel's gradient (Garcia-Senz, Cabezon & Escartin 2012,
+/// Cabezon, Garcia-Senz & Figueira 2017), A_j = C_j (r_j - r_i) W(r_ij, h_j) and p = P / (Omega rho^2):
+///
+/// - m_i a_i = -sum_j m_i m_j [p_i A_i + p_j A_j + Pi / 2 (A_i / rho_i + A_j / rho_j)]
+/// - m_i du_i/dt = sum_j m_i m_j [p_i A_i + Pi / 4 (A_i / rho_i + A_j / rho_j)] . (v_i - v_j), and conduction
+/// - Pi = -v_sig w, v_sig = (alpha_i + alpha_j) (c_i + c_j) / 4 - beta w, w = min(0, v_ij . r_ij / |r_ij|): the signal
+///   velocity and quadratic term of Monaghan 1997
+/// - conduction (Price 2008 with the speed |v_ij . r_ij| / |r_ij| of Wadsley et al. 2008), to be added to m_i du_i/dt:
+///   m_i m_j a_u |w| (u_i - u_j) (r_i - r_j) / |r_ij| . (A_i / rho_i + A_j / rho_j) / 2
+///
+/// Antisymmetric in i and j, so momentum is conserved, and sum_i m_i (v_i . a_i + du_i/dt) = 0. Radius: 2 h.
+#[pair(cutoff = either)]
+pub mod momentum_energy_standard {
+    /// Kernel, coefficient beta of the quadratic viscosity (SPH-EXA: 2), coefficient a_u of the conductivity (0: off).
+    struct Law {
+        kernel: Kernel,
+        beta: Real,
+        conductivity: Real,
+    }
+    struct Particle {
+        mass: Real,
+        smoothing_length: Real,
+        density: Real,
+        grad_h: Real,
+        pressure: Real,
+        sound_speed: Real,
+        internal_energy: Real,
+        viscosity: Real,
+        velocity: Vec3,
+        gradient_matrix: Tensor,
+    }
+    struct Sums {
+        #[odd]
+        force: Vec3,
+        heating: Real,
+        #[even]
+        #[max]
+        signal: Real,
+    }
+    struct Output {
+        acceleration: Vec3,
+        internal_energy_rate: Real,
+        signal_speed: Real,
+    }
+
+    /// -A: C r W.
+    fn gradient(law: Law, particle: Particle, r: Vec3, distance: Real) -> Vec3 {
+        let s = particle.smoothing_length.reciprocal();
+        (particle.gradient_matrix * r) * (kernel_value(law.kernel, distance * s) * (s * s * s))
+    }
+
+    fn interact(law: Law, i: Particle, j: Particle, r: Vec3, r2: Real) -> Sums {
+        let distance = r2.sqrt();
+        let v = i.velocity - j.velocity;
+        let gradient_i = gradient(law, i, r, distance);
+        let gradient_j = gradient(law, j, r, distance);
+        let per_density_i = i.density.reciprocal();
+        let per_density_j = j.density.reciprocal();
+        let pressure_i = i.pressure * i.grad_h.reciprocal() * (per_density_i * per_density_i);
+        let pressure_j = j.pressure * j.grad_h.reciprocal() * (per_density_j * per_density_j);
+
+        let per_distance = r2.max(1e-30).sqrt().reciprocal();
+        let speed = v.dot(r) * per_distance;
+        let w = speed.min(0.0);
+        let sound = i.sound_speed + j.sound_speed;
+        let viscosity = w * (law.beta * w - 0.25 * (i.viscosity + j.viscosity) * sound);
+        let shared = (gradient_i * per_density_i + gradient_j * per_density_j) * 0.5;
+        let masses = i.mass * j.mass;
+        let conduction =
+            law.conductivity * speed.abs() * (i.internal_energy - j.internal_energy) * per_distance;
+        Sums {
+            force: (gradient_i * pressure_i + gradient_j * pressure_j + shared * viscosity) * masses,
+            heating: -masses
+                * (pressure_i * gradient_i.dot(v)
+                    + 0.5 * viscosity * shared.dot(v)
+                    + conduction * shared.dot(r)),
+            signal: sound - 3.0 * w,
+        }
+    }
+
+    /// Without a neighbor the signal is the particle's own sound.
+    fn finish(law: Law, i: Particle, sums: Sums) -> Output {
+        Output {
+            acceleration: sums.force * (1.0 / i.mass),
+            internal_energy_rate: sums.heating / i.mass,
+            signal_speed: sums.signal.max(i.sound_speed),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Forces and heating of the formulation by volume elements.
+
+use crate::pair::language::*;
+
+pub use momentum_energy_volume::*;
+
+/// With A_i = C_i (r_j - r_i) W(r_ij, h_i), A_j = C_j (r_j - r_i) W(r_ij, h_j), the volumes V = X / k = m / rho and
+/// T_i = X_i^(2 - s) X_j^s P_i / (Omega_i k_i^2) = V_i^2 (X_j / X_i)^s P_i / Omega_i (Garcia-Senz, Cabezon & Escartin 2022):
+///
+/// - m_i a_i = -sum_j [T_i A_i + T_j A_j + m_i m_j Pi / 2 (A_i / rho_i + A_j / rho_j)]
+/// - m_i du_i/dt = sum_j [T_i A_i + m_i m_j Pi / 4 (A_i / rho_i + A_j / rho_j)] . (v_i - v_j), and conduction
+/// - s rises linearly from 0 to 1 with the Atwood number |rho_i - rho_j| / (rho_i + rho_j): uncrossed where the density
+///   is smooth, crossed at jumps
+///
+/// Viscosity and conduction as in [`super::momentum_energy_standard`]. Momentum and energy are conserved as there.
+/// Radius: 2 h.
+#[pair(cutoff = either)]
+pub mod momentum_energy_volume {
+    /// Kernel, coefficient beta of the quadratic viscosity (SPH-EXA: 2), coefficient a_u of the conductivity (0: off),
+    /// Atwood number at which crossing begins (0.1), and 1 over the width of its rise (10).
+    struct Law {
+        kernel: Kernel,
+        beta: Real,
+        conductivity: Real,
+        crossing_start: Real,
+        crossing_slope: Real,
+    }
+    struct Particle {
+        mass: Real,
+        smoothing_length: Real,
+        density: Real,
+        volume_element: Real,
+        grad_h: Real,
+        pressure: Real,
+        sound_speed: Real,
+        internal_energy: Real,
+        viscosity: Real,
+        velocity: Vec3,
+        gradient_matrix: Tensor,
+    }
+    struct Sums {
+        #[odd]
+        force: Vec3,
+        heating: Real,
+        #[even]
+        #[max]
+        signal: Real,
+    }
+    struct Output {
+        acceleration: Vec3,
+        internal_energy_rate: Real,
+        signal_speed: Real,
+    }
+
+    /// -A: C r W.
+    fn gradient(law: Law, particle: Particle, r: Vec3, distance: Real) -> Vec3 {
+        let s = particle.smoothing_length.reciprocal();
+        (particle.gradient_matrix * r) * (kernel_value(law.kernel, distance * s) * (s * s * s))
+    }
+
+    /// (X_j / X_i)^s.
+    fn crossing(law: Law, i: Particle, j: Particle) -> Real {
+        let atwood = (i.density - j.density).abs() / (i.density + j.density);
+        let s = ((atwood - law.crossing_start) * law.crossing_slope).max(0.0).min(1.0);
+        (s * (j.volume_element / i.volume_element).ln()).exp()
+    }
+
+    fn interact(law: Law, i: Particle, j: Particle, r: Vec3, r2: Real) -> Sums {
+        let distance = r2.sqrt();
+        let v = i.velocity - j.velocity;
+        let gradient_i = gradient(law, i, r, distance);
+        let gradient_j = gradient(law, j, r, distance);
+        let per_density_i = i.density.reciprocal();
+        let per_density_j = j.density.reciprocal();
+        let volume_i = i.mass * per_density_i;
+        let volume_j = j.mass * per_density_j;
+        let crossed = crossing(law, i, j);
+        let pressure_i = i.pressure * i.grad_h.reciprocal() * (volume_i * volume_i) * crossed;
+        let pressure_j = j.pressure * j.grad_h.reciprocal() * (volume_j * volume_j) * crossed.reciprocal();
+
+        let per_distance = r2.max(1e-30).sqrt().reciprocal();
+        let speed = v.dot(r) * per_distance;
+        let w = speed.min(0.0);
+        let sound = i.sound_speed + j.sound_speed;
+        let viscosity = w * (law.beta * w - 0.25 * (i.viscosity + j.viscosity) * sound);
+        let shared = (gradient_i * per_density_i + gradient_j * per_density_j) * (0.5 * i.mass * j.mass);
+        let conduction =
+            law.conductivity * speed.abs() * (i.internal_energy - j.internal_energy) * per_distance;
+        Sums {
+            force: gradient_i * pressure_i + gradient_j * pressure_j + shared * viscosity,
+            heating: -(pressure_i * gradient_i.dot(v)
+                + 0.5 * viscosity * shared.dot(v)
+                + conduction * shared.dot(r)),
+            signal: sound - 3.0 * w,
+        }
+    }
+
+    /// Without a neighbor the signal is the particle's own sound.
+    fn finish(law: Law, i: Particle, sums: Sums) -> Output {
+        Output {
+            acceleration: sums.force * (1.0 / i.mass),
+            internal_energy_rate: sums.heating / i.mass,
+            signal_speed: sums.signal.max(i.sound_speed),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The switch of the artificial viscosity: high where a shock comes, low elsewhere.
+//!
+//! The idea of Cullen & Dehnen 2010 in the form of Read & Hayfield 2012: the gradient of the velocity
+//! divergence announces a flow that will converge.
+
+use crate::particles::{Field, Particles};
+
+/// The switch's constants.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ViscositySwitch {
+    /// The least alpha (0.05).
+    pub minimum: f64,
+    /// The largest alpha (1).
+    pub maximum: f64,
+    /// Alpha decays within the time h / (decay c) (0.2).
+    pub decay: f64,
+    /// Whether the target is multiplied by Balsara's factor |div| / (|div| + |curl| + 1e-4 c / h), which spares shear
+    /// flows (Balsara 1995).
+    pub limiter: bool,
+}
+
+impl Default for ViscositySwitch {
+    fn default() -> Self {
+        Self { minimum: 0.05, maximum: 1.0, decay: 0.2, limiter: false }
+    }
+}
+
+/// What the switch needs to know of a particle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Flow {
+    /// h.
+    pub smoothing_length: f64,
+    /// c.
+    pub sound_speed: f64,
+    /// div v.
+    pub divergence: f64,
+    /// |curl v|.
+    pub curl: f64,
+    /// |grad div v|.
+    pub divergence_gradient: f64,
+}
+
+impl ViscositySwitch {
+    /// alpha_loc = alpha_max g / (g + h |div v| + 0.05 c) with g = h^2 |grad div v| where div v < 0, else 0.
+    pub fn target(&self, flow: &Flow) -> f64 {
+        if flow.divergence >= 0.0 {
+            return 0.0;
+        }
+        let h = flow.smoothing_length;
+        let change = h * h * flow.divergence_gradient;
+        let sum = change + h * flow.divergence.abs() + 0.05 * flow.sound_speed;
+        let target = self.maximum * change / sum;
+        if !self.limiter {
+            return target;
+        }
+        let divergence = flow.divergence.abs();
+        target * divergence / (divergence + flow.curl + 1e-4 * flow.sound_speed / h)
+    }
+
+    /// Alpha after a time dt: at once up to the target, exponentially down to it, and never below the minimum. (The
+    /// relaxation d alpha / dt = (target - alpha) / tau is solved exactly, so that no step is too long for it.)
+    pub fn update(&self, alpha: f64, flow: &Flow, dt: f64) -> f64 {
+        let floor = self.target(flow).max(self.minimum);
+        if floor >= alpha {
+            return floor;
+        }
+        let rate = self.decay * flow.sound_speed / flow.smoothing_length;
+        floor + (alpha - floor) * (-dt * rate).exp()
+    }
+
+    /// Update the owned rows after a step of dt. Reads smoothing length, sound speed, velocity divergence and curl, and
+    /// the gradient of the divergence.
+    pub fn update_all(&self, particles: &mut Particles, dt: f64) {
+        for row in particles.owned() {
+            let flow = Flow {
+                smoothing_length: particles.scalar(Field::SmoothingLength)[row],
+                sound_speed: particles.scalar(Field::SoundSpeed)[row],
+                divergence: particles.scalar(Field::VelocityDivergence)[row],
+                curl: particles.scalar(Field::VelocityCurl)[row],
+                divergence_gradient: particles.vector_at(Field::DivergenceGradient, row).norm(),
+            };
+            let alpha = &mut particles.scalar_mut(Field::Viscosity)[row];
+            *alpha = self.update(*alpha, &flow, dt);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STILL: Flow = Flow {
+        smoothing_length: 0.1,
+        sound_speed: 2.0,
+        divergence: 0.0,
+        curl: 0.0,
+        divergence_gradient: 0.0,
+    };
+
+    #[test]
+    fn rises_at_once_before_a_shock() {
+        let switch = ViscositySwitch::default();
+        let flow = Flow { divergence: -1.0, divergence_gradient: 1e4, ..STILL };
+        let alpha = switch.update(0.05, &flow, 1e-9);
+        assert!((alpha - 100.0 / (100.0 + 0.1 + 0.1)).abs() < 1e-12, "{alpha}");
+        // An expanding flow of the same gradient needs none.
+        assert_eq!(switch.target(&Flow { divergence: 1.0, ..flow }), 0.0);
+    }
+
+    #[test]
+    fn decays_to_the_minimum() {
+        let switch = ViscositySwitch::default();
+        // tau = 0.1 / (0.2 * 2) = 0.25.
+        let alpha = switch.update(1.0, &STILL, 0.25);
+        assert!((alpha - (0.05 + 0.95 * (-1.0f64).exp())).abs() < 1e-12, "{alpha}");
+        assert!((switch.update(1.0, &STILL, 1e3) - 0.05).abs() < 1e-12);
+        // Two half steps are a whole one.
+        let twice = switch.update(switch.update(1.0, &STILL, 0.125), &STILL, 0.125);
+        assert!((twice - alpha).abs() < 1e-14);
+    }
+
+    #[test]
+    fn limiter_spares_shear() {
+        let shear = Flow { divergence: -0.1, curl: 100.0, divergence_gradient: 1e4, ..STILL };
+        let plain = ViscositySwitch::default().target(&shear);
+        let limited = ViscositySwitch { limiter: true, ..Default::default() }.target(&shear);
+        assert!(limited < 2e-3 * plain, "{limited} {plain}");
+    }
+}
