@@ -74,13 +74,13 @@ pub fn write_checkpoint(
     });
     let run = shared(comm, run)?;
 
-    let file = SharedFile::create(&path, comm)?;
+    let mut file = SharedFile::create(&path, comm)?;
     file.describe(|file| {
-        let group = file.create_group(OURS)?;
+        let group = hdf::create_group(file, OURS)?;
         hdf::write_string(&group, "Kind", "checkpoint")?;
         hdf::write_string(&group, "Version", env!("CARGO_PKG_VERSION"))?;
         hdf::write_numbers(&group, "Format version", &[FORMAT_VERSION])?;
-        let group = file.create_group(GROUP)?;
+        let group = hdf::create_group(file, GROUP)?;
         hdf::write_numbers(&group, "step", &[state.step])?;
         hdf::write_numbers(&group, "time", &[state.time])?;
         hdf::write_numbers(&group, "time_step", &[state.time_step])?;
@@ -90,22 +90,29 @@ pub fn write_checkpoint(
         hdf::write_numbers(&group, "periodic", &periodic)
     })?;
     let root_alone = |count: usize| if comm.is_root() { count } else { 0 };
-    let rows = Rows::new(comm, root_alone(run.len()));
-    file.write_table(&format!("{GROUP}/run"), &rows, 1, |range| run[range].to_vec())?;
-    let table = Rows::new(comm, particles.owned().len());
-    let rows = Rows::new(comm, root_alone(comm.size()));
-    file.write_table(&format!("{GROUP}/rank_rows"), &rows, 1, |range| table.counts()[range].to_vec())?;
+    let run_rows = Rows::new(comm, root_alone(run.len()));
+    let rank_rows = Rows::new(comm, root_alone(comm.size()));
+    let rows = Rows::new(comm, particles.owned().len());
+    let fields = particles.fields_of(Role::State);
+    let columns: Vec<(Field, usize)> =
+        fields.iter().flat_map(|&field| (0..field.components()).map(move |c| (field, c))).collect();
+    let named = |field: Field, c: usize| format!("{GROUP}/{}.{c}", field.name());
+    file.plan_table::<u8>(&format!("{GROUP}/run"), &run_rows, 1, |_| Ok(()))?;
+    file.plan_table::<u64>(&format!("{GROUP}/rank_rows"), &rank_rows, 1, |_| Ok(()))?;
+    file.plan_table::<u64>(&format!("{GROUP}/id"), &rows, 1, |_| Ok(()))?;
+    for &(field, c) in &columns {
+        file.plan_table::<f64>(&named(field, c), &rows, 1, |_| Ok(()))?;
+    }
 
+    file.fill()?;
+    file.write_table(&format!("{GROUP}/run"), &run_rows, |range| run[range].to_vec())?;
+    file.write_table(&format!("{GROUP}/rank_rows"), &rank_rows, |range| rows.counts()[range].to_vec())?;
     let start = particles.owned().start;
     let owned = |range: Range<usize>| start + range.start..start + range.end;
-    file.write_table(&format!("{GROUP}/id"), &table, 1, |range| particles.id[owned(range)].to_vec())?;
-    for field in particles.fields_of(Role::State) {
-        for c in 0..field.components() {
-            let column = particles.component(field, c);
-            file.write_table(&format!("{GROUP}/{}.{c}", field.name()), &table, 1, |range| {
-                column[owned(range)].to_vec()
-            })?;
-        }
+    file.write_table(&format!("{GROUP}/id"), &rows, |range| particles.id[owned(range)].to_vec())?;
+    for (field, c) in columns {
+        let column = particles.component(field, c);
+        file.write_table(&named(field, c), &rows, |range| column[owned(range)].to_vec())?;
     }
     file.finish()?;
     if comm.is_root() {

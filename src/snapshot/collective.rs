@@ -1,28 +1,38 @@
 //! One HDF5 file written by all ranks, complete under its name or not there at all.
 //!
-//! Over MPI every rank opens the file with HDF5's MPI driver and writes its rows in collective transfers. Ranks that
-//! are threads, and one rank alone, let rank 0 write serially. All methods are collective, and every outcome is agreed
-//! on before the next one, so that a failing rank makes all return and none wait.
+//! Two phases. First rank 0 alone describes the file: groups, attributes, datasets with their room. Then the ranks fill
+//! the datasets: over MPI all open the file with HDF5's MPI driver and write their rows in collective transfers; ranks
+//! that are threads, and one rank alone, let rank 0 write. The first phase is serial because HDF5 gives up on some
+//! ranks and waits on others when metadata cannot be written through MPI; in the second no metadata changes.
+//!
+//! All methods are collective, and every outcome is agreed on before the next one, so that a failing rank makes all
+//! return and none wait.
 
 use super::hdf::{self, Outcome, Transfer};
+use super::written::Written;
 use super::{seal, shared};
 use crate::comm::Communicator;
 use crate::{Error, Result};
-use hdf5::{File, H5Type};
+use hdf5::{Dataset, File, H5Type};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Most rows written in one transfer: bounds the memory that is gathered, and MPI counts bytes in 32 bits.
 const ROUND: u64 = 1 << 22;
 
+/// HDF5's metadata is gathered in blocks of this many bytes, so that all of it usually stands before the data.
+const METADATA_BLOCK: u64 = 64 << 10;
+
 /// A file under construction, under a temporary name beside its final one.
 pub(super) struct SharedFile<'a> {
     comm: &'a Communicator,
     target: PathBuf,
     partial: PathBuf,
-    /// Open on every rank over MPI, otherwise on the root alone.
+    /// Open on the root, in the second phase over MPI on every rank.
     file: Option<File>,
     transfer: Transfer,
+    /// What this rank has written collectively.
+    written: Vec<Written>,
     finished: bool,
 }
 
@@ -73,61 +83,68 @@ impl<'a> SharedFile<'a> {
             partial,
             file: None,
             transfer: Transfer::Independent,
+            written: Vec::new(),
             finished: false,
         };
-        let opened = shared.open();
-        let opened = opened.map_err(|error| failure("create", target, &error));
-        comm.agree(opened)?;
+        let created = comm.is_root().then(|| options().create(&shared.partial)).transpose();
+        shared.file = shared.agree(created)?;
         Ok(shared)
     }
 
-    fn open(&mut self) -> Outcome<()> {
-        let mut options = File::with_options();
-        // The format of HDF5 1.8 has checksums in its metadata; the default one does not.
-        options.with_fapl(|access| access.libver_v18());
-        #[cfg(feature = "mpi")]
-        if let Some(ranks) = self.comm.raw_mpi().filter(|_| self.comm.size() > 1) {
-            options.with_fapl(|access| {
-                access.mpio(ranks, None).all_coll_metadata_ops(true).coll_metadata_write(true)
-            });
-            self.transfer = Transfer::Collective;
-            self.file = Some(options.create(&self.partial)?);
-            return Ok(());
-        }
-        if self.comm.is_root() {
-            self.file = Some(options.create(&self.partial)?);
-        }
-        Ok(())
-    }
-
-    /// Create groups and attributes: `work` must do the same on every rank.
+    /// Create groups and attributes, on the root.
     pub(super) fn describe(&self, work: impl FnOnce(&File) -> Outcome<()>) -> Result<()> {
-        let outcome = self.file.as_ref().map_or(Ok(()), work);
-        self.agree(outcome)
+        self.agree(self.file.as_ref().map_or(Ok(()), work))
     }
 
-    /// Write a dataset of one row per particle, `width` values wide (one-dimensional if 1). `values` gives the
-    /// values of a range of this rank's rows, counted from its first.
-    pub(super) fn write_table<T: H5Type + bytemuck::Pod>(
+    /// Create a dataset of one row per particle, `width` values wide (one-dimensional if 1), and describe it.
+    pub(super) fn plan_table<T: H5Type>(
         &self,
         name: &str,
         rows: &Rows,
         width: usize,
-        values: impl Fn(Range<usize>) -> Vec<T>,
+        describe: impl FnOnce(&Dataset) -> Outcome<()>,
     ) -> Result<()> {
         use hdf5::plist::dataset_create::{AllocTime, FillTime};
-        let create = |file: &File| {
+        self.describe(|file| {
             let total = rows.total() as usize;
             let builder = file.new_dataset::<T>();
             let shaped =
                 if width == 1 { builder.shape(vec![total]) } else { builder.shape(vec![total, width]) };
-            shaped
-                .with_dcpl(|plan| {
-                    plan.alloc_time(Some(AllocTime::Early)).fill_time(FillTime::Never).obj_track_times(false)
+            let plan =
+                shaped.alloc_time(Some(AllocTime::Early)).fill_time(FillTime::Never).obj_track_times(false);
+            describe(&plan.create(name)?)
+        })
+    }
+
+    /// Begin the second phase.
+    pub(super) fn fill(&mut self) -> Result<()> {
+        // Flushed first: the library survives a failed flush, a failed close it does not.
+        self.describe(|file| file.flush())?;
+        #[cfg(feature = "mpi")]
+        if let Some(ranks) = self.comm.raw_mpi().filter(|_| self.comm.size() > 1) {
+            let closed = self.file.take().map_or(Ok(()), File::close);
+            self.agree(closed)?;
+            self.transfer = Transfer::Collective;
+            let opened = options()
+                .with_fapl(|access| {
+                    access.mpio(ranks, None).all_coll_metadata_ops(true).coll_metadata_write(true)
                 })
-                .create(name)
-        };
-        let dataset = self.agree(self.file.as_ref().map(create).transpose())?;
+                .open_rw(&self.partial);
+            let (file, opened) = opened.map_or_else(|error| (None, Err(error)), |file| (Some(file), Ok(())));
+            self.file = file;
+            self.agree(opened)?;
+        }
+        Ok(())
+    }
+
+    /// Fill a dataset. `values` gives the values of a range of this rank's rows, counted from its first.
+    pub(super) fn write_table<T: H5Type + bytemuck::Pod + Default>(
+        &mut self,
+        name: &str,
+        rows: &Rows,
+        values: impl Fn(Range<usize>) -> Vec<T>,
+    ) -> Result<()> {
+        let dataset = self.agree(self.file.as_ref().map(|file| file.dataset(name)).transpose())?;
         for round in 0..rows.rounds() {
             let mine = rows.round(self.comm.rank(), round);
             let mine = values(mine.start as usize..mine.end as usize);
@@ -135,6 +152,7 @@ impl<'a> SharedFile<'a> {
                 #[cfg(feature = "mpi")]
                 Transfer::Collective => dataset.as_ref().map_or(Ok(()), |dataset| {
                     let first = rows.first(self.comm.rank()) + rows.round(self.comm.rank(), round).start;
+                    self.written.push(Written::new(name, first, &mine));
                     hdf::write_rows(dataset, first, &mine, Transfer::Collective)
                 }),
                 Transfer::Independent => {
@@ -162,11 +180,18 @@ impl<'a> SharedFile<'a> {
         self.comm.all_to_all(&to)
     }
 
-    /// Close the file, seal it, write it to the disk, and give it its name.
+    /// Close the file, see that it holds what was written, seal it, write it to the disk, and give it its name.
     pub(super) fn finish(mut self) -> Result<()> {
+        if self.transfer == Transfer::Independent {
+            self.describe(|file| file.flush())?;
+        }
         let closed = self.file.take().map_or(Ok(()), File::close);
         self.agree(closed)?;
         self.comm.barrier();
+        if self.transfer != Transfer::Independent {
+            let checked = Written::check(&self.written, &self.partial);
+            self.agree(checked)?;
+        }
         seal::seal(&self.partial, self.comm).map_err(|error| self.renamed(error))?;
         let renamed = if self.comm.is_root() { rename(&self.partial, &self.target) } else { Ok(()) };
         self.comm.agree(renamed)?;
@@ -195,14 +220,17 @@ impl Drop for SharedFile<'_> {
         if self.finished || std::thread::panicking() {
             return;
         }
-        if self.comm.is_root()
-            && let Ok(file) = std::fs::File::options().write(true).open(&self.partial)
-        {
-            // Closing writes HDF5's metadata: on a full disk it needs the room that the data took.
-            let _ = file.set_len(0);
-        }
-        self.comm.barrier();
+        let alone = self.transfer == Transfer::Independent;
         if let Some(file) = self.file.take() {
+            if alone {
+                // Closing writes what HDF5 holds back: on a full disk it needs the room that the data took, and
+                // without content the file ends early, so that closing need not extend it.
+                let _ =
+                    std::fs::File::options().write(true).open(&self.partial).and_then(|file| file.set_len(0));
+                for name in file.member_names().unwrap_or_default() {
+                    let _ = file.unlink(&name);
+                }
+            }
             let _ = file.close();
         }
         self.comm.barrier();
@@ -210,6 +238,15 @@ impl Drop for SharedFile<'_> {
             let _ = std::fs::remove_file(&self.partial);
         }
     }
+}
+
+/// How all files are opened.
+fn options() -> hdf5::FileBuilder {
+    let mut options = File::with_options();
+    // The format of HDF5 1.8 has checksums in its metadata; the default one does not. Without sieve buffer a failed
+    // write leaves no data behind that closing would try to write again.
+    options.with_fapl(|access| access.libver_v18().meta_block_size(METADATA_BLOCK).sieve_buf_size(0));
+    options
 }
 
 /// The temporary name beside `target`.
@@ -242,11 +279,6 @@ pub(super) fn rename(partial: &Path, target: &Path) -> Result<()> {
 /// A failed HDF5 call as an error with the remedy that fits.
 fn failure(action: &'static str, path: &Path, error: &hdf5::Error) -> Error {
     let cause = hdf::reason(error);
-    let full = ["errno = 28", "errno = 27", "errno = 122", "space", "SPACE", "quota", "QUOTA"];
-    let remedy = if full.iter().any(|word| cause.contains(word)) {
-        "free some space or choose another folder, then restart from the last checkpoint"
-    } else {
-        "see whether the disk is full or failing, then restart from the last checkpoint"
-    };
+    let remedy = "if the disk is full, free some space or choose another folder; then restart from the last checkpoint";
     Error::File { action, path: path.to_owned(), cause, remedy: remedy.into() }
 }

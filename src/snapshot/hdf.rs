@@ -3,7 +3,7 @@
 //!
 //! Every call takes HDF5's global lock, so that ranks that are threads may read at the same time.
 
-use hdf5::{Dataset, Datatype, H5Type, Location};
+use hdf5::{Dataset, Datatype, File, Group, H5Type, Location};
 use hdf5_sys::{h5a, h5d, h5i::hid_t, h5p, h5s, h5t};
 use std::ffi::{CString, c_void};
 use std::ptr;
@@ -14,18 +14,17 @@ pub(super) type Outcome<T> = hdf5::Result<T>;
 /// Longest string attribute that is read, in bytes.
 const LONGEST_STRING: usize = 1 << 20;
 
-/// The error in one line: what was tried, and the innermost reason.
+/// The error in one line: what was tried, and the innermost reason, the system's own where there is one.
 pub(super) fn reason(error: &hdf5::Error) -> String {
-    match error.stack() {
-        Some(stack) if !stack.is_empty() => {
-            let inner = stack.iter().rev().find(|frame| frame.desc().contains("errno")).or(stack.last());
-            let outer = stack.top().map_or("HDF5 failed", |frame| frame.desc());
-            match inner.map(|frame| frame.desc()) {
-                Some(inner) if inner != outer => format!("{outer}: {inner}"),
-                _ => outer.to_owned(),
-            }
-        }
-        _ => error.to_string(),
+    let Some(stack) = error.stack().filter(|stack| !stack.is_empty()) else { return error.to_string() };
+    let outer = stack.top().map_or("HDF5 failed", |frame| frame.desc());
+    let system = stack.iter().rev().find_map(|frame| {
+        let (_, after) = frame.desc().split_once("error message = '")?;
+        after.split('\'').next()
+    });
+    match system.or(stack.last().map(|frame| frame.desc())) {
+        Some(inner) if inner != outer => format!("{outer}: {inner}"),
+        _ => outer.to_owned(),
     }
 }
 
@@ -52,6 +51,11 @@ impl Drop for Owned {
 
 fn succeeded(status: i32) -> Outcome<()> {
     if status < 0 { Err(last_error()) } else { Ok(()) }
+}
+
+/// Create a group without the times that HDF5 notes by default: the same particles shall make the same bytes.
+pub(super) fn create_group(file: &File, name: &str) -> Outcome<Group> {
+    file.create_group_builder().obj_track_times(false).create(name)
 }
 
 /// Attach a string of fixed length, which is what yt and swiftsimio decode.

@@ -27,6 +27,8 @@ mod layout;
 mod read;
 mod seal;
 mod write;
+#[cfg_attr(not(feature = "mpi"), allow(dead_code))]
+mod written;
 mod xdmf;
 
 pub use checkpoint::{CheckpointState, read_checkpoint, write_checkpoint};

@@ -46,14 +46,23 @@ pub fn write_snapshot(
     }))?;
     let bx = enclosing_box(comm, particles, &header.bx)?;
 
-    let file = SharedFile::create(path, comm)?;
+    let mut file = SharedFile::create(path, comm)?;
     let rows = Rows::new(comm, particles.owned().len());
     file.describe(|file| describe(file, header, &bx, rows.total()))?;
+    let table = |field| format!("{GROUP}/{}", layout::dataset_name(field));
+    let ids = format!("{GROUP}/ParticleIDs");
+    for &field in &fields {
+        file.plan_table::<f64>(&table(field), &rows, field.components(), |dataset| {
+            layout::describe_field(dataset, field, header.units)
+        })?;
+    }
+    file.plan_table::<i64>(&ids, &rows, 1, |dataset| layout::describe_ids(dataset))?;
+
+    file.fill()?;
     let start = particles.owned().start;
     for &field in &fields {
-        let name = format!("{GROUP}/{}", layout::dataset_name(field));
         let width = field.components();
-        file.write_table(&name, &rows, width, |range| {
+        file.write_table(&table(field), &rows, |range| {
             let mut values = Vec::with_capacity(range.len() * width);
             for row in range {
                 for c in 0..width {
@@ -63,13 +72,10 @@ pub fn write_snapshot(
             }
             values
         })?;
-        file.describe(|file| layout::describe_field(&*file.dataset(&name)?, field, header.units))?;
     }
-    let name = format!("{GROUP}/ParticleIDs");
-    file.write_table(&name, &rows, 1, |range| {
+    file.write_table(&ids, &rows, |range| {
         range.map(|row| particles.id[start + row] as i64).collect::<Vec<i64>>()
     })?;
-    file.describe(|file| layout::describe_ids(&*file.dataset(&name)?))?;
     file.finish()?;
     comm.agree(if comm.is_root() { xdmf::write(path, header.time, rows.total(), &fields) } else { Ok(()) })
 }
@@ -111,7 +117,7 @@ fn enclosing_box(comm: &Communicator, particles: &Particles, bx: &SimulationBox)
 
 /// The groups and attributes that the readers ask for.
 fn describe(file: &File, header: &Header, bx: &SimulationBox, total: u64) -> Outcome<()> {
-    let group = file.create_group("Header")?;
+    let group = hdf::create_group(file, "Header")?;
     hdf::write_numbers(&group, "BoxSize", bx.lengths().as_slice())?;
     hdf::write_numbers(&group, "BoxLower", bx.lower.as_slice())?;
     let periodic = bx.boundary.map(|boundary| i32::from(boundary == Boundary::Periodic));
@@ -145,7 +151,7 @@ fn describe(file: &File, header: &Header, bx: &SimulationBox, total: u64) -> Out
 
     let [mass, length, time] = header.units;
     for name in ["Units", "InternalCodeUnits"] {
-        let group = file.create_group(name)?;
+        let group = hdf::create_group(file, name)?;
         for (unit, value) in [
             ("mass in cgs (U_M)", mass),
             ("length in cgs (U_L)", length),
@@ -156,22 +162,22 @@ fn describe(file: &File, header: &Header, bx: &SimulationBox, total: u64) -> Out
             hdf::write_numbers(&group, &format!("Unit {unit}"), &[value])?;
         }
     }
-    let group = file.create_group("Policy")?;
+    let group = hdf::create_group(file, "Policy")?;
     hdf::write_numbers(&group, "cosmological integration", &[0i32])?;
-    let group = file.create_group("Cosmology")?;
+    let group = hdf::create_group(file, "Cosmology")?;
     hdf::write_numbers(&group, "Cosmological run", &[0i32])?;
     let all_periodic = if periodic == [1; 3] { "1" } else { "0" };
-    let group = file.create_group("Parameters")?;
+    let group = hdf::create_group(file, "Parameters")?;
     hdf::write_string(&group, "InitialConditions:periodic", all_periodic)?;
-    let group = file.create_group("HydroScheme")?;
+    let group = hdf::create_group(file, "HydroScheme")?;
     hdf::write_numbers(&group, "Kernel support over smoothing length", &[2.0])?;
     if let Some(index) = header.adiabatic_index {
         hdf::write_numbers(&group, "Adiabatic index", &[index])?;
     }
-    file.create_group("SubgridScheme")?;
-    file.create_group(GROUP)?;
+    hdf::create_group(file, "SubgridScheme")?;
+    hdf::create_group(file, GROUP)?;
 
-    let group = file.create_group(OURS)?;
+    let group = hdf::create_group(file, OURS)?;
     hdf::write_string(&group, "Kind", "snapshot")?;
     hdf::write_string(&group, "Version", env!("CARGO_PKG_VERSION"))?;
     hdf::write_numbers(&group, "Format version", &[layout::FORMAT_VERSION])?;
