@@ -101,6 +101,21 @@ fn squared(radius: f32, margin: f32) -> f32 {
     reach * reach * (1.0 + 1e-6) + f32::MIN_POSITIVE
 }
 
+// Functions, not closures: a closure has no target features of its own, so that what it calls is not inlined.
+
+/// Eight values of a column.
+#[inline(always)]
+fn eight<S: Simd>(simd: S, column: &[f64], first: usize) -> f64x8<S> {
+    f64x8::from_slice(simd, &column[first..first + 8])
+}
+
+/// Eight shifted lanes, twice.
+#[inline(always)]
+fn twice<S: Simd>(simd: S, lanes: &[f32; CLUSTER], shift: f32) -> f32x16<S> {
+    let half = f32x8::load_array_ref(simd, lanes) + shift;
+    half.combine(half)
+}
+
 impl<'a> Search<'a> {
     pub fn new(request: &'a ListRequest<'a>) -> Result<Self> {
         let rows = request.id.len();
@@ -212,17 +227,16 @@ impl<'a> Search<'a> {
     /// Which of eight sibling nodes come within reach.
     #[inline(always)]
     fn near_nodes<S: Simd>(&self, simd: S, frame: &Frame, first: usize) -> u8 {
-        let load = |column: &[f64]| f64x8::from_slice(simd, &column[first..first + 8]);
         let mut square = f64x8::splat(simd, 0.0);
         for d in 0..3 {
-            let apart = load(&self.nodes.center[d]) - frame.center[d];
+            let apart = eight(simd, &self.nodes.center[d], first) - frame.center[d];
             let apart = apart.max(-apart);
             let around = self.period[d] - apart;
             let apart = apart.min(around.max(-around));
-            let gap = (apart - load(&self.nodes.half[d]) - frame.half[d]).max(0.0);
+            let gap = (apart - eight(simd, &self.nodes.half[d], first) - frame.half[d]).max(0.0);
             square = gap.mul_add(gap, square);
         }
-        let reach = load(&self.nodes.radius).max(frame.radius) + self.slack;
+        let reach = eight(simd, &self.nodes.radius, first).max(frame.radius) + self.slack;
         let beyond = square.simd_gt(reach * reach * (1.0 + 1e-9));
         !beyond.to_bitmask() as u8
     }
@@ -249,15 +263,15 @@ impl<'a> Search<'a> {
         let margin = frame.margin.max(extent * MARGIN);
         let mut square = f32x8::splat(simd, 0.0);
         for d in 0..3 {
-            let apart = f32x8::from_slice(simd, &frame.member_center[d]) - offset[d];
+            let apart = f32x8::load_array_ref(simd, &frame.member_center[d]) - offset[d];
             let apart = apart.max(-apart);
             let around = (self.period[d] * scale) as f32 - apart;
             let apart = apart.min(around.max(-around));
-            let gap = apart - f32x8::from_slice(simd, &frame.member_half[d]) - other.half[d];
+            let gap = apart - f32x8::load_array_ref(simd, &frame.member_half[d]) - other.half[d];
             let gap = gap.max(0.0);
             square = gap.mul_add(gap, square);
         }
-        let reach = f32x8::from_slice(simd, &frame.member_radius).max(other.radius) + margin;
+        let reach = f32x8::load_array_ref(simd, &frame.member_radius).max(other.radius) + margin;
         let beyond = square.simd_gt(reach * reach * (1.0 + 1e-6));
         let mut near = !beyond.to_bitmask() as u8 & allowed;
         if near == 0 {
@@ -279,18 +293,21 @@ impl<'a> Search<'a> {
             return mask;
         }
         let lanes = &self.clusters.lanes[cluster];
-        let twice = |half: f32x8<S>| half.combine(half);
-        let position = [0, 1, 2].map(|d| twice(f32x8::from_slice(simd, &lanes.position[d]) + offset[d]));
-        let reach = f32x8::from_slice(simd, &lanes.radius) + frame.margin;
-        let reach = twice(reach * reach * (1.0 + 1e-6));
+        let x = twice(simd, &lanes.position[0], offset[0]);
+        let y = twice(simd, &lanes.position[1], offset[1]);
+        let z = twice(simd, &lanes.position[2], offset[2]);
+        let reach = twice(simd, &lanes.radius, frame.margin);
+        let reach = reach * reach * (1.0 + 1e-6);
         while near != 0 {
             let member = near.trailing_zeros();
             near &= near - 1;
             for pair in &frame.rows[member as usize] {
-                let row = |column: &[f32; 16]| f32x16::from_slice(simd, column);
-                let [x, y, z] = [0, 1, 2].map(|d| row(&pair.position[d]) - position[d]);
+                let x = f32x16::load_array_ref(simd, &pair.position[0]) - x;
+                let y = f32x16::load_array_ref(simd, &pair.position[1]) - y;
+                let z = f32x16::load_array_ref(simd, &pair.position[2]) - z;
                 let square = x.mul_add(x, y.mul_add(y, z * z));
-                if square.simd_gt(row(&pair.reach).max(reach)).any_false() {
+                let beyond = square.simd_gt(f32x16::load_array_ref(simd, &pair.reach).max(reach));
+                if beyond.any_false() {
                     mask |= 1 << member;
                     break;
                 }

@@ -1,6 +1,9 @@
 //! The pair battery: every list kind, half and full, in every boundary, distribution, kind of radii and number of
 //! ranks finds exactly the pairs of the O(N^2) search, each as often as it should.
 
+// The lint knows test functions, not their helpers.
+#![allow(clippy::unwrap_used)]
+
 mod cases;
 
 use cases::{Case, Share};
@@ -97,7 +100,7 @@ fn visited(
 /// both, else each side finds it; full lists find it from each side.
 fn compare(
     naive: &[(u64, u64)],
-    found: &mut Vec<(u64, u64)>,
+    found: &mut [(u64, u64)],
     symmetric: bool,
     same_rank: &dyn Fn(u64, u64) -> bool,
 ) -> Result<(), String> {
