@@ -164,7 +164,7 @@ fn clusters<L: PairLaw, T: Scalar, S: Simd>(
     let (mut entries, mut offsets, mut own, mut listed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for super_cluster in sums.super_clusters.clone() {
         list.decode(super_cluster, &mut entries);
-        let (centre, ambiguous) = packed.frame(super_cluster);
+        let (centre, ambiguous) = packed.frame(super_cluster, shared.symmetric);
         offsets.clear();
         for entry in &entries {
             packed.offsets(entry.cluster as usize, &centre, true, &mut offsets);

@@ -62,15 +62,16 @@ impl<'a, T: Scalar> Packed<'a, T> {
     }
 
     /// The frame of a super-cluster: its centre, and whether a pair's image cannot be told from the distance of j to
-    /// the centre, because half its extent plus the cutoff reaches half a period.
-    pub fn frame(&self, super_cluster: usize) -> (Vec3d, bool) {
+    /// the centre, because half its extent plus the cutoff reaches half a period. On half lists (`symmetric`) the
+    /// cutoff may be that of j, whichever side the law's cutoff is on.
+    pub fn frame(&self, super_cluster: usize, symmetric: bool) -> (Vec3d, bool) {
         let rows = self.radius.len();
         let range = super_cluster * SUPER_CLUSTER..((super_cluster + 1) * SUPER_CLUSTER).min(rows);
         let mut centre = Vec3d::zeros();
         let mut ambiguous = false;
         let reach = match self.cutoff {
-            Cutoff::Own => self.radius[range.clone()].iter().copied().fold(0.0, f64::max),
-            Cutoff::Either => self.largest,
+            Cutoff::Own if !symmetric => self.radius[range.clone()].iter().copied().fold(0.0, f64::max),
+            Cutoff::Own | Cutoff::Either => self.largest,
         };
         for d in 0..3 {
             let finite = self.position[d][range.clone()].iter().copied().filter(|x| x.is_finite());

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod cases;
+mod sums;
 
 use cases::{Case, Share};
 use hilbrium::comm::run_local;
