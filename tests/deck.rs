@@ -3,6 +3,8 @@
 //! In a bad deck `#^ text | more` below a line stands for one mistake on that line, whose message and help contain
 //! every part; `#! text` stands for one that has no line.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use hilbrium::deck::{self, Report};
 use std::path::{Path, PathBuf};
 

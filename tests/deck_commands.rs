@@ -1,5 +1,7 @@
 //! The commands that need no run: what they print, where, and their exit status.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use assert_cmd::Command;
 use std::process::Stdio;
 

@@ -1,5 +1,7 @@
 //! `--set` options over a deck, and decks that cannot be read.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use hilbrium::Error;
 use hilbrium::deck::plan::{Every, Precision, StartPlan};
 use hilbrium::deck::{self, Plan};

@@ -1,147 +1,15 @@
 //! The table of every section and key of a deck: the one source of what is allowed, what it means and what holds
 //! when it is left out. Reading, defaults, suggestions, the JSON Schema and the commented decks all come from it.
 
+pub use super::kind::{Default, Interval, Key, Kind, Section, quoted};
 use super::plan::{
     Arrangement, Coding, Device, Formulation, Kernel, LatticeKind, ListKind, OpeningCriterion, Precision,
     SofteningKernel, Velocities,
 };
 use crate::units::Dimension;
-use std::fmt;
-
-/// An interval of allowed numbers.
-#[derive(Clone, Copy, Debug)]
-pub struct Interval {
-    /// Lower end.
-    pub lower: f64,
-    /// Whether the lower end is allowed.
-    pub lower_allowed: bool,
-    /// Upper end, always allowed if finite and `upper_allowed`.
-    pub upper: f64,
-    /// Whether the upper end is allowed.
-    pub upper_allowed: bool,
-}
-
-impl Interval {
-    /// Whether the number is allowed; NaN and infinity never are.
-    pub fn contains(&self, number: f64) -> bool {
-        let above = if self.lower_allowed { number >= self.lower } else { number > self.lower };
-        let below = if self.upper_allowed { number <= self.upper } else { number < self.upper };
-        above && below && number.is_finite()
-    }
-}
-
-impl fmt::Display for Interval {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ends = (self.lower > f64::NEG_INFINITY, self.upper < f64::INFINITY);
-        if ends.0 {
-            write!(out, "{} {}", if self.lower_allowed { "at least" } else { "greater than" }, self.lower)?;
-        }
-        if ends == (true, true) {
-            write!(out, " and ")?;
-        }
-        if ends.1 {
-            write!(out, "{} {}", if self.upper_allowed { "at most" } else { "less than" }, self.upper)?;
-        }
-        if ends == (false, false) { write!(out, "that is finite") } else { Ok(()) }
-    }
-}
-
-/// What a key's value must be.
-#[derive(Clone, Copy, Debug)]
-pub enum Kind {
-    /// Any text.
-    Text,
-    /// A path, not empty.
-    Path,
-    /// true or false.
-    Flag,
-    /// One of these names.
-    Choice(&'static [&'static str]),
-    /// One of these names for all dimensions, or three of them.
-    Choices(&'static [&'static str]),
-    /// A whole number.
-    Integer(Interval),
-    /// A whole number for all dimensions, or three of them.
-    Integers(Interval),
-    /// A number, or a text with a unit of the dimension.
-    Number(Interval, Dimension),
-    /// A number for all dimensions, or three of them.
-    Numbers(Interval),
-}
-
-impl Kind {
-    /// What must be written, for people.
-    pub fn expected(&self) -> String {
-        match self {
-            Kind::Text => "a text in quotes".into(),
-            Kind::Path => "a path in quotes".into(),
-            Kind::Flag => "true or false".into(),
-            Kind::Choice(names) => format!("one of {}", quoted(names)),
-            Kind::Choices(names) => format!("one of {}, or a list of three of them", quoted(names)),
-            Kind::Integer(interval) => format!("a whole number {interval}"),
-            Kind::Integers(interval) => format!("a whole number {interval}, or a list of three of them"),
-            Kind::Number(interval, Dimension::Code) => format!("a number {interval}"),
-            Kind::Number(_, Dimension::WallTime) => {
-                "a time greater than 0 such as \"15min\", \"2h\", \"90s\", or a number of seconds".into()
-            }
-            Kind::Numbers(interval) => format!("a number {interval}, or a list of three of them"),
-        }
-    }
-}
-
-/// The names in quotes, with commas between.
-pub fn quoted(names: &[&str]) -> String {
-    names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
-}
-
-/// What holds when a key is left out.
-#[derive(Clone, Copy, Debug)]
-pub enum Default {
-    /// It must not be left out.
-    Required,
-    /// This value, written as in a deck.
-    Value(&'static str),
-    /// No value; the text says what that means.
-    Unset(&'static str),
-}
-
-/// A key of a section.
-#[derive(Clone, Copy, Debug)]
-pub struct Key {
-    /// Its name.
-    pub name: &'static str,
-    /// What its value must be.
-    pub kind: Kind,
-    /// What holds without it.
-    pub default: Default,
-    /// What it means, one line.
-    pub meaning: &'static str,
-    /// Names used elsewhere for the same, for suggestions only.
-    pub synonyms: &'static [&'static str],
-}
-
-impl Key {
-    const fn also(mut self, synonyms: &'static [&'static str]) -> Self {
-        self.synonyms = synonyms;
-        self
-    }
-}
 
 const fn key(name: &'static str, kind: Kind, default: Default, meaning: &'static str) -> Key {
     Key { name, kind, default, meaning, synonyms: &[] }
-}
-
-/// A section: a table of the deck.
-#[derive(Clone, Copy, Debug)]
-pub struct Section {
-    /// Its name with those of the sections around it, "" for the deck itself.
-    pub path: &'static str,
-    /// What it is about, one line.
-    pub meaning: &'static str,
-    /// Whether its keys exclude each other, so that an option replaces what the deck says.
-    pub one_of: bool,
-    /// Its keys, in the order in which people want to see them.
-    pub keys: &'static [Key],
 }
 
 const fn section(path: &'static str, meaning: &'static str, keys: &'static [Key]) -> Section {
@@ -606,16 +474,4 @@ pub fn sections_inside(path: &str) -> impl Iterator<Item = (&'static str, &'stat
         let name = section.path.strip_prefix(start.as_str())?;
         (!name.contains('.')).then_some((name, section))
     })
-}
-
-impl Section {
-    /// The key of that name.
-    pub fn key(&self, name: &str) -> Option<&'static Key> {
-        self.keys.iter().find(|key| key.name == name)
-    }
-
-    /// How people name it: "[run]", or "the deck".
-    pub fn title(&self) -> String {
-        if self.path.is_empty() { "the deck".into() } else { format!("[{}]", self.path) }
-    }
 }

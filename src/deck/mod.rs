@@ -6,6 +6,7 @@
 
 mod check;
 mod keys;
+mod kind;
 mod mistake;
 mod nearest;
 mod physics;
