@@ -21,3 +21,12 @@ pub const PRINTED: &[(&str, &str)] = &[
     ("velocity_gradient", velocity_gradient::CUDA),
     ("volume_elements", volume_elements::CUDA),
 ];
+
+/// The text of a printed law's file.
+pub fn printed_file(text: &str) -> String {
+    format!(
+        "// Printed from the law's Rust source by #[pair]: change it there, then run\n\
+         // HILBRIUM_PRINT=1 cargo test --test pair_cuda\n\
+         #pragma once\n\n#include \"../pair/real.cuh\"\n\nnamespace hilbrium {{\n\n{text}\n}} // namespace hilbrium\n"
+    )
+}

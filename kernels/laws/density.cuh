@@ -1,0 +1,52 @@
+// Printed from the law's Rust source by #[pair]: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test pair_cuda
+#pragma once
+
+#include "../pair/real.cuh"
+
+namespace hilbrium {
+
+namespace density {
+
+/// The smoothing kernel.
+struct Law {
+    Kernel kernel;
+};
+
+struct Particle {
+    Real mass;
+    Real smoothing_length;
+};
+
+struct Sums {
+    Real value;
+    Real slope;
+};
+
+struct Output {
+    Real density;
+    Real grad_h;
+};
+
+constexpr int INPUTS = 2, SUMS = 2, OUTPUTS = 2;
+constexpr int PARITY[] = {0, 0};
+constexpr int REDUCTION[] = {0, 0};
+
+/// m_j w, and -m_j (3 w + q w'), both without 1 / h^3.
+__device__ inline Sums interact(Law law, Particle i, Particle j, Vec3 r, Real r2) {
+    const auto q = sqrt(r2) / i.smoothing_length;
+    const auto w = kernel_value(law.kernel, q);
+    return Sums{j.mass * w, -j.mass * (Real(3.0) * w + q * kernel_slope(law.kernel, q))};
+}
+
+/// Adds the particle itself, at q = 0; d / d ln h = h d / d h.
+__device__ inline Output finish(Law law, Particle i, Sums sums) {
+    const auto h = i.smoothing_length;
+    const auto own = i.mass * kernel_value(law.kernel, Real(0.0));
+    const auto value = sums.value + own;
+    return Output{value / (h * h * h), Real(1.0) + (sums.slope - Real(3.0) * own) / (Real(3.0) * value)};
+}
+
+} // namespace density
+
+} // namespace hilbrium

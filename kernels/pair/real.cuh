@@ -1,0 +1,140 @@
+// The numbers that printed laws are written in: mirrors src/pair/real.rs, vec3.rs and kernel.rs, function by function.
+// Also compiles as plain host C++17. Real is float unless HILBRIUM_REAL says otherwise.
+#pragma once
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define HILBRIUM_MATH(name) ::name
+#else
+#include <cmath>
+#define HILBRIUM_MATH(name) std::name
+#define __device__
+#endif
+
+#ifndef HILBRIUM_REAL
+#define HILBRIUM_REAL float
+#endif
+
+namespace hilbrium {
+
+using Real = HILBRIUM_REAL;
+
+__device__ inline Real sqrt(Real x) { return HILBRIUM_MATH(sqrt)(x); }
+__device__ inline Real abs(Real x) { return HILBRIUM_MATH(fabs)(x); }
+__device__ inline Real min(Real a, Real b) { return a < b ? a : b; }
+__device__ inline Real max(Real a, Real b) { return a > b ? a : b; }
+__device__ inline Real exp(Real x) { return HILBRIUM_MATH(exp)(x); }
+__device__ inline Real ln(Real x) { return HILBRIUM_MATH(log)(x); }
+__device__ inline Real mul_add(Real a, Real b, Real c) { return HILBRIUM_MATH(fma)(a, b, c); }
+__device__ inline Real reciprocal(Real x) { return Real(1) / x; }
+
+// A vector.
+struct Vec3 {
+    Real x, y, z;
+};
+
+__device__ inline Vec3 operator+(Vec3 a, Vec3 b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+__device__ inline Vec3 operator-(Vec3 a, Vec3 b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+__device__ inline Vec3 operator-(Vec3 a) { return {-a.x, -a.y, -a.z}; }
+__device__ inline Vec3 operator*(Vec3 a, Real s) { return {a.x * s, a.y * s, a.z * s}; }
+__device__ inline Real dot(Vec3 a, Vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+__device__ inline Vec3 cross(Vec3 a, Vec3 b) {
+    return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+// A symmetric tensor of rank two.
+struct Tensor {
+    Real xx, xy, xz, yy, yz, zz;
+};
+
+__device__ inline Tensor operator+(Tensor a, Tensor b) {
+    return {a.xx + b.xx, a.xy + b.xy, a.xz + b.xz, a.yy + b.yy, a.yz + b.yz, a.zz + b.zz};
+}
+__device__ inline Tensor operator*(Tensor a, Real s) {
+    return {a.xx * s, a.xy * s, a.xz * s, a.yy * s, a.yz * s, a.zz * s};
+}
+__device__ inline Vec3 operator*(Tensor a, Vec3 v) {
+    return {a.xx * v.x + a.xy * v.y + a.xz * v.z, a.xy * v.x + a.yy * v.y + a.yz * v.z,
+            a.xz * v.x + a.yz * v.y + a.zz * v.z};
+}
+__device__ inline Tensor outer(Vec3 r) { return {r.x * r.x, r.x * r.y, r.x * r.z, r.y * r.y, r.y * r.z, r.z * r.z}; }
+
+// A smoothing kernel; shape: 0 cubic spline, 1 to 3 Wendland C2, C4, C6, 4 sinc.
+struct Kernel {
+    int shape;
+    int exponent;
+    Real normalization;
+};
+
+__device__ inline Real power(Real x, int exponent) {
+    Real result = 1;
+    for (; exponent > 0; exponent >>= 1, x *= x) {
+        if (exponent & 1) result *= x;
+    }
+    return result;
+}
+
+// sinc(pi q / 2) / (1 - u / 4) and its derivative by u = q^2.
+__device__ inline void sinc(Real u, Real& value, Real& slope) {
+    const double wide[] = {-5.823067516159113e-16, 1.0839061254289035e-13, -1.501141501734521e-11,
+                           1.643032500260312e-9,   -1.3837782504438124e-7, 8.610867685597616e-6,
+                           -3.741166513510571e-4,  1.0425522402193063e-2,  -0.16123351671205632,
+                           1.0};
+    const double single[] = {-1.199551906653222e-7, 8.52980951555938e-6,  -3.7395030117334864e-4,
+                             1.0425367311457852e-2, -0.16123346368050961, 0.9999999970553322};
+    const double* terms = sizeof(Real) == 4 ? single : wide;
+    const int count = sizeof(Real) == 4 ? 6 : 10;
+    value = 0;
+    slope = 0;
+    for (int k = 0; k < count; ++k) {
+        slope = slope * u + value;
+        value = value * u + Real(terms[k]);
+    }
+}
+
+__device__ inline Real kernel_value(Kernel kernel, Real q) {
+    q = min(q, Real(2));
+    const Real t = Real(1) - Real(0.5) * q;
+    Real value = 0;
+    switch (kernel.shape) {
+    case 0: {
+        const Real outer_part = Real(2) - q, inner_part = max(Real(1) - q, Real(0));
+        value = power(outer_part, 3) - Real(4) * power(inner_part, 3);
+        break;
+    }
+    case 1: value = power(t, 4) * (Real(2) * q + Real(1)); break;
+    case 2: value = power(t, 6) * ((Real(35.0 / 12.0) * q + Real(3)) * q + Real(1)); break;
+    case 3: value = power(t, 8) * (((Real(4) * q + Real(6.25)) * q + Real(4)) * q + Real(1)); break;
+    default: {
+        Real p, slope;
+        sinc(q * q, p, slope);
+        value = power((Real(1) - Real(0.25) * q * q) * p, kernel.exponent);
+    }
+    }
+    return value * kernel.normalization;
+}
+
+__device__ inline Real kernel_slope(Kernel kernel, Real q) {
+    q = min(q, Real(2));
+    const Real t = Real(1) - Real(0.5) * q;
+    Real slope = 0;
+    switch (kernel.shape) {
+    case 0: {
+        const Real outer_part = Real(2) - q, inner_part = max(Real(1) - q, Real(0));
+        slope = Real(12) * inner_part * inner_part - Real(3) * outer_part * outer_part;
+        break;
+    }
+    case 1: slope = Real(-5) * q * power(t, 3); break;
+    case 2: slope = power(t, 5) * q * (Real(-35.0 / 3.0) * q + Real(-14.0 / 3.0)); break;
+    case 3: slope = power(t, 7) * q * ((Real(-22) * q + Real(-19.25)) * q + Real(-5.5)); break;
+    default: {
+        Real p, dp;
+        const Real u = q * q, factor = Real(1) - Real(0.25) * u;
+        sinc(u, p, dp);
+        const Real ds = Real(2) * q * (factor * dp - Real(0.25) * p);
+        slope = power(factor * p, kernel.exponent - 1) * ds * Real(kernel.exponent);
+    }
+    }
+    return slope * kernel.normalization;
+}
+
+} // namespace hilbrium

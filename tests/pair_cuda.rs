@@ -1,0 +1,155 @@
+//! The printed CUDA laws are up to date, and as host C++ give what the Rust ones give.
+
+use hilbrium::laws::*;
+use hilbrium::pair::kernel::Shape;
+use hilbrium::pair::language::{Columns, Kernel, PairLaw, Vec3};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn kernels() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels")
+}
+
+#[test]
+fn printed_laws_are_up_to_date() {
+    for (name, text) in PRINTED {
+        let path = kernels().join("laws").join(format!("{name}.cuh"));
+        let wanted = printed_file(text);
+        if std::env::var_os("HILBRIUM_PRINT").is_some() {
+            std::fs::write(&path, &wanted).unwrap();
+        }
+        let committed = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            committed == wanted,
+            "{} is stale: run HILBRIUM_PRINT=1 cargo test --test pair_cuda",
+            path.display()
+        );
+    }
+    let files = std::fs::read_dir(kernels().join("laws")).unwrap().count();
+    assert_eq!(files, PRINTED.len(), "a file without a law in kernels/laws");
+}
+
+const KERNELS: [&str; 5] = ["cubic-spline", "wendland-c2", "wendland-c4", "wendland-c6", "sinc-7"];
+
+/// A reproducible positive number about 1.
+fn number(k: usize) -> f64 {
+    0.6 + 0.8 * ((k as f64 * 0.618_033_988_75).fract())
+}
+
+/// One trial: separation, then what both languages give for it.
+struct Trial {
+    source: String,
+    truth: Vec<f64>,
+}
+
+/// C++ that evaluates the law for two particles, and the Rust values it must print.
+fn trial<L: PairLaw>(law: &L, kernel: Kernel<f64>, others: &[f64], scale: f64) -> Trial {
+    let count = L::Particle::<f64>::COUNT;
+    let i: Vec<f64> = (0..count).map(number).collect();
+    let j: Vec<f64> = (0..count).map(|k| number(k + 31)).collect();
+    let r = Vec3 { x: 0.5 * scale, y: -0.3 * scale, z: 0.7 * scale };
+    let particle = |values: &[f64]| L::Particle::<f64>::from_columns(|c| values[c]);
+    let sums = L::interact::<f64>((), law.parameters::<f64>(()), particle(&i), particle(&j), r, r.dot(r));
+    let mut truth = sums.to_columns().as_ref().to_vec();
+    truth.extend_from_slice(law.finish(particle(&i), sums).to_columns().as_ref());
+
+    let (shape, exponent, normalization) = kernel.parts();
+    let shape = match shape {
+        Shape::CubicSpline => 0,
+        Shape::WendlandC2 => 1,
+        Shape::WendlandC4 => 2,
+        Shape::WendlandC6 => 3,
+        Shape::Sinc => 4,
+    };
+    let list = |values: &[f64]| values.iter().map(|x| format!("Real({x:?})")).collect::<Vec<_>>().join(", ");
+    let mut source = String::new();
+    writeln!(source, "{{ using namespace {};", L::NAME).unwrap();
+    writeln!(
+        source,
+        "  Law law{{Kernel{{{shape}, {exponent}, Real({normalization:?})}} {} {}}};",
+        if others.is_empty() { "" } else { "," },
+        list(others)
+    )
+    .unwrap();
+    writeln!(source, "  Particle i = from<Particle, INPUTS>({{{}}});", list(&i)).unwrap();
+    writeln!(source, "  Particle j = from<Particle, INPUTS>({{{}}});", list(&j)).unwrap();
+    writeln!(source, "  Vec3 r{{{}}};", list(&[r.x, r.y, r.z])).unwrap();
+    writeln!(source, "  Sums sums = interact(law, i, j, r, dot(r, r)); print<SUMS>(sums);").unwrap();
+    writeln!(source, "  print<OUTPUTS>(finish(law, i, sums)); }}").unwrap();
+    Trial { source, truth }
+}
+
+fn trials() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for (name, scale) in KERNELS.iter().flat_map(|name| [0.3, 0.8, 1.6, 3.0].map(|scale| (*name, scale))) {
+        let kernel = Kernel::named(name).unwrap();
+        trials.push(trial(&density::Law { kernel }, kernel, &[], scale));
+        trials.push(trial(&number_density::Law { kernel }, kernel, &[], scale));
+        trials.push(trial(&volume_elements::Law { kernel }, kernel, &[], scale));
+        trials.push(trial(&gradient_matrix::Law { kernel }, kernel, &[], scale));
+        trials.push(trial(&velocity_gradient::Law { kernel }, kernel, &[], scale));
+        trials.push(trial(&divergence_gradient::Law { kernel }, kernel, &[], scale));
+        let law = momentum_energy_standard::Law { kernel, beta: 2.0, conductivity: 0.5 };
+        trials.push(trial(&law, kernel, &[2.0, 0.5], scale));
+        let law = momentum_energy_volume::Law {
+            kernel,
+            beta: 2.0,
+            conductivity: 0.5,
+            crossing_start: 0.1,
+            crossing_slope: 10.0,
+        };
+        trials.push(trial(&law, kernel, &[2.0, 0.5, 0.1, 10.0], scale));
+    }
+    trials
+}
+
+#[test]
+fn host_compiler_agrees() {
+    let found = ["c++", "g++", "clang++"].into_iter().find(|name| {
+        Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success())
+    });
+    let Some(compiler) = found else {
+        println!("skipped: no C++ compiler (c++, g++, clang++) to compile the printed laws with");
+        return;
+    };
+    let trials = trials();
+    let directory = tempfile::tempdir().unwrap();
+    let mut source = String::from("#include <cstdio>\n#include <cstring>\n");
+    for (name, _) in PRINTED {
+        writeln!(source, "#include \"laws/{name}.cuh\"").unwrap();
+    }
+    source += "using namespace hilbrium;\n\
+        template <class T, int N> struct Values { Real values[N]; };\n\
+        template <class T, int N> T from(Values<T, N> from) {\n\
+            static_assert(sizeof(T) == N * sizeof(Real)); T to; std::memcpy(&to, &from, sizeof to); return to; }\n\
+        template <int N, class T> void print(T from) {\n\
+            static_assert(sizeof(T) == N * sizeof(Real)); Real to[N]; std::memcpy(to, &from, sizeof to);\n\
+            for (int k = 0; k < N; ++k) std::printf(\"%.17g\\n\", double(to[k])); }\n\
+        int main() {\n";
+    trials.iter().for_each(|trial| source += &trial.source);
+    source += "}\n";
+    let (file, program) = (directory.path().join("trial.cpp"), directory.path().join("trial"));
+    std::fs::write(&file, source).unwrap();
+    for (real, tolerance) in [("double", 1e-12), ("float", 2e-5)] {
+        let compiled = Command::new(compiler)
+            .args(["-std=c++17", "-Wall", "-Werror", "-Wno-unused", "-Wno-unknown-pragmas"])
+            .arg(format!("-DHILBRIUM_REAL={real}"))
+            .arg("-I")
+            .arg(kernels())
+            .arg(&file)
+            .arg("-o")
+            .arg(&program)
+            .output()
+            .unwrap();
+        assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+        let output = Command::new(&program).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let given: Vec<f64> = text.lines().map(|line| line.parse().unwrap()).collect();
+        let truth: Vec<f64> = trials.iter().flat_map(|trial| trial.truth.clone()).collect();
+        assert_eq!(given.len(), truth.len());
+        for (k, (x, y)) in given.iter().zip(&truth).enumerate() {
+            assert!((x - y).abs() <= tolerance * (y.abs() + 1.0), "{real}, value {k}: {x} {y}");
+        }
+    }
+}
