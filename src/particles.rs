@@ -83,6 +83,10 @@ fields! {
     SignalSpeed = "signal_speed", 1, Derived, [0 1 -1];
     /// Gravitational potential.
     Potential = "potential", 1, Derived, [0 2 -2];
+    /// Acceleration that the running step has been predicted with.
+    KickAcceleration = "kick_acceleration", 3, State, [0 1 -2];
+    /// Internal energy rate that the running step has been predicted with.
+    KickEnergyRate = "kick_energy_rate", 1, State, [0 2 -3];
     /// Number density sum of the smoothing-length iteration.
     NumberDensity = "number_density", 1, Derived, [0 -3 0];
     /// Logarithmic derivative of the number density with the smoothing length.
@@ -202,6 +206,25 @@ impl Particles {
     pub fn scalar_mut(&mut self, field: Field) -> &mut [f64] {
         debug_assert!(field.components() == 1);
         self.component_mut(field, 0)
+    }
+
+    /// Give the particles these fields too, zeroed where they are new.
+    pub fn add(&mut self, fields: &[Field]) {
+        for &field in fields {
+            if let Err(place) = self.fields.binary_search(&field) {
+                self.fields.insert(place, field);
+                for c in 0..field.components() {
+                    self.columns[field.first_column() + c] = vec![0.0; self.len()];
+                }
+            }
+        }
+    }
+
+    /// Set all rows of a field, where it is there.
+    pub fn fill(&mut self, field: Field, value: f64) {
+        if self.has(field) {
+            (0..field.components()).for_each(|c| self.component_mut(field, c).fill(value));
+        }
     }
 
     /// The three components of a vector field.

@@ -1,0 +1,224 @@
+//! The gas passes of a step, in their order.
+
+use crate::clock::Clock;
+use crate::deck::plan::{Formulation, SphPlan};
+use crate::domain::Domain;
+use crate::laws::{self, viscosity_switch::ViscositySwitch};
+use crate::neighbors::Neighborhood;
+use crate::pair::{Kernel, PairLaw, Pass, Precision, sweep};
+use crate::particles::{Field, Particles};
+use crate::sph::smoothing::{self, Next, Search};
+
+/// A search for a smoothing length that has not ended after this many sweeps has failed.
+const MOST_SWEEPS: u64 = 60;
+
+/// Atwood numbers between which the momentum equation of volume elements goes from uncrossed to crossed
+/// (Garcia-Senz, Cabezon & Escartin 2022).
+const CROSSING: [f64; 2] = [0.1, 0.2];
+
+/// The gas: its plan, its kernel and the counts of its smoothing-length iteration.
+pub struct Hydrodynamics {
+    plan: SphPlan,
+    kernel: Kernel<f64>,
+    precision: Precision,
+    /// How the last smoothing lengths were found.
+    pub smoothing: Smoothing,
+}
+
+/// How the smoothing lengths of a step were found, over all ranks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Smoothing {
+    /// Sweeps over the particles that still searched.
+    pub sweeps: u64,
+    /// Evaluations, summed over the particles.
+    pub evaluations: u64,
+    /// Particles that want a larger support than the list has.
+    pub outgrown: u64,
+    /// Particles that have not enough neighbors at the largest smoothing length.
+    pub lonely: u64,
+    /// Particles whose search did not end.
+    pub unconverged: u64,
+}
+
+/// What the passes of a step work on.
+pub struct Stage<'a> {
+    /// Owners and halos.
+    pub domain: &'a Domain,
+    /// The list.
+    pub neighborhood: &'a Neighborhood,
+    /// The particles.
+    pub particles: &'a mut Particles,
+    /// Phase timers.
+    pub clock: &'a mut Clock,
+}
+
+impl Hydrodynamics {
+    /// The fields that the gas needs.
+    pub const FIELDS: [Field; 18] = [
+        Field::SmoothingLength,
+        Field::InternalEnergy,
+        Field::InternalEnergyRate,
+        Field::KickEnergyRate,
+        Field::Viscosity,
+        Field::Density,
+        Field::VelocityDivergence,
+        Field::NumberDensity,
+        Field::NumberDensitySlope,
+        Field::GradH,
+        Field::VolumeElement,
+        Field::VolumeSum,
+        Field::Pressure,
+        Field::SoundSpeed,
+        Field::GradientMatrix,
+        Field::VelocityCurl,
+        Field::DivergenceGradient,
+        Field::SignalSpeed,
+    ];
+
+    /// The gas of a plan.
+    pub fn new(plan: &SphPlan, precision: Precision) -> Self {
+        let kernel = Kernel::named(plan.kernel.name());
+        let kernel = kernel.unwrap_or_else(|| unreachable!("the plan has a kernel that the passes lack"));
+        Hydrodynamics { plan: plan.clone(), kernel, precision, smoothing: Smoothing::default() }
+    }
+
+    /// Find the smoothing lengths with the present list. False, on all ranks, when one outgrew the list: then all have
+    /// come as far as the list lets them, and a list for the new ones is needed.
+    pub fn smooth(&mut self, stage: &mut Stage) -> bool {
+        let owned = stage.particles.owned();
+        let target = smoothing::target(self.plan.neighbors);
+        let largest = stage.neighborhood.largest_smoothing_length(&stage.domain.bx);
+        let mut search = vec![Search::new(largest); owned.len()];
+        let mut active = vec![false; stage.particles.len()];
+        active[owned.clone()].fill(true);
+        let mut found = Smoothing::default();
+        let law = laws::number_density::Law { kernel: self.kernel };
+        let mut remaining = owned.len();
+        while remaining > 0 && found.sweeps < MOST_SWEEPS {
+            self.sweep(&law, stage, Some(&active));
+            found.sweeps += 1;
+            found.evaluations += remaining as u64;
+            let [length, n, slope] = stage.particles.components_mut([
+                (Field::SmoothingLength, 0),
+                (Field::NumberDensity, 0),
+                (Field::NumberDensitySlope, 0),
+            ]);
+            for row in owned.clone().filter(|&row| active[row]).collect::<Vec<_>>() {
+                let search = &mut search[row - owned.start];
+                let next = search.next(length[row], n[row], slope[row], target, self.plan.neighbor_tolerance);
+                let (Next::Found(h) | Next::Try(h) | Next::Beyond(h)) = next;
+                length[row] = h;
+                found.lonely += u64::from(matches!(next, Next::Beyond(_)));
+                let outgrown = 2.0 * h > stage.neighborhood.radius()[row];
+                found.outgrown += u64::from(outgrown);
+                if outgrown || !matches!(next, Next::Try(_)) {
+                    active[row] = false;
+                    remaining -= 1;
+                }
+            }
+        }
+        found.unconverged = remaining as u64;
+        let mut sums = [found.evaluations, found.outgrown, found.lonely, found.unconverged];
+        stage.domain.comm.all_sum(&mut sums);
+        let mut sweeps = [found.sweeps];
+        stage.domain.comm.all_max(&mut sweeps);
+        self.smoothing = Smoothing {
+            sweeps: sweeps[0],
+            evaluations: sums[0],
+            outgrown: sums[1],
+            lonely: sums[2],
+            unconverged: sums[3],
+        };
+        self.smoothing.outgrown == 0
+    }
+
+    /// The passes from density to acceleration and heating; `dt` is the time since the last ones.
+    pub fn passes(&self, stage: &mut Stage, dt: f64) {
+        use Field::*;
+        self.share(stage, &[SmoothingLength]);
+        self.density(stage);
+        self.plan.equation_of_state.apply(stage.particles);
+        self.share(stage, &[Density, GradH, VolumeSum, Pressure, SoundSpeed]);
+        self.sweep(&laws::gradient_matrix::Law { kernel: self.kernel }, stage, None);
+        self.share(stage, &[GradientMatrix]);
+        stage.clock.lap("gradient matrix");
+        self.viscosity(stage, dt);
+        self.share(stage, &[Viscosity]);
+        stage.clock.lap("viscosity");
+        self.momentum_and_energy(stage);
+        stage.clock.lap("momentum and energy");
+    }
+
+    /// Density and grad-h factor by the formulation.
+    fn density(&self, stage: &mut Stage) {
+        self.sweep(&laws::density::Law { kernel: self.kernel }, stage, None);
+        if self.plan.formulation == Formulation::VolumeElements {
+            let owned = stage.particles.owned();
+            let [element, mass, density] =
+                stage.particles.components_mut([(Field::VolumeElement, 0), (Field::Mass, 0), (Field::Density, 0)]);
+            for row in owned {
+                element[row] = mass[row] / density[row];
+            }
+            self.share(stage, &[Field::VolumeElement]);
+            self.sweep(&laws::volume_elements::Law { kernel: self.kernel }, stage, None);
+        }
+        stage.clock.lap("density");
+    }
+
+    /// Velocity divergence, and the viscosity coefficients that follow from it.
+    fn viscosity(&self, stage: &mut Stage, dt: f64) {
+        self.sweep(&laws::velocity_gradient::Law { kernel: self.kernel }, stage, None);
+        let viscosity = &self.plan.viscosity;
+        if !viscosity.switch {
+            stage.particles.fill(Field::Viscosity, viscosity.alpha_max);
+            return;
+        }
+        self.share(stage, &[Field::VelocityDivergence]);
+        self.sweep(&laws::divergence_gradient::Law { kernel: self.kernel }, stage, None);
+        let switch = ViscositySwitch {
+            minimum: viscosity.alpha_min,
+            maximum: viscosity.alpha_max,
+            limiter: viscosity.limiter,
+            ..ViscositySwitch::default()
+        };
+        switch.update_all(stage.particles, dt);
+    }
+
+    /// Accelerations, heating rates and signal speeds by the formulation.
+    fn momentum_and_energy(&self, stage: &mut Stage) {
+        let (beta, conductivity) = (self.plan.viscosity.beta, self.plan.conductivity);
+        match self.plan.formulation {
+            Formulation::Standard => {
+                let law = laws::momentum_energy_standard::Law { kernel: self.kernel, beta, conductivity };
+                self.sweep(&law, stage, None);
+            }
+            Formulation::VolumeElements => {
+                let law = laws::momentum_energy_volume::Law {
+                    kernel: self.kernel,
+                    beta,
+                    conductivity,
+                    crossing_start: CROSSING[0],
+                    crossing_slope: 1.0 / (CROSSING[1] - CROSSING[0]),
+                };
+                self.sweep(&law, stage, None);
+            }
+        }
+    }
+
+    /// One sweep of a law over the list.
+    fn sweep<L: PairLaw>(&self, law: &L, stage: &mut Stage, active: Option<&[bool]>) {
+        let Some(list) = stage.neighborhood.list() else { return };
+        let pass = Pass {
+            bx: &stage.domain.bx,
+            radius: stage.neighborhood.radius(),
+            precision: self.precision,
+            active,
+        };
+        sweep(law, &pass, list, stage.particles);
+    }
+
+    /// Bring these fields of the halos up to date.
+    fn share(&self, stage: &mut Stage, fields: &[Field]) {
+        stage.domain.exchange_halos(stage.particles, fields);
+    }
+}

@@ -1,0 +1,7 @@
+//! Smoothed particle hydrodynamics: the order of the passes; the laws themselves are in [`crate::laws`].
+
+mod gas;
+mod hydrodynamics;
+pub mod smoothing;
+
+pub use hydrodynamics::{Hydrodynamics, Smoothing, Stage};
