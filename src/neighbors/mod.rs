@@ -8,10 +8,12 @@ mod build;
 pub mod cluster;
 pub mod compress;
 mod list;
+mod neighborhood;
 mod particle_list;
 pub mod skin;
 
 pub use list::ClusterList;
+pub use neighborhood::Neighborhood;
 pub use particle_list::ParticleList;
 pub use skin::Skin;
 
