@@ -3,6 +3,7 @@
 use super::{Ending, status, threads, told};
 use crate::comm::Communicator;
 use crate::deck::{self, Plan};
+use crate::run::Outcome;
 use crate::{Error, Result, report};
 use std::path::Path;
 
@@ -29,8 +30,11 @@ fn prepare(comm: &Communicator, path: &Path, overrides: &[String]) -> Result<Pla
     comm.agree(started).map(|()| plan)
 }
 
-fn advance(_plan: &Plan, _comm: &Communicator, _restart: Option<&Path>) -> Result<Ending> {
-    Err(Error::usage("this version cannot run a deck", "use `hilbrium check`"))
+fn advance(plan: &Plan, comm: &Communicator, restart: Option<&Path>) -> Result<Ending> {
+    Ok(match crate::run::run(plan, comm, restart)? {
+        Outcome::Done => Ending::Done,
+        Outcome::Stopped => Ending::Stopped,
+    })
 }
 
 /// All ranks tell what went wrong on them, rank 0 says the first of it, and all end with the worst status.

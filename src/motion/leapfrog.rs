@@ -159,10 +159,16 @@ mod tests {
         particles.scalar_mut(Field::InternalEnergyRate)[0] = -0.5;
         let before = particles.clone();
         kick_and_drift(&mut particles, 0.1);
-        assert!((particles.vector_at(Field::Position, 0) - before.vector_at(Field::Position, 0)).norm() > 0.05);
+        assert!(
+            (particles.vector_at(Field::Position, 0) - before.vector_at(Field::Position, 0)).norm() > 0.05
+        );
         undo(&mut particles, 0.1);
         for field in [Field::Position, Field::Velocity, Field::Acceleration] {
-            assert!((particles.vector_at(field, 0) - before.vector_at(field, 0)).norm() < 1e-14, "{}", field.name());
+            assert!(
+                (particles.vector_at(field, 0) - before.vector_at(field, 0)).norm() < 1e-14,
+                "{}",
+                field.name()
+            );
         }
         assert!((particles.scalar(Field::InternalEnergy)[0] - 2.0).abs() < 1e-14);
         assert_eq!(particles.scalar(Field::InternalEnergyRate)[0], -0.5);

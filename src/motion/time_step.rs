@@ -28,7 +28,13 @@ pub enum Limit {
 
 /// The next time step after one of length `last` (`None` before the first), equal on all ranks; infinite when
 /// nothing limits it.
-pub fn next(plan: &TimeStepPlan, softening: f64, particles: &Particles, comm: &Communicator, last: Option<f64>) -> (f64, Limit) {
+pub fn next(
+    plan: &TimeStepPlan,
+    softening: f64,
+    particles: &Particles,
+    comm: &Communicator,
+    last: Option<f64>,
+) -> (f64, Limit) {
     if let Some(fixed) = plan.fixed {
         return (fixed, Limit::Setting);
     }
@@ -49,10 +55,14 @@ fn local(plan: &TimeStepPlan, softening: f64, particles: &Particles) -> [f64; 4]
         let length = if gas { particles.scalar(Field::SmoothingLength)[row] } else { softening };
         least[1] = least[1].min(plan.acceleration * (length / acceleration).sqrt());
         if gas {
-            let signal = particles.scalar(Field::SignalSpeed)[row].max(particles.scalar(Field::SoundSpeed)[row]);
+            let signal =
+                particles.scalar(Field::SignalSpeed)[row].max(particles.scalar(Field::SoundSpeed)[row]);
             least[0] = least[0].min(plan.courant * length / signal);
             least[2] = least[2].min(plan.expansion / particles.scalar(Field::VelocityDivergence)[row].abs());
-            let (energy, rate) = (particles.scalar(Field::InternalEnergy)[row], particles.scalar(Field::InternalEnergyRate)[row]);
+            let (energy, rate) = (
+                particles.scalar(Field::InternalEnergy)[row],
+                particles.scalar(Field::InternalEnergyRate)[row],
+            );
             least[3] = least[3].min(plan.energy * energy / rate.abs());
         }
     }

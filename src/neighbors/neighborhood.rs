@@ -25,7 +25,13 @@ pub struct Neighborhood {
 impl Neighborhood {
     /// No list yet.
     pub fn new(plan: &NeighborsPlan) -> Self {
-        Neighborhood { plan: plan.clone(), list: None, radius: Vec::new(), skin: Skin::new(plan.skin), builds: 0 }
+        Neighborhood {
+            plan: plan.clone(),
+            list: None,
+            radius: Vec::new(),
+            skin: Skin::new(plan.skin),
+            builds: 0,
+        }
     }
 
     /// The reach per row: the support 2h with room to grow; 0 without h.
@@ -110,7 +116,12 @@ impl Neighborhood {
         let here = particles.vector_at(Field::Position, row);
         let mut near: Vec<(f64, u64)> = (0..particles.len())
             .filter(|&other| other != row && !particles.ghost(other))
-            .map(|other| (bx.shortest(particles.vector_at(Field::Position, other) - here).norm_squared(), particles.id[other]))
+            .map(|other| {
+                (
+                    bx.shortest(particles.vector_at(Field::Position, other) - here).norm_squared(),
+                    particles.id[other],
+                )
+            })
             .collect();
         near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         near.truncate(count);

@@ -154,8 +154,11 @@ impl Hydrodynamics {
         self.sweep(&laws::density::Law { kernel: self.kernel }, stage, None);
         if self.plan.formulation == Formulation::VolumeElements {
             let owned = stage.particles.owned();
-            let [element, mass, density] =
-                stage.particles.components_mut([(Field::VolumeElement, 0), (Field::Mass, 0), (Field::Density, 0)]);
+            let [element, mass, density] = stage.particles.components_mut([
+                (Field::VolumeElement, 0),
+                (Field::Mass, 0),
+                (Field::Density, 0),
+            ]);
             for row in owned {
                 element[row] = mass[row] / density[row];
             }

@@ -50,7 +50,8 @@ impl Search {
         }
         // d ln(n h^3) / d ln h: 3 for a homogeneous gas at fixed sum, never far below in practice
         let exponent = 3.0 + slope / n;
-        let newton = if exponent > 0.3 { h * (-ratio.ln() / exponent).clamp(-0.25, 0.25).exp() } else { f64::NAN };
+        let newton =
+            if exponent > 0.3 { h * (-ratio.ln() / exponent).clamp(-0.25, 0.25).exp() } else { f64::NAN };
         let error = ratio - 1.0;
         if error * error < tolerance && newton > 0.0 && newton <= self.upper * 1.01 {
             return Next::Found(newton);

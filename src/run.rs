@@ -1,0 +1,137 @@
+//! A run: the loop of steps with its outputs, signals and ends.
+
+mod outputs;
+mod schedule;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::comm::Communicator;
+use crate::deck::plan::Plan;
+use crate::report;
+use crate::step::Simulation;
+use crate::{Error, Result};
+use outputs::Outputs;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// At its end time or number of steps.
+    Done,
+    /// By a signal, after a checkpoint.
+    Stopped,
+}
+
+/// Run a plan to its end, from its start or from a checkpoint.
+///
+/// # Errors
+/// Whatever goes wrong; all ranks return together. Outputs written before stay as they are.
+pub fn run(plan: &Plan, comm: &Communicator, restart: Option<&Path>) -> Result<Outcome> {
+    let stop = listen_to_signals()?;
+    let mut run = match restart {
+        Some(checkpoint) => Run::restarted(plan, comm, checkpoint)?,
+        None => Run::started(plan, comm)?,
+    };
+    let outcome = run.to_the_end(&stop)?;
+    run.outputs.finish(&mut run.simulation, outcome)?;
+    Ok(outcome)
+}
+
+/// A flag that SIGTERM and SIGINT raise.
+fn listen_to_signals() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
+        signal_hook::flag::register(signal, stop.clone()).map_err(|cause| {
+            Error::usage(format!("cannot listen to signals: {cause}"), "run on a system with POSIX signals")
+        })?;
+    }
+    Ok(stop)
+}
+
+/// A simulation with its outputs.
+struct Run {
+    simulation: Simulation,
+    outputs: Outputs,
+}
+
+impl Run {
+    /// From the deck's start: the forces are evaluated, the first observables and snapshot written.
+    fn started(plan: &Plan, comm: &Communicator) -> Result<Self> {
+        let outputs = Outputs::new(plan, comm)?;
+        let (space, particles) = crate::start::particles(plan, comm, &Simulation::fields(plan))?;
+        let mut simulation = Simulation::new(plan.clone(), comm, space, particles);
+        simulation.evaluate_forces(0.0)?;
+        simulation.choose_step(None);
+        let mut run = Run { simulation, outputs };
+        run.outputs.first(&mut run.simulation)?;
+        Ok(run)
+    }
+
+    /// From a checkpoint: everything goes on as if the run had not ended.
+    fn restarted(plan: &Plan, comm: &Communicator, checkpoint: &Path) -> Result<Self> {
+        let (simulation, carried) = outputs::read_checkpoint(plan, comm, checkpoint)?;
+        let outputs = Outputs::resumed(plan, comm, carried, &simulation)?;
+        Ok(Run { simulation, outputs })
+    }
+
+    fn to_the_end(&mut self, stop: &AtomicBool) -> Result<Outcome> {
+        while !self.done() {
+            let dt = self.length_of_step()?;
+            if let Err(error) = self.simulation.advance(dt) {
+                self.outputs.rescue(&mut self.simulation);
+                return Err(error);
+            }
+            self.outputs.after_step(&mut self.simulation, dt)?;
+            if self.told_to_stop(stop) {
+                report::line("stopping after a signal");
+                return Ok(Outcome::Stopped);
+            }
+        }
+        Ok(Outcome::Done)
+    }
+
+    fn done(&self) -> bool {
+        let plan = &self.simulation.plan.run;
+        plan.steps.is_some_and(|steps| self.simulation.step >= steps)
+            || plan.end_time.is_some_and(|end| self.simulation.time >= end)
+    }
+
+    /// The step that the criteria allow, cut to meet the end and the next output exactly.
+    fn length_of_step(&self) -> Result<f64> {
+        let simulation = &self.simulation;
+        let (time, allowed) = (simulation.time, simulation.next_step);
+        let end = simulation.plan.run.end_time.unwrap_or(f64::INFINITY);
+        let remaining = end.min(self.outputs.next_time(time)) - time;
+        if allowed < simulation.plan.time_step.smallest || allowed <= time * f64::EPSILON {
+            return Err(Error::State {
+                step: simulation.step,
+                what: format!("the time step fell to {allowed:e}, limited by {:?}", simulation.limit),
+                remedy: "look for particles that come too close; more softening or viscosity often helps"
+                    .into(),
+            });
+        }
+        if !allowed.is_finite() && !remaining.is_finite() {
+            return Err(Error::State {
+                step: simulation.step,
+                what: "nothing limits the time step".into(),
+                remedy: "set time_step.largest or run.end_time".into(),
+            });
+        }
+        // two nearly equal steps to the output rather than one that leaves a sliver
+        Ok(if allowed >= remaining {
+            remaining
+        } else if 2.0 * allowed > remaining {
+            0.5 * remaining
+        } else {
+            allowed
+        })
+    }
+
+    /// Whether any rank has caught a signal.
+    fn told_to_stop(&self, stop: &AtomicBool) -> bool {
+        let mut raised = [u64::from(stop.load(Ordering::Relaxed))];
+        self.simulation.domain.comm.all_max(&mut raised);
+        raised[0] > 0
+    }
+}

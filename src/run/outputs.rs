@@ -1,0 +1,275 @@
+//! What a run writes: observables, snapshots, checkpoints, progress, the table of phases.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::Outcome;
+use super::schedule::Schedule;
+use crate::comm::Communicator;
+use crate::deck::plan::{EquationOfState, Plan};
+use crate::observe::{Observables, Record, observe};
+use crate::particles::{Field, Role};
+use crate::report;
+use crate::snapshot::{self, CheckpointState, Header};
+use crate::step::Simulation;
+use crate::{Error, Result};
+
+/// What outputs carry over a restart.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Carried {
+    /// Total energy at the start.
+    first_energy: f64,
+    /// Number of snapshots written.
+    snapshots: u64,
+}
+
+/// The files and the progress of a run.
+pub struct Outputs {
+    comm: Communicator,
+    directory: PathBuf,
+    snapshots: Schedule,
+    observables: Schedule,
+    checkpoints: Schedule,
+    record: Record,
+    progress: report::Progress,
+    carried: Carried,
+    last_checkpoint: Instant,
+    started: Instant,
+    first_step: u64,
+    updates: u64,
+}
+
+impl Outputs {
+    /// For a run from its start: the directory is made, and refused when another run has left snapshots there.
+    ///
+    /// # Errors
+    /// [`Error::File`] and [`Error::Usage`], on all ranks.
+    pub fn new(plan: &Plan, comm: &Communicator) -> Result<Self> {
+        let directory = &plan.output.directory;
+        comm.agree(if comm.is_root() { prepare(directory, plan.output.overwrite) } else { Ok(()) })?;
+        let record = Record::create(comm, &directory.join("observables.csv"))?;
+        Ok(Self::with(plan, comm, record, Carried::default()))
+    }
+
+    /// For a run from a checkpoint of that time.
+    ///
+    /// # Errors
+    /// [`Error::File`], on all ranks.
+    pub fn resumed(
+        plan: &Plan,
+        comm: &Communicator,
+        carried: Carried,
+        simulation: &Simulation,
+    ) -> Result<Self> {
+        let record = Record::resume(comm, &plan.output.directory.join("observables.csv"), simulation.time)?;
+        let mut outputs = Self::with(plan, comm, record, carried);
+        outputs.first_step = simulation.step;
+        Ok(outputs)
+    }
+
+    fn with(plan: &Plan, comm: &Communicator, record: Record, carried: Carried) -> Self {
+        Outputs {
+            comm: comm.clone(),
+            directory: plan.output.directory.clone(),
+            snapshots: Schedule::new(plan.output.snapshots),
+            observables: Schedule::new(Some(plan.output.observables)),
+            checkpoints: Schedule::new(plan.output.checkpoint),
+            record,
+            progress: report::Progress::new(plan.run.end_time.unwrap_or(f64::INFINITY), plan.run.steps),
+            carried,
+            last_checkpoint: Instant::now(),
+            started: Instant::now(),
+            first_step: 0,
+            updates: 0,
+        }
+    }
+
+    /// The next time that a step has to end at.
+    pub fn next_time(&self, time: f64) -> f64 {
+        self.snapshots
+            .next_time(time)
+            .min(self.observables.next_time(time))
+            .min(self.checkpoints.next_time(time))
+    }
+
+    /// After the first forces: observables and a snapshot of the start.
+    ///
+    /// # Errors
+    /// [`Error::File`], on all ranks.
+    pub fn first(&mut self, simulation: &mut Simulation) -> Result<()> {
+        let observed = self.observe(simulation, 0.0)?;
+        self.carried.first_energy = observed.total_energy();
+        self.snapshot(simulation)
+    }
+
+    /// After a step of length `dt`: whatever is due.
+    ///
+    /// # Errors
+    /// [`Error::File`], on all ranks.
+    pub fn after_step(&mut self, simulation: &mut Simulation, dt: f64) -> Result<()> {
+        let (now, step) = (simulation.time, simulation.step);
+        let before = now - dt;
+        self.updates += simulation.particles.owned().len() as u64;
+        if self.observables.due(before, now, step, self.started.elapsed()) {
+            let observed = self.observe(simulation, dt)?;
+            self.progress.update(step, now, dt, self.drift(&observed), observed.particles);
+        }
+        if self.snapshots.due(before, now, step, self.started.elapsed()) {
+            self.snapshot(simulation)?;
+        }
+        let mut wall = [self.last_checkpoint.elapsed().as_secs_f64()];
+        self.comm.all_max(&mut wall);
+        if self.checkpoints.due(before, now, step, std::time::Duration::from_secs_f64(wall[0])) {
+            self.checkpoint(simulation)?;
+        }
+        simulation.clock.lap("output");
+        Ok(())
+    }
+
+    /// At the end: the last observables, a snapshot of a run that is done, a checkpoint of one that is not, and where
+    /// the time went.
+    ///
+    /// # Errors
+    /// [`Error::File`], on all ranks.
+    pub fn finish(&mut self, simulation: &mut Simulation, outcome: Outcome) -> Result<()> {
+        self.progress.finish();
+        let observed = self.observe(simulation, 0.0)?;
+        match outcome {
+            Outcome::Done => self.snapshot(simulation)?,
+            Outcome::Stopped => self.checkpoint(simulation)?,
+        }
+        simulation.clock.lap("output");
+        let steps = simulation.step - self.first_step;
+        if steps > 0 {
+            let table = simulation.clock.phases(&self.comm, self.updates, rayon::current_num_threads());
+            report::line(&table.text());
+        }
+        report::line(&format!(
+            "{} at t = {} after {steps} steps and {}: energy drift {:.2e}, files in {}",
+            if outcome == Outcome::Done { "done" } else { "stopped" },
+            simulation.time,
+            report::duration(self.started.elapsed().as_secs_f64()),
+            self.drift(&observed),
+            self.directory.display(),
+        ));
+        Ok(())
+    }
+
+    /// After a failed step: keep the last good state. What cannot be written then is told, not raised.
+    pub fn rescue(&mut self, simulation: &mut Simulation) {
+        self.progress.finish();
+        match self.checkpoint(simulation) {
+            Ok(()) => report::error("the state before the failed step is kept as a checkpoint"),
+            Err(error) => {
+                report::error(&format!("the state before the failed step could not be kept: {error}"))
+            }
+        }
+    }
+
+    fn observe(&mut self, simulation: &Simulation, dt: f64) -> Result<Observables> {
+        let observed = observe(&self.comm, &simulation.particles, simulation.step, simulation.time, dt);
+        self.record.append(&self.comm, &observed)?;
+        Ok(observed)
+    }
+
+    fn drift(&self, observed: &Observables) -> f64 {
+        let first = self.carried.first_energy;
+        (observed.total_energy() - first) / first.abs().max(f64::MIN_POSITIVE)
+    }
+
+    fn snapshot(&mut self, simulation: &Simulation) -> Result<()> {
+        let path = self.directory.join(format!("snapshot-{:04}.hdf5", self.carried.snapshots));
+        let header = header(simulation);
+        let wanted = [
+            Field::Velocity,
+            Field::InternalEnergy,
+            Field::SmoothingLength,
+            Field::Density,
+            Field::Pressure,
+            Field::Potential,
+            Field::Viscosity,
+            Field::VelocityDivergence,
+            Field::Acceleration,
+        ];
+        let fields: Vec<Field> =
+            wanted.into_iter().filter(|&field| simulation.particles.has(field)).collect();
+        snapshot::write_snapshot(&path, &self.comm, &simulation.particles, &header, &fields)?;
+        self.carried.snapshots += 1;
+        Ok(())
+    }
+
+    fn checkpoint(&mut self, simulation: &mut Simulation) -> Result<()> {
+        // what follows must not depend on a list that a restart does not have
+        simulation.neighborhood.invalidate();
+        let state = CheckpointState {
+            step: simulation.step,
+            time: simulation.time,
+            time_step: simulation.next_step,
+            bx: simulation.domain.bx,
+            title: simulation.plan.title.clone(),
+            deck: String::new(),
+            counters: serde_json::json!({ "snapshots": self.carried.snapshots }),
+            numbers: [("first_energy".to_owned(), self.carried.first_energy)].into(),
+        };
+        snapshot::write_checkpoint(&self.directory, &self.comm, &simulation.particles, &state)?;
+        self.last_checkpoint = Instant::now();
+        Ok(())
+    }
+}
+
+/// The simulation that a checkpoint holds, under a plan that may differ in anything but the particles' fields.
+///
+/// # Errors
+/// [`Error::File`], [`Error::Content`], and [`Error::Usage`] when the plan needs fields that the checkpoint lacks.
+pub fn read_checkpoint(plan: &Plan, comm: &Communicator, path: &Path) -> Result<(Simulation, Carried)> {
+    let (state, mut particles) = snapshot::read_checkpoint(path, comm)?;
+    let fields = Simulation::fields(plan);
+    let lacking = fields.iter().find(|&&field| field.role() == Role::State && !particles.has(field));
+    if let Some(field) = lacking {
+        return Err(Error::usage(
+            format!("the deck needs {}, which {} does not hold", field.name(), path.display()),
+            "restart with the deck that the checkpoint was written with",
+        ));
+    }
+    particles.add(&fields);
+    let mut simulation = Simulation::new(plan.clone(), comm, state.bx, particles);
+    (simulation.time, simulation.step, simulation.next_step) = (state.time, state.step, state.time_step);
+    let carried = Carried {
+        first_energy: state.numbers.get("first_energy").copied().unwrap_or(f64::NAN),
+        snapshots: state.counters["snapshots"].as_u64().unwrap_or(0),
+    };
+    Ok((simulation, carried))
+}
+
+/// Make the output directory; refuse one with another run's snapshots unless they may be replaced.
+fn prepare(directory: &Path, overwrite: bool) -> Result<()> {
+    std::fs::create_dir_all(directory).map_err(|cause| Error::file("create", directory, &cause))?;
+    let entries = std::fs::read_dir(directory).map_err(|cause| Error::file("read", directory, &cause))?;
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let ours = name.starts_with("snapshot-") || name.starts_with("checkpoint-");
+        if ours && !overwrite {
+            return Err(Error::usage(
+                format!("{} holds the files of an earlier run ({name})", directory.display()),
+                "choose another folder with --set output.directory=..., or allow --set output.overwrite=true",
+            ));
+        }
+        if ours {
+            std::fs::remove_file(entry.path())
+                .map_err(|cause| Error::file("remove", &entry.path(), &cause))?;
+        }
+    }
+    Ok(())
+}
+
+fn header(simulation: &Simulation) -> Header {
+    let mut header = Header::new(simulation.domain.bx);
+    header.time = simulation.time;
+    header.step = simulation.step;
+    header.title = simulation.plan.title.clone();
+    header.adiabatic_index = simulation.plan.sph.as_ref().and_then(|sph| match sph.equation_of_state {
+        EquationOfState::IdealGas { gamma } => Some(gamma),
+        EquationOfState::Isothermal { .. } => None,
+    });
+    header
+}

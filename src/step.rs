@@ -1,0 +1,219 @@
+//! The step, written once: a list of verbs, each timed.
+
+use crate::clock::Clock;
+use crate::comm::Communicator;
+use crate::deck::plan::{self, Plan};
+use crate::domain::{Domain, DomainSettings};
+use crate::far::{self, Criterion, GravityPlan, SofteningKernel};
+use crate::motion::time_step::Limit;
+use crate::motion::{leapfrog, time_step};
+use crate::neighbors::Neighborhood;
+use crate::pair::Precision;
+use crate::particles::{Field, Particles, Role};
+use crate::space::SimulationBox;
+use crate::sph::{Hydrodynamics, Stage};
+use crate::{Error, Result};
+
+/// The state of a run on this rank, and the machinery that advances it.
+pub struct Simulation {
+    /// What the deck says.
+    pub plan: Plan,
+    /// Who owns which keys; also holds the communicator and the box.
+    pub domain: Domain,
+    /// This rank's particles.
+    pub particles: Particles,
+    /// The list of neighbors.
+    pub neighborhood: Neighborhood,
+    /// The gas passes, with `[sph]`.
+    pub hydrodynamics: Option<Hydrodynamics>,
+    /// Gravity, with `[gravity]`.
+    pub gravity: Option<GravityPlan>,
+    /// Arithmetic of the passes.
+    pub precision: Precision,
+    /// Phase timers.
+    pub clock: Clock,
+    /// Simulated time.
+    pub time: f64,
+    /// Number of steps done.
+    pub step: u64,
+    /// Length that the criteria allow the next step.
+    pub next_step: f64,
+    /// Which criterion set it.
+    pub limit: Limit,
+}
+
+impl Simulation {
+    /// The fields that the particles of such a plan have.
+    pub fn fields(plan: &Plan) -> Vec<Field> {
+        use Field::*;
+        let mut fields = vec![Position, Velocity, Mass, Acceleration, KickAcceleration, Work];
+        if plan.sph.is_some() {
+            fields.extend(Hydrodynamics::FIELDS);
+        }
+        if plan.gravity.is_some() {
+            fields.push(Potential);
+        }
+        fields
+    }
+
+    /// A simulation of these particles at time 0; its forces are not evaluated yet.
+    pub fn new(plan: Plan, comm: &Communicator, space: SimulationBox, particles: Particles) -> Self {
+        let precision = match plan.run.precision {
+            plan::Precision::Mixed => Precision::Mixed,
+            plan::Precision::Double => Precision::Double,
+        };
+        let settings =
+            DomainSettings { bucket_size: plan.neighbors.bucket_size, ..DomainSettings::default() };
+        Simulation {
+            domain: Domain::new(comm.clone(), space, settings),
+            particles,
+            neighborhood: Neighborhood::new(&plan.neighbors),
+            hydrodynamics: plan.sph.as_ref().map(|sph| Hydrodynamics::new(sph, precision)),
+            gravity: plan.gravity.as_ref().map(gravity_of),
+            precision,
+            clock: Clock::new(),
+            time: 0.0,
+            step: 0,
+            next_step: 0.0,
+            limit: Limit::Setting,
+            plan,
+        }
+    }
+
+    /// One time step of length `dt`. On an error of the forces the particles are back at the start of the step.
+    pub fn advance(&mut self, dt: f64) -> Result<()> {
+        leapfrog::kick_and_drift(&mut self.particles, dt);
+        self.clock.lap("drift");
+        if let Err(error) = self.evaluate_forces(dt) {
+            leapfrog::undo(&mut self.particles, dt);
+            return Err(error);
+        }
+        leapfrog::kick(&mut self.particles, dt);
+        self.time += dt;
+        self.step += 1;
+        self.choose_step(Some(dt));
+        self.clock.lap("kick");
+        Ok(())
+    }
+
+    /// The forces at the present positions and (predicted) velocities; `dt` is the time since the last ones.
+    ///
+    /// # Errors
+    /// On all ranks: positions or rates that are not finite, a periodic box too small for the supports.
+    pub fn evaluate_forces(&mut self, dt: f64) -> Result<()> {
+        self.sync()?;
+        while !self.smooth() {
+            self.neighborhood.invalidate();
+            self.sync()?;
+        }
+        self.particles.fill(Field::Acceleration, 0.0);
+        if let Some(hydrodynamics) = &self.hydrodynamics {
+            let mut stage = Stage {
+                domain: &self.domain,
+                neighborhood: &self.neighborhood,
+                particles: &mut self.particles,
+                clock: &mut self.clock,
+            };
+            hydrodynamics.passes(&mut stage, dt);
+        }
+        if let Some(gravity) = &self.gravity {
+            far::gravity(gravity, &self.domain.comm, &self.domain, &mut self.particles, self.precision)?;
+            self.clock.lap("gravity");
+        }
+        let checked = self.check_rates();
+        self.domain.comm.agree(checked)
+    }
+
+    /// Bring owners, order, halos and the list up to date.
+    fn sync(&mut self) -> Result<()> {
+        let neighborhood = &self.neighborhood;
+        if neighborhood.serves(&self.domain, &self.particles) {
+            let state = self.particles.fields_of(Role::State);
+            self.domain.exchange_halos(&mut self.particles, &state);
+        } else {
+            self.domain.sync(&mut self.particles, |particles| neighborhood.radii(particles))?;
+            self.clock.lap("domain");
+            self.neighborhood.rebuild(&self.domain, &self.particles)?;
+        }
+        self.particles.fill(Field::Work, 0.0);
+        self.clock.lap("neighbors");
+        Ok(())
+    }
+
+    /// Find the smoothing lengths; false, on all ranks, when one outgrew the list.
+    fn smooth(&mut self) -> bool {
+        let Some(hydrodynamics) = &mut self.hydrodynamics else { return true };
+        let mut stage = Stage {
+            domain: &self.domain,
+            neighborhood: &self.neighborhood,
+            particles: &mut self.particles,
+            clock: &mut self.clock,
+        };
+        let found = hydrodynamics.smooth(&mut stage);
+        self.clock.lap("smoothing lengths");
+        found
+    }
+
+    /// Let the criteria choose the next step after one of length `last`.
+    pub fn choose_step(&mut self, last: Option<f64>) {
+        let softening = self.plan.gravity.as_ref().map_or(0.0, |gravity| gravity.softening);
+        let chosen =
+            time_step::next(&self.plan.time_step, softening, &self.particles, &self.domain.comm, last);
+        (self.next_step, self.limit) = chosen;
+    }
+
+    /// An error that names the first particle with a rate that is not a number.
+    fn check_rates(&self) -> Result<()> {
+        let mut rates = vec![Field::Acceleration];
+        if self.hydrodynamics.is_some() {
+            rates.extend([Field::InternalEnergyRate, Field::Density, Field::SmoothingLength]);
+        }
+        for field in rates {
+            for component in 0..field.components() {
+                let column = self.particles.component(field, component);
+                if let Some(row) = self.particles.owned().find(|&row| !column[row].is_finite()) {
+                    return Err(self.not_finite(field, column[row], row));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn not_finite(&self, field: Field, value: f64, row: usize) -> Error {
+        let particles = &self.particles;
+        let near = self.neighborhood.nearest(&self.domain.bx, particles, row, 4);
+        let position = particles.vector_at(Field::Position, row);
+        Error::State {
+            step: self.step + 1,
+            what: format!(
+                "{} of particle {} is {value}; it is at ({:e}, {:e}, {:e}), its nearest neighbors are {near:?}",
+                field.name(),
+                particles.id[row],
+                position[0],
+                position[1],
+                position[2],
+            ),
+            remedy: "look at those particles in the checkpoint of the last good step; a shorter step (time_step.courant) \
+                     or more softening often helps"
+                .into(),
+        }
+    }
+}
+
+/// Gravity as the deck asks for it.
+fn gravity_of(plan: &plan::GravityPlan) -> GravityPlan {
+    GravityPlan {
+        constant: plan.constant,
+        opening_angle: plan.opening_angle,
+        criterion: match plan.criterion {
+            plan::OpeningCriterion::Geometric => Criterion::Geometric,
+            plan::OpeningCriterion::Relative => Criterion::RelativeError(plan.force_error),
+        },
+        softening: plan.softening,
+        kernel: match plan.softening_kernel {
+            plan::SofteningKernel::Plummer => SofteningKernel::Plummer,
+            plan::SofteningKernel::Spline => SofteningKernel::Spline,
+        },
+        ..GravityPlan::default()
+    }
+}
