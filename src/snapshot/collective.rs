@@ -246,6 +246,8 @@ fn options() -> hdf5::FileBuilder {
     // The format of HDF5 1.8 has checksums in its metadata; the default one does not. Without sieve buffer a failed
     // write leaves no data behind that closing would try to write again.
     options.with_fapl(|access| access.libver_v18().meta_block_size(METADATA_BLOCK).sieve_buf_size(0));
+    // No clock's time in the file: the same particles shall make the same bytes.
+    options.with_fcpl(|plan| plan.obj_track_times(false));
     options
 }
 
