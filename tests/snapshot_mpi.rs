@@ -6,6 +6,7 @@ mod snapshot_common;
 
 use hilbrium::Error;
 use hilbrium::comm::Communicator;
+#[cfg(feature = "mpi")]
 use hilbrium::particles::Field;
 use hilbrium::snapshot::*;
 use snapshot_common::*;
