@@ -1,5 +1,5 @@
 //! The tree's force errors against direct summation, and that potential and force belong together.
-use hilbrium::far::bench::{Distribution, TABLE_HEAD, measure, potential_energy, sample, table};
+use hilbrium::far::bench::{Distribution, Experiment, TABLE_HEAD, potential_energy, sample, table};
 use hilbrium::far::direct::direct;
 use hilbrium::far::{GravityPlan, SofteningKernel};
 
@@ -13,10 +13,10 @@ fn default_plan_keeps_its_promise() {
                 (0.01, SofteningKernel::Plummer),
                 (0.01, SofteningKernel::Spline),
             ] {
+                let experiment = Experiment::new(distribution, count, 1000, (kernel, softening));
                 for double in [false, true] {
-                    let plan = GravityPlan { softening, kernel, ..GravityPlan::default() };
                     let [rms, _, percentile99, largest] =
-                        measure(&plan, distribution, count, 1000, 1, double).error;
+                        experiment.measure(&GravityPlan::default(), 1, double).error;
                     let what = format!("{distribution:?} {count} {softening} {kernel:?} double {double}");
                     assert!(
                         rms <= 3e-4 && percentile99 <= 1.5e-3,
@@ -35,15 +35,16 @@ fn default_plan_keeps_its_promise() {
 fn opening_angle_controls_the_error() {
     for distribution in [Distribution::Plummer, Distribution::Evrard] {
         let mut last = 0.0;
+        let experiment = Experiment::new(distribution, 5000, 500, (SofteningKernel::Plummer, 0.005));
         for opening_angle in [0.0, 0.3, 0.5, 0.7, 1.0] {
-            let plan = GravityPlan { opening_angle, softening: 0.005, ..GravityPlan::default() };
-            let measured = measure(&plan, distribution, 5000, 500, 1, true);
+            let plan = GravityPlan { opening_angle, ..GravityPlan::default() };
+            let measured = experiment.measure(&plan, 1, true);
             let rms = measured.error[0];
             println!("{distribution:?} theta {opening_angle}: {:?}", measured.error);
             assert!(rms > last, "{distribution:?} {opening_angle}");
             if opening_angle == 0.0 {
                 assert!(measured.error[3] < 1e-11 && measured.energy_error.abs() < 1e-12);
-                let mixed = measure(&plan, distribution, 5000, 500, 1, false);
+                let mixed = experiment.measure(&plan, 1, false);
                 assert!(mixed.error[0] < 2e-6, "{:?}", mixed.error);
             }
             last = rms;
@@ -70,7 +71,5 @@ fn samples_have_the_potential_energy_of_their_distribution() {
 #[ignore = "a measurement"]
 fn table_of_accuracy_and_speed() {
     println!("{TABLE_HEAD}");
-    for row in table(65_465, 4000, 5) {
-        println!("{row}");
-    }
+    table(65_465, 4000, 5, |row| println!("{row}"));
 }

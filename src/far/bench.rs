@@ -1,6 +1,8 @@
 //! Accuracy and speed of the tree against direct summation, on two standard mass distributions.
 use super::direct::direct;
 use super::gravity::{Expansion, GravityPlan, GravityStatistics, solve};
+use super::kernels::GROUP;
+use super::softening::SofteningKernel;
 use crate::comm::Communicator;
 use crate::domain::focus::Share;
 use crate::space::{Boundary, SimulationBox, Vec3d, hilbert};
@@ -80,59 +82,76 @@ impl GravityMeasurement {
     }
 }
 
-/// Measure a plan on a distribution: the force errors of at most `compared` particles (evenly spread over the curve)
-/// against direct summation, and the best time of `repeats` evaluations.
-pub fn measure(
-    plan: &GravityPlan,
-    distribution: Distribution,
-    count: usize,
-    compared: usize,
-    repeats: usize,
-    double: bool,
-) -> GravityMeasurement {
-    let (keys, particles) = sample(distribution, count, 1);
-    let mut leaves = Leaves::root();
-    leaves.converge(&keys, (count as u64 / 128).max(64));
-    let share = Share {
-        leaves: &leaves,
-        own: 0..leaves.len(),
-        keys: &keys,
-        particles: &particles,
-        bucket: plan.bucket,
-    };
-    let comm = Communicator::solo();
-    let mut seconds = f64::INFINITY;
-    let (mut fields, mut statistics) = (Vec::new(), GravityStatistics::default());
-    for _ in 0..repeats.max(1) {
-        let start = Instant::now();
-        (fields, statistics) = solve(plan, &comm, &share, double);
-        seconds = seconds.min(start.elapsed().as_secs_f64());
+/// Particles of a distribution with what some of them feel by direct summation.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    keys: Vec<u64>,
+    particles: Vec<[f64; 4]>,
+    targets: Vec<usize>,
+    truth: Vec<[f64; 4]>,
+    kernel: SofteningKernel,
+    softening: f64,
+}
+
+impl Experiment {
+    /// `count` particles (at least one), of which about `compared`, evenly spread over the curve, are summed directly.
+    pub fn new(
+        distribution: Distribution,
+        count: usize,
+        compared: usize,
+        (kernel, softening): (SofteningKernel, f64),
+    ) -> Self {
+        let (keys, particles) = sample(distribution, count.max(1), 1);
+        let targets: Vec<usize> = (0..particles.len()).step_by((count / compared.max(1)).max(1)).collect();
+        let truth = direct(&particles, &targets, kernel, softening);
+        Self { keys, particles, targets, truth, kernel, softening }
     }
-    let stride = (count / compared.max(1)).max(1);
-    let targets: Vec<usize> = (0..count).step_by(stride).collect();
-    let truth = direct(&particles, &targets, plan.kernel, plan.softening);
-    let own_share = plan.kernel.central(plan.softening);
-    let mut errors: Vec<f64> = Vec::with_capacity(targets.len());
-    let mut energy = [0.0; 2];
-    for (&target, truth) in targets.iter().zip(&truth) {
-        let gathered = &fields[target / 64].gathered;
-        let (mut difference, mut size) = (0.0, 0.0);
-        for d in 0..3 {
-            difference += (gathered[d][target % 64] - truth[d]).powi(2);
-            size += truth[d].powi(2);
+
+    /// Errors of a plan, whose softening is replaced by the experiment's and whose constant is taken as 1, and the
+    /// best time of `repeats` evaluations on the threads of the current pool.
+    pub fn measure(&self, plan: &GravityPlan, repeats: usize, double: bool) -> GravityMeasurement {
+        let plan = GravityPlan { kernel: self.kernel, softening: self.softening, ..*plan };
+        let count = self.particles.len();
+        let mut leaves = Leaves::root();
+        leaves.converge(&self.keys, (count as u64 / 128).max(64));
+        let share = Share {
+            leaves: &leaves,
+            own: 0..leaves.len(),
+            keys: &self.keys,
+            particles: &self.particles,
+            bucket: plan.bucket,
+        };
+        let comm = Communicator::solo();
+        let mut seconds = f64::INFINITY;
+        let (mut fields, mut statistics) = (Vec::new(), GravityStatistics::default());
+        for _ in 0..repeats.max(1) {
+            let start = Instant::now();
+            (fields, statistics) = solve(&plan, &comm, &share, double);
+            seconds = seconds.min(start.elapsed().as_secs_f64());
         }
-        errors.push((difference / size).sqrt());
-        energy[0] -= gathered[3][target % 64] - particles[target][3] * own_share;
-        energy[1] += truth[3];
-    }
-    errors.sort_by(f64::total_cmp);
-    let at = |fraction: f64| errors[((errors.len() - 1) as f64 * fraction).round() as usize];
-    let square = errors.iter().map(|error| error * error).sum::<f64>() / errors.len() as f64;
-    GravityMeasurement {
-        error: [square.sqrt(), at(0.5), at(0.99), at(1.0)],
-        energy_error: energy[0] / energy[1] - 1.0,
-        seconds,
-        statistics,
+        let own_share = plan.kernel.central(plan.softening);
+        let mut errors: Vec<f64> = Vec::with_capacity(self.targets.len());
+        let mut energy = [0.0; 2];
+        for (&target, truth) in self.targets.iter().zip(&self.truth) {
+            let gathered = &fields[target / GROUP].gathered;
+            let (mut difference, mut size) = (0.0, 0.0);
+            for d in 0..3 {
+                difference += (gathered[d][target % GROUP] - truth[d]).powi(2);
+                size += truth[d].powi(2);
+            }
+            errors.push((difference / size).sqrt());
+            energy[0] -= gathered[3][target % GROUP] - self.particles[target][3] * own_share;
+            energy[1] += truth[3];
+        }
+        errors.sort_by(f64::total_cmp);
+        let at = |fraction: f64| errors[((errors.len() - 1) as f64 * fraction).round() as usize];
+        let square = errors.iter().map(|error| error * error).sum::<f64>() / errors.len() as f64;
+        GravityMeasurement {
+            error: [square.sqrt(), at(0.5), at(0.99), at(1.0)],
+            energy_error: energy[0] / energy[1] - 1.0,
+            seconds,
+            statistics,
+        }
     }
 }
 
@@ -174,22 +193,22 @@ pub const TABLE_HEAD: &str = "\
 | particles | expansion | theta | precision | rms | median | 99 % | max | energy | pairs | nodes | us/particle | 1e9/s |
 |---|---|---|---|---|---|---|---|---|---|---|---|---|";
 
-/// The table of gravity: both distributions, both expansions, both precisions, at opening angles 0.3, 0.5, 0.7 and 1.
-/// Arguments as for [`measure`].
-pub fn table(count: usize, compared: usize, repeats: usize) -> Vec<GravityRow> {
-    let mut rows = Vec::new();
+/// The table of gravity: both distributions, both expansions, both precisions, at opening angles 0.3, 0.5, 0.7 and 1,
+/// for point masses; `found` gets each row when it is done. `count` particles, errors of about `compared` of them, best
+/// time of `repeats`.
+pub fn table(count: usize, compared: usize, repeats: usize, mut found: impl FnMut(GravityRow)) {
     for distribution in [Distribution::Plummer, Distribution::Evrard] {
-        for expansion in [Expansion::Quadrupole, Expansion::Octupole] {
-            for opening_angle in [0.3, 0.5, 0.7, 1.0] {
-                for double in [false, true] {
+        let experiment = Experiment::new(distribution, count, compared, (SofteningKernel::Plummer, 0.0));
+        for double in [false, true] {
+            for expansion in [Expansion::Quadrupole, Expansion::Octupole] {
+                for opening_angle in [0.3, 0.5, 0.7, 1.0] {
                     let plan = GravityPlan { opening_angle, expansion, ..GravityPlan::default() };
-                    let measurement = measure(&plan, distribution, count, compared, repeats, double);
-                    rows.push(GravityRow { distribution, plan, double, measurement });
+                    let measurement = experiment.measure(&plan, repeats, double);
+                    found(GravityRow { distribution, plan, double, measurement });
                 }
             }
         }
     }
-    rows
 }
 
 /// The potential energy of the continuous distribution of unit mass and G = 1.

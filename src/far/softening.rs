@@ -35,7 +35,7 @@ impl SofteningKernel {
     pub fn evaluate(self, distance: f64, softening: f64) -> (f64, f64) {
         let newton = |r: f64| if r > 0.0 { (1.0 / r, 1.0 / (r * r * r)) } else { (0.0, 0.0) };
         match self {
-            SofteningKernel::Plummer => newton(distance.hypot(softening)),
+            SofteningKernel::Plummer => newton((distance * distance + softening * softening).sqrt()),
             SofteningKernel::Spline => {
                 let support = SPLINE_SUPPORT * softening;
                 if distance >= support {
