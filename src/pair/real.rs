@@ -207,7 +207,7 @@ scalar!(f64, u64, false, 52, 1023.0);
 scalar!(f32, u32, true, 23, 127.0);
 
 macro_rules! lanes {
-    ($lanes:ident, $t:ident, $single:literal, $mantissa:literal, $bias:literal, $mask:ident, $reciprocal:expr) => {
+    ($lanes:ident, $t:ident, $single:literal, $mantissa:literal, $bias:literal, $mask:ident, $reciprocal:ident) => {
         impl<S: Simd> Real for $lanes<S> {
             type Token = S;
             type Mask = fearless_simd::$mask<S>;
@@ -278,16 +278,25 @@ macro_rules! lanes {
         }
     };
 }
-lanes!(f64x8, f64, false, 52, 1023.0, mask64x8, |x: Self| Self::splat(x.simd, 1.0) / x);
+lanes!(f64x8, f64, false, 52, 1023.0, mask64x8, reciprocal_double);
+lanes!(f32x16, f32, true, 23, 127.0, mask32x16, reciprocal_single);
+
+// Functions, not closures: what is not surely inlined loses the instructions of its caller.
+#[inline(always)]
+fn reciprocal_double<S: Simd>(x: f64x8<S>) -> f64x8<S> {
+    f64x8::splat(x.simd, 1.0) / x
+}
+
 // One Newton step doubles the 12 bits of the processor's estimate (8 on Arm, where a second step is needed).
-lanes!(f32x16, f32, true, 23, 127.0, mask32x16, |x: Self| {
-    let two = Self::splat(x.simd, 2.0);
+#[inline(always)]
+fn reciprocal_single<S: Simd>(x: f32x16<S>) -> f32x16<S> {
+    let two = f32x16::splat(x.simd, 2.0);
     let mut y = x.approximate_recip();
     if cfg!(target_arch = "aarch64") {
         y = y * (two - x * y);
     }
     y * (two - x * y)
-});
+}
 
 #[cfg(test)]
 mod tests {
