@@ -380,7 +380,7 @@ pub const SECTIONS: &[Section] = &[
         "time_step",
         "Criteria; the smallest step wins.",
         &[
-            key("courant", number(FRACTION), Default::Value("0.2"), "Factor on h over the signal velocity.")
+            key("courant", number(FRACTION), Default::Value("0.4"), "Factor on h over the signal velocity.")
                 .also(&["cfl"]),
             key("acceleration", number(FRACTION), Default::Value("0.2"), "Factor on sqrt(h / |a|)."),
             key(

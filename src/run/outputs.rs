@@ -33,6 +33,7 @@ pub struct Outputs {
     record: Record,
     progress: report::Progress,
     carried: Carried,
+    last_snapshot: Option<u64>,
     last_checkpoint: Instant,
     started: Instant,
     first_step: u64,
@@ -77,6 +78,7 @@ impl Outputs {
             record,
             progress: report::Progress::new(plan.run.end_time.unwrap_or(f64::INFINITY), plan.run.steps),
             carried,
+            last_snapshot: None,
             last_checkpoint: Instant::now(),
             started: Instant::now(),
             first_step: 0,
@@ -135,6 +137,7 @@ impl Outputs {
         self.progress.finish();
         let observed = self.observe(simulation, 0.0)?;
         match outcome {
+            Outcome::Done if self.last_snapshot == Some(simulation.step) => {}
             Outcome::Done => self.snapshot(simulation)?,
             Outcome::Stopped => self.checkpoint(simulation)?,
         }
@@ -195,6 +198,7 @@ impl Outputs {
             wanted.into_iter().filter(|&field| simulation.particles.has(field)).collect();
         snapshot::write_snapshot(&path, &self.comm, &simulation.particles, &header, &fields)?;
         self.carried.snapshots += 1;
+        self.last_snapshot = Some(simulation.step);
         Ok(())
     }
 

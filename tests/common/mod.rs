@@ -1,5 +1,6 @@
 //! What several tests share: decks as text, simulations on ranks that are threads, particles collected by id.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![allow(dead_code, reason = "each test uses its part")]
 
 use hilbrium::comm::{Communicator, run_local};

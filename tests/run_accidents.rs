@@ -1,0 +1,248 @@
+//! Runs of the program as a user starts it: restarts, signals, and what can go wrong on the way.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_hilbrium");
+
+const DECK: &str = r#"
+title = "a small collapse"
+[run]
+steps = 10
+device = "cpu"
+[start.evrard]
+particles = 1500
+[sph]
+neighbors = 60
+[gravity]
+softening = 0.01
+[output]
+directory = "out"
+observables = { every_steps = 1 }
+"#;
+
+/// A folder with a deck, in which commands run.
+struct Case {
+    folder: tempfile::TempDir,
+}
+
+impl Case {
+    fn new(deck: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(folder.path().join("deck.toml"), deck).expect("the deck");
+        Case { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(PROGRAM);
+        command.args(arguments).current_dir(self.folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, sets: &[&str]) -> Output {
+        let mut arguments = vec!["run", "deck.toml"];
+        sets.iter().for_each(|set| arguments.extend(["--set", set]));
+        self.command(&arguments).output().expect("the program starts")
+    }
+}
+
+fn status(output: &Output) -> i32 {
+    output.status.code().unwrap_or_else(|| panic!("ended by a signal: {output:?}"))
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The state columns of the last checkpoint in a folder, by the library's reader.
+fn last_state(folder: &Path) -> Vec<(u64, Vec<u64>)> {
+    use hilbrium::particles::Role;
+    let path = hilbrium::snapshot::find_latest(folder).expect("readable").expect("a checkpoint");
+    let (_, particles) = hilbrium::snapshot::read_checkpoint(&path, &hilbrium::comm::Communicator::solo()).expect("whole");
+    let fields = particles.fields_of(Role::State);
+    let rows = particles.owned().map(|row| {
+        let values = fields.iter().flat_map(|&field| (0..field.components()).map(move |c| (field, c)));
+        (particles.id[row], values.map(|(field, c)| particles.component(field, c)[row].to_bits()).collect())
+    });
+    rows.collect()
+}
+
+#[test]
+fn a_restart_gives_the_same_bits() {
+    let case = Case::new(DECK);
+    let whole = case.run(&["output.directory=whole", "output.checkpoint.every_steps=5"]);
+    assert_eq!(status(&whole), 0, "{}", told(&whole));
+    let first = case.run(&["output.directory=parts", "output.checkpoint.every_steps=5", "run.steps=5"]);
+    assert_eq!(status(&first), 0, "{}", told(&first));
+    let rest = case
+        .command(&["run", "deck.toml", "--set", "output.directory=parts", "--set", "output.checkpoint.every_steps=5"])
+        .args(["--restart", "parts/checkpoint-000005.h5"])
+        .output()
+        .expect("the program starts");
+    assert_eq!(status(&rest), 0, "{}", told(&rest));
+    assert!(last_state(&case.path("whole")) == last_state(&case.path("parts")));
+    let record = |name: &str| std::fs::read_to_string(case.path(name)).expect("a record");
+    assert_eq!(record("whole/observables.csv"), record("parts/observables.csv"));
+}
+
+#[test]
+fn a_signal_stops_with_a_checkpoint_and_the_run_goes_on_from_it() {
+    let case = Case::new(DECK);
+    let mut child = case.command(&["run", "deck.toml", "--set", "run.steps=100000"]).spawn().expect("the program starts");
+    wait_for(|| lines(&case.path("out/observables.csv")) > 4);
+    kill("TERM", child.id());
+    let status_after = child.wait().expect("it ends");
+    assert_eq!(status_after.code(), Some(3));
+    let checkpoint = hilbrium::snapshot::find_latest(&case.path("out")).expect("readable").expect("a checkpoint");
+    let name = checkpoint.file_name().expect("a name").to_string_lossy().into_owned();
+    let step: u64 = name.trim_start_matches("checkpoint-").trim_end_matches(".h5").parse().expect("a step");
+    let steps = format!("run.steps={}", step + 2);
+    let rest = case
+        .command(&["run", "deck.toml", "--set", &steps, "--restart"])
+        .arg(&checkpoint)
+        .output()
+        .expect("the program starts");
+    assert_eq!(status(&rest), 0, "{}", told(&rest));
+}
+
+#[test]
+fn a_killed_rank_ends_the_others_and_leaves_earlier_files_intact() {
+    let case = Case::new(DECK);
+    let mut mpirun = Command::new("mpirun");
+    mpirun
+        .args(["-n", "2", "--oversubscribe", "--bind-to", "none", PROGRAM, "run", "deck.toml"])
+        .args(["--set", "run.steps=100000"])
+        .envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")])
+        .current_dir(case.folder.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut job = mpirun.spawn().expect("mpirun starts");
+    wait_for(|| lines(&case.path("out/observables.csv")) > 3);
+    let ranks = children(job.id());
+    assert_eq!(ranks.len(), 2, "two ranks run");
+    kill("KILL", ranks[1]);
+    let ended = ends_within(&mut job, Duration::from_secs(20));
+    assert!(ended.is_some_and(|code| code != 0), "the job must fail soon");
+    assert!(ranks.iter().all(|rank| !Path::new(&format!("/proc/{rank}/exe")).exists()), "no rank is left");
+    let (header, particles) = hilbrium::snapshot::read_snapshot(&case.path("out/snapshot-0000.hdf5")).expect("intact");
+    assert_eq!((header.step, particles.len()), (0, 1500));
+}
+
+#[test]
+fn a_full_disk_is_an_error_that_leaves_no_half_file() {
+    let case = Case::new(DECK);
+    // a limit on the size of files is a disk that fills up, for every user
+    let script = format!("ulimit -f 40; exec {PROGRAM} run deck.toml");
+    let output = Command::new("sh").args(["-c", &script]).current_dir(case.folder.path()).output().expect("sh starts");
+    assert_eq!(status(&output), 1, "{}", told(&output));
+    assert!(told(&output).contains("help:"), "{}", told(&output));
+    let left: Vec<_> = std::fs::read_dir(case.path("out")).expect("the folder").flatten().map(|e| e.file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().starts_with("snapshot-")), "{left:?}");
+}
+
+#[test]
+fn what_cannot_be_written_or_read_is_named_with_a_remedy() {
+    let case = Case::new(DECK);
+    std::fs::write(case.path("file"), "not a folder").expect("a file");
+    let output = case.run(&["output.directory=file/out"]);
+    assert_eq!(status(&output), 1, "{}", told(&output));
+    assert!(told(&output).contains("file/out") && told(&output).contains("help:"), "{}", told(&output));
+
+    for (arguments, expected, wanted) in [
+        (vec!["run", "missing.toml"], "missing.toml", 2),
+        (vec!["run", "."], "folder", 2),
+        (vec!["run", "deck.toml", "--restart", "missing.h5"], "missing.h5", 1),
+        (vec!["run", "deck.toml", "--restart", "deck.toml"], "deck.toml", 1),
+        (vec!["info", "deck.toml"], "deck.toml", 1),
+        (vec!["validate", "missing.hdf5", "--against", "evrard"], "missing.hdf5", 1),
+    ] {
+        let output = case.command(&arguments).output().expect("the program starts");
+        assert_eq!(status(&output), wanted, "{arguments:?}: {}", told(&output));
+        assert!(told(&output).contains(expected), "{arguments:?}: {}", told(&output));
+    }
+}
+
+#[test]
+fn files_of_an_earlier_run_are_kept_unless_they_may_go() {
+    let case = Case::new(DECK);
+    assert_eq!(status(&case.run(&["run.steps=1"])), 0);
+    let again = case.run(&["run.steps=1"]);
+    assert_eq!(status(&again), 2);
+    assert!(told(&again).contains("output.overwrite=true"), "{}", told(&again));
+    assert_eq!(status(&case.run(&["run.steps=0", "output.overwrite=true"])), 0);
+    assert!(case.path("out/snapshot-0000.hdf5").exists() && !case.path("out/snapshot-0001.hdf5").exists());
+}
+
+#[test]
+fn few_particles_and_no_step_are_runs() {
+    let plummer = |particles: u64| {
+        format!(
+            "[run]\nsteps = 3\ndevice = \"cpu\"\n[start.plummer]\nparticles = {particles}\n\
+             [gravity]\nsoftening = 0.01\n[time_step]\nlargest = 0.01\n"
+        )
+    };
+    for particles in [1, 2, 9] {
+        let case = Case::new(&plummer(particles));
+        let output = case.run(&[]);
+        assert_eq!(status(&output), 0, "{particles}: {}", told(&output));
+    }
+    let none = Case::new(&plummer(0)).run(&[]);
+    assert_eq!(status(&none), 2);
+    assert!(told(&none).contains("particles"), "{}", told(&none));
+}
+
+fn lines(path: &Path) -> usize {
+    std::fs::read_to_string(path).map_or(0, |text| text.lines().count())
+}
+
+fn wait_for(condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(120), "waited for too long");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn kill(signal: &str, process: u32) {
+    let status = Command::new("kill").args([format!("-{signal}"), process.to_string()]).status().expect("kill starts");
+    assert!(status.success());
+}
+
+/// The processes that run the program below a process, at any depth.
+fn children(parent: u32) -> Vec<u32> {
+    let listing = Command::new("ps").args(["-e", "-o", "pid=,ppid=,comm="]).output().expect("ps starts");
+    let listing = String::from_utf8_lossy(&listing.stdout).into_owned();
+    let processes: Vec<(u32, u32, &str)> = listing
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.split_whitespace();
+            Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?, words.next()?))
+        })
+        .collect();
+    let mut family = vec![parent];
+    let mut k = 0;
+    while k < family.len() {
+        family.extend(processes.iter().filter(|process| process.1 == family[k]).map(|process| process.0));
+        k += 1;
+    }
+    processes.iter().filter(|p| p.2 == "hilbrium" && family.contains(&p.0)).map(|p| p.0).collect()
+}
+
+fn ends_within(child: &mut Child, limit: Duration) -> Option<i32> {
+    let start = Instant::now();
+    while start.elapsed() < limit {
+        if let Some(status) = child.try_wait().expect("a child") {
+            return Some(status.code().unwrap_or(-1));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let _ = child.kill();
+    None
+}
