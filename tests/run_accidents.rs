@@ -61,11 +61,18 @@ fn told(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// The newest checkpoint of a folder.
+fn latest(folder: &Path) -> PathBuf {
+    hilbrium::snapshot::find_latest(folder, &hilbrium::comm::Communicator::solo())
+        .expect("a whole checkpoint")
+}
+
 /// The state columns of the last checkpoint in a folder, by the library's reader.
 fn last_state(folder: &Path) -> Vec<(u64, Vec<u64>)> {
     use hilbrium::particles::Role;
-    let path = hilbrium::snapshot::find_latest(folder).expect("readable").expect("a checkpoint");
-    let (_, particles) = hilbrium::snapshot::read_checkpoint(&path, &hilbrium::comm::Communicator::solo()).expect("whole");
+    let path = latest(folder);
+    let (_, particles) =
+        hilbrium::snapshot::read_checkpoint(&path, &hilbrium::comm::Communicator::solo()).expect("whole");
     let fields = particles.fields_of(Role::State);
     let rows = particles.owned().map(|row| {
         let values = fields.iter().flat_map(|&field| (0..field.components()).map(move |c| (field, c)));
@@ -82,7 +89,14 @@ fn a_restart_gives_the_same_bits() {
     let first = case.run(&["output.directory=parts", "output.checkpoint.every_steps=5", "run.steps=5"]);
     assert_eq!(status(&first), 0, "{}", told(&first));
     let rest = case
-        .command(&["run", "deck.toml", "--set", "output.directory=parts", "--set", "output.checkpoint.every_steps=5"])
+        .command(&[
+            "run",
+            "deck.toml",
+            "--set",
+            "output.directory=parts",
+            "--set",
+            "output.checkpoint.every_steps=5",
+        ])
         .args(["--restart", "parts/checkpoint-000005.h5"])
         .output()
         .expect("the program starts");
@@ -95,12 +109,13 @@ fn a_restart_gives_the_same_bits() {
 #[test]
 fn a_signal_stops_with_a_checkpoint_and_the_run_goes_on_from_it() {
     let case = Case::new(DECK);
-    let mut child = case.command(&["run", "deck.toml", "--set", "run.steps=100000"]).spawn().expect("the program starts");
+    let mut child =
+        case.command(&["run", "deck.toml", "--set", "run.steps=100000"]).spawn().expect("the program starts");
     wait_for(|| lines(&case.path("out/observables.csv")) > 4);
     kill("TERM", child.id());
     let status_after = child.wait().expect("it ends");
     assert_eq!(status_after.code(), Some(3));
-    let checkpoint = hilbrium::snapshot::find_latest(&case.path("out")).expect("readable").expect("a checkpoint");
+    let checkpoint = latest(&case.path("out"));
     let name = checkpoint.file_name().expect("a name").to_string_lossy().into_owned();
     let step: u64 = name.trim_start_matches("checkpoint-").trim_end_matches(".h5").parse().expect("a step");
     let steps = format!("run.steps={}", step + 2);
@@ -131,7 +146,8 @@ fn a_killed_rank_ends_the_others_and_leaves_earlier_files_intact() {
     let ended = ends_within(&mut job, Duration::from_secs(20));
     assert!(ended.is_some_and(|code| code != 0), "the job must fail soon");
     assert!(ranks.iter().all(|rank| !Path::new(&format!("/proc/{rank}/exe")).exists()), "no rank is left");
-    let (header, particles) = hilbrium::snapshot::read_snapshot(&case.path("out/snapshot-0000.hdf5")).expect("intact");
+    let (header, particles) =
+        hilbrium::snapshot::read_snapshot(&case.path("out/snapshot-0000.hdf5")).expect("intact");
     assert_eq!((header.step, particles.len()), (0, 1500));
 }
 
@@ -140,10 +156,12 @@ fn a_full_disk_is_an_error_that_leaves_no_half_file() {
     let case = Case::new(DECK);
     // a limit on the size of files is a disk that fills up, for every user
     let script = format!("ulimit -f 40; exec {PROGRAM} run deck.toml");
-    let output = Command::new("sh").args(["-c", &script]).current_dir(case.folder.path()).output().expect("sh starts");
+    let output =
+        Command::new("sh").args(["-c", &script]).current_dir(case.folder.path()).output().expect("sh starts");
     assert_eq!(status(&output), 1, "{}", told(&output));
     assert!(told(&output).contains("help:"), "{}", told(&output));
-    let left: Vec<_> = std::fs::read_dir(case.path("out")).expect("the folder").flatten().map(|e| e.file_name()).collect();
+    let left: Vec<_> =
+        std::fs::read_dir(case.path("out")).expect("the folder").flatten().map(|e| e.file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().starts_with("snapshot-")), "{left:?}");
 }
 
@@ -211,7 +229,8 @@ fn wait_for(condition: impl Fn() -> bool) {
 }
 
 fn kill(signal: &str, process: u32) {
-    let status = Command::new("kill").args([format!("-{signal}"), process.to_string()]).status().expect("kill starts");
+    let status =
+        Command::new("kill").args([format!("-{signal}"), process.to_string()]).status().expect("kill starts");
     assert!(status.success());
 }
 

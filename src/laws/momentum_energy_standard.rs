@@ -9,15 +9,16 @@ pub use momentum_energy_standard::*;
 ///
 /// - m_i a_i = -sum_j m_i m_j [p_i A_i + p_j A_j + Pi / 2 (A_i / rho_i + A_j / rho_j)]
 /// - m_i du_i/dt = sum_j m_i m_j [p_i A_i + Pi / 4 (A_i / rho_i + A_j / rho_j)] . (v_i - v_j), and conduction
-/// - Pi = -v_sig w, v_sig = (alpha_i + alpha_j) (c_i + c_j) / 4 - beta w, w = min(0, v_ij . r_ij / |r_ij|): the signal
-///   velocity and quadratic term of Monaghan 1997
+/// - Pi = -v_sig w, v_sig = alpha ((c_i + c_j) / 2 - beta w), w = min(0, v_ij . r_ij / |r_ij|), alpha = (alpha_i + alpha_j) / 2:
+///   the signal velocity of Monaghan 1997, whose quadratic term the switch also turns off, so that a smooth
+///   compression stays adiabatic
 /// - conduction (Price 2008 with the speed |v_ij . r_ij| / |r_ij| of Wadsley et al. 2008), to be added to m_i du_i/dt:
 ///   m_i m_j a_u |w| (u_i - u_j) (r_i - r_j) / |r_ij| . (A_i / rho_i + A_j / rho_j) / 2
 ///
 /// Antisymmetric in i and j, so momentum is conserved, and sum_i m_i (v_i . a_i + du_i/dt) = 0. Radius: 2 h.
 #[pair(cutoff = either)]
 pub mod momentum_energy_standard {
-    /// Kernel, coefficient beta of the quadratic viscosity (SPH-EXA: 2), coefficient a_u of the conductivity (0: off).
+    /// Kernel, coefficient beta of the quadratic viscosity at alpha = 1 (2), coefficient a_u of the conductivity (0: off).
     struct Law {
         kernel: Kernel,
         beta: Real,
@@ -69,7 +70,8 @@ pub mod momentum_energy_standard {
         let speed = v.dot(r) * per_distance;
         let w = speed.min(0.0);
         let sound = i.sound_speed + j.sound_speed;
-        let viscosity = w * (law.beta * w - 0.25 * (i.viscosity + j.viscosity) * sound);
+        let alpha = 0.5 * (i.viscosity + j.viscosity);
+        let viscosity = alpha * w * (law.beta * w - 0.5 * sound);
         let shared = (gradient_i * per_density_i + gradient_j * per_density_j) * 0.5;
         let masses = i.mass * j.mass;
         let conduction =

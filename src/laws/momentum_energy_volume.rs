@@ -16,7 +16,7 @@ pub use momentum_energy_volume::*;
 /// Radius: 2 h.
 #[pair(cutoff = either)]
 pub mod momentum_energy_volume {
-    /// Kernel, coefficient beta of the quadratic viscosity (SPH-EXA: 2), coefficient a_u of the conductivity (0: off),
+    /// Kernel, coefficient beta of the quadratic viscosity at alpha = 1 (2), coefficient a_u of the conductivity (0: off),
     /// Atwood number at which crossing begins (0.1), and 1 over the width of its rise (10).
     struct Law {
         kernel: Kernel,
@@ -82,7 +82,8 @@ pub mod momentum_energy_volume {
         let speed = v.dot(r) * per_distance;
         let w = speed.min(0.0);
         let sound = i.sound_speed + j.sound_speed;
-        let viscosity = w * (law.beta * w - 0.25 * (i.viscosity + j.viscosity) * sound);
+        let alpha = 0.5 * (i.viscosity + j.viscosity);
+        let viscosity = alpha * w * (law.beta * w - 0.5 * sound);
         let shared = (gradient_i * per_density_i + gradient_j * per_density_j) * (0.5 * i.mass * j.mass);
         let conduction =
             law.conductivity * speed.abs() * (i.internal_energy - j.internal_energy) * per_distance;

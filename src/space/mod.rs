@@ -75,9 +75,10 @@ impl SimulationBox {
         let mut fitted = *self;
         let open: Vec<usize> = (0..3).filter(|&d| self.boundary[d] == Boundary::Open).collect();
         let widest = open.iter().map(|&d| extent.1[d] - extent.0[d]).fold(0.0, f64::max);
-        let magnitude =
-            open.iter().map(|&d| extent.0[d].abs().max(extent.1[d].abs())).fold(f64::MIN_POSITIVE, f64::max);
+        let magnitude = open.iter().map(|&d| extent.0[d].abs().max(extent.1[d].abs())).fold(0.0, f64::max);
+        // all particles at one point still need room, at the origin any
         let needed = (widest * 1.05).max(magnitude * 1e-9);
+        let needed = if needed > 0.0 { needed } else { 1.0 };
         let edge = ((needed.log2() * 4.0).ceil() / 4.0).exp2();
         let grain = edge / 64.0;
         for d in open {
