@@ -248,7 +248,8 @@ fn children(parent: u32) -> Vec<u32> {
     let mut family = vec![parent];
     let mut k = 0;
     while k < family.len() {
-        family.extend(processes.iter().filter(|process| process.1 == family[k]).map(|process| process.0));
+        let parent = family[k];
+        family.extend(processes.iter().filter(|process| process.1 == parent).map(|process| process.0));
         k += 1;
     }
     processes.iter().filter(|p| p.2 == "hilbrium" && family.contains(&p.0)).map(|p| p.0).collect()
