@@ -8,7 +8,7 @@ namespace hilbrium {
 
 namespace momentum_energy_standard {
 
-/// Kernel, coefficient beta of the quadratic viscosity (SPH-EXA: 2), coefficient a_u of the conductivity (0: off).
+/// Kernel, coefficient beta of the quadratic viscosity at alpha = 1 (2), coefficient a_u of the conductivity (0: off).
 struct Law {
     Kernel kernel;
     Real beta;
@@ -63,7 +63,8 @@ __device__ inline Sums interact(Law law, Particle i, Particle j, Vec3 r, Real r2
     const auto speed = dot(v, r) * per_distance;
     const auto w = min(speed, Real(0.0));
     const auto sound = i.sound_speed + j.sound_speed;
-    const auto viscosity = w * (law.beta * w - Real(0.25) * (i.viscosity + j.viscosity) * sound);
+    const auto alpha = Real(0.5) * (i.viscosity + j.viscosity);
+    const auto viscosity = alpha * w * (law.beta * w - Real(0.5) * sound);
     const auto shared = (gradient_i * per_density_i + gradient_j * per_density_j) * Real(0.5);
     const auto masses = i.mass * j.mass;
     const auto conduction = law.conductivity * abs(speed) * (i.internal_energy - j.internal_energy) * per_distance;
