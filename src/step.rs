@@ -14,6 +14,9 @@ use crate::space::SimulationBox;
 use crate::sph::{Hydrodynamics, Stage};
 use crate::{Error, Result};
 
+/// Smoothing lengths that outgrew so many lists of one step, each larger than the one before, are lost.
+const MOST_ROUNDS: u32 = 100;
+
 /// The state of a run on this rank, and the machinery that advances it.
 pub struct Simulation {
     /// What the deck says.
@@ -102,7 +105,12 @@ impl Simulation {
     /// On all ranks: positions or rates that are not finite, a periodic box too small for the supports.
     pub fn evaluate_forces(&mut self, dt: f64) -> Result<()> {
         self.sync()?;
+        let mut rounds = 0;
         while !self.smooth() {
+            rounds += 1;
+            if rounds > MOST_ROUNDS {
+                return Err(self.lost_lengths());
+            }
             self.neighborhood.invalidate();
             self.sync()?;
         }
@@ -177,6 +185,15 @@ impl Simulation {
             }
         }
         Ok(())
+    }
+
+    fn lost_lengths(&self) -> Error {
+        Error::State {
+            step: self.step + 1,
+            what: format!("some smoothing lengths outgrew {MOST_ROUNDS} neighbor lists in a row"),
+            remedy: "look for particles far from all others; fewer sph.neighbors or a smaller step may help"
+                .into(),
+        }
     }
 
     fn not_finite(&self, field: Field, value: f64, row: usize) -> Error {

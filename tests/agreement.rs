@@ -26,7 +26,7 @@ fn evrard(formulation: &str, precision: &str, opening_angle: f64) -> String {
     )
 }
 
-/// A hot spot in a periodic box: hydrodynamics alone.
+/// A disturbed lattice in a periodic box: hydrodynamics alone.
 fn periodic(formulation: &str) -> String {
     format!(
         r#"
@@ -36,11 +36,13 @@ fn periodic(formulation: &str) -> String {
         precision = "double"
         [space]
         boundary = "periodic"
-        [start.random]
-        particles = 4000
-        lengths = [1.0, 1.0, 1.0]
+        [start.lattice]
+        kind = "bcc"
+        cells = [12, 12, 12]
+        spacing = 0.1
         density = 1.0
         internal_energy = 1.0
+        jitter = 0.15
         [sph]
         formulation = "{formulation}"
         neighbors = 50

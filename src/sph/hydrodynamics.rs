@@ -129,6 +129,7 @@ impl Hydrodynamics {
             lonely: sums[2],
             unconverged: sums[3],
         };
+        tracing::debug!(?found, "smoothing lengths");
         self.smoothing.outgrown == 0
     }
 

@@ -12,11 +12,13 @@ pub fn target(neighbors: f64) -> f64 {
     3.0 * neighbors / (32.0 * std::f64::consts::PI)
 }
 
-/// The search for one particle's smoothing length. Invariant: the root lies in `lower..=upper`.
+/// The search for one particle's smoothing length. Invariant: the root lies in `lower..=upper`, or, while `upper` is
+/// still the largest allowed length, beyond it.
 #[derive(Clone, Copy, Debug)]
 pub struct Search {
     lower: f64,
     upper: f64,
+    bounded: bool,
 }
 
 /// What to do with a smoothing length.
@@ -33,7 +35,7 @@ pub enum Next {
 impl Search {
     /// A search among the smoothing lengths up to `largest`.
     pub fn new(largest: f64) -> Self {
-        Search { lower: 0.0, upper: largest }
+        Search { lower: 0.0, upper: largest, bounded: false }
     }
 
     /// The next step, from the number density `n` and its derivative `slope = dn / d ln h` at `h`. A last Newton step is
@@ -41,12 +43,12 @@ impl Search {
     pub fn next(&mut self, h: f64, n: f64, slope: f64, target: f64, tolerance: f64) -> Next {
         let ratio = n * h * h * h / target;
         if ratio < 1.0 {
-            if h >= self.upper {
+            if h >= self.upper && !self.bounded {
                 return Next::Beyond(self.upper);
             }
             self.lower = self.lower.max(h);
         } else {
-            self.upper = self.upper.min(h);
+            (self.upper, self.bounded) = (self.upper.min(h), true);
         }
         // d ln(n h^3) / d ln h: 3 for a homogeneous gas at fixed sum, never far below in practice
         let exponent = 3.0 + slope / n;
@@ -59,11 +61,17 @@ impl Search {
         if newton > self.lower && newton < self.upper {
             return Next::Try(newton);
         }
-        if self.lower == 0.0 {
-            return Next::Try(0.5 * self.upper.min(h));
+        if !self.bounded {
+            // never more than doubling: the list must follow
+            return Next::Try((2.0 * h).min(self.upper));
         }
-        // a bisection in the logarithm, but never more than doubling: the list must follow
-        Next::Try((self.lower * self.upper).sqrt().min(2.0 * h))
+        if self.lower == 0.0 {
+            return Next::Try(0.5 * h);
+        }
+        if self.upper <= self.lower * (1.0 + 0.1 * tolerance) {
+            return Next::Found(self.upper);
+        }
+        Next::Try((self.lower * self.upper).sqrt())
     }
 }
 
