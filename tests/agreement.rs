@@ -1,5 +1,7 @@
 //! Runs on any ranks and threads agree with the serial one in double precision, and the same ones give the same bits.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
+
 mod common;
 
 use common::{difference, evolved, plan};

@@ -3,7 +3,7 @@
 //! In a bad deck `#^ text | more` below a line stands for one mistake on that line, whose message and help contain
 //! every part; `#! text` stands for one that has no line.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
 use hilbrium::deck::{self, Report};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! The commands that need no run: what they print, where, and their exit status.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
 use assert_cmd::Command;
 use std::process::Stdio;

@@ -1,6 +1,6 @@
 //! No bytes make the deck reader panic, hang, or take memory without bound.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
 use hilbrium::deck;
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! `--set` options over a deck, and decks that cannot be read.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
 use hilbrium::Error;
 use hilbrium::deck::plan::{Every, Precision, StartPlan};

@@ -1,5 +1,7 @@
 //! The book and the README point only at what is there.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

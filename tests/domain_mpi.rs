@@ -1,4 +1,6 @@
 //! Ranks as processes: this test starts itself under mpirun and compares with threads as ranks.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 #![cfg(feature = "mpi")]
 
 mod domain_cases;

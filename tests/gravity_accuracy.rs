@@ -1,4 +1,7 @@
 //! The tree's force errors against direct summation, and that potential and force belong together.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
+
 use hilbrium::far::bench::{Distribution, Experiment, TABLE_HEAD, potential_energy, sample, table};
 use hilbrium::far::direct::direct;
 use hilbrium::far::{GravityPlan, SofteningKernel};

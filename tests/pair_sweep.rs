@@ -1,6 +1,8 @@
 //! Every list kind, symmetry, boundary, precision, cutoff and instruction set against the O(N^2) truth, on lists
 //! that hold all pairs, so that only the sweep is on trial.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
+
 use hilbrium::neighbors::{CLUSTER, ClusterList, Coding, Entry, NeighborList, ParticleList, SUPER_CLUSTER};
 use hilbrium::pair::language::*;
 use hilbrium::pair::{Instructions, PairLaw, Pass, Precision, naive, sweep_with};
@@ -105,7 +107,11 @@ fn scene(seed: u64, bx: &SimulationBox) -> (Particles, Vec<f64>) {
         let unit = Vec3d::from_fn(|_, _| random.random::<f64>());
         // Rows of a super-cluster lie together, as they do along the curve, or anywhere, as halos may.
         let near = (row / 16) as f64 / 24.0;
-        let at = if owned.contains(&row) && seed % 2 == 0 { Vec3d::repeat(near) + unit * 0.25 } else { unit };
+        let at = if owned.contains(&row) && seed.is_multiple_of(2) {
+            Vec3d::repeat(near) + unit * 0.25
+        } else {
+            unit
+        };
         particles.set_vector(Field::Position, row, bx.wrap(bx.lower + at.component_mul(&lengths)));
         particles.set_vector(Field::Velocity, row, Vec3d::from_fn(|_, _| random.random::<f64>() - 0.5));
         particles.scalar_mut(Field::Mass)[row] = 0.5 + random.random::<f64>();

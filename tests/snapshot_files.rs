@@ -1,5 +1,7 @@
 //! Snapshots and checkpoints within one process: round trips, damage, files of others.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
+
 mod snapshot_common;
 
 use hilbrium::comm::{Communicator, run_local};
@@ -60,7 +62,7 @@ fn a_snapshot_keeps_its_bits_on_any_number_of_ranks() {
     assert_eq!(ours, Header { particle_count: COUNT as u64, ..header() });
     let whole = particles(&Communicator::solo(), COUNT, FIELDS);
     let rest: Vec<Field> = FIELDS.iter().copied().filter(|&field| field != Field::Position).collect();
-    assert_eq!(joined(&[read.clone()], &rest), joined(&[whole.clone()], &rest));
+    assert_eq!(joined(std::slice::from_ref(&read), &rest), joined(std::slice::from_ref(&whole), &rest));
     for c in 0..3 {
         let (was, is) =
             (&whole.component(Field::Position, c)[whole.owned()], read.component(Field::Position, c));
@@ -79,7 +81,7 @@ fn a_snapshot_keeps_its_bits_on_any_number_of_ranks() {
         assert!(parts.iter().all(|(header, _)| *header == ours));
         let parts: Vec<Particles> = parts.into_iter().map(|(_, part)| part).collect();
         assert!(parts.iter().all(|part| part.len().abs_diff(COUNT / ranks) <= 1));
-        assert_eq!(joined(&parts, FIELDS), joined(&[read.clone()], FIELDS));
+        assert_eq!(joined(&parts, FIELDS), joined(std::slice::from_ref(&read), FIELDS));
     }
     let sidecar = std::fs::read_to_string(folder.path().join("one.xdmf")).unwrap();
     assert!(sidecar.contains("one.hdf5:/PartType0/Coordinates") && sidecar.contains("Time"), "{sidecar}");
@@ -284,7 +286,7 @@ fn a_damaged_snapshot_is_refused_or_whole() {
                 );
                 assert_eq!(
                     (header, joined(&[read], FIELDS)),
-                    (was.clone(), joined(&[particles.clone()], FIELDS))
+                    (was.clone(), joined(std::slice::from_ref(&particles), FIELDS))
                 );
             }
             Err(error) => assert!(matches!(error, Error::Content { .. }), "{what}: {error}"),

@@ -2,6 +2,8 @@
 //!
 //! The ignored tests are the parts that the others run as processes of their own.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
+
 mod snapshot_common;
 
 use hilbrium::Error;

@@ -1,5 +1,7 @@
 //! From a snapshot file and its record of observables to a verdict, its JSON and its pictures.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
+
 use std::f64::consts::PI;
 use std::path::Path;
 
