@@ -7,6 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+
 use crate::comm::Communicator;
 use crate::deck::plan::Plan;
 use crate::report;
@@ -33,19 +35,23 @@ pub fn run(plan: &Plan, comm: &Communicator, restart: Option<&Path>) -> Result<O
         Some(checkpoint) => Run::restarted(plan, comm, checkpoint)?,
         None => Run::started(plan, comm)?,
     };
-    let outcome = run.to_the_end(&stop)?;
+    let outcome = run.until_the_end(&stop)?;
     run.outputs.finish(&mut run.simulation, outcome)?;
     Ok(outcome)
 }
 
-/// A flag that SIGTERM and SIGINT raise.
+/// A flag that SIGTERM and SIGINT raise. SIGXFSZ is caught too, so that a file that grows beyond the user's limit is
+/// an error of the call that writes it.
 fn listen_to_signals() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
-        signal_hook::flag::register(signal, stop.clone()).map_err(|cause| {
+    let listen = |signal, flag: &Arc<AtomicBool>| {
+        signal_hook::flag::register(signal, flag.clone()).map(|_| ()).map_err(|cause| {
             Error::usage(format!("cannot listen to signals: {cause}"), "run on a system with POSIX signals")
-        })?;
-    }
+        })
+    };
+    listen(SIGTERM, &stop)?;
+    listen(SIGINT, &stop)?;
+    listen(SIGXFSZ, &Arc::default())?;
     Ok(stop)
 }
 
@@ -75,7 +81,7 @@ impl Run {
         Ok(Run { simulation, outputs })
     }
 
-    fn to_the_end(&mut self, stop: &AtomicBool) -> Result<Outcome> {
+    fn until_the_end(&mut self, stop: &AtomicBool) -> Result<Outcome> {
         while !self.done() {
             let dt = self.length_of_step()?;
             if let Err(error) = self.simulation.advance(dt) {

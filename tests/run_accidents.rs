@@ -1,7 +1,8 @@
 //! Runs of the program as a user starts it: restarts, signals, and what can go wrong on the way.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -154,15 +155,25 @@ fn a_killed_rank_ends_the_others_and_leaves_earlier_files_intact() {
 #[test]
 fn a_full_disk_is_an_error_that_leaves_no_half_file() {
     let case = Case::new(DECK);
-    // a limit on the size of files is a disk that fills up, for every user
-    let script = format!("ulimit -f 40; exec {PROGRAM} run deck.toml");
-    let output =
-        Command::new("sh").args(["-c", &script]).current_dir(case.folder.path()).output().expect("sh starts");
-    assert_eq!(status(&output), 1, "{}", told(&output));
-    assert!(told(&output).contains("help:"), "{}", told(&output));
-    let left: Vec<_> =
-        std::fs::read_dir(case.path("out")).expect("the folder").flatten().map(|e| e.file_name()).collect();
-    assert!(left.iter().all(|name| !name.to_string_lossy().starts_with("snapshot-")), "{left:?}");
+    let checkpoints = "output.checkpoint.every_steps=20";
+    let mut child = case
+        .command(&["run", "deck.toml", "--set", "run.steps=100000", "--set", checkpoints])
+        .spawn()
+        .expect("the program starts");
+    wait_for(|| lines(&case.path("out/observables.csv")) > 3);
+    // a limit on the size of files is a disk that fills up, for every user; MPI needs large files only at its start
+    let limited = Command::new("prlimit").args(["--fsize=60000", "--pid", &child.id().to_string()]).status();
+    assert!(limited.expect("prlimit starts").success());
+    let ended = ends_within(&mut child, Duration::from_secs(120));
+    let mut told = String::new();
+    child.stderr.take().expect("a pipe").read_to_string(&mut told).expect("text");
+    assert_eq!(ended, Some(1), "{told}");
+    assert!(told.contains("checkpoint-") && told.contains("free some space"), "{told}");
+    let files = std::fs::read_dir(case.path("out")).expect("the folder").flatten();
+    let mut left: Vec<_> = files.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    left.sort();
+    assert_eq!(left, ["observables.csv", "snapshot-0000.hdf5", "snapshot-0000.xdmf"]);
+    hilbrium::snapshot::read_snapshot(&case.path("out/snapshot-0000.hdf5")).expect("intact");
 }
 
 #[test]
