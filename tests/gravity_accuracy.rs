@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
-use hilbrium::far::bench::{Distribution, Experiment, TABLE_HEAD, potential_energy, sample, table};
+use hilbrium::far::accuracy::{Distribution, Experiment, potential_energy, sample};
 use hilbrium::far::direct::direct;
 use hilbrium::far::{GravityPlan, SofteningKernel};
 
@@ -66,13 +66,4 @@ fn samples_have_the_potential_energy_of_their_distribution() {
         let expected = potential_energy(distribution);
         assert!((energy / expected - 1.0).abs() < 0.04, "{distribution:?} {energy} {expected}");
     }
-}
-
-/// Prints the table of accuracy and speed; run alone, in a release build:
-/// `cargo test --release --test gravity_accuracy -- --ignored --nocapture`
-#[test]
-#[ignore = "a measurement"]
-fn table_of_accuracy_and_speed() {
-    println!("{TABLE_HEAD}");
-    table(65_465, 4000, 5, |row| println!("{row}"));
 }

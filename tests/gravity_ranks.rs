@@ -4,7 +4,7 @@
 
 use hilbrium::comm::{Communicator, run_local};
 use hilbrium::domain::{Domain, DomainSettings};
-use hilbrium::far::bench::{Distribution, sample};
+use hilbrium::far::accuracy::{Distribution, sample};
 use hilbrium::far::direct::direct;
 use hilbrium::far::{Criterion, Expansion, GravityPlan, GravityStatistics, SofteningKernel, gravity};
 use hilbrium::pair::Precision;

@@ -1,5 +1,6 @@
 //! The command line: one file a command, and what they share.
 
+mod bench;
 mod check;
 mod info;
 mod new;
@@ -8,6 +9,7 @@ mod schema;
 mod threads;
 mod validate;
 
+use crate::bench::{Benchmark, Settings};
 use crate::{Error, Result, report};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -86,6 +88,27 @@ enum Command {
         #[arg(long, value_name = "FOLDER")]
         pictures: Option<PathBuf>,
     },
+    /// Measure a part of the step on this machine, and print a table
+    Bench {
+        /// What to measure
+        #[arg(value_enum)]
+        benchmark: Benchmark,
+        /// Number of particles
+        #[arg(long, default_value_t = 65_465, value_parser = clap::value_parser!(u64).range(200..1_000_000_000))]
+        particles: u64,
+        /// How often each is measured, the median counts [default: 5]; of `step`, how many steps [default: 20]
+        #[arg(long, value_parser = clap::value_parser!(u64).range(1..100_000))]
+        repeats: Option<u64>,
+        /// Threads of a rank [default: its share of the cores]
+        #[arg(long, value_parser = clap::value_parser!(u64).range(1..10_000))]
+        threads: Option<u64>,
+        /// Set a key over the deck of the Evrard collapse: --set run.precision=double
+        #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
+        set: Vec<String>,
+        /// Print JSON instead of a table
+        #[arg(long)]
+        json: bool,
+    },
     /// Tell what a snapshot or checkpoint holds
     Info {
         /// The file
@@ -116,7 +139,7 @@ struct DeckArguments {
 }
 
 /// Do what the arguments say and give the process's exit status. Under an MPI launcher rank 0 alone prints, and
-/// `run` alone uses the other ranks.
+/// `run` and `bench` alone use the other ranks.
 pub fn main(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode {
     let root = launched_rank().is_none_or(|rank| rank == 0);
     let command = match Line::try_parse_from(arguments) {
@@ -132,12 +155,18 @@ pub fn main(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode
     if let Command::Run { deck, restart } = &command {
         return ExitCode::from(run::run(&deck.deck, &deck.set, restart.as_deref()));
     }
+    if let Command::Bench { benchmark, particles, repeats, threads, set, json } = command {
+        let usual = if benchmark == Benchmark::Step { 20 } else { 5 };
+        let repeats = repeats.unwrap_or(usual) as usize;
+        let settings = Settings { particles, repeats, overrides: set };
+        return ExitCode::from(bench::bench(benchmark, &settings, threads.map(|count| count as usize), json));
+    }
     if !root {
         return ExitCode::SUCCESS;
     }
     report::start(true);
     let outcome = match command {
-        Command::Run { .. } => unreachable!("run was handled above"),
+        Command::Run { .. } | Command::Bench { .. } => unreachable!("handled above"),
         Command::Check { deck } => check::check(&deck.deck, &deck.set),
         Command::Validate { snapshot, against, json, pictures } => {
             validate::validate(&snapshot, &against, json.as_deref(), pictures.as_deref())

@@ -38,7 +38,7 @@ fn advance(plan: &Plan, comm: &Communicator, restart: Option<&Path>) -> Result<E
 }
 
 /// All ranks tell what went wrong on them, rank 0 says the first of it, and all end with the worst status.
-fn end(comm: &Communicator, outcome: Result<Ending>) -> u8 {
+pub(super) fn end(comm: &Communicator, outcome: Result<Ending>) -> u8 {
     let (ending, agreed) = match outcome {
         Ok(ending) => (ending, comm.agree(Ok(()))),
         Err(error) => (Ending::Failed, comm.agree(Err(error))),

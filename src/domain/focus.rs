@@ -264,7 +264,7 @@ impl Pruning<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::far::bench::{Distribution, sample};
+    use crate::far::accuracy::{Distribution, sample};
     use crate::far::opening::{Criterion, Interactions};
     use proptest::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Long-range forces: Barnes-Hut gravity.
 #![allow(clippy::needless_range_loop, reason = "an index names the component of several vectors at once")]
 
-pub mod bench;
+pub mod accuracy;
 pub mod direct;
 pub mod gravity;
 mod kernels;

@@ -187,6 +187,22 @@ impl Instructions {
     }
 }
 
+/// The name of the best instructions that this processor has and lanes are compiled for.
+pub fn widest() -> &'static str {
+    let level = Level::new();
+    #[cfg(target_arch = "x86_64")]
+    {
+        if level.as_avx512().is_some() {
+            return "AVX-512";
+        }
+        if level.as_avx2().is_some() {
+            return "AVX2";
+        }
+    }
+    let _ = level;
+    "baseline"
+}
+
 /// Run the task with the instructions asked for, or fewer where the processor lacks them. Only three variants are
 /// compiled: AVX-512, AVX2 and the baseline.
 pub fn dispatch<T: Task>(instructions: Instructions, task: T) -> T::Output {

@@ -1,6 +1,6 @@
-//! Accuracy and speed of the tree against direct summation, on two standard mass distributions.
+//! The tree's errors against direct summation, on two standard mass distributions.
 use super::direct::direct;
-use super::gravity::{Expansion, GravityPlan, GravityStatistics, solve};
+use super::gravity::{GravityPlan, GravityStatistics, solve};
 use super::kernels::GROUP;
 use super::softening::SofteningKernel;
 use crate::comm::Communicator;
@@ -55,7 +55,7 @@ pub fn sample(distribution: Distribution, count: usize, seed: u64) -> (Vec<u64>,
     particles.into_iter().unzip()
 }
 
-/// One line of the table.
+/// What [`Experiment::measure`] finds.
 #[derive(Clone, Copy, Debug)]
 pub struct GravityMeasurement {
     /// The relative force error |a - a_direct| / |a_direct| of the particles compared: root mean square, median,
@@ -63,7 +63,7 @@ pub struct GravityMeasurement {
     pub error: [f64; 4],
     /// Relative error of the total potential energy of the particles compared.
     pub energy_error: f64,
-    /// Best wall time in seconds, on the threads of the current pool.
+    /// Median of the wall times in seconds, on the threads of the current pool.
     pub seconds: f64,
     /// What was done.
     pub statistics: GravityStatistics,
@@ -108,7 +108,7 @@ impl Experiment {
     }
 
     /// Errors of a plan, whose softening is replaced by the experiment's and whose constant is taken as 1, and the
-    /// best time of `repeats` evaluations on the threads of the current pool.
+    /// median time of `repeats` evaluations on the threads of the current pool.
     pub fn measure(&self, plan: &GravityPlan, repeats: usize, double: bool) -> GravityMeasurement {
         let plan = GravityPlan { kernel: self.kernel, softening: self.softening, ..*plan };
         let count = self.particles.len();
@@ -122,13 +122,14 @@ impl Experiment {
             bucket: plan.bucket,
         };
         let comm = Communicator::solo();
-        let mut seconds = f64::INFINITY;
+        let mut seconds = Vec::with_capacity(repeats.max(1));
         let (mut fields, mut statistics) = (Vec::new(), GravityStatistics::default());
         for _ in 0..repeats.max(1) {
             let start = Instant::now();
             (fields, statistics) = solve(&plan, &comm, &share, double);
-            seconds = seconds.min(start.elapsed().as_secs_f64());
+            seconds.push(start.elapsed().as_secs_f64());
         }
+        seconds.sort_by(f64::total_cmp);
         let own_share = plan.kernel.central(plan.softening);
         let mut errors: Vec<f64> = Vec::with_capacity(self.targets.len());
         let mut energy = [0.0; 2];
@@ -149,64 +150,8 @@ impl Experiment {
         GravityMeasurement {
             error: [square.sqrt(), at(0.5), at(0.99), at(1.0)],
             energy_error: energy[0] / energy[1] - 1.0,
-            seconds,
+            seconds: seconds[seconds.len() / 2],
             statistics,
-        }
-    }
-}
-
-/// One line of [`table`].
-#[derive(Clone, Copy, Debug)]
-pub struct GravityRow {
-    /// The mass distribution.
-    pub distribution: Distribution,
-    /// The plan measured.
-    pub plan: GravityPlan,
-    /// Double-precision lanes instead of mixed precision.
-    pub double: bool,
-    /// What was found.
-    pub measurement: GravityMeasurement,
-}
-
-impl std::fmt::Display for GravityRow {
-    /// One row of a Markdown table under [`TABLE_HEAD`].
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let [rms, median, percentile99, largest] = self.measurement.error;
-        let [pairs, nodes] = self.measurement.interactions_per_particle();
-        write!(
-            out,
-            "| {:?} | {:?} | {} | {} | {rms:.1e} | {median:.1e} | {percentile99:.1e} | {largest:.1e} | {:.1e} \
-             | {pairs:.0} | {nodes:.0} | {:.2} | {:.2} |",
-            self.distribution,
-            self.plan.expansion,
-            self.plan.opening_angle,
-            if self.double { "double" } else { "mixed" },
-            self.measurement.energy_error,
-            self.measurement.seconds * 1e6 / self.measurement.statistics.particles.max(1) as f64,
-            self.measurement.interactions_per_second() * 1e-9,
-        )
-    }
-}
-
-/// The head of the Markdown table that [`GravityRow`]s make up.
-pub const TABLE_HEAD: &str = "\
-| particles | expansion | theta | precision | rms | median | 99 % | max | energy | pairs | nodes | us/particle | 1e9/s |
-|---|---|---|---|---|---|---|---|---|---|---|---|---|";
-
-/// The table of gravity: both distributions, both expansions, both precisions, at opening angles 0.3, 0.5, 0.7 and 1,
-/// for point masses; `found` gets each row when it is done. `count` particles, errors of about `compared` of them, best
-/// time of `repeats`.
-pub fn table(count: usize, compared: usize, repeats: usize, mut found: impl FnMut(GravityRow)) {
-    for distribution in [Distribution::Plummer, Distribution::Evrard] {
-        let experiment = Experiment::new(distribution, count, compared, (SofteningKernel::Plummer, 0.0));
-        for double in [false, true] {
-            for expansion in [Expansion::Quadrupole, Expansion::Octupole] {
-                for opening_angle in [0.3, 0.5, 0.7, 1.0] {
-                    let plan = GravityPlan { opening_angle, expansion, ..GravityPlan::default() };
-                    let measurement = experiment.measure(&plan, repeats, double);
-                    found(GravityRow { distribution, plan, double, measurement });
-                }
-            }
         }
     }
 }

@@ -1,0 +1,208 @@
+//! Benchmarks: one file a part of the step, each a table of times on this machine.
+//!
+//! Times are medians over the repeats. Nothing here is a test: what is slow is written down, never failed.
+
+mod gravity;
+mod neighbors;
+mod step;
+mod sweep;
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+use crate::comm::Communicator;
+use crate::deck;
+use crate::report;
+use crate::step::Simulation;
+use crate::{Error, Result};
+
+/// What can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Benchmark {
+    /// Building neighbor lists, and their memory, by coding
+    Neighbors,
+    /// The laws of the gas over a neighbor list, by precision, list and instructions
+    Sweep,
+    /// The tree's time and its error against direct summation, by opening angle
+    Gravity,
+    /// Whole steps of the Evrard collapse, by phase; under mpirun, on all ranks
+    Step,
+}
+
+/// How to measure.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Number of particles.
+    pub particles: u64,
+    /// How often each is measured; steps of [`Benchmark::Step`].
+    pub repeats: usize,
+    /// `section.key=value` options over the deck of the Evrard collapse.
+    pub overrides: Vec<String>,
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Cell {
+    /// A name.
+    Text(String),
+    /// A number, with the decimals that a table shows.
+    Number(f64, #[serde(skip)] usize),
+    /// A small number, shown with its power of ten.
+    Error(f64),
+}
+
+impl Cell {
+    fn text(text: impl Into<String>) -> Self {
+        Cell::Text(text.into())
+    }
+
+    fn shown(&self) -> String {
+        match self {
+            Cell::Text(text) => text.clone(),
+            Cell::Number(value, decimals) => format!("{value:.decimals$}"),
+            Cell::Error(value) => format!("{value:.1e}"),
+        }
+    }
+
+    fn json(&self) -> serde_json::Value {
+        match self {
+            Cell::Text(text) => text.as_str().into(),
+            Cell::Number(value, _) | Cell::Error(value) => (*value).into(),
+        }
+    }
+}
+
+/// What a benchmark found: rows with a cell under each head.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// The heads of the columns.
+    pub heads: Vec<&'static str>,
+    /// The rows.
+    pub rows: Vec<Vec<Cell>>,
+    /// Lines below the table: name and value of what holds for all rows.
+    pub remarks: Vec<(&'static str, Cell)>,
+}
+
+impl Table {
+    fn new(heads: &[&'static str]) -> Self {
+        Table { heads: heads.to_vec(), rows: Vec::new(), remarks: Vec::new() }
+    }
+
+    /// The table as people read it.
+    pub fn text(&self) -> String {
+        let rows: Vec<Vec<String>> =
+            self.rows.iter().map(|row| row.iter().map(Cell::shown).collect()).collect();
+        let remarks = self.remarks.iter().map(|(name, value)| format!("\n{name}: {}", value.shown()));
+        report::table(&self.heads, &rows) + &remarks.collect::<String>()
+    }
+
+    /// The table as JSON: `{"rows": [{head: cell, ...}, ...], remark: value, ...}`.
+    pub fn json(&self) -> serde_json::Value {
+        let object = |row: &Vec<Cell>| {
+            let cells = self.heads.iter().zip(row).map(|(head, cell)| ((*head).to_owned(), cell.json()));
+            serde_json::Value::Object(cells.collect())
+        };
+        let mut json = serde_json::json!({ "rows": self.rows.iter().map(object).collect::<Vec<_>>() });
+        for (name, value) in &self.remarks {
+            json[*name] = value.json();
+        }
+        json
+    }
+}
+
+/// Measure; collective, but only [`Benchmark::Step`] uses more than one rank.
+///
+/// # Errors
+/// [`Error::Deck`] for wrong options, and whatever a step can fail with.
+pub fn measure(benchmark: Benchmark, settings: &Settings, comm: &Communicator) -> Result<Table> {
+    if benchmark != Benchmark::Step && comm.size() > 1 {
+        let what = format!("{benchmark:?}").to_lowercase();
+        return Err(Error::usage(
+            format!("bench {what} measures one rank, and {} were started", comm.size()),
+            "start it without mpirun; --threads sets the number of threads",
+        ));
+    }
+    let mut table = match benchmark {
+        Benchmark::Neighbors => neighbors::table(settings, comm)?,
+        Benchmark::Sweep => sweep::table(settings, comm)?,
+        Benchmark::Gravity => gravity::table(settings),
+        Benchmark::Step => step::table(settings, comm)?,
+    };
+    table.remarks.extend([
+        ("particles", Cell::Number(settings.particles as f64, 0)),
+        ("repeats", Cell::Number(settings.repeats as f64, 0)),
+        ("ranks", Cell::Number(comm.size() as f64, 0)),
+        ("threads per rank", Cell::Number(rayon::current_num_threads() as f64, 0)),
+        ("lanes", Cell::text(crate::pair::lane::widest())),
+    ]);
+    Ok(table)
+}
+
+/// The Evrard collapse of so many particles, before its first forces.
+fn evrard(settings: &Settings, comm: &Communicator) -> Result<Simulation> {
+    let particles = format!("start.evrard.particles={}", settings.particles);
+    let mut overrides = vec![particles, "sph.neighbors=100".to_owned()];
+    overrides.extend(settings.overrides.iter().cloned());
+    let deck = deck::template("evrard").unwrap_or_default();
+    let plan = deck::examine("the deck of the Evrard collapse", &deck, &overrides)
+        .map_err(|report| Error::Deck { report: report.to_string() })?
+        .plan;
+    let (space, particles) = crate::start::particles(&plan, comm, &Simulation::fields(&plan))?;
+    Ok(Simulation::new(plan, comm, space, particles))
+}
+
+/// The median of the seconds that a task takes, and what it returned last.
+fn median<T>(repeats: usize, mut task: impl FnMut() -> T) -> (f64, T) {
+    let mut seconds = Vec::with_capacity(repeats);
+    loop {
+        let start = Instant::now();
+        let result = task();
+        seconds.push(start.elapsed().as_secs_f64());
+        if seconds.len() >= repeats {
+            seconds.sort_by(f64::total_cmp);
+            return (seconds[seconds.len() / 2], result);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings() -> Settings {
+        Settings { particles: 600, repeats: 1, overrides: vec!["sph.neighbors=40".into()] }
+    }
+
+    #[test]
+    fn every_benchmark_fills_its_table() {
+        let comm = Communicator::solo();
+        for benchmark in [Benchmark::Neighbors, Benchmark::Sweep, Benchmark::Gravity, Benchmark::Step] {
+            let table = measure(benchmark, &settings(), &comm).unwrap();
+            assert!(!table.rows.is_empty(), "{benchmark:?}");
+            for row in &table.rows {
+                assert_eq!(row.len(), table.heads.len(), "{benchmark:?}");
+                let good = |cell: &Cell| match cell {
+                    Cell::Text(text) => !text.is_empty(),
+                    Cell::Number(value, _) | Cell::Error(value) => value.is_finite(),
+                };
+                assert!(row.iter().all(good), "{benchmark:?}: {row:?}");
+            }
+            let json = table.json();
+            assert_eq!(json["rows"].as_array().unwrap().len(), table.rows.len());
+            assert_eq!(json["particles"], 600.0);
+            assert!(table.text().lines().count() > table.rows.len() + 2);
+        }
+    }
+
+    #[test]
+    fn only_steps_are_measured_on_many_ranks() {
+        crate::comm::run_local(2, |comm| {
+            assert!(measure(Benchmark::Sweep, &settings(), &comm).is_err());
+            let table = measure(Benchmark::Step, &settings(), &comm).unwrap();
+            assert_eq!(table.json()["ranks"], 2.0);
+        });
+    }
+}

@@ -1,0 +1,138 @@
+//! `bench sweep`: how long the laws of the gas take over a list.
+
+use super::{Cell, Settings, Table, evrard, median};
+use crate::Result;
+use crate::comm::Communicator;
+use crate::laws::{
+    density, divergence_gradient, gradient_matrix, momentum_energy_standard, momentum_energy_volume,
+    number_density, velocity_gradient, volume_elements,
+};
+use crate::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList};
+use crate::pair::{Instructions, Kernel, PairLaw, Pass, Precision, sweep_with};
+use crate::particles::Particles;
+
+/// A kind of list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Full,
+    Half,
+    PerParticle,
+}
+
+/// One way to sweep.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    kind: Kind,
+    precision: Precision,
+    instructions: Instructions,
+}
+
+const MIXED: Way = Way { kind: Kind::Full, precision: Precision::Mixed, instructions: Instructions::Best };
+const DOUBLE: Way = Way { precision: Precision::Double, ..MIXED };
+
+/// The ways compared for one law; the others show the first two.
+const WAYS: [Way; 9] = [
+    MIXED,
+    DOUBLE,
+    Way { kind: Kind::Half, ..MIXED },
+    Way { kind: Kind::Half, ..DOUBLE },
+    Way { kind: Kind::PerParticle, ..MIXED },
+    Way { kind: Kind::PerParticle, ..DOUBLE },
+    Way { instructions: Instructions::Avx2, ..MIXED },
+    Way { instructions: Instructions::Avx2, ..DOUBLE },
+    Way { instructions: Instructions::Baseline, ..DOUBLE },
+];
+
+/// Sweeps over the Evrard sphere at its start.
+pub(super) fn table(settings: &Settings, comm: &Communicator) -> Result<Table> {
+    let mut simulation = evrard(settings, comm)?;
+    simulation.evaluate_forces(0.0)?;
+    let radius = simulation.neighborhood.radius().to_vec();
+    let bx = simulation.domain.bx;
+    let request = |symmetric| ListRequest::of(&bx, &simulation.particles, &radius, symmetric, Coding::Nibble);
+    let lists = Lists {
+        full: NeighborList::Clustered(ClusterList::build(&request(false))?),
+        half: NeighborList::Clustered(ClusterList::build(&request(true))?),
+        per_particle: NeighborList::PerParticle(ParticleList::build(&request(false))?),
+    };
+    let pass = Pass { bx: &bx, radius: &radius, precision: Precision::Mixed, active: None };
+    let name = simulation.plan.sph.as_ref().map_or("sinc-6", |sph| sph.kernel.name());
+    let kernel =
+        Kernel::named(name).unwrap_or_else(|| unreachable!("the plan has a kernel that the passes lack"));
+    let beta = 2.0;
+    let mut bench = Bench {
+        table: Table::new(&[
+            "law",
+            "list",
+            "precision",
+            "instructions",
+            "ns per particle",
+            "ns per pair",
+            "pairs of lane pairs",
+        ]),
+        repeats: settings.repeats,
+        particles: &mut simulation.particles,
+        lists,
+        pass,
+    };
+    bench.law(&number_density::Law { kernel }, &WAYS[..2]);
+    bench.law(&density::Law { kernel }, &WAYS[..2]);
+    bench.law(&volume_elements::Law { kernel }, &WAYS[..2]);
+    bench.law(&gradient_matrix::Law { kernel }, &WAYS[..2]);
+    bench.law(&velocity_gradient::Law { kernel }, &WAYS[..2]);
+    bench.law(&divergence_gradient::Law { kernel }, &WAYS[..2]);
+    bench.law(&momentum_energy_standard::Law { kernel, beta, conductivity: 0.0 }, &WAYS[..2]);
+    let momentum = momentum_energy_volume::Law {
+        kernel,
+        beta,
+        conductivity: 0.0,
+        crossing_start: 0.1,
+        crossing_slope: 10.0,
+    };
+    bench.law(&momentum, &WAYS);
+    Ok(bench.table)
+}
+
+struct Lists {
+    full: NeighborList,
+    half: NeighborList,
+    per_particle: NeighborList,
+}
+
+struct Bench<'a> {
+    table: Table,
+    repeats: usize,
+    particles: &'a mut Particles,
+    lists: Lists,
+    pass: Pass<'a>,
+}
+
+impl Bench<'_> {
+    fn law<L: PairLaw>(&mut self, law: &L, ways: &[Way]) {
+        for way in ways {
+            let pass = Pass { precision: way.precision, ..self.pass };
+            let list = match way.kind {
+                Kind::Full => &self.lists.full,
+                Kind::Half => &self.lists.half,
+                Kind::PerParticle => &self.lists.per_particle,
+            };
+            let (seconds, statistics) =
+                median(self.repeats, || sweep_with(law, &pass, list, self.particles, way.instructions));
+            let count = self.particles.owned().len() as f64;
+            let useful = statistics.useful_pairs.max(1) as f64;
+            self.table.rows.push(vec![
+                Cell::text(L::NAME.replace('_', " ")),
+                Cell::text(match way.kind {
+                    Kind::Full => "full",
+                    Kind::Half => "half",
+                    Kind::PerParticle => "per particle",
+                }),
+                Cell::text(format!("{:?}", way.precision).to_lowercase()),
+                Cell::text(format!("{:?}", way.instructions).to_lowercase()),
+                Cell::Number(seconds * 1e9 / count, 0),
+                Cell::Number(seconds * 1e9 / useful, 2),
+                Cell::Number(useful / statistics.lane_pairs.max(1) as f64, 2),
+            ]);
+        }
+    }
+}
