@@ -77,6 +77,14 @@ impl Error {
         Error::File { action, path: path.to_owned(), cause: cause.to_string(), remedy: remedy.into() }
     }
 
+    /// A state's error, with the step at which it was found.
+    pub fn at_step(self, number: u64) -> Self {
+        match self {
+            Error::State { what, remedy, .. } => Error::State { step: number, what, remedy },
+            other => other,
+        }
+    }
+
     /// A usage error.
     pub fn usage(message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Error::Usage { message: message.into(), remedy: remedy.into() }

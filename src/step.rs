@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::comm::Communicator;
-use crate::deck::plan::{self, Plan};
+use crate::deck::plan::{self, Plan, TimeStepPlan};
 use crate::domain::{Domain, DomainSettings};
 use crate::far::{self, Criterion, GravityPlan, SofteningKernel};
 use crate::motion::time_step::Limit;
@@ -85,11 +85,16 @@ impl Simulation {
 
     /// One time step of length `dt`. On an error of the forces the particles are back at the start of the step.
     pub fn advance(&mut self, dt: f64) -> Result<()> {
+        let reach = self.domain.bx.lengths().max();
+        let before = (!leapfrog::can_undo(&self.particles, dt, reach)).then(|| self.particles.clone());
         leapfrog::kick_and_drift(&mut self.particles, dt);
         self.clock.lap("drift");
         if let Err(error) = self.evaluate_forces(dt) {
-            leapfrog::undo(&mut self.particles, dt);
-            return Err(error);
+            match before {
+                Some(before) => self.particles = before,
+                None => leapfrog::undo(&mut self.particles, dt),
+            }
+            return Err(error.at_step(self.step + 1));
         }
         leapfrog::kick(&mut self.particles, dt);
         self.time += dt;
@@ -102,7 +107,7 @@ impl Simulation {
     /// The forces at the present positions and (predicted) velocities; `dt` is the time since the last ones.
     ///
     /// # Errors
-    /// On all ranks: positions or rates that are not finite, a periodic box too small for the supports.
+    /// With step 0, on all ranks: positions or rates that are not finite, a periodic box too small for the supports.
     pub fn evaluate_forces(&mut self, dt: f64) -> Result<()> {
         self.sync()?;
         let mut rounds = 0;
@@ -170,6 +175,15 @@ impl Simulation {
         (self.next_step, self.limit) = chosen;
     }
 
+    /// Halve the step after one that failed, and keep it within what the criteria say of the present state.
+    pub fn shorten_step(&mut self) {
+        let criteria = TimeStepPlan { fixed: None, ..self.plan.time_step.clone() };
+        let softening = self.plan.gravity.as_ref().map_or(0.0, |gravity| gravity.softening);
+        let (allowed, _) =
+            time_step::next(&criteria, softening, &self.particles, &self.domain.comm, Some(self.next_step));
+        self.next_step = 0.5 * self.next_step.min(allowed);
+    }
+
     /// An error that names the first particle with a rate that is not a number.
     fn check_rates(&self) -> Result<()> {
         let mut rates = vec![Field::Acceleration];
@@ -189,7 +203,7 @@ impl Simulation {
 
     fn lost_lengths(&self) -> Error {
         Error::State {
-            step: self.step + 1,
+            step: 0,
             what: format!("some smoothing lengths outgrew {MOST_ROUNDS} neighbor lists in a row"),
             remedy: "look for particles far from all others; fewer sph.neighbors or a smaller step may help"
                 .into(),
@@ -201,7 +215,7 @@ impl Simulation {
         let near = self.neighborhood.nearest(&self.domain.bx, particles, row, 4);
         let position = particles.vector_at(Field::Position, row);
         Error::State {
-            step: self.step + 1,
+            step: 0,
             what: format!(
                 "{} of particle {} is {value}; it is at ({:e}, {:e}, {:e}), its nearest neighbors are {near:?}",
                 field.name(),

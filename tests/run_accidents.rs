@@ -177,6 +177,201 @@ fn a_full_disk_is_an_error_that_leaves_no_half_file() {
 }
 
 #[test]
+fn a_step_that_fails_leaves_the_state_before_it_as_a_checkpoint() {
+    let case = Case::new(DECK);
+    assert_eq!(status(&case.run(&["run.steps=3", "output.checkpoint.every_steps=3"])), 0);
+    let before = last_state(&case.path("out"));
+    let arguments =
+        ["run", "deck.toml", "--set", "time_step.fixed=1e200", "--restart", "out/checkpoint-000003.h5"];
+    let output = case.command(&arguments).output().expect("the program starts");
+    assert_eq!(status(&output), 1, "{}", told(&output));
+    for part in ["step 4: particle ", "which is no place", "kept as a checkpoint", "help:"] {
+        assert!(told(&output).contains(part), "{}", told(&output));
+    }
+    assert!(last_state(&case.path("out")) == before);
+    let rest = case.command(&["run", "deck.toml", "--restart", "out/checkpoint-000003.h5"]).output();
+    assert_eq!(status(&rest.expect("the program starts")), 0);
+}
+
+#[test]
+fn damaged_files_are_refused_by_every_command() {
+    let case = Case::new(DECK);
+    assert_eq!(status(&case.run(&["run.steps=2", "output.checkpoint.every_steps=2"])), 0);
+    let commands = |file: &'static str| {
+        let deck = |start: &str| {
+            format!("[start.file]\npath = \"{start}\"\n[run]\nsteps = 1\n[sph]\nneighbors = 60\n")
+        };
+        std::fs::write(case.path("start.toml"), deck(file)).expect("a deck");
+        match file.ends_with("hdf5") {
+            true => vec![
+                vec!["info", file],
+                vec!["validate", file, "--against", "evrard"],
+                vec!["run", "start.toml", "--set", "output.directory=again"],
+            ],
+            false => vec![vec!["info", file], vec!["run", "deck.toml", "--restart", file]],
+        }
+    };
+    for (whole, damaged) in [("out/snapshot-0001.hdf5", "bad.hdf5"), ("out/checkpoint-000002.h5", "bad.h5")] {
+        let bytes = std::fs::read(case.path(whole)).expect("a file");
+        for arguments in commands(damaged) {
+            // all cuts take from the content; the checksum behind it is 32 bytes
+            for length in [0, 7, 100, bytes.len() / 2, bytes.len() - 33] {
+                std::fs::write(case.path(damaged), &bytes[..length]).expect("a cut file");
+                let output = case.command(&arguments).output().expect("the program starts");
+                assert_eq!(status(&output), 1, "{arguments:?} cut to {length}: {}", told(&output));
+                assert!(
+                    told(&output).contains(damaged) && told(&output).contains("help:"),
+                    "{}",
+                    told(&output)
+                );
+            }
+            for k in 0..8 {
+                let mut flipped = bytes.clone();
+                let at = (2 * k + 1) * bytes.len() / 16;
+                flipped[at] ^= 0x40;
+                std::fs::write(case.path(damaged), flipped).expect("a file with a wrong bit");
+                let output = case.command(&arguments).output().expect("the program starts");
+                assert_eq!(status(&output), 1, "{arguments:?} flipped at {at}: {}", told(&output));
+                assert!(
+                    told(&output).contains(damaged) && told(&output).contains("help:"),
+                    "{}",
+                    told(&output)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_huge_deck_and_senseless_numbers_are_refused_at_once() {
+    let case = Case::new(DECK);
+    let huge = std::fs::File::create(case.path("huge.toml")).expect("a file");
+    huge.set_len(100_000_000).expect("a hole of 100 MB");
+    let start = Instant::now();
+    let output = case.command(&["run", "huge.toml"]).output().expect("the program starts");
+    assert_eq!(status(&output), 2, "{}", told(&output));
+    assert!(told(&output).contains("too large for a deck"), "{}", told(&output));
+    assert!(start.elapsed() < Duration::from_secs(20));
+    for set in [
+        "start.evrard.particles=-5",
+        "start.evrard.particles=nan",
+        "sph.neighbors=nan",
+        "sph.neighbors=-60",
+        "gravity.softening=-0.1",
+        "gravity.softening=inf",
+        "time_step.courant=0",
+        "run.steps=-1",
+    ] {
+        let output = case.run(&[set]);
+        assert_eq!(status(&output), 2, "{set}: {}", told(&output));
+        let key = set.split('=').next().and_then(|path| path.split('.').next_back()).expect("a key");
+        assert!(told(&output).contains(key), "{set}: {}", told(&output));
+    }
+    assert!(!case.path("out").exists());
+}
+
+/// A snapshot of some particles of equal mass.
+fn snapshot(path: &Path, positions: &[[f64; 3]]) {
+    use hilbrium::particles::{Field, Particles};
+    use hilbrium::space::{Boundary, SimulationBox, Vec3d};
+    let fields =
+        [Field::Position, Field::Velocity, Field::Mass, Field::InternalEnergy, Field::SmoothingLength];
+    let mut particles = Particles::new(&fields, positions.len());
+    for (row, position) in positions.iter().enumerate() {
+        particles.id[row] = row as u64 + 1;
+        particles.set_vector(Field::Position, row, Vec3d::from(*position));
+    }
+    particles.scalar_mut(Field::Mass).fill(1.0);
+    particles.scalar_mut(Field::InternalEnergy).fill(1.0);
+    particles.scalar_mut(Field::SmoothingLength).fill(0.1);
+    let bx = SimulationBox {
+        lower: Vec3d::repeat(-1.0),
+        upper: Vec3d::repeat(1.0),
+        boundary: [Boundary::Open; 3],
+    };
+    let header = hilbrium::snapshot::Header::new(bx);
+    let comm = hilbrium::comm::Communicator::solo();
+    hilbrium::snapshot::write_snapshot(path, &comm, &particles, &header, &fields).expect("a snapshot");
+}
+
+const FROM_FILE: &str =
+    "[run]\nsteps = 3\n[start.file]\npath = \"start.hdf5\"\n[time_step]\nlargest = 0.01\n";
+
+#[test]
+fn particles_in_one_point_run_or_are_told_of() {
+    let case = Case::new(&format!("{FROM_FILE}[gravity]\nsoftening = 0.01\n"));
+    snapshot(&case.path("start.hdf5"), &[[0.25; 3]; 300]);
+    let output = case.run(&[]);
+    assert_eq!(status(&output), 0, "gravity alone: {}", told(&output));
+    let output = case.run(&["sph.neighbors=60", "output.directory=gas"]);
+    assert_eq!(status(&output), 1, "{}", told(&output));
+    assert!(told(&output).contains("particle") && told(&output).contains("help:"), "{}", told(&output));
+}
+
+#[test]
+fn numbers_in_a_file_that_are_no_place_are_told_of() {
+    for wrong in [f64::NAN, f64::INFINITY] {
+        let case = Case::new(&format!("{FROM_FILE}[gravity]\nsoftening = 0.01\n"));
+        let path = case.path("start.hdf5");
+        snapshot(&path, &[[0.25; 3]; 30]);
+        // as another program writes it: without our checksum
+        let file = std::fs::File::options().write(true).open(&path).expect("a file");
+        file.set_len(file.metadata().expect("a length").len() - 32).expect("a shorter file");
+        let file = hdf5::File::open_rw(&path).expect("a file of HDF5");
+        let coordinates = file.dataset("PartType0/Coordinates").expect("positions");
+        let mut values: Vec<f64> = coordinates.read_raw().expect("numbers");
+        values[3 * 7 + 1] = wrong;
+        coordinates.write_raw(&values).expect("numbers");
+        file.close().expect("a whole file");
+        let output = case.run(&[]);
+        assert_eq!(status(&output), 1, "{}", told(&output));
+        assert!(
+            told(&output).contains("start.hdf5") || told(&output).contains("particle 8"),
+            "{}",
+            told(&output)
+        );
+    }
+}
+
+#[test]
+fn more_ranks_than_particles_run() {
+    let case = Case::new(
+        "[run]\nsteps = 3\ndevice = \"cpu\"\n[start.plummer]\nparticles = 3\n[gravity]\nsoftening = 0.01\n\
+         [time_step]\nlargest = 0.01\n",
+    );
+    let output = Command::new("mpirun")
+        .args(["-n", "5", "--oversubscribe", "--bind-to", "none", PROGRAM, "run", "deck.toml"])
+        .envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")])
+        .current_dir(case.folder.path())
+        .output()
+        .expect("mpirun starts");
+    assert_eq!(status(&output), 0, "{}", told(&output));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("5 cores"), "five ranks take part");
+    let (header, particles) =
+        hilbrium::snapshot::read_snapshot(&case.path("out/snapshot-0001.hdf5")).expect("whole");
+    assert_eq!((header.step, particles.len()), (3, 3));
+}
+
+#[test]
+fn a_folder_that_may_not_be_written_to_is_told_of() {
+    use std::os::unix::fs::PermissionsExt;
+    let case = Case::new(DECK);
+    let locked = case.path("locked");
+    std::fs::create_dir(&locked).expect("a folder");
+    std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o555)).expect("permissions");
+    // root may write anywhere but into the kernel's own folders
+    let root = std::fs::write(locked.join("probe"), "").is_ok();
+    let folder = if root { "/sys/hilbrium".to_owned() } else { "locked/out".to_owned() };
+    let output = case.run(&[&format!("output.directory={folder}")]);
+    assert_eq!(status(&output), 1, "{}", told(&output));
+    assert!(
+        told(&output).contains(&folder) && told(&output).contains("help: choose a folder"),
+        "{}",
+        told(&output)
+    );
+}
+
+#[test]
 fn what_cannot_be_written_or_read_is_named_with_a_remedy() {
     let case = Case::new(DECK);
     std::fs::write(case.path("file"), "not a folder").expect("a file");

@@ -79,7 +79,25 @@ pub fn kick(particles: &mut Particles, dt: f64) {
     }
 }
 
-/// Take the first half of a step back (to rounding): what a run does that cannot finish the step.
+/// Whether a step of length `dt` can be taken back by [`undo`] to about eight digits: it throws no particle farther
+/// than `1e6 reach`, and heats none by more than `1e6` times its energy.
+pub fn can_undo(particles: &Particles, dt: f64, reach: f64) -> bool {
+    const LARGEST: f64 = 1e6;
+    let owned = particles.owned();
+    let moved = (0..3).all(|c| {
+        let velocity = &particles.component(Field::Velocity, c)[owned.clone()];
+        let acceleration = &particles.component(Field::Acceleration, c)[owned.clone()];
+        velocity.iter().zip(acceleration).all(|(v, a)| ((v + 0.5 * dt * a) * dt).abs() <= LARGEST * reach)
+    });
+    if !moved || !particles.has(Field::InternalEnergy) {
+        return moved;
+    }
+    let energy = &particles.scalar(Field::InternalEnergy)[owned.clone()];
+    let rate = &particles.scalar(Field::InternalEnergyRate)[owned];
+    energy.iter().zip(rate).all(|(u, q)| (q * dt).abs() <= LARGEST * u.abs())
+}
+
+/// Take the first half of a step back (to rounding, see [`can_undo`]): what a run does that cannot finish the step.
 pub fn undo(particles: &mut Particles, dt: f64) {
     let owned = particles.owned();
     for c in 0..3 {
@@ -172,6 +190,17 @@ mod tests {
         }
         assert!((particles.scalar(Field::InternalEnergy)[0] - 2.0).abs() < 1e-14);
         assert_eq!(particles.scalar(Field::InternalEnergyRate)[0], -0.5);
+    }
+
+    #[test]
+    fn steps_that_lose_the_state_cannot_be_undone() {
+        let mut particles = Particles::new(FIELDS, 1);
+        particles.set_vector(Field::Acceleration, 0, Vec3d::new(1.0, 0.0, 0.0));
+        particles.scalar_mut(Field::InternalEnergy)[0] = 1.0;
+        assert!(can_undo(&particles, 0.1, 1.0) && !can_undo(&particles, 1e4, 1.0));
+        assert!(!can_undo(&particles, f64::MAX, 1.0));
+        particles.scalar_mut(Field::InternalEnergyRate)[0] = 1e8;
+        assert!(!can_undo(&particles, 0.1, 1.0));
     }
 
     #[test]

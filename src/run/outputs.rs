@@ -8,7 +8,7 @@ use super::schedule::Schedule;
 use crate::comm::Communicator;
 use crate::deck::plan::{EquationOfState, Plan};
 use crate::observe::{Observables, Record, observe};
-use crate::particles::{Field, Role};
+use crate::particles::{Field, Particles, Role};
 use crate::report;
 use crate::snapshot::{self, CheckpointState, Header};
 use crate::step::Simulation;
@@ -161,7 +161,9 @@ impl Outputs {
     /// After a failed step: keep the last good state. What cannot be written then is told, not raised.
     pub fn rescue(&mut self, simulation: &mut Simulation) {
         self.progress.finish();
-        match self.checkpoint(simulation) {
+        simulation.shorten_step();
+        let whole = self.comm.agree(all_finite(&simulation.particles));
+        match whole.and_then(|()| self.checkpoint(simulation)) {
             Ok(()) => report::error("the state before the failed step is kept as a checkpoint"),
             Err(error) => {
                 report::error(&format!("the state before the failed step could not be kept: {error}"))
@@ -237,12 +239,32 @@ pub fn read_checkpoint(plan: &Plan, comm: &Communicator, path: &Path) -> Result<
     }
     particles.add(&fields);
     let mut simulation = Simulation::new(plan.clone(), comm, state.bx, particles);
-    (simulation.time, simulation.step, simulation.next_step) = (state.time, state.step, state.time_step);
+    (simulation.time, simulation.step) = (state.time, state.step);
+    let settings = &plan.time_step;
+    let largest = settings.largest.unwrap_or(f64::INFINITY);
+    simulation.next_step = settings.fixed.unwrap_or(state.time_step.min(largest));
     let carried = Carried {
         first_energy: state.numbers.get("first_energy").copied().unwrap_or(f64::NAN),
         snapshots: state.counters["snapshots"].as_u64().unwrap_or(0),
     };
     Ok((simulation, carried))
+}
+
+/// An error that names a state column with a value that is not finite: what the failed forces have spoiled.
+fn all_finite(particles: &Particles) -> Result<()> {
+    for field in particles.fields_of(Role::State) {
+        for component in 0..field.components() {
+            let column = particles.component(field, component);
+            if let Some(row) = particles.owned().find(|&row| !column[row].is_finite()) {
+                return Err(Error::State {
+                    step: 0,
+                    what: format!("{} of particle {} is {}", field.name(), particles.id[row], column[row]),
+                    remedy: "restart from an earlier checkpoint".into(),
+                });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Make the output directory; refuse one with another run's snapshots unless they may be replaced.
