@@ -405,6 +405,15 @@ fn files_of_an_earlier_run_are_kept_unless_they_may_go() {
 }
 
 #[test]
+fn a_device_that_cannot_be_used_is_refused_before_anything_is_written() {
+    let case = Case::new(DECK);
+    let output = case.run(&["run.device=cuda"]);
+    assert_eq!(status(&output), 2, "{}", told(&output));
+    assert!(told(&output).contains("CUDA") && told(&output).contains("run.device=cpu"), "{}", told(&output));
+    assert!(!case.path("out").exists());
+}
+
+#[test]
 fn few_particles_and_no_step_are_runs() {
     let plummer = |particles: u64| {
         format!(

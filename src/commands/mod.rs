@@ -75,7 +75,7 @@ enum Command {
     /// Compare a snapshot with an exact or reference solution; status 1 if it fails
     Validate {
         /// The snapshot
-        #[arg(value_name = "SNAPSHOT.h5")]
+        #[arg(value_name = "SNAPSHOT.hdf5")]
         snapshot: PathBuf,
         /// The solution to compare with
         #[arg(long, value_name = "CASE", value_parser = clap::builder::PossibleValuesParser::new(

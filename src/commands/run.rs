@@ -4,7 +4,7 @@ use super::{Ending, status, threads, told};
 use crate::comm::Communicator;
 use crate::deck::{self, Plan};
 use crate::run::Outcome;
-use crate::{Error, Result, report};
+use crate::{Error, Result, device, report};
 use std::path::Path;
 
 /// Run a deck on all ranks that were started together. The exit status is the same on all.
@@ -26,6 +26,7 @@ fn prepare(comm: &Communicator, path: &Path, overrides: &[String]) -> Result<Pla
     };
     comm.agree(outcome)?;
     let Some(plan) = plan else { return Err(Error::Elsewhere) };
+    comm.agree(device::check(plan.run.device))?;
     let started = threads::start(comm, plan.run.threads).map(drop);
     comm.agree(started).map(|()| plan)
 }

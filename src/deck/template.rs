@@ -79,7 +79,7 @@ pub const CASES: &[Case] = &[
         sections: &["sph", "gravity"],
         settings: &[
             ("run.end_time", "1.0"),
-            ("start.file.path", "\"snapshot.h5\""),
+            ("start.file.path", "\"snapshot.hdf5\""),
             ("output.directory", "\"out/file\""),
             ("output.snapshots.every_time", "0.1"),
         ],

@@ -51,7 +51,7 @@ fn drawn(time: f64, count: usize) -> Particles {
 }
 
 fn verdict(particles: &Particles, time: f64, history: Option<&History>) -> Verdict {
-    judge(&Subject { particles, time, history }, "evrard", Path::new("snapshot.h5")).unwrap().0
+    judge(&Subject { particles, time, history }, "evrard", Path::new("snapshot.hdf5")).unwrap().0
 }
 
 fn measured(verdict: &Verdict, name: &str) -> f64 {
@@ -197,7 +197,7 @@ fn few_particles_fail_and_do_not_panic() {
         particles.scalar_mut(Field::Mass).iter_mut().for_each(|mass| *mass = 1.0);
         particles.scalar_mut(Field::Density).iter_mut().for_each(|density| *density = 1.0);
         let subject = Subject { particles: &particles, time: TIME, history: Some(&History::default()) };
-        let (verdict, findings) = judge(&subject, "evrard", Path::new("snapshot.h5")).unwrap();
+        let (verdict, findings) = judge(&subject, "evrard", Path::new("snapshot.hdf5")).unwrap();
         assert!(!verdict.passed && failures(&verdict).contains(&"log10 density"));
         let folder = tempfile::tempdir().unwrap();
         findings.pictures[0].1.write(folder.path(), "few").unwrap();
@@ -208,7 +208,7 @@ fn few_particles_fail_and_do_not_panic() {
 fn what_cannot_be_judged_is_an_error_with_a_remedy() {
     let judged = |particles: &Particles, time, against| {
         let subject = Subject { particles, time, history: None };
-        judge(&subject, against, Path::new("snapshot.h5")).err().unwrap().to_string()
+        judge(&subject, against, Path::new("snapshot.hdf5")).err().unwrap().to_string()
     };
     let good = drawn(TIME, 100);
     assert!(judged(&good, TIME, "sedof").contains("the solutions are: evrard"));
@@ -224,7 +224,7 @@ fn what_cannot_be_judged_is_an_error_with_a_remedy() {
 fn pictures_show_profiles_and_energies() {
     let (particles, history) = (drawn(0.785, 2_000), energies());
     let subject = Subject { particles: &particles, time: 0.785, history: Some(&history) };
-    let (_, findings) = judge(&subject, "evrard", Path::new("snapshot.h5")).unwrap();
+    let (_, findings) = judge(&subject, "evrard", Path::new("snapshot.hdf5")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     for (tail, canvas) in &findings.pictures {
         canvas.write(folder.path(), tail).unwrap();
