@@ -4,6 +4,7 @@ use super::check::Deck;
 use super::keys::MOST_PARTICLES;
 use super::mistake::Place;
 use super::plan::*;
+use crate::neighbors::ROOM_TO_GROW;
 use crate::space::Boundary;
 
 const CASES: [&str; 6] =
@@ -212,15 +213,22 @@ impl Deck<'_> {
         let lengths: [f64; 3] = std::array::from_fn(|d| upper[d] - lower[d]);
         let volume: f64 = lengths.iter().product();
         let support = (3.0 * sph.neighbors * volume / (4.0 * std::f64::consts::PI * particles)).cbrt();
+        // the radius of a list: a run refuses the box that is narrower than two of them
+        let radius = ROOM_TO_GROW * (1.0 + plan.neighbors.skin) * support;
         let tight =
-            (0..3).find(|&d| plan.space.boundary[d] == Boundary::Periodic && 2.0 * support >= lengths[d]);
+            (0..3).find(|&d| plan.space.boundary[d] == Boundary::Periodic && 2.0 * radius >= lengths[d]);
         if let Some(d) = tight {
             let message = format!(
-                "the box is too small in {}: kernels of radius {support:.3} would meet their own image after {}",
+                "the box is too small in {}: kernels of radius {support:.3} need an edge of {:.3}, not {}",
                 ["x", "y", "z"][d],
+                2.0 * radius,
                 lengths[d]
             );
-            self.report(counted, message, "use more particles, a wider box, or fewer `neighbors` in [sph]");
+            let mut help = "use more particles, a wider box, or fewer `neighbors` in [sph]".to_string();
+            if plan.neighbors.skin > 0.0 {
+                help += ", or less `skin` in [neighbors]";
+            }
+            self.report(counted, message, help);
         }
     }
 }

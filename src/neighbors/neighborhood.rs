@@ -9,7 +9,7 @@ use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
 
 /// A list is built with supports this much larger than 2h, so that smoothing lengths may grow while they are found.
-const ROOM_TO_GROW: f64 = 1.04;
+pub const ROOM_TO_GROW: f64 = 1.04;
 
 /// The list of neighbors with what is needed to know how long it holds.
 ///
