@@ -190,8 +190,23 @@ impl Deck<'_> {
             let help = "add [gravity], or write velocities = \"rest\"";
             self.report(place, "a Plummer sphere in equilibrium needs gravity".into(), help);
         }
+        self.limited_step(plan);
         if let (Some(sph), Some(particles)) = (&plan.sph, plan.particle_count()) {
             self.enough_particles(plan, sph, particles as f64);
+        }
+    }
+
+    /// Point masses without gas have no length from which the acceleration gives a step.
+    fn limited_step(&mut self, plan: &Plan) {
+        let Some(gravity) = &plan.gravity else { return };
+        let advances = plan.run.steps != Some(0) && plan.run.end_time != Some(0.0);
+        let limited = ["fixed", "largest"].iter().any(|name| self.place("time_step", name).is_some());
+        if advances && plan.sph.is_none() && gravity.softening == 0.0 && !limited {
+            self.report(
+                self.place("gravity", "softening"),
+                "nothing limits the time step: there is no gas, and `softening` is 0".into(),
+                "give `fixed` or `largest` in [time_step], or a softening length",
+            );
         }
     }
 
