@@ -199,14 +199,16 @@ impl Deck<'_> {
         let alpha_min = if switch { self.number(section, "alpha_min") } else { alpha_max };
         if !switch {
             self.without_effect(section, "alpha_min", "switch = false");
+            self.without_effect(section, "limiter", "switch = false");
         }
+        let limiter = switch && self.flag(section, "limiter");
         if alpha_min > alpha_max {
             let place = self.place(section, "alpha_min").or_else(|| self.place(section, "alpha_max"));
             let message = format!("alpha_min = {alpha_min} is larger than alpha_max = {alpha_max}");
             self.report(place, message, "give alpha_min <= alpha_max");
         }
         let beta = self.number(section, "beta");
-        ViscosityPlan { alpha_min, alpha_max, beta, switch, limiter: self.flag(section, "limiter") }
+        ViscosityPlan { alpha_min, alpha_max, beta, switch, limiter }
     }
 
     fn gravity(&mut self) -> Option<GravityPlan> {
