@@ -448,7 +448,7 @@ pub const SECTIONS: &[Section] = &[
         one_of: true,
         ..section(
             "output.checkpoint",
-            "Checkpoints, beside those at the end and on signals: one of",
+            "Checkpoints, beside those on signals and after a failed step: one of",
             &[EVERY_WALL, EVERY_STEPS],
         )
     },

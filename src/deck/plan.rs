@@ -521,7 +521,7 @@ pub struct OutputPlan {
     pub overwrite: bool,
     /// Snapshots (never by wall time); `None`: only of the first and the last state.
     pub snapshots: Option<Every>,
-    /// Checkpoints (never by simulated time); `None`: only at the end and on signals.
+    /// Checkpoints (never by simulated time); `None`: only on signals and after a failed step.
     pub checkpoint: Option<Every>,
     /// Observables (by steps or time), a line each.
     pub observables: Every,
