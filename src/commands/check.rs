@@ -31,7 +31,7 @@ fn bytes_per_particle(plan: &Plan) -> f64 {
     let neighbors = plan.sph.as_ref().map_or(0.0, |sph| sph.neighbors);
     let list = match plan.neighbors.list {
         ListKind::Clustered => 0.1 * neighbors,
-        ListKind::Full => 4.0 * neighbors,
+        ListKind::PerParticle => 4.0 * neighbors,
     };
     let nodes = 2.5 / plan.neighbors.bucket_size as f64;
     row * 1.5 + row + list + nodes * 300.0

@@ -237,8 +237,8 @@ impl Deck<'_> {
     fn neighbors(&mut self) -> NeighborsPlan {
         let list = self.named("neighbors", "list", ListKind::named, ListKind::Clustered);
         let coding = self.named("neighbors", "coding", Coding::named, Coding::Nibble);
-        if list == ListKind::Full {
-            self.without_effect("neighbors", "coding", "list = \"full\"");
+        if list == ListKind::PerParticle {
+            self.without_effect("neighbors", "coding", "list = \"per-particle\"");
         }
         NeighborsPlan {
             list,

@@ -344,7 +344,7 @@ pub const SECTIONS: &[Section] = &[
                 "list",
                 Kind::Choice(ListKind::NAMES),
                 Default::Value("\"clustered\""),
-                "Compressed clusters of particles, or a full row a particle.",
+                "Compressed clusters of particles, or a row of indices a particle.",
             )
             .also(&["kind", "type"]),
             key(
@@ -358,7 +358,7 @@ pub const SECTIONS: &[Section] = &[
                 "symmetric",
                 Kind::Flag,
                 Default::Unset("the program's choice"),
-                "Whether a pair is listed once (half list) or from both sides.",
+                "Whether a pair is listed once (a half list) or from both sides (a full list).",
             )
             .also(&["half", "full"]),
             key(

@@ -445,7 +445,7 @@ choice! {
         /// Super-clusters of 64, clusters of 8, interaction masks.
         Clustered = "clustered",
         /// One row of indices a particle.
-        Full = "full",
+        PerParticle = "per-particle",
     }
 }
 

@@ -174,14 +174,10 @@ impl Raw {
         let value = match value::convert(&key.kind, written) {
             Ok(value) => Some(value),
             Err(wrong) => {
-                let mut message = format!("`{}` {}", key.name, wrong.message);
-                if key.name == "precision" && written.get_ref().as_str() == Some("single") {
-                    message = "`precision` has no \"single\": mixed computes its pairs in single precision at the same \
-                               cost and keeps positions and sums in double"
-                        .into();
-                    return self.add(section, key, source, wrong.span, message, "write \"mixed\"".into());
-                }
-                return self.add(section, key, source, wrong.span, message, wrong.help);
+                let known = written.get_ref().as_str().and_then(|text| expected_elsewhere(key.name, text));
+                let (message, help) =
+                    known.unwrap_or_else(|| (format!("`{}` {}", key.name, wrong.message), wrong.help));
+                return self.add(section, key, source, wrong.span, message, help);
             }
         };
         if section.one_of {
@@ -203,6 +199,26 @@ impl Raw {
         let place = Place { source, span: span.clone() };
         self.entries.insert((section.path, key.name), Entry { value: None, place });
         self.wrong(source, span, message, help);
+    }
+}
+
+/// Message and help for a choice that a key does not have but people may well expect.
+fn expected_elsewhere(key: &str, written: &str) -> Option<(String, String)> {
+    match (key, written) {
+        ("precision", "single") => Some((
+            "`precision` has no \"single\": mixed computes its pairs in single precision at the same cost and keeps \
+             positions and sums in double"
+                .into(),
+            "write \"mixed\"".into(),
+        )),
+        ("list", "full" | "half") => Some((
+            format!("`list` has no \"{written}\": it says how a list is stored, not whether a pair is in it twice"),
+            format!(
+                "write list = \"per-particle\" for a row of indices a particle; a {written} list is symmetric = {}",
+                written == "half"
+            ),
+        )),
+        _ => None,
     }
 }
 

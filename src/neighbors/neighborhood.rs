@@ -102,7 +102,7 @@ impl Neighborhood {
         let request = ListRequest::of(&domain.bx, particles, &self.radius, symmetric, coding);
         let built = match self.plan.list {
             ListKind::Clustered => ClusterList::build(&request).map(NeighborList::Clustered),
-            ListKind::Full => ParticleList::build(&request).map(NeighborList::PerParticle),
+            ListKind::PerParticle => ParticleList::build(&request).map(NeighborList::PerParticle),
         };
         let outcome = built.map(|list| self.list = Some(list));
         domain.comm.agree(outcome)?;
