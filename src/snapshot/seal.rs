@@ -62,11 +62,18 @@ pub(super) fn seal(path: &Path, comm: &Communicator) -> Result<()> {
 pub(super) fn verify(path: &Path, comm: &Communicator, remedy: &str) -> Result<Seal> {
     let damaged = |what: String| Error::Content { path: path.to_owned(), what, remedy: remedy.to_owned() };
     let opened = open(path).and_then(|mut file| {
-        let trailer = trailer(&mut file).map_err(|cause| Error::file("read", path, &cause))?;
-        Ok((file, trailer))
+        let end = if comm.is_root() { end(&mut file) } else { Ok((0, Vec::new())) };
+        Ok((file, end.map_err(|cause| Error::file("read", path, &cause))?))
     });
-    let (mut file, (total, trailer)) = shared(comm, opened)?;
-    let Some(trailer) = trailer.filter(|bytes| &bytes[..8] == MAGIC) else { return Ok(Seal::Absent) };
+    let (mut file, (total, mut trailer)) = shared(comm, opened)?;
+    // The root's view, as in `seal`: ranks that judge for themselves may differ, and then some would wait for ever.
+    let mut total = vec![total];
+    comm.broadcast(&mut total, 0);
+    comm.broadcast(&mut trailer, 0);
+    let total = total[0];
+    if !trailer.starts_with(MAGIC) {
+        return Ok(Seal::Absent);
+    }
     let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|k| trailer[at + k]));
     let length = number(8);
     if number(24) != xxh3_64(&trailer[..24]) || length != total - LENGTH {
@@ -98,16 +105,16 @@ pub(super) fn open(path: &Path) -> Result<File> {
     File::open(path).map_err(failed)
 }
 
-/// The file's length and its last bytes, where there are enough.
-fn trailer(file: &mut File) -> std::io::Result<(u64, Option<[u8; LENGTH as usize]>)> {
+/// The file's length and its last bytes: as many as a seal has, or none where there are fewer.
+fn end(file: &mut File) -> std::io::Result<(u64, Vec<u8>)> {
     let total = file.metadata()?.len();
     if total < LENGTH {
-        return Ok((total, None));
+        return Ok((total, Vec::new()));
     }
-    let mut bytes = [0; LENGTH as usize];
+    let mut bytes = vec![0; LENGTH as usize];
     file.seek(SeekFrom::Start(total - LENGTH))?;
     file.read_exact(&mut bytes)?;
-    Ok((total, Some(bytes)))
+    Ok((total, bytes))
 }
 
 /// The digest of the first `length` bytes; this rank reads its share of the blocks. Collective also on failure.
@@ -167,5 +174,21 @@ mod tests {
         assert_eq!(verify(&path, &Communicator::solo(), "").unwrap(), Seal::Absent);
         let folder = verify(folder.path(), &Communicator::solo(), "").unwrap_err();
         assert!(folder.to_string().contains("directory"), "{folder}");
+    }
+
+    /// As on a network file system: what another rank sees of the file ends elsewhere.
+    #[test]
+    fn ranks_that_see_different_ends_agree() {
+        let folder = tempfile::tempdir().unwrap();
+        let [whole, bare, short] = ["whole", "bare", "short"].map(|name| folder.path().join(name));
+        std::fs::write(&whole, vec![7; 2 * BLOCK as usize]).unwrap();
+        seal(&whole, &Communicator::solo()).unwrap();
+        let sealed = std::fs::read(&whole).unwrap();
+        std::fs::write(&bare, &sealed[..sealed.len() - 5]).unwrap();
+        std::fs::write(&short, &sealed[..1000]).unwrap();
+        let seen = |views: [&Path; 2]| run_local(2, |comm| verify(views[comm.rank()], &comm, "").ok());
+        assert_eq!(seen([&whole, &bare]), [Some(Seal::Intact); 2], "the content is all there");
+        assert_eq!(seen([&bare, &whole]), [Some(Seal::Absent); 2]);
+        assert_eq!(seen([&whole, &short]), [None; 2]);
     }
 }
