@@ -52,10 +52,10 @@ pub fn particles(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<(
     }
     let total = count(&plan.start).unwrap_or(0);
     let share = share(total, comm.rank(), comm.size());
-    // Neighbor lists address a rank's rows with 32 bits.
-    if share.end - share.start > u64::from(u32::MAX) / 2 {
+    // Neighbor lists address a rank's rows with 32 bits. The largest share is judged, so that all ranks say the same.
+    if total.div_ceil(comm.size() as u64) > u64::from(u32::MAX) / 2 {
         return Err(Error::usage(
-            format!("{total} particles are too many for {} ranks: a rank holds at most 2^31", comm.size()),
+            format!("{total} particles are too many for {} ranks: a rank holds less than 2^31", comm.size()),
             "start more ranks, or ask for fewer particles",
         ));
     }

@@ -156,6 +156,22 @@ proptest! {
 }
 
 #[test]
+fn one_share_too_large_is_refused_on_every_rank() {
+    let open = SpacePlan { corners: None, boundary: [Boundary::Open; 3] };
+    let random = RandomStart {
+        // one rank would have 2^31 particles, the others one less
+        particles: 3 * ((1 << 31) - 1) + 1,
+        lengths: [1.0; 3],
+        density: 1.0,
+        internal_energy: 1.0,
+        seed: 1,
+    };
+    let plan = plan(StartPlan::Random(random), open);
+    let refused = run_local(3, |comm| matches!(particles(&plan, &comm, &FIELDS), Err(Error::Usage { .. })));
+    assert_eq!(refused, [true; 3]);
+}
+
+#[test]
 fn a_large_glass_box_is_within_a_thousandth_of_its_count() {
     let start = UniformBoxStart {
         particles: 20_000,
