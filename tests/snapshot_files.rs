@@ -226,6 +226,9 @@ fn the_last_two_checkpoints_are_kept_and_later_ones_put_aside() {
     );
     assert!(error.contains("checkpoint-000030.h5"), "{error}");
     assert!(find_latest(folder.path(), &comm).unwrap().ends_with("checkpoint-000030.h5"));
+    // Who restarts from the folder gets that one, on every rank.
+    let steps = run_local(2, |comm| read_checkpoint(folder.path(), &comm).unwrap().0.step);
+    assert_eq!(steps, [30, 30]);
     std::fs::write(folder.path().join("checkpoint-000030.h5"), b"").unwrap();
     assert!(matches!(find_latest(folder.path(), &comm), Err(Error::Content { .. })));
     let empty = tempfile::tempdir().unwrap();

@@ -63,8 +63,8 @@ enum Command {
     Run {
         #[command(flatten)]
         deck: DeckArguments,
-        /// Go on from this checkpoint instead of from the deck's start
-        #[arg(long, value_name = "CHECKPOINT.h5")]
+        /// Go on from this checkpoint, or the newest whole one of this folder, instead of from the deck's start
+        #[arg(long, value_name = "CHECKPOINT.h5|FOLDER")]
         restart: Option<PathBuf>,
     },
     /// Check a deck and print it with every default; runs nothing

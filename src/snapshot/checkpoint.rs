@@ -11,6 +11,7 @@ use super::seal::{self, Seal};
 use super::{keep, shared};
 use crate::comm::Communicator;
 use crate::particles::{Field, Particles, Role};
+use crate::report;
 use crate::space::{Boundary, SimulationBox, Vec3d};
 use crate::{Error, Result};
 use hdf5::{File, Group, H5Type};
@@ -122,15 +123,31 @@ pub fn write_checkpoint(
     Ok(path)
 }
 
-/// Read a checkpoint after verifying it: on the number of ranks that wrote it each gets the rows it had, on another
-/// number an even share, in the same global order. Only state fields are there. Collective.
+/// Read a checkpoint, or the newest whole one of a folder, after verifying it: on the number of ranks that wrote it
+/// each gets the rows it had, on another number an even share, in the same global order. Only state fields are there.
+/// Collective.
 ///
 /// # Errors
-/// On every rank if any fails: [`Error::File`] if it cannot be read, [`Error::Content`] if it is damaged or no
-/// checkpoint, with the name of the checkpoint to use instead.
+/// On every rank if any fails: [`Error::File`] if it cannot be read or a folder has none, [`Error::Content`] if it is
+/// damaged or no checkpoint, with the name of the checkpoint to use instead.
 pub fn read_checkpoint(path: &Path, comm: &Communicator) -> Result<(CheckpointState, Particles)> {
-    verify(path, comm)?;
-    shared(comm, Content::open(path).and_then(|content| content.read(comm)))
+    let path = chosen(path, comm)?;
+    shared(comm, Content::open(&path).and_then(|content| content.read(comm)))
+}
+
+/// The checkpoint that a path names, verified: itself, or the newest whole one of a folder. Collective.
+fn chosen(path: &Path, comm: &Communicator) -> Result<PathBuf> {
+    // The root's view, so that all ranks go the same way.
+    let mut is_folder = vec![u8::from(path.is_dir())];
+    comm.broadcast(&mut is_folder, 0);
+    if is_folder == [0] {
+        return verify(path, comm).map(|()| path.to_owned());
+    }
+    let newest = keep::find_latest(path, comm)?;
+    if comm.is_root() {
+        report::line(&format!("from {}", newest.display()));
+    }
+    Ok(newest)
 }
 
 /// See that a checkpoint is complete and unchanged. Collective.
