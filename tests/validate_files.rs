@@ -61,7 +61,7 @@ fn write(path: &Path, particles: &Particles, time: f64) {
 #[test]
 fn a_good_start_passes_with_verdict_and_pictures() {
     let folder = tempfile::tempdir().unwrap();
-    let snapshot = folder.path().join("snapshot_0000.hdf5");
+    let snapshot = folder.path().join("snapshot-0000.hdf5");
     let (solo, particles) = (Communicator::solo(), sphere(20_000));
     write(&snapshot, &particles, 0.0);
     let mut record = Record::create(&solo, &folder.path().join("observables.csv")).unwrap();
@@ -82,7 +82,7 @@ fn a_good_start_passes_with_verdict_and_pictures() {
     assert_eq!(check("log10 density")["outcome"], "skipped");
     assert!(check("entropy ahead of the shock")["measured"].as_f64().unwrap() < 1e-3);
     for name in ["profiles.png", "profiles.svg", "energies.png", "energies.svg"] {
-        assert!(pictures.join(format!("snapshot_0000-{name}")).exists(), "{name}");
+        assert!(pictures.join(format!("snapshot-0000-{name}")).exists(), "{name}");
     }
 }
 

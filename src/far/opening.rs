@@ -13,7 +13,7 @@ pub enum Criterion {
     /// middle and the center of mass (Barnes 1994; as for groups in Bedorf, Gaburov & Portegies Zwart 2012).
     Geometric,
     /// The node's leading neglected term, m b^(p+1) / d^(p+3) with b the node's radius and p the order of the
-    /// expansion, is below this fraction of the group's smallest acceleration (as Springel 2005), and d > l.
+    /// expansion, is below this fraction of the acceleration estimated for the group (as Springel 2005), and d > l.
     RelativeError(f64),
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Opening {
     pub order: u32,
 }
 
-/// A group of targets: its tight box, and the smallest acceleration in it divided by G (for the relative criterion).
+/// A group of targets: its tight box, and about what acceleration they feel (for the relative criterion).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct TargetBox {
@@ -36,7 +36,8 @@ pub struct TargetBox {
     pub lower: [f64; 3],
     /// Upper corner.
     pub upper: [f64; 3],
-    /// A lower bound of what the targets feel, divided by G; 0 when not known.
+    /// The acceleration at the middle of the box, divided by G: an estimate from coarse monopoles, which may be above or
+    /// below what a target feels. Of joined boxes it is the smallest. 0 when not known.
     pub acceleration: f64,
 }
 

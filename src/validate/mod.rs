@@ -6,7 +6,7 @@
 //!
 //! ```json
 //! {
-//!   "against": "evrard", "snapshot": "out/evrard/snapshot_0008.h5", "time": 0.77, "particles": 100000,
+//!   "against": "evrard", "snapshot": "out/evrard/snapshot-0008.hdf5", "time": 0.77, "particles": 100000,
 //!   "passed": true,                      // at least one gate, none failed
 //!   "checks": [{
 //!     "name": "log10 density",           // every figure is a deviation: smaller is better
