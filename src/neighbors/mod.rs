@@ -79,8 +79,7 @@ impl<'a> ListRequest<'a> {
 }
 
 /// How a cluster list's indices are coded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
     /// Nibble code of the differences, see [`compress`].
     Nibble,

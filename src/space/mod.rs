@@ -8,7 +8,7 @@ use nalgebra::Vector3;
 pub type Vec3d = Vector3<f64>;
 
 /// What happens at a pair of opposite faces of the box.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Boundary {
     /// Space goes on; the box follows the particles.
