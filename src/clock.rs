@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::comm::Communicator;
 use crate::report;
 
-/// Times the phases of a rank. Between [`Clock::resume`] and the laps after it, every moment belongs to a phase.
+/// Times the phases of a rank: every moment since its start belongs to the phase whose lap ends next.
 #[derive(Clone, Debug)]
 pub struct Clock {
     phases: Vec<(&'static str, f64)>,
@@ -26,24 +26,13 @@ impl Clock {
         Self { phases: Vec::new(), since: Instant::now() }
     }
 
-    /// End a phase: the time since the last lap (or [`Clock::resume`]) is added to the phase `name`. Returns it, in
-    /// seconds.
+    /// End a phase: the time since the last lap is added to the phase `name`. Returns it, in seconds.
     pub fn lap(&mut self, name: &'static str) -> f64 {
         let now = Instant::now();
         let seconds = now.duration_since(self.since).as_secs_f64();
         self.since = now;
         self.add(name, seconds);
         seconds
-    }
-
-    /// Forget the time since the last lap: it belongs to no phase.
-    pub fn resume(&mut self) {
-        self.since = Instant::now();
-    }
-
-    /// Forget all phases, and start anew.
-    pub fn reset(&mut self) {
-        *self = Self::new();
     }
 
     /// Seconds of this rank in the phase `name` so far.
@@ -204,7 +193,6 @@ mod tests {
         let sum = clock.seconds("work") + clock.seconds("nothing");
         assert!(sum >= 0.006 && sum <= wall.elapsed().as_secs_f64());
         assert_eq!(clock.seconds("unknown"), 0.0);
-        clock.reset();
-        assert_eq!(Clock::phases(&clock, &Communicator::solo(), 0, 0).rate(), 0.0);
+        assert_eq!(Clock::new().phases(&Communicator::solo(), 0, 0).rate(), 0.0);
     }
 }

@@ -267,32 +267,4 @@ impl Particles {
             self.component_mut(field, c)[row] = value[c];
         }
     }
-
-    /// Rebuild all columns so that new row `k` is old row `order[k]`; `None` becomes a ghost (id `u64::MAX`, all
-    /// fields zero, positions at infinity).
-    pub fn arrange(&mut self, order: &[Option<usize>]) {
-        let rows = |old: &[u64], ghost: u64| order.iter().map(|o| o.map_or(ghost, |o| old[o])).collect();
-        self.id = rows(&self.id, u64::MAX);
-        self.key = rows(&self.key, u64::MAX);
-        for field in self.fields.clone() {
-            let ghost = if field == Field::Position { f64::INFINITY } else { 0.0 };
-            for c in 0..field.components() {
-                let column = &mut self.columns[field.first_column() + c];
-                *column = order.iter().map(|o| o.map_or(ghost, |o| column[o])).collect();
-            }
-        }
-    }
-
-    /// Change the number of rows at the end; new rows are ghosts.
-    pub fn resize(&mut self, rows: usize) {
-        self.id.resize(rows, u64::MAX);
-        self.key.resize(rows, u64::MAX);
-        for field in self.fields.clone() {
-            let ghost = if field == Field::Position { f64::INFINITY } else { 0.0 };
-            for c in 0..field.components() {
-                self.columns[field.first_column() + c].resize(rows, ghost);
-            }
-        }
-        self.owned = self.owned.start.min(rows)..self.owned.end.min(rows);
-    }
 }

@@ -195,7 +195,10 @@ fn lattice_has_its_density() {
     assert!((particles.scalar(Field::NumberDensity)[77] - 1e3).abs() < 2.0);
     assert!((particles.scalar(Field::GradH)[77] - 1.0).abs() < 2e-2);
     // rho = k m / X holds whatever X.
-    volume_elements::estimate(&mut particles);
+    for row in particles.owned() {
+        let estimate = particles.scalar(Field::Mass)[row] / particles.scalar(Field::Density)[row];
+        particles.scalar_mut(Field::VolumeElement)[row] = estimate;
+    }
     naive(&volume_elements::Law { kernel }, &bx, &radius, &mut particles);
     assert!((particles.scalar(Field::Density)[77] - 1.0).abs() < 2e-3);
     let k = particles.scalar(Field::VolumeSum)[77];

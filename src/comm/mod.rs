@@ -137,11 +137,6 @@ impl Communicator {
         *values = std::mem::take(&mut all[root]);
     }
 
-    /// The sum of `mine` over all lower ranks.
-    pub fn exclusive_sum(&self, mine: u64) -> u64 {
-        self.gather_equal(&[mine])[..self.rank()].iter().sum()
-    }
-
     /// Every rank fails when one does: with its own error, or with [`Error::Elsewhere`].
     ///
     /// # Errors

@@ -43,12 +43,10 @@ pub(super) struct Deck<'a> {
 /// placeholder, because the plan is thrown away then.
 macro_rules! access {
     ($($name:ident, $optional:ident: $member:ident -> $type:ty = $placeholder:expr;)*) => { $(
-        #[allow(dead_code)]
         pub(super) fn $name(&mut self, section: &'static str, name: &'static str) -> $type {
             self.$optional(section, name).unwrap_or($placeholder)
         }
 
-        #[allow(dead_code)]
         pub(super) fn $optional(&mut self, section: &'static str, name: &'static str) -> Option<$type> {
             match self.value(section, name) {
                 Some(Value::$member(value)) => Some(value),

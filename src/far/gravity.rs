@@ -4,7 +4,6 @@ use super::opening::{Criterion, Opening, TargetBox};
 use super::softening::{SPLINE_SUPPORT, SofteningKernel};
 use super::walk::{GroupField, Units, Walk};
 use crate::comm::Communicator;
-use crate::deck::plan as deck;
 use crate::domain::Domain;
 use crate::domain::focus::{OwnTree, Share};
 use crate::pair::Precision;
@@ -53,25 +52,6 @@ impl Default for GravityPlan {
             softening: 0.0,
             kernel: SofteningKernel::Plummer,
             bucket: 32,
-        }
-    }
-}
-
-impl From<&deck::GravityPlan> for GravityPlan {
-    fn from(plan: &deck::GravityPlan) -> Self {
-        Self {
-            constant: plan.constant,
-            opening_angle: plan.opening_angle,
-            criterion: match plan.criterion {
-                deck::OpeningCriterion::Geometric => Criterion::Geometric,
-                deck::OpeningCriterion::Relative => Criterion::RelativeError(plan.force_error),
-            },
-            softening: plan.softening,
-            kernel: match plan.softening_kernel {
-                deck::SofteningKernel::Plummer => SofteningKernel::Plummer,
-                deck::SofteningKernel::Spline => SofteningKernel::Spline,
-            },
-            ..Self::default()
         }
     }
 }

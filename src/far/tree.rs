@@ -7,7 +7,7 @@ use std::ops::Range;
 /// A node of the tree: where its children and its particles are.
 ///
 /// Children are consecutive; empty octants and chains of single children are left out. A node without children is a
-/// leaf when it has rows, and `closed` when it has none: then what is below it lies on another rank, which promised
+/// leaf when it has rows, and *closed* when it has none: then what is below it lies on another rank, which promised
 /// that this rank accepts it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -23,11 +23,6 @@ pub struct Node {
 }
 
 impl Node {
-    /// Whether nothing below this node is here.
-    pub fn closed(&self) -> bool {
-        self.children == 0 && self.rows == 0
-    }
-
     /// Indices of the children.
     pub fn child_range(&self) -> Range<usize> {
         self.first_child as usize..(self.first_child + self.children) as usize

@@ -1,7 +1,6 @@
 //! Generalized volume elements.
 
 use crate::pair::language::*;
-use crate::particles::Particles;
 
 pub use volume_elements::*;
 
@@ -50,14 +49,5 @@ pub mod volume_elements {
             density: k * i.mass / i.volume_element,
             grad_h: 1.0 + (sums.slope - 3.0 * own) / (3.0 * value),
         }
-    }
-}
-
-/// The estimator X = m / rho of the owned rows, of the density that a standard sum has just given. The halos' must
-/// be refreshed before the pass.
-pub fn estimate(particles: &mut Particles) {
-    for row in particles.owned() {
-        let estimate = particles.scalar(Field::Mass)[row] / particles.scalar(Field::Density)[row];
-        particles.scalar_mut(Field::VolumeElement)[row] = estimate;
     }
 }

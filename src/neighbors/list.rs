@@ -139,16 +139,6 @@ impl ClusterList {
         self.counts.iter().map(|&count| u64::from(count)).sum()
     }
 
-    /// Cluster pairs in all lists: the set bits of all masks.
-    pub fn cluster_pairs(&self) -> u64 {
-        let masks = |k: usize| {
-            let begin = self.offsets[k] as usize;
-            &self.data[begin..begin + self.counts[k] as usize]
-        };
-        let pairs = |k: usize| masks(k).iter().map(|mask| u64::from(mask.count_ones())).sum::<u64>();
-        (0..self.counts.len()).map(pairs).sum()
-    }
-
     /// Replaces `entries` with a super-cluster's list, sorted by cluster.
     #[inline]
     pub fn decode(&self, super_cluster: usize, entries: &mut Vec<Entry>) {
