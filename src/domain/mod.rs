@@ -1,9 +1,8 @@
-//! The domain: who owns which keys, particle exchange, halos, the locally essential tree.
+//! The domain: who owns which keys, particle exchange, halos.
 
 pub mod assign;
 mod enter;
 mod exchange;
-pub(crate) mod focus;
 pub mod halo;
 
 use crate::Result;

@@ -1,10 +1,10 @@
 //! The tree's errors against direct summation, on two standard mass distributions.
 use super::direct::direct;
+use super::focus::Share;
 use super::gravity::{GravityPlan, GravityStatistics, solve};
 use super::kernels::GROUP;
 use super::softening::SofteningKernel;
 use crate::comm::Communicator;
-use crate::domain::focus::Share;
 use crate::space::{Boundary, SimulationBox, Vec3d, hilbert};
 use crate::tree::Leaves;
 use rand::{RngExt, SeedableRng};

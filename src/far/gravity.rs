@@ -1,11 +1,11 @@
 //! Self-gravity by a tree (Barnes & Hut 1986): one traversal per super-cluster of 64 particles.
+use super::focus::{OwnTree, Share};
 use super::kernels::{GROUP, Softened};
 use super::opening::{Criterion, Opening, TargetBox};
 use super::softening::{SPLINE_SUPPORT, SofteningKernel};
 use super::walk::{GroupField, Units, Walk};
 use crate::comm::Communicator;
 use crate::domain::Domain;
-use crate::domain::focus::{OwnTree, Share};
 use crate::pair::Precision;
 use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;

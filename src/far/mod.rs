@@ -3,6 +3,7 @@
 
 pub mod accuracy;
 pub mod direct;
+mod focus;
 pub mod gravity;
 mod kernels;
 mod lanes;

@@ -4,9 +4,9 @@
 //! the top of the tree. What lies below a coarse leaf stays with its owner, who decides with the same opening test as
 //! the receiver, for boxes that enclose the receiver's super-clusters, which nodes and particles the receiver will
 //! open, and sends them unasked. Nobody ever holds all nodes or all particles, unless the opening angle demands it.
+use super::opening::{Opening, TargetBox, WalkNode};
+use super::tree::{Node, Tree};
 use crate::comm::Communicator;
-use crate::far::opening::{Opening, TargetBox, WalkNode};
-use crate::far::tree::{Node, Tree};
 use crate::tree::{Leaves, Moments};
 use rayon::prelude::*;
 use std::collections::HashMap;
