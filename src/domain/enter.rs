@@ -23,16 +23,14 @@ pub(super) fn enter(
     particles: &mut Particles,
 ) -> Result<SimulationBox> {
     let owned = particles.owned();
-    let extents = particles.vector(Field::Position).map(|column| Extent::of(&column[owned.clone()]));
-    comm.agree(check(particles, &extents))?;
+    let spans = particles.vector(Field::Position).map(|column| Span::of(&column[owned.clone()]));
+    comm.agree(check(particles, &spans))?;
     let mut all = [0.0; 6];
-    for (d, extent) in extents.iter().enumerate() {
-        if bx.boundary[d] == Boundary::Periodic
-            && !(bx.lower[d] <= extent.lower && extent.upper < bx.upper[d])
-        {
+    for (d, span) in spans.iter().enumerate() {
+        if bx.boundary[d] == Boundary::Periodic && !(bx.lower[d] <= span.lower && span.upper < bx.upper[d]) {
             wrap(&mut particles.component_mut(Field::Position, d)[owned.clone()], bx, d);
         }
-        (all[d], all[3 + d]) = (extent.lower, -extent.upper);
+        (all[d], all[3 + d]) = (span.lower, -span.upper);
     }
     comm.all_min(&mut all);
     if all[0] == f64::INFINITY {
@@ -43,14 +41,14 @@ pub(super) fn enter(
 
 /// Least and greatest coordinate, and whether all are finite.
 #[derive(Clone, Copy)]
-struct Extent {
+struct Span {
     lower: f64,
     upper: f64,
     finite: bool,
 }
 
-impl Extent {
-    const EMPTY: Extent = Extent { lower: f64::INFINITY, upper: f64::NEG_INFINITY, finite: true };
+impl Span {
+    const EMPTY: Span = Span { lower: f64::INFINITY, upper: f64::NEG_INFINITY, finite: true };
 
     fn of(column: &[f64]) -> Self {
         column.par_chunks(CHUNK).map(Self::of_chunk).reduce(|| Self::EMPTY, Self::include)
@@ -86,10 +84,10 @@ impl Extent {
 }
 
 /// Every owned position is a number, and rows can be counted in 32 bits.
-fn check(particles: &Particles, extents: &[Extent; 3]) -> Result<()> {
+fn check(particles: &Particles, spans: &[Span; 3]) -> Result<()> {
     let owned = particles.owned();
     for (component, axis) in ["x", "y", "z"].into_iter().enumerate() {
-        if extents[component].finite {
+        if spans[component].finite {
             continue;
         }
         let column = particles.component(Field::Position, component);

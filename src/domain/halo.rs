@@ -10,6 +10,7 @@ use super::exchange::{pack, packed_columns};
 use crate::comm::Communicator;
 use crate::particles::{Field, Particles, Role};
 use crate::space::{Boundary, SimulationBox};
+use crate::tree::bounds::Extent;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -18,18 +19,6 @@ const SUPER: usize = 64;
 
 /// Radii are taken this much larger, because passes in single precision round distances.
 const ROUNDING: f64 = 1.0 + 1e-6;
-
-/// An axis-parallel box around particles and the largest of their radii.
-#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-pub struct Extent {
-    /// Least coordinates of the particles.
-    pub lower: [f64; 3],
-    /// Greatest coordinates of the particles.
-    pub upper: [f64; 3],
-    /// Largest radius of the particles.
-    pub radius: f64,
-}
 
 /// What a rank publishes: the whole super-clusters that begin in one of its coarse leaves.
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -50,39 +39,27 @@ pub(super) struct Halos {
     pub rows: Vec<Range<usize>>,
 }
 
-impl Extent {
-    const EMPTY: Extent = Extent { lower: [f64::INFINITY; 3], upper: [f64::NEG_INFINITY; 3], radius: 0.0 };
-
-    fn include(mut self, other: &Extent) -> Extent {
-        for d in 0..3 {
-            self.lower[d] = self.lower[d].min(other.lower[d]);
-            self.upper[d] = self.upper[d].max(other.upper[d]);
+/// Whether a particle of one may interact with one of the other; never wrongly false.
+fn may_interact(one: &Extent, other: &Extent, bx: &SimulationBox) -> bool {
+    let mut distance2 = 0.0;
+    for d in 0..3 {
+        let mut between = 0.5 * ((one.lower[d] + one.upper[d]) - (other.lower[d] + other.upper[d]));
+        let length = bx.upper[d] - bx.lower[d];
+        if bx.boundary[d] == Boundary::Periodic {
+            between -= length * (between / length).round();
         }
-        self.radius = self.radius.max(other.radius);
-        self
+        let halves = 0.5 * ((one.upper[d] - one.lower[d]) + (other.upper[d] - other.lower[d]));
+        let rounding = 1e-14 * (length + bx.lower[d].abs().max(bx.upper[d].abs()));
+        let gap = (between.abs() - halves - rounding).max(0.0);
+        distance2 += gap * gap;
     }
+    let reach = one.radius.max(other.radius) * ROUNDING;
+    distance2 <= reach * reach
+}
 
-    fn union<'a>(extents: impl IntoIterator<Item = &'a Extent>) -> Extent {
-        extents.into_iter().fold(Extent::EMPTY, Extent::include)
-    }
-
-    /// Whether a particle of one may interact with one of the other; never wrongly false.
-    fn reaches(&self, other: &Extent, bx: &SimulationBox) -> bool {
-        let mut distance2 = 0.0;
-        for d in 0..3 {
-            let mut between = 0.5 * ((self.lower[d] + self.upper[d]) - (other.lower[d] + other.upper[d]));
-            let length = bx.upper[d] - bx.lower[d];
-            if bx.boundary[d] == Boundary::Periodic {
-                between -= length * (between / length).round();
-            }
-            let halves = 0.5 * ((self.upper[d] - self.lower[d]) + (other.upper[d] - other.lower[d]));
-            let rounding = 1e-14 * (length + bx.lower[d].abs().max(bx.upper[d].abs()));
-            let gap = (between.abs() - halves - rounding).max(0.0);
-            distance2 += gap * gap;
-        }
-        let reach = self.radius.max(other.radius) * ROUNDING;
-        distance2 <= reach * reach
-    }
+/// The extent of all of them together.
+fn union(extents: impl IntoIterator<Item = Extent>) -> Extent {
+    extents.into_iter().fold(Extent::NOTHING, Extent::with)
 }
 
 /// Own rows, super-clusters and boxes, while halos are found.
@@ -107,7 +84,7 @@ impl<'a> Own<'a> {
             .with_min_len(64)
             .map(|s| {
                 let rows = s * SUPER..particle_count.min((s + 1) * SUPER);
-                rows.fold(Extent::EMPTY, |extent, row| extent.include(&own.point(row)))
+                Extent::of_rows(position, radius, &|_| false, rows)
             })
             .collect();
         let leaves = assignment.leaves_of(rank);
@@ -120,7 +97,7 @@ impl<'a> Own<'a> {
             let begins = next..row_of(leaf + 1).div_ceil(SUPER);
             next = begins.end;
             if !begins.is_empty() {
-                let extent = Extent::union(&own.super_clusters[begins.clone()]);
+                let extent = union(own.super_clusters[begins.clone()].iter().copied());
                 own.boxes.push(LeafBox { leaf: leaf as u64, extent });
                 own.begins.push(begins);
             }
@@ -128,21 +105,16 @@ impl<'a> Own<'a> {
         own
     }
 
-    fn point(&self, row: usize) -> Extent {
-        let at = self.position.map(|column| column[row]);
-        Extent { lower: at, upper: at, radius: self.radius[row] }
-    }
-
     /// The rows that a rank with these boxes needs, in order.
     fn needed(&self, theirs: &[LeafBox], bx: &SimulationBox) -> Vec<u32> {
         let near = |extent: &Extent, boxes: &[Extent], found: &mut Vec<Extent>| {
             found.clear();
-            found.extend(boxes.iter().filter(|theirs| theirs.reaches(extent, bx)));
+            found.extend(boxes.iter().filter(|theirs| may_interact(theirs, extent, bx)));
             !found.is_empty()
         };
         let all: Vec<Extent> = theirs.iter().map(|leaf_box| leaf_box.extent).collect();
         let mut near_all = Vec::new();
-        let whole = Extent::union(self.boxes.iter().map(|leaf_box| &leaf_box.extent));
+        let whole = union(self.boxes.iter().map(|leaf_box| leaf_box.extent));
         if self.boxes.is_empty() || !near(&whole, &all, &mut near_all) {
             return Vec::new();
         }
@@ -155,8 +127,8 @@ impl<'a> Own<'a> {
                 if near(&self.super_clusters[s], &near_leaf, &mut near_super) {
                     let members = s * SUPER..self.radius.len().min((s + 1) * SUPER);
                     rows.extend(members.filter_map(|row| {
-                        let point = self.point(row);
-                        near_super.iter().any(|theirs| theirs.reaches(&point, bx)).then_some(row as u32)
+                        let point = Extent::of_row(self.position, self.radius, row);
+                        near_super.iter().any(|theirs| may_interact(theirs, &point, bx)).then_some(row as u32)
                     }));
                 }
             }

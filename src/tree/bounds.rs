@@ -16,12 +16,13 @@ pub struct Bounds {
     pub radius: Vec<f64>,
 }
 
-/// The box and largest radius of some particles.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The box and largest radius of some particles. Ranks send it to each other.
+#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
 pub struct Extent {
-    /// Lower corner.
+    /// Lower corner: the least coordinates.
     pub lower: [f64; 3],
-    /// Upper corner.
+    /// Upper corner: the greatest coordinates.
     pub upper: [f64; 3],
     /// Largest radius.
     pub radius: f64,
@@ -49,6 +50,13 @@ impl Extent {
         self
     }
 
+    /// Of one particle.
+    #[inline]
+    pub fn of_row(position: [&[f64]; 3], radius: &[f64], row: usize) -> Self {
+        let point = position.map(|column| column[row]);
+        Extent { lower: point, upper: point, radius: radius[row] }
+    }
+
     /// Of the particles in `rows` that are no ghosts.
     #[inline]
     pub fn of_rows(
@@ -57,12 +65,8 @@ impl Extent {
         ghost: &(impl Fn(usize) -> bool + Sync + ?Sized),
         rows: Range<usize>,
     ) -> Self {
-        let mut extent = Self::NOTHING;
-        for row in rows.filter(|&row| !ghost(row)) {
-            let point = position.map(|column| column[row]);
-            extent = extent.with(Extent { lower: point, upper: point, radius: radius[row] });
-        }
-        extent
+        rows.filter(|&row| !ghost(row))
+            .fold(Self::NOTHING, |extent, row| extent.with(Self::of_row(position, radius, row)))
     }
 }
 
