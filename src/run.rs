@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::flag;
 
 use crate::comm::Communicator;
-use crate::deck::plan::Plan;
+use crate::deck::Checked;
 use crate::report;
 use crate::step::Simulation;
 use crate::{Error, Result};
@@ -25,34 +26,36 @@ pub enum Outcome {
     Stopped,
 }
 
-/// Run a plan to its end, from its start or from a checkpoint.
+/// Run a deck to its end, from its start or from a checkpoint.
 ///
 /// # Errors
 /// Whatever goes wrong; all ranks return together. Outputs written before stay as they are.
-pub fn run(plan: &Plan, comm: &Communicator, restart: Option<&Path>) -> Result<Outcome> {
-    let stop = listen_to_signals()?;
+pub fn run(deck: &Checked, comm: &Communicator, restart: Option<&Path>) -> Result<Outcome> {
+    let stop = Arc::new(AtomicBool::new(false));
+    comm.agree(listen_to_signals(&stop))?;
     let mut run = match restart {
-        Some(checkpoint) => Run::restarted(plan, comm, checkpoint)?,
-        None => Run::started(plan, comm)?,
+        Some(checkpoint) => Run::restarted(deck, comm, checkpoint)?,
+        None => Run::started(deck, comm)?,
     };
     let outcome = run.until_the_end(&stop)?;
     run.outputs.finish(&mut run.simulation, outcome)?;
     Ok(outcome)
 }
 
-/// A flag that SIGTERM and SIGINT raise. SIGXFSZ is caught too, so that a file that grows beyond the user's limit is
-/// an error of the call that writes it.
-fn listen_to_signals() -> Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let listen = |signal, flag: &Arc<AtomicBool>| {
-        signal_hook::flag::register(signal, flag.clone()).map(|_| ()).map_err(|cause| {
+/// Let SIGTERM and SIGINT raise a flag, and end the process at once when they come again. SIGXFSZ is caught too, so
+/// that a file that grows beyond the user's limit is an error of the call that writes it.
+fn listen_to_signals(stop: &Arc<AtomicBool>) -> Result<()> {
+    let told = |outcome: std::io::Result<signal_hook::SigId>| {
+        outcome.map(drop).map_err(|cause| {
             Error::usage(format!("cannot listen to signals: {cause}"), "run on a system with POSIX signals")
         })
     };
-    listen(SIGTERM, &stop)?;
-    listen(SIGINT, &stop)?;
-    listen(SIGXFSZ, &Arc::default())?;
-    Ok(stop)
+    for signal in [SIGTERM, SIGINT] {
+        // in this order: the first signal finds the flag lowered
+        told(flag::register_conditional_shutdown(signal, 128 + signal, stop.clone()))?;
+        told(flag::register(signal, stop.clone()))?;
+    }
+    told(flag::register(SIGXFSZ, Arc::default()))
 }
 
 /// A simulation with its outputs.
@@ -63,8 +66,9 @@ struct Run {
 
 impl Run {
     /// From the deck's start: the forces are evaluated, the first observables and snapshot written.
-    fn started(plan: &Plan, comm: &Communicator) -> Result<Self> {
-        let outputs = Outputs::new(plan, comm)?;
+    fn started(deck: &Checked, comm: &Communicator) -> Result<Self> {
+        let plan = &deck.plan;
+        let outputs = Outputs::new(deck, comm)?;
         let (space, particles) = crate::start::particles(plan, comm, &Simulation::fields(plan))?;
         let mut simulation = Simulation::new(plan.clone(), comm, space, particles);
         simulation.evaluate_forces(0.0)?;
@@ -75,19 +79,22 @@ impl Run {
     }
 
     /// From a checkpoint: everything goes on as if the run had not ended.
-    fn restarted(plan: &Plan, comm: &Communicator, checkpoint: &Path) -> Result<Self> {
-        let (simulation, carried) = outputs::read_checkpoint(plan, comm, checkpoint)?;
-        let outputs = Outputs::resumed(plan, comm, carried, &simulation)?;
+    fn restarted(deck: &Checked, comm: &Communicator, checkpoint: &Path) -> Result<Self> {
+        let (simulation, carried) = outputs::read_checkpoint(&deck.plan, comm, checkpoint)?;
+        let outputs = Outputs::resumed(deck, comm, carried, &simulation)?;
         Ok(Run { simulation, outputs })
     }
 
     fn until_the_end(&mut self, stop: &AtomicBool) -> Result<Outcome> {
         while !self.done() {
-            let dt = self.length_of_step()?;
-            if let Err(error) = self.simulation.advance(dt) {
-                self.outputs.rescue(&mut self.simulation);
-                return Err(error);
-            }
+            let advanced = self.length_of_step().and_then(|dt| self.simulation.advance(dt).map(|()| dt));
+            let dt = match advanced {
+                Ok(dt) => dt,
+                Err(error) => {
+                    self.outputs.rescue(&mut self.simulation);
+                    return Err(error);
+                }
+            };
             self.outputs.after_step(&mut self.simulation, dt)?;
             if self.told_to_stop(stop) {
                 report::line("stopping after a signal");

@@ -11,7 +11,7 @@ use crate::neighbors::Neighborhood;
 use crate::pair::Precision;
 use crate::particles::{Field, Particles, Role};
 use crate::space::SimulationBox;
-use crate::sph::{Hydrodynamics, Stage};
+use crate::sph::{Hydrodynamics, Searches, Stage};
 use crate::{Error, Result};
 
 /// Smoothing lengths that outgrew so many lists of one step, each larger than the one before, are lost.
@@ -86,20 +86,26 @@ impl Simulation {
     /// One time step of length `dt`. On an error of the forces the particles are back at the start of the step.
     pub fn advance(&mut self, dt: f64) -> Result<()> {
         let reach = self.domain.bx.lengths().max();
-        let before = (!leapfrog::can_undo(&self.particles, dt, reach)).then(|| self.particles.clone());
+        let mut lost = [u64::from(!leapfrog::can_undo(&self.particles, dt, reach))];
+        // all ranks alike: the forces may move particles to other ranks before they fail
+        self.domain.comm.all_max(&mut lost);
+        let before = (lost[0] > 0).then(|| self.particles.clone());
         leapfrog::kick_and_drift(&mut self.particles, dt);
         self.clock.lap("drift");
         if let Err(error) = self.evaluate_forces(dt) {
             match before {
                 Some(before) => self.particles = before,
-                None => leapfrog::undo(&mut self.particles, dt),
+                None => {
+                    leapfrog::undo(&mut self.particles, dt);
+                    self.mend();
+                }
             }
             return Err(error.at_step(self.step + 1));
         }
         leapfrog::kick(&mut self.particles, dt);
         self.time += dt;
         self.step += 1;
-        self.choose_step(Some(dt));
+        self.choose_step(Some(self.next_step.max(dt)));
         self.clock.lap("kick");
         Ok(())
     }
@@ -110,15 +116,7 @@ impl Simulation {
     /// With step 0, on all ranks: positions or rates that are not finite, a periodic box too small for the supports.
     pub fn evaluate_forces(&mut self, dt: f64) -> Result<()> {
         self.sync()?;
-        let mut rounds = 0;
-        while !self.smooth() {
-            rounds += 1;
-            if rounds > MOST_ROUNDS {
-                return Err(self.lost_lengths());
-            }
-            self.neighborhood.invalidate();
-            self.sync()?;
-        }
+        self.smooth()?;
         self.particles.fill(Field::Acceleration, 0.0);
         if let Some(hydrodynamics) = &self.hydrodynamics {
             let mut stage = Stage {
@@ -139,11 +137,11 @@ impl Simulation {
 
     /// Bring owners, order, halos and the list up to date.
     fn sync(&mut self) -> Result<()> {
-        let neighborhood = &self.neighborhood;
-        if neighborhood.serves(&self.domain, &self.particles) {
+        if self.neighborhood.serves(&self.domain, &self.particles) {
             let state = self.particles.fields_of(Role::State);
             self.domain.exchange_halos(&mut self.particles, &state);
         } else {
+            let neighborhood = &self.neighborhood;
             self.domain.sync(&mut self.particles, |particles| neighborhood.radii(particles))?;
             self.clock.lap("domain");
             self.neighborhood.rebuild(&self.domain, &self.particles)?;
@@ -153,21 +151,37 @@ impl Simulation {
         Ok(())
     }
 
-    /// Find the smoothing lengths; false, on all ranks, when one outgrew the list.
-    fn smooth(&mut self) -> bool {
-        let Some(hydrodynamics) = &mut self.hydrodynamics else { return true };
-        let mut stage = Stage {
-            domain: &self.domain,
-            neighborhood: &self.neighborhood,
-            particles: &mut self.particles,
-            clock: &mut self.clock,
-        };
-        let found = hydrodynamics.smooth(&mut stage);
-        self.clock.lap("smoothing lengths");
-        found
+    /// Find the smoothing lengths, in new lists for as long as one outgrows the present one; owners stay.
+    fn smooth(&mut self) -> Result<()> {
+        let Some(hydrodynamics) = &mut self.hydrodynamics else { return Ok(()) };
+        let largest = self.neighborhood.largest_smoothing_length(&self.domain.bx);
+        let mut searches = Searches::new(self.particles.owned().len(), largest);
+        for _ in 0..MOST_ROUNDS {
+            let mut stage = Stage {
+                domain: &self.domain,
+                neighborhood: &self.neighborhood,
+                particles: &mut self.particles,
+                clock: &mut self.clock,
+            };
+            let found = hydrodynamics.smooth(&mut stage, &mut searches);
+            self.clock.lap("smoothing lengths");
+            if found {
+                return Ok(());
+            }
+            let neighborhood = &self.neighborhood;
+            self.domain.renew_halos(&mut self.particles, |particles| neighborhood.radii(particles));
+            self.neighborhood.rebuild(&self.domain, &self.particles)?;
+            self.clock.lap("neighbors");
+        }
+        Err(Error::State {
+            step: 0,
+            what: format!("some smoothing lengths outgrew {MOST_ROUNDS} neighbor lists in a row"),
+            remedy: "look for particles far from all others; fewer sph.neighbors or a smaller step may help"
+                .into(),
+        })
     }
 
-    /// Let the criteria choose the next step after one of length `last`.
+    /// Let the criteria choose the next step after one that might have had the length `last`.
     pub fn choose_step(&mut self, last: Option<f64>) {
         let softening = self.plan.gravity.as_ref().map_or(0.0, |gravity| gravity.softening);
         let chosen =
@@ -182,6 +196,19 @@ impl Simulation {
         let (allowed, _) =
             time_step::next(&criteria, softening, &self.particles, &self.domain.comm, Some(self.next_step));
         self.next_step = 0.5 * self.next_step.min(allowed);
+    }
+
+    /// Replace what failed forces have spoiled of the state that a next step finds anew from a first guess.
+    fn mend(&mut self) {
+        let viscosity = self.plan.sph.as_ref().map_or(0.0, |sph| sph.viscosity.alpha_max);
+        let guesses =
+            [(Field::Density, 0.0), (Field::VelocityDivergence, 0.0), (Field::Viscosity, viscosity)];
+        for (field, guess) in guesses {
+            if self.particles.has(field) {
+                let column = self.particles.scalar_mut(field);
+                column.iter_mut().filter(|value| !value.is_finite()).for_each(|value| *value = guess);
+            }
+        }
     }
 
     /// An error that names the first particle with a rate that is not a number.
@@ -199,15 +226,6 @@ impl Simulation {
             }
         }
         Ok(())
-    }
-
-    fn lost_lengths(&self) -> Error {
-        Error::State {
-            step: 0,
-            what: format!("some smoothing lengths outgrew {MOST_ROUNDS} neighbor lists in a row"),
-            remedy: "look for particles far from all others; fewer sph.neighbors or a smaller step may help"
-                .into(),
-        }
     }
 
     fn not_finite(&self, field: Field, value: f64, row: usize) -> Error {

@@ -431,6 +431,50 @@ fn few_particles_and_no_step_are_runs() {
     assert!(told(&none).contains("particles"), "{}", told(&none));
 }
 
+#[test]
+fn cold_and_isothermal_gases_run() {
+    let cold = "start.evrard.internal_energy=0.0";
+    let isothermal = "sph.equation_of_state={ isothermal = { sound_speed = 0.2 } }";
+    for set in [cold, isothermal] {
+        let case = Case::new(DECK);
+        let output = case.run(&[set, "run.steps=30", "run.end_time=10"]);
+        assert_eq!(status(&output), 0, "{set}: {}", told(&output));
+        let record = std::fs::read_to_string(case.path("out/observables.csv")).expect("a record");
+        let last: Vec<f64> = record
+            .lines()
+            .next_back()
+            .expect("rows")
+            .split(',')
+            .map(|x| x.parse().expect("a number"))
+            .collect();
+        assert!(last[0] == 30.0 && last[1] > 0.1, "{set}: {last:?}");
+    }
+}
+
+#[test]
+fn a_restart_at_the_end_writes_nothing_and_one_elsewhere_makes_its_folder() {
+    let case = Case::new(DECK);
+    let checkpoints = "output.checkpoint.every_steps=5";
+    assert_eq!(status(&case.run(&[checkpoints])), 0);
+    let restart = |sets: &[&str]| {
+        let mut arguments = vec!["run", "deck.toml", "--restart", "out/checkpoint-000010.h5"];
+        sets.iter().for_each(|set| arguments.extend(["--set", set]));
+        case.command(&arguments).output().expect("the program starts")
+    };
+    let count = || std::fs::read_dir(case.path("out")).expect("the folder").count();
+    let before = count();
+    let output = restart(&[]);
+    assert_eq!(status(&output), 0, "{}", told(&output));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("is the end already"));
+    assert_eq!(count(), before);
+    let output = restart(&["run.steps=12", "output.directory=elsewhere/deep"]);
+    assert_eq!(status(&output), 0, "{}", told(&output));
+    let (header, _) =
+        hilbrium::snapshot::read_snapshot(&case.path("elsewhere/deep/snapshot-0002.hdf5")).expect("whole");
+    assert_eq!(header.step, 12);
+    assert!(header.deck.contains("softening"), "the deck is in the file: {}", header.deck);
+}
+
 fn lines(path: &Path) -> usize {
     std::fs::read_to_string(path).map_or(0, |text| text.lines().count())
 }

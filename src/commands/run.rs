@@ -2,7 +2,7 @@
 
 use super::{Ending, status, threads, told};
 use crate::comm::Communicator;
-use crate::deck::{self, Plan};
+use crate::deck::{self, Checked};
 use crate::run::Outcome;
 use crate::{Error, Result, device, report};
 use std::path::Path;
@@ -14,25 +14,25 @@ pub(super) fn run(path: &Path, overrides: &[String], restart: Option<&Path>) -> 
         Err(error) => return status(Err(error)),
     };
     report::start(comm.is_root());
-    let outcome = prepare(&comm, path, overrides).and_then(|plan| advance(&plan, &comm, restart));
+    let outcome = prepare(&comm, path, overrides).and_then(|deck| advance(&deck, &comm, restart));
     end(&comm, outcome)
 }
 
-/// The plan, which all ranks must have read.
-fn prepare(comm: &Communicator, path: &Path, overrides: &[String]) -> Result<Plan> {
-    let (plan, outcome) = match deck::read(path, overrides) {
-        Ok(plan) => (Some(plan), Ok(())),
+/// The deck, which all ranks must have read.
+fn prepare(comm: &Communicator, path: &Path, overrides: &[String]) -> Result<Checked> {
+    let (deck, outcome) = match deck::read_checked(path, overrides) {
+        Ok(deck) => (Some(deck), Ok(())),
         Err(error) => (None, Err(error)),
     };
     comm.agree(outcome)?;
-    let Some(plan) = plan else { return Err(Error::Elsewhere) };
-    comm.agree(device::check(plan.run.device))?;
-    let started = threads::start(comm, plan.run.threads).map(drop);
-    comm.agree(started).map(|()| plan)
+    let Some(deck) = deck else { return Err(Error::Elsewhere) };
+    comm.agree(device::check(deck.plan.run.device))?;
+    let started = threads::start(comm, deck.plan.run.threads).map(drop);
+    comm.agree(started).map(|()| deck)
 }
 
-fn advance(plan: &Plan, comm: &Communicator, restart: Option<&Path>) -> Result<Ending> {
-    Ok(match crate::run::run(plan, comm, restart)? {
+fn advance(deck: &Checked, comm: &Communicator, restart: Option<&Path>) -> Result<Ending> {
+    Ok(match crate::run::run(deck, comm, restart)? {
         Outcome::Done => Ending::Done,
         Outcome::Stopped => Ending::Stopped,
     })

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! Courant       courant h / v_signal            (Monaghan 1997, J. Comput. Phys. 136, 298)
-//! acceleration  acceleration sqrt(h / |a|)      (the softening length where there is no h)
+//! acceleration  acceleration sqrt(h / |a|)      (the softening length where there is no h; no limit without either)
 //! expansion     expansion / |div v|
-//! energy        energy u / |du/dt|
+//! energy        energy u / |du/dt|          (heated: the larger of u and (v_signal / 2)^2, so that cold gas can start)
 //! ```
 
 use crate::comm::Communicator;
@@ -53,7 +53,9 @@ fn local(plan: &TimeStepPlan, softening: f64, particles: &Particles) -> [f64; 4]
     for row in particles.owned() {
         let acceleration = particles.vector_at(Field::Acceleration, row).norm();
         let length = if gas { particles.scalar(Field::SmoothingLength)[row] } else { softening };
-        least[1] = least[1].min(plan.acceleration * (length / acceleration).sqrt());
+        if length > 0.0 {
+            least[1] = least[1].min(plan.acceleration * (length / acceleration).sqrt());
+        }
         if gas {
             let signal =
                 particles.scalar(Field::SignalSpeed)[row].max(particles.scalar(Field::SoundSpeed)[row]);
@@ -63,7 +65,9 @@ fn local(plan: &TimeStepPlan, softening: f64, particles: &Particles) -> [f64; 4]
                 particles.scalar(Field::InternalEnergy)[row],
                 particles.scalar(Field::InternalEnergyRate)[row],
             );
-            least[3] = least[3].min(plan.energy * energy / rate.abs());
+            // a cold gas may be heated to what its shocks will give it, in one step
+            let scale = if rate > 0.0 { energy.max(0.25 * signal * signal) } else { energy };
+            least[3] = least[3].min(plan.energy * scale / rate.abs());
         }
     }
     // 0 / 0 of a particle at rest without energy limits nothing

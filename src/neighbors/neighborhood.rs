@@ -18,6 +18,8 @@ pub struct Neighborhood {
     plan: NeighborsPlan,
     list: Option<NeighborList>,
     radius: Vec<f64>,
+    /// Of a list that is used again, per owned row.
+    limits: Option<Vec<f64>>,
     skin: Skin,
     builds: u64,
 }
@@ -29,6 +31,7 @@ impl Neighborhood {
             plan: plan.clone(),
             list: None,
             radius: Vec::new(),
+            limits: None,
             skin: Skin::new(plan.skin),
             builds: 0,
         }
@@ -47,12 +50,24 @@ impl Neighborhood {
         self.skin.widen(&Self::reach(particles))
     }
 
-    /// Whether the list still holds every pair. Collective; all ranks get the same answer.
-    pub fn serves(&self, domain: &Domain, particles: &Particles) -> bool {
+    /// Whether the list still holds every pair, and then how far supports may grow in it. Collective; all ranks get the
+    /// same answer.
+    pub fn serves(&mut self, domain: &Domain, particles: &Particles) -> bool {
         // without a skin a list serves for one step, and the question need not be asked
-        self.plan.skin > 0.0
+        let serves = self.plan.skin > 0.0
             && self.list.is_some()
-            && !self.skin.exceeded(&domain.bx, particles, &Self::reach(particles), &domain.comm)
+            && !self.skin.exceeded(&domain.bx, particles, &Self::reach(particles), &domain.comm);
+        self.limits = serves.then(|| self.skin.limits(&domain.bx, particles));
+        serves
+    }
+
+    /// The largest support 2h of an owned row (counted from 0) whose pairs the list holds: the radius that a new list
+    /// was built with; less in a list whose particles have moved.
+    pub fn largest_support(&self, particles: &Particles, owned: usize) -> f64 {
+        match &self.limits {
+            Some(limits) => limits[owned],
+            None => self.radius[particles.owned().start + owned],
+        }
     }
 
     /// The radii that the list was built with, by row.
@@ -90,6 +105,7 @@ impl Neighborhood {
         self.radius = self.radii(particles);
         // memory of the old list is free before the new one is built
         self.list = None;
+        self.limits = None;
         if !particles.has(Field::SmoothingLength) {
             return Ok(());
         }

@@ -52,6 +52,17 @@ impl Skin {
         });
     }
 
+    /// Per owned row the largest radius whose pairs the list still holds, if all others are within half their skins:
+    /// `(1 + s / 2) r - u`, by the lemma above. Empty without a list.
+    pub fn limits(&self, bx: &SimulationBox, particles: &Particles) -> Vec<f64> {
+        let Some(built) = &self.built else { return Vec::new() };
+        let limit = |(k, row): (usize, usize)| {
+            let moved = bx.shortest(particles.vector_at(Field::Position, row) - built.position[k]).norm();
+            (1.0 + 0.5 * self.fraction) * built.radius[k] - moved
+        };
+        particles.owned().into_par_iter().with_min_len(4096).enumerate().map(limit).collect()
+    }
+
     /// Forgets the list: the next question is answered with yes.
     pub fn forget(&mut self) {
         self.built = None;

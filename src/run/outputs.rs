@@ -6,11 +6,13 @@ use std::time::Instant;
 use super::Outcome;
 use super::schedule::Schedule;
 use crate::comm::Communicator;
+use crate::deck::Checked;
 use crate::deck::plan::{EquationOfState, Plan};
 use crate::observe::{Observables, Record, observe};
 use crate::particles::{Field, Particles, Role};
 use crate::report;
 use crate::snapshot::{self, CheckpointState, Header};
+use crate::sph::Smoothing;
 use crate::step::Simulation;
 use crate::{Error, Result};
 
@@ -26,6 +28,8 @@ pub struct Carried {
 /// The files and the progress of a run.
 pub struct Outputs {
     comm: Communicator,
+    /// The deck with all defaults, which goes into the files.
+    deck: String,
     directory: PathBuf,
     snapshots: Schedule,
     observables: Schedule,
@@ -45,32 +49,39 @@ impl Outputs {
     ///
     /// # Errors
     /// [`Error::File`] and [`Error::Usage`], on all ranks.
-    pub fn new(plan: &Plan, comm: &Communicator) -> Result<Self> {
+    pub fn new(deck: &Checked, comm: &Communicator) -> Result<Self> {
+        let plan = &deck.plan;
         let directory = &plan.output.directory;
         comm.agree(if comm.is_root() { prepare(directory, plan.output.overwrite) } else { Ok(()) })?;
         let record = Record::create(comm, &directory.join("observables.csv"))?;
-        Ok(Self::with(plan, comm, record, Carried::default()))
+        Ok(Self::with(deck, comm, record, Carried::default()))
     }
 
-    /// For a run from a checkpoint of that time.
+    /// For a run from a checkpoint: the directory is made, and what the run that it goes back on wrote later is set
+    /// aside.
     ///
     /// # Errors
     /// [`Error::File`], on all ranks.
     pub fn resumed(
-        plan: &Plan,
+        deck: &Checked,
         comm: &Communicator,
         carried: Carried,
         simulation: &Simulation,
     ) -> Result<Self> {
-        let record = Record::resume(comm, &plan.output.directory.join("observables.csv"), simulation.time)?;
-        let mut outputs = Self::with(plan, comm, record, carried);
+        let directory = &deck.plan.output.directory;
+        let made = if comm.is_root() { supersede(directory, carried.snapshots) } else { Ok(()) };
+        comm.agree(made)?;
+        let record = Record::resume(comm, &directory.join("observables.csv"), simulation.time)?;
+        let mut outputs = Self::with(deck, comm, record, carried);
         outputs.first_step = simulation.step;
         Ok(outputs)
     }
 
-    fn with(plan: &Plan, comm: &Communicator, record: Record, carried: Carried) -> Self {
+    fn with(deck: &Checked, comm: &Communicator, record: Record, carried: Carried) -> Self {
+        let plan = &deck.plan;
         Outputs {
             comm: comm.clone(),
+            deck: deck.resolved.clone(),
             directory: plan.output.directory.clone(),
             snapshots: Schedule::new(plan.output.snapshots),
             observables: Schedule::new(Some(plan.output.observables)),
@@ -135,6 +146,12 @@ impl Outputs {
     /// [`Error::File`], on all ranks.
     pub fn finish(&mut self, simulation: &mut Simulation, outcome: Outcome) -> Result<()> {
         self.progress.finish();
+        let steps = simulation.step - self.first_step;
+        if steps == 0 && self.first_step > 0 {
+            // nothing is known of the forces, and what is known was written by the run before
+            report::line(&format!("the checkpoint at step {} is the end already", simulation.step));
+            return Ok(());
+        }
         let observed = self.observe(simulation, 0.0)?;
         match outcome {
             Outcome::Done if self.last_snapshot == Some(simulation.step) => {}
@@ -142,10 +159,12 @@ impl Outputs {
             Outcome::Stopped => self.checkpoint(simulation)?,
         }
         simulation.clock.lap("output");
-        let steps = simulation.step - self.first_step;
         if steps > 0 {
             let table = simulation.clock.phases(&self.comm, self.updates, rayon::current_num_threads());
             report::line(&table.text());
+        }
+        if let Some(hydrodynamics) = &simulation.hydrodynamics {
+            report::line(&told(&hydrodynamics.smoothing, steps + 1, observed.particles));
         }
         report::line(&format!(
             "{} at t = {} after {steps} steps and {}: energy drift {:.2e}, files in {}",
@@ -184,7 +203,7 @@ impl Outputs {
 
     fn snapshot(&mut self, simulation: &Simulation) -> Result<()> {
         let path = self.directory.join(format!("snapshot-{:04}.hdf5", self.carried.snapshots));
-        let header = header(simulation);
+        let header = self.header(simulation);
         let wanted = [
             Field::Velocity,
             Field::InternalEnergy,
@@ -204,6 +223,19 @@ impl Outputs {
         Ok(())
     }
 
+    fn header(&self, simulation: &Simulation) -> Header {
+        let mut header = Header::new(simulation.domain.bx);
+        header.time = simulation.time;
+        header.step = simulation.step;
+        header.title = simulation.plan.title.clone();
+        header.deck = self.deck.clone();
+        header.adiabatic_index = simulation.plan.sph.as_ref().and_then(|sph| match sph.equation_of_state {
+            EquationOfState::IdealGas { gamma } => Some(gamma),
+            EquationOfState::Isothermal { .. } => None,
+        });
+        header
+    }
+
     fn checkpoint(&mut self, simulation: &mut Simulation) -> Result<()> {
         // what follows must not depend on a list that a restart does not have
         simulation.neighborhood.invalidate();
@@ -213,7 +245,7 @@ impl Outputs {
             time_step: simulation.next_step,
             bx: simulation.domain.bx,
             title: simulation.plan.title.clone(),
-            deck: String::new(),
+            deck: self.deck.clone(),
             counters: serde_json::json!({ "snapshots": self.carried.snapshots }),
             numbers: [("first_energy".to_owned(), self.carried.first_energy)].into(),
         };
@@ -248,6 +280,37 @@ pub fn read_checkpoint(plan: &Plan, comm: &Communicator, path: &Path) -> Result<
         snapshots: state.counters["snapshots"].as_u64().unwrap_or(0),
     };
     Ok((simulation, carried))
+}
+
+/// How the smoothing lengths of so many evaluations of the forces were found.
+fn told(smoothing: &Smoothing, evaluations: u64, particles: u64) -> String {
+    format!(
+        "smoothing lengths: {:.2} evaluations per particle and step, {} outgrew a list, {} not converged, {} without \
+         enough neighbors",
+        smoothing.evaluations as f64 / (evaluations * particles).max(1) as f64,
+        report::grouped(smoothing.outgrown),
+        report::grouped(smoothing.unconverged),
+        report::grouped(smoothing.lonely),
+    )
+}
+
+/// Make the directory of a run that goes on, and set aside the snapshots from this number on: they are of a future that
+/// this run replaces.
+fn supersede(directory: &Path, first: u64) -> Result<()> {
+    std::fs::create_dir_all(directory).map_err(|cause| Error::file("create", directory, &cause))?;
+    let entries = std::fs::read_dir(directory).map_err(|cause| Error::file("read", directory, &cause))?;
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let Some((number, kind)) = name.strip_prefix("snapshot-").and_then(|rest| rest.split_once('.'))
+        else {
+            continue;
+        };
+        if ["hdf5", "xdmf"].contains(&kind) && number.parse::<u64>().is_ok_and(|number| number >= first) {
+            std::fs::rename(&path, path.with_extension(format!("{kind}.superseded")))
+                .map_err(|cause| Error::file("rename", &path, &cause))?;
+        }
+    }
+    Ok(())
 }
 
 /// An error that names a state column with a value that is not finite: what the failed forces have spoiled.
@@ -286,16 +349,4 @@ fn prepare(directory: &Path, overwrite: bool) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn header(simulation: &Simulation) -> Header {
-    let mut header = Header::new(simulation.domain.bx);
-    header.time = simulation.time;
-    header.step = simulation.step;
-    header.title = simulation.plan.title.clone();
-    header.adiabatic_index = simulation.plan.sph.as_ref().and_then(|sph| match sph.equation_of_state {
-        EquationOfState::IdealGas { gamma } => Some(gamma),
-        EquationOfState::Isothermal { .. } => None,
-    });
-    header
 }

@@ -1,7 +1,8 @@
 //! The gas passes of a step, in their order.
 
 use crate::clock::Clock;
-use crate::deck::plan::{Formulation, SphPlan};
+use crate::comm::Communicator;
+use crate::deck::plan::{EquationOfState, Formulation, SphPlan};
 use crate::domain::Domain;
 use crate::laws::{self, viscosity_switch::ViscositySwitch};
 use crate::neighbors::Neighborhood;
@@ -21,22 +22,22 @@ pub struct Hydrodynamics {
     plan: SphPlan,
     kernel: Kernel<f64>,
     precision: Precision,
-    /// How the last smoothing lengths were found.
+    /// How the smoothing lengths were found so far.
     pub smoothing: Smoothing,
 }
 
-/// How the smoothing lengths of a step were found, over all ranks.
+/// How the smoothing lengths were found, over all ranks and since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Smoothing {
     /// Sweeps over the particles that still searched.
     pub sweeps: u64,
     /// Evaluations, summed over the particles.
     pub evaluations: u64,
-    /// Particles that want a larger support than the list has.
+    /// Searches that went on in another list, with a larger support.
     pub outgrown: u64,
     /// Particles that have not enough neighbors at the largest smoothing length.
     pub lonely: u64,
-    /// Particles whose search did not end.
+    /// Particles whose search did not end: they keep the last one tried.
     pub unconverged: u64,
 }
 
@@ -50,6 +51,52 @@ pub struct Stage<'a> {
     pub particles: &'a mut Particles,
     /// Phase timers.
     pub clock: &'a mut Clock,
+}
+
+impl Smoothing {
+    fn over_ranks(self, comm: &Communicator) -> Self {
+        let mut sums = [self.evaluations, self.outgrown, self.lonely, self.unconverged];
+        comm.all_sum(&mut sums);
+        let mut sweeps = [self.sweeps];
+        comm.all_max(&mut sweeps);
+        Smoothing {
+            sweeps: sweeps[0],
+            evaluations: sums[0],
+            outgrown: sums[1],
+            lonely: sums[2],
+            unconverged: sums[3],
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.sweeps += other.sweeps;
+        self.evaluations += other.evaluations;
+        self.outgrown += other.outgrown;
+        self.lonely += other.lonely;
+        self.unconverged += other.unconverged;
+    }
+}
+
+/// The searches for the smoothing lengths of a step, by owned particle.
+pub struct Searches {
+    search: Vec<Search>,
+    searching: Vec<bool>,
+    largest: f64,
+}
+
+impl Searches {
+    /// All particles search, among the smoothing lengths up to `largest`.
+    pub fn new(particles: usize, largest: f64) -> Self {
+        Searches { search: vec![Search::new(largest); particles], searching: vec![true; particles], largest }
+    }
+
+    /// These search anew, the others no more.
+    fn restart(&mut self, searching: Vec<bool>) {
+        for (search, _) in self.search.iter_mut().zip(&searching).filter(|(_, searching)| **searching) {
+            *search = Search::new(self.largest);
+        }
+        self.searching = searching;
+    }
 }
 
 impl Hydrodynamics {
@@ -82,77 +129,74 @@ impl Hydrodynamics {
         Hydrodynamics { plan: plan.clone(), kernel, precision, smoothing: Smoothing::default() }
     }
 
-    /// Find the smoothing lengths with the present list. False, on all ranks, when one outgrew the list: then all have
-    /// come as far as the list lets them, and a list for the new ones is needed.
-    pub fn smooth(&mut self, stage: &mut Stage) -> bool {
-        let owned = stage.particles.owned();
+    /// Find the smoothing lengths of the particles that still search, with the present list. False, on all ranks, when
+    /// one outgrew the list: such a one has come as far as the list lets it, and goes on searching in a list for it.
+    pub fn smooth(&mut self, stage: &mut Stage, searches: &mut Searches) -> bool {
         let target = smoothing::target(self.plan.neighbors);
-        let largest = stage.neighborhood.largest_smoothing_length(&stage.domain.bx);
-        let mut search = vec![Search::new(largest); owned.len()];
-        let mut active = vec![false; stage.particles.len()];
-        active[owned.clone()].fill(true);
-        let mut found = Smoothing::default();
         let law = laws::number_density::Law { kernel: self.kernel };
-        let mut remaining = owned.len();
+        let count = stage.particles.owned().len();
+        let mut active = vec![false; stage.particles.len()];
+        active[stage.particles.owned()].copy_from_slice(&searches.searching);
+        let mut outgrown = vec![false; count];
+        let mut found = Smoothing::default();
+        let mut remaining = searches.searching.iter().filter(|&&searching| searching).count();
         while remaining > 0 && found.sweeps < MOST_SWEEPS {
-            self.sweep(&law, stage, Some(&active));
+            self.sweep(&law, stage, stage.neighborhood.radius(), Some(&active));
             found.sweeps += 1;
             found.evaluations += remaining as u64;
-            let [length, n, slope] = stage.particles.components_mut([
-                (Field::SmoothingLength, 0),
-                (Field::NumberDensity, 0),
-                (Field::NumberDensitySlope, 0),
-            ]);
-            for row in owned.clone().filter(|&row| active[row]).collect::<Vec<_>>() {
-                let search = &mut search[row - owned.start];
+            let start = stage.particles.owned().start;
+            for k in (0..count).filter(|k| active[start + k]).collect::<Vec<_>>() {
+                let [length, n, slope] = stage.particles.components_mut([
+                    (Field::SmoothingLength, 0),
+                    (Field::NumberDensity, 0),
+                    (Field::NumberDensitySlope, 0),
+                ]);
+                let row = start + k;
+                let search = &mut searches.search[k];
                 let next = search.next(length[row], n[row], slope[row], target, self.plan.neighbor_tolerance);
                 let (Next::Found(h) | Next::Try(h) | Next::Beyond(h)) = next;
                 length[row] = h;
-                found.lonely += u64::from(matches!(next, Next::Beyond(_)));
-                let outgrown = 2.0 * h > stage.neighborhood.radius()[row];
-                found.outgrown += u64::from(outgrown);
-                if outgrown || !matches!(next, Next::Try(_)) {
+                outgrown[k] = 2.0 * h > stage.neighborhood.largest_support(stage.particles, k);
+                found.outgrown += u64::from(outgrown[k]);
+                found.lonely += u64::from(matches!(next, Next::Beyond(_)) && !outgrown[k]);
+                if outgrown[k] || !matches!(next, Next::Try(_)) {
                     active[row] = false;
                     remaining -= 1;
                 }
             }
         }
         found.unconverged = remaining as u64;
-        let mut sums = [found.evaluations, found.outgrown, found.lonely, found.unconverged];
-        stage.domain.comm.all_sum(&mut sums);
-        let mut sweeps = [found.sweeps];
-        stage.domain.comm.all_max(&mut sweeps);
-        self.smoothing = Smoothing {
-            sweeps: sweeps[0],
-            evaluations: sums[0],
-            outgrown: sums[1],
-            lonely: sums[2],
-            unconverged: sums[3],
-        };
-        tracing::debug!(?found, "smoothing lengths");
-        self.smoothing.outgrown == 0
+        searches.restart(outgrown);
+        let round = found.over_ranks(&stage.domain.comm);
+        self.smoothing.add(&round);
+        round.outgrown == 0
     }
 
     /// The passes from density to acceleration and heating; `dt` is the time since the last ones.
     pub fn passes(&self, stage: &mut Stage, dt: f64) {
         use Field::*;
         self.share(stage, &[SmoothingLength]);
-        self.density(stage);
+        let support: Vec<f64> = stage.particles.scalar(SmoothingLength).iter().map(|h| 2.0 * h).collect();
+        self.density(stage, &support);
         self.plan.equation_of_state.apply(stage.particles);
-        self.share(stage, &[Density, GradH, VolumeSum, Pressure, SoundSpeed]);
-        self.sweep(&laws::gradient_matrix::Law { kernel: self.kernel }, stage, None);
+        self.share(stage, &[Density, GradH, Pressure, SoundSpeed]);
+        self.sweep(&laws::gradient_matrix::Law { kernel: self.kernel }, stage, &support, None);
         self.share(stage, &[GradientMatrix]);
         stage.clock.lap("gradient matrix");
-        self.viscosity(stage, dt);
+        self.viscosity(stage, &support, dt);
         self.share(stage, &[Viscosity]);
         stage.clock.lap("viscosity");
-        self.momentum_and_energy(stage);
+        self.momentum_and_energy(stage, &support);
+        if let EquationOfState::Isothermal { .. } = self.plan.equation_of_state {
+            // a bath takes the heat: the internal energy stays what it was
+            stage.particles.fill(InternalEnergyRate, 0.0);
+        }
         stage.clock.lap("momentum and energy");
     }
 
     /// Density and grad-h factor by the formulation.
-    fn density(&self, stage: &mut Stage) {
-        self.sweep(&laws::density::Law { kernel: self.kernel }, stage, None);
+    fn density(&self, stage: &mut Stage, support: &[f64]) {
+        self.sweep(&laws::density::Law { kernel: self.kernel }, stage, support, None);
         if self.plan.formulation == Formulation::VolumeElements {
             let owned = stage.particles.owned();
             let [element, mass, density] = stage.particles.components_mut([
@@ -164,21 +208,21 @@ impl Hydrodynamics {
                 element[row] = mass[row] / density[row];
             }
             self.share(stage, &[Field::VolumeElement]);
-            self.sweep(&laws::volume_elements::Law { kernel: self.kernel }, stage, None);
+            self.sweep(&laws::volume_elements::Law { kernel: self.kernel }, stage, support, None);
         }
         stage.clock.lap("density");
     }
 
     /// Velocity divergence, and the viscosity coefficients that follow from it.
-    fn viscosity(&self, stage: &mut Stage, dt: f64) {
-        self.sweep(&laws::velocity_gradient::Law { kernel: self.kernel }, stage, None);
+    fn viscosity(&self, stage: &mut Stage, support: &[f64], dt: f64) {
+        self.sweep(&laws::velocity_gradient::Law { kernel: self.kernel }, stage, support, None);
         let viscosity = &self.plan.viscosity;
         if !viscosity.switch {
             stage.particles.fill(Field::Viscosity, viscosity.alpha_max);
             return;
         }
         self.share(stage, &[Field::VelocityDivergence]);
-        self.sweep(&laws::divergence_gradient::Law { kernel: self.kernel }, stage, None);
+        self.sweep(&laws::divergence_gradient::Law { kernel: self.kernel }, stage, support, None);
         let switch = ViscositySwitch {
             minimum: viscosity.alpha_min,
             maximum: viscosity.alpha_max,
@@ -189,12 +233,12 @@ impl Hydrodynamics {
     }
 
     /// Accelerations, heating rates and signal speeds by the formulation.
-    fn momentum_and_energy(&self, stage: &mut Stage) {
+    fn momentum_and_energy(&self, stage: &mut Stage, support: &[f64]) {
         let (beta, conductivity) = (self.plan.viscosity.beta, self.plan.conductivity);
         match self.plan.formulation {
             Formulation::Standard => {
                 let law = laws::momentum_energy_standard::Law { kernel: self.kernel, beta, conductivity };
-                self.sweep(&law, stage, None);
+                self.sweep(&law, stage, support, None);
             }
             Formulation::VolumeElements => {
                 let law = laws::momentum_energy_volume::Law {
@@ -204,20 +248,15 @@ impl Hydrodynamics {
                     crossing_start: CROSSING[0],
                     crossing_slope: 1.0 / (CROSSING[1] - CROSSING[0]),
                 };
-                self.sweep(&law, stage, None);
+                self.sweep(&law, stage, support, None);
             }
         }
     }
 
-    /// One sweep of a law over the list.
-    fn sweep<L: PairLaw>(&self, law: &L, stage: &mut Stage, active: Option<&[bool]>) {
+    /// One sweep of a law over the list, with interaction radii within the list's.
+    fn sweep<L: PairLaw>(&self, law: &L, stage: &mut Stage, radius: &[f64], active: Option<&[bool]>) {
         let Some(list) = stage.neighborhood.list() else { return };
-        let pass = Pass {
-            bx: &stage.domain.bx,
-            radius: stage.neighborhood.radius(),
-            precision: self.precision,
-            active,
-        };
+        let pass = Pass { bx: &stage.domain.bx, radius, precision: self.precision, active };
         sweep(law, &pass, list, stage.particles);
     }
 

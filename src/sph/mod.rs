@@ -4,4 +4,4 @@ mod gas;
 mod hydrodynamics;
 pub mod smoothing;
 
-pub use hydrodynamics::{Hydrodynamics, Smoothing, Stage};
+pub use hydrodynamics::{Hydrodynamics, Searches, Smoothing, Stage};

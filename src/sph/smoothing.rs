@@ -18,6 +18,7 @@ pub fn target(neighbors: f64) -> f64 {
 pub struct Search {
     lower: f64,
     upper: f64,
+    largest: f64,
     bounded: bool,
 }
 
@@ -35,7 +36,7 @@ pub enum Next {
 impl Search {
     /// A search among the smoothing lengths up to `largest`.
     pub fn new(largest: f64) -> Self {
-        Search { lower: 0.0, upper: largest, bounded: false }
+        Search { lower: 0.0, upper: largest, largest, bounded: false }
     }
 
     /// The next step, from the number density `n` and its derivative `slope = dn / d ln h` at `h`. A last Newton step is
@@ -56,7 +57,7 @@ impl Search {
             if exponent > 0.3 { h * (-ratio.ln() / exponent).clamp(-0.25, 0.25).exp() } else { f64::NAN };
         let error = ratio - 1.0;
         if error * error < tolerance && newton > 0.0 && newton <= self.upper * 1.01 {
-            return Next::Found(newton);
+            return Next::Found(newton.min(self.largest));
         }
         if newton > self.lower && newton < self.upper {
             return Next::Try(newton);
