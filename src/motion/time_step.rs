@@ -4,12 +4,16 @@
 //! Courant       courant h / v_signal            (Monaghan 1997, J. Comput. Phys. 136, 298)
 //! acceleration  acceleration sqrt(h / |a|)      (the softening length where there is no h; no limit without either)
 //! expansion     expansion / |div v|
-//! energy        energy u / |du/dt|          (heated: the larger of u and (v_signal / 2)^2, so that cold gas can start)
+//! energy        energy u / |du/dt|          (u at least (v_signal / 2)^2 where it rises, 1 % of it where it falls: the
+//!                                            energy of a cold gas limits nothing)
 //! ```
 
 use crate::comm::Communicator;
 use crate::deck::plan::TimeStepPlan;
 use crate::particles::{Field, Particles};
+
+/// An internal energy below this fraction of (v_signal / 2)^2 has no part in the motion.
+const SMALL_CHANGE: f64 = 0.01;
 
 /// Which criterion set the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,8 +69,9 @@ fn local(plan: &TimeStepPlan, softening: f64, particles: &Particles) -> [f64; 4]
                 particles.scalar(Field::InternalEnergy)[row],
                 particles.scalar(Field::InternalEnergyRate)[row],
             );
-            // a cold gas may be heated to what its shocks will give it, in one step
-            let scale = if rate > 0.0 { energy.max(0.25 * signal * signal) } else { energy };
+            // a cold gas may be heated to what its shocks will give it in one step, and what energy it has is small change
+            let shocked = 0.25 * signal * signal;
+            let scale = energy.max(if rate > 0.0 { shocked } else { SMALL_CHANGE * shocked });
             least[3] = least[3].min(plan.energy * scale / rate.abs());
         }
     }

@@ -38,6 +38,8 @@ pub struct Outputs {
     progress: report::Progress,
     carried: Carried,
     last_snapshot: Option<u64>,
+    /// Whether later snapshots of the run that this one goes back on may lie in the directory.
+    goes_back: bool,
     last_checkpoint: Instant,
     started: Instant,
     first_step: u64,
@@ -57,8 +59,8 @@ impl Outputs {
         Ok(Self::with(deck, comm, record, Carried::default()))
     }
 
-    /// For a run from a checkpoint: the directory is made, and what the run that it goes back on wrote later is set
-    /// aside.
+    /// For a run from a checkpoint: the directory is made; with the first step, snapshots that an earlier run wrote
+    /// later are set aside.
     ///
     /// # Errors
     /// [`Error::File`], on all ranks.
@@ -69,11 +71,13 @@ impl Outputs {
         simulation: &Simulation,
     ) -> Result<Self> {
         let directory = &deck.plan.output.directory;
-        let made = if comm.is_root() { supersede(directory, carried.snapshots) } else { Ok(()) };
-        comm.agree(made)?;
+        let made =
+            || std::fs::create_dir_all(directory).map_err(|cause| Error::file("create", directory, &cause));
+        comm.agree(if comm.is_root() { made() } else { Ok(()) })?;
         let record = Record::resume(comm, &directory.join("observables.csv"), simulation.time)?;
         let mut outputs = Self::with(deck, comm, record, carried);
         outputs.first_step = simulation.step;
+        outputs.goes_back = true;
         Ok(outputs)
     }
 
@@ -90,6 +94,7 @@ impl Outputs {
             progress: report::Progress::new(plan.run.end_time.unwrap_or(f64::INFINITY), plan.run.steps),
             carried,
             last_snapshot: None,
+            goes_back: false,
             last_checkpoint: Instant::now(),
             started: Instant::now(),
             first_step: 0,
@@ -123,6 +128,14 @@ impl Outputs {
         let (now, step) = (simulation.time, simulation.step);
         let before = now - dt;
         self.updates += simulation.particles.owned().len() as u64;
+        if std::mem::take(&mut self.goes_back) {
+            let root = self.comm.is_root();
+            self.comm.agree(if root {
+                supersede(&self.directory, self.carried.snapshots)
+            } else {
+                Ok(())
+            })?;
+        }
         if self.observables.due(before, now, step, self.started.elapsed()) {
             let observed = self.observe(simulation, dt)?;
             self.progress.update(step, now, dt, self.drift(&observed), observed.particles);
@@ -294,10 +307,8 @@ fn told(smoothing: &Smoothing, evaluations: u64, particles: u64) -> String {
     )
 }
 
-/// Make the directory of a run that goes on, and set aside the snapshots from this number on: they are of a future that
-/// this run replaces.
+/// Set aside the snapshots from this number on: they are of a future that this run replaces.
 fn supersede(directory: &Path, first: u64) -> Result<()> {
-    std::fs::create_dir_all(directory).map_err(|cause| Error::file("create", directory, &cause))?;
     let entries = std::fs::read_dir(directory).map_err(|cause| Error::file("read", directory, &cause))?;
     for path in entries.flatten().map(|entry| entry.path()) {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
