@@ -42,8 +42,11 @@ impl<L: PairLaw, T: Scalar> Task for Chunk<'_, '_, L, T> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> ChunkSums {
-        let all = self.shared.wanted.len().div_ceil(SUPER_CLUSTER);
-        let mut sums = ChunkSums::new(L::SUMS, self.super_clusters, all);
+        let touched = match self.shared.symmetric {
+            true => 0..self.shared.wanted.len().div_ceil(SUPER_CLUSTER),
+            false => self.super_clusters.clone(),
+        };
+        let mut sums = ChunkSums::new(L::SUMS, self.super_clusters, touched);
         match self.list {
             NeighborList::Clustered(list) => clusters::<L, T, S>(simd, self.shared, list, &mut sums),
             NeighborList::PerParticle(list) => particles::<L, T, S>(simd, self.shared, list, &mut sums),
@@ -163,6 +166,11 @@ fn clusters<L: PairLaw, T: Scalar, S: Simd>(
     let packed = &shared.packed;
     let (mut entries, mut offsets, mut own, mut listed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for super_cluster in sums.super_clusters.clone() {
+        let rows =
+            super_cluster * SUPER_CLUSTER..((super_cluster + 1) * SUPER_CLUSTER).min(shared.wanted.len());
+        if !shared.wanted[rows].contains(&true) {
+            continue;
+        }
         list.decode(super_cluster, &mut entries);
         let (centre, ambiguous) = packed.frame(super_cluster, shared.symmetric);
         offsets.clear();

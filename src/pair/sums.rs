@@ -7,6 +7,8 @@ use std::ops::Range;
 /// Sums per super-cluster, made when first touched: `[cluster][column][8]` each.
 pub struct Blocks {
     sums: &'static [Sum],
+    /// The first super-cluster that can be touched.
+    first: usize,
     index: Vec<u32>,
     values: Vec<f64>,
 }
@@ -15,8 +17,13 @@ const ABSENT: u32 = u32::MAX;
 
 impl Blocks {
     /// None yet, of `super_clusters`.
-    pub fn new(sums: &'static [Sum], super_clusters: usize) -> Self {
-        Self { sums, index: vec![ABSENT; super_clusters], values: Vec::new() }
+    pub fn new(sums: &'static [Sum], super_clusters: Range<usize>) -> Self {
+        Self {
+            sums,
+            first: super_clusters.start,
+            index: vec![ABSENT; super_clusters.len()],
+            values: Vec::new(),
+        }
     }
 
     fn stride(&self) -> usize {
@@ -27,18 +34,18 @@ impl Blocks {
     #[inline(always)]
     pub fn cluster_mut(&mut self, cluster: usize) -> &mut [f64] {
         let clusters = SUPER_CLUSTER / CLUSTER;
-        let super_cluster = cluster / clusters;
-        if self.index[super_cluster] == ABSENT {
-            self.make(super_cluster);
+        let place = cluster / clusters - self.first;
+        if self.index[place] == ABSENT {
+            self.make(place);
         }
         let width = self.sums.len() * CLUSTER;
-        let begin = self.index[super_cluster] as usize * self.stride() + cluster % clusters * width;
+        let begin = self.index[place] as usize * self.stride() + cluster % clusters * width;
         &mut self.values[begin..begin + width]
     }
 
     #[cold]
-    fn make(&mut self, super_cluster: usize) {
-        self.index[super_cluster] = (self.values.len() / self.stride()) as u32;
+    fn make(&mut self, place: usize) {
+        self.index[place] = (self.values.len() / self.stride()) as u32;
         for _ in 0..SUPER_CLUSTER / CLUSTER {
             for sum in self.sums {
                 self.values.extend([sum.reduction.identity(); CLUSTER]);
@@ -48,7 +55,7 @@ impl Blocks {
 
     /// The sums of a super-cluster, if any was touched.
     pub fn super_cluster(&self, super_cluster: usize) -> Option<&[f64]> {
-        match self.index.get(super_cluster) {
+        match self.index.get(super_cluster.wrapping_sub(self.first)) {
             Some(&block) if block != ABSENT => {
                 let begin = block as usize * self.stride();
                 Some(&self.values[begin..begin + self.stride()])
@@ -73,12 +80,12 @@ pub struct ChunkSums {
 }
 
 impl ChunkSums {
-    /// Nothing yet.
-    pub fn new(sums: &'static [Sum], super_clusters: Range<usize>, all: usize) -> Self {
+    /// Nothing yet; `touched` are the super-clusters that sums or reactions go to.
+    pub fn new(sums: &'static [Sum], super_clusters: Range<usize>, touched: Range<usize>) -> Self {
         let rows = super_clusters.len() * SUPER_CLUSTER;
         Self {
             super_clusters,
-            blocks: Blocks::new(sums, all),
+            blocks: Blocks::new(sums, touched),
             work: vec![0.0; rows],
             lane_pairs: 0,
             useful_pairs: 0,
