@@ -9,7 +9,7 @@ use crate::laws::{
 };
 use crate::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList};
 use crate::pair::{Instructions, Kernel, PairLaw, Pass, Precision, sweep_with};
-use crate::particles::Particles;
+use crate::particles::{Field, Particles};
 
 /// A kind of list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,9 @@ pub(super) fn table(settings: &Settings, comm: &Communicator) -> Result<Table> {
         half: NeighborList::Clustered(ClusterList::build(&request(true))?),
         per_particle: NeighborList::PerParticle(ParticleList::build(&request(false))?),
     };
-    let pass = Pass { bx: &bx, radius: &radius, precision: Precision::Mixed, active: None };
+    let h = simulation.particles.scalar(Field::SmoothingLength);
+    let support: Vec<f64> = h.iter().map(|h| 2.0 * h).collect();
+    let pass = Pass { bx: &bx, radius: &support, precision: Precision::Mixed, active: None };
     let name = simulation.plan.sph.as_ref().map_or("sinc-6", |sph| sph.kernel.name());
     let kernel =
         Kernel::named(name).unwrap_or_else(|| unreachable!("the plan has a kernel that the passes lack"));
