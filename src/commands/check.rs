@@ -2,8 +2,8 @@
 
 use super::Ending;
 use crate::deck::{self, plan::ListKind, plan::Plan};
-use crate::particles::Field;
 use crate::report::{grouped, line, quantity};
+use crate::step::Simulation;
 use crate::{Result, start};
 use std::path::Path;
 
@@ -26,7 +26,7 @@ pub(super) fn check(path: &Path, overrides: &[String]) -> Result<Ending> {
 /// Memory that a particle needs, in bytes: its columns with identity and key, half as much again for halos, the same
 /// once more while it is sorted and exchanged, its share of list and tree.
 fn bytes_per_particle(plan: &Plan) -> f64 {
-    let columns: usize = Field::ALL.iter().map(|field| field.components()).sum();
+    let columns: usize = Simulation::fields(plan).iter().map(|field| field.components()).sum();
     let row = 8.0 * (columns + 2) as f64;
     let neighbors = plan.sph.as_ref().map_or(0.0, |sph| sph.neighbors);
     let list = match plan.neighbors.list {
