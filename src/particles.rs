@@ -91,6 +91,14 @@ fields! {
     NumberDensity = "number_density", 1, Derived, [0 -3 0];
     /// Logarithmic derivative of the number density with the smoothing length.
     NumberDensitySlope = "number_density_slope", 1, Derived, [0 -3 0];
+    /// Charge, in units that the constant of the Coulomb interaction belongs to.
+    Charge = "charge", 1, State, [0 0 0];
+    /// Force of the pair interactions.
+    Force = "force", 3, Derived, [1 1 -2];
+    /// Half the energies of the particle's pairs.
+    PairEnergy = "pair_energy", 1, Derived, [1 2 -2];
+    /// Half the virials r . F of the particle's pairs.
+    Virial = "virial", 1, Derived, [1 2 -2];
 }
 
 impl Field {

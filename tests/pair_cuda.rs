@@ -45,8 +45,21 @@ struct Trial {
     truth: Vec<f64>,
 }
 
+/// A kernel as C++.
+fn printed_kernel(kernel: Kernel<f64>) -> String {
+    let (shape, exponent, normalization) = kernel.parts();
+    let shape = match shape {
+        Shape::CubicSpline => 0,
+        Shape::WendlandC2 => 1,
+        Shape::WendlandC4 => 2,
+        Shape::WendlandC6 => 3,
+        Shape::Sinc => 4,
+    };
+    format!("Kernel{{{shape}, {exponent}, Real({normalization:?})}}")
+}
+
 /// C++ that evaluates the law for two particles, and the Rust values it must print.
-fn trial<L: PairLaw>(law: &L, kernel: Kernel<f64>, others: &[f64], scale: f64) -> Trial {
+fn trial<L: PairLaw>(law: &L, kernel: Option<Kernel<f64>>, others: &[f64], scale: f64) -> Trial {
     let count = L::Particle::<f64>::COUNT;
     let i: Vec<f64> = (0..count).map(number).collect();
     let j: Vec<f64> = (0..count).map(|k| number(k + 31)).collect();
@@ -56,29 +69,20 @@ fn trial<L: PairLaw>(law: &L, kernel: Kernel<f64>, others: &[f64], scale: f64) -
     let mut truth = sums.to_columns().as_ref().to_vec();
     truth.extend_from_slice(law.finish(particle(&i), sums).to_columns().as_ref());
 
-    let (shape, exponent, normalization) = kernel.parts();
-    let shape = match shape {
-        Shape::CubicSpline => 0,
-        Shape::WendlandC2 => 1,
-        Shape::WendlandC4 => 2,
-        Shape::WendlandC6 => 3,
-        Shape::Sinc => 4,
-    };
     let list = |values: &[f64]| values.iter().map(|x| format!("Real({x:?})")).collect::<Vec<_>>().join(", ");
+    let mut constants: Vec<String> = kernel.map(printed_kernel).into_iter().collect();
+    constants.extend(others.iter().map(|x| format!("Real({x:?})")));
     let mut source = String::new();
     writeln!(source, "{{ using namespace {};", L::NAME).unwrap();
-    writeln!(
-        source,
-        "  Law law{{Kernel{{{shape}, {exponent}, Real({normalization:?})}} {} {}}};",
-        if others.is_empty() { "" } else { "," },
-        list(others)
-    )
-    .unwrap();
-    writeln!(source, "  Particle i = from<Particle, INPUTS>({{{}}});", list(&i)).unwrap();
-    writeln!(source, "  Particle j = from<Particle, INPUTS>({{{}}});", list(&j)).unwrap();
+    writeln!(source, "  Law law{{{}}};", constants.join(", ")).unwrap();
+    let (pair, own) = if count > 0 { ("i, j, ", "i, ") } else { ("", "") };
+    if count > 0 {
+        writeln!(source, "  Particle i = from<Particle, INPUTS>({{{{{}}}}});", list(&i)).unwrap();
+        writeln!(source, "  Particle j = from<Particle, INPUTS>({{{{{}}}}});", list(&j)).unwrap();
+    }
     writeln!(source, "  Vec3 r{{{}}};", list(&[r.x, r.y, r.z])).unwrap();
-    writeln!(source, "  Sums sums = interact(law, i, j, r, dot(r, r)); print<SUMS>(sums);").unwrap();
-    writeln!(source, "  print<OUTPUTS>(finish(law, i, sums)); }}").unwrap();
+    writeln!(source, "  Sums sums = interact(law, {pair}r, dot(r, r)); print<SUMS>(sums);").unwrap();
+    writeln!(source, "  print<OUTPUTS>(finish(law, {own}sums)); }}").unwrap();
     Trial { source, truth }
 }
 
@@ -86,14 +90,14 @@ fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for (name, scale) in KERNELS.iter().flat_map(|name| [0.3, 0.8, 1.6, 3.0].map(|scale| (*name, scale))) {
         let kernel = Kernel::named(name).unwrap();
-        trials.push(trial(&density::Law { kernel }, kernel, &[], scale));
-        trials.push(trial(&number_density::Law { kernel }, kernel, &[], scale));
-        trials.push(trial(&volume_elements::Law { kernel }, kernel, &[], scale));
-        trials.push(trial(&gradient_matrix::Law { kernel }, kernel, &[], scale));
-        trials.push(trial(&velocity_gradient::Law { kernel }, kernel, &[], scale));
-        trials.push(trial(&divergence_gradient::Law { kernel }, kernel, &[], scale));
+        trials.push(trial(&density::Law { kernel }, Some(kernel), &[], scale));
+        trials.push(trial(&number_density::Law { kernel }, Some(kernel), &[], scale));
+        trials.push(trial(&volume_elements::Law { kernel }, Some(kernel), &[], scale));
+        trials.push(trial(&gradient_matrix::Law { kernel }, Some(kernel), &[], scale));
+        trials.push(trial(&velocity_gradient::Law { kernel }, Some(kernel), &[], scale));
+        trials.push(trial(&divergence_gradient::Law { kernel }, Some(kernel), &[], scale));
         let law = momentum_energy_standard::Law { kernel, beta: 2.0, conductivity: 0.5 };
-        trials.push(trial(&law, kernel, &[2.0, 0.5], scale));
+        trials.push(trial(&law, Some(kernel), &[2.0, 0.5], scale));
         let law = momentum_energy_volume::Law {
             kernel,
             beta: 2.0,
@@ -101,7 +105,21 @@ fn trials() -> Vec<Trial> {
             crossing_start: 0.1,
             crossing_slope: 10.0,
         };
-        trials.push(trial(&law, kernel, &[2.0, 0.5, 0.1, 10.0], scale));
+        trials.push(trial(&law, Some(kernel), &[2.0, 0.5, 0.1, 10.0], scale));
+    }
+    for scale in [0.9, 1.1, 1.5, 2.4] {
+        let law = lennard_jones::Law::shifted(1.3, 0.9, 2.5);
+        trials.push(trial(&law, None, &[law.epsilon, law.sigma2, law.shift], scale));
+        let law = lennard_jones_switched::Law::new(1.3, 0.9, 1.2, 2.5);
+        let switch = [law.start, law.a12, law.b12, law.c12, law.a6, law.b6, law.c6];
+        trials.push(trial(&law, None, &[&[law.repulsion, law.attraction], &switch[..]].concat(), scale));
+        let law = mie::Law::truncated(0.7, 1.1, 14.0, 6.5);
+        let constants = [law.depth, law.sigma2, law.repulsive, law.attractive, law.shift];
+        trials.push(trial(&law, None, &constants, scale));
+        let law = yukawa::Law { strength: 2.0, screening: 0.8, shift: 0.1 };
+        trials.push(trial(&law, None, &[law.strength, law.screening, law.shift], scale));
+        let law = coulomb::Law::reaction_field(138.9, 78.0, 2.5);
+        trials.push(trial(&law, None, &[law.constant, law.field, law.shift], scale));
     }
     trials
 }

@@ -1,25 +1,35 @@
 //! Laws: one file each. They know no device, rank or file.
 
+pub mod coulomb;
 pub mod density;
 pub mod divergence_gradient;
 pub mod gradient_matrix;
+pub mod lennard_jones;
+pub mod lennard_jones_switched;
+pub mod mie;
 pub mod momentum_energy_standard;
 pub mod momentum_energy_volume;
 pub mod number_density;
 pub mod velocity_gradient;
 pub mod viscosity_switch;
 pub mod volume_elements;
+pub mod yukawa;
 
 /// Every law's name and print as CUDA C++, as committed under `kernels/laws/`.
 pub const PRINTED: &[(&str, &str)] = &[
+    ("coulomb", coulomb::CUDA),
     ("density", density::CUDA),
     ("divergence_gradient", divergence_gradient::CUDA),
     ("gradient_matrix", gradient_matrix::CUDA),
+    ("lennard_jones", lennard_jones::CUDA),
+    ("lennard_jones_switched", lennard_jones_switched::CUDA),
+    ("mie", mie::CUDA),
     ("momentum_energy_standard", momentum_energy_standard::CUDA),
     ("momentum_energy_volume", momentum_energy_volume::CUDA),
     ("number_density", number_density::CUDA),
     ("velocity_gradient", velocity_gradient::CUDA),
     ("volume_elements", volume_elements::CUDA),
+    ("yukawa", yukawa::CUDA),
 ];
 
 /// The text of a printed law's file.

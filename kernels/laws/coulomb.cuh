@@ -1,0 +1,53 @@
+// Printed from the law's Rust source by #[pair]: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test pair_cuda
+#pragma once
+
+#include "../pair/real.cuh"
+
+namespace hilbrium {
+
+namespace coulomb {
+
+/// The constant f = 1 / (4 pi epsilon_0) in the units of the run, k and c.
+struct Law {
+    Real constant;
+    Real field;
+    Real shift;
+};
+
+struct Particle {
+    Real charge;
+};
+
+struct Sums {
+    Vec3 force;
+    Real energy;
+    Real virial;
+};
+
+struct Output {
+    Vec3 force;
+    Real pair_energy;
+    Real virial;
+};
+
+constexpr int INPUTS = 1, SUMS = 5, OUTPUTS = 5;
+constexpr int PARITY[] = {-1, -1, -1, 1, 1};
+constexpr int REDUCTION[] = {0, 0, 0, 0, 0};
+
+__device__ inline Sums interact(Law law, Particle i, Particle j, Vec3 r, Real r2) {
+    const auto charges = law.constant * (i.charge * j.charge);
+    const auto inverse = reciprocal(sqrt(r2));
+    const auto field = law.field * r2;
+    const auto virial = charges * (inverse - Real(2.0) * field);
+    return Sums{r * (virial * (inverse * inverse)), charges * (inverse + field - law.shift), virial};
+}
+
+/// Half of each pair's energy and virial.
+__device__ inline Output finish(Law law, Particle i, Sums sums) {
+    return Output{sums.force, Real(0.5) * sums.energy, Real(0.5) * sums.virial};
+}
+
+} // namespace coulomb
+
+} // namespace hilbrium

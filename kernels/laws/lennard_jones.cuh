@@ -1,0 +1,50 @@
+// Printed from the law's Rust source by #[pair]: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test pair_cuda
+#pragma once
+
+#include "../pair/real.cuh"
+
+namespace hilbrium {
+
+namespace lennard_jones {
+
+/// Depth epsilon, sigma^2, and what the energy is lowered by.
+struct Law {
+    Real epsilon;
+    Real sigma2;
+    Real shift;
+};
+
+struct Sums {
+    Vec3 force;
+    Real energy;
+    Real virial;
+};
+
+struct Output {
+    Vec3 force;
+    Real pair_energy;
+    Real virial;
+};
+
+constexpr int INPUTS = 0, SUMS = 5, OUTPUTS = 5;
+constexpr int PARITY[] = {-1, -1, -1, 1, 1};
+constexpr int REDUCTION[] = {0, 0, 0, 0, 0};
+
+__device__ inline Sums interact(Law law, Vec3 r, Real r2) {
+    const auto inverse = reciprocal(r2);
+    const auto s2 = law.sigma2 * inverse;
+    const auto s6 = s2 * s2 * s2;
+    const auto scaled = Real(4.0) * law.epsilon * s6;
+    const auto virial = Real(6.0) * scaled * (Real(2.0) * s6 - Real(1.0));
+    return Sums{r * (virial * inverse), scaled * (s6 - Real(1.0)) - law.shift, virial};
+}
+
+/// Half of each pair's energy and virial.
+__device__ inline Output finish(Law law, Sums sums) {
+    return Output{sums.force, Real(0.5) * sums.energy, Real(0.5) * sums.virial};
+}
+
+} // namespace lennard_jones
+
+} // namespace hilbrium

@@ -1,0 +1,65 @@
+//! The Coulomb interaction within a cutoff, plain or with a reaction field.
+
+use crate::pair::language::*;
+
+pub use coulomb::*;
+
+/// V(r) = f q_i q_j (1 / r + k r^2 - c) within the cutoff r_c: plain with k = 0; with a medium of relative permittivity e
+/// beyond it (Tironi et al. 1995, J. Chem. Phys. 102, 5451) k = (e - 1) / ((2 e + 1) r_c^3) and c = 1 / r_c + k r_c^2.
+#[pair]
+pub mod coulomb {
+    /// The constant f = 1 / (4 pi epsilon_0) in the units of the run, k and c.
+    struct Law {
+        constant: Real,
+        field: Real,
+        shift: Real,
+    }
+    struct Particle {
+        charge: Real,
+    }
+    struct Sums {
+        #[odd]
+        force: Vec3,
+        #[even]
+        energy: Real,
+        #[even]
+        virial: Real,
+    }
+    struct Output {
+        force: Vec3,
+        pair_energy: Real,
+        virial: Real,
+    }
+
+    fn interact(law: Law, i: Particle, j: Particle, r: Vec3, r2: Real) -> Sums {
+        let charges = law.constant * (i.charge * j.charge);
+        let inverse = r2.sqrt().reciprocal();
+        let field = law.field * r2;
+        let virial = charges * (inverse - 2.0 * field);
+        Sums {
+            force: r * (virial * (inverse * inverse)),
+            energy: charges * (inverse + field - law.shift),
+            virial,
+        }
+    }
+
+    /// Half of each pair's energy and virial.
+    fn finish(law: Law, i: Particle, sums: Sums) -> Output {
+        Output { force: sums.force, pair_energy: 0.5 * sums.energy, virial: 0.5 * sums.virial }
+    }
+}
+
+impl Law<f64> {
+    /// Cut off; the energy jumps at the cutoff unless `shift` is 1 / cutoff.
+    pub fn plain(constant: f64, shift: f64) -> Self {
+        Law { constant, field: 0.0, shift }
+    }
+
+    /// With a reaction field of this relative permittivity, which may be infinite, beyond the cutoff.
+    pub fn reaction_field(constant: f64, permittivity: f64, cutoff: f64) -> Self {
+        let ratio =
+            if permittivity.is_finite() { (permittivity - 1.0) / (2.0 * permittivity + 1.0) } else { 0.5 };
+        let field = ratio / cutoff.powi(3);
+        Law { constant, field, shift: 1.0 / cutoff + field * cutoff * cutoff }
+    }
+}
