@@ -125,6 +125,17 @@ impl PhaseTable {
         self.rate() / self.threads.max(1) as f64
     }
 
+    /// The table in one line: the phases' shares of the time, largest first, and the imbalance of all.
+    pub fn line(&self) -> String {
+        let share = |phase: &Phase| 100.0 * phase.mean / self.total.mean.max(f64::MIN_POSITIVE);
+        let mut rows: Vec<&Phase> = self.rows.iter().filter(|phase| share(phase) >= 1.0).collect();
+        rows.sort_by(|a, b| b.mean.total_cmp(&a.mean));
+        let shares: Vec<String> =
+            rows.iter().map(|phase| format!("{} {:.0} %", phase.name, share(phase))).collect();
+        let seconds = report::duration(self.total.max);
+        format!("{seconds} so far: {}; imbalance {:.2}", shares.join(", "), self.total.imbalance)
+    }
+
     /// The table as text: seconds of each phase and its share, then the rates.
     pub fn text(&self) -> String {
         let row = |phase: &Phase| {
@@ -175,6 +186,7 @@ mod tests {
         assert_eq!((table.rows[2].min, table.rows[2].mean), (0.0, 1.0));
         assert_eq!((table.total.min, table.total.max), (3.0, 8.0));
         assert_eq!((table.rate(), table.rate_per_core()), (2100.0 / 8.0, 2100.0 / 48.0));
+        assert_eq!(table.line(), "8.00 s so far: gravity 60 %, domain 20 %, snapshot 20 %; imbalance 1.60");
         let text = table.text();
         let line = text.lines().find(|line| line.starts_with("gravity")).unwrap();
         let cells: Vec<_> = line.split_whitespace().collect();

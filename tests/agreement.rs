@@ -62,7 +62,7 @@ fn ranks_and_threads_agree_with_the_serial_run() {
     ] {
         let plan = plan(&deck);
         let serial = evolved(&plan, 1, 1, 20, STATE);
-        for (ranks, threads) in [(1, 2), (2, 1), (3, 2), (5, 1)] {
+        for (ranks, threads) in [(1, 2), (2, 1), (2, 2), (3, 1), (3, 2), (5, 1), (5, 2)] {
             let other = evolved(&plan, ranks, threads, 20, STATE);
             let apart = difference(&serial, &other);
             assert!(apart <= 1e-9, "{ranks} ranks, {threads} threads: {apart:e} apart\n{deck}");

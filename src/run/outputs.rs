@@ -142,6 +142,9 @@ impl Outputs {
         }
         if self.snapshots.due(before, now, step, self.started.elapsed()) {
             self.snapshot(simulation)?;
+            let phases = simulation.clock.phases(&self.comm, self.updates, rayon::current_num_threads());
+            let (number, time) = (self.carried.snapshots - 1, report::rounded(now, 6));
+            report::line(&format!("snapshot {number} at t = {time}; {}", phases.line()));
         }
         let mut wall = [self.last_checkpoint.elapsed().as_secs_f64()];
         self.comm.all_max(&mut wall);
