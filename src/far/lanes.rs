@@ -62,13 +62,6 @@ impl<S: Roots> Lane<S> for f64x8<S> {
     }
 }
 
-/// One step of Newton's iteration for 1 / sqrt(x): doubles the number of right digits of `y`.
-#[inline(always)]
-fn refine<S: Simd, V: SimdFloat<S>>(x: V, y: V, half: V::Element, three_halves: V) -> V {
-    let h = x * y * half;
-    y * (-h).mul_add(y, three_halves)
-}
-
 /// Roots by division, for instruction sets without an estimate worth using.
 macro_rules! exact_roots {
     ($($set:ty),*) => {$(
@@ -90,6 +83,13 @@ mod x86 {
     use super::*;
     use core::arch::x86_64::{_mm256_rsqrt_ps, _mm512_rsqrt14_pd, _mm512_rsqrt14_ps};
     use fearless_simd::{Avx2, Avx512, Sse2, f32x8, kernel};
+
+    /// One step of Newton's iteration for 1 / sqrt(x): doubles the number of right digits of `y`.
+    #[inline(always)]
+    fn refine<S: Simd, V: SimdFloat<S>>(x: V, y: V, half: V::Element, three_halves: V) -> V {
+        let h = x * y * half;
+        y * (-h).mul_add(y, three_halves)
+    }
 
     kernel!(
         #[inline(always)]
