@@ -5,9 +5,10 @@ use crate::comm::Communicator;
 use crate::deck::plan::{self, Plan, TimeStepPlan};
 use crate::domain::{Domain, DomainSettings};
 use crate::far::{self, Criterion, GravityPlan, SofteningKernel};
+use crate::molecules::Molecules;
 use crate::motion::time_step::Limit;
 use crate::motion::{leapfrog, time_step};
-use crate::neighbors::Neighborhood;
+use crate::neighbors::{Neighborhood, Reach};
 use crate::pair::Precision;
 use crate::particles::{Field, Particles, Role};
 use crate::space::SimulationBox;
@@ -29,6 +30,8 @@ pub struct Simulation {
     pub neighborhood: Neighborhood,
     /// The gas passes, with `[sph]`.
     pub hydrodynamics: Option<Hydrodynamics>,
+    /// The forces of pairs, with `[interaction]`.
+    pub molecules: Option<Molecules>,
     /// Gravity, with `[gravity]`.
     pub gravity: Option<GravityPlan>,
     /// Arithmetic of the passes.
@@ -53,6 +56,9 @@ impl Simulation {
         if plan.sph.is_some() {
             fields.extend(Hydrodynamics::FIELDS);
         }
+        if plan.interaction.is_some() {
+            fields.extend(Molecules::FIELDS);
+        }
         if plan.gravity.is_some() {
             fields.push(Potential);
         }
@@ -70,8 +76,9 @@ impl Simulation {
         Simulation {
             domain: Domain::new(comm.clone(), space, settings),
             particles,
-            neighborhood: Neighborhood::new(&plan.neighbors),
+            neighborhood: Neighborhood::new(&plan.neighbors, reach_of(&plan)),
             hydrodynamics: plan.sph.as_ref().map(|sph| Hydrodynamics::new(sph, precision)),
+            molecules: plan.interaction.as_ref().map(|interaction| Molecules::new(interaction, precision)),
             gravity: plan.gravity.as_ref().map(gravity_of),
             precision,
             clock: Clock::new(),
@@ -126,6 +133,10 @@ impl Simulation {
                 clock: &mut self.clock,
             };
             hydrodynamics.passes(&mut stage, dt);
+        }
+        if let Some(molecules) = &self.molecules {
+            molecules.forces(&self.domain, &self.neighborhood, &mut self.particles);
+            self.clock.lap("pair forces");
         }
         if let Some(gravity) = &self.gravity {
             far::gravity(gravity, &self.domain.comm, &self.domain, &mut self.particles, self.precision)?;
@@ -246,6 +257,15 @@ impl Simulation {
                      or more softening often helps"
                 .into(),
         }
+    }
+}
+
+/// How far pairs act in such a run.
+fn reach_of(plan: &Plan) -> Reach {
+    match (&plan.sph, &plan.interaction) {
+        (Some(_), _) => Reach::Supports,
+        (None, Some(interaction)) => Reach::Cutoff(interaction.cutoff),
+        (None, None) => Reach::Nowhere,
     }
 }
 

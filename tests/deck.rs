@@ -151,6 +151,7 @@ fn values_arrive_where_they_belong() {
             softening: 0.0,
             softening_kernel: SofteningKernel::Spline,
         }),
+        interaction: None,
         neighbors: NeighborsPlan {
             list: ListKind::Clustered,
             coding: Coding::Band,

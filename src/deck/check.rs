@@ -135,11 +135,23 @@ impl Deck<'_> {
         let start = self.start();
         let gravity = self.gravity();
         let sph = self.sph();
+        let interaction = self.interaction();
         let space = self.space(start.as_ref());
         let neighbors = self.neighbors();
         let time_step = self.time_step();
         let output = self.output();
-        let plan = Plan { title, run, start: start?, space, sph, gravity, neighbors, time_step, output };
+        let plan = Plan {
+            title,
+            run,
+            start: start?,
+            space,
+            sph,
+            gravity,
+            interaction,
+            neighbors,
+            time_step,
+            output,
+        };
         self.joined(&plan);
         Some(plan)
     }
@@ -351,7 +363,7 @@ fn print(raw: &Raw, held: &BTreeMap<(&'static str, &'static str), (Value, bool)>
             })
             .collect();
         if !section.path.is_empty() && (!lines.is_empty() || raw.sections.contains_key(section.path)) {
-            if section.path == "start" {
+            if section.path == "start" || section.path == "interaction" {
                 continue;
             }
             text.push_str(&format!("\n[{}]\n", section.path));

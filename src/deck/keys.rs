@@ -4,7 +4,7 @@
 pub use super::kind::{Default, Interval, Key, Kind, Section, quoted};
 use super::plan::{
     Arrangement, Coding, Device, Formulation, Kernel, LatticeKind, ListKind, OpeningCriterion, Precision,
-    SofteningKernel, Velocities,
+    SofteningKernel, Truncation, Velocities,
 };
 use crate::units::Dimension;
 
@@ -65,6 +65,20 @@ const BOX_ENERGY: Key =
         .also(&["u"]);
 const MASS: Key = key("mass", number(POSITIVE), Default::Value("1.0"), "Total mass.").also(&["m"]);
 const RADIUS: Key = key("radius", number(POSITIVE), Default::Value("1.0"), "Radius.").also(&["r", "scale"]);
+const TEMPERATURE: Key = key(
+    "temperature",
+    number(NOT_NEGATIVE),
+    Default::Value("0.0"),
+    "Temperature of the velocities with [interaction], k_B = 1; 0 is at rest.",
+)
+.also(&["t", "temp"]);
+const EPSILON: Key =
+    key("epsilon", number(POSITIVE), Default::Value("1.0"), "Depth of the energy's minimum.").also(&["eps"]);
+const SIGMA: Key =
+    key("sigma", number(POSITIVE), Default::Value("1.0"), "Distance at which the energy is 0.");
+const CUTOFF: Key =
+    key("cutoff", number(POSITIVE), Default::Value("2.5"), "Distance beyond which no pair acts.")
+        .also(&["rc", "r_c", "r_cut", "radius"]);
 const EVERY_TIME: Key =
     key("every_time", number(POSITIVE), Default::Unset("not by time"), "Interval in simulated time.")
         .also(&["dt", "interval", "time"]);
@@ -137,7 +151,7 @@ pub const SECTIONS: &[Section] = &[
     section(
         "start.uniform-box",
         "A box of one density and internal energy, at rest.",
-        &[PARTICLES, LENGTHS, DENSITY, BOX_ENERGY, ARRANGEMENT, SEED],
+        &[PARTICLES, LENGTHS, DENSITY, BOX_ENERGY, TEMPERATURE, ARRANGEMENT, SEED],
     ),
     section(
         "start.lattice",
@@ -156,6 +170,7 @@ pub const SECTIONS: &[Section] = &[
             .also(&["a", "lattice_constant"]),
             DENSITY,
             BOX_ENERGY,
+            TEMPERATURE,
             key(
                 "jitter",
                 number(between(0.0, 0.5)),
@@ -169,7 +184,7 @@ pub const SECTIONS: &[Section] = &[
     section(
         "start.random",
         "Independent uniform positions in a box.",
-        &[PARTICLES, LENGTHS, DENSITY, BOX_ENERGY, SEED],
+        &[PARTICLES, LENGTHS, DENSITY, BOX_ENERGY, TEMPERATURE, SEED],
     ),
     section(
         "start.plummer",
@@ -334,6 +349,54 @@ pub const SECTIONS: &[Section] = &[
                 Default::Value("\"plummer\""),
                 "The softened potential of a point mass.",
             ),
+        ],
+    ),
+    section("interaction", "Molecular dynamics: the one interaction of pairs, [interaction.LAW].", &[]),
+    section(
+        "interaction.lennard-jones",
+        "4 epsilon [(sigma/r)^12 - (sigma/r)^6].",
+        &[
+            EPSILON,
+            SIGMA,
+            CUTOFF,
+            key(
+                "truncation",
+                Kind::Choice(Truncation::NAMES),
+                Default::Value("\"plain\""),
+                "At the cutoff: plain, shifted to zero energy, or with the force switched off from switch_start on.",
+            )
+            .also(&["shift", "modifier"]),
+            key(
+                "switch_start",
+                number(POSITIVE),
+                Default::Unset("required by truncation = \"switched\""),
+                "Distance from which the force is switched off.",
+            )
+            .also(&["r_switch", "rvdw_switch"]),
+        ],
+    ),
+    section(
+        "interaction.mie",
+        "Lennard-Jones with other powers.",
+        &[
+            EPSILON,
+            SIGMA,
+            CUTOFF,
+            key("repulsive", number(ABOVE_ONE), Default::Value("12.0"), "Power of the repulsion.")
+                .also(&["n", "lambda_r"]),
+            key("attractive", number(ABOVE_ONE), Default::Value("6.0"), "Power of the attraction.")
+                .also(&["m", "lambda_a"]),
+        ],
+    ),
+    section(
+        "interaction.yukawa",
+        "strength exp(-screening r) / r.",
+        &[
+            key("strength", number(ANY), Default::Value("1.0"), "Energy times length; negative attracts.")
+                .also(&["a"]),
+            key("screening", number(NOT_NEGATIVE), Default::Value("1.0"), "Inverse of the screening length.")
+                .also(&["kappa"]),
+            CUTOFF,
         ],
     ),
     section(

@@ -8,6 +8,7 @@ mod check;
 mod keys;
 mod kind;
 mod mistake;
+mod molecules;
 mod nearest;
 mod physics;
 pub mod plan;

@@ -51,6 +51,7 @@ impl Deck<'_> {
                 lengths: self.numbers(case, "lengths"),
                 density: self.number(case, "density"),
                 internal_energy: self.number(case, "internal_energy"),
+                temperature: self.number(case, "temperature"),
                 arrangement: arrangement(self),
                 seed: self.integer(case, "seed"),
             }),
@@ -60,6 +61,7 @@ impl Deck<'_> {
                 lengths: self.numbers(case, "lengths"),
                 density: self.number(case, "density"),
                 internal_energy: self.number(case, "internal_energy"),
+                temperature: self.number(case, "temperature"),
                 seed: self.integer(case, "seed"),
             }),
             "start.plummer" => StartPlan::Plummer(PlummerStart {
@@ -94,6 +96,7 @@ impl Deck<'_> {
             spacing: self.number(case, "spacing"),
             density: self.number(case, "density"),
             internal_energy: self.number(case, "internal_energy"),
+            temperature: self.number(case, "temperature"),
             jitter: self.number(case, "jitter"),
             seed: self.integer(case, "seed"),
         };
@@ -179,9 +182,11 @@ impl Deck<'_> {
 
     /// The rules that join several sections.
     pub(super) fn joined(&mut self, plan: &Plan) {
-        if plan.sph.is_none() && plan.gravity.is_none() {
-            self.report(None, "the deck has no physics".into(), "add [sph], [gravity] or both");
+        if plan.sph.is_none() && plan.gravity.is_none() && self.section("interaction").is_none() {
+            let help = "add [sph], [gravity] or both, or an [interaction.LAW]";
+            self.report(None, "the deck has no physics".into(), help);
         }
+        self.joined_interaction(plan);
         if let StartPlan::Plummer(sphere) = &plan.start
             && sphere.velocities == Velocities::Equilibrium
             && plan.gravity.is_none()

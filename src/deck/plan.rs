@@ -20,6 +20,8 @@ pub struct Plan {
     pub sph: Option<SphPlan>,
     /// Self-gravity; `None` when the deck has no `[gravity]`.
     pub gravity: Option<GravityPlan>,
+    /// Molecular dynamics, if any; never together with `sph`.
+    pub interaction: Option<InteractionPlan>,
     /// Neighbor lists.
     pub neighbors: NeighborsPlan,
     /// Time-step criteria.
@@ -186,6 +188,8 @@ pub struct UniformBoxStart {
     pub density: f64,
     /// Specific internal energy, >= 0.
     pub internal_energy: f64,
+    /// Temperature of the velocities, >= 0, k_B = 1; 0: at rest.
+    pub temperature: f64,
     /// The layout.
     pub arrangement: Arrangement,
     /// Seed of the random numbers.
@@ -205,6 +209,8 @@ pub struct LatticeStart {
     pub density: f64,
     /// Specific internal energy, >= 0.
     pub internal_energy: f64,
+    /// Temperature of the velocities, >= 0, k_B = 1; 0: at rest.
+    pub temperature: f64,
     /// Standard deviation of a random displacement per dimension, in units of the spacing, 0 to 0.5.
     pub jitter: f64,
     /// Seed of the random numbers.
@@ -222,6 +228,8 @@ pub struct RandomStart {
     pub density: f64,
     /// Specific internal energy, >= 0.
     pub internal_energy: f64,
+    /// Temperature of the velocities, >= 0, k_B = 1; 0: at rest.
+    pub temperature: f64,
     /// Seed of the random numbers.
     pub seed: u64,
 }
@@ -437,6 +445,62 @@ pub struct GravityPlan {
     pub softening: f64,
     /// The softened potential.
     pub softening_kernel: SofteningKernel,
+}
+
+choice! {
+    /// What becomes of an interaction at its cutoff.
+    Truncation {
+        /// Nothing: energy and force jump.
+        Plain = "plain",
+        /// The energy is shifted to zero; the force jumps.
+        Shifted = "shifted",
+        /// The force goes to zero smoothly, and so does the energy.
+        Switched = "switched",
+    }
+}
+
+/// `[interaction.<law>]`: the law is the table's name.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Interaction {
+    /// Lennard-Jones.
+    LennardJones {
+        /// Depth, > 0.
+        epsilon: f64,
+        /// Zero of the energy, > 0.
+        sigma: f64,
+        /// At the cutoff.
+        truncation: Truncation,
+        /// Where a switched force begins to fall, > 0 and below the cutoff; the cutoff without a switch.
+        switch_start: f64,
+    },
+    /// Mie.
+    Mie {
+        /// Depth, > 0.
+        epsilon: f64,
+        /// Zero of the energy, > 0.
+        sigma: f64,
+        /// Power of the repulsion, above that of the attraction.
+        repulsive: f64,
+        /// Power of the attraction, > 1.
+        attractive: f64,
+    },
+    /// Yukawa.
+    Yukawa {
+        /// Energy times length.
+        strength: f64,
+        /// Inverse length, >= 0.
+        screening: f64,
+    },
+}
+
+/// `[interaction]`
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InteractionPlan {
+    /// The law.
+    pub law: Interaction,
+    /// Distance beyond which no pair acts, > 0.
+    pub cutoff: f64,
 }
 
 choice! {

@@ -245,6 +245,7 @@ fn unknown(section: &Section, name: &str, written: &DeValue<'_>) -> (String, Str
     let what = if written.is_table() { "section" } else { "key" };
     let message = match section.path {
         "start" => format!("unknown case `{}` in [start]", shortened(name)),
+        "interaction" => format!("unknown law `{}` in [interaction]", shortened(name)),
         _ => format!("unknown {what} `{}` in {}", shortened(name), section.title()),
     };
     let inside = keys::sections_inside(section.path).map(|(inner, _)| inner);

@@ -94,7 +94,7 @@ pub fn template(name: &str) -> Option<String> {
          # Keys in comments show what holds without them.\n\ntitle = \"{}\"\n",
         case.title
     );
-    for section in SECTIONS.iter().filter(|section| !section.path.is_empty() && section.path != "start") {
+    for section in SECTIONS.iter().filter(|section| !section.path.is_empty() && !section.keys.is_empty()) {
         let other_case = section.path.starts_with("start.") && section.path != format!("start.{name}");
         if !other_case {
             write_section(&mut text, case, section);

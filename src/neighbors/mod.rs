@@ -13,7 +13,7 @@ mod particle_list;
 pub mod skin;
 
 pub use list::ClusterList;
-pub use neighborhood::{Neighborhood, ROOM_TO_GROW};
+pub use neighborhood::{Neighborhood, ROOM_TO_GROW, Reach};
 pub use particle_list::ParticleList;
 pub use skin::Skin;
 

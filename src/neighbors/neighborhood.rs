@@ -11,11 +11,24 @@ use crate::space::SimulationBox;
 /// A list is built with supports this much larger than 2h, so that smoothing lengths may grow while they are found.
 pub const ROOM_TO_GROW: f64 = 1.04;
 
+/// How far the particles of a run act on each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reach {
+    /// As far as their supports 2h.
+    Supports,
+    /// All as far as this.
+    Cutoff(f64),
+    /// Not by pairs.
+    Nowhere,
+}
+
 /// The list of neighbors with what is needed to know how long it holds.
 ///
-/// Invariant: while [`Neighborhood::serves`] is true the list has every pair with `r < max(2 h_i, 2 h_j)`.
+/// Invariant: while [`Neighborhood::serves`] is true the list has every pair within reach: `r < max(2 h_i, 2 h_j)`, or
+/// `r <` the cutoff.
 pub struct Neighborhood {
     plan: NeighborsPlan,
+    reach: Reach,
     list: Option<NeighborList>,
     radius: Vec<f64>,
     /// Of a list that is used again, per owned row.
@@ -26,9 +39,10 @@ pub struct Neighborhood {
 
 impl Neighborhood {
     /// No list yet.
-    pub fn new(plan: &NeighborsPlan) -> Self {
+    pub fn new(plan: &NeighborsPlan, reach: Reach) -> Self {
         Neighborhood {
             plan: plan.clone(),
+            reach,
             list: None,
             radius: Vec::new(),
             limits: None,
@@ -37,17 +51,20 @@ impl Neighborhood {
         }
     }
 
-    /// The reach per row: the support 2h with room to grow; 0 without h.
-    fn reach(particles: &Particles) -> Vec<f64> {
-        if !particles.has(Field::SmoothingLength) {
-            return vec![0.0; particles.len()];
+    /// The reach per row: the support 2h with room to grow, or the cutoff.
+    fn reach(&self, particles: &Particles) -> Vec<f64> {
+        match self.reach {
+            Reach::Supports => {
+                particles.scalar(Field::SmoothingLength).iter().map(|h| 2.0 * ROOM_TO_GROW * h).collect()
+            }
+            Reach::Cutoff(cutoff) => vec![cutoff; particles.len()],
+            Reach::Nowhere => vec![0.0; particles.len()],
         }
-        particles.scalar(Field::SmoothingLength).iter().map(|h| 2.0 * ROOM_TO_GROW * h).collect()
     }
 
     /// The radius per row within which pairs are listed: reach and skin.
     pub fn radii(&self, particles: &Particles) -> Vec<f64> {
-        self.skin.widen(&Self::reach(particles))
+        self.skin.widen(&self.reach(particles))
     }
 
     /// Whether the list still holds every pair, and then how far supports may grow in it. Collective; all ranks get the
@@ -56,7 +73,7 @@ impl Neighborhood {
         // without a skin a list serves for one step, and the question need not be asked
         let serves = self.plan.skin > 0.0
             && self.list.is_some()
-            && !self.skin.exceeded(&domain.bx, particles, &Self::reach(particles), &domain.comm);
+            && !self.skin.exceeded(&domain.bx, particles, &self.reach(particles), &domain.comm);
         self.limits = serves.then(|| self.skin.limits(&domain.bx, particles));
         serves
     }
@@ -106,7 +123,7 @@ impl Neighborhood {
         // memory of the old list is free before the new one is built
         self.list = None;
         self.limits = None;
-        if !particles.has(Field::SmoothingLength) {
+        if self.reach == Reach::Nowhere {
             return Ok(());
         }
         let coding = match self.plan.coding {
@@ -122,7 +139,7 @@ impl Neighborhood {
         };
         let outcome = built.map(|list| self.list = Some(list));
         domain.comm.agree(outcome)?;
-        self.skin.remember(&domain.bx, particles, &Self::reach(particles));
+        self.skin.remember(&domain.bx, particles, &self.reach(particles));
         self.builds += 1;
         Ok(())
     }

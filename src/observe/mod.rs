@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::comm::Communicator;
 use crate::particles::{Field, Particles};
-use crate::space::Vec3d;
+use crate::space::{Boundary, SimulationBox, Vec3d};
 
 /// Rows that are summed in one piece: sums are the same bits for any number of threads.
 const PIECE: usize = 4096;
@@ -44,6 +44,18 @@ pub struct Observables {
     pub minimum_smoothing_length: f64,
     /// Number of particles.
     pub particles: u64,
+    /// With forces of pairs.
+    pub molecular: Option<Molecular>,
+}
+
+/// What is observed of molecules.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Molecular {
+    /// 2/3 of the kinetic energy about the motion of the whole, per particle but one; k_B = 1.
+    pub temperature: f64,
+    /// By the virial theorem, (2 E_kin + sum r . F) / (3 V), E_kin about the motion of the whole; not a number in a box
+    /// that is open anywhere, which has no volume.
+    pub pressure: f64,
 }
 
 /// Names and units of the record's columns; U_M, U_L, U_t are the code's units of mass, length and time.
@@ -70,6 +82,16 @@ pub const COLUMNS: [(&str, &str); 20] = [
     ("particles", "1"),
 ];
 
+/// The columns after [`COLUMNS`] in the record of molecules.
+pub const MOLECULAR_COLUMNS: [(&str, &str); 2] =
+    [("temperature", "U_M U_L^2 U_t^-2"), ("pressure", "U_M U_L^-1 U_t^-2")];
+
+/// The columns of a record.
+fn columns(molecular: bool) -> Vec<(&'static str, &'static str)> {
+    let more: &[_] = if molecular { &MOLECULAR_COLUMNS } else { &[] };
+    COLUMNS.iter().chain(more).copied().collect()
+}
+
 impl Observables {
     /// Kinetic, thermal and potential energy together.
     pub fn total_energy(&self) -> f64 {
@@ -87,16 +109,19 @@ impl Observables {
             energies.into_iter().chain(vectors.iter().flat_map(|vector| vector.iter().copied())).chain(rest);
         cells.extend(values.map(|value| format!("{value:e}")));
         cells.push(self.particles.to_string());
+        let molecular = self.molecular.map(|found| [found.temperature, found.pressure]);
+        cells.extend(molecular.into_iter().flatten().map(|value| format!("{value:e}")));
         cells
     }
 }
 
-/// Observe the owned particles of all ranks (collective; every rank gets the same values). `potential` other than that
-/// of the column [`Field::Potential`] is for the caller to add.
+/// Observe the owned particles of all ranks (collective; every rank gets the same values). The potential energy is that
+/// of the columns [`Field::Potential`] and [`Field::PairEnergy`].
 ///
 /// The result is the same bits for any number of threads, and, for the same ranks, every time.
 pub fn observe(
     comm: &Communicator,
+    bx: &SimulationBox,
     particles: &Particles,
     step: u64,
     time: f64,
@@ -112,7 +137,7 @@ pub fn observe(
             sums
         })
         .collect();
-    let mut sums = [0.0; 13];
+    let mut sums = [0.0; 14];
     let (mut greatest, mut least) = ([0.0f64], [f64::INFINITY]);
     for piece in &pieces {
         sums.iter_mut().zip(piece.sums).for_each(|(sum, value)| *sum += value);
@@ -141,19 +166,28 @@ pub fn observe(
         maximum_density: greatest[0],
         minimum_smoothing_length: least[0],
         particles: count[0],
+        molecular: particles.has(Field::Virial).then(|| {
+            let thermal = kinetic - 0.5 * vector(4).norm_squared() / mass.max(f64::MIN_POSITIVE);
+            let periodic = bx.boundary.iter().all(|&boundary| boundary == Boundary::Periodic);
+            let volume = if periodic { bx.lengths().product() } else { f64::NAN };
+            Molecular {
+                temperature: 2.0 * thermal / (3.0 * count[0].saturating_sub(1).max(1) as f64),
+                pressure: (2.0 * thermal + sums[13]) / (3.0 * volume),
+            }
+        }),
     }
 }
 
-/// Sums over a piece of the rows: mass, three energies, momentum, angular momentum, m r.
+/// Sums over a piece of the rows: mass, three energies, momentum, angular momentum, m r, virial.
 struct Sums {
-    sums: [f64; 13],
+    sums: [f64; 14],
     maximum_density: f64,
     minimum_smoothing_length: f64,
 }
 
 impl Default for Sums {
     fn default() -> Self {
-        Self { sums: [0.0; 13], maximum_density: 0.0, minimum_smoothing_length: f64::INFINITY }
+        Self { sums: [0.0; 14], maximum_density: 0.0, minimum_smoothing_length: f64::INFINITY }
     }
 }
 
@@ -167,10 +201,13 @@ impl Sums {
         let energies = [
             0.5 * momentum.dot(&velocity),
             mass * optional(Field::InternalEnergy).unwrap_or(0.0),
-            0.5 * mass * optional(Field::Potential).unwrap_or(0.0),
+            0.5 * mass * optional(Field::Potential).unwrap_or(0.0)
+                + optional(Field::PairEnergy).unwrap_or(0.0),
         ];
         let vectors = [momentum, position.cross(&momentum), mass * position];
-        let values = [mass].into_iter().chain(energies).chain(vectors.iter().flat_map(|v| v.iter().copied()));
+        let virial = optional(Field::Virial).unwrap_or(0.0);
+        let vectors = vectors.iter().flat_map(|v| v.iter().copied());
+        let values = [mass].into_iter().chain(energies).chain(vectors).chain([virial]);
         self.sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
         self.maximum_density = self.maximum_density.max(optional(Field::Density).unwrap_or(0.0));
         self.minimum_smoothing_length =
@@ -182,6 +219,10 @@ impl Sums {
 mod tests {
     use super::*;
     use crate::comm::run_local;
+
+    fn open_box() -> SimulationBox {
+        SimulationBox { lower: Vec3d::repeat(-1.0), upper: Vec3d::repeat(1.0), boundary: [Boundary::Open; 3] }
+    }
 
     fn particles(first: usize, count: usize) -> Particles {
         let fields = [Field::Position, Field::Velocity, Field::Mass, Field::InternalEnergy, Field::Potential];
@@ -205,7 +246,7 @@ mod tests {
             pair.set_vector(Field::Velocity, row, Vec3d::new(0.0, side, 0.0));
             pair.scalar_mut(Field::Mass)[row] = 2.0;
         }
-        let seen = observe(&Communicator::solo(), &pair, 3, 0.5, 0.1);
+        let seen = observe(&Communicator::solo(), &open_box(), &pair, 3, 0.5, 0.1);
         assert_eq!((seen.kinetic, seen.thermal, seen.potential), (2.0, 8.0, -6.0));
         assert_eq!((seen.total_energy(), seen.mass, seen.particles), (4.0, 4.0, 2));
         assert_eq!(seen.momentum, Vec3d::zeros());
@@ -216,11 +257,11 @@ mod tests {
 
     #[test]
     fn ranks_agree_with_one() {
-        let whole = observe(&Communicator::solo(), &particles(0, 10_000), 1, 0.0, 0.0);
+        let whole = observe(&Communicator::solo(), &open_box(), &particles(0, 10_000), 1, 0.0, 0.0);
         let parts = run_local(3, |comm| {
             let counts = [0, 6000, 4000];
             let first = counts[..comm.rank()].iter().sum();
-            observe(&comm, &particles(first, counts[comm.rank()]), 1, 0.0, 0.0)
+            observe(&comm, &open_box(), &particles(first, counts[comm.rank()]), 1, 0.0, 0.0)
         });
         for part in &parts {
             assert_eq!(part, &parts[0]);
@@ -232,7 +273,7 @@ mod tests {
 
     #[test]
     fn no_particles_are_no_accident() {
-        let seen = observe(&Communicator::solo(), &particles(0, 0), 0, 0.0, 0.0);
+        let seen = observe(&Communicator::solo(), &open_box(), &particles(0, 0), 0, 0.0, 0.0);
         assert_eq!((seen.mass, seen.center_of_mass), (0.0, Vec3d::zeros()));
     }
 }

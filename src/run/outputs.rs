@@ -55,7 +55,7 @@ impl Outputs {
         let plan = &deck.plan;
         let directory = &plan.output.directory;
         comm.agree(if comm.is_root() { prepare(directory, plan.output.overwrite) } else { Ok(()) })?;
-        let record = Record::create(comm, &directory.join("observables.csv"))?;
+        let record = Record::create(comm, &directory.join("observables.csv"), plan.interaction.is_some())?;
         Ok(Self::with(deck, comm, record, Carried::default()))
     }
 
@@ -74,7 +74,10 @@ impl Outputs {
         let made =
             || std::fs::create_dir_all(directory).map_err(|cause| Error::file("create", directory, &cause));
         comm.agree(if comm.is_root() { made() } else { Ok(()) })?;
-        let record = Record::resume(comm, &directory.join("observables.csv"), simulation.time)?;
+        let record = {
+            let path = directory.join("observables.csv");
+            Record::resume(comm, &path, deck.plan.interaction.is_some(), simulation.time)?
+        };
         let mut outputs = Self::with(deck, comm, record, carried);
         outputs.first_step = simulation.step;
         outputs.goes_back = true;
@@ -207,7 +210,14 @@ impl Outputs {
     }
 
     fn observe(&mut self, simulation: &Simulation, dt: f64) -> Result<Observables> {
-        let observed = observe(&self.comm, &simulation.particles, simulation.step, simulation.time, dt);
+        let observed = observe(
+            &self.comm,
+            &simulation.domain.bx,
+            &simulation.particles,
+            simulation.step,
+            simulation.time,
+            dt,
+        );
         self.record.append(&self.comm, &observed)?;
         Ok(observed)
     }
@@ -227,6 +237,8 @@ impl Outputs {
             Field::Density,
             Field::Pressure,
             Field::Potential,
+            Field::PairEnergy,
+            Field::Virial,
             Field::Viscosity,
             Field::VelocityDivergence,
             Field::Acceleration,

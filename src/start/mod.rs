@@ -72,8 +72,66 @@ pub fn particles(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<(
         StartPlan::File(_) => unreachable!("a file has been dealt with above"),
     };
     let mut particles = rows(layout, share.start, plan, fields);
+    if let (Some(_), Some((temperature, seed))) = (&plan.interaction, thermal(&plan.start)) {
+        heat(&mut particles, comm, temperature, seed);
+    }
     let bx = enclose(plan, comm, &mut particles);
     Ok((bx, particles))
+}
+
+/// Temperature and seed of the starts whose particles may be molecules in motion.
+fn thermal(start: &StartPlan) -> Option<(f64, u64)> {
+    match start {
+        StartPlan::UniformBox(start) => Some((start.temperature, start.seed)),
+        StartPlan::Lattice(start) => Some((start.temperature, start.seed)),
+        StartPlan::Random(start) => Some((start.temperature, start.seed)),
+        StartPlan::Evrard(_) | StartPlan::Plummer(_) | StartPlan::File(_) => None,
+    }
+}
+
+/// Give the particles velocities of the Maxwell-Boltzmann distribution (k_B = 1), without motion of the whole, and scaled
+/// to the temperature exactly, of 3 N - 3 degrees of freedom. Other numbers of ranks give the same velocities to
+/// rounding. Collective.
+fn heat(particles: &mut Particles, comm: &Communicator, temperature: f64, seed: u64) {
+    // another generator than that of the positions
+    let seed = seed ^ 0x7665_6c6f_6369_7479;
+    let rows = particles.owned();
+    for row in rows.clone() {
+        let mass = particles.scalar(Field::Mass)[row];
+        let velocity = normal(&mut random_of(seed, particles.id[row])) * (temperature / mass).sqrt();
+        particles.set_vector(Field::Velocity, row, velocity);
+    }
+    let mut sums = [0.0; 4];
+    for row in rows.clone() {
+        let (mass, velocity) =
+            (particles.scalar(Field::Mass)[row], particles.vector_at(Field::Velocity, row));
+        (0..3).for_each(|d| sums[d] += mass * velocity[d]);
+        sums[3] += mass;
+    }
+    comm.all_sum(&mut sums);
+    let mean = Vec3d::new(sums[0], sums[1], sums[2]) / sums[3].max(f64::MIN_POSITIVE);
+    let (mut energy, mut count) = ([0.0], [rows.len() as u64]);
+    for row in rows.clone() {
+        let velocity = particles.vector_at(Field::Velocity, row) - mean;
+        particles.set_vector(Field::Velocity, row, velocity);
+        energy[0] += particles.scalar(Field::Mass)[row] * velocity.norm_squared();
+    }
+    comm.all_sum(&mut energy);
+    comm.all_sum(&mut count);
+    let freedom = 3.0 * count[0].saturating_sub(1) as f64;
+    let scale = if energy[0] > 0.0 { (freedom * temperature / energy[0]).sqrt() } else { 0.0 };
+    for row in rows {
+        let velocity = particles.vector_at(Field::Velocity, row) * scale;
+        particles.set_vector(Field::Velocity, row, velocity);
+    }
+}
+
+/// Three independent normal deviates of unit variance (Box & Muller 1958).
+fn normal(random: &mut impl RngExt) -> Vec3d {
+    Vec3d::from_fn(|_, _| {
+        let radius = (-2.0 * (1.0 - random.random::<f64>()).ln()).sqrt();
+        radius * (2.0 * std::f64::consts::PI * random.random::<f64>()).cos()
+    })
 }
 
 /// Number of particles of a start, rounded to what its arrangement can lay out; `None` for a file.

@@ -21,6 +21,7 @@ fn plan(start: StartPlan, space: SpacePlan) -> Plan {
         space,
         sph: None,
         gravity: None,
+        interaction: None,
         neighbors: NeighborsPlan {
             list: ListKind::Clustered,
             coding: Coding::Nibble,
@@ -94,8 +95,15 @@ fn any_start() -> impl Strategy<Value = (StartPlan, SpacePlan)> {
         }),
         (1u64..600, arrangement(), lengths.clone(), any::<u64>()).prop_map(
             move |(particles, arrangement, lengths, seed)| {
-                let start =
-                    UniformBoxStart { particles, lengths, density, internal_energy: 0.1, arrangement, seed };
+                let start = UniformBoxStart {
+                    particles,
+                    lengths,
+                    density,
+                    internal_energy: 0.1,
+                    temperature: 0.0,
+                    arrangement,
+                    seed,
+                };
                 (StartPlan::UniformBox(start), periodic(lengths))
             }
         ),
@@ -104,13 +112,22 @@ fn any_start() -> impl Strategy<Value = (StartPlan, SpacePlan)> {
                 let spacing = 0.7;
                 let edges = kind.edges();
                 let lengths = [0, 1, 2].map(|d| edges[d] * cells[d] as f64 * spacing);
-                let start =
-                    LatticeStart { kind, cells, spacing, density, internal_energy: 0.1, jitter, seed: 3 };
+                let start = LatticeStart {
+                    kind,
+                    cells,
+                    spacing,
+                    density,
+                    internal_energy: 0.1,
+                    temperature: 0.0,
+                    jitter,
+                    seed: 3,
+                };
                 (StartPlan::Lattice(start), periodic(lengths))
             }
         ),
         (count.clone(), lengths).prop_map(move |(particles, lengths)| {
-            let start = RandomStart { particles, lengths, density, internal_energy: 0.1, seed: 9 };
+            let start =
+                RandomStart { particles, lengths, density, internal_energy: 0.1, temperature: 0.0, seed: 9 };
             (StartPlan::Random(start), periodic(lengths))
         }),
         (count, any::<bool>()).prop_map(move |(particles, rest)| {
@@ -164,6 +181,7 @@ fn one_share_too_large_is_refused_on_every_rank() {
         lengths: [1.0; 3],
         density: 1.0,
         internal_energy: 1.0,
+        temperature: 0.0,
         seed: 1,
     };
     let plan = plan(StartPlan::Random(random), open);
@@ -178,6 +196,7 @@ fn a_large_glass_box_is_within_a_thousandth_of_its_count() {
         lengths: [2.0, 1.0, 1.0],
         density: 1.0,
         internal_energy: 1.0,
+        temperature: 0.0,
         arrangement: Arrangement::Glass,
         seed: 0,
     };

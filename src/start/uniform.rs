@@ -3,10 +3,8 @@
 
 use std::ops::Range;
 
-use rand::RngExt;
-
 use super::pattern::Pattern;
-use super::{Layout, glass, random_of, random_point};
+use super::{Layout, glass, normal, random_of, random_point};
 use crate::deck::plan::{Arrangement, LatticeStart, RandomStart, UniformBoxStart};
 use crate::space::Vec3d;
 
@@ -101,14 +99,6 @@ fn even(positions: Vec<Vec3d>, total: u64, mass: f64, lengths: Vec3d, internal_e
 
 fn independent(seed: u64, lower: Vec3d, lengths: Vec3d, share: Range<u64>) -> Vec<Vec3d> {
     share.map(|id| random_point(&mut random_of(seed, id), lower, lengths)).collect()
-}
-
-/// Three independent normal deviates of unit variance (Box & Muller 1958).
-fn normal(random: &mut impl RngExt) -> Vec3d {
-    Vec3d::from_fn(|_, _| {
-        let radius = (-2.0 * (1.0 - random.random::<f64>()).ln()).sqrt();
-        radius * (2.0 * std::f64::consts::PI * random.random::<f64>()).cos()
-    })
 }
 
 /// The particles of a range of ids of a pattern repeated `cells` times from `lower` on, cell by cell.

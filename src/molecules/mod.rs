@@ -1,0 +1,87 @@
+//! Molecular dynamics: the forces of one interaction of pairs; the laws themselves are in [`crate::laws`].
+
+use crate::deck::plan::{self, InteractionPlan, Truncation};
+use crate::domain::Domain;
+use crate::laws::{lennard_jones, lennard_jones_switched, mie, yukawa};
+use crate::neighbors::Neighborhood;
+use crate::pair::{PairLaw, Pass, Precision, sweep};
+use crate::particles::{Field, Particles};
+
+/// The interaction with its constants.
+#[derive(Clone, Copy, Debug)]
+enum Interaction {
+    LennardJones(lennard_jones::Law<f64>),
+    LennardJonesSwitched(lennard_jones_switched::Law<f64>),
+    Mie(mie::Law<f64>),
+    Yukawa(yukawa::Law<f64>),
+}
+
+/// Particles that act on each other in pairs, as far as a cutoff.
+#[derive(Clone, Copy, Debug)]
+pub struct Molecules {
+    interaction: Interaction,
+    cutoff: f64,
+    precision: Precision,
+}
+
+impl Molecules {
+    /// The fields that the forces need.
+    pub const FIELDS: [Field; 3] = [Field::Force, Field::PairEnergy, Field::Virial];
+
+    /// The interaction of a plan.
+    pub fn new(plan: &InteractionPlan, precision: Precision) -> Self {
+        let interaction = match plan.law {
+            plan::Interaction::LennardJones { epsilon, sigma, truncation, switch_start } => {
+                match truncation {
+                    Truncation::Plain => {
+                        Interaction::LennardJones(lennard_jones::Law::truncated(epsilon, sigma))
+                    }
+                    Truncation::Shifted => {
+                        Interaction::LennardJones(lennard_jones::Law::shifted(epsilon, sigma, plan.cutoff))
+                    }
+                    Truncation::Switched => Interaction::LennardJonesSwitched(
+                        lennard_jones_switched::Law::new(epsilon, sigma, switch_start, plan.cutoff),
+                    ),
+                }
+            }
+            plan::Interaction::Mie { epsilon, sigma, repulsive, attractive } => {
+                Interaction::Mie(mie::Law::truncated(epsilon, sigma, repulsive, attractive))
+            }
+            plan::Interaction::Yukawa { strength, screening } => {
+                Interaction::Yukawa(yukawa::Law { strength, screening, shift: 0.0 })
+            }
+        };
+        Molecules { interaction, cutoff: plan.cutoff, precision }
+    }
+
+    /// Add the accelerations of the owned particles; force, energy and virial are left in their columns.
+    pub fn forces(&self, domain: &Domain, neighborhood: &Neighborhood, particles: &mut Particles) {
+        match &self.interaction {
+            Interaction::LennardJones(law) => self.sweep(law, domain, neighborhood, particles),
+            Interaction::LennardJonesSwitched(law) => self.sweep(law, domain, neighborhood, particles),
+            Interaction::Mie(law) => self.sweep(law, domain, neighborhood, particles),
+            Interaction::Yukawa(law) => self.sweep(law, domain, neighborhood, particles),
+        }
+        let owned = particles.owned();
+        for c in 0..3 {
+            let [acceleration, force, mass] =
+                particles.components_mut([(Field::Acceleration, c), (Field::Force, c), (Field::Mass, 0)]);
+            for row in owned.clone() {
+                acceleration[row] += force[row] / mass[row];
+            }
+        }
+    }
+
+    fn sweep<L: PairLaw>(
+        &self,
+        law: &L,
+        domain: &Domain,
+        neighborhood: &Neighborhood,
+        particles: &mut Particles,
+    ) {
+        let Some(list) = neighborhood.list() else { return };
+        let radius = vec![self.cutoff; particles.len()];
+        let pass = Pass { bx: &domain.bx, radius: &radius, precision: self.precision, active: None };
+        sweep(law, &pass, list, particles);
+    }
+}
