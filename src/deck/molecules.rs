@@ -83,8 +83,8 @@ impl Deck<'_> {
     /// The rules that join an interaction with the rest.
     pub(super) fn joined_interaction(&mut self, plan: &Plan) {
         let Some(interaction) = &plan.interaction else {
-            for case in ["start.uniform-box", "start.lattice", "start.random"] {
-                if self.place(case, "temperature").is_some() {
+            if self.section("interaction").is_none() {
+                for case in ["start.uniform-box", "start.lattice", "start.random"] {
                     self.without_effect(case, "temperature", "the missing [interaction]");
                 }
             }
