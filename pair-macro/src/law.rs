@@ -35,7 +35,7 @@ fn components(quantity: &Quantity) -> Result<&'static [&'static str]> {
 /// `Columns` for a struct: from and to an array of its components.
 fn columns(item: &ItemStruct) -> Result<TokenStream> {
     let name = &item.ident;
-    let (mut from, mut to, mut count) = (Vec::new(), Vec::new(), 0usize);
+    let (mut from, mut to, mut zip, mut count) = (Vec::new(), Vec::new(), Vec::new(), 0usize);
     for quantity in quantities(item) {
         let field = quantity.name;
         let parts = components(&quantity)?;
@@ -44,12 +44,16 @@ fn columns(item: &ItemStruct) -> Result<TokenStream> {
         if parts.len() == 1 {
             from.push(quote!(#field: column(#(#indices)*)));
             to.push(quote!(self.#field));
+            zip.push(quote!(#field: join(#(#indices)*, self.#field, other.#field)));
         } else {
             let (kind, parts) =
                 (format_ident!("{}", quantity.kind), parts.iter().map(|p| format_ident!("{p}")));
             let parts: Vec<Ident> = parts.collect();
             from.push(quote!(#field: #kind { #(#parts: column(#indices)),* }));
             to.push(quote!(#(self.#field.#parts),*));
+            zip.push(quote! {
+                #field: #kind { #(#parts: join(#indices, self.#field.#parts, other.#field.#parts)),* }
+            });
         }
     }
     Ok(quote! {
@@ -60,6 +64,8 @@ fn columns(item: &ItemStruct) -> Result<TokenStream> {
             fn from_columns(mut column: impl FnMut(usize) -> R) -> Self { Self { #(#from),* } }
             #[inline(always)]
             fn to_columns(self) -> [R; #count] { [#(#to),*] }
+            #[inline(always)]
+            fn zip(self, other: Self, mut join: impl FnMut(usize, R, R) -> R) -> Self { Self { #(#zip),* } }
         }
     })
 }

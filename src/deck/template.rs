@@ -118,7 +118,8 @@ fn write_section(text: &mut String, case: &Case, section: &Section) {
             (used, format!("{} = {value}", key.name), help(key.meaning, &key.kind))
         })
         .collect();
-    let optional = ["sph", "gravity"].iter().any(|name| section.path.split('.').next() == Some(name));
+    let optional =
+        ["sph", "gravity", "interaction"].iter().any(|name| section.path.split('.').next() == Some(name));
     let required_part = case.sections.iter().any(|name| section.path.split('.').next() == Some(name));
     let used =
         lines.iter().any(|(used, ..)| *used) || (optional && required_part) || (!optional && !section.one_of);

@@ -88,45 +88,46 @@ fn nearest<R: Real>(r: Vec3<R>, periods: Vec3<R>, inverse: Vec3<R>) -> Vec3<R> {
     }
 }
 
-/// The values of no pair.
+/// The sums of no pair.
 #[inline(always)]
-fn nothing<L: PairLaw, R: Real>(token: R::Token) -> <L::Sums<R> as Columns<R>>::Array {
+fn nothing<L: PairLaw, R: Real>(token: R::Token) -> L::Sums<R> {
     L::Sums::<R>::from_columns(
         #[inline(always)]
         |c| R::literal(token, L::SUMS[c].reduction.identity()),
     )
-    .to_columns()
 }
 
-/// Joins what lanes of a mask were given to their totals.
+/// The totals with what the lanes of a mask were given.
 #[inline(always)]
-fn collect<L: PairLaw, R: Real>(
+fn collected<L: PairLaw, R: Real>(
+    token: R::Token,
     mask: R::Mask,
-    given: <L::Sums<R> as Columns<R>>::Array,
-    none: <L::Sums<R> as Columns<R>>::Array,
-    totals: &mut <L::Sums<R> as Columns<R>>::Array,
-) {
-    let (given, none, totals) = (given.as_ref(), none.as_ref(), totals.as_mut());
-    for c in 0..L::Sums::<R>::COUNT {
-        totals[c] = L::SUMS[c].reduction.join(totals[c], R::select(mask, given[c], none[c]));
-    }
+    given: L::Sums<R>,
+    totals: L::Sums<R>,
+) -> L::Sums<R> {
+    totals.zip(
+        given,
+        #[inline(always)]
+        |c, total, value| {
+            let reduction = L::SUMS[c].reduction;
+            reduction.join(total, R::select(mask, value, R::literal(token, reduction.identity())))
+        },
+    )
 }
 
 /// What j gets of a pair of which i was given `given`; `second` evaluates what no symmetry tells.
 #[inline(always)]
-fn reaction<L: PairLaw, R: Real>(
-    given: <L::Sums<R> as Columns<R>>::Array,
-    second: impl FnOnce() -> <L::Sums<R> as Columns<R>>::Array,
-) -> <L::Sums<R> as Columns<R>>::Array {
-    let mut reaction = if const { two_sided(L::SUMS) } { second() } else { given };
-    for (c, value) in reaction.as_mut().iter_mut().enumerate() {
-        match L::SUMS[c].parity {
-            Parity::Even => *value = given.as_ref()[c],
-            Parity::Odd => *value = -given.as_ref()[c],
-            Parity::Neither => {}
-        }
-    }
-    reaction
+fn reaction<L: PairLaw, R: Real>(given: L::Sums<R>, second: impl FnOnce() -> L::Sums<R>) -> L::Sums<R> {
+    let own = if const { two_sided(L::SUMS) } { second() } else { given };
+    own.zip(
+        given,
+        #[inline(always)]
+        |c, own, given| match L::SUMS[c].parity {
+            Parity::Even => given,
+            Parity::Odd => -given,
+            Parity::Neither => own,
+        },
+    )
 }
 
 /// A vector made component by component.
@@ -278,18 +279,19 @@ fn group<L: PairLaw, T: Scalar, S: Simd>(
             #[inline(always)]
             |c| repeat::<R<T, S>>(simd, block, c + 1),
         );
-        let given = L::interact::<R<T, S>>(simd, parameters, i, j, r, r2).to_columns();
-        collect::<L, R<T, S>>(mask, given, none, &mut totals);
+        let given = L::interact::<R<T, S>>(simd, parameters, i, j, r, r2);
+        totals = collected::<L, R<T, S>>(simd, mask, given, totals);
         if both {
             let back = reaction::<L, R<T, S>>(
                 given,
                 #[inline(always)]
-                || L::interact::<R<T, S>>(simd, parameters, j, i, -r, r2).to_columns(),
+                || L::interact::<R<T, S>>(simd, parameters, j, i, -r, r2),
             );
+            let back = collected::<L, R<T, S>>(simd, mask_j, back, none).to_columns();
             let target = sums.blocks.cluster_mut(neighbor);
             for (c, values) in target.chunks_exact_mut(CLUSTER).enumerate() {
                 let reduction = L::SUMS[c].reduction;
-                let value = R::<T, S>::select(mask_j, back.as_ref()[c], none.as_ref()[c]);
+                let value = back.as_ref()[c];
                 for (total, value) in values.iter_mut().zip(value.fold(reduction)) {
                     *total = reduction.join(*total, value);
                 }
@@ -298,6 +300,7 @@ fn group<L: PairLaw, T: Scalar, S: Simd>(
     }
     sums.lane_pairs += (listed.len() * R::<T, S>::ROWS * CLUSTER) as u64;
     sums.useful_pairs += u64::from(useful);
+    let totals = totals.to_columns();
     let target = sums.blocks.cluster_mut(cluster);
     for (c, values) in target.chunks_exact_mut(CLUSTER).enumerate() {
         let reduction = L::SUMS[c].reduction;
@@ -364,8 +367,8 @@ fn particles<L: PairLaw, T: Scalar, S: Simd>(
                 #[inline(always)]
                 |c| gather::<R<T, S>>(simd, &gathered, c + 1),
             );
-            let given = L::interact::<R<T, S>>(simd, parameters, i, j, r, r2).to_columns();
-            collect::<L, R<T, S>>(mask, given, none, &mut totals);
+            let given = L::interact::<R<T, S>>(simd, parameters, i, j, r, r2);
+            totals = collected::<L, R<T, S>>(simd, mask, given, totals);
             let acting =
                 if shared.symmetric { R::<T, S>::bits(mask | mask_j) } else { R::<T, S>::bits(mask) };
             sums.lane_pairs += lanes as u64;
@@ -374,21 +377,23 @@ fn particles<L: PairLaw, T: Scalar, S: Simd>(
                 let back = reaction::<L, R<T, S>>(
                     given,
                     #[inline(always)]
-                    || L::interact::<R<T, S>>(simd, parameters, j, i, -r, r2).to_columns(),
+                    || L::interact::<R<T, S>>(simd, parameters, j, i, -r, r2),
                 );
+                let back = collected::<L, R<T, S>>(simd, mask_j, back, none).to_columns();
                 for (lane, &j) in
                     some.iter().enumerate().filter(|(_, j)| shared.owned.contains(&(**j as usize)))
                 {
                     let target = sums.blocks.cluster_mut(j as usize / CLUSTER);
                     for c in 0..L::SUMS.len() {
                         let reduction = L::SUMS[c].reduction;
-                        let value = R::<T, S>::select(mask_j, back.as_ref()[c], none.as_ref()[c]);
+                        let value = back.as_ref()[c];
                         let total = &mut target[c * CLUSTER + j as usize % CLUSTER];
                         *total = reduction.join(*total, value.lanes()[lane].to_f64());
                     }
                 }
             }
         }
+        let totals = totals.to_columns();
         let target = sums.blocks.cluster_mut(row / CLUSTER);
         for c in 0..L::SUMS.len() {
             let reduction = L::SUMS[c].reduction;

@@ -76,6 +76,8 @@ pub trait Columns<R>: Copy {
     fn from_columns(column: impl FnMut(usize) -> R) -> Self;
     /// Taken apart.
     fn to_columns(self) -> Self::Array;
+    /// Joined with another, component by component; the values never leave the registers for an array.
+    fn zip(self, other: Self, join: impl FnMut(usize, R, R) -> R) -> Self;
 }
 
 /// The input of laws whose pairs need nothing but their distance.
@@ -92,6 +94,10 @@ impl<R: Copy> Columns<R> for NoInput<R> {
     #[inline(always)]
     fn to_columns(self) -> [R; 0] {
         []
+    }
+    #[inline(always)]
+    fn zip(self, _: Self, _: impl FnMut(usize, R, R) -> R) -> Self {
+        self
     }
 }
 
