@@ -171,7 +171,9 @@ mod tests {
         for case in CASES.iter().filter(|case| case.name != "file") {
             let text = template(case.name).unwrap();
             let plan = examine("template", &text, &[]).unwrap_or_else(|report| panic!("{report}")).plan;
-            let full = uncommented(&text).replace("\nforce_error", "\n# force_error");
+            let full = uncommented(&text)
+                .replace("\nforce_error", "\n# force_error")
+                .replace("\ntemperature", "\n# temperature");
             let same =
                 examine("template", &full, &[]).unwrap_or_else(|report| panic!("{report}\n{full}")).plan;
             assert_eq!(plan, same, "{}", case.name);
