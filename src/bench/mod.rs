@@ -9,8 +9,6 @@ mod sweep;
 
 use std::time::Instant;
 
-use serde::Serialize;
-
 use crate::comm::Communicator;
 use crate::deck;
 use crate::report;
@@ -18,8 +16,7 @@ use crate::step::Simulation;
 use crate::{Error, Result};
 
 /// What can be measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Benchmark {
     /// Building neighbor lists, and their memory, by coding
     Neighbors,
@@ -43,13 +40,12 @@ pub struct Settings {
 }
 
 /// A cell of a table.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     /// A name.
     Text(String),
     /// A number, with the decimals that a table shows.
-    Number(f64, #[serde(skip)] usize),
+    Number(f64, usize),
     /// A small number, shown with its power of ten.
     Error(f64),
 }

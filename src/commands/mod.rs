@@ -40,8 +40,8 @@ impl Ending {
 #[command(
     name = "hilbrium",
     version,
-    about = "Smoothed particle hydrodynamics and gravity along a Hilbert curve",
-    long_about = "Smoothed particle hydrodynamics and gravity along a Hilbert curve.\n\n\
+    about = "Smoothed particle hydrodynamics, gravity and molecular dynamics along a Hilbert curve",
+    long_about = "Smoothed particle hydrodynamics, gravity and molecular dynamics along a Hilbert curve.\n\n\
         A run is described by a deck, a TOML file: `hilbrium new evrard` prints one to start from.\n\
         The same program runs alone and under mpirun.",
     after_help = "Exit status: 0 done, 1 failed run or check, 2 bad usage or deck, 3 stopped by a signal after a checkpoint.",
