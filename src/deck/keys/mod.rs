@@ -1,0 +1,289 @@
+//! The table of every section and key of a deck: the one source of what is allowed, what it means and what holds
+//! when it is left out. Reading, defaults, suggestions, the JSON Schema and the commented decks all come from it.
+
+mod gas;
+mod molecules;
+mod start;
+
+pub use super::kind::{Default, Interval, Key, Kind, Section, quoted};
+use super::plan::{
+    Arrangement, Coding, Device, Formulation, Kernel, LatticeKind, ListKind, OpeningCriterion, Precision,
+    SofteningKernel, Truncation, Velocities,
+};
+use crate::units::Dimension;
+
+const fn key(name: &'static str, kind: Kind, default: Default, meaning: &'static str) -> Key {
+    Key { name, kind, default, meaning, synonyms: &[] }
+}
+
+const fn section(path: &'static str, meaning: &'static str, keys: &'static [Key]) -> Section {
+    Section { path, meaning, one_of: false, keys }
+}
+
+const ANY: Interval =
+    Interval { lower: f64::NEG_INFINITY, lower_allowed: false, upper: f64::INFINITY, upper_allowed: false };
+const POSITIVE: Interval = Interval { lower: 0.0, ..ANY };
+const NOT_NEGATIVE: Interval = Interval { lower_allowed: true, ..POSITIVE };
+const FRACTION: Interval = Interval { upper: 1.0, upper_allowed: true, ..POSITIVE };
+const BELOW_ONE: Interval = Interval { upper: 1.0, ..POSITIVE };
+const ABOVE_ONE: Interval = Interval { lower: 1.0, ..ANY };
+
+const fn between(lower: f64, upper: f64) -> Interval {
+    Interval { lower, lower_allowed: true, upper, upper_allowed: true }
+}
+
+const fn number(interval: Interval) -> Kind {
+    Kind::Number(interval, Dimension::Code)
+}
+
+/// More particles than any machine holds: beyond it a number is a slip.
+pub const MOST_PARTICLES: f64 = 1e12;
+const COUNT: Kind = Kind::Integer(between(1.0, MOST_PARTICLES));
+/// Integers beyond 2^53 do not survive in every JSON and TOML tool.
+const EXACT: f64 = 9007199254740992.0;
+const STEPS: Kind = Kind::Integer(between(1.0, EXACT));
+
+const EVERY_TIME: Key =
+    key("every_time", number(POSITIVE), Default::Unset("not by time"), "Interval in simulated time.")
+        .also(&["dt", "interval", "time"]);
+const EVERY_STEPS: Key =
+    key("every_steps", STEPS, Default::Unset("not by steps"), "Interval in steps.").also(&["steps"]);
+const EVERY_WALL: Key = key(
+    "every_wall",
+    Kind::Number(POSITIVE, Dimension::WallTime),
+    Default::Unset("not by wall time"),
+    "Interval in wall time, such as \"15min\".",
+)
+.also(&["every_time", "wall"]);
+
+/// The parts of the table, in the order in which a deck is printed.
+const PARTS: [&[Section]; 6] = [RUN, start::SECTIONS, SPACE, gas::SECTIONS, molecules::SECTIONS, MACHINERY];
+
+/// Every section, in the order in which a deck is printed. A section stands after the one around it.
+pub const SECTIONS: &[Section] = &joined::<{ total(&PARTS) }>(&PARTS);
+
+const fn total(parts: &[&[Section]]) -> usize {
+    let (mut part, mut count) = (0, 0);
+    while part < parts.len() {
+        count += parts[part].len();
+        part += 1;
+    }
+    count
+}
+
+const fn joined<const N: usize>(parts: &[&[Section]]) -> [Section; N] {
+    let mut all = [section("", "", &[]); N];
+    let (mut part, mut next) = (0, 0);
+    while part < parts.len() {
+        let mut k = 0;
+        while k < parts[part].len() {
+            all[next] = parts[part][k];
+            next += 1;
+            k += 1;
+        }
+        part += 1;
+    }
+    all
+}
+
+const RUN: &[Section] = &[
+    section(
+        "",
+        "The deck.",
+        &[key("title", Kind::Text, Default::Value("\"\""), "Free text, written to logs and files.")],
+    ),
+    section(
+        "run",
+        "How long, where and how precisely to compute; end_time or steps is required.",
+        &[
+            key(
+                "end_time",
+                number(NOT_NEGATIVE),
+                Default::Unset("steps alone ends the run"),
+                "Time at which the run ends.",
+            )
+            .also(&["tend", "t_end", "time", "final_time", "duration", "stop"]),
+            key(
+                "steps",
+                Kind::Integer(between(0.0, EXACT)),
+                Default::Unset("end_time alone ends the run"),
+                "Steps after which the run ends; 0 evaluates the forces once, writes and ends.",
+            )
+            .also(&["max_steps", "nsteps", "step"]),
+            key("device", Kind::Choice(Device::NAMES), Default::Value("\"auto\""), "Where the passes run.")
+                .also(&["gpu"]),
+            key(
+                "precision",
+                Kind::Choice(Precision::NAMES),
+                Default::Value("\"mixed\""),
+                "Of the pair passes: mixed (single-precision offsets, double sums and state) or double.",
+            ),
+            key(
+                "threads",
+                Kind::Integer(between(1.0, 4096.0)),
+                Default::Unset("what the machine offers each rank"),
+                "Threads per rank.",
+            )
+            .also(&["cores", "num_threads"]),
+        ],
+    ),
+];
+
+const SPACE: &[Section] = &[section(
+    "space",
+    "The box and its boundaries.",
+    &[
+        key(
+            "boundary",
+            Kind::Choices(&["open", "periodic"]),
+            Default::Value("\"open\""),
+            "For all dimensions, or a list of three.",
+        )
+        .also(&["boundaries", "periodic", "bc"]),
+        key("lower", Kind::Numbers(ANY), Default::Unset("by the start"), "Lower corner of the box.")
+            .also(&["min", "box"]),
+        key("upper", Kind::Numbers(ANY), Default::Unset("by the start"), "Upper corner of the box.")
+            .also(&["max", "size", "lengths"]),
+    ],
+)];
+
+const MACHINERY: &[Section] = &[
+    section(
+        "neighbors",
+        "Neighbor lists.",
+        &[
+            key(
+                "list",
+                Kind::Choice(ListKind::NAMES),
+                Default::Value("\"clustered\""),
+                "Compressed clusters of particles, or a row of indices a particle.",
+            )
+            .also(&["kind", "type"]),
+            key(
+                "coding",
+                Kind::Choice(Coding::NAMES),
+                Default::Value("\"nibble\""),
+                "How a clustered list codes its indices.",
+            )
+            .also(&["compression", "code"]),
+            key(
+                "symmetric",
+                Kind::Flag,
+                Default::Unset("the program's choice"),
+                "Whether a pair is listed once (a half list) or from both sides (a full list).",
+            )
+            .also(&["half", "full"]),
+            key(
+                "skin",
+                number(between(0.0, 1.0)),
+                Default::Value("0.0"),
+                "Margin for reusing a list, as a fraction of each cutoff; 0 builds it every step.",
+            ),
+            key(
+                "bucket_size",
+                Kind::Integer(between(8.0, 4096.0)),
+                Default::Value("64"),
+                "Most particles in a leaf of the octree.",
+            )
+            .also(&["leaf_size"]),
+        ],
+    ),
+    section(
+        "time_step",
+        "Criteria; the smallest step wins.",
+        &[
+            key("courant", number(FRACTION), Default::Value("0.4"), "Factor on h over the signal velocity.")
+                .also(&["cfl"]),
+            key("acceleration", number(FRACTION), Default::Value("0.2"), "Factor on sqrt(h / |a|)."),
+            key(
+                "energy",
+                number(FRACTION),
+                Default::Value("0.25"),
+                "Largest relative change of internal energy.",
+            ),
+            key("expansion", number(FRACTION), Default::Value("0.06"), "Largest relative change of density."),
+            key(
+                "growth",
+                number(ABOVE_ONE),
+                Default::Value("1.1"),
+                "Largest ratio of a step to the one before.",
+            ),
+            key("largest", number(POSITIVE), Default::Unset("no limit"), "Largest step.")
+                .also(&["max", "dt_max", "max_dt"]),
+            key(
+                "smallest",
+                number(NOT_NEGATIVE),
+                Default::Value("0.0"),
+                "A run that needs a smaller step ends with an error.",
+            )
+            .also(&["min", "dt_min", "min_dt"]),
+            key("first", number(POSITIVE), Default::Unset("by the criteria"), "First step.")
+                .also(&["initial", "dt0"]),
+            key(
+                "fixed",
+                number(POSITIVE),
+                Default::Unset("by the criteria"),
+                "The step itself, instead of all criteria.",
+            )
+            .also(&["dt", "size", "step"]),
+        ],
+    ),
+    section(
+        "output",
+        "What is written, where and how often.",
+        &[
+            key(
+                "directory",
+                Kind::Path,
+                Default::Value("\"out\""),
+                "The folder of all files, relative to where the program is started.",
+            )
+            .also(&["dir", "folder", "path"]),
+            key(
+                "overwrite",
+                Kind::Flag,
+                Default::Value("false"),
+                "Whether files of an earlier run may be replaced.",
+            )
+            .also(&["force"]),
+        ],
+    ),
+    Section {
+        one_of: true,
+        ..section(
+            "output.snapshots",
+            "Snapshots, beside those of the first and the last state: one of",
+            &[EVERY_TIME, EVERY_STEPS],
+        )
+    },
+    Section {
+        one_of: true,
+        ..section(
+            "output.checkpoint",
+            "Checkpoints, beside those on signals and after a failed step: one of",
+            &[EVERY_WALL, EVERY_STEPS],
+        )
+    },
+    Section {
+        one_of: true,
+        ..section(
+            "output.observables",
+            "Lines of observables.csv (every step by default): one of",
+            &[EVERY_STEPS, EVERY_TIME],
+        )
+    },
+];
+
+/// The section of that path.
+pub fn section_at(path: &str) -> Option<&'static Section> {
+    SECTIONS.iter().find(|section| section.path == path)
+}
+
+/// The sections directly inside that of `path`, by their last names.
+pub fn sections_inside(path: &str) -> impl Iterator<Item = (&'static str, &'static Section)> {
+    let start = if path.is_empty() { String::new() } else { format!("{path}.") };
+    SECTIONS.iter().filter(|section| !section.path.is_empty()).filter_map(move |section| {
+        let name = section.path.strip_prefix(start.as_str())?;
+        (!name.contains('.')).then_some((name, section))
+    })
+}

@@ -1,0 +1,130 @@
+//! The sections of the initial state.
+
+use super::*;
+
+const PARTICLES: Key =
+    key("particles", COUNT, Default::Required, "Number of particles; the layout may round it.").also(&[
+        "n",
+        "count",
+        "npart",
+        "number",
+        "num_particles",
+    ]);
+
+const SEED: Key =
+    key("seed", Kind::Integer(between(0.0, EXACT)), Default::Value("1"), "Seed of the random numbers.");
+
+const ARRANGEMENT: Key = key(
+    "arrangement",
+    Kind::Choice(Arrangement::NAMES),
+    Default::Value("\"glass\""),
+    "Layout before it is stretched to the profile: a relaxed glass, a lattice, or random.",
+)
+.also(&["layout", "glass"]);
+
+const LENGTHS: Key =
+    key("lengths", Kind::Numbers(POSITIVE), Default::Value("1.0"), "Edge lengths of the box, from 0.")
+        .also(&["size", "box", "edges", "box_size"]);
+
+const DENSITY: Key = key("density", number(POSITIVE), Default::Value("1.0"), "Mass density.").also(&["rho"]);
+
+const BOX_ENERGY: Key =
+    key("internal_energy", number(NOT_NEGATIVE), Default::Value("1.0"), "Specific internal energy.")
+        .also(&["u"]);
+
+const MASS: Key = key("mass", number(POSITIVE), Default::Value("1.0"), "Total mass.").also(&["m"]);
+
+const RADIUS: Key = key("radius", number(POSITIVE), Default::Value("1.0"), "Radius.").also(&["r", "scale"]);
+
+const TEMPERATURE: Key = key(
+    "temperature",
+    number(NOT_NEGATIVE),
+    Default::Value("0.0"),
+    "Temperature of the velocities with [interaction], k_B = 1; 0 is at rest.",
+)
+.also(&["t", "temp"]);
+
+/// In the order in which a deck is printed.
+pub(super) const SECTIONS: &[Section] = &[
+    section("start", "The initial state: exactly one case, [start.CASE].", &[]),
+    section(
+        "start.evrard",
+        "A cold gas sphere with density M / (2 pi R^2 r), at rest.",
+        &[
+            PARTICLES,
+            ARRANGEMENT,
+            SEED,
+            RADIUS,
+            MASS,
+            key("internal_energy", number(POSITIVE), Default::Value("0.05"), "Specific internal energy.")
+                .also(&["u"]),
+        ],
+    ),
+    section(
+        "start.uniform-box",
+        "A box of one density and internal energy, at rest.",
+        &[PARTICLES, LENGTHS, DENSITY, BOX_ENERGY, TEMPERATURE, ARRANGEMENT, SEED],
+    ),
+    section(
+        "start.lattice",
+        "Whole cells of a crystal lattice.",
+        &[
+            key("kind", Kind::Choice(LatticeKind::NAMES), Default::Value("\"sc\""), "The lattice.")
+                .also(&["type", "lattice"]),
+            key("cells", Kind::Integers(between(1.0, 1e6)), Default::Required, "Cells per dimension.")
+                .also(&["n", "particles"]),
+            key(
+                "spacing",
+                number(POSITIVE),
+                Default::Value("1.0"),
+                "Edge of the cell (for hcp its shortest).",
+            )
+            .also(&["a", "lattice_constant"]),
+            DENSITY,
+            BOX_ENERGY,
+            TEMPERATURE,
+            key(
+                "jitter",
+                number(between(0.0, 0.5)),
+                Default::Value("0.0"),
+                "Standard deviation of random displacements, in units of the spacing.",
+            )
+            .also(&["noise"]),
+            SEED,
+        ],
+    ),
+    section(
+        "start.random",
+        "Independent uniform positions in a box.",
+        &[PARTICLES, LENGTHS, DENSITY, BOX_ENERGY, TEMPERATURE, SEED],
+    ),
+    section(
+        "start.plummer",
+        "A Plummer sphere.",
+        &[
+            PARTICLES,
+            RADIUS,
+            MASS,
+            key(
+                "velocities",
+                Kind::Choice(Velocities::NAMES),
+                Default::Value("\"equilibrium\""),
+                "Drawn from the isotropic equilibrium, or all zero.",
+            ),
+            key(
+                "internal_energy",
+                number(NOT_NEGATIVE),
+                Default::Value("0.05"),
+                "Specific internal energy (matters with [sph]).",
+            )
+            .also(&["u"]),
+            SEED,
+        ],
+    ),
+    section(
+        "start.file",
+        "Particles from a SWIFT or Gadget HDF5 file.",
+        &[key("path", Kind::Path, Default::Required, "The file, relative to where the program is started.")
+            .also(&["name", "filename", "file"])],
+    ),
+];

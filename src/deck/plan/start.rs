@@ -1,0 +1,181 @@
+//! The initial state.
+
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+choice! {
+    /// How the particles of a sphere or a box are laid out before they are stretched to the wanted profile.
+    Arrangement {
+        /// Relaxed by repulsion until the density noise is lowest.
+        Glass = "glass",
+        /// Simple cubic.
+        SimpleCubic = "sc",
+        /// Body-centered cubic.
+        BodyCentered = "bcc",
+        /// Face-centered cubic.
+        FaceCentered = "fcc",
+        /// Hexagonal close-packed.
+        Hexagonal = "hcp",
+        /// Independent uniform positions.
+        Random = "random",
+    }
+}
+
+choice! {
+    /// A crystal lattice.
+    LatticeKind {
+        /// Simple cubic, 1 particle a cell.
+        SimpleCubic = "sc",
+        /// Body-centered cubic, 2 particles a cell.
+        BodyCentered = "bcc",
+        /// Face-centered cubic, 4 particles a cell.
+        FaceCentered = "fcc",
+        /// Hexagonal close-packed in an orthorhombic cell of edges 1, sqrt(3), sqrt(8/3); 4 particles a cell.
+        Hexagonal = "hcp",
+    }
+}
+
+impl LatticeKind {
+    /// Particles in a cell.
+    pub const fn particles_per_cell(self) -> u64 {
+        match self {
+            Self::SimpleCubic => 1,
+            Self::BodyCentered => 2,
+            Self::FaceCentered | Self::Hexagonal => 4,
+        }
+    }
+
+    /// Edges of the cell, in units of the spacing.
+    pub fn edges(self) -> [f64; 3] {
+        match self {
+            Self::Hexagonal => [1.0, 3f64.sqrt(), (8.0f64 / 3.0).sqrt()],
+            _ => [1.0; 3],
+        }
+    }
+}
+
+/// `[start.<case>]`: the case is the table's name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StartPlan {
+    /// A cold gas sphere with density M / (2 pi R^2 r), at rest (Evrard 1988).
+    Evrard(EvrardStart),
+    /// A box of one density and internal energy, at rest.
+    UniformBox(UniformBoxStart),
+    /// Whole cells of a crystal lattice.
+    Lattice(LatticeStart),
+    /// Independent uniform positions in a box.
+    Random(RandomStart),
+    /// A Plummer sphere.
+    Plummer(PlummerStart),
+    /// Particles from a SWIFT or Gadget HDF5 file.
+    File(FileStart),
+}
+
+/// `[start.evrard]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EvrardStart {
+    /// Number of particles, >= 1; an arrangement may round it to what it can lay out.
+    pub particles: u64,
+    /// The layout that is stretched to the profile.
+    pub arrangement: Arrangement,
+    /// Seed of the random numbers.
+    pub seed: u64,
+    /// Radius R, > 0.
+    pub radius: f64,
+    /// Total mass M, > 0.
+    pub mass: f64,
+    /// Specific internal energy u, > 0.
+    pub internal_energy: f64,
+}
+
+/// `[start.uniform-box]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UniformBoxStart {
+    /// Number of particles, >= 1; an arrangement may round it to what it can lay out.
+    pub particles: u64,
+    /// Edge lengths, > 0; the plan's `space` has the same.
+    pub lengths: [f64; 3],
+    /// Mass density, > 0.
+    pub density: f64,
+    /// Specific internal energy, >= 0.
+    pub internal_energy: f64,
+    /// Temperature of the velocities, >= 0, k_B = 1; 0: at rest.
+    pub temperature: f64,
+    /// The layout.
+    pub arrangement: Arrangement,
+    /// Seed of the random numbers.
+    pub seed: u64,
+}
+
+/// `[start.lattice]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LatticeStart {
+    /// The lattice.
+    pub kind: LatticeKind,
+    /// Cells per dimension, each >= 1.
+    pub cells: [u64; 3],
+    /// Edge of the (first dimension of the) cell, > 0.
+    pub spacing: f64,
+    /// Mass density, > 0.
+    pub density: f64,
+    /// Specific internal energy, >= 0.
+    pub internal_energy: f64,
+    /// Temperature of the velocities, >= 0, k_B = 1; 0: at rest.
+    pub temperature: f64,
+    /// Standard deviation of a random displacement per dimension, in units of the spacing, 0 to 0.5.
+    pub jitter: f64,
+    /// Seed of the random numbers.
+    pub seed: u64,
+}
+
+/// `[start.random]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RandomStart {
+    /// Number of particles, >= 1.
+    pub particles: u64,
+    /// Edge lengths, > 0; the plan's `space` has the same.
+    pub lengths: [f64; 3],
+    /// Mass density, > 0.
+    pub density: f64,
+    /// Specific internal energy, >= 0.
+    pub internal_energy: f64,
+    /// Temperature of the velocities, >= 0, k_B = 1; 0: at rest.
+    pub temperature: f64,
+    /// Seed of the random numbers.
+    pub seed: u64,
+}
+
+choice! {
+    /// The velocities of a Plummer sphere.
+    Velocities {
+        /// Drawn from the isotropic equilibrium distribution (Aarseth, Henon & Wielen 1974).
+        Equilibrium = "equilibrium",
+        /// All zero.
+        Rest = "rest",
+    }
+}
+
+/// `[start.plummer]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlummerStart {
+    /// Number of particles, >= 1.
+    pub particles: u64,
+    /// Plummer radius, > 0.
+    pub radius: f64,
+    /// Total mass, > 0.
+    pub mass: f64,
+    /// The velocities.
+    pub velocities: Velocities,
+    /// Specific internal energy, >= 0 (matters with `[sph]` only).
+    pub internal_energy: f64,
+    /// Seed of the random numbers.
+    pub seed: u64,
+}
+
+/// `[start.file]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FileStart {
+    /// The file, relative to the folder in which the program is started.
+    pub path: PathBuf,
+}
