@@ -1,5 +1,6 @@
 //! The command line: one file a command, and what they share.
 
+mod average;
 mod bench;
 mod check;
 mod info;
@@ -10,6 +11,7 @@ mod threads;
 mod validate;
 
 use crate::bench::{Benchmark, Settings};
+use crate::observe::averages::Selection;
 use crate::{Error, Result, report};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -87,6 +89,29 @@ enum Command {
         /// Also draw the profiles as PNG and SVG into this folder
         #[arg(long, value_name = "FOLDER")]
         pictures: Option<PathBuf>,
+    },
+    /// Average the columns of a record over time, with their statistical errors
+    #[command(after_help = "Examples:\n  hilbrium average out/lj-liquid/observables.csv --from 2\n  \
+        hilbrium average out/lj-liquid/observables.csv --columns temperature,pressure --csv averages.csv")]
+    Average {
+        /// The record: a table with a column `time`
+        #[arg(value_name = "OBSERVABLES.csv")]
+        record: PathBuf,
+        /// First time, or "auto": where the quantities have settled
+        #[arg(long, value_name = "TIME", default_value = "auto", allow_negative_numbers = true)]
+        from: crate::observe::averages::From,
+        /// Last time
+        #[arg(long, value_name = "TIME", default_value_t = f64::INFINITY, hide_default_value = true)]
+        to: f64,
+        /// Columns by name, with commas between [default: temperature, energies, pressure]
+        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+        columns: Vec<String>,
+        /// Divide energies by the number of particles
+        #[arg(long)]
+        per_particle: bool,
+        /// Also write the averages to this file
+        #[arg(long, value_name = "FILE.csv")]
+        csv: Option<PathBuf>,
     },
     /// Measure a part of the step on this machine, and print a table
     Bench {
@@ -170,6 +195,10 @@ pub fn main(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode
         Command::Check { deck } => check::check(&deck.deck, &deck.set),
         Command::Validate { snapshot, against, json, pictures } => {
             validate::validate(&snapshot, &against, json.as_deref(), pictures.as_deref())
+        }
+        Command::Average { record, from, to, columns, per_particle, csv } => {
+            let selection = Selection { from, to, columns, per_particle };
+            average::average(&record, &selection, csv.as_deref())
         }
         Command::Info { file } => info::info(&file),
         Command::New { case } => new::new(&case),

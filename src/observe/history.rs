@@ -1,10 +1,9 @@
 //! Energies over time, as read back from a record of observables.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use crate::{Error, Result};
+use super::columns::{Columns, content};
+use crate::Result;
 
 /// Energies at increasing times.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,62 +18,24 @@ pub struct History {
     pub potential: Vec<f64>,
 }
 
-/// A line of a record is some 500 bytes; a file without line ends must not fill the memory.
-const LONGEST_LINE: u64 = 1 << 16;
-
 impl History {
     /// Read a record. Columns are found by name; a last line without its end, as a killed run leaves it, is ignored.
     ///
     /// # Errors
     /// The file cannot be read, lacks a column, or has a row that is not made of finite numbers at increasing times.
     pub fn read(path: &Path) -> Result<Self> {
-        let reading = |cause: std::io::Error| Error::file("read", path, &cause);
-        let content = |what: String| Error::Content {
-            path: path.to_owned(),
-            what,
-            remedy: "move the file away if it does not belong to this run, or run again".into(),
-        };
-        let mut reader = BufReader::new(File::open(path).map_err(reading)?);
-        let mut next = || -> Result<Option<String>> {
-            let mut line = Vec::new();
-            (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(reading)?;
-            if line.len() as u64 == LONGEST_LINE {
-                return Err(content("a line is longer than any record's".into()));
+        let names = ["time", "kinetic_energy", "thermal_energy", "potential_energy"];
+        let mut columns = Columns::read(path, |name| names.contains(&name))?;
+        let [time, kinetic, thermal, potential] = names.map(|name| columns.take(path, name));
+        let history = Self { time: time?, kinetic: kinetic?, thermal: thermal?, potential: potential? };
+        for row in 0..history.time.len() {
+            let values = [&history.time, &history.kinetic, &history.thermal, &history.potential];
+            if values.iter().any(|column| !column[row].is_finite()) {
+                return Err(content(path, format!("row {row} is not made of finite numbers")));
             }
-            Ok(line.ends_with(b"\n").then(|| String::from_utf8_lossy(&line).trim_end().to_owned()))
-        };
-        let header = next()?.ok_or_else(|| content("it is empty".into()))?;
-        let names: Vec<&str> =
-            header.split(',').map(|name| name.split(" [").next().unwrap_or(name)).collect();
-        let column = |wanted: &str| {
-            let found = names.iter().position(|&name| name == wanted);
-            found.ok_or_else(|| content(format!("it has no column \"{wanted}\"")))
-        };
-        let columns = [
-            column("time")?,
-            column("kinetic_energy")?,
-            column("thermal_energy")?,
-            column("potential_energy")?,
-        ];
-        let mut history = Self::default();
-        let mut number = 1;
-        while let Some(line) = next()? {
-            number += 1;
-            let cells: Vec<&str> = line.split(',').collect();
-            let value = |column: usize| {
-                let value = cells.get(column).and_then(|cell| cell.trim().parse::<f64>().ok());
-                value.filter(|value| value.is_finite())
-            };
-            let [Some(time), Some(kinetic), Some(thermal), Some(potential)] = columns.map(value) else {
-                return Err(content(format!("line {number} is not made of finite numbers")));
-            };
-            if history.time.last().is_some_and(|&last| time < last) {
-                return Err(content(format!("line {number} goes back in time")));
+            if row > 0 && history.time[row] < history.time[row - 1] {
+                return Err(content(path, format!("row {row} goes back in time")));
             }
-            history.time.push(time);
-            history.kinetic.push(kinetic);
-            history.thermal.push(thermal);
-            history.potential.push(potential);
         }
         Ok(history)
     }
@@ -145,10 +106,9 @@ mod tests {
         for (text, words) in [
             (String::new(), "empty"),
             ("step,time\n".into(), "kinetic_energy"),
-            (format!("{HEADER}0,0,1,NaN,1\n"), "line 2"),
+            (format!("{HEADER}0,0,1,NaN,1\n"), "row 0"),
             (format!("{HEADER}0,0,1,1,1\n1,0.1,1\n"), "line 3"),
             (format!("{HEADER}0,1,1,1,1\n1,0.1,1,1,1\n"), "back in time"),
-            ("x".repeat(200_000), "longer"),
         ] {
             let error = read(&text).unwrap_err().to_string();
             assert!(error.contains(words), "{error}");

@@ -1,8 +1,12 @@
 //! Observables: energies, momenta and extremes of all particles, and their record `observables.csv`.
 
+pub mod averages;
+pub mod blocking;
+mod columns;
 mod history;
 mod record;
 
+pub use columns::Columns;
 pub use history::History;
 pub use record::Record;
 

@@ -1,0 +1,15 @@
+//! `hilbrium average`: means of a record with their errors.
+
+use super::Ending;
+use crate::observe::averages::{Selection, averages};
+use crate::{Error, Result, report};
+use std::path::Path;
+
+pub(super) fn average(record: &Path, selection: &Selection, csv: Option<&Path>) -> Result<Ending> {
+    let averages = averages(record, selection)?;
+    if let Some(path) = csv {
+        std::fs::write(path, averages.csv()).map_err(|cause| Error::file("write", path, &cause))?;
+    }
+    report::line(&averages.text());
+    Ok(Ending::Done)
+}
