@@ -93,6 +93,9 @@ fields! {
     NumberDensitySlope = "number_density_slope", 1, Derived, [0 -3 0];
     /// Charge, in units that the constant of the Coulomb interaction belongs to.
     Charge = "charge", 1, State, [0 0 0];
+    /// Periods that a particle has crossed upward per dimension, as exact whole numbers: position + image * period is a
+    /// path without jumps.
+    Image = "image", 3, State, [0 0 0];
     /// Force of the pair interactions.
     Force = "force", 3, Derived, [1 1 -2];
     /// Half the energies of the particle's pairs.

@@ -28,7 +28,12 @@ pub(super) fn enter(
     let mut all = [0.0; 6];
     for (d, span) in spans.iter().enumerate() {
         if bx.boundary[d] == Boundary::Periodic && !(bx.lower[d] <= span.lower && span.upper < bx.upper[d]) {
-            wrap(&mut particles.component_mut(Field::Position, d)[owned.clone()], bx, d);
+            if particles.has(Field::Image) {
+                let [position, image] = particles.components_mut([(Field::Position, d), (Field::Image, d)]);
+                wrap_counted(&mut position[owned.clone()], &mut image[owned.clone()], bx, d);
+            } else {
+                wrap(&mut particles.component_mut(Field::Position, d)[owned.clone()], bx, d);
+            }
         }
         (all[d], all[3 + d]) = (span.lower, -span.upper);
     }
@@ -118,4 +123,50 @@ fn wrap(column: &mut [f64], bx: &SimulationBox, d: usize) {
             *x = bx.wrap(Vec3d::repeat(*x))[d];
         }
     });
+}
+
+/// [`wrap`], counting the periods.
+fn wrap_counted(column: &mut [f64], image: &mut [f64], bx: &SimulationBox, d: usize) {
+    let period = bx.lengths()[d];
+    let both = column.par_chunks_mut(CHUNK).zip(image.par_chunks_mut(CHUNK));
+    both.flat_map_iter(|(column, image)| column.iter_mut().zip(image)).for_each(|(x, image)| {
+        if !(bx.lower[d]..bx.upper[d]).contains(x) {
+            let inside = bx.wrap(Vec3d::repeat(*x))[d];
+            *image += ((*x - inside) / period).round();
+            *x = inside;
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn images_and_positions_make_a_path_without_jumps(
+            steps in prop::collection::vec(prop::array::uniform3(-2.5f64..2.5), 1..40)
+        ) {
+            let comm = Communicator::solo();
+            let boundary = [Boundary::Periodic, Boundary::Open, Boundary::Periodic];
+            let mut bx =
+                SimulationBox { lower: Vec3d::new(-0.25, -1.0, 3.0), upper: Vec3d::new(0.75, 1.0, 5.0), boundary };
+            let mut particles = Particles::new(&[Field::Position, Field::Image], 1);
+            let mut path = Vec3d::new(0.0, 0.0, 4.0);
+            particles.set_vector(Field::Position, 0, path);
+            for step in steps {
+                path += Vec3d::from(step);
+                let moved = particles.vector_at(Field::Position, 0) + Vec3d::from(step);
+                particles.set_vector(Field::Position, 0, moved);
+                bx = enter(&comm, &bx, &mut particles).unwrap();
+                let (position, image) =
+                    (particles.vector_at(Field::Position, 0), particles.vector_at(Field::Image, 0));
+                let periods = Vec3d::new(1.0, 0.0, 2.0);
+                prop_assert!((position + image.component_mul(&periods) - path).norm() < 1e-12);
+                prop_assert!(image.iter().all(|count| count.fract() == 0.0) && image[1] == 0.0);
+                prop_assert!((0..3).all(|d| bx.lower[d] <= position[d] && position[d] < bx.upper[d]));
+            }
+        }
+    }
 }
