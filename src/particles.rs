@@ -91,6 +91,8 @@ fields! {
     NumberDensity = "number_density", 1, Derived, [0 -3 0];
     /// Logarithmic derivative of the number density with the smoothing length.
     NumberDensitySlope = "number_density_slope", 1, Derived, [0 -3 0];
+    /// Index of the species, from 0, exact; there with more than one species.
+    Species = "species", 1, State, [0 0 0];
     /// Charge, in units that the constant of the Coulomb interaction belongs to.
     Charge = "charge", 1, State, [0 0 0];
     /// Periods that a particle has crossed upward per dimension, as exact whole numbers: position + image * period is a

@@ -59,6 +59,12 @@ impl Simulation {
         if plan.interaction.is_some() {
             fields.extend(Molecules::FIELDS);
         }
+        if plan.species.len() > 1 {
+            fields.push(Species);
+        }
+        if plan.species.iter().any(|kind| kind.charge != 0.0) {
+            fields.push(Charge);
+        }
         if plan.gravity.is_some() {
             fields.push(Potential);
         }

@@ -75,7 +75,8 @@ fn energy_change(formulation: &str, steps: u32) -> f64 {
     let comm = Communicator::solo();
     let mut simulation = started(&plan(&deck), &comm);
     let energy = |simulation: &Simulation| {
-        observe(&comm, &simulation.domain.bx, &simulation.particles, 0, 0.0, dt).total_energy()
+        let (bx, units) = (&simulation.domain.bx, &simulation.plan.units);
+        observe(&comm, bx, &simulation.particles, units, 0, 0.0, dt).total_energy()
     };
     let before = energy(&simulation);
     for _ in 0..steps {

@@ -109,6 +109,8 @@ fn values_arrive_where_they_belong() {
     let plan = deck::read(&path, &[]).unwrap();
     let expected = Plan {
         title: "Every key that can hold at once".into(),
+        units: hilbrium::units::Units::new(hilbrium::units::UnitSystem::Reduced),
+        species: Vec::new(),
         run: RunPlan {
             end_time: Some(1.5),
             steps: Some(1000),

@@ -36,7 +36,8 @@ fn liquid(settings: &str, cells: usize, step: f64, skin: f64) -> String {
 
 fn seen(simulation: &Simulation) -> Observables {
     let comm = Communicator::solo();
-    observe(&comm, &simulation.domain.bx, &simulation.particles, simulation.step, simulation.time, 0.0)
+    let (step, time) = (simulation.step, simulation.time);
+    observe(&comm, &simulation.domain.bx, &simulation.particles, &simulation.plan.units, step, time, 0.0)
 }
 
 /// Largest deviation of the energy per particle from its start over a time of 1.

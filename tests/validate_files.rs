@@ -6,10 +6,11 @@ use std::f64::consts::PI;
 use std::path::Path;
 
 use hilbrium::comm::Communicator;
-use hilbrium::observe::{Record, observe};
+use hilbrium::observe::{Layout, Record, observe};
 use hilbrium::particles::{Field, Particles};
 use hilbrium::snapshot::{Header, write_snapshot};
 use hilbrium::space::{Boundary, SimulationBox, Vec3d};
+use hilbrium::units::{UnitSystem, Units};
 use hilbrium::validate;
 
 const FIELDS: &[Field] = &[
@@ -64,12 +65,13 @@ fn a_good_start_passes_with_verdict_and_pictures() {
     let snapshot = folder.path().join("snapshot-0000.hdf5");
     let (solo, particles) = (Communicator::solo(), sphere(20_000));
     write(&snapshot, &particles, 0.0);
-    let mut record = Record::create(&solo, &folder.path().join("observables.csv"), false).unwrap();
+    let layout = Layout { molecular: false, units: Units::new(UnitSystem::Reduced) };
+    let mut record = Record::create(&solo, &folder.path().join("observables.csv"), layout).unwrap();
     let bx = header(0.0).bx;
-    let seen = observe(&solo, &bx, &particles, 0, 0.0, 1e-3);
+    let seen = observe(&solo, &bx, &particles, &layout.units, 0, 0.0, 1e-3);
     assert!((seen.total_energy() + 0.616667).abs() < 1e-4 && (seen.mass - 1.0).abs() < 1e-12);
     record.append(&solo, &seen).unwrap();
-    record.append(&solo, &observe(&solo, &bx, &particles, 1, 1e-3, 1e-3)).unwrap();
+    record.append(&solo, &observe(&solo, &bx, &particles, &layout.units, 1, 1e-3, 1e-3)).unwrap();
 
     let (json, pictures) = (folder.path().join("verdict.json"), folder.path().join("pictures"));
     assert!(validate::run(&snapshot, "evrard", Some(&json), Some(&pictures)).unwrap());

@@ -6,6 +6,7 @@ use super::plan::*;
 use super::raw::{Entry, Raw};
 use super::value::{self, Value};
 use crate::space::Boundary;
+use crate::units::{UnitSystem, Units};
 use std::collections::BTreeMap;
 use toml::de::DeTable;
 
@@ -36,18 +37,21 @@ pub(super) struct Deck<'a> {
     raw: &'a Raw,
     mistakes: Vec<Mistake>,
     /// The values that hold, in the order of the table; whether each is a default.
-    held: BTreeMap<(&'static str, &'static str), (Value, bool)>,
+    held: Held,
 }
+
+/// Values by section and key, and whether each is a default.
+type Held = BTreeMap<String, BTreeMap<&'static str, (Value, bool)>>;
 
 /// Typed access: the value written, else the default. Wrong and missing values, which are reported, give a
 /// placeholder, because the plan is thrown away then.
 macro_rules! access {
     ($($name:ident, $optional:ident: $member:ident -> $type:ty = $placeholder:expr;)*) => { $(
-        pub(super) fn $name(&mut self, section: &'static str, name: &'static str) -> $type {
+        pub(super) fn $name(&mut self, section: &str, name: &str) -> $type {
             self.$optional(section, name).unwrap_or($placeholder)
         }
 
-        pub(super) fn $optional(&mut self, section: &'static str, name: &'static str) -> Option<$type> {
+        pub(super) fn $optional(&mut self, section: &str, name: &str) -> Option<$type> {
             match self.value(section, name) {
                 Some(Value::$member(value)) => Some(value),
                 None => None,
@@ -69,19 +73,19 @@ impl Deck<'_> {
         numbers, optional_numbers: Numbers -> [f64; 3] = [1.0; 3];
     }
 
-    fn value(&mut self, section: &'static str, name: &'static str) -> Option<Value> {
-        if let Some(Entry { value, .. }) = self.raw.entries.get(&(section, name)) {
-            let value = value.clone()?;
-            self.held.insert((section, name), (value.clone(), false));
-            return Some(value);
-        }
+    fn value(&mut self, section: &str, name: &str) -> Option<Value> {
         let Some(key) = keys::section_at(section).and_then(|section| section.key(name)) else {
             unreachable!("{section}.{name} is not in the table of keys");
         };
+        if let Some(Entry { value, .. }) = self.raw.entry(section, name) {
+            let value = value.clone()?;
+            self.hold(section, key.name, value.clone(), false);
+            return Some(value);
+        }
         match key.default {
             Default::Value(text) => {
                 let value = literal(&key.kind, text);
-                self.held.insert((section, name), (value.clone(), true));
+                self.hold(section, key.name, value.clone(), true);
                 Some(value)
             }
             Default::Unset(_) => None,
@@ -94,11 +98,20 @@ impl Deck<'_> {
         }
     }
 
+    fn hold(&mut self, section: &str, name: &'static str, value: Value, default: bool) {
+        self.held.entry(section.to_string()).or_default().insert(name, (value, default));
+    }
+
+    /// The sections of a patterned path that are there, in the order in which they are written.
+    pub(super) fn instances(&self, pattern: &str) -> Vec<String> {
+        keys::section_at(pattern).map_or_else(Vec::new, |section| self.raw.instances(section))
+    }
+
     /// The member of an enum by its name in the deck; the table of keys has the same names.
     pub(super) fn named<T>(
         &mut self,
-        section: &'static str,
-        name: &'static str,
+        section: &str,
+        name: &str,
         of: impl Fn(&str) -> Option<T>,
         else_: T,
     ) -> T {
@@ -111,18 +124,20 @@ impl Deck<'_> {
     }
 
     /// Where a key is written, if it is.
-    pub(super) fn place(&self, section: &'static str, name: &'static str) -> Option<Place> {
-        self.raw.entries.get(&(section, name)).map(|entry| entry.place.clone())
+    pub(super) fn place(&self, section: &str, name: &str) -> Option<Place> {
+        self.raw.entry(section, name).map(|entry| entry.place.clone())
     }
 
     /// Where a section is, if it is there; also `Some` if only its keys or inner sections are.
-    pub(super) fn section(&self, path: &'static str) -> Option<Place> {
+    pub(super) fn section(&self, path: &str) -> Option<Place> {
         self.raw.sections.get(path).cloned()
     }
 
     /// A key that has no effect here must not be written, and is not printed.
-    pub(super) fn without_effect(&mut self, section: &'static str, name: &'static str, why: &str) {
-        self.held.remove(&(section, name));
+    pub(super) fn without_effect(&mut self, section: &str, name: &str, why: &str) {
+        if let Some(held) = self.held.get_mut(section) {
+            held.remove(name);
+        }
         if let Some(place) = self.place(section, name) {
             let help = format!("remove it, or change {why}");
             self.report(Some(place), format!("`{name}` has no effect here because of {why}"), help);
@@ -131,18 +146,22 @@ impl Deck<'_> {
 
     fn plan(&mut self) -> Option<Plan> {
         let title = self.text("", "title");
+        let units = self.units();
         let run = self.run();
-        let start = self.start();
+        let species = self.species();
+        let start = self.start(&species);
         let gravity = self.gravity();
         let sph = self.sph();
-        let interaction = self.interaction();
+        let interaction = self.interaction(&species);
         let space = self.space(start.as_ref());
         let neighbors = self.neighbors();
         let time_step = self.time_step();
         let output = self.output();
         let plan = Plan {
             title,
+            units,
             run,
+            species,
             start: start?,
             space,
             sph,
@@ -154,6 +173,10 @@ impl Deck<'_> {
         };
         self.joined(&plan);
         Some(plan)
+    }
+
+    fn units(&mut self) -> Units {
+        Units::new(self.named("units", "system", UnitSystem::named, UnitSystem::Reduced))
     }
 
     fn run(&mut self) -> RunPlan {
@@ -307,7 +330,7 @@ impl Deck<'_> {
     }
 
     /// The one interval of an "every" section; `None` without the section.
-    fn every(&mut self, section: &'static str) -> Option<Every> {
+    fn every(&mut self, section: &str) -> Option<Every> {
         let header = self.section(section)?;
         let names = keys::section_at(section).map_or(&[][..], |section| section.keys);
         let given: Vec<_> =
@@ -343,32 +366,41 @@ pub(super) fn literal(kind: &Kind, text: &str) -> Value {
     let line = format!("x = {text}");
     let table = DeTable::parse(&line).ok();
     let value = table.as_ref().and_then(|table| table.get_ref().get("x"));
-    match value.map(|value| value::convert(kind, value)) {
+    match value.map(|value| value::convert(kind, value, UnitSystem::Reduced)) {
         Some(Ok(value)) => value,
         _ => unreachable!("the table of keys has the wrong default {text}"),
     }
 }
 
 /// The deck of the values that hold, in the order of the table.
-fn print(raw: &Raw, held: &BTreeMap<(&'static str, &'static str), (Value, bool)>) -> String {
+fn print(raw: &Raw, held: &Held) -> String {
     let mut text = String::new();
-    for section in SECTIONS {
-        let lines: Vec<String> = section
-            .keys
-            .iter()
-            .filter_map(|key| {
-                let (value, default) = held.get(&(section.path, key.name))?;
-                let line = format!("{} = {}", key.name, value.to_toml());
-                Some(if *default { format!("{line:<34} # default\n") } else { line + "\n" })
-            })
-            .collect();
-        if !section.path.is_empty() && (!lines.is_empty() || raw.sections.contains_key(section.path)) {
-            if section.path == "start" || section.path == "interaction" {
-                continue;
-            }
-            text.push_str(&format!("\n[{}]\n", section.path));
-        }
-        text.push_str(&lines.concat());
+    for section in SECTIONS.iter().filter(|section| !section.keys.is_empty()) {
+        let paths = match section.patterned() {
+            true => raw.instances(section),
+            false => vec![section.path.to_string()],
+        };
+        paths.iter().for_each(|path| print_section(&mut text, section, path, raw, held));
     }
     text
+}
+
+fn print_section(text: &mut String, section: &keys::Section, path: &str, raw: &Raw, held: &Held) {
+    let lines: Vec<String> = section
+        .keys
+        .iter()
+        .filter_map(|key| {
+            let (value, default) = held.get(path)?.get(key.name)?;
+            let line = format!("{} = {}", key.name, value.to_toml());
+            Some(if *default { format!("{line:<34} # default\n") } else { line + "\n" })
+        })
+        .collect();
+    if !path.is_empty() && (!lines.is_empty() || raw.sections.contains_key(path)) {
+        let quoted = path.split('.').map(|name| {
+            let bare = name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+            if bare { name.to_string() } else { format!("\"{name}\"") }
+        });
+        text.push_str(&format!("\n[{}]\n", quoted.collect::<Vec<_>>().join(".")));
+    }
+    text.push_str(&lines.concat());
 }

@@ -10,15 +10,18 @@ pub struct Interval {
     pub lower: f64,
     /// Whether the lower end is allowed.
     pub lower_allowed: bool,
-    /// Upper end, always allowed if finite and `upper_allowed`.
+    /// Upper end, which may be infinite.
     pub upper: f64,
     /// Whether the upper end is allowed.
     pub upper_allowed: bool,
 }
 
 impl Interval {
-    /// Whether the number is allowed; NaN and infinity never are.
+    /// Whether the number is allowed; NaN never is, infinity where it is an allowed end.
     pub fn contains(&self, number: f64) -> bool {
+        if number == f64::INFINITY {
+            return self.upper == number && self.upper_allowed;
+        }
         let above = if self.lower_allowed { number >= self.lower } else { number > self.lower };
         let below = if self.upper_allowed { number <= self.upper } else { number < self.upper };
         above && below && number.is_finite()
@@ -36,6 +39,9 @@ impl fmt::Display for Interval {
         }
         if ends.1 {
             write!(out, "{} {}", if self.upper_allowed { "at most" } else { "less than" }, self.upper)?;
+        }
+        if ends == (true, false) && self.upper_allowed {
+            write!(out, ", or inf")?;
         }
         if ends == (false, false) { write!(out, "that is finite") } else { Ok(()) }
     }
@@ -60,8 +66,8 @@ pub enum Kind {
     Integers(Interval),
     /// A number, or a text with a unit of the dimension.
     Number(Interval, Dimension),
-    /// A number for all dimensions, or three of them.
-    Numbers(Interval),
+    /// A number for all dimensions of space, or three of them, each as for `Number`.
+    Numbers(Interval, Dimension),
 }
 
 impl Kind {
@@ -75,11 +81,11 @@ impl Kind {
             Kind::Choices(names) => format!("one of {}, or a list of three of them", quoted(names)),
             Kind::Integer(interval) => format!("a whole number {interval}"),
             Kind::Integers(interval) => format!("a whole number {interval}, or a list of three of them"),
-            Kind::Number(interval, Dimension::Code) => format!("a number {interval}"),
             Kind::Number(_, Dimension::WallTime) => {
                 "a time greater than 0 such as \"15min\", \"2h\", \"90s\", or a number of seconds".into()
             }
-            Kind::Numbers(interval) => format!("a number {interval}, or a list of three of them"),
+            Kind::Number(interval, _) => format!("a number {interval}"),
+            Kind::Numbers(interval, _) => format!("a number {interval}, or a list of three of them"),
         }
     }
 }
@@ -126,7 +132,7 @@ impl Key {
 /// A section: a table of the deck.
 #[derive(Clone, Copy, Debug)]
 pub struct Section {
-    /// Its name with those of the sections around it, "" for the deck itself.
+    /// Its name with those of the sections around it, "" for the deck itself; `*` stands for a name of the user's.
     pub path: &'static str,
     /// What it is about, one line.
     pub meaning: &'static str,
@@ -142,8 +148,25 @@ impl Section {
         self.keys.iter().find(|key| key.name == name)
     }
 
-    /// How people name it: "[run]", or "the deck".
+    /// How people name it: "[run]", "[species.NAME]", or "the deck".
     pub fn title(&self) -> String {
-        if self.path.is_empty() { "the deck".into() } else { format!("[{}]", self.path) }
+        titled(self.path)
     }
+
+    /// Whether parts of its path are names of the user's.
+    pub fn patterned(&self) -> bool {
+        self.path.contains('*')
+    }
+
+    /// Whether it is the section of that path, in which names of the user's stand for themselves.
+    pub fn is_at(&self, path: &str) -> bool {
+        let mut names = path.split('.');
+        self.path.split('.').all(|part| names.next().is_some_and(|name| part == "*" || part == name))
+            && names.next().is_none()
+    }
+}
+
+/// How people name the section of a path.
+pub fn titled(path: &str) -> String {
+    if path.is_empty() { "the deck".into() } else { format!("[{}]", path.replace('*', "NAME")) }
 }

@@ -15,6 +15,7 @@ pub mod plan;
 mod raw;
 mod reference;
 mod schema;
+mod species;
 mod template;
 mod value;
 

@@ -9,7 +9,7 @@ const LAWS: [&str; 3] = ["interaction.lennard-jones", "interaction.mie", "intera
 
 impl Deck<'_> {
     /// The one interaction; `None` without the section, or with more than one law, which is reported.
-    pub(super) fn interaction(&mut self) -> Option<InteractionPlan> {
+    pub(super) fn interaction(&mut self, _species: &[SpeciesPlan]) -> Option<InteractionPlan> {
         let header = self.section("interaction");
         let laws: Vec<(&str, Place)> =
             LAWS.iter().filter_map(|&law| Some((law, self.section(law)?))).collect();

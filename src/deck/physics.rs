@@ -12,11 +12,11 @@ const CASES: [&str; 6] =
 
 impl Deck<'_> {
     /// The one case; `None` where there is not exactly one, which is reported.
-    pub(super) fn start(&mut self) -> Option<StartPlan> {
+    pub(super) fn start(&mut self, species: &[SpeciesPlan]) -> Option<StartPlan> {
         let cases: Vec<(&str, Place)> =
             CASES.iter().filter_map(|&case| Some((case, self.section(case)?))).collect();
         match cases.as_slice() {
-            [(case, _)] => Some(self.case(case)),
+            [(case, _)] => Some(self.case(case, species)),
             [] => {
                 let names = CASES.map(|case| format!("[{case}]")).join(", ");
                 self.report(
@@ -34,7 +34,7 @@ impl Deck<'_> {
         }
     }
 
-    fn case(&mut self, case: &'static str) -> StartPlan {
+    fn case(&mut self, case: &'static str, species: &[SpeciesPlan]) -> StartPlan {
         let arrangement =
             |deck: &mut Self| deck.named(case, "arrangement", Arrangement::named, Arrangement::Glass);
         match case {
@@ -49,21 +49,29 @@ impl Deck<'_> {
             "start.uniform-box" => StartPlan::UniformBox(UniformBoxStart {
                 particles: self.integer(case, "particles"),
                 lengths: self.numbers(case, "lengths"),
-                density: self.number(case, "density"),
+                density: self.own_density(case, species),
                 internal_energy: self.number(case, "internal_energy"),
                 temperature: self.number(case, "temperature"),
                 arrangement: arrangement(self),
                 seed: self.integer(case, "seed"),
             }),
-            "start.lattice" => StartPlan::Lattice(self.lattice()),
-            "start.random" => StartPlan::Random(RandomStart {
-                particles: self.integer(case, "particles"),
-                lengths: self.numbers(case, "lengths"),
-                density: self.number(case, "density"),
-                internal_energy: self.number(case, "internal_energy"),
-                temperature: self.number(case, "temperature"),
-                seed: self.integer(case, "seed"),
-            }),
+            "start.lattice" => StartPlan::Lattice(self.lattice(species)),
+            "start.random" => {
+                let particles = self.integer(case, "particles");
+                let (lengths, density) =
+                    match self.volume_of_density(case, "lengths", species, particles as f64) {
+                        Some((volume, density)) => ([volume.cbrt(); 3], density),
+                        None => (self.numbers(case, "lengths"), self.own_density(case, species)),
+                    };
+                StartPlan::Random(RandomStart {
+                    particles,
+                    lengths,
+                    density,
+                    internal_energy: self.number(case, "internal_energy"),
+                    temperature: self.number(case, "temperature"),
+                    seed: self.integer(case, "seed"),
+                })
+            }
             "start.plummer" => StartPlan::Plummer(PlummerStart {
                 particles: self.integer(case, "particles"),
                 radius: self.number(case, "radius"),
@@ -88,20 +96,53 @@ impl Deck<'_> {
         }
     }
 
-    fn lattice(&mut self) -> LatticeStart {
+    /// Where particles have masses of their own, a density written in the place of the lengths (or spacing) `name`:
+    /// the volume of so many particles, and the density.
+    fn volume_of_density(
+        &mut self,
+        case: &str,
+        name: &str,
+        species: &[SpeciesPlan],
+        particles: f64,
+    ) -> Option<(f64, f64)> {
+        if species.is_empty() || self.place(case, "density").is_none() || self.place(case, name).is_some() {
+            return None;
+        }
+        let density = self.number(case, "density");
+        Some((Self::mean_mass(species, particles) * particles / density, density))
+    }
+
+    /// The density that gives particles their mass, where no species does.
+    fn own_density(&mut self, case: &str, species: &[SpeciesPlan]) -> f64 {
+        let density = self.number(case, "density");
+        if !species.is_empty() {
+            self.without_effect(case, "density", "the species, whose masses fill the given volume");
+        }
+        density
+    }
+
+    fn lattice(&mut self, species: &[SpeciesPlan]) -> LatticeStart {
         let case = "start.lattice";
+        let kind = self.named(case, "kind", LatticeKind::named, LatticeKind::SimpleCubic);
+        let cells = self.integers(case, "cells");
+        let count = cells.iter().map(|&cells| cells as f64).product::<f64>();
+        let particles = count * kind.particles_per_cell() as f64;
+        let (spacing, density) = match self.volume_of_density(case, "spacing", species, particles) {
+            Some((volume, density)) => {
+                ((volume / (count * kind.edges().iter().product::<f64>())).cbrt(), density)
+            }
+            None => (self.number(case, "spacing"), self.own_density(case, species)),
+        };
         let plan = LatticeStart {
-            kind: self.named(case, "kind", LatticeKind::named, LatticeKind::SimpleCubic),
-            cells: self.integers(case, "cells"),
-            spacing: self.number(case, "spacing"),
-            density: self.number(case, "density"),
+            kind,
+            cells,
+            spacing,
+            density,
             internal_energy: self.number(case, "internal_energy"),
             temperature: self.number(case, "temperature"),
             jitter: self.number(case, "jitter"),
             seed: self.integer(case, "seed"),
         };
-        let particles: f64 = plan.cells.iter().map(|&cells| cells as f64).product::<f64>()
-            * plan.kind.particles_per_cell() as f64;
         if particles > MOST_PARTICLES {
             let message = format!("these cells hold {particles:.1e} particles");
             self.report(
@@ -187,6 +228,7 @@ impl Deck<'_> {
             self.report(None, "the deck has no physics".into(), help);
         }
         self.joined_interaction(plan);
+        self.joined_species(plan);
         if let StartPlan::Plummer(sphere) = &plan.start
             && sphere.velocities == Velocities::Equilibrium
             && plan.gravity.is_none()

@@ -4,6 +4,7 @@ use super::keys::{self, SECTIONS, Section};
 use super::mistake::{Mistake, Place, Source};
 use super::nearest::nearest;
 use super::value::{self, Value, shortened};
+use crate::units::UnitSystem;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use toml::Spanned;
@@ -24,14 +25,16 @@ pub struct Entry {
 }
 
 /// All that is written, by section and key, and what was wrong with it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Raw {
     /// The deck, then the options.
     pub sources: Vec<Source>,
     /// Values by the paths of their section and their names.
-    pub entries: BTreeMap<(&'static str, &'static str), Entry>,
+    pub entries: BTreeMap<String, BTreeMap<&'static str, Entry>>,
     /// The sections that are there.
-    pub sections: BTreeMap<&'static str, Place>,
+    pub sections: BTreeMap<String, Place>,
+    /// The units that texts may carry.
+    pub system: UnitSystem,
     /// What is wrong so far.
     pub mistakes: Vec<Mistake>,
     /// Whether the TOML itself is broken, so that what is missing may be in the broken part.
@@ -41,15 +44,35 @@ pub struct Raw {
 impl Raw {
     /// The deck `text` of that name, with `key=value` options over it.
     pub fn new(name: &str, text: &str, overrides: &[String]) -> Self {
-        let mut raw = Raw::default();
-        raw.deck(name, text);
+        let mut raw = Raw {
+            sources: Vec::new(),
+            entries: BTreeMap::new(),
+            sections: BTreeMap::new(),
+            system: UnitSystem::Reduced,
+            mistakes: Vec::new(),
+            broken: false,
+        };
+        raw.deck(name, text, overrides.iter().rev().find_map(|option| system_of_option(option)));
         for option in overrides {
             raw.option(option);
         }
         raw
     }
 
-    fn deck(&mut self, name: &str, text: &str) {
+    /// What is written about a key, if anything.
+    pub fn entry(&self, section: &str, name: &str) -> Option<&Entry> {
+        self.entries.get(section)?.get(name)
+    }
+
+    /// The sections of a patterned one that are there, in the order in which they are written.
+    pub fn instances(&self, section: &Section) -> Vec<String> {
+        let mut found: Vec<(&String, &Place)> =
+            self.sections.iter().filter(|(path, _)| section.is_at(path)).collect();
+        found.sort_by_key(|(path, place)| (place.source, place.span.start, *path));
+        found.into_iter().map(|(path, _)| path.clone()).collect()
+    }
+
+    fn deck(&mut self, name: &str, text: &str, system: Option<UnitSystem>) {
         self.sources.push(Source { name: name.into(), text: text.into() });
         if text.len() > LARGEST {
             self.sources[0].text.clear();
@@ -65,6 +88,7 @@ impl Raw {
             let newlines: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
             let line_of = |at: usize| newlines.partition_point(|&newline| newline < at);
             let mut lines = BTreeSet::new();
+            self.system = system.or_else(|| written_system(table.get_ref())).unwrap_or(self.system);
             for error in &errors {
                 let span = error.span().unwrap_or(text.len()..text.len());
                 lines.insert(line_of(span.start));
@@ -132,73 +156,71 @@ impl Raw {
         }
     }
 
-    fn walk(&mut self, source: usize, path: &'static str, table: &DeTable<'_>) {
+    fn walk(&mut self, source: usize, path: &str, table: &DeTable<'_>) {
         let section = keys::section_at(path).unwrap_or(&SECTIONS[0]);
         for (name, value) in table.iter() {
-            let inside = keys::sections_inside(path).find(|(known, _)| *known == name.get_ref().as_ref());
-            if let Some((_, inner)) = inside {
-                self.enter(source, inner, value);
-            } else if let Some(key) = section.key(name.get_ref()) {
-                self.enter_value(source, section, key, value);
+            let text = name.get_ref().as_ref();
+            let inner = keys::section_inside(section, text);
+            if let Some(inner) =
+                inner.filter(|inner| !inner.path.ends_with('*') || value.get_ref().is_table())
+            {
+                let path = if path.is_empty() { text.to_string() } else { format!("{path}.{text}") };
+                match wrong_name(text).filter(|_| inner.path.ends_with('*')) {
+                    Some(message) => {
+                        let help = "use letters, digits, _, + and -, at most 24".into();
+                        self.wrong(source, name.span(), message, help);
+                    }
+                    None => self.enter(source, inner, &path, value),
+                }
+            } else if let Some(key) = section.key(text) {
+                self.enter_value(source, (section, path), key, value);
             } else {
-                let (message, help) = unknown(section, name.get_ref(), value.get_ref());
+                let (message, help) = unknown(section, path, text, value.get_ref());
                 self.wrong(source, name.span(), message, help);
             }
         }
     }
 
-    fn enter(&mut self, source: usize, section: &'static Section, written: &Spanned<DeValue<'_>>) {
+    fn enter(&mut self, source: usize, section: &Section, path: &str, written: &Spanned<DeValue<'_>>) {
         let Some(table) = written.get_ref().as_table() else {
             let help = match written.get_ref() {
                 DeValue::Array(array) if array.iter().any(|item| item.get_ref().is_table()) => {
-                    format!("write [{}] with single brackets, once", section.path)
+                    format!("write {} with single brackets, once", section.title())
                 }
-                _ => format!("write the section as [{}], with its keys on the lines below", section.path),
+                _ => format!("write the section as {}, with its keys on the lines below", section.title()),
             };
-            let message = format!("`{}` is a section, not a single value", section.path);
+            let message = format!("`{path}` is a section, not a single value");
             return self.wrong(source, written.span(), message, help);
         };
         let place = Place { source, span: written.span() };
-        self.sections.entry(section.path).or_insert(place);
-        self.walk(source, section.path, table);
+        self.sections.entry(path.to_string()).or_insert(place);
+        self.walk(source, path, table);
     }
 
     fn enter_value(
         &mut self,
         source: usize,
-        section: &'static Section,
+        (section, path): (&Section, &str),
         key: &'static keys::Key,
         written: &Spanned<DeValue<'_>>,
     ) {
         let place = Place { source, span: written.span() };
-        let value = match value::convert(&key.kind, written) {
+        let value = match value::convert(&key.kind, written, self.system) {
             Ok(value) => Some(value),
             Err(wrong) => {
                 let known = written.get_ref().as_str().and_then(|text| expected_elsewhere(key.name, text));
                 let (message, help) =
                     known.unwrap_or_else(|| (format!("`{}` {}", key.name, wrong.message), wrong.help));
-                return self.add(section, key, source, wrong.span, message, help);
+                self.wrong(source, wrong.span, message, help);
+                None
             }
         };
+        let entries = self.entries.entry(path.to_string()).or_default();
         if section.one_of {
             // An option chooses anew; within one source both stay, to be reported.
-            self.entries.retain(|(path, _), entry| *path != section.path || entry.place.source == source);
+            entries.retain(|_, entry| entry.place.source == source);
         }
-        self.entries.insert((section.path, key.name), Entry { value, place });
-    }
-
-    fn add(
-        &mut self,
-        section: &'static Section,
-        key: &'static keys::Key,
-        source: usize,
-        span: Range<usize>,
-        message: String,
-        help: String,
-    ) {
-        let place = Place { source, span: span.clone() };
-        self.entries.insert((section.path, key.name), Entry { value: None, place });
-        self.wrong(source, span, message, help);
+        entries.insert(key.name, Entry { value, place });
     }
 }
 
@@ -222,6 +244,29 @@ fn expected_elsewhere(key: &str, written: &str) -> Option<(String, String)> {
     }
 }
 
+/// The units that a deck asks for, if it does; a name that does not exist is reported elsewhere, and the texts with
+/// units are none the worse for it.
+fn written_system(table: &DeTable<'_>) -> Option<UnitSystem> {
+    let name = table.get("units")?.get_ref().as_table()?.get("system")?.get_ref().as_str()?;
+    Some(UnitSystem::named(name).unwrap_or(UnitSystem::Molecular))
+}
+
+/// The units that an option asks for, with or without quotes.
+fn system_of_option(option: &str) -> Option<UnitSystem> {
+    let (path, written) = option.split_once('=')?;
+    let bare = || (path.trim() == "units.system").then(|| UnitSystem::named(written.trim()))?;
+    let within_bounds = option.len() <= LARGEST && !option.contains('\n') && too_deep(option).is_none();
+    let table = if within_bounds { DeTable::parse(option).ok() } else { None };
+    table.and_then(|table| written_system(table.get_ref())).or_else(bare)
+}
+
+/// What is wrong with a name of the user's, if anything.
+fn wrong_name(name: &str) -> Option<String> {
+    let letter = |c: char| c.is_ascii_alphanumeric() || "_+-".contains(c);
+    let right = !name.is_empty() && name.len() <= 24 && name.chars().all(letter);
+    (!right).then(|| format!("`{}` cannot be a name", shortened(name)))
+}
+
 /// What a path of dots leads to, if it is a key.
 fn known_kind(path: &str) -> Option<keys::Kind> {
     let (section, name) = path.rsplit_once('.').unwrap_or(("", path));
@@ -241,14 +286,20 @@ fn nested<'i>(path: &str, span: Range<usize>, value: Spanned<DeValue<'i>>) -> De
 }
 
 /// Message and help for a name that is no key of its section.
-fn unknown(section: &Section, name: &str, written: &DeValue<'_>) -> (String, String) {
+fn unknown(section: &Section, path: &str, name: &str, written: &DeValue<'_>) -> (String, String) {
+    if let Some(inner) = keys::section_inside(section, name) {
+        let keys: Vec<&str> = inner.keys.iter().map(|key| key.name).collect();
+        let message = format!("`{}` in [{path}] is not a section", shortened(name));
+        let keys = if keys.is_empty() { String::new() } else { format!(": {}", keys.join(", ")) };
+        return (message, format!("write {} with its keys on the lines below{keys}", inner.title()));
+    }
     let what = if written.is_table() { "section" } else { "key" };
     let message = match section.path {
         "start" => format!("unknown case `{}` in [start]", shortened(name)),
         "interaction" => format!("unknown law `{}` in [interaction]", shortened(name)),
-        _ => format!("unknown {what} `{}` in {}", shortened(name), section.title()),
+        _ => format!("unknown {what} `{}` in {}", shortened(name), keys::titled(path)),
     };
-    let inside = keys::sections_inside(section.path).map(|(inner, _)| inner);
+    let inside = keys::sections_inside(section.path).map(|(inner, _)| inner).filter(|inner| *inner != "*");
     let here: Vec<&str> = section.keys.iter().map(|key| key.name).chain(inside).collect();
     let wanted = name.to_ascii_lowercase();
     if let Some(key) = section.keys.iter().find(|key| key.synonyms.contains(&wanted.as_str())) {
@@ -258,7 +309,8 @@ fn unknown(section: &Section, name: &str, written: &DeValue<'_>) -> (String, Str
     let help = match (elsewhere, nearest(name, here.iter().copied())) {
         (_, Some(meant)) => format!("did you mean `{meant}`?"),
         (Some(other), None) if other.key(name).is_some() => format!("`{name}` belongs in {}", other.title()),
-        (Some(other), None) => format!("write it as [{}]", other.path),
+        (Some(other), None) => format!("write it as {}", other.title()),
+        (None, None) if here.is_empty() => format!("{} has no such section", section.title()),
         (None, None) => format!("{} has: {}", section.title(), here.join(", ")),
     };
     (message, help)

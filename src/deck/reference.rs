@@ -1,6 +1,7 @@
 //! The deck's reference for the book, from the table of keys.
 
 use super::keys::{Default, Kind, SECTIONS, Section};
+use crate::units::Dimension;
 
 /// Every section with its keys, in Markdown.
 pub fn reference() -> String {
@@ -9,7 +10,7 @@ pub fn reference() -> String {
 
 fn describe(section: &Section) -> String {
     let title =
-        if section.path.is_empty() { "Above all sections".into() } else { format!("`[{}]`", section.path) };
+        if section.path.is_empty() { "Above all sections".into() } else { format!("`{}`", section.title()) };
     let mut text = format!("## {title}\n\n{}\n\n", section.meaning);
     if section.keys.is_empty() {
         return text;
@@ -33,6 +34,10 @@ fn values(kind: &Kind) -> String {
     match kind {
         Kind::Choice(names) => {
             names.iter().map(|name| format!("`\"{name}\"`")).collect::<Vec<_>>().join(", ")
+        }
+        Kind::Number(_, dimension) | Kind::Numbers(_, dimension) if *dimension != Dimension::WallTime => {
+            let name = dimension.name().map_or_else(String::new, |name| format!(" ({name})"));
+            kind.expected() + &name
         }
         _ => kind.expected(),
     }

@@ -3,7 +3,7 @@
 use super::check::literal;
 use super::keys::{self, Default, Interval, Key, Kind, Section, sections_inside};
 use super::value::Value;
-use crate::units::Dimension;
+use crate::units::{Dimension, UnitSystem};
 use serde_json::{Map, Value as Json, json};
 
 /// The JSON Schema (draft 2020-12) of a deck.
@@ -12,7 +12,8 @@ pub fn schema() -> Json {
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("hilbrium deck");
     schema["required"] = json!(["run", "start"]);
-    schema["anyOf"] = json!([{ "required": ["sph"] }, { "required": ["gravity"] }]);
+    let physics = ["sph", "gravity", "interaction"].map(|section| json!({ "required": [section] }));
+    schema["anyOf"] = json!(physics);
     schema["properties"]["run"]["anyOf"] = json!([{ "required": ["end_time"] }, { "required": ["steps"] }]);
     schema["properties"]["start"]["minProperties"] = json!(1);
     schema["properties"]["start"]["maxProperties"] = json!(1);
@@ -24,8 +25,12 @@ fn object(section: &Section) -> Json {
     for key in section.keys {
         properties.insert(key.name.into(), property(key));
     }
+    let mut others = json!(false);
     for (name, inner) in sections_inside(section.path) {
-        properties.insert(name.into(), object(inner));
+        match name {
+            "*" => others = object(inner),
+            _ => drop(properties.insert(name.into(), object(inner))),
+        }
     }
     let required: Vec<&str> = section
         .keys
@@ -36,7 +41,7 @@ fn object(section: &Section) -> Json {
     let mut object = json!({
         "type": "object",
         "description": section.meaning,
-        "additionalProperties": false,
+        "additionalProperties": others,
         "properties": properties,
     });
     if !required.is_empty() {
@@ -62,10 +67,8 @@ fn property(key: &Key) -> Json {
         Kind::Choices(names) => three(json!({ "enum": names })),
         Kind::Integer(interval) => bounded("integer", interval),
         Kind::Integers(interval) => three(bounded("integer", interval)),
-        Kind::Number(interval, dimension) => {
-            json!({ "anyOf": [bounded("number", interval), { "type": "string", "pattern": pattern(*dimension) }] })
-        }
-        Kind::Numbers(interval) => three(bounded("number", interval)),
+        Kind::Number(interval, dimension) => quantity(interval, *dimension),
+        Kind::Numbers(interval, dimension) => three(quantity(interval, *dimension)),
     };
     property["description"] = json!(key.meaning);
     if let Default::Value(text) = key.default {
@@ -74,14 +77,19 @@ fn property(key: &Key) -> Json {
     property
 }
 
+fn quantity(interval: &Interval, dimension: Dimension) -> Json {
+    json!({ "anyOf": [bounded("number", interval), { "type": "string", "pattern": pattern(dimension) }] })
+}
+
+/// What a text must look like. A schema does not know the deck's units: it allows those of any system.
 fn pattern(dimension: Dimension) -> String {
     let number = r"[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?";
+    let names = dimension.units(UnitSystem::Molecular).iter().map(|unit| unit.0.replace('^', r"\^"));
+    let units = names.collect::<Vec<_>>().join("|");
     match dimension {
         Dimension::Code => format!("^{number}(/{number})?$"),
-        Dimension::WallTime => {
-            let units: Vec<&str> = dimension.units().iter().map(|unit| unit.0).collect();
-            format!("^({number} *({}) *)+$", units.join("|"))
-        }
+        Dimension::WallTime => format!("^({number} *({units}) *)+$"),
+        _ => format!("^{number}((/{number})?| *({units}))$"),
     }
 }
 
@@ -144,9 +152,10 @@ mod tests {
         for section in SECTIONS {
             let mut at = &schema;
             for name in section.path.split('.').filter(|name| !name.is_empty()) {
-                at = &at["properties"][name];
+                at = if name == "*" { &at["additionalProperties"] } else { &at["properties"][name] };
             }
-            assert_eq!(at["additionalProperties"], json!(false), "{}", section.path);
+            let named = sections_inside(section.path).any(|(name, _)| name == "*");
+            assert!(named == at["additionalProperties"].is_object(), "{}", section.path);
             for key in section.keys {
                 assert!(
                     at["properties"][key.name]["description"].is_string(),

@@ -118,13 +118,14 @@ fn write_section(text: &mut String, case: &Case, section: &Section) {
             (used, format!("{} = {value}", key.name), help(key.meaning, &key.kind))
         })
         .collect();
-    let optional =
-        ["sph", "gravity", "interaction"].iter().any(|name| section.path.split('.').next() == Some(name));
+    let optional = ["units", "species", "pair", "sph", "gravity", "interaction"]
+        .iter()
+        .any(|name| section.path.split('.').next() == Some(name));
     let required_part = case.sections.iter().any(|name| section.path.split('.').next() == Some(name));
     let used =
         lines.iter().any(|(used, ..)| *used) || (optional && required_part) || (!optional && !section.one_of);
     text.push_str(&format!("\n# {}\n", section.meaning));
-    text.push_str(&format!("{}[{}]\n", if used { "" } else { "# " }, section.path));
+    text.push_str(&format!("{}{}\n", if used { "" } else { "# " }, section.title()));
     for (used, line, help) in lines {
         let line = if used { line } else { format!("# {line}") };
         text.push_str(&format!("{line:<36} # {help}\n"));

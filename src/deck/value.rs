@@ -2,7 +2,7 @@
 
 use super::keys::{Interval, Kind, quoted};
 use super::nearest::nearest;
-use crate::units::{self, Dimension, QuantityMistake};
+use crate::units::{self, Dimension, QuantityMistake, UnitSystem};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::DeValue;
@@ -59,8 +59,8 @@ pub struct Wrong {
     pub span: Range<usize>,
 }
 
-/// The value of `written` as `kind`.
-pub fn convert(kind: &Kind, written: &Spanned<DeValue<'_>>) -> Result<Value, Wrong> {
+/// The value of `written` as `kind`, units read as those of `system`.
+pub fn convert(kind: &Kind, written: &Spanned<DeValue<'_>>, system: UnitSystem) -> Result<Value, Wrong> {
     let wrong_type = || Wrong {
         message: format!("must be {}, not {}", kind.expected(), described(written.get_ref())),
         help: type_help(kind, written.get_ref()),
@@ -86,10 +86,10 @@ pub fn convert(kind: &Kind, written: &Spanned<DeValue<'_>>) -> Result<Value, Wro
             three(written, wrong_type, |one| integer(interval, one)).map(Value::Integers)
         }
         Kind::Number(interval, dimension) => {
-            number(interval, *dimension, written).ok_or_else(wrong_type)?.map(Value::Number)
+            number(interval, *dimension, system, written).ok_or_else(wrong_type)?.map(Value::Number)
         }
-        Kind::Numbers(interval) => {
-            three(written, wrong_type, |one| number(interval, Dimension::Code, one)).map(Value::Numbers)
+        Kind::Numbers(interval, dimension) => {
+            three(written, wrong_type, |one| number(interval, *dimension, system, one)).map(Value::Numbers)
         }
     }
 }
@@ -163,6 +163,7 @@ fn integer(interval: &Interval, written: &Spanned<DeValue<'_>>) -> Option<Result
 fn number(
     interval: &Interval,
     dimension: Dimension,
+    system: UnitSystem,
     written: &Spanned<DeValue<'_>>,
 ) -> Option<Result<f64, Wrong>> {
     let wrong = |message: String, help: String| Wrong { message, help, span: written.span() };
@@ -173,11 +174,11 @@ fn number(
             (value, digits.to_string())
         }
         DeValue::Float(digits) => (digits.as_str().parse().unwrap_or(f64::NAN), digits.as_str().into()),
-        DeValue::String(text) => match units::parse(text, dimension) {
+        DeValue::String(text) => match units::parse(text, dimension, system) {
             Ok(value) => (value, text.to_string()),
             Err(QuantityMistake::NotANumber) => return None,
             Err(QuantityMistake::NoUnit) => {
-                let units: Vec<&str> = dimension.units().iter().map(|unit| unit.0).collect();
+                let units: Vec<&str> = dimension.units(system).iter().map(|unit| unit.0).collect();
                 return Some(Err(wrong(
                     format!("has no unit in \"{}\"", shortened(text)),
                     format!("add one of the units {}, or leave out the quotes", units.join(", ")),
@@ -186,7 +187,7 @@ fn number(
             Err(QuantityMistake::UnknownUnit(unit)) => {
                 return Some(Err(wrong(
                     format!("has the unknown unit `{}`", shortened(&unit)),
-                    unit_help(dimension),
+                    unit_help(dimension, system),
                 )));
             }
         },
@@ -199,17 +200,21 @@ fn number(
     Some(Err(wrong(problem, format!("give a number {interval}"))))
 }
 
-fn unit_help(dimension: Dimension) -> String {
-    let units: Vec<&str> = dimension.units().iter().map(|unit| unit.0).collect();
-    if units.is_empty() {
-        "this case computes in its own units, where no unit is written: give the number alone".into()
-    } else {
+fn unit_help(dimension: Dimension, system: UnitSystem) -> String {
+    let units: Vec<&str> = dimension.units(system).iter().map(|unit| unit.0).collect();
+    if !units.is_empty() {
         format!("the units here are {}", units.join(", "))
+    } else if dimension == Dimension::Code {
+        "this is a pure number: give the number alone".into()
+    } else {
+        "this case computes in its own units, where no unit is written: give the number alone (molecules may have \
+         `system = \"molecular\"` in [units])"
+            .into()
     }
 }
 
 fn type_help(kind: &Kind, written: &DeValue<'_>) -> String {
-    let numeric = matches!(kind, Kind::Integer(_) | Kind::Integers(_) | Kind::Number(..) | Kind::Numbers(_));
+    let numeric = matches!(kind, Kind::Integer(_) | Kind::Integers(_) | Kind::Number(..) | Kind::Numbers(..));
     match written {
         DeValue::String(text) if numeric && text.trim().parse::<f64>().is_ok() => {
             "leave out the quotes".into()

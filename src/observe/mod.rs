@@ -13,13 +13,15 @@ pub use record::Record;
 use rayon::prelude::*;
 
 use crate::comm::Communicator;
+use crate::deck::plan::Plan;
 use crate::particles::{Field, Particles};
 use crate::space::{Boundary, SimulationBox, Vec3d};
+use crate::units::Units;
 
 /// Rows that are summed in one piece: sums are the same bits for any number of threads.
 const PIECE: usize = 4096;
 
-/// What is observed of all particles of all ranks at one time; all in the code's units.
+/// What is observed of all particles of all ranks at one time; all in the run's units.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observables {
     /// The step's number.
@@ -55,45 +57,94 @@ pub struct Observables {
 /// What is observed of molecules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Molecular {
-    /// 2/3 of the kinetic energy about the motion of the whole, per particle but one; k_B = 1.
+    /// 2/3 of the kinetic energy about the motion of the whole, per particle but one, over k_B.
     pub temperature: f64,
     /// By the virial theorem, (2 E_kin + sum r . F) / (3 V), E_kin about the motion of the whole; not a number in a box
     /// that is open anywhere, which has no volume.
     pub pressure: f64,
 }
 
-/// Names and units of the record's columns; U_M, U_L, U_t are the code's units of mass, length and time.
-pub const COLUMNS: [(&str, &str); 20] = [
-    ("step", "1"),
-    ("time", "U_t"),
-    ("time_step", "U_t"),
-    ("kinetic_energy", "U_M U_L^2 U_t^-2"),
-    ("thermal_energy", "U_M U_L^2 U_t^-2"),
-    ("potential_energy", "U_M U_L^2 U_t^-2"),
-    ("total_energy", "U_M U_L^2 U_t^-2"),
-    ("momentum_x", "U_M U_L U_t^-1"),
-    ("momentum_y", "U_M U_L U_t^-1"),
-    ("momentum_z", "U_M U_L U_t^-1"),
-    ("angular_momentum_x", "U_M U_L^2 U_t^-1"),
-    ("angular_momentum_y", "U_M U_L^2 U_t^-1"),
-    ("angular_momentum_z", "U_M U_L^2 U_t^-1"),
-    ("center_of_mass_x", "U_L"),
-    ("center_of_mass_y", "U_L"),
-    ("center_of_mass_z", "U_L"),
-    ("mass", "U_M"),
-    ("maximum_density", "U_M U_L^-3"),
-    ("minimum_smoothing_length", "U_L"),
-    ("particles", "1"),
+/// What a column of the record is measured in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Exponents of mass, length and time; a number where they are 0.
+    Powers([i32; 3]),
+    /// A temperature.
+    Temperature,
+}
+
+impl Measure {
+    /// The unit's name.
+    pub fn unit(self, units: &Units) -> String {
+        match self {
+            Measure::Powers(exponents) => units.name(exponents),
+            Measure::Temperature => units.temperature_name(),
+        }
+    }
+}
+
+const NUMBER: Measure = Measure::Powers([0; 3]);
+const LENGTH: Measure = Measure::Powers([0, 1, 0]);
+const TIME: Measure = Measure::Powers([0, 0, 1]);
+const ENERGY: Measure = Measure::Powers([1, 2, -2]);
+const MOMENTUM: Measure = Measure::Powers([1, 1, -1]);
+const ANGULAR_MOMENTUM: Measure = Measure::Powers([1, 2, -1]);
+
+/// Names and units of the record's columns.
+pub const COLUMNS: [(&str, Measure); 20] = [
+    ("step", NUMBER),
+    ("time", TIME),
+    ("time_step", TIME),
+    ("kinetic_energy", ENERGY),
+    ("thermal_energy", ENERGY),
+    ("potential_energy", ENERGY),
+    ("total_energy", ENERGY),
+    ("momentum_x", MOMENTUM),
+    ("momentum_y", MOMENTUM),
+    ("momentum_z", MOMENTUM),
+    ("angular_momentum_x", ANGULAR_MOMENTUM),
+    ("angular_momentum_y", ANGULAR_MOMENTUM),
+    ("angular_momentum_z", ANGULAR_MOMENTUM),
+    ("center_of_mass_x", LENGTH),
+    ("center_of_mass_y", LENGTH),
+    ("center_of_mass_z", LENGTH),
+    ("mass", Measure::Powers([1, 0, 0])),
+    ("maximum_density", Measure::Powers([1, -3, 0])),
+    ("minimum_smoothing_length", LENGTH),
+    ("particles", NUMBER),
 ];
 
 /// The columns after [`COLUMNS`] in the record of molecules.
-pub const MOLECULAR_COLUMNS: [(&str, &str); 2] =
-    [("temperature", "U_M U_L^2 U_t^-2"), ("pressure", "U_M U_L^-1 U_t^-2")];
+pub const MOLECULAR_COLUMNS: [(&str, Measure); 2] =
+    [("temperature", Measure::Temperature), ("pressure", Measure::Powers([1, -1, -2]))];
 
-/// The columns of a record.
-fn columns(molecular: bool) -> Vec<(&'static str, &'static str)> {
-    let more: &[_] = if molecular { &MOLECULAR_COLUMNS } else { &[] };
-    COLUMNS.iter().chain(more).copied().collect()
+/// Which columns a record has, in which units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Layout {
+    /// Whether the run is one of molecules.
+    pub molecular: bool,
+    /// The units.
+    pub units: Units,
+}
+
+impl Layout {
+    /// The record of a plan.
+    pub fn of(plan: &Plan) -> Self {
+        Layout { molecular: plan.interaction.is_some(), units: plan.units }
+    }
+
+    /// The columns.
+    pub fn columns(&self) -> Vec<(&'static str, Measure)> {
+        let more: &[_] = if self.molecular { &MOLECULAR_COLUMNS } else { &[] };
+        COLUMNS.iter().chain(more).copied().collect()
+    }
+
+    /// The first line of the record.
+    pub fn header(&self) -> String {
+        let columns = self.columns();
+        let titles = columns.iter().map(|(name, measure)| format!("{name} [{}]", measure.unit(&self.units)));
+        titles.collect::<Vec<_>>().join(",")
+    }
 }
 
 impl Observables {
@@ -127,6 +178,7 @@ pub fn observe(
     comm: &Communicator,
     bx: &SimulationBox,
     particles: &Particles,
+    units: &Units,
     step: u64,
     time: f64,
     time_step: f64,
@@ -175,7 +227,8 @@ pub fn observe(
             let periodic = bx.boundary.iter().all(|&boundary| boundary == Boundary::Periodic);
             let volume = if periodic { bx.lengths().product() } else { f64::NAN };
             Molecular {
-                temperature: 2.0 * thermal / (3.0 * count[0].saturating_sub(1).max(1) as f64),
+                temperature: 2.0 * thermal
+                    / (3.0 * count[0].saturating_sub(1).max(1) as f64 * units.boltzmann),
                 pressure: (2.0 * thermal + sums[13]) / (3.0 * volume),
             }
         }),
@@ -223,6 +276,9 @@ impl Sums {
 mod tests {
     use super::*;
     use crate::comm::run_local;
+    use crate::units::UnitSystem;
+
+    const UNITS: Units = Units::new(UnitSystem::Reduced);
 
     fn open_box() -> SimulationBox {
         SimulationBox { lower: Vec3d::repeat(-1.0), upper: Vec3d::repeat(1.0), boundary: [Boundary::Open; 3] }
@@ -250,7 +306,7 @@ mod tests {
             pair.set_vector(Field::Velocity, row, Vec3d::new(0.0, side, 0.0));
             pair.scalar_mut(Field::Mass)[row] = 2.0;
         }
-        let seen = observe(&Communicator::solo(), &open_box(), &pair, 3, 0.5, 0.1);
+        let seen = observe(&Communicator::solo(), &open_box(), &pair, &UNITS, 3, 0.5, 0.1);
         assert_eq!((seen.kinetic, seen.thermal, seen.potential), (2.0, 8.0, -6.0));
         assert_eq!((seen.total_energy(), seen.mass, seen.particles), (4.0, 4.0, 2));
         assert_eq!(seen.momentum, Vec3d::zeros());
@@ -261,11 +317,11 @@ mod tests {
 
     #[test]
     fn ranks_agree_with_one() {
-        let whole = observe(&Communicator::solo(), &open_box(), &particles(0, 10_000), 1, 0.0, 0.0);
+        let whole = observe(&Communicator::solo(), &open_box(), &particles(0, 10_000), &UNITS, 1, 0.0, 0.0);
         let parts = run_local(3, |comm| {
             let counts = [0, 6000, 4000];
             let first = counts[..comm.rank()].iter().sum();
-            observe(&comm, &open_box(), &particles(first, counts[comm.rank()]), 1, 0.0, 0.0)
+            observe(&comm, &open_box(), &particles(first, counts[comm.rank()]), &UNITS, 1, 0.0, 0.0)
         });
         for part in &parts {
             assert_eq!(part, &parts[0]);
@@ -277,7 +333,7 @@ mod tests {
 
     #[test]
     fn no_particles_are_no_accident() {
-        let seen = observe(&Communicator::solo(), &open_box(), &particles(0, 0), 0, 0.0, 0.0);
+        let seen = observe(&Communicator::solo(), &open_box(), &particles(0, 0), &UNITS, 0, 0.0, 0.0);
         assert_eq!((seen.mass, seen.center_of_mass), (0.0, Vec3d::zeros()));
     }
 }

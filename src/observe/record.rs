@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::{Observables, columns};
+use super::{Layout, Observables};
 use crate::comm::Communicator;
 use crate::{Error, Result};
 
@@ -20,8 +20,8 @@ impl Record {
     ///
     /// # Errors
     /// The file cannot be written; every rank fails.
-    pub fn create(comm: &Communicator, path: &Path, molecular: bool) -> Result<Self> {
-        Self::open(comm, path, |path| begin(path, molecular).map(|file| (file, None)))
+    pub fn create(comm: &Communicator, path: &Path, layout: Layout) -> Result<Self> {
+        Self::open(comm, path, |path| begin(path, layout).map(|file| (file, None)))
     }
 
     /// Go on with the record at `path` from a restart at `time` (collective): rows after it, which the run is about to
@@ -29,13 +29,9 @@ impl Record {
     ///
     /// # Errors
     /// The file cannot be read or written, or is no record of this program; every rank fails.
-    pub fn resume(comm: &Communicator, path: &Path, molecular: bool, time: f64) -> Result<Self> {
+    pub fn resume(comm: &Communicator, path: &Path, layout: Layout, time: f64) -> Result<Self> {
         Self::open(comm, path, |path| {
-            if path.exists() {
-                cut(path, molecular, time)
-            } else {
-                begin(path, molecular).map(|file| (file, None))
-            }
+            if path.exists() { cut(path, layout, time) } else { begin(path, layout).map(|file| (file, None)) }
         })
     }
 
@@ -76,23 +72,19 @@ impl Record {
     }
 }
 
-fn header(molecular: bool) -> String {
-    columns(molecular).iter().map(|(name, unit)| format!("{name} [{unit}]")).collect::<Vec<_>>().join(",")
-}
-
-fn begin(path: &Path, molecular: bool) -> Result<File> {
+fn begin(path: &Path, layout: Layout) -> Result<File> {
     let mut file = File::create(path).map_err(|cause| Error::file("create", path, &cause))?;
-    writeln!(file, "{}", header(molecular)).map_err(|cause| Error::file("write", path, &cause))?;
+    writeln!(file, "{}", layout.header()).map_err(|cause| Error::file("write", path, &cause))?;
     Ok(file)
 }
 
 /// Rewrite the file without rows after `time`, and open it to append.
-fn cut(path: &Path, molecular: bool, time: f64) -> Result<(File, Option<u64>)> {
+fn cut(path: &Path, layout: Layout, time: f64) -> Result<(File, Option<u64>)> {
     let reading = |cause: std::io::Error| Error::file("read", path, &cause);
     let mut reader = BufReader::new(File::open(path).map_err(reading)?);
     let mut first = Vec::new();
-    (&mut reader).take(header(molecular).len() as u64 + 1).read_until(b'\n', &mut first).map_err(reading)?;
-    if first != (header(molecular) + "\n").as_bytes() {
+    (&mut reader).take(layout.header().len() as u64 + 1).read_until(b'\n', &mut first).map_err(reading)?;
+    if first != (layout.header() + "\n").as_bytes() {
         return Err(Error::Content {
             path: path.to_owned(),
             what: "its first line is not the header of this version's observables".into(),
@@ -107,14 +99,14 @@ fn cut(path: &Path, molecular: bool, time: f64) -> Result<(File, Option<u64>)> {
     let mut last_step = None;
     let copy = || -> std::io::Result<()> {
         let mut file = std::io::BufWriter::new(File::create(&part)?);
-        writeln!(file, "{}", header(molecular))?;
+        writeln!(file, "{}", layout.header())?;
         for line in reader.lines() {
             let line = line?;
             let mut cells = line.split(',');
             let step = cells.next().and_then(|cell| cell.parse::<u64>().ok());
             let at = cells.next().and_then(|cell| cell.parse::<f64>().ok());
             // A row cut short by a crash is dropped like one of the future; the rows after it are kept.
-            if line.split(',').count() == columns(molecular).len()
+            if line.split(',').count() == layout.columns().len()
                 && step.is_some()
                 && at.is_some_and(|at| at <= time)
             {
@@ -136,6 +128,9 @@ mod tests {
     use super::*;
     use crate::comm::run_local;
     use crate::space::Vec3d;
+    use crate::units::{UnitSystem, Units};
+
+    const GAS: Layout = Layout { molecular: false, units: Units::new(UnitSystem::Reduced) };
 
     pub(crate) fn row(step: u64, time: f64) -> Observables {
         Observables {
@@ -166,12 +161,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("observables.csv");
         let solo = Communicator::solo();
-        let mut record = Record::create(&solo, &path, false).unwrap();
+        let mut record = Record::create(&solo, &path, GAS).unwrap();
         (0..8).for_each(|step| record.append(&solo, &row(step, 0.1 * step as f64)).unwrap());
         drop(record);
         // A crash in the middle of a row.
         write!(OpenOptions::new().append(true).open(&path).unwrap(), "8,0.2").unwrap();
-        let mut record = Record::resume(&solo, &path, false, 0.1 * 4.0).unwrap();
+        let mut record = Record::resume(&solo, &path, GAS, 0.1 * 4.0).unwrap();
         assert_eq!(steps(&path), [0, 1, 2, 3, 4]);
         (4..7).for_each(|step| record.append(&solo, &row(step, 0.1 * step as f64)).unwrap());
         assert_eq!(steps(&path), [0, 1, 2, 3, 4, 5, 6]);
@@ -183,7 +178,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("observables.csv");
         let solo = Communicator::solo();
-        Record::resume(&solo, &path, false, 0.0).unwrap().append(&solo, &row(0, 0.1)).unwrap();
+        Record::resume(&solo, &path, GAS, 0.0).unwrap().append(&solo, &row(0, 0.1)).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         let cells: Vec<_> = text.lines().nth(1).unwrap().split(',').collect();
         assert_eq!(cells[3].parse::<f64>().unwrap(), 1.0 / 3.0);
@@ -194,11 +189,11 @@ mod tests {
     fn accidents_are_errors_on_every_rank() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("missing/observables.csv");
-        let failed = run_local(3, |comm| Record::create(&comm, &path, false).is_err());
+        let failed = run_local(3, |comm| Record::create(&comm, &path, GAS).is_err());
         assert_eq!(failed, [true; 3]);
         let other = folder.path().join("other.csv");
         std::fs::write(&other, "t,E\n0,1\n").unwrap();
-        let error = Record::resume(&Communicator::solo(), &other, false, 1.0).err().unwrap();
+        let error = Record::resume(&Communicator::solo(), &other, GAS, 1.0).err().unwrap();
         assert!(error.to_string().contains("move the file away"), "{error}");
         assert_eq!(std::fs::read_to_string(&other).unwrap(), "t,E\n0,1\n", "a strange file is left alone");
     }
@@ -207,7 +202,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn a_full_disk_says_what_to_do() {
         let solo = Communicator::solo();
-        let error = Record::create(&solo, Path::new("/dev/full"), false).err().unwrap();
+        let error = Record::create(&solo, Path::new("/dev/full"), GAS).err().unwrap();
         assert!(error.to_string().contains("free some space"), "{error}");
     }
 }

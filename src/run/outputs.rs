@@ -8,7 +8,7 @@ use super::schedule::Schedule;
 use crate::comm::Communicator;
 use crate::deck::Checked;
 use crate::deck::plan::{EquationOfState, Plan};
-use crate::observe::{Observables, Record, observe};
+use crate::observe::{Layout, Observables, Record, observe};
 use crate::particles::{Field, Particles, Role};
 use crate::report;
 use crate::snapshot::{self, CheckpointState, Header};
@@ -55,7 +55,7 @@ impl Outputs {
         let plan = &deck.plan;
         let directory = &plan.output.directory;
         comm.agree(if comm.is_root() { prepare(directory, plan.output.overwrite) } else { Ok(()) })?;
-        let record = Record::create(comm, &directory.join("observables.csv"), plan.interaction.is_some())?;
+        let record = Record::create(comm, &directory.join("observables.csv"), Layout::of(plan))?;
         Ok(Self::with(deck, comm, record, Carried::default()))
     }
 
@@ -76,7 +76,7 @@ impl Outputs {
         comm.agree(if comm.is_root() { made() } else { Ok(()) })?;
         let record = {
             let path = directory.join("observables.csv");
-            Record::resume(comm, &path, deck.plan.interaction.is_some(), simulation.time)?
+            Record::resume(comm, &path, Layout::of(&deck.plan), simulation.time)?
         };
         let mut outputs = Self::with(deck, comm, record, carried);
         outputs.first_step = simulation.step;
@@ -214,6 +214,7 @@ impl Outputs {
             &self.comm,
             &simulation.domain.bx,
             &simulation.particles,
+            &simulation.plan.units,
             simulation.step,
             simulation.time,
             dt,
@@ -232,6 +233,8 @@ impl Outputs {
         let header = self.header(simulation);
         let wanted = [
             Field::Velocity,
+            Field::Species,
+            Field::Charge,
             Field::InternalEnergy,
             Field::SmoothingLength,
             Field::Density,
@@ -255,6 +258,7 @@ impl Outputs {
         let mut header = Header::new(simulation.domain.bx);
         header.time = simulation.time;
         header.step = simulation.step;
+        header.units = simulation.plan.units.in_cgs();
         header.title = simulation.plan.title.clone();
         header.deck = self.deck.clone();
         header.adiabatic_index = simulation.plan.sph.as_ref().and_then(|sph| match sph.equation_of_state {

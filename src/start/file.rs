@@ -8,6 +8,7 @@ use crate::particles::{Field, Particles};
 use crate::snapshot::read_snapshot_slice;
 use crate::space::{Boundary, SimulationBox, Vec3d};
 use crate::{Error, Result};
+use std::path::Path;
 
 /// Levels of the grid that counts particles: 64 cells along an edge.
 const LEVELS: u32 = 6;
@@ -23,7 +24,11 @@ pub fn particles(
     fields: &[Field],
 ) -> Result<(SimulationBox, Particles)> {
     let (header, read) = read_snapshot_slice(&start.path, comm)?;
-    let needed = [(Field::Mass, true), (Field::InternalEnergy, plan.sph.is_some())];
+    let needed = [
+        (Field::Mass, plan.species.is_empty()),
+        (Field::InternalEnergy, plan.sph.is_some()),
+        (Field::Species, plan.species.len() > 1),
+    ];
     if let Some((missing, _)) = needed.iter().find(|(field, needed)| *needed && !read.has(*field)) {
         return Err(Error::Content {
             path: start.path.clone(),
@@ -41,6 +46,7 @@ pub fn particles(
         Field::SmoothingLength,
         Field::InternalEnergy,
         Field::Viscosity,
+        Field::Species,
     ];
     for field in kept {
         if !particles.has(field) || !read.has(field) {
@@ -50,6 +56,7 @@ pub fn particles(
             particles.component_mut(field, component).copy_from_slice(read.component(field, component));
         }
     }
+    comm.agree(identify(&mut particles, plan, &start.path))?;
     let bx = match plan.space.corners {
         Some(_) => enclose(plan, comm, &mut particles),
         None => own_box(header.bx, plan, &mut particles),
@@ -58,6 +65,36 @@ pub fn particles(
         guess_smoothing_lengths(&bx, neighbors(plan), comm, &mut particles);
     }
     Ok((bx, particles))
+}
+
+/// Mass and charge of the species.
+///
+/// # Errors
+/// [`Error::Content`] where a particle is of a species that the plan does not have.
+fn identify(particles: &mut Particles, plan: &Plan, path: &Path) -> Result<()> {
+    if plan.species.is_empty() {
+        return Ok(());
+    }
+    for row in 0..particles.len() {
+        let index = if particles.has(Field::Species) { particles.scalar(Field::Species)[row] } else { 0.0 };
+        let Some(kind) = plan.species.get(index as usize).filter(|_| index.fract() == 0.0 && index >= 0.0)
+        else {
+            return Err(Error::Content {
+                path: path.to_owned(),
+                what: format!(
+                    "particle {} is of species {index}, and the deck has {}",
+                    particles.id[row],
+                    plan.species.len()
+                ),
+                remedy: "give the deck a [species.NAME] for each, in the order of the file's numbers".into(),
+            });
+        };
+        particles.scalar_mut(Field::Mass)[row] = kind.mass;
+        if particles.has(Field::Charge) {
+            particles.scalar_mut(Field::Charge)[row] = kind.charge;
+        }
+    }
+    Ok(())
 }
 
 /// The file's box, periodic where the file or the deck says so.

@@ -5,6 +5,7 @@
 //! from a generator of the particle's own (stream `k` of the deck's seed).
 
 mod cells;
+mod composition;
 mod evrard;
 mod file;
 mod glass;
@@ -72,8 +73,9 @@ pub fn particles(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<(
         StartPlan::File(_) => unreachable!("a file has been dealt with above"),
     };
     let mut particles = rows(layout, share.start, plan, fields);
+    composition::assign(&mut particles, plan, total);
     if let (Some(_), Some((temperature, seed))) = (&plan.interaction, thermal(&plan.start)) {
-        heat(&mut particles, comm, temperature, seed);
+        heat(&mut particles, comm, plan.units.boltzmann * temperature, seed);
     }
     let bx = enclose(plan, comm, &mut particles);
     Ok((bx, particles))
@@ -89,8 +91,8 @@ fn thermal(start: &StartPlan) -> Option<(f64, u64)> {
     }
 }
 
-/// Give the particles velocities of the Maxwell-Boltzmann distribution (k_B = 1), without motion of the whole, and scaled
-/// to the temperature exactly, of 3 N - 3 degrees of freedom. Other numbers of ranks give the same velocities to
+/// Give the particles velocities of the Maxwell-Boltzmann distribution of a temperature k_B T (an energy), without motion
+/// of the whole, and scaled to the temperature exactly, of 3 N - 3 degrees of freedom. Other numbers of ranks give the same velocities to
 /// rounding. Collective.
 fn heat(particles: &mut Particles, comm: &Communicator, temperature: f64, seed: u64) {
     // another generator than that of the positions

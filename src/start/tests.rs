@@ -9,6 +9,8 @@ use crate::space::Boundary;
 
 fn plan(start: StartPlan, space: SpacePlan) -> Plan {
     Plan {
+        units: crate::units::Units::new(crate::units::UnitSystem::Reduced),
+        species: Vec::new(),
         title: "a test".into(),
         run: RunPlan {
             end_time: None,

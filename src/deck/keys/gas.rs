@@ -110,11 +110,13 @@ pub(super) const SECTIONS: &[Section] = &[
                 Default::Value("5e-4"),
                 "Allowed error of the relative criterion.",
             ),
-            key("softening", number(NOT_NEGATIVE), Default::Value("0.005"), "Softening length.").also(&[
-                "eps",
-                "epsilon",
-                "softening_length",
-            ]),
+            key(
+                "softening",
+                quantity(NOT_NEGATIVE, Dimension::Length),
+                Default::Value("0.005"),
+                "Softening length.",
+            )
+            .also(&["eps", "epsilon", "softening_length"]),
             key(
                 "softening_kernel",
                 Kind::Choice(SofteningKernel::NAMES),

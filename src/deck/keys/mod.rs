@@ -5,12 +5,12 @@ mod gas;
 mod molecules;
 mod start;
 
-pub use super::kind::{Default, Interval, Key, Kind, Section, quoted};
+pub use super::kind::{Default, Interval, Key, Kind, Section, quoted, titled};
 use super::plan::{
     Arrangement, Coding, Device, Formulation, Kernel, LatticeKind, ListKind, OpeningCriterion, Precision,
     SofteningKernel, Truncation, Velocities,
 };
-use crate::units::Dimension;
+use crate::units::{Dimension, UnitSystem};
 
 const fn key(name: &'static str, kind: Kind, default: Default, meaning: &'static str) -> Key {
     Key { name, kind, default, meaning, synonyms: &[] }
@@ -36,6 +36,10 @@ const fn number(interval: Interval) -> Kind {
     Kind::Number(interval, Dimension::Code)
 }
 
+const fn quantity(interval: Interval, dimension: Dimension) -> Kind {
+    Kind::Number(interval, dimension)
+}
+
 /// More particles than any machine holds: beyond it a number is a slip.
 pub const MOST_PARTICLES: f64 = 1e12;
 const COUNT: Kind = Kind::Integer(between(1.0, MOST_PARTICLES));
@@ -43,9 +47,10 @@ const COUNT: Kind = Kind::Integer(between(1.0, MOST_PARTICLES));
 const EXACT: f64 = 9007199254740992.0;
 const STEPS: Kind = Kind::Integer(between(1.0, EXACT));
 
-const EVERY_TIME: Key =
-    key("every_time", number(POSITIVE), Default::Unset("not by time"), "Interval in simulated time.")
-        .also(&["dt", "interval", "time"]);
+const TIME: Kind = quantity(POSITIVE, Dimension::Time);
+
+const EVERY_TIME: Key = key("every_time", TIME, Default::Unset("not by time"), "Interval in simulated time.")
+    .also(&["dt", "interval", "time"]);
 const EVERY_STEPS: Key =
     key("every_steps", STEPS, Default::Unset("not by steps"), "Interval in steps.").also(&["steps"]);
 const EVERY_WALL: Key = key(
@@ -57,7 +62,8 @@ const EVERY_WALL: Key = key(
 .also(&["every_time", "wall"]);
 
 /// The parts of the table, in the order in which a deck is printed.
-const PARTS: [&[Section]; 6] = [RUN, start::SECTIONS, SPACE, gas::SECTIONS, molecules::SECTIONS, MACHINERY];
+const PARTS: [&[Section]; 7] =
+    [RUN, molecules::MATTER, start::SECTIONS, SPACE, gas::SECTIONS, molecules::SECTIONS, MACHINERY];
 
 /// Every section, in the order in which a deck is printed. A section stands after the one around it.
 pub const SECTIONS: &[Section] = &joined::<{ total(&PARTS) }>(&PARTS);
@@ -98,7 +104,7 @@ const RUN: &[Section] = &[
         &[
             key(
                 "end_time",
-                number(NOT_NEGATIVE),
+                quantity(NOT_NEGATIVE, Dimension::Time),
                 Default::Unset("steps alone ends the run"),
                 "Time at which the run ends.",
             )
@@ -140,10 +146,20 @@ const SPACE: &[Section] = &[section(
             "For all dimensions, or a list of three.",
         )
         .also(&["boundaries", "periodic", "bc"]),
-        key("lower", Kind::Numbers(ANY), Default::Unset("by the start"), "Lower corner of the box.")
-            .also(&["min", "box"]),
-        key("upper", Kind::Numbers(ANY), Default::Unset("by the start"), "Upper corner of the box.")
-            .also(&["max", "size", "lengths"]),
+        key(
+            "lower",
+            Kind::Numbers(ANY, Dimension::Length),
+            Default::Unset("by the start"),
+            "Lower corner of the box.",
+        )
+        .also(&["min", "box"]),
+        key(
+            "upper",
+            Kind::Numbers(ANY, Dimension::Length),
+            Default::Unset("by the start"),
+            "Upper corner of the box.",
+        )
+        .also(&["max", "size", "lengths"]),
     ],
 )];
 
@@ -208,20 +224,19 @@ const MACHINERY: &[Section] = &[
                 Default::Value("1.1"),
                 "Largest ratio of a step to the one before.",
             ),
-            key("largest", number(POSITIVE), Default::Unset("no limit"), "Largest step.")
+            key("largest", TIME, Default::Unset("no limit"), "Largest step.")
                 .also(&["max", "dt_max", "max_dt"]),
             key(
                 "smallest",
-                number(NOT_NEGATIVE),
+                quantity(NOT_NEGATIVE, Dimension::Time),
                 Default::Value("0.0"),
                 "A run that needs a smaller step ends with an error.",
             )
             .also(&["min", "dt_min", "min_dt"]),
-            key("first", number(POSITIVE), Default::Unset("by the criteria"), "First step.")
-                .also(&["initial", "dt0"]),
+            key("first", TIME, Default::Unset("by the criteria"), "First step.").also(&["initial", "dt0"]),
             key(
                 "fixed",
-                number(POSITIVE),
+                TIME,
                 Default::Unset("by the criteria"),
                 "The step itself, instead of all criteria.",
             )
@@ -274,9 +289,15 @@ const MACHINERY: &[Section] = &[
     },
 ];
 
-/// The section of that path.
+/// The section of that path, in which names of the user's may stand for themselves.
 pub fn section_at(path: &str) -> Option<&'static Section> {
-    SECTIONS.iter().find(|section| section.path == path)
+    SECTIONS.iter().find(|section| section.is_at(path))
+}
+
+/// The section of that name directly inside another, else the one there for names of the user's.
+pub fn section_inside(section: &Section, name: &str) -> Option<&'static Section> {
+    let inside = |wanted: &str| sections_inside(section.path).find(|(known, _)| *known == wanted);
+    inside(name).or_else(|| inside("*")).map(|(_, section)| section)
 }
 
 /// The sections directly inside that of `path`, by their last names.

@@ -2,15 +2,53 @@
 
 use super::*;
 
-const EPSILON: Key =
-    key("epsilon", number(POSITIVE), Default::Value("1.0"), "Depth of the energy's minimum.").also(&["eps"]);
+const LENGTH: Kind = quantity(POSITIVE, Dimension::Length);
 
-const SIGMA: Key =
-    key("sigma", number(POSITIVE), Default::Value("1.0"), "Distance at which the energy is 0.");
+const EPSILON: Key = key(
+    "epsilon",
+    quantity(POSITIVE, Dimension::Energy),
+    Default::Value("1.0"),
+    "Depth of the energy's minimum.",
+)
+.also(&["eps"]);
 
-const CUTOFF: Key =
-    key("cutoff", number(POSITIVE), Default::Value("2.5"), "Distance beyond which no pair acts.")
-        .also(&["rc", "r_c", "r_cut", "radius"]);
+const SIGMA: Key = key("sigma", LENGTH, Default::Value("1.0"), "Distance at which the energy is 0.");
+
+const CUTOFF: Key = key("cutoff", LENGTH, Default::Value("2.5"), "Distance beyond which no pair acts.")
+    .also(&["rc", "r_c", "r_cut", "radius"]);
+
+/// What the particles are and what is measured in: printed before the start.
+pub(super) const MATTER: &[Section] = &[
+    section(
+        "units",
+        "What the numbers of the deck mean, and all that is written.",
+        &[key(
+            "system",
+            Kind::Choice(UnitSystem::NAMES),
+            Default::Value("\"reduced\""),
+            "reduced: the constants of nature are 1; molecular: nm, ps, amu, kJ/mol, e, K, and texts such as \"2 fs\".",
+        )
+        .also(&["units", "style"])],
+    ),
+    section("species", "Kinds of molecules, [species.NAME]; without them there is one kind, which has no name.", &[]),
+    section(
+        "species.*",
+        "A kind of molecules, under a name of your choice.",
+        &[
+            key("mass", quantity(POSITIVE, Dimension::Mass), Default::Required, "Mass of a particle.")
+                .also(&["m", "weight"]),
+            key("charge", quantity(ANY, Dimension::Charge), Default::Value("0.0"), "Charge of a particle.")
+                .also(&["q"]),
+            key(
+                "fraction",
+                number(FRACTION),
+                Default::Unset("equal shares"),
+                "Its share of the particles of a start that lays them out at random or on a lattice.",
+            )
+            .also(&["x", "share", "composition"]),
+        ],
+    ),
+];
 
 /// In the order in which a deck is printed.
 pub(super) const SECTIONS: &[Section] = &[
@@ -31,7 +69,7 @@ pub(super) const SECTIONS: &[Section] = &[
             .also(&["shift", "modifier"]),
             key(
                 "switch_start",
-                number(POSITIVE),
+                LENGTH,
                 Default::Unset("required by truncation = \"switched\""),
                 "Distance from which the force is switched off.",
             )
@@ -55,10 +93,15 @@ pub(super) const SECTIONS: &[Section] = &[
         "interaction.yukawa",
         "strength exp(-screening r) / r.",
         &[
-            key("strength", number(ANY), Default::Value("1.0"), "Energy times length; negative attracts.")
+            key("strength", quantity(ANY, Dimension::EnergyLength), Default::Value("1.0"), "Energy times length; negative attracts.")
                 .also(&["a"]),
-            key("screening", number(NOT_NEGATIVE), Default::Value("1.0"), "Inverse of the screening length.")
-                .also(&["kappa"]),
+            key(
+                "screening",
+                quantity(NOT_NEGATIVE, Dimension::InverseLength),
+                Default::Value("1.0"),
+                "Inverse of the screening length.",
+            )
+            .also(&["kappa"]),
             CUTOFF,
         ],
     ),

@@ -22,25 +22,37 @@ const ARRANGEMENT: Key = key(
 )
 .also(&["layout", "glass"]);
 
-const LENGTHS: Key =
-    key("lengths", Kind::Numbers(POSITIVE), Default::Value("1.0"), "Edge lengths of the box, from 0.")
-        .also(&["size", "box", "edges", "box_size"]);
+const LENGTHS: Key = key(
+    "lengths",
+    Kind::Numbers(POSITIVE, Dimension::Length),
+    Default::Value("1.0"),
+    "Edge lengths of the box, from 0.",
+)
+.also(&["size", "box", "edges", "box_size"]);
 
-const DENSITY: Key = key("density", number(POSITIVE), Default::Value("1.0"), "Mass density.").also(&["rho"]);
+const DENSITY: Key = key(
+    "density",
+    quantity(POSITIVE, Dimension::Density),
+    Default::Value("1.0"),
+    "Mass density; with species it may stand in the place of the spacing or the lengths.",
+)
+.also(&["rho"]);
 
 const BOX_ENERGY: Key =
     key("internal_energy", number(NOT_NEGATIVE), Default::Value("1.0"), "Specific internal energy.")
         .also(&["u"]);
 
-const MASS: Key = key("mass", number(POSITIVE), Default::Value("1.0"), "Total mass.").also(&["m"]);
+const MASS: Key =
+    key("mass", quantity(POSITIVE, Dimension::Mass), Default::Value("1.0"), "Total mass.").also(&["m"]);
 
-const RADIUS: Key = key("radius", number(POSITIVE), Default::Value("1.0"), "Radius.").also(&["r", "scale"]);
+const RADIUS: Key = key("radius", quantity(POSITIVE, Dimension::Length), Default::Value("1.0"), "Radius.")
+    .also(&["r", "scale"]);
 
 const TEMPERATURE: Key = key(
     "temperature",
-    number(NOT_NEGATIVE),
+    quantity(NOT_NEGATIVE, Dimension::Temperature),
     Default::Value("0.0"),
-    "Temperature of the velocities with [interaction], k_B = 1; 0 is at rest.",
+    "Temperature of the velocities with [interaction]; 0 is at rest.",
 )
 .also(&["t", "temp"]);
 
@@ -75,7 +87,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 .also(&["n", "particles"]),
             key(
                 "spacing",
-                number(POSITIVE),
+                quantity(POSITIVE, Dimension::Length),
                 Default::Value("1.0"),
                 "Edge of the cell (for hcp its shortest).",
             )

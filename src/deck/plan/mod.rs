@@ -34,6 +34,7 @@ pub use molecules::*;
 pub use start::*;
 
 use crate::space::Boundary;
+use crate::units::Units;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -42,13 +43,18 @@ use std::path::PathBuf;
 pub struct Plan {
     /// Free text, written to logs and files.
     pub title: String,
+    /// What the run computes in.
+    pub units: Units,
     /// How long, where and how precisely.
     pub run: RunPlan,
+    /// The kinds of particles, in the order of the deck; a particle's [`crate::particles::Field::Species`] is its
+    /// index. Empty where all particles are of one kind that has no name.
+    pub species: Vec<SpeciesPlan>,
     /// The initial state.
     pub start: StartPlan,
     /// The box and its boundaries.
     pub space: SpacePlan,
-    /// Hydrodynamics; `None` when the deck has no `[sph]`. At least one of `sph` and `gravity` is there.
+    /// Hydrodynamics; `None` when the deck has no `[sph]`. At least one of `sph`, `gravity` and `interaction` is there.
     pub sph: Option<SphPlan>,
     /// Self-gravity; `None` when the deck has no `[gravity]`.
     pub gravity: Option<GravityPlan>,

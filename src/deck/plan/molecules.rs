@@ -2,6 +2,33 @@
 
 use serde::{Deserialize, Serialize};
 
+/// `[species.NAME]`: a kind of particles.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SpeciesPlan {
+    /// Its name: 1 to 24 letters, digits, `_`, `+` or `-`.
+    pub name: String,
+    /// Mass of a particle, > 0.
+    pub mass: f64,
+    /// Charge of a particle.
+    pub charge: f64,
+    /// Share of the particles of a start that the program lays out, > 0; the shares of all species add up to 1.
+    pub fraction: f64,
+}
+
+/// Whole numbers of particles of each species, `total` in all, as near to the fractions as can be: the largest remainders
+/// are rounded up, of equal ones the first.
+pub fn composition(species: &[SpeciesPlan], total: u64) -> Vec<u64> {
+    let shares: Vec<f64> = species.iter().map(|kind| kind.fraction * total as f64).collect();
+    // a rounding error must not take a particle from a share that is whole
+    let mut counts: Vec<u64> = shares.iter().map(|share| (share + 1e-6).floor() as u64).collect();
+    let mut order: Vec<usize> = (0..species.len()).collect();
+    let remainder = |k: &usize| (shares[*k] - counts[*k] as f64).max(0.0);
+    order.sort_by(|a, b| remainder(b).total_cmp(&remainder(a)));
+    let missing = total.saturating_sub(counts.iter().sum()).min(species.len() as u64);
+    order.iter().take(missing as usize).for_each(|&k| counts[k] += 1);
+    counts
+}
+
 choice! {
     /// What becomes of an interaction at its cutoff.
     Truncation {

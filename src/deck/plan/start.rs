@@ -96,11 +96,11 @@ pub struct UniformBoxStart {
     pub particles: u64,
     /// Edge lengths, > 0; the plan's `space` has the same.
     pub lengths: [f64; 3],
-    /// Mass density, > 0.
+    /// Mass density, > 0; gives the particles their mass where no species does.
     pub density: f64,
     /// Specific internal energy, >= 0.
     pub internal_energy: f64,
-    /// Temperature of the velocities, >= 0, k_B = 1; 0: at rest.
+    /// Temperature of the velocities, >= 0, 0: at rest.
     pub temperature: f64,
     /// The layout.
     pub arrangement: Arrangement,
@@ -117,11 +117,11 @@ pub struct LatticeStart {
     pub cells: [u64; 3],
     /// Edge of the (first dimension of the) cell, > 0.
     pub spacing: f64,
-    /// Mass density, > 0.
+    /// Mass density, > 0; gives the particles their mass where no species does.
     pub density: f64,
     /// Specific internal energy, >= 0.
     pub internal_energy: f64,
-    /// Temperature of the velocities, >= 0, k_B = 1; 0: at rest.
+    /// Temperature of the velocities, >= 0, 0: at rest.
     pub temperature: f64,
     /// Standard deviation of a random displacement per dimension, in units of the spacing, 0 to 0.5.
     pub jitter: f64,
@@ -136,11 +136,11 @@ pub struct RandomStart {
     pub particles: u64,
     /// Edge lengths, > 0; the plan's `space` has the same.
     pub lengths: [f64; 3],
-    /// Mass density, > 0.
+    /// Mass density, > 0; gives the particles their mass where no species does.
     pub density: f64,
     /// Specific internal energy, >= 0.
     pub internal_energy: f64,
-    /// Temperature of the velocities, >= 0, k_B = 1; 0: at rest.
+    /// Temperature of the velocities, >= 0, 0: at rest.
     pub temperature: f64,
     /// Seed of the random numbers.
     pub seed: u64,

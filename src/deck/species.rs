@@ -1,0 +1,89 @@
+//! The kinds of molecules, and what the starts need to know of them.
+
+use super::check::Deck;
+use super::plan::*;
+use crate::units::UnitSystem;
+
+/// More kinds than any force field has atom types in one system: beyond it something is wrong with the deck.
+const MOST_SPECIES: usize = 1000;
+/// Fractions may be rounded to so much of their sum.
+const ROUNDING: f64 = 1e-6;
+
+impl Deck<'_> {
+    /// Every `[species.NAME]`, in the order in which they are written.
+    pub(super) fn species(&mut self) -> Vec<SpeciesPlan> {
+        let sections = self.instances("species.*");
+        if sections.is_empty()
+            && let Some(place) = self.section("species")
+        {
+            let help = "give each kind a section, [species.NAME], with its mass";
+            self.report(Some(place), "[species] names no species".into(), help);
+        }
+        if sections.len() > MOST_SPECIES {
+            let message = format!("the deck has {} species", sections.len());
+            self.report(self.section("species"), message, format!("at most {MOST_SPECIES} species"));
+            return Vec::new();
+        }
+        let mut species: Vec<SpeciesPlan> = sections
+            .iter()
+            .map(|section| SpeciesPlan {
+                name: name_of(section).into(),
+                mass: self.number(section, "mass"),
+                charge: self.number(section, "charge"),
+                fraction: self.optional_number(section, "fraction").unwrap_or(f64::NAN),
+            })
+            .collect();
+        self.fractions(&sections, &mut species);
+        species
+    }
+
+    /// All species have a fraction, or none; together they are 1.
+    fn fractions(&mut self, sections: &[String], species: &mut [SpeciesPlan]) {
+        let count = species.len();
+        let given = sections.iter().filter(|section| self.place(section, "fraction").is_some()).count();
+        if given == 0 {
+            species.iter_mut().for_each(|kind| kind.fraction = 1.0 / count as f64);
+            return;
+        }
+        if let Some(lacking) = sections.iter().find(|section| self.place(section, "fraction").is_none()) {
+            let message = format!("`fraction` is missing in [{lacking}]: other species have one");
+            self.report(self.section(lacking), message, "give every species a fraction, or none");
+            return;
+        }
+        let sum: f64 = species.iter().map(|kind| kind.fraction).sum();
+        // a fraction that is no number has been reported
+        if (sum - 1.0).abs() > ROUNDING {
+            let place = sections.last().and_then(|section| self.place(section, "fraction"));
+            self.report(place, format!("the fractions of the species add up to {sum}"), "make their sum 1");
+        }
+        species.iter_mut().for_each(|kind| kind.fraction /= sum);
+    }
+
+    /// Mean mass of so many particles of a start that the program lays out.
+    pub(super) fn mean_mass(species: &[SpeciesPlan], particles: f64) -> f64 {
+        let counts = composition(species, particles as u64);
+        let mass: f64 = counts.iter().zip(species).map(|(&count, kind)| count as f64 * kind.mass).sum();
+        mass / particles.max(1.0)
+    }
+
+    /// The rules that join units and species with the rest.
+    pub(super) fn joined_species(&mut self, plan: &Plan) {
+        if plan.interaction.is_some() || self.section("interaction").is_some() {
+            return;
+        }
+        if plan.units.system == UnitSystem::Molecular {
+            let message = "molecular units are for molecules, and the deck has no [interaction]".into();
+            let help = "remove [units]: gas and gravity have no units of their own";
+            self.report(self.place("units", "system"), message, help);
+        }
+        if let Some(first) = self.instances("species.*").first() {
+            let message = "species are kinds of molecules, and the deck has no [interaction]".into();
+            self.report(self.section(first), message, "add an [interaction.LAW], or remove the species");
+        }
+    }
+}
+
+/// The user's name in the path of a section.
+pub(super) fn name_of(section: &str) -> &str {
+    section.rsplit('.').next().unwrap_or(section)
+}

@@ -1,0 +1,95 @@
+//! Which particle of a start is of which species.
+
+use crate::deck::plan::{Plan, StartPlan, composition};
+use crate::particles::{Field, Particles};
+
+/// Rounds of the Feistel network; four give a pseudo-random permutation (Luby & Rackoff 1988).
+const ROUNDS: u64 = 4;
+
+/// Give the particles of a start that the program lays out, `total` over all ranks, their species, and with it mass and
+/// charge. Every species has the number of particles that its fraction says, spread at random over the ids; the
+/// same particles whatever the number of ranks.
+pub(super) fn assign(particles: &mut Particles, plan: &Plan, total: u64) {
+    if plan.species.is_empty() {
+        return;
+    }
+    let mut ends = composition(&plan.species, total);
+    for k in 1..ends.len() {
+        ends[k] += ends[k - 1];
+    }
+    let seed = seed_of(&plan.start);
+    for row in particles.owned() {
+        let place = if ends.len() == 1 { 0 } else { shuffled(particles.id[row], total, seed) };
+        let species = ends.partition_point(|&end| end <= place);
+        if particles.has(Field::Species) {
+            particles.scalar_mut(Field::Species)[row] = species as f64;
+        }
+        let kind = &plan.species[species];
+        particles.scalar_mut(Field::Mass)[row] = kind.mass;
+        if particles.has(Field::Charge) {
+            particles.scalar_mut(Field::Charge)[row] = kind.charge;
+        }
+    }
+}
+
+fn seed_of(start: &StartPlan) -> u64 {
+    match start {
+        StartPlan::Evrard(start) => start.seed,
+        StartPlan::UniformBox(start) => start.seed,
+        StartPlan::Lattice(start) => start.seed,
+        StartPlan::Random(start) => start.seed,
+        StartPlan::Plummer(start) => start.seed,
+        StartPlan::File(_) => 0,
+    }
+}
+
+/// The place of `id` in a permutation of 0..total that the seed chooses: a Feistel network on the least even number of
+/// bits that hold the total, walked until it is back in the range (Black & Rogaway 2002). No memory, any id alone.
+fn shuffled(id: u64, total: u64, seed: u64) -> u64 {
+    let half = (u64::BITS - total.saturating_sub(1).leading_zeros()).div_ceil(2).max(1);
+    let mask = (1u64 << half) - 1;
+    let mut value = id;
+    loop {
+        let (mut left, mut right) = (value >> half, value & mask);
+        for round in 0..ROUNDS {
+            (left, right) = (right, left ^ (mixed(right ^ mixed(seed ^ mixed(round))) & mask));
+        }
+        value = left << half | right;
+        if value < total {
+            return value;
+        }
+    }
+}
+
+/// A bijection that leaves no pattern (the finalizer of SplitMix64: Steele, Lea & Flood 2014).
+fn mixed(value: u64) -> u64 {
+    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shuffles_are_permutations() {
+        for total in [1u64, 2, 3, 7, 64, 100, 1000, 4097] {
+            let mut places: Vec<u64> = (0..total).map(|id| shuffled(id, total, 5)).collect();
+            let other = (0..total).filter(|&id| shuffled(id, total, 6) != places[id as usize]).count();
+            assert!(total < 64 || other > total as usize / 2, "the seed counts");
+            places.sort_unstable();
+            assert!(places.iter().copied().eq(0..total), "{total}");
+        }
+    }
+
+    #[test]
+    fn shuffles_leave_no_order() {
+        // the first half of the places, along the ids: as many changes as coin tosses have
+        let total = 10_000;
+        let side: Vec<bool> = (0..total).map(|id| shuffled(id, total, 1) < total / 2).collect();
+        let changes = side.windows(2).filter(|pair| pair[0] != pair[1]).count() as f64;
+        assert!((changes - 5000.0).abs() < 4.0 * 50.0, "{changes}");
+    }
+}
