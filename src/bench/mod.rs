@@ -20,22 +20,33 @@ use crate::{Error, Result};
 pub enum Benchmark {
     /// Building neighbor lists, and their memory, by coding
     Neighbors,
-    /// The laws of the gas over a neighbor list, by precision, list and instructions
+    /// The laws of the case over a neighbor list, by precision, list and instructions
     Sweep,
     /// The tree's time and its error against direct summation, by opening angle
     Gravity,
-    /// Whole steps of the Evrard collapse, by phase; under mpirun, on all ranks
+    /// Whole steps, by phase; under mpirun, on all ranks
     Step,
+}
+
+/// What is simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Case {
+    /// The Evrard collapse at its start: volume elements and gravity
+    Evrard,
+    /// The Lennard-Jones liquid of inputs/lj-liquid.toml, whose number of atoms is the next 4 k^3
+    Liquid,
 }
 
 /// How to measure.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// What is simulated.
+    pub case: Case,
     /// Number of particles.
     pub particles: u64,
     /// How often each is measured; steps of [`Benchmark::Step`].
     pub repeats: usize,
-    /// `section.key=value` options over the deck of the Evrard collapse.
+    /// `section.key=value` options over the case's deck.
     pub overrides: Vec<String>,
 }
 
@@ -137,13 +148,22 @@ pub fn measure(benchmark: Benchmark, settings: &Settings, comm: &Communicator) -
     Ok(table)
 }
 
-/// The Evrard collapse of so many particles, before its first forces.
-fn evrard(settings: &Settings, comm: &Communicator) -> Result<Simulation> {
-    let particles = format!("start.evrard.particles={}", settings.particles);
-    let mut overrides = vec![particles, "sph.neighbors=100".to_owned()];
+/// The case with so many particles, before its first forces.
+fn simulation(settings: &Settings, comm: &Communicator) -> Result<Simulation> {
+    let (name, deck, mut overrides) = match settings.case {
+        Case::Evrard => {
+            let particles = format!("start.evrard.particles={}", settings.particles);
+            let deck = deck::template("evrard").unwrap_or_default();
+            ("the deck of the Evrard collapse", deck, vec![particles, "sph.neighbors=100".to_owned()])
+        }
+        Case::Liquid => {
+            let cells = (settings.particles as f64 / 4.0).cbrt().ceil() as u64;
+            let deck = include_str!("../../inputs/lj-liquid.toml").to_owned();
+            ("the deck of the liquid", deck, vec![format!("start.lattice.cells={cells}")])
+        }
+    };
     overrides.extend(settings.overrides.iter().cloned());
-    let deck = deck::template("evrard").unwrap_or_default();
-    let plan = deck::examine("the deck of the Evrard collapse", &deck, &overrides)
+    let plan = deck::examine(name, &deck, &overrides)
         .map_err(|report| Error::Deck { report: report.to_string() })?
         .plan;
     let (space, particles) = crate::start::particles(&plan, comm, &Simulation::fields(&plan))?;
@@ -169,7 +189,12 @@ mod tests {
     use super::*;
 
     fn settings() -> Settings {
-        Settings { particles: 600, repeats: 1, overrides: vec!["sph.neighbors=40".into()] }
+        Settings {
+            case: Case::Evrard,
+            particles: 600,
+            repeats: 1,
+            overrides: vec!["sph.neighbors=40".into()],
+        }
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! `bench neighbors`: how long a list takes to build and how large it is, by kind and coding.
 
-use super::{Cell, Settings, Table, evrard, median};
+use super::{Cell, Settings, Table, median, simulation};
 use crate::Result;
 use crate::comm::Communicator;
 use crate::neighbors::{ClusterList, Coding, ListBytes, ListRequest, NeighborList, ParticleList};
 
-/// Lists of the Evrard sphere at its start, with the radii that a step asks for.
+/// Lists of a case at its start, with the radii that a step asks for.
 pub(super) fn table(settings: &Settings, comm: &Communicator) -> Result<Table> {
-    let mut simulation = evrard(settings, comm)?;
+    let mut simulation = simulation(settings, comm)?;
     simulation.evaluate_forces(0.0)?;
     let (bx, particles) = (&simulation.domain.bx, &simulation.particles);
     let radius = simulation.neighborhood.radius();

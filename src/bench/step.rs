@@ -1,13 +1,13 @@
-//! `bench step`: whole steps of the Evrard collapse, by phase, over all ranks.
+//! `bench step`: whole steps, by phase, over all ranks.
 
-use super::{Cell, Settings, Table, evrard};
+use super::{Cell, Settings, Table, simulation};
 use crate::Result;
 use crate::clock::Clock;
 use crate::comm::Communicator;
 
 /// So many steps after the first forces, without outputs.
 pub(super) fn table(settings: &Settings, comm: &Communicator) -> Result<Table> {
-    let mut simulation = evrard(settings, comm)?;
+    let mut simulation = simulation(settings, comm)?;
     simulation.evaluate_forces(0.0)?;
     simulation.choose_step(None);
     simulation.clock = Clock::new();
@@ -32,13 +32,12 @@ pub(super) fn table(settings: &Settings, comm: &Communicator) -> Result<Table> {
     }
     let mut memory = [peak_memory()];
     comm.all_sum(&mut memory);
+    let mut particles = [simulation.particles.owned().len() as u64];
+    comm.all_sum(&mut particles);
     table.remarks.extend([
         ("updates per second", Cell::Number(phases.rate(), 0)),
         ("updates per second and core", Cell::Number(phases.rate_per_core(), 0)),
-        (
-            "peak memory per particle in bytes",
-            Cell::Number(memory[0] as f64 / settings.particles.max(1) as f64, 0),
-        ),
+        ("peak memory per particle in bytes", Cell::Number(memory[0] as f64 / particles[0].max(1) as f64, 0)),
     ]);
     Ok(table)
 }

@@ -1,11 +1,12 @@
-//! `bench sweep`: how long the laws of the gas take over a list.
+//! `bench sweep`: how long the laws of a case take over a list.
 
-use super::{Cell, Settings, Table, evrard, median};
+use super::{Cell, Settings, Table, median, simulation};
 use crate::Result;
 use crate::comm::Communicator;
 use crate::laws::{
-    density, divergence_gradient, gradient_matrix, momentum_energy_standard, momentum_energy_volume,
-    number_density, velocity_gradient, volume_elements,
+    density, divergence_gradient, gradient_matrix, lennard_jones, lennard_jones_switched, mie,
+    momentum_energy_standard, momentum_energy_volume, number_density, velocity_gradient, volume_elements,
+    yukawa,
 };
 use crate::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList};
 use crate::pair::{Instructions, Kernel, PairLaw, Pass, Precision, sweep_with};
@@ -30,7 +31,7 @@ struct Way {
 const MIXED: Way = Way { kind: Kind::Full, precision: Precision::Mixed, instructions: Instructions::Best };
 const DOUBLE: Way = Way { precision: Precision::Double, ..MIXED };
 
-/// The ways compared for one law; the others show the first two.
+/// The ways compared for one law of a case; the others show the first.
 const WAYS: [Way; 9] = [
     MIXED,
     DOUBLE,
@@ -43,25 +44,23 @@ const WAYS: [Way; 9] = [
     Way { instructions: Instructions::Baseline, ..DOUBLE },
 ];
 
-/// Sweeps over the Evrard sphere at its start.
+/// Sweeps over the particles of a case at its start.
 pub(super) fn table(settings: &Settings, comm: &Communicator) -> Result<Table> {
-    let mut simulation = evrard(settings, comm)?;
+    let mut simulation = simulation(settings, comm)?;
     simulation.evaluate_forces(0.0)?;
-    let radius = simulation.neighborhood.radius().to_vec();
+    let listed = simulation.neighborhood.radius().to_vec();
     let bx = simulation.domain.bx;
-    let request = |symmetric| ListRequest::of(&bx, &simulation.particles, &radius, symmetric, Coding::Nibble);
+    let request = |symmetric| ListRequest::of(&bx, &simulation.particles, &listed, symmetric, Coding::Nibble);
     let lists = Lists {
         full: NeighborList::Clustered(ClusterList::build(&request(false))?),
         half: NeighborList::Clustered(ClusterList::build(&request(true))?),
         per_particle: NeighborList::PerParticle(ParticleList::build(&request(false))?),
     };
-    let h = simulation.particles.scalar(Field::SmoothingLength);
-    let support: Vec<f64> = h.iter().map(|h| 2.0 * h).collect();
-    let pass = Pass { bx: &bx, radius: &support, precision: Precision::Mixed, active: None };
-    let name = simulation.plan.sph.as_ref().map_or("sinc-6", |sph| sph.kernel.name());
-    let kernel =
-        Kernel::named(name).unwrap_or_else(|| unreachable!("the plan has a kernel that the passes lack"));
-    let beta = 2.0;
+    let radius: Vec<f64> = match &simulation.plan.interaction {
+        Some(interaction) => vec![interaction.cutoff; listed.len()],
+        None => simulation.particles.scalar(Field::SmoothingLength).iter().map(|h| 2.0 * h).collect(),
+    };
+    let pass = Pass { bx: &bx, radius: &radius, precision: Precision::Mixed, active: None };
     let mut bench = Bench {
         table: Table::new(&[
             "law",
@@ -77,21 +76,12 @@ pub(super) fn table(settings: &Settings, comm: &Communicator) -> Result<Table> {
         lists,
         pass,
     };
-    bench.law(&number_density::Law { kernel }, &WAYS[..2]);
-    bench.law(&density::Law { kernel }, &WAYS[..2]);
-    bench.law(&volume_elements::Law { kernel }, &WAYS[..2]);
-    bench.law(&gradient_matrix::Law { kernel }, &WAYS[..2]);
-    bench.law(&velocity_gradient::Law { kernel }, &WAYS[..2]);
-    bench.law(&divergence_gradient::Law { kernel }, &WAYS[..2]);
-    bench.law(&momentum_energy_standard::Law { kernel, beta, conductivity: 0.0 }, &WAYS[..2]);
-    let momentum = momentum_energy_volume::Law {
-        kernel,
-        beta,
-        conductivity: 0.0,
-        crossing_start: 0.1,
-        crossing_slope: 10.0,
-    };
-    bench.law(&momentum, &WAYS);
+    if let Some(sph) = &simulation.plan.sph {
+        bench.gas(sph.kernel.name());
+    }
+    if let Some(interaction) = &simulation.plan.interaction {
+        bench.molecules(interaction.cutoff);
+    }
     Ok(bench.table)
 }
 
@@ -110,6 +100,36 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
+    /// The laws of the gas.
+    fn gas(&mut self, kernel: &str) {
+        let kernel = Kernel::named(kernel)
+            .unwrap_or_else(|| unreachable!("the plan has a kernel that the passes lack"));
+        let beta = 2.0;
+        self.law(&number_density::Law { kernel }, &WAYS[..2]);
+        self.law(&density::Law { kernel }, &WAYS[..2]);
+        self.law(&volume_elements::Law { kernel }, &WAYS[..2]);
+        self.law(&gradient_matrix::Law { kernel }, &WAYS[..2]);
+        self.law(&velocity_gradient::Law { kernel }, &WAYS[..2]);
+        self.law(&divergence_gradient::Law { kernel }, &WAYS[..2]);
+        self.law(&momentum_energy_standard::Law { kernel, beta, conductivity: 0.0 }, &WAYS[..2]);
+        let momentum = momentum_energy_volume::Law {
+            kernel,
+            beta,
+            conductivity: 0.0,
+            crossing_start: 0.1,
+            crossing_slope: 10.0,
+        };
+        self.law(&momentum, &WAYS);
+    }
+
+    /// The laws of molecules, of unit strength and length.
+    fn molecules(&mut self, cutoff: f64) {
+        self.law(&lennard_jones::Law::truncated(1.0, 1.0), &WAYS);
+        self.law(&lennard_jones_switched::Law::new(1.0, 1.0, 0.8 * cutoff, cutoff), &WAYS[..4]);
+        self.law(&mie::Law::truncated(1.0, 1.0, 12.0, 6.0), &WAYS[..4]);
+        self.law(&yukawa::Law { strength: 1.0, screening: 1.0, shift: 0.0 }, &WAYS[..4]);
+    }
+
     fn law<L: PairLaw>(&mut self, law: &L, ways: &[Way]) {
         for way in ways {
             let pass = Pass { precision: way.precision, ..self.pass };

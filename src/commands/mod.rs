@@ -10,7 +10,7 @@ mod schema;
 mod threads;
 mod validate;
 
-use crate::bench::{Benchmark, Settings};
+use crate::bench::{Benchmark, Case, Settings};
 use crate::observe::averages::Selection;
 use crate::{Error, Result, report};
 use clap::{Args, Parser, Subcommand};
@@ -118,6 +118,9 @@ enum Command {
         /// What to measure
         #[arg(value_enum)]
         benchmark: Benchmark,
+        /// What is simulated
+        #[arg(long, value_enum, default_value_t = Case::Evrard)]
+        case: Case,
         /// Number of particles
         #[arg(long, default_value_t = 65_465, value_parser = clap::value_parser!(u64).range(200..1_000_000_000))]
         particles: u64,
@@ -127,7 +130,7 @@ enum Command {
         /// Threads of a rank [default: its share of the cores]
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..10_000))]
         threads: Option<u64>,
-        /// Set a key over the deck of the Evrard collapse: --set run.precision=double
+        /// Set a key over the case's deck: --set run.precision=double
         #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
         set: Vec<String>,
         /// Print JSON instead of a table
@@ -180,10 +183,10 @@ pub fn main(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode
     if let Command::Run { deck, restart } = &command {
         return ExitCode::from(run::run(&deck.deck, &deck.set, restart.as_deref()));
     }
-    if let Command::Bench { benchmark, particles, repeats, threads, set, json } = command {
+    if let Command::Bench { benchmark, case, particles, repeats, threads, set, json } = command {
         let usual = if benchmark == Benchmark::Step { 20 } else { 5 };
         let repeats = repeats.unwrap_or(usual) as usize;
-        let settings = Settings { particles, repeats, overrides: set };
+        let settings = Settings { case, particles, repeats, overrides: set };
         return ExitCode::from(bench::bench(benchmark, &settings, threads.map(|count| count as usize), json));
     }
     if !root {
