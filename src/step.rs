@@ -9,6 +9,7 @@ use crate::molecules::Molecules;
 use crate::motion::time_step::Limit;
 use crate::motion::{leapfrog, time_step};
 use crate::neighbors::{Neighborhood, Reach};
+use crate::observe::{Observables, observe};
 use crate::pair::Precision;
 use crate::particles::{Field, Particles, Role};
 use crate::space::SimulationBox;
@@ -46,6 +47,8 @@ pub struct Simulation {
     pub next_step: f64,
     /// Which criterion set it.
     pub limit: Limit,
+    /// Whether the energies of molecules are those of the present positions.
+    energies_known: bool,
 }
 
 impl Simulation {
@@ -92,6 +95,7 @@ impl Simulation {
             step: 0,
             next_step: 0.0,
             limit: Limit::Setting,
+            energies_known: false,
             plan,
         }
     }
@@ -128,6 +132,7 @@ impl Simulation {
     /// # Errors
     /// With step 0, on all ranks: positions or rates that are not finite, a periodic box too small for the supports.
     pub fn evaluate_forces(&mut self, dt: f64) -> Result<()> {
+        self.energies_known = false;
         self.sync()?;
         self.smooth()?;
         self.particles.fill(Field::Acceleration, 0.0);
@@ -150,6 +155,25 @@ impl Simulation {
         }
         let checked = self.check_rates();
         self.domain.comm.agree(checked)
+    }
+
+    /// Observe all particles after a step of length `dt` (0 if there was none); collective.
+    pub fn observe(&mut self, dt: f64) -> Observables {
+        self.evaluate_energies();
+        let (comm, bx, units) = (&self.domain.comm, &self.domain.bx, &self.plan.units);
+        observe(comm, bx, &self.particles, units, self.step, self.time, dt)
+    }
+
+    /// Energies and virials of molecules at the present positions, which a step does without.
+    pub fn evaluate_energies(&mut self) {
+        if self.energies_known {
+            return;
+        }
+        if let Some(molecules) = &self.molecules {
+            molecules.energies(&self.domain, &self.neighborhood, &mut self.particles);
+            self.clock.lap("pair energies");
+        }
+        self.energies_known = true;
     }
 
     /// Bring owners, order, halos and the list up to date.

@@ -6,9 +6,8 @@ mod common;
 
 use common::{difference, evolved, plan, started};
 use hilbrium::comm::Communicator;
-use hilbrium::observe::{Molecular, Observables, observe};
+use hilbrium::observe::Molecular;
 use hilbrium::particles::Field;
-use hilbrium::step::Simulation;
 
 fn liquid(settings: &str, cells: usize, step: f64, skin: f64) -> String {
     format!(
@@ -34,23 +33,17 @@ fn liquid(settings: &str, cells: usize, step: f64, skin: f64) -> String {
     )
 }
 
-fn seen(simulation: &Simulation) -> Observables {
-    let comm = Communicator::solo();
-    let (step, time) = (simulation.step, simulation.time);
-    observe(&comm, &simulation.domain.bx, &simulation.particles, &simulation.plan.units, step, time, 0.0)
-}
-
 /// Largest deviation of the energy per particle from its start over a time of 1.
 fn wander(precision: &str, step: f64) -> f64 {
     let deck = liquid(&format!("[run]\nsteps = 1\nprecision = \"{precision}\""), 5, step, 0.12);
     let mut simulation = started(&plan(&deck), &Communicator::solo());
-    let first = seen(&simulation);
+    let first = simulation.observe(0.0);
     let mut most = 0.0f64;
     while simulation.time < 1.0 {
         simulation.advance(step).expect("a step");
-        most = most.max((seen(&simulation).total_energy() - first.total_energy()).abs());
+        most = most.max((simulation.observe(0.0).total_energy() - first.total_energy()).abs());
     }
-    let last = seen(&simulation);
+    let last = simulation.observe(0.0);
     assert!(last.momentum.norm() < 1e-5 * last.particles as f64, "{}", last.momentum);
     most / last.particles as f64
 }
@@ -79,8 +72,8 @@ fn ranks_threads_and_skins_give_the_serial_trajectory() {
 #[test]
 fn a_start_has_the_temperature_asked_for_and_no_motion() {
     let deck = liquid("[run]\nsteps = 1", 6, 0.002, 0.1);
-    let simulation = started(&plan(&deck), &Communicator::solo());
-    let start = seen(&simulation);
+    let mut simulation = started(&plan(&deck), &Communicator::solo());
+    let start = simulation.observe(0.0);
     let Some(Molecular { temperature, .. }) = start.molecular else { panic!("molecules") };
     assert!((temperature - 1.44).abs() < 1e-12, "{temperature}");
     assert!(start.momentum.norm() < 1e-11);

@@ -207,7 +207,7 @@ fn battery<L: PairLaw>(law: &L) {
                         "{} over {name}, scene {seed}, {precision:?}, {instructions:?}: {error:e}",
                         L::NAME
                     );
-                    assert!(statistics.useful_pairs > 0 && statistics.useful_pairs <= statistics.lane_pairs);
+                    assert!(statistics.lane_pairs > 0);
                     assert!(swept.scalar(Field::Work)[swept.owned()].iter().all(|&work| work > 0.0));
                 }
             }
@@ -223,35 +223,6 @@ fn either_cutoff_agrees_with_naive() {
 #[test]
 fn own_cutoff_agrees_with_naive() {
     battery(&probe_own::Law { strength: 0.7 });
-}
-
-#[test]
-fn useful_pairs_are_counted_once() {
-    let bx = &boxes()[1];
-    let (particles, radius) = scene(0, bx);
-    let owned = particles.owned();
-    let (mut full, mut half) = (0, 0);
-    for i in owned.clone() {
-        for j in (0..particles.len()).filter(|&j| j != i && !particles.ghost(j)) {
-            let d = particles.vector_at(Field::Position, i) - particles.vector_at(Field::Position, j);
-            if bx.shortest(d).norm() < radius[i].max(radius[j]) {
-                full += 1;
-                half += u64::from(j > i || !owned.contains(&j));
-            }
-        }
-    }
-    for (name, list) in lists(&particles) {
-        let pass = Pass { bx, radius: &radius, precision: Precision::Double, active: None };
-        let law = probe_either::Law { strength: 1.0 };
-        let counted = sweep_with(&law, &pass, &list, &mut particles.clone(), Instructions::Best).useful_pairs;
-        // The cluster with the border of owned and halo rows is evaluated whole.
-        match name {
-            "half particles" => assert_eq!(counted, half, "{name}"),
-            "particles" => assert_eq!(counted, full, "{name}"),
-            "half clusters" => assert!(counted >= half && counted < half + 300, "{counted} {half}"),
-            _ => assert!(counted >= full && counted < full + 300, "{counted} {full}"),
-        }
-    }
 }
 
 #[test]

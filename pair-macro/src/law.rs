@@ -141,7 +141,7 @@ fn signature(module: &Module, name: &str, wanted: &[&str], output: &str) -> Resu
 }
 
 /// The implementations of `Columns` and `PairLaw`.
-pub fn implementation(name: &Ident, module: &Module, own: bool) -> Result<TokenStream> {
+pub fn implementation(name: &Ident, module: &Module, cutoff: &TokenStream) -> Result<TokenStream> {
     let (law, sums) = (required(module, "Law")?, required(module, "Sums")?);
     let particle = module.structure("Particle");
     let interact: &[&str] = match particle {
@@ -190,7 +190,6 @@ pub fn implementation(name: &Ident, module: &Module, own: bool) -> Result<TokenS
         (true, false) => quote!(finish((), *self, sums)),
         _ => quote!(sums),
     };
-    let cutoff = if own { quote!(Cutoff::Own) } else { quote!(Cutoff::Either) };
     let name = name.to_string();
     Ok(quote! {
         #(#all_columns)*

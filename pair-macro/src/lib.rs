@@ -18,7 +18,7 @@ use syn::{Error, Ident, Item, ItemFn, ItemMod, ItemStruct, Result};
 /// particles), `struct Sums`, `fn interact`, and optionally `struct Output` with `fn finish`.
 ///
 /// `#[pair(cutoff = own)]` lets the pair act on i when r < radius of i, `#[pair(cutoff = either)]`, the default, when
-/// r < the larger radius of the two. Fields of `Particle` and `Output` (or `Sums` where there is no `finish`) are
+/// r < the larger radius of the two, `#[pair(cutoff = common)]` when r < the one radius of all. Fields of `Particle` and `Output` (or `Sums` where there is no `finish`) are
 /// named after `Field`. Fields of `Sums` may be marked `#[odd]` or `#[even]` under exchange of i and j, and `#[min]`
 /// or `#[max]` where they are not added.
 #[proc_macro_attribute]
@@ -43,7 +43,7 @@ impl Module {
 }
 
 fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
-    let own = cutoff_is_own(options)?;
+    let cutoff = cutoff(options)?;
     let module: ItemMod = syn::parse2(item)?;
     let Some((_, items)) = &module.content else {
         return Err(Error::new_spanned(&module, "a pair law is a module with its body"));
@@ -57,7 +57,7 @@ fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
         }
     }
     let cuda = print::module(&module.ident, &parts)?;
-    let implementation = law::implementation(&module.ident, &parts, own)?;
+    let implementation = law::implementation(&module.ident, &parts, &cutoff)?;
 
     let mut lift = lift::Lift::new(&parts);
     let mut structs = parts.structs.clone();
@@ -80,19 +80,20 @@ fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     })
 }
 
-/// `cutoff = own` or `cutoff = either` (the default).
-fn cutoff_is_own(options: TokenStream) -> Result<bool> {
+/// `cutoff = own`, `either` (the default) or `common`, as a member of `Cutoff`.
+fn cutoff(options: TokenStream) -> Result<TokenStream> {
+    const HELP: &str = "write #[pair(cutoff = own)], #[pair(cutoff = either)] or #[pair(cutoff = common)]";
     if options.is_empty() {
-        return Ok(false);
+        return Ok(quote!(Cutoff::Either));
     }
-    let option: syn::MetaNameValue = syn::parse2(options.clone()).map_err(|_| {
-        Error::new_spanned(&options, "write #[pair(cutoff = own)] or #[pair(cutoff = either)]")
-    })?;
+    let option: syn::MetaNameValue =
+        syn::parse2(options.clone()).map_err(|_| Error::new_spanned(&options, HELP))?;
     let value = &option.value;
     match (option.path.is_ident("cutoff"), quote!(#value).to_string().as_str()) {
-        (true, "own") => Ok(true),
-        (true, "either") => Ok(false),
-        _ => Err(Error::new_spanned(&option, "write #[pair(cutoff = own)] or #[pair(cutoff = either)]")),
+        (true, "own") => Ok(quote!(Cutoff::Own)),
+        (true, "either") => Ok(quote!(Cutoff::Either)),
+        (true, "common") => Ok(quote!(Cutoff::Common)),
+        _ => Err(Error::new_spanned(&option, HELP)),
     }
 }
 

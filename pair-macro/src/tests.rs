@@ -73,10 +73,11 @@ fn refuses_all_else() {
 }
 
 #[test]
-fn cutoff_is_own_or_either() {
+fn cutoff_is_own_either_or_common() {
     let tokens = |text| proc_macro2::TokenStream::from_str(text).expect("tokens");
     let with = |options| expand(tokens(options), tokens(LENNARD_JONES)).map(|t| t.to_string());
     assert!(with("cutoff = own").expect("own").contains("Cutoff :: Own"));
     assert!(with("cutoff = either").expect("either").contains("Cutoff :: Either"));
+    assert!(with("cutoff = common").expect("common").contains("Cutoff :: Common"));
     assert!(with("cutoff = other").is_err() && with("own").is_err() && with("reach = own").is_err());
 }

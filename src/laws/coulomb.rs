@@ -6,7 +6,7 @@ pub use coulomb::*;
 
 /// V(r) = f q_i q_j (1 / r + k r^2 - c) within the cutoff r_c: plain with k = 0; with a medium of relative permittivity e
 /// beyond it (Tironi et al. 1995, J. Chem. Phys. 102, 5451) k = (e - 1) / ((2 e + 1) r_c^3) and c = 1 / r_c + k r_c^2.
-#[pair]
+#[pair(cutoff = common)]
 pub mod coulomb {
     /// The constant f = 1 / (4 pi epsilon_0) in the units of the run, k and c.
     struct Law {

@@ -10,7 +10,7 @@ pub use lennard_jones::*;
 ///
 /// Energy and virial of a pair belong to its particles in halves. A shift of V at the cutoff makes the energy
 /// continuous there, not the force.
-#[pair]
+#[pair(cutoff = common)]
 pub mod lennard_jones {
     /// Depth epsilon, sigma^2, and what the energy is lowered by.
     struct Law {

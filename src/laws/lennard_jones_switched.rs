@@ -7,7 +7,7 @@ pub use lennard_jones_switched::*;
 /// Lennard-Jones whose force goes to zero with continuous slope between a radius r_1 and the cutoff (van der Spoel & van
 /// Maaren 2006, J. Chem. Theory Comput. 2, 1): to the force a / r^(a + 1) of each power a = 6, 12 is added
 /// A_a x^2 + B_a x^3 with x = r - r_1 > 0, and its integral to the energy, which is shifted to zero at the cutoff.
-#[pair]
+#[pair(cutoff = common)]
 pub mod lennard_jones_switched {
     /// The coefficients 4 epsilon sigma^a of both powers, r_1, and per power A, B, and the energy's shift C.
     struct Law {

@@ -5,7 +5,7 @@ use crate::pair::language::*;
 pub use mie::*;
 
 /// V(r) = C epsilon [(sigma/r)^n - (sigma/r)^m] - shift, C = n / (n - m) (n / m)^(m / (n - m)) (Mie 1903), n > m > 0.
-#[pair]
+#[pair(cutoff = common)]
 pub mod mie {
     /// C epsilon, sigma^2, the powers n and m, and what the energy is lowered by.
     struct Law {

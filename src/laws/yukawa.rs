@@ -5,7 +5,7 @@ use crate::pair::language::*;
 pub use yukawa::*;
 
 /// V(r) = strength exp(-kappa r) / r - shift (Yukawa 1935; Debye & Hueckel 1923 for charges in a plasma or an electrolyte).
-#[pair]
+#[pair(cutoff = common)]
 pub mod yukawa {
     /// Strength (energy times length), screening kappa (1 / length), and what the energy is lowered by.
     struct Law {

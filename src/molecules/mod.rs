@@ -3,8 +3,8 @@
 use crate::deck::plan::{self, InteractionPlan, Truncation};
 use crate::domain::Domain;
 use crate::laws::{lennard_jones, lennard_jones_switched, mie, yukawa};
-use crate::neighbors::Neighborhood;
-use crate::pair::{PairLaw, Pass, Precision, sweep};
+use crate::neighbors::{NeighborList, Neighborhood};
+use crate::pair::{Energies, Forces, PairLaw, Pass, Precision, sweep};
 use crate::particles::{Field, Particles};
 
 /// The interaction with its constants.
@@ -54,14 +54,9 @@ impl Molecules {
         Molecules { interaction, cutoff: plan.cutoff, precision }
     }
 
-    /// Add the accelerations of the owned particles; force, energy and virial are left in their columns.
+    /// Add the accelerations of the owned particles, and leave the forces in their column.
     pub fn forces(&self, domain: &Domain, neighborhood: &Neighborhood, particles: &mut Particles) {
-        match &self.interaction {
-            Interaction::LennardJones(law) => self.sweep(law, domain, neighborhood, particles),
-            Interaction::LennardJonesSwitched(law) => self.sweep(law, domain, neighborhood, particles),
-            Interaction::Mie(law) => self.sweep(law, domain, neighborhood, particles),
-            Interaction::Yukawa(law) => self.sweep(law, domain, neighborhood, particles),
-        }
+        self.evaluate(Wanted::Forces, domain, neighborhood, particles);
         let owned = particles.owned();
         for c in 0..3 {
             let [acceleration, force, mass] =
@@ -72,9 +67,15 @@ impl Molecules {
         }
     }
 
-    fn sweep<L: PairLaw>(
+    /// Leave energies and virials at the present positions in their columns, where their halos and the list are those of
+    /// the last forces.
+    pub fn energies(&self, domain: &Domain, neighborhood: &Neighborhood, particles: &mut Particles) {
+        self.evaluate(Wanted::Energies, domain, neighborhood, particles);
+    }
+
+    fn evaluate(
         &self,
-        law: &L,
+        wanted: Wanted,
         domain: &Domain,
         neighborhood: &Neighborhood,
         particles: &mut Particles,
@@ -82,6 +83,28 @@ impl Molecules {
         let Some(list) = neighborhood.list() else { return };
         let radius = vec![self.cutoff; particles.len()];
         let pass = Pass { bx: &domain.bx, radius: &radius, precision: self.precision, active: None };
-        sweep(law, &pass, list, particles);
+        let (pass, list) = (&pass, list);
+        match &self.interaction {
+            Interaction::LennardJones(law) => wanted.sweep(law, pass, list, particles),
+            Interaction::LennardJonesSwitched(law) => wanted.sweep(law, pass, list, particles),
+            Interaction::Mie(law) => wanted.sweep(law, pass, list, particles),
+            Interaction::Yukawa(law) => wanted.sweep(law, pass, list, particles),
+        }
+    }
+}
+
+/// What is evaluated of an interaction.
+#[derive(Clone, Copy, Debug)]
+enum Wanted {
+    Forces,
+    Energies,
+}
+
+impl Wanted {
+    fn sweep<L: PairLaw>(self, law: &L, pass: &Pass, list: &NeighborList, particles: &mut Particles) {
+        match self {
+            Wanted::Forces => sweep(&Forces(*law), pass, list, particles),
+            Wanted::Energies => sweep(&Energies(*law), pass, list, particles),
+        };
     }
 }

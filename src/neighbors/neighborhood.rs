@@ -74,7 +74,8 @@ impl Neighborhood {
         let serves = self.plan.skin > 0.0
             && self.list.is_some()
             && !self.skin.exceeded(&domain.bx, particles, &self.reach(particles), &domain.comm);
-        self.limits = serves.then(|| self.skin.limits(&domain.bx, particles));
+        let grow = serves && self.reach == Reach::Supports;
+        self.limits = grow.then(|| self.skin.limits(&domain.bx, particles));
         serves
     }
 
@@ -109,9 +110,9 @@ impl Neighborhood {
         periodic.min(bx.lengths().max())
     }
 
-    /// The list will not be used again.
+    /// The next step has to build a list.
     pub fn invalidate(&mut self) {
-        self.list = None;
+        self.skin.forget();
     }
 
     /// Build the list for the rows as they are now. Collective.

@@ -69,23 +69,33 @@ pub trait Lanes: Real {
     fn spread(token: Self::Token, values: &[Self::Scalar], first: usize) -> Self;
     /// The mask as bits, lane 0 lowest.
     fn bits(mask: Self::Mask) -> u64;
+    /// Eight values plus one.
+    fn shift(token: Self::Token, values: &[Self::Scalar], by: f64, shifted: &mut [Self::Scalar]);
     /// A mask from bits.
     fn mask(token: Self::Token, bits: u64) -> Self::Mask;
     /// The lanes.
     fn lanes(&self) -> &[Self::Scalar];
 
-    /// The rows joined into eight values, in double precision.
+    /// Neighboring lanes joined: those of `self` fill the first half, those of `other` the second.
+    fn halve(self, other: Self, reduction: Reduction) -> Self;
+    /// The rows joined, and then with what the target has.
+    fn fold_into(self, reduction: Reduction, target: &mut [Self::Scalar]);
+
+    /// The lanes of each row joined: row k of vector g comes to lane `g * ROWS + k`; G is 1, 2 or 4.
     #[inline(always)]
-    fn fold(self, reduction: Reduction) -> [f64; CLUSTER] {
-        let lanes = self.lanes();
-        let mut folded = [0.0; CLUSTER];
-        for (k, value) in folded.iter_mut().enumerate() {
-            *value = lanes[k].to_f64();
-            for row in 1..Self::ROWS {
-                *value = reduction.join(*value, lanes[row * CLUSTER + k].to_f64());
+    fn rows<const G: usize>(mut values: [Self; G], reduction: Reduction) -> Self {
+        let mut count = G;
+        for _ in 0..3 {
+            if count > 1 {
+                count /= 2;
+                for k in 0..count {
+                    values[k] = values[2 * k].halve(values[2 * k + 1], reduction);
+                }
+            } else {
+                values[0] = values[0].halve(values[0], reduction);
             }
         }
-        folded
+        values[0]
     }
 
     /// One row joined, in double precision.
@@ -109,6 +119,10 @@ impl<S: Simd> Lanes for f32x16<S> {
         half.combine(half)
     }
     #[inline(always)]
+    fn shift(token: S, values: &[f32], by: f64, shifted: &mut [f32]) {
+        (f32x8::from_slice(token, values) + f32x8::splat(token, by as f32)).store_slice(shifted);
+    }
+    #[inline(always)]
     fn spread(token: S, values: &[f32], first: usize) -> Self {
         f32x8::splat(token, values[first]).combine(f32x8::splat(token, values[first + 1]))
     }
@@ -124,6 +138,20 @@ impl<S: Simd> Lanes for f32x16<S> {
     fn lanes(&self) -> &[f32] {
         self.as_slice()
     }
+    #[inline(always)]
+    fn halve(self, other: Self, reduction: Reduction) -> Self {
+        reduction.join(self.unzip_low(other), self.unzip_high(other))
+    }
+    #[inline(always)]
+    fn fold_into(self, reduction: Reduction, target: &mut [f32]) {
+        let (low, high) = self.split();
+        let folded = match reduction {
+            Reduction::Sum => f32x8::from_slice(self.simd, target) + (low + high),
+            Reduction::Minimum => f32x8::from_slice(self.simd, target).min(low.min(high)),
+            Reduction::Maximum => f32x8::from_slice(self.simd, target).max(low.max(high)),
+        };
+        folded.store_slice(target);
+    }
 }
 
 impl<S: Simd> Lanes for f64x8<S> {
@@ -136,6 +164,10 @@ impl<S: Simd> Lanes for f64x8<S> {
     #[inline(always)]
     fn repeat(token: S, values: &[f64]) -> Self {
         Self::from_slice(token, values)
+    }
+    #[inline(always)]
+    fn shift(token: S, values: &[f64], by: f64, shifted: &mut [f64]) {
+        (f64x8::from_slice(token, values) + f64x8::splat(token, by)).store_slice(shifted);
     }
     #[inline(always)]
     fn spread(token: S, values: &[f64], first: usize) -> Self {
@@ -152,6 +184,14 @@ impl<S: Simd> Lanes for f64x8<S> {
     #[inline(always)]
     fn lanes(&self) -> &[f64] {
         self.as_slice()
+    }
+    #[inline(always)]
+    fn halve(self, other: Self, reduction: Reduction) -> Self {
+        reduction.join(self.unzip_low(other), self.unzip_high(other))
+    }
+    #[inline(always)]
+    fn fold_into(self, reduction: Reduction, target: &mut [f64]) {
+        reduction.join(Self::from_slice(self.simd, target), self).store_slice(target);
     }
 }
 

@@ -12,6 +12,8 @@ pub enum Cutoff {
     Own,
     /// r < the larger radius of the two.
     Either,
+    /// r < the one radius that all particles have, the largest of the pass.
+    Common,
 }
 
 /// What exchanging i and j does to a quantity of a pair.

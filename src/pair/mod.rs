@@ -9,6 +9,7 @@ pub mod lane;
 pub mod law;
 mod naive;
 mod pack;
+mod parts;
 pub mod real;
 mod sums;
 mod sweep;
@@ -18,6 +19,7 @@ pub use kernel::Kernel;
 pub use lane::Instructions;
 pub use law::PairLaw;
 pub use naive::naive;
+pub use parts::{Energies, Forces};
 pub use sweep::{Pass, SweepStatistics, sweep, sweep_with};
 
 /// Everything a law's module sees.

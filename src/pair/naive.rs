@@ -11,6 +11,7 @@ pub fn naive<L: PairLaw>(law: &L, bx: &SimulationBox, radius: &[f64], particles:
     assert_eq!(radius.len(), particles.len(), "one radius per row");
     let rows = particles.len();
     let columns = columns_of(particles, L::INPUTS);
+    let common = radius.iter().copied().fold(0.0, f64::max);
     let input = |row: usize| L::Particle::<f64>::from_columns(|c| columns[c][row]);
     let positions: Vec<_> = (0..rows).map(|row| particles.vector_at(Field::Position, row)).collect();
     let outputs: Vec<(usize, L::Output)> = particles
@@ -27,6 +28,7 @@ pub fn naive<L: PairLaw>(law: &L, bx: &SimulationBox, radius: &[f64], particles:
                     match L::CUTOFF {
                         Cutoff::Own => radius[i],
                         Cutoff::Either => radius[i].max(radius[j]),
+                        Cutoff::Common => common,
                     },
                 );
                 if r2 < reach * reach {

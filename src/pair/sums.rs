@@ -75,21 +75,13 @@ pub struct ChunkSums {
     pub work: Vec<f64>,
     /// Lane pairs evaluated at least to their distance.
     pub lane_pairs: u64,
-    /// Of these, pairs in range.
-    pub useful_pairs: u64,
 }
 
 impl ChunkSums {
     /// Nothing yet; `touched` are the super-clusters that sums or reactions go to.
     pub fn new(sums: &'static [Sum], super_clusters: Range<usize>, touched: Range<usize>) -> Self {
         let rows = super_clusters.len() * SUPER_CLUSTER;
-        Self {
-            super_clusters,
-            blocks: Blocks::new(sums, touched),
-            work: vec![0.0; rows],
-            lane_pairs: 0,
-            useful_pairs: 0,
-        }
+        Self { super_clusters, blocks: Blocks::new(sums, touched), work: vec![0.0; rows], lane_pairs: 0 }
     }
 
     /// Count work for a row.

@@ -31,8 +31,6 @@ pub struct Pass<'a> {
 pub struct SweepStatistics {
     /// Lane pairs of which at least the distance was evaluated.
     pub lane_pairs: u64,
-    /// Of these, pairs in range.
-    pub useful_pairs: u64,
 }
 
 /// Evaluate a law for the owned rows over the listed pairs, write its outputs, and add the lane pairs spent on each
@@ -100,10 +98,7 @@ fn sweep_in<L: PairLaw, T: Scalar>(
             }
         }
     }
-    SweepStatistics {
-        lane_pairs: chunks.iter().map(|chunk| chunk.lane_pairs).sum(),
-        useful_pairs: chunks.iter().map(|chunk| chunk.useful_pairs).sum(),
-    }
+    SweepStatistics { lane_pairs: chunks.iter().map(|chunk| chunk.lane_pairs).sum() }
 }
 
 /// Contiguous runs of super-clusters of about equal numbers of entries. Each chunk of a half list has its own

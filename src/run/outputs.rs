@@ -8,7 +8,7 @@ use super::schedule::Schedule;
 use crate::comm::Communicator;
 use crate::deck::Checked;
 use crate::deck::plan::{EquationOfState, Plan};
-use crate::observe::{Layout, Observables, Record, observe};
+use crate::observe::{Layout, Observables, Record};
 use crate::particles::{Field, Particles, Role};
 use crate::report;
 use crate::snapshot::{self, CheckpointState, Header};
@@ -209,16 +209,8 @@ impl Outputs {
         }
     }
 
-    fn observe(&mut self, simulation: &Simulation, dt: f64) -> Result<Observables> {
-        let observed = observe(
-            &self.comm,
-            &simulation.domain.bx,
-            &simulation.particles,
-            &simulation.plan.units,
-            simulation.step,
-            simulation.time,
-            dt,
-        );
+    fn observe(&mut self, simulation: &mut Simulation, dt: f64) -> Result<Observables> {
+        let observed = simulation.observe(dt);
         self.record.append(&self.comm, &observed)?;
         Ok(observed)
     }
@@ -228,7 +220,8 @@ impl Outputs {
         (observed.total_energy() - first) / first.abs().max(f64::MIN_POSITIVE)
     }
 
-    fn snapshot(&mut self, simulation: &Simulation) -> Result<()> {
+    fn snapshot(&mut self, simulation: &mut Simulation) -> Result<()> {
+        simulation.evaluate_energies();
         let path = self.directory.join(format!("snapshot-{:04}.hdf5", self.carried.snapshots));
         let header = self.header(simulation);
         let wanted = [

@@ -52,6 +52,7 @@ pub fn evolved(plan: &Plan, ranks: usize, threads: usize, steps: u64, fields: &[
             while simulation.step < steps {
                 simulation.advance(simulation.next_step).expect("a step");
             }
+            simulation.evaluate_energies();
             rows(&simulation.particles, fields)
         })
     });

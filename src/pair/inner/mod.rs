@@ -1,0 +1,119 @@
+//! The inner loops, once for all laws: clusters against clusters, and particles against their own lists.
+
+mod clusters;
+mod particles;
+
+use super::lane::{Scalar, Task};
+use super::law::{Columns, PairLaw, Parity, Sum};
+use super::pack::Packed;
+use super::real::Real;
+use super::sums::ChunkSums;
+use super::vec3::Vec3;
+use crate::neighbors::{NeighborList, SUPER_CLUSTER};
+use fearless_simd::Simd;
+use std::ops::Range;
+
+/// What all chunks of a sweep share.
+pub struct Shared<'a, L, T> {
+    /// The law.
+    pub law: &'a L,
+    /// Its packed input.
+    pub packed: Packed<'a, T>,
+    /// Rows that get outputs.
+    pub wanted: Vec<bool>,
+    /// Rows this rank owns.
+    pub owned: Range<usize>,
+    /// Whether pairs of owned rows are listed once.
+    pub symmetric: bool,
+}
+
+/// A chunk of super-clusters to sweep.
+pub struct Chunk<'s, 'a, L, T> {
+    /// What the chunks share.
+    pub shared: &'s Shared<'a, L, T>,
+    /// The list.
+    pub list: &'s NeighborList,
+    /// The chunk.
+    pub super_clusters: Range<usize>,
+}
+
+impl<L: PairLaw, T: Scalar> Task for Chunk<'_, '_, L, T> {
+    type Output = ChunkSums;
+    type Scalar = T;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> ChunkSums {
+        let touched = match self.shared.symmetric {
+            true => 0..self.shared.wanted.len().div_ceil(SUPER_CLUSTER),
+            false => self.super_clusters.clone(),
+        };
+        let mut sums = ChunkSums::new(L::SUMS, self.super_clusters, touched);
+        match self.list {
+            NeighborList::Clustered(list) => clusters::sums::<L, T, S>(simd, self.shared, list, &mut sums),
+            NeighborList::PerParticle(list) => particles::sums::<L, T, S>(simd, self.shared, list, &mut sums),
+        }
+        sums
+    }
+}
+
+/// Whether the second side of a pair must be evaluated by itself.
+const fn two_sided(sums: &[Sum]) -> bool {
+    let mut k = 0;
+    while k < sums.len() {
+        if matches!(sums[k].parity, Parity::Neither) {
+            return true;
+        }
+        k += 1;
+    }
+    false
+}
+
+/// The nearest image of each lane's separation; `periods` and `inverse` are 0 where open.
+#[inline(always)]
+fn nearest<R: Real>(r: Vec3<R>, periods: Vec3<R>, inverse: Vec3<R>) -> Vec3<R> {
+    Vec3 {
+        x: r.x - periods.x * (r.x * inverse.x).round(),
+        y: r.y - periods.y * (r.y * inverse.y).round(),
+        z: r.z - periods.z * (r.z * inverse.z).round(),
+    }
+}
+
+/// The sums of no pair.
+#[inline(always)]
+fn nothing<L: PairLaw, R: Real>(token: R::Token) -> L::Sums<R> {
+    L::Sums::<R>::from_columns(
+        #[inline(always)]
+        |c| R::literal(token, L::SUMS[c].reduction.identity()),
+    )
+}
+
+/// The totals with what the lanes of a mask were given.
+#[inline(always)]
+fn collected<L: PairLaw, R: Real>(mask: R::Mask, given: L::Sums<R>, totals: L::Sums<R>) -> L::Sums<R> {
+    totals.zip(
+        given,
+        #[inline(always)]
+        |c, total, value| R::select(mask, L::SUMS[c].reduction.join(total, value), total),
+    )
+}
+
+/// What j gets of a pair of which i was given `given`; `second` evaluates what no symmetry tells.
+#[inline(always)]
+fn reaction<L: PairLaw, R: Real>(given: L::Sums<R>, second: impl FnOnce() -> L::Sums<R>) -> L::Sums<R> {
+    let own = if const { two_sided(L::SUMS) } { second() } else { given };
+    own.zip(
+        given,
+        #[inline(always)]
+        |c, own, given| match L::SUMS[c].parity {
+            Parity::Even => given,
+            Parity::Odd => -given,
+            Parity::Neither => own,
+        },
+    )
+}
+
+/// A vector made component by component.
+#[inline(always)]
+fn vector<R>(component: impl Fn(usize) -> R) -> Vec3<R> {
+    Vec3 { x: component(0), y: component(1), z: component(2) }
+}

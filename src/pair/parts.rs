@@ -1,0 +1,147 @@
+//! Parts of a law of molecules: its forces, which every step needs, and its energies, which only observers need.
+//!
+//! Both compile to what they give and nothing else, and forces are the same bits whether or not energies are asked for.
+
+use super::law::{Columns, Cutoff, PairLaw, Sum};
+use super::real::Real;
+use super::vec3::Vec3;
+use crate::particles::Field;
+
+/// The force of a law that gives force, energy and virial.
+#[derive(Clone, Copy, Debug)]
+pub struct Forces<L>(pub L);
+
+/// Energy and virial of a law that gives force, energy and virial.
+#[derive(Clone, Copy, Debug)]
+pub struct Energies<L>(pub L);
+
+const OUTPUTS: [Field; 3] = [Field::Force, Field::PairEnergy, Field::Virial];
+
+/// Components of the force.
+const FORCE: usize = 3;
+
+/// The law's sums, which must be force, energy, virial.
+const fn sums<L: PairLaw>() -> (&'static [Sum], &'static [Sum]) {
+    assert!(L::OUTPUTS.len() == OUTPUTS.len() && L::SUMS.len() == FORCE + 2, "force, energy and virial");
+    let mut k = 0;
+    while k < OUTPUTS.len() {
+        assert!(L::OUTPUTS[k] as usize == OUTPUTS[k] as usize, "force, energy and virial");
+        k += 1;
+    }
+    L::SUMS.split_at(FORCE)
+}
+
+/// Columns of a law's output of which only those from the first on have been summed.
+fn finished<L: PairLaw>(law: &L, i: L::Particle<f64>, first: usize, sums: &[f64]) -> [f64; FORCE + 2] {
+    let known = |c: usize| c.checked_sub(first).and_then(|c| sums.get(c)).copied().unwrap_or(0.0);
+    let output = law.finish(i, L::Sums::<f64>::from_columns(known)).to_columns();
+    std::array::from_fn(|c| output.as_ref()[c])
+}
+
+impl<L: PairLaw> PairLaw for Forces<L> {
+    const NAME: &'static str = L::NAME;
+    const CUDA: &'static str = L::CUDA;
+    const CUTOFF: Cutoff = L::CUTOFF;
+    const INPUTS: &'static [Field] = L::INPUTS;
+    const OUTPUTS: &'static [Field] = OUTPUTS.split_at(1).0;
+    const SUMS: &'static [Sum] = sums::<L>().0;
+    type Parameters<R: Real> = L::Parameters<R>;
+    type Particle<R: Real> = L::Particle<R>;
+    type Sums<R: Real> = Vec3<R>;
+    type Output = Vec3<f64>;
+
+    #[inline(always)]
+    fn parameters<R: Real>(&self, token: R::Token) -> Self::Parameters<R> {
+        self.0.parameters(token)
+    }
+
+    #[inline(always)]
+    fn interact<R: Real>(
+        token: R::Token,
+        law: Self::Parameters<R>,
+        i: Self::Particle<R>,
+        j: Self::Particle<R>,
+        r: Vec3<R>,
+        r2: R,
+    ) -> Vec3<R> {
+        let sums = L::interact(token, law, i, j, r, r2).to_columns();
+        let sums = sums.as_ref();
+        Vec3 { x: sums[0], y: sums[1], z: sums[2] }
+    }
+
+    fn finish(&self, i: Self::Particle<f64>, sums: Vec3<f64>) -> Vec3<f64> {
+        let [x, y, z, ..] = finished(&self.0, i, 0, &sums.to_columns());
+        Vec3 { x, y, z }
+    }
+}
+
+impl<L: PairLaw> PairLaw for Energies<L> {
+    const NAME: &'static str = L::NAME;
+    const CUDA: &'static str = L::CUDA;
+    const CUTOFF: Cutoff = L::CUTOFF;
+    const INPUTS: &'static [Field] = L::INPUTS;
+    const OUTPUTS: &'static [Field] = OUTPUTS.split_at(1).1;
+    const SUMS: &'static [Sum] = sums::<L>().1;
+    type Parameters<R: Real> = L::Parameters<R>;
+    type Particle<R: Real> = L::Particle<R>;
+    type Sums<R: Real> = [R; 2];
+    type Output = [f64; 2];
+
+    #[inline(always)]
+    fn parameters<R: Real>(&self, token: R::Token) -> Self::Parameters<R> {
+        self.0.parameters(token)
+    }
+
+    #[inline(always)]
+    fn interact<R: Real>(
+        token: R::Token,
+        law: Self::Parameters<R>,
+        i: Self::Particle<R>,
+        j: Self::Particle<R>,
+        r: Vec3<R>,
+        r2: R,
+    ) -> [R; 2] {
+        let sums = L::interact(token, law, i, j, r, r2).to_columns();
+        let sums = sums.as_ref();
+        [sums[FORCE], sums[FORCE + 1]]
+    }
+
+    fn finish(&self, i: Self::Particle<f64>, sums: [f64; 2]) -> [f64; 2] {
+        let [_, _, _, energy, virial] = finished(&self.0, i, FORCE, &sums);
+        [energy, virial]
+    }
+}
+
+impl<R: Copy> Columns<R> for Vec3<R> {
+    const COUNT: usize = FORCE;
+    type Array = [R; FORCE];
+    #[inline(always)]
+    fn from_columns(mut column: impl FnMut(usize) -> R) -> Self {
+        Vec3 { x: column(0), y: column(1), z: column(2) }
+    }
+    #[inline(always)]
+    fn to_columns(self) -> [R; FORCE] {
+        [self.x, self.y, self.z]
+    }
+    #[inline(always)]
+    fn zip(self, other: Self, mut join: impl FnMut(usize, R, R) -> R) -> Self {
+        Vec3 { x: join(0, self.x, other.x), y: join(1, self.y, other.y), z: join(2, self.z, other.z) }
+    }
+}
+
+impl<R: Copy> Columns<R> for [R; 2] {
+    const COUNT: usize = 2;
+    type Array = [R; 2];
+    #[inline(always)]
+    fn from_columns(mut column: impl FnMut(usize) -> R) -> Self {
+        [column(0), column(1)]
+    }
+    #[inline(always)]
+    fn to_columns(self) -> [R; 2] {
+        self
+    }
+    #[inline(always)]
+    fn zip(self, other: Self, mut join: impl FnMut(usize, R, R) -> R) -> Self {
+        [join(0, self[0], other[0]), join(1, self[1], other[1])]
+    }
+}
