@@ -255,6 +255,23 @@ impl Particles {
         }
     }
 
+    /// Some components to read beside others to change; none may be in both, or twice among the latter.
+    pub fn columns(
+        &mut self,
+        read: &[(Field, usize)],
+        change: &[(Field, usize)],
+    ) -> (Vec<&[f64]>, Vec<&mut [f64]>) {
+        let place = |(field, component): &(Field, usize)| field.first_column() + component;
+        let mut slices: Vec<Option<&mut [f64]>> =
+            self.columns.iter_mut().map(|column| Some(column.as_mut_slice())).collect();
+        let changed: Vec<_> = change.iter().filter_map(|column| slices[place(column)].take()).collect();
+        let shared: Vec<Option<&[f64]>> =
+            slices.into_iter().map(|slice| slice.map(|slice| &*slice)).collect();
+        let seen: Vec<_> = read.iter().filter_map(|column| shared[place(column)]).collect();
+        assert!(changed.len() == change.len() && seen.len() == read.len(), "a component is read and changed");
+        (seen, changed)
+    }
+
     /// All columns as vectors, with their fields, to rebuild them: in the end they, `id` and `key` must have the
     /// same length again.
     pub(crate) fn rebuild(&mut self) -> impl Iterator<Item = (Field, &mut Vec<f64>)> {

@@ -71,6 +71,8 @@ pub trait Lanes: Real {
     fn bits(mask: Self::Mask) -> u64;
     /// Eight values plus one.
     fn shift(token: Self::Token, values: &[Self::Scalar], by: f64, shifted: &mut [Self::Scalar]);
+    /// Join eight values with totals in double precision.
+    fn join_wide(token: Self::Token, values: &[Self::Scalar], reduction: Reduction, totals: &mut [f64]);
     /// A mask from bits.
     fn mask(token: Self::Token, bits: u64) -> Self::Mask;
     /// The lanes.
@@ -119,6 +121,11 @@ impl<S: Simd> Lanes for f32x16<S> {
         half.combine(half)
     }
     #[inline(always)]
+    fn join_wide(token: S, values: &[f32], reduction: Reduction, totals: &mut [f64]) {
+        let (low, high) = f32x8::from_slice(token, values).widen();
+        reduction.join(f64x8::from_slice(token, totals), low.combine(high)).store_slice(totals);
+    }
+    #[inline(always)]
     fn shift(token: S, values: &[f32], by: f64, shifted: &mut [f32]) {
         (f32x8::from_slice(token, values) + f32x8::splat(token, by as f32)).store_slice(shifted);
     }
@@ -164,6 +171,10 @@ impl<S: Simd> Lanes for f64x8<S> {
     #[inline(always)]
     fn repeat(token: S, values: &[f64]) -> Self {
         Self::from_slice(token, values)
+    }
+    #[inline(always)]
+    fn join_wide(token: S, values: &[f64], reduction: Reduction, totals: &mut [f64]) {
+        reduction.join(f64x8::from_slice(token, totals), Self::from_slice(token, values)).store_slice(totals);
     }
     #[inline(always)]
     fn shift(token: S, values: &[f64], by: f64, shifted: &mut [f64]) {

@@ -1,17 +1,21 @@
 //! A pass's input, packed for lanes: per cluster, per column, eight values side by side.
 
-use super::lane::Scalar;
+use super::lane::{Instructions, Scalar, Task, dispatch};
 use super::law::{Cutoff, PairLaw};
 use super::naive::columns_of;
 use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
 use crate::particles::{Field, Particles};
 use crate::space::{Boundary, SimulationBox, Vec3d};
+use fearless_simd::Simd;
 use rayon::prelude::*;
 
 const CLUSTERS: usize = SUPER_CLUSTER / CLUSTER;
 
 /// Columns before the law's inputs: offsets x, y, z from the super-cluster's centre, and the squared radius.
 pub const GEOMETRY: usize = 4;
+
+/// Super-clusters packed in one piece.
+const PIECE: usize = 16;
 
 /// Bytes that lanes are aligned to.
 const ALIGNMENT: usize = 64;
@@ -39,8 +43,6 @@ pub struct Packed<'a, T> {
     centres: Vec<Vec3d>,
     /// Position columns.
     pub position: [&'a [f64]; 3],
-    /// The law's input columns, in double precision.
-    pub inputs: Vec<&'a [f64]>,
     /// Periods, 0 where open.
     pub periods: [f64; 3],
     /// Their inverses, 0 where open.
@@ -62,7 +64,12 @@ pub struct Shift {
 
 impl<'a, T: Scalar> Packed<'a, T> {
     /// Pack all rows.
-    pub fn new<L: PairLaw>(particles: &'a Particles, bx: &SimulationBox, radius: &'a [f64]) -> Self {
+    pub fn new<L: PairLaw>(
+        particles: &'a Particles,
+        bx: &SimulationBox,
+        radius: &'a [f64],
+        instructions: Instructions,
+    ) -> Self {
         let inputs = columns_of(particles, L::INPUTS);
         let width = (GEOMETRY + inputs.len()) * CLUSTER;
         let rows = particles.len();
@@ -73,27 +80,15 @@ impl<'a, T: Scalar> Packed<'a, T> {
         let mut places = vec![Place::NOWHERE; super_clusters * CLUSTERS];
         let mut centres = vec![Vec3d::zeros(); super_clusters];
         let position = particles.vector(Field::Position);
-        values[start..]
-            .par_chunks_exact_mut(stride)
-            .zip(places.par_chunks_exact_mut(CLUSTERS))
-            .zip(centres.par_iter_mut())
-            .with_min_len(8)
+        let source = Source { position, radius, inputs: &inputs, width };
+        values[start..][..super_clusters * stride]
+            .par_chunks_mut(PIECE * stride)
+            .zip(places.par_chunks_mut(PIECE * CLUSTERS))
+            .zip(centres.par_chunks_mut(PIECE))
             .enumerate()
-            .for_each(|(super_cluster, ((values, places), centre))| {
-                let first = super_cluster * SUPER_CLUSTER;
-                *centre = locate(position, first, places);
-                for (cluster, block) in values.chunks_exact_mut(width).enumerate() {
-                    let first = first + cluster * CLUSTER;
-                    let (geometry, own) = block.split_at_mut(GEOMETRY * CLUSTER);
-                    let (offsets, reach) = geometry.split_at_mut(3 * CLUSTER);
-                    for (d, block) in offsets.chunks_exact_mut(CLUSTER).enumerate() {
-                        fill(block, position[d], first, f64::NAN, |x| x - centre[d]);
-                    }
-                    fill(reach, radius, first, 0.0, |radius| radius * radius);
-                    for (column, block) in inputs.iter().zip(own.chunks_exact_mut(CLUSTER)) {
-                        fill(block, column, first, 0.0, |value| value);
-                    }
-                }
+            .for_each(|(piece, ((values, places), centres))| {
+                let first = piece * PIECE * SUPER_CLUSTER;
+                dispatch(instructions, Piece { source: &source, first, values, places, centres });
             });
         let lengths = bx.lengths();
         let periods = [0, 1, 2].map(|d| if bx.boundary[d] == Boundary::Periodic { lengths[d] } else { 0.0 });
@@ -105,7 +100,7 @@ impl<'a, T: Scalar> Packed<'a, T> {
             places,
             centres,
             position,
-            inputs,
+
             periods,
             frequency: periods.map(|period| if period > 0.0 { 1.0 / period } else { 0.0 }),
             radius,
@@ -170,42 +165,108 @@ impl<'a, T: Scalar> Packed<'a, T> {
     }
 }
 
-/// Eight values of a column from a row on, each through `of`; `missing` beyond its end.
-#[inline(always)]
-fn fill<T: Scalar>(block: &mut [T], column: &[f64], first: usize, missing: f64, of: impl Fn(f64) -> f64) {
-    match column.get(first..first + CLUSTER) {
-        Some(values) => {
-            block.iter_mut().zip(values).for_each(|(lane, &value)| *lane = T::from_f64(of(value)))
+/// The columns to pack.
+struct Source<'a> {
+    position: [&'a [f64]; 3],
+    radius: &'a [f64],
+    inputs: &'a [&'a [f64]],
+    width: usize,
+}
+
+/// Some super-clusters to pack, from the row `first` on.
+struct Piece<'s, T> {
+    source: &'s Source<'s>,
+    first: usize,
+    values: &'s mut [T],
+    places: &'s mut [Place],
+    centres: &'s mut [Vec3d],
+}
+
+impl<T: Scalar> Task for Piece<'_, T> {
+    type Output = ();
+    type Scalar = T;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let source = self.source;
+        let blocks = self.values.chunks_exact_mut(CLUSTERS * source.width);
+        let places = self.places.chunks_exact_mut(CLUSTERS);
+        let rows = (self.first..).step_by(SUPER_CLUSTER);
+        for (((values, places), centre), first) in blocks.zip(places).zip(self.centres).zip(rows) {
+            *centre = locate(source.position, first, places);
+            let rows = (first..).step_by(CLUSTER);
+            for (block, first) in values.chunks_exact_mut(source.width).zip(rows) {
+                let (geometry, own) = block.split_at_mut(GEOMETRY * CLUSTER);
+                let (offsets, reach) = geometry.split_at_mut(3 * CLUSTER);
+                for (d, block) in offsets.chunks_exact_mut(CLUSTER).enumerate() {
+                    let centre = centre[d];
+                    eight(source.position[d], first, f64::NAN)
+                        .iter()
+                        .zip(block)
+                        .for_each(|(x, lane)| *lane = T::from_f64(x - centre));
+                }
+                eight(source.radius, first, 0.0)
+                    .iter()
+                    .zip(reach)
+                    .for_each(|(radius, lane)| *lane = T::from_f64(radius * radius));
+                for (column, block) in source.inputs.iter().zip(own.chunks_exact_mut(CLUSTER)) {
+                    eight(column, first, 0.0)
+                        .iter()
+                        .zip(block)
+                        .for_each(|(value, lane)| *lane = T::from_f64(*value));
+                }
+            }
         }
-        None => block.iter_mut().enumerate().for_each(|(lane, value)| {
-            *value = T::from_f64(column.get(first + lane).map_or(missing, |&value| of(value)));
-        }),
     }
 }
 
+/// Eight values of a column from a row on; `missing` beyond its end.
+#[inline(always)]
+fn eight(column: &[f64], first: usize, missing: f64) -> [f64; CLUSTER] {
+    let mut values = [missing; CLUSTER];
+    match column.get(first..first + CLUSTER) {
+        Some(column) => values.copy_from_slice(column),
+        None => values.iter_mut().zip(column.iter().skip(first)).for_each(|(value, own)| *value = *own),
+    }
+    values
+}
+
 /// Where a super-cluster's clusters are; returns the centre of them all. Positions that are not finite count for nothing.
+#[inline(always)]
 fn locate(position: [&[f64]; 3], first: usize, places: &mut [Place]) -> Vec3d {
-    let mut centre = Vec3d::zeros();
-    for (d, column) in position.iter().enumerate() {
-        let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
+    let mut centre = [0.0; 3];
+    for d in 0..3 {
+        let (mut lowest, mut highest) = ([f64::INFINITY; CLUSTER], [f64::NEG_INFINITY; CLUSTER]);
         for (k, place) in places.iter_mut().enumerate() {
-            let begin = (first + k * CLUSTER).min(column.len());
-            let (mut lower, mut upper) = (f64::INFINITY, f64::NEG_INFINITY);
-            for &x in &column[begin..(begin + CLUSTER).min(column.len())] {
-                let finite = x.is_finite();
-                lower = lower.min(if finite { x } else { f64::INFINITY });
-                upper = upper.max(if finite { x } else { f64::NEG_INFINITY });
+            let values = eight(position[d], first + k * CLUSTER, f64::NAN);
+            let lower = values.map(|x| if x.abs() < f64::INFINITY { x } else { f64::INFINITY });
+            let upper = values.map(|x| if x.abs() < f64::INFINITY { x } else { f64::NEG_INFINITY });
+            for lane in 0..CLUSTER {
+                lowest[lane] = if lower[lane] < lowest[lane] { lower[lane] } else { lowest[lane] };
+                highest[lane] = if upper[lane] > highest[lane] { upper[lane] } else { highest[lane] };
             }
+            let (lower, upper) = (least(lower), -least(upper.map(|x| -x)));
             if lower <= upper {
                 place.middle[d] = 0.5 * (lower + upper);
                 place.half[d] = 0.5 * (upper - lower);
             }
-            lowest = lowest.min(lower);
-            highest = highest.max(upper);
         }
+        let (lowest, highest) = (least(lowest), -least(highest.map(|x| -x)));
         if lowest <= highest {
             centre[d] = 0.5 * (lowest + highest);
         }
     }
-    centre
+    centre.into()
+}
+
+/// The least of eight numbers.
+#[inline(always)]
+fn least(mut values: [f64; CLUSTER]) -> f64 {
+    for half in [4, 2, 1] {
+        for k in 0..half {
+            let (a, b) = (values[k], values[k + half]);
+            values[k] = if a < b { a } else { b };
+        }
+    }
+    values[0]
 }

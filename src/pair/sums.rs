@@ -46,10 +46,10 @@ impl Blocks {
     #[cold]
     fn make(&mut self, place: usize) {
         self.index[place] = (self.values.len() / self.stride()) as u32;
-        for _ in 0..SUPER_CLUSTER / CLUSTER {
-            for sum in self.sums {
-                self.values.extend([sum.reduction.identity(); CLUSTER]);
-            }
+        let begin = self.values.len();
+        self.values.resize(begin + self.stride(), 0.0);
+        for (column, values) in self.values[begin..].chunks_exact_mut(CLUSTER).enumerate() {
+            values.fill(self.sums[column % self.sums.len()].reduction.identity());
         }
     }
 
@@ -84,9 +84,10 @@ impl ChunkSums {
         Self { super_clusters, blocks: Blocks::new(sums, touched), work: vec![0.0; rows], lane_pairs: 0 }
     }
 
-    /// Count work for a row.
+    /// Count work for rows from one on.
     #[inline(always)]
-    pub fn add_work(&mut self, row: usize, lane_pairs: usize) {
-        self.work[row - self.super_clusters.start * SUPER_CLUSTER] += lane_pairs as f64;
+    pub fn add_work(&mut self, first: usize, rows: usize, lane_pairs: usize) {
+        let first = first - self.super_clusters.start * SUPER_CLUSTER;
+        self.work[first..first + rows].iter_mut().for_each(|work| *work += lane_pairs as f64);
     }
 }

@@ -3,7 +3,7 @@
 use super::Precision;
 use super::inner::{Chunk, Shared};
 use super::lane::{Instructions, Scalar, dispatch};
-use super::law::{Columns, PairLaw};
+use super::law::{Columns, PairLaw, Sum};
 use super::pack::Packed;
 use super::sums::ChunkSums;
 use crate::neighbors::{CLUSTER, NeighborList, SUPER_CLUSTER};
@@ -71,29 +71,21 @@ fn sweep_in<L: PairLaw, T: Scalar>(
     instructions: Instructions,
 ) -> SweepStatistics {
     let owned = particles.owned();
-    let active = |row: usize| pass.active.is_none_or(|active| active[row]);
-    let written: Vec<bool> = (0..particles.len())
-        .map(|row| owned.contains(&row) && !particles.ghost(row) && active(row))
-        .collect();
-    // On half lists an inactive particle's pairs act on active ones.
-    let wanted = match list.symmetric() {
-        true => (0..particles.len()).map(|row| owned.contains(&row) && !particles.ghost(row)).collect(),
-        false => written.clone(),
-    };
-    let packed = Packed::<T>::new::<L>(particles, pass.bx, pass.radius);
-    let shared = Shared { law, packed, wanted, owned: owned.clone(), symmetric: list.symmetric() };
+    let rows = Chosen::new(particles, pass.active, list.symmetric());
+    let packed = Packed::<T>::new::<L>(particles, pass.bx, pass.radius, instructions);
+    let shared = Shared { law, packed, rows, owned: owned.clone(), symmetric: list.symmetric() };
     let chunks: Vec<ChunkSums> = chunks(list)
         .into_par_iter()
         .map(|super_clusters| dispatch(instructions, Chunk { shared: &shared, list, super_clusters }))
         .collect();
-    let results = finish::<L>(law, &chunks, &shared.packed.inputs, &written, &owned);
-    write(L::OUTPUTS, &results, &written, &owned, particles);
+    let rows = shared.rows;
+    finish::<L>(law, &chunks, &rows, particles);
     if particles.has(Field::Work) {
         let work = particles.scalar_mut(Field::Work);
         for chunk in &chunks {
             let first = chunk.super_clusters.start * SUPER_CLUSTER;
-            for (row, spent) in (first..).zip(&chunk.work).filter(|(row, _)| written.get(*row) == Some(&true))
-            {
+            let end = (chunk.super_clusters.end * SUPER_CLUSTER).min(owned.end);
+            for (row, spent) in (first..end).zip(&chunk.work).filter(|(row, _)| rows.written(*row)) {
                 work[row] += spent;
             }
         }
@@ -118,7 +110,11 @@ fn chunks(list: &NeighborList) -> Vec<Range<usize>> {
         }
     };
     let costs: Vec<usize> = all.clone().map(cost).collect();
-    let pieces = rayon::current_num_threads() * if list.symmetric() { 2 } else { 8 };
+    let pieces = match (rayon::current_num_threads(), list.symmetric()) {
+        (1, true) => 1,
+        (threads, true) => 2 * threads,
+        (threads, false) => 8 * threads,
+    };
     let share = costs.iter().sum::<usize>().div_ceil(pieces).max(1);
     let (mut chunks, mut begin, mut sum) = (Vec::new(), all.start, 0);
     for (super_cluster, cost) in all.clone().zip(costs) {
@@ -134,55 +130,99 @@ fn chunks(list: &NeighborList) -> Vec<Range<usize>> {
     chunks
 }
 
-/// Join the chunks' sums in their order and finish each particle: `OUTPUTS` values per owned row.
-fn finish<L: PairLaw>(
-    law: &L,
-    chunks: &[ChunkSums],
-    inputs: &[&[f64]],
-    written: &[bool],
-    owned: &Range<usize>,
-) -> Vec<f64> {
-    let count = L::Output::COUNT;
-    let mut results = vec![0.0; owned.len() * count];
-    results.par_chunks_mut(SUPER_CLUSTER * count).enumerate().for_each(|(k, results)| {
-        // Owned rows begin with a super-cluster.
-        let super_cluster = owned.start / SUPER_CLUSTER + k;
-        let mut blocks = chunks.iter().filter_map(|chunk| chunk.blocks.super_cluster(super_cluster));
-        let Some(mut sums) = blocks.next().map(<[f64]>::to_vec) else { return };
-        for block in blocks {
-            for (column, (total, value)) in sums.iter_mut().zip(block).enumerate() {
-                let reduction = L::SUMS[column / CLUSTER % L::SUMS.len()].reduction;
-                *total = reduction.join(*total, *value);
-            }
+/// Rows of a piece that is finished by one thread.
+const PIECE: usize = 32 * SUPER_CLUSTER;
+
+/// The components of fields, in order.
+fn components(fields: &'static [Field]) -> Vec<(Field, usize)> {
+    fields.iter().flat_map(|&field| (0..field.components()).map(move |c| (field, c))).collect()
+}
+
+/// Join the chunks' sums in their order, finish each particle, and write its outputs.
+fn finish<L: PairLaw>(law: &L, chunks: &[ChunkSums], rows: &Chosen, particles: &mut Particles) {
+    let owned = particles.owned();
+    let (inputs, outputs) = particles.columns(&components(L::INPUTS), &components(L::OUTPUTS));
+    let mut pieces: Vec<Vec<&mut [f64]>> = Vec::new();
+    pieces.resize_with(owned.len().div_ceil(PIECE), || Vec::with_capacity(outputs.len()));
+    for column in outputs {
+        for (piece, part) in pieces.iter_mut().zip(column[owned.clone()].chunks_mut(PIECE)) {
+            piece.push(part);
         }
-        for (lane, result) in results.chunks_exact_mut(count).enumerate() {
-            let row = super_cluster * SUPER_CLUSTER + lane;
-            if written[row] {
-                let cluster = &sums[lane / CLUSTER * L::SUMS.len() * CLUSTER..];
-                let sums = L::Sums::<f64>::from_columns(|c| cluster[c * CLUSTER + lane % CLUSTER]);
+    }
+    pieces.into_par_iter().enumerate().for_each(|(piece, mut outputs)| {
+        let mut joined = Vec::new();
+        let first = owned.start + piece * PIECE;
+        let end = owned.end.min(first + PIECE);
+        // owned rows begin with a super-cluster
+        for begin in (first..end).step_by(SUPER_CLUSTER) {
+            let mut blocks =
+                chunks.iter().filter_map(|chunk| chunk.blocks.super_cluster(begin / SUPER_CLUSTER));
+            let Some(only) = blocks.next() else { continue };
+            let mut sums = only;
+            if let Some(second) = blocks.next() {
+                joined.clear();
+                joined.extend_from_slice(only);
+                std::iter::once(second).chain(blocks).for_each(|block| join(L::SUMS, &mut joined, block));
+                sums = &joined;
+            }
+            for row in (begin..end.min(begin + SUPER_CLUSTER)).filter(|&row| rows.written(row)) {
+                let (cluster, lane) = ((row - begin) / CLUSTER, row % CLUSTER);
+                let cluster = &sums[cluster * L::SUMS.len() * CLUSTER..];
+                let sums = L::Sums::<f64>::from_columns(|c| cluster[c * CLUSTER + lane]);
                 let own = L::Particle::<f64>::from_columns(|c| inputs[c][row]);
-                result.copy_from_slice(law.finish(own, sums).to_columns().as_ref());
+                let finished = law.finish(own, sums).to_columns();
+                for (output, value) in outputs.iter_mut().zip(finished.as_ref()) {
+                    output[row - first] = *value;
+                }
             }
         }
     });
-    results
 }
 
-fn write(
-    fields: &[Field],
-    results: &[f64],
-    written: &[bool],
-    owned: &Range<usize>,
-    particles: &mut Particles,
-) {
-    let count: usize = fields.iter().map(|field| field.components()).sum();
-    let components = fields.iter().flat_map(|&field| (0..field.components()).map(move |c| (field, c)));
-    for (k, (field, component)) in components.enumerate() {
-        let column = &mut particles.component_mut(field, component)[owned.clone()];
-        column.par_iter_mut().with_min_len(4096).enumerate().for_each(|(row, value)| {
-            if written[owned.start + row] {
-                *value = results[row * count + k];
-            }
-        });
+/// Join a block with the sums of the same super-cluster.
+fn join(columns: &[Sum], sums: &mut [f64], block: &[f64]) {
+    let pairs = sums.chunks_exact_mut(CLUSTER).zip(block.chunks_exact(CLUSTER));
+    for (k, (totals, values)) in pairs.enumerate() {
+        let reduction = columns[k % columns.len()].reduction;
+        for (total, value) in totals.iter_mut().zip(values) {
+            *total = reduction.join(*total, *value);
+        }
+    }
+}
+
+/// Which rows a sweep is for.
+pub struct Chosen {
+    owned: Range<usize>,
+    /// Rows that get outputs; `None`: all owned ones.
+    written: Option<Vec<bool>>,
+    /// Rows whose pairs are evaluated; `None`: all owned ones.
+    wanted: Option<Vec<bool>>,
+}
+
+impl Chosen {
+    /// Owned rows that are no ghosts and active. On half lists an inactive particle's pairs act on active ones.
+    fn new(particles: &Particles, active: Option<&[bool]>, symmetric: bool) -> Self {
+        let owned = particles.owned();
+        let any_ghost = particles.id[owned.clone()].contains(&u64::MAX);
+        let of = |active: Option<&[bool]>| {
+            let chosen = |row: usize| {
+                owned.contains(&row) && !particles.ghost(row) && active.is_none_or(|active| active[row])
+            };
+            (any_ghost || active.is_some()).then(|| (0..particles.len()).map(chosen).collect::<Vec<bool>>())
+        };
+        Chosen { written: of(active), wanted: of(active.filter(|_| !symmetric)), owned: owned.clone() }
+    }
+
+    /// Whether an owned row gets outputs.
+    #[inline(always)]
+    pub fn written(&self, row: usize) -> bool {
+        self.written.as_ref().is_none_or(|written| written[row])
+    }
+
+    /// Whether pairs of any of some rows are evaluated.
+    #[inline(always)]
+    pub fn wanted(&self, rows: Range<usize>) -> bool {
+        let rows = rows.start.max(self.owned.start)..rows.end.min(self.owned.end);
+        !rows.is_empty() && self.wanted.as_ref().is_none_or(|wanted| wanted[rows].contains(&true))
     }
 }

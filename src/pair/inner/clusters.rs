@@ -86,10 +86,10 @@ impl<T: Scalar> Near<T> {
             }
         }
         if list.symmetric() {
-            self.reactions.clear();
-            for _ in 0..count {
-                for sum in L::SUMS {
-                    self.reactions.extend([T::from_f64(sum.reduction.identity()); CLUSTER]);
+            self.reactions.resize(count * L::SUMS.len() * CLUSTER, T::default());
+            for reactions in self.reactions.chunks_exact_mut(L::SUMS.len() * CLUSTER) {
+                for (values, sum) in reactions.chunks_exact_mut(CLUSTER).zip(L::SUMS) {
+                    values.fill(T::from_f64(sum.reduction.identity()));
                 }
             }
         }
@@ -97,7 +97,7 @@ impl<T: Scalar> Near<T> {
 
     /// Add the reactions to the sums of their particles.
     #[inline(always)]
-    fn react<L: PairLaw>(&self, blocks: &mut Blocks) {
+    fn react<L: PairLaw, S: Simd>(&self, simd: S, blocks: &mut Blocks) {
         let width = L::SUMS.len() * CLUSTER;
         for (entry, given) in self.entries.iter().zip(self.reactions.chunks_exact(width)) {
             if !self.reacting.contains(&(entry.cluster as usize)) {
@@ -106,9 +106,7 @@ impl<T: Scalar> Near<T> {
             let target = blocks.cluster_mut(entry.cluster as usize);
             let columns = target.chunks_exact_mut(CLUSTER).zip(given.chunks_exact(CLUSTER));
             for ((totals, given), sum) in columns.zip(L::SUMS) {
-                for (total, given) in totals.iter_mut().zip(given) {
-                    *total = sum.reduction.join(*total, given.to_f64());
-                }
+                T::Lanes::<S>::join_wide(simd, given, sum.reduction, totals);
             }
         }
     }
@@ -128,19 +126,18 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     };
     let mut near = Near::new(reacting);
     for super_cluster in sums.super_clusters.clone() {
-        let rows =
-            super_cluster * SUPER_CLUSTER..((super_cluster + 1) * SUPER_CLUSTER).min(shared.wanted.len());
-        if !shared.wanted[rows].contains(&true) {
+        let first = super_cluster * SUPER_CLUSTER;
+        if !shared.rows.wanted(first..first + SUPER_CLUSTER) {
             continue;
         }
         near.decode::<L, S>(simd, list, &shared.packed, super_cluster);
         for member in 0..CLUSTERS {
             let cluster = super_cluster * CLUSTERS + member;
-            let rows = cluster * CLUSTER..((cluster + 1) * CLUSTER).min(shared.wanted.len());
-            if rows.start >= shared.wanted.len() || !shared.wanted[rows.clone()].contains(&true) {
+            let first = cluster * CLUSTER;
+            if !shared.rows.wanted(first..first + CLUSTER) {
                 continue;
             }
-            rows.for_each(|row| sums.add_work(row, near.counts[member] * CLUSTER));
+            sums.add_work(first, CLUSTER, near.counts[member] * CLUSTER);
             sums.lane_pairs += (near.counts[member] * CLUSTER * CLUSTER) as u64;
             match const { vectors(L::SUMS.len(), size_of::<R<T, S>>() / size_of::<S::f32s>()) } {
                 4 => cluster_sums::<L, T, S, 4>(simd, shared, cluster, &mut near, sums),
@@ -149,7 +146,7 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
             }
         }
         if shared.symmetric {
-            near.react::<L>(&mut sums.blocks);
+            near.react::<L, S>(simd, &mut sums.blocks);
         }
     }
 }
@@ -218,10 +215,9 @@ fn cluster_sums<L: PairLaw, T: Scalar, S: Simd, const G: usize>(
             Cutoff::Common => [common; G],
             Cutoff::Own | Cutoff::Either => spread::<R<T, S>, G>(simd, own(GEOMETRY - 1), first),
         };
-        let [x, y, z] = [0, 1, 2].map(
-            #[inline(always)]
-            |d| spread::<R<T, S>, G>(simd, own(d), first),
-        );
+        let x = spread::<R<T, S>, G>(simd, own(0), first);
+        let y = spread::<R<T, S>, G>(simd, own(1), first);
+        let z = spread::<R<T, S>, G>(simd, own(2), first);
         let mut rows = Rows::<L, R<T, S>, G> {
             parameters: shared.law.parameters::<R<T, S>>(simd),
             x: [Vec3 { x: x[0], y: y[0], z: z[0] }; G],

@@ -8,6 +8,7 @@ use super::law::{Columns, PairLaw, Parity, Sum};
 use super::pack::Packed;
 use super::real::Real;
 use super::sums::ChunkSums;
+use super::sweep::Chosen;
 use super::vec3::Vec3;
 use crate::neighbors::{NeighborList, SUPER_CLUSTER};
 use fearless_simd::Simd;
@@ -19,8 +20,8 @@ pub struct Shared<'a, L, T> {
     pub law: &'a L,
     /// Its packed input.
     pub packed: Packed<'a, T>,
-    /// Rows that get outputs.
-    pub wanted: Vec<bool>,
+    /// The rows that the sweep is for.
+    pub rows: Chosen,
     /// Rows this rank owns.
     pub owned: Range<usize>,
     /// Whether pairs of owned rows are listed once.
@@ -44,7 +45,7 @@ impl<L: PairLaw, T: Scalar> Task for Chunk<'_, '_, L, T> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> ChunkSums {
         let touched = match self.shared.symmetric {
-            true => 0..self.shared.wanted.len().div_ceil(SUPER_CLUSTER),
+            true => 0..self.shared.owned.end.div_ceil(SUPER_CLUSTER),
             false => self.super_clusters.clone(),
         };
         let mut sums = ChunkSums::new(L::SUMS, self.super_clusters, touched);

@@ -37,7 +37,7 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     let mut gathered = vec![T::default(); columns * lanes];
     let begin = (sums.super_clusters.start * SUPER_CLUSTER).max(shared.owned.start);
     let end = (sums.super_clusters.end * SUPER_CLUSTER).min(shared.owned.end);
-    for row in (begin..end).filter(|&row| shared.wanted[row]) {
+    for row in (begin..end).filter(|&row| shared.rows.wanted(row..row + 1)) {
         let i = L::Particle::<R<T, S>>::from_columns(
             #[inline(always)]
             |c| R::<T, S>::literal(simd, packed.value(row, GEOMETRY + c).to_f64()),
@@ -45,7 +45,7 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
         let reach_i = R::<T, S>::literal(simd, packed.value(row, first).to_f64());
         let mut totals = none;
         let neighbors = list.neighbors(row);
-        sums.add_work(row, neighbors.len().next_multiple_of(lanes));
+        sums.add_work(row, 1, neighbors.len().next_multiple_of(lanes));
         for some in neighbors.chunks(lanes) {
             separation.fill(T::from_f64(f64::NAN));
             for (lane, &j) in some.iter().enumerate() {
