@@ -99,6 +99,15 @@ impl Clusters {
         let (boxes, lanes) = (0..count).into_par_iter().with_min_len(256).map(both).unzip();
         Self { boxes, lanes, unit, radius }
     }
+
+    /// The largest coordinate's magnitude, those that are not finite left out.
+    pub fn magnitude(&self) -> f64 {
+        let of = |bx: &ClusterBox| {
+            (0..3).map(|d| bx.center[d].abs() + f64::from(bx.half[d]) * self.unit).fold(0.0, f64::max)
+        };
+        let finite = self.boxes.iter().filter(|bx| !bx.is_empty()).map(of).filter(|m| m.is_finite());
+        finite.fold(0.0, f64::max)
+    }
 }
 
 #[cfg(test)]

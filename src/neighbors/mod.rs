@@ -8,6 +8,7 @@ mod build;
 pub mod cluster;
 pub mod compress;
 mod list;
+mod near;
 mod neighborhood;
 mod particle_list;
 pub mod skin;

@@ -1,0 +1,304 @@
+//! Tests of a super-cluster's members against clusters: boxes first, then particles.
+//!
+//! All tests err on the side of a hit: a list may cover a pair out of reach, never miss one in reach. Single
+//! precision with a margin above its rounding errors serves where a super-cluster and a cluster are near and
+//! compact; everything else is tested in double precision with each pair's own shortest image.
+
+// Most loops over dimensions go through several arrays.
+#![allow(clippy::needless_range_loop)]
+
+use super::cluster::{Clusters, FAR, up};
+use super::{CLUSTER, ListRequest, SUPER_CLUSTER};
+use crate::space::{Boundary, Vec3d};
+use crate::{Error, Result};
+use fearless_simd::{Simd, f32x8, f32x16, prelude::*};
+
+/// Clusters in a super-cluster.
+pub(super) const MEMBERS: usize = SUPER_CLUSTER / CLUSTER;
+
+/// Above the relative error of a single-precision distance of coordinates up to 1: about ten roundings.
+const MARGIN: f32 = 1.5e-6;
+
+/// What all tests share.
+pub(super) struct Near<'a> {
+    pub request: &'a ListRequest<'a>,
+    clusters: Clusters,
+    /// Edges of periodic dimensions, infinity for open ones.
+    pub period: [f64; 3],
+    /// Above the absolute error of a double-precision distance.
+    pub slack: f64,
+}
+
+/// Two rows of a cluster against eight lanes: `[a a a a a a a a b b b b b b b b]`, and the squared reach.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct RowPair {
+    position: [[f32; 16]; 3],
+    reach: [f32; 16],
+}
+
+/// A super-cluster, prepared for its tests; lengths in the clusters' unit and relative to the center but where
+/// noted.
+pub(super) struct Frame {
+    /// The first of its clusters.
+    pub first_cluster: usize,
+    /// Bit k: cluster k has owned rows.
+    pub present: u8,
+    /// Center, in units of the simulation.
+    pub center: [f64; 3],
+    /// Half the edges, in units of the simulation.
+    pub half: [f64; 3],
+    /// Largest radius, in units of the simulation.
+    pub radius: f64,
+    /// The same in the clusters' unit.
+    reach: f32,
+    /// Half the period less half the edge: a cluster with half edge and radius below has one image in reach.
+    limit: [f32; 3],
+    /// Coordinates up to this are exact enough for `margin`.
+    extent: f32,
+    margin: f32,
+    member_center: [[f32; MEMBERS]; 3],
+    member_half: [[f32; MEMBERS]; 3],
+    member_radius: [f32; MEMBERS],
+    rows: [[RowPair; CLUSTER / 2]; MEMBERS],
+}
+
+/// The squared reach of a radius, with a margin.
+#[inline(always)]
+fn squared(radius: f32, margin: f32) -> f32 {
+    let reach = radius + margin;
+    reach * reach * (1.0 + 1e-6) + f32::MIN_POSITIVE
+}
+
+/// Eight shifted lanes, twice.
+#[inline(always)]
+fn twice<S: Simd>(simd: S, lanes: &[f32; CLUSTER], shift: f32) -> f32x16<S> {
+    let half = f32x8::load_array_ref(simd, lanes) + shift;
+    half.combine(half)
+}
+
+impl<'a> Near<'a> {
+    /// # Errors
+    /// Those of [`super::ClusterList::build`].
+    pub fn new(request: &'a ListRequest<'a>) -> Result<Self> {
+        let rows = request.id.len();
+        assert!(
+            request.radius.len() == rows
+                && request.keys.len() == rows
+                && request.position.iter().all(|column| column.len() == rows)
+                && request.owned.end <= rows
+                && (request.owned.is_empty() || request.owned.start.is_multiple_of(SUPER_CLUSTER)),
+            "columns of equal length, owned rows from a super-cluster on"
+        );
+        if rows >= u32::MAX as usize {
+            return Err(Error::State {
+                step: 0,
+                what: format!("{rows} particles and halos on one rank are more than 2^32"),
+                remedy: "run on more ranks".into(),
+            });
+        }
+        let clusters = Clusters::new(request);
+        check_images(request, clusters.radius)?;
+        let period = request.bx.periods();
+        let finite_period = period.iter().filter(|p| p.is_finite()).fold(0.0, |a: f64, &b| a.max(b));
+        let slack = 16.0 * f64::EPSILON * (clusters.magnitude() + finite_period);
+        Ok(Self { request, clusters, period: period.into(), slack })
+    }
+
+    /// Which of the allowed members have a pair with a cluster.
+    #[inline(always)]
+    pub fn members<S: Simd>(&self, simd: S, frame: &Frame, cluster: usize, allowed: u8) -> u8 {
+        let other = &self.clusters.boxes[cluster];
+        if other.is_empty() {
+            return 0;
+        }
+        let scale = 1.0 / self.clusters.unit;
+        let mut offset = [0.0f32; 3];
+        let (mut extent, mut compact) = (0.0f32, true);
+        for d in 0..3 {
+            let apart = other.center[d] - frame.center[d];
+            let period = self.period[d];
+            let image = if period.is_finite() { apart - period * (apart / period).round() } else { apart };
+            offset[d] = (image * scale) as f32;
+            extent = extent.max(offset[d].abs() + other.half[d]);
+            compact &= other.half[d] + other.radius.max(frame.reach) < frame.limit[d];
+        }
+        compact &= extent <= frame.extent;
+        let margin = frame.margin.max(extent * MARGIN);
+        let mut square = f32x8::splat(simd, 0.0);
+        for d in 0..3 {
+            let apart = f32x8::load_array_ref(simd, &frame.member_center[d]) - offset[d];
+            let apart = apart.max(-apart);
+            let around = (self.period[d] * scale) as f32 - apart;
+            let apart = apart.min(around.max(-around));
+            let gap = apart - f32x8::load_array_ref(simd, &frame.member_half[d]) - other.half[d];
+            let gap = gap.max(0.0);
+            square = gap.mul_add(gap, square);
+        }
+        let reach = f32x8::load_array_ref(simd, &frame.member_radius).max(other.radius) + margin;
+        let beyond = square.simd_gt(reach * reach * (1.0 + 1e-6));
+        let mut near = !beyond.to_bitmask() as u8 & allowed;
+        if near == 0 {
+            return 0;
+        }
+        let mut mask = 0;
+        if cluster.wrapping_sub(frame.first_cluster) < MEMBERS {
+            let own = 1 << (cluster - frame.first_cluster);
+            if near & own != 0 && self.any_pair_exact(cluster, cluster) {
+                mask |= own;
+            }
+            near &= !own;
+        }
+        if !compact {
+            for member in (0..MEMBERS).filter(|member| near >> member & 1 == 1) {
+                let hit = self.any_pair_exact(frame.first_cluster + member, cluster);
+                mask |= u8::from(hit) << member;
+            }
+            return mask;
+        }
+        let lanes = &self.clusters.lanes[cluster];
+        let x = twice(simd, &lanes.position[0], offset[0]);
+        let y = twice(simd, &lanes.position[1], offset[1]);
+        let z = twice(simd, &lanes.position[2], offset[2]);
+        let reach = twice(simd, &lanes.radius, frame.margin);
+        let reach = reach * reach * (1.0 + 1e-6);
+        while near != 0 {
+            let member = near.trailing_zeros();
+            near &= near - 1;
+            for pair in &frame.rows[member as usize] {
+                let x = f32x16::load_array_ref(simd, &pair.position[0]) - x;
+                let y = f32x16::load_array_ref(simd, &pair.position[1]) - y;
+                let z = f32x16::load_array_ref(simd, &pair.position[2]) - z;
+                let square = x.mul_add(x, y.mul_add(y, z * z));
+                let beyond = square.simd_gt(f32x16::load_array_ref(simd, &pair.reach).max(reach));
+                if beyond.any_false() {
+                    mask |= 1 << member;
+                    break;
+                }
+            }
+        }
+        mask
+    }
+
+    /// Whether an owned row of cluster `i` has a pair with a row of cluster `j`, in double precision.
+    #[cold]
+    fn any_pair_exact(&self, i: usize, j: usize) -> bool {
+        let request = self.request;
+        let rows = |cluster: usize| cluster * CLUSTER..request.id.len().min((cluster + 1) * CLUSTER);
+        let at = |row: usize| Vec3d::from(request.position.map(|column| column[row]));
+        rows(i).filter(|row| request.owned.contains(row) && !request.ghost(*row)).any(|a| {
+            rows(j).filter(|&b| b != a && !request.ghost(b)).any(|b| {
+                let reach = request.radius[a].max(request.radius[b]) + self.slack;
+                let square = request.bx.shortest(at(a) - at(b)).norm_squared();
+                square <= reach * reach * (1.0 + 1e-9)
+            })
+        })
+    }
+
+    /// Fills the frame of a super-cluster.
+    #[inline(always)]
+    pub fn prepare(&self, super_cluster: usize, frame: &mut Frame) {
+        let (clusters, owned) = (&self.clusters, &self.request.owned);
+        let (unit, scale) = (clusters.unit, 1.0 / clusters.unit);
+        let first = super_cluster * MEMBERS;
+        frame.first_cluster = first;
+        frame.present = 0;
+        let (mut lower, mut upper) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        let mut reach = 0.0f32;
+        let end = clusters.boxes.len().min(owned.end.div_ceil(CLUSTER));
+        for cluster in (first..end.min(first + MEMBERS)).filter(|&c| !clusters.boxes[c].is_empty()) {
+            let bx = &clusters.boxes[cluster];
+            frame.present |= 1 << (cluster - first);
+            for d in 0..3 {
+                lower[d] = lower[d].min(bx.center[d] - f64::from(bx.half[d]) * unit);
+                upper[d] = upper[d].max(bx.center[d] + f64::from(bx.half[d]) * unit);
+            }
+            reach = reach.max(bx.radius);
+        }
+        if frame.present == 0 {
+            return;
+        }
+        frame.center = [0, 1, 2].map(|d| 0.5 * lower[d] + 0.5 * upper[d]);
+        frame.half = [0, 1, 2].map(|d| (0.5 * upper[d] - 0.5 * lower[d]) + self.slack);
+        frame.reach = reach;
+        frame.radius = f64::from(reach) * unit;
+        let half = frame.half.map(|half| up(half * scale));
+        frame.limit = [0, 1, 2].map(|d| (0.5 * self.period[d] * scale * (1.0 - 1e-6)) as f32 - half[d]);
+        frame.extent = 4.0 * (half[0].max(half[1]).max(half[2]) + reach);
+        frame.margin = frame.extent * MARGIN + up(self.slack * scale);
+        for member in 0..MEMBERS {
+            self.prepare_member(frame, member);
+        }
+    }
+
+    #[inline(always)]
+    fn prepare_member(&self, frame: &mut Frame, member: usize) {
+        let cluster = frame.first_cluster + member;
+        if frame.present >> member & 1 == 0 {
+            frame.member_center[0][member] = FAR;
+            frame.member_radius[member] = 0.0;
+            return;
+        }
+        let (bx, lanes) = (&self.clusters.boxes[cluster], &self.clusters.lanes[cluster]);
+        let scale = 1.0 / self.clusters.unit;
+        let offset = [0, 1, 2].map(|d| ((bx.center[d] - frame.center[d]) * scale) as f32);
+        for d in 0..3 {
+            frame.member_center[d][member] = offset[d];
+            frame.member_half[d][member] = bx.half[d];
+        }
+        frame.member_radius[member] = bx.radius;
+        for (k, pair) in frame.rows[member].iter_mut().enumerate() {
+            for side in 0..2 {
+                let (lane, half) = (2 * k + side, 8 * side..8 * side + 8);
+                for d in 0..3 {
+                    pair.position[d][half.clone()].fill(lanes.position[d][lane] + offset[d]);
+                }
+                // Ghosts among the j lanes are far on the other side.
+                let row = cluster * CLUSTER + lane;
+                if !self.request.owned.contains(&row) || self.request.ghost(row) {
+                    pair.position[0][half.clone()].fill(-FAR);
+                }
+                pair.reach[half].fill(squared(lanes.radius[lane], frame.margin));
+            }
+        }
+    }
+}
+
+impl Frame {
+    pub const EMPTY: Frame = Frame {
+        first_cluster: 0,
+        present: 0,
+        center: [0.0; 3],
+        half: [0.0; 3],
+        radius: 0.0,
+        reach: 0.0,
+        limit: [0.0; 3],
+        extent: 0.0,
+        margin: 0.0,
+        member_center: [[0.0; MEMBERS]; 3],
+        member_half: [[0.0; MEMBERS]; 3],
+        member_radius: [0.0; MEMBERS],
+        rows: [[RowPair { position: [[0.0; 16]; 3], reach: [0.0; 16] }; CLUSTER / 2]; MEMBERS],
+    };
+}
+
+/// A pair must have one image in reach.
+fn check_images(request: &ListRequest, radius: f64) -> Result<()> {
+    let lengths = request.bx.lengths();
+    for (d, axis) in ["x", "y", "z"].into_iter().enumerate() {
+        if request.bx.boundary[d] == Boundary::Periodic && lengths[d] < 2.0 * radius {
+            return Err(Error::State {
+                step: 0,
+                what: format!(
+                    "the box is {} wide in {axis}, where it is periodic, but the largest interaction radius is {radius}",
+                    lengths[d]
+                ),
+                remedy:
+                    "a periodic edge must be at least twice the interaction radius: enlarge the box in that \
+                         dimension, use more particles, or less neighbors, cutoff or skin"
+                        .into(),
+            });
+        }
+    }
+    Ok(())
+}
