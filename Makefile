@@ -1,12 +1,13 @@
 # make evrard     install what is missing, build, run the Evrard collapse on 2 ranks, validate it
 # make test       everything that is checked before a change is accepted
 # make validate   the full-size runs behind the tables of docs/src/evrard.md (hours)
+# make validate-molecules   long runs of molecules: conservation, thermostats (an hour)
 # make docs       the book in docs/book and the crate's documentation in target/doc
 
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := evrard
-.PHONY: evrard build test validate docs packages clean
+.PHONY: evrard build test validate validate-molecules docs packages clean
 
 RANKS ?= 2
 PROGRAM := target/release/hilbrium
@@ -43,6 +44,9 @@ test: packages
 
 validate: build
 	@MPIRUN="$(MPIRUN)" RANKS=$(RANKS) scripts/validate $(PROGRAM)
+
+validate-molecules: build
+	@MPIRUN="$(MPIRUN)" RANKS=$(RANKS) scripts/validate-molecules $(PROGRAM)
 
 docs: packages
 	cargo doc --release --no-deps --workspace --locked

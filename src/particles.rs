@@ -104,6 +104,8 @@ fields! {
     PairEnergy = "pair_energy", 1, Derived, [1 2 -2];
     /// Half the virials r . F of the particle's pairs.
     Virial = "virial", 1, Derived, [1 2 -2];
+    /// Velocity of the search for a minimum of the energy.
+    Descent = "descent", 3, State, [0 1 -1];
 }
 
 impl Field {
@@ -233,6 +235,16 @@ impl Particles {
         }
     }
 
+    /// Take a field from the particles, where it is there.
+    pub fn remove(&mut self, field: Field) {
+        if let Ok(place) = self.fields.binary_search(&field) {
+            self.fields.remove(place);
+            for c in 0..field.components() {
+                self.columns[field.first_column() + c] = Vec::new();
+            }
+        }
+    }
+
     /// Set all rows of a field, where it is there.
     pub fn fill(&mut self, field: Field, value: f64) {
         if self.has(field) {
@@ -248,10 +260,18 @@ impl Particles {
 
     /// Several components at once to change, with the rest left to read: `(field, component)` must differ.
     pub fn components_mut<const N: usize>(&mut self, wanted: [(Field, usize); N]) -> [&mut [f64]; N] {
+        self.ids_and_components_mut(wanted).1
+    }
+
+    /// The ids, and several components at once to change.
+    pub fn ids_and_components_mut<const N: usize>(
+        &mut self,
+        wanted: [(Field, usize); N],
+    ) -> (&[u64], [&mut [f64]; N]) {
         let columns = wanted.map(|(field, component)| field.first_column() + component);
         match self.columns.get_disjoint_mut(columns) {
-            Ok(slices) => slices.map(Vec::as_mut_slice),
-            Err(_) => unreachable!("components_mut: the same component twice"),
+            Ok(slices) => (&self.id, slices.map(Vec::as_mut_slice)),
+            Err(_) => unreachable!("ids_and_components_mut: the same component twice"),
         }
     }
 

@@ -13,7 +13,7 @@ use signal_hook::flag;
 use crate::comm::Communicator;
 use crate::deck::Checked;
 use crate::report;
-use crate::step::Simulation;
+use crate::step::{Minimized, Simulation};
 use crate::{Error, Result};
 use outputs::Outputs;
 
@@ -58,6 +58,19 @@ fn listen_to_signals(stop: &Arc<AtomicBool>) -> Result<()> {
     told(flag::register(SIGXFSZ, Arc::default()))
 }
 
+/// How a search for a minimum of the energy ended, in words.
+fn minimized(found: &Minimized) -> String {
+    let asked = if found.converged {
+        "as asked for"
+    } else {
+        "more than asked for: minimize.most_steps ended the search"
+    };
+    format!(
+        "minimized in {} steps: potential energy {:e}, before {:e}; largest force {:.3e}, {asked}",
+        found.steps, found.energy, found.energy_before, found.largest_force,
+    )
+}
+
 /// A simulation with its outputs.
 struct Run {
     simulation: Simulation,
@@ -71,6 +84,9 @@ impl Run {
         let outputs = Outputs::new(deck, comm)?;
         let (space, particles) = crate::start::particles(plan, comm, &Simulation::fields(plan))?;
         let mut simulation = Simulation::new(plan.clone(), comm, space, particles);
+        if let Some(found) = simulation.minimize()? {
+            report::line(&minimized(&found));
+        }
         simulation.evaluate_forces(0.0)?;
         simulation.choose_step(None);
         let mut run = Run { simulation, outputs };

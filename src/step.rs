@@ -6,8 +6,8 @@ use crate::deck::plan::{self, Plan, TimeStepPlan};
 use crate::domain::{Domain, DomainSettings};
 use crate::far::{self, Criterion, GravityPlan, SofteningKernel};
 use crate::molecules::Molecules;
-use crate::motion::time_step::Limit;
-use crate::motion::{leapfrog, time_step};
+use crate::motion::thermostat::Thermostat;
+use crate::motion::time_step::{self, Limit};
 use crate::neighbors::{Neighborhood, Reach};
 use crate::observe::{Observables, observe};
 use crate::pair::Precision;
@@ -15,6 +15,12 @@ use crate::particles::{Field, Particles, Role};
 use crate::space::SimulationBox;
 use crate::sph::{Hydrodynamics, Searches, Stage};
 use crate::{Error, Result};
+
+mod minimize;
+mod predicted;
+mod verlet;
+
+pub use minimize::Minimized;
 
 /// Smoothing lengths that outgrew so many lists of one step, each larger than the one before, are lost.
 const MOST_ROUNDS: u32 = 100;
@@ -35,6 +41,10 @@ pub struct Simulation {
     pub molecules: Option<Molecules>,
     /// Gravity, with `[gravity]`.
     pub gravity: Option<GravityPlan>,
+    /// What keeps molecules at a temperature, with `[thermostat]`.
+    pub thermostat: Option<Thermostat>,
+    /// Heat given to the particles so far, by the thermostat and, negative, by bringing the center of mass to rest.
+    pub heat: f64,
     /// Arithmetic of the passes.
     pub precision: Precision,
     /// Phase timers.
@@ -55,7 +65,7 @@ impl Simulation {
     /// The fields that the particles of such a plan have.
     pub fn fields(plan: &Plan) -> Vec<Field> {
         use Field::*;
-        let mut fields = vec![Position, Velocity, Mass, Acceleration, KickAcceleration, Work];
+        let mut fields = vec![Position, Velocity, Mass, Acceleration, Work];
         if plan.sph.is_some() {
             fields.extend(Hydrodynamics::FIELDS);
         }
@@ -89,6 +99,12 @@ impl Simulation {
             hydrodynamics: plan.sph.as_ref().map(|sph| Hydrodynamics::new(sph, precision)),
             molecules: plan.interaction.as_ref().map(|interaction| Molecules::new(interaction, precision)),
             gravity: plan.gravity.as_ref().map(gravity_of),
+            thermostat: plan
+                .motion
+                .thermostat
+                .as_ref()
+                .map(|thermostat| Thermostat::new(thermostat, &plan.units)),
+            heat: 0.0,
             precision,
             clock: Clock::new(),
             time: 0.0,
@@ -102,24 +118,12 @@ impl Simulation {
 
     /// One time step of length `dt`. On an error of the forces the particles are back at the start of the step.
     pub fn advance(&mut self, dt: f64) -> Result<()> {
-        let reach = self.domain.bx.lengths().max();
-        let mut lost = [u64::from(!leapfrog::can_undo(&self.particles, dt, reach))];
-        // all ranks alike: the forces may move particles to other ranks before they fail
-        self.domain.comm.all_max(&mut lost);
-        let before = (lost[0] > 0).then(|| self.particles.clone());
-        leapfrog::kick_and_drift(&mut self.particles, dt);
-        self.clock.lap("drift");
-        if let Err(error) = self.evaluate_forces(dt) {
-            match before {
-                Some(before) => self.particles = before,
-                None => {
-                    leapfrog::undo(&mut self.particles, dt);
-                    self.mend();
-                }
-            }
-            return Err(error.at_step(self.step + 1));
-        }
-        leapfrog::kick(&mut self.particles, dt);
+        // only the forces of a gas depend on velocities
+        let advanced = match self.hydrodynamics {
+            Some(_) => self.advance_predicted(dt),
+            None => self.advance_verlet(dt),
+        };
+        advanced.map_err(|error| error.at_step(self.step + 1))?;
         self.time += dt;
         self.step += 1;
         self.choose_step(Some(self.next_step.max(dt)));
@@ -132,10 +136,19 @@ impl Simulation {
     /// # Errors
     /// With step 0, on all ranks: positions or rates that are not finite, a periodic box too small for the supports.
     pub fn evaluate_forces(&mut self, dt: f64) -> Result<()> {
+        let finite = self.forces(dt)?;
+        let checked = if finite { Ok(()) } else { self.check_rates() };
+        self.domain.comm.agree(checked)
+    }
+
+    /// The forces, which may turn out not to be finite; returns whether they are known to be on this rank.
+    fn forces(&mut self, dt: f64) -> Result<bool> {
         self.energies_known = false;
         self.sync()?;
         self.smooth()?;
-        self.particles.fill(Field::Acceleration, 0.0);
+        if self.molecules.is_none() {
+            self.particles.fill(Field::Acceleration, 0.0);
+        }
         if let Some(hydrodynamics) = &self.hydrodynamics {
             let mut stage = Stage {
                 domain: &self.domain,
@@ -145,23 +158,26 @@ impl Simulation {
             };
             hydrodynamics.passes(&mut stage, dt);
         }
+        let mut finite = false;
         if let Some(molecules) = &self.molecules {
-            molecules.forces(&self.domain, &self.neighborhood, &mut self.particles);
+            finite = molecules.forces(&self.domain, &self.neighborhood, &mut self.particles);
             self.clock.lap("pair forces");
         }
         if let Some(gravity) = &self.gravity {
+            finite = false;
             far::gravity(gravity, &self.domain.comm, &self.domain, &mut self.particles, self.precision)?;
             self.clock.lap("gravity");
         }
-        let checked = self.check_rates();
-        self.domain.comm.agree(checked)
+        Ok(finite)
     }
 
     /// Observe all particles after a step of length `dt` (0 if there was none); collective.
     pub fn observe(&mut self, dt: f64) -> Observables {
         self.evaluate_energies();
         let (comm, bx, units) = (&self.domain.comm, &self.domain.bx, &self.plan.units);
-        observe(comm, bx, &self.particles, units, self.step, self.time, dt)
+        let mut observed = observe(comm, bx, &self.particles, units, self.step, self.time, dt);
+        observed.heat = self.plan.motion.exchanges_heat().then_some(self.heat);
+        observed
     }
 
     /// Energies and virials of molecules at the present positions, which a step does without.
@@ -179,8 +195,12 @@ impl Simulation {
     /// Bring owners, order, halos and the list up to date.
     fn sync(&mut self) -> Result<()> {
         if self.neighborhood.serves(&self.domain, &self.particles) {
-            let state = self.particles.fields_of(Role::State);
-            self.domain.exchange_halos(&mut self.particles, &state);
+            // of what forces without a gas depend on, only positions change
+            let changed = match self.hydrodynamics {
+                Some(_) => self.particles.fields_of(Role::State),
+                None => vec![Field::Position],
+            };
+            self.domain.exchange_halos(&mut self.particles, &changed);
         } else {
             let neighborhood = &self.neighborhood;
             self.domain.sync(&mut self.particles, |particles| neighborhood.radii(particles))?;
@@ -239,30 +259,18 @@ impl Simulation {
         self.next_step = 0.5 * self.next_step.min(allowed);
     }
 
-    /// Replace what failed forces have spoiled of the state that a next step finds anew from a first guess.
-    fn mend(&mut self) {
-        let viscosity = self.plan.sph.as_ref().map_or(0.0, |sph| sph.viscosity.alpha_max);
-        let guesses =
-            [(Field::Density, 0.0), (Field::VelocityDivergence, 0.0), (Field::Viscosity, viscosity)];
-        for (field, guess) in guesses {
-            if self.particles.has(field) {
-                let column = self.particles.scalar_mut(field);
-                column.iter_mut().filter(|value| !value.is_finite()).for_each(|value| *value = guess);
-            }
-        }
-    }
-
     /// An error that names the first particle with a rate that is not a number.
     fn check_rates(&self) -> Result<()> {
         let mut rates = vec![Field::Acceleration];
         if self.hydrodynamics.is_some() {
             rates.extend([Field::InternalEnergyRate, Field::Density, Field::SmoothingLength]);
         }
+        let owned = self.particles.owned();
         for field in rates {
             for component in 0..field.components() {
-                let column = self.particles.component(field, component);
-                if let Some(row) = self.particles.owned().find(|&row| !column[row].is_finite()) {
-                    return Err(self.not_finite(field, column[row], row));
+                let column = &self.particles.component(field, component)[owned.clone()];
+                if let Some(row) = first_not_finite(column) {
+                    return Err(self.not_finite(field, column[row], owned.start + row));
                 }
             }
         }
@@ -288,6 +296,18 @@ impl Simulation {
                 .into(),
         }
     }
+}
+
+/// The first value that is not finite.
+fn first_not_finite(values: &[f64]) -> Option<usize> {
+    const BLOCK: usize = 1024;
+    let spoiled = |block: &&[f64]| {
+        // without an early end, so that lanes can look side by side
+        block.iter().fold(false, |spoiled, value| spoiled | !value.is_finite())
+    };
+    let block = values.chunks(BLOCK).position(|block| spoiled(&block))?;
+    let row = values[block * BLOCK..].iter().position(|value| !value.is_finite())?;
+    Some(block * BLOCK + row)
 }
 
 /// How far pairs act in such a run.

@@ -154,6 +154,7 @@ fn values_arrive_where_they_belong() {
             softening_kernel: SofteningKernel::Spline,
         }),
         interaction: None,
+        motion: MotionPlan::default(),
         neighbors: NeighborsPlan {
             list: ListKind::Clustered,
             coding: Coding::Band,

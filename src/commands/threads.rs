@@ -15,7 +15,11 @@ pub(super) fn start(comm: &Communicator, wanted: Option<usize>) -> Result<usize>
             (offered / sharing.max(1)).max(1)
         }
     };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(|k| format!("worker-{k}"));
+    // the thread that runs the steps is one of them, so that it need not wake another and wait for each loop
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .use_current_thread()
+        .thread_name(|k| format!("worker-{k}"));
     pool.build_global().map(|()| threads).map_err(|cause| {
         Error::usage(
             format!("cannot start {threads} threads: {cause}"),

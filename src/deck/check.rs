@@ -153,6 +153,7 @@ impl Deck<'_> {
         let gravity = self.gravity();
         let sph = self.sph();
         let interaction = self.interaction(&species);
+        let motion = self.motion(interaction.as_ref());
         let space = self.space(start.as_ref());
         let neighbors = self.neighbors();
         let time_step = self.time_step();
@@ -167,6 +168,7 @@ impl Deck<'_> {
             sph,
             gravity,
             interaction,
+            motion,
             neighbors,
             time_step,
             output,

@@ -9,6 +9,7 @@ mod keys;
 mod kind;
 mod mistake;
 mod molecules;
+mod motion;
 mod nearest;
 mod physics;
 pub mod plan;

@@ -229,6 +229,7 @@ impl Deck<'_> {
         }
         self.joined_interaction(plan);
         self.joined_species(plan);
+        self.joined_motion(plan);
         if let StartPlan::Plummer(sphere) = &plan.start
             && sphere.velocities == Velocities::Equilibrium
             && plan.gravity.is_none()

@@ -1,9 +1,12 @@
 //! Molecular dynamics: the forces of one interaction of pairs; the laws themselves are in [`crate::laws`].
 
+use fearless_simd::Simd;
+
 use crate::deck::plan::{self, InteractionPlan, Truncation};
 use crate::domain::Domain;
 use crate::laws::{lennard_jones, lennard_jones_switched, mie, yukawa};
 use crate::neighbors::{NeighborList, Neighborhood};
+use crate::pair::pieces::{PIECE, Piece, Work, by_pieces};
 use crate::pair::{Energies, Forces, PairLaw, Pass, Precision, sweep};
 use crate::particles::{Field, Particles};
 
@@ -54,17 +57,11 @@ impl Molecules {
         Molecules { interaction, cutoff: plan.cutoff, precision }
     }
 
-    /// Add the accelerations of the owned particles, and leave the forces in their column.
-    pub fn forces(&self, domain: &Domain, neighborhood: &Neighborhood, particles: &mut Particles) {
+    /// Set the accelerations of the owned particles, and leave the forces in their column. Returns whether all
+    /// accelerations are finite.
+    pub fn forces(&self, domain: &Domain, neighborhood: &Neighborhood, particles: &mut Particles) -> bool {
         self.evaluate(Wanted::Forces, domain, neighborhood, particles);
-        let owned = particles.owned();
-        for c in 0..3 {
-            let [acceleration, force, mass] =
-                particles.components_mut([(Field::Acceleration, c), (Field::Force, c), (Field::Mass, 0)]);
-            for row in owned.clone() {
-                acceleration[row] += force[row] / mass[row];
-            }
-        }
+        by_pieces(particles, &Accelerate).into_iter().all(|finite| finite)
     }
 
     /// Leave energies and virials at the present positions in their columns, where their halos and the list are those of
@@ -106,5 +103,36 @@ impl Wanted {
             Wanted::Forces => sweep(&Forces(*law), pass, list, particles),
             Wanted::Energies => sweep(&Energies(*law), pass, list, particles),
         };
+    }
+}
+
+/// a = F / m.
+struct Accelerate;
+
+impl Work<7> for Accelerate {
+    type Output = bool;
+    const WANTED: [(Field, usize); 7] = [
+        (Field::Mass, 0),
+        (Field::Force, 0),
+        (Field::Force, 1),
+        (Field::Force, 2),
+        (Field::Acceleration, 0),
+        (Field::Acceleration, 1),
+        (Field::Acceleration, 2),
+    ];
+    #[inline(always)]
+    fn run<S: Simd>(&self, _: S, piece: Piece<7>) -> bool {
+        let [mass, f0, f1, f2, a0, a1, a2] = piece.columns;
+        // one division a row
+        let mut inverse = [0.0; PIECE];
+        inverse.iter_mut().zip(mass.iter()).for_each(|(inverse, mass)| *inverse = 1.0 / mass);
+        let mut finite = true;
+        for (force, acceleration) in [(f0, a0), (f1, a1), (f2, a2)] {
+            for ((a, f), inverse) in acceleration.iter_mut().zip(force.iter()).zip(&inverse) {
+                *a = f * inverse;
+                finite &= a.is_finite();
+            }
+        }
+        finite
     }
 }

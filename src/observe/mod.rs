@@ -52,6 +52,8 @@ pub struct Observables {
     pub particles: u64,
     /// With forces of pairs.
     pub molecular: Option<Molecular>,
+    /// Heat given to the particles since the start, where a thermostat or the removal of drift gives any.
+    pub heat: Option<f64>,
 }
 
 /// What is observed of molecules.
@@ -118,11 +120,16 @@ pub const COLUMNS: [(&str, Measure); 20] = [
 pub const MOLECULAR_COLUMNS: [(&str, Measure); 2] =
     [("temperature", Measure::Temperature), ("pressure", Measure::Powers([1, -1, -2]))];
 
+/// The columns after those in the record of a run that exchanges heat.
+pub const HEAT_COLUMNS: [(&str, Measure); 2] = [("thermostat_heat", ENERGY), ("conserved_energy", ENERGY)];
+
 /// Which columns a record has, in which units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Layout {
     /// Whether the run is one of molecules.
     pub molecular: bool,
+    /// Whether heat is given to the particles.
+    pub heat: bool,
     /// The units.
     pub units: Units,
 }
@@ -130,13 +137,18 @@ pub struct Layout {
 impl Layout {
     /// The record of a plan.
     pub fn of(plan: &Plan) -> Self {
-        Layout { molecular: plan.interaction.is_some(), units: plan.units }
+        Layout {
+            molecular: plan.interaction.is_some(),
+            heat: plan.motion.exchanges_heat(),
+            units: plan.units,
+        }
     }
 
     /// The columns.
     pub fn columns(&self) -> Vec<(&'static str, Measure)> {
-        let more: &[_] = if self.molecular { &MOLECULAR_COLUMNS } else { &[] };
-        COLUMNS.iter().chain(more).copied().collect()
+        let parts: [(bool, &[_]); 3] =
+            [(true, &COLUMNS), (self.molecular, &MOLECULAR_COLUMNS), (self.heat, &HEAT_COLUMNS)];
+        parts.into_iter().filter(|part| part.0).flat_map(|part| part.1.iter().copied()).collect()
     }
 
     /// The first line of the record.
@@ -153,6 +165,11 @@ impl Observables {
         self.kinetic + self.thermal + self.potential
     }
 
+    /// What the integrator keeps constant but for its errors: the total energy less the heat given.
+    pub fn conserved_energy(&self) -> f64 {
+        self.total_energy() - self.heat.unwrap_or(0.0)
+    }
+
     /// The values in the order of [`COLUMNS`], as written: the shortest decimal that reads back to the same bits.
     fn cells(&self) -> Vec<String> {
         let mut cells = vec![self.step.to_string()];
@@ -165,13 +182,15 @@ impl Observables {
         cells.extend(values.map(|value| format!("{value:e}")));
         cells.push(self.particles.to_string());
         let molecular = self.molecular.map(|found| [found.temperature, found.pressure]);
-        cells.extend(molecular.into_iter().flatten().map(|value| format!("{value:e}")));
+        let heat = self.heat.map(|heat| [heat, self.conserved_energy()]);
+        let more = molecular.into_iter().chain(heat).flatten();
+        cells.extend(more.map(|value| format!("{value:e}")));
         cells
     }
 }
 
 /// Observe the owned particles of all ranks (collective; every rank gets the same values). The potential energy is that
-/// of the columns [`Field::Potential`] and [`Field::PairEnergy`].
+/// of the columns [`Field::Potential`] and [`Field::PairEnergy`]; what heat was given is for the run to say.
 ///
 /// The result is the same bits for any number of threads, and, for the same ranks, every time.
 pub fn observe(
@@ -222,6 +241,7 @@ pub fn observe(
         maximum_density: greatest[0],
         minimum_smoothing_length: least[0],
         particles: count[0],
+        heat: None,
         molecular: particles.has(Field::Virial).then(|| {
             let thermal = kinetic - 0.5 * vector(4).norm_squared() / mass.max(f64::MIN_POSITIVE);
             let periodic = bx.boundary.iter().all(|&boundary| boundary == Boundary::Periodic);

@@ -10,6 +10,7 @@ pub mod law;
 mod naive;
 mod pack;
 mod parts;
+pub mod pieces;
 pub mod real;
 mod sums;
 mod sweep;

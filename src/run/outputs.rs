@@ -19,7 +19,7 @@ use crate::{Error, Result};
 /// What outputs carry over a restart.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Carried {
-    /// Total energy at the start.
+    /// Conserved energy at the start.
     first_energy: f64,
     /// Number of snapshots written.
     snapshots: u64,
@@ -119,7 +119,7 @@ impl Outputs {
     /// [`Error::File`], on all ranks.
     pub fn first(&mut self, simulation: &mut Simulation) -> Result<()> {
         let observed = self.observe(simulation, 0.0)?;
-        self.carried.first_energy = observed.total_energy();
+        self.carried.first_energy = observed.conserved_energy();
         self.snapshot(simulation)
     }
 
@@ -217,7 +217,7 @@ impl Outputs {
 
     fn drift(&self, observed: &Observables) -> f64 {
         let first = self.carried.first_energy;
-        (observed.total_energy() - first) / first.abs().max(f64::MIN_POSITIVE)
+        (observed.conserved_energy() - first) / first.abs().max(f64::MIN_POSITIVE)
     }
 
     fn snapshot(&mut self, simulation: &mut Simulation) -> Result<()> {
@@ -272,7 +272,11 @@ impl Outputs {
             title: simulation.plan.title.clone(),
             deck: self.deck.clone(),
             counters: serde_json::json!({ "snapshots": self.carried.snapshots }),
-            numbers: [("first_energy".to_owned(), self.carried.first_energy)].into(),
+            numbers: [
+                ("first_energy".to_owned(), self.carried.first_energy),
+                ("heat".to_owned(), simulation.heat),
+            ]
+            .into(),
         };
         snapshot::write_checkpoint(&self.directory, &self.comm, &simulation.particles, &state)?;
         self.last_checkpoint = Instant::now();
@@ -297,6 +301,7 @@ pub fn read_checkpoint(plan: &Plan, comm: &Communicator, path: &Path) -> Result<
     particles.add(&fields);
     let mut simulation = Simulation::new(plan.clone(), comm, state.bx, particles);
     (simulation.time, simulation.step) = (state.time, state.step);
+    simulation.heat = state.numbers.get("heat").copied().unwrap_or(0.0);
     let settings = &plan.time_step;
     let largest = settings.largest.unwrap_or(f64::INFINITY);
     simulation.next_step = settings.fixed.unwrap_or(state.time_step.min(largest));

@@ -101,7 +101,8 @@ impl Searches {
 
 impl Hydrodynamics {
     /// The fields that the gas needs.
-    pub const FIELDS: [Field; 18] = [
+    pub const FIELDS: [Field; 19] = [
+        Field::KickAcceleration,
         Field::SmoothingLength,
         Field::InternalEnergy,
         Field::InternalEnergyRate,

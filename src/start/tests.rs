@@ -24,6 +24,7 @@ fn plan(start: StartPlan, space: SpacePlan) -> Plan {
         sph: None,
         gravity: None,
         interaction: None,
+        motion: MotionPlan::default(),
         neighbors: NeighborsPlan {
             list: ListKind::Clustered,
             coding: Coding::Nibble,

@@ -3,6 +3,7 @@
 
 mod gas;
 mod molecules;
+mod motion;
 mod start;
 
 pub use super::kind::{Default, Interval, Key, Kind, Section, quoted, titled};
@@ -62,8 +63,16 @@ const EVERY_WALL: Key = key(
 .also(&["every_time", "wall"]);
 
 /// The parts of the table, in the order in which a deck is printed.
-const PARTS: [&[Section]; 7] =
-    [RUN, molecules::MATTER, start::SECTIONS, SPACE, gas::SECTIONS, molecules::SECTIONS, MACHINERY];
+const PARTS: [&[Section]; 8] = [
+    RUN,
+    molecules::MATTER,
+    start::SECTIONS,
+    SPACE,
+    gas::SECTIONS,
+    molecules::SECTIONS,
+    motion::SECTIONS,
+    MACHINERY,
+];
 
 /// Every section, in the order in which a deck is printed. A section stands after the one around it.
 pub const SECTIONS: &[Section] = &joined::<{ total(&PARTS) }>(&PARTS);

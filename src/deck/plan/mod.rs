@@ -27,10 +27,12 @@ macro_rules! choice {
 
 mod gas;
 mod molecules;
+mod motion;
 mod start;
 
 pub use gas::*;
 pub use molecules::*;
+pub use motion::*;
 pub use start::*;
 
 use crate::space::Boundary;
@@ -60,6 +62,8 @@ pub struct Plan {
     pub gravity: Option<GravityPlan>,
     /// Molecular dynamics, if any; never together with `sph`.
     pub interaction: Option<InteractionPlan>,
+    /// How molecules move.
+    pub motion: MotionPlan,
     /// Neighbor lists.
     pub neighbors: NeighborsPlan,
     /// Time-step criteria.

@@ -1,0 +1,106 @@
+//! Thermostats, minimization, and what they need of the other sections.
+
+use super::check::Deck;
+use super::mistake::Place;
+use super::plan::*;
+
+const THERMOSTATS: [&str; 2] = ["thermostat.langevin", "thermostat.velocity-rescaling"];
+/// The sections that are for molecules alone.
+const MOLECULAR: [&str; 4] = [THERMOSTATS[0], THERMOSTATS[1], "motion.remove_drift", "minimize"];
+/// More friction times the step than this leaves nothing of a velocity that the program could go back to.
+const MOST_FRICTION: f64 = 5.0;
+
+impl Deck<'_> {
+    /// How molecules move; `interaction` is what acts between them.
+    pub(super) fn motion(&mut self, interaction: Option<&InteractionPlan>) -> MotionPlan {
+        if interaction.is_none() && self.section("interaction").is_none() {
+            for section in MOLECULAR {
+                if let Some(place) = self.section(section) {
+                    let message = format!("[{section}] is for molecules, and the deck has no [interaction]");
+                    self.report(Some(place), message, "remove it, or add an [interaction.LAW]");
+                }
+            }
+        }
+        MotionPlan {
+            thermostat: self.thermostat(),
+            remove_drift: self.remove_drift(),
+            minimize: self.minimize(interaction.map_or(1.0, |interaction| interaction.cutoff)),
+        }
+    }
+
+    fn thermostat(&mut self) -> Option<ThermostatPlan> {
+        let header = self.section("thermostat");
+        let found: Vec<(&'static str, Place)> =
+            THERMOSTATS.iter().filter_map(|&one| Some((one, self.section(one)?))).collect();
+        match found.as_slice() {
+            [(section, _)] => {
+                let temperature = self.number(section, "temperature");
+                let seed = self.integer(section, "seed");
+                Some(if *section == THERMOSTATS[0] {
+                    let friction = self.number(section, "friction");
+                    ThermostatPlan::Langevin { temperature, friction, seed }
+                } else {
+                    let time_constant = self.number(section, "time_constant");
+                    ThermostatPlan::VelocityRescaling { temperature, time_constant, seed }
+                })
+            }
+            [] => {
+                if header.is_some() {
+                    let names = THERMOSTATS.map(|name| format!("[{name}]")).join(" or ");
+                    self.report(header, "[thermostat] names no thermostat".into(), format!("add {names}"));
+                }
+                None
+            }
+            [(first, _), .., (_, place)] => {
+                let message = "the deck has more than one thermostat".into();
+                self.report(Some(place.clone()), message, format!("keep one; the other is [{first}]"));
+                None
+            }
+        }
+    }
+
+    fn remove_drift(&mut self) -> Option<u64> {
+        self.section("motion.remove_drift")?;
+        Some(self.integer("motion.remove_drift", "every_steps"))
+    }
+
+    fn minimize(&mut self, cutoff: f64) -> Option<MinimizePlan> {
+        let section = "minimize";
+        self.section(section)?;
+        Some(MinimizePlan {
+            largest_force: self.number(section, "largest_force"),
+            most_steps: self.integer(section, "most_steps"),
+            largest_displacement: self
+                .optional_number(section, "largest_displacement")
+                .unwrap_or(cutoff / 25.0),
+        })
+    }
+
+    /// The rules that join motion with the time step and the start.
+    pub(super) fn joined_motion(&mut self, plan: &Plan) {
+        if plan.interaction.is_none() {
+            return;
+        }
+        if let (Some(ThermostatPlan::Langevin { friction, .. }), Some(step)) =
+            (plan.motion.thermostat, plan.time_step.fixed)
+            && friction * step > MOST_FRICTION
+        {
+            let message =
+                format!("friction = {friction} leaves nothing of a velocity in a time step of {step}");
+            let help = format!("give friction below {}, or a shorter step", MOST_FRICTION / step);
+            self.report(self.place(THERMOSTATS[0], "friction"), message, help);
+        }
+        if plan.motion.thermostat.is_some() && plan.particle_count() == Some(1) {
+            let place = THERMOSTATS.iter().find_map(|&one| self.section(one));
+            let message = "one particle has no motion about that of the whole".into();
+            self.report(place, message, "remove the thermostat, or start with more particles");
+        }
+        // a deck that also advances is told so already
+        let stands = plan.run.steps == Some(0) || plan.run.end_time == Some(0.0);
+        if stands && plan.motion.minimize.is_some() && plan.time_step.fixed.is_none() {
+            let message = "a minimization begins with steps of the length `fixed` of [time_step]".into();
+            let help = "add `fixed = ...` in [time_step], such as 0.002 in reduced units";
+            self.report(self.section("minimize"), message, help);
+        }
+    }
+}

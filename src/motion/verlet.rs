@@ -1,0 +1,241 @@
+//! Velocity Verlet, kick-drift-kick, for forces that do not depend on velocities.
+//!
+//! ```text
+//! v_half = v + a dt/2      x' = x + v_half dt      forces at x' -> a'      v' = v_half + a' dt/2
+//! ```
+//!
+//! (Swope, Andersen, Berens & Wilson 1982, J. Chem. Phys. 76, 637.) No particle is moved by more than a farthest
+//! distance: the block of rows around one that would be is left as it was, so that the step can be taken back.
+
+use std::ops::Range;
+
+use fearless_simd::Simd;
+
+use crate::pair::pieces::{Piece, Work, by_pieces};
+use crate::particles::{Field, Particles};
+
+/// Rows that are moved or left together.
+const BLOCK: usize = 64;
+
+/// First rows of the blocks that were left as they were, because a particle of theirs would have moved too far (or to no
+/// place, with a velocity that is not finite).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Left(pub(super) Vec<usize>);
+
+impl Left {
+    /// Whether every block was moved.
+    pub fn none(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The rows of these blocks.
+    pub fn rows(&self, particles: &Particles) -> impl Iterator<Item = usize> {
+        let end = particles.owned().end;
+        self.0.iter().flat_map(move |&first| first..(first + BLOCK).min(end))
+    }
+
+    /// The blocks of a piece that were moved, counted from its first row.
+    #[inline(always)]
+    pub(super) fn moved(&self, first: usize, count: usize) -> impl Iterator<Item = Range<usize>> {
+        blocks(count).filter(move |block| self.none() || !self.0.contains(&(first + block.start)))
+    }
+}
+
+/// The blocks of a piece, counted from its first row.
+#[inline(always)]
+pub(super) fn blocks(count: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..count).step_by(BLOCK).map(move |begin| begin..(begin + BLOCK).min(count))
+}
+
+/// Position, velocity, acceleration.
+pub(super) const MOVED: [(Field, usize); 9] = [
+    (Field::Position, 0),
+    (Field::Position, 1),
+    (Field::Position, 2),
+    (Field::Velocity, 0),
+    (Field::Velocity, 1),
+    (Field::Velocity, 2),
+    (Field::Acceleration, 0),
+    (Field::Acceleration, 1),
+    (Field::Acceleration, 2),
+];
+
+/// First half of a step of length `dt`: half a kick, and the drift; no particle moves farther than `farthest`.
+pub fn kick_and_drift(particles: &mut Particles, dt: f64, farthest: f64) -> Left {
+    Left(by_pieces(particles, &KickAndDrift { dt, farthest }).concat())
+}
+
+struct KickAndDrift {
+    dt: f64,
+    farthest: f64,
+}
+
+impl Work<9> for KickAndDrift {
+    type Output = Vec<usize>;
+    const WANTED: [(Field, usize); 9] = MOVED;
+    #[inline(always)]
+    fn run<S: Simd>(&self, _: S, piece: Piece<9>) -> Vec<usize> {
+        let mut left = Vec::new();
+        let [x0, x1, x2, v0, v1, v2, a0, a1, a2] = piece.columns;
+        let (x, v, a) = ([x0, x1, x2], [v0, v1, v2], [&*a0, a1, a2]);
+        for rows in blocks(piece.id.len()) {
+            if leaves(&v, &a, rows.clone(), self.dt, self.farthest) {
+                left.push(piece.first + rows.start);
+                continue;
+            }
+            for c in 0..3 {
+                let (x, v, a) = (&mut x[c][rows.clone()], &mut v[c][rows.clone()], &a[c][rows.clone()]);
+                for k in 0..x.len() {
+                    v[k] += 0.5 * self.dt * a[k];
+                    x[k] += self.dt * v[k];
+                }
+            }
+        }
+        left
+    }
+}
+
+/// Whether half a kick and a drift would move one of these rows too far.
+#[inline(always)]
+pub(super) fn leaves(
+    v: &[&mut [f64]; 3],
+    a: &[&[f64]; 3],
+    rows: Range<usize>,
+    dt: f64,
+    farthest: f64,
+) -> bool {
+    let mut far = false;
+    for c in 0..3 {
+        let (v, a) = (&v[c][rows.clone()], &a[c][rows.clone()]);
+        for k in 0..v.len() {
+            let moved = (v[k] + 0.5 * dt * a[k]) * dt;
+            far |= moved.is_nan() | (moved.abs() > farthest);
+        }
+    }
+    far
+}
+
+/// Half a kick with the step `dt`, but not of what was left; of `-dt` it takes such a kick back.
+pub fn kick(particles: &mut Particles, dt: f64, left: &Left) {
+    by_pieces(particles, &Kick { dt, left });
+}
+
+struct Kick<'a> {
+    dt: f64,
+    left: &'a Left,
+}
+
+impl Work<6> for Kick<'_> {
+    type Output = ();
+    const WANTED: [(Field, usize); 6] = {
+        let [_, _, _, v0, v1, v2, a0, a1, a2] = MOVED;
+        [v0, v1, v2, a0, a1, a2]
+    };
+    #[inline(always)]
+    fn run<S: Simd>(&self, _: S, mut piece: Piece<6>) {
+        for rows in self.left.moved(piece.first, piece.id.len()) {
+            let [v0, v1, v2, a0, a1, a2] = &mut piece.columns;
+            for (v, a) in [(v0, a0), (v1, a1), (v2, a2)] {
+                let (v, a) = (&mut v[rows.clone()], &a[rows.clone()]);
+                for k in 0..v.len() {
+                    v[k] += 0.5 * self.dt * a[k];
+                }
+            }
+        }
+    }
+}
+
+/// Take the drift of [`kick_and_drift`] back, to rounding.
+pub fn drift_back(particles: &mut Particles, dt: f64, left: &Left) {
+    by_pieces(particles, &DriftBack { dt, left });
+}
+
+struct DriftBack<'a> {
+    dt: f64,
+    left: &'a Left,
+}
+
+impl Work<6> for DriftBack<'_> {
+    type Output = ();
+    const WANTED: [(Field, usize); 6] = {
+        let [x0, x1, x2, v0, v1, v2, ..] = MOVED;
+        [x0, x1, x2, v0, v1, v2]
+    };
+    #[inline(always)]
+    fn run<S: Simd>(&self, _: S, mut piece: Piece<6>) {
+        for rows in self.left.moved(piece.first, piece.id.len()) {
+            let [x0, x1, x2, v0, v1, v2] = &mut piece.columns;
+            for (x, v) in [(x0, v0), (x1, v1), (x2, v2)] {
+                let (x, v) = (&mut x[rows.clone()], &v[rows.clone()]);
+                for k in 0..x.len() {
+                    x[k] -= self.dt * v[k];
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::space::Vec3d;
+
+    const FIELDS: &[Field] = &[Field::Position, Field::Velocity, Field::Acceleration];
+
+    /// Position error of an oscillator x'' = -x after time 1.
+    fn oscillator(steps: usize) -> f64 {
+        let mut particles = Particles::new(FIELDS, 1);
+        let dt = 1.0 / steps as f64;
+        particles.set_vector(Field::Position, 0, Vec3d::new(1.0, 0.0, 0.0));
+        particles.set_vector(Field::Acceleration, 0, Vec3d::new(-1.0, 0.0, 0.0));
+        for _ in 0..steps {
+            assert!(kick_and_drift(&mut particles, dt, 1.0).none());
+            let x = particles.vector_at(Field::Position, 0);
+            particles.set_vector(Field::Acceleration, 0, -x);
+            kick(&mut particles, dt, &Left::default());
+        }
+        let (x, v) = (particles.vector_at(Field::Position, 0), particles.vector_at(Field::Velocity, 0));
+        (x[0] - 1f64.cos()).hypot(v[0] + 1f64.sin())
+    }
+
+    #[test]
+    fn an_oscillator_converges_with_the_square_of_the_step() {
+        let (coarse, fine) = (oscillator(50), oscillator(100));
+        assert!(coarse < 1e-3, "{coarse}");
+        assert!((coarse / fine - 4.0).abs() < 0.1, "{coarse} / {fine}");
+    }
+
+    #[test]
+    fn what_would_fly_away_is_left_and_the_rest_taken_back() {
+        const COUNT: usize = 5000;
+        let mut particles = Particles::new(FIELDS, COUNT);
+        for row in 0..COUNT {
+            let t = row as f64;
+            particles.set_vector(Field::Position, row, Vec3d::new(t.sin(), t.cos(), 0.1 * t));
+            particles.set_vector(Field::Velocity, row, Vec3d::new(t.cos(), 1.0, -0.5));
+            particles.set_vector(Field::Acceleration, row, Vec3d::new(0.0, t.sin(), 0.3));
+        }
+        particles.component_mut(Field::Acceleration, 1)[4000] = 1e30;
+        particles.component_mut(Field::Velocity, 2)[70] = f64::NAN;
+        let before = particles.clone();
+        let left = kick_and_drift(&mut particles, 0.1, 1e6);
+        let rows: Vec<usize> = left.rows(&particles).collect();
+        assert!(rows.len() == 2 * BLOCK && rows.contains(&4000) && rows.contains(&70), "{rows:?}");
+        let moved = |a: &Particles, b: &Particles, field, row| {
+            (a.vector_at(field, row) - b.vector_at(field, row)).norm()
+        };
+        assert!((0..COUNT).filter(|row| !rows.contains(row)).all(|row| moved(
+            &particles,
+            &before,
+            Field::Position,
+            row
+        ) > 0.05));
+        drift_back(&mut particles, 0.1, &left);
+        kick(&mut particles, -0.1, &left);
+        for row in (0..COUNT).filter(|&row| row != 70) {
+            let apart = moved(&particles, &before, Field::Position, row)
+                + moved(&particles, &before, Field::Velocity, row);
+            assert!(apart < 1e-12, "{row}: {apart}");
+        }
+    }
+}

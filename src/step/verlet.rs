@@ -1,0 +1,95 @@
+//! The step of particles whose forces depend on their positions alone, at constant energy or with a thermostat.
+
+use super::Simulation;
+use crate::motion::thermostat::Thermostat;
+use crate::motion::verlet::{self, Left};
+use crate::motion::whole;
+use crate::particles::Field;
+use crate::{Error, Result};
+
+/// A step that would move a particle by so many edges of the box could not be taken back, and is none.
+const FARTHEST: f64 = 1e6;
+
+impl Simulation {
+    /// A step of velocity Verlet of length `dt`, or none.
+    pub(super) fn advance_verlet(&mut self, dt: f64) -> Result<()> {
+        let heat = self.first_half(dt)?;
+        self.clock.lap("drift");
+        if let Err(error) = self.evaluate_forces(dt) {
+            self.drift_back(dt, &Left::default());
+            // they were finite there before
+            let _ = self.evaluate_forces(0.0);
+            verlet::kick(&mut self.particles, -dt, &Left::default());
+            return Err(error);
+        }
+        verlet::kick(&mut self.particles, dt, &Left::default());
+        self.heat += heat + self.after_second_half(dt);
+        Ok(())
+    }
+
+    /// Half a kick and the drift, with what a thermostat does meanwhile; returns the heat that it gave. Collective.
+    fn first_half(&mut self, dt: f64) -> Result<f64> {
+        let farthest = FARTHEST * self.domain.bx.lengths().max();
+        let (left, heat) = match &self.thermostat {
+            Some(Thermostat::Langevin(langevin)) => {
+                langevin.kick_and_drift(&mut self.particles, dt, self.step, farthest)
+            }
+            Some(Thermostat::VelocityRescaling(_)) | None => {
+                (verlet::kick_and_drift(&mut self.particles, dt, farthest), 0.0)
+            }
+        };
+        let mut sums = [f64::from(!left.none()), heat];
+        self.domain.comm.all_sum(&mut sums);
+        let [refused, heat] = sums;
+        if refused == 0.0 {
+            return Ok(heat);
+        }
+        let thrown = left.rows(&self.particles).find_map(|row| self.thrown(row, dt, farthest));
+        self.drift_back(dt, &left);
+        verlet::kick(&mut self.particles, -dt, &left);
+        Err(thrown.unwrap_or(Error::Elsewhere))
+    }
+
+    fn drift_back(&mut self, dt: f64, left: &Left) {
+        match &self.thermostat {
+            Some(Thermostat::Langevin(langevin)) => {
+                langevin.drift_back(&mut self.particles, dt, self.step, left);
+            }
+            Some(Thermostat::VelocityRescaling(_)) | None => {
+                verlet::drift_back(&mut self.particles, dt, left);
+            }
+        }
+    }
+
+    /// What is done with the velocities of the end of a step; returns the heat that it gave. Collective.
+    fn after_second_half(&mut self, dt: f64) -> f64 {
+        let comm = &self.domain.comm;
+        let mut heat = 0.0;
+        if let Some(Thermostat::VelocityRescaling(rescaling)) = &self.thermostat {
+            heat += rescaling.rescale(&mut self.particles, comm, dt, self.step);
+        }
+        if self.plan.motion.remove_drift.is_some_and(|every| (self.step + 1).is_multiple_of(every)) {
+            heat -= whole::remove_drift(&mut self.particles, comm);
+        }
+        heat
+    }
+
+    /// The error that names a particle that a step would throw too far.
+    fn thrown(&self, row: usize, dt: f64, farthest: f64) -> Option<Error> {
+        let velocity = self.particles.vector_at(Field::Velocity, row);
+        let acceleration = self.particles.vector_at(Field::Acceleration, row);
+        let moved = ((velocity + 0.5 * dt * acceleration) * dt).amax();
+        (moved.is_nan() || moved > farthest).then(|| Error::State {
+            step: 0,
+            what: format!(
+                "particle {} would move by {moved:e}, which is no place; its velocity is {:e}, its acceleration {:e}",
+                self.particles.id[row],
+                velocity.norm(),
+                acceleration.norm(),
+            ),
+            remedy: "look for particles that were too close in the checkpoint of the last good step; a shorter \
+                     time_step.fixed, or a [minimize] before the first step, often helps"
+                .into(),
+        })
+    }
+}

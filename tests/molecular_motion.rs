@@ -1,0 +1,273 @@
+//! Runs of molecules at constant energy and with heat baths: the drift of the energy, the canonical ensemble, momentum,
+//! agreement over ranks and threads, and restarts.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
+
+mod common;
+
+use common::{difference, evolved, plan, started};
+use hilbrium::comm::Communicator;
+use hilbrium::observe::Observables;
+use hilbrium::observe::blocking::Blocking;
+use hilbrium::particles::{Field, Role};
+use hilbrium::step::Simulation;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const LANGEVIN: &str = "[thermostat.langevin]\ntemperature = 1.1\nfriction = 8.0\nseed = 4\n";
+const RESCALING: &str =
+    "[thermostat.velocity-rescaling]\ntemperature = 1.1\ntime_constant = 0.06\nseed = 4\n";
+
+/// A liquid of 4 cells^3 atoms.
+fn liquid(cells: usize, settings: &str) -> String {
+    format!(
+        r#"
+        [run]
+        steps = 20
+        precision = "double"
+        [start.lattice]
+        kind = "fcc"
+        cells = [{cells}, {cells}, {cells}]
+        spacing = 1.6795962
+        density = 0.8442
+        temperature = 1.1
+        [space]
+        boundary = "periodic"
+        [interaction.lennard-jones]
+        cutoff = 2.0
+        truncation = "switched"
+        switch_start = 1.6
+        [time_step]
+        fixed = 0.003
+        [neighbors]
+        skin = 0.15
+        {settings}
+        "#
+    )
+}
+
+/// With the heat, also where there is none.
+fn seen(simulation: &mut Simulation) -> Observables {
+    let heat = Some(simulation.heat);
+    Observables { heat, ..simulation.observe(0.0) }
+}
+
+/// Slope of a line through equally spaced values, with its standard error by 16 blocks of them.
+fn slope(values: &[f64], interval: f64) -> (f64, f64) {
+    const BLOCKS: usize = 16;
+    let size = values.len() / BLOCKS;
+    let means: Vec<f64> =
+        values.chunks_exact(size).take(BLOCKS).map(|block| block.iter().sum::<f64>() / size as f64).collect();
+    let places: Vec<f64> = (0..BLOCKS).map(|k| k as f64 - 0.5 * (BLOCKS - 1) as f64).collect();
+    let mean = means.iter().sum::<f64>() / BLOCKS as f64;
+    let squares: f64 = places.iter().map(|x| x * x).sum();
+    let slope = places.iter().zip(&means).map(|(x, y)| x * (y - mean)).sum::<f64>() / squares;
+    let rest: f64 = places.iter().zip(&means).map(|(x, y)| (y - mean - slope * x).powi(2)).sum();
+    let unit = size as f64 * interval;
+    (slope / unit, (rest / (BLOCKS - 2) as f64 / squares).sqrt() / unit)
+}
+
+#[test]
+fn the_energy_does_not_drift() {
+    let drifted = |precision: &str| {
+        let deck = liquid(3, "").replace("\"double\"", precision).replace("fixed = 0.003", "fixed = 0.002");
+        let mut simulation = started(&plan(&deck), &Communicator::solo());
+        let mut energies = Vec::new();
+        while simulation.step < 17_000 {
+            simulation.advance(0.002).expect("a step");
+            // after the lattice has melted
+            if simulation.step > 1000 {
+                energies.push(seen(&mut simulation).total_energy() / 108.0);
+            }
+        }
+        slope(&energies, 0.002)
+    };
+    let (double, mixed) = std::thread::scope(|scope| {
+        let other = scope.spawn(|| drifted("\"mixed\""));
+        (drifted("\"double\""), other.join().expect("a run"))
+    });
+    println!("double {double:?} mixed {mixed:?}");
+    for ((slope, error), most) in [(double, 1e-6), (mixed, 1e-5)] {
+        assert!(error < 1e-6 && slope.abs() < most + 3.0 * error, "{slope:e} +- {error:e}");
+    }
+}
+
+/// Kinetic energy about the motion of the whole, its squared deviation from the canonical mean, potential energy, over the
+/// steps of a run of 108 atoms; all per degree of freedom and k_B T.
+struct Sampled {
+    kinetic: Blocking,
+    potential: Vec<f64>,
+}
+
+fn sampled(thermostat: &str, steps: u64) -> Sampled {
+    let mut simulation = started(&plan(&liquid(3, thermostat)), &Communicator::solo());
+    let mut found = Sampled { kinetic: Blocking::new(2), potential: Vec::new() };
+    let first = seen(&mut simulation);
+    for step in 0..steps {
+        simulation.advance(0.003).expect("a step");
+        if step < 1000 {
+            continue;
+        }
+        let seen = seen(&mut simulation);
+        let freedom = 3.0 * (seen.particles - 1) as f64;
+        let kinetic = seen.kinetic - 0.5 * seen.momentum.norm_squared() / seen.mass;
+        let deviation = kinetic / 1.1 - 0.5 * freedom;
+        found.kinetic.push(&[2.0 * kinetic / 1.1 / freedom, deviation.powi(2) / (0.5 * freedom)]);
+        found.potential.push(seen.potential / seen.particles as f64);
+    }
+    let last = seen(&mut simulation);
+    let apart = (last.conserved_energy() - first.conserved_energy()) / last.particles as f64;
+    println!("{apart:e} a particle off, after heat {:e}", last.heat.unwrap());
+    // Langevin dynamics has a drift of the fourth order in the step, here 1e-5 a unit of time
+    assert!(apart.abs() < 2e-3, "{apart}");
+    found
+}
+
+/// Mean and variance of the potential energy with their errors.
+fn spread(values: &[f64]) -> [(f64, f64); 2] {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let mut blocks = Blocking::new(2);
+    values.iter().for_each(|value| blocks.push(&[*value, (value - mean).powi(2)]));
+    [0, 1].map(|series| {
+        let estimate = blocks.estimate(series);
+        (estimate.mean, estimate.standard_error)
+    })
+}
+
+#[test]
+fn both_thermostats_sample_the_same_canonical_ensemble() {
+    const STEPS: u64 = 24_000;
+    let (langevin, rescaling) = std::thread::scope(|scope| {
+        let other = scope.spawn(|| sampled(RESCALING, STEPS));
+        (sampled(LANGEVIN, STEPS), other.join().expect("a run"))
+    });
+    for (name, found) in [("langevin", &langevin), ("velocity-rescaling", &rescaling)] {
+        let [mean, variance] = [0, 1].map(|series| found.kinetic.estimate(series));
+        println!("{name}: kinetic {mean:?}\n  variance {variance:?}");
+        // the step makes the kinetic energy of Langevin's velocities smaller by some (frequency dt)^2 / 4
+        assert!(mean.standard_error < 0.005 && variance.standard_error < 0.12, "{name}");
+        assert!((mean.mean - 1.0).abs() < 4.0 * mean.standard_error + 0.003, "{name}: {}", mean.mean);
+        assert!((variance.mean - 1.0).abs() < 4.0 * variance.standard_error, "{name}: {}", variance.mean);
+    }
+    let (a, b) = (spread(&langevin.potential), spread(&rescaling.potential));
+    println!("potential {a:?} {b:?}");
+    for ((a, error_a), (b, error_b)) in a.into_iter().zip(b) {
+        let error = error_a.hypot(error_b);
+        assert!(error < 0.25 * a.abs() && (a - b).abs() < 4.0 * error, "{a} {b} {error}");
+    }
+}
+
+#[test]
+fn ranks_and_threads_give_the_serial_trajectory() {
+    const FIELDS: &[Field] = &[Field::Velocity, Field::Force, Field::PairEnergy];
+    for thermostat in [LANGEVIN, RESCALING, "[motion.remove_drift]\nevery_steps = 7\n"] {
+        let deck = plan(&liquid(6, thermostat));
+        let serial = evolved(&deck, 1, 1, 50, FIELDS);
+        for (ranks, threads) in [(1, 2), (2, 1), (3, 2), (5, 1)] {
+            let apart = difference(&serial, &evolved(&deck, ranks, threads, 50, FIELDS));
+            println!("{thermostat}{ranks} {threads}: {apart:e}");
+            assert!(apart < 1e-9, "{thermostat}{ranks} ranks, {threads} threads: {apart:e}");
+        }
+    }
+}
+
+#[test]
+fn momentum_is_kept_or_removed() {
+    for (settings, bound) in [
+        ("", 1e-12),
+        (RESCALING, 1e-12),
+        (
+            "[thermostat.langevin]\ntemperature = 1.1\nfriction = 8.0\n[motion.remove_drift]\nevery_steps = 20\n",
+            1e-12,
+        ),
+    ] {
+        let mut simulation = started(&plan(&liquid(3, settings)), &Communicator::solo());
+        let start = seen(&mut simulation);
+        let mut wandered = 0.0f64;
+        while simulation.step < 200 {
+            simulation.advance(0.003).expect("a step");
+            wandered = wandered.max(seen(&mut simulation).momentum.norm());
+        }
+        let end = seen(&mut simulation);
+        let apart = (end.momentum - start.momentum).norm() / end.particles as f64;
+        assert!(apart < bound, "{settings}: {apart:e}");
+        // noise does move the whole between removals, and what they take is accounted for
+        assert_eq!(wandered > 1.0, settings.contains("langevin"), "{wandered}");
+        let energy = (end.conserved_energy() - start.conserved_energy()) / end.particles as f64;
+        assert!(energy.abs() < 5e-3, "{settings}: {energy}");
+    }
+}
+
+fn hilbrium(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_hilbrium"))
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("the program starts")
+}
+
+/// Runs a deck with options; the status must be 0.
+fn run(folder: &Path, options: &[&str], restart: Option<&str>) {
+    let mut arguments = vec!["run", "deck.toml"];
+    options.iter().for_each(|option| arguments.extend(["--set", option]));
+    if let Some(path) = restart {
+        arguments.extend(["--restart", path]);
+    }
+    let output = hilbrium(folder, &arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The state columns of a checkpoint, as bits.
+fn state(path: &Path) -> Vec<(u64, Vec<u64>)> {
+    let (_, particles) = hilbrium::snapshot::read_checkpoint(path, &Communicator::solo()).expect("whole");
+    let rows = common::rows(&particles, &particles.fields_of(Role::State));
+    rows.into_iter().map(|(id, values)| (id, values.into_iter().map(f64::to_bits).collect())).collect()
+}
+
+#[test]
+fn a_restart_gives_the_same_bits() {
+    for thermostat in ["", LANGEVIN, RESCALING] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(folder.path().join("deck.toml"), liquid(3, thermostat)).expect("the deck");
+        let path = |name: &str| folder.path().join(name);
+        let every = "output.checkpoint.every_steps=10";
+        run(folder.path(), &["output.directory=whole", every], None);
+        run(folder.path(), &["output.directory=parts", every, "run.steps=10"], None);
+        run(folder.path(), &["output.directory=parts", every], Some("parts/checkpoint-000010.h5"));
+        let [whole, parts] = ["whole", "parts"].map(|name| state(&path(name).join("checkpoint-000020.h5")));
+        assert!(whole == parts, "{thermostat}");
+        let record = |name: &str| std::fs::read_to_string(path(name)).expect("a record");
+        assert_eq!(record("whole/observables.csv"), record("parts/observables.csv"));
+        let header = record("whole/observables.csv").lines().next().unwrap().to_owned();
+        assert_eq!(header.contains("conserved_energy"), !thermostat.is_empty());
+        if thermostat.is_empty() {
+            continue;
+        }
+        // on other ranks the same to rounding, the heat included
+        let mut mpirun = Command::new("mpirun");
+        let status = mpirun
+            .args(["-n", "3", "--oversubscribe", "--bind-to", "none", env!("CARGO_BIN_EXE_hilbrium"), "run"])
+            .args(["deck.toml", "--restart", "whole/checkpoint-000010.h5", "--set", "output.directory=ranks"])
+            .envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")])
+            .current_dir(folder.path())
+            .output()
+            .expect("mpirun starts");
+        assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stderr));
+        let cells = |name: &str| -> Vec<f64> {
+            let text = record(name);
+            text.lines().last().unwrap().split(',').map(|cell| cell.parse().unwrap()).collect()
+        };
+        let (whole, ranks) = (cells("whole/observables.csv"), cells("ranks/observables.csv"));
+        let names: Vec<&str> = header.split(',').collect();
+        for (column, (a, b)) in whole.iter().zip(&ranks).enumerate() {
+            let momentum = names[column].contains("momentum") || names[column].contains("center");
+            let scale = if momentum { 100.0 } else { 1.0 };
+            // not the length of the last step, which is that of a row written at the end
+            let same = (a - b).abs() < 1e-9 * a.abs().max(scale)
+                || !a.is_finite()
+                || names[column].contains("time_step");
+            assert!(same, "{}: {a} {b}", names[column]);
+        }
+        assert_eq!(whole[0], 20.0);
+    }
+}
