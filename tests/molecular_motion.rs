@@ -5,11 +5,12 @@
 
 mod common;
 
-use common::{difference, evolved, plan, started};
-use hilbrium::comm::Communicator;
+use common::{difference, evolved, plan, rows, started};
+use hilbrium::comm::{Communicator, run_local};
 use hilbrium::observe::Observables;
 use hilbrium::observe::blocking::Blocking;
 use hilbrium::particles::{Field, Role};
+use hilbrium::space::Vec3d;
 use hilbrium::step::Simulation;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -220,7 +221,7 @@ fn run(folder: &Path, options: &[&str], restart: Option<&str>) {
 /// The state columns of a checkpoint, as bits.
 fn state(path: &Path) -> Vec<(u64, Vec<u64>)> {
     let (_, particles) = hilbrium::snapshot::read_checkpoint(path, &Communicator::solo()).expect("whole");
-    let rows = common::rows(&particles, &particles.fields_of(Role::State));
+    let rows = rows(&particles, &particles.fields_of(Role::State));
     rows.into_iter().map(|(id, values)| (id, values.into_iter().map(f64::to_bits).collect())).collect()
 }
 
@@ -270,4 +271,52 @@ fn a_restart_gives_the_same_bits() {
         }
         assert_eq!(whole[0], 20.0);
     }
+}
+
+#[test]
+fn a_step_that_cannot_be_done_is_taken_back() {
+    const FIELDS: &[Field] = &[Field::Position, Field::Velocity, Field::Acceleration];
+    for thermostat in ["", LANGEVIN] {
+        let deck = plan(&liquid(4, thermostat));
+        let apart = run_local(3, |comm| {
+            let mut simulation = started(&deck, &comm);
+            (0..5).for_each(|_| simulation.advance(0.003).expect("a step"));
+            let before = rows(&simulation.particles, FIELDS);
+            // one particle that would leave; the others learn of it
+            if comm.rank() == 1 {
+                let row = simulation.particles.owned().start + 7;
+                simulation.particles.component_mut(Field::Velocity, 2)[row] = 1e12;
+            }
+            let error = simulation.advance(0.003).expect_err("no place").to_string();
+            assert_eq!(error.contains("would move by"), comm.rank() == 1, "{error}");
+            assert_eq!((simulation.step, simulation.heat != 0.0), (5, !thermostat.is_empty()));
+            let after = rows(&simulation.particles, FIELDS);
+            let faults = before.iter().zip(&after).flat_map(|(a, b)| a.1.iter().zip(&b.1));
+            faults.map(|(a, b)| (a - b).abs()).filter(|&fault| fault < 1e11).fold(0.0, f64::max)
+        });
+        assert!(apart.iter().all(|&apart| apart < 1e-12), "{apart:?}");
+    }
+}
+
+/// Two atoms out of each other's reach that a step brings to one point, where no force is defined.
+#[test]
+fn forces_that_are_no_numbers_leave_the_state_before_them() {
+    let deck = liquid(3, "").replace("[start.lattice]", "[start.random]\nparticles = 2\nlengths = 10.0");
+    let unwanted = ["kind", "cells", "spacing"];
+    let kept = deck.lines().filter(|line| !unwanted.iter().any(|word| line.trim_start().starts_with(word)));
+    let mut simulation = started(&plan(&kept.collect::<Vec<_>>().join("\n")), &Communicator::solo());
+    for row in simulation.particles.owned() {
+        let side = if simulation.particles.id[row] == 0 { 1.0 } else { -1.0 };
+        simulation.particles.set_vector(Field::Position, row, Vec3d::new(4.0 - 1.5 * side, 5.0, 5.0));
+        simulation.particles.set_vector(Field::Velocity, row, Vec3d::new(1.5 * side, 0.25, 0.0));
+    }
+    simulation.evaluate_forces(0.0).expect("no force");
+    let state = |simulation: &Simulation| {
+        rows(&simulation.particles, &[Field::Position, Field::Velocity, Field::Force])
+    };
+    let before = state(&simulation);
+    let error = simulation.advance(1.0).expect_err("one point").to_string();
+    assert!(error.contains("acceleration of particle") && error.contains("step 1"), "{error}");
+    assert_eq!(state(&simulation), before);
+    simulation.advance(0.5).expect("a step");
 }
