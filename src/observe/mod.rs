@@ -4,6 +4,7 @@ pub mod averages;
 pub mod blocking;
 mod columns;
 mod history;
+pub mod pairs;
 mod record;
 
 pub use columns::Columns;
