@@ -78,6 +78,9 @@ impl Simulation {
         if plan.species.iter().any(|kind| kind.charge != 0.0) {
             fields.push(Charge);
         }
+        if plan.measure.mean_square_displacement.is_some() {
+            fields.push(Image);
+        }
         if plan.gravity.is_some() {
             fields.push(Potential);
         }

@@ -155,6 +155,7 @@ fn values_arrive_where_they_belong() {
         }),
         interaction: None,
         motion: MotionPlan::default(),
+        measure: MeasurePlan::default(),
         neighbors: NeighborsPlan {
             list: ListKind::Clustered,
             coding: Coding::Band,

@@ -35,7 +35,19 @@ fn state() -> CheckpointState {
         deck: "[run]\n".repeat(20_000),
         counters: serde_json::json!({"snapshots": 3, "converged": true}),
         numbers: BTreeMap::from([("energy".into(), -0.1 - 0.2), ("next".into(), f64::INFINITY)]),
+        tables: BTreeMap::new(),
     }
+}
+
+/// This rank's part of two tables, one of rows and one that the root has alone.
+fn tables(comm: &Communicator) -> BTreeMap<String, Table> {
+    let root = if comm.is_root() { vec![u64::MAX, 0, 7] } else { Vec::new() };
+    let share = 3 * comm.rank() * 40 / comm.size()..3 * (comm.rank() + 1) * 40 / comm.size();
+    let share = share.start / 3 * 3..share.end / 3 * 3;
+    BTreeMap::from([
+        ("counts".into(), Table { width: 1, words: root }),
+        ("places".into(), Table { width: 3, words: share.map(|k| (k as u64).rotate_right(3)).collect() }),
+    ])
 }
 
 /// The owned rows of all ranks, joined.
@@ -171,14 +183,22 @@ fn a_checkpoint_keeps_every_bit_on_any_number_of_ranks() {
     for writers in [1, 2, 3] {
         let written = run_local(writers, |comm| {
             let particles = strange(&comm);
-            write_checkpoint(folder.path(), &comm, &particles, &state()).unwrap();
+            let state = CheckpointState { tables: tables(&comm), ..state() };
+            write_checkpoint(folder.path(), &comm, &particles, &state).unwrap();
             particles
         });
         for readers in [1, 2, 3, 7] {
             let read = run_local(readers, |comm| {
                 let path = find_latest(folder.path(), &comm).unwrap();
                 let (read, particles) = read_checkpoint(&path, &comm).unwrap();
-                assert_eq!(read, state());
+                let whole = |table: &Table| comm.all_gather(&table.words).concat();
+                for (name, table) in &tables(&Communicator::solo()) {
+                    assert_eq!(
+                        (read.tables[name].width, &whole(&read.tables[name])),
+                        (table.width, &table.words)
+                    );
+                }
+                assert_eq!(CheckpointState { tables: BTreeMap::new(), ..read }, state());
                 particles
             });
             assert_eq!(

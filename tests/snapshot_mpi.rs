@@ -32,6 +32,7 @@ fn state(step: u64) -> CheckpointState {
         deck: "d".into(),
         counters: serde_json::json!({}),
         numbers: BTreeMap::new(),
+        tables: BTreeMap::new(),
     }
 }
 

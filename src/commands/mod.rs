@@ -5,6 +5,7 @@ mod bench;
 mod check;
 mod info;
 mod new;
+mod picture;
 mod run;
 mod schema;
 mod threads;
@@ -143,6 +144,23 @@ enum Command {
         #[arg(value_name = "FILE.h5")]
         file: PathBuf,
     },
+    /// Draw columns of a table, as runs write them, as PNG and SVG
+    #[command(after_help = "Examples:\n  hilbrium picture out/lj-liquid/radial-distribution.csv\n  \
+        hilbrium picture out/lj-liquid/observables.csv --columns temperature,pressure --folder pictures")]
+    Picture {
+        /// The table
+        #[arg(value_name = "TABLE.csv")]
+        table: PathBuf,
+        /// The column of the horizontal axis [default: distance or time]
+        #[arg(long, value_name = "NAME")]
+        along: Option<String>,
+        /// Columns by name, with commas between [default: the usual ones of such a table]
+        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+        columns: Vec<String>,
+        /// Where to draw, under the table's name [default: beside the table]
+        #[arg(long, value_name = "FOLDER")]
+        folder: Option<PathBuf>,
+    },
     /// Print a commented deck to start from
     #[command(after_help = "Example: hilbrium new evrard > evrard.toml")]
     New {
@@ -204,6 +222,9 @@ pub fn main(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode
             average::average(&record, &selection, csv.as_deref())
         }
         Command::Info { file } => info::info(&file),
+        Command::Picture { table, along, columns, folder } => {
+            picture::picture(&table, along.as_deref(), &columns, folder)
+        }
         Command::New { case } => new::new(&case),
         Command::Schema => schema::schema(),
     };

@@ -157,6 +157,7 @@ impl Deck<'_> {
         let space = self.space(start.as_ref());
         let neighbors = self.neighbors();
         let time_step = self.time_step();
+        let measure = self.measure(&time_step);
         let output = self.output();
         let plan = Plan {
             title,
@@ -169,6 +170,7 @@ impl Deck<'_> {
             gravity,
             interaction,
             motion,
+            measure,
             neighbors,
             time_step,
             output,

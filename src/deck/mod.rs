@@ -7,6 +7,7 @@
 mod check;
 mod keys;
 mod kind;
+mod measure;
 mod mistake;
 mod molecules;
 mod motion;

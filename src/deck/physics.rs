@@ -228,6 +228,7 @@ impl Deck<'_> {
             self.report(None, "the deck has no physics".into(), help);
         }
         self.joined_interaction(plan);
+        self.joined_measure(plan);
         self.joined_species(plan);
         self.joined_motion(plan);
         if let StartPlan::Plummer(sphere) = &plan.start

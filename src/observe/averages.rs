@@ -9,7 +9,7 @@ use crate::report;
 use crate::{Error, Result};
 
 /// Averaged where nothing else is asked for.
-const USUAL: [&str; 7] = [
+pub(super) const USUAL: [&str; 7] = [
     "temperature",
     "kinetic_energy",
     "thermal_energy",

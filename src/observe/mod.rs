@@ -3,12 +3,20 @@
 pub mod averages;
 pub mod blocking;
 mod columns;
+pub mod diffusion;
+pub mod displacement;
+mod files;
 mod history;
+mod home;
+mod measurements;
 pub mod pairs;
+pub mod picture;
+pub mod radial_distribution;
 mod record;
 
 pub use columns::Columns;
 pub use history::History;
+pub use measurements::Measurements;
 pub use record::Record;
 
 use rayon::prelude::*;

@@ -1,5 +1,6 @@
 //! What a run writes: observables, snapshots, checkpoints, progress, the table of phases.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -8,21 +9,23 @@ use super::schedule::Schedule;
 use crate::comm::Communicator;
 use crate::deck::Checked;
 use crate::deck::plan::{EquationOfState, Plan};
-use crate::observe::{Layout, Observables, Record};
+use crate::observe::{Layout, Measurements, Observables, Record};
 use crate::particles::{Field, Particles, Role};
 use crate::report;
-use crate::snapshot::{self, CheckpointState, Header};
+use crate::snapshot::{self, CheckpointState, Header, Table};
 use crate::sph::Smoothing;
 use crate::step::Simulation;
 use crate::{Error, Result};
 
 /// What outputs carry over a restart.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Carried {
     /// Conserved energy at the start.
     first_energy: f64,
     /// Number of snapshots written.
     snapshots: u64,
+    /// What measurements have carried so far; taken when they go on.
+    tables: BTreeMap<String, Table>,
 }
 
 /// The files and the progress of a run.
@@ -35,6 +38,7 @@ pub struct Outputs {
     observables: Schedule,
     checkpoints: Schedule,
     record: Record,
+    measurements: Measurements,
     progress: report::Progress,
     carried: Carried,
     last_snapshot: Option<u64>,
@@ -81,6 +85,8 @@ impl Outputs {
         let mut outputs = Self::with(deck, comm, record, carried);
         outputs.first_step = simulation.step;
         outputs.goes_back = true;
+        let tables = std::mem::take(&mut outputs.carried.tables);
+        outputs.measurements.resume(comm, &tables);
         Ok(outputs)
     }
 
@@ -94,6 +100,7 @@ impl Outputs {
             observables: Schedule::new(Some(plan.output.observables)),
             checkpoints: Schedule::new(plan.output.checkpoint),
             record,
+            measurements: Measurements::new(plan, &plan.output.directory),
             progress: report::Progress::new(plan.run.end_time.unwrap_or(f64::INFINITY), plan.run.steps),
             carried,
             last_snapshot: None,
@@ -120,6 +127,7 @@ impl Outputs {
     pub fn first(&mut self, simulation: &mut Simulation) -> Result<()> {
         let observed = self.observe(simulation, 0.0)?;
         self.carried.first_energy = observed.conserved_energy();
+        self.measure(simulation)?;
         self.snapshot(simulation)
     }
 
@@ -143,6 +151,7 @@ impl Outputs {
             let observed = self.observe(simulation, dt)?;
             self.progress.update(step, now, dt, self.drift(&observed), observed.particles);
         }
+        self.measure(simulation)?;
         if self.snapshots.due(before, now, step, self.started.elapsed()) {
             self.snapshot(simulation)?;
             let phases = simulation.clock.phases(&self.comm, self.updates, rayon::current_num_threads());
@@ -172,6 +181,7 @@ impl Outputs {
             return Ok(());
         }
         let observed = self.observe(simulation, 0.0)?;
+        self.measurements.write(&self.comm)?;
         match outcome {
             Outcome::Done if self.last_snapshot == Some(simulation.step) => {}
             Outcome::Done => self.snapshot(simulation)?,
@@ -185,6 +195,7 @@ impl Outputs {
         if let Some(hydrodynamics) = &simulation.hydrodynamics {
             report::line(&told(&hydrodynamics.smoothing, steps + 1, observed.particles));
         }
+        self.measurements.told().iter().for_each(|line| report::line(line));
         report::line(&format!(
             "{} at t = {} after {steps} steps and {}: energy drift {:.2e}, files in {}",
             if outcome == Outcome::Done { "done" } else { "stopped" },
@@ -213,6 +224,17 @@ impl Outputs {
         let observed = simulation.observe(dt);
         self.record.append(&self.comm, &observed)?;
         Ok(observed)
+    }
+
+    fn measure(&mut self, simulation: &mut Simulation) -> Result<()> {
+        let Simulation { domain, particles, step, time, clock, .. } = simulation;
+        if !self.measurements.due(*step, *time) {
+            return Ok(());
+        }
+        clock.lap("output");
+        self.measurements.measure(domain, particles, *step, *time)?;
+        clock.lap("measurements");
+        Ok(())
     }
 
     fn drift(&self, observed: &Observables) -> f64 {
@@ -277,6 +299,7 @@ impl Outputs {
                 ("heat".to_owned(), simulation.heat),
             ]
             .into(),
+            tables: self.measurements.tables(&self.comm),
         };
         snapshot::write_checkpoint(&self.directory, &self.comm, &simulation.particles, &state)?;
         self.last_checkpoint = Instant::now();
@@ -291,7 +314,10 @@ impl Outputs {
 pub fn read_checkpoint(plan: &Plan, comm: &Communicator, path: &Path) -> Result<(Simulation, Carried)> {
     let (state, mut particles) = snapshot::read_checkpoint(path, comm)?;
     let fields = Simulation::fields(plan);
-    let lacking = fields.iter().find(|&&field| field.role() == Role::State && !particles.has(field));
+    let lacking = fields.iter().find(|&&field| {
+        // a count of periods may begin anywhere
+        field.role() == Role::State && field != Field::Image && !particles.has(field)
+    });
     if let Some(field) = lacking {
         return Err(Error::usage(
             format!("the deck needs {}, which {} does not hold", field.name(), path.display()),
@@ -308,6 +334,7 @@ pub fn read_checkpoint(plan: &Plan, comm: &Communicator, path: &Path) -> Result<
     let carried = Carried {
         first_energy: state.numbers.get("first_energy").copied().unwrap_or(f64::NAN),
         snapshots: state.counters["snapshots"].as_u64().unwrap_or(0),
+        tables: state.tables,
     };
     Ok((simulation, carried))
 }

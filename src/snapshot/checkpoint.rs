@@ -2,6 +2,7 @@
 //!
 //! Layout: group `State` with the attributes of [`CheckpointState`] that must keep their bits, `rank_rows` (rows of
 //! each rank), `run` (JSON), `id`, and one dataset per component, called `field.component`; rows in global key order.
+//! Where there are tables, group `Tables` with a dataset each.
 
 use super::collective::{Rows, SharedFile};
 use super::hdf::{self, read_numbers, read_rows};
@@ -20,6 +21,18 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 const GROUP: &str = "State";
+
+/// The group of what is carried beside the particles.
+const TABLES: &str = "Tables";
+
+/// Rows of words that a run carries beside its particles, as measurements do; each rank brings its own rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    /// Words in a row, at least 1.
+    pub width: usize,
+    /// Row after row.
+    pub words: Vec<u64>,
+}
 
 /// What a run needs beside its particles to go on.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +53,9 @@ pub struct CheckpointState {
     pub counters: serde_json::Value,
     /// Further numbers, bit for bit.
     pub numbers: BTreeMap<String, f64>,
+    /// This rank's rows of tables by name; all ranks name the same. On reading each rank gets an even share of the rows,
+    /// in the order of the ranks that wrote them.
+    pub tables: BTreeMap<String, Table>,
 }
 
 /// The part of the state that is stored as JSON; numbers as their bits, which keeps also NaN.
@@ -53,7 +69,7 @@ struct Run {
 
 /// Write `directory/checkpoint-NNNNNN.h5` (N: the step) and give its path; the one before it is kept, older ones are
 /// removed, and later ones (of a run that this one supersedes) are renamed to end in `.superseded`. Collective; the
-/// ranks give the same state.
+/// ranks give the same state, but for the rows of the tables.
 ///
 /// # Errors
 /// [`Error::File`] or [`Error::Elsewhere`] on every rank if any fails; then nothing has changed.
@@ -88,7 +104,11 @@ pub fn write_checkpoint(
         hdf::write_numbers(&group, "lower", state.bx.lower.as_slice())?;
         hdf::write_numbers(&group, "upper", state.bx.upper.as_slice())?;
         let periodic = state.bx.boundary.map(|boundary| i32::from(boundary == Boundary::Periodic));
-        hdf::write_numbers(&group, "periodic", &periodic)
+        hdf::write_numbers(&group, "periodic", &periodic)?;
+        if !state.tables.is_empty() {
+            hdf::create_group(file, TABLES)?;
+        }
+        Ok(())
     })?;
     let root_alone = |count: usize| if comm.is_root() { count } else { 0 };
     let run_rows = Rows::new(comm, root_alone(run.len()));
@@ -104,6 +124,12 @@ pub fn write_checkpoint(
     for &(field, c) in &columns {
         file.plan_table::<f64>(&named(field, c), &rows, 1, |_| Ok(()))?;
     }
+    let mut tables = Vec::new();
+    for (name, table) in &state.tables {
+        let rows = Rows::new(comm, table.words.len() / table.width);
+        file.plan_table::<u64>(&format!("{TABLES}/{name}"), &rows, table.width, |_| Ok(()))?;
+        tables.push((name, table, rows));
+    }
 
     file.fill()?;
     file.write_table(&format!("{GROUP}/run"), &run_rows, |range| run[range].to_vec())?;
@@ -114,6 +140,11 @@ pub fn write_checkpoint(
     for (field, c) in columns {
         let column = particles.component(field, c);
         file.write_table(&named(field, c), &rows, |range| column[owned(range)].to_vec())?;
+    }
+    for (name, table, rows) in tables {
+        let words =
+            |range: Range<usize>| table.words[range.start * table.width..range.end * table.width].to_vec();
+        file.write_table(&format!("{TABLES}/{name}"), &rows, words)?;
     }
     file.finish()?;
     if comm.is_root() {
@@ -166,6 +197,7 @@ pub(super) struct Content<'a> {
     path: &'a Path,
     bytes: u64,
     group: Group,
+    tables: Option<Group>,
     /// Rows of each rank that wrote it.
     pub(super) rank_rows: Vec<u64>,
 }
@@ -177,7 +209,8 @@ impl<'a> Content<'a> {
         let ours = file.group(OURS).map_err(|_| damaged(path, format!("it has no group {OURS}")))?;
         refuse_other_kinds(path, &ours, "checkpoint")?;
         let group = file.group(GROUP).map_err(|_| damaged(path, format!("it has no group {GROUP}")))?;
-        let mut content = Self { path, bytes, group, rank_rows: Vec::new() };
+        let tables = file.group(TABLES).ok();
+        let mut content = Self { path, bytes, group, tables, rank_rows: Vec::new() };
         content.rank_rows = content.column("rank_rows", None)?;
         let total = content.rank_rows.iter().try_fold(0u64, |sum, &rows| sum.checked_add(rows));
         if total.is_none_or(|total| total > bytes) {
@@ -218,7 +251,31 @@ impl<'a> Content<'a> {
         self.column(&format!("{}.{component}", field.name()), Some(range))
     }
 
-    /// All but the particles.
+    /// The share of a rank of each table.
+    fn tables(&self, comm: &Communicator) -> Result<BTreeMap<String, Table>> {
+        let failed = |error: hdf5::Error| damaged(self.path, format!("{TABLES}: {}", hdf::reason(&error)));
+        let Some(group) = &self.tables else { return Ok(BTreeMap::new()) };
+        let mut tables = BTreeMap::new();
+        for name in group.member_names().map_err(failed)? {
+            let dataset = group.dataset(&name).map_err(failed)?;
+            let (rows, width) = match *dataset.shape().as_slice() {
+                [rows] => (rows as u64, 1),
+                [rows, width] => (rows as u64, width),
+                _ => (u64::MAX, 1),
+            };
+            let bytes = rows.saturating_mul(width as u64).saturating_mul(8);
+            if width == 0 || bytes > self.bytes || dataset.storage_size() < bytes {
+                return Err(damaged(self.path, format!("{TABLES}/{name} has shape {:?}", dataset.shape())));
+            }
+            let range = share(rows, comm.rank(), comm.size());
+            let mut words = zeros((range.end - range.start) as usize * width, self.path)?;
+            read_rows(&dataset, range.start, &mut words).map_err(failed)?;
+            tables.insert(name, Table { width, words });
+        }
+        Ok(tables)
+    }
+
+    /// All but the particles and the tables.
     pub(super) fn state(&self) -> Result<CheckpointState> {
         let missing = |name: &str| damaged(self.path, format!("{GROUP} has no valid attribute {name}"));
         let number = |name: &str| {
@@ -250,20 +307,19 @@ impl<'a> Content<'a> {
             deck: run.deck,
             counters: run.counters,
             numbers: run.numbers.into_iter().map(|(name, bits)| (name, f64::from_bits(bits))).collect(),
+            tables: BTreeMap::new(),
         })
     }
 
     fn read(&self, comm: &Communicator) -> Result<(CheckpointState, Particles)> {
-        let state = self.state()?;
+        let state = CheckpointState { tables: self.tables(comm)?, ..self.state()? };
         let (rank, size, total) = (comm.rank(), comm.size(), self.total());
-        let first = |rank: usize| {
-            if size == self.rank_rows.len() {
-                self.rank_rows[..rank].iter().sum()
-            } else {
-                (u128::from(total) * rank as u128 / size as u128) as u64
-            }
+        let first = |rank: usize| self.rank_rows[..rank].iter().sum();
+        let range: Range<u64> = if size == self.rank_rows.len() {
+            first(rank)..first(rank + 1)
+        } else {
+            share(total, rank, size)
         };
-        let range: Range<u64> = first(rank)..first(rank + 1);
         let id = self.column("id", Some(range.clone()))?;
         let fields = self.fields();
         let mut particles = Particles::new(&fields, id.len());
@@ -276,6 +332,12 @@ impl<'a> Content<'a> {
         }
         Ok((state, particles))
     }
+}
+
+/// A rank's even share of rows.
+fn share(rows: u64, rank: usize, size: usize) -> Range<u64> {
+    let first = |rank: usize| (u128::from(rows) * rank as u128 / size as u128) as u64;
+    first(rank)..first(rank + 1)
 }
 
 fn damaged(path: &Path, what: String) -> Error {

@@ -31,7 +31,7 @@ mod write;
 mod written;
 mod xdmf;
 
-pub use checkpoint::{CheckpointState, read_checkpoint, write_checkpoint};
+pub use checkpoint::{CheckpointState, Table, read_checkpoint, write_checkpoint};
 pub use info::info;
 pub use keep::find_latest;
 pub use read::{read_snapshot, read_snapshot_slice};

@@ -25,6 +25,7 @@ fn plan(start: StartPlan, space: SpacePlan) -> Plan {
         gravity: None,
         interaction: None,
         motion: MotionPlan::default(),
+        measure: MeasurePlan::default(),
         neighbors: NeighborsPlan {
             list: ListKind::Clustered,
             coding: Coding::Nibble,

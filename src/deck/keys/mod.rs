@@ -2,6 +2,7 @@
 //! when it is left out. Reading, defaults, suggestions, the JSON Schema and the commented decks all come from it.
 
 mod gas;
+mod measure;
 mod molecules;
 mod motion;
 mod start;
@@ -63,7 +64,7 @@ const EVERY_WALL: Key = key(
 .also(&["every_time", "wall"]);
 
 /// The parts of the table, in the order in which a deck is printed.
-const PARTS: [&[Section]; 8] = [
+const PARTS: [&[Section]; 9] = [
     RUN,
     molecules::MATTER,
     start::SECTIONS,
@@ -71,6 +72,7 @@ const PARTS: [&[Section]; 8] = [
     gas::SECTIONS,
     molecules::SECTIONS,
     motion::SECTIONS,
+    measure::SECTIONS,
     MACHINERY,
 ];
 

@@ -26,11 +26,13 @@ macro_rules! choice {
 }
 
 mod gas;
+mod measure;
 mod molecules;
 mod motion;
 mod start;
 
 pub use gas::*;
+pub use measure::*;
 pub use molecules::*;
 pub use motion::*;
 pub use start::*;
@@ -64,6 +66,8 @@ pub struct Plan {
     pub interaction: Option<InteractionPlan>,
     /// How molecules move.
     pub motion: MotionPlan,
+    /// What is measured of molecules, beside the observables.
+    pub measure: MeasurePlan,
     /// Neighbor lists.
     pub neighbors: NeighborsPlan,
     /// Time-step criteria.

@@ -1,0 +1,221 @@
+//! What comes of displacements: their table, the diffusion coefficients, and what a restart needs.
+
+use std::f64::consts::PI;
+
+use super::blocking::{Blocking, Estimate};
+use super::displacement::{MeanSquareDisplacement, Origin, Sums};
+use super::files::column;
+use super::home::rank_of;
+use crate::comm::Communicator;
+use crate::report;
+use crate::snapshot::Table;
+
+/// xi of a cubic lattice in the correction of diffusion coefficients (Yeh & Hummer 2004, J. Phys. Chem. B 108, 15873).
+const CUBIC: f64 = 2.837_297;
+
+/// The diffusion coefficient of a kind of particles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diffusion {
+    /// The kind's name; empty for the only one.
+    pub kind: String,
+    /// The coefficient from the slopes of all whole windows, which are its `values`.
+    pub coefficient: Estimate,
+    /// In an infinite system, by the deck's viscosity: D + xi k_B T / (6 pi eta L) (Yeh & Hummer 2004).
+    pub corrected: Option<f64>,
+}
+
+impl MeanSquareDisplacement {
+    /// The diffusion coefficients by kind.
+    pub fn diffusion(&self) -> Vec<Diffusion> {
+        let correction = self.plan.viscosity.map(|viscosity| {
+            let (temperature, edge) = (self.sums.state.mean(0), self.sums.state.mean(1));
+            CUBIC * self.units.boltzmann * temperature / (6.0 * PI * viscosity * edge)
+        });
+        let of = |(kind, name): (usize, &String)| {
+            let coefficient = self.sums.diffusion.estimate(kind);
+            let corrected = correction.map(|correction| coefficient.mean + correction);
+            Diffusion { kind: name.clone(), coefficient, corrected }
+        };
+        self.kinds.iter().enumerate().map(of).collect()
+    }
+
+    /// Time, and mean square displacement along x, y and z, by lag from one interval on.
+    pub fn values(&self, kind: usize) -> Vec<(f64, [f64; 3])> {
+        let sums = &self.sums;
+        let reached = sums.counts.iter().take_while(|&&count| count > 0).enumerate();
+        reached
+            .map(|(lag, &count)| {
+                let first = (lag * self.kinds.len() + kind) * 3;
+                let mean = |sum: f64| sum / count as f64;
+                (mean(sums.times[lag]), [0, 1, 2].map(|c| mean(sums.squares[first + c])))
+            })
+            .collect()
+    }
+
+    /// The table of displacements: a line per lag that has been reached.
+    pub fn csv(&self) -> String {
+        let (time, area) = (self.units.name([0, 0, 1]), self.units.name([0, 2, 0]));
+        let mut titles = vec![format!("time [{time}]"), "origins [1]".to_owned()];
+        for kind in &self.kinds {
+            for name in ["mean_square_displacement", "standard_error", "x", "y", "z"] {
+                titles.push(format!("{} [{area}]", column(name, &[kind])));
+            }
+        }
+        let values: Vec<_> = (0..self.kinds.len()).map(|kind| self.values(kind)).collect();
+        let mut text = titles.join(",") + "\n";
+        for lag in 0..values[0].len() {
+            text += &format!("{:e},{}", values[0][lag].0, self.sums.counts[lag]);
+            for (kind, values) in values.iter().enumerate() {
+                let [x, y, z] = values[lag].1;
+                let error = self.sums.curves.estimate(lag * self.kinds.len() + kind).standard_error;
+                text += &format!(",{:e},{error:e},{x:e},{y:e},{z:e}", x + y + z);
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    /// The table of diffusion coefficients: a line per kind.
+    pub fn diffusion_csv(&self) -> String {
+        let (time, unit) = (self.units.name([0, 0, 1]), self.units.name([0, 2, -1]));
+        let mut text = format!(
+            "species,diffusion_coefficient [{unit}],standard_error [{unit}],windows [1],converged,\
+             fit_from [{time}],fit_to [{time}],corrected_coefficient [{unit}]\n"
+        );
+        let last = self.sums.counts.last().zip(self.sums.times.last());
+        let end = last.map_or(f64::NAN, |(&count, time)| time / count as f64);
+        for Diffusion { kind, coefficient, corrected } in self.diffusion() {
+            let name = if kind.is_empty() { "all" } else { &kind };
+            let Estimate { mean, standard_error, values, converged, .. } = coefficient;
+            text += &format!(
+                "{name},{mean:e},{standard_error:e},{values},{converged},{:e},{end:e},{:e}\n",
+                self.plan.fit_from,
+                corrected.unwrap_or(f64::NAN)
+            );
+        }
+        text
+    }
+
+    /// The coefficients for people.
+    pub fn told(&self) -> Vec<String> {
+        let unit = self.units.name([0, 2, -1]);
+        let tell = |found: Diffusion| {
+            let of = if found.kind.is_empty() { String::new() } else { format!(" of {}", found.kind) };
+            let Estimate { mean, standard_error, values, .. } = found.coefficient;
+            if values == 0 {
+                return format!("diffusion coefficient{of}: no window is full yet");
+            }
+            let corrected =
+                found.corrected.map(|value| format!("; {} in an infinite system", report::rounded(value, 3)));
+            format!(
+                "diffusion coefficient{of}: {} +- {} {unit} from {values} windows{}",
+                report::rounded(mean, 3),
+                report::rounded(standard_error, 1),
+                corrected.unwrap_or_default()
+            )
+        };
+        self.diffusion().into_iter().map(tell).collect()
+    }
+
+    /// What a restart needs: what is known of all origins, on the root, and this rank's particles.
+    pub fn tables(&self, comm: &Communicator) -> [Table; 2] {
+        let mut words = Vec::new();
+        if comm.is_root() {
+            let sums = &self.sums;
+            words.extend([self.plan.lags, self.plan.stride, self.plan.every_steps, self.kinds.len() as u64]);
+            words.extend([self.plan.fit_from.to_bits(), self.samples, self.origins.len() as u64]);
+            words.extend(self.numbers.iter().chain(&sums.counts));
+            words.extend(sums.times.iter().chain(&sums.squares).map(|value| value.to_bits()));
+            [&sums.curves, &sums.diffusion, &sums.state]
+                .iter()
+                .for_each(|blocks| words.extend(blocks.to_words()));
+            for origin in &self.origins {
+                words.extend([origin.sample, origin.time.to_bits()]);
+                words.extend(origin.times.iter().chain(&origin.curve).map(|value| value.to_bits()));
+            }
+        }
+        let width = 2 + 3 * self.origins.len();
+        let mut places = Vec::with_capacity(self.home.ids.len() * width);
+        for (k, (&id, &kind)) in self.home.ids.iter().zip(&self.home.kinds).enumerate() {
+            places.extend([id, kind as u64]);
+            places.extend(
+                self.origins.iter().flat_map(|origin| [0, 1, 2].map(|c| origin.places[c][k].to_bits())),
+            );
+        }
+        [Table { width: 1, words }, Table { width, words: places }]
+    }
+
+    /// Go on from what [`Self::tables`] gave: the words of the root, and any share of the rows of all ranks. False where they
+    /// are of another measurement: then it begins anew. Collective.
+    pub fn resume(&mut self, comm: &Communicator, words: &[u64], places: &Table) -> bool {
+        if words.is_empty() {
+            return true;
+        }
+        let known = self.read(&mut words.iter().copied());
+        let width = 2 + 3 * self.origins.len();
+        let mut fits = [u64::from(known.is_some() && places.width == width)];
+        comm.all_min(&mut fits);
+        if fits == [0] {
+            self.origins.clear();
+            self.samples = 0;
+            self.sums = Sums::new(self.plan.lags as usize, self.kinds.len());
+            return false;
+        }
+        let mut leaving = vec![Vec::new(); comm.size()];
+        for row in places.words.chunks_exact(width) {
+            leaving[rank_of(row[0], comm)].extend_from_slice(row);
+        }
+        let arrived = comm.all_to_all(&leaving);
+        let mut rows: Vec<&[u64]> = arrived.iter().flat_map(|words| words.chunks_exact(width)).collect();
+        rows.sort_unstable_by_key(|row| row[0]);
+        self.home.ids = rows.iter().map(|row| row[0]).collect();
+        self.home.kinds = rows.iter().map(|row| (row[1] as usize).min(self.kinds.len() - 1)).collect();
+        for (k, origin) in self.origins.iter_mut().enumerate() {
+            for c in 0..3 {
+                origin.places[c] = rows.iter().map(|row| f64::from_bits(row[2 + 3 * k + c])).collect();
+            }
+        }
+        true
+    }
+
+    /// The words of the root; `None` if they are of another measurement.
+    fn read(&mut self, words: &mut impl Iterator<Item = u64>) -> Option<()> {
+        let (lags, kinds) = (self.plan.lags as usize, self.kinds.len());
+        let settings = [
+            self.plan.lags,
+            self.plan.stride,
+            self.plan.every_steps,
+            kinds as u64,
+            self.plan.fit_from.to_bits(),
+        ];
+        for setting in settings {
+            (words.next()? == setting).then_some(())?;
+        }
+        let (samples, origins) = (words.next()?, words.next()?);
+        self.numbers = take(words, kinds)?;
+        let counts = take(words, lags)?;
+        let mut values =
+            |count| Some(take(words, count)?.into_iter().map(f64::from_bits).collect::<Vec<f64>>());
+        let (times, squares) = (values(lags)?, values(3 * lags * kinds)?);
+        let curves = Blocking::from_words(words, lags * kinds)?;
+        let diffusion = Blocking::from_words(words, kinds)?;
+        let state = Blocking::from_words(words, 2)?;
+        self.origins.clear();
+        for _ in 0..origins.min(self.plan.lags) {
+            let (sample, time) = (words.next()?, f64::from_bits(words.next()?));
+            let followed =
+                samples.checked_sub(sample + 1).filter(|&followed| followed < self.plan.lags)? as usize;
+            let times = take(words, followed)?.into_iter().map(f64::from_bits).collect();
+            let curve = take(words, followed * kinds)?.into_iter().map(f64::from_bits).collect();
+            self.origins.push_back(Origin { sample, time, places: Default::default(), times, curve });
+        }
+        self.samples = samples;
+        self.sums = Sums { counts, times, squares, curves, diffusion, state };
+        Some(())
+    }
+}
+
+/// So many words.
+fn take(words: &mut impl Iterator<Item = u64>, count: usize) -> Option<Vec<u64>> {
+    (0..count).map(|_| words.next()).collect()
+}

@@ -1,0 +1,153 @@
+//! All measurements of a run: when each is due, its files, and what a restart needs.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::displacement::MeanSquareDisplacement;
+use super::files::replace;
+use super::observe;
+use super::radial_distribution::RadialDistribution;
+use crate::Result;
+use crate::comm::Communicator;
+use crate::deck::plan::Plan;
+use crate::domain::Domain;
+use crate::particles::Particles;
+use crate::report;
+use crate::snapshot::Table;
+use crate::units::Units;
+
+/// Files are written anew at measurements, but not more often than this.
+const INTERVAL: Duration = Duration::from_secs(10);
+
+const RADIAL: &str = "radial_distribution";
+const DISPLACEMENT: &str = "mean_square_displacement";
+const PLACES: &str = "mean_square_displacement_places";
+
+/// What a run measures.
+pub struct Measurements {
+    /// The radial distribution function, where asked for.
+    pub radial_distribution: Option<RadialDistribution>,
+    /// The mean square displacement, where asked for.
+    pub mean_square_displacement: Option<MeanSquareDisplacement>,
+    directory: PathBuf,
+    units: Units,
+    written: Option<Instant>,
+}
+
+/// Whether a measurement is due at this step and time.
+fn due(every_steps: u64, from_time: f64, step: u64, time: f64) -> bool {
+    // a time within rounding of the first has met it
+    step.is_multiple_of(every_steps) && time * (1.0 + 1e-12) >= from_time
+}
+
+impl Measurements {
+    /// Nothing measured yet; the files go to `directory`.
+    pub fn new(plan: &Plan, directory: &Path) -> Self {
+        Self {
+            radial_distribution: RadialDistribution::new(plan),
+            mean_square_displacement: MeanSquareDisplacement::new(plan),
+            directory: directory.to_owned(),
+            units: plan.units,
+            written: None,
+        }
+    }
+
+    /// Go on from the tables of a checkpoint. What the deck measures otherwise than the run before begins anew, which is
+    /// told. Collective.
+    pub fn resume(&mut self, comm: &Communicator, tables: &BTreeMap<String, Table>) {
+        let words = |name: &str| -> Vec<u64> {
+            comm.all_gather(tables.get(name).map_or(&[][..], |table| &table.words)).concat()
+        };
+        let mut anew = Vec::new();
+        if let Some(radial) = &mut self.radial_distribution
+            && !radial.resume(&words(RADIAL))
+        {
+            anew.push("radial-distribution");
+        }
+        if let Some(displacement) = &mut self.mean_square_displacement {
+            let places = tables.get(PLACES).cloned().unwrap_or_default();
+            if !displacement.resume(comm, &words(DISPLACEMENT), &places) {
+                anew.push("mean-square-displacement");
+            }
+        }
+        for name in anew.iter().filter(|_| comm.is_root()) {
+            report::line(&format!("[measure.{name}] differs from that of the checkpoint: it begins anew"));
+        }
+    }
+
+    /// Whether anything is due.
+    pub fn due(&self, step: u64, time: f64) -> bool {
+        self.radial_due(step, time) || self.displacement_due(step, time)
+    }
+
+    fn radial_due(&self, step: u64, time: f64) -> bool {
+        let radial = self.radial_distribution.as_ref();
+        radial.is_some_and(|radial| due(radial.plan.every_steps, radial.plan.from_time, step, time))
+    }
+
+    fn displacement_due(&self, step: u64, time: f64) -> bool {
+        let displacement = self.mean_square_displacement.as_ref();
+        displacement.is_some_and(|it| due(it.plan.every_steps, it.plan.from_time, step, time))
+    }
+
+    /// Measure what is due. Collective.
+    ///
+    /// # Errors
+    /// A box that does not allow it, or a file that cannot be written; on all ranks.
+    pub fn measure(&mut self, domain: &Domain, particles: &Particles, step: u64, time: f64) -> Result<()> {
+        let (radial, displacement) = (self.radial_due(step, time), self.displacement_due(step, time));
+        if let Some(measured) = self.radial_distribution.as_mut().filter(|_| radial) {
+            measured.measure(domain, particles).map_err(|error| error.at_step(step))?;
+        }
+        if let Some(measured) = self.mean_square_displacement.as_mut().filter(|_| displacement) {
+            let wanted = measured.plan.viscosity.is_some();
+            let seen =
+                wanted.then(|| observe(&domain.comm, &domain.bx, particles, &self.units, step, time, 0.0));
+            let temperature = seen.and_then(|seen| seen.molecular).map(|molecular| molecular.temperature);
+            measured.measure(domain, particles, time, temperature);
+        }
+        // the root's clock decides, and the outcome is shared
+        let fresh = self.written.is_some_and(|written| written.elapsed() < INTERVAL);
+        domain.comm.agree(if domain.comm.is_root() && !fresh { self.replace_files() } else { Ok(()) })
+    }
+
+    /// Write the files as they are now. Collective.
+    ///
+    /// # Errors
+    /// A file that cannot be written; on all ranks.
+    pub fn write(&mut self, comm: &Communicator) -> Result<()> {
+        comm.agree(if comm.is_root() { self.replace_files() } else { Ok(()) })
+    }
+
+    fn replace_files(&mut self) -> Result<()> {
+        if let Some(radial) = &self.radial_distribution {
+            replace(&self.directory.join("radial-distribution.csv"), &radial.csv())?;
+        }
+        if let Some(displacement) = &self.mean_square_displacement {
+            replace(&self.directory.join("mean-square-displacement.csv"), &displacement.csv())?;
+            replace(&self.directory.join("diffusion.csv"), &displacement.diffusion_csv())?;
+        }
+        self.written = Some(Instant::now());
+        Ok(())
+    }
+
+    /// What a checkpoint carries: this rank's rows.
+    pub fn tables(&self, comm: &Communicator) -> BTreeMap<String, Table> {
+        let mut tables = BTreeMap::new();
+        if let Some(radial) = &self.radial_distribution {
+            let empty = Table { width: 1, words: Vec::new() };
+            tables.insert(RADIAL.to_owned(), if comm.is_root() { radial.table() } else { empty });
+        }
+        if let Some(displacement) = &self.mean_square_displacement {
+            let [sums, places] = displacement.tables(comm);
+            tables.extend([(DISPLACEMENT.to_owned(), sums), (PLACES.to_owned(), places)]);
+        }
+        tables
+    }
+
+    /// Results for people, at the end of a run.
+    pub fn told(&self) -> Vec<String> {
+        self.mean_square_displacement.as_ref().map_or_else(Vec::new, MeanSquareDisplacement::told)
+    }
+}

@@ -1,0 +1,181 @@
+//! Pictures of tables: columns over the first one, or over time or distance.
+
+use std::path::{Path, PathBuf};
+
+use super::Columns;
+use super::averages::USUAL;
+use crate::report::picture::chart::{Axis, Corner, Mark, Panel, Scale, Series, draw};
+use crate::report::picture::{Canvas, Color};
+use crate::{Error, Result};
+
+/// What the horizontal axis shows where nothing else is asked for: the first of these that there is.
+const ALONG: [&str; 2] = ["distance", "time"];
+
+/// What is drawn where nothing else is asked for: columns with these beginnings, else those that are usually averaged.
+const SHOWN: [&str; 2] = ["radial_distribution", "mean_square_displacement"];
+
+const COLORS: [Color; 6] =
+    [[38, 108, 188], [206, 62, 44], [32, 140, 90], [140, 86, 176], [196, 130, 20], [60, 60, 60]];
+
+/// Draw columns of the table at `path`, one panel for each unit, as `STEM.svg` and `STEM.png` in `folder`; gives the path of the
+/// PNG. No `columns` are the usual ones of such a table.
+///
+/// # Errors
+/// [`Error::File`] and [`Error::Content`] for a file that is no table or cannot be written, [`Error::Usage`] for columns that it
+/// does not have.
+pub fn picture(path: &Path, along: Option<&str>, columns: &[String], folder: &Path) -> Result<PathBuf> {
+    let table = Columns::read(path, |name| name != "species" && name != "converged")?;
+    let place = |name: &str| {
+        table.find(name).ok_or_else(|| {
+            Error::usage(
+                format!("{} has no column \"{name}\"", path.display()),
+                format!("its columns are {}", table.names.join(", ")),
+            )
+        })
+    };
+    let x = match along {
+        Some(name) => place(name)?,
+        None => ALONG.iter().find_map(|name| table.find(name)).unwrap_or(0),
+    };
+    let chosen: Vec<usize> = match columns {
+        [] => usual(&table, x),
+        _ => columns.iter().map(|name| place(name)).collect::<Result<_>>()?,
+    };
+    if table.values.get(x).is_none_or(|values| values.len() < 2) || chosen.is_empty() {
+        return Err(Error::usage(
+            format!("{} has nothing to draw", path.display()),
+            "wait until the run has written more, or choose with --columns",
+        ));
+    }
+    let stem = path.file_stem().map_or_else(|| "picture".into(), |stem| stem.to_string_lossy().into_owned());
+    canvas(&table, x, &chosen).write(folder, &stem)?;
+    Ok(folder.join(format!("{stem}.png")))
+}
+
+fn usual(table: &Columns, x: usize) -> Vec<usize> {
+    let those = |wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
+        (0..table.names.len()).filter(|&place| place != x && wanted(&table.names[place])).collect()
+    };
+    let shown = those(&|name| SHOWN.iter().any(|beginning| name.starts_with(beginning)));
+    let shown = if shown.is_empty() { those(&|name| USUAL.contains(&name)) } else { shown };
+    if shown.is_empty() { those(&|_| true).into_iter().take(1).collect() } else { shown }
+}
+
+fn canvas(table: &Columns, x: usize, chosen: &[usize]) -> Canvas {
+    let mut units: Vec<&str> = Vec::new();
+    for &place in chosen {
+        if !units.contains(&table.units[place].as_str()) {
+            units.push(&table.units[place]);
+        }
+    }
+    let labelled = |name: &str, unit: &str| match unit {
+        "" | "1" => name.replace('_', " "),
+        _ => format!("{} ({})", name.replace('_', " "), raised(unit)),
+    };
+    let panel = |unit: &&str| {
+        let places: Vec<usize> =
+            chosen.iter().copied().filter(|&place| table.units[place] == *unit).collect();
+        let named = places.len() > 1;
+        let series = places.iter().zip(COLORS.iter().cycle()).map(|(&place, &color)| Series {
+            name: if named { table.names[place].replace('_', " ") } else { String::new() },
+            points: table.values[x].iter().copied().zip(table.values[place].iter().copied()).collect(),
+            mark: Mark::Line(1.6, None),
+            color,
+        });
+        let all = || places.iter().flat_map(|&place| table.values[place].iter().copied());
+        let name = if named { "" } else { table.names[places[0]].as_str() };
+        Panel {
+            x: Axis {
+                label: labelled(&table.names[x], &table.units[x]),
+                range: range(table.values[x].iter().copied(), 0.0),
+                scale: Scale::Linear,
+            },
+            y: Axis {
+                label: labelled(name, unit).trim().to_owned(),
+                range: range(all(), 0.06),
+                scale: Scale::Linear,
+            },
+            series: series.collect(),
+            legend: Corner::UpperRight,
+        }
+    };
+    let panels: Vec<Panel> = units.iter().map(panel).collect();
+    draw("", &panels, panels.len().min(2), (640, 400))
+}
+
+/// A unit with its powers raised: "nm² ps⁻¹".
+fn raised(unit: &str) -> String {
+    let mut power = false;
+    let raise = |c: char| match c {
+        '^' => {
+            power = true;
+            None
+        }
+        '-' if power => Some('⁻'),
+        digit if power && digit.is_ascii_digit() => "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(digit as usize - '0' as usize),
+        other => {
+            power = false;
+            Some(other)
+        }
+    };
+    unit.chars().filter_map(raise).collect()
+}
+
+/// From the least to the greatest of the finite values, and a margin; from 0 where that is near.
+fn range(values: impl Iterator<Item = f64>, margin: f64) -> (f64, f64) {
+    let finite = values.filter(|value| value.is_finite());
+    let (least, greatest) =
+        finite.fold((f64::INFINITY, f64::NEG_INFINITY), |ends, value| (ends.0.min(value), ends.1.max(value)));
+    if least > greatest {
+        return (0.0, 1.0);
+    }
+    let width = greatest - least;
+    let lower = if (0.0..=0.3 * width).contains(&least) { 0.0 } else { least - margin * width };
+    let upper = greatest + margin * width;
+    // a column that does not change still needs an axis
+    if upper > lower {
+        (lower, upper)
+    } else {
+        (lower - 0.5 * lower.abs() - 0.5, upper + 0.5 * upper.abs() + 0.5)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_columns_are_drawn_and_others_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("radial-distribution.csv");
+        let mut text =
+            "distance [nm],outer_distance [nm],radial_distribution_Na+_Cl- [1],standard_error_Na+_Cl- [1]\n"
+                .to_owned();
+        (0..50).for_each(|k| text += &format!("{},{},{},NaN\n", f64::from(k) * 0.1, 0.1, f64::from(k % 7)));
+        std::fs::write(&path, &text).unwrap();
+        let drawn = picture(&path, None, &[], folder.path()).unwrap();
+        assert!(drawn.ends_with("radial-distribution.png") && drawn.exists());
+        let svg = std::fs::read_to_string(folder.path().join("radial-distribution.svg")).unwrap();
+        assert!(svg.contains("distance (nm)") && svg.contains("radial distribution Na+ Cl-"), "{svg}");
+        assert!(!svg.contains("standard error"));
+        let error = picture(&path, Some("time"), &[], folder.path()).unwrap_err().to_string();
+        assert!(error.contains("time") && error.contains("outer_distance"), "{error}");
+        std::fs::write(&path, "time [U_t],pressure [P]\n1,2\n").unwrap();
+        let error = picture(&path, None, &[], folder.path()).unwrap_err().to_string();
+        assert!(error.contains("nothing to draw"), "{error}");
+    }
+
+    #[test]
+    fn powers_are_raised() {
+        assert_eq!(raised("U_L^2 U_t^-1"), "U_L² U_t⁻¹");
+        assert_eq!(raised("kJ mol^-1 nm^-10"), "kJ mol⁻¹ nm⁻¹⁰");
+    }
+
+    #[test]
+    fn ranges_hold_what_is_drawn() {
+        assert_eq!(range([0.1, 3.0, f64::NAN].into_iter(), 0.0), (0.0, 3.0));
+        assert_eq!(range([].into_iter(), 0.1), (0.0, 1.0));
+        let (lower, upper) = range([-2.0; 3].into_iter(), 0.1);
+        assert!(lower < -2.0 && upper > -2.0);
+    }
+}
