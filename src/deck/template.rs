@@ -118,10 +118,20 @@ fn write_section(text: &mut String, case: &Case, section: &Section) {
             (used, format!("{} = {value}", key.name), help(key.meaning, &key.kind))
         })
         .collect();
-    let optional =
-        ["units", "species", "pair", "sph", "gravity", "interaction", "thermostat", "motion", "minimize"]
-            .iter()
-            .any(|name| section.path.split('.').next() == Some(name));
+    let optional = [
+        "units",
+        "species",
+        "pair",
+        "sph",
+        "gravity",
+        "interaction",
+        "thermostat",
+        "motion",
+        "minimize",
+        "measure",
+    ]
+    .iter()
+    .any(|name| section.path.split('.').next() == Some(name));
     let required_part = case.sections.iter().any(|name| section.path.split('.').next() == Some(name));
     let used =
         lines.iter().any(|(used, ..)| *used) || (optional && required_part) || (!optional && !section.one_of);
