@@ -84,6 +84,9 @@ impl Simulation {
         if plan.gravity.is_some() {
             fields.push(Potential);
         }
+        if plan.output.trajectory.as_ref().is_some_and(|trajectory| trajectory.images) {
+            fields.push(Image);
+        }
         fields
     }
 

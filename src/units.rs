@@ -33,6 +33,8 @@ const BOLTZMANN: f64 = 0.00831446261815324;
 /// e^2 N_A / (4 pi epsilon_0) in kJ/mol nm: CODATA 2018 and 2022 agree on the digits given (Mohr, Newell, Taylor &
 /// Tiesinga 2025, Rev. Mod. Phys. 97, 025002).
 const COULOMB: f64 = 138.935458;
+/// ASE's unit of velocity, sqrt(eV/amu), in nm/ps: an electronvolt is 96.48533212331 kJ/mol (SI of 2019).
+pub const ASE_VELOCITY: f64 = 9.822694748556021;
 /// Gram in an atomic mass unit (CODATA 2022).
 const ATOMIC_MASS: f64 = 1.66053906892e-24;
 

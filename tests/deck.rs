@@ -180,6 +180,14 @@ fn values_arrive_where_they_belong() {
             snapshots: Some(Every::EverySteps(10)),
             checkpoint: Some(Every::EveryWall(5400.0)),
             observables: Every::EveryTime(0.01),
+            trajectory: Some(TrajectoryPlan {
+                every: Every::EverySteps(7),
+                format: TrajectoryFormat::Xyz,
+                velocities: true,
+                forces: false,
+                images: false,
+                double: true,
+            }),
         },
     };
     assert_eq!(plan, expected);

@@ -149,6 +149,17 @@ impl Communicator {
         }
     }
 
+    /// The value, if every rank has one; otherwise fails as [`Self::agree`].
+    ///
+    /// # Errors
+    /// As said.
+    pub fn agree_on<T>(&self, outcome: Result<T>) -> Result<T> {
+        match outcome {
+            Ok(value) => self.agree(Ok(())).map(|()| value),
+            Err(error) => self.agree(Err(error)).and(Err(Error::Elsewhere)),
+        }
+    }
+
     /// End all ranks now with this exit status. Among threads as ranks this ends the process.
     pub fn abort(&self, status: i32) -> ! {
         on_ranks!(self, ranks => ranks.abort(status))

@@ -11,14 +11,10 @@ pub(super) fn check(path: &Path, overrides: &[String]) -> Result<Ending> {
     let checked = deck::read_checked(path, overrides)?;
     line(checked.resolved.trim_end());
     line("");
-    match start::count(&checked.plan.start) {
-        Some(particles) => {
-            line(&format!("# particles: {}", grouped(particles)));
-            let bytes = particles as f64 * bytes_per_particle(&checked.plan);
-            line(&format!("# memory: about {}B over all ranks", quantity(bytes).replace('k', "K")));
-        }
-        None => line("# particles: as many as the start file holds"),
-    }
+    let particles = start::count_all(&checked.plan.start)?;
+    line(&format!("# particles: {}", grouped(particles)));
+    let bytes = particles as f64 * bytes_per_particle(&checked.plan);
+    line(&format!("# memory: about {}B over all ranks", quantity(bytes).replace('k', "K")));
     line("# this deck is right; nothing was run");
     Ok(Ending::Done)
 }

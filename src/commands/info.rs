@@ -1,10 +1,16 @@
-//! `hilbrium info`: what a snapshot or checkpoint holds.
+//! `hilbrium info`: what a snapshot, checkpoint, trajectory or configuration holds.
 
 use super::Ending;
+use crate::deck::plan::FileFormat;
+use crate::start::formats;
 use crate::{Result, report, snapshot};
 use std::path::Path;
 
 pub(super) fn info(file: &Path) -> Result<Ending> {
-    report::line(snapshot::info(file)?.trim_end());
+    let told = match formats::format_of(file)? {
+        FileFormat::Hdf5 => snapshot::info(file)?,
+        format => formats::info(file, format)?,
+    };
+    report::line(told.trim_end());
     Ok(Ending::Done)
 }

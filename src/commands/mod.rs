@@ -138,10 +138,10 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Tell what a snapshot or checkpoint holds
+    /// Tell what a snapshot, checkpoint, trajectory or configuration holds
     Info {
         /// The file
-        #[arg(value_name = "FILE.h5")]
+        #[arg(value_name = "FILE")]
         file: PathBuf,
     },
     /// Draw columns of a table, as runs write them, as PNG and SVG

@@ -330,16 +330,46 @@ impl Deck<'_> {
             snapshots: self.every("output.snapshots"),
             checkpoint: self.every("output.checkpoint"),
             observables: self.every("output.observables").unwrap_or(Every::EverySteps(1)),
+            trajectory: self.trajectory(),
         }
+    }
+
+    fn trajectory(&mut self) -> Option<TrajectoryPlan> {
+        let section = "output.trajectory";
+        self.section(section)?;
+        let every = self.every(section).unwrap_or(Every::EverySteps(1));
+        let format = self.named(section, "format", TrajectoryFormat::named, TrajectoryFormat::H5md);
+        let images = if format == TrajectoryFormat::H5md {
+            self.flag(section, "images")
+        } else {
+            self.without_effect(section, "images", "format = \"xyz\"");
+            false
+        };
+        let forces = if self.section("interaction").is_some() {
+            self.flag(section, "forces")
+        } else {
+            self.without_effect(section, "forces", "the missing [interaction]");
+            false
+        };
+        let double = self.named(section, "precision", Digits::named, Digits::Single) == Digits::Double;
+        Some(TrajectoryPlan {
+            every,
+            format,
+            velocities: self.flag(section, "velocities"),
+            forces,
+            images,
+            double,
+        })
     }
 
     /// The one interval of an "every" section; `None` without the section.
     fn every(&mut self, section: &str) -> Option<Every> {
         let header = self.section(section)?;
         let names = keys::section_at(section).map_or(&[][..], |section| section.keys);
+        let intervals = || names.iter().filter(|key| key.is_interval());
         let given: Vec<_> =
-            names.iter().filter_map(|key| Some((key.name, self.place(section, key.name)?))).collect();
-        let choices = names.iter().map(|key| format!("`{}`", key.name)).collect::<Vec<_>>().join(" or ");
+            intervals().filter_map(|key| Some((key.name, self.place(section, key.name)?))).collect();
+        let choices = intervals().map(|key| format!("`{}`", key.name)).collect::<Vec<_>>().join(" or ");
         match given.as_slice() {
             [(name, _)] => match self.value(section, name)? {
                 Value::Integer(steps) => Some(Every::EverySteps(steps)),

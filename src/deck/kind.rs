@@ -122,6 +122,11 @@ pub struct Key {
 }
 
 impl Key {
+    /// Whether it says how often something happens.
+    pub fn is_interval(&self) -> bool {
+        self.name.starts_with("every_")
+    }
+
     /// With these synonyms.
     pub const fn also(mut self, synonyms: &'static [&'static str]) -> Self {
         self.synonyms = synonyms;
@@ -136,7 +141,7 @@ pub struct Section {
     pub path: &'static str,
     /// What it is about, one line.
     pub meaning: &'static str,
-    /// Whether its keys exclude each other, so that an option replaces what the deck says.
+    /// Whether exactly one of its intervals `every_*` is given, so that an option replaces what the deck says.
     pub one_of: bool,
     /// Its keys, in the order in which people want to see them.
     pub keys: &'static [Key],

@@ -84,7 +84,7 @@ impl Deck<'_> {
     pub(super) fn joined_interaction(&mut self, plan: &Plan) {
         let Some(interaction) = &plan.interaction else {
             if self.section("interaction").is_none() {
-                for case in ["start.uniform-box", "start.lattice", "start.random"] {
+                for case in ["start.uniform-box", "start.lattice", "start.random", "start.file"] {
                     self.without_effect(case, "temperature", "the missing [interaction]");
                 }
             }

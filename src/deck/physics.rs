@@ -91,9 +91,45 @@ impl Deck<'_> {
                     let help = "check the path; it is relative to where the program is started";
                     self.report(Some(place), message, help);
                 }
-                StartPlan::File(FileStart { path })
+                self.file(path)
             }
         }
+    }
+
+    fn file(&mut self, path: std::path::PathBuf) -> StartPlan {
+        let case = "start.file";
+        let format = self.optional_choice(case, "format").and_then(FileFormat::named);
+        let style = self.optional_choice(case, "atom_style").and_then(AtomStyle::named);
+        if let Some(other) = format.filter(|&format| format != FileFormat::LammpsData) {
+            self.without_effect(case, "atom_style", &format!("format = \"{}\"", other.name()));
+        }
+        if format == Some(FileFormat::Hdf5) {
+            self.without_effect(case, "units", "format = \"hdf5\"");
+        }
+        if let Some(molecules) = format.filter(|&format| format != FileFormat::Hdf5)
+            && self.section("sph").is_some()
+        {
+            let place = self.place(case, "format");
+            let message = "a file of this format has molecules, and the deck has [sph]".into();
+            let help = format!(
+                "replace [sph] by an [interaction.LAW], or take an hdf5 file instead of {}",
+                molecules.name()
+            );
+            self.report(place, message, help);
+        }
+        let seed = self.integer(case, "seed");
+        let temperature = self.optional_number(case, "temperature");
+        if temperature.is_none() {
+            self.without_effect(case, "seed", "the missing `temperature`");
+        }
+        StartPlan::File(FileStart {
+            path,
+            format,
+            units: self.optional_choice(case, "units").and_then(FileUnits::named),
+            atom_style: style,
+            temperature,
+            seed: if temperature.is_some() { seed } else { 1 },
+        })
     }
 
     /// Where particles have masses of their own, a density written in the place of the lengths (or spacing) `name`:

@@ -216,9 +216,10 @@ impl Raw {
             }
         };
         let entries = self.entries.entry(path.to_string()).or_default();
-        if section.one_of {
+        if section.one_of && key.is_interval() {
             // An option chooses anew; within one source both stay, to be reported.
-            entries.retain(|_, entry| entry.place.source == source);
+            let interval = |name: &str| section.key(name).is_some_and(keys::Key::is_interval);
+            entries.retain(|name, entry| !interval(name) || entry.place.source == source);
         }
         entries.insert(key.name, Entry { value, place });
     }

@@ -48,8 +48,8 @@ fn object(section: &Section) -> Json {
         object["required"] = json!(required);
     }
     if section.one_of {
-        object["minProperties"] = json!(1);
-        object["maxProperties"] = json!(1);
+        let intervals = section.keys.iter().filter(|key| key.is_interval());
+        object["oneOf"] = intervals.map(|key| json!({ "required": [key.name] })).collect();
     }
     object
 }

@@ -12,6 +12,7 @@ use crate::deck::plan::{EquationOfState, Plan};
 use crate::observe::{Layout, Measurements, Observables, Record};
 use crate::particles::{Field, Particles, Role};
 use crate::report;
+use crate::snapshot::trajectory::{self, Trajectory};
 use crate::snapshot::{self, CheckpointState, Header, Table};
 use crate::sph::Smoothing;
 use crate::step::Simulation;
@@ -28,6 +29,13 @@ pub struct Carried {
     tables: BTreeMap<String, Table>,
 }
 
+/// The trajectory, opened with its first frame.
+struct Frames {
+    content: trajectory::Content,
+    schedule: Schedule,
+    file: Option<Trajectory>,
+}
+
 /// The files and the progress of a run.
 pub struct Outputs {
     comm: Communicator,
@@ -35,6 +43,7 @@ pub struct Outputs {
     deck: String,
     directory: PathBuf,
     snapshots: Schedule,
+    trajectory: Option<Frames>,
     observables: Schedule,
     checkpoints: Schedule,
     record: Record,
@@ -83,6 +92,10 @@ impl Outputs {
             Record::resume(comm, &path, Layout::of(&deck.plan), simulation.time)?
         };
         let mut outputs = Self::with(deck, comm, record, carried);
+        if let Some(frames) = &mut outputs.trajectory {
+            let (particles, step) = (&simulation.particles, simulation.step);
+            frames.file = Some(Trajectory::resume(directory, comm, &frames.content, particles, step)?);
+        }
         outputs.first_step = simulation.step;
         outputs.goes_back = true;
         let tables = std::mem::take(&mut outputs.carried.tables);
@@ -97,6 +110,11 @@ impl Outputs {
             deck: deck.resolved.clone(),
             directory: plan.output.directory.clone(),
             snapshots: Schedule::new(plan.output.snapshots),
+            trajectory: trajectory::Content::of(plan).map(|content| Frames {
+                schedule: Schedule::new(Some(content.plan.every)),
+                content,
+                file: None,
+            }),
             observables: Schedule::new(Some(plan.output.observables)),
             checkpoints: Schedule::new(plan.output.checkpoint),
             record,
@@ -118,6 +136,7 @@ impl Outputs {
             .next_time(time)
             .min(self.observables.next_time(time))
             .min(self.checkpoints.next_time(time))
+            .min(self.trajectory.as_ref().map_or(f64::INFINITY, |frames| frames.schedule.next_time(time)))
     }
 
     /// After the first forces: observables and a snapshot of the start.
@@ -128,6 +147,7 @@ impl Outputs {
         let observed = self.observe(simulation, 0.0)?;
         self.carried.first_energy = observed.conserved_energy();
         self.measure(simulation)?;
+        self.frame(simulation)?;
         self.snapshot(simulation)
     }
 
@@ -152,6 +172,13 @@ impl Outputs {
             self.progress.update(step, now, dt, self.drift(&observed), observed.particles);
         }
         self.measure(simulation)?;
+        if self
+            .trajectory
+            .as_ref()
+            .is_some_and(|frames| frames.schedule.due(before, now, step, self.started.elapsed()))
+        {
+            self.frame(simulation)?;
+        }
         if self.snapshots.due(before, now, step, self.started.elapsed()) {
             self.snapshot(simulation)?;
             let phases = simulation.clock.phases(&self.comm, self.updates, rayon::current_num_threads());
@@ -266,6 +293,21 @@ impl Outputs {
         snapshot::write_snapshot(&path, &self.comm, &simulation.particles, &header, &fields)?;
         self.carried.snapshots += 1;
         self.last_snapshot = Some(simulation.step);
+        Ok(())
+    }
+
+    /// Add a frame to the trajectory, if one is asked for.
+    fn frame(&mut self, simulation: &Simulation) -> Result<()> {
+        let Some(frames) = &mut self.trajectory else { return Ok(()) };
+        let (comm, particles) = (&self.comm, &simulation.particles);
+        let mut file = match frames.file.take() {
+            Some(file) => file,
+            None => Trajectory::create(&self.directory, comm, &frames.content, particles)?,
+        };
+        let moment =
+            trajectory::Moment { step: simulation.step, time: simulation.time, bx: simulation.domain.bx };
+        file.append(comm, particles, &moment)?;
+        frames.file = Some(file);
         Ok(())
     }
 
@@ -391,7 +433,7 @@ fn prepare(directory: &Path, overwrite: bool) -> Result<()> {
     let entries = std::fs::read_dir(directory).map_err(|cause| Error::file("read", directory, &cause))?;
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let ours = name.starts_with("snapshot-") || name.starts_with("checkpoint-");
+        let ours = ["snapshot-", "checkpoint-", "trajectory."].iter().any(|start| name.starts_with(start));
         if ours && !overwrite {
             return Err(Error::usage(
                 format!("{} holds the files of an earlier run ({name})", directory.display()),

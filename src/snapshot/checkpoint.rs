@@ -6,10 +6,10 @@
 
 use super::collective::{Rows, SharedFile};
 use super::hdf::{self, read_numbers, read_rows};
+use super::keep;
 use super::layout::{FORMAT_VERSION, OURS};
 use super::read::{refuse_other_kinds, zeros};
 use super::seal::{self, Seal};
-use super::{keep, shared};
 use crate::comm::Communicator;
 use crate::particles::{Field, Particles, Role};
 use crate::report;
@@ -89,7 +89,7 @@ pub fn write_checkpoint(
     let run = serde_json::to_vec(&run).map_err(|cause| {
         Error::usage(format!("the run's state is no JSON: {cause}"), "report this as a bug")
     });
-    let run = shared(comm, run)?;
+    let run = comm.agree_on(run)?;
 
     let mut file = SharedFile::create(&path, comm)?;
     file.describe(|file| {
@@ -163,7 +163,7 @@ pub fn write_checkpoint(
 /// damaged or no checkpoint, with the name of the checkpoint to use instead.
 pub fn read_checkpoint(path: &Path, comm: &Communicator) -> Result<(CheckpointState, Particles)> {
     let path = chosen(path, comm)?;
-    shared(comm, Content::open(&path).and_then(|content| content.read(comm)))
+    comm.agree_on(Content::open(&path).and_then(|content| content.read(comm)))
 }
 
 /// The checkpoint that a path names, verified: itself, or the newest whole one of a folder. Collective.

@@ -9,8 +9,8 @@
 //! return and none wait.
 
 use super::hdf::{self, Outcome, Transfer};
+use super::seal;
 use super::written::Written;
-use super::{seal, shared};
 use crate::comm::Communicator;
 use crate::{Error, Result};
 use hdf5::{Dataset, File, H5Type};
@@ -200,7 +200,7 @@ impl<'a> SharedFile<'a> {
     }
 
     fn agree<T>(&self, outcome: Outcome<T>) -> Result<T> {
-        shared(self.comm, outcome.map_err(|error| failure("write", &self.target, &error)))
+        self.comm.agree_on(outcome.map_err(|error| failure("write", &self.target, &error)))
     }
 
     /// The error, told of the file that the user named.
@@ -241,7 +241,7 @@ impl Drop for SharedFile<'_> {
 }
 
 /// How all files are opened.
-fn options() -> hdf5::FileBuilder {
+pub(super) fn options() -> hdf5::FileBuilder {
     let mut options = File::with_options();
     // The format of HDF5 1.8 has checksums in its metadata; the default one does not. Without sieve buffer a failed
     // write leaves no data behind that closing would try to write again.
@@ -279,7 +279,7 @@ pub(super) fn rename(partial: &Path, target: &Path) -> Result<()> {
 }
 
 /// A failed HDF5 call as an error with the remedy that fits.
-fn failure(action: &'static str, path: &Path, error: &hdf5::Error) -> Error {
+pub(super) fn failure(action: &'static str, path: &Path, error: &hdf5::Error) -> Error {
     let cause = hdf::reason(error);
     let remedy = "if the disk is full, free some space or choose another folder; then restart from the last checkpoint";
     Error::File { action, path: path.to_owned(), cause, remedy: remedy.into() }

@@ -5,6 +5,7 @@ use super::hdf::read_string;
 use super::layout::OURS;
 use super::read::Source;
 use super::seal::{self, Seal};
+use super::trajectory;
 use crate::Result;
 use crate::comm::Communicator;
 use crate::particles::Field;
@@ -16,7 +17,7 @@ use std::path::Path;
 /// Rows looked at together: bounds the memory.
 const CHUNK: u64 = 1 << 18;
 
-/// A summary of a snapshot or checkpoint: kind, time, step, box, particles, and the range and unit of every field.
+/// A summary of a snapshot, checkpoint or trajectory: kind, time, step, box, particles, and the range and unit of every field.
 ///
 /// # Errors
 /// [`crate::Error::File`] if it cannot be read, [`crate::Error::Content`] if it is damaged or of another kind.
@@ -31,6 +32,10 @@ pub fn info(path: &Path) -> Result<String> {
         let _ = writeln!(text, "{name:<12}{value}");
     };
     line("file", path.display().to_string());
+    if kind.as_deref() == Some("trajectory") || has(path, "h5md") {
+        trajectory::describe(path)?.into_iter().for_each(|(name, value)| line(name, value));
+        return Ok(text);
+    }
     let checksum = match sealed {
         Seal::Intact => "verified",
         Seal::Absent => "none",
@@ -77,6 +82,11 @@ pub fn info(path: &Path) -> Result<String> {
         }
     }
     Ok(text)
+}
+
+/// Whether a file has a group.
+fn has(path: &Path, group: &str) -> bool {
+    hdf5::File::open(path).is_ok_and(|file| file.link_exists(group))
 }
 
 fn box_text(bx: &SimulationBox) -> String {

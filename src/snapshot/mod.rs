@@ -26,6 +26,7 @@ mod keep;
 mod layout;
 mod read;
 mod seal;
+pub mod trajectory;
 mod write;
 #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
 mod written;
@@ -34,12 +35,10 @@ mod xdmf;
 pub use checkpoint::{CheckpointState, Table, read_checkpoint, write_checkpoint};
 pub use info::info;
 pub use keep::find_latest;
-pub use read::{read_snapshot, read_snapshot_slice};
+pub use read::{particle_count, read_snapshot, read_snapshot_slice};
 pub use write::write_snapshot;
 
-use crate::comm::Communicator;
 use crate::space::SimulationBox;
-use crate::{Error, Result};
 
 /// What a snapshot says beside its particles.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,13 +78,4 @@ impl Header {
             deck: String::new(),
         }
     }
-}
-
-/// The value, if every rank has one; otherwise this rank's error or [`Error::Elsewhere`].
-fn shared<T>(comm: &Communicator, outcome: Result<T>) -> Result<T> {
-    let (value, agreed) = match outcome {
-        Ok(value) => (Some(value), comm.agree(Ok(()))),
-        Err(error) => (None, comm.agree(Err(error))),
-    };
-    agreed.and_then(|()| value.ok_or(Error::Elsewhere))
 }

@@ -6,7 +6,7 @@
 use super::foreign::{self, Cosmology};
 use super::hdf::{self, read_numbers, read_rows, read_string};
 use super::layout::{FORMAT_VERSION, GROUP, OURS};
-use super::{Header, seal, shared};
+use super::{Header, seal};
 use crate::comm::Communicator;
 use crate::particles::{Field, Particles};
 use crate::space::{Boundary, SimulationBox, Vec3d};
@@ -45,10 +45,19 @@ pub fn read_snapshot_slice(path: &Path, comm: &Communicator) -> Result<(Header, 
         let particles = source.particles(rows(rank)..rows(rank + 1))?;
         Ok((source, particles))
     });
-    let (source, particles) = shared(comm, read)?;
+    let (source, particles) = comm.agree_on(read)?;
     comm.agree(unique(comm, &particles, &source))?;
     let bx = source.simulation_box(comm, &particles);
-    Ok((Header { bx: shared(comm, bx)?, ..source.header }, particles))
+    Ok((Header { bx: comm.agree_on(bx)?, ..source.header }, particles))
+}
+
+/// The number of particles that [`read_snapshot`] would give.
+///
+/// # Errors
+/// As [`read_snapshot`], of the header.
+pub fn particle_count(path: &Path) -> Result<u64> {
+    seal::verify(path, &Communicator::solo(), CHANGED)?;
+    Source::open(path).map(|source| source.count)
 }
 
 /// An open snapshot whose header has been read.

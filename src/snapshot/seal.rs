@@ -8,7 +8,6 @@
 //! of the 24 bytes before. The digest is XXH3-64 of the XXH3-64 digests of the content's blocks of 4 MiB, so that
 //! the ranks share the work and any number of ranks finds the same digest.
 
-use super::shared;
 use crate::comm::Communicator;
 use crate::{Error, Result};
 use std::fs::File;
@@ -35,13 +34,13 @@ pub(super) fn seal(path: &Path, comm: &Communicator) -> Result<()> {
     // Every rank syncs what it wrote: on a cluster each node has its own cache.
     let opened = File::options().read(true).write(true).open(path);
     let synced = opened.and_then(|file| file.sync_all().and_then(|()| Ok((file.metadata()?.len(), file))));
-    let (length, mut file) = shared(comm, synced.map_err(failed))?;
+    let (length, mut file) = comm.agree_on(synced.map_err(failed))?;
     // The root's view: on a network file system another node may still see an older length.
     let mut length = vec![length];
     comm.broadcast(&mut length, 0);
     let length = length[0];
     let digest = digest(&mut file, length, comm).map_err(failed);
-    let digest = shared(comm, digest)?;
+    let digest = comm.agree_on(digest)?;
     let appended = if comm.is_root() {
         let mut bytes = [MAGIC.as_slice(), &length.to_le_bytes(), &digest.to_le_bytes()].concat();
         bytes.extend(xxh3_64(&bytes).to_le_bytes());
@@ -65,7 +64,7 @@ pub(super) fn verify(path: &Path, comm: &Communicator, remedy: &str) -> Result<S
         let end = if comm.is_root() { end(&mut file) } else { Ok((0, Vec::new())) };
         Ok((file, end.map_err(|cause| Error::file("read", path, &cause))?))
     });
-    let (mut file, (total, mut trailer)) = shared(comm, opened)?;
+    let (mut file, (total, mut trailer)) = comm.agree_on(opened)?;
     // The root's view, as in `seal`: ranks that judge for themselves may differ, and then some would wait for ever.
     let mut total = vec![total];
     comm.broadcast(&mut total, 0);
@@ -80,7 +79,7 @@ pub(super) fn verify(path: &Path, comm: &Communicator, remedy: &str) -> Result<S
         return Err(damaged("the seal at its end is not valid".into()));
     }
     let digest = digest(&mut file, length, comm).map_err(|cause| Error::file("read", path, &cause));
-    if shared(comm, digest)? != number(16) {
+    if comm.agree_on(digest)? != number(16) {
         return Err(damaged("the checksum of its content is not the one in its seal".into()));
     }
     Ok(Seal::Intact)

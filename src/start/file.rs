@@ -1,12 +1,12 @@
-//! Particles from a file. What it lacks is made as for every other start: velocities are zero, and first smoothing
-//! lengths come from the local density.
+//! Particles from a file, here from HDF5. What it lacks is made as for every other start: velocities are zero, and first
+//! smoothing lengths come from the local density.
 
-use super::{enclose, fill_common, neighbors, smoothing_length};
+use super::{configuration, enclose, fill_common, formats, neighbors, own_box, smoothing_length};
 use crate::comm::Communicator;
-use crate::deck::plan::{FileStart, Plan};
+use crate::deck::plan::{FileFormat, FileStart, Plan};
 use crate::particles::{Field, Particles};
 use crate::snapshot::read_snapshot_slice;
-use crate::space::{Boundary, SimulationBox, Vec3d};
+use crate::space::{SimulationBox, Vec3d};
 use crate::{Error, Result};
 use std::path::Path;
 
@@ -23,6 +23,10 @@ pub fn particles(
     comm: &Communicator,
     fields: &[Field],
 ) -> Result<(SimulationBox, Particles)> {
+    let format = comm.agree_on(start.format.map_or_else(|| formats::format_of(&start.path), Ok))?;
+    if format != FileFormat::Hdf5 {
+        return configuration::particles(start, format, plan, comm, fields);
+    }
     let (header, read) = read_snapshot_slice(&start.path, comm)?;
     let needed = [
         (Field::Mass, plan.species.is_empty()),
@@ -71,7 +75,7 @@ pub fn particles(
 ///
 /// # Errors
 /// [`Error::Content`] where a particle is of a species that the plan does not have.
-fn identify(particles: &mut Particles, plan: &Plan, path: &Path) -> Result<()> {
+pub(super) fn identify(particles: &mut Particles, plan: &Plan, path: &Path) -> Result<()> {
     if plan.species.is_empty() {
         return Ok(());
     }
@@ -95,17 +99,6 @@ fn identify(particles: &mut Particles, plan: &Plan, path: &Path) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The file's box, periodic where the file or the deck says so.
-fn own_box(mut bx: SimulationBox, plan: &Plan, particles: &mut Particles) -> SimulationBox {
-    for d in 0..3 {
-        if plan.space.boundary[d] == Boundary::Periodic {
-            bx.boundary[d] = Boundary::Periodic;
-        }
-    }
-    super::wrap(&bx, particles);
-    bx
 }
 
 /// Smoothing lengths where there are none, from the smallest cell of a hierarchy of grids that holds enough particles
@@ -163,6 +156,7 @@ fn guess_smoothing_lengths(
 mod tests {
     use super::*;
     use crate::comm::run_local;
+    use crate::space::Boundary;
 
     #[test]
     fn smoothing_lengths_come_from_the_local_density() {

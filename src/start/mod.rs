@@ -6,8 +6,10 @@
 
 mod cells;
 mod composition;
+mod configuration;
 mod evrard;
 mod file;
+pub mod formats;
 mod glass;
 #[cfg(test)]
 mod noise;
@@ -21,9 +23,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::comm::Communicator;
-use crate::deck::plan::{Plan, StartPlan};
+use crate::deck::plan::{FileFormat, Plan, StartPlan};
 use crate::particles::{Field, Particles};
-use crate::space::{SimulationBox, Vec3d};
+use crate::space::{Boundary, SimulationBox, Vec3d};
 use crate::{Error, Result};
 
 /// What a case lays out: the particles of one range of ids, all of one mass.
@@ -49,17 +51,15 @@ const USUAL_NEIGHBORS: f64 = 100.0;
 /// first step's iteration refines.
 pub fn particles(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<(SimulationBox, Particles)> {
     if let StartPlan::File(start) = &plan.start {
-        return file::particles(start, plan, comm, fields);
+        let (bx, mut particles) = file::particles(start, plan, comm, fields)?;
+        if let Some(temperature) = start.temperature {
+            heat(&mut particles, comm, plan.units.boltzmann * temperature, start.seed);
+        }
+        return Ok((bx, particles));
     }
     let total = count(&plan.start).unwrap_or(0);
     let share = share(total, comm.rank(), comm.size());
-    // Neighbor lists address a rank's rows with 32 bits. The largest share is judged, so that all ranks say the same.
-    if total.div_ceil(comm.size() as u64) > u64::from(u32::MAX) / 2 {
-        return Err(Error::usage(
-            format!("{total} particles are too many for {} ranks: a rank holds less than 2^31", comm.size()),
-            "start more ranks, or ask for fewer particles",
-        ));
-    }
+    few_enough(total, comm)?;
     let layout = match &plan.start {
         StartPlan::Evrard(start) => evrard::layout(start, share.clone()),
         StartPlan::UniformBox(start) => uniform::uniform_box(start, plan.space.corners, share.clone()),
@@ -79,6 +79,17 @@ pub fn particles(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<(
     }
     let bx = enclose(plan, comm, &mut particles);
     Ok((bx, particles))
+}
+
+/// Neighbor lists address a rank's rows with 32 bits. The largest share is judged, so that all ranks say the same.
+fn few_enough(total: u64, comm: &Communicator) -> Result<()> {
+    if total.div_ceil(comm.size() as u64) <= u64::from(u32::MAX) / 2 {
+        return Ok(());
+    }
+    Err(Error::usage(
+        format!("{total} particles are too many for {} ranks: a rank holds less than 2^31", comm.size()),
+        "start more ranks, or ask for fewer particles",
+    ))
 }
 
 /// Temperature and seed of the starts whose particles may be molecules in motion.
@@ -146,6 +157,22 @@ pub fn count(start: &StartPlan) -> Option<u64> {
         StartPlan::Plummer(start) => start.particles,
         StartPlan::File(_) => return None,
     })
+}
+
+/// Number of particles of a start, for a file by looking into it: at its counts and its structure, not at every value.
+///
+/// # Errors
+/// Those of reading the file.
+pub fn count_all(start: &StartPlan) -> Result<u64> {
+    let StartPlan::File(file) = start else { return Ok(count(start).unwrap_or(0)) };
+    match file.format.map_or_else(|| formats::format_of(&file.path), Ok)? {
+        FileFormat::Hdf5 => crate::snapshot::particle_count(&file.path),
+        format => {
+            let hints =
+                formats::Hints { atom_style: file.atom_style.map(|style| style.name()), first_frame: false };
+            formats::read(&file.path, format, hints, |_| 0..0).map(|found| found.count)
+        }
+    }
 }
 
 /// The ids of a rank.
@@ -229,12 +256,28 @@ fn rows(layout: Layout, first_id: u64, plan: &Plan, fields: &[Field]) -> Particl
     particles
 }
 
-/// Bring every particle to its image inside the box.
+/// Bring every particle to its image inside the box, and count the periods where there is a column for them.
 fn wrap(bx: &SimulationBox, particles: &mut Particles) {
     for row in 0..particles.len() {
-        let position = bx.wrap(particles.vector_at(Field::Position, row));
+        let before = particles.vector_at(Field::Position, row);
+        let position = bx.wrap(before);
         particles.set_vector(Field::Position, row, position);
+        if particles.has(Field::Image) {
+            let crossed = (before - position).component_div(&bx.lengths()).map(f64::round);
+            particles.set_vector(Field::Image, row, particles.vector_at(Field::Image, row) + crossed);
+        }
     }
+}
+
+/// The file's box, periodic where the file or the deck says so.
+fn own_box(mut bx: SimulationBox, plan: &Plan, particles: &mut Particles) -> SimulationBox {
+    for d in 0..3 {
+        if plan.space.boundary[d] == Boundary::Periodic {
+            bx.boundary[d] = Boundary::Periodic;
+        }
+    }
+    wrap(&bx, particles);
+    bx
 }
 
 /// The plan's box, with the particles wrapped into it, or where it has none the box that fits the particles.

@@ -50,6 +50,7 @@ fn plan(start: StartPlan, space: SpacePlan) -> Plan {
             snapshots: None,
             checkpoint: None,
             observables: Every::EverySteps(1),
+            trajectory: None,
         },
     }
 }
@@ -258,7 +259,7 @@ fn a_file_gives_its_particles_on_any_number_of_ranks() {
     let (_, written) = particles(&made, &comm, &FIELDS).unwrap();
     crate::snapshot::write_snapshot(&path, &comm, &written, &crate::snapshot::Header::new(bx), &FIELDS)
         .unwrap();
-    let read = plan(StartPlan::File(FileStart { path: path.clone() }), open);
+    let read = plan(StartPlan::File(FileStart::new(path.clone())), open);
     for ranks in [1, 2, 3] {
         let (read_box, mut found) = all(&read, ranks);
         found.sort_by_key(|particle| particle.0);

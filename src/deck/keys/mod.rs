@@ -9,8 +9,8 @@ mod start;
 
 pub use super::kind::{Default, Interval, Key, Kind, Section, quoted, titled};
 use super::plan::{
-    Arrangement, Coding, Device, Formulation, Kernel, LatticeKind, ListKind, OpeningCriterion, Precision,
-    SofteningKernel, Truncation, Velocities,
+    Arrangement, AtomStyle, Coding, Device, Digits, FileFormat, FileUnits, Formulation, Kernel, LatticeKind,
+    ListKind, OpeningCriterion, Precision, SofteningKernel, TrajectoryFormat, Truncation, Velocities,
 };
 use crate::units::{Dimension, UnitSystem};
 
@@ -296,6 +296,40 @@ const MACHINERY: &[Section] = &[
             "output.observables",
             "Lines of observables.csv (every step by default): one of",
             &[EVERY_STEPS, EVERY_TIME],
+        )
+    },
+    Section {
+        one_of: true,
+        ..section(
+            "output.trajectory",
+            "A trajectory, one file of many frames, from the start on; one of every_steps and every_time is required.",
+            &[
+                EVERY_STEPS,
+                EVERY_TIME,
+                key(
+                    "format",
+                    Kind::Choice(TrajectoryFormat::NAMES),
+                    Default::Value("\"h5md\""),
+                    "H5MD (HDF5), or extended XYZ (text).",
+                ),
+                key("velocities", Kind::Flag, Default::Value("false"), "Whether velocities are written.")
+                    .also(&["velocity"]),
+                key("forces", Kind::Flag, Default::Value("false"), "Whether forces of pairs are written.")
+                    .also(&["force"]),
+                key(
+                    "images",
+                    Kind::Flag,
+                    Default::Value("true"),
+                    "Whether the periods that particles have crossed are written, in H5MD.",
+                )
+                .also(&["image", "unwrapped"]),
+                key(
+                    "precision",
+                    Kind::Choice(Digits::NAMES),
+                    Default::Value("\"single\""),
+                    "Of what is stored.",
+                ),
+            ],
         )
     },
 ];

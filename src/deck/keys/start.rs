@@ -135,8 +135,36 @@ pub(super) const SECTIONS: &[Section] = &[
     ),
     section(
         "start.file",
-        "Particles from a SWIFT or Gadget HDF5 file.",
-        &[key("path", Kind::Path, Default::Required, "The file, relative to where the program is started.")
-            .also(&["name", "filename", "file"])],
+        "Particles from a file: HDF5 of SWIFT's or Gadget's layout, LAMMPS data, GROMACS .gro, extended XYZ.",
+        &[
+            key("path", Kind::Path, Default::Required, "The file, relative to where the program is started.")
+                .also(&["name", "filename", "file"]),
+            key(
+                "format",
+                Kind::Choice(FileFormat::NAMES),
+                Default::Unset("by the file's name and content"),
+                "The format of the file.",
+            ),
+            key(
+                "units",
+                Kind::Choice(FileUnits::NAMES),
+                Default::Unset("as the file says or its format has by convention"),
+                "The units of a text file: lj (reduced), LAMMPS's real or metal, GROMACS's, ASE's.",
+            ),
+            key(
+                "atom_style",
+                Kind::Choice(AtomStyle::NAMES),
+                Default::Unset("as the file says behind Atoms"),
+                "The columns of LAMMPS data.",
+            ),
+            key(
+                "temperature",
+                quantity(NOT_NEGATIVE, Dimension::Temperature),
+                Default::Unset("the velocities of the file, else at rest"),
+                "Temperature of new velocities with [interaction].",
+            )
+            .also(&["t", "temp"]),
+            SEED,
+        ],
     ),
 ];

@@ -209,4 +209,43 @@ pub struct OutputPlan {
     pub checkpoint: Option<Every>,
     /// Observables (by steps or time), a line each.
     pub observables: Every,
+    /// The trajectory, if one is written.
+    pub trajectory: Option<TrajectoryPlan>,
+}
+
+choice! {
+    /// The format of a trajectory.
+    TrajectoryFormat {
+        /// HDF5 as H5MD lays it out.
+        H5md = "h5md",
+        /// Extended XYZ.
+        Xyz = "xyz",
+    }
+}
+
+choice! {
+    /// How precisely a trajectory is stored.
+    Digits {
+        /// 7 digits.
+        Single = "single",
+        /// 16 digits.
+        Double = "double",
+    }
+}
+
+/// `[output.trajectory]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrajectoryPlan {
+    /// By steps or time, from the start on.
+    pub every: Every,
+    /// The format.
+    pub format: TrajectoryFormat,
+    /// Whether velocities are written.
+    pub velocities: bool,
+    /// Whether forces are written; only with an interaction.
+    pub forces: bool,
+    /// Whether the periods that particles have crossed are written (H5MD only).
+    pub images: bool,
+    /// Double instead of single precision.
+    pub double: bool,
 }

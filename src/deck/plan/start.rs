@@ -68,7 +68,7 @@ pub enum StartPlan {
     Random(RandomStart),
     /// A Plummer sphere.
     Plummer(PlummerStart),
-    /// Particles from a SWIFT or Gadget HDF5 file.
+    /// Particles from a file.
     File(FileStart),
 }
 
@@ -173,9 +173,70 @@ pub struct PlummerStart {
     pub seed: u64,
 }
 
+choice! {
+    /// The format of a start file.
+    FileFormat {
+        /// HDF5 in SWIFT's or Gadget's layout.
+        Hdf5 = "hdf5",
+        /// LAMMPS data, as `write_data` writes it.
+        LammpsData = "lammps-data",
+        /// GROMACS `.gro`.
+        Gromacs = "gromacs",
+        /// Extended XYZ.
+        ExtendedXyz = "extended-xyz",
+    }
+}
+
+choice! {
+    /// The units of a start file: of lengths, velocities, masses, charges.
+    FileUnits {
+        /// The reduced units of a deck without physical units.
+        Lj = "lj",
+        /// LAMMPS's real: angstrom, angstrom/fs, g/mol, e.
+        Real = "real",
+        /// LAMMPS's metal: angstrom, angstrom/ps, g/mol, e.
+        Metal = "metal",
+        /// GROMACS's: nm, nm/ps, u, e.
+        Gromacs = "gromacs",
+        /// ASE's: angstrom, sqrt(eV/u), u, e.
+        Ase = "ase",
+    }
+}
+
+choice! {
+    /// The columns of the section Atoms in LAMMPS data.
+    AtomStyle {
+        /// id type x y z.
+        Atomic = "atomic",
+        /// id type q x y z.
+        Charge = "charge",
+        /// id molecule type x y z.
+        Molecular = "molecular",
+        /// id molecule type q x y z.
+        Full = "full",
+    }
+}
+
 /// `[start.file]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FileStart {
     /// The file, relative to the folder in which the program is started.
     pub path: PathBuf,
+    /// Its format; `None`: by its name and content.
+    pub format: Option<FileFormat>,
+    /// Its units; `None`: those that it states, or that its format has by convention.
+    pub units: Option<FileUnits>,
+    /// The columns of LAMMPS data that does not say them.
+    pub atom_style: Option<AtomStyle>,
+    /// Temperature of new velocities, >= 0; `None`: those of the file, which are zero where it has none.
+    pub temperature: Option<f64>,
+    /// Seed of new velocities.
+    pub seed: u64,
+}
+
+impl FileStart {
+    /// A file of which nothing more is said.
+    pub fn new(path: PathBuf) -> Self {
+        Self { path, format: None, units: None, atom_style: None, temperature: None, seed: 1 }
+    }
 }

@@ -1,0 +1,246 @@
+//! Extended XYZ: text, for programs that read no HDF5. The ranks write their lines, rank 0 gathers them in bounded pieces.
+
+use std::fmt::Write as _;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::order::Order;
+use super::{Content, Moment};
+use crate::comm::Communicator;
+use crate::particles::{Field, Particles};
+use crate::space::Boundary;
+use crate::units::{ASE_VELOCITY, UnitSystem};
+use crate::{Error, Result};
+
+/// Rows that a rank sends at a time.
+const PIECE: usize = 1 << 16;
+/// A frame of at most so many bytes is written at once, so that a killed run leaves whole frames.
+const AT_ONCE: usize = 64 << 20;
+
+/// Longest line that a trajectory of ours has, in bytes.
+const LONGEST: u64 = 1 << 20;
+
+/// Angstrom in a nanometre.
+const ANGSTROM: f64 = 10.0;
+/// eV/angstrom in kJ/mol/nm.
+const ASE_FORCE: f64 = 964.8533212331001;
+
+/// An open trajectory; rank 0 alone has the file.
+pub struct Xyz {
+    path: PathBuf,
+    file: Option<File>,
+    order: Order,
+    content: Content,
+    last_step: Option<u64>,
+}
+
+impl Xyz {
+    pub(super) fn create(
+        path: &Path,
+        comm: &Communicator,
+        content: &Content,
+        particles: &Particles,
+    ) -> Result<Self> {
+        let created = comm
+            .is_root()
+            .then(|| File::create(path).map_err(|cause| Error::file("create", path, &cause)))
+            .transpose();
+        Ok(Self::with(comm.agree_on(created)?, None, path, comm, content, particles))
+    }
+
+    pub(super) fn resume(
+        path: &Path,
+        comm: &Communicator,
+        content: &Content,
+        particles: &Particles,
+        step: u64,
+    ) -> Result<Self> {
+        let mut total = [particles.owned().len() as u64];
+        comm.all_sum(&mut total);
+        let cut = comm.agree_on(comm.is_root().then(|| cut(path, total[0], step)).transpose())?;
+        let (file, last_step) = cut.map_or((None, None), |(file, last)| (Some(file), last));
+        Ok(Self::with(file, last_step, path, comm, content, particles))
+    }
+
+    fn with(
+        file: Option<File>,
+        last_step: Option<u64>,
+        path: &Path,
+        comm: &Communicator,
+        content: &Content,
+        particles: &Particles,
+    ) -> Self {
+        let order = Order::new(comm, &particles.id[particles.owned()]);
+        Self { path: path.to_owned(), file, order, content: content.clone(), last_step }
+    }
+
+    pub(super) fn append(
+        &mut self,
+        comm: &Communicator,
+        particles: &Particles,
+        moment: &Moment,
+    ) -> Result<()> {
+        let mut last = vec![self.last_step.map_or(u64::MAX, |step| step)];
+        comm.broadcast(&mut last, 0);
+        if last[0] == moment.step {
+            return Ok(());
+        }
+        let lines = self.lines(comm, particles);
+        let mut text = if comm.is_root() { self.head(moment).into_bytes() } else { Vec::new() };
+        let pieces: Vec<&[String]> = lines.chunks(PIECE).collect();
+        let mut outcome = Ok(());
+        for rank in 0..comm.size() {
+            let mut rounds = vec![pieces.len() as u64];
+            comm.broadcast(&mut rounds, rank);
+            for round in 0..rounds[0] as usize {
+                let mut to = vec![Vec::new(); comm.size()];
+                if comm.rank() == rank {
+                    to[0] = pieces[round].concat().into_bytes();
+                }
+                text.extend(comm.all_to_all(&to).concat());
+                if text.len() > AT_ONCE {
+                    outcome = outcome.and_then(|()| self.write(&mut text));
+                }
+            }
+        }
+        outcome = outcome.and_then(|()| self.write(&mut text));
+        comm.agree(outcome)?;
+        self.last_step = Some(moment.step);
+        Ok(())
+    }
+
+    fn write(&mut self, text: &mut Vec<u8>) -> Result<()> {
+        if let Some(file) = &mut self.file {
+            file.write_all(text).map_err(|cause| Error::file("write", &self.path, &cause))?;
+        }
+        text.clear();
+        Ok(())
+    }
+
+    fn head(&self, moment: &Moment) -> String {
+        let [length, ..] = self.scales();
+        let edges = moment.bx.lengths() * length;
+        let lower = moment.bx.lower * length;
+        let flag = |d: usize| if moment.bx.boundary[d] == Boundary::Periodic { 'T' } else { 'F' };
+        let mut columns = "species:S:1:pos:R:3:id:I:1".to_owned();
+        for (wanted, name) in
+            [(self.content.plan.velocities, ":velo:R:3"), (self.content.plan.forces, ":forces:R:3")]
+        {
+            columns += if wanted { name } else { "" };
+        }
+        let mut text = format!(
+            "{}\nLattice=\"{} 0 0 0 {} 0 0 0 {}\" Origin=\"{} {} {}\" pbc=\"{} {} {}\" Properties={columns} Step={} Time={}",
+            self.order.total(),
+            edges.x,
+            edges.y,
+            edges.z,
+            lower.x,
+            lower.y,
+            lower.z,
+            flag(0),
+            flag(1),
+            flag(2),
+            moment.step,
+            moment.time,
+        );
+        let title: String = self.content.title.chars().filter(|c| !c.is_control() && *c != '"').collect();
+        if !title.is_empty() {
+            // writing to a string cannot fail
+            let _ = write!(text, " Title=\"{title}\"");
+        }
+        text + "\n"
+    }
+
+    /// What lengths, velocities and forces are multiplied with: in molecular units the file has those of ASE.
+    fn scales(&self) -> [f64; 3] {
+        match self.content.units.system {
+            UnitSystem::Reduced => [1.0; 3],
+            UnitSystem::Molecular => [ANGSTROM, 1.0 / ASE_VELOCITY, 1.0 / ASE_FORCE],
+        }
+    }
+
+    /// This rank's lines, in order.
+    fn lines(&self, comm: &Communicator, particles: &Particles) -> Vec<String> {
+        let arrangement = self.order.arrange(comm, particles);
+        let [length, velocity, force] = self.scales();
+        let wanted = [
+            (true, Field::Position, length),
+            (self.content.plan.velocities, Field::Velocity, velocity),
+            (self.content.plan.forces, Field::Force, force),
+        ];
+        let species =
+            particles.has(Field::Species).then(|| arrangement.column(comm, particles, Field::Species));
+        let columns: Vec<(Vec<f64>, f64)> = wanted
+            .into_iter()
+            .filter(|(wanted, ..)| *wanted)
+            .map(|(_, field, scale)| (arrangement.column(comm, particles, field), scale))
+            .collect();
+        let name = |row: usize| {
+            let index = species.as_ref().map_or(0, |species| species[row] as usize);
+            self.content.species.get(index).map_or("X", String::as_str)
+        };
+        let single = !self.content.plan.double;
+        arrangement
+            .ids()
+            .into_iter()
+            .enumerate()
+            .map(|(row, id)| {
+                let mut line = name(row).to_owned();
+                for (k, (column, scale)) in columns.iter().enumerate() {
+                    for value in &column[3 * row..3 * row + 3] {
+                        let value = value * scale;
+                        let _ =
+                            if single { write!(line, " {}", value as f32) } else { write!(line, " {value}") };
+                    }
+                    if k == 0 {
+                        let _ = write!(line, " {id}");
+                    }
+                }
+                line + "\n"
+            })
+            .collect()
+    }
+}
+
+/// Cut a file behind its last whole frame of a step up to `step`, and open it to append; also the step of that frame.
+fn cut(path: &Path, total: u64, step: u64) -> Result<(File, Option<u64>)> {
+    let failed = |cause: std::io::Error| Error::file("read", path, &cause);
+    let mut input = BufReader::new(File::open(path).map_err(failed)?);
+    let (mut kept, mut at, mut last) = (0u64, 0u64, None);
+    let mut line = Vec::new();
+    // a line without its end was cut off
+    let mut next = |line: &mut Vec<u8>, at: &mut u64| -> Result<bool> {
+        line.clear();
+        *at += (&mut input).take(LONGEST).read_until(b'\n', line).map_err(failed)? as u64;
+        Ok(line.ends_with(b"\n"))
+    };
+    'frames: while next(&mut line, &mut at)? {
+        let count: Option<u64> = String::from_utf8_lossy(&line).trim().parse().ok();
+        if count != Some(total) {
+            return Err(Error::Content {
+                path: path.to_owned(),
+                what: format!("a frame that begins at byte {kept} does not have this run's {total} particles"),
+                remedy: "move the file away, or choose another output directory; the restart then starts a new one".into(),
+            });
+        }
+        if !next(&mut line, &mut at)? {
+            break;
+        }
+        let head = String::from_utf8_lossy(&line).into_owned();
+        let found =
+            head.split(" Step=").nth(1).and_then(|after| after.split_whitespace().next()?.parse().ok());
+        for _ in 0..total {
+            if !next(&mut line, &mut at)? {
+                break 'frames;
+            }
+        }
+        match found {
+            Some(found) if found <= step => (kept, last) = (at, Some(found)),
+            _ => break,
+        }
+    }
+    let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
+    file.set_len(kept).map_err(|cause| Error::file("write", path, &cause))?;
+    Ok((file, last))
+}

@@ -1,0 +1,73 @@
+//! What a text file holds, to read.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use super::{Configuration, FileFormat, Hints, read};
+use crate::Result;
+use crate::report::grouped;
+use crate::space::{Boundary, Vec3d};
+
+/// A summary of a configuration: format, box, species with their numbers, and the range of what it has, in the units of
+/// the file.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn info(path: &Path, format: FileFormat) -> Result<String> {
+    let found = read(path, format, Hints { first_frame: true, ..Hints::default() }, |count| 0..count)?;
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| {
+        let value: String = value.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{name:<12}{value}");
+    };
+    line("file", path.display().to_string());
+    line("kind", format!("configuration, {}", format.name()));
+    line("title", found.title.clone());
+    line("units", found.units.map_or("not said".into(), |units| units.name().into()));
+    line("box", box_text(&found));
+    line("particles", grouped(found.count));
+    for (kind, name) in found.names.iter().enumerate() {
+        let members = || found.species.iter().enumerate().filter(|(_, of)| **of == kind).map(|(row, _)| row);
+        let mut about = format!("\"{name}\", {} particles", grouped(members().count() as u64));
+        let masses = found.masses.as_ref().map(|column| ("mass", column));
+        let charges = found.charges.as_ref().map(|column| ("charge", column));
+        for (what, column) in [masses, charges].into_iter().flatten() {
+            let (least, most) = range(members().map(|row| column[row]));
+            let value = if least == most { least.to_string() } else { format!("{least} to {most}") };
+            let _ = write!(about, ", {what} {value}");
+        }
+        line("species", about);
+    }
+    let vectors = [
+        ("position", Some(&found.positions)),
+        ("velocity", found.velocities.as_ref()),
+        ("momentum", found.momenta.as_ref()),
+    ];
+    for (name, column) in vectors {
+        if let Some(column) = column {
+            line("field", format!("{name:<12}{}", range_text(column)));
+        }
+    }
+    found.notes.iter().for_each(|note| line("note", note.clone()));
+    Ok(text)
+}
+
+fn box_text(found: &Configuration) -> String {
+    let Some(bx) = &found.bx else { return "none".into() };
+    let side = |d: usize| {
+        let boundary = if bx.boundary[d] == Boundary::Periodic { "periodic" } else { "open" };
+        format!("[{}, {}) {boundary}", bx.lower[d], bx.upper[d])
+    };
+    [side(0), side(1), side(2)].join(" x ")
+}
+
+fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| (value.min(least), value.max(most)))
+}
+
+fn range_text(column: &[Vec3d]) -> String {
+    let (least, most) = range(column.iter().flat_map(|vector| vector.iter().copied()));
+    if least > most { "no values".into() } else { format!("{least:.6e} to {most:.6e}") }
+}
