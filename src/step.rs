@@ -78,14 +78,13 @@ impl Simulation {
         if plan.species.iter().any(|kind| kind.charge != 0.0) {
             fields.push(Charge);
         }
-        if plan.measure.mean_square_displacement.is_some() {
+        let trajectory = plan.output.trajectory.as_ref();
+        let images = trajectory.is_some_and(|trajectory| trajectory.images);
+        if images || plan.measure.mean_square_displacement.is_some() {
             fields.push(Image);
         }
         if plan.gravity.is_some() {
             fields.push(Potential);
-        }
-        if plan.output.trajectory.as_ref().is_some_and(|trajectory| trajectory.images) {
-            fields.push(Image);
         }
         fields
     }
