@@ -1,5 +1,6 @@
 //! A run: the loop of steps with its outputs, signals and ends.
 
+pub(crate) mod lists;
 mod outputs;
 mod schedule;
 
@@ -89,6 +90,7 @@ impl Run {
         }
         simulation.evaluate_forces(0.0)?;
         simulation.choose_step(None);
+        lists::tune(&mut simulation)?;
         let mut run = Run { simulation, outputs };
         run.outputs.first(&mut run.simulation)?;
         Ok(run)

@@ -8,7 +8,7 @@ use crate::far::{self, Criterion, GravityPlan, SofteningKernel};
 use crate::molecules::Molecules;
 use crate::motion::thermostat::Thermostat;
 use crate::motion::time_step::{self, Limit};
-use crate::neighbors::{Neighborhood, Reach};
+use crate::neighbors::{Due, Neighborhood, Reach, Skins};
 use crate::observe::{Observables, observe};
 use crate::pair::Precision;
 use crate::particles::{Field, Particles, Role};
@@ -100,7 +100,7 @@ impl Simulation {
         Simulation {
             domain: Domain::new(comm.clone(), space, settings),
             particles,
-            neighborhood: Neighborhood::new(&plan.neighbors, reach_of(&plan)),
+            neighborhood: Neighborhood::new(&plan.neighbors, reach_of(&plan), skins_of(&plan, &space)),
             hydrodynamics: plan.sph.as_ref().map(|sph| Hydrodynamics::new(sph, precision)),
             molecules: plan.interaction.as_ref().map(|interaction| Molecules::new(interaction, precision)),
             gravity: plan.gravity.as_ref().map(gravity_of),
@@ -198,19 +198,23 @@ impl Simulation {
     }
 
     /// Bring owners, order, halos and the list up to date.
-    fn sync(&mut self) -> Result<()> {
-        if self.neighborhood.serves(&self.domain, &self.particles) {
+    pub(crate) fn sync(&mut self) -> Result<()> {
+        let due = self.neighborhood.due(&self.domain, &self.particles);
+        if due == Due::Build {
+            let neighborhood = &self.neighborhood;
+            self.domain.sync(&mut self.particles, |particles| neighborhood.radii(particles))?;
+            self.clock.lap("domain");
+            self.neighborhood.rebuild(&self.domain, &self.particles)?;
+        } else {
             // of what forces without a gas depend on, only positions change
             let changed = match self.hydrodynamics {
                 Some(_) => self.particles.fields_of(Role::State),
                 None => vec![Field::Position],
             };
             self.domain.exchange_halos(&mut self.particles, &changed);
-        } else {
-            let neighborhood = &self.neighborhood;
-            self.domain.sync(&mut self.particles, |particles| neighborhood.radii(particles))?;
-            self.clock.lap("domain");
-            self.neighborhood.rebuild(&self.domain, &self.particles)?;
+            if due == Due::Prune {
+                self.neighborhood.prune(&self.domain, &self.particles)?;
+            }
         }
         self.particles.fill(Field::Work, 0.0);
         self.clock.lap("neighbors");
@@ -322,6 +326,17 @@ fn reach_of(plan: &Plan) -> Reach {
         (None, Some(interaction)) => Reach::Cutoff(interaction.cutoff),
         (None, None) => Reach::Nowhere,
     }
+}
+
+/// The skins of a plan's lists; what it leaves open is a first guess.
+fn skins_of(plan: &Plan, space: &SimulationBox) -> Skins {
+    let Some(interaction) = &plan.interaction else {
+        return Skins { outer: plan.neighbors.least_skin(), inner: None };
+    };
+    let room = 0.5 * space.periods().min() / interaction.cutoff * (1.0 - 1e-9) - 1.0;
+    let outer = plan.neighbors.skin.unwrap_or(0.2f64.min(room).max(0.0));
+    let inner = plan.neighbors.inner_skin.unwrap_or(0.3 * outer);
+    Skins { outer, inner: (inner > 0.0).then_some(inner) }
 }
 
 /// Gravity as the deck asks for it.

@@ -160,7 +160,8 @@ fn values_arrive_where_they_belong() {
             list: ListKind::Clustered,
             coding: Coding::Band,
             symmetric: Some(true),
-            skin: 0.1,
+            skin: Some(0.1),
+            inner_skin: None,
             bucket_size: 32,
         },
         time_step: TimeStepPlan {

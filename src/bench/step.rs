@@ -10,6 +10,7 @@ pub(super) fn table(settings: &Settings, comm: &Communicator) -> Result<Table> {
     let mut simulation = simulation(settings, comm)?;
     simulation.evaluate_forces(0.0)?;
     simulation.choose_step(None);
+    crate::run::lists::tune(&mut simulation)?;
     simulation.clock = Clock::new();
     let mut updates = 0;
     for _ in 0..settings.repeats {

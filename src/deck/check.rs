@@ -281,7 +281,8 @@ impl Deck<'_> {
             list,
             coding,
             symmetric: self.optional_flag("neighbors", "symmetric"),
-            skin: self.number("neighbors", "skin"),
+            skin: self.optional_number("neighbors", "skin"),
+            inner_skin: self.optional_number("neighbors", "inner_skin"),
             bucket_size: self.integer("neighbors", "bucket_size"),
         }
     }

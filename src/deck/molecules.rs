@@ -104,7 +104,7 @@ impl Deck<'_> {
             self.report(place, message, "add `fixed = ...` in [time_step], such as 0.002 in reduced units");
         }
         let Some([lower, upper]) = plan.space.corners else { return };
-        let reach = interaction.cutoff * (1.0 + plan.neighbors.skin);
+        let reach = interaction.cutoff * (1.0 + plan.neighbors.least_skin());
         for d in 0..3 {
             let length = upper[d] - lower[d];
             if plan.space.boundary[d] == Boundary::Periodic && 2.0 * reach >= length {

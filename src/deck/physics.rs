@@ -314,7 +314,7 @@ impl Deck<'_> {
         let volume: f64 = lengths.iter().product();
         let support = (3.0 * sph.neighbors * volume / (4.0 * std::f64::consts::PI * particles)).cbrt();
         // the radius of a list: a run refuses the box that is narrower than two of them
-        let radius = ROOM_TO_GROW * (1.0 + plan.neighbors.skin) * support;
+        let radius = ROOM_TO_GROW * (1.0 + plan.neighbors.least_skin()) * support;
         let tight =
             (0..3).find(|&d| plan.space.boundary[d] == Boundary::Periodic && 2.0 * radius >= lengths[d]);
         if let Some(d) = tight {
@@ -325,7 +325,7 @@ impl Deck<'_> {
                 lengths[d]
             );
             let mut help = "use more particles, a wider box, or fewer `neighbors` in [sph]".to_string();
-            if plan.neighbors.skin > 0.0 {
+            if plan.neighbors.least_skin() > 0.0 {
                 help += ", or less `skin` in [neighbors]";
             }
             self.report(counted, message, help);

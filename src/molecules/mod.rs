@@ -60,8 +60,13 @@ impl Molecules {
     /// Set the accelerations of the owned particles, and leave the forces in their column. Returns whether all
     /// accelerations are finite.
     pub fn forces(&self, domain: &Domain, neighborhood: &Neighborhood, particles: &mut Particles) -> bool {
-        self.evaluate(Wanted::Forces, domain, neighborhood, particles);
+        self.evaluate_forces(domain, neighborhood, particles);
         by_pieces(particles, &Accelerate).into_iter().all(|finite| finite)
+    }
+
+    /// Leave the forces in their column, and no more.
+    pub fn evaluate_forces(&self, domain: &Domain, neighborhood: &Neighborhood, particles: &mut Particles) {
+        self.evaluate(Wanted::Forces, domain, neighborhood, particles);
     }
 
     /// Leave energies and virials at the present positions in their columns, where their halos and the list are those of

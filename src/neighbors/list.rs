@@ -27,14 +27,14 @@ pub struct ClusterList {
 
 /// The records of some consecutive super-clusters.
 #[derive(Default)]
-struct Piece {
+pub(super) struct Piece {
     counts: Vec<u32>,
     lengths: Vec<u64>,
     data: Vec<u8>,
 }
 
 impl Piece {
-    fn push(&mut self, entries: &[Entry], coding: Coding, indices: &mut Vec<u32>) {
+    pub fn push(&mut self, entries: &[Entry], coding: Coding, indices: &mut Vec<u32>) {
         let before = self.data.len();
         self.data.extend(entries.iter().map(|entry| entry.mask));
         indices.clear();
@@ -92,7 +92,7 @@ impl ClusterList {
     }
 
     /// Concatenates records in order.
-    fn join(owned: Range<usize>, symmetric: bool, coding: Coding, pieces: Vec<Piece>) -> Self {
+    pub(super) fn join(owned: Range<usize>, symmetric: bool, coding: Coding, pieces: Vec<Piece>) -> Self {
         let mut offsets = vec![0];
         let mut end = 0;
         for length in pieces.iter().flat_map(|piece| &piece.lengths) {

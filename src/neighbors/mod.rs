@@ -11,12 +11,15 @@ mod list;
 mod near;
 mod neighborhood;
 mod particle_list;
+mod prune;
 pub mod skin;
+pub mod tune;
 
 pub use list::ClusterList;
-pub use neighborhood::{Neighborhood, ROOM_TO_GROW, Reach};
+pub use neighborhood::{Due, Neighborhood, ROOM_TO_GROW, Reach, Skins};
 pub use particle_list::ParticleList;
 pub use skin::Skin;
+pub use tune::Costs;
 
 use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
@@ -27,6 +30,25 @@ pub const CLUSTER: usize = 8;
 
 /// Rows in a super-cluster.
 pub const SUPER_CLUSTER: usize = 64;
+
+/// Radii of rows.
+#[derive(Clone, Copy, Debug)]
+pub enum Radii<'a> {
+    /// One for all.
+    All(f64),
+    /// One each.
+    Each(&'a [f64]),
+}
+
+impl Radii<'_> {
+    /// The radius of a row.
+    pub fn at(&self, row: usize) -> f64 {
+        match self {
+            Radii::All(radius) => *radius,
+            Radii::Each(radius) => radius[row],
+        }
+    }
+}
 
 /// What a list is to hold: the pairs of an owned row i and any other row j, no ghosts, whose shortest image
 /// distance is less than `max(radius_i, radius_j)`.

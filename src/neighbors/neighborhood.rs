@@ -1,7 +1,7 @@
 //! The neighborhood: the list that the passes use, kept for as long as it holds every pair.
 
 use super::skin::Skin;
-use super::{ClusterList, Coding, ListRequest, NeighborList, ParticleList};
+use super::{ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii};
 use crate::Result;
 use crate::deck::plan::{self, ListKind, NeighborsPlan};
 use crate::domain::Domain;
@@ -22,61 +22,134 @@ pub enum Reach {
     Nowhere,
 }
 
+/// The skins of the two lists, in units of the reach.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Skins {
+    /// Of the list that is built; 0 builds it in every step.
+    pub outer: f64,
+    /// Of the list that is pruned from it, less than that; `None` without one.
+    pub inner: Option<f64>,
+}
+
+/// What has to be done before the list holds every pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// Nothing.
+    Nothing,
+    /// The inner list is to be pruned anew.
+    Prune,
+    /// The list is to be built anew.
+    Build,
+}
+
 /// The list of neighbors with what is needed to know how long it holds.
 ///
-/// Invariant: while [`Neighborhood::serves`] is true the list has every pair within reach: `r < max(2 h_i, 2 h_j)`, or
+/// Invariant: while nothing is [`Neighborhood::due`] the list has every pair within reach: `r < max(2 h_i, 2 h_j)`, or
 /// `r <` the cutoff.
 pub struct Neighborhood {
     plan: NeighborsPlan,
     reach: Reach,
     list: Option<NeighborList>,
+    pruned: Option<NeighborList>,
     radius: Vec<f64>,
     /// Of a list that is used again, per owned row.
     limits: Option<Vec<f64>>,
-    skin: Skin,
+    outer: Skin,
+    inner: Option<Skin>,
     builds: u64,
 }
 
 impl Neighborhood {
     /// No list yet.
-    pub fn new(plan: &NeighborsPlan, reach: Reach) -> Self {
-        Neighborhood {
+    pub fn new(plan: &NeighborsPlan, reach: Reach, skins: Skins) -> Self {
+        let mut neighborhood = Neighborhood {
             plan: plan.clone(),
             reach,
             list: None,
+            pruned: None,
             radius: Vec::new(),
             limits: None,
-            skin: Skin::new(plan.skin),
+            outer: Skin::new(0.0),
+            inner: None,
             builds: 0,
-        }
+        };
+        neighborhood.set_skins(skins);
+        neighborhood
     }
 
-    /// The reach per row: the support 2h with room to grow, or the cutoff.
-    fn reach(&self, particles: &Particles) -> Vec<f64> {
+    /// Other skins, from the next list on, which the next step builds.
+    pub fn set_skins(&mut self, skins: Skins) {
+        self.outer = Skin::new(skins.outer);
+        let prunable = matches!(self.reach, Reach::Cutoff(_)) && self.plan.list == ListKind::Clustered;
+        self.inner = skins.inner.filter(|inner| prunable && *inner < skins.outer).map(Skin::new);
+    }
+
+    /// The skins.
+    pub fn skins(&self) -> Skins {
+        Skins { outer: self.outer.fraction(), inner: self.inner.as_ref().map(Skin::fraction) }
+    }
+
+    /// How far particles act.
+    pub fn reach(&self) -> Reach {
+        self.reach
+    }
+
+    /// The reach per row, each times a factor: the support 2h with room to grow, or the cutoff.
+    fn reaches(&self, particles: &Particles, factor: f64) -> Vec<f64> {
         match self.reach {
             Reach::Supports => {
-                particles.scalar(Field::SmoothingLength).iter().map(|h| 2.0 * ROOM_TO_GROW * h).collect()
+                let support = 2.0 * ROOM_TO_GROW * factor;
+                particles.scalar(Field::SmoothingLength).iter().map(|h| support * h).collect()
             }
-            Reach::Cutoff(cutoff) => vec![cutoff; particles.len()],
+            Reach::Cutoff(cutoff) => vec![cutoff * factor; particles.len()],
             Reach::Nowhere => vec![0.0; particles.len()],
         }
     }
 
     /// The radius per row within which pairs are listed: reach and skin.
     pub fn radii(&self, particles: &Particles) -> Vec<f64> {
-        self.skin.widen(&self.reach(particles))
+        self.reaches(particles, 1.0 + self.outer.fraction())
     }
 
-    /// Whether the list still holds every pair, and then how far supports may grow in it. Collective; all ranks get the
-    /// same answer.
-    pub fn serves(&mut self, domain: &Domain, particles: &Particles) -> bool {
+    /// What the list needs for the particles where they are now. Collective; all ranks get the same answer.
+    pub fn due(&mut self, domain: &Domain, particles: &Particles) -> Due {
         // without a skin a list serves for one step, and the question need not be asked
-        let serves = self.plan.skin > 0.0
-            && self.list.is_some()
-            && !self.skin.exceeded(&domain.bx, particles, &self.reach(particles), &domain.comm);
-        let grow = serves && self.reach == Reach::Supports;
-        self.limits = grow.then(|| self.skin.limits(&domain.bx, particles));
-        serves
+        if self.outer.fraction() == 0.0 || self.reach == Reach::Nowhere {
+            return Due::Build;
+        }
+        let used = {
+            let own;
+            let reaches = match self.reach {
+                Reach::Cutoff(cutoff) => Radii::All(cutoff),
+                _ => {
+                    own = self.reaches(particles, 1.0);
+                    Radii::Each(&own)
+                }
+            };
+            let inner = self.inner.as_ref().map_or(0.0, |inner| inner.used(&domain.bx, particles, reaches));
+            let mut used = [self.outer.used(&domain.bx, particles, reaches), inner];
+            domain.comm.all_max(&mut used);
+            used
+        };
+        let due = self.judge(used);
+        let grow = due == Due::Nothing && self.reach == Reach::Supports;
+        self.limits = grow.then(|| self.outer.limits(&domain.bx, particles));
+        due
+    }
+
+    /// The verdict on the skins that all ranks together have used up.
+    fn judge(&self, [outer, inner]: [f64; 2]) -> Due {
+        let skins = self.skins();
+        if self.list.is_none() || outer.is_infinite() {
+            return Due::Build;
+        }
+        match skins.inner {
+            Some(own) if inner <= own => Due::Nothing,
+            // what is pruned now must be in the outer list
+            Some(own) if outer + own <= skins.outer => Due::Prune,
+            None if outer <= skins.outer => Due::Nothing,
+            _ => Due::Build,
+        }
     }
 
     /// The largest support 2h of an owned row (counted from 0) whose pairs the list holds: the radius that a new list
@@ -93,9 +166,9 @@ impl Neighborhood {
         &self.radius
     }
 
-    /// The list.
+    /// The list: the inner one, where there are two.
     pub fn list(&self) -> Option<&NeighborList> {
-        self.list.as_ref()
+        self.pruned.as_ref().or(self.list.as_ref())
     }
 
     /// Number of lists built so far.
@@ -106,13 +179,14 @@ impl Neighborhood {
     /// The largest smoothing length a particle may have: a list of it still fits a periodic box, and an open box is
     /// not larger than its support.
     pub fn largest_smoothing_length(&self, bx: &SimulationBox) -> f64 {
-        let periodic = bx.periods().min() / (4.0 * ROOM_TO_GROW * (1.0 + self.plan.skin)) * (1.0 - 1e-9);
+        let periodic =
+            bx.periods().min() / (4.0 * ROOM_TO_GROW * (1.0 + self.outer.fraction())) * (1.0 - 1e-9);
         periodic.min(bx.lengths().max())
     }
 
     /// The next step has to build a list.
     pub fn invalidate(&mut self) {
-        self.skin.forget();
+        self.outer.forget();
     }
 
     /// Build the list for the rows as they are now. Collective.
@@ -121,28 +195,54 @@ impl Neighborhood {
     /// On all ranks when one fails: a periodic box too small for the radii.
     pub fn rebuild(&mut self, domain: &Domain, particles: &Particles) -> Result<()> {
         self.radius = self.radii(particles);
-        // memory of the old list is free before the new one is built
-        self.list = None;
-        self.limits = None;
+        // memory of the old lists is free before the new one is built
+        (self.list, self.pruned, self.limits) = (None, None, None);
         if self.reach == Reach::Nowhere {
             return Ok(());
         }
-        let coding = match self.plan.coding {
-            plan::Coding::Nibble => Coding::Nibble,
-            plan::Coding::Plain => Coding::Plain,
-            plan::Coding::Band => Coding::Band,
-        };
-        let symmetric = self.plan.symmetric.unwrap_or(false);
-        let request = ListRequest::of(&domain.bx, particles, &self.radius, symmetric, coding);
+        let request = self.request(domain, particles, &self.radius);
         let built = match self.plan.list {
             ListKind::Clustered => ClusterList::build(&request).map(NeighborList::Clustered),
             ListKind::PerParticle => ParticleList::build(&request).map(NeighborList::PerParticle),
         };
         let outcome = built.map(|list| self.list = Some(list));
         domain.comm.agree(outcome)?;
-        self.skin.remember(&domain.bx, particles, &self.reach(particles));
+        remember(&mut self.outer, self.reach, domain, particles);
         self.builds += 1;
+        self.prune(domain, particles)
+    }
+
+    /// Prune the inner list, if there is to be one, from the list for the rows as they are now. Collective.
+    ///
+    /// # Errors
+    /// Those of [`Neighborhood::rebuild`].
+    pub fn prune(&mut self, domain: &Domain, particles: &Particles) -> Result<()> {
+        let Some(fraction) = self.inner.as_ref().map(Skin::fraction) else { return Ok(()) };
+        let Some(NeighborList::Clustered(list)) = &self.list else { return Ok(()) };
+        let radius = self.reaches(particles, 1.0 + fraction);
+        let pruned = list.prune(&self.request(domain, particles, &radius));
+        let outcome = pruned.map(|list| self.pruned = Some(NeighborList::Clustered(list)));
+        domain.comm.agree(outcome)?;
+        if let Some(inner) = &mut self.inner {
+            remember(inner, self.reach, domain, particles);
+        }
         Ok(())
+    }
+
+    fn request<'a>(
+        &self,
+        domain: &'a Domain,
+        particles: &'a Particles,
+        radius: &'a [f64],
+    ) -> ListRequest<'a> {
+        let coding = match self.plan.coding {
+            plan::Coding::Nibble => Coding::Nibble,
+            plan::Coding::Plain => Coding::Plain,
+            plan::Coding::Band => Coding::Band,
+        };
+        // half lists save more where a pair costs less than finding it
+        let symmetric = self.plan.symmetric.unwrap_or(matches!(self.reach, Reach::Cutoff(_)));
+        ListRequest::of(&domain.bx, particles, radius, symmetric, coding)
     }
 
     /// Rows that stand next to a row in space, nearest first.
@@ -160,5 +260,19 @@ impl Neighborhood {
         near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         near.truncate(count);
         near.into_iter().map(|(_, id)| id).collect()
+    }
+}
+
+/// Tell a skin where the particles are now.
+fn remember(skin: &mut Skin, reach: Reach, domain: &Domain, particles: &Particles) {
+    match reach {
+        Reach::Cutoff(cutoff) => skin.remember(&domain.bx, particles, Radii::All(cutoff)),
+        Reach::Supports => {
+            let support = 2.0 * ROOM_TO_GROW;
+            let reaches: Vec<f64> =
+                particles.scalar(Field::SmoothingLength).iter().map(|h| support * h).collect();
+            skin.remember(&domain.bx, particles, Radii::Each(&reaches));
+        }
+        Reach::Nowhere => {}
     }
 }

@@ -1,6 +1,6 @@
 //! How long a list may be reused: its radii are wider by a skin, and no pair can cross it unnoticed.
 
-use crate::comm::Communicator;
+use super::Radii;
 use crate::particles::{Field, Particles};
 use crate::space::{SimulationBox, Vec3d};
 use rayon::prelude::*;
@@ -19,11 +19,15 @@ pub struct Skin {
 
 #[derive(Clone, Debug)]
 struct Built {
-    bx: SimulationBox,
+    periods: Vec3d,
     id: Vec<u64>,
-    position: Vec<Vec3d>,
+    position: [Vec<f64>; 3],
+    /// One for all, or one each.
     radius: Vec<f64>,
 }
+
+/// Rows looked at in one piece.
+const PIECE: usize = 4096;
 
 impl Skin {
     /// A skin of this fraction of each particle's radius; with 0 the list serves until a particle moves.
@@ -36,19 +40,17 @@ impl Skin {
         self.fraction
     }
 
-    /// The radii to build the list with: `radius` and the skin.
-    pub fn widen(&self, radius: &[f64]) -> Vec<f64> {
-        radius.iter().map(|radius| radius * (1.0 + self.fraction)).collect()
-    }
-
-    /// Remembers the owned particles as the list is built. `radius` is without the skin, of all rows.
-    pub fn remember(&mut self, bx: &SimulationBox, particles: &Particles, radius: &[f64]) {
+    /// Remembers the owned particles as the list is built. `radius` is without the skin.
+    pub fn remember(&mut self, bx: &SimulationBox, particles: &Particles, radius: Radii) {
         let owned = particles.owned();
         self.built = Some(Built {
-            bx: *bx,
+            periods: bx.periods(),
             id: particles.id[owned.clone()].to_vec(),
-            position: owned.clone().map(|row| particles.vector_at(Field::Position, row)).collect(),
-            radius: radius[owned].to_vec(),
+            position: particles.vector(Field::Position).map(|column| column[owned.clone()].to_vec()),
+            radius: match radius {
+                Radii::All(radius) => vec![radius],
+                Radii::Each(radius) => radius[owned].to_vec(),
+            },
         });
     }
 
@@ -57,52 +59,87 @@ impl Skin {
     pub fn limits(&self, bx: &SimulationBox, particles: &Particles) -> Vec<f64> {
         let Some(built) = &self.built else { return Vec::new() };
         let limit = |(k, row): (usize, usize)| {
-            let moved = bx.shortest(particles.vector_at(Field::Position, row) - built.position[k]).norm();
-            (1.0 + 0.5 * self.fraction) * built.radius[k] - moved
+            let moved = bx.shortest(built.moved(k, particles.vector_at(Field::Position, row))).norm();
+            (1.0 + 0.5 * self.fraction) * built.radius(k) - moved
         };
-        particles.owned().into_par_iter().with_min_len(4096).enumerate().map(limit).collect()
+        particles.owned().into_par_iter().with_min_len(PIECE).enumerate().map(limit).collect()
     }
 
-    /// Forgets the list: the next question is answered with yes.
+    /// Forgets the list.
     pub fn forget(&mut self) {
         self.built = None;
     }
 
-    /// Whether a pair in reach might not be in the list. Collective; all ranks get the same answer.
-    ///
-    /// Also if there is no list, a rank's rows are others than those of the list, or a periodic edge changed.
-    pub fn exceeded(
-        &self,
-        bx: &SimulationBox,
-        particles: &Particles,
-        radius: &[f64],
-        comm: &Communicator,
-    ) -> bool {
-        let mut ranks = [u64::from(!self.serves(bx, particles, radius))];
-        comm.all_sum(&mut ranks);
-        ranks[0] > 0
+    /// The skin that this rank's owned particles have used up: the largest `2 (u + g) / r`. Infinite if there is no list,
+    /// the rows are others than those of the list, a periodic edge changed, or something is no number. The list serves
+    /// while it is at most the skin on every rank.
+    pub fn used(&self, bx: &SimulationBox, particles: &Particles, radius: Radii) -> f64 {
+        let owned = particles.owned();
+        let Some(built) = &self.built else { return f64::INFINITY };
+        if built.periods != bx.periods() || built.id[..] != particles.id[owned.clone()] {
+            return f64::INFINITY;
+        }
+        // without a look at images, which makes it no less
+        let at_most = match radius {
+            Radii::All(radius) => built.farthest(particles) * 2.0 / radius,
+            Radii::Each(_) => f64::INFINITY,
+        };
+        if at_most <= self.fraction {
+            return at_most;
+        }
+        let used = |(k, row): (usize, usize)| {
+            let moved = bx.shortest(built.moved(k, particles.vector_at(Field::Position, row))).norm();
+            let grown = radius.at(row) - built.radius(k);
+            let used = 2.0 * (moved + grown.max(0.0)) / built.radius(k);
+            // what has not moved has used nothing, even of no radius
+            if moved == 0.0 && grown <= 0.0 {
+                0.0
+            } else if used.is_nan() || grown.is_nan() {
+                f64::INFINITY
+            } else {
+                used
+            }
+        };
+        owned.into_par_iter().with_min_len(PIECE).enumerate().map(used).reduce(|| 0.0, f64::max)
+    }
+}
+
+impl Built {
+    fn radius(&self, k: usize) -> f64 {
+        self.radius[k.min(self.radius.len() - 1)]
     }
 
-    /// Whether this rank's owned particles stayed within half their skins.
-    fn serves(&self, bx: &SimulationBox, particles: &Particles, radius: &[f64]) -> bool {
+    /// How far the owned particle k has come, its images not looked at.
+    fn moved(&self, k: usize, now: Vec3d) -> Vec3d {
+        now - Vec3d::new(self.position[0][k], self.position[1][k], self.position[2][k])
+    }
+
+    /// The farthest that a particle has come, images not looked at; infinite where something is no number.
+    fn farthest(&self, particles: &Particles) -> f64 {
         let owned = particles.owned();
-        let Some(built) = &self.built else { return false };
-        if built.bx.periods() != bx.periods() || built.id[..] != particles.id[owned.clone()] {
-            return false;
-        }
-        owned.into_par_iter().with_min_len(4096).enumerate().all(|(k, row)| {
-            let moved = bx.shortest(particles.vector_at(Field::Position, row) - built.position[k]).norm();
-            let grown = radius[row] - built.radius[k];
-            // What is no number is not within the skin.
-            !grown.is_nan() && moved + grown.max(0.0) <= 0.5 * self.fraction * built.radius[k]
-        })
+        let now = particles.vector(Field::Position).map(|column| &column[owned.clone()]);
+        let farthest = |piece: usize| {
+            let rows = piece * PIECE..owned.len().min((piece + 1) * PIECE);
+            let [x, y, z] =
+                [0, 1, 2].map(|d| now[d][rows.clone()].iter().zip(&self.position[d][rows.clone()]));
+            let (mut squares, mut poison) = ([0.0f64; 8], [0.0f64; 8]);
+            for (k, (((x, a), (y, b)), (z, c))) in x.zip(y).zip(z).enumerate() {
+                let square = (x - a) * (x - a) + (y - b) * (y - b) + (z - c) * (z - c);
+                let most = &mut squares[k % 8];
+                *most = if square > *most { square } else { *most };
+                poison[k % 8] += 0.0 * square;
+            }
+            let sound = poison.into_iter().sum::<f64>() == 0.0;
+            if sound { squares.into_iter().fold(0.0, f64::max) } else { f64::INFINITY }
+        };
+        let pieces = (0..owned.len().div_ceil(PIECE)).into_par_iter();
+        pieces.map(farthest).reduce(|| 0.0, f64::max).sqrt()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comm::run_local;
     use crate::neighbors::{ClusterList, Coding, Entry, ListRequest};
     use crate::space::{Boundary, hilbert};
     use rand::{RngExt, SeedableRng};
@@ -140,8 +177,8 @@ mod tests {
             let mut random = ChaCha8Rng::seed_from_u64(6);
             let mut radius: Vec<f64> = (0..300).map(|_| random.random_range(0.1..0.2)).collect();
             let mut skin = Skin::new(0.3);
-            skin.remember(&bx, &particles, &radius);
-            let wide = skin.widen(&radius);
+            skin.remember(&bx, &particles, Radii::Each(&radius));
+            let wide: Vec<f64> = radius.iter().map(|radius| 1.3 * radius).collect();
             let list = ClusterList::build(&ListRequest::of(&bx, &particles, &wide, false, Coding::Nibble));
             let list = list.unwrap();
             let (mut reuses, mut crossed) = (0, 0);
@@ -157,7 +194,7 @@ mod tests {
                         particles.vector_at(Field::Position, i) - particles.vector_at(Field::Position, j);
                     i != j && bx.shortest(apart).norm() < radius[i].max(radius[j]) && !covers(&list, i, j)
                 });
-                if skin.exceeded(&bx, &particles, &radius, &Communicator::solo()) {
+                if skin.used(&bx, &particles, Radii::Each(&radius)) > skin.fraction() {
                     crossed += 1;
                 } else {
                     reuses += 1;
@@ -169,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_is_exact_and_all_ranks_agree() {
+    fn the_limit_is_exact() {
         let bx = unit_box(Boundary::Open);
         // Half the skin is an eighth.
         for (moved, growth, exceeded) in [
@@ -179,36 +216,45 @@ mod tests {
             (0.0625, 0.0625, false),
             (0.0625, 0.0626, true),
         ] {
-            let answers = run_local(3, |comm| {
-                let mut particles = cloud(&bx, 3);
-                let mut radius = vec![0.5; 3];
+            let mut particles = cloud(&bx, 3);
+            let mut radius = vec![0.5; 3];
+            let mut skin = Skin::new(0.5);
+            particles.component_mut(Field::Position, 0)[1] = 0.0;
+            skin.remember(&bx, &particles, Radii::Each(&radius));
+            particles.component_mut(Field::Position, 0)[1] = moved;
+            radius[1] += growth;
+            assert_eq!(skin.used(&bx, &particles, Radii::Each(&radius)) > 0.5, exceeded);
+            if growth == 0.0 {
                 let mut skin = Skin::new(0.5);
                 particles.component_mut(Field::Position, 0)[1] = 0.0;
-                skin.remember(&bx, &particles, &radius);
-                if comm.rank() == 1 {
-                    particles.component_mut(Field::Position, 0)[1] = moved;
-                    radius[1] += growth;
-                }
-                skin.exceeded(&bx, &particles, &radius, &comm)
-            });
-            assert_eq!(answers, [exceeded; 3]);
+                skin.remember(&bx, &particles, Radii::All(0.5));
+                particles.component_mut(Field::Position, 0)[1] = moved;
+                assert_eq!(skin.used(&bx, &particles, Radii::All(0.5)) > 0.5, exceeded);
+            }
         }
     }
 
     #[test]
     fn other_rows_or_no_numbers_need_a_new_list() {
         let bx = unit_box(Boundary::Periodic);
-        let (mut particles, radius, comm) = (cloud(&bx, 4), vec![0.1; 4], Communicator::solo());
-        let mut skin = Skin::new(10.0);
-        assert!(skin.exceeded(&bx, &particles, &radius, &comm));
-        skin.remember(&bx, &particles, &radius);
-        assert!(!skin.exceeded(&bx, &particles, &radius, &comm));
-        particles.id.swap(0, 1);
-        assert!(skin.exceeded(&bx, &particles, &radius, &comm));
-        particles.id.swap(0, 1);
-        particles.component_mut(Field::Position, 2)[3] = f64::NAN;
-        assert!(skin.exceeded(&bx, &particles, &radius, &comm));
-        skin.forget();
-        assert!(skin.exceeded(&bx, &particles, &radius, &comm));
+        let (mut particles, radius) = (cloud(&bx, 4), vec![0.1; 4]);
+        for radius in [Radii::All(0.1), Radii::Each(&radius)] {
+            let mut skin = Skin::new(10.0);
+            assert_eq!(skin.used(&bx, &particles, radius), f64::INFINITY);
+            skin.remember(&bx, &particles, radius);
+            assert_eq!(skin.used(&bx, &particles, radius), 0.0);
+            // an image of the same place
+            particles.component_mut(Field::Position, 1)[2] += 1.0;
+            assert!(skin.used(&bx, &particles, radius) < 1e-12);
+            particles.component_mut(Field::Position, 1)[2] -= 1.0;
+            particles.id.swap(0, 1);
+            assert_eq!(skin.used(&bx, &particles, radius), f64::INFINITY);
+            particles.id.swap(0, 1);
+            let kept = std::mem::replace(&mut particles.component_mut(Field::Position, 2)[3], f64::NAN);
+            assert_eq!(skin.used(&bx, &particles, radius), f64::INFINITY);
+            particles.component_mut(Field::Position, 2)[3] = kept;
+            skin.forget();
+            assert_eq!(skin.used(&bx, &particles, radius), f64::INFINITY);
+        }
     }
 }

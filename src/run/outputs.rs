@@ -9,6 +9,7 @@ use super::schedule::Schedule;
 use crate::comm::Communicator;
 use crate::deck::Checked;
 use crate::deck::plan::{EquationOfState, Plan};
+use crate::neighbors::Skins;
 use crate::observe::{Layout, Measurements, Observables, Record};
 use crate::particles::{Field, Particles, Role};
 use crate::report;
@@ -328,6 +329,7 @@ impl Outputs {
     fn checkpoint(&mut self, simulation: &mut Simulation) -> Result<()> {
         // what follows must not depend on a list that a restart does not have
         simulation.neighborhood.invalidate();
+        let skins = simulation.neighborhood.skins();
         let state = CheckpointState {
             step: simulation.step,
             time: simulation.time,
@@ -338,6 +340,8 @@ impl Outputs {
             counters: serde_json::json!({ "snapshots": self.carried.snapshots }),
             numbers: [
                 ("first_energy".to_owned(), self.carried.first_energy),
+                ("skin".to_owned(), skins.outer),
+                ("inner_skin".to_owned(), skins.inner.unwrap_or(0.0)),
                 ("heat".to_owned(), simulation.heat),
             ]
             .into(),
@@ -373,6 +377,10 @@ pub fn read_checkpoint(plan: &Plan, comm: &Communicator, path: &Path) -> Result<
     let settings = &plan.time_step;
     let largest = settings.largest.unwrap_or(f64::INFINITY);
     simulation.next_step = settings.fixed.unwrap_or(state.time_step.min(largest));
+    if let (None, Some(&outer)) = (plan.neighbors.skin, state.numbers.get("skin")) {
+        let inner = state.numbers.get("inner_skin").copied().filter(|inner| *inner > 0.0);
+        simulation.neighborhood.set_skins(Skins { outer, inner });
+    }
     let carried = Carried {
         first_energy: state.numbers.get("first_energy").copied().unwrap_or(f64::NAN),
         snapshots: state.counters["snapshots"].as_u64().unwrap_or(0),

@@ -30,7 +30,8 @@ fn plan(start: StartPlan, space: SpacePlan) -> Plan {
             list: ListKind::Clustered,
             coding: Coding::Nibble,
             symmetric: None,
-            skin: 0.0,
+            skin: None,
+            inner_skin: None,
             bucket_size: 64,
         },
         time_step: TimeStepPlan {

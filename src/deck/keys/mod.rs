@@ -203,8 +203,14 @@ const MACHINERY: &[Section] = &[
             key(
                 "skin",
                 number(between(0.0, 1.0)),
-                Default::Value("0.0"),
-                "Margin for reusing a list, as a fraction of each cutoff; 0 builds it every step.",
+                Default::Unset("for molecules by measuring at the start; 0 for gas"),
+                "Margin for using a list again, as a fraction of each cutoff; 0 builds it every step.",
+            ),
+            key(
+                "inner_skin",
+                number(between(0.0, 1.0)),
+                Default::Unset("for molecules by measuring, or 0.3 of `skin`; none for gas"),
+                "Margin of a second list that is pruned from the first more often; 0 makes none.",
             ),
             key(
                 "bucket_size",

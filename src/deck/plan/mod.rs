@@ -155,10 +155,19 @@ pub struct NeighborsPlan {
     /// Whether every pair is listed once (half) or from both sides; `None` leaves it to the program.
     pub symmetric: Option<bool>,
     /// Margin added to the cutoffs so that a list can be kept for several steps, in units of the particle's own
-    /// cutoff radius, 0 to 1; 0 builds it in every step.
-    pub skin: f64,
+    /// cutoff radius, 0 to 1; 0 builds it in every step; `None` leaves it to the program.
+    pub skin: Option<f64>,
+    /// The same of a list that is pruned from it; 0: no such list; `None` leaves it to the program.
+    pub inner_skin: Option<f64>,
     /// Most particles in a leaf of the octree, 8 to 4096.
     pub bucket_size: u64,
+}
+
+impl NeighborsPlan {
+    /// The skin that the deck asks for, or none.
+    pub fn least_skin(&self) -> f64 {
+        self.skin.unwrap_or(0.0)
+    }
 }
 
 /// `[time_step]`: the step is the smallest of all criteria.

@@ -1,0 +1,62 @@
+//! The inner list of two: what an outer list holds within a smaller radius.
+//!
+//! After Pall et al. 2020, J. Chem. Phys. 153, 134110: a list with a wide skin is built seldom, and one with a narrow skin
+//! is pruned from it more often, at the cost of a test per pair of clusters instead of a search.
+
+use super::list::Piece;
+use super::near::{Frame, Near};
+use super::{ClusterList, Entry, ListRequest};
+use crate::Result;
+use fearless_simd::{Level, Simd, dispatch};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Super-clusters pruned in one piece.
+const CHUNK: usize = 32;
+
+impl ClusterList {
+    /// The list of those pairs of a request that this list has: all of them, if it was built with radii as much larger as
+    /// two particles may have come closer since. The same bits on any number of threads.
+    ///
+    /// # Errors
+    /// Those of [`ClusterList::build`].
+    pub fn prune(&self, request: &ListRequest) -> Result<Self> {
+        assert!(
+            request.owned == self.owned() && request.symmetric == self.symmetric(),
+            "a list is pruned for the rows that it was built for"
+        );
+        let near = Near::new(request)?;
+        let (range, level) = (self.super_clusters(), Level::new());
+        let pieces: Vec<Piece> = (0..range.len().div_ceil(CHUNK))
+            .into_par_iter()
+            .map(|chunk| {
+                let begin = range.start + chunk * CHUNK;
+                let super_clusters = begin..range.end.min(begin + CHUNK);
+                dispatch!(level, simd => self.pruned(simd, &near, super_clusters))
+            })
+            .collect();
+        Ok(Self::join(request.owned.clone(), request.symmetric, request.coding, pieces))
+    }
+
+    #[inline(always)]
+    fn pruned<S: Simd>(&self, simd: S, near: &Near, super_clusters: Range<usize>) -> Piece {
+        let (mut piece, mut indices) = (Piece::default(), Vec::new());
+        let (mut listed, mut kept) = (Vec::new(), Vec::new());
+        let mut frame = Frame::EMPTY;
+        for super_cluster in super_clusters {
+            kept.clear();
+            near.prepare(super_cluster, &mut frame);
+            if frame.present != 0 {
+                self.decode(super_cluster, &mut listed);
+                for entry in &listed {
+                    let mask = near.members(simd, &frame, entry.cluster as usize, entry.mask & frame.present);
+                    if mask != 0 {
+                        kept.push(Entry { mask, ..*entry });
+                    }
+                }
+            }
+            piece.push(&kept, near.request.coding, &mut indices);
+        }
+        piece
+    }
+}

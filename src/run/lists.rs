@@ -1,0 +1,111 @@
+//! Choosing how far lists of molecules reach beyond the cutoff.
+
+use std::time::Instant;
+
+use crate::Result;
+use crate::neighbors::tune::fastest;
+use crate::neighbors::{Costs, Reach, Skins};
+use crate::particles::Field;
+use crate::report;
+use crate::step::Simulation;
+
+/// How often each cost is measured; the least counts.
+const REPEATS: usize = 3;
+
+/// After the first forces: measure what lists cost, choose the skins that a deck leaves open, and say so. They stay for
+/// the run. Collective.
+///
+/// # Errors
+/// Those of building a list.
+pub fn tune(simulation: &mut Simulation) -> Result<()> {
+    let Some(costs) = measure(simulation)? else { return Ok(()) };
+    let best = costs.best();
+    simulation.neighborhood.set_skins(best);
+    tell(&costs, best);
+    Ok(())
+}
+
+fn tell(costs: &Costs, skins: Skins) {
+    let reach = |skin: f64| report::rounded(costs.cutoff * (1.0 + skin), 4);
+    let pruned = skins.inner.map_or(String::new(), |inner| {
+        format!(
+            ", pruned to {} every {} steps or more (inner_skin = {})",
+            reach(inner),
+            costs.steps(inner),
+            report::rounded(inner, 3)
+        )
+    });
+    report::line(&format!(
+        "lists: cutoff {}, built to {} every {} steps or more (skin = {}){pruned}",
+        costs.cutoff,
+        reach(skins.outer),
+        costs.steps(skins.outer),
+        report::rounded(skins.outer, 3),
+    ));
+}
+
+/// The costs, where there is something to choose.
+fn measure(simulation: &mut Simulation) -> Result<Option<Costs>> {
+    let plan = &simulation.plan;
+    let (Some(step), None) = (plan.time_step.fixed, plan.neighbors.skin) else { return Ok(None) };
+    let (Reach::Cutoff(cutoff), true) = (simulation.neighborhood.reach(), simulation.molecules.is_some())
+    else {
+        return Ok(None);
+    };
+    let (count, speed) = motion(simulation);
+    if count < 2 || speed <= 0.0 {
+        return Ok(None);
+    }
+    let mut least = [f64::INFINITY; 3];
+    for _ in 0..REPEATS {
+        let mut seconds = [0.0; 3];
+        let start = Instant::now();
+        simulation.neighborhood.invalidate();
+        simulation.sync()?;
+        seconds[0] = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        simulation.neighborhood.prune(&simulation.domain, &simulation.particles)?;
+        seconds[1] = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        if let Some(molecules) = &simulation.molecules {
+            molecules.evaluate_forces(
+                &simulation.domain,
+                &simulation.neighborhood,
+                &mut simulation.particles,
+            );
+        }
+        seconds[2] = start.elapsed().as_secs_f64();
+        // the slowest rank counts
+        simulation.domain.comm.all_max(&mut seconds);
+        (0..3).for_each(|k| least[k] = least[k].min(seconds[k]));
+    }
+    let bx = &simulation.domain.bx;
+    Ok(Some(Costs {
+        build: least[0],
+        prune: least[1],
+        sweep: least[2],
+        measured: simulation.neighborhood.skins(),
+        cutoff,
+        number_density: count as f64 / bx.lengths().product(),
+        stride: speed * step,
+        widest: 0.5 * bx.periods().min() / cutoff * (1.0 - 1e-9) - 1.0,
+    }))
+}
+
+/// How many particles there are, and how fast the fastest is by Maxwell's distribution at the temperature of the
+/// velocities, if all had the smallest mass.
+fn motion(simulation: &Simulation) -> (u64, f64) {
+    let (particles, comm) = (&simulation.particles, &simulation.domain.comm);
+    let (mut sums, mut lightest) = ([0.0], [f64::INFINITY]);
+    for row in particles.owned() {
+        let mass = particles.scalar(Field::Mass)[row];
+        sums[0] += mass * particles.vector_at(Field::Velocity, row).norm_squared();
+        lightest[0] = mass.min(lightest[0]);
+    }
+    let mut count = [particles.owned().len() as u64];
+    comm.all_sum(&mut sums);
+    comm.all_min(&mut lightest);
+    comm.all_sum(&mut count);
+    let temperature = sums[0] / (3 * count[0].max(1)) as f64;
+    (count[0], fastest(count[0]) * (temperature / lightest[0]).sqrt())
+}
