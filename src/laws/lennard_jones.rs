@@ -36,9 +36,9 @@ pub mod lennard_jones {
         let inverse = r2.reciprocal();
         let s2 = law.sigma2 * inverse;
         let s6 = s2 * s2 * s2;
-        let scaled = 4.0 * law.epsilon * s6;
-        let virial = 6.0 * scaled * (2.0 * s6 - 1.0);
-        Sums { force: r * (virial * inverse), energy: scaled * (s6 - 1.0) - law.shift, virial }
+        let depth = 4.0 * law.epsilon;
+        let virial = s6 * s6.mul_add(12.0 * depth, -6.0 * depth);
+        Sums { force: r * (virial * inverse), energy: s6 * s6.mul_add(depth, -depth) - law.shift, virial }
     }
 
     /// Half of each pair's energy and virial.

@@ -53,6 +53,16 @@ pub struct Packed<'a, T> {
     cutoff: Cutoff,
 }
 
+/// The frame of a super-cluster whose list is walked.
+pub struct Frame {
+    centre: Vec3d,
+    /// Half its edges and the reach.
+    extent: [f64; 3],
+    /// The super-cluster of the last j, and the shift that all its clusters have, if they do.
+    last: usize,
+    shift: Option<Shift>,
+}
+
 /// The shift from a cluster's own frame into another.
 #[derive(Clone, Copy, Debug)]
 pub struct Shift {
@@ -123,7 +133,7 @@ impl<'a, T: Scalar> Packed<'a, T> {
 
     /// The longest reach that pairs of a super-cluster's particles may have; on half lists (`symmetric`) it may be that
     /// of j, whichever side the law's cutoff is on.
-    pub fn reach(&self, super_cluster: usize, symmetric: bool) -> f64 {
+    fn reach(&self, super_cluster: usize, symmetric: bool) -> f64 {
         let rows =
             super_cluster * SUPER_CLUSTER..((super_cluster + 1) * SUPER_CLUSTER).min(self.radius.len());
         match self.cutoff {
@@ -133,7 +143,7 @@ impl<'a, T: Scalar> Packed<'a, T> {
     }
 
     /// Half the edges of a super-cluster's box about its centre.
-    pub fn half(&self, super_cluster: usize) -> [f64; 3] {
+    fn half(&self, super_cluster: usize) -> [f64; 3] {
         let centre = self.centres[super_cluster];
         let mut half = [0.0f64; 3];
         for place in &self.places[super_cluster * CLUSTERS..][..CLUSTERS] {
@@ -144,21 +154,51 @@ impl<'a, T: Scalar> Packed<'a, T> {
         half
     }
 
-    /// How a cluster's offsets become offsets from a super-cluster's centre, at the image that is nearest to it.
+    /// The frame of a super-cluster, for a list that may be symmetric.
+    pub fn frame(&self, super_cluster: usize, symmetric: bool) -> Frame {
+        let reach = self.reach(super_cluster, symmetric);
+        Frame {
+            centre: self.centres[super_cluster],
+            extent: self.half(super_cluster).map(|half| half + reach),
+            last: usize::MAX,
+            shift: None,
+        }
+    }
+
+    /// How a cluster's offsets become offsets from a frame's centre, at the image that is nearest to it.
     ///
-    /// A pair in reach is at that image if the distances add up so: half the super-cluster and the reach, in `extent`, and
-    /// half the cluster are less than half a period.
+    /// A pair in reach is at that image if the distances add up so: half the super-cluster and the reach, in the frame's
+    /// extent, and half the cluster are less than half a period. Where they do for the whole super-cluster of j, all
+    /// its clusters have one shift.
     #[inline(always)]
-    pub fn shift(&self, super_cluster: usize, extent: &[f64; 3], cluster: usize) -> Shift {
-        let (centre, own) = (&self.centres[super_cluster], &self.centres[cluster / CLUSTERS]);
-        let place = &self.places[cluster];
+    pub fn shift(&self, frame: &mut Frame, cluster: usize) -> Shift {
+        let other = cluster / CLUSTERS;
+        if frame.last != other {
+            frame.last = other;
+            let middle = self.centres[other];
+            let half = self.half(other);
+            frame.shift = Some(self.shift_of(frame, other, &[middle.x, middle.y, middle.z], &half))
+                .filter(|shift| !shift.ambiguous);
+        }
+        match frame.shift {
+            Some(shift) => shift,
+            None => {
+                let place = &self.places[cluster];
+                self.shift_of(frame, other, &place.middle, &place.half)
+            }
+        }
+    }
+
+    fn shift_of(&self, frame: &Frame, other: usize, middle: &[f64; 3], half: &[f64; 3]) -> Shift {
+        let own = &self.centres[other];
         let mut shift = Shift { by: [0.0; 3], ambiguous: false };
         for d in 0..3 {
-            shift.by[d] = own[d] - centre[d];
+            shift.by[d] = own[d] - frame.centre[d];
             let period = self.periods[d];
             if period > 0.0 {
-                shift.by[d] -= period * ((place.middle[d] - centre[d]) * self.frequency[d]).round_ties_even();
-                shift.ambiguous |= extent[d] + place.half[d] >= 0.5 * period;
+                let periods = (middle[d] - frame.centre[d]) * self.frequency[d];
+                shift.by[d] -= period * periods.round_ties_even();
+                shift.ambiguous |= frame.extent[d] + half[d] >= 0.5 * period;
             }
         }
         shift

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 const CLUSTERS: usize = SUPER_CLUSTER / CLUSTER;
 
-/// In a listed entry's number: its pairs' nearest images must be looked for.
+/// In the number of an entry that is listed: its pairs' nearest images must be looked for.
 const AMBIGUOUS: u32 = 1 << 31;
 
 /// Vectors of rows whose sums are kept in registers at a time: as many as fit, where a vector takes `parts` registers.
@@ -26,6 +26,16 @@ const fn vectors(sums: usize, parts: usize) -> usize {
     }
 }
 
+/// The vectors of a law.
+const fn vectors_of<L: PairLaw, T: Scalar, S: Simd>() -> usize {
+    vectors(L::SUMS.len(), size_of::<R<T, S>>() / size_of::<S::f32s>())
+}
+
+/// Whether plain pairs have loops of their own: for laws of few sums, where that counts.
+const fn many<L: PairLaw, T: Scalar, S: Simd>() -> bool {
+    vectors_of::<L, T, S>() > 1
+}
+
 /// The clusters that a super-cluster's list names.
 struct Near<T> {
     entries: Vec<Entry>,
@@ -33,9 +43,12 @@ struct Near<T> {
     offsets: Vec<T>,
     /// On half lists, per entry what its particles are given, `[column][8]`.
     reactions: Vec<T>,
-    /// Per i-cluster the numbers of its entries, in as much room as there are entries.
+    /// Per i-cluster the numbers of its entries, in as much room as there are entries: the plain ones from the front,
+    /// the others from the back.
     listed: Vec<u32>,
-    counts: [usize; CLUSTERS],
+    /// Per i-cluster how many of each.
+    plain: [usize; CLUSTERS],
+    other: [usize; CLUSTERS],
     /// Of all entries, those whose particles get reactions: a range of clusters.
     reacting: Range<usize>,
 }
@@ -47,7 +60,8 @@ impl<T: Scalar> Near<T> {
             offsets: Vec::new(),
             reactions: Vec::new(),
             listed: Vec::new(),
-            counts: [0; CLUSTERS],
+            plain: [0; CLUSTERS],
+            other: [0; CLUSTERS],
             reacting,
         }
     }
@@ -63,26 +77,35 @@ impl<T: Scalar> Near<T> {
     ) {
         list.decode(super_cluster, &mut self.entries);
         let count = self.entries.len();
-        let reach = packed.reach(super_cluster, list.symmetric());
-        let extent = packed.half(super_cluster).map(|half| half + reach);
+        let mut frame = packed.frame(super_cluster, list.symmetric());
         self.offsets.resize(count * 3 * CLUSTER, T::default());
         self.listed.resize(count * CLUSTERS, 0);
-        self.counts = [0; CLUSTERS];
+        (self.plain, self.other) = ([0; CLUSTERS], [0; CLUSTERS]);
         let blocks = self.offsets.chunks_exact_mut(3 * CLUSTER);
         for (number, (entry, offsets)) in self.entries.iter().zip(blocks).enumerate() {
             let cluster = entry.cluster as usize;
-            let shift = packed.shift(super_cluster, &extent, cluster);
+            let shift = packed.shift(&mut frame, cluster);
             let own = packed.block(cluster)[..3 * CLUSTER].chunks_exact(CLUSTER);
             for ((offsets, own), by) in offsets.chunks_exact_mut(CLUSTER).zip(own).zip(shift.by) {
                 T::Lanes::<S>::shift(simd, own, by, offsets);
             }
+            // an owned cluster of a half list reacts, and no pair of a full one does
+            let alike =
+                const { many::<L, T, S>() } && (!list.symmetric() || self.reacting.contains(&cluster));
+            let same = cluster.wrapping_sub(super_cluster * CLUSTERS);
             let number = number as u32 | if shift.ambiguous { AMBIGUOUS } else { 0 };
             let mut members = entry.mask;
             while members != 0 {
                 let member = members.trailing_zeros() as usize;
                 members &= members - 1;
-                self.listed[member * count + self.counts[member]] = number;
-                self.counts[member] += 1;
+                let room = &mut self.listed[member * count..][..count];
+                if alike && !shift.ambiguous && same != member {
+                    room[self.plain[member]] = number;
+                    self.plain[member] += 1;
+                } else {
+                    self.other[member] += 1;
+                    room[count - self.other[member]] = number;
+                }
             }
         }
         if list.symmetric() {
@@ -137,9 +160,10 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
             if !shared.rows.wanted(first..first + CLUSTER) {
                 continue;
             }
-            sums.add_work(first, CLUSTER, near.counts[member] * CLUSTER);
-            sums.lane_pairs += (near.counts[member] * CLUSTER * CLUSTER) as u64;
-            match const { vectors(L::SUMS.len(), size_of::<R<T, S>>() / size_of::<S::f32s>()) } {
+            let listed = near.plain[member] + near.other[member];
+            sums.add_work(first, CLUSTER, listed * CLUSTER);
+            sums.lane_pairs += (listed * CLUSTER * CLUSTER) as u64;
+            match const { vectors_of::<L, T, S>() } {
                 4 => cluster_sums::<L, T, S, 4>(simd, shared, cluster, &mut near, sums),
                 2 => cluster_sums::<L, T, S, 2>(simd, shared, cluster, &mut near, sums),
                 _ => cluster_sums::<L, T, S, 1>(simd, shared, cluster, &mut near, sums),
@@ -207,7 +231,8 @@ fn cluster_sums<L: PairLaw, T: Scalar, S: Simd, const G: usize>(
     let lift = |values: [f64; 3]| Vec3 { x: values[0], y: values[1], z: values[2] }.lift::<R<T, S>>(simd);
     let common = R::<T, S>::literal(simd, packed.largest * packed.largest);
     let count = near.entries.len();
-    let listed = &near.listed[member * count..][..near.counts[member]];
+    let listed = &near.listed[member * count..][..count];
+    let (plain, other) = (&listed[..near.plain[member]], &listed[count - near.other[member]..]);
     let step = G * R::<T, S>::ROWS;
     for first in (0..CLUSTER).step_by(step) {
         let own = |column: usize| &block[column * CLUSTER..][..CLUSTER];
@@ -241,7 +266,28 @@ fn cluster_sums<L: PairLaw, T: Scalar, S: Simd, const G: usize>(
             rows.others[g] = R::<T, S>::mask(simd, self_pairs(first, R::<T, S>::ROWS, shared.symmetric));
         }
         let mut totals = [nothing::<L, R<T, S>>(simd); G];
-        for &number in listed {
+        let width = L::SUMS.len() * CLUSTER;
+        // loops of their own, whose registers hold nothing for the rare pairs
+        let usual = |number: u32| Other {
+            offsets: &near.offsets[number as usize * 3 * CLUSTER..][..3 * CLUSTER],
+            block: packed.block(near.entries[number as usize].cluster as usize),
+            same: false,
+            ambiguous: false,
+        };
+        if const { G == 1 } {
+            debug_assert!(plain.is_empty());
+        } else if shared.symmetric {
+            for &number in plain {
+                let other = usual(number);
+                let back = pairs::<L, T, S, G, true, true>(simd, &rows, &other, &mut totals);
+                react::<L, R<T, S>>(back, &mut near.reactions[number as usize * width..][..width]);
+            }
+        } else {
+            for &number in plain {
+                pairs::<L, T, S, G, false, true>(simd, &rows, &usual(number), &mut totals);
+            }
+        }
+        for &number in other {
             let (number, ambiguous) = ((number & !AMBIGUOUS) as usize, number & AMBIGUOUS != 0);
             let neighbor = near.entries[number].cluster as usize;
             let other = Other {
@@ -250,22 +296,11 @@ fn cluster_sums<L: PairLaw, T: Scalar, S: Simd, const G: usize>(
                 same: neighbor == cluster,
                 ambiguous,
             };
-            let plain = !(other.same || ambiguous);
-            if !near.reacting.contains(&neighbor) {
-                match plain {
-                    true => pairs::<L, T, S, G, false, true>(simd, &rows, &other, &mut totals),
-                    false => pairs::<L, T, S, G, false, false>(simd, &rows, &other, &mut totals),
-                };
-                continue;
-            }
-            let back = match plain {
-                true => pairs::<L, T, S, G, true, true>(simd, &rows, &other, &mut totals),
-                false => pairs::<L, T, S, G, true, false>(simd, &rows, &other, &mut totals),
-            };
-            let (width, back) = (L::SUMS.len() * CLUSTER, back.to_columns());
-            let target = &mut near.reactions[number * width..][..width];
-            for (c, target) in target.chunks_exact_mut(CLUSTER).enumerate() {
-                back.as_ref()[c].fold_into(L::SUMS[c].reduction, target);
+            if near.reacting.contains(&neighbor) {
+                let back = pairs::<L, T, S, G, true, false>(simd, &rows, &other, &mut totals);
+                react::<L, R<T, S>>(back, &mut near.reactions[number * width..][..width]);
+            } else {
+                pairs::<L, T, S, G, false, false>(simd, &rows, &other, &mut totals);
             }
         }
         let target = sums.blocks.cluster_mut(cluster);
@@ -280,6 +315,15 @@ fn cluster_sums<L: PairLaw, T: Scalar, S: Simd, const G: usize>(
                 *total = reduction.join(*total, value.to_f64());
             }
         }
+    }
+}
+
+/// Join what a cluster was given with what it had, `[column][8]`.
+#[inline(always)]
+fn react<L: PairLaw, R: Lanes>(given: L::Sums<R>, target: &mut [R::Scalar]) {
+    let given = given.to_columns();
+    for (c, target) in target.chunks_exact_mut(CLUSTER).enumerate() {
+        given.as_ref()[c].fold_into(L::SUMS[c].reduction, target);
     }
 }
 
