@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use crate::Result;
+use crate::deck::plan::ThermostatPlan;
 use crate::neighbors::tune::fastest;
 use crate::neighbors::{Costs, Reach, Skins};
 use crate::particles::Field;
@@ -93,7 +94,7 @@ fn measure(simulation: &mut Simulation) -> Result<Option<Costs>> {
 }
 
 /// How many particles there are, and how fast the fastest is by Maxwell's distribution at the temperature of the
-/// velocities, if all had the smallest mass.
+/// velocities, or that of a thermostat if it is higher, if all had the smallest mass.
 fn motion(simulation: &Simulation) -> (u64, f64) {
     let (particles, comm) = (&simulation.particles, &simulation.domain.comm);
     let (mut sums, mut lightest) = ([0.0], [f64::INFINITY]);
@@ -106,6 +107,13 @@ fn motion(simulation: &Simulation) -> (u64, f64) {
     comm.all_sum(&mut sums);
     comm.all_min(&mut lightest);
     comm.all_sum(&mut count);
-    let temperature = sums[0] / (3 * count[0].max(1)) as f64;
+    let kept = match simulation.plan.motion.thermostat {
+        Some(
+            ThermostatPlan::Langevin { temperature, .. }
+            | ThermostatPlan::VelocityRescaling { temperature, .. },
+        ) => simulation.plan.units.boltzmann * temperature,
+        None => 0.0,
+    };
+    let temperature = kept.max(sums[0] / (3 * count[0].max(1)) as f64);
     (count[0], fastest(count[0]) * (temperature / lightest[0]).sqrt())
 }
