@@ -167,17 +167,12 @@ fn mdanalysis_and_ase_read_the_same_particles() {
         }
         assert!(seen > 2.0, "no peak: {seen}");
     }
+    // the next run empties the folder
+    let kept = folder.path().join("kept.h5md");
+    std::fs::copy(folder.path().join("out/trajectory.h5md"), &kept).unwrap();
     run(&molecular("xyz"));
     let path = folder.path().join("out/trajectory.xyz");
-    println!(
-        "{}",
-        ask(&[
-            "xyz",
-            path.to_str().unwrap(),
-            folder.path().join("out/trajectory.h5md").to_str().unwrap(),
-            "10"
-        ])
-    );
+    println!("{}", ask(&["xyz", path.to_str().unwrap(), kept.to_str().unwrap(), "10"]));
 }
 
 #[cfg(feature = "mpi")]

@@ -149,6 +149,12 @@ fn made(
         column.iter_mut().zip(&read.species).for_each(|(to, &name)| *to = kinds[name] as f64);
     }
     identify(&mut particles, plan, path)?;
+    if particles.has(Field::Charge) && plan.species.is_empty() {
+        let charges = read.charges.as_ref().ok_or_else(|| {
+            content(path, "it has no charges".into(), "give the deck [species.NAME] with a charge")
+        })?;
+        particles.scalar_mut(Field::Charge).copy_from_slice(charges);
+    }
     if let Some(velocities) = &read.velocities {
         for (row, velocity) in velocities.iter().enumerate() {
             particles.set_vector(Field::Velocity, row, *velocity);
@@ -203,7 +209,7 @@ fn differing(read: &Configuration, particles: &Particles, plan: &Plan, comm: &Co
                 *count += u64::from((stated - ours).abs() > tolerance * ours.abs().max(1.0));
             }
         }
-    } else if let Some(charges) = &read.charges {
+    } else if let Some(charges) = read.charges.as_ref().filter(|_| !particles.has(Field::Charge)) {
         counts[1] = charges.iter().filter(|&&charge| charge != 0.0).count() as u64;
     }
     comm.all_sum(&mut counts);
