@@ -98,6 +98,10 @@ fields! {
     /// Periods that a particle has crossed upward per dimension, as exact whole numbers: position + image * period is a
     /// path without jumps.
     Image = "image", 3, State, [0 0 0];
+    /// Half of the Lennard-Jones distance sigma, by the species.
+    HalfSigma = "half_sigma", 1, Derived, [0 1 0];
+    /// Square root of the Lennard-Jones depth epsilon, by the species; no unit is told, as halves of powers have none here.
+    RootEpsilon = "root_epsilon", 1, Derived, [0 0 0];
     /// Force of the pair interactions.
     Force = "force", 3, Derived, [1 1 -2];
     /// Half the energies of the particle's pairs.

@@ -69,15 +69,7 @@ impl Simulation {
         if plan.sph.is_some() {
             fields.extend(Hydrodynamics::FIELDS);
         }
-        if plan.interaction.is_some() {
-            fields.extend(Molecules::FIELDS);
-        }
-        if plan.species.len() > 1 {
-            fields.push(Species);
-        }
-        if plan.species.iter().any(|kind| kind.charge != 0.0) {
-            fields.push(Charge);
-        }
+        fields.extend(Molecules::fields(plan));
         let trajectory = plan.output.trajectory.as_ref();
         let images = trajectory.is_some_and(|trajectory| trajectory.images);
         if images || plan.measure.mean_square_displacement.is_some() {
@@ -89,7 +81,7 @@ impl Simulation {
         fields
     }
 
-    /// A simulation of these particles at time 0; its forces are not evaluated yet.
+    /// A simulation of these particles at time 0; its forces are not evaluated yet. Collective.
     pub fn new(plan: Plan, comm: &Communicator, space: SimulationBox, particles: Particles) -> Self {
         let precision = match plan.run.precision {
             plan::Precision::Mixed => Precision::Mixed,
@@ -99,10 +91,12 @@ impl Simulation {
             DomainSettings { bucket_size: plan.neighbors.bucket_size, ..DomainSettings::default() };
         Simulation {
             domain: Domain::new(comm.clone(), space, settings),
-            particles,
+            molecules: plan
+                .interaction
+                .as_ref()
+                .map(|interaction| Molecules::new(&plan, interaction, comm, &particles, precision)),
             neighborhood: Neighborhood::new(&plan.neighbors, reach_of(&plan), skins_of(&plan, &space)),
             hydrodynamics: plan.sph.as_ref().map(|sph| Hydrodynamics::new(sph, precision)),
-            molecules: plan.interaction.as_ref().map(|interaction| Molecules::new(interaction, precision)),
             gravity: plan.gravity.as_ref().map(gravity_of),
             thermostat: plan
                 .motion
@@ -117,6 +111,7 @@ impl Simulation {
             next_step: 0.0,
             limit: Limit::Setting,
             energies_known: false,
+            particles,
             plan,
         }
     }
@@ -176,13 +171,23 @@ impl Simulation {
         Ok(finite)
     }
 
-    /// Observe all particles after a step of length `dt` (0 if there was none); collective.
+    /// Observe all particles after a step of length `dt` (0 if there was none), what a tail adds included; collective.
     pub fn observe(&mut self, dt: f64) -> Observables {
         self.evaluate_energies();
         let (comm, bx, units) = (&self.domain.comm, &self.domain.bx, &self.plan.units);
         let mut observed = observe(comm, bx, &self.particles, units, self.step, self.time, dt);
         observed.heat = self.plan.motion.exchanges_heat().then_some(self.heat);
+        if let Some(tail) = self.molecules.as_ref().and_then(|molecules| molecules.tail) {
+            let volume = bx.lengths().product();
+            observed.add_tail(tail.energy(volume), tail.virial(volume) / (3.0 * volume));
+        }
         observed
+    }
+
+    /// What a user should know of the interaction before the run.
+    pub fn notes(&self) -> Vec<String> {
+        let volume = self.domain.bx.lengths().product();
+        self.molecules.as_ref().map_or_else(Vec::new, |molecules| molecules.notes(&self.plan.units, volume))
     }
 
     /// Energies and virials of molecules at the present positions, which a step does without.

@@ -30,9 +30,9 @@ impl UnitSystem {
 
 /// The gas constant in kJ/mol/K: exact, the product of the Boltzmann and Avogadro constants (SI of 2019).
 const BOLTZMANN: f64 = 0.00831446261815324;
-/// e^2 N_A / (4 pi epsilon_0) in kJ/mol nm: CODATA 2018 and 2022 agree on the digits given (Mohr, Newell, Taylor &
+/// e^2 N_A / (4 pi epsilon_0) in kJ/mol nm: CODATA 2018 and 2022 agree to 1e-9 (Mohr, Newell, Taylor &
 /// Tiesinga 2025, Rev. Mod. Phys. 97, 025002).
-const COULOMB: f64 = 138.935458;
+const COULOMB: f64 = 138.9354576;
 /// ASE's unit of velocity, sqrt(eV/amu), in nm/ps: an electronvolt is 96.48533212331 kJ/mol (SI of 2019).
 pub const ASE_VELOCITY: f64 = 9.822694748556021;
 /// Gram in an atomic mass unit (CODATA 2022).
@@ -50,7 +50,7 @@ pub struct Units {
 }
 
 impl Units {
-    /// The units of a system. Molecular ones are coherent (amu nm^2 / ps^2 = kJ/mol) to 4e-10, the deviation of the
+    /// The units of a system. Molecular ones are coherent (amu nm^2 / ps^2 = kJ/mol) to 1.1e-9, the deviation of the
     /// molar mass constant from 1 g/mol.
     pub const fn new(system: UnitSystem) -> Self {
         match system {

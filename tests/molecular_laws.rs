@@ -2,14 +2,51 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
-use hilbrium::laws::{coulomb, lennard_jones, lennard_jones_switched, mie, yukawa};
+use hilbrium::laws::{
+    coulomb, lennard_jones, lennard_jones_mixed, lennard_jones_mixed_switched, lennard_jones_switched,
+    lennard_jones_table, mie, yukawa,
+};
 use hilbrium::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList};
-use hilbrium::pair::{PairLaw, Pass, Precision, naive, sweep};
+use hilbrium::pair::language::Table;
+use hilbrium::pair::{PairLaw, Pass, Precision, Together, naive, sweep};
 use hilbrium::particles::{Field, Particles};
 use hilbrium::space::{Boundary, SimulationBox, Vec3d, hilbert};
 use rand::{RngExt, SeedableRng};
 
-const FIELDS: &[Field] = &[Field::Position, Field::Charge, Field::Force, Field::PairEnergy, Field::Virial];
+const FIELDS: &[Field] = &[
+    Field::Position,
+    Field::Species,
+    Field::Charge,
+    Field::HalfSigma,
+    Field::RootEpsilon,
+    Field::Force,
+    Field::PairEnergy,
+    Field::Virial,
+];
+
+/// Epsilon and sigma of three species.
+const SPECIES: [[f64; 2]; 3] = [[1.3, 0.9], [0.4, 1.0], [0.9, 0.75]];
+
+/// Their pairs by rule, but for one.
+fn explicit(a: usize, b: usize) -> [f64; 2] {
+    match (a.min(b), a.max(b)) {
+        (0, 2) => [2.0, 0.8],
+        (a, b) if a == b => SPECIES[a],
+        (a, b) => mixed(a, b),
+    }
+}
+
+/// By the rule of Lorentz and Berthelot.
+fn mixed(a: usize, b: usize) -> [f64; 2] {
+    [(SPECIES[a][0] * SPECIES[b][0]).sqrt(), 0.5 * (SPECIES[a][1] + SPECIES[b][1])]
+}
+
+fn tables(of: fn(usize, usize) -> [f64; 2]) -> [Table<f64>; 2] {
+    [
+        Table::new(3, |a, b| 4.0 * of(a, b)[0]).expect("few species"),
+        Table::new(3, |a, b| of(a, b)[1].powi(6)).expect("few species"),
+    ]
+}
 
 fn cube(edge: f64, boundary: Boundary) -> SimulationBox {
     SimulationBox {
@@ -29,6 +66,10 @@ fn placed(bx: &SimulationBox, mut places: Vec<Vec3d>) -> Particles {
         particles.key[row] = hilbert::key_of(&place, bx);
         particles.set_vector(Field::Position, row, place);
         particles.scalar_mut(Field::Charge)[row] = if row % 2 == 0 { 1.0 } else { -1.0 };
+        let species = (row + row / 7) % 3;
+        particles.scalar_mut(Field::Species)[row] = species as f64;
+        particles.scalar_mut(Field::HalfSigma)[row] = 0.5 * SPECIES[species][1];
+        particles.scalar_mut(Field::RootEpsilon)[row] = SPECIES[species][0].sqrt();
     }
     particles
 }
@@ -108,7 +149,13 @@ fn pair<L: PairLaw>(law: &L, distance: f64) -> [f64; 3] {
     let at = |row: usize| particles.vector_at(Field::Position, row).x;
     let outer = usize::from(at(1) > at(0));
     let force = particles.vector_at(Field::Force, outer).x;
-    [total(&particles, Field::PairEnergy), force, total(&particles, Field::Virial)]
+    // what each has by itself is not the pair's
+    let mut apart = particles.clone();
+    apart.set_vector(Field::Position, outer, Vec3d::new(49.0, 0.0, 0.0));
+    apart.set_vector(Field::Position, 1 - outer, Vec3d::new(-49.0, 0.0, 0.0));
+    naive(law, &bx, &[50.0, 50.0], &mut apart);
+    let own = total(&apart, Field::PairEnergy);
+    [total(&particles, Field::PairEnergy) - own, force, total(&particles, Field::Virial)]
 }
 
 fn derivative_is_force<L: PairLaw>(law: &L, distances: &[f64]) {
@@ -131,8 +178,17 @@ fn forces_are_the_derivatives_of_the_energies() {
     derivative_is_force(&lennard_jones_switched::Law::new(1.3, 0.9, 1.2, 2.5), &distances);
     derivative_is_force(&mie::Law::truncated(0.7, 1.1, 14.0, 6.5), &distances);
     derivative_is_force(&yukawa::Law { strength: 2.0, screening: 0.8, shift: 0.1 }, &distances);
-    derivative_is_force(&coulomb::Law::plain(3.0, 0.4), &distances);
+    derivative_is_force(&coulomb::Law::plain(3.0), &distances);
+    derivative_is_force(&coulomb::Law::shifted(3.0, 2.5), &distances);
     derivative_is_force(&coulomb::Law::reaction_field(3.0, 78.0, 2.5), &distances);
+    let [depth, sigma6] = tables(explicit);
+    derivative_is_force(&lennard_jones_mixed::Law::shifted(2.5), &distances);
+    derivative_is_force(&lennard_jones_mixed_switched::Law::new(1.2, 2.5), &distances);
+    derivative_is_force(&lennard_jones_table::Law::truncated(depth, sigma6, 2.5), &distances);
+    derivative_is_force(&lennard_jones_table::Law::switched(depth, sigma6, 1.2, 2.5), &distances);
+    let charges = coulomb::Law::reaction_field(3.0, 78.0, 2.5);
+    let both = Together::new(lennard_jones_mixed::Law::shifted(1.6), charges, [1.6, 2.5]);
+    derivative_is_force(&both, &distances);
 }
 
 #[test]
@@ -150,6 +206,90 @@ fn cutoffs_are_as_smooth_as_they_say() {
     // a conductor beyond the cutoff screens the force to zero there
     let [energy, force, _] = pair(&coulomb::Law::reaction_field(3.0, f64::INFINITY, cutoff), cutoff);
     assert!(energy.abs() < 1e-13 && force.abs() < 1e-13, "{energy} {force}");
+    assert!(pair(&coulomb::Law::shifted(3.0, cutoff), cutoff)[0].abs() < 1e-13);
+    // of unlike particles too, whatever their parameters
+    let [depth, sigma6] = tables(explicit);
+    assert!(pair(&lennard_jones_mixed::Law::shifted(cutoff), cutoff)[0].abs() < 1e-14);
+    assert!(pair(&lennard_jones_table::Law::shifted(depth, sigma6, cutoff), cutoff)[0].abs() < 1e-14);
+    for [energy, force, _] in [
+        pair(&lennard_jones_mixed_switched::Law::new(1.2, cutoff), cutoff),
+        pair(&lennard_jones_table::Law::switched(depth, sigma6, 1.2, cutoff), cutoff),
+    ] {
+        assert!(energy.abs() < 1e-13 && force.abs() < 1e-13, "{energy} {force}");
+    }
+}
+
+/// A law of several species must give each pair what Lennard-Jones of that pair's parameters gives.
+#[test]
+fn unlike_particles_act_by_their_parameters() {
+    let bx = cube(100.0, Boundary::Open);
+    let of = |law: &dyn Fn(&mut Particles), a: usize, b: usize, r: f64| {
+        let mut particles = placed(&bx, vec![Vec3d::zeros(), Vec3d::new(r, 0.0, 0.0)]);
+        for (row, species) in [a, b].into_iter().enumerate() {
+            particles.scalar_mut(Field::Species)[row] = species as f64;
+            particles.scalar_mut(Field::HalfSigma)[row] = 0.5 * SPECIES[species][1];
+            particles.scalar_mut(Field::RootEpsilon)[row] = SPECIES[species][0].sqrt();
+        }
+        law(&mut particles);
+        [total(&particles, Field::PairEnergy), total(&particles, Field::Virial)]
+    };
+    let radius = [50.0; 2];
+    for (a, b) in (0..3).flat_map(|a| (0..3).map(move |b| (a, b))) {
+        for r in [0.8, 1.1, 1.9] {
+            for rule in [mixed, explicit] {
+                let [epsilon, sigma] = if a == b { SPECIES[a] } else { rule(a, b) };
+                let [depth, sigma6] = tables(rule);
+                let near = |x: [f64; 2], y: [f64; 2]| {
+                    let apart = x.iter().zip(y).all(|(x, y)| (x - y).abs() < 1e-12 * y.abs().max(1.0));
+                    assert!(apart, "{a} {b} at {r}: {x:?} {y:?}");
+                };
+                let truth = lennard_jones::Law::shifted(epsilon, sigma, 2.5);
+                let plain = of(&|particles| naive(&truth, &bx, &radius, particles), a, b, r);
+                let table = lennard_jones_table::Law::shifted(depth, sigma6, 2.5);
+                near(of(&|particles| naive(&table, &bx, &radius, particles), a, b, r), plain);
+                let truth = lennard_jones_switched::Law::new(epsilon, sigma, 1.2, 2.5);
+                let switched = of(&|particles| naive(&truth, &bx, &radius, particles), a, b, r);
+                let table = lennard_jones_table::Law::switched(depth, sigma6, 1.2, 2.5);
+                near(of(&|particles| naive(&table, &bx, &radius, particles), a, b, r), switched);
+                if rule(0, 2) == mixed(0, 2) {
+                    let law = lennard_jones_mixed::Law::shifted(2.5);
+                    near(of(&|particles| naive(&law, &bx, &radius, particles), a, b, r), plain);
+                    let law = lennard_jones_mixed_switched::Law::new(1.2, 2.5);
+                    near(of(&|particles| naive(&law, &bx, &radius, particles), a, b, r), switched);
+                }
+            }
+        }
+    }
+}
+
+/// Two laws in one pass give the sum of what each gives by itself, each within its cutoff.
+#[test]
+fn two_laws_together_are_their_sum() {
+    let bx = cube(8.0, Boundary::Periodic);
+    let start = gas(&bx, 300, 0.85);
+    let law = lennard_jones_mixed::Law::shifted(2.5);
+    for cutoffs in [[2.5, 2.5], [1.7, 2.5], [2.5, 1.3]] {
+        let charges = coulomb::Law::reaction_field(3.0, 78.0, cutoffs[1]);
+        let alone = |act: &dyn Fn(&mut Particles)| {
+            let mut particles = start.clone();
+            act(&mut particles);
+            particles
+        };
+        let radius = |cutoff: f64| vec![cutoff; start.len()];
+        let first = alone(&|particles| naive(&law, &bx, &radius(cutoffs[0]), particles));
+        let second = alone(&|particles| naive(&charges, &bx, &radius(cutoffs[1]), particles));
+        let both = Together::new(law, charges, cutoffs);
+        let all = alone(&|particles| naive(&both, &bx, &radius(cutoffs[0].max(cutoffs[1])), particles));
+        for field in [Field::Force, Field::PairEnergy, Field::Virial] {
+            for c in 0..field.components() {
+                for row in 0..start.len() {
+                    let sum = first.component(field, c)[row] + second.component(field, c)[row];
+                    let found = all.component(field, c)[row];
+                    assert!((found - sum).abs() < 1e-11 * sum.abs().max(1.0), "{cutoffs:?}: {found} {sum}");
+                }
+            }
+        }
+    }
 }
 
 #[test]
@@ -173,7 +313,7 @@ fn special_cases_are_the_known_ones() {
     // without screening Yukawa's is Coulomb's of opposite charges
     let [a, b] = [
         pair(&yukawa::Law { strength: -3.0, screening: 0.0, shift: 0.0 }, 1.7),
-        pair(&coulomb::Law::plain(3.0, 0.0), 1.7),
+        pair(&coulomb::Law::plain(3.0), 1.7),
     ];
     assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-14), "{a:?} {b:?}");
 }
@@ -224,5 +364,16 @@ fn every_list_gives_the_sums_of_all_pairs() {
     lanes_agree(&lennard_jones_switched::Law::new(1.3, 0.9, 1.2, 2.5));
     lanes_agree(&mie::Law::truncated(0.7, 1.1, 14.0, 6.5));
     lanes_agree(&yukawa::Law { strength: 2.0, screening: 0.8, shift: 0.1 });
-    lanes_agree(&coulomb::Law::reaction_field(3.0, 78.0, 2.5));
+    let charges = coulomb::Law::reaction_field(3.0, 78.0, 2.5);
+    lanes_agree(&charges);
+    lanes_agree(&coulomb::Law::plain(3.0));
+    let [depth, sigma6] = tables(explicit);
+    let mixed = lennard_jones_mixed::Law::shifted(2.5);
+    let table = lennard_jones_table::Law::truncated(depth, sigma6, 2.5);
+    lanes_agree(&mixed);
+    lanes_agree(&lennard_jones_mixed_switched::Law::new(1.2, 2.5));
+    lanes_agree(&table);
+    lanes_agree(&lennard_jones_table::Law::switched(depth, sigma6, 1.2, 2.5));
+    lanes_agree(&Together::new(mixed, charges, [1.8, 2.5]));
+    lanes_agree(&Together::new(table, charges, [2.5, 1.8]));
 }

@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
 use hilbrium::laws::*;
+use hilbrium::pair::Together;
 use hilbrium::pair::kernel::Shape;
-use hilbrium::pair::language::{Columns, Kernel, PairLaw, Vec3};
+use hilbrium::pair::language::{Columns, Field, Kernel, PairLaw, Table, Vec3};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,9 +16,14 @@ fn kernels() -> PathBuf {
 
 #[test]
 fn printed_laws_are_up_to_date() {
-    for (name, text) in PRINTED {
+    let printed =
+        PRINTED.iter().map(|(name, text)| (name.to_string(), printed_file(&["../pair/real"], text)));
+    let combined = printed_with_coulomb().into_iter().map(|(name, text)| {
+        let first = name.strip_suffix("_and_coulomb").unwrap().to_string();
+        (name, printed_file(&[&first, "coulomb"], &text))
+    });
+    for (name, wanted) in printed.chain(combined) {
         let path = kernels().join("laws").join(format!("{name}.cuh"));
-        let wanted = printed_file(text);
         if std::env::var_os("HILBRIUM_PRINT").is_some() {
             std::fs::write(&path, &wanted).unwrap();
         }
@@ -29,7 +35,7 @@ fn printed_laws_are_up_to_date() {
         );
     }
     let files = std::fs::read_dir(kernels().join("laws")).unwrap().count();
-    assert_eq!(files, PRINTED.len(), "a file without a law in kernels/laws");
+    assert_eq!(files, PRINTED.len() + printed_with_coulomb().len(), "a file without a law in kernels/laws");
 }
 
 const KERNELS: [&str; 5] = ["cubic-spline", "wendland-c2", "wendland-c4", "wendland-c6", "sinc-7"];
@@ -58,23 +64,45 @@ fn printed_kernel(kernel: Kernel<f64>) -> String {
     format!("Kernel{{{shape}, {exponent}, Real({normalization:?})}}")
 }
 
+/// Numbers as C++.
+fn reals(values: &[f64]) -> String {
+    values.iter().map(|x| format!("Real({x:?})")).collect::<Vec<_>>().join(", ")
+}
+
+/// A table as C++.
+fn printed_table(table: Table<f64>) -> String {
+    let (kinds, entries) = table.parts();
+    format!("Table{{{kinds}, {{{}}}}}", reals(entries))
+}
+
 /// C++ that evaluates the law for two particles, and the Rust values it must print.
 fn trial<L: PairLaw>(law: &L, kernel: Option<Kernel<f64>>, others: &[f64], scale: f64) -> Trial {
+    let mut constants: Vec<String> = kernel.map(printed_kernel).into_iter().collect();
+    constants.extend(others.iter().map(|x| format!("Real({x:?})")));
+    trial_of(law, L::NAME, &constants.join(", "), scale)
+}
+
+/// The same for a law that is called otherwise in C++, and whose constants are given as C++.
+fn trial_of<L: PairLaw>(law: &L, name: &str, constants: &str, scale: f64) -> Trial {
     let count = L::Particle::<f64>::COUNT;
-    let i: Vec<f64> = (0..count).map(number).collect();
-    let j: Vec<f64> = (0..count).map(|k| number(k + 31)).collect();
+    // indices of species are whole
+    let value = |field: &Field, x: f64| if *field == Field::Species { (3.0 * (x - 0.5)).floor() } else { x };
+    let mut i: Vec<f64> = (0..count).map(number).collect();
+    let mut j: Vec<f64> = (0..count).map(|k| number(k + 31)).collect();
+    if L::INPUTS.contains(&Field::Species) {
+        i.iter_mut().zip(L::INPUTS).for_each(|(x, field)| *x = value(field, *x));
+        j.iter_mut().zip(L::INPUTS).for_each(|(x, field)| *x = value(field, *x));
+    }
     let r = Vec3 { x: 0.5 * scale, y: -0.3 * scale, z: 0.7 * scale };
     let particle = |values: &[f64]| L::Particle::<f64>::from_columns(|c| values[c]);
     let sums = L::interact::<f64>((), law.parameters::<f64>(()), particle(&i), particle(&j), r, r.dot(r));
     let mut truth = sums.to_columns().as_ref().to_vec();
     truth.extend_from_slice(law.finish(particle(&i), sums).to_columns().as_ref());
 
-    let list = |values: &[f64]| values.iter().map(|x| format!("Real({x:?})")).collect::<Vec<_>>().join(", ");
-    let mut constants: Vec<String> = kernel.map(printed_kernel).into_iter().collect();
-    constants.extend(others.iter().map(|x| format!("Real({x:?})")));
+    let list = reals;
     let mut source = String::new();
-    writeln!(source, "{{ using namespace {};", L::NAME).unwrap();
-    writeln!(source, "  Law law{{{}}};", constants.join(", ")).unwrap();
+    writeln!(source, "{{ using namespace {name};").unwrap();
+    writeln!(source, "  Law law{{{constants}}};").unwrap();
     let (pair, own) = if count > 0 { ("i, j, ", "i, ") } else { ("", "") };
     if count > 0 {
         writeln!(source, "  Particle i = from<Particle, INPUTS>({{{{{}}}}});", list(&i)).unwrap();
@@ -108,19 +136,47 @@ fn trials() -> Vec<Trial> {
         trials.push(trial(&law, Some(kernel), &[2.0, 0.5, 0.1, 10.0], scale));
     }
     for scale in [0.9, 1.1, 1.5, 2.4] {
-        let law = lennard_jones::Law::shifted(1.3, 0.9, 2.5);
-        trials.push(trial(&law, None, &[law.epsilon, law.sigma2, law.shift], scale));
-        let law = lennard_jones_switched::Law::new(1.3, 0.9, 1.2, 2.5);
-        let switch = [law.start, law.a12, law.b12, law.c12, law.a6, law.b6, law.c6];
-        trials.push(trial(&law, None, &[&[law.repulsion, law.attraction], &switch[..]].concat(), scale));
+        trials.extend(molecular_trials(scale));
         let law = mie::Law::truncated(0.7, 1.1, 14.0, 6.5);
         let constants = [law.depth, law.sigma2, law.repulsive, law.attractive, law.shift];
         trials.push(trial(&law, None, &constants, scale));
         let law = yukawa::Law { strength: 2.0, screening: 0.8, shift: 0.1 };
         trials.push(trial(&law, None, &[law.strength, law.screening, law.shift], scale));
-        let law = coulomb::Law::reaction_field(138.9, 78.0, 2.5);
-        trials.push(trial(&law, None, &[law.constant, law.field, law.shift], scale));
     }
+    trials
+}
+
+/// A law alone and together with charges, whose cutoffs are such that each of them is alone at some distances.
+fn with_charges<L: PairLaw>(law: L, constants: String, scale: f64) -> [Trial; 2] {
+    let charges = coulomb::Law::reaction_field(138.9, 78.0, 2.5);
+    let own = reals(&[charges.constant, charges.field, charges.shift]);
+    let both = Together::new(law, charges, if scale < 1.2 { [0.9, 1.5] } else { [2.5, 1.6] });
+    let cutoffs = reals(&both.cutoffs2);
+    let name = format!("{}_and_coulomb", L::NAME);
+    let all = format!("{{{constants}}}, {{{own}}}, {cutoffs}");
+    [trial_of(&law, L::NAME, &constants, scale), trial_of(&both, &name, &all, scale)]
+}
+
+fn molecular_trials(scale: f64) -> Vec<Trial> {
+    let charges = coulomb::Law::reaction_field(138.9, 78.0, 2.5);
+    let mut trials = vec![trial(&charges, None, &[charges.constant, charges.field, charges.shift], scale)];
+    let law = lennard_jones::Law::shifted(1.3, 0.9, 2.5);
+    trials.push(trial(&law, None, &[law.epsilon, law.sigma2, law.shift], scale));
+    let law = lennard_jones_switched::Law::new(1.3, 0.9, 1.2, 2.5);
+    let switch = [law.start, law.a12, law.b12, law.c12, law.a6, law.b6, law.c6];
+    trials.push(trial(&law, None, &[&[law.repulsion, law.attraction], &switch[..]].concat(), scale));
+    let law = lennard_jones_mixed::Law::shifted(2.5);
+    trials.extend(with_charges(law, reals(&[law.inverse_cutoff6]), scale));
+    let law = lennard_jones_mixed_switched::Law::new(1.2, 2.5);
+    trials.extend(with_charges(law, reals(&switch), scale));
+    let depth = Table::new(3, |a, b| 1.0 + (a * b) as f64).unwrap();
+    let sigma6 = Table::new(3, |a, b| 0.5 + 0.1 * (a + b) as f64).unwrap();
+    let tables = format!("{}, {}", printed_table(depth), printed_table(sigma6));
+    let law = lennard_jones_table::Law::shifted(depth, sigma6, 2.5);
+    let ends = [law.start, law.a12, law.b12, law.c12, law.a6, law.b6, law.c6];
+    trials.extend(with_charges(law, format!("{tables}, {}", reals(&ends)), scale));
+    let law = lennard_jones_table::Law::switched(depth, sigma6, 1.2, 2.5);
+    trials.extend(with_charges(law, format!("{tables}, {}", reals(&switch)), scale));
     trials
 }
 
@@ -136,7 +192,8 @@ fn host_compiler_agrees() {
     let trials = trials();
     let directory = tempfile::tempdir().unwrap();
     let mut source = String::from("#include <cstdio>\n#include <cstring>\n");
-    for (name, _) in PRINTED {
+    let combined = printed_with_coulomb().into_iter().map(|(name, _)| name);
+    for name in PRINTED.iter().map(|(name, _)| name.to_string()).chain(combined) {
         writeln!(source, "#include \"laws/{name}.cuh\"").unwrap();
     }
     source += "using namespace hilbrium;\n\

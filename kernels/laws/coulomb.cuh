@@ -43,9 +43,10 @@ __device__ inline Sums interact(Law law, Particle i, Particle j, Vec3 r, Real r2
     return Sums{r * (virial * (inverse * inverse)), charges * (inverse + field - law.shift), virial};
 }
 
-/// Half of each pair's energy and virial.
+/// Half of each pair's energy and virial, and the particle's own energy.
 __device__ inline Output finish(Law law, Particle i, Sums sums) {
-    return Output{sums.force, Real(0.5) * sums.energy, Real(0.5) * sums.virial};
+    const auto own = law.constant * (i.charge * i.charge) * law.shift;
+    return Output{sums.force, Real(0.5) * (sums.energy - own), Real(0.5) * sums.virial};
 }
 
 } // namespace coulomb

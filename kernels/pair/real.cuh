@@ -1,5 +1,5 @@
-// The numbers that printed laws are written in: mirrors src/pair/real.rs, vec3.rs and kernel.rs, function by function.
-// Also compiles as plain host C++17. Real is float unless HILBRIUM_REAL says otherwise.
+// The numbers that printed laws are written in: mirrors src/pair/real.rs, vec3.rs, kernel.rs and table.rs, function
+// by function. Also compiles as plain host C++17. Real is float unless HILBRIUM_REAL says otherwise.
 #pragma once
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
@@ -135,6 +135,17 @@ __device__ inline Real kernel_slope(Kernel kernel, Real q) {
     }
     }
     return slope * kernel.normalization;
+}
+
+// A symmetric table over pairs of at most eight kinds: the pairs (b, a), a <= b, in the order of b, then of a.
+struct Table {
+    int kinds;
+    Real entries[36];
+};
+
+__device__ inline Real table_value(const Table& table, Real i, Real j) {
+    const int b = int(max(i, j)), a = int(min(i, j));
+    return table.entries[b * (b + 1) / 2 + a];
 }
 
 } // namespace hilbrium

@@ -197,7 +197,6 @@ pub fn implementation(name: &Ident, module: &Module, cutoff: &TokenStream) -> Re
         #[allow(unused_variables)]
         impl PairLaw for Law<f64> {
             const NAME: &'static str = #name;
-            const CUDA: &'static str = CUDA;
             const CUTOFF: Cutoff = #cutoff;
             const INPUTS: &'static [Field] = #inputs;
             const OUTPUTS: &'static [Field] = #outputs;

@@ -1,6 +1,6 @@
 //! `#[pair]`: one module of restricted Rust, read twice: lifted to SIMD lanes, and printed as CUDA C++.
 //!
-//! The language is frozen: structs of `Real`, `Vec3`, `Tensor` (symmetric) and `Kernel`, `fn`, `let`, `+ - * /`,
+//! The language is frozen: structs of `Real`, `Vec3`, `Tensor` (symmetric), `Kernel` and `Table`, `fn`, `let`, `+ - * /`,
 //! comparison in `if ... else`, calls, struct literals. Anything else is an error at the user's own line.
 
 mod law;

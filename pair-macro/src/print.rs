@@ -9,8 +9,8 @@ use syn::{
 
 const METHODS: [&str; 10] =
     ["sqrt", "abs", "min", "max", "exp", "ln", "mul_add", "reciprocal", "dot", "cross"];
-const FUNCTIONS: [&str; 3] = ["kernel_value", "kernel_slope", "outer"];
-const TYPES: [&str; 4] = ["Real", "Vec3", "Tensor", "Kernel"];
+const FUNCTIONS: [&str; 4] = ["kernel_value", "kernel_slope", "table_value", "outer"];
+const TYPES: [&str; 5] = ["Real", "Vec3", "Tensor", "Kernel", "Table"];
 
 fn refuse<T>(what: &impl ToTokens, why: &str) -> Result<T> {
     Err(Error::new_spanned(what, why))
@@ -59,7 +59,7 @@ impl Printer<'_> {
         {
             return Ok(name.to_string());
         }
-        refuse(ty, "a pair law knows Real, Vec3, Tensor, Kernel and its own structs only")
+        refuse(ty, "a pair law knows Real, Vec3, Tensor, Kernel, Table and its own structs only")
     }
 
     fn structure(&self, item: &ItemStruct) -> Result<String> {

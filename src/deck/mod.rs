@@ -12,6 +12,7 @@ mod mistake;
 mod molecules;
 mod motion;
 mod nearest;
+mod pairs;
 mod physics;
 pub mod plan;
 mod raw;

@@ -1,50 +1,55 @@
-//! Molecular dynamics: the one interaction, and what it needs of the other sections.
+//! Molecular dynamics: the interaction, and what it needs of the other sections.
 
 use super::check::Deck;
 use super::mistake::Place;
 use super::plan::*;
 use crate::space::Boundary;
 
-const LAWS: [&str; 3] = ["interaction.lennard-jones", "interaction.mie", "interaction.yukawa"];
+const LENNARD_JONES: &str = "interaction.lennard-jones";
+const COULOMB: &str = "interaction.coulomb";
+const LAWS: [&str; 3] = [LENNARD_JONES, "interaction.mie", "interaction.yukawa"];
 
 impl Deck<'_> {
-    /// The one interaction; `None` without the section, or with more than one law, which is reported.
-    pub(super) fn interaction(&mut self, _species: &[SpeciesPlan]) -> Option<InteractionPlan> {
+    /// The interaction; `None` without the section, or with laws that do not go together, which is reported.
+    pub(super) fn interaction(&mut self, species: &[SpeciesPlan]) -> Option<InteractionPlan> {
         let header = self.section("interaction");
         let laws: Vec<(&str, Place)> =
             LAWS.iter().filter_map(|&law| Some((law, self.section(law)?))).collect();
-        match laws.as_slice() {
-            [(law, _)] => {
-                let cutoff = self.number(law, "cutoff");
-                Some(InteractionPlan { law: self.law(law, cutoff), cutoff })
+        let charges = self.section(COULOMB);
+        let law = match (laws.as_slice(), &charges) {
+            ([(law, _)], _) => Some(self.law(law, species)),
+            ([], Some(_)) => None,
+            ([], None) if header.is_some() => {
+                let names = LAWS.iter().chain([&COULOMB]).map(|law| format!("[{law}]")).collect::<Vec<_>>();
+                let help = format!("add one of {}", names.join(", "));
+                self.report(header, "[interaction] names no law".into(), help);
+                return None;
             }
-            [] if header.is_some() => {
-                let names = LAWS.map(|law| format!("[{law}]")).join(", ");
-                self.report(header, "[interaction] names no law".into(), format!("add one of {names}"));
-                None
-            }
-            [] => None,
-            [(first, _), .., (_, place)] => {
+            ([], None) => return None,
+            ([(first, _), .., (_, place)], _) => {
                 let message = "the deck has more than one interaction".into();
                 self.report(Some(place.clone()), message, format!("keep one; the other is [{first}]"));
-                None
+                return None;
             }
+        };
+        if let (Some(place), [(other, _)]) = (&charges, laws.as_slice())
+            && *other != LENNARD_JONES
+        {
+            let message = format!("[{COULOMB}] goes with [{LENNARD_JONES}] or alone, not with [{other}]");
+            self.report(Some(place.clone()), message, "remove one of them");
         }
+        if !matches!(law, Some(Interaction::LennardJones(_))) {
+            self.without_parameters();
+        }
+        let other = law.as_ref().map(Interaction::cutoff);
+        let coulomb = charges.map(|_| self.coulomb(other));
+        let cutoff = other.into_iter().chain(coulomb.as_ref().map(|plan| plan.cutoff)).fold(0.0, f64::max);
+        Some(InteractionPlan { law, coulomb, cutoff })
     }
 
-    fn law(&mut self, law: &'static str, cutoff: f64) -> Interaction {
+    fn law(&mut self, law: &'static str, species: &[SpeciesPlan]) -> Interaction {
         match law {
-            "interaction.lennard-jones" => {
-                let truncation = self.named(law, "truncation", Truncation::named, Truncation::Plain);
-                let switch_start = if truncation == Truncation::Switched {
-                    self.switch_start(law, cutoff)
-                } else {
-                    self.without_effect(law, "switch_start", "truncation, which is not \"switched\"");
-                    cutoff
-                };
-                let (epsilon, sigma) = (self.number(law, "epsilon"), self.number(law, "sigma"));
-                Interaction::LennardJones { epsilon, sigma, truncation, switch_start }
-            }
+            LENNARD_JONES => Interaction::LennardJones(self.lennard_jones(species)),
             "interaction.mie" => {
                 let (repulsive, attractive) = (self.number(law, "repulsive"), self.number(law, "attractive"));
                 if repulsive <= attractive {
@@ -53,13 +58,54 @@ impl Deck<'_> {
                     self.report(place, message, "give repulsive > attractive");
                 }
                 let (epsilon, sigma) = (self.number(law, "epsilon"), self.number(law, "sigma"));
-                Interaction::Mie { epsilon, sigma, repulsive, attractive }
+                Interaction::Mie { epsilon, sigma, repulsive, attractive, cutoff: self.number(law, "cutoff") }
             }
             _ => Interaction::Yukawa {
                 strength: self.number(law, "strength"),
                 screening: self.number(law, "screening"),
+                cutoff: self.number(law, "cutoff"),
             },
         }
+    }
+
+    fn lennard_jones(&mut self, species: &[SpeciesPlan]) -> LennardJonesPlan {
+        let law = LENNARD_JONES;
+        let parameters = self.pair_parameters(species);
+        let truncation = self.named(law, "truncation", Truncation::named, Truncation::Plain);
+        let cutoff = match truncation {
+            Truncation::Repulsive => self.minimum(&parameters),
+            _ => self.number(law, "cutoff"),
+        };
+        let switch_start = if truncation == Truncation::Switched {
+            self.switch_start(law, cutoff)
+        } else {
+            self.without_effect(law, "switch_start", "truncation, which is not \"switched\"");
+            cutoff
+        };
+        let tail = self.flag(law, "tail");
+        if tail && truncation != Truncation::Plain {
+            let message =
+                format!("a tail belongs to a plain cutoff, not to truncation = \"{}\"", truncation.name());
+            self.report(self.place(law, "tail"), message, "write tail = false, or truncation = \"plain\"");
+        }
+        LennardJonesPlan { parameters, cutoff, truncation, switch_start, tail }
+    }
+
+    /// The distance of the energy's minimum, where only the repulsion is left.
+    fn minimum(&mut self, parameters: &PairParameters) -> f64 {
+        let law = LENNARD_JONES;
+        self.without_effect(
+            law,
+            "cutoff",
+            "truncation = \"weeks-chandler-andersen\", which cuts at 2^(1/6) sigma",
+        );
+        let PairParameters::Uniform([_, sigma]) = parameters else {
+            let message = "the minimum is a cutoff for each pair, and these species have several".into();
+            let help = "give all species the same epsilon and sigma, or write truncation = \"shifted\"";
+            self.report(self.place(law, "truncation"), message, help);
+            return 1.0;
+        };
+        2f64.powf(1.0 / 6.0) * sigma
     }
 
     fn switch_start(&mut self, law: &'static str, cutoff: f64) -> f64 {
@@ -80,6 +126,24 @@ impl Deck<'_> {
         start
     }
 
+    /// `[interaction.coulomb]`; without a cutoff it has that of the other law.
+    fn coulomb(&mut self, other: Option<f64>) -> CoulombPlan {
+        let cutoff = self.optional_number(COULOMB, "cutoff").or(other).unwrap_or_else(|| {
+            let help = "give `cutoff = ...` below it";
+            self.report(self.section(COULOMB), format!("`cutoff` is missing in [{COULOMB}]"), help);
+            1.0
+        });
+        let truncation =
+            self.named(COULOMB, "truncation", CoulombTruncation::named, CoulombTruncation::ReactionField);
+        let permittivity = self.optional_number(COULOMB, "permittivity").filter(|value| value.is_finite());
+        if truncation != CoulombTruncation::ReactionField {
+            let why = "truncation, which is not \"reaction-field\"";
+            self.without_effect(COULOMB, "permittivity", why);
+            return CoulombPlan { cutoff, truncation, permittivity: None };
+        }
+        CoulombPlan { cutoff, truncation, permittivity }
+    }
+
     /// The rules that join an interaction with the rest.
     pub(super) fn joined_interaction(&mut self, plan: &Plan) {
         let Some(interaction) = &plan.interaction else {
@@ -90,37 +154,67 @@ impl Deck<'_> {
             }
             return;
         };
-        let header = LAWS.iter().find_map(|&law| self.section(law));
+        let header = LAWS.iter().chain([&COULOMB]).find_map(|&law| self.section(law));
         if plan.sph.is_some() {
-            let place = header.clone();
             let message = "[interaction] and [sph] exclude each other".into();
-            self.report(place, message, "remove one of them: particles are molecules or parcels of gas");
+            self.report(header, message, "remove one of them: particles are molecules or parcels of gas");
             return;
         }
         let advances = plan.run.steps != Some(0) && plan.run.end_time != Some(0.0);
         if advances && plan.time_step.fixed.is_none() {
-            let place = header.clone();
             let message = "molecular dynamics needs a fixed time step".into();
-            self.report(place, message, "add `fixed = ...` in [time_step], such as 0.002 in reduced units");
+            let help = "add `fixed = ...` in [time_step], such as 0.002 in reduced units";
+            self.report(header.clone(), message, help);
         }
+        self.charged(plan, interaction);
+        self.periodic_tail(plan, interaction);
+        self.roomy_box(plan, interaction, header);
+    }
+
+    /// Charges and their interaction come together.
+    fn charged(&mut self, plan: &Plan, interaction: &InteractionPlan) {
+        if interaction.coulomb.is_none() {
+            for section in self.instances("species.*") {
+                self.without_effect(&section, "charge", "the missing [interaction.coulomb]");
+            }
+            return;
+        }
+        let own = plan.species.iter().any(|kind| kind.charge != 0.0);
+        if !own && !matches!(plan.start, StartPlan::File(_)) {
+            let message = format!("[{COULOMB}] has nothing to act on: no species has a charge");
+            self.report(
+                self.section(COULOMB),
+                message,
+                "give the species charges: `charge = ...` in [species.NAME]",
+            );
+        }
+    }
+
+    /// What is beyond the cutoff is even only where the box goes on.
+    fn periodic_tail(&mut self, plan: &Plan, interaction: &InteractionPlan) {
+        let tail = matches!(&interaction.law, Some(Interaction::LennardJones(law)) if law.tail);
+        if tail && plan.space.boundary != [Boundary::Periodic; 3] {
+            let message = "a tail needs an even density beyond the cutoff, and the box is open".into();
+            let help = "write boundary = \"periodic\" in [space], or tail = false";
+            self.report(self.place(LENNARD_JONES, "tail"), message, help);
+        }
+    }
+
+    /// Pairs have one image within the cutoff only where the box is wide enough.
+    fn roomy_box(&mut self, plan: &Plan, interaction: &InteractionPlan, header: Option<Place>) {
         let Some([lower, upper]) = plan.space.corners else { return };
         let reach = interaction.cutoff * (1.0 + plan.neighbors.least_skin());
-        for d in 0..3 {
-            let length = upper[d] - lower[d];
-            if plan.space.boundary[d] == Boundary::Periodic && 2.0 * reach >= length {
-                let axis = ["x", "y", "z"][d];
-                let place = header.clone();
-                let message = format!(
-                    "the box is too small in {axis}: its edge of {length} is not above twice the cutoff with its skin, {}",
-                    2.0 * reach
-                );
-                self.report(
-                    place,
-                    message,
-                    "use a larger box, a shorter cutoff, or less skin in [neighbors]",
-                );
-                return;
-            }
+        let tight = (0..3)
+            .find(|&d| plan.space.boundary[d] == Boundary::Periodic && 2.0 * reach >= upper[d] - lower[d]);
+        if let Some(d) = tight {
+            let message = format!(
+                "the box is too small in {}: its edge of {} is not above twice the cutoff with its skin, {}",
+                ["x", "y", "z"][d],
+                upper[d] - lower[d],
+                2.0 * reach
+            );
+            let help = "use a larger box, a shorter cutoff, or less skin in [neighbors]";
+            self.report(header, message, help);
         }
     }
 }

@@ -30,6 +30,10 @@ impl Deck<'_> {
                 name: name_of(section).into(),
                 mass: self.number(section, "mass"),
                 charge: self.number(section, "charge"),
+                lennard_jones: self
+                    .optional_number(section, "epsilon")
+                    .zip(self.optional_number(section, "sigma"))
+                    .map(<[f64; 2]>::from),
                 fraction: self.optional_number(section, "fraction").unwrap_or(f64::NAN),
             })
             .collect();
@@ -68,6 +72,16 @@ impl Deck<'_> {
 
     /// The rules that join units and species with the rest.
     pub(super) fn joined_species(&mut self, plan: &Plan) {
+        if matches!(&plan.start, StartPlan::Lattice(lattice) if lattice.kind == LatticeKind::RockSalt) {
+            if plan.species.len() != 2 {
+                let message = format!("rock salt is of two species, and the deck has {}", plan.species.len());
+                let place = self.place("start.lattice", "kind");
+                self.report(place, message, "give two sections [species.NAME], or choose another lattice");
+            }
+            for section in self.instances("species.*") {
+                self.without_effect(&section, "fraction", "kind = \"rock-salt\", which has equal parts");
+            }
+        }
         if plan.interaction.is_some() || self.section("interaction").is_some() {
             return;
         }

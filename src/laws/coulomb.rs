@@ -6,6 +6,9 @@ pub use coulomb::*;
 
 /// V(r) = f q_i q_j (1 / r + k r^2 - c) within the cutoff r_c: plain with k = 0; with a medium of relative permittivity e
 /// beyond it (Tironi et al. 1995, J. Chem. Phys. 102, 5451) k = (e - 1) / ((2 e + 1) r_c^3) and c = 1 / r_c + k r_c^2.
+///
+/// A particle by itself has the energy -f q^2 c / 2, the shift of the pair that it would make with itself (as GROMACS counts
+/// it): then a neutral sphere of the cutoff's radius has no constant left, and energies converge to those of Madelung.
 #[pair(cutoff = common)]
 pub mod coulomb {
     /// The constant f = 1 / (4 pi epsilon_0) in the units of the run, k and c.
@@ -43,16 +46,22 @@ pub mod coulomb {
         }
     }
 
-    /// Half of each pair's energy and virial.
+    /// Half of each pair's energy and virial, and the particle's own energy.
     fn finish(law: Law, i: Particle, sums: Sums) -> Output {
-        Output { force: sums.force, pair_energy: 0.5 * sums.energy, virial: 0.5 * sums.virial }
+        let own = law.constant * (i.charge * i.charge) * law.shift;
+        Output { force: sums.force, pair_energy: 0.5 * (sums.energy - own), virial: 0.5 * sums.virial }
     }
 }
 
 impl Law<f64> {
-    /// Cut off; the energy jumps at the cutoff unless `shift` is 1 / cutoff.
-    pub fn plain(constant: f64, shift: f64) -> Self {
-        Law { constant, field: 0.0, shift }
+    /// Cut off, with a jump of the energy.
+    pub fn plain(constant: f64) -> Self {
+        Law { constant, field: 0.0, shift: 0.0 }
+    }
+
+    /// Cut off and shifted to zero energy at the cutoff: what a reaction field of permittivity 1 is.
+    pub fn shifted(constant: f64, cutoff: f64) -> Self {
+        Law { constant, field: 0.0, shift: 1.0 / cutoff }
     }
 
     /// With a reaction field of this relative permittivity, which may be infinite, beyond the cutoff.

@@ -1,60 +1,155 @@
-//! Molecular dynamics: the forces of one interaction of pairs; the laws themselves are in [`crate::laws`].
+//! Molecular dynamics: the forces of pairs; the laws themselves are in [`crate::laws`].
+
+mod tail;
+
+pub use tail::Tail;
 
 use fearless_simd::Simd;
 
-use crate::deck::plan::{self, InteractionPlan, Truncation};
+use crate::comm::Communicator;
+use crate::deck::plan::{
+    self, CoulombTruncation, InteractionPlan, LennardJonesPlan, PairParameters, Plan, SpeciesPlan, Truncation,
+};
 use crate::domain::Domain;
-use crate::laws::{lennard_jones, lennard_jones_switched, mie, yukawa};
-use crate::neighbors::{NeighborList, Neighborhood};
+use crate::laws::{
+    coulomb, lennard_jones, lennard_jones_mixed, lennard_jones_mixed_switched, lennard_jones_switched,
+    lennard_jones_table, mie, yukawa,
+};
+use crate::neighbors::Neighborhood;
+use crate::pair::language::Table;
 use crate::pair::pieces::{PIECE, Piece, Work, by_pieces};
-use crate::pair::{Energies, Forces, PairLaw, Pass, Precision, sweep};
+use crate::pair::{Energies, Forces, PairLaw, Pass, Precision, Together, sweep};
 use crate::particles::{Field, Particles};
+use crate::units::Units;
+use rayon::prelude::*;
 
-/// The interaction with its constants.
-#[derive(Clone, Copy, Debug)]
-enum Interaction {
+/// The law of pairs, beside that of charges, with its constants.
+#[derive(Clone, Debug)]
+enum Law {
+    None,
     LennardJones(lennard_jones::Law<f64>),
-    LennardJonesSwitched(lennard_jones_switched::Law<f64>),
+    Switched(lennard_jones_switched::Law<f64>),
+    Mixed(lennard_jones_mixed::Law<f64>),
+    MixedSwitched(lennard_jones_mixed_switched::Law<f64>),
+    Table(Box<lennard_jones_table::Law<f64>>),
     Mie(mie::Law<f64>),
     Yukawa(yukawa::Law<f64>),
 }
 
 /// Particles that act on each other in pairs, as far as a cutoff.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Molecules {
-    interaction: Interaction,
-    cutoff: f64,
+    law: Law,
+    coulomb: Option<coulomb::Law<f64>>,
+    /// Of the law and of the charges' interaction.
+    cutoffs: [f64; 2],
+    /// Half of sigma and the root of epsilon of each kind of particles, where the law mixes them.
+    mixed: Vec<[f64; 2]>,
     precision: Precision,
+    /// What is added to the observables for pairs beyond the cutoff.
+    pub tail: Option<Tail>,
+    /// Charge of all particles.
+    net_charge: f64,
+}
+
+/// A net charge that rounding explains is none.
+const NEUTRAL: f64 = 1e-6;
+
+/// What is evaluated of an interaction.
+#[derive(Clone, Copy, Debug)]
+enum Wanted {
+    Forces,
+    Energies,
+}
+
+/// Of what, and where.
+struct Stage<'a> {
+    wanted: Wanted,
+    domain: &'a Domain,
+    neighborhood: &'a Neighborhood,
+    particles: &'a mut Particles,
 }
 
 impl Molecules {
-    /// The fields that the forces need.
-    pub const FIELDS: [Field; 3] = [Field::Force, Field::PairEnergy, Field::Virial];
+    /// The fields that the forces of a plan need.
+    pub fn fields(plan: &Plan) -> Vec<Field> {
+        let mut fields = Vec::new();
+        if plan.species.len() > 1 {
+            fields.push(Field::Species);
+        }
+        let Some(interaction) = &plan.interaction else { return fields };
+        fields.extend([Field::Force, Field::PairEnergy, Field::Virial]);
+        if interaction.coulomb.is_some() {
+            fields.push(Field::Charge);
+        }
+        if !mixed_parameters(interaction).is_empty() {
+            fields.extend([Field::HalfSigma, Field::RootEpsilon]);
+        }
+        fields
+    }
 
-    /// The interaction of a plan.
-    pub fn new(plan: &InteractionPlan, precision: Precision) -> Self {
-        let interaction = match plan.law {
-            plan::Interaction::LennardJones { epsilon, sigma, truncation, switch_start } => {
-                match truncation {
-                    Truncation::Plain => {
-                        Interaction::LennardJones(lennard_jones::Law::truncated(epsilon, sigma))
-                    }
-                    Truncation::Shifted => {
-                        Interaction::LennardJones(lennard_jones::Law::shifted(epsilon, sigma, plan.cutoff))
-                    }
-                    Truncation::Switched => Interaction::LennardJonesSwitched(
-                        lennard_jones_switched::Law::new(epsilon, sigma, switch_start, plan.cutoff),
-                    ),
-                }
+    /// The interaction of a plan, between these particles. Collective.
+    pub fn new(
+        plan: &Plan,
+        interaction: &InteractionPlan,
+        comm: &Communicator,
+        particles: &Particles,
+        precision: Precision,
+    ) -> Self {
+        let mixed = mixed_parameters(interaction);
+        let mut tail = None;
+        let law = match &interaction.law {
+            None => Law::None,
+            Some(plan::Interaction::LennardJones(law)) => {
+                tail = law.tail.then(|| Tail::new(law, &counts(&plan.species, comm, particles)));
+                lennard_jones_law(law, !mixed.is_empty())
             }
-            plan::Interaction::Mie { epsilon, sigma, repulsive, attractive } => {
-                Interaction::Mie(mie::Law::truncated(epsilon, sigma, repulsive, attractive))
+            Some(plan::Interaction::Mie { epsilon, sigma, repulsive, attractive, .. }) => {
+                Law::Mie(mie::Law::truncated(*epsilon, *sigma, *repulsive, *attractive))
             }
-            plan::Interaction::Yukawa { strength, screening } => {
-                Interaction::Yukawa(yukawa::Law { strength, screening, shift: 0.0 })
+            Some(plan::Interaction::Yukawa { strength, screening, .. }) => {
+                Law::Yukawa(yukawa::Law { strength: *strength, screening: *screening, shift: 0.0 })
             }
         };
-        Molecules { interaction, cutoff: plan.cutoff, precision }
+        let constant = plan.units.coulomb;
+        let coulomb = interaction.coulomb.as_ref().map(|charges| match charges.truncation {
+            CoulombTruncation::Plain => coulomb::Law::plain(constant),
+            CoulombTruncation::Shifted => coulomb::Law::shifted(constant, charges.cutoff),
+            CoulombTruncation::ReactionField => {
+                let permittivity = charges.permittivity.unwrap_or(f64::INFINITY);
+                coulomb::Law::reaction_field(constant, permittivity, charges.cutoff)
+            }
+        });
+        let cutoffs = [
+            interaction.law.as_ref().map_or(0.0, plan::Interaction::cutoff),
+            interaction.coulomb.as_ref().map_or(0.0, |charges| charges.cutoff),
+        ];
+        let net_charge = if coulomb.is_some() { net_charge(comm, particles) } else { 0.0 };
+        Molecules { law, coulomb, cutoffs, mixed, precision, tail, net_charge }
+    }
+
+    /// What a user should know before the run, in a box of that volume.
+    pub fn notes(&self, units: &Units, volume: f64) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let Some(tail) = &self.tail {
+            let (energy, pressure) = (tail.energy(volume), tail.virial(volume) / (3.0 * volume));
+            notes.push(format!(
+                "tail: pairs beyond {} {} add {energy:.6e} {} to the potential energy and {pressure:.6e} {} to the \
+                 pressure of the record",
+                tail.cutoff,
+                units.name([0, 1, 0]),
+                units.name([1, 2, -2]),
+                units.name([1, -1, -2]),
+            ));
+        }
+        if self.net_charge.abs() > NEUTRAL {
+            notes.push(format!(
+                "the particles have a net charge of {} {}: their energy depends on the cutoff without limit",
+                self.net_charge,
+                units.charge_name()
+            ));
+        }
+        notes
     }
 
     /// Set the accelerations of the owned particles, and leave the forces in their column. Returns whether all
@@ -66,49 +161,136 @@ impl Molecules {
 
     /// Leave the forces in their column, and no more.
     pub fn evaluate_forces(&self, domain: &Domain, neighborhood: &Neighborhood, particles: &mut Particles) {
-        self.evaluate(Wanted::Forces, domain, neighborhood, particles);
+        self.prepare(particles);
+        self.evaluate(&mut Stage { wanted: Wanted::Forces, domain, neighborhood, particles });
     }
 
     /// Leave energies and virials at the present positions in their columns, where their halos and the list are those of
     /// the last forces.
     pub fn energies(&self, domain: &Domain, neighborhood: &Neighborhood, particles: &mut Particles) {
-        self.evaluate(Wanted::Energies, domain, neighborhood, particles);
+        self.evaluate(&mut Stage { wanted: Wanted::Energies, domain, neighborhood, particles });
     }
 
-    fn evaluate(
-        &self,
-        wanted: Wanted,
-        domain: &Domain,
-        neighborhood: &Neighborhood,
-        particles: &mut Particles,
-    ) {
-        let Some(list) = neighborhood.list() else { return };
-        let radius = vec![self.cutoff; particles.len()];
-        let pass = Pass { bx: &domain.bx, radius: &radius, precision: self.precision, active: None };
-        let (pass, list) = (&pass, list);
-        match &self.interaction {
-            Interaction::LennardJones(law) => wanted.sweep(law, pass, list, particles),
-            Interaction::LennardJonesSwitched(law) => wanted.sweep(law, pass, list, particles),
-            Interaction::Mie(law) => wanted.sweep(law, pass, list, particles),
-            Interaction::Yukawa(law) => wanted.sweep(law, pass, list, particles),
+    fn evaluate(&self, stage: &mut Stage) {
+        match &self.law {
+            Law::None => {
+                if let Some(coulomb) = &self.coulomb {
+                    self.sweep(coulomb, stage);
+                }
+            }
+            Law::LennardJones(law) => self.sweep(law, stage),
+            Law::Switched(law) => self.sweep(law, stage),
+            Law::Mixed(law) => self.with_charges(law, stage),
+            Law::MixedSwitched(law) => self.with_charges(law, stage),
+            Law::Table(law) => self.with_charges(&**law, stage),
+            Law::Mie(law) => self.sweep(law, stage),
+            Law::Yukawa(law) => self.sweep(law, stage),
+        }
+    }
+
+    /// The columns that follow from the species, on all rows.
+    fn prepare(&self, particles: &mut Particles) {
+        for (k, field) in [Field::HalfSigma, Field::RootEpsilon].into_iter().enumerate() {
+            match self.mixed.as_slice() {
+                [] => {}
+                [one] => particles.fill(field, one[k]),
+                kinds => {
+                    let [species, column] = particles.components_mut([(Field::Species, 0), (field, 0)]);
+                    column.par_iter_mut().with_min_len(4096).zip(&*species).for_each(|(value, &species)| {
+                        *value = kinds[species as usize][k];
+                    });
+                }
+            }
+        }
+    }
+
+    /// One pass of the law and, where there are any, of the charges.
+    fn with_charges<L: PairLaw>(&self, law: &L, stage: &mut Stage) {
+        match &self.coulomb {
+            Some(coulomb) => self.sweep(&Together::new(*law, *coulomb, self.cutoffs), stage),
+            None => self.sweep(law, stage),
+        }
+    }
+
+    fn sweep<L: PairLaw>(&self, law: &L, stage: &mut Stage) {
+        let Some(list) = stage.neighborhood.list() else { return };
+        let radius = vec![self.cutoffs[0].max(self.cutoffs[1]); stage.particles.len()];
+        let pass = Pass { bx: &stage.domain.bx, radius: &radius, precision: self.precision, active: None };
+        match stage.wanted {
+            Wanted::Forces => sweep(&Forces(*law), &pass, list, stage.particles),
+            Wanted::Energies => sweep(&Energies(*law), &pass, list, stage.particles),
+        };
+    }
+}
+
+/// Half of sigma and the root of epsilon of each kind of particles where the law mixes them by rule, one for all where they
+/// are alike; nothing where it does not. Alike particles with charges are mixed too: so few laws must be compiled in
+/// pairs.
+fn mixed_parameters(interaction: &InteractionPlan) -> Vec<[f64; 2]> {
+    let Some(plan::Interaction::LennardJones(law)) = &interaction.law else { return Vec::new() };
+    let own = |[epsilon, sigma]: &[f64; 2]| [0.5 * sigma, epsilon.sqrt()];
+    match &law.parameters {
+        PairParameters::Mixed(species) => species.iter().map(own).collect(),
+        PairParameters::Uniform(all) if interaction.coulomb.is_some() => vec![own(all)],
+        PairParameters::Uniform(_) | PairParameters::Table(_) => Vec::new(),
+    }
+}
+
+/// The law of a plan, by what each particle has if it is `mixed`.
+fn lennard_jones_law(plan: &LennardJonesPlan, mixed: bool) -> Law {
+    let LennardJonesPlan { cutoff, switch_start: start, truncation, .. } = *plan;
+    match &plan.parameters {
+        PairParameters::Uniform([epsilon, sigma]) if !mixed => match truncation {
+            Truncation::Plain => Law::LennardJones(lennard_jones::Law::truncated(*epsilon, *sigma)),
+            Truncation::Shifted | Truncation::Repulsive => {
+                Law::LennardJones(lennard_jones::Law::shifted(*epsilon, *sigma, cutoff))
+            }
+            Truncation::Switched => {
+                Law::Switched(lennard_jones_switched::Law::new(*epsilon, *sigma, start, cutoff))
+            }
+        },
+        PairParameters::Uniform(_) | PairParameters::Mixed(_) => match truncation {
+            Truncation::Plain => Law::Mixed(lennard_jones_mixed::Law::truncated()),
+            Truncation::Shifted | Truncation::Repulsive => {
+                Law::Mixed(lennard_jones_mixed::Law::shifted(cutoff))
+            }
+            Truncation::Switched => Law::MixedSwitched(lennard_jones_mixed_switched::Law::new(start, cutoff)),
+        },
+        PairParameters::Table(rows) => {
+            let of = |value: fn([f64; 2]) -> f64| {
+                Table::new(rows.len(), |a, b| value(rows[a][b]))
+                    .unwrap_or_else(|| unreachable!("the deck has refused a table of {} species", rows.len()))
+            };
+            let (depth, sigma6) = (of(|[epsilon, _]| 4.0 * epsilon), of(|[_, sigma]| sigma.powi(6)));
+            Law::Table(Box::new(match truncation {
+                Truncation::Plain => lennard_jones_table::Law::truncated(depth, sigma6, cutoff),
+                Truncation::Shifted | Truncation::Repulsive => {
+                    lennard_jones_table::Law::shifted(depth, sigma6, cutoff)
+                }
+                Truncation::Switched => lennard_jones_table::Law::switched(depth, sigma6, start, cutoff),
+            }))
         }
     }
 }
 
-/// What is evaluated of an interaction.
-#[derive(Clone, Copy, Debug)]
-enum Wanted {
-    Forces,
-    Energies,
+/// The charge of all particles of all ranks. Collective.
+fn net_charge(comm: &Communicator, particles: &Particles) -> f64 {
+    let charges = particles.scalar(Field::Charge);
+    let mut sum = [particles.owned().map(|row| charges[row]).sum()];
+    comm.all_sum(&mut sum);
+    sum[0]
 }
 
-impl Wanted {
-    fn sweep<L: PairLaw>(self, law: &L, pass: &Pass, list: &NeighborList, particles: &mut Particles) {
-        match self {
-            Wanted::Forces => sweep(&Forces(*law), pass, list, particles),
-            Wanted::Energies => sweep(&Energies(*law), pass, list, particles),
-        };
+/// Particles of each species, of all ranks. Collective.
+fn counts(species: &[SpeciesPlan], comm: &Communicator, particles: &Particles) -> Vec<u64> {
+    let mut counts = vec![0; species.len().max(1)];
+    for row in particles.owned() {
+        let of =
+            if particles.has(Field::Species) { particles.scalar(Field::Species)[row] as usize } else { 0 };
+        counts[of] += 1;
     }
+    comm.all_sum(&mut counts);
+    counts
 }
 
 /// a = F / m.

@@ -179,6 +179,14 @@ impl Observables {
         self.total_energy() - self.heat.unwrap_or(0.0)
     }
 
+    /// Add what pairs beyond a cutoff contribute.
+    pub fn add_tail(&mut self, energy: f64, pressure: f64) {
+        self.potential += energy;
+        if let Some(molecular) = &mut self.molecular {
+            molecular.pressure += pressure;
+        }
+    }
+
     /// The values in the order of [`COLUMNS`], as written: the shortest decimal that reads back to the same bits.
     fn cells(&self) -> Vec<String> {
         let mut cells = vec![self.step.to_string()];

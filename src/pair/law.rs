@@ -107,8 +107,6 @@ impl<R: Copy> Columns<R> for NoInput<R> {
 pub trait PairLaw: Copy + Send + Sync + 'static {
     /// The name of the law's module.
     const NAME: &'static str;
-    /// The law as a namespace of CUDA C++.
-    const CUDA: &'static str;
     /// When a pair acts.
     const CUTOFF: Cutoff;
     /// The fields read, in the order of the columns of `Particle`.

@@ -14,6 +14,8 @@ pub mod pieces;
 pub mod real;
 mod sums;
 mod sweep;
+pub mod table;
+pub mod together;
 pub mod vec3;
 
 pub use kernel::Kernel;
@@ -22,12 +24,14 @@ pub use law::PairLaw;
 pub use naive::naive;
 pub use parts::{Energies, Forces};
 pub use sweep::{Pass, SweepStatistics, sweep, sweep_with};
+pub use together::Together;
 
 /// Everything a law's module sees.
 pub mod language {
     pub use super::kernel::{Kernel, kernel_slope, kernel_value};
     pub use super::law::{Columns, Cutoff, NoInput, PairLaw, Parity, Reduction, Sum};
     pub use super::real::Real;
+    pub use super::table::{Table, table_value};
     pub use super::vec3::{Tensor, Vec3, outer};
     pub use crate::particles::Field;
     pub use pair_macro::pair;

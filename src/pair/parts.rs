@@ -40,7 +40,6 @@ fn finished<L: PairLaw>(law: &L, i: L::Particle<f64>, first: usize, sums: &[f64]
 
 impl<L: PairLaw> PairLaw for Forces<L> {
     const NAME: &'static str = L::NAME;
-    const CUDA: &'static str = L::CUDA;
     const CUTOFF: Cutoff = L::CUTOFF;
     const INPUTS: &'static [Field] = L::INPUTS;
     const OUTPUTS: &'static [Field] = OUTPUTS.split_at(1).0;
@@ -77,7 +76,6 @@ impl<L: PairLaw> PairLaw for Forces<L> {
 
 impl<L: PairLaw> PairLaw for Energies<L> {
     const NAME: &'static str = L::NAME;
-    const CUDA: &'static str = L::CUDA;
     const CUTOFF: Cutoff = L::CUTOFF;
     const INPUTS: &'static [Field] = L::INPUTS;
     const OUTPUTS: &'static [Field] = OUTPUTS.split_at(1).1;

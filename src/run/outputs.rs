@@ -145,6 +145,7 @@ impl Outputs {
     /// # Errors
     /// [`Error::File`], on all ranks.
     pub fn first(&mut self, simulation: &mut Simulation) -> Result<()> {
+        simulation.notes().iter().for_each(|note| report::line(note));
         let observed = self.observe(simulation, 0.0)?;
         self.carried.first_energy = observed.conserved_energy();
         self.measure(simulation)?;

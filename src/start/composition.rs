@@ -1,14 +1,14 @@
 //! Which particle of a start is of which species.
 
-use crate::deck::plan::{Plan, StartPlan, composition};
+use crate::deck::plan::{LatticeKind, Plan, StartPlan, composition};
 use crate::particles::{Field, Particles};
 
 /// Rounds of the Feistel network; four give a pseudo-random permutation (Luby & Rackoff 1988).
 const ROUNDS: u64 = 4;
 
 /// Give the particles of a start that the program lays out, `total` over all ranks, their species, and with it mass and
-/// charge. Every species has the number of particles that its fraction says, spread at random over the ids; the
-/// same particles whatever the number of ranks.
+/// charge. Every species has the number of particles that its fraction says, spread at random over the ids, or in
+/// the order of the lattice; the same particles whatever the number of ranks.
 pub(super) fn assign(particles: &mut Particles, plan: &Plan, total: u64) {
     if plan.species.is_empty() {
         return;
@@ -18,9 +18,18 @@ pub(super) fn assign(particles: &mut Particles, plan: &Plan, total: u64) {
         ends[k] += ends[k - 1];
     }
     let seed = seed_of(&plan.start);
+    let ordered = matches!(&plan.start, StartPlan::Lattice(start) if start.kind == LatticeKind::RockSalt);
     for row in particles.owned() {
-        let place = if ends.len() == 1 { 0 } else { shuffled(particles.id[row], total, seed) };
-        let species = ends.partition_point(|&end| end <= place);
+        let id = particles.id[row];
+        let species = match (ends.len(), ordered) {
+            (1, _) => 0,
+            // the lattice's cell has the first species, then the second
+            (_, true) => (id % 8 / 4) as usize,
+            (_, false) => {
+                let place = shuffled(id, total, seed);
+                ends.partition_point(|&end| end <= place)
+            }
+        };
         if particles.has(Field::Species) {
             particles.scalar_mut(Field::Species)[row] = species as f64;
         }

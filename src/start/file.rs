@@ -28,10 +28,12 @@ pub fn particles(
         return configuration::particles(start, format, plan, comm, fields);
     }
     let (header, read) = read_snapshot_slice(&start.path, comm)?;
+    let charged = plan.interaction.as_ref().is_some_and(|interaction| interaction.coulomb.is_some());
     let needed = [
         (Field::Mass, plan.species.is_empty()),
         (Field::InternalEnergy, plan.sph.is_some()),
         (Field::Species, plan.species.len() > 1),
+        (Field::Charge, charged && plan.species.is_empty()),
     ];
     if let Some((missing, _)) = needed.iter().find(|(field, needed)| *needed && !read.has(*field)) {
         return Err(Error::Content {
@@ -51,6 +53,7 @@ pub fn particles(
         Field::InternalEnergy,
         Field::Viscosity,
         Field::Species,
+        Field::Charge,
     ];
     for field in kept {
         if !particles.has(field) || !read.has(field) {

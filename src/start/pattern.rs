@@ -27,6 +27,17 @@ impl Pattern {
             LatticeKind::FaceCentered => {
                 vec![v(0.25, 0.25, 0.25), v(0.75, 0.75, 0.25), v(0.75, 0.25, 0.75), v(0.25, 0.75, 0.75)]
             }
+            // The first species, then the second.
+            LatticeKind::RockSalt => vec![
+                v(0.25, 0.25, 0.25),
+                v(0.75, 0.75, 0.25),
+                v(0.75, 0.25, 0.75),
+                v(0.25, 0.75, 0.75),
+                v(0.75, 0.25, 0.25),
+                v(0.25, 0.75, 0.25),
+                v(0.25, 0.25, 0.75),
+                v(0.75, 0.75, 0.75),
+            ],
             // Two triangular layers, the second shifted by a third of the cell along y.
             LatticeKind::Hexagonal => vec![
                 v(0.25, 1.0 / 12.0, 0.25),
@@ -130,6 +141,7 @@ mod tests {
             (LatticeKind::BodyCentered, 8, 0.75f64.sqrt()),
             (LatticeKind::FaceCentered, 12, 0.5f64.sqrt()),
             (LatticeKind::Hexagonal, 12, 1.0),
+            (LatticeKind::RockSalt, 6, 0.5),
         ] {
             let pattern = Pattern::lattice(kind);
             assert_eq!(pattern.points.len() as u64, kind.particles_per_cell());

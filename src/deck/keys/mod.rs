@@ -9,8 +9,9 @@ mod start;
 
 pub use super::kind::{Default, Interval, Key, Kind, Section, quoted, titled};
 use super::plan::{
-    Arrangement, AtomStyle, Coding, Device, Digits, FileFormat, FileUnits, Formulation, Kernel, LatticeKind,
-    ListKind, OpeningCriterion, Precision, SofteningKernel, TrajectoryFormat, Truncation, Velocities,
+    Arrangement, AtomStyle, Coding, CoulombTruncation, Device, Digits, FileFormat, FileUnits, Formulation,
+    Kernel, LatticeKind, ListKind, Mixing, OpeningCriterion, Precision, SofteningKernel, TrajectoryFormat,
+    Truncation, Velocities,
 };
 use crate::units::{Dimension, UnitSystem};
 

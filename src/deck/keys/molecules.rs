@@ -40,6 +40,19 @@ pub(super) const MATTER: &[Section] = &[
             key("charge", quantity(ANY, Dimension::Charge), Default::Value("0.0"), "Charge of a particle.")
                 .also(&["q"]),
             key(
+                "epsilon",
+                quantity(NOT_NEGATIVE, Dimension::Energy),
+                Default::Unset("that of [interaction.lennard-jones], unless another species has its own"),
+                "Depth of the Lennard-Jones energy between two of its kind.",
+            )
+            .also(&["eps"]),
+            key(
+                "sigma",
+                LENGTH,
+                Default::Unset("that of [interaction.lennard-jones], unless another species has its own"),
+                "Distance at which that energy is 0.",
+            ),
+            key(
                 "fraction",
                 number(FRACTION),
                 Default::Unset("equal shares"),
@@ -48,23 +61,51 @@ pub(super) const MATTER: &[Section] = &[
             .also(&["x", "share", "composition"]),
         ],
     ),
+    section("pair", "Pairs of species whose Lennard-Jones parameters are not mixed by rule, [pair.NAME.NAME].", &[]),
+    section("pair.*", "Pairs of one species with others.", &[]),
+    section(
+        "pair.*.*",
+        "A pair of unlike species, in either order: what is given here is not mixed by rule.",
+        &[
+            key(
+                "epsilon",
+                quantity(NOT_NEGATIVE, Dimension::Energy),
+                Default::Unset("by the rule of mixing"),
+                "Depth of the pair's Lennard-Jones energy.",
+            )
+            .also(&["eps"]),
+            key("sigma", LENGTH, Default::Unset("by the rule of mixing"), "Distance at which that energy is 0."),
+        ],
+    ),
 ];
 
 /// In the order in which a deck is printed.
 pub(super) const SECTIONS: &[Section] = &[
-    section("interaction", "Molecular dynamics: the one interaction of pairs, [interaction.LAW].", &[]),
+    section(
+        "interaction",
+        "Molecular dynamics: the interaction of pairs, [interaction.LAW]; one law, or lennard-jones with coulomb.",
+        &[],
+    ),
     section(
         "interaction.lennard-jones",
-        "4 epsilon [(sigma/r)^12 - (sigma/r)^6].",
+        "4 epsilon [(sigma/r)^12 - (sigma/r)^6] of all pairs, where the species have no epsilon and sigma of their own.",
         &[
             EPSILON,
             SIGMA,
             CUTOFF,
             key(
+                "mixing",
+                Kind::Choice(Mixing::NAMES),
+                Default::Value("\"lorentz-berthelot\""),
+                "Unlike species: sigma the arithmetic mean and epsilon the geometric one, or both geometric.",
+            )
+            .also(&["combination", "combining_rule", "comb_rule"]),
+            key(
                 "truncation",
                 Kind::Choice(Truncation::NAMES),
                 Default::Value("\"plain\""),
-                "At the cutoff: plain, shifted to zero energy, or with the force switched off from switch_start on.",
+                "At the cutoff: plain, shifted to zero energy, with the force switched off from switch_start on, or cut and \
+                 shifted at the minimum 2^(1/6) sigma, which then is the cutoff.",
             )
             .also(&["shift", "modifier"]),
             key(
@@ -74,6 +115,13 @@ pub(super) const SECTIONS: &[Section] = &[
                 "Distance from which the force is switched off.",
             )
             .also(&["r_switch", "rvdw_switch"]),
+            key(
+                "tail",
+                Kind::Flag,
+                Default::Value("false"),
+                "Whether energy and pressure are corrected for what an even density beyond a plain cutoff adds.",
+            )
+            .also(&["tail_correction", "dispcorr", "dispersion_correction", "long_range"]),
         ],
     ),
     section(
@@ -103,6 +151,29 @@ pub(super) const SECTIONS: &[Section] = &[
             )
             .also(&["kappa"]),
             CUTOFF,
+        ],
+    ),
+    section(
+        "interaction.coulomb",
+        "q q / r of the species' charges, by the constant of the units, within a cutoff; alone or with lennard-jones.",
+        &[
+            key("cutoff", LENGTH, Default::Unset("that of lennard-jones"), "Distance beyond which no pair acts.").also(&[
+                "rc", "r_c", "r_cut", "rcoulomb", "radius",
+            ]),
+            key(
+                "truncation",
+                Kind::Choice(CoulombTruncation::NAMES),
+                Default::Value("\"reaction-field\""),
+                "At the cutoff: plain, shifted to zero energy, or with a medium beyond it that answers.",
+            )
+            .also(&["shift", "modifier", "coulombtype"]),
+            key(
+                "permittivity",
+                Kind::Number(Interval { lower: 1.0, lower_allowed: true, upper_allowed: true, ..ANY }, Dimension::Code),
+                Default::Unset("infinite: a conductor"),
+                "Relative permittivity of the medium of a reaction field.",
+            )
+            .also(&["epsilon_rf", "dielectric", "epsilon"]),
         ],
     ),
 ];

@@ -32,6 +32,8 @@ choice! {
         FaceCentered = "fcc",
         /// Hexagonal close-packed in an orthorhombic cell of edges 1, sqrt(3), sqrt(8/3); 4 particles a cell.
         Hexagonal = "hcp",
+        /// Two face-centered lattices of one species each, shifted by half an edge; 8 particles a cell.
+        RockSalt = "rock-salt",
     }
 }
 
@@ -42,6 +44,7 @@ impl LatticeKind {
             Self::SimpleCubic => 1,
             Self::BodyCentered => 2,
             Self::FaceCentered | Self::Hexagonal => 4,
+            Self::RockSalt => 8,
         }
     }
 

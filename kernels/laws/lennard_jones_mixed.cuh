@@ -1,0 +1,57 @@
+// Printed from the law's Rust source by #[pair]: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test pair_cuda
+#pragma once
+
+#include "../pair/real.cuh"
+
+namespace hilbrium {
+
+namespace lennard_jones_mixed {
+
+/// 1 / cutoff^6, or 0 for a truncation without a shift.
+struct Law {
+    Real inverse_cutoff6;
+};
+
+/// Half of sigma, and the square root of epsilon.
+struct Particle {
+    Real half_sigma;
+    Real root_epsilon;
+};
+
+struct Sums {
+    Vec3 force;
+    Real energy;
+    Real virial;
+};
+
+struct Output {
+    Vec3 force;
+    Real pair_energy;
+    Real virial;
+};
+
+constexpr int INPUTS = 2, SUMS = 5, OUTPUTS = 5;
+constexpr int PARITY[] = {-1, -1, -1, 1, 1};
+constexpr int REDUCTION[] = {0, 0, 0, 0, 0};
+
+__device__ inline Sums interact(Law law, Particle i, Particle j, Vec3 r, Real r2) {
+    const auto sigma = i.half_sigma + j.half_sigma;
+    const auto sigma2 = sigma * sigma;
+    const auto sigma6 = sigma2 * sigma2 * sigma2;
+    const auto depth = Real(4.0) * (i.root_epsilon * j.root_epsilon);
+    const auto inverse = reciprocal(r2);
+    const auto s6 = sigma6 * (inverse * inverse * inverse);
+    const auto end = sigma6 * law.inverse_cutoff6;
+    const auto virial = Real(6.0) * depth * s6 * (Real(2.0) * s6 - Real(1.0));
+    return Sums{r * (virial * inverse), depth * (s6 * (s6 - Real(1.0)) - end * (end - Real(1.0))), virial};
+}
+
+/// Half of each pair's energy and virial.
+__device__ inline Output finish(Law law, Particle i, Sums sums) {
+    return Output{sums.force, Real(0.5) * sums.energy, Real(0.5) * sums.virial};
+}
+
+} // namespace lennard_jones_mixed
+
+} // namespace hilbrium

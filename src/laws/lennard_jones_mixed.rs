@@ -1,0 +1,62 @@
+//! The Lennard-Jones interaction of several species, mixed by rule.
+
+use crate::pair::language::*;
+
+pub use lennard_jones_mixed::*;
+
+/// Lennard-Jones between unlike particles by the rule of Lorentz (1881) and Berthelot (1898): sigma is the arithmetic mean
+/// of the two, epsilon the geometric one. Truncated, or shifted to zero energy at the cutoff for every pair.
+#[pair(cutoff = common)]
+pub mod lennard_jones_mixed {
+    /// 1 / cutoff^6, or 0 for a truncation without a shift.
+    struct Law {
+        inverse_cutoff6: Real,
+    }
+    /// Half of sigma, and the square root of epsilon.
+    struct Particle {
+        half_sigma: Real,
+        root_epsilon: Real,
+    }
+    struct Sums {
+        #[odd]
+        force: Vec3,
+        #[even]
+        energy: Real,
+        #[even]
+        virial: Real,
+    }
+    struct Output {
+        force: Vec3,
+        pair_energy: Real,
+        virial: Real,
+    }
+
+    fn interact(law: Law, i: Particle, j: Particle, r: Vec3, r2: Real) -> Sums {
+        let sigma = i.half_sigma + j.half_sigma;
+        let sigma2 = sigma * sigma;
+        let sigma6 = sigma2 * sigma2 * sigma2;
+        let depth = 4.0 * (i.root_epsilon * j.root_epsilon);
+        let inverse = r2.reciprocal();
+        let s6 = sigma6 * (inverse * inverse * inverse);
+        let end = sigma6 * law.inverse_cutoff6;
+        let virial = 6.0 * depth * s6 * (2.0 * s6 - 1.0);
+        Sums { force: r * (virial * inverse), energy: depth * (s6 * (s6 - 1.0) - end * (end - 1.0)), virial }
+    }
+
+    /// Half of each pair's energy and virial.
+    fn finish(law: Law, i: Particle, sums: Sums) -> Output {
+        Output { force: sums.force, pair_energy: 0.5 * sums.energy, virial: 0.5 * sums.virial }
+    }
+}
+
+impl Law<f64> {
+    /// Truncated at the cutoff, with jumps of the energy.
+    pub fn truncated() -> Self {
+        Law { inverse_cutoff6: 0.0 }
+    }
+
+    /// Truncated and shifted to zero energy at the cutoff.
+    pub fn shifted(cutoff: f64) -> Self {
+        Law { inverse_cutoff6: cutoff.powi(-6) }
+    }
+}
