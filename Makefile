@@ -1,7 +1,7 @@
 # make evrard     install what is missing, build, run the Evrard collapse on 2 ranks, validate it
 # make test       everything that is checked before a change is accepted
 # make validate   the full-size runs behind the tables of docs/src/evrard.md (hours)
-# make validate-molecules   long runs of molecules: conservation, thermostats (an hour)
+# make validate-molecules   long runs of molecules: conservation, thermostats, published values (an hour)
 # make docs       the book in docs/book and the crate's documentation in target/doc
 
 SHELL := /bin/bash

@@ -421,3 +421,45 @@ fn the_distribution_gives_the_energy_and_the_pressure_of_the_same_configuration(
     let pressure = density * (molecular.temperature * (number - 1.0) / number + virial / 3.0);
     assert!((pressure - molecular.pressure).abs() < 2e-3, "{pressure} {}", molecular.pressure);
 }
+
+#[test]
+fn tables_are_averaged_and_drawn_from_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("observables.csv");
+    let mut text =
+        "step [1],time [U_t],temperature [U_M U_L^2 U_t^-2],pressure [U_M U_L^-1 U_t^-2]\n".to_owned();
+    (0..1000).for_each(|k| text += &format!("{k},{},{},1\n", f64::from(k) * 0.1, 2.0 + f64::from(k % 5 - 2)));
+    std::fs::write(&path, text).unwrap();
+    let told = |arguments: &[&str]| {
+        let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_hilbrium"));
+        let output = command.current_dir(folder.path()).args(arguments).output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr),
+        )
+    };
+    let (status, text) = told(&["average", "observables.csv", "--from", "10", "--csv", "averages.csv"]);
+    assert!(
+        status == Some(0) && text.contains("temperature     2.000") && text.contains("t = 10 to 99.9"),
+        "{text}"
+    );
+    let averages = std::fs::read_to_string(folder.path().join("averages.csv")).unwrap();
+    assert!(averages.lines().nth(1).unwrap().starts_with("temperature,U_M U_L^2 U_t^-2,2e0,"), "{averages}");
+    let (status, text) = told(&["average", "observables.csv", "--columns", "enthalpy"]);
+    assert!(
+        status == Some(2) && text.contains("no column \"enthalpy\"") && text.contains("pressure"),
+        "{text}"
+    );
+    let (status, text) = told(&["average", "lacking.csv"]);
+    assert!(status == Some(1) && text.contains("lacking.csv") && text.contains("help:"), "{text}");
+    let (status, text) = told(&["picture", "observables.csv", "--folder", "drawn"]);
+    assert!(status == Some(0) && text.contains("observables.png"), "{text}");
+    assert!(
+        ["png", "svg"].iter().all(|kind| folder
+            .path()
+            .join("drawn/observables")
+            .with_extension(kind)
+            .exists())
+    );
+    assert_eq!(told(&["picture", "observables.csv", "--along", "step", "--columns", "mass"]).0, Some(2));
+}

@@ -7,6 +7,7 @@ use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
 use fearless_simd::{Level, dispatch};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Super-clusters a task.
 const CHUNK: usize = 4;
@@ -23,8 +24,9 @@ pub struct Bins {
 impl Bins {
     /// The bin of a squared distance; beyond the last it is the number of bins.
     #[inline(always)]
-    fn of(self, square: f64) -> usize {
-        (square.sqrt() * (self.bins as f64 / self.distance)).min(self.bins as f64) as usize
+    fn of(self, square: f64) -> u32 {
+        // by way of 32 bits with a sign, which lanes convert to
+        (square.sqrt() * (self.bins as f64 / self.distance)).min(self.bins as f64) as i32 as u32
     }
 
     /// The lower end of a bin.
@@ -144,7 +146,7 @@ impl Count {
             .fold(empty, |mut counts, chunk| {
                 let begin = range.start + chunk * CHUNK;
                 let chunk = begin..range.end.min(begin + CHUNK);
-                dispatch!(level, _ => chunk.for_each(|one| self.super_cluster(list, one, &mut counts)));
+                dispatch!(level, _ => self.chunk(list, chunk, &mut counts));
                 counts
             })
             .reduce(empty, |mut one, other| {
@@ -155,19 +157,27 @@ impl Count {
         counts.chunks_exact(width).flat_map(|row| row[..self.bins.bins].iter().copied()).collect()
     }
 
+    // Loops, no closures, down to the lanes: a closure has no target features of its own, and would not be compiled for them.
     #[inline(always)]
-    fn super_cluster(&self, list: &ClusterList, super_cluster: usize, counts: &mut [u64]) {
+    fn chunk(&self, list: &ClusterList, super_clusters: Range<usize>, counts: &mut [u64]) {
         let mut entries: Vec<Entry> = Vec::new();
-        list.decode(super_cluster, &mut entries);
-        for entry in &entries {
-            let other = &self.blocks[entry.cluster as usize];
-            for member in (0..8).filter(|member| entry.mask >> member & 1 == 1) {
-                let cluster = super_cluster * 8 + member;
-                let own = &self.blocks[cluster];
-                for lane in (0..CLUSTER).filter(|&lane| own.weight[lane] == 2) {
-                    // in a pair of a cluster with itself each pair of lanes once
-                    let first = if entry.cluster as usize == cluster { lane + 1 } else { 0 };
-                    self.row(own, lane, other, first, counts);
+        for super_cluster in super_clusters {
+            list.decode(super_cluster, &mut entries);
+            for entry in &entries {
+                let other = &self.blocks[entry.cluster as usize];
+                for member in 0..8 {
+                    if entry.mask >> member & 1 == 0 {
+                        continue;
+                    }
+                    let cluster = super_cluster * 8 + member;
+                    let own = &self.blocks[cluster];
+                    for lane in 0..CLUSTER {
+                        if own.weight[lane] == 2 {
+                            // in a pair of a cluster with itself each pair of lanes once
+                            let first = if entry.cluster as usize == cluster { lane + 1 } else { 0 };
+                            self.row(own, lane, other, first, counts);
+                        }
+                    }
                 }
             }
         }
@@ -194,10 +204,13 @@ impl Count {
         }
         let width = self.bins.bins + 1;
         if self.kinds == 1 {
-            (first..CLUSTER).for_each(|k| counts[bin[k]] += other.weight[k]);
+            for k in first..CLUSTER {
+                counts[bin[k] as usize] += other.weight[k];
+            }
         } else {
             for k in first..CLUSTER {
-                counts[pair_of_kinds(own.kind[lane], other.kind[k]) * width + bin[k]] += other.weight[k];
+                counts[pair_of_kinds(own.kind[lane], other.kind[k]) * width + bin[k] as usize] +=
+                    other.weight[k];
             }
         }
     }
@@ -229,8 +242,8 @@ mod tests {
         for (i, a) in points.iter().enumerate() {
             for (j, b) in points.iter().enumerate().filter(|&(j, _)| j != i) {
                 let bin = bins.of(bx.shortest(a - b).norm_squared());
-                if bin < bins.bins {
-                    counts[pair_of_kinds(i % kinds, j % kinds) * bins.bins + bin] += 1;
+                if (bin as usize) < bins.bins {
+                    counts[pair_of_kinds(i % kinds, j % kinds) * bins.bins + bin as usize] += 1;
                 }
             }
         }

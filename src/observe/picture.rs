@@ -48,7 +48,7 @@ pub fn picture(path: &Path, along: Option<&str>, columns: &[String], folder: &Pa
         ));
     }
     let stem = path.file_stem().map_or_else(|| "picture".into(), |stem| stem.to_string_lossy().into_owned());
-    canvas(&table, x, &chosen).write(folder, &stem)?;
+    canvas(&stem.replace(['-', '_'], " "), &table, x, &chosen).write(folder, &stem)?;
     Ok(folder.join(format!("{stem}.png")))
 }
 
@@ -61,7 +61,7 @@ fn usual(table: &Columns, x: usize) -> Vec<usize> {
     if shown.is_empty() { those(&|_| true).into_iter().take(1).collect() } else { shown }
 }
 
-fn canvas(table: &Columns, x: usize, chosen: &[usize]) -> Canvas {
+fn canvas(title: &str, table: &Columns, x: usize, chosen: &[usize]) -> Canvas {
     let mut units: Vec<&str> = Vec::new();
     for &place in chosen {
         if !units.contains(&table.units[place].as_str()) {
@@ -100,7 +100,7 @@ fn canvas(table: &Columns, x: usize, chosen: &[usize]) -> Canvas {
         }
     };
     let panels: Vec<Panel> = units.iter().map(panel).collect();
-    draw("", &panels, panels.len().min(2), (640, 400))
+    draw(title, &panels, panels.len().min(2), (640, 400))
 }
 
 /// A unit with its powers raised: "nm² ps⁻¹".
