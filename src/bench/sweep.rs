@@ -9,7 +9,7 @@ use crate::laws::{
     yukawa,
 };
 use crate::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList};
-use crate::pair::{Energies, Forces, Instructions, Kernel, PairLaw, Pass, Precision, sweep_with};
+use crate::pair::{Forces, Instructions, Kernel, PairLaw, Pass, Precision, sweep_with};
 use crate::particles::{Field, Particles};
 
 /// A kind of list.
@@ -131,7 +131,6 @@ impl Bench<'_> {
     fn molecules(&mut self, cutoff: f64) {
         let lennard_jones = lennard_jones::Law::truncated(1.0, 1.0);
         self.law(&Forces(lennard_jones), &WAYS);
-        self.law(&Energies(lennard_jones), &WAYS[..4]);
         self.law(&Forces(lennard_jones_switched::Law::new(1.0, 1.0, 0.8 * cutoff, cutoff)), &WAYS[..4]);
         self.law(&Forces(mie::Law::truncated(1.0, 1.0, 12.0, 6.0)), &WAYS[..4]);
         self.law(&Forces(yukawa::Law { strength: 1.0, screening: 1.0, shift: 0.0 }), &WAYS[..4]);

@@ -18,7 +18,7 @@ use crate::laws::{
 use crate::neighbors::Neighborhood;
 use crate::pair::language::Table;
 use crate::pair::pieces::{PIECE, Piece, Work, by_pieces};
-use crate::pair::{Energies, Forces, PairLaw, Pass, Precision, Together, sweep};
+use crate::pair::{Energies, Forces, PairLaw, Pass, Precision, Together, sweep, sweep_double};
 use crate::particles::{Field, Particles};
 use crate::units::Units;
 use rayon::prelude::*;
@@ -218,7 +218,8 @@ impl Molecules {
         let pass = Pass { bx: &stage.domain.bx, radius: &radius, precision: self.precision, active: None };
         match stage.wanted {
             Wanted::Forces => sweep(&Forces(*law), &pass, list, stage.particles),
-            Wanted::Energies => sweep(&Energies(*law), &pass, list, stage.particles),
+            // seldom, and read to many digits
+            Wanted::Energies => sweep_double(&Energies(*law), &pass, list, stage.particles),
         };
     }
 }

@@ -46,6 +46,23 @@ pub fn sweep<L: PairLaw>(
     sweep_with(law, pass, list, particles, Instructions::Best)
 }
 
+/// [`sweep`] in double precision, whatever the pass says.
+pub fn sweep_double<L: PairLaw>(
+    law: &L,
+    pass: &Pass,
+    list: &NeighborList,
+    particles: &mut Particles,
+) -> SweepStatistics {
+    check(pass, list, particles);
+    sweep_in::<L, f64>(law, pass, list, particles, Instructions::Best)
+}
+
+/// What a pass must be for the particles.
+fn check(pass: &Pass, list: &NeighborList, particles: &Particles) {
+    assert_eq!(pass.radius.len(), particles.len(), "one radius per row");
+    assert_eq!(list.owned(), particles.owned(), "the list belongs to other particles");
+}
+
 /// [`sweep`] with chosen instructions, for tests and benchmarks.
 pub fn sweep_with<L: PairLaw>(
     law: &L,
@@ -54,8 +71,7 @@ pub fn sweep_with<L: PairLaw>(
     particles: &mut Particles,
     instructions: Instructions,
 ) -> SweepStatistics {
-    assert_eq!(pass.radius.len(), particles.len(), "one radius per row");
-    assert_eq!(list.owned(), particles.owned(), "the list belongs to other particles");
+    check(pass, list, particles);
     if pass.precision == Precision::Mixed && instructions.have_single() {
         sweep_in::<L, f32>(law, pass, list, particles, instructions)
     } else {

@@ -30,6 +30,14 @@ pub struct SimulationBox {
     pub boundary: [Boundary; 3],
 }
 
+/// The nearest whole number. Below 2^51 by the sum with 1.5 * 2^52, whose last digit is 1: without an instruction for it,
+/// which not every processor has, rounding is a call of the mathematical library.
+#[inline(always)]
+fn rounded(number: f64) -> f64 {
+    const MAGIC: f64 = 1.5 * (1u64 << 52) as f64;
+    if number.abs() < (1u64 << 51) as f64 { (number + MAGIC) - MAGIC } else { number.round() }
+}
+
 impl SimulationBox {
     /// The edge lengths.
     pub fn lengths(&self) -> Vec3d {
@@ -51,7 +59,7 @@ impl SimulationBox {
     pub fn shortest(&self, separation: Vec3d) -> Vec3d {
         let lengths = self.lengths();
         Vec3d::from_fn(|d, _| match self.boundary[d] {
-            Boundary::Periodic => separation[d] - lengths[d] * (separation[d] / lengths[d]).round(),
+            Boundary::Periodic => separation[d] - lengths[d] * rounded(separation[d] / lengths[d]),
             Boundary::Open => separation[d],
         })
     }
