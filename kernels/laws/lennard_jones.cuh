@@ -35,9 +35,9 @@ __device__ inline Sums interact(Law law, Vec3 r, Real r2) {
     const auto inverse = reciprocal(r2);
     const auto s2 = law.sigma2 * inverse;
     const auto s6 = s2 * s2 * s2;
-    const auto scaled = Real(4.0) * law.epsilon * s6;
-    const auto virial = Real(6.0) * scaled * (Real(2.0) * s6 - Real(1.0));
-    return Sums{r * (virial * inverse), scaled * (s6 - Real(1.0)) - law.shift, virial};
+    const auto depth = Real(4.0) * law.epsilon;
+    const auto virial = s6 * mul_add(s6, Real(12.0) * depth, -Real(6.0) * depth);
+    return Sums{r * (virial * inverse), s6 * mul_add(s6, depth, -depth) - law.shift, virial};
 }
 
 /// Half of each pair's energy and virial.
