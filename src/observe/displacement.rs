@@ -2,7 +2,7 @@
 //! coefficient as its slope (Einstein 1905, Ann. Phys. 322, 549): D = (1/6) d <|x(t) - x(0)|^2> / dt.
 //!
 //! Origins follow each other by a fraction of the window, and each is followed for one window. Where particles were at an
-//! origin is kept by the rank that their id belongs to ([`super::home`]), so that neither the order of the particles nor
+//! origin is kept by the rank that their id belongs to (`super::home`), so that neither the order of the particles nor
 //! their owners matter.
 
 use std::collections::VecDeque;
