@@ -91,10 +91,16 @@ const FIELDS: [Field; 10] = [
     Field::SmoothingLength,
 ];
 
-/// Rows: halos and padding ghosts, then owned rows from 64, then halos, ending inside a cluster.
+/// Some rows.
 fn scene(seed: u64, bx: &SimulationBox) -> (Particles, Vec<f64>) {
+    scene_of(seed, bx, 305)
+}
+
+/// Rows: halos and padding ghosts, then owned rows from 64, then halos, ending inside a cluster. Radii are some tenths of the
+/// box's longest edge.
+fn scene_of(seed: u64, bx: &SimulationBox, rows: usize) -> (Particles, Vec<f64>) {
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
-    let (rows, owned) = (305, 64..259);
+    let owned = 64..rows - 46;
     let mut particles = Particles::new(&FIELDS, rows);
     let mut radius = vec![0.0; rows];
     let lengths = bx.lengths();
@@ -223,6 +229,43 @@ fn either_cutoff_agrees_with_naive() {
 #[test]
 fn own_cutoff_agrees_with_naive() {
     battery(&probe_own::Law { strength: 0.7 });
+}
+
+/// More clusters than a word has bits, lengths whose squares single precision does not hold, and a box far from the origin.
+#[test]
+fn neither_units_nor_places_matter() {
+    use Boundary::{Open, Periodic};
+    let law = probe_own::Law { strength: 0.7 };
+    for (scale, far, boundary, tolerance) in [
+        (1.0, 0.0, Periodic, 1e-13),
+        (1e30, 0.0, Periodic, 1e-13),
+        (1e-30, 0.0, Open, 1e-13),
+        (1.0, 1e6, Periodic, 1e-9),
+        (1e-30, 1e6, Open, 1e-9),
+    ] {
+        let lower = Vec3d::new(-0.3, far, 7.0) * scale;
+        let bx = SimulationBox { lower, upper: lower + Vec3d::repeat(scale), boundary: [boundary; 3] };
+        let (mut particles, mut radius) = scene_of(2, &bx, 1003);
+        radius.iter_mut().for_each(|radius| *radius *= 0.3 * scale);
+        for row in 0..particles.len() {
+            particles.set_vector(Field::Velocity, row, particles.vector_at(Field::Velocity, row) * scale);
+        }
+        let mut truth = particles.clone();
+        naive(&law, &bx, &radius, &mut truth);
+        for (name, list) in lists(&particles) {
+            let mut swept = particles.clone();
+            let pass = Pass { bx: &bx, radius: &radius, precision: Precision::Double, active: None };
+            let statistics = sweep_with(&law, &pass, &list, &mut swept, Instructions::Best);
+            let error = difference(<probe_own::Law<f64> as PairLaw>::OUTPUTS, &swept, &truth);
+            assert!(error < tolerance, "over {name}, unit {scale:e}, at {far:e}: {error:e}");
+            let all = (particles.owned().len() * particles.len()) as u64;
+            assert!(
+                name.contains("particles") || statistics.lane_pairs < all * 3 / 4,
+                "{name}, unit {scale:e}, at {far:e}: {} of {all}",
+                statistics.lane_pairs
+            );
+        }
+    }
 }
 
 #[test]

@@ -1,8 +1,5 @@
 //! Finding the neighbor clusters of super-clusters: a walk down the octree, then the tests of [`super::near`].
 
-// Most loops over dimensions go through several arrays.
-#![allow(clippy::needless_range_loop)]
-
 use super::near::{Frame, Near};
 use super::{CLUSTER, Entry, ListRequest};
 use crate::Result;

@@ -51,7 +51,7 @@ pub struct Clusters {
 }
 
 /// The power of two at or below a positive length; 1 for zero and what is not finite.
-fn unit_of(length: f64) -> f64 {
+pub fn power_of_two_below(length: f64) -> f64 {
     if length.is_normal() && length > 0.0 {
         f64::from_bits(length.to_bits() & !((1 << 52) - 1)).clamp(1e-290, 1e290)
     } else {
@@ -75,7 +75,7 @@ impl Clusters {
             |radius: f64, row: usize| if ghost(row) { radius } else { radius.max(request.radius[row]) };
         let radius =
             (0..rows).into_par_iter().with_min_len(4096).fold(|| 0.0, largest).reduce(|| 0.0, f64::max);
-        let unit = unit_of(radius);
+        let unit = power_of_two_below(radius);
         let scale = 1.0 / unit;
         let both = |cluster: usize| {
             let range = cluster * CLUSTER..rows.min((cluster + 1) * CLUSTER);
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn units_are_powers_of_two_below() {
-        assert_eq!([3.5, 0.26, 1.0].map(unit_of), [2.0, 0.25, 1.0]);
-        assert_eq!([0.0, f64::INFINITY, f64::NAN, 1e-310].map(unit_of), [1.0; 4]);
+        assert_eq!([3.5, 0.26, 1.0].map(power_of_two_below), [2.0, 0.25, 1.0]);
+        assert_eq!([0.0, f64::INFINITY, f64::NAN, 1e-310].map(power_of_two_below), [1.0; 4]);
     }
 }

@@ -111,7 +111,7 @@ impl NibbleReader<'_> {
 ///
 /// # Errors
 /// When the bytes are not what [`encode`] writes. The work is bounded by the bytes: an index takes a bit at least.
-#[inline]
+#[inline(always)]
 pub fn decode(
     bytes: &[u8],
     count: usize,

@@ -140,7 +140,7 @@ impl ClusterList {
     }
 
     /// Replaces `entries` with a super-cluster's list, sorted by cluster.
-    #[inline]
+    #[inline(always)]
     pub fn decode(&self, super_cluster: usize, entries: &mut Vec<Entry>) {
         entries.clear();
         let k = super_cluster - self.super_clusters().start;

@@ -124,7 +124,7 @@ impl Coding {
 
     /// Hands the `count` indices that `bytes` begins with to `take`, in order; returns the bytes read. Any bytes
     /// are safe to decode: what is no code is an error, after at most eight indices a byte.
-    #[inline]
+    #[inline(always)]
     pub fn decode(
         self,
         bytes: &[u8],

@@ -4,9 +4,6 @@
 //! precision with a margin above its rounding errors serves where a super-cluster and a cluster are near and
 //! compact; everything else is tested in double precision with each pair's own shortest image.
 
-// Most loops over dimensions go through several arrays.
-#![allow(clippy::needless_range_loop)]
-
 use super::cluster::{Clusters, FAR, up};
 use super::{CLUSTER, ListRequest, SUPER_CLUSTER};
 use crate::space::{Boundary, Vec3d};

@@ -1,6 +1,6 @@
 //! Lanes as the sweep uses them: rows of particles i against eight particles j, and the choice of instructions.
 
-use super::law::Reduction;
+use super::law::{Parity, Reduction, Sum};
 use super::real::Real;
 use crate::neighbors::CLUSTER;
 use fearless_simd::prelude::*;
@@ -71,7 +71,11 @@ pub trait Lanes: Real {
     fn bits(mask: Self::Mask) -> u64;
     /// Eight values plus one.
     fn shift(token: Self::Token, values: &[Self::Scalar], by: f64, shifted: &mut [Self::Scalar]);
-    /// Join eight values with totals in double precision.
+    /// The same number in all of a vector that is stored, or in eight values.
+    fn fill(token: Self::Token, value: f64, filled: &mut [Self::Scalar]);
+    /// Eight values times one, in single precision.
+    fn scale_narrow(token: Self::Token, values: &[Self::Scalar], factor: f64, scaled: &mut [f32]);
+    /// Join the rows of a vector that was stored, or eight values, with eight totals in double precision.
     fn join_wide(token: Self::Token, values: &[Self::Scalar], reduction: Reduction, totals: &mut [f64]);
     /// A mask from bits.
     fn mask(token: Self::Token, bits: u64) -> Self::Mask;
@@ -80,8 +84,8 @@ pub trait Lanes: Real {
 
     /// Neighboring lanes joined: those of `self` fill the first half, those of `other` the second.
     fn halve(self, other: Self, reduction: Reduction) -> Self;
-    /// The rows joined, and then with what the target has.
-    fn fold_into(self, reduction: Reduction, target: &mut [Self::Scalar]);
+    /// Joined with what the target has, a vector, or eight values with which all rows are joined; odd sums are taken away.
+    fn join_into(self, sum: Sum, target: &mut [Self::Scalar]);
 
     /// The lanes of each row joined: row k of vector g comes to lane `g * ROWS + k`; G is 1, 2 or 4.
     #[inline(always)]
@@ -108,6 +112,13 @@ pub trait Lanes: Real {
     }
 }
 
+/// The same numbers in double precision.
+#[inline(always)]
+fn wide<S: Simd>(values: f32x8<S>) -> f64x8<S> {
+    let (low, high) = values.widen();
+    low.combine(high)
+}
+
 impl<S: Simd> Lanes for f32x16<S> {
     type Scalar = f32;
     const ROWS: usize = 2;
@@ -122,12 +133,26 @@ impl<S: Simd> Lanes for f32x16<S> {
     }
     #[inline(always)]
     fn join_wide(token: S, values: &[f32], reduction: Reduction, totals: &mut [f64]) {
-        let (low, high) = f32x8::from_slice(token, values).widen();
-        reduction.join(f64x8::from_slice(token, totals), low.combine(high)).store_slice(totals);
+        let had = f64x8::from_slice(token, totals);
+        let mut joined = reduction.join(had, wide(f32x8::from_slice(token, &values[..CLUSTER])));
+        if values.len() > CLUSTER {
+            joined = reduction.join(joined, wide(f32x8::from_slice(token, &values[CLUSTER..])));
+        }
+        joined.store_slice(totals);
     }
     #[inline(always)]
     fn shift(token: S, values: &[f32], by: f64, shifted: &mut [f32]) {
         (f32x8::from_slice(token, values) + f32x8::splat(token, by as f32)).store_slice(shifted);
+    }
+    #[inline(always)]
+    fn fill(token: S, value: f64, filled: &mut [f32]) {
+        for filled in filled.chunks_exact_mut(CLUSTER) {
+            f32x8::splat(token, value as f32).store_slice(filled);
+        }
+    }
+    #[inline(always)]
+    fn scale_narrow(token: S, values: &[f32], factor: f64, scaled: &mut [f32]) {
+        (f32x8::from_slice(token, values) * f32x8::splat(token, factor as f32)).store_slice(scaled);
     }
     #[inline(always)]
     fn spread(token: S, values: &[f32], first: usize) -> Self {
@@ -150,14 +175,25 @@ impl<S: Simd> Lanes for f32x16<S> {
         reduction.join(self.unzip_low(other), self.unzip_high(other))
     }
     #[inline(always)]
-    fn fold_into(self, reduction: Reduction, target: &mut [f32]) {
-        let (low, high) = self.split();
-        let folded = match reduction {
-            Reduction::Sum => f32x8::from_slice(self.simd, target) + (low + high),
-            Reduction::Minimum => f32x8::from_slice(self.simd, target).min(low.min(high)),
-            Reduction::Maximum => f32x8::from_slice(self.simd, target).max(low.max(high)),
+    fn join_into(self, sum: Sum, target: &mut [f32]) {
+        if target.len() == CLUSTER {
+            let (low, high) = self.split();
+            let had = f32x8::from_slice(self.simd, target);
+            let joined = match (sum.reduction, sum.parity) {
+                (Reduction::Sum, Parity::Odd) => had - (low + high),
+                (Reduction::Sum, _) => had + (low + high),
+                (Reduction::Minimum, _) => had.min(low.min(high)),
+                (Reduction::Maximum, _) => had.max(low.max(high)),
+            };
+            joined.store_slice(target);
+            return;
+        }
+        let had = Self::from_slice(self.simd, target);
+        let joined = match (sum.reduction, sum.parity) {
+            (Reduction::Sum, Parity::Odd) => had - self,
+            (reduction, _) => reduction.join(had, self),
         };
-        folded.store_slice(target);
+        joined.store_slice(target);
     }
 }
 
@@ -181,6 +217,14 @@ impl<S: Simd> Lanes for f64x8<S> {
         (f64x8::from_slice(token, values) + f64x8::splat(token, by)).store_slice(shifted);
     }
     #[inline(always)]
+    fn fill(token: S, value: f64, filled: &mut [f64]) {
+        f64x8::splat(token, value).store_slice(filled);
+    }
+    #[inline(always)]
+    fn scale_narrow(_: S, values: &[f64], factor: f64, scaled: &mut [f32]) {
+        values.iter().zip(scaled).for_each(|(value, scaled)| *scaled = (value * factor) as f32);
+    }
+    #[inline(always)]
     fn spread(token: S, values: &[f64], first: usize) -> Self {
         Self::splat(token, values[first])
     }
@@ -201,8 +245,13 @@ impl<S: Simd> Lanes for f64x8<S> {
         reduction.join(self.unzip_low(other), self.unzip_high(other))
     }
     #[inline(always)]
-    fn fold_into(self, reduction: Reduction, target: &mut [f64]) {
-        reduction.join(Self::from_slice(self.simd, target), self).store_slice(target);
+    fn join_into(self, sum: Sum, target: &mut [f64]) {
+        let had = Self::from_slice(self.simd, target);
+        let joined = match (sum.reduction, sum.parity) {
+            (Reduction::Sum, Parity::Odd) => had - self,
+            (reduction, _) => reduction.join(had, self),
+        };
+        joined.store_slice(target);
     }
 }
 

@@ -3,6 +3,7 @@
 //! A law is written once, in the restricted Rust of [`language::pair`]; [`sweep`] evaluates it over a neighbor list in
 //! lanes, [`naive`] over all pairs in scalars.
 
+mod aligned;
 mod inner;
 pub mod kernel;
 pub mod lane;

@@ -1,11 +1,13 @@
 //! A pass's input, packed for lanes: per cluster, per column, eight values side by side.
 
+use super::aligned::Aligned;
 use super::lane::{Instructions, Scalar, Task, dispatch};
 use super::law::{Cutoff, PairLaw};
 use super::naive::columns_of;
+use crate::neighbors::cluster::power_of_two_below;
 use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
 use crate::particles::{Field, Particles};
-use crate::space::{Boundary, SimulationBox, Vec3d};
+use crate::space::{Boundary, SimulationBox, Vec3d, rounded};
 use fearless_simd::Simd;
 use rayon::prelude::*;
 
@@ -17,18 +19,40 @@ pub const GEOMETRY: usize = 4;
 /// Super-clusters packed in one piece.
 const PIECE: usize = 16;
 
-/// Bytes that lanes are aligned to.
-const ALIGNMENT: usize = 64;
+/// Above the relative error of a number in single precision.
+const ROUNDING: f64 = 1e-6;
 
-/// Where a cluster is: the middle and half the edges of the box of its particles.
+/// The box of a cluster's particles, in units of [`Packed::unit`] from the centre of its super-cluster, and the largest
+/// of their radii in that unit. To single precision: whoever tests it leaves a margin.
 #[derive(Clone, Copy, Debug)]
-struct Place {
-    middle: [f64; 3],
-    half: [f64; 3],
+#[repr(align(32))]
+pub struct Bounds {
+    /// Lower corner, the largest radius, upper corner, and a number without meaning.
+    pub values: [f32; 8],
 }
 
-impl Place {
-    const NOWHERE: Place = Place { middle: [0.0; 3], half: [f64::NEG_INFINITY; 3] };
+impl Bounds {
+    /// Of no particle: out of reach of everything.
+    pub const NOTHING: Bounds = Bounds::of([f32::INFINITY; 3], 0.0, [f32::NEG_INFINITY; 3]);
+    /// Of particles that may be anywhere.
+    pub const ANYTHING: Bounds = Bounds::of([f32::NEG_INFINITY; 3], 0.0, [f32::INFINITY; 3]);
+    /// Where the lower corner begins.
+    pub const LOWER: usize = 0;
+    /// Where the largest radius is.
+    pub const REACH: usize = 3;
+    /// Where the upper corner begins.
+    pub const UPPER: usize = 4;
+
+    const fn of(lower: [f32; 3], reach: f32, upper: [f32; 3]) -> Self {
+        Bounds { values: [lower[0], lower[1], lower[2], reach, upper[0], upper[1], upper[2], 0.0] }
+    }
+}
+
+/// The centre of a super-cluster, and half the edges of the box of its particles about it.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    centre: Vec3d,
+    half: [f64; 3],
 }
 
 /// Per cluster [`GEOMETRY`], then the law's inputs. Offsets are taken in double precision before they are rounded to
@@ -36,18 +60,17 @@ impl Place {
 /// them is in range.
 pub struct Packed<'a, T> {
     width: usize,
-    /// Where the first cluster begins, so that it is aligned.
-    start: usize,
-    values: Vec<T>,
+    values: Aligned<T>,
+    bounds: Vec<Bounds>,
     places: Vec<Place>,
-    centres: Vec<Vec3d>,
+    /// The unit of the bounds: a power of two near the largest radius, so that squares neither overflow nor vanish.
+    pub unit: f64,
     /// Position columns.
     pub position: [&'a [f64]; 3],
     /// Periods, 0 where open.
     pub periods: [f64; 3],
     /// Their inverses, 0 where open.
     pub frequency: [f64; 3],
-    radius: &'a [f64],
     /// The largest radius.
     pub largest: f64,
     cutoff: Cutoff,
@@ -58,18 +81,22 @@ pub struct Frame {
     centre: Vec3d,
     /// Half its edges and the reach.
     extent: [f64; 3],
-    /// The super-cluster of the last j, and the shift that all its clusters have, if they do.
-    last: usize,
-    shift: Option<Shift>,
 }
 
 /// The shift from a cluster's own frame into another.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Shift {
     /// To be added to the cluster's offsets.
     pub by: [f64; 3],
     /// Whether pairs may have their nearest images elsewhere: they must be looked for.
     pub ambiguous: bool,
+}
+
+impl Frame {
+    /// Half the edges of the super-cluster's box and the reach of its pairs.
+    pub fn extent(&self) -> [f64; 3] {
+        self.extent
+    }
 }
 
 impl<'a, T: Scalar> Packed<'a, T> {
@@ -85,35 +112,33 @@ impl<'a, T: Scalar> Packed<'a, T> {
         let rows = particles.len();
         let super_clusters = rows.div_ceil(SUPER_CLUSTER);
         let stride = CLUSTERS * width;
-        let mut values = vec![T::default(); super_clusters * stride + ALIGNMENT / size_of::<T>()];
-        let start = values.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT / size_of::<T>());
-        let mut places = vec![Place::NOWHERE; super_clusters * CLUSTERS];
-        let mut centres = vec![Vec3d::zeros(); super_clusters];
+        let mut values = Aligned::new(super_clusters * stride);
+        let mut bounds = vec![Bounds::NOTHING; super_clusters * CLUSTERS];
+        let mut places = vec![Place { centre: Vec3d::zeros(), half: [0.0; 3] }; super_clusters];
         let position = particles.vector(Field::Position);
-        let source = Source { position, radius, inputs: &inputs, width };
-        values[start..][..super_clusters * stride]
+        let largest = radius.par_iter().with_min_len(4096).copied().reduce(|| 0.0, f64::max);
+        let unit = power_of_two_below(largest);
+        let source = Source { position, radius, inputs: &inputs, width, scale: 1.0 / unit };
+        values
             .par_chunks_mut(PIECE * stride)
-            .zip(places.par_chunks_mut(PIECE * CLUSTERS))
-            .zip(centres.par_chunks_mut(PIECE))
+            .zip(bounds.par_chunks_mut(PIECE * CLUSTERS))
+            .zip(places.par_chunks_mut(PIECE))
             .enumerate()
-            .for_each(|(piece, ((values, places), centres))| {
+            .for_each(|(piece, ((values, bounds), places))| {
                 let first = piece * PIECE * SUPER_CLUSTER;
-                dispatch(instructions, Piece { source: &source, first, values, places, centres });
+                dispatch(instructions, Piece { source: &source, first, values, bounds, places });
             });
         let lengths = bx.lengths();
         let periods = [0, 1, 2].map(|d| if bx.boundary[d] == Boundary::Periodic { lengths[d] } else { 0.0 });
-        let largest = radius.par_iter().with_min_len(4096).copied().reduce(|| 0.0, f64::max);
         Self {
             width,
-            start,
             values,
+            bounds,
             places,
-            centres,
+            unit,
             position,
-
             periods,
             frequency: periods.map(|period| if period > 0.0 { 1.0 / period } else { 0.0 }),
-            radius,
             largest,
             cutoff: L::CUTOFF,
         }
@@ -122,82 +147,78 @@ impl<'a, T: Scalar> Packed<'a, T> {
     /// A cluster's columns, eight values each.
     #[inline(always)]
     pub fn block(&self, cluster: usize) -> &[T] {
-        &self.values[self.start + cluster * self.width..][..self.width]
+        &self.values[cluster * self.width..][..self.width]
     }
 
     /// One value of a row.
     #[inline(always)]
     pub fn value(&self, row: usize, column: usize) -> T {
-        self.values[self.start + row / CLUSTER * self.width + column * CLUSTER + row % CLUSTER]
+        self.values[row / CLUSTER * self.width + column * CLUSTER + row % CLUSTER]
+    }
+
+    /// The bounds of a cluster.
+    #[inline(always)]
+    pub fn bounds(&self, cluster: usize) -> &Bounds {
+        &self.bounds[cluster]
     }
 
     /// The longest reach that pairs of a super-cluster's particles may have; on half lists (`symmetric`) it may be that
     /// of j, whichever side the law's cutoff is on.
     fn reach(&self, super_cluster: usize, symmetric: bool) -> f64 {
-        let rows =
-            super_cluster * SUPER_CLUSTER..((super_cluster + 1) * SUPER_CLUSTER).min(self.radius.len());
         match self.cutoff {
-            Cutoff::Own if !symmetric => self.radius[rows].iter().copied().fold(0.0, f64::max),
+            Cutoff::Own if !symmetric => {
+                let clusters = &self.bounds[super_cluster * CLUSTERS..][..CLUSTERS];
+                let largest = clusters.iter().map(|bounds| bounds.values[Bounds::REACH]).fold(0.0, f32::max);
+                f64::from(largest) * (1.0 + ROUNDING) * self.unit
+            }
             Cutoff::Own | Cutoff::Either | Cutoff::Common => self.largest,
         }
-    }
-
-    /// Half the edges of a super-cluster's box about its centre.
-    fn half(&self, super_cluster: usize) -> [f64; 3] {
-        let centre = self.centres[super_cluster];
-        let mut half = [0.0f64; 3];
-        for place in &self.places[super_cluster * CLUSTERS..][..CLUSTERS] {
-            for d in 0..3 {
-                half[d] = half[d].max((place.middle[d] - centre[d]).abs() + place.half[d]);
-            }
-        }
-        half
     }
 
     /// The frame of a super-cluster, for a list that may be symmetric.
     pub fn frame(&self, super_cluster: usize, symmetric: bool) -> Frame {
         let reach = self.reach(super_cluster, symmetric);
-        Frame {
-            centre: self.centres[super_cluster],
-            extent: self.half(super_cluster).map(|half| half + reach),
-            last: usize::MAX,
-            shift: None,
-        }
+        let Place { centre, half } = self.places[super_cluster];
+        Frame { centre, extent: half.map(|half| half + reach) }
     }
 
-    /// How a cluster's offsets become offsets from a frame's centre, at the image that is nearest to it.
+    /// How the offsets of all clusters of a super-cluster become offsets from a frame's centre, at the image that is nearest
+    /// to it; `None` where each cluster has a shift of its own.
     ///
-    /// A pair in reach is at that image if the distances add up so: half the super-cluster and the reach, in the frame's
-    /// extent, and half the cluster are less than half a period. Where they do for the whole super-cluster of j, all
-    /// its clusters have one shift.
+    /// A pair in reach is at that image if the distances add up so: half the frame's super-cluster and the reach, in the
+    /// frame's extent, and half the other super-cluster are less than half a period.
     #[inline(always)]
-    pub fn shift(&self, frame: &mut Frame, cluster: usize) -> Shift {
-        let other = cluster / CLUSTERS;
-        if frame.last != other {
-            frame.last = other;
-            let middle = self.centres[other];
-            let half = self.half(other);
-            frame.shift = Some(self.shift_of(frame, other, &[middle.x, middle.y, middle.z], &half))
-                .filter(|shift| !shift.ambiguous);
-        }
-        match frame.shift {
-            Some(shift) => shift,
-            None => {
-                let place = &self.places[cluster];
-                self.shift_of(frame, other, &place.middle, &place.half)
-            }
-        }
+    pub fn common_shift(&self, frame: &Frame, super_cluster: usize) -> Option<Shift> {
+        let Place { centre, half } = &self.places[super_cluster];
+        let shift = self.shift_of(frame, super_cluster, &[centre.x, centre.y, centre.z], half);
+        (!shift.ambiguous).then_some(shift)
     }
 
+    /// The shift of one cluster.
+    #[cold]
+    pub fn own_shift(&self, frame: &Frame, cluster: usize) -> Shift {
+        let (bounds, other) = (&self.bounds[cluster], cluster / CLUSTERS);
+        let own = &self.places[other].centre;
+        let (mut middle, mut half) = ([0.0; 3], [0.0; 3]);
+        for d in 0..3 {
+            let lower = self.unit * f64::from(bounds.values[Bounds::LOWER + d]);
+            let upper = self.unit * f64::from(bounds.values[Bounds::UPPER + d]);
+            middle[d] = own[d] + 0.5 * (lower + upper);
+            half[d] = 0.5 * (upper - lower) + ROUNDING * lower.abs().max(upper.abs());
+        }
+        self.shift_of(frame, other, &middle, &half)
+    }
+
+    #[inline(always)]
     fn shift_of(&self, frame: &Frame, other: usize, middle: &[f64; 3], half: &[f64; 3]) -> Shift {
-        let own = &self.centres[other];
+        let own = &self.places[other].centre;
         let mut shift = Shift { by: [0.0; 3], ambiguous: false };
         for d in 0..3 {
             shift.by[d] = own[d] - frame.centre[d];
             let period = self.periods[d];
             if period > 0.0 {
                 let periods = (middle[d] - frame.centre[d]) * self.frequency[d];
-                shift.by[d] -= period * periods.round_ties_even();
+                shift.by[d] -= period * rounded(periods);
                 shift.ambiguous |= frame.extent[d] + half[d] >= 0.5 * period;
             }
         }
@@ -211,6 +232,8 @@ struct Source<'a> {
     radius: &'a [f64],
     inputs: &'a [&'a [f64]],
     width: usize,
+    /// One over the unit of the bounds.
+    scale: f64,
 }
 
 /// Some super-clusters to pack, from the row `first` on.
@@ -218,8 +241,8 @@ struct Piece<'s, T> {
     source: &'s Source<'s>,
     first: usize,
     values: &'s mut [T],
+    bounds: &'s mut [Bounds],
     places: &'s mut [Place],
-    centres: &'s mut [Vec3d],
 }
 
 impl<T: Scalar> Task for Piece<'_, T> {
@@ -230,10 +253,11 @@ impl<T: Scalar> Task for Piece<'_, T> {
     fn run<S: Simd>(self, _: S) {
         let source = self.source;
         let blocks = self.values.chunks_exact_mut(CLUSTERS * source.width);
-        let places = self.places.chunks_exact_mut(CLUSTERS);
+        let bounds = self.bounds.chunks_exact_mut(CLUSTERS);
         let rows = (self.first..).step_by(SUPER_CLUSTER);
-        for (((values, places), centre), first) in blocks.zip(places).zip(self.centres).zip(rows) {
-            *centre = locate(source.position, first, places);
+        for (((values, bounds), place), first) in blocks.zip(bounds).zip(self.places).zip(rows) {
+            *place = locate(source, first, bounds);
+            let centre = place.centre;
             let rows = (first..).step_by(CLUSTER);
             for (block, first) in values.chunks_exact_mut(source.width).zip(rows) {
                 let (geometry, own) = block.split_at_mut(GEOMETRY * CLUSTER);
@@ -271,32 +295,32 @@ fn eight(column: &[f64], first: usize, missing: f64) -> [f64; CLUSTER] {
     values
 }
 
-/// Where a super-cluster's clusters are; returns the centre of them all. Positions that are not finite count for nothing.
+/// Where a super-cluster is, and the bounds of its clusters. Positions that are not finite count for nothing.
 #[inline(always)]
-fn locate(position: [&[f64]; 3], first: usize, places: &mut [Place]) -> Vec3d {
-    let mut centre = [0.0; 3];
+fn locate(source: &Source, first: usize, bounds: &mut [Bounds]) -> Place {
+    let mut place = Place { centre: Vec3d::zeros(), half: [0.0; 3] };
     for d in 0..3 {
-        let (mut lowest, mut highest) = ([f64::INFINITY; CLUSTER], [f64::NEG_INFINITY; CLUSTER]);
-        for (k, place) in places.iter_mut().enumerate() {
-            let values = eight(position[d], first + k * CLUSTER, f64::NAN);
-            let lower = values.map(|x| if x.abs() < f64::INFINITY { x } else { f64::INFINITY });
-            let upper = values.map(|x| if x.abs() < f64::INFINITY { x } else { f64::NEG_INFINITY });
-            for lane in 0..CLUSTER {
-                lowest[lane] = if lower[lane] < lowest[lane] { lower[lane] } else { lowest[lane] };
-                highest[lane] = if upper[lane] > highest[lane] { upper[lane] } else { highest[lane] };
-            }
-            let (lower, upper) = (least(lower), -least(upper.map(|x| -x)));
-            if lower <= upper {
-                place.middle[d] = 0.5 * (lower + upper);
-                place.half[d] = 0.5 * (upper - lower);
-            }
+        let (mut lower, mut upper) = ([f64::INFINITY; CLUSTERS], [f64::NEG_INFINITY; CLUSTERS]);
+        for k in 0..CLUSTERS {
+            let values = eight(source.position[d], first + k * CLUSTER, f64::NAN);
+            lower[k] = least(values.map(|x| if x.abs() < f64::INFINITY { x } else { f64::INFINITY }));
+            upper[k] = -least(values.map(|x| if x.abs() < f64::INFINITY { -x } else { f64::INFINITY }));
         }
-        let (lowest, highest) = (least(lowest), -least(highest.map(|x| -x)));
+        let (lowest, highest) = (least(lower), -least(upper.map(|x| -x)));
         if lowest <= highest {
-            centre[d] = 0.5 * (lowest + highest);
+            place.centre[d] = 0.5 * (lowest + highest);
+            place.half[d] = 0.5 * (highest - lowest);
+        }
+        for (k, bounds) in bounds.iter_mut().enumerate() {
+            bounds.values[Bounds::LOWER + d] = ((lower[k] - place.centre[d]) * source.scale) as f32;
+            bounds.values[Bounds::UPPER + d] = ((upper[k] - place.centre[d]) * source.scale) as f32;
         }
     }
-    centre.into()
+    for (k, bounds) in bounds.iter_mut().enumerate() {
+        let radii = eight(source.radius, first + k * CLUSTER, 0.0);
+        bounds.values[Bounds::REACH] = (-least(radii.map(|radius| -radius)) * source.scale) as f32;
+    }
+    place
 }
 
 /// The least of eight numbers.

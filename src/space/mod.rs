@@ -33,7 +33,7 @@ pub struct SimulationBox {
 /// The nearest whole number. Below 2^51 by the sum with 1.5 * 2^52, whose last digit is 1: without an instruction for it,
 /// which not every processor has, rounding is a call of the mathematical library.
 #[inline(always)]
-fn rounded(number: f64) -> f64 {
+pub fn rounded(number: f64) -> f64 {
     const MAGIC: f64 = 1.5 * (1u64 << 52) as f64;
     if number.abs() < (1u64 << 51) as f64 { (number + MAGIC) - MAGIC } else { number.round() }
 }

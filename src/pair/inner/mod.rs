@@ -1,10 +1,11 @@
 //! The inner loops, once for all laws: clusters against clusters, and particles against their own lists.
 
 mod clusters;
+mod near;
 mod particles;
 
 use super::lane::{Scalar, Task};
-use super::law::{Columns, PairLaw, Parity, Sum};
+use super::law::{Columns, PairLaw, Parity, Reduction, Sum};
 use super::pack::Packed;
 use super::real::Real;
 use super::sums::ChunkSums;
@@ -69,6 +70,18 @@ const fn two_sided(sums: &[Sum]) -> bool {
     false
 }
 
+/// Whether what changes its sign is summed.
+const fn odd_are_sums(sums: &[Sum]) -> bool {
+    let mut k = 0;
+    while k < sums.len() {
+        if matches!(sums[k].parity, Parity::Odd) && !matches!(sums[k].reduction, Reduction::Sum) {
+            return false;
+        }
+        k += 1;
+    }
+    true
+}
+
 /// The nearest image of each lane's separation; `periods` and `inverse` are 0 where open.
 #[inline(always)]
 fn nearest<R: Real>(r: Vec3<R>, periods: Vec3<R>, inverse: Vec3<R>) -> Vec3<R> {
@@ -88,6 +101,16 @@ fn nothing<L: PairLaw, R: Real>(token: R::Token) -> L::Sums<R> {
     )
 }
 
+/// What the lanes of a mask were given; of the others, what no pair gives.
+#[inline(always)]
+fn masked<L: PairLaw, R: Real>(token: R::Token, mask: R::Mask, given: L::Sums<R>) -> L::Sums<R> {
+    given.zip(
+        given,
+        #[inline(always)]
+        |c, given, _| R::select(mask, given, R::literal(token, L::SUMS[c].reduction.identity())),
+    )
+}
+
 /// The totals with what the lanes of a mask were given.
 #[inline(always)]
 fn collected<L: PairLaw, R: Real>(mask: R::Mask, given: L::Sums<R>, totals: L::Sums<R>) -> L::Sums<R> {
@@ -98,19 +121,33 @@ fn collected<L: PairLaw, R: Real>(mask: R::Mask, given: L::Sums<R>, totals: L::S
     )
 }
 
-/// What j gets of a pair of which i was given `given`; `second` evaluates what no symmetry tells.
+/// Two totals as one.
 #[inline(always)]
-fn reaction<L: PairLaw, R: Real>(given: L::Sums<R>, second: impl FnOnce() -> L::Sums<R>) -> L::Sums<R> {
+fn joined<L: PairLaw, R: Real>(totals: L::Sums<R>, more: L::Sums<R>) -> L::Sums<R> {
+    totals.zip(
+        more,
+        #[inline(always)]
+        |c, total, more| L::SUMS[c].reduction.join(total, more),
+    )
+}
+
+/// What the pairs in a mask give to j, but for the sign of what is odd, which must be a sum: what they gave to i, or what
+/// `second` evaluates where no symmetry tells.
+#[inline(always)]
+fn reaction<L: PairLaw, R: Real>(
+    token: R::Token,
+    mask: R::Mask,
+    given: L::Sums<R>,
+    second: impl FnOnce() -> L::Sums<R>,
+) -> L::Sums<R> {
+    const { assert!(odd_are_sums(L::SUMS), "what is odd under exchange can only be summed") };
     let own = if const { two_sided(L::SUMS) } { second() } else { given };
-    own.zip(
+    let reaction = own.zip(
         given,
         #[inline(always)]
-        |c, own, given| match L::SUMS[c].parity {
-            Parity::Even => given,
-            Parity::Odd => -given,
-            Parity::Neither => own,
-        },
-    )
+        |c, own, given| if L::SUMS[c].parity == Parity::Neither { own } else { given },
+    );
+    masked::<L, R>(token, mask, reaction)
 }
 
 /// A vector made component by component.

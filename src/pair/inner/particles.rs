@@ -3,7 +3,7 @@
 use super::{Shared, collected, nothing, reaction, vector};
 use crate::neighbors::{CLUSTER, ParticleList, SUPER_CLUSTER};
 use crate::pair::lane::{Lanes, Scalar};
-use crate::pair::law::{Columns, Cutoff, PairLaw};
+use crate::pair::law::{Columns, Cutoff, PairLaw, Parity};
 use crate::pair::pack::GEOMETRY;
 use crate::pair::real::Real;
 use crate::pair::sums::ChunkSums;
@@ -81,20 +81,22 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
             sums.lane_pairs += lanes as u64;
             if shared.symmetric {
                 let back = reaction::<L, R<T, S>>(
+                    simd,
+                    mask_j,
                     given,
                     #[inline(always)]
                     || L::interact::<R<T, S>>(simd, parameters, j, i, -r, r2),
                 );
-                let back = collected::<L, R<T, S>>(mask_j, back, none).to_columns();
+                let back = back.to_columns();
                 for (lane, &j) in
                     some.iter().enumerate().filter(|(_, j)| shared.owned.contains(&(**j as usize)))
                 {
                     let target = sums.blocks.cluster_mut(j as usize / CLUSTER);
                     for c in 0..L::SUMS.len() {
-                        let reduction = L::SUMS[c].reduction;
-                        let value = back.as_ref()[c];
+                        let (reduction, odd) = (L::SUMS[c].reduction, L::SUMS[c].parity == Parity::Odd);
+                        let value = back.as_ref()[c].lanes()[lane].to_f64();
                         let total = &mut target[c * CLUSTER + j as usize % CLUSTER];
-                        *total = reduction.join(*total, value.lanes()[lane].to_f64());
+                        *total = reduction.join(*total, if odd { -value } else { value });
                     }
                 }
             }
