@@ -1,8 +1,11 @@
 //! How long a list may be reused: its radii are wider by a skin, and no pair can cross it unnoticed.
 
 use super::Radii;
+use crate::pair::Instructions;
+use crate::pair::lane::{Task, dispatch};
 use crate::particles::{Field, Particles};
 use crate::space::{SimulationBox, Vec3d};
+use fearless_simd::{Simd, f64x8, prelude::*};
 use rayon::prelude::*;
 
 /// The skin of a list, and the particles as they were when the list was built.
@@ -79,13 +82,12 @@ impl Skin {
         if built.periods != bx.periods() || built.id[..] != particles.id[owned.clone()] {
             return f64::INFINITY;
         }
-        // without a look at images, which makes it no less
-        let at_most = match radius {
-            Radii::All(radius) => built.farthest(particles) * 2.0 / radius,
-            Radii::Each(_) => f64::INFINITY,
-        };
-        if at_most <= self.fraction {
-            return at_most;
+        if let Radii::All(radius) = radius
+            && built.radius.len() == 1
+            && built.radius[0] > 0.0
+        {
+            let grown = (radius - built.radius[0]).max(0.0);
+            return 2.0 * (built.farthest(particles) + grown) / built.radius[0];
         }
         let used = |(k, row): (usize, usize)| {
             let moved = bx.shortest(built.moved(k, particles.vector_at(Field::Position, row))).norm();
@@ -114,26 +116,74 @@ impl Built {
         now - Vec3d::new(self.position[0][k], self.position[1][k], self.position[2][k])
     }
 
-    /// The farthest that a particle has come, images not looked at; infinite where something is no number.
+    /// The farthest that a particle has come; infinite where something is no number.
     fn farthest(&self, particles: &Particles) -> f64 {
         let owned = particles.owned();
         let now = particles.vector(Field::Position).map(|column| &column[owned.clone()]);
+        let period = [0, 1, 2].map(|d| Some(self.periods[d]).filter(|period| period.is_finite()));
         let farthest = |piece: usize| {
             let rows = piece * PIECE..owned.len().min((piece + 1) * PIECE);
-            let [x, y, z] =
-                [0, 1, 2].map(|d| now[d][rows.clone()].iter().zip(&self.position[d][rows.clone()]));
-            let (mut squares, mut poison) = ([0.0f64; 8], [0.0f64; 8]);
-            for (k, (((x, a), (y, b)), (z, c))) in x.zip(y).zip(z).enumerate() {
-                let square = (x - a) * (x - a) + (y - b) * (y - b) + (z - c) * (z - c);
-                let most = &mut squares[k % 8];
-                *most = if square > *most { square } else { *most };
-                poison[k % 8] += 0.0 * square;
-            }
-            let sound = poison.into_iter().sum::<f64>() == 0.0;
-            if sound { squares.into_iter().fold(0.0, f64::max) } else { f64::INFINITY }
+            let columns = [0, 1, 2].map(|d| Column {
+                now: &now[d][rows.clone()],
+                then: &self.position[d][rows.clone()],
+                period: period[d].unwrap_or(0.0),
+                frequency: period[d].map_or(0.0, |period| 1.0 / period),
+            });
+            dispatch(Instructions::Best, Farthest { columns })
         };
         let pieces = (0..owned.len().div_ceil(PIECE)).into_par_iter();
         pieces.map(farthest).reduce(|| 0.0, f64::max).sqrt()
+    }
+}
+
+/// One dimension of where particles are and were; period and frequency are 0 where open.
+#[derive(Clone, Copy)]
+struct Column<'a> {
+    now: &'a [f64],
+    then: &'a [f64],
+    period: f64,
+    frequency: f64,
+}
+
+/// The largest square of a way from then to now, to the nearest image; infinite where something is no number.
+struct Farthest<'a> {
+    columns: [Column<'a>; 3],
+}
+
+impl Task for Farthest<'_> {
+    type Output = f64;
+    type Scalar = f64;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> f64 {
+        const LANES: usize = 8;
+        let count = self.columns[0].now.len();
+        let (mut most, mut poison) = (f64x8::splat(simd, 0.0), f64x8::splat(simd, 0.0));
+        for first in (0..count).step_by(LANES) {
+            let mut square = f64x8::splat(simd, 0.0);
+            for column in &self.columns {
+                let mut way = eight(simd, column.now, first) - eight(simd, column.then, first);
+                way = way - (way * column.frequency).round_ties_even() * column.period;
+                square = way.mul_add(way, square);
+            }
+            most = most.max(square);
+            poison = square.mul_add(0.0, poison);
+        }
+        let sound = poison.as_slice().iter().sum::<f64>() == 0.0;
+        if sound { most.as_slice().iter().copied().fold(0.0, f64::max) } else { f64::INFINITY }
+    }
+}
+
+/// Eight values of a column, and zeros beyond its end.
+#[inline(always)]
+fn eight<S: Simd>(simd: S, column: &[f64], first: usize) -> f64x8<S> {
+    match column.get(first..first + 8) {
+        Some(values) => f64x8::from_slice(simd, values),
+        None => {
+            let mut values = [0.0; 8];
+            values.iter_mut().zip(&column[first..]).for_each(|(value, own)| *value = *own);
+            f64x8::simd_from(simd, values)
+        }
     }
 }
 
