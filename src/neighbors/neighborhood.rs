@@ -77,11 +77,14 @@ impl Neighborhood {
         neighborhood
     }
 
-    /// Other skins, from the next list on, which the next step builds.
+    /// Other skins, from the next list on, which the next step builds. An inner list that is no longer asked for is gone.
     pub fn set_skins(&mut self, skins: Skins) {
         self.outer = Skin::new(skins.outer);
         let prunable = matches!(self.reach, Reach::Cutoff(_)) && self.plan.list == ListKind::Clustered;
         self.inner = skins.inner.filter(|inner| prunable && *inner < skins.outer).map(Skin::new);
+        if self.inner.is_none() {
+            self.pruned = None;
+        }
     }
 
     /// The skins.

@@ -15,8 +15,8 @@ pub struct Costs {
     pub build: f64,
     /// Seconds to prune the inner list.
     pub prune: f64,
-    /// Seconds to sweep the inner list.
-    pub sweep: f64,
+    /// Seconds to sweep the inner list, and to sweep the outer one.
+    pub sweep: [f64; 2],
     /// The skins that these were measured with.
     pub measured: Skins,
     /// The cutoff.
@@ -42,11 +42,24 @@ impl Costs {
         (0.5 * skin * self.cutoff / self.stride).floor().max(1.0)
     }
 
+    /// Seconds to sweep a list of this skin: on the line through both lists that were measured, which does not fall.
+    fn sweep(&self, skin: f64) -> f64 {
+        let outer = self.size(self.measured.outer);
+        let inner = self.size(self.measured.inner.unwrap_or(0.0));
+        let [sweep, wide] = self.sweep;
+        match self.measured.inner {
+            Some(_) if outer > inner => {
+                let slope = ((wide - sweep) / (outer - inner)).clamp(0.0, wide / outer);
+                sweep + slope * (self.size(skin) - inner)
+            }
+            _ => wide * self.size(skin) / outer,
+        }
+    }
+
     /// Seconds per step with these skins.
     fn seconds(&self, skins: Skins) -> f64 {
-        let swept = |skins: Skins| self.size(skins.inner.unwrap_or(skins.outer));
         let outer = self.size(skins.outer) / self.size(self.measured.outer);
-        let sweep = self.sweep * swept(skins) / swept(self.measured);
+        let sweep = self.sweep(skins.inner.unwrap_or(skins.outer));
         // every build prunes too; while the inner list lasts, the outer one need not
         let prune = skins.inner.map_or(0.0, |inner| self.prune * outer / self.steps(inner));
         sweep + prune + self.build * outer / self.steps(skins.outer)
@@ -88,7 +101,7 @@ mod tests {
     const COSTS: Costs = Costs {
         build: 10.0,
         prune: 1.0,
-        sweep: 4.0,
+        sweep: [4.0, 4.5],
         measured: Skins { outer: 0.2, inner: Some(0.06) },
         cutoff: 2.5,
         number_density: 0.8442,
@@ -113,6 +126,19 @@ mod tests {
         assert_eq!(useless.inner, None);
         assert_eq!(Costs { widest: 0.0, ..COSTS }.best(), Skins { outer: 0.0, inner: None });
         assert!(Costs { widest: 0.1, ..COSTS }.best().outer <= 0.1);
+    }
+
+    #[test]
+    fn sweeps_cost_what_was_measured() {
+        assert!((COSTS.sweep(0.06) - 4.0).abs() < 1e-12 && (COSTS.sweep(0.2) - 4.5).abs() < 1e-12);
+        assert!(COSTS.sweep(0.4) > 4.5);
+        // what a bad clock says never makes a wider list cheaper, nor dearer than it is large
+        let level = Costs { sweep: [5.0, 4.0], ..COSTS };
+        assert_eq!(level.sweep(0.4), level.sweep(0.06));
+        let steep = Costs { sweep: [1.0, 8.0], ..COSTS };
+        assert!(steep.sweep(0.4) < 8.0 * steep.size(0.4) / steep.size(0.2));
+        let single = Costs { measured: Skins { outer: 0.2, inner: None }, ..COSTS };
+        assert!((single.sweep(0.2) - 4.5).abs() < 1e-12);
     }
 
     #[test]
