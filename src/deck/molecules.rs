@@ -193,7 +193,9 @@ impl Deck<'_> {
     /// What is beyond the cutoff is even only where the box goes on.
     fn periodic_tail(&mut self, plan: &Plan, interaction: &InteractionPlan) {
         let tail = matches!(&interaction.law, Some(Interaction::LennardJones(law)) if law.tail);
-        if tail && plan.space.boundary != [Boundary::Periodic; 3] {
+        // the box of a file is known when it has been read
+        let known = !matches!(plan.start, StartPlan::File(_));
+        if tail && known && plan.space.boundary != [Boundary::Periodic; 3] {
             let message = "a tail needs an even density beyond the cutoff, and the box is open".into();
             let help = "write boundary = \"periodic\" in [space], or tail = false";
             self.report(self.place(LENNARD_JONES, "tail"), message, help);

@@ -18,12 +18,13 @@ mod plummer;
 mod uniform;
 
 use std::ops::Range;
+use std::path::Path;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::comm::Communicator;
-use crate::deck::plan::{FileFormat, Plan, StartPlan};
+use crate::deck::plan::{FileFormat, Interaction, Plan, StartPlan};
 use crate::particles::{Field, Particles};
 use crate::space::{Boundary, SimulationBox, Vec3d};
 use crate::{Error, Result};
@@ -52,6 +53,7 @@ const USUAL_NEIGHBORS: f64 = 100.0;
 pub fn particles(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<(SimulationBox, Particles)> {
     if let StartPlan::File(start) = &plan.start {
         let (bx, mut particles) = file::particles(start, plan, comm, fields)?;
+        endless_where_tailed(plan, &bx, &start.path)?;
         if let Some(temperature) = start.temperature {
             heat(&mut particles, comm, plan.units.boltzmann * temperature, start.seed);
         }
@@ -79,6 +81,23 @@ pub fn particles(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<(
     }
     let bx = enclose(plan, comm, &mut particles);
     Ok((bx, particles))
+}
+
+/// What is beyond the cutoff is even only where the box goes on.
+fn endless_where_tailed(plan: &Plan, bx: &SimulationBox, path: &Path) -> Result<()> {
+    let law = plan.interaction.as_ref().and_then(|interaction| interaction.law.as_ref());
+    match law {
+        Some(Interaction::LennardJones(law)) if law.tail && bx.boundary != [Boundary::Periodic; 3] => {
+            Err(Error::usage(
+                format!(
+                    "a tail needs an even density beyond the cutoff, and the box of {} is open",
+                    path.display()
+                ),
+                "write boundary = \"periodic\" in [space], or tail = false in [interaction.lennard-jones]",
+            ))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Neighbor lists address a rank's rows with 32 bits. The largest share is judged, so that all ranks say the same.
