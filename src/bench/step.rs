@@ -12,7 +12,7 @@ pub(super) fn table(settings: &Settings, comm: &Communicator) -> Result<Table> {
     simulation.choose_step(None);
     crate::run::lists::tune(&mut simulation)?;
     simulation.clock = Clock::new();
-    let mut updates = 0;
+    let (mut updates, built) = (0, simulation.neighborhood.builds());
     for _ in 0..settings.repeats {
         simulation.advance(simulation.next_step)?;
         updates += simulation.particles.owned().len() as u64;
@@ -38,6 +38,7 @@ pub(super) fn table(settings: &Settings, comm: &Communicator) -> Result<Table> {
     table.remarks.extend([
         ("updates per second", Cell::Number(phases.rate(), 0)),
         ("updates per second and core", Cell::Number(phases.rate_per_core(), 0)),
+        ("lists built", Cell::Number((simulation.neighborhood.builds() - built) as f64, 0)),
         ("peak memory per particle in bytes", Cell::Number(memory[0] as f64 / particles[0].max(1) as f64, 0)),
     ]);
     Ok(table)
