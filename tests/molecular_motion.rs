@@ -285,6 +285,28 @@ fn a_restart_gives_the_same_bits() {
     }
 }
 
+/// What a clock decided in one run is a number in its checkpoint, not decided again.
+#[test]
+fn a_restart_keeps_the_skins_that_were_chosen() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let deck = liquid(5, "").replace("[neighbors]\n        skin = 0.15\n", "");
+    assert!(!deck.contains("skin"));
+    std::fs::write(folder.path().join("deck.toml"), deck).expect("the deck");
+    let every = "output.checkpoint.every_steps=10";
+    run(folder.path(), &["output.directory=whole", every, "run.steps=20", "run.threads=1"], None);
+    for threads in ["run.threads=1", "run.threads=2"] {
+        let again = ["output.directory=again", "output.overwrite=true", every, "run.steps=20", threads];
+        run(folder.path(), &again, Some("whole/checkpoint-000010.h5"));
+        let [whole, again] =
+            ["whole", "again"].map(|name| state(&folder.path().join(name).join("checkpoint-000020.h5")));
+        let apart = whole.iter().zip(&again).flat_map(|(a, b)| a.1.iter().zip(&b.1));
+        let apart = apart.map(|(a, b)| (f64::from_bits(*a) - f64::from_bits(*b)).abs()).fold(0.0, f64::max);
+        assert!(apart < 1e-9, "{threads}: {apart:e}");
+        // the order of sums over half lists is that of the threads
+        assert!(whole == again || threads != "run.threads=1", "{threads}");
+    }
+}
+
 #[test]
 fn a_step_that_cannot_be_done_is_taken_back() {
     const FIELDS: &[Field] = &[Field::Position, Field::Velocity, Field::Acceleration];
