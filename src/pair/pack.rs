@@ -162,6 +162,15 @@ impl<'a, T: Scalar> Packed<'a, T> {
         &self.bounds[cluster]
     }
 
+    /// The longest reach of a cluster's particles, in the unit of the bounds.
+    #[inline(always)]
+    pub fn cluster_reach(&self, cluster: usize) -> f32 {
+        match self.cutoff {
+            Cutoff::Common => (self.largest / self.unit) as f32,
+            Cutoff::Own | Cutoff::Either => self.bounds[cluster].values[Bounds::REACH],
+        }
+    }
+
     /// The longest reach that pairs of a super-cluster's particles may have; on half lists (`symmetric`) it may be that
     /// of j, whichever side the law's cutoff is on.
     fn reach(&self, super_cluster: usize, symmetric: bool) -> f64 {

@@ -227,7 +227,7 @@ impl Near {
     ) -> RowBounds<S> {
         let row = cluster % CLUSTERS * CLUSTER + first;
         let nothing = f32x16::splat(simd, 0.0);
-        let reach = f32x16::splat(simd, packed.bounds(cluster).values[Bounds::REACH]);
+        let reach = f32x16::splat(simd, packed.cluster_reach(cluster));
         let mut bounds = RowBounds { lower: [nothing; 3], upper: [nothing; 3], reach };
         for d in 0..3 {
             let (a, b) = (self.rows[d][row], self.rows[d][row + T::Lanes::<S>::ROWS - 1]);
