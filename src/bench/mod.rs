@@ -33,6 +33,8 @@ pub enum Benchmark {
 pub enum Case {
     /// The Evrard collapse at its start: volume elements and gravity
     Evrard,
+    /// The Sedov explosion at its start: volume elements in a periodic cube
+    Sedov,
     /// The Lennard-Jones liquid of inputs/lj-liquid.toml, whose number of atoms is the next 4 k^3
     Liquid,
 }
@@ -155,6 +157,11 @@ fn simulation(settings: &Settings, comm: &Communicator) -> Result<Simulation> {
             let particles = format!("start.evrard.particles={}", settings.particles);
             let deck = deck::template("evrard").unwrap_or_default();
             ("the deck of the Evrard collapse", deck, vec![particles, "sph.neighbors=100".to_owned()])
+        }
+        Case::Sedov => {
+            let particles = format!("start.sedov.particles={}", settings.particles);
+            let deck = include_str!("../../inputs/sedov.toml").to_owned();
+            ("the deck of the explosion", deck, vec![particles])
         }
         Case::Liquid => {
             let cells = (settings.particles as f64 / 4.0).cbrt().ceil() as u64;

@@ -7,8 +7,15 @@ use super::plan::*;
 use crate::neighbors::ROOM_TO_GROW;
 use crate::space::Boundary;
 
-const CASES: [&str; 6] =
-    ["start.evrard", "start.uniform-box", "start.lattice", "start.random", "start.plummer", "start.file"];
+const CASES: [&str; 7] = [
+    "start.evrard",
+    "start.uniform-box",
+    "start.lattice",
+    "start.random",
+    "start.plummer",
+    "start.sedov",
+    "start.file",
+];
 
 impl Deck<'_> {
     /// The one case; `None` where there is not exactly one, which is reported.
@@ -79,6 +86,16 @@ impl Deck<'_> {
                 velocities: self.named(case, "velocities", Velocities::named, Velocities::Rest),
                 internal_energy: self.number(case, "internal_energy"),
                 seed: self.integer(case, "seed"),
+            }),
+            "start.sedov" => StartPlan::Sedov(SedovStart {
+                particles: self.integer(case, "particles"),
+                arrangement: arrangement(self),
+                seed: self.integer(case, "seed"),
+                edge: self.number(case, "edge"),
+                density: self.number(case, "density"),
+                energy: self.number(case, "energy"),
+                width: self.number(case, "width"),
+                internal_energy: self.number(case, "internal_energy"),
             }),
             _ => {
                 let path = std::path::PathBuf::from(self.text(case, "path"));
@@ -192,16 +209,18 @@ impl Deck<'_> {
 
     pub(super) fn space(&mut self, start: Option<&StartPlan>) -> SpacePlan {
         let boundary = self.boundary();
-        let own = start.and_then(own_lengths);
-        if own.is_some() {
+        let own = start.and_then(own_corners);
+        if let Some([lower, _]) = own {
+            let why = if lower == [0.0; 3] {
+                "the start, whose box goes from 0 to its lengths"
+            } else {
+                "the start, whose box is a cube about the origin"
+            };
             for name in ["lower", "upper"] {
-                self.without_effect("space", name, "the start, whose box goes from 0 to its lengths");
+                self.without_effect("space", name, why);
             }
         }
-        let corners = match own {
-            Some(lengths) => Some([[0.0; 3], lengths]),
-            None => self.corners(),
-        };
+        let corners = own.or_else(|| self.corners());
         let periodic = boundary.contains(&Boundary::Periodic);
         let place = self.place("space", "boundary");
         if periodic && self.section("gravity").is_some() {
@@ -275,6 +294,15 @@ impl Deck<'_> {
             let help = "add [gravity], or write velocities = \"rest\"";
             self.report(place, "a Plummer sphere in equilibrium needs gravity".into(), help);
         }
+        let heated = plan
+            .sph
+            .as_ref()
+            .is_some_and(|sph| matches!(sph.equation_of_state, EquationOfState::IdealGas { .. }));
+        if matches!(plan.start, StartPlan::Sedov(_)) && !heated {
+            let help = "add [sph], with the equation of state of an ideal gas";
+            let message = "an explosion needs a gas that takes up its energy".into();
+            self.report(self.section("start.sedov"), message, help);
+        }
         self.limited_step(plan);
         if let (Some(sph), Some(particles)) = (&plan.sph, plan.particle_count()) {
             self.enough_particles(plan, sph, particles as f64);
@@ -307,7 +335,7 @@ impl Deck<'_> {
             return self.report(counted, message, "use more particles, or fewer `neighbors` in [sph]");
         }
         let Some([lower, upper]) = plan.space.corners else { return };
-        if own_lengths(&plan.start).is_none() {
+        if own_corners(&plan.start).is_none() {
             return;
         }
         let lengths: [f64; 3] = std::array::from_fn(|d| upper[d] - lower[d]);
@@ -333,15 +361,16 @@ impl Deck<'_> {
     }
 }
 
-/// The edges of the box that a start brings along, if it does.
-fn own_lengths(start: &StartPlan) -> Option<[f64; 3]> {
+/// The box that a start brings along, if it does.
+fn own_corners(start: &StartPlan) -> Option<[[f64; 3]; 2]> {
     match start {
-        StartPlan::UniformBox(case) => Some(case.lengths),
-        StartPlan::Random(case) => Some(case.lengths),
+        StartPlan::UniformBox(case) => Some([[0.0; 3], case.lengths]),
+        StartPlan::Random(case) => Some([[0.0; 3], case.lengths]),
         StartPlan::Lattice(case) => {
             let edges = case.kind.edges();
-            Some(std::array::from_fn(|d| case.cells[d] as f64 * edges[d] * case.spacing))
+            Some([[0.0; 3], std::array::from_fn(|d| case.cells[d] as f64 * edges[d] * case.spacing)])
         }
+        StartPlan::Sedov(case) => Some([[-0.5 * case.edge; 3], [0.5 * case.edge; 3]]),
         StartPlan::Evrard(_) | StartPlan::Plummer(_) | StartPlan::File(_) => None,
     }
 }
@@ -354,6 +383,7 @@ impl Plan {
             StartPlan::UniformBox(case) => Some(case.particles),
             StartPlan::Random(case) => Some(case.particles),
             StartPlan::Plummer(case) => Some(case.particles),
+            StartPlan::Sedov(case) => Some(case.particles),
             StartPlan::Lattice(case) => Some(
                 case.cells
                     .iter()

@@ -74,6 +74,18 @@ pub const CASES: &[Case] = &[
         ],
     },
     Case {
+        name: "sedov",
+        title: "Sedov explosion",
+        sections: &["sph"],
+        settings: &[
+            ("run.end_time", "0.06"),
+            ("start.sedov.particles", "64_000"),
+            ("space.boundary", "\"periodic\""),
+            ("output.directory", "\"out/sedov\""),
+            ("output.snapshots.every_time", "0.01"),
+        ],
+    },
+    Case {
         name: "file",
         title: "From a snapshot",
         sections: &["sph", "gravity"],

@@ -48,6 +48,7 @@ fn seed_of(start: &StartPlan) -> u64 {
         StartPlan::Lattice(start) => start.seed,
         StartPlan::Random(start) => start.seed,
         StartPlan::Plummer(start) => start.seed,
+        StartPlan::Sedov(start) => start.seed,
         StartPlan::File(_) => 0,
     }
 }

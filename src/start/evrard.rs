@@ -11,7 +11,7 @@ use std::ops::Range;
 use rand::RngExt;
 
 use super::pattern::Pattern;
-use super::{Layout, random_direction, random_of};
+use super::{InternalEnergy, Layout, random_direction, random_of};
 use crate::deck::plan::{Arrangement, EvrardStart};
 use crate::space::Vec3d;
 
@@ -31,7 +31,7 @@ pub fn layout(start: &EvrardStart, share: Range<u64>) -> Layout {
         positions,
         velocities: None,
         mass: start.mass / count.max(1.0),
-        internal_energy: start.internal_energy,
+        internal_energy: InternalEnergy::Even(start.internal_energy),
         volume_of: Box::new(move |position, neighbors| {
             // About the center N (r/R)^2 = neighbors gives the ball; the local density takes over where both agree.
             let innermost = 2.0 / 3.0 * radius * (neighbors / count).sqrt();

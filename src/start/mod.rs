@@ -15,6 +15,7 @@ mod glass;
 mod noise;
 mod pattern;
 mod plummer;
+mod sedov;
 mod uniform;
 
 use std::ops::Range;
@@ -35,9 +36,17 @@ struct Layout {
     /// `None`: at rest.
     velocities: Option<Vec<Vec3d>>,
     mass: f64,
-    internal_energy: f64,
+    internal_energy: InternalEnergy,
     /// Volume of a ball about a position that holds so many particles, in the continuum the case stands for.
     volume_of: Box<VolumeOf>,
+}
+
+/// Specific internal energies.
+enum InternalEnergy {
+    /// The same for all.
+    Even(f64),
+    /// One a particle.
+    Each(Vec<f64>),
 }
 
 type VolumeOf = dyn Fn(&Vec3d, f64) -> f64;
@@ -72,6 +81,7 @@ pub fn particles(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<(
             plan.gravity.as_ref().map_or(1.0, |gravity| gravity.constant),
             share.clone(),
         ),
+        StartPlan::Sedov(start) => sedov::layout(start, plan.space.corners, share.clone()),
         StartPlan::File(_) => unreachable!("a file has been dealt with above"),
     };
     let mut particles = rows(layout, share.start, plan, fields);
@@ -117,7 +127,7 @@ fn thermal(start: &StartPlan) -> Option<(f64, u64)> {
         StartPlan::UniformBox(start) => Some((start.temperature, start.seed)),
         StartPlan::Lattice(start) => Some((start.temperature, start.seed)),
         StartPlan::Random(start) => Some((start.temperature, start.seed)),
-        StartPlan::Evrard(_) | StartPlan::Plummer(_) | StartPlan::File(_) => None,
+        StartPlan::Evrard(_) | StartPlan::Plummer(_) | StartPlan::Sedov(_) | StartPlan::File(_) => None,
     }
 }
 
@@ -174,6 +184,7 @@ pub fn count(start: &StartPlan) -> Option<u64> {
         StartPlan::Lattice(start) => start.cells.iter().product::<u64>() * start.kind.particles_per_cell(),
         StartPlan::Random(start) => start.particles,
         StartPlan::Plummer(start) => start.particles,
+        StartPlan::Sedov(start) => uniform::count(&start.gas()),
         StartPlan::File(_) => return None,
     })
 }
@@ -270,7 +281,13 @@ fn rows(layout: Layout, first_id: u64, plan: &Plan, fields: &[Field]) -> Particl
         }
     }
     fill(&mut particles, Field::Mass, layout.mass);
-    fill(&mut particles, Field::InternalEnergy, layout.internal_energy);
+    match layout.internal_energy {
+        InternalEnergy::Even(energy) => fill(&mut particles, Field::InternalEnergy, energy),
+        InternalEnergy::Each(energies) if particles.has(Field::InternalEnergy) => {
+            particles.scalar_mut(Field::InternalEnergy).copy_from_slice(&energies);
+        }
+        InternalEnergy::Each(_) => {}
+    }
     fill_common(&mut particles, plan);
     particles
 }

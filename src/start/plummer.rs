@@ -7,7 +7,7 @@ use std::ops::Range;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::{Layout, random_direction, random_of};
+use super::{InternalEnergy, Layout, random_direction, random_of};
 use crate::deck::plan::{PlummerStart, Velocities};
 use crate::space::Vec3d;
 
@@ -40,7 +40,7 @@ pub fn layout(start: &PlummerStart, constant: f64, share: Range<u64>) -> Layout 
         positions,
         velocities: moving.then_some(velocities),
         mass: start.mass / count,
-        internal_energy: start.internal_energy,
+        internal_energy: InternalEnergy::Even(start.internal_energy),
         volume_of: Box::new(move |position, neighbors| {
             let squared = position.norm_squared() / radius.powi(2);
             let density = 3.0 * count / (4.0 * PI * radius.powi(3)) * (1.0 + squared).powf(-2.5);

@@ -136,6 +136,22 @@ fn any_start() -> impl Strategy<Value = (StartPlan, SpacePlan)> {
                 RandomStart { particles, lengths, density, internal_energy: 0.1, temperature: 0.0, seed: 9 };
             (StartPlan::Random(start), periodic(lengths))
         }),
+        (1u64..600, arrangement(), any::<u64>(), 0.0f64..0.5).prop_map(
+            move |(particles, arrangement, seed, width)| {
+                let (energy, width) = (2.0, width + 0.01);
+                let start = SedovStart {
+                    particles,
+                    arrangement,
+                    seed,
+                    edge: 2.0,
+                    density,
+                    energy,
+                    width,
+                    internal_energy: 0.1,
+                };
+                (StartPlan::Sedov(start), periodic([2.0; 3]))
+            }
+        ),
         (count, any::<bool>()).prop_map(move |(particles, rest)| {
             let velocities = if rest { Velocities::Rest } else { Velocities::Equilibrium };
             let start =

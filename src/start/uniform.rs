@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::pattern::Pattern;
-use super::{Layout, glass, normal, random_of, random_point};
+use super::{InternalEnergy, Layout, glass, normal, random_of, random_point};
 use crate::deck::plan::{Arrangement, LatticeStart, RandomStart, UniformBoxStart};
 use crate::space::Vec3d;
 
@@ -14,7 +14,7 @@ const TILE_EDGE: f64 = 16.0;
 const TILE_POINTS: u64 = 512;
 
 /// Lower and upper corner of the plan's box, if it has one.
-type Corners = Option<[[f64; 3]; 2]>;
+pub type Corners = Option<[[f64; 3]; 2]>;
 
 /// Number of particles of a uniform box: exact for independent positions, within one a tile for a glass, rounded to
 /// whole cells for a lattice.
@@ -33,28 +33,60 @@ pub fn count(start: &UniformBoxStart) -> u64 {
 
 /// `[start.uniform-box]`
 pub fn uniform_box(start: &UniformBoxStart, corners: Corners, share: Range<u64>) -> Layout {
-    let (lower, lengths) = extent(corners, start.lengths);
-    let total = count(start);
-    let positions = match start.arrangement {
-        Arrangement::Random => independent(start.seed, lower, lengths, share),
-        Arrangement::Glass => {
-            let tiles = tiles(start);
-            let cell = cells_to_edges(lengths, tiles);
-            let points = glass::relaxed(tile_points(start) as usize, cell, start.seed);
-            let points = points.iter().map(|point| point.component_div(&cell)).collect();
-            repeated(&Pattern { cell, points }, tiles, lower, share)
-        }
-        lattice => match Pattern::lattice_of(lattice) {
+    filled(start, &Filling::new(start, corners), share)
+}
+
+/// The particles of a range of ids, laid out as `filling` has it.
+pub fn filled(start: &UniformBoxStart, filling: &Filling, share: Range<u64>) -> Layout {
+    let positions = share.map(|id| filling.position(id)).collect();
+    let (total, lengths) = (count(start), Vec3d::from(start.lengths));
+    even(positions, total, start.density * lengths.product(), lengths, start.internal_energy)
+}
+
+/// How the particles of a box are laid out.
+pub struct Filling {
+    lower: Vec3d,
+    lengths: Vec3d,
+    /// A pattern and how often it is repeated per dimension; `None` for independent positions.
+    repeated: Option<(Pattern, [u64; 3])>,
+    seed: u64,
+}
+
+impl Filling {
+    /// That of `[start.uniform-box]`.
+    pub fn new(start: &UniformBoxStart, corners: Corners) -> Self {
+        let (lower, lengths) = extent(corners, start.lengths);
+        let repeated = match start.arrangement {
+            Arrangement::Random => None,
+            Arrangement::Glass => {
+                let tiles = tiles(start);
+                let cell = cells_to_edges(lengths, tiles);
+                let points = glass::relaxed(tile_points(start) as usize, cell, start.seed);
+                let points = points.iter().map(|point| point.component_div(&cell)).collect();
+                Some((Pattern { cell, points }, tiles))
+            }
             // The cell is strained a little so that a whole number of them fills the box.
-            Some(mut pattern) => {
+            lattice => Pattern::lattice_of(lattice).map(|mut pattern| {
                 let cells = lattice_cells(start, &pattern);
                 pattern.cell = cells_to_edges(lengths, cells);
-                repeated(&pattern, cells, lower, share)
-            }
-            None => unreachable!("every arrangement but glass and random is a lattice"),
-        },
-    };
-    even(positions, total, start.density * lengths.product(), lengths, start.internal_energy)
+                (pattern, cells)
+            }),
+        };
+        Self { lower, lengths, repeated, seed: start.seed }
+    }
+
+    /// The middle of the box.
+    pub fn middle(&self) -> Vec3d {
+        self.lower + self.lengths * 0.5
+    }
+
+    /// Where the particle of an id is.
+    pub fn position(&self, id: u64) -> Vec3d {
+        match &self.repeated {
+            Some((pattern, cells)) => place(pattern, *cells, self.lower, id),
+            None => independent(self.seed, self.lower, self.lengths, id),
+        }
+    }
 }
 
 /// `[start.lattice]`
@@ -64,7 +96,7 @@ pub fn lattice(start: &LatticeStart, corners: Corners, share: Range<u64>) -> Lay
     let lengths =
         pattern.cell.zip_map(&Vec3d::from(start.cells.map(|c| c as f64)), |edge, cells| edge * cells);
     let lower = extent(corners, lengths.into()).0;
-    let mut positions = repeated(&pattern, start.cells, lower, share.clone());
+    let mut positions: Vec<Vec3d> = share.clone().map(|id| place(&pattern, start.cells, lower, id)).collect();
     if start.jitter > 0.0 {
         for (position, id) in positions.iter_mut().zip(share) {
             *position += normal(&mut random_of(start.seed, id)) * (start.jitter * start.spacing);
@@ -77,7 +109,7 @@ pub fn lattice(start: &LatticeStart, corners: Corners, share: Range<u64>) -> Lay
 /// `[start.random]`
 pub fn random(start: &RandomStart, corners: Corners, share: Range<u64>) -> Layout {
     let (lower, lengths) = extent(corners, start.lengths);
-    let positions = independent(start.seed, lower, lengths, share);
+    let positions = share.map(|id| independent(start.seed, lower, lengths, id)).collect();
     even(positions, start.particles, start.density * lengths.product(), lengths, start.internal_energy)
 }
 
@@ -92,26 +124,22 @@ fn even(positions: Vec<Vec3d>, total: u64, mass: f64, lengths: Vec3d, internal_e
         positions,
         velocities: None,
         mass: mass / total,
-        internal_energy,
+        internal_energy: InternalEnergy::Even(internal_energy),
         volume_of: Box::new(move |_, neighbors| neighbors * volume),
     }
 }
 
-fn independent(seed: u64, lower: Vec3d, lengths: Vec3d, share: Range<u64>) -> Vec<Vec3d> {
-    share.map(|id| random_point(&mut random_of(seed, id), lower, lengths)).collect()
+fn independent(seed: u64, lower: Vec3d, lengths: Vec3d, id: u64) -> Vec3d {
+    random_point(&mut random_of(seed, id), lower, lengths)
 }
 
-/// The particles of a range of ids of a pattern repeated `cells` times from `lower` on, cell by cell.
-fn repeated(pattern: &Pattern, cells: [u64; 3], lower: Vec3d, share: Range<u64>) -> Vec<Vec3d> {
+/// Where the particle of an id is in a pattern repeated `cells` times from `lower` on, cell by cell.
+fn place(pattern: &Pattern, cells: [u64; 3], lower: Vec3d, id: u64) -> Vec3d {
     let per_cell = pattern.points.len() as u64;
-    share
-        .map(|id| {
-            let cell = id / per_cell;
-            let place = [cell / (cells[1] * cells[2]), cell / cells[2] % cells[1], cell % cells[2]];
-            let corner = Vec3d::from(place.map(|c| c as f64));
-            lower + (corner + pattern.points[(id % per_cell) as usize]).component_mul(&pattern.cell)
-        })
-        .collect()
+    let cell = id / per_cell;
+    let corner = [cell / (cells[1] * cells[2]), cell / cells[2] % cells[1], cell % cells[2]];
+    let corner = Vec3d::from(corner.map(|c| c as f64));
+    lower + (corner + pattern.points[(id % per_cell) as usize]).component_mul(&pattern.cell)
 }
 
 fn cells_to_edges(lengths: Vec3d, cells: [u64; 3]) -> Vec3d {

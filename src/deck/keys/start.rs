@@ -134,6 +134,39 @@ pub(super) const SECTIONS: &[Section] = &[
         ],
     ),
     section(
+        "start.sedov",
+        "A point explosion in a cube of cold gas about the origin, at rest.",
+        &[
+            PARTICLES,
+            key("edge", quantity(POSITIVE, Dimension::Length), Default::Value("1.0"), "Edge of the cube.")
+                .also(&["length", "lengths", "size", "box", "box_size"]),
+            key(
+                "density",
+                quantity(POSITIVE, Dimension::Density),
+                Default::Value("1.0"),
+                "Mass density of the gas.",
+            )
+            .also(&["rho"]),
+            key("energy", number(POSITIVE), Default::Value("1.0"), "Energy of the explosion.").also(&["e"]),
+            key(
+                "width",
+                quantity(POSITIVE, Dimension::Length),
+                Default::Value("0.1"),
+                "Where that energy, spread as exp(-(r/width)^2), has fallen to 1/e.",
+            )
+            .also(&["radius", "sigma"]),
+            key(
+                "internal_energy",
+                number(NOT_NEGATIVE),
+                Default::Value("1e-8"),
+                "Specific internal energy of the gas before.",
+            )
+            .also(&["u"]),
+            ARRANGEMENT,
+            SEED,
+        ],
+    ),
+    section(
         "start.file",
         "Particles from a file: HDF5 of SWIFT's or Gadget's layout, LAMMPS data, GROMACS .gro, extended XYZ.",
         &[

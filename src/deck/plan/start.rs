@@ -71,6 +71,8 @@ pub enum StartPlan {
     Random(RandomStart),
     /// A Plummer sphere.
     Plummer(PlummerStart),
+    /// A point explosion in a cube of cold gas (Sedov 1946, Taylor 1950).
+    Sedov(SedovStart),
     /// Particles from a file.
     File(FileStart),
 }
@@ -174,6 +176,42 @@ pub struct PlummerStart {
     pub internal_energy: f64,
     /// Seed of the random numbers.
     pub seed: u64,
+}
+
+/// `[start.sedov]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SedovStart {
+    /// Number of particles, >= 1; an arrangement may round it to what it can lay out.
+    pub particles: u64,
+    /// The layout.
+    pub arrangement: Arrangement,
+    /// Seed of the random numbers.
+    pub seed: u64,
+    /// Edge of the cube about the origin, > 0.
+    pub edge: f64,
+    /// Mass density, > 0.
+    pub density: f64,
+    /// Energy of the explosion, > 0.
+    pub energy: f64,
+    /// Distance at which its energy density has fallen to 1/e of that at the center, > 0.
+    pub width: f64,
+    /// Specific internal energy of the gas before the explosion, >= 0.
+    pub internal_energy: f64,
+}
+
+impl SedovStart {
+    /// The gas before the explosion.
+    pub fn gas(&self) -> UniformBoxStart {
+        UniformBoxStart {
+            particles: self.particles,
+            lengths: [self.edge; 3],
+            density: self.density,
+            internal_energy: self.internal_energy,
+            temperature: 0.0,
+            arrangement: self.arrangement,
+            seed: self.seed,
+        }
+    }
 }
 
 choice! {
