@@ -50,8 +50,9 @@ pub fn run_local<R: Send>(ranks: usize, work: impl Fn(Communicator) -> R + Sync)
                 let (shared, work) = (Arc::clone(&shared), &work);
                 scope.spawn(move || {
                     let member = Member { rank, shared: Arc::clone(&shared) };
-                    let outcome =
-                        catch_unwind(AssertUnwindSafe(|| work(Communicator(Ranks::Local(Arc::new(member))))));
+                    let outcome = catch_unwind(AssertUnwindSafe(|| {
+                        work(Communicator::new(Ranks::Local(Arc::new(member))))
+                    }));
                     shared.depart(outcome.is_err());
                     outcome
                 })

@@ -10,10 +10,12 @@ mod mpi;
 #[cfg(not(feature = "mpi"))]
 #[path = "absent.rs"]
 mod mpi;
+pub mod traffic;
 
 use crate::{Error, Result};
 use bytemuck::Pod;
 use std::sync::Arc;
+use traffic::{Meter, Traffic};
 
 pub use local::run_local;
 
@@ -22,7 +24,10 @@ const SHARED_REDUCTION: usize = 4096;
 
 /// The ranks that work on one run, and which of them this is.
 #[derive(Clone)]
-pub struct Communicator(Ranks);
+pub struct Communicator {
+    ranks: Ranks,
+    meter: Arc<Meter>,
+}
 
 #[derive(Clone)]
 enum Ranks {
@@ -40,7 +45,7 @@ impl Number for i64 {}
 /// Calls the same function of whichever kind of ranks there is.
 macro_rules! on_ranks {
     ($self:ident, $ranks:ident => $call:expr) => {
-        match &$self.0 {
+        match &$self.ranks {
             Ranks::Local($ranks) => $call,
             Ranks::World($ranks) => $call,
         }
@@ -48,6 +53,10 @@ macro_rules! on_ranks {
 }
 
 impl Communicator {
+    fn new(ranks: Ranks) -> Self {
+        Self { ranks, meter: Arc::default() }
+    }
+
     /// All processes that were started together (by `mpirun` and its like); alone, a communicator of size one.
     ///
     /// MPI is initialized by the first call and finalized when the last clone is dropped. With more than one rank, a
@@ -57,12 +66,12 @@ impl Communicator {
     /// [`Error::Usage`] when MPI was finalized before, cannot be used beside threads, or is not built in although
     /// several processes were started together.
     pub fn world() -> Result<Self> {
-        mpi::world().map(Self)
+        mpi::world().map(Self::new)
     }
 
     /// One rank alone.
     pub fn solo() -> Self {
-        Self(Ranks::Local(Arc::new(local::Member::solo())))
+        Self::new(Ranks::Local(Arc::new(local::Member::solo())))
     }
 
     /// Which rank this is, below [`Self::size`].
@@ -78,6 +87,11 @@ impl Communicator {
     /// Whether this is rank 0, the one that prints.
     pub fn is_root(&self) -> bool {
         self.rank() == 0
+    }
+
+    /// What this rank has received from the others so far, through this communicator and its clones.
+    pub fn received(&self) -> Traffic {
+        self.meter.read()
     }
 
     /// Wait until every rank is here.
@@ -108,6 +122,7 @@ impl Communicator {
         let counts = self.gather_equal(&[mine.len() as u64]);
         let mut all: Vec<Vec<T>> = zeroed_each(counts.iter().map(|&count| count as usize));
         on_ranks!(self, ranks => ranks.all_gather(bytemuck::cast_slice(mine), &mut bytes_of_each(&mut all)));
+        self.meter.collective(all.iter().map(Vec::len).sum::<usize>() - mine.len(), size_of::<T>());
         all
     }
 
@@ -117,6 +132,7 @@ impl Communicator {
         let counts: Vec<u64> = to.iter().map(|values| values.len() as u64).collect();
         let mut from = vec![0u64; counts.len()];
         on_ranks!(self, ranks => ranks.transpose(&counts, &mut from));
+        self.meter.collective(from.len() - 1, size_of::<u64>());
         let from: Vec<usize> = from.iter().map(|&count| count as usize).collect();
         self.exchange(to, &from)
     }
@@ -127,6 +143,8 @@ impl Communicator {
         let mut from: Vec<Vec<T>> = zeroed_each(counts.iter().copied());
         let send: Vec<&[u8]> = to.iter().map(|values| bytemuck::cast_slice(values)).collect();
         on_ranks!(self, ranks => ranks.exchange(&send, &mut bytes_of_each(&mut from)));
+        let others = counts.iter().enumerate().filter(|(rank, _)| *rank != self.rank());
+        self.meter.exchange(others.map(|(_, &count)| count), size_of::<T>());
         from
     }
 
@@ -168,7 +186,7 @@ impl Communicator {
     /// The MPI handle, for libraries that communicate on their own; `None` when ranks are threads.
     #[cfg(feature = "mpi")]
     pub fn raw_mpi(&self) -> Option<::mpi::ffi::MPI_Comm> {
-        match &self.0 {
+        match &self.ranks {
             Ranks::Local(_) => None,
             Ranks::World(world) => Some(world.raw()),
         }
@@ -182,6 +200,7 @@ impl Communicator {
                 all.chunks_exact_mut(mine.len()).map(|part| bytemuck::cast_slice_mut(part)).collect();
             on_ranks!(self, ranks => ranks.all_gather(bytemuck::cast_slice(mine), &mut parts));
         }
+        self.meter.collective(all.len() - mine.len(), size_of::<T>());
         all
     }
 

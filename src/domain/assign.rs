@@ -37,6 +37,11 @@ impl Assignment {
         Self { leaves: Leaves::root(), counts: vec![0], first_leaf }
     }
 
+    /// Number of ranks.
+    pub fn ranks(&self) -> usize {
+        self.first_leaf.len() - 1
+    }
+
     /// The coarse leaves, the same on all ranks.
     pub fn leaves(&self) -> &Leaves {
         &self.leaves
@@ -72,19 +77,34 @@ impl Assignment {
         work: &[u64],
         settings: &DomainSettings,
     ) {
-        let ranks = comm.size() as u64;
         let mut total = [keys.len() as u64, work[keys.len()]];
         comm.all_sum(&mut total);
+        self.decide(total, settings, |leaves| {
+            let mut sums = sums(leaves, keys, work);
+            comm.all_sum(bytemuck::cast_slice_mut::<_, u64>(&mut sums));
+            sums
+        });
+    }
+
+    /// Divide, merge and cut anew where all ranks together have `total` particles and work, and `sums_of` tells
+    /// those of each of some leaves. What comes out is a function of the answers alone.
+    pub(super) fn decide(
+        &mut self,
+        total: [u64; 2],
+        settings: &DomainSettings,
+        mut sums_of: impl FnMut(&Leaves) -> Vec<[u64; 2]>,
+    ) {
+        let ranks = self.ranks() as u64;
         let bucket =
             (3 * total[0] / (ranks * settings.coarse_leaves_per_rank.max(1))).max(settings.bucket_size);
         let share = total[1] / (ranks * LEAF_SHARE);
         let divides =
             |[count, work]: [u64; 2]| count > settings.bucket_size && (count > bucket || work > share);
         loop {
-            let sums = sums(comm, &self.leaves, keys, work);
+            let sums = sums_of(&self.leaves);
             let Some(next) = round(&self.leaves, &sums, &divides) else {
                 self.counts = sums.iter().map(|sum| sum[0]).collect();
-                self.first_leaf = cut(&sums, comm.size());
+                self.first_leaf = cut(&sums, ranks as usize);
                 return;
             };
             self.leaves = next;
@@ -144,13 +164,10 @@ fn divide(keys: &[u64], node: Range<u64>, bucket_size: u64, begins: &mut Vec<u64
     }
 }
 
-/// Particles and work of all ranks per leaf.
-fn sums(comm: &Communicator, leaves: &Leaves, keys: &[u64], work: &[u64]) -> Vec<[u64; 2]> {
-    let first_rows = leaves.first_rows(keys);
+/// Particles and work per leaf, of sorted keys with their running work.
+pub(super) fn sums(leaves: &Leaves, keys: &[u64], work: &[u64]) -> Vec<[u64; 2]> {
     let own = |rows: &[usize]| [(rows[1] - rows[0]) as u64, work[rows[1]] - work[rows[0]]];
-    let mut sums: Vec<[u64; 2]> = first_rows.windows(2).map(own).collect();
-    comm.all_sum(bytemuck::cast_slice_mut::<_, u64>(&mut sums));
-    sums
+    leaves.first_rows(keys).windows(2).map(own).collect()
 }
 
 /// One round towards the leaves that are divided exactly where `divides` says so, a level at a time; `None` when they

@@ -57,56 +57,82 @@ fn may_interact(one: &Extent, other: &Extent, bx: &SimulationBox) -> bool {
     distance2 <= reach * reach
 }
 
+/// The extent of all that a rank has published.
+pub(super) fn whole(boxes: &[LeafBox]) -> Extent {
+    union(boxes.iter().map(|leaf_box| leaf_box.extent))
+}
+
 /// The extent of all of them together.
 fn union(extents: impl IntoIterator<Item = Extent>) -> Extent {
     extents.into_iter().fold(Extent::NOTHING, Extent::with)
 }
 
+/// The rows that a rank owns, from its first one on.
+#[derive(Clone, Copy)]
+pub(super) struct OwnRows<'a> {
+    /// Sorted keys.
+    pub keys: &'a [u64],
+    /// x, y, z.
+    pub position: [&'a [f64]; 3],
+    /// Radii.
+    pub radius: &'a [f64],
+}
+
 /// Own rows, super-clusters and boxes, while halos are found.
-struct Own<'a> {
-    position: [&'a [f64]; 3],
-    radius: &'a [f64],
+pub(super) struct Own<'a> {
+    rows: OwnRows<'a>,
     super_clusters: Vec<Extent>,
     /// Per box the super-clusters that begin in its leaf.
     begins: Vec<Range<usize>>,
     boxes: Vec<LeafBox>,
+    /// Of all boxes together.
+    whole: Extent,
 }
 
 impl<'a> Own<'a> {
-    /// Boxes of the owned rows, which come first and alone.
-    fn new(assignment: &Assignment, rank: usize, particles: &'a Particles, radius: &'a [f64]) -> Self {
-        let position = particles.vector(Field::Position);
-        let mut own =
-            Self { position, radius, super_clusters: Vec::new(), begins: Vec::new(), boxes: Vec::new() };
-        let particle_count = particles.len();
-        own.super_clusters = (0..particle_count.div_ceil(SUPER))
+    /// Boxes of the rows of a rank.
+    pub fn new(assignment: &Assignment, rank: usize, rows: OwnRows<'a>) -> Self {
+        let count = rows.keys.len();
+        let super_clusters: Vec<Extent> = (0..count.div_ceil(SUPER))
             .into_par_iter()
             .with_min_len(64)
             .map(|s| {
-                let rows = s * SUPER..particle_count.min((s + 1) * SUPER);
-                Extent::of_rows(position, radius, &|_| false, rows)
+                let members = s * SUPER..count.min((s + 1) * SUPER);
+                Extent::of_rows(rows.position, rows.radius, &|_| false, members)
             })
             .collect();
         let leaves = assignment.leaves_of(rank);
         let row_of = |leaf: usize| {
             let first = assignment.leaves().keys()[leaf];
-            particles.key.partition_point(|&key| key < first)
+            rows.keys.partition_point(|&key| key < first)
         };
+        let (mut all_begins, mut boxes) = (Vec::new(), Vec::new());
         let mut next = row_of(leaves.start).div_ceil(SUPER);
         for leaf in leaves {
             let begins = next..row_of(leaf + 1).div_ceil(SUPER);
             next = begins.end;
             if !begins.is_empty() {
-                let extent = union(own.super_clusters[begins.clone()].iter().copied());
-                own.boxes.push(LeafBox { leaf: leaf as u64, extent });
-                own.begins.push(begins);
+                let extent = union(super_clusters[begins.clone()].iter().copied());
+                boxes.push(LeafBox { leaf: leaf as u64, extent });
+                all_begins.push(begins);
             }
         }
-        own
+        let whole = whole(&boxes);
+        Self { rows, super_clusters, begins: all_begins, boxes, whole }
     }
 
-    /// The rows that a rank with these boxes needs, in order.
-    fn needed(&self, theirs: &[LeafBox], bx: &SimulationBox) -> Vec<u32> {
+    /// What this rank publishes.
+    pub fn boxes(&self) -> &[LeafBox] {
+        &self.boxes
+    }
+
+    /// The rows that a rank with these boxes needs, in order; `their_whole` is the extent of all its boxes.
+    pub fn needed(&self, theirs: &[LeafBox], their_whole: &Extent, bx: &SimulationBox) -> Vec<u32> {
+        // Most ranks are far away: one test for them, not one a box.
+        if self.whole.is_nothing() || their_whole.is_nothing() || !may_interact(&self.whole, their_whole, bx)
+        {
+            return Vec::new();
+        }
         let near = |extent: &Extent, boxes: &[Extent], found: &mut Vec<Extent>| {
             found.clear();
             found.extend(boxes.iter().filter(|theirs| may_interact(theirs, extent, bx)));
@@ -114,8 +140,7 @@ impl<'a> Own<'a> {
         };
         let all: Vec<Extent> = theirs.iter().map(|leaf_box| leaf_box.extent).collect();
         let mut near_all = Vec::new();
-        let whole = union(self.boxes.iter().map(|leaf_box| leaf_box.extent));
-        if self.boxes.is_empty() || !near(&whole, &all, &mut near_all) {
+        if !near(&self.whole, &all, &mut near_all) {
             return Vec::new();
         }
         let of_leaf = |(leaf_box, begins): (&LeafBox, &Range<usize>)| {
@@ -125,9 +150,9 @@ impl<'a> Own<'a> {
             }
             for s in begins.clone() {
                 if near(&self.super_clusters[s], &near_leaf, &mut near_super) {
-                    let members = s * SUPER..self.radius.len().min((s + 1) * SUPER);
+                    let members = s * SUPER..self.rows.keys.len().min((s + 1) * SUPER);
                     rows.extend(members.filter_map(|row| {
-                        let point = Extent::of_row(self.position, self.radius, row);
+                        let point = Extent::of_row(self.rows.position, self.rows.radius, row);
                         near_super.iter().any(|theirs| may_interact(theirs, &point, bx)).then_some(row as u32)
                     }));
                 }
@@ -149,11 +174,12 @@ impl Halos {
         radius: &[f64],
     ) -> (Vec<Vec<LeafBox>>, Self) {
         assert!(radius.len() == particles.len(), "one radius per row");
-        let own = Own::new(assignment, comm.rank(), particles, radius);
-        let boxes = comm.all_gather(&own.boxes);
+        let rows = OwnRows { keys: &particles.key, position: particles.vector(Field::Position), radius };
+        let own = Own::new(assignment, comm.rank(), rows);
+        let boxes = comm.all_gather(own.boxes());
         let send = boxes.iter().enumerate().map(|(rank, theirs)| match rank {
             rank if rank == comm.rank() => Vec::new(),
-            _ => own.needed(theirs, bx),
+            _ => own.needed(theirs, &whole(theirs), bx),
         });
         let send = send.collect();
         (boxes, Self { send, rows: Vec::new() })

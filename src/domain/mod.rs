@@ -1,6 +1,7 @@
 //! The domain: who owns which keys, particle exchange, halos.
 
 pub mod assign;
+pub mod decomposition;
 mod enter;
 mod exchange;
 pub mod halo;

@@ -160,16 +160,21 @@ fn store(plan: &GravityPlan, fields: &[GroupField], particles: &mut Particles) {
     if particles.has(Field::Work) {
         let column = &mut particles.scalar_mut(Field::Work)[owned];
         for (rows, field) in column.chunks_mut(GROUP).zip(fields) {
-            // The whole group is evaluated even where it has fewer particles.
-            let lanes = (field.points as u64 + NODE_COST * field.nodes as u64) * GROUP as u64;
-            let each = lanes as f64 / rows.len() as f64;
+            let each = work_of_each(field.points, field.nodes, rows.len());
             rows.iter_mut().for_each(|value| *value += each);
         }
     }
 }
 
+/// The work of each of the particles of a group, in lane pairs, that met so many particles and nodes. The whole group
+/// is evaluated even where it has fewer particles.
+pub(super) fn work_of_each(points: usize, nodes: usize, particles: usize) -> f64 {
+    let lanes = (points as u64 + NODE_COST * nodes as u64) * GROUP as u64;
+    lanes as f64 / particles as f64
+}
+
 /// The owned particles as x, y, z, mass.
-fn owned_particles(particles: &Particles) -> Vec<[f64; 4]> {
+pub(super) fn owned_particles(particles: &Particles) -> Vec<[f64; 4]> {
     let [x, y, z] = particles.vector(Field::Position);
     let mass = particles.scalar(Field::Mass);
     particles.owned().map(|row| [x[row], y[row], z[row], mass[row]]).collect()

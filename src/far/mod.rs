@@ -4,10 +4,12 @@
 pub mod accuracy;
 pub mod direct;
 mod focus;
+pub mod forest;
 pub mod gravity;
 mod kernels;
 mod lanes;
 pub mod opening;
+mod prune;
 mod rough;
 pub mod softening;
 pub mod tree;

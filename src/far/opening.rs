@@ -111,9 +111,14 @@ impl Opening {
 
     /// What the walk reads of every node.
     pub fn walk_nodes(&self, tree: &Tree) -> Vec<WalkNode> {
-        tree.nodes
+        self.walk_nodes_of(&tree.nodes, &tree.moments)
+    }
+
+    /// What the walk reads of some nodes of a tree.
+    pub fn walk_nodes_of(&self, nodes: &[Node], moments: &[Moments]) -> Vec<WalkNode> {
+        nodes
             .par_iter()
-            .zip(&tree.moments)
+            .zip(moments)
             .with_min_len(1024)
             .map(|(node, moments)| self.walk_node(node, moments))
             .collect()
