@@ -2,12 +2,13 @@
 # make test       everything that is checked before a change is accepted
 # make validate   the full-size runs behind the tables of docs/src/evrard.md (hours)
 # make validate-molecules   long runs of molecules: conservation, thermostats, published values (an hour)
+# make peers      GROMACS and LAMMPS, installed where missing, and hilbrium in turns on the same cores (40 minutes)
 # make docs       the book in docs/book and the crate's documentation in target/doc
 
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := evrard
-.PHONY: evrard build test validate validate-molecules docs packages clean
+.PHONY: evrard build test validate validate-molecules peers docs packages clean
 
 RANKS ?= 2
 PROGRAM := target/release/hilbrium
@@ -47,6 +48,11 @@ validate: build
 
 validate-molecules: build
 	@MPIRUN="$(MPIRUN)" RANKS=$(RANKS) scripts/validate-molecules $(PROGRAM)
+
+# Options of the script: make peers PEERS="--repeats 1 --systems liquid-32k"
+PEERS ?=
+peers: build
+	@MPIRUN="$(MPIRUN)" scripts/peers $(PROGRAM) $(PEERS)
 
 docs: packages
 	cargo doc --release --no-deps --workspace --locked

@@ -37,6 +37,8 @@ pub enum Case {
     Sedov,
     /// The Lennard-Jones liquid of inputs/lj-liquid.toml, whose number of atoms is the next 4 k^3
     Liquid,
+    /// The ions of inputs/ions.toml, Lennard-Jones and Coulomb, whose number is the next 32 k^3
+    Ions,
 }
 
 /// How to measure.
@@ -164,9 +166,15 @@ fn simulation(settings: &Settings, comm: &Communicator) -> Result<Simulation> {
             ("the deck of the explosion", deck, vec![particles])
         }
         Case::Liquid => {
-            let cells = (settings.particles as f64 / 4.0).cbrt().ceil() as u64;
+            let cells = cells_along(settings.particles as f64 / 4.0);
             let deck = include_str!("../../inputs/lj-liquid.toml").to_owned();
             ("the deck of the liquid", deck, vec![format!("start.lattice.cells={cells}")])
+        }
+        Case::Ions => {
+            let cells = cells_along(settings.particles as f64 / 32.0);
+            let deck = include_str!("../../inputs/ions.toml").to_owned();
+            let cells = format!("start.lattice.cells=[{0}, {0}, {cells}]", 2 * cells);
+            ("the deck of the ions", deck, vec![cells])
         }
     };
     overrides.extend(settings.overrides.iter().cloned());
@@ -175,6 +183,12 @@ fn simulation(settings: &Settings, comm: &Communicator) -> Result<Simulation> {
         .plan;
     let (space, particles) = crate::start::particles(&plan, comm, &Simulation::fields(&plan))?;
     Ok(Simulation::new(plan, comm, space, particles))
+}
+
+/// The edge of the smallest cube of at least so many cells.
+fn cells_along(cells: f64) -> u64 {
+    // a cube root that is whole but for its last digits stays what it is
+    (cells.cbrt() - 1e-9).ceil().max(1.0) as u64
 }
 
 /// The median of the seconds that a task takes, and what it returned last.
@@ -222,6 +236,14 @@ mod tests {
             assert_eq!(json["rows"].as_array().unwrap().len(), table.rows.len());
             assert_eq!(json["particles"], 600.0);
             assert!(table.text().lines().count() > table.rows.len() + 2);
+        }
+    }
+
+    #[test]
+    fn cubes_hold_their_cells() {
+        for edge in 1..200u64 {
+            assert_eq!(cells_along((edge * edge * edge) as f64), edge);
+            assert_eq!(cells_along((edge * edge * edge + 1) as f64), edge + 1);
         }
     }
 
