@@ -349,6 +349,10 @@ fn gravity_of(plan: &plan::GravityPlan) -> GravityPlan {
     GravityPlan {
         constant: plan.constant,
         opening_angle: plan.opening_angle,
+        expansion: match plan.order {
+            plan::MultipoleOrder::Quadrupole => far::Expansion::Quadrupole,
+            plan::MultipoleOrder::Octupole => far::Expansion::Octupole,
+        },
         criterion: match plan.criterion {
             plan::OpeningCriterion::Geometric => Criterion::Geometric,
             plan::OpeningCriterion::Relative => Criterion::RelativeError(plan.force_error),

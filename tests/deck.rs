@@ -150,6 +150,7 @@ fn values_arrive_where_they_belong() {
             opening_angle: 0.7,
             force_error: 0.001,
             criterion: OpeningCriterion::Relative,
+            order: MultipoleOrder::Octupole,
             softening: 0.0,
             softening_kernel: SofteningKernel::Spline,
         }),

@@ -2,9 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
+mod common;
+
+use common::{difference, evolved, plan};
 use hilbrium::far::accuracy::{Distribution, Experiment, potential_energy, sample};
 use hilbrium::far::direct::direct;
-use hilbrium::far::{GravityPlan, SofteningKernel};
+use hilbrium::far::{Expansion, GravityPlan, SofteningKernel};
+use hilbrium::particles::Field;
 
 /// The bounds promised for the default plan: rms 3e-4, 99th percentile 0.15 %.
 #[test]
@@ -51,6 +55,45 @@ fn opening_angle_controls_the_error() {
                 assert!(mixed.error[0] < 2e-6, "{:?}", mixed.error);
             }
             last = rms;
+        }
+    }
+}
+
+/// A deck's order reaches the forces: octupoles are a third as far from direct summation, or less.
+#[test]
+fn a_deck_chooses_the_order() {
+    let forces = |settings: &str| {
+        let deck = format!(
+            "[run]\nsteps = 0\nprecision = \"double\"\n[start.plummer]\nparticles = 4000\nvelocities = \"rest\"\n\
+             [gravity]\nsoftening = 0.05\n{settings}"
+        );
+        evolved(&plan(&deck), 1, 1, 0, &[Field::Acceleration])
+    };
+    let exact = forces("opening_angle = 0.0");
+    let error =
+        |order: &str| difference(&exact, &forces(&format!("opening_angle = 0.4\norder = \"{order}\"")));
+    let (quadrupole, octupole) = (error("quadrupole"), error("octupole"));
+    println!("largest errors: {quadrupole:e} with quadrupoles, {octupole:e} with octupoles");
+    assert!(octupole < 0.5 * quadrupole && octupole > 1e-9, "{quadrupole:e} {octupole:e}");
+}
+
+/// Nothing depends on the scale: a tight clump far inside a large sphere, with nodes of its own or all in one cell of the
+/// deepest level.
+#[test]
+fn a_small_clump_in_a_large_sphere_keeps_its_forces() {
+    for scale in [1e-4, 1e-8] {
+        let (_, mut particles) = sample(Distribution::Plummer, 3000, 2);
+        particles.iter_mut().for_each(|particle| (0..3).for_each(|d| particle[d] *= scale));
+        let (_, far) = sample(Distribution::Plummer, 500, 3);
+        particles.extend(far.iter().map(|[x, y, z, mass]| [x + 3.0, *y, *z, 1e-3 * mass]));
+        let experiment = Experiment::of(particles, 1000, (SofteningKernel::Plummer, 0.0));
+        for expansion in [Expansion::Quadrupole, Expansion::Octupole] {
+            let plan = GravityPlan { expansion, ..GravityPlan::default() };
+            let found = experiment.measure(&plan, 1, false);
+            println!("{scale} {expansion:?}: {:?} {:?}", found.error, found.interactions_per_particle());
+            // all but the few clump particles that share a super-cluster, and so a frame, with distant ones
+            assert!(found.error[1] < 1e-4, "{scale} {expansion:?}: {:?}", found.error);
+            assert!(found.error[0] < 3e-4 || scale < 1e-6, "{scale} {expansion:?}: {:?}", found.error);
         }
     }
 }

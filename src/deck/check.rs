@@ -261,6 +261,7 @@ impl Deck<'_> {
             opening_angle: self.number("gravity", "opening_angle"),
             force_error,
             criterion,
+            order: self.named("gravity", "order", MultipoleOrder::named, MultipoleOrder::Quadrupole),
             softening: self.number("gravity", "softening"),
             softening_kernel: self.named(
                 "gravity",

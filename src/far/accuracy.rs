@@ -101,8 +101,35 @@ impl Experiment {
         compared: usize,
         (kernel, softening): (SofteningKernel, f64),
     ) -> Self {
-        let (keys, particles) = sample(distribution, count.max(1), 1);
-        let targets: Vec<usize> = (0..particles.len()).step_by((count / compared.max(1)).max(1)).collect();
+        Self::sorted(sample(distribution, count.max(1), 1), compared, (kernel, softening))
+    }
+
+    /// The same with particles `[x, y, z, mass]` (at least one) of one's own.
+    pub fn of(particles: Vec<[f64; 4]>, compared: usize, softening: (SofteningKernel, f64)) -> Self {
+        let corner = |best: fn(f64, f64) -> f64| {
+            Vec3d::from_fn(|d, _| particles.iter().map(|particle| particle[d]).fold(particles[0][d], best))
+        };
+        let unit = SimulationBox {
+            lower: Vec3d::repeat(-0.5),
+            upper: Vec3d::repeat(0.5),
+            boundary: [Boundary::Open; 3],
+        };
+        let bx = unit.fitted((corner(f64::min), corner(f64::max)));
+        let key =
+            |particle: &[f64; 4]| hilbert::key_of(&Vec3d::new(particle[0], particle[1], particle[2]), &bx);
+        let mut keyed: Vec<(u64, [f64; 4])> =
+            particles.iter().map(|particle| (key(particle), *particle)).collect();
+        keyed.sort_by_key(|(key, _)| *key);
+        Self::sorted(keyed.into_iter().unzip(), compared, softening)
+    }
+
+    fn sorted(
+        (keys, particles): (Vec<u64>, Vec<[f64; 4]>),
+        compared: usize,
+        (kernel, softening): (SofteningKernel, f64),
+    ) -> Self {
+        let spacing = (particles.len() / compared.max(1)).max(1);
+        let targets: Vec<usize> = (0..particles.len()).step_by(spacing).collect();
         let truth = direct(&particles, &targets, kernel, softening);
         Self { keys, particles, targets, truth, kernel, softening }
     }

@@ -17,18 +17,22 @@ pub(crate) const GROUP: usize = 64;
 /// The targets of a super-cluster: x, y, z relative to its center. Unused lanes are zero, and ignored.
 pub(crate) type Targets<E> = [[E; GROUP]; 3];
 
-/// What the targets gather: acceleration x, y, z and minus the potential, with G = 1.
+/// What the targets gather, with G = 1: four times the acceleration x, y, z, and minus the potential. (The kernels compute
+/// with twice the reciprocal distance, see [`super::lanes`]; the fours are divided out at the end.)
 pub(crate) type Gathered = [[f64; GROUP]; 4];
 
-/// A particle as a source: x, y, z, mass.
+/// A particle as a source: x, y, z, half its mass.
 pub(crate) type PointSource<E> = [E; 4];
 
-/// Entries of a [`NodeSource`].
-pub(crate) const NODE_ENTRIES: usize = 24;
+/// A node as a source, with M and O the raw second and third moments: center (3), half the mass, 3/8 M (6), -1/16 tr M and
+/// three times that; with octupoles also 15/64 O (10) and 3/16 tr O (3).
+pub(crate) type NodeSource<E, const N: usize> = [E; N];
 
-/// A node as a source: center (3), mass, 3 M (6), its trace, 7.5 O (10), 1.5 tr O (3), with M and O the raw second and
-/// third moments.
-pub(crate) type NodeSource<E> = [E; NODE_ENTRIES];
+/// Entries of a [`NodeSource`] with its second moments.
+pub(crate) const QUADRUPOLE: usize = 12;
+
+/// Entries of a [`NodeSource`] with its third moments too.
+pub(crate) const OCTUPOLE: usize = 25;
 
 /// The kernel's parameters in the walk's units.
 #[derive(Clone, Copy)]
@@ -39,35 +43,38 @@ pub(crate) struct Softened {
     pub spline: f64,
 }
 
-/// Prepare a node as a source for targets about `frame`.
+/// A node as a source, in the walk's units; its center is left at zero.
 #[inline(always)]
-pub(crate) fn node_source<E: Scalar>(
+pub(crate) fn node_source<E: Scalar, const N: usize>(
     moments: &Moments,
-    frame: [f64; 3],
     length: f64,
     mass: f64,
-) -> NodeSource<E> {
-    let mut source = [E::default(); NODE_ENTRIES];
-    for d in 0..3 {
-        source[d] = E::of((moments.center[d] - frame[d]) * length);
-    }
-    source[3] = E::of(moments.mass * mass);
-    let second = 3.0 * mass * length * length;
+) -> NodeSource<E, N> {
+    let mut source = [E::default(); N];
+    source[3] = E::of(0.5 * moments.mass * mass);
+    let second = mass * length * length;
     for k in 0..6 {
-        source[4 + k] = E::of(moments.second[k] * second);
+        source[4 + k] = E::of(moments.second[k] * (0.375 * second));
     }
     let [xx, _, _, yy, _, zz] = moments.second;
-    source[10] = E::of((xx + yy + zz) * second);
-    let third = 7.5 * mass * length * length * length;
-    for k in 0..10 {
-        source[11 + k] = E::of(moments.third[k] * third);
-    }
-    let [xxx, xxy, xxz, xyy, _, xzz, yyy, yyz, yzz, zzz] = moments.third;
-    for (k, trace) in [xxx + xyy + xzz, xxy + yyy + yzz, xxz + yyz + zzz].into_iter().enumerate() {
-        source[21 + k] = E::of(trace * third * 0.2);
+    source[10] = E::of((xx + yy + zz) * (-0.0625 * second));
+    source[11] = E::of((xx + yy + zz) * (-0.1875 * second));
+    if N == OCTUPOLE {
+        let third = second * length;
+        for k in 0..10 {
+            source[12 + k] = E::of(moments.third[k] * (0.234375 * third));
+        }
+        let [xxx, xxy, xxz, xyy, _, xzz, yyy, yyz, yzz, zzz] = moments.third;
+        for (k, trace) in [xxx + xyy + xzz, xxy + yyy + yzz, xxz + yyz + zzz].into_iter().enumerate() {
+            source[22 + k] = E::of(trace * (0.1875 * third));
+        }
     }
     source
 }
+
+/// A softening length squared from which on the softened potential of a point is finite in single precision at any distance,
+/// so that coinciding points need no care.
+const SOFT: f64 = 1e-24;
 
 /// Add what `sources` do to the first `count` targets. Coinciding unsoftened points do nothing.
 #[inline(always)]
@@ -90,24 +97,46 @@ pub(crate) fn points<S: Roots, V: Lane<S>>(
             |source, to, sum| spline_point::<S, V>(simd, source, to, softened.spline, sum),
         );
     } else {
-        let squared = V::splat(simd, <V::Element as Scalar>::of(softened.plummer * softened.plummer));
-        sweep::<S, V, 4>(
-            simd,
-            targets,
-            count,
-            sources,
-            gathered,
-            #[inline(always)]
-            |source, to, sum| {
-                let [x, y, z] = to;
-                let inverse = x.mul_add(x, y.mul_add(y, z.mul_add(z, squared))).reciprocal_root();
-                let phi = inverse * source[3];
-                let pull = phi * inverse * inverse;
-                *sum =
-                    [x.mul_add(pull, sum[0]), y.mul_add(pull, sum[1]), z.mul_add(pull, sum[2]), sum[3] + phi];
-            },
-        );
+        let squared = softened.plummer * softened.plummer;
+        let softening = V::splat(simd, <V::Element as Scalar>::of(squared));
+        if squared > SOFT {
+            sweep::<S, V, 4>(
+                simd,
+                targets,
+                count,
+                sources,
+                gathered,
+                #[inline(always)]
+                |source, to, sum| point::<S, V, true>(source, to, softening, sum),
+            );
+        } else {
+            sweep::<S, V, 4>(
+                simd,
+                targets,
+                count,
+                sources,
+                gathered,
+                #[inline(always)]
+                |source, to, sum| point::<S, V, false>(source, to, softening, sum),
+            );
+        }
     }
+}
+
+/// A point mass at a vector `to`, softened by Plummer's length squared; unless it is `SOFTENED`, a coinciding one does nothing.
+#[inline(always)]
+fn point<S: Roots, V: Lane<S>, const SOFTENED: bool>(
+    source: &PointSource<V::Element>,
+    [x, y, z]: [V; 3],
+    softening: V,
+    sum: &mut [V; 4],
+) {
+    let squared = x.mul_add(x, y.mul_add(y, z.mul_add(z, softening)));
+    let inverse =
+        if SOFTENED { squared.twice_reciprocal_root() } else { squared.twice_reciprocal_root_or_zero() };
+    let phi = inverse * source[3];
+    let pull = phi * (inverse * inverse);
+    *sum = [x.mul_add(pull, sum[0]), y.mul_add(pull, sum[1]), z.mul_add(pull, sum[2]), sum[3] + phi];
 }
 
 /// A spline-softened point; only vectors with a lane inside the support pay for it.
@@ -122,18 +151,19 @@ fn spline_point<S: Roots, V: Lane<S>>(
     let of = |value: f64| V::splat(simd, <V::Element as Scalar>::of(value));
     let [x, y, z] = to;
     let squared = x.mul_add(x, y.mul_add(y, z * z));
-    let inverse = squared.reciprocal_root();
+    let twice = squared.twice_reciprocal_root_or_zero();
     let inside = squared.simd_lt(of(support * support));
-    let mut phi = inverse;
-    let mut pull = inverse * inverse * inverse;
+    let mut phi = twice;
+    let mut pull = twice * twice * twice;
     if inside.any_true() {
-        let u = squared * inverse * of(1.0 / support);
-        let v = inverse * of(support);
+        let u = squared * twice * of(0.5 / support);
+        let v = twice * of(0.5 * support);
         let inner = u.simd_lt(of(0.5));
         let outer_phi = v.mul_add(of(OUTER_POLE_POTENTIAL), polynomial(simd, &OUTER_POTENTIAL, u));
         let outer_pull = (v * v * v).mul_add(of(OUTER_POLE_FORCE), polynomial(simd, &OUTER_FORCE, u));
-        let soft_phi = inner.select(polynomial(simd, &INNER_POTENTIAL, u), outer_phi) * of(1.0 / support);
-        let soft_pull = inner.select(polynomial(simd, &INNER_FORCE, u), outer_pull) * of(support.powi(-3));
+        let soft_phi = inner.select(polynomial(simd, &INNER_POTENTIAL, u), outer_phi) * of(2.0 / support);
+        let soft_pull =
+            inner.select(polynomial(simd, &INNER_FORCE, u), outer_pull) * of(8.0 * support.powi(-3));
         phi = inside.select(soft_phi, phi);
         pull = inside.select(soft_pull, pull);
     }
@@ -154,68 +184,65 @@ fn polynomial<S: Roots, V: Lane<S>, const N: usize>(simd: S, coefficients: &Poly
 /// Add what the nodes do to the first `count` targets: the Taylor expansion of the Plummer-softened potential (Newton's
 /// when `plummer` is 0) about the center of mass, through the quadrupole or the octupole.
 ///
-/// With R^2 = r^2 + eps^2, e = (vector to the node) / R, M' = 3 M, O' = 7.5 O, s = 1.5 tr O:
-/// `-phi = 1/R [m + 1/R^2 (q/2 - tr M'/6) - 1/R^3 (o/3 - s.e)]`,
-/// `a = 1/R^2 [e (m + 1/R^2 (5q/2 - tr M'/2) - 1/R^3 (7o/3 - 5 s.e)) - M'e / R^2 + (O'ee - s) / R^3]`,
-/// where q = e.M'e and o = O'eee.
+/// With R^2 = r^2 + eps^2, e = (vector to the node) / R, q = e.Me and o = Oeee:
+/// `-phi = 1/R [m + 1/R^2 (3q/2 - tr M/2) - 1/R^3 (5o/2 - 3/2 tr O.e)]`,
+/// `a = 1/R^2 [e (m + 1/R^2 (15q/2 - 3/2 tr M) - 1/R^3 (35o/2 - 15/2 tr O.e)) - 3 Me / R^2 + (15/2 Oee - 3/2 tr O) / R^3]`.
+/// In terms of v = 2/R, E = 2e and the entries m' = m/2, M' = 3/8 M, t = 1/16 tr M, O' = 15/64 O, s = 3/16 tr O of the source,
+/// with Q = E.M'E and P = O'EEE, the factors are gone but for a few:
+/// `-phi = v [m' + v^2 (Q/8 - t - v (P/12 - s.E/4))]`,
+/// `4 a = v^2 [E (m' + v^2 (5Q/8 - 3t - v (7P/12 - 5/4 s.E))) - v^2 (M'E - v (O'EE - s))]`.
 #[inline(always)]
-pub(crate) fn nodes<S: Roots, V: Lane<S>, const OCTUPOLE: bool>(
+pub(crate) fn nodes<S: Roots, V: Lane<S>, const N: usize>(
     simd: S,
     targets: &Targets<V::Element>,
     count: usize,
-    sources: &[NodeSource<V::Element>],
+    sources: &[NodeSource<V::Element, N>],
     softened: Softened,
     gathered: &mut Gathered,
 ) {
     let of = |value: f64| V::splat(simd, <V::Element as Scalar>::of(value));
-    let squared = of(softened.plummer * softened.plummer);
-    let (half, sixth, third) = (of(0.5), of(-1.0 / 6.0), of(1.0 / 3.0));
-    let (quad, octo, minus_half, minus_five) = (of(2.5), of(7.0 / 3.0), of(-0.5), of(-5.0));
-    sweep::<S, V, NODE_ENTRIES>(
+    // nodes are accepted at a distance; what is left of one that vanishes in single precision must be finite
+    let squared = of((softened.plummer * softened.plummer).max(SOFT * SOFT.sqrt()));
+    let (eighth, five_eighths) = (of(0.125), of(0.625));
+    sweep::<S, V, N>(
         simd,
         targets,
         count,
         sources,
         gathered,
         #[inline(always)]
-        |source, to, sum| {
+        |source, [x, y, z], sum| {
             let at = |k: usize| V::splat(simd, source[k]);
-            let [x, y, z] = to;
-            let inverse = x.mul_add(x, y.mul_add(y, z.mul_add(z, squared))).reciprocal_root();
-            let inverse2 = inverse * inverse;
-            let (x, y, z) = (x * inverse, y * inverse, z * inverse);
-            let mx = x.mul_add(at(4), y.mul_add(at(5), z * at(6)));
-            let my = x.mul_add(at(5), y.mul_add(at(7), z * at(8)));
-            let mz = x.mul_add(at(6), y.mul_add(at(8), z * at(9)));
-            let q = x.mul_add(mx, y.mul_add(my, z * mz));
-            let trace = at(10);
-            let mut potential = q.mul_add(half, trace * sixth);
-            let mut radial = q.mul_add(quad, trace * minus_half);
-            let (mut side_x, mut side_y, mut side_z) = (-mx, -my, -mz);
-            if OCTUPOLE {
-                let (xx, yy, zz) = (x * x, y * y, z * z);
+            let v = x.mul_add(x, y.mul_add(y, z.mul_add(z, squared))).twice_reciprocal_root();
+            let (x, y, z) = (x * v, y * v, z * v);
+            let mut side_x = x.mul_add(at(4), y.mul_add(at(5), z * at(6)));
+            let mut side_y = x.mul_add(at(5), y.mul_add(at(7), z * at(8)));
+            let mut side_z = x.mul_add(at(6), y.mul_add(at(8), z * at(9)));
+            let q = x.mul_add(side_x, y.mul_add(side_y, z * side_z));
+            let mut potential = q.mul_add(eighth, at(10));
+            let mut radial = q.mul_add(five_eighths, at(11));
+            if N == OCTUPOLE {
                 let (x2, y2) = (x + x, y + y);
-                let (xy, xz, yz) = (x2 * y, x2 * z, y2 * z);
-                let ox = contract::<S, V>(simd, source, [11, 12, 13, 14, 15, 16], [xx, xy, xz, yy, yz, zz]);
-                let oy = contract::<S, V>(simd, source, [12, 14, 15, 17, 18, 19], [xx, xy, xz, yy, yz, zz]);
-                let oz = contract::<S, V>(simd, source, [13, 15, 16, 18, 19, 20], [xx, xy, xz, yy, yz, zz]);
-                let o = x.mul_add(ox, y.mul_add(oy, z * oz));
-                let s = x.mul_add(at(21), y.mul_add(at(22), z * at(23)));
-                potential = (-inverse).mul_add(o.mul_add(third, -s), potential);
-                radial = (-inverse).mul_add(o.mul_add(octo, s * minus_five), radial);
-                side_x = inverse.mul_add(ox - at(21), side_x);
-                side_y = inverse.mul_add(oy - at(22), side_y);
-                side_z = inverse.mul_add(oz - at(23), side_z);
+                let products = [x * x, x2 * y, x2 * z, y * y, y2 * z, z * z];
+                let ox = contract::<S, V, N>(simd, source, [12, 13, 14, 15, 16, 17], products);
+                let oy = contract::<S, V, N>(simd, source, [13, 15, 16, 18, 19, 20], products);
+                let oz = contract::<S, V, N>(simd, source, [14, 16, 17, 19, 20, 21], products);
+                let p = x.mul_add(ox, y.mul_add(oy, z * oz));
+                let s = x.mul_add(at(22), y.mul_add(at(23), z * at(24)));
+                potential = (-v).mul_add(p.mul_add(of(1.0 / 12.0), s * of(-0.25)), potential);
+                radial = (-v).mul_add(p.mul_add(of(7.0 / 12.0), s * of(-1.25)), radial);
+                side_x = (-v).mul_add(ox - at(22), side_x);
+                side_y = (-v).mul_add(oy - at(23), side_y);
+                side_z = (-v).mul_add(oz - at(24), side_z);
             }
-            let mass = at(3);
-            let radial = inverse2.mul_add(radial, mass) * inverse2;
-            let sideways = inverse2 * inverse2;
-            let potential = inverse2.mul_add(potential, mass);
+            let (v2, mass) = (v * v, at(3));
+            let radial = v2.mul_add(radial, mass);
+            let potential = v2.mul_add(potential, mass);
             *sum = [
-                x.mul_add(radial, side_x.mul_add(sideways, sum[0])),
-                y.mul_add(radial, side_y.mul_add(sideways, sum[1])),
-                z.mul_add(radial, side_z.mul_add(sideways, sum[2])),
-                potential.mul_add(inverse, sum[3]),
+                v2.mul_add((-v2).mul_add(side_x, x * radial), sum[0]),
+                v2.mul_add((-v2).mul_add(side_y, y * radial), sum[1]),
+                v2.mul_add((-v2).mul_add(side_z, z * radial), sum[2]),
+                v.mul_add(potential, sum[3]),
             ];
         },
     );
@@ -223,7 +250,12 @@ pub(crate) fn nodes<S: Roots, V: Lane<S>, const OCTUPOLE: bool>(
 
 /// The sum of products of the source's entries at `k` with `p`.
 #[inline(always)]
-fn contract<S: Roots, V: Lane<S>>(simd: S, source: &NodeSource<V::Element>, k: [usize; 6], p: [V; 6]) -> V {
+fn contract<S: Roots, V: Lane<S>, const N: usize>(
+    simd: S,
+    source: &NodeSource<V::Element, N>,
+    k: [usize; 6],
+    p: [V; 6],
+) -> V {
     let at = |k: usize| V::splat(simd, source[k]);
     let first = p[0].mul_add(at(k[0]), p[1].mul_add(at(k[1]), p[2] * at(k[2])));
     let second = p[3].mul_add(at(k[3]), p[4].mul_add(at(k[4]), p[5] * at(k[5])));

@@ -33,32 +33,39 @@ impl Scalar for f64 {
 }
 
 /// An instruction set with a reciprocal square root for `f32x16` and `f64x8`.
+///
+/// It is twice the root that the last step of Newton's iteration gives without a multiplication by one half.
 pub(crate) trait Roots: Simd {
-    /// 1 / sqrt(x) to two units in the last place; anything where x is 0 (callers mask it).
-    fn root_single(self, x: f32x16<Self>) -> f32x16<Self>;
-    /// 1 / sqrt(x) to two units in the last place; anything where x is 0 (callers mask it).
-    fn root_double(self, x: f64x8<Self>) -> f64x8<Self>;
+    /// 2 / sqrt(x) to two units in the last place; anything where x is 0.
+    fn twice_root_single(self, x: f32x16<Self>) -> f32x16<Self>;
+    /// 2 / sqrt(x) to two units in the last place; anything where x is 0.
+    fn twice_root_double(self, x: f64x8<Self>) -> f64x8<Self>;
 }
 
 /// A vector of lanes in one of the two precisions.
 pub(crate) trait Lane<S: Roots>: SimdFloat<S, Element: Scalar> {
-    /// 1 / sqrt(x), 0 where x <= 0.
-    fn reciprocal_root(self) -> Self;
+    /// 2 / sqrt(x); anything where x <= 0.
+    fn twice_reciprocal_root(self) -> Self;
+
+    /// 2 / sqrt(x), 0 where x <= 0.
+    #[inline(always)]
+    fn twice_reciprocal_root_or_zero(self) -> Self {
+        let zero = Self::splat(self.token(), Self::Element::default());
+        self.simd_gt(zero).select(self.twice_reciprocal_root(), zero)
+    }
 }
 
 impl<S: Roots> Lane<S> for f32x16<S> {
     #[inline(always)]
-    fn reciprocal_root(self) -> Self {
-        let zero = Self::splat(self.token(), 0.0);
-        self.simd_gt(zero).select(self.token().root_single(self), zero)
+    fn twice_reciprocal_root(self) -> Self {
+        self.token().twice_root_single(self)
     }
 }
 
 impl<S: Roots> Lane<S> for f64x8<S> {
     #[inline(always)]
-    fn reciprocal_root(self) -> Self {
-        let zero = Self::splat(self.token(), 0.0);
-        self.simd_gt(zero).select(self.token().root_double(self), zero)
+    fn twice_reciprocal_root(self) -> Self {
+        self.token().twice_root_double(self)
     }
 }
 
@@ -67,12 +74,12 @@ macro_rules! exact_roots {
     ($($set:ty),*) => {$(
         impl Roots for $set {
             #[inline(always)]
-            fn root_single(self, x: f32x16<Self>) -> f32x16<Self> {
-                f32x16::splat(self, 1.0) / x.sqrt()
+            fn twice_root_single(self, x: f32x16<Self>) -> f32x16<Self> {
+                f32x16::splat(self, 2.0) / x.sqrt()
             }
             #[inline(always)]
-            fn root_double(self, x: f64x8<Self>) -> f64x8<Self> {
-                f64x8::splat(self, 1.0) / x.sqrt()
+            fn twice_root_double(self, x: f64x8<Self>) -> f64x8<Self> {
+                f64x8::splat(self, 2.0) / x.sqrt()
             }
         }
     )*};
@@ -84,11 +91,10 @@ mod x86 {
     use core::arch::x86_64::{_mm256_rsqrt_ps, _mm512_rsqrt14_pd, _mm512_rsqrt14_ps};
     use fearless_simd::{Avx2, Avx512, Sse2, f32x8, kernel};
 
-    /// One step of Newton's iteration for 1 / sqrt(x): doubles the number of right digits of `y`.
+    /// One step of Newton's iteration for 1 / sqrt(x), which doubles the number of right digits of `y`; twice the result.
     #[inline(always)]
-    fn refine<S: Simd, V: SimdFloat<S>>(x: V, y: V, half: V::Element, three_halves: V) -> V {
-        let h = x * y * half;
-        y * (-h).mul_add(y, three_halves)
+    fn refine<S: Simd, V: SimdFloat<S>>(x: V, y: V, three: V) -> V {
+        y * (-(x * y)).mul_add(y, three)
     }
 
     kernel!(
@@ -112,27 +118,27 @@ mod x86 {
 
     impl Roots for Avx512 {
         #[inline(always)]
-        fn root_single(self, x: f32x16<Self>) -> f32x16<Self> {
-            refine(x, estimate_single(self, x), 0.5, f32x16::splat(self, 1.5))
+        fn twice_root_single(self, x: f32x16<Self>) -> f32x16<Self> {
+            refine(x, estimate_single(self, x), f32x16::splat(self, 3.0))
         }
         #[inline(always)]
-        fn root_double(self, x: f64x8<Self>) -> f64x8<Self> {
-            let three_halves = f64x8::splat(self, 1.5);
-            let y = refine(x, estimate_double(self, x), 0.5, three_halves);
-            refine(x, y, 0.5, three_halves)
+        fn twice_root_double(self, x: f64x8<Self>) -> f64x8<Self> {
+            let three = f64x8::splat(self, 3.0);
+            let y = refine(x, estimate_double(self, x), three) * 0.5;
+            refine(x, y, three)
         }
     }
 
     impl Roots for Avx2 {
         #[inline(always)]
-        fn root_single(self, x: f32x16<Self>) -> f32x16<Self> {
+        fn twice_root_single(self, x: f32x16<Self>) -> f32x16<Self> {
             let (low, high) = x.split();
             let y = estimate_half(self, low).combine(estimate_half(self, high));
-            refine(x, y, 0.5, f32x16::splat(self, 1.5))
+            refine(x, y, f32x16::splat(self, 3.0))
         }
         #[inline(always)]
-        fn root_double(self, x: f64x8<Self>) -> f64x8<Self> {
-            f64x8::splat(self, 1.0) / x.sqrt()
+        fn twice_root_double(self, x: f64x8<Self>) -> f64x8<Self> {
+            f64x8::splat(self, 2.0) / x.sqrt()
         }
     }
 
@@ -204,13 +210,13 @@ mod tests {
     fn check<S: Roots>(simd: S) {
         for exponent in -60..60 {
             let x: f64 = 1.37 * f64::from(exponent).exp2();
-            let single = f32x16::splat(simd, x as f32).reciprocal_root()[3];
-            assert!((f64::from(single) * x.sqrt() - 1.0).abs() < 2.5e-7, "{exponent} {single}");
-            let double = f64x8::splat(simd, x).reciprocal_root()[5];
-            assert!((double * x.sqrt() - 1.0).abs() < 1e-15, "{exponent} {double}");
+            let single = f32x16::splat(simd, x as f32).twice_reciprocal_root()[3];
+            assert!((f64::from(single) * 0.5 * x.sqrt() - 1.0).abs() < 2.5e-7, "{exponent} {single}");
+            let double = f64x8::splat(simd, x).twice_reciprocal_root()[5];
+            assert!((double * 0.5 * x.sqrt() - 1.0).abs() < 1e-15, "{exponent} {double}");
         }
-        assert_eq!(f32x16::splat(simd, 0.0).reciprocal_root()[0], 0.0);
-        assert_eq!(f64x8::splat(simd, 0.0).reciprocal_root()[0], 0.0);
+        assert_eq!(f32x16::splat(simd, 0.0).twice_reciprocal_root_or_zero()[0], 0.0);
+        assert_eq!(f64x8::splat(simd, 0.0).twice_reciprocal_root_or_zero()[0], 0.0);
     }
 
     #[test]

@@ -74,7 +74,8 @@ impl TargetBox {
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WalkNode {
-    center: [f64; 3],
+    /// Center of mass.
+    pub center: [f64; 3],
     /// Accepted only beyond this distance, squared; infinite when always opened.
     reach: f64,
     /// Accepted only when d^(2 (p + 3) / 2) times the group's acceleration exceeds this.

@@ -2,7 +2,9 @@
 //!
 //! The kernels work in units of the size of all particles and of their total mass, both rounded to a power of two (so
 //! that nothing is rounded twice), and relative to the super-cluster's center.
-use super::kernels::{self, GROUP, Gathered, NodeSource, PointSource, Softened, Targets};
+use super::kernels::{
+    self, GROUP, Gathered, NodeSource, OCTUPOLE, PointSource, QUADRUPOLE, Softened, Targets,
+};
 use super::lanes::{Lane, Roots, Scalar, with_lanes};
 use super::opening::{Interactions, Opening, TargetBox, WalkNode};
 use super::tree::Tree;
@@ -45,12 +47,11 @@ pub(crate) struct GroupField {
 }
 
 /// Buffers of one thread.
-#[derive(Default)]
-struct Scratch<E> {
+struct Scratch<E, const N: usize> {
     stack: Vec<u32>,
     found: Interactions,
     points: Vec<PointSource<E>>,
-    nodes: Vec<NodeSource<E>>,
+    nodes: Vec<NodeSource<E, N>>,
 }
 
 impl Walk<'_> {
@@ -58,24 +59,37 @@ impl Walk<'_> {
     /// acceleration and minus the potential in the run's units with G = 1. `double` picks f64 lanes. Evaluation order
     /// does not depend on the number of threads.
     pub fn field(&self, targets: &[[f64; 4]], boxes: &[TargetBox], double: bool) -> Vec<GroupField> {
+        if self.opening.order == 2 {
+            self.expanded::<QUADRUPOLE>(targets, boxes, double)
+        } else {
+            self.expanded::<OCTUPOLE>(targets, boxes, double)
+        }
+    }
+
+    fn expanded<const N: usize>(
+        &self,
+        targets: &[[f64; 4]],
+        boxes: &[TargetBox],
+        double: bool,
+    ) -> Vec<GroupField> {
         if double {
-            let packed = self.packed_nodes::<f64>();
+            let packed = self.packed_nodes::<f64, N>();
             self.each(targets, boxes, |scratch, group, bounds| {
-                with_lanes!(simd => self.group::<_, f64x8<_>>(simd, group, bounds, &packed, scratch))
+                with_lanes!(simd => self.group::<_, f64x8<_>, N>(simd, group, bounds, &packed, scratch))
             })
         } else {
-            let packed = self.packed_nodes::<f32>();
+            let packed = self.packed_nodes::<f32, N>();
             self.each(targets, boxes, |scratch, group, bounds| {
-                with_lanes!(simd => self.group::<_, f32x16<_>>(simd, group, bounds, &packed, scratch))
+                with_lanes!(simd => self.group::<_, f32x16<_>, N>(simd, group, bounds, &packed, scratch))
             })
         }
     }
 
-    fn each<E: Scalar>(
+    fn each<E: Scalar, const N: usize>(
         &self,
         targets: &[[f64; 4]],
         boxes: &[TargetBox],
-        evaluate: impl Fn(&mut Scratch<E>, &[[f64; 4]], &TargetBox) -> GroupField + Sync,
+        evaluate: impl Fn(&mut Scratch<E, N>, &[[f64; 4]], &TargetBox) -> GroupField + Sync,
     ) -> Vec<GroupField> {
         targets
             .par_chunks(GROUP)
@@ -94,79 +108,78 @@ impl Walk<'_> {
     }
 
     /// Every node as a source, in the walk's units; the centers are set per group.
-    fn packed_nodes<E: Scalar>(&self) -> Vec<NodeSource<E>> {
+    fn packed_nodes<E: Scalar, const N: usize>(&self) -> Vec<NodeSource<E, N>> {
         let Units { length, mass } = self.units;
         self.tree
             .moments
             .par_iter()
             .with_min_len(512)
-            .map(|moments| kernels::node_source(moments, moments.center, length, mass))
+            .map(|moments| kernels::node_source(moments, length, mass))
             .collect()
     }
 
     #[inline(always)]
-    fn group<S: Roots, V: Lane<S>>(
+    fn group<S: Roots, V: Lane<S>, const N: usize>(
         &self,
         simd: S,
         group: &[[f64; 4]],
         bounds: &TargetBox,
-        packed: &[NodeSource<V::Element>],
-        scratch: &mut Scratch<V::Element>,
+        packed: &[NodeSource<V::Element, N>],
+        scratch: &mut Scratch<V::Element, N>,
     ) -> GroupField {
         let Units { length, mass } = self.units;
-        let frame = bounds.middle();
-        let local = |position: f64, d: usize| <V::Element as Scalar>::of((position - frame[d]) * length);
+        let [x, y, z] = bounds.middle();
+        // x, y, z relative to the middle of the group, and half the mass
+        let (frame, unit) = ([x, y, z, 0.0], [length, length, length, 0.5 * mass]);
+        let local = |particle: &[f64; 4]| -> [V::Element; 4] {
+            let of = |k: usize| <V::Element as Scalar>::of((particle[k] - frame[k]) * unit[k]);
+            [of(0), of(1), of(2), of(3)]
+        };
         let mut targets: Targets<V::Element> = [[V::Element::default(); GROUP]; 3];
         for (lane, particle) in group.iter().enumerate() {
+            let target = local(particle);
             for d in 0..3 {
-                targets[d][lane] = local(particle[d], d);
+                targets[d][lane] = target[d];
             }
         }
         self.opening.walk(self.nodes, bounds, &mut scratch.stack, &mut scratch.found);
-        scratch.points.clear();
-        for &(first, end) in &scratch.found.rows {
-            for source in &self.tree.sources[first as usize..end as usize] {
-                let mass = <V::Element as Scalar>::of(source[3] * mass);
-                scratch.points.push([local(source[0], 0), local(source[1], 1), local(source[2], 2), mass]);
+        let Scratch { found, points, nodes, .. } = scratch;
+        // Buffers that only grow, and plain loops: what collects them would not be compiled for the lanes' instructions.
+        let count = found.rows.iter().map(|&(first, end)| (end - first) as usize).sum();
+        let mut free = &mut *room(points, count, [V::Element::default(); 4]);
+        for &(first, end) in &found.rows {
+            let (filled, rest) = std::mem::take(&mut free).split_at_mut((end - first) as usize);
+            for (point, source) in filled.iter_mut().zip(&self.tree.sources[first as usize..end as usize]) {
+                *point = local(source);
             }
+            free = rest;
         }
-        scratch.nodes.clear();
-        for &index in &scratch.found.nodes {
-            let mut source = packed[index as usize];
-            let center = self.tree.moments[index as usize].center;
-            for d in 0..3 {
-                source[d] = local(center[d], d);
-            }
-            scratch.nodes.push(source);
+        let points = &points[..count];
+        let nodes = room(nodes, found.nodes.len(), [V::Element::default(); N]);
+        for (node, &index) in nodes.iter_mut().zip(&found.nodes) {
+            *node = packed[index as usize];
+            let [x, y, z] = self.nodes[index as usize].center;
+            [node[0], node[1], node[2], _] = local(&[x, y, z, 0.0]);
         }
         let mut gathered: Gathered = [[0.0; GROUP]; 4];
         let softened =
             Softened { plummer: self.softened.plummer * length, spline: self.softened.spline * length };
-        kernels::points::<S, V>(simd, &targets, group.len(), &scratch.points, softened, &mut gathered);
-        if self.opening.order == 2 {
-            kernels::nodes::<S, V, false>(
-                simd,
-                &targets,
-                group.len(),
-                &scratch.nodes,
-                softened,
-                &mut gathered,
-            );
-        } else {
-            kernels::nodes::<S, V, true>(
-                simd,
-                &targets,
-                group.len(),
-                &scratch.nodes,
-                softened,
-                &mut gathered,
-            );
-        }
-        let scale = length * length / mass;
+        kernels::points::<S, V>(simd, &targets, group.len(), points, softened, &mut gathered);
+        kernels::nodes::<S, V, N>(simd, &targets, group.len(), nodes, softened, &mut gathered);
+        let scale = 0.25 * length * length / mass;
         for d in 0..3 {
             gathered[d].iter_mut().for_each(|value| *value *= scale);
         }
         gathered[3].iter_mut().for_each(|value| *value *= length / mass);
-        GroupField { gathered, nodes: scratch.nodes.len(), points: scratch.points.len() }
+        GroupField { gathered, nodes: nodes.len(), points: points.len() }
     }
+}
+
+/// The first `count` places of a buffer that grows where it is too short.
+#[inline(always)]
+fn room<T: Copy>(buffer: &mut Vec<T>, count: usize, empty: T) -> &mut [T] {
+    if buffer.len() < count {
+        buffer.resize(count, empty);
+    }
+    &mut buffer[..count]
 }

@@ -105,6 +105,13 @@ pub(super) const SECTIONS: &[Section] = &[
             )
             .also(&["theta", "angle"]),
             key(
+                "order",
+                Kind::Choice(MultipoleOrder::NAMES),
+                Default::Value("\"quadrupole\""),
+                "How far a node is expanded; octupoles are cheaper for forces better than 1e-4.",
+            )
+            .also(&["expansion", "multipole_order"]),
+            key(
                 "force_error",
                 number(BELOW_ONE),
                 Default::Value("5e-4"),

@@ -10,8 +10,8 @@ mod start;
 pub use super::kind::{Default, Interval, Key, Kind, Section, quoted, titled};
 use super::plan::{
     Arrangement, AtomStyle, Coding, CoulombTruncation, Device, Digits, FileFormat, FileUnits, Formulation,
-    Kernel, LatticeKind, ListKind, Mixing, OpeningCriterion, Precision, SofteningKernel, TrajectoryFormat,
-    Truncation, Velocities,
+    Kernel, LatticeKind, ListKind, Mixing, MultipoleOrder, OpeningCriterion, Precision, SofteningKernel,
+    TrajectoryFormat, Truncation, Velocities,
 };
 use crate::units::{Dimension, UnitSystem};
 

@@ -154,6 +154,16 @@ choice! {
     }
 }
 
+choice! {
+    /// How far the multipole expansion of a node goes.
+    MultipoleOrder {
+        /// Through the second moments.
+        Quadrupole = "quadrupole",
+        /// Through the third moments.
+        Octupole = "octupole",
+    }
+}
+
 /// `[gravity]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GravityPlan {
@@ -165,6 +175,8 @@ pub struct GravityPlan {
     pub force_error: f64,
     /// When a node is opened.
     pub criterion: OpeningCriterion,
+    /// How far a node is expanded.
+    pub order: MultipoleOrder,
     /// Softening length epsilon, >= 0.
     pub softening: f64,
     /// The softened potential.
