@@ -95,7 +95,9 @@ fn trial_of<L: PairLaw>(law: &L, name: &str, constants: &str, scale: f64) -> Tri
     }
     let r = Vec3 { x: 0.5 * scale, y: -0.3 * scale, z: 0.7 * scale };
     let particle = |values: &[f64]| L::Particle::<f64>::from_columns(|c| values[c]);
-    let sums = L::interact::<f64>((), law.parameters::<f64>(()), particle(&i), particle(&j), r, r.dot(r));
+    let parameters = law.parameters::<f64>(());
+    let prepared = |values: &[f64]| L::prepare::<f64>((), parameters, particle(values));
+    let sums = L::interact::<f64>((), parameters, prepared(&i), prepared(&j), r, r.dot(r));
     let mut truth = sums.to_columns().as_ref().to_vec();
     truth.extend_from_slice(law.finish(particle(&i), sums).to_columns().as_ref());
 
@@ -103,7 +105,11 @@ fn trial_of<L: PairLaw>(law: &L, name: &str, constants: &str, scale: f64) -> Tri
     let mut source = String::new();
     writeln!(source, "{{ using namespace {name};").unwrap();
     writeln!(source, "  Law law{{{constants}}};").unwrap();
-    let (pair, own) = if count > 0 { ("i, j, ", "i, ") } else { ("", "") };
+    let (pair, own) = match (count, L::PREPARES) {
+        (0, _) => ("", ""),
+        (_, false) => ("i, j, ", "i, "),
+        (_, true) => ("prepare(law, i), prepare(law, j), ", "i, "),
+    };
     if count > 0 {
         writeln!(source, "  Particle i = from<Particle, INPUTS>({{{{{}}}}});", list(&i)).unwrap();
         writeln!(source, "  Particle j = from<Particle, INPUTS>({{{{{}}}}});", list(&j)).unwrap();
@@ -121,8 +127,7 @@ fn trials() -> Vec<Trial> {
         trials.push(trial(&density::Law { kernel }, Some(kernel), &[], scale));
         trials.push(trial(&number_density::Law { kernel }, Some(kernel), &[], scale));
         trials.push(trial(&volume_elements::Law { kernel }, Some(kernel), &[], scale));
-        trials.push(trial(&gradient_matrix::Law { kernel }, Some(kernel), &[], scale));
-        trials.push(trial(&velocity_gradient::Law { kernel }, Some(kernel), &[], scale));
+        trials.push(trial(&gradients::Law { kernel }, Some(kernel), &[], scale));
         trials.push(trial(&divergence_gradient::Law { kernel }, Some(kernel), &[], scale));
         let law = momentum_energy_standard::Law { kernel, beta: 2.0, conductivity: 0.5 };
         trials.push(trial(&law, Some(kernel), &[2.0, 0.5], scale));

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
 use hilbrium::laws::{
-    density, divergence_gradient, gradient_matrix, momentum_energy_standard, momentum_energy_volume,
-    number_density, velocity_gradient, volume_elements,
+    density, divergence_gradient, gradients, momentum_energy_standard, momentum_energy_volume,
+    number_density, volume_elements,
 };
 use hilbrium::neighbors::{CLUSTER, ClusterList, Coding, Entry, NeighborList, SUPER_CLUSTER};
 use hilbrium::pair::{Kernel, PairLaw, Pass, Precision, naive, sweep};
@@ -123,8 +123,8 @@ fn lanes_agree_with_naive() {
     agrees(&number_density::Law { kernel });
     agrees(&density::Law { kernel: Kernel::wendland_c6() });
     agrees(&volume_elements::Law { kernel: Kernel::cubic_spline() });
-    agrees(&gradient_matrix::Law { kernel });
-    agrees(&velocity_gradient::Law { kernel: Kernel::wendland_c2() });
+    agrees(&gradients::Law { kernel });
+    agrees(&gradients::Law { kernel: Kernel::wendland_c2() });
     agrees(&divergence_gradient::Law { kernel: Kernel::wendland_c4() });
     agrees(&standard(kernel));
     agrees(&volume(kernel));
@@ -249,9 +249,8 @@ fn linear_flow_is_differentiated_exactly() {
     let list = all_pairs(particles.len(), false);
     for (precision, tolerance) in [(Precision::Double, 1e-11), (Precision::Mixed, 2e-4)] {
         let pass = Pass { bx: &bx, radius: &radius, precision, active: None };
-        sweep(&gradient_matrix::Law { kernel }, &pass, &list, &mut particles);
-        assert_eq!(gradient_matrix::fallbacks(&particles), 0);
-        sweep(&velocity_gradient::Law { kernel }, &pass, &list, &mut particles);
+        sweep(&gradients::Law { kernel }, &pass, &list, &mut particles);
+        assert_eq!(gradients::fallbacks(&particles), 0);
         let curl = (0.5f64.powi(2) + 4f64.powi(2)).sqrt();
         for row in 0..particles.len() {
             let divergence = particles.scalar(Field::VelocityDivergence)[row];
@@ -288,9 +287,9 @@ fn singular_matrices_fall_back() {
         }
     }
     let (bx, radius) = (unit_box(Boundary::Open), radii(&particles));
-    let law = gradient_matrix::Law { kernel: Kernel::cubic_spline() };
+    let law = gradients::Law { kernel: Kernel::cubic_spline() };
     naive(&law, &bx, &radius, &mut particles);
-    assert_eq!(gradient_matrix::fallbacks(&particles), 12);
+    assert_eq!(gradients::fallbacks(&particles), 12);
     let xx = particles.component(Field::GradientMatrix, 0);
     assert!(xx.iter().all(|x| x.is_finite()) && xx[0] > 0.0 && xx[11] == 0.0);
 }
@@ -320,7 +319,7 @@ fn pressure_gradient_accelerates() {
     let (mut particles, bx) = lattice(0.0);
     let (kernel, radius) = (Kernel::sinc(6).unwrap(), radii(&particles));
     naive(&density::Law { kernel }, &bx, &radius, &mut particles);
-    naive(&gradient_matrix::Law { kernel }, &bx, &radius, &mut particles);
+    naive(&gradients::Law { kernel }, &bx, &radius, &mut particles);
     particles.scalar_mut(Field::GradH).fill(1.0);
     particles.scalar_mut(Field::SoundSpeed).fill(1.0);
     let wave = std::f64::consts::TAU;

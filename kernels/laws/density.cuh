@@ -28,15 +28,16 @@ struct Output {
     Real grad_h;
 };
 
-constexpr int INPUTS = 2, SUMS = 2, OUTPUTS = 2;
+constexpr int INPUTS = 2, PREPARED = 2, SUMS = 2, OUTPUTS = 2;
 constexpr int PARITY[] = {0, 0};
 constexpr int REDUCTION[] = {0, 0};
 
 /// m_j w, and -m_j (3 w + q w'), both without 1 / h^3.
 __device__ inline Sums interact(Law law, Particle i, Particle j, Vec3 r, Real r2) {
-    const auto q = sqrt(r2) / i.smoothing_length;
-    const auto w = kernel_value(law.kernel, q);
-    return Sums{j.mass * w, -j.mass * (Real(3.0) * w + q * kernel_slope(law.kernel, q))};
+    const auto s = reciprocal(i.smoothing_length);
+    const auto q2 = r2 * (s * s);
+    const auto w = kernel_value(law.kernel, q2);
+    return Sums{j.mass * w, -j.mass * (Real(3.0) * w + kernel_slope(law.kernel, q2))};
 }
 
 /// Adds the particle itself, at q = 0; d / d ln h = h d / d h.

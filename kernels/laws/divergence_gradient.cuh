@@ -21,6 +21,13 @@ struct Particle {
     Tensor gradient_matrix;
 };
 
+/// V, 1 / h and div v.
+struct Prepared {
+    Real volume;
+    Real per_length;
+    Real divergence;
+};
+
 struct Sums {
     Vec3 gradient;
 };
@@ -29,14 +36,18 @@ struct Output {
     Vec3 divergence_gradient;
 };
 
-constexpr int INPUTS = 10, SUMS = 3, OUTPUTS = 3;
+constexpr int INPUTS = 10, PREPARED = 3, SUMS = 3, OUTPUTS = 3;
 constexpr int PARITY[] = {0, 0, 0};
 constexpr int REDUCTION[] = {0, 0, 0};
 
+__device__ inline Prepared prepare(Law law, Particle particle) {
+    return Prepared{particle.mass / particle.density, Real(1.0) / particle.smoothing_length, particle.velocity_divergence};
+}
+
 /// Without C_i / h^3, which all terms share.
-__device__ inline Sums interact(Law law, Particle i, Particle j, Vec3 r, Real r2) {
-    const auto w = kernel_value(law.kernel, sqrt(r2) / i.smoothing_length);
-    return Sums{r * (j.mass / j.density * w * (i.velocity_divergence - j.velocity_divergence))};
+__device__ inline Sums interact(Law law, Prepared i, Prepared j, Vec3 r, Real r2) {
+    const auto w = kernel_value(law.kernel, r2 * (i.per_length * i.per_length));
+    return Sums{r * (j.volume * w * (i.divergence - j.divergence))};
 }
 
 __device__ inline Output finish(Law law, Particle i, Sums sums) {

@@ -37,7 +37,7 @@ struct Output {
     Real virial;
 };
 
-constexpr int INPUTS = 2, SUMS = 5, OUTPUTS = 5;
+constexpr int INPUTS = 2, PREPARED = 2, SUMS = 5, OUTPUTS = 5;
 constexpr int PARITY[] = {-1, -1, -1, 1, 1};
 constexpr int REDUCTION[] = {0, 0, 0, 0, 0};
 

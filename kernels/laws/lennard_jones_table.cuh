@@ -39,7 +39,7 @@ struct Output {
     Real virial;
 };
 
-constexpr int INPUTS = 1, SUMS = 5, OUTPUTS = 5;
+constexpr int INPUTS = 1, PREPARED = 1, SUMS = 5, OUTPUTS = 5;
 constexpr int PARITY[] = {-1, -1, -1, 1, 1};
 constexpr int REDUCTION[] = {0, 0, 0, 0, 0};
 

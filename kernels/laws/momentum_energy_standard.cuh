@@ -28,6 +28,19 @@ struct Particle {
     Tensor gradient_matrix;
 };
 
+/// What a particle's pairs share: 1 / h, 1 / rho and P / (Omega rho^2), with the fields of these names.
+struct Prepared {
+    Real mass;
+    Real per_length;
+    Real per_density;
+    Real pressure;
+    Real sound_speed;
+    Real internal_energy;
+    Real viscosity;
+    Vec3 velocity;
+    Tensor gradient_matrix;
+};
+
 struct Sums {
     Vec3 force;
     Real heating;
@@ -40,35 +53,35 @@ struct Output {
     Real signal_speed;
 };
 
-constexpr int INPUTS = 17, SUMS = 5, OUTPUTS = 5;
+constexpr int INPUTS = 17, PREPARED = 16, SUMS = 5, OUTPUTS = 5;
 constexpr int PARITY[] = {-1, -1, -1, 0, 1};
 constexpr int REDUCTION[] = {0, 0, 0, 0, 1};
 
-/// -A: C r W.
-__device__ inline Vec3 gradient(Law law, Particle particle, Vec3 r, Real distance) {
-    const auto s = reciprocal(particle.smoothing_length);
-    return (particle.gradient_matrix * r) * (kernel_value(law.kernel, distance * s) * (s * s * s));
+__device__ inline Prepared prepare(Law law, Particle particle) {
+    const auto per_density = Real(1.0) / particle.density;
+    return Prepared{particle.mass, Real(1.0) / particle.smoothing_length, per_density, particle.pressure / particle.grad_h * (per_density * per_density), particle.sound_speed, particle.internal_energy, particle.viscosity, particle.velocity, particle.gradient_matrix};
 }
 
-__device__ inline Sums interact(Law law, Particle i, Particle j, Vec3 r, Real r2) {
-    const auto distance = sqrt(r2);
+/// -A: C r W.
+__device__ inline Vec3 gradient(Law law, Prepared particle, Vec3 r, Real r2) {
+    const auto s = particle.per_length;
+    return (particle.gradient_matrix * r) * (kernel_value(law.kernel, r2 * (s * s)) * (s * s * s));
+}
+
+__device__ inline Sums interact(Law law, Prepared i, Prepared j, Vec3 r, Real r2) {
     const auto v = i.velocity - j.velocity;
-    const auto gradient_i = gradient(law, i, r, distance);
-    const auto gradient_j = gradient(law, j, r, distance);
-    const auto per_density_i = reciprocal(i.density);
-    const auto per_density_j = reciprocal(j.density);
-    const auto pressure_i = i.pressure * reciprocal(i.grad_h) * (per_density_i * per_density_i);
-    const auto pressure_j = j.pressure * reciprocal(j.grad_h) * (per_density_j * per_density_j);
+    const auto gradient_i = gradient(law, i, r, r2);
+    const auto gradient_j = gradient(law, j, r, r2);
     const auto per_distance = reciprocal(sqrt(max(r2, Real(1e-30))));
     const auto speed = dot(v, r) * per_distance;
     const auto w = min(speed, Real(0.0));
     const auto sound = i.sound_speed + j.sound_speed;
     const auto alpha = Real(0.5) * (i.viscosity + j.viscosity);
     const auto viscosity = alpha * w * (law.beta * w - Real(0.5) * sound);
-    const auto shared = (gradient_i * per_density_i + gradient_j * per_density_j) * Real(0.5);
+    const auto shared = (gradient_i * i.per_density + gradient_j * j.per_density) * Real(0.5);
     const auto masses = i.mass * j.mass;
     const auto conduction = law.conductivity * abs(speed) * (i.internal_energy - j.internal_energy) * per_distance;
-    return Sums{(gradient_i * pressure_i + gradient_j * pressure_j + shared * viscosity) * masses, -masses * (pressure_i * dot(gradient_i, v) + Real(0.5) * viscosity * dot(shared, v) + conduction * dot(shared, r)), sound - Real(3.0) * w};
+    return Sums{(gradient_i * i.pressure + gradient_j * j.pressure + shared * viscosity) * masses, -masses * (i.pressure * dot(gradient_i, v) + Real(0.5) * viscosity * dot(shared, v) + conduction * dot(shared, r)), sound - Real(3.0) * w};
 }
 
 /// Without a neighbor the signal is the particle's own sound.

@@ -27,15 +27,16 @@ struct Output {
     Real number_density_slope;
 };
 
-constexpr int INPUTS = 1, SUMS = 2, OUTPUTS = 2;
+constexpr int INPUTS = 1, PREPARED = 1, SUMS = 2, OUTPUTS = 2;
 constexpr int PARITY[] = {0, 0};
 constexpr int REDUCTION[] = {0, 0};
 
 /// w, and -(3 w + q w'), both without 1 / h^3.
 __device__ inline Sums interact(Law law, Particle i, Particle j, Vec3 r, Real r2) {
-    const auto q = sqrt(r2) / i.smoothing_length;
-    const auto w = kernel_value(law.kernel, q);
-    return Sums{w, -(Real(3.0) * w + q * kernel_slope(law.kernel, q))};
+    const auto s = reciprocal(i.smoothing_length);
+    const auto q2 = r2 * (s * s);
+    const auto w = kernel_value(law.kernel, q2);
+    return Sums{w, -(Real(3.0) * w + kernel_slope(law.kernel, q2))};
 }
 
 /// Adds the particle itself, at q = 0.

@@ -91,8 +91,9 @@ __device__ inline void sinc(Real u, Real& value, Real& slope) {
     }
 }
 
-__device__ inline Real kernel_value(Kernel kernel, Real q) {
-    q = min(q, Real(2));
+// At the square of q.
+__device__ inline Real kernel_value(Kernel kernel, Real q2) {
+    const Real u = min(q2, Real(4)), q = sqrt(u);
     const Real t = Real(1) - Real(0.5) * q;
     Real value = 0;
     switch (kernel.shape) {
@@ -106,31 +107,32 @@ __device__ inline Real kernel_value(Kernel kernel, Real q) {
     case 3: value = power(t, 8) * (((Real(4) * q + Real(6.25)) * q + Real(4)) * q + Real(1)); break;
     default: {
         Real p, slope;
-        sinc(q * q, p, slope);
-        value = power((Real(1) - Real(0.25) * q * q) * p, kernel.exponent);
+        sinc(u, p, slope);
+        value = power((Real(1) - Real(0.25) * u) * p, kernel.exponent);
     }
     }
     return value * kernel.normalization;
 }
 
-__device__ inline Real kernel_slope(Kernel kernel, Real q) {
-    q = min(q, Real(2));
+// q dw/dq at the square of q.
+__device__ inline Real kernel_slope(Kernel kernel, Real q2) {
+    const Real u = min(q2, Real(4)), q = sqrt(u);
     const Real t = Real(1) - Real(0.5) * q;
     Real slope = 0;
     switch (kernel.shape) {
     case 0: {
         const Real outer_part = Real(2) - q, inner_part = max(Real(1) - q, Real(0));
-        slope = Real(12) * inner_part * inner_part - Real(3) * outer_part * outer_part;
+        slope = q * (Real(12) * inner_part * inner_part - Real(3) * outer_part * outer_part);
         break;
     }
-    case 1: slope = Real(-5) * q * power(t, 3); break;
-    case 2: slope = power(t, 5) * q * (Real(-35.0 / 3.0) * q + Real(-14.0 / 3.0)); break;
-    case 3: slope = power(t, 7) * q * ((Real(-22) * q + Real(-19.25)) * q + Real(-5.5)); break;
+    case 1: slope = Real(-5) * u * power(t, 3); break;
+    case 2: slope = power(t, 5) * u * (Real(-35.0 / 3.0) * q + Real(-14.0 / 3.0)); break;
+    case 3: slope = power(t, 7) * u * ((Real(-22) * q + Real(-19.25)) * q + Real(-5.5)); break;
     default: {
         Real p, dp;
-        const Real u = q * q, factor = Real(1) - Real(0.25) * u;
+        const Real factor = Real(1) - Real(0.25) * u;
         sinc(u, p, dp);
-        const Real ds = Real(2) * q * (factor * dp - Real(0.25) * p);
+        const Real ds = Real(2) * u * (factor * dp - Real(0.25) * p);
         slope = power(factor * p, kernel.exponent - 1) * ds * Real(kernel.exponent);
     }
     }

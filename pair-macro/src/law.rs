@@ -144,9 +144,14 @@ fn signature(module: &Module, name: &str, wanted: &[&str], output: &str) -> Resu
 pub fn implementation(name: &Ident, module: &Module, cutoff: &TokenStream) -> Result<TokenStream> {
     let (law, sums) = (required(module, "Law")?, required(module, "Sums")?);
     let particle = module.structure("Particle");
-    let interact: &[&str] = match particle {
-        Some(_) => &["Law", "Particle", "Particle", "Vec3", "Real"],
-        None => &["Law", "Vec3", "Real"],
+    let prepares = signature(module, "prepare", &["Law", "Particle"], "Prepared")?;
+    if prepares != module.structure("Prepared").is_some() {
+        return Err(Error::new_spanned(name, "`struct Prepared` and `fn prepare` come together"));
+    }
+    let interact: &[&str] = match (particle, prepares) {
+        (_, true) => &["Law", "Prepared", "Prepared", "Vec3", "Real"],
+        (Some(_), false) => &["Law", "Particle", "Particle", "Vec3", "Real"],
+        (None, false) => &["Law", "Vec3", "Real"],
     };
     if !signature(module, "interact", interact, "Sums")? {
         return Err(Error::new_spanned(name, "a pair law needs `fn interact`"));
@@ -183,6 +188,13 @@ pub fn implementation(name: &Ident, module: &Module, cutoff: &TokenStream) -> Re
         }
         None => (quote!(NoInput<R>), quote!(&[])),
     };
+    let (prepared_type, prepare_call) = match prepares {
+        true => {
+            all_columns.push(columns(required(module, "Prepared")?)?);
+            (quote!(Prepared<R>), quote!(prepare(#token, law, particle)))
+        }
+        false => (input_type.clone(), quote!(particle)),
+    };
     let input_f64 = if particle.is_some() { quote!(Particle<f64>) } else { quote!(NoInput<f64>) };
     let interact_arguments = if particle.is_some() { quote!(law, i, j, r, r2) } else { quote!(law, r, r2) };
     let finish_call = match (finishes, particle.is_some()) {
@@ -202,14 +214,20 @@ pub fn implementation(name: &Ident, module: &Module, cutoff: &TokenStream) -> Re
             const OUTPUTS: &'static [Field] = #outputs;
             const SUMS: &'static [Sum] = &[#(#symmetry),*];
             type Parameters<R: Real> = Law<R>;
+            const PREPARES: bool = #prepares;
             type Particle<R: Real> = #input_type;
+            type Prepared<R: Real> = #prepared_type;
             type Sums<R: Real> = Sums<R>;
             type Output = #output<f64>;
             #[inline(always)]
             fn parameters<R: Real>(&self, #token: R::Token) -> Law<R> { Law { #(#parameters),* } }
             #[inline(always)]
+            fn prepare<R: Real>(#token: R::Token, law: Law<R>, particle: #input_type) -> #prepared_type {
+                #prepare_call
+            }
+            #[inline(always)]
             fn interact<R: Real>(
-                #token: R::Token, law: Law<R>, i: #input_type, j: #input_type, r: Vec3<R>, r2: R,
+                #token: R::Token, law: Law<R>, i: #prepared_type, j: #prepared_type, r: Vec3<R>, r2: R,
             ) -> Sums<R> {
                 interact(#token, #interact_arguments)
             }
@@ -239,9 +257,11 @@ pub fn tables(module: &Module) -> Result<String> {
         parities.extend(std::iter::repeat_n(parity, count));
         reductions.extend(std::iter::repeat_n(reduction, count));
     }
+    let prepared =
+        if module.structure("Prepared").is_some() { count("Prepared")? } else { count("Particle")? };
     let outputs = if module.structure("Output").is_some() { count("Output")? } else { count("Sums")? };
     Ok(format!(
-        "constexpr int INPUTS = {}, SUMS = {}, OUTPUTS = {outputs};\nconstexpr int PARITY[] = {{{}}};\nconstexpr int REDUCTION[] = {{{}}};\n\n",
+        "constexpr int INPUTS = {}, PREPARED = {prepared}, SUMS = {}, OUTPUTS = {outputs};\nconstexpr int PARITY[] = {{{}}};\nconstexpr int REDUCTION[] = {{{}}};\n\n",
         count("Particle")?,
         count("Sums")?,
         parities.join(", "),

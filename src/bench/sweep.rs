@@ -4,9 +4,8 @@ use super::{Cell, Settings, Table, median, simulation};
 use crate::Result;
 use crate::comm::Communicator;
 use crate::laws::{
-    density, divergence_gradient, gradient_matrix, lennard_jones, lennard_jones_switched, mie,
-    momentum_energy_standard, momentum_energy_volume, number_density, velocity_gradient, volume_elements,
-    yukawa,
+    density, divergence_gradient, gradients, lennard_jones, lennard_jones_switched, mie,
+    momentum_energy_standard, momentum_energy_volume, number_density, volume_elements, yukawa,
 };
 use crate::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList};
 use crate::pair::{Forces, Instructions, Kernel, PairLaw, Pass, Precision, sweep_with};
@@ -113,8 +112,7 @@ impl Bench<'_> {
         self.law(&number_density::Law { kernel }, &WAYS[..2]);
         self.law(&density::Law { kernel }, &WAYS[..2]);
         self.law(&volume_elements::Law { kernel }, &WAYS[..2]);
-        self.law(&gradient_matrix::Law { kernel }, &WAYS[..2]);
-        self.law(&velocity_gradient::Law { kernel }, &WAYS[..2]);
+        self.law(&gradients::Law { kernel }, &WAYS[..2]);
         self.law(&divergence_gradient::Law { kernel }, &WAYS[..2]);
         self.law(&momentum_energy_standard::Law { kernel, beta, conductivity: 0.0 }, &WAYS[..2]);
         let momentum = momentum_energy_volume::Law {

@@ -27,9 +27,10 @@ pub mod density {
 
     /// m_j w, and -m_j (3 w + q w'), both without 1 / h^3.
     fn interact(law: Law, i: Particle, j: Particle, r: Vec3, r2: Real) -> Sums {
-        let q = r2.sqrt() / i.smoothing_length;
-        let w = kernel_value(law.kernel, q);
-        Sums { value: j.mass * w, slope: -j.mass * (3.0 * w + q * kernel_slope(law.kernel, q)) }
+        let s = i.smoothing_length.reciprocal();
+        let q2 = r2 * (s * s);
+        let w = kernel_value(law.kernel, q2);
+        Sums { value: j.mass * w, slope: -j.mass * (3.0 * w + kernel_slope(law.kernel, q2)) }
     }
 
     /// Adds the particle itself, at q = 0; d / d ln h = h d / d h.

@@ -19,6 +19,12 @@ pub mod divergence_gradient {
         velocity_divergence: Real,
         gradient_matrix: Tensor,
     }
+    /// V, 1 / h and div v.
+    struct Prepared {
+        volume: Real,
+        per_length: Real,
+        divergence: Real,
+    }
     struct Sums {
         gradient: Vec3,
     }
@@ -26,10 +32,18 @@ pub mod divergence_gradient {
         divergence_gradient: Vec3,
     }
 
+    fn prepare(law: Law, particle: Particle) -> Prepared {
+        Prepared {
+            volume: particle.mass / particle.density,
+            per_length: 1.0 / particle.smoothing_length,
+            divergence: particle.velocity_divergence,
+        }
+    }
+
     /// Without C_i / h^3, which all terms share.
-    fn interact(law: Law, i: Particle, j: Particle, r: Vec3, r2: Real) -> Sums {
-        let w = kernel_value(law.kernel, r2.sqrt() / i.smoothing_length);
-        Sums { gradient: r * (j.mass / j.density * w * (i.velocity_divergence - j.velocity_divergence)) }
+    fn interact(law: Law, i: Prepared, j: Prepared, r: Vec3, r2: Real) -> Sums {
+        let w = kernel_value(law.kernel, r2 * (i.per_length * i.per_length));
+        Sums { gradient: r * (j.volume * w * (i.divergence - j.divergence)) }
     }
 
     fn finish(law: Law, i: Particle, sums: Sums) -> Output {

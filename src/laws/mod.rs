@@ -5,7 +5,7 @@ use crate::pair::{PairLaw, together};
 pub mod coulomb;
 pub mod density;
 pub mod divergence_gradient;
-pub mod gradient_matrix;
+pub mod gradients;
 pub mod lennard_jones;
 pub mod lennard_jones_mixed;
 pub mod lennard_jones_mixed_switched;
@@ -15,7 +15,6 @@ pub mod mie;
 pub mod momentum_energy_standard;
 pub mod momentum_energy_volume;
 pub mod number_density;
-pub mod velocity_gradient;
 pub mod viscosity_switch;
 pub mod volume_elements;
 pub mod yukawa;
@@ -25,7 +24,7 @@ pub const PRINTED: &[(&str, &str)] = &[
     ("coulomb", coulomb::CUDA),
     ("density", density::CUDA),
     ("divergence_gradient", divergence_gradient::CUDA),
-    ("gradient_matrix", gradient_matrix::CUDA),
+    ("gradients", gradients::CUDA),
     ("lennard_jones", lennard_jones::CUDA),
     ("lennard_jones_mixed", lennard_jones_mixed::CUDA),
     ("lennard_jones_mixed_switched", lennard_jones_mixed_switched::CUDA),
@@ -35,7 +34,6 @@ pub const PRINTED: &[(&str, &str)] = &[
     ("momentum_energy_standard", momentum_energy_standard::CUDA),
     ("momentum_energy_volume", momentum_energy_volume::CUDA),
     ("number_density", number_density::CUDA),
-    ("velocity_gradient", velocity_gradient::CUDA),
     ("volume_elements", volume_elements::CUDA),
     ("yukawa", yukawa::CUDA),
 ];

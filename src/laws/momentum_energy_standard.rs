@@ -36,6 +36,18 @@ pub mod momentum_energy_standard {
         velocity: Vec3,
         gradient_matrix: Tensor,
     }
+    /// What a particle's pairs share: 1 / h, 1 / rho and P / (Omega rho^2), with the fields of these names.
+    struct Prepared {
+        mass: Real,
+        per_length: Real,
+        per_density: Real,
+        pressure: Real,
+        sound_speed: Real,
+        internal_energy: Real,
+        viscosity: Real,
+        velocity: Vec3,
+        gradient_matrix: Tensor,
+    }
     struct Sums {
         #[odd]
         force: Vec3,
@@ -50,21 +62,31 @@ pub mod momentum_energy_standard {
         signal_speed: Real,
     }
 
-    /// -A: C r W.
-    fn gradient(law: Law, particle: Particle, r: Vec3, distance: Real) -> Vec3 {
-        let s = particle.smoothing_length.reciprocal();
-        (particle.gradient_matrix * r) * (kernel_value(law.kernel, distance * s) * (s * s * s))
+    fn prepare(law: Law, particle: Particle) -> Prepared {
+        let per_density = 1.0 / particle.density;
+        Prepared {
+            mass: particle.mass,
+            per_length: 1.0 / particle.smoothing_length,
+            per_density,
+            pressure: particle.pressure / particle.grad_h * (per_density * per_density),
+            sound_speed: particle.sound_speed,
+            internal_energy: particle.internal_energy,
+            viscosity: particle.viscosity,
+            velocity: particle.velocity,
+            gradient_matrix: particle.gradient_matrix,
+        }
     }
 
-    fn interact(law: Law, i: Particle, j: Particle, r: Vec3, r2: Real) -> Sums {
-        let distance = r2.sqrt();
+    /// -A: C r W.
+    fn gradient(law: Law, particle: Prepared, r: Vec3, r2: Real) -> Vec3 {
+        let s = particle.per_length;
+        (particle.gradient_matrix * r) * (kernel_value(law.kernel, r2 * (s * s)) * (s * s * s))
+    }
+
+    fn interact(law: Law, i: Prepared, j: Prepared, r: Vec3, r2: Real) -> Sums {
         let v = i.velocity - j.velocity;
-        let gradient_i = gradient(law, i, r, distance);
-        let gradient_j = gradient(law, j, r, distance);
-        let per_density_i = i.density.reciprocal();
-        let per_density_j = j.density.reciprocal();
-        let pressure_i = i.pressure * i.grad_h.reciprocal() * (per_density_i * per_density_i);
-        let pressure_j = j.pressure * j.grad_h.reciprocal() * (per_density_j * per_density_j);
+        let gradient_i = gradient(law, i, r, r2);
+        let gradient_j = gradient(law, j, r, r2);
 
         let per_distance = r2.max(1e-30).sqrt().reciprocal();
         let speed = v.dot(r) * per_distance;
@@ -72,14 +94,14 @@ pub mod momentum_energy_standard {
         let sound = i.sound_speed + j.sound_speed;
         let alpha = 0.5 * (i.viscosity + j.viscosity);
         let viscosity = alpha * w * (law.beta * w - 0.5 * sound);
-        let shared = (gradient_i * per_density_i + gradient_j * per_density_j) * 0.5;
+        let shared = (gradient_i * i.per_density + gradient_j * j.per_density) * 0.5;
         let masses = i.mass * j.mass;
         let conduction =
             law.conductivity * speed.abs() * (i.internal_energy - j.internal_energy) * per_distance;
         Sums {
-            force: (gradient_i * pressure_i + gradient_j * pressure_j + shared * viscosity) * masses,
+            force: (gradient_i * i.pressure + gradient_j * j.pressure + shared * viscosity) * masses,
             heating: -masses
-                * (pressure_i * gradient_i.dot(v)
+                * (i.pressure * gradient_i.dot(v)
                     + 0.5 * viscosity * shared.dot(v)
                     + conduction * shared.dot(r)),
             signal: sound - 3.0 * w,

@@ -38,6 +38,19 @@ pub mod momentum_energy_volume {
         velocity: Vec3,
         gradient_matrix: Tensor,
     }
+    /// What a particle's pairs share: 1 / h, 1 / rho, ln X and P V^2 / Omega, with the fields of these names.
+    struct Prepared {
+        mass: Real,
+        per_length: Real,
+        per_density: Real,
+        log_volume_element: Real,
+        pressure: Real,
+        sound_speed: Real,
+        internal_energy: Real,
+        viscosity: Real,
+        velocity: Vec3,
+        gradient_matrix: Tensor,
+    }
     struct Sums {
         #[odd]
         force: Vec3,
@@ -52,31 +65,44 @@ pub mod momentum_energy_volume {
         signal_speed: Real,
     }
 
+    fn prepare(law: Law, particle: Particle) -> Prepared {
+        let per_density = 1.0 / particle.density;
+        let volume = particle.mass * per_density;
+        Prepared {
+            mass: particle.mass,
+            per_length: 1.0 / particle.smoothing_length,
+            per_density,
+            log_volume_element: particle.volume_element.ln(),
+            pressure: particle.pressure / particle.grad_h * (volume * volume),
+            sound_speed: particle.sound_speed,
+            internal_energy: particle.internal_energy,
+            viscosity: particle.viscosity,
+            velocity: particle.velocity,
+            gradient_matrix: particle.gradient_matrix,
+        }
+    }
+
     /// -A: C r W.
-    fn gradient(law: Law, particle: Particle, r: Vec3, distance: Real) -> Vec3 {
-        let s = particle.smoothing_length.reciprocal();
-        (particle.gradient_matrix * r) * (kernel_value(law.kernel, distance * s) * (s * s * s))
+    fn gradient(law: Law, particle: Prepared, r: Vec3, r2: Real) -> Vec3 {
+        let s = particle.per_length;
+        (particle.gradient_matrix * r) * (kernel_value(law.kernel, r2 * (s * s)) * (s * s * s))
     }
 
-    /// (X_j / X_i)^s.
-    fn crossing(law: Law, i: Particle, j: Particle) -> Real {
-        let atwood = (i.density - j.density).abs() / (i.density + j.density);
+    /// (X_j / X_i)^s; the Atwood number is the same of the inverse densities.
+    fn crossing(law: Law, i: Prepared, j: Prepared) -> Real {
+        let sum = i.per_density + j.per_density;
+        let atwood = (i.per_density - j.per_density).abs() * sum.reciprocal();
         let s = ((atwood - law.crossing_start) * law.crossing_slope).max(0.0).min(1.0);
-        (s * (j.volume_element / i.volume_element).ln()).exp()
+        (s * (j.log_volume_element - i.log_volume_element)).exp()
     }
 
-    fn interact(law: Law, i: Particle, j: Particle, r: Vec3, r2: Real) -> Sums {
-        let distance = r2.sqrt();
+    fn interact(law: Law, i: Prepared, j: Prepared, r: Vec3, r2: Real) -> Sums {
         let v = i.velocity - j.velocity;
-        let gradient_i = gradient(law, i, r, distance);
-        let gradient_j = gradient(law, j, r, distance);
-        let per_density_i = i.density.reciprocal();
-        let per_density_j = j.density.reciprocal();
-        let volume_i = i.mass * per_density_i;
-        let volume_j = j.mass * per_density_j;
+        let gradient_i = gradient(law, i, r, r2);
+        let gradient_j = gradient(law, j, r, r2);
         let crossed = crossing(law, i, j);
-        let pressure_i = i.pressure * i.grad_h.reciprocal() * (volume_i * volume_i) * crossed;
-        let pressure_j = j.pressure * j.grad_h.reciprocal() * (volume_j * volume_j) * crossed.reciprocal();
+        let pressure_i = i.pressure * crossed;
+        let pressure_j = j.pressure * crossed.reciprocal();
 
         let per_distance = r2.max(1e-30).sqrt().reciprocal();
         let speed = v.dot(r) * per_distance;
@@ -84,7 +110,7 @@ pub mod momentum_energy_volume {
         let sound = i.sound_speed + j.sound_speed;
         let alpha = 0.5 * (i.viscosity + j.viscosity);
         let viscosity = alpha * w * (law.beta * w - 0.5 * sound);
-        let shared = (gradient_i * per_density_i + gradient_j * per_density_j) * (0.5 * i.mass * j.mass);
+        let shared = (gradient_i * i.per_density + gradient_j * j.per_density) * (0.5 * i.mass * j.mass);
         let conduction =
             law.conductivity * speed.abs() * (i.internal_energy - j.internal_energy) * per_distance;
         Sums {

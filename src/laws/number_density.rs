@@ -28,9 +28,10 @@ pub mod number_density {
 
     /// w, and -(3 w + q w'), both without 1 / h^3.
     fn interact(law: Law, i: Particle, j: Particle, r: Vec3, r2: Real) -> Sums {
-        let q = r2.sqrt() / i.smoothing_length;
-        let w = kernel_value(law.kernel, q);
-        Sums { value: w, slope: -(3.0 * w + q * kernel_slope(law.kernel, q)) }
+        let s = i.smoothing_length.reciprocal();
+        let q2 = r2 * (s * s);
+        let w = kernel_value(law.kernel, q2);
+        Sums { value: w, slope: -(3.0 * w + kernel_slope(law.kernel, q2)) }
     }
 
     /// Adds the particle itself, at q = 0.

@@ -30,11 +30,12 @@ pub mod volume_elements {
 
     /// X_j w, and -X_j (3 w + q w'), both without 1 / h^3.
     fn interact(law: Law, i: Particle, j: Particle, r: Vec3, r2: Real) -> Sums {
-        let q = r2.sqrt() / i.smoothing_length;
-        let w = kernel_value(law.kernel, q);
+        let s = i.smoothing_length.reciprocal();
+        let q2 = r2 * (s * s);
+        let w = kernel_value(law.kernel, q2);
         Sums {
             value: j.volume_element * w,
-            slope: -j.volume_element * (3.0 * w + q * kernel_slope(law.kernel, q)),
+            slope: -j.volume_element * (3.0 * w + kernel_slope(law.kernel, q2)),
         }
     }
 

@@ -69,7 +69,7 @@ impl Kernel<f64> {
             .map(|k| {
                 let q = f64::from(k) * step;
                 let weight = if k == 0 || k == intervals { 1.0 } else { 2.0 + 2.0 * f64::from(k % 2) };
-                weight * q * q * kernel_value(kernel, q)
+                weight * q * q * kernel_value(kernel, q * q)
             })
             .sum();
         kernel.normalization = 1.0 / (4.0 * std::f64::consts::PI * sum * step / 3.0);
@@ -128,30 +128,34 @@ const SINC_SINGLE: [f64; 6] = [
     0.9999999970553322,
 ];
 
-/// w(q); zero for q >= 2. Relative rounding error of at most 2 n + 8 units in the last place of the lane for sinc-n.
+/// w at the square of q; zero for q >= 2. Relative rounding error of at most 2 n + 8 units in the last place of the lane for
+/// sinc-n. Of the square, since that is what a pair has, and the sinc kernels, which are even, need no root.
 #[inline(always)]
-pub fn kernel_value<R: Real>(kernel: Kernel<R>, q: R) -> R {
-    let of = |value| R::literal(q.token(), value);
-    let q = q.min(of(2.0));
+pub fn kernel_value<R: Real>(kernel: Kernel<R>, q2: R) -> R {
+    let of = |value| R::literal(q2.token(), value);
+    let u = q2.min(of(4.0));
     let value = match kernel.shape {
         Shape::CubicSpline => {
+            let q = u.sqrt();
             let (t, s) = (of(2.0) - q, (of(1.0) - q).max(of(0.0)));
             t * t * t - of(4.0) * (s * s * s)
         }
         Shape::WendlandC2 => {
+            let q = u.sqrt();
             let t = of(1.0) - of(0.5) * q;
             t.power(4) * q.mul_add(of(2.0), of(1.0))
         }
         Shape::WendlandC4 => {
+            let q = u.sqrt();
             let t = of(1.0) - of(0.5) * q;
             t.power(6) * q.polynomial(&[35.0 / 12.0, 3.0, 1.0])
         }
         Shape::WendlandC6 => {
+            let q = u.sqrt();
             let t = of(1.0) - of(0.5) * q;
             t.power(8) * q.polynomial(&[4.0, 6.25, 4.0, 1.0])
         }
         Shape::Sinc => {
-            let u = q * q;
             let factor = u.mul_add(of(-0.25), of(1.0));
             let terms = if R::SINGLE { SINC_SINGLE.as_slice() } else { SINC_DOUBLE.as_slice() };
             (factor * u.polynomial(terms)).power(kernel.exponent)
@@ -160,30 +164,32 @@ pub fn kernel_value<R: Real>(kernel: Kernel<R>, q: R) -> R {
     value * kernel.normalization
 }
 
-/// dw/dq; zero for q >= 2.
+/// q dw/dq at the square of q; zero for q >= 2.
 #[inline(always)]
-pub fn kernel_slope<R: Real>(kernel: Kernel<R>, q: R) -> R {
-    let of = |value| R::literal(q.token(), value);
-    let q = q.min(of(2.0));
+pub fn kernel_slope<R: Real>(kernel: Kernel<R>, q2: R) -> R {
+    let of = |value| R::literal(q2.token(), value);
+    let u = q2.min(of(4.0));
     let slope = match kernel.shape {
         Shape::CubicSpline => {
+            let q = u.sqrt();
             let (t, s) = (of(2.0) - q, (of(1.0) - q).max(of(0.0)));
-            of(12.0) * (s * s) - of(3.0) * (t * t)
+            q * (of(12.0) * (s * s) - of(3.0) * (t * t))
         }
         Shape::WendlandC2 => {
-            let t = of(1.0) - of(0.5) * q;
-            of(-5.0) * q * (t * t * t)
+            let t = of(1.0) - of(0.5) * u.sqrt();
+            of(-5.0) * u * (t * t * t)
         }
         Shape::WendlandC4 => {
+            let q = u.sqrt();
             let t = of(1.0) - of(0.5) * q;
-            t.power(5) * q * q.polynomial(&[-35.0 / 3.0, -14.0 / 3.0])
+            t.power(5) * u * q.polynomial(&[-35.0 / 3.0, -14.0 / 3.0])
         }
         Shape::WendlandC6 => {
+            let q = u.sqrt();
             let t = of(1.0) - of(0.5) * q;
-            t.power(7) * q * q.polynomial(&[-22.0, -19.25, -5.5])
+            t.power(7) * u * q.polynomial(&[-22.0, -19.25, -5.5])
         }
         Shape::Sinc => {
-            let u = q * q;
             let factor = u.mul_add(of(-0.25), of(1.0));
             let terms = if R::SINGLE { SINC_SINGLE.as_slice() } else { SINC_DOUBLE.as_slice() };
             let (mut p, mut dp) = (of(0.0), of(0.0));
@@ -191,8 +197,8 @@ pub fn kernel_slope<R: Real>(kernel: Kernel<R>, q: R) -> R {
                 dp = dp.mul_add(u, p);
                 p = p.mul_add(u, of(term));
             }
-            // s = factor * p, ds/dq = 2 q ds/du.
-            let ds = (q + q) * factor.mul_add(dp, of(-0.25) * p);
+            // s = factor * p, q ds/dq = 2 u ds/du.
+            let ds = (u + u) * factor.mul_add(dp, of(-0.25) * p);
             (factor * p).power(kernel.exponent - 1) * ds * of(f64::from(kernel.exponent))
         }
     };
@@ -215,7 +221,7 @@ mod tests {
             let n = 20_000;
             let step = 2.0 / f64::from(n);
             let midpoints = (0..n).map(|k| (f64::from(k) + 0.5) * step);
-            let sum: f64 = midpoints.map(|q| q * q * kernel_value(kernel, q)).sum();
+            let sum: f64 = midpoints.map(|q| q * q * kernel_value(kernel, q * q)).sum();
             let integral = 4.0 * std::f64::consts::PI * sum * step;
             assert!((integral - 1.0).abs() < 1e-8, "{name}: {integral}");
         }
@@ -226,8 +232,9 @@ mod tests {
         for (name, kernel) in all() {
             for k in 1..200 {
                 let (q, d) = (f64::from(k) * 0.01 + 0.003, 1e-5);
-                let difference = (kernel_value(kernel, q + d) - kernel_value(kernel, q - d)) / (2.0 * d);
-                assert!((difference - kernel_slope(kernel, q)).abs() < 3e-8, "{name} at {q}");
+                let value = |q: f64| kernel_value(kernel, q * q);
+                let difference = q * (value(q + d) - value(q - d)) / (2.0 * d);
+                assert!((difference - kernel_slope(kernel, q * q)).abs() < 3e-8, "{name} at {q}");
             }
         }
     }
@@ -236,9 +243,9 @@ mod tests {
     fn nothing_beyond_the_support() {
         for (name, kernel) in all() {
             for q in [2.0, 2.5, 1e3, 1e18] {
-                assert_eq!(kernel_value(kernel, q), 0.0, "{name} at {q}");
-                assert_eq!(kernel_slope(kernel, q), 0.0, "{name} at {q}");
-                assert_eq!(kernel_value(kernel.lift::<f32>(()), q as f32), 0.0, "{name} at {q}");
+                assert_eq!(kernel_value(kernel, q * q), 0.0, "{name} at {q}");
+                assert_eq!(kernel_slope(kernel, q * q), 0.0, "{name} at {q}");
+                assert_eq!(kernel_value(kernel.lift::<f32>(()), (q * q) as f32), 0.0, "{name} at {q}");
             }
         }
     }
@@ -259,11 +266,12 @@ mod tests {
             for k in 0..=2000 {
                 let q = f64::from(k) * 1e-3;
                 let truth = sinc(q).powi(exponent as i32);
-                let error = kernel_value(kernel, q) / normalization - truth;
+                let error = kernel_value(kernel, q * q) / normalization - truth;
                 assert!(error.abs() < 1e-14, "sinc-{exponent} at {q}: {error:e}");
-                // The lane's q itself is rounded; the truth is taken there.
-                let truth = sinc(f64::from(q as f32)).powi(exponent as i32);
-                let error = f64::from(kernel_value(single, q as f32)) / normalization - truth;
+                // The lane's square itself is rounded; the truth is taken there.
+                let q2 = (q * q) as f32;
+                let truth = sinc(f64::from(q2).sqrt()).powi(exponent as i32);
+                let error = f64::from(kernel_value(single, q2)) / normalization - truth;
                 assert!(error.abs() < 1e-7 * f64::from(exponent), "sinc-{exponent} at {q}: {error:e}");
             }
         }

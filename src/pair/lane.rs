@@ -2,9 +2,11 @@
 
 use super::law::{Parity, Reduction, Sum};
 use super::real::Real;
+use super::record::{DOUBLE, QUAD, Records, SINGLE};
 use crate::neighbors::CLUSTER;
 use fearless_simd::prelude::*;
-use fearless_simd::{Level, Simd, f32x8, f32x16, f64x8};
+use fearless_simd::{Level, Simd, f32x4, f32x8, f32x16, f64x4, f64x8};
+use std::cell::Cell;
 
 /// The storage type of a lane.
 pub trait Scalar: Copy + Send + Sync + Default + PartialOrd + 'static {
@@ -14,10 +16,23 @@ pub trait Scalar: Copy + Send + Sync + Default + PartialOrd + 'static {
     /// four there, and compiling every law for them would take longer than for all others together.
     #[cfg(target_arch = "x86_64")]
     fn baseline<T: Task>(simd: fearless_simd::x86::Sse2, task: T) -> T::Output;
+    /// Room for records.
+    type Records;
+    /// This thread's records, so that they are not made for every chunk of a sweep.
+    fn take_records() -> Box<Self::Records>;
+    /// Records for the thread's next chunk.
+    fn keep_records(records: Box<Self::Records>);
+    /// The records' values.
+    fn values_mut(records: &mut Self::Records) -> &mut [Self];
     /// Rounded from double precision.
     fn from_f64(value: f64) -> Self;
     /// Exactly.
     fn to_f64(self) -> f64;
+}
+
+thread_local! {
+    static SINGLE_RECORDS: Cell<Option<Box<Records<[f32; SINGLE]>>>> = const { Cell::new(None) };
+    static DOUBLE_RECORDS: Cell<Option<Box<Records<[f64; DOUBLE]>>>> = const { Cell::new(None) };
 }
 
 impl Scalar for f32 {
@@ -25,6 +40,16 @@ impl Scalar for f32 {
     #[cfg(target_arch = "x86_64")]
     fn baseline<T: Task>(_: fearless_simd::x86::Sse2, _: T) -> T::Output {
         unreachable!("single-precision lanes without AVX2, see Instructions::have_single")
+    }
+    type Records = Records<[f32; SINGLE]>;
+    fn take_records() -> Box<Self::Records> {
+        SINGLE_RECORDS.take().unwrap_or_else(|| Box::new(Records { values: [0.0; SINGLE] }))
+    }
+    fn keep_records(records: Box<Self::Records>) {
+        SINGLE_RECORDS.set(Some(records));
+    }
+    fn values_mut(records: &mut Self::Records) -> &mut [Self] {
+        &mut records.values
     }
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
@@ -45,6 +70,16 @@ impl Scalar for f64 {
             || task.run(simd),
         )
     }
+    type Records = Records<[f64; DOUBLE]>;
+    fn take_records() -> Box<Self::Records> {
+        DOUBLE_RECORDS.take().unwrap_or_else(|| Box::new(Records { values: [0.0; DOUBLE] }))
+    }
+    fn keep_records(records: Box<Self::Records>) {
+        DOUBLE_RECORDS.set(Some(records));
+    }
+    fn values_mut(records: &mut Self::Records) -> &mut [Self] {
+        &mut records.values
+    }
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
         value
@@ -59,6 +94,18 @@ impl Scalar for f64 {
 pub trait Lanes: Real {
     /// What a lane stores.
     type Scalar: Scalar;
+    /// How many lanes.
+    const COUNT: usize = Self::ROWS * CLUSTER;
+    /// The same value in all of them.
+    fn every(token: Self::Token, value: Self::Scalar) -> Self;
+    /// A mask from bits, lane 0 lowest.
+    fn mask(token: Self::Token, bits: u64) -> Self::Mask;
+    /// A quad of columns of as many records: lane k takes that number `NUMBER` of the record that begins at `starts[k]`.
+    fn read_quads<const NUMBER: usize>(
+        token: Self::Token,
+        records: &<Self::Scalar as Scalar>::Records,
+        starts: &[u16],
+    ) -> [Self; QUAD];
     /// Rows: particles i side by side.
     const ROWS: usize;
     /// Lane k takes `values[k]`; there are `ROWS * 8`.
@@ -67,6 +114,14 @@ pub trait Lanes: Real {
     fn repeat(token: Self::Token, values: &[Self::Scalar]) -> Self;
     /// Row k takes `values[first + k]` in all of its lanes.
     fn spread(token: Self::Token, values: &[Self::Scalar], first: usize) -> Self;
+    /// The quad `number` of eight records, each of `quads`, from its columns.
+    fn write_quads(
+        token: Self::Token,
+        columns: [&[Self::Scalar]; QUAD],
+        records: &mut [Self::Scalar],
+        quads: usize,
+        number: usize,
+    );
     /// The mask as bits, lane 0 lowest.
     fn bits(mask: Self::Mask) -> u64;
     /// Eight values plus one.
@@ -77,8 +132,8 @@ pub trait Lanes: Real {
     fn scale_narrow(token: Self::Token, values: &[Self::Scalar], factor: f64, scaled: &mut [f32]);
     /// Join the rows of a vector that was stored, or eight values, with eight totals in double precision.
     fn join_wide(token: Self::Token, values: &[Self::Scalar], reduction: Reduction, totals: &mut [f64]);
-    /// A mask from bits.
-    fn mask(token: Self::Token, bits: u64) -> Self::Mask;
+    /// Written to as many values as there are lanes.
+    fn store(self, values: &mut [Self::Scalar]);
     /// The lanes.
     fn lanes(&self) -> &[Self::Scalar];
 
@@ -104,12 +159,77 @@ pub trait Lanes: Real {
         values[0]
     }
 
+    /// All lanes of each of eight vectors joined: those of vector k come to lane k.
+    #[inline(always)]
+    fn vectors(mut values: [Self; CLUSTER], reduction: Reduction) -> Self {
+        for count in [4, 2, 1] {
+            for k in 0..count {
+                values[k] = values[2 * k].halve(values[2 * k + 1], reduction);
+            }
+        }
+        for _ in 0..Self::ROWS.ilog2() {
+            values[0] = values[0].halve(values[0], reduction);
+        }
+        values[0]
+    }
+
     /// One row joined, in double precision.
     #[inline(always)]
     fn row(self, row: usize, reduction: Reduction) -> f64 {
         let lanes = &self.lanes()[row * CLUSTER..][..CLUSTER];
         lanes.iter().fold(reduction.identity(), |joined, lane| reduction.join(joined, lane.to_f64()))
     }
+}
+
+/// From four vectors of four records after each other to four vectors of a column.
+macro_rules! columns_of_quads {
+    ($a:expr, $b:expr, $c:expr, $d:expr) => {{
+        let (a, b, c, d) = ($a, $b, $c, $d);
+        let (even, odd) = ((a.unzip_low(b), c.unzip_low(d)), (a.unzip_high(b), c.unzip_high(d)));
+        [even.0.unzip_low(even.1), odd.0.unzip_low(odd.1), even.0.unzip_high(even.1), odd.0.unzip_high(odd.1)]
+    }};
+}
+
+/// A quad of a record.
+#[inline(always)]
+fn quad_f32<S: Simd, const NUMBER: usize>(
+    token: S,
+    records: &Records<[f32; SINGLE]>,
+    start: u16,
+) -> f32x4<S> {
+    f32x4::from_slice(token, &records.values[2 * start as usize + NUMBER * QUAD..][..QUAD])
+}
+
+/// A quad of a record.
+#[inline(always)]
+fn quad_f64<S: Simd, const NUMBER: usize>(
+    token: S,
+    records: &Records<[f64; DOUBLE]>,
+    start: u16,
+) -> f64x4<S> {
+    f64x4::from_slice(token, &records.values[start as usize + NUMBER * QUAD..][..QUAD])
+}
+
+/// A quad of each of four records.
+#[inline(always)]
+fn four<S: Simd, const NUMBER: usize>(
+    token: S,
+    records: &Records<[f32; SINGLE]>,
+    starts: &[u16],
+) -> f32x16<S> {
+    let a = quad_f32::<S, NUMBER>(token, records, starts[0]);
+    let b = quad_f32::<S, NUMBER>(token, records, starts[1]);
+    let c = quad_f32::<S, NUMBER>(token, records, starts[2]);
+    let d = quad_f32::<S, NUMBER>(token, records, starts[3]);
+    a.combine(b).combine(c.combine(d))
+}
+
+/// A quad of each of two records.
+#[inline(always)]
+fn two<S: Simd, const NUMBER: usize>(token: S, records: &Records<[f64; DOUBLE]>, starts: &[u16]) -> f64x8<S> {
+    let a = quad_f64::<S, NUMBER>(token, records, starts[0]);
+    let b = quad_f64::<S, NUMBER>(token, records, starts[1]);
+    a.combine(b)
 }
 
 /// The same numbers in double precision.
@@ -122,6 +242,27 @@ fn wide<S: Simd>(values: f32x8<S>) -> f64x8<S> {
 impl<S: Simd> Lanes for f32x16<S> {
     type Scalar = f32;
     const ROWS: usize = 2;
+    #[inline(always)]
+    fn every(token: S, value: f32) -> Self {
+        Self::splat(token, value)
+    }
+    #[inline(always)]
+    fn read_quads<const NUMBER: usize>(
+        token: S,
+        records: &Records<[f32; SINGLE]>,
+        starts: &[u16],
+    ) -> [Self; QUAD] {
+        columns_of_quads!(
+            four::<S, NUMBER>(token, records, &starts[..4]),
+            four::<S, NUMBER>(token, records, &starts[4..8]),
+            four::<S, NUMBER>(token, records, &starts[8..12]),
+            four::<S, NUMBER>(token, records, &starts[12..16])
+        )
+    }
+    #[inline(always)]
+    fn mask(token: S, bits: u64) -> Self::Mask {
+        SimdMask::from_bitmask(token, bits)
+    }
     #[inline(always)]
     fn load(token: S, values: &[f32]) -> Self {
         Self::from_slice(token, values)
@@ -159,12 +300,25 @@ impl<S: Simd> Lanes for f32x16<S> {
         f32x8::splat(token, values[first]).combine(f32x8::splat(token, values[first + 1]))
     }
     #[inline(always)]
+    fn write_quads(token: S, columns: [&[f32]; QUAD], records: &mut [f32], quads: usize, number: usize) {
+        let (a, b) = (f32x8::from_slice(token, columns[0]), f32x8::from_slice(token, columns[1]));
+        let (c, d) = (f32x8::from_slice(token, columns[2]), f32x8::from_slice(token, columns[3]));
+        let (low, high) = ((a.zip_low(c), b.zip_low(d)), (a.zip_high(c), b.zip_high(d)));
+        let pairs =
+            [low.0.zip_low(low.1), low.0.zip_high(low.1), high.0.zip_low(high.1), high.0.zip_high(high.1)];
+        for k in 0..QUAD {
+            let (even, odd) = pairs[k].split();
+            even.store_slice(&mut records[(2 * k * quads + number) * QUAD..][..QUAD]);
+            odd.store_slice(&mut records[((2 * k + 1) * quads + number) * QUAD..][..QUAD]);
+        }
+    }
+    #[inline(always)]
     fn bits(mask: Self::Mask) -> u64 {
         mask.to_bitmask()
     }
     #[inline(always)]
-    fn mask(token: S, bits: u64) -> Self::Mask {
-        SimdMask::from_bitmask(token, bits)
+    fn store(self, values: &mut [f32]) {
+        self.store_slice(values);
     }
     #[inline(always)]
     fn lanes(&self) -> &[f32] {
@@ -201,6 +355,27 @@ impl<S: Simd> Lanes for f64x8<S> {
     type Scalar = f64;
     const ROWS: usize = 1;
     #[inline(always)]
+    fn every(token: S, value: f64) -> Self {
+        Self::splat(token, value)
+    }
+    #[inline(always)]
+    fn read_quads<const NUMBER: usize>(
+        token: S,
+        records: &Records<[f64; DOUBLE]>,
+        starts: &[u16],
+    ) -> [Self; QUAD] {
+        columns_of_quads!(
+            two::<S, NUMBER>(token, records, &starts[..2]),
+            two::<S, NUMBER>(token, records, &starts[2..4]),
+            two::<S, NUMBER>(token, records, &starts[4..6]),
+            two::<S, NUMBER>(token, records, &starts[6..8])
+        )
+    }
+    #[inline(always)]
+    fn mask(token: S, bits: u64) -> Self::Mask {
+        SimdMask::from_bitmask(token, bits)
+    }
+    #[inline(always)]
     fn load(token: S, values: &[f64]) -> Self {
         Self::from_slice(token, values)
     }
@@ -229,12 +404,25 @@ impl<S: Simd> Lanes for f64x8<S> {
         Self::splat(token, values[first])
     }
     #[inline(always)]
+    fn write_quads(token: S, columns: [&[f64]; QUAD], records: &mut [f64], quads: usize, number: usize) {
+        let (a, b) = (Self::from_slice(token, columns[0]), Self::from_slice(token, columns[1]));
+        let (c, d) = (Self::from_slice(token, columns[2]), Self::from_slice(token, columns[3]));
+        let (low, high) = ((a.zip_low(c), b.zip_low(d)), (a.zip_high(c), b.zip_high(d)));
+        let pairs =
+            [low.0.zip_low(low.1), low.0.zip_high(low.1), high.0.zip_low(high.1), high.0.zip_high(high.1)];
+        for k in 0..QUAD {
+            let (even, odd) = pairs[k].split();
+            even.store_slice(&mut records[(2 * k * quads + number) * QUAD..][..QUAD]);
+            odd.store_slice(&mut records[((2 * k + 1) * quads + number) * QUAD..][..QUAD]);
+        }
+    }
+    #[inline(always)]
     fn bits(mask: Self::Mask) -> u64 {
         mask.to_bitmask()
     }
     #[inline(always)]
-    fn mask(token: S, bits: u64) -> Self::Mask {
-        SimdMask::from_bitmask(token, bits)
+    fn store(self, values: &mut [f64]) {
+        self.store_slice(values);
     }
     #[inline(always)]
     fn lanes(&self) -> &[f64] {

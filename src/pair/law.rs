@@ -117,8 +117,12 @@ pub trait PairLaw: Copy + Send + Sync + 'static {
     const SUMS: &'static [Sum];
     /// The law's parameters in lanes.
     type Parameters<R: Real>: Copy;
-    /// What a pair needs of each of its particles.
+    /// Whether pairs need something else of their particles than the fields that are read.
+    const PREPARES: bool;
+    /// What is read of a particle.
     type Particle<R: Real>: Columns<R>;
+    /// What a pair needs of each of its particles.
+    type Prepared<R: Real>: Columns<R>;
     /// What a pair gives.
     type Sums<R: Real>: Columns<R>;
     /// What is stored of a particle.
@@ -126,12 +130,18 @@ pub trait PairLaw: Copy + Send + Sync + 'static {
 
     /// The parameters, lifted to lanes.
     fn parameters<R: Real>(&self, token: R::Token) -> Self::Parameters<R>;
+    /// From what is read of a particle to what its pairs need, once for all of them.
+    fn prepare<R: Real>(
+        token: R::Token,
+        law: Self::Parameters<R>,
+        particle: Self::Particle<R>,
+    ) -> Self::Prepared<R>;
     /// What the pair gives to i; r = r_i - r_j, r2 = r.r.
     fn interact<R: Real>(
         token: R::Token,
         law: Self::Parameters<R>,
-        i: Self::Particle<R>,
-        j: Self::Particle<R>,
+        i: Self::Prepared<R>,
+        j: Self::Prepared<R>,
         r: Vec3<R>,
         r2: R,
     ) -> Self::Sums<R>;

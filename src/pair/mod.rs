@@ -13,6 +13,7 @@ mod pack;
 mod parts;
 pub mod pieces;
 pub mod real;
+mod record;
 mod sums;
 mod sweep;
 pub mod table;

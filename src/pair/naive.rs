@@ -12,14 +12,21 @@ pub fn naive<L: PairLaw>(law: &L, bx: &SimulationBox, radius: &[f64], particles:
     let rows = particles.len();
     let columns = columns_of(particles, L::INPUTS);
     let common = radius.iter().copied().fold(0.0, f64::max);
+    let parameters = law.parameters::<f64>(());
     let input = |row: usize| L::Particle::<f64>::from_columns(|c| columns[c][row]);
+    let count = L::Prepared::<f64>::COUNT;
+    let mut values = Vec::with_capacity(rows * count);
+    for row in 0..rows {
+        values.extend_from_slice(L::prepare::<f64>((), parameters, input(row)).to_columns().as_ref());
+    }
+    let prepared = |row: usize| L::Prepared::<f64>::from_columns(|c| values[row * count + c]);
     let positions: Vec<_> = (0..rows).map(|row| particles.vector_at(Field::Position, row)).collect();
     let outputs: Vec<(usize, L::Output)> = particles
         .owned()
         .into_par_iter()
         .filter(|&i| !particles.ghost(i))
         .map(|i| {
-            let (parameters, own) = (law.parameters::<f64>(()), input(i));
+            let (parameters, own) = (law.parameters::<f64>(()), prepared(i));
             let mut sums: Vec<f64> = L::SUMS.iter().map(|sum| sum.reduction.identity()).collect();
             for j in (0..rows).filter(|&j| j != i && !particles.ghost(j)) {
                 let d = bx.shortest(positions[i] - positions[j]);
@@ -33,13 +40,13 @@ pub fn naive<L: PairLaw>(law: &L, bx: &SimulationBox, radius: &[f64], particles:
                 );
                 if r2 < reach * reach {
                     let r = Vec3 { x: d.x, y: d.y, z: d.z };
-                    let given = L::interact::<f64>((), parameters, own, input(j), r, r2).to_columns();
+                    let given = L::interact::<f64>((), parameters, own, prepared(j), r, r2).to_columns();
                     for ((total, sum), &value) in sums.iter_mut().zip(L::SUMS).zip(given.as_ref()) {
                         *total = sum.reduction.join(*total, value);
                     }
                 }
             }
-            (i, law.finish(own, L::Sums::<f64>::from_columns(|c| sums[c])))
+            (i, law.finish(input(i), L::Sums::<f64>::from_columns(|c| sums[c])))
         })
         .collect();
     for (row, output) in outputs {

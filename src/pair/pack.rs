@@ -2,13 +2,14 @@
 
 use super::aligned::Aligned;
 use super::lane::{Instructions, Scalar, Task, dispatch};
-use super::law::{Cutoff, PairLaw};
+use super::law::{Columns, Cutoff, PairLaw};
 use super::naive::columns_of;
 use crate::neighbors::cluster::power_of_two_below;
 use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
 use crate::particles::{Field, Particles};
 use crate::space::{Boundary, SimulationBox, Vec3d, rounded};
-use fearless_simd::Simd;
+use fearless_simd::prelude::*;
+use fearless_simd::{Simd, f64x8};
 use rayon::prelude::*;
 
 const CLUSTERS: usize = SUPER_CLUSTER / CLUSTER;
@@ -73,7 +74,8 @@ pub struct Packed<'a, T> {
     pub frequency: [f64; 3],
     /// The largest radius.
     pub largest: f64,
-    cutoff: Cutoff,
+    /// When a pair of the law acts.
+    pub cutoff: Cutoff,
 }
 
 /// The frame of a super-cluster whose list is walked.
@@ -102,13 +104,14 @@ impl Frame {
 impl<'a, T: Scalar> Packed<'a, T> {
     /// Pack all rows.
     pub fn new<L: PairLaw>(
+        law: &L,
         particles: &'a Particles,
         bx: &SimulationBox,
         radius: &'a [f64],
         instructions: Instructions,
     ) -> Self {
         let inputs = columns_of(particles, L::INPUTS);
-        let width = (GEOMETRY + inputs.len()) * CLUSTER;
+        let width = (GEOMETRY + L::Prepared::<f64>::COUNT) * CLUSTER;
         let rows = particles.len();
         let super_clusters = rows.div_ceil(SUPER_CLUSTER);
         let stride = CLUSTERS * width;
@@ -118,7 +121,8 @@ impl<'a, T: Scalar> Packed<'a, T> {
         let position = particles.vector(Field::Position);
         let largest = radius.par_iter().with_min_len(4096).copied().reduce(|| 0.0, f64::max);
         let unit = power_of_two_below(largest);
-        let source = Source { position, radius, inputs: &inputs, width, scale: 1.0 / unit };
+        let source =
+            Source { position, radius, inputs: &inputs, prepared: L::PREPARES, width, scale: 1.0 / unit };
         values
             .par_chunks_mut(PIECE * stride)
             .zip(bounds.par_chunks_mut(PIECE * CLUSTERS))
@@ -126,7 +130,11 @@ impl<'a, T: Scalar> Packed<'a, T> {
             .enumerate()
             .for_each(|(piece, ((values, bounds), places))| {
                 let first = piece * PIECE * SUPER_CLUSTER;
-                dispatch(instructions, Piece { source: &source, first, values, bounds, places });
+                let blocks = &mut values[..];
+                dispatch(instructions, Piece { source: &source, first, values: blocks, bounds, places });
+                if L::PREPARES {
+                    dispatch(instructions, Prepare { law, source: &source, first, values });
+                }
             });
         let lengths = bx.lengths();
         let periods = [0, 1, 2].map(|d| if bx.boundary[d] == Boundary::Periodic { lengths[d] } else { 0.0 });
@@ -240,6 +248,8 @@ struct Source<'a> {
     position: [&'a [f64]; 3],
     radius: &'a [f64],
     inputs: &'a [&'a [f64]],
+    /// Whether the law prepares what its pairs need.
+    prepared: bool,
     width: usize,
     /// One over the unit of the bounds.
     scale: f64,
@@ -282,12 +292,47 @@ impl<T: Scalar> Task for Piece<'_, T> {
                     .iter()
                     .zip(reach)
                     .for_each(|(radius, lane)| *lane = T::from_f64(radius * radius));
+                if source.prepared {
+                    continue;
+                }
                 for (column, block) in source.inputs.iter().zip(own.chunks_exact_mut(CLUSTER)) {
                     eight(column, first, 0.0)
                         .iter()
                         .zip(block)
                         .for_each(|(value, lane)| *lane = T::from_f64(*value));
                 }
+            }
+        }
+    }
+}
+
+/// What pairs need of the particles of some super-clusters, from the row `first` on, where the law prepares it.
+struct Prepare<'s, L, T> {
+    law: &'s L,
+    source: &'s Source<'s>,
+    first: usize,
+    values: &'s mut [T],
+}
+
+impl<L: PairLaw, T: Scalar> Task for Prepare<'_, L, T> {
+    type Output = ();
+    // in double precision: what is read is so, and is rounded once
+    type Scalar = f64;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let parameters = self.law.parameters::<f64x8<S>>(simd);
+        let rows = (self.first..).step_by(CLUSTER);
+        for (block, first) in self.values.chunks_exact_mut(self.source.width).zip(rows) {
+            let particle = L::Particle::<f64x8<S>>::from_columns(
+                #[inline(always)]
+                |c| f64x8::simd_from(simd, eight(self.source.inputs[c], first, 0.0)),
+            );
+            let prepared = L::prepare::<f64x8<S>>(simd, parameters, particle).to_columns();
+            let columns = block[GEOMETRY * CLUSTER..].chunks_exact_mut(CLUSTER);
+            for (column, prepared) in columns.zip(prepared.as_ref()) {
+                let values: [f64; CLUSTER] = (*prepared).into();
+                column.iter_mut().zip(values).for_each(|(lane, value)| *lane = T::from_f64(value));
             }
         }
     }

@@ -45,7 +45,9 @@ impl<L: PairLaw> PairLaw for Forces<L> {
     const OUTPUTS: &'static [Field] = OUTPUTS.split_at(1).0;
     const SUMS: &'static [Sum] = sums::<L>().0;
     type Parameters<R: Real> = L::Parameters<R>;
+    const PREPARES: bool = L::PREPARES;
     type Particle<R: Real> = L::Particle<R>;
+    type Prepared<R: Real> = L::Prepared<R>;
     type Sums<R: Real> = Vec3<R>;
     type Output = Vec3<f64>;
 
@@ -55,11 +57,20 @@ impl<L: PairLaw> PairLaw for Forces<L> {
     }
 
     #[inline(always)]
+    fn prepare<R: Real>(
+        token: R::Token,
+        law: Self::Parameters<R>,
+        particle: Self::Particle<R>,
+    ) -> Self::Prepared<R> {
+        L::prepare(token, law, particle)
+    }
+
+    #[inline(always)]
     fn interact<R: Real>(
         token: R::Token,
         law: Self::Parameters<R>,
-        i: Self::Particle<R>,
-        j: Self::Particle<R>,
+        i: Self::Prepared<R>,
+        j: Self::Prepared<R>,
         r: Vec3<R>,
         r2: R,
     ) -> Vec3<R> {
@@ -81,7 +92,9 @@ impl<L: PairLaw> PairLaw for Energies<L> {
     const OUTPUTS: &'static [Field] = OUTPUTS.split_at(1).1;
     const SUMS: &'static [Sum] = sums::<L>().1;
     type Parameters<R: Real> = L::Parameters<R>;
+    const PREPARES: bool = L::PREPARES;
     type Particle<R: Real> = L::Particle<R>;
+    type Prepared<R: Real> = L::Prepared<R>;
     type Sums<R: Real> = [R; 2];
     type Output = [f64; 2];
 
@@ -91,11 +104,20 @@ impl<L: PairLaw> PairLaw for Energies<L> {
     }
 
     #[inline(always)]
+    fn prepare<R: Real>(
+        token: R::Token,
+        law: Self::Parameters<R>,
+        particle: Self::Particle<R>,
+    ) -> Self::Prepared<R> {
+        L::prepare(token, law, particle)
+    }
+
+    #[inline(always)]
     fn interact<R: Real>(
         token: R::Token,
         law: Self::Parameters<R>,
-        i: Self::Particle<R>,
-        j: Self::Particle<R>,
+        i: Self::Prepared<R>,
+        j: Self::Prepared<R>,
         r: Vec3<R>,
         r2: R,
     ) -> [R; 2] {

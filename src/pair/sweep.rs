@@ -88,8 +88,9 @@ fn sweep_in<L: PairLaw, T: Scalar>(
 ) -> SweepStatistics {
     let owned = particles.owned();
     let rows = Chosen::new(particles, pass.active, list.symmetric());
-    let packed = Packed::<T>::new::<L>(particles, pass.bx, pass.radius, instructions);
-    let shared = Shared { law, packed, rows, owned: owned.clone(), symmetric: list.symmetric() };
+    let packed = Packed::<T>::new::<L>(law, particles, pass.bx, pass.radius, instructions);
+    let symmetric = list.symmetric();
+    let shared = Shared { law, packed, rows, owned: owned.clone(), symmetric };
     let chunks: Vec<ChunkSums> = chunks(list)
         .into_par_iter()
         .map(|super_clusters| dispatch(instructions, Chunk { shared: &shared, list, super_clusters }))

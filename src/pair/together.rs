@@ -134,7 +134,9 @@ impl<A: PairLaw, B: PairLaw> PairLaw for Together<A, B> {
     const OUTPUTS: &'static [Field] = A::OUTPUTS;
     const SUMS: &'static [Sum] = A::SUMS;
     type Parameters<R: Real> = Parameters<A::Parameters<R>, B::Parameters<R>, R>;
+    const PREPARES: bool = A::PREPARES || B::PREPARES;
     type Particle<R: Real> = Inputs<A::Particle<R>, B::Particle<R>, R>;
+    type Prepared<R: Real> = Inputs<A::Prepared<R>, B::Prepared<R>, R>;
     type Sums<R: Real> = A::Sums<R>;
     type Output = A::Output;
 
@@ -149,11 +151,22 @@ impl<A: PairLaw, B: PairLaw> PairLaw for Together<A, B> {
     }
 
     #[inline(always)]
+    fn prepare<R: Real>(
+        token: R::Token,
+        law: Self::Parameters<R>,
+        particle: Self::Particle<R>,
+    ) -> Self::Prepared<R> {
+        let first = A::prepare(token, law.first, particle.first);
+        let second = B::prepare(token, law.second, particle.second);
+        Inputs { first, second, lane: PhantomData }
+    }
+
+    #[inline(always)]
     fn interact<R: Real>(
         token: R::Token,
         law: Self::Parameters<R>,
-        i: Self::Particle<R>,
-        j: Self::Particle<R>,
+        i: Self::Prepared<R>,
+        j: Self::Prepared<R>,
         r: Vec3<R>,
         r2: R,
     ) -> Self::Sums<R> {

@@ -181,9 +181,9 @@ impl Hydrodynamics {
         self.density(stage, &support);
         self.plan.equation_of_state.apply(stage.particles);
         self.share(stage, &[Density, GradH, Pressure, SoundSpeed]);
-        self.sweep(&laws::gradient_matrix::Law { kernel: self.kernel }, stage, &support, None);
+        self.sweep(&laws::gradients::Law { kernel: self.kernel }, stage, &support, None);
         self.share(stage, &[GradientMatrix]);
-        stage.clock.lap("gradient matrix");
+        stage.clock.lap("gradients");
         self.viscosity(stage, &support, dt);
         self.share(stage, &[Viscosity]);
         stage.clock.lap("viscosity");
@@ -214,9 +214,8 @@ impl Hydrodynamics {
         stage.clock.lap("density");
     }
 
-    /// Velocity divergence, and the viscosity coefficients that follow from it.
+    /// The viscosity coefficients that follow from the velocity's divergence and curl.
     fn viscosity(&self, stage: &mut Stage, support: &[f64], dt: f64) {
-        self.sweep(&laws::velocity_gradient::Law { kernel: self.kernel }, stage, support, None);
         let viscosity = &self.plan.viscosity;
         if !viscosity.switch {
             stage.particles.fill(Field::Viscosity, viscosity.alpha_max);

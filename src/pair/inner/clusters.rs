@@ -1,8 +1,11 @@
-//! Clusters against clusters: per super-cluster its list is decoded once, then some rows of particles i at a time meet those
+//! Half lists, clusters against clusters: per super-cluster its list is decoded once, then some rows of particles i at a time meet those
 //! of its entries that come within their reach, eight j at a time.
 
-use super::near::{CLUSTERS, Near, offsets_of, reaction_of, record_of};
-use super::{Shared, collected, joined, masked, nearest, nothing, reaction, two_sided, vector};
+use super::near::{CLUSTERS, GEOMETRIES, Near, reaction_of, record_of};
+use super::{
+    Shared, collected, joined, lift, masked, nearest, nothing, reaction, repeat, self_pairs, spread,
+    two_sided, vector,
+};
 use crate::neighbors::{CLUSTER, ClusterList, Entry, SUPER_CLUSTER};
 use crate::pair::aligned::Aligned;
 use crate::pair::lane::{Lanes, Scalar};
@@ -10,7 +13,6 @@ use crate::pair::law::{Columns, Cutoff, PairLaw};
 use crate::pair::pack::GEOMETRY;
 use crate::pair::real::Real;
 use crate::pair::sums::ChunkSums;
-use crate::pair::vec3::Vec3;
 use fearless_simd::Simd;
 
 /// Vectors of rows whose totals are joined together.
@@ -24,23 +26,9 @@ const fn branches<L: PairLaw, T: Scalar, S: Simd>() -> bool {
     L::SUMS.len() > 5 || size_of::<R<T, S>>() > size_of::<S::f32s>()
 }
 
-/// The sums of a chunk's super-clusters.
+/// The sums of a chunk's super-clusters, with their reactions.
 #[inline(always)]
 pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
-    simd: S,
-    shared: &Shared<L, T>,
-    list: &ClusterList,
-    sums: &mut ChunkSums,
-) {
-    match shared.symmetric {
-        true => super_cluster_sums::<L, T, S, true>(simd, shared, list, sums),
-        false => super_cluster_sums::<L, T, S, false>(simd, shared, list, sums),
-    }
-}
-
-/// The sums of a chunk's super-clusters, on half lists (`BOTH`) with their reactions.
-#[inline(always)]
-fn super_cluster_sums<L: PairLaw, T: Scalar, S: Simd, const BOTH: bool>(
     simd: S,
     shared: &Shared<L, T>,
     list: &ClusterList,
@@ -52,14 +40,14 @@ fn super_cluster_sums<L: PairLaw, T: Scalar, S: Simd, const BOTH: bool>(
         if !shared.rows.wanted(first..first + SUPER_CLUSTER) {
             continue;
         }
-        near.decode::<T, S>(simd, list, &shared.packed, super_cluster, L::SUMS, &mut records);
-        for cluster in super_cluster * CLUSTERS..(super_cluster + 1) * CLUSTERS {
-            let first = cluster * CLUSTER;
-            if shared.rows.wanted(first..first + CLUSTER) {
-                cluster_sums::<L, T, S, BOTH>(simd, shared, cluster, &near, &mut records, sums);
+        for segment in 0..near.decode(list, super_cluster) {
+            near.bring::<T, S>(simd, &shared.packed, super_cluster, segment, Some(L::SUMS), &mut records);
+            for cluster in super_cluster * CLUSTERS..(super_cluster + 1) * CLUSTERS {
+                let first = cluster * CLUSTER;
+                if shared.rows.wanted(first..first + CLUSTER) {
+                    cluster_sums::<L, T, S>(simd, shared, cluster, &near, &mut records, sums);
+                }
             }
-        }
-        if BOTH {
             react::<L, T, S>(simd, shared, &near.entries, &records, sums);
         }
     }
@@ -81,7 +69,7 @@ fn react<L: PairLaw, T: Scalar, S: Simd>(
         if !owned.contains(&(entry.cluster as usize)) {
             continue;
         }
-        let given = &record[offsets_of::<T, S>()..];
+        let given = &record[GEOMETRIES..];
         let target = sums.blocks.cluster_mut(entry.cluster as usize);
         for (c, sum) in L::SUMS.iter().enumerate() {
             let totals = &mut target[c * CLUSTER..][..CLUSTER];
@@ -90,9 +78,9 @@ fn react<L: PairLaw, T: Scalar, S: Simd>(
     }
 }
 
-/// A cluster's sums over its entries, on half lists (`BOTH`) with their reactions.
+/// A cluster's sums over its entries, with their reactions.
 #[inline(always)]
-fn cluster_sums<L: PairLaw, T: Scalar, S: Simd, const BOTH: bool>(
+fn cluster_sums<L: PairLaw, T: Scalar, S: Simd>(
     simd: S,
     shared: &Shared<L, T>,
     cluster: usize,
@@ -106,7 +94,7 @@ fn cluster_sums<L: PairLaw, T: Scalar, S: Simd, const BOTH: bool>(
         for (k, totals) in totals.iter_mut().enumerate() {
             let first = begin + k * rows;
             let met;
-            (*totals, met) = row_sums::<L, T, S, BOTH>(simd, shared, cluster, first, near, records);
+            (*totals, met) = row_sums::<L, T, S>(simd, shared, cluster, first, near, records);
             sums.add_work(cluster * CLUSTER + first, rows, met * CLUSTER);
             sums.lane_pairs += (met * rows * CLUSTER) as u64;
         }
@@ -126,34 +114,10 @@ fn cluster_sums<L: PairLaw, T: Scalar, S: Simd, const BOTH: bool>(
     }
 }
 
-/// Lanes of a cluster's self pairs: each particle but itself, or those after it in half lists.
-#[inline(always)]
-fn self_pairs(first: usize, rows: usize, symmetric: bool) -> u64 {
-    let mut bits = 0;
-    for row in 0..rows {
-        let i = first + row;
-        let lanes: u64 = if symmetric { 0xfe << i } else { !(1 << i) };
-        bits |= (lanes & 0xff) << (CLUSTER * row);
-    }
-    bits
-}
-
-/// One column of a block in every row: particles j.
-#[inline(always)]
-fn repeat<R: Lanes>(token: R::Token, block: &[R::Scalar], column: usize) -> R {
-    R::repeat(token, &block[column * CLUSTER..][..CLUSTER])
-}
-
-/// One column of a block spread over a vector of rows from `first` on: particles i.
-#[inline(always)]
-fn spread<R: Lanes>(token: R::Token, block: &[R::Scalar], column: usize, first: usize) -> R {
-    R::spread(token, &block[column * CLUSTER..][..CLUSTER], first)
-}
-
 /// The totals of as many rows of a cluster as a vector has, from the row `first` on, and how many entries they met. What
-/// these get is added to their reactions, if `BOTH`.
+/// these get is added to their reactions.
 #[inline(always)]
-fn row_sums<L: PairLaw, T: Scalar, S: Simd, const BOTH: bool>(
+fn row_sums<L: PairLaw, T: Scalar, S: Simd>(
     simd: S,
     shared: &Shared<L, T>,
     cluster: usize,
@@ -163,7 +127,6 @@ fn row_sums<L: PairLaw, T: Scalar, S: Simd, const BOTH: bool>(
 ) -> (L::Sums<R<T, S>>, usize) {
     let (packed, member) = (&shared.packed, cluster % CLUSTERS);
     let block = packed.block(cluster);
-    let lift = |values: [f64; 3]| Vec3 { x: values[0], y: values[1], z: values[2] }.lift::<R<T, S>>(simd);
     let parameters = shared.law.parameters::<R<T, S>>(simd);
     let common = R::<T, S>::literal(simd, packed.largest * packed.largest);
     let reach_i = if L::CUTOFF == Cutoff::Common {
@@ -175,19 +138,19 @@ fn row_sums<L: PairLaw, T: Scalar, S: Simd, const BOTH: bool>(
         #[inline(always)]
         |d| spread::<R<T, S>>(simd, block, d, first),
     );
-    let i = L::Particle::<R<T, S>>::from_columns(
+    let i = L::Prepared::<R<T, S>>::from_columns(
         #[inline(always)]
         |c| spread::<R<T, S>>(simd, block, GEOMETRY + c, first),
     );
     let rows = R::<T, S>::ROWS;
     let all = R::<T, S>::mask(simd, u64::MAX);
-    let others = R::<T, S>::mask(simd, self_pairs(first, rows, BOTH));
+    let others = R::<T, S>::mask(simd, self_pairs(first, rows, true));
     let bounds = near.rows::<T, S>(simd, packed, cluster, first);
-    let width = const { record_of::<T, S>(if BOTH { L::SUMS.len() } else { 0 }) };
+    let width = const { record_of::<T, S>(L::SUMS.len()) };
     let mut totals = nothing::<L, R<T, S>>(simd);
     let mut met = 0;
     for word in 0..near.words {
-        let mut left = near.met::<L, S, BOTH>(simd, &bounds, member, word);
+        let mut left = near.met::<S, true>(simd, &bounds, member, word, L::CUTOFF);
         met += left.count_ones() as usize;
         let special = near.special(cluster, word);
         while left != 0 {
@@ -203,14 +166,15 @@ fn row_sums<L: PairLaw, T: Scalar, S: Simd, const BOTH: bool>(
             let mut lanes = all;
             if special >> bit & 1 == 1 {
                 if near.ambiguous[word] >> bit & 1 == 1 {
-                    r = nearest(r, lift(packed.periods), lift(packed.frequency));
+                    r = nearest(r, lift(simd, packed.periods), lift(simd, packed.frequency));
                 }
                 if near.entries[number].cluster as usize == cluster {
                     lanes = others;
                 }
             }
             let r2 = r.dot(r);
-            let block_j = match const { L::INPUTS.is_empty() && matches!(L::CUTOFF, Cutoff::Common) } {
+            let block_j = match const { L::Prepared::<f64>::COUNT == 0 && matches!(L::CUTOFF, Cutoff::Common) }
+            {
                 true => &[],
                 false => packed.block(near.entries[number].cluster as usize),
             };
@@ -225,36 +189,31 @@ fn row_sums<L: PairLaw, T: Scalar, S: Simd, const BOTH: bool>(
                 Cutoff::Either => Real::max(reach_i, reach_j),
             };
             let mask = r2.less(reach) & lanes;
-            let mask_j = if BOTH && L::CUTOFF == Cutoff::Own { r2.less(reach_j) & lanes } else { mask };
-            if const { branches::<L, T, S>() }
-                && R::<T, S>::bits(if BOTH { mask | mask_j } else { mask }) == 0
-            {
+            let mask_j = if L::CUTOFF == Cutoff::Own { r2.less(reach_j) & lanes } else { mask };
+            if const { branches::<L, T, S>() } && R::<T, S>::bits(mask | mask_j) == 0 {
                 continue;
             }
-            let j = L::Particle::<R<T, S>>::from_columns(
+            let j = L::Prepared::<R<T, S>>::from_columns(
                 #[inline(always)]
                 |c| repeat::<R<T, S>>(simd, block_j, GEOMETRY + c),
             );
             let given = L::interact::<R<T, S>>(simd, parameters, i, j, r, r2);
-            if BOTH && !two_sided(L::SUMS) {
+            if const { !two_sided(L::SUMS) } {
                 // both sides take the same
                 totals = joined::<L, R<T, S>>(totals, masked::<L, R<T, S>>(simd, mask, given));
             } else {
                 totals = collected::<L, R<T, S>>(mask, given, totals);
             }
-            if BOTH {
-                let back = reaction::<L, R<T, S>>(
-                    simd,
-                    mask_j,
-                    given,
-                    #[inline(always)]
-                    || L::interact::<R<T, S>>(simd, parameters, j, i, -r, r2),
-                );
-                let reactions =
-                    record[offsets_of::<T, S>()..].chunks_exact_mut(reaction_of::<T, S>(L::SUMS.len()));
-                for (c, reactions) in reactions.enumerate() {
-                    back.to_columns().as_ref()[c].join_into(L::SUMS[c], reactions);
-                }
+            let back = reaction::<L, R<T, S>>(
+                simd,
+                mask_j,
+                given,
+                #[inline(always)]
+                || L::interact::<R<T, S>>(simd, parameters, j, i, -r, r2),
+            );
+            let reactions = record[GEOMETRIES..].chunks_exact_mut(reaction_of::<T, S>(L::SUMS.len()));
+            for (c, reactions) in reactions.enumerate() {
+                back.to_columns().as_ref()[c].join_into(L::SUMS[c], reactions);
             }
         }
     }

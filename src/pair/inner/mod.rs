@@ -1,17 +1,20 @@
-//! The inner loops, once for all laws: clusters against clusters, and particles against their own lists.
+//! The inner loops, once for all laws: clusters against clusters over half lists, particles against the neighbors found in
+//! full lists, and particles against their own lists.
 
 mod clusters;
+mod found;
+mod gathered;
 mod near;
 mod particles;
 
-use super::lane::{Scalar, Task};
+use super::lane::{Lanes, Scalar, Task};
 use super::law::{Columns, PairLaw, Parity, Reduction, Sum};
 use super::pack::Packed;
 use super::real::Real;
 use super::sums::ChunkSums;
 use super::sweep::Chosen;
 use super::vec3::Vec3;
-use crate::neighbors::{NeighborList, SUPER_CLUSTER};
+use crate::neighbors::{CLUSTER, NeighborList, SUPER_CLUSTER};
 use fearless_simd::Simd;
 use std::ops::Range;
 
@@ -51,7 +54,10 @@ impl<L: PairLaw, T: Scalar> Task for Chunk<'_, '_, L, T> {
         };
         let mut sums = ChunkSums::new(L::SUMS, self.super_clusters, touched);
         match self.list {
-            NeighborList::Clustered(list) => clusters::sums::<L, T, S>(simd, self.shared, list, &mut sums),
+            NeighborList::Clustered(list) if self.shared.symmetric => {
+                clusters::sums::<L, T, S>(simd, self.shared, list, &mut sums);
+            }
+            NeighborList::Clustered(list) => gathered::sums::<L, T, S>(simd, self.shared, list, &mut sums),
             NeighborList::PerParticle(list) => particles::sums::<L, T, S>(simd, self.shared, list, &mut sums),
         }
         sums
@@ -154,4 +160,34 @@ fn reaction<L: PairLaw, R: Real>(
 #[inline(always)]
 fn vector<R>(component: impl Fn(usize) -> R) -> Vec3<R> {
     Vec3 { x: component(0), y: component(1), z: component(2) }
+}
+
+/// Lanes of a cluster's self pairs: each particle but itself, or those after it in half lists.
+#[inline(always)]
+fn self_pairs(first: usize, rows: usize, symmetric: bool) -> u64 {
+    let mut bits = 0;
+    for row in 0..rows {
+        let i = first + row;
+        let lanes: u64 = if symmetric { 0xfe << i } else { !(1 << i) };
+        bits |= (lanes & 0xff) << (CLUSTER * row);
+    }
+    bits
+}
+
+/// One column of a block in every row: particles j.
+#[inline(always)]
+fn repeat<R: Lanes>(token: R::Token, block: &[R::Scalar], column: usize) -> R {
+    R::repeat(token, &block[column * CLUSTER..][..CLUSTER])
+}
+
+/// One column of a block spread over a vector of rows from `first` on: particles i.
+#[inline(always)]
+fn spread<R: Lanes>(token: R::Token, block: &[R::Scalar], column: usize, first: usize) -> R {
+    R::spread(token, &block[column * CLUSTER..][..CLUSTER], first)
+}
+
+/// A vector of scalars in every lane.
+#[inline(always)]
+fn lift<R: Real>(token: R::Token, values: [f64; 3]) -> Vec3<R> {
+    Vec3 { x: values[0], y: values[1], z: values[2] }.lift(token)
 }

@@ -4,8 +4,8 @@
 use crate::neighbors::{CLUSTER, ClusterList, Entry, SUPER_CLUSTER};
 use crate::pair::aligned::Aligned;
 use crate::pair::lane::{Lanes, Scalar};
-use crate::pair::law::{Cutoff, PairLaw, Sum};
-use crate::pair::pack::{Bounds, Packed, Shift};
+use crate::pair::law::{Cutoff, Sum};
+use crate::pair::pack::{Bounds, GEOMETRY, Packed, Shift};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x8, f32x16};
 
@@ -30,13 +30,24 @@ const MANY: usize = 5;
 /// Above the relative error of the distance of two boxes, of coordinates up to 1.
 const MARGIN: f32 = 2e-6;
 
-/// The clusters that a super-cluster's list names.
+/// Entries that are in the super-cluster's frame at a time, at most: they stay in the second cache.
+pub(super) const SEGMENT: usize = 4 * WORD;
+
+/// Values of an entry's geometry: offsets and squared radii of eight particles.
+pub(super) const GEOMETRIES: usize = GEOMETRY * CLUSTER;
+
+/// The clusters that a super-cluster's list names, a segment of them at a time.
 pub(super) struct Near {
+    /// All entries of the list.
+    listed: Vec<Entry>,
+    /// Those of the segment.
     pub entries: Vec<Entry>,
     /// Words of bits, one per entry.
     pub words: usize,
     /// Per word its entries whose pairs' nearest images must be looked for.
     pub ambiguous: Vec<u64>,
+    /// Whether there are such.
+    pub images: bool,
     /// Per member of the super-cluster the number of its own entry, if there is one.
     itself: [usize; CLUSTERS],
     /// Per member of the super-cluster and word its entries.
@@ -50,11 +61,6 @@ pub(super) struct Near {
     margin: f32,
 }
 
-/// Values of the offsets in the record of an entry.
-pub(super) const fn offsets_of<T: Scalar, S: Simd>() -> usize {
-    (3 * CLUSTER).next_multiple_of(T::Lanes::<S>::ROWS * CLUSTER)
-}
-
 /// Values of each reaction in the record of an entry: a vector as the rows give it. Where these would be too many for the
 /// nearest cache, the rows are joined.
 pub(super) const fn reaction_of<T: Scalar, S: Simd>(reactions: usize) -> usize {
@@ -63,7 +69,7 @@ pub(super) const fn reaction_of<T: Scalar, S: Simd>(reactions: usize) -> usize {
 
 /// Values in the record of an entry with so many reactions.
 pub(super) const fn record_of<T: Scalar, S: Simd>(reactions: usize) -> usize {
-    offsets_of::<T, S>() + reactions * reaction_of::<T, S>(reactions)
+    GEOMETRIES + reactions * reaction_of::<T, S>(reactions)
 }
 
 /// The bounds of some rows.
@@ -77,9 +83,11 @@ pub(super) struct RowBounds<S: Simd> {
 impl Near {
     pub fn new() -> Self {
         Near {
+            listed: Vec::new(),
             entries: Vec::new(),
             words: 0,
             ambiguous: Vec::new(),
+            images: false,
             itself: [usize::MAX; CLUSTERS],
             members: Vec::new(),
             bounds: Aligned::new(0),
@@ -88,46 +96,57 @@ impl Near {
         }
     }
 
-    /// Decode the list of a super-cluster, and bring its clusters into the super-cluster's frame.
+    /// Decode the list of a super-cluster; returns the number of its segments.
+    #[inline(always)]
+    pub fn decode(&mut self, list: &ClusterList, super_cluster: usize) -> usize {
+        list.decode(super_cluster, &mut self.listed);
+        self.listed.len().div_ceil(SEGMENT).max(1)
+    }
+
+    /// Bring the clusters of a segment into the super-cluster's frame.
     ///
-    /// `records` has per entry x, y, z of eight particles from the super-cluster's centre, in the room of whole vectors;
-    /// then, on half lists, per sum a vector of what these particles are given, nothing yet. They are in one array, so that
+    /// `records` has per entry x, y, z of eight particles from the super-cluster's centre and their squared radii; then, on
+    /// half lists, per sum a vector of what these particles are given, nothing yet. They are in one array, so that
     /// no offset is read at an address that looks like that of a reaction just written.
-    pub fn decode<T: Scalar, S: Simd>(
+    pub fn bring<T: Scalar, S: Simd>(
         &mut self,
         simd: S,
-        list: &ClusterList,
         packed: &Packed<T>,
         super_cluster: usize,
-        sums: &[Sum],
+        segment: usize,
+        reactions: Option<&[Sum]>,
         records: &mut Aligned<T>,
     ) {
         // a function that no law is part of, so that it is compiled once for all
         simd.vectorize(
             #[inline(always)]
-            || self.decode_in(simd, list, packed, super_cluster, sums, records),
+            || self.bring_in(simd, packed, super_cluster, segment, reactions, records),
         );
     }
 
     #[inline(always)]
-    fn decode_in<T: Scalar, S: Simd>(
+    fn bring_in<T: Scalar, S: Simd>(
         &mut self,
         simd: S,
-        list: &ClusterList,
         packed: &Packed<T>,
         super_cluster: usize,
-        sums: &[Sum],
+        segment: usize,
+        reactions: Option<&[Sum]>,
         records: &mut Aligned<T>,
     ) {
-        list.decode(super_cluster, &mut self.entries);
-        let reactions = if list.symmetric() { sums } else { &[] };
+        let begin = segment * SEGMENT;
+        let end = self.listed.len().min(begin + SEGMENT);
+        self.entries.clear();
+        self.entries.extend_from_slice(&self.listed[begin..end]);
+        let symmetric = reactions.is_some();
+        let reactions = reactions.unwrap_or_default();
         let lanes = reaction_of::<T, S>(reactions.len());
         let width = record_of::<T, S>(reactions.len());
         self.make_room();
         records.resize(self.entries.len() * width);
         let records: &mut [T] = records;
         let scale = 1.0 / packed.unit;
-        let frame = packed.frame(super_cluster, list.symmetric());
+        let frame = packed.frame(super_cluster, symmetric);
         let mut extent = f32x8::splat(simd, 0.0);
         let mut number = 0;
         for clusters in
@@ -146,14 +165,15 @@ impl Near {
                 if other == super_cluster {
                     self.itself[cluster % CLUSTERS] = number;
                 }
-                let own = &packed.block(cluster)[..3 * CLUSTER];
+                let own = &packed.block(cluster)[..GEOMETRIES];
                 let record = &mut records[number * width..][..width];
                 for d in 0..3 {
                     let column = d * CLUSTER..(d + 1) * CLUSTER;
                     T::Lanes::<S>::shift(simd, &own[column.clone()], shift.by[d], &mut record[column]);
                 }
+                record[3 * CLUSTER..GEOMETRIES].copy_from_slice(&own[3 * CLUSTER..]);
                 for (c, sum) in reactions.iter().enumerate() {
-                    let reaction = &mut record[offsets_of::<T, S>() + c * lanes..][..lanes];
+                    let reaction = &mut record[GEOMETRIES + c * lanes..][..lanes];
                     T::Lanes::<S>::fill(simd, sum.reduction.identity(), reaction);
                 }
                 let values = packed.bounds(cluster).values;
@@ -183,6 +203,7 @@ impl Near {
                 T::Lanes::<S>::scale_narrow(simd, &own[d * CLUSTER..][..CLUSTER], scale, rows);
             }
         }
+        self.images = self.ambiguous.iter().any(|&word| word != 0);
         self.spread_masks();
     }
 
@@ -239,12 +260,13 @@ impl Near {
 
     /// The entries of a word that rows of a member have to meet: those listed, as far as their bounds come within reach.
     #[inline(always)]
-    pub fn met<L: PairLaw, S: Simd, const BOTH: bool>(
+    pub fn met<S: Simd, const BOTH: bool>(
         &self,
         simd: S,
         rows: &RowBounds<S>,
         member: usize,
         word: usize,
+        cutoff: Cutoff,
     ) -> u64 {
         let mut near = 0;
         let bounds = &self.bounds[word * (WORD / TESTED) * BLOCK..];
@@ -257,7 +279,7 @@ impl Near {
                 let gap = (lower - rows.upper[d]).max(rows.lower[d] - upper).max(0.0);
                 square = gap.mul_add(gap, square);
             }
-            let reach = match L::CUTOFF {
+            let reach = match cutoff {
                 Cutoff::Common => rows.reach,
                 Cutoff::Own if !BOTH => rows.reach,
                 Cutoff::Own | Cutoff::Either => rows.reach.max(column(simd, block, Bounds::REACH)),

@@ -27,7 +27,7 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     type R<T, S> = <T as Scalar>::Lanes<S>;
     let lanes = R::<T, S>::ROWS * CLUSTER;
     let packed = &shared.packed;
-    let columns = L::Particle::<R<T, S>>::COUNT + 1;
+    let columns = L::Prepared::<R<T, S>>::COUNT + 1;
     // the squared radius comes before the inputs
     let first = GEOMETRY - 1;
     let parameters = shared.law.parameters::<R<T, S>>(simd);
@@ -38,7 +38,7 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     let begin = (sums.super_clusters.start * SUPER_CLUSTER).max(shared.owned.start);
     let end = (sums.super_clusters.end * SUPER_CLUSTER).min(shared.owned.end);
     for row in (begin..end).filter(|&row| shared.rows.wanted(row..row + 1)) {
-        let i = L::Particle::<R<T, S>>::from_columns(
+        let i = L::Prepared::<R<T, S>>::from_columns(
             #[inline(always)]
             |c| R::<T, S>::literal(simd, packed.value(row, GEOMETRY + c).to_f64()),
         );
@@ -72,7 +72,7 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
             };
             let mask = r2.less(reach);
             let mask_j = if L::CUTOFF == Cutoff::Own { r2.less(reach_j) } else { mask };
-            let j = L::Particle::<R<T, S>>::from_columns(
+            let j = L::Prepared::<R<T, S>>::from_columns(
                 #[inline(always)]
                 |c| gather::<R<T, S>>(simd, &gathered, c + 1),
             );

@@ -1,0 +1,117 @@
+//! The matrix of the integral approach to derivatives, and by it the divergence and curl of the velocity.
+
+use crate::pair::language::*;
+use crate::particles::Particles;
+
+pub use gradients::*;
+
+/// C_i, the inverse of tau_i = sum_j V_j (r_j - r_i) (x) (r_j - r_i) W(r_ij, h_i) with V_j = m_j / rho_j
+/// (Garcia-Senz, Cabezon & Escartin 2012; Cabezon, Garcia-Senz & Escartin 2012). Then A = C_i (r_j - r_i) W
+/// takes the place of the kernel's gradient, and is exact for linear functions: d v_a / d x = sum_j V_j (v_j - v_i)_a A,
+/// which is C_i times a sum that needs no C_i, so that one pass gives both. Radius: 2 h.
+#[pair(cutoff = own)]
+pub mod gradients {
+    /// The smoothing kernel.
+    struct Law {
+        kernel: Kernel,
+    }
+    struct Particle {
+        mass: Real,
+        density: Real,
+        smoothing_length: Real,
+        velocity: Vec3,
+    }
+    /// V, 1 / h and v.
+    struct Prepared {
+        volume: Real,
+        per_length: Real,
+        velocity: Vec3,
+    }
+    /// tau, and sum_j V_j (v_j - v_i)_a (r_j - r_i) W for each component a of the velocity.
+    struct Sums {
+        tau: Tensor,
+        along_x: Vec3,
+        along_y: Vec3,
+        along_z: Vec3,
+    }
+    struct Output {
+        gradient_matrix: Tensor,
+        velocity_divergence: Real,
+        velocity_curl: Real,
+    }
+
+    fn prepare(law: Law, particle: Particle) -> Prepared {
+        Prepared {
+            volume: particle.mass / particle.density,
+            per_length: 1.0 / particle.smoothing_length,
+            velocity: particle.velocity,
+        }
+    }
+
+    /// Terms without 1 / h^3. Both signs of r and v cancel: (v_j - v_i) (r_j - r_i) = v r.
+    fn interact(law: Law, i: Prepared, j: Prepared, r: Vec3, r2: Real) -> Sums {
+        let w = j.volume * kernel_value(law.kernel, r2 * (i.per_length * i.per_length));
+        let v = i.velocity - j.velocity;
+        let weighted = r * w;
+        Sums {
+            tau: Tensor {
+                xx: weighted.x * r.x,
+                xy: weighted.x * r.y,
+                xz: weighted.x * r.z,
+                yy: weighted.y * r.y,
+                yz: weighted.y * r.z,
+                zz: weighted.z * r.z,
+            },
+            along_x: weighted * v.x,
+            along_y: weighted * v.y,
+            along_z: weighted * v.z,
+        }
+    }
+
+    /// The inverse by cofactors of tau over its mean diagonal t. Where the neighbors lie (nearly) in a plane, the
+    /// determinant, 1 for an isotropic tau, vanishes: then the isotropic 1 / t, and zero without any neighbor.
+    fn inverse(tau: Tensor) -> Tensor {
+        let t = (tau.xx + tau.yy + tau.zz) / 3.0;
+        let scale = if t > 0.0 { 1.0 / t } else { 0.0 };
+        let n = tau * scale;
+        let xx = n.yy * n.zz - n.yz * n.yz;
+        let xy = n.xz * n.yz - n.xy * n.zz;
+        let xz = n.xy * n.yz - n.xz * n.yy;
+        let determinant = n.xx * xx + n.xy * xy + n.xz * xz;
+        let regular = if determinant > 1e-4 { 1.0 } else { 0.0 };
+        let factor = if determinant > 1e-4 { scale / determinant } else { 0.0 };
+        let isotropic = (1.0 - regular) * scale;
+        Tensor {
+            xx: xx * factor + isotropic,
+            xy: xy * factor,
+            xz: xz * factor,
+            yy: (n.xx * n.zz - n.xz * n.xz) * factor + isotropic,
+            yz: (n.xy * n.xz - n.xx * n.yz) * factor,
+            zz: (n.xx * n.yy - n.xy * n.xy) * factor + isotropic,
+        }
+    }
+
+    fn finish(law: Law, i: Particle, sums: Sums) -> Output {
+        let s = 1.0 / i.smoothing_length;
+        let per_volume = s * s * s;
+        let matrix = inverse(sums.tau * per_volume);
+        let along_x = matrix * (sums.along_x * per_volume);
+        let along_y = matrix * (sums.along_y * per_volume);
+        let along_z = matrix * (sums.along_z * per_volume);
+        let curl = Vec3 { x: along_z.y - along_y.z, y: along_x.z - along_z.x, z: along_y.x - along_x.y };
+        Output {
+            gradient_matrix: matrix,
+            velocity_divergence: along_x.x + along_y.y + along_z.z,
+            velocity_curl: curl.dot(curl).sqrt(),
+        }
+    }
+}
+
+/// How many owned particles got the isotropic matrix because their neighbors lie in a plane, or have none.
+pub fn fallbacks(particles: &Particles) -> usize {
+    let [xx, xy, xz, yy, yz, zz] = [0, 1, 2, 3, 4, 5].map(|c| particles.component(Field::GradientMatrix, c));
+    let plain = |&row: &usize| {
+        xy[row] == 0.0 && xz[row] == 0.0 && yz[row] == 0.0 && xx[row] == yy[row] && yy[row] == zz[row]
+    };
+    particles.owned().filter(plain).count()
+}
