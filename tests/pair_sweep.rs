@@ -268,6 +268,24 @@ fn neither_units_nor_places_matter() {
     }
 }
 
+/// More clusters than are brought into a super-cluster's frame at a time.
+#[test]
+fn long_lists_are_walked_in_segments() {
+    let law = probe_either::Law { strength: 0.7 };
+    for bx in [&boxes()[0], &boxes()[1]] {
+        let (particles, radius) = scene_of(3, bx, 2605);
+        let mut truth = particles.clone();
+        naive(&law, bx, &radius, &mut truth);
+        for (name, list) in lists(&particles) {
+            let mut swept = particles.clone();
+            let pass = Pass { bx, radius: &radius, precision: Precision::Double, active: None };
+            sweep_with(&law, &pass, &list, &mut swept, Instructions::Best);
+            let error = difference(<probe_either::Law<f64> as PairLaw>::OUTPUTS, &swept, &truth);
+            assert!(error < 1e-13, "{name}: {error:e}");
+        }
+    }
+}
+
 #[test]
 fn inactive_rows_keep_their_outputs() {
     let bx = &boxes()[0];

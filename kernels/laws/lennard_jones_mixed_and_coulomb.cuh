@@ -24,7 +24,7 @@ struct Particle {
 using Sums = lennard_jones_mixed::Sums;
 using Output = lennard_jones_mixed::Output;
 
-constexpr int INPUTS = 3, SUMS = lennard_jones_mixed::SUMS, OUTPUTS = lennard_jones_mixed::OUTPUTS;
+constexpr int INPUTS = 3, PREPARED = INPUTS, SUMS = lennard_jones_mixed::SUMS, OUTPUTS = lennard_jones_mixed::OUTPUTS;
 constexpr int PARITY[] = {-1, -1, -1, 1, 1};
 constexpr int REDUCTION[] = {0, 0, 0, 0, 0};
 

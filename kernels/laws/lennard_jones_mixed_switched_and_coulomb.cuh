@@ -24,7 +24,7 @@ struct Particle {
 using Sums = lennard_jones_mixed_switched::Sums;
 using Output = lennard_jones_mixed_switched::Output;
 
-constexpr int INPUTS = 3, SUMS = lennard_jones_mixed_switched::SUMS, OUTPUTS = lennard_jones_mixed_switched::OUTPUTS;
+constexpr int INPUTS = 3, PREPARED = INPUTS, SUMS = lennard_jones_mixed_switched::SUMS, OUTPUTS = lennard_jones_mixed_switched::OUTPUTS;
 constexpr int PARITY[] = {-1, -1, -1, 1, 1};
 constexpr int REDUCTION[] = {0, 0, 0, 0, 0};
 

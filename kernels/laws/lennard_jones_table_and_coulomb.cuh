@@ -24,7 +24,7 @@ struct Particle {
 using Sums = lennard_jones_table::Sums;
 using Output = lennard_jones_table::Output;
 
-constexpr int INPUTS = 2, SUMS = lennard_jones_table::SUMS, OUTPUTS = lennard_jones_table::OUTPUTS;
+constexpr int INPUTS = 2, PREPARED = INPUTS, SUMS = lennard_jones_table::SUMS, OUTPUTS = lennard_jones_table::OUTPUTS;
 constexpr int PARITY[] = {-1, -1, -1, 1, 1};
 constexpr int REDUCTION[] = {0, 0, 0, 0, 0};
 

@@ -27,6 +27,8 @@ impl<A: PairLaw, B: PairLaw> Together<A, B> {
     /// Two laws with their cutoffs.
     pub fn new(first: A, second: B, cutoffs: [f64; 2]) -> Self {
         const { assert!(alike(A::SUMS, B::SUMS), "the two laws sum different things") };
+        // the printed law has no such function
+        const { assert!(!A::PREPARES && !B::PREPARES, "laws that prepare do not go together yet") };
         Together { first, second, cutoffs2: cutoffs.map(|cutoff| cutoff * cutoff) }
     }
 
@@ -216,7 +218,7 @@ pub fn printed<A: PairLaw, B: PairLaw>() -> String {
          struct Law {{\n    {first}::Law first;\n    {second}::Law second;\n    Real first_cutoff2, second_cutoff2;\n}};\n\n\
          struct Particle {{\n{}{}}};\n\n\
          using Sums = {first}::Sums;\nusing Output = {first}::Output;\n\n\
-         constexpr int INPUTS = {}, SUMS = {first}::SUMS, OUTPUTS = {first}::OUTPUTS;\n\
+         constexpr int INPUTS = {}, PREPARED = INPUTS, SUMS = {first}::SUMS, OUTPUTS = {first}::OUTPUTS;\n\
          constexpr int PARITY[] = {{{}}};\nconstexpr int REDUCTION[] = {{{}}};\n\n\
          __device__ inline Sums interact(Law law, Particle i, Particle j, Vec3 r, Real r2) {{\n\
          \x20   const auto a = {first}::interact(law.first, {}r, r2);\n\
