@@ -6,7 +6,7 @@ use crate::fault::*;
 #[test]
 fn a_run_that_is_killed_at_any_call_goes_on_to_the_same_end() {
     let reference = reference();
-    each(&some_of(reference.calls, 16), |at| {
+    each(&some_of(reference.calls, 10), |at| {
         let what = format!("killed at call {at} of {}", reference.calls);
         let case = Case::new(EVERYTHING);
         let mut command = case.command(&["run", "deck.toml"]);

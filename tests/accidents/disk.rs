@@ -98,17 +98,17 @@ fn defined(fault: Fault) {
 
 #[test]
 fn a_disk_that_fills_up_at_any_call_ends_the_run_with_all_before_intact() {
-    each(&some_of(reference().calls, 12), |at| defined(Fault { kind: "full", at, times: ALL, rank: None }));
+    each(&some_of(reference().calls, 8), |at| defined(Fault { kind: "full", at, times: ALL, rank: None }));
 }
 
 #[test]
 fn a_call_that_fails_once_ends_the_run_with_all_before_intact() {
-    each(&some_of(reference().calls, 16), |at| defined(Fault { kind: "broken", at, times: 1, rank: None }));
+    each(&some_of(reference().calls, 10), |at| defined(Fault { kind: "broken", at, times: 1, rank: None }));
 }
 
 #[test]
 fn a_disk_that_is_gone_from_any_call_on_ends_the_run() {
-    each(&some_of(reference().calls, 10), |at| defined(Fault { kind: "broken", at, times: ALL, rank: None }));
+    each(&some_of(reference().calls, 6), |at| defined(Fault { kind: "broken", at, times: ALL, rank: None }));
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn second_rank(kind: &'static str) {
     let whole = Case::new(TWO);
     let calls = count_calls(whole.ranks(2, &["run", "deck.toml"]), &whole, Some(1));
     assert!(calls > 10, "the second rank writes: {calls} calls");
-    each(&some_of(calls, 4), |at| {
+    each(&some_of(calls, 3), |at| {
         let case = Case::new(TWO);
         let mut command = case.ranks(2, &["run", "deck.toml"]);
         Fault { kind, at, times: 1, rank: Some(1) }.strikes(&mut command, &case);
