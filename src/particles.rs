@@ -57,7 +57,7 @@ fields! {
     Acceleration = "acceleration", 3, State, [0 1 -2];
     /// Rate of the specific internal energy.
     InternalEnergyRate = "internal_energy_rate", 1, State, [0 2 -3];
-    /// Work spent on the particle in the last step, in lane pairs: what the domain balances.
+    /// Work spent on the particle in the last step, in lane pairs of the passes: what the domain balances.
     Work = "work", 1, State, [0 0 0];
     /// Mass density.
     Density = "density", 1, State, [1 -3 0];

@@ -2,10 +2,12 @@
 //!
 //! Times are medians over the repeats. Nothing here is a test: what is slow is written down, never failed.
 
+pub mod decomposition;
 mod gravity;
 mod neighbors;
 mod step;
 mod sweep;
+mod table;
 
 use std::time::Instant;
 

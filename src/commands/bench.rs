@@ -2,7 +2,7 @@
 
 use super::{Ending, run::end, status, threads};
 use crate::Result;
-use crate::bench::{Benchmark, Settings, measure};
+use crate::bench::{Benchmark, Settings, decomposition, measure};
 use crate::comm::Communicator;
 use crate::report;
 
@@ -28,4 +28,19 @@ fn print(
     let table = measure(benchmark, settings, comm)?;
     report::line(&if json { format!("{:#}", table.json()) } else { table.text() });
     Ok(Ending::Done)
+}
+
+/// Decompose for ranks that this one simulates.
+pub(super) fn decomposition(options: &decomposition::Options, wanted: Option<usize>, json: bool) -> u8 {
+    let comm = match Communicator::world() {
+        Ok(comm) => comm,
+        Err(error) => return status(Err(error)),
+    };
+    report::start(comm.is_root());
+    let found = comm.agree(threads::start(&comm, wanted).map(drop));
+    let found = found.and_then(|()| decomposition::measure(options, &comm)).map(|findings| {
+        report::line(&if json { format!("{:#}", findings.json()) } else { findings.text() });
+        Ending::Done
+    });
+    end(&comm, found)
 }

@@ -115,10 +115,13 @@ enum Command {
         csv: Option<PathBuf>,
     },
     /// Measure a part of the step on this machine, and print a table
+    #[command(subcommand_negates_reqs = true, args_conflicts_with_subcommands = true)]
     Bench {
+        #[command(subcommand)]
+        simulated: Option<Simulated>,
         /// What to measure
-        #[arg(value_enum)]
-        benchmark: Benchmark,
+        #[arg(value_enum, required = true)]
+        benchmark: Option<Benchmark>,
         /// What is simulated
         #[arg(long, value_enum, default_value_t = Case::Evrard)]
         case: Case,
@@ -173,6 +176,22 @@ enum Command {
     Schema,
 }
 
+/// Benchmarks of ranks that are only simulated.
+#[derive(Debug, Subcommand)]
+enum Simulated {
+    /// What each of many ranks owns, holds and receives, found in one process, and a model of weak scaling
+    Decomposition {
+        #[command(flatten)]
+        options: crate::bench::decomposition::Options,
+        /// Threads [default: the cores]
+        #[arg(long, value_parser = clap::value_parser!(u64).range(1..10_000))]
+        threads: Option<u64>,
+        /// Print JSON instead of tables
+        #[arg(long)]
+        json: bool,
+    },
+}
+
 /// A deck and what is set over it.
 #[derive(Debug, Args)]
 struct DeckArguments {
@@ -187,7 +206,6 @@ struct DeckArguments {
 /// Do what the arguments say and give the process's exit status. Under an MPI launcher rank 0 alone prints, and
 /// `run` and `bench` alone use the other ranks.
 pub fn main(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode {
-    crate::snapshot::start();
     let root = launched_rank().is_none_or(|rank| rank == 0);
     let command = match Line::try_parse_from(arguments) {
         Ok(line) => line.command,
@@ -202,7 +220,14 @@ pub fn main(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode
     if let Command::Run { deck, restart } = &command {
         return ExitCode::from(run::run(&deck.deck, &deck.set, restart.as_deref()));
     }
-    if let Command::Bench { benchmark, case, particles, repeats, threads, set, json } = command {
+    if let Command::Bench { simulated: Some(simulated), .. } = &command {
+        let Simulated::Decomposition { options, threads, json } = simulated;
+        return ExitCode::from(bench::decomposition(options, threads.map(|count| count as usize), *json));
+    }
+    if let Command::Bench {
+        benchmark: Some(benchmark), case, particles, repeats, threads, set, json, ..
+    } = command
+    {
         let usual = if benchmark == Benchmark::Step { 20 } else { 5 };
         let repeats = repeats.unwrap_or(usual) as usize;
         let settings = Settings { case, particles, repeats, overrides: set };

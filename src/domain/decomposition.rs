@@ -3,7 +3,6 @@
 
 use super::DomainSettings;
 use super::assign::{Assignment, running_work, sums};
-use super::exchange::packed_columns;
 use super::halo::{LeafBox, Own, OwnRows, whole};
 use crate::comm::traffic::{Traffic, agreeing, gathering, reducing, sending};
 use crate::particles::{Field, Particles};
@@ -11,6 +10,12 @@ use crate::space::SimulationBox;
 use crate::tree::bounds::Extent;
 use rayon::prelude::*;
 use std::ops::Range;
+use std::time::Instant;
+
+pub use super::exchange::columns_of_packed;
+
+/// How often a time is measured; the least counts.
+const REPEATS: usize = 5;
 
 /// What one rank has to do with the others, but for its tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,8 +73,7 @@ impl Decomposition {
     /// Cut the curve anew for these particles, which are all owned here and in key order. As on real ranks, the coarse
     /// leaves of the last time are where it starts, which only makes a difference to the number of rounds.
     pub fn assign(&mut self, particles: &Particles) {
-        let rows: Vec<u32> = (0..particles.len() as u32).collect();
-        let work = running_work(particles, &rows);
+        let work = work(particles);
         let keys = &particles.key;
         self.rounds.clear();
         self.assignment.decide([keys.len() as u64, work[keys.len()]], &self.settings, |leaves| {
@@ -142,16 +146,16 @@ impl Decomposition {
         halos
     }
 
-    /// What each rank receives in a [`super::Domain::sync`] that ends like this, when `before` tells the rank that had the
-    /// particle of a row.
+    /// What each rank receives in a [`super::Domain::sync`] that ends like this, when particles are packed in so many
+    /// columns ([`columns_of_packed`]) and `before` tells the rank that had the particle of a row.
     pub fn traffic(
         &self,
-        particles: &Particles,
+        columns: usize,
         halos: &[RankHalos],
         before: impl Fn(usize) -> usize + Sync,
     ) -> Vec<SyncTraffic> {
         let ranks = self.ranks();
-        let width = 8 * packed_columns(particles) as u64;
+        let width = 8 * columns as u64;
         let boxes: usize = halos.iter().map(|halos| halos.boxes).sum();
         let of_rank = |rank: usize| {
             let halos = &halos[rank];
@@ -171,4 +175,45 @@ impl Decomposition {
         };
         (0..ranks).into_par_iter().map(of_rank).collect()
     }
+
+    /// Coarse leaves of each round that the last assignment took; each is a sum over the ranks.
+    pub fn rounds(&self) -> &[usize] {
+        &self.rounds
+    }
+
+    /// Seconds that a rank takes, for each coarse leaf of all ranks, to find its rows in the leaves, to look for what is
+    /// to be divided and merged, to cut, and to unite what the others publish. `particles` are those of all ranks.
+    pub fn seconds_per_leaf(&self, particles: &Particles) -> f64 {
+        let work = work(particles);
+        let all = sums(self.assignment.leaves(), &particles.key, &work);
+        let own = &particles.key[self.rows(0)];
+        let boxes = vec![LeafBox { leaf: 0, extent: Extent::NOTHING }; all.len()];
+        let once = || {
+            let mut assignment = self.assignment.clone();
+            let start = Instant::now();
+            let mut of_own = sums(assignment.leaves(), own, &work[..=own.len()]);
+            assignment.decide([particles.len() as u64, work[particles.len()]], &self.settings, |_| {
+                of_own.copy_from_slice(&all);
+                of_own.clone()
+            });
+            std::hint::black_box((whole(&boxes), assignment));
+            start.elapsed().as_secs_f64()
+        };
+        // Other programs only add to a time.
+        (0..REPEATS).map(|_| once()).fold(f64::INFINITY, f64::min) / all.len() as f64
+    }
 }
+
+/// Running work of all rows.
+fn work(particles: &Particles) -> Vec<u64> {
+    running_work(particles, &(0..particles.len() as u32).collect::<Vec<_>>())
+}
+
+/// Bytes that a rank keeps for each coarse leaf of all ranks: its key, its count, and a box.
+pub const BYTES_PER_LEAF: usize = 2 * size_of::<u64>() + size_of::<LeafBox>();
+
+/// Bytes that a rank gets in each sum over the coarse leaves of all ranks, a leaf: to add, and the sums.
+pub const SUMMED_PER_LEAF: usize = 2 * size_of::<[u64; 2]>();
+
+/// Bytes of a box that ranks publish.
+pub const PUBLISHED: usize = size_of::<LeafBox>();

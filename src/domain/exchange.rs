@@ -68,7 +68,13 @@ pub(super) fn migrate(
 
 /// Number of columns of a packed particle: id, key, state.
 pub(super) fn packed_columns(particles: &Particles) -> usize {
-    2 + particles.fields_of(Role::State).iter().map(|field| field.components()).sum::<usize>()
+    columns_of_packed(particles.fields())
+}
+
+/// Number of columns of a packed particle that has these fields.
+pub fn columns_of_packed(fields: &[Field]) -> usize {
+    let state = fields.iter().filter(|field| field.role() == Role::State);
+    2 + state.map(|field| field.components()).sum::<usize>()
 }
 
 /// Id, key and state of some rows, one column after the other.

@@ -41,6 +41,10 @@ pub(super) struct Halos {
 
 /// Whether a particle of one may interact with one of the other; never wrongly false.
 fn may_interact(one: &Extent, other: &Extent, bx: &SimulationBox) -> bool {
+    let reach = one.radius.max(other.radius) * ROUNDING;
+    if reach <= 0.0 {
+        return false; // no distance is below 0, also where boxes overlap
+    }
     let mut distance2 = 0.0;
     for d in 0..3 {
         let mut between = 0.5 * ((one.lower[d] + one.upper[d]) - (other.lower[d] + other.upper[d]));
@@ -53,7 +57,6 @@ fn may_interact(one: &Extent, other: &Extent, bx: &SimulationBox) -> bool {
         let gap = (between.abs() - halves - rounding).max(0.0);
         distance2 += gap * gap;
     }
-    let reach = one.radius.max(other.radius) * ROUNDING;
     distance2 <= reach * reach
 }
 

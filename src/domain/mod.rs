@@ -14,6 +14,8 @@ use crate::tree::leaves::Leaves;
 use assign::Assignment;
 use halo::{Halos, LeafBox};
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// How finely the domain divides space.
 #[derive(Clone, Copy, Debug)]
@@ -39,9 +41,16 @@ pub struct Domain {
     pub comm: Communicator,
     settings: DomainSettings,
     assignment: Assignment,
-    leaves: Leaves,
     boxes: Vec<Vec<LeafBox>>,
     halos: Halos,
+    refreshed: Arc<Refreshed>,
+}
+
+/// Counts what halos are refreshed with, also on one rank, which has none.
+#[derive(Debug, Default)]
+struct Refreshed {
+    exchanges: AtomicU64,
+    components: AtomicU64,
 }
 
 impl Domain {
@@ -53,9 +62,9 @@ impl Domain {
             comm,
             settings,
             assignment: Assignment::new(ranks),
-            leaves: Leaves::root(),
             boxes: vec![Vec::new(); ranks],
             halos: Halos::default(),
+            refreshed: Arc::default(),
         }
     }
 
@@ -70,13 +79,11 @@ impl Domain {
     /// [`crate::Error::State`] with step 0, on the rank that owns it, when a position is not finite;
     /// [`crate::Error::Elsewhere`] on the others. The particles are unchanged then.
     pub fn sync(&mut self, particles: &mut Particles, radius: impl Fn(&Particles) -> Vec<f64>) -> Result<()> {
-        let rank = self.comm.rank();
         self.bx = enter::enter(&self.comm, &self.bx, particles)?;
         let sorted = exchange::sort(&self.bx, particles);
         let work = assign::running_work(particles, &sorted.rows);
         self.assignment.update(&self.comm, &sorted.keys, &work, &self.settings);
         exchange::migrate(&self.comm, &self.assignment, sorted, particles);
-        self.leaves = self.assignment.refined(rank, &particles.key, self.settings.bucket_size);
         self.renew_halos(particles, radius);
         Ok(())
     }
@@ -92,12 +99,22 @@ impl Domain {
 
     /// Copy fields of the owned rows into the halo rows that mirror them on other ranks. Collective.
     pub fn exchange_halos(&self, particles: &mut Particles, fields: &[Field]) {
+        let components: usize = fields.iter().map(|field| field.components()).sum();
+        self.refreshed.exchanges.fetch_add(1, Relaxed);
+        self.refreshed.components.fetch_add(components as u64, Relaxed);
         self.halos.refresh(&self.comm, particles, fields);
     }
 
-    /// The fine leaves of the own key range, and the coarse leaves elsewhere.
-    pub fn leaves(&self) -> &Leaves {
-        &self.leaves
+    /// How often halos have been refreshed so far, and with how many columns in all.
+    pub fn refreshed(&self) -> [u64; 2] {
+        [&self.refreshed.exchanges, &self.refreshed.components].map(|count| count.load(Relaxed))
+    }
+
+    /// The fine leaves of the own key range, for the particles that were synchronized last, and the coarse leaves
+    /// elsewhere.
+    pub fn leaves(&self, particles: &Particles) -> Leaves {
+        let own = &particles.key[particles.owned()];
+        self.assignment.refined(self.comm.rank(), own, self.settings.bucket_size)
     }
 
     /// The coarse leaves of all ranks and their owners, the same on every rank.

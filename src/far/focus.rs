@@ -242,7 +242,7 @@ fn subtrees(share: &Share) -> Vec<Tree> {
 }
 
 /// The moments of all that is in a tree.
-fn root_moments(tree: &Tree) -> Moments {
+pub(super) fn root_moments(tree: &Tree) -> Moments {
     tree.moments.first().copied().unwrap_or_default()
 }
 

@@ -1,10 +1,12 @@
 //! The locally essential trees of many ranks, found in one process: what the ranks would ask each other for and receive,
 //! by the functions with which they do it, counted instead of sent.
-use super::focus::{OwnTree, SentNode, Share};
+use super::focus::{OwnTree, SentNode, Share, root_moments};
 use super::gravity::{GravityPlan, owned_particles, work_of_each};
-use super::kernels::GROUP;
+use super::kernels::{GROUP, NodeSource, QUADRUPOLE, node_source};
 use super::opening::{Interactions, Opening, TargetBox, WalkNode};
 use super::prune::{Pruning, Wish, addressed, representatives, wishes};
+use super::tree::{Node, Tree};
+use super::walk::Units;
 use crate::comm::Communicator;
 use crate::comm::traffic::{Traffic, exchanging, gathering, sending};
 use crate::domain::assign::Assignment;
@@ -12,6 +14,7 @@ use crate::particles::Particles;
 use crate::tree::{Leaves, Moments};
 use rayon::prelude::*;
 use std::ops::Range;
+use std::time::Instant;
 
 /// What one rank has of the tree, and what it takes to get it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -120,7 +123,7 @@ pub fn essential_trees(
             let mut tree = received(&deliveries[rank]);
             tree.own_nodes = forest.own_nodes(rank);
             if ranks > 1 {
-                tree.traffic += gathering(ranks, (others * size_of::<Moments>()) as u64);
+                tree.traffic += gathering(ranks, (others * GATHERED) as u64);
                 let [leaves, boxes, askers] = asked[rank];
                 tree.traffic += sending(ranks, leaves * size_of::<Wish>() as u64, askers);
                 tree.traffic += exchanging(boxes * size_of::<TargetBox>() as u64, askers);
@@ -171,4 +174,46 @@ pub fn work(plan: &GravityPlan, keys: &[u64], particles: &[[f64; 4]]) -> Vec<f64
         .map_init(<(Vec<u32>, Interactions)>::default, of_group)
         .flatten_iter()
         .collect()
+}
+
+/// How often a time is measured; the least counts.
+const REPEATS: usize = 5;
+
+/// Bytes of each coarse leaf that every rank gathers.
+pub const GATHERED: usize = size_of::<Moments>();
+
+/// What the coarse leaves of all ranks cost each of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TopCost {
+    /// Most bytes that are held at once, a leaf: the moments as they arrive and in order, the top of the tree, what the
+    /// walk reads of it and its sources.
+    pub held: usize,
+    /// Seconds to build the top and to prepare it for the walk, a leaf.
+    pub seconds: f64,
+}
+
+/// What the top of the tree costs, measured with these coarse leaves and particles of all ranks.
+pub fn top_cost(plan: &GravityPlan, assignment: &Assignment, particles: &Particles) -> TopCost {
+    let opening = plan.opening();
+    let own = whole(plan, assignment.leaves(), &particles.key, &owned_particles(particles));
+    let moments: Vec<Moments> = own.subtrees().iter().map(root_moments).collect();
+    let prepare = || {
+        let start = Instant::now();
+        let (top, _) = Tree::top(assignment.leaves(), &moments);
+        let walk_nodes = opening.walk_nodes(&top);
+        let units = Units::of(&top);
+        let sources: Vec<NodeSource<f32, QUADRUPOLE>> =
+            top.moments.iter().map(|m| node_source(m, units.length, units.mass)).collect();
+        std::hint::black_box((walk_nodes, sources));
+        (top.nodes.len(), start.elapsed().as_secs_f64())
+    };
+    // Other programs only add to a time.
+    let times: Vec<(usize, f64)> = (0..REPEATS).map(|_| prepare()).collect();
+    let seconds = times.iter().map(|(_, seconds)| *seconds).fold(f64::INFINITY, f64::min);
+    let leaves = moments.len();
+    let node = size_of::<Node>()
+        + size_of::<Moments>()
+        + size_of::<WalkNode>()
+        + size_of::<NodeSource<f32, QUADRUPOLE>>();
+    TopCost { held: 2 * size_of::<Moments>() + node * times[0].0 / leaves, seconds: seconds / leaves as f64 }
 }

@@ -142,7 +142,7 @@ impl View {
             particles: particles.clone(),
             range: domain.range(comm.rank()),
             coarse: domain.coarse().leaves().keys().to_vec(),
-            fine: domain.leaves().keys().to_vec(),
+            fine: domain.leaves(particles).keys().to_vec(),
             halo_rows: (0..comm.size()).map(|rank| domain.halo_rows(rank)).collect(),
         }
     }
