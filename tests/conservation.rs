@@ -4,11 +4,12 @@
 
 mod common;
 
-use common::{difference, evolved, plan, started};
+use common::{difference, evolved, plan, rows, started};
 use hilbrium::comm::{Communicator, run_local};
 use hilbrium::neighbors::{Entry, NeighborList};
 use hilbrium::observe::observe;
 use hilbrium::particles::Field;
+use hilbrium::start;
 use hilbrium::step::Simulation;
 
 /// A gas sphere that expands into empty space: no gravity.
@@ -34,6 +35,27 @@ fn momentum(simulation: &Simulation) -> [f64; 4] {
         sums[3] += mass * velocity.norm();
     }
     sums
+}
+
+/// Volume elements need an estimate of the density: with equal masses it is that of the search for the smoothing lengths,
+/// else it has a pass of its own.
+#[test]
+fn equal_masses_spare_a_pass_and_change_nothing() {
+    let plan = plan(&expanding("[run]\nsteps = 1\nprecision = \"double\"\n[sph]\nneighbors = 50\n"));
+    let forces = |factor: f64| {
+        let parts = run_local(1, |comm| {
+            let (space, mut particles) =
+                start::particles(&plan, &comm, &Simulation::fields(&plan)).expect("the start is laid out");
+            particles.scalar_mut(Field::Mass)[0] *= factor;
+            let mut simulation = Simulation::new(plan.clone(), &comm, space, particles);
+            simulation.evaluate_forces(0.0).expect("first forces");
+            rows(&simulation.particles, &[Field::Density, Field::Acceleration, Field::InternalEnergyRate])
+        });
+        parts.concat()
+    };
+    let (equal, almost) = (forces(1.0), forces(1.0 + 1e-12));
+    let apart = difference(&equal, &almost);
+    assert!(apart > 0.0 && apart < 1e-5, "{apart:e}");
 }
 
 #[test]

@@ -22,6 +22,8 @@ pub struct Hydrodynamics {
     plan: SphPlan,
     kernel: Kernel<f64>,
     precision: Precision,
+    /// Whether all particles have one mass, once that has been looked at.
+    equal_masses: Option<bool>,
     /// How the smoothing lengths were found so far.
     pub smoothing: Smoothing,
 }
@@ -99,6 +101,16 @@ impl Searches {
     }
 }
 
+/// Whether the gas particles of all ranks have one mass.
+fn equal_masses(stage: &Stage) -> bool {
+    let mass = stage.particles.scalar(Field::Mass);
+    let masses = stage.particles.owned().filter(|&row| !stage.particles.ghost(row)).map(|row| mass[row]);
+    // the largest mass, and the largest of the negative ones
+    let mut extremes = masses.fold([f64::NEG_INFINITY; 2], |[a, b], mass| [a.max(mass), b.max(-mass)]);
+    stage.domain.comm.all_max(&mut extremes);
+    extremes[0] == -extremes[1]
+}
+
 impl Hydrodynamics {
     /// The fields that the gas needs.
     pub const FIELDS: [Field; 19] = [
@@ -127,15 +139,25 @@ impl Hydrodynamics {
     pub fn new(plan: &SphPlan, precision: Precision) -> Self {
         let kernel = Kernel::named(plan.kernel.name());
         let kernel = kernel.unwrap_or_else(|| unreachable!("the plan has a kernel that the passes lack"));
-        Hydrodynamics { plan: plan.clone(), kernel, precision, smoothing: Smoothing::default() }
+        Hydrodynamics {
+            plan: plan.clone(),
+            kernel,
+            precision,
+            equal_masses: None,
+            smoothing: Smoothing::default(),
+        }
     }
 
     /// Find the smoothing lengths of the particles that still search, with the present list. False, on all ranks, when
     /// one outgrew the list: such a one has come as far as the list lets it, and goes on searching in a list for it.
+    ///
+    /// The density is then m n, n taken on to the new smoothing length by its derivative: what the density is where all
+    /// masses are equal, to second order in the last change of h.
     pub fn smooth(&mut self, stage: &mut Stage, searches: &mut Searches) -> bool {
         let target = smoothing::target(self.plan.neighbors);
         let law = laws::number_density::Law { kernel: self.kernel };
         let count = stage.particles.owned().len();
+        self.equal_masses = self.equal_masses.or_else(|| Some(equal_masses(stage)));
         let mut active = vec![false; stage.particles.len()];
         active[stage.particles.owned()].copy_from_slice(&searches.searching);
         let mut outgrown = vec![false; count];
@@ -147,15 +169,19 @@ impl Hydrodynamics {
             found.evaluations += remaining as u64;
             let start = stage.particles.owned().start;
             for k in (0..count).filter(|k| active[start + k]).collect::<Vec<_>>() {
-                let [length, n, slope] = stage.particles.components_mut([
+                let [length, n, slope, mass, density] = stage.particles.components_mut([
                     (Field::SmoothingLength, 0),
                     (Field::NumberDensity, 0),
                     (Field::NumberDensitySlope, 0),
+                    (Field::Mass, 0),
+                    (Field::Density, 0),
                 ]);
                 let row = start + k;
                 let search = &mut searches.search[k];
                 let next = search.next(length[row], n[row], slope[row], target, self.plan.neighbor_tolerance);
                 let (Next::Found(h) | Next::Try(h) | Next::Beyond(h)) = next;
+                let there = n[row] + slope[row] * (h / length[row] - 1.0);
+                density[row] = mass[row] * there.max(0.1 * n[row]);
                 length[row] = h;
                 outgrown[k] = 2.0 * h > stage.neighborhood.largest_support(stage.particles, k);
                 found.outgrown += u64::from(outgrown[k]);
@@ -197,8 +223,12 @@ impl Hydrodynamics {
 
     /// Density and grad-h factor by the formulation.
     fn density(&self, stage: &mut Stage, support: &[f64]) {
-        self.sweep(&laws::density::Law { kernel: self.kernel }, stage, support, None);
-        if self.plan.formulation == Formulation::VolumeElements {
+        let volume_elements = self.plan.formulation == Formulation::VolumeElements;
+        // volume elements need an estimate of the density only, and have that of the search where it is one
+        if !volume_elements || self.equal_masses != Some(true) {
+            self.sweep(&laws::density::Law { kernel: self.kernel }, stage, support, None);
+        }
+        if volume_elements {
             let owned = stage.particles.owned();
             let [element, mass, density] = stage.particles.components_mut([
                 (Field::VolumeElement, 0),
