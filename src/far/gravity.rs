@@ -78,9 +78,9 @@ pub struct GravityStatistics {
 /// How many pairs one interaction with a node costs as much as.
 const NODE_COST: u64 = 4;
 
-/// How many lane pairs of gravity cost as much as one of the passes over neighbor lists, which have more to compute, to
-/// gather and to skip: `bench decomposition` measures both. Without it ranks with much gravity would own too little.
-const PAIRS_OF_PASSES: f64 = 6.0;
+/// How many lane pairs of gravity cost as much as one of the passes over neighbor lists, which have more to compute and to
+/// gather: `bench decomposition` measures both. Without it ranks with much gravity would own too little.
+const PAIRS_OF_PASSES: f64 = 1.6;
 
 impl GravityPlan {
     pub(crate) fn opening(&self) -> Opening {

@@ -192,9 +192,9 @@ fn probe(options: &Options, comm: &Communicator) -> Result<Probe> {
 /// Operations of all ranks in a step.
 fn collectives(options: &Options) -> Result<f64> {
     let plan = options.case.plan(COUNTED.0, &options.set)?;
-    let counts: Vec<Result<u64>> = run_local(COUNTED.1, |comm| {
-        let (space, particles) = crate::start::particles(&plan, &comm, &Simulation::fields(&plan))?;
-        let mut simulation = Simulation::new(plan.clone(), &comm, space, particles);
+    let count = |comm: &Communicator| -> Result<u64> {
+        let (space, particles) = crate::start::particles(&plan, comm, &Simulation::fields(&plan))?;
+        let mut simulation = Simulation::new(plan.clone(), comm, space, particles);
         simulation.evaluate_forces(0.0)?;
         simulation.choose_step(None);
         let before = comm.received().collectives;
@@ -202,9 +202,21 @@ fn collectives(options: &Options) -> Result<f64> {
             simulation.advance(simulation.next_step)?;
         }
         Ok(comm.received().collectives - before)
+    };
+    // This thread, which waits for the ranks, may be the only one that there is for parallel loops.
+    let counts: Vec<Result<u64>> = run_local(COUNTED.1, |comm| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+        match comm.agree_on(pool.map_err(no_threads)) {
+            Ok(pool) => pool.install(|| count(&comm)),
+            Err(error) => Err(error),
+        }
     });
     let all: u64 = counts.into_iter().sum::<Result<u64>>()?;
     Ok(all as f64 / (COUNTED.1 as u64 * PROBE_STEPS) as f64)
+}
+
+fn no_threads(error: rayon::ThreadPoolBuildError) -> Error {
+    Error::usage(format!("no thread can be started: {error}"), "free memory, or raise the limit of processes")
 }
 
 /// Number of every `stride`th particle, and their mean work in gravity when they were all there is.
