@@ -12,7 +12,7 @@ pub enum Error {
         report: String,
     },
     /// The command line asks for something that cannot be done.
-    #[error("{message}\n  help: {remedy}")]
+    #[error("{}\n  help: {}", plain(message), plain(remedy))]
     Usage {
         /// What is wrong.
         message: String,
@@ -20,7 +20,7 @@ pub enum Error {
         remedy: String,
     },
     /// A file could not be read, written, created or renamed.
-    #[error("cannot {action} {}: {cause}\n  help: {remedy}", path.display())]
+    #[error("cannot {action} {}: {}\n  help: {}", shown(path), plain(cause), plain(remedy))]
     File {
         /// The verb: "read", "write", "create", "rename".
         action: &'static str,
@@ -32,7 +32,7 @@ pub enum Error {
         remedy: String,
     },
     /// A file was read but its content is not what it should be.
-    #[error("{} is damaged or of another kind: {what}\n  help: {remedy}", path.display())]
+    #[error("{} is damaged or of another kind: {}\n  help: {}", shown(path), plain(what), plain(remedy))]
     Content {
         /// The file.
         path: PathBuf,
@@ -42,7 +42,7 @@ pub enum Error {
         remedy: String,
     },
     /// The particles reached a state that cannot be continued (NaN, a box smaller than a cutoff, ...).
-    #[error("step {step}: {what}\n  help: {remedy}")]
+    #[error("step {step}: {}\n  help: {}", plain(what), plain(remedy))]
     State {
         /// The step at which it was found.
         step: u64,
@@ -54,6 +54,15 @@ pub enum Error {
     /// Another rank failed; it has printed its own error.
     #[error("another rank failed")]
     Elsewhere,
+}
+
+/// A text that may come from a file, without letters that steer a terminal.
+fn plain(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() && letter != '\n' { '?' } else { letter }).collect()
+}
+
+fn shown(path: &Path) -> String {
+    plain(&path.display().to_string())
 }
 
 /// The result of everything that can fail for a reason outside the code.
@@ -71,6 +80,12 @@ impl Error {
             Kind::IsADirectory => "name a file inside that folder",
             Kind::StorageFull | Kind::QuotaExceeded => {
                 "free some space or choose another folder, then restart from the last checkpoint"
+            }
+            Kind::FileTooLarge => {
+                "raise the limit on the size of files (ulimit -f), then restart from the last checkpoint"
+            }
+            _ if cause.raw_os_error() == Some(libc::EIO) => {
+                "the disk or the way to it failed: look into the system's log, then restart from the last checkpoint"
             }
             _ => "see the reason above",
         };

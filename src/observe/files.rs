@@ -18,8 +18,13 @@ pub(super) fn replace(path: &Path, text: &str) -> Result<()> {
         file.write_all(text.as_bytes())?;
         file.sync_all()
     };
-    write().map_err(|cause| Error::file("write", part, &cause))?;
-    std::fs::rename(part, path).map_err(|cause| Error::file("rename", part, &cause))
+    let replaced = write()
+        .map_err(|cause| Error::file("write", path, &cause))
+        .and_then(|()| std::fs::rename(part, path).map_err(|cause| Error::file("replace", path, &cause)));
+    if replaced.is_err() {
+        let _ = std::fs::remove_file(part);
+    }
+    replaced
 }
 
 /// What a column of one kind, or of a pair of kinds, is called.

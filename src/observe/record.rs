@@ -116,8 +116,13 @@ fn cut(path: &Path, layout: Layout, time: f64) -> Result<(File, Option<u64>)> {
         }
         file.into_inner()?.sync_all()
     };
-    copy().map_err(|cause| Error::file("write", &part, &cause))?;
-    std::fs::rename(&part, path).map_err(|cause| Error::file("rename", &part, &cause))?;
+    let replaced = copy()
+        .map_err(|cause| Error::file("write", path, &cause))
+        .and_then(|()| std::fs::rename(&part, path).map_err(|cause| Error::file("replace", path, &cause)));
+    if replaced.is_err() {
+        let _ = std::fs::remove_file(&part);
+    }
+    replaced?;
     let file =
         OpenOptions::new().append(true).open(path).map_err(|cause| Error::file("write", path, &cause))?;
     Ok((file, last_step))

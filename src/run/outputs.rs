@@ -205,9 +205,8 @@ impl Outputs {
         self.progress.finish();
         let steps = simulation.step - self.first_step;
         if steps == 0 && self.first_step > 0 {
-            // nothing is known of the forces, and what is known was written by the run before
             report::line(&format!("the checkpoint at step {} is the end already", simulation.step));
-            return Ok(());
+            return self.complete(simulation);
         }
         let observed = self.observe(simulation, 0.0)?;
         self.measurements.write(&self.comm)?;
@@ -234,6 +233,25 @@ impl Outputs {
             self.directory.display(),
         ));
         Ok(())
+    }
+
+    /// After a restart at the end: what the run before came to no more.
+    fn complete(&mut self, simulation: &mut Simulation) -> Result<()> {
+        let last = self.carried.snapshots.checked_sub(1).map(|number| self.snapshot_path(number));
+        let of_now =
+            |path: PathBuf| snapshot::read_header(&path).is_ok_and(|head| head.step == simulation.step);
+        let there = self.snapshot_path(self.carried.snapshots).exists() || last.is_some_and(of_now);
+        // the root's view, so that all ranks go the same way
+        let mut lacking = vec![u8::from(!there)];
+        self.comm.broadcast(&mut lacking, 0);
+        if lacking == [1] {
+            // nothing is known of the forces yet
+            simulation.evaluate_forces(0.0)?;
+            self.observe(simulation, 0.0)?;
+            self.snapshot(simulation)?;
+            report::line("its last snapshot was missing and is written now");
+        }
+        self.measurements.write(&self.comm)
     }
 
     /// After a failed step: keep the last good state. What cannot be written then is told, not raised.
@@ -271,9 +289,13 @@ impl Outputs {
         (observed.conserved_energy() - first) / first.abs().max(f64::MIN_POSITIVE)
     }
 
+    fn snapshot_path(&self, number: u64) -> PathBuf {
+        self.directory.join(format!("snapshot-{number:04}.hdf5"))
+    }
+
     fn snapshot(&mut self, simulation: &mut Simulation) -> Result<()> {
         simulation.evaluate_energies();
-        let path = self.directory.join(format!("snapshot-{:04}.hdf5", self.carried.snapshots));
+        let path = self.snapshot_path(self.carried.snapshots);
         let header = self.header(simulation);
         let wanted = [
             Field::Velocity,

@@ -118,7 +118,7 @@ impl<'a> SharedFile<'a> {
 
     /// Begin the second phase.
     pub(super) fn fill(&mut self) -> Result<()> {
-        // Flushed first: the library survives a failed flush, a failed close it does not.
+        // Flushed first, and agreed on, because what cannot be flushed is abandoned.
         self.describe(|file| file.flush())?;
         #[cfg(feature = "mpi")]
         if let Some(ranks) = self.comm.raw_mpi().filter(|_| self.comm.size() > 1) {
@@ -223,15 +223,10 @@ impl Drop for SharedFile<'_> {
         let alone = self.transfer == Transfer::Independent;
         if let Some(file) = self.file.take() {
             if alone {
-                // Closing writes what HDF5 holds back: on a full disk it needs the room that the data took, and
-                // without content the file ends early, so that closing need not extend it.
-                let _ =
-                    std::fs::File::options().write(true).open(&self.partial).and_then(|file| file.set_len(0));
-                for name in file.member_names().unwrap_or_default() {
-                    let _ = file.unlink(&name);
-                }
+                hdf::abandon(file);
+            } else {
+                let _ = file.close();
             }
-            let _ = file.close();
         }
         self.comm.barrier();
         if self.comm.is_root() {
@@ -281,6 +276,7 @@ pub(super) fn rename(partial: &Path, target: &Path) -> Result<()> {
 /// A failed HDF5 call as an error with the remedy that fits.
 pub(super) fn failure(action: &'static str, path: &Path, error: &hdf5::Error) -> Error {
     let cause = hdf::reason(error);
-    let remedy = "if the disk is full, free some space or choose another folder; then restart from the last checkpoint";
+    let remedy = "if the disk is full, free some space or choose another folder, if it failed, look into the system's log; then \
+         restart from the last checkpoint";
     Error::File { action, path: path.to_owned(), cause, remedy: remedy.into() }
 }

@@ -4,8 +4,9 @@
 //! Every call takes HDF5's global lock, so that ranks that are threads may read at the same time.
 
 use hdf5::{Dataset, Datatype, File, Group, H5Type, Location};
-use hdf5_sys::{h5a, h5d, h5i::hid_t, h5p, h5s, h5t};
+use hdf5_sys::{h5a, h5d, h5f, h5i::hid_t, h5p, h5s, h5t};
 use std::ffi::{CString, c_void};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
 
 /// The outcome of a call to HDF5.
@@ -51,6 +52,51 @@ impl Drop for Owned {
 
 fn succeeded(status: i32) -> Outcome<()> {
     if status < 0 { Err(last_error()) } else { Ok(()) }
+}
+
+/// Start the library, which must be before MPI starts: otherwise MPI ends the library when it is ended itself, and the
+/// library does not survive that after a file could not be closed.
+pub(super) fn start() {
+    hdf5::sync::sync(|| ());
+}
+
+/// Close a file, and see that all of it is written.
+pub(super) fn close(file: File) -> Outcome<()> {
+    // Flushed first: the library survives a failed flush, a failed close it does not.
+    match file.flush() {
+        Ok(()) => file.close(),
+        Err(error) => {
+            abandon(file);
+            Err(error)
+        }
+    }
+}
+
+/// Close a file of this process alone that cannot be written any more: what the library still holds back goes to memory.
+pub(super) fn abandon(file: File) {
+    let mut handle: *mut c_void = ptr::null_mut();
+    // SAFETY: the file is open, and the handle of the default driver, which all files of one process have, is its descriptor.
+    let descriptor = hdf5::sync::sync(|| unsafe {
+        let status = h5f::H5Fget_vfd_handle(file.id(), h5p::H5P_DEFAULT, &mut handle);
+        (status >= 0 && !handle.is_null()).then(|| *handle.cast::<i32>())
+    });
+    if let (Some(descriptor), Some(memory)) = (descriptor, memory()) {
+        // SAFETY: both descriptors are open.
+        unsafe { libc::dup2(memory.as_raw_fd(), descriptor) };
+    }
+    let _ = file.close();
+}
+
+/// A file that takes all that is written to it and is forgotten.
+fn memory() -> Option<OwnedFd> {
+    #[cfg(target_os = "linux")]
+    // SAFETY: the name is a C string, and a descriptor that is no error is ours.
+    unsafe {
+        let descriptor = libc::memfd_create(c"abandoned".as_ptr(), libc::MFD_CLOEXEC);
+        (descriptor >= 0).then(|| OwnedFd::from_raw_fd(descriptor))
+    }
+    #[cfg(not(target_os = "linux"))]
+    std::fs::File::options().read(true).write(true).open("/dev/null").ok().map(OwnedFd::from)
 }
 
 /// Create a group without the times that HDF5 notes by default: the same particles shall make the same bytes.

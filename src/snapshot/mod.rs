@@ -35,10 +35,15 @@ mod xdmf;
 pub use checkpoint::{CheckpointState, Table, read_checkpoint, write_checkpoint};
 pub use info::info;
 pub use keep::find_latest;
-pub use read::{particle_count, read_snapshot, read_snapshot_slice};
+pub use read::{particle_count, read_header, read_snapshot, read_snapshot_slice};
 pub use write::write_snapshot;
 
 use crate::space::SimulationBox;
+
+/// Start what reads and writes files; before MPI, if that is started at all.
+pub fn start() {
+    hdf::start();
+}
 
 /// What a snapshot says beside its particles.
 #[derive(Clone, Debug, PartialEq)]

@@ -60,6 +60,14 @@ pub fn particle_count(path: &Path) -> Result<u64> {
     Source::open(path).map(|source| source.count)
 }
 
+/// What a snapshot says beside its particles, which are not looked at; the box is that of the file, if it has one.
+///
+/// # Errors
+/// As [`read_snapshot`], of the header.
+pub fn read_header(path: &Path) -> Result<Header> {
+    Source::open(path).map(|source| source.header)
+}
+
 /// An open snapshot whose header has been read.
 pub(super) struct Source {
     path: PathBuf,

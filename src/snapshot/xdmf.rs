@@ -12,12 +12,13 @@ pub(super) fn write(path: &Path, time: f64, count: u64, fields: &[Field]) -> Res
     let target = path.with_extension("xdmf");
     let partial = partial_name(&target);
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let written = std::fs::write(&partial, text(&escaped(&name), time, count, fields));
-    if let Err(cause) = written {
+    let written = std::fs::write(&partial, text(&escaped(&name), time, count, fields))
+        .map_err(|cause| Error::file("write", &target, &cause))
+        .and_then(|()| rename(&partial, &target));
+    if written.is_err() {
         let _ = std::fs::remove_file(&partial);
-        return Err(Error::file("write", &target, &cause));
     }
-    rename(&partial, &target)
+    written
 }
 
 fn text(file: &str, time: f64, count: u64, fields: &[Field]) -> String {

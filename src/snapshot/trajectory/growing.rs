@@ -163,15 +163,36 @@ pub(super) fn create_small<T: H5Type>(group: &Group, name: &str, width: Option<u
     shaped.alloc_time(Some(early)).obj_track_times(false).create(name)
 }
 
-/// Let the file be as long as HDF5 will say that it is. A disk or a limit that does not allow it is found here, before
-/// anything is told to those who read the file: one that is shorter than it says does not open.
+/// Let the file be as long as HDF5 will say that it is, with room on the disk for all of it. A disk or a limit that does
+/// not allow it is found here, before anything is told to those who read the file: one that is shorter than it says does
+/// not open.
 pub(super) fn lengthen(path: &Path, file: &hdf5::File) -> Outcome<()> {
     let wanted = file.size();
     let longer = || -> std::io::Result<()> {
         let raw = open(path)?;
-        if raw.metadata()?.len() < wanted { raw.set_len(wanted) } else { Ok(()) }
+        let there = raw.metadata()?.len();
+        if there < wanted { take_room(&raw, there, wanted) } else { Ok(()) }
     };
     longer().map_err(|cause| cause.to_string().into())
+}
+
+/// Make a file longer, and have the disk keep the room, so that what is written there later cannot fail for lack of it.
+fn take_room(file: &File, from: u64, to: u64) -> std::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd;
+        loop {
+            // SAFETY: the descriptor is open.
+            match unsafe { libc::posix_fallocate64(file.as_raw_fd(), from as i64, (to - from) as i64) } {
+                0 => return Ok(()),
+                libc::EINTR => {}
+                // file systems that do not know how
+                libc::EOPNOTSUPP | libc::EINVAL => break,
+                other => return Err(std::io::Error::from_raw_os_error(other)),
+            }
+        }
+    }
+    file.set_len(to)
 }
 
 #[cfg(test)]

@@ -82,10 +82,14 @@ impl H5md {
             std::fs::File::create(&partial).map_err(|cause| Error::file("create", path, &cause))?;
             made.describe(&partial, content, &constants).map_err(|error| failure("write", path, &error))
         });
-        let places = comm.agree_on(described.transpose())?.unwrap_or_default();
-        made.write_constants(&partial, comm, &constants, particles, places)?;
-        comm.agree(if comm.is_root() { rename(&partial, path) } else { Ok(()) })?;
-        Ok(made)
+        let written = comm.agree_on(described.transpose()).and_then(|places| {
+            made.write_constants(&partial, comm, &constants, particles, places.unwrap_or_default())?;
+            comm.agree(if comm.is_root() { rename(&partial, path) } else { Ok(()) })
+        });
+        if written.is_err() && comm.is_root() {
+            let _ = std::fs::remove_file(&partial);
+        }
+        written.map(|()| made)
     }
 
     /// All groups and attributes, on the root; where the columns that do not change are to be written.
@@ -93,37 +97,47 @@ impl H5md {
         let mut options = options();
         options.with_fcpl(|plan| plan.istore_k(INDEX_NODE));
         let file = options.create(partial)?;
-        let head = hdf::create_group(&file, "h5md")?;
+        match self.describe_in(&file, content, constants) {
+            Ok(places) => hdf::close(file).map(|()| places),
+            Err(error) => {
+                hdf::abandon(file);
+                Err(error)
+            }
+        }
+    }
+
+    fn describe_in(&self, file: &File, content: &Content, constants: &[Constant]) -> Outcome<Vec<u64>> {
+        let head = hdf::create_group(file, "h5md")?;
         hdf::write_numbers(&head, "version", &[1i32, 1])?;
-        let author = hdf::create_group(&file, "h5md/author")?;
+        let author = hdf::create_group(file, "h5md/author")?;
         text(&author, "name", "unknown")?;
-        let creator = hdf::create_group(&file, "h5md/creator")?;
+        let creator = hdf::create_group(file, "h5md/creator")?;
         text(&creator, "name", "hilbrium")?;
         text(&creator, "version", env!("CARGO_PKG_VERSION"))?;
-        let ours = hdf::create_group(&file, OURS)?;
+        let ours = hdf::create_group(file, OURS)?;
         hdf::write_string(&ours, "Kind", "trajectory")?;
         hdf::write_numbers(&ours, "Format version", &[FORMAT_VERSION])?;
         hdf::write_string(&ours, "Title", &content.title.chars().take(1000).collect::<String>())?;
 
-        hdf::create_group(&file, "particles")?;
-        hdf::create_group(&file, GROUP)?;
+        hdf::create_group(file, "particles")?;
+        hdf::create_group(file, GROUP)?;
         let total = self.order.total() as usize;
         let mut places = Vec::new();
         for constant in constants {
-            places.push(constant.create(&file, total, content)?);
+            places.push(constant.create(file, total, content)?);
         }
         let molecular = content.units.system == UnitSystem::Molecular;
         let unit = |to: &Location, name: &str| if molecular { text(to, "unit", name) } else { Ok(()) };
-        let space = hdf::create_group(&file, &format!("{GROUP}/box"))?;
+        let space = hdf::create_group(file, &format!("{GROUP}/box"))?;
         space.new_attr::<i32>().create("dimension")?.write_scalar(&3)?;
-        let edges = hdf::create_group(&file, &format!("{GROUP}/box/edges"))?;
+        let edges = hdf::create_group(file, &format!("{GROUP}/box/edges"))?;
         growing::create_small::<i64>(&edges, "step", None)?;
         let time = growing::create_small::<f64>(&edges, "time", None)?;
         unit(&time, "ps")?;
         let value = growing::create_small::<f64>(&edges, "value", Some(3))?;
         unit(&value, "nm")?;
         for table in &self.tables {
-            let group = hdf::create_group(&file, &format!("{GROUP}/{}", table.field.name()))?;
+            let group = hdf::create_group(file, &format!("{GROUP}/{}", table.field.name()))?;
             let all = file.group(GROUP)?;
             for name in ["step", "time"] {
                 all.link_hard(&format!("box/edges/{name}"), &format!("{}/{name}", table.field.name()))?;
@@ -136,8 +150,6 @@ impl H5md {
                 _ => {}
             }
         }
-        file.flush()?;
-        file.close()?;
         Ok(places)
     }
 
@@ -233,7 +245,8 @@ impl H5md {
         let mut values = vec![0i64; frames as usize];
         read_rows(&steps, 0, &mut values).map_err(unreadable)?;
         let kept = values.partition_point(|&value| value >= 0 && value as u64 <= step);
-        let shrunk = self.shrink(&file, kept as u64).and_then(|()| file.flush()).and_then(|()| file.close());
+        drop((group, steps));
+        let shrunk = self.shrink(&file, kept as u64).and_then(|()| hdf::close(file));
         shrunk.map_err(|error| failure("write", &self.path, &error))?;
         Ok((kept as u64, kept.checked_sub(1).map(|last| values[last] as u64)))
     }
@@ -313,8 +326,11 @@ impl H5md {
         let written = outcome.map(drop).map_err(|cause| Error::file("write", &self.path, &cause));
         let written = comm.agree(written);
         let published = match (file, &written) {
-            (Some(file), Ok(())) => self.publish(&file, moment).or_else(|error| self.take_back(&file, error)),
-            (Some(file), Err(_)) => self.take_back(&file, "the frame could not be written".into()),
+            (Some(file), Ok(())) => match self.publish(&file, moment) {
+                Ok(()) => hdf::close(file),
+                Err(error) => Err(self.take_back(file, error)),
+            },
+            (Some(file), Err(_)) => Err(self.take_back(file, "the frame could not be written".into())),
             (None, _) => Ok(()),
         };
         let published = comm.agree(published.map_err(|error| failure("write", &self.path, &error)));
@@ -331,19 +347,22 @@ impl H5md {
         for table in &self.tables {
             match table.shape.reserve(&file.dataset(&table.name())?, self.frames) {
                 Ok(of_table) => places.extend(of_table),
-                Err(error) => return self.take_back(&file, error).map(|()| (file, places)),
+                Err(error) => return Err(self.take_back(file, error)),
             }
         }
         match growing::lengthen(&self.path, &file) {
             Ok(()) => Ok((file, places)),
-            Err(error) => self.take_back(&file, error).map(|()| (file, places)),
+            Err(error) => Err(self.take_back(file, error)),
         }
     }
 
-    /// Forget the frame that has room but is not there, so that HDF5 does not tell of it; gives the error.
-    fn take_back(&self, file: &File, error: hdf5::Error) -> Outcome<()> {
-        self.shrink(file, self.frames).and_then(|()| file.flush())?;
-        Err(error)
+    /// Forget the frame that has room but is not there, so that HDF5 does not tell of it; gives the error back.
+    fn take_back(&self, file: File, error: hdf5::Error) -> hdf5::Error {
+        match self.shrink(&file, self.frames) {
+            Ok(()) => drop(hdf::close(file)),
+            Err(_) => hdf::abandon(file),
+        }
+        error
     }
 
     /// Tell of the frame: step, time and box, then the fields, at last the position.

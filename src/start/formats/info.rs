@@ -3,10 +3,14 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use super::lines::shortened;
 use super::{Configuration, FileFormat, Hints, read};
 use crate::Result;
 use crate::report::grouped;
 use crate::space::{Boundary, Vec3d};
+
+/// Most species that are told of, a line each.
+const MOST_SPECIES: usize = 100;
 
 /// A summary of a configuration: format, box, species with their numbers, and the range of what it has, in the units of
 /// the file.
@@ -27,16 +31,7 @@ pub fn info(path: &Path, format: FileFormat) -> Result<String> {
     line("units", found.units.map_or("not said".into(), |units| units.name().into()));
     line("box", box_text(&found));
     line("particles", grouped(found.count));
-    for (kind, name) in found.names.iter().enumerate() {
-        let members = || found.species.iter().enumerate().filter(|(_, of)| **of == kind).map(|(row, _)| row);
-        let mut about = format!("\"{name}\", {} particles", grouped(members().count() as u64));
-        let masses = found.masses.as_ref().map(|column| ("mass", column));
-        let charges = found.charges.as_ref().map(|column| ("charge", column));
-        for (what, column) in [masses, charges].into_iter().flatten() {
-            let (least, most) = range(members().map(|row| column[row]));
-            let value = if least == most { least.to_string() } else { format!("{least} to {most}") };
-            let _ = write!(about, ", {what} {value}");
-        }
+    for about in species_texts(&found) {
         line("species", about);
     }
     let vectors = [
@@ -51,6 +46,28 @@ pub fn info(path: &Path, format: FileFormat) -> Result<String> {
     }
     found.notes.iter().for_each(|note| line("note", note.clone()));
     Ok(text)
+}
+
+/// A line for each species, at most [`MOST_SPECIES`].
+fn species_texts(found: &Configuration) -> Vec<String> {
+    let mut members = vec![Vec::new(); found.names.len()];
+    found.species.iter().enumerate().for_each(|(row, &kind)| members[kind].push(row));
+    let masses = found.masses.as_ref().map(|column| ("mass", column));
+    let charges = found.charges.as_ref().map(|column| ("charge", column));
+    let mut texts = Vec::new();
+    for (name, members) in found.names.iter().zip(&members).take(MOST_SPECIES) {
+        let mut about = format!("\"{}\", {} particles", shortened(name), grouped(members.len() as u64));
+        for (what, column) in [masses, charges].into_iter().flatten() {
+            let (least, most) = range(members.iter().map(|&row| column[row]));
+            let value = if least == most { least.to_string() } else { format!("{least} to {most}") };
+            let _ = write!(about, ", {what} {value}");
+        }
+        texts.push(about);
+    }
+    if found.names.len() > MOST_SPECIES {
+        texts.push(format!("and {} more", grouped((found.names.len() - MOST_SPECIES) as u64)));
+    }
+    texts
 }
 
 fn box_text(found: &Configuration) -> String {

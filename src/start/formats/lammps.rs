@@ -36,6 +36,7 @@ pub(super) fn read(
         header,
         masses: BTreeMap::new(),
         labels: BTreeMap::new(),
+        kinds: HashMap::new(),
         types: Vec::new(),
         velocities: None,
         atoms_read: false,
@@ -205,6 +206,8 @@ struct Data {
     rows: Range<u64>,
     masses: BTreeMap<u64, f64>,
     labels: BTreeMap<u64, String>,
+    /// The types by their labels.
+    kinds: HashMap<String, u64>,
     /// Type of each particle.
     types: Vec<u64>,
     velocities: Option<Vec<Vec3d>>,
@@ -284,8 +287,10 @@ impl Data {
         }
         self.masses.insert(kind, mass);
         let label = line.split_once('#').and_then(|(_, comment)| comment.split_whitespace().next());
-        if let Some(label) = label {
-            self.labels.entry(kind).or_insert_with(|| label.to_owned());
+        if let Some(label) = label
+            && !self.labels.contains_key(&kind)
+        {
+            self.name(kind, label);
         }
         Ok(())
     }
@@ -294,7 +299,7 @@ impl Data {
         match bare(line).split_whitespace().collect::<Vec<_>>()[..] {
             [kind, label] => {
                 let kind = self.kind(lines, kind)?;
-                self.labels.insert(kind, label.to_owned());
+                self.name(kind, label);
                 Ok(())
             }
             _ => {
@@ -304,9 +309,19 @@ impl Data {
         }
     }
 
+    /// Give a type a label, in place of the one it had.
+    fn name(&mut self, kind: u64, label: &str) {
+        if let Some(before) = self.labels.insert(kind, label.to_owned())
+            && self.kinds.get(&before) == Some(&kind)
+        {
+            self.kinds.remove(&before);
+        }
+        self.kinds.entry(label.to_owned()).or_insert(kind);
+    }
+
     /// A type by its number or label.
     fn kind(&self, lines: &Lines, field: &str) -> Result<u64> {
-        let labeled = || self.labels.iter().find(|(_, label)| *label == field).map(|(&kind, _)| kind);
+        let labeled = || self.kinds.get(field).copied();
         let kind = match field.parse::<u64>().ok().or_else(labeled) {
             Some(kind) => kind,
             None => lines.whole_in(field, "an atom type")?,

@@ -1,7 +1,7 @@
 //! A text file line by line, with what an error must name.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use crate::{Error, Result};
@@ -58,7 +58,10 @@ impl Lines {
     pub(super) fn pass(&mut self, what: &str) -> Result<()> {
         let mut length = 0;
         loop {
-            let buffer = self.input.fill_buf().map_err(|cause| Error::file("read", &self.path, &cause))?;
+            let buffer = match self.input.fill_buf() {
+                Err(cause) if cause.kind() == ErrorKind::Interrupted => continue,
+                buffer => buffer.map_err(|cause| Error::file("read", &self.path, &cause))?,
+            };
             let end = buffer.iter().position(|&byte| byte == b'\n');
             let used = end.map_or(buffer.len(), |end| end + 1);
             self.input.consume(used);

@@ -1,0 +1,10 @@
+//! GROMACS's .gro, to its summary and to particles.
+
+#![no_main]
+
+#[path = "../../tests/examine/mod.rs"]
+mod examine;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let _ = examine::bounded(examine::gromacs, bytes);
+});

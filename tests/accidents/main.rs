@@ -1,0 +1,14 @@
+//! What can go wrong with a run, each kind of accident in its file: every outcome is defined. `docs/src/reliability.md`
+//! lists them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
+
+mod case;
+mod clock;
+mod crash;
+mod damage;
+mod disk;
+mod fault;
+mod input;
+mod ranks;
+mod restart;
