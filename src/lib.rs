@@ -17,6 +17,7 @@ pub mod domain;
 pub mod error;
 pub mod far;
 pub mod laws;
+pub mod memory;
 pub mod molecules;
 pub mod motion;
 pub mod neighbors;

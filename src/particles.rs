@@ -10,7 +10,7 @@ use std::ops::Range;
 pub enum Role {
     /// Carried from step to step, exchanged with the particle, written to checkpoints.
     State,
-    /// Recomputed from the state in every step.
+    /// Made anew from the state in every step, by the pass that writes it, and there for as long as it is read.
     Derived,
 }
 
@@ -83,9 +83,9 @@ fields! {
     SignalSpeed = "signal_speed", 1, Derived, [0 1 -1];
     /// Gravitational potential.
     Potential = "potential", 1, Derived, [0 2 -2];
-    /// Acceleration that the running step has been predicted with.
+    /// Acceleration that the running step has been predicted with; there during a step alone.
     KickAcceleration = "kick_acceleration", 3, State, [0 1 -2];
-    /// Internal energy rate that the running step has been predicted with.
+    /// Internal energy rate that the running step has been predicted with; there during a step alone.
     KickEnergyRate = "kick_energy_rate", 1, State, [0 2 -3];
     /// Number density sum of the smoothing-length iteration.
     NumberDensity = "number_density", 1, Derived, [0 -3 0];
@@ -239,14 +239,34 @@ impl Particles {
         }
     }
 
-    /// Take a field from the particles, where it is there.
-    pub fn remove(&mut self, field: Field) {
-        if let Ok(place) = self.fields.binary_search(&field) {
-            self.fields.remove(place);
-            for c in 0..field.components() {
-                self.columns[field.first_column() + c] = Vec::new();
+    /// Take fields from the particles, where they are there, and their memory with them.
+    pub fn remove(&mut self, fields: &[Field]) {
+        for &field in fields {
+            if let Ok(place) = self.fields.binary_search(&field) {
+                self.fields.remove(place);
+                for c in 0..field.components() {
+                    self.columns[field.first_column() + c] = Vec::new();
+                }
             }
         }
+    }
+
+    /// Make the columns of a field those of another with as many components, which loses its own; the first field is
+    /// there no more. Nothing is copied.
+    pub fn rename(&mut self, from: Field, to: Field) {
+        debug_assert!(self.has(from) && from.components() == to.components(), "no columns {}", from.name());
+        for c in 0..from.components() {
+            self.columns[to.first_column() + c] = std::mem::take(&mut self.columns[from.first_column() + c]);
+        }
+        self.fields.retain(|field| ![from, to].contains(field));
+        let place = self.fields.partition_point(|&field| field < to);
+        self.fields.insert(place, to);
+    }
+
+    /// The memory of the particles, in bytes, without what is reserved and not used.
+    pub fn bytes(&self) -> usize {
+        let columns: usize = self.columns.iter().map(|column| size_of_val(&column[..])).sum();
+        columns + size_of_val(&self.id[..]) + size_of_val(&self.key[..])
     }
 
     /// Set all rows of a field, where it is there.

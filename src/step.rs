@@ -62,7 +62,7 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// The fields that the particles of such a plan have.
+    /// The fields that the particles of such a plan have between steps, beside what the forces leave for outputs.
     pub fn fields(plan: &Plan) -> Vec<Field> {
         use Field::*;
         let mut fields = vec![Position, Velocity, Mass, Acceleration, Work];
@@ -74,9 +74,6 @@ impl Simulation {
         let images = trajectory.is_some_and(|trajectory| trajectory.images);
         if images || plan.measure.mean_square_displacement.is_some() {
             fields.push(Image);
-        }
-        if plan.gravity.is_some() {
-            fields.push(Potential);
         }
         fields
     }
@@ -206,6 +203,11 @@ impl Simulation {
     pub(crate) fn sync(&mut self) -> Result<()> {
         let due = self.neighborhood.due(&self.domain, &self.particles);
         if due == Due::Build {
+            if self.hydrodynamics.is_some() {
+                // made anew by the passes: until then others can have the memory
+                let derived = self.particles.fields_of(Role::Derived);
+                self.particles.remove(&derived);
+            }
             let neighborhood = &self.neighborhood;
             self.domain.sync(&mut self.particles, |particles| neighborhood.radii(particles))?;
             self.clock.lap("domain");

@@ -4,6 +4,7 @@ use super::{Cell, Settings, Table, simulation};
 use crate::Result;
 use crate::clock::Clock;
 use crate::comm::Communicator;
+use crate::memory::Peak;
 
 /// So many steps after the first forces, without outputs.
 pub(super) fn table(settings: &Settings, comm: &Communicator) -> Result<Table> {
@@ -31,23 +32,12 @@ pub(super) fn table(settings: &Settings, comm: &Communicator) -> Result<Table> {
             Cell::Number(phase.mean * 1e6 * phases.threads as f64 / phases.updates.max(1) as f64, 3),
         ]);
     }
-    let mut memory = [peak_memory()];
-    comm.all_sum(&mut memory);
-    let mut particles = [simulation.particles.owned().len() as u64];
-    comm.all_sum(&mut particles);
+    let memory = Peak::over_ranks(comm, simulation.particles.owned().len());
     table.remarks.extend([
         ("updates per second", Cell::Number(phases.rate(), 0)),
         ("updates per second and core", Cell::Number(phases.rate_per_core(), 0)),
         ("lists built", Cell::Number((simulation.neighborhood.builds() - built) as f64, 0)),
-        ("peak memory per particle in bytes", Cell::Number(memory[0] as f64 / particles[0].max(1) as f64, 0)),
+        ("peak memory per particle in bytes", Cell::Number(memory.per_particle.mean, 0)),
     ]);
     Ok(table)
-}
-
-/// The most memory that this process has had, in bytes; 0 where the system does not tell.
-fn peak_memory() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kibibytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    kibibytes.unwrap_or(0) * 1024
 }

@@ -46,6 +46,10 @@ const WAYS: [Way; 9] = [
 /// Sweeps over the particles of a case at its start.
 pub(super) fn table(settings: &Settings, comm: &Communicator) -> Result<Table> {
     let mut simulation = simulation(settings, comm)?;
+    if let Some(hydrodynamics) = &mut simulation.hydrodynamics {
+        // each law shall find its inputs
+        hydrodynamics.keep_fields = true;
+    }
     simulation.evaluate_forces(0.0)?;
     let listed = simulation.neighborhood.radius().to_vec();
     let bx = simulation.domain.bx;
@@ -135,6 +139,7 @@ impl Bench<'_> {
     }
 
     fn law<L: PairLaw>(&mut self, law: &L, ways: &[Way]) {
+        self.particles.add(L::OUTPUTS);
         for way in ways {
             let pass = Pass { precision: way.precision, ..self.pass };
             let list = match way.kind {

@@ -141,19 +141,20 @@ impl Experiment {
         let count = self.particles.len();
         let mut leaves = Leaves::root();
         leaves.converge(&self.keys, (count as u64 / 128).max(64));
-        let share = Share {
+        let share = || Share {
             leaves: &leaves,
             own: 0..leaves.len(),
             keys: &self.keys,
-            particles: &self.particles,
+            particles: self.particles.clone(),
             bucket: plan.bucket,
         };
         let comm = Communicator::solo();
         let mut seconds = Vec::with_capacity(repeats.max(1));
         let (mut fields, mut statistics) = (Vec::new(), GravityStatistics::default());
         for _ in 0..repeats.max(1) {
+            let share = share();
             let start = Instant::now();
-            (fields, statistics) = solve(&plan, &comm, &share, double);
+            (fields, statistics) = solve(&plan, &comm, share, double);
             seconds.push(start.elapsed().as_secs_f64());
         }
         seconds.sort_by(f64::total_cmp);

@@ -22,7 +22,7 @@ pub(crate) struct Share<'a> {
     /// Keys of the owned particles, sorted, all within the own leaves.
     pub keys: &'a [u64],
     /// The owned particles: x, y, z, mass.
-    pub particles: &'a [[f64; 4]],
+    pub particles: Vec<[f64; 4]>,
     /// Leaves of the tree hold at most so many particles.
     pub bucket: usize,
 }
@@ -31,6 +31,8 @@ pub(crate) struct Share<'a> {
 pub(crate) struct Focus {
     /// The tree; the owned particles are its first sources, in their order.
     pub tree: Tree,
+    /// Number of owned particles.
+    pub owned: usize,
     /// Nodes of the tree over the own particles.
     pub own_nodes: usize,
     /// Nodes received from other ranks.
@@ -58,14 +60,16 @@ pub(crate) struct OwnTree {
     node_of: Vec<Option<usize>>,
     /// Per rank its first coarse leaf, and the end.
     first_leaf: Vec<usize>,
-    /// One tree an own coarse leaf.
-    subtrees: Vec<Tree>,
+    /// The own coarse leaves.
+    own: Range<usize>,
+    /// Nodes below each of them.
+    below: Vec<usize>,
 }
 
 impl OwnTree {
     /// Refine the own leaves, gather the moments of all, and put the top together. Collective.
-    pub fn build(comm: &Communicator, share: &Share) -> Self {
-        let subtrees = subtrees(share);
+    pub fn build(comm: &Communicator, share: Share) -> Self {
+        let (first_rows, subtrees) = subtrees(&share);
         let own: Vec<Moments> = subtrees.iter().map(root_moments).collect();
         let of_ranks = comm.all_gather(&own);
         let mut first_leaf = vec![0];
@@ -81,12 +85,18 @@ impl OwnTree {
         for (node, &leaf) in leaf_of.iter().enumerate().filter(|(_, leaf)| **leaf != usize::MAX) {
             node_of[leaf] = Some(node);
         }
-        for (leaf, subtree) in share.own.clone().zip(&subtrees) {
+        let below: Vec<usize> =
+            subtrees.iter().map(|subtree| subtree.nodes.len().saturating_sub(1)).collect();
+        tree.nodes.reserve_exact(below.iter().sum());
+        tree.moments.reserve_exact(below.iter().sum());
+        tree.sources = share.particles;
+        // each subtree goes as soon as its nodes are in the tree
+        for ((leaf, subtree), first_row) in share.own.clone().zip(subtrees).zip(first_rows) {
             if let Some(node) = node_of[leaf] {
-                tree.graft(node, subtree);
+                tree.graft(node, &subtree, first_row);
             }
         }
-        Self { tree, top, leaf_of, node_of, first_leaf, subtrees }
+        Self { tree, top, leaf_of, node_of, first_leaf, own: share.own, below }
     }
 
     /// The tree so far: below the coarse leaves of other ranks it is closed.
@@ -107,27 +117,24 @@ impl OwnTree {
         &self.leaf_of
     }
 
-    /// The trees below the own coarse leaves.
-    pub fn subtrees(&self) -> &[Tree] {
-        &self.subtrees
+    /// The node of a coarse leaf, if that has particles.
+    pub fn node_of(&self, leaf: usize) -> Option<usize> {
+        self.node_of[leaf]
+    }
+
+    /// The number of nodes below each of the own coarse leaves.
+    pub fn below(&self) -> &[usize] {
+        &self.below
     }
 
     /// Send what the others need, receive what this rank needs towards the groups `boxes`. Collective.
-    pub fn exchange(
-        self,
-        comm: &Communicator,
-        share: &Share,
-        opening: &Opening,
-        boxes: &[TargetBox],
-    ) -> Focus {
-        let (own_nodes, walk_nodes) = (self.tree.nodes.len(), self.closed_top(opening));
-        let mut focus = Focus { tree: self.tree, own_nodes, received_nodes: 0, received_particles: 0 };
+    pub fn exchange(self, comm: &Communicator, opening: &Opening, boxes: &[TargetBox]) -> Focus {
         if comm.size() == 1 {
-            return focus;
+            return Focus::of(self.tree);
         }
         let mine = representatives(boxes);
-        let mut wanted = wishes(opening, &walk_nodes, &self.leaf_of, &mine);
-        wanted.retain(|wish| !share.own.contains(&(wish.leaf as usize)));
+        let mut wanted = wishes(opening, &self.closed_top(opening), &self.leaf_of, &mine);
+        wanted.retain(|wish| !self.own.contains(&(wish.leaf as usize)));
         let (asked, asking): (Vec<Vec<Wish>>, Vec<Vec<TargetBox>>) = self
             .first_leaf
             .windows(2)
@@ -140,7 +147,7 @@ impl OwnTree {
         let box_counts: Vec<usize> =
             of_others.iter().map(|wishes| all_named(wishes).count_ones() as usize).collect();
         let their_boxes = comm.exchange(&asking, &box_counts);
-        let packets = packets(&self.subtrees, share.own.start, opening, &of_others, &their_boxes);
+        let packets = self.packets(opening, &of_others, &their_boxes);
 
         let leaf_counts: Vec<usize> = asked.iter().map(Vec::len).collect();
         let (mut leaves, mut nodes, mut sources) = (Vec::new(), Vec::new(), Vec::new());
@@ -155,14 +162,41 @@ impl OwnTree {
         let nodes = comm.exchange(&nodes, &leaves.iter().map(|leaves| total(leaves, 1)).collect::<Vec<_>>());
         let sources =
             comm.exchange(&sources, &leaves.iter().map(|leaves| total(leaves, 2)).collect::<Vec<_>>());
+        let mut focus = Focus::of(self.tree);
+        focus.tree.sources.reserve_exact(sources.iter().map(Vec::len).sum());
         for ((leaves, nodes), sources) in leaves.iter().zip(&nodes).zip(&sources) {
             focus.graft(&self.node_of, leaves, nodes, sources);
         }
         focus
     }
+
+    /// What the ranks get for their wishes, which their boxes belong to.
+    fn packets(&self, opening: &Opening, wishes: &[Vec<Wish>], boxes: &[Vec<TargetBox>]) -> Vec<Packet> {
+        let asked = wishes.iter().any(|wishes| !wishes.is_empty());
+        let walk_nodes = if asked { opening.walk_nodes(&self.tree) } else { Vec::new() };
+        let packet = |(wishes, boxes): (&Vec<Wish>, &Vec<TargetBox>)| {
+            let pruning = Pruning { opening, walk_nodes: &walk_nodes, tree: &self.tree, boxes };
+            let mut packet = Packet::default();
+            for wish in wishes {
+                let leaf = wish.leaf as usize;
+                let Some(root) = self.node_of[leaf] else {
+                    unreachable!("a rank asks for what is below a coarse leaf that has no particles")
+                };
+                packet.add(leaf, pruning.subtree(root, wish.boxes()));
+            }
+            packet
+        };
+        wishes.par_iter().zip(boxes).map(packet).collect()
+    }
 }
 
 impl Focus {
+    /// Of the own tree alone.
+    fn of(tree: Tree) -> Self {
+        let (owned, own_nodes) = (tree.sources.len(), tree.nodes.len());
+        Focus { tree, owned, own_nodes, received_nodes: 0, received_particles: 0 }
+    }
+
     /// Put what another rank has sent below its coarse leaves.
     fn graft(
         &mut self,
@@ -183,66 +217,42 @@ impl Focus {
             let subtree = Tree {
                 nodes: nodes[node..node_end].iter().map(|sent| sent.node).collect(),
                 moments: nodes[node..node_end].iter().map(|sent| sent.moments).collect(),
-                sources: sources[source..source_end].to_vec(),
+                sources: Vec::new(),
             };
-            self.tree.graft(at, &subtree);
+            self.tree.graft(at, &subtree, self.tree.sources.len());
+            self.tree.sources.extend_from_slice(&sources[source..source_end]);
             (node, source) = (node_end, source_end);
         }
     }
 }
 
-/// What the ranks get for their wishes, which their boxes belong to, from the subtrees of the leaves from `first` on.
-fn packets(
-    subtrees: &[Tree],
-    first: usize,
-    opening: &Opening,
-    wishes: &[Vec<Wish>],
-    boxes: &[Vec<TargetBox>],
-) -> Vec<Packet> {
-    let mut asked = vec![false; subtrees.len()];
-    for wish in wishes.iter().flatten() {
-        asked[wish.leaf as usize - first] = true;
-    }
-    let walk_nodes: Vec<Vec<WalkNode>> = subtrees
-        .par_iter()
-        .zip(&asked)
-        .map(|(subtree, asked)| if *asked { opening.walk_nodes(subtree) } else { Vec::new() })
-        .collect();
-    let packet = |(wishes, boxes): (&Vec<Wish>, &Vec<TargetBox>)| {
-        let mut packet = Packet::default();
-        for wish in wishes {
-            let own = wish.leaf as usize - first;
-            let pruning = Pruning { opening, walk_nodes: &walk_nodes[own], subtree: &subtrees[own], boxes };
-            packet.add(wish.leaf as usize, pruning.tree(wish.boxes()));
-        }
-        packet
-    };
-    wishes.par_iter().zip(boxes).map(packet).collect()
-}
-
-/// The trees below the own coarse leaves.
-fn subtrees(share: &Share) -> Vec<Tree> {
+/// The trees below the own coarse leaves, without sources, and the first rows of the leaves.
+fn subtrees(share: &Share) -> (Vec<usize>, Vec<Tree>) {
     let row_of = |leaf: usize| {
         if leaf == share.own.end {
             return share.keys.len(); // also keys at the very end of the curve
         }
         share.keys.partition_point(|&key| key < share.leaves.keys()[leaf])
     };
-    assert!(row_of(share.own.start) == 0, "a rank owns particles below its first coarse leaf");
-    share
+    let first_rows: Vec<usize> = (share.own.start..=share.own.end).map(row_of).collect();
+    assert!(first_rows[0] == 0, "a rank owns particles below its first coarse leaf");
+    let subtrees = share
         .own
         .clone()
         .into_par_iter()
         .map(|leaf| {
-            let rows = row_of(leaf)..row_of(leaf + 1);
+            let own = leaf - share.own.start;
+            let rows = first_rows[own]..first_rows[own + 1];
             let (start, level) = (share.leaves.keys()[leaf], share.leaves.level(leaf));
-            Tree::of_cell(&share.keys[rows.clone()], &share.particles[rows], start, level, share.bucket)
+            let particles = &share.particles[rows.clone()];
+            Tree::nodes_of_cell(&share.keys[rows], particles, start, level, share.bucket)
         })
-        .collect()
+        .collect();
+    (first_rows, subtrees)
 }
 
 /// The moments of all that is in a tree.
-pub(super) fn root_moments(tree: &Tree) -> Moments {
+fn root_moments(tree: &Tree) -> Moments {
     tree.moments.first().copied().unwrap_or_default()
 }
 

@@ -1,6 +1,6 @@
 //! The locally essential trees of many ranks, found in one process: what the ranks would ask each other for and receive,
 //! by the functions with which they do it, counted instead of sent.
-use super::focus::{OwnTree, SentNode, Share, root_moments};
+use super::focus::{OwnTree, SentNode, Share};
 use super::gravity::{GravityPlan, owned_particles, work_of_each};
 use super::kernels::{GROUP, NodeSource, QUADRUPOLE, node_source};
 use super::opening::{Interactions, Opening, TargetBox, WalkNode};
@@ -47,7 +47,7 @@ struct Forest<'a> {
     opening: Opening,
     own: OwnTree,
     top: Vec<WalkNode>,
-    walk_nodes: Vec<Vec<WalkNode>>,
+    walk_nodes: Vec<WalkNode>,
 }
 
 impl Forest<'_> {
@@ -61,15 +61,19 @@ impl Forest<'_> {
         wanted
             .chunk_by(|one, other| self.owner(one) == self.owner(other))
             .map(|wishes| {
+                let pruning = Pruning {
+                    opening: &self.opening,
+                    walk_nodes: &self.walk_nodes,
+                    tree: self.own.tree(),
+                    boxes: &boxes,
+                };
                 let named = addressed(wishes, &boxes).1.len();
                 let leaves = wishes.len();
                 let mut delivery =
                     Delivery { owner: self.owner(&wishes[0]), leaves, boxes: named, ..Default::default() };
                 for wish in wishes {
-                    let leaf = wish.leaf as usize;
-                    let (walk_nodes, subtree) = (&self.walk_nodes[leaf], &self.own.subtrees()[leaf]);
-                    let pruning = Pruning { opening: &self.opening, walk_nodes, subtree, boxes: &boxes };
-                    let pruned = pruning.tree(wish.boxes());
+                    let Some(root) = self.own.node_of(wish.leaf as usize) else { continue };
+                    let pruned = pruning.subtree(root, wish.boxes());
                     delivery.nodes += pruned.nodes.len();
                     delivery.sources += pruned.sources.len();
                 }
@@ -84,8 +88,7 @@ impl Forest<'_> {
 
     /// Nodes of the tree of a rank before it has received any.
     fn own_nodes(&self, rank: usize) -> usize {
-        let subtrees = &self.own.subtrees()[self.assignment.leaves_of(rank)];
-        self.top.len() + subtrees.iter().map(|tree| tree.nodes.len().saturating_sub(1)).sum::<usize>()
+        self.top.len() + self.own.below()[self.assignment.leaves_of(rank)].iter().sum::<usize>()
     }
 }
 
@@ -106,7 +109,7 @@ pub fn essential_trees(
         assignment,
         opening,
         top: own.closed_top(&opening),
-        walk_nodes: own.subtrees().par_iter().map(|tree| opening.walk_nodes(tree)).collect(),
+        walk_nodes: opening.walk_nodes(own.tree()),
         own,
     };
     let deliveries: Vec<Vec<Delivery>> =
@@ -153,8 +156,9 @@ fn received(deliveries: &[Delivery]) -> EssentialTree {
 
 /// The tree of one rank that owns everything.
 fn whole(plan: &GravityPlan, leaves: &Leaves, keys: &[u64], particles: &[[f64; 4]]) -> OwnTree {
+    let particles = particles.to_vec();
     let share = Share { leaves, own: 0..leaves.len(), keys, particles, bucket: plan.bucket };
-    OwnTree::build(&Communicator::solo(), &share)
+    OwnTree::build(&Communicator::solo(), share)
 }
 
 /// The work that gravity counts for each particle, in lane pairs, when one rank has all. `particles` are sorted by key.
@@ -196,7 +200,9 @@ pub struct TopCost {
 pub fn top_cost(plan: &GravityPlan, assignment: &Assignment, particles: &Particles) -> TopCost {
     let opening = plan.opening();
     let own = whole(plan, assignment.leaves(), &particles.key, &owned_particles(particles));
-    let moments: Vec<Moments> = own.subtrees().iter().map(root_moments).collect();
+    let of_leaf =
+        |leaf: usize| own.node_of(leaf).map_or_else(Moments::default, |node| own.tree().moments[node]);
+    let moments: Vec<Moments> = (0..own.below().len()).map(of_leaf).collect();
     let prepare = || {
         let start = Instant::now();
         let (top, _) = Tree::top(assignment.leaves(), &moments);

@@ -105,18 +105,19 @@ impl GravityPlan {
 pub(crate) fn solve(
     plan: &GravityPlan,
     comm: &Communicator,
-    share: &Share,
+    share: Share,
     double: bool,
 ) -> (Vec<GroupField>, GravityStatistics) {
     let opening = plan.opening();
     let start = Instant::now();
     let own = OwnTree::build(comm, share);
-    let mut boxes: Vec<TargetBox> = share.particles.chunks(GROUP).map(TargetBox::around).collect();
+    let mut boxes: Vec<TargetBox> = own.tree().sources.chunks(GROUP).map(TargetBox::around).collect();
     if let Criterion::RelativeError(_) = plan.criterion {
         super::rough::estimate_accelerations(own.tree(), plan.softening, &mut boxes);
     }
     let built = Instant::now();
-    let focus = own.exchange(comm, share, &opening, &boxes);
+    let focus = own.exchange(comm, &opening, &boxes);
+    let targets = &focus.tree.sources[..focus.owned];
     let exchanged = Instant::now();
     let nodes = opening.walk_nodes(&focus.tree);
     let walk = Walk {
@@ -126,16 +127,16 @@ pub(crate) fn solve(
         units: Units::of(&focus.tree),
         softened: plan.softened(),
     };
-    let fields = walk.field(share.particles, &boxes, double);
+    let fields = walk.field(targets, &boxes, double);
     let mut statistics = GravityStatistics {
-        particles: share.particles.len(),
+        particles: targets.len(),
         own_nodes: focus.own_nodes,
         received_nodes: focus.received_nodes,
         received_particles: focus.received_particles,
         seconds: [built - start, exchanged - built, exchanged.elapsed()].map(|time| time.as_secs_f64()),
         ..Default::default()
     };
-    for (field, group) in fields.iter().zip(share.particles.chunks(GROUP)) {
+    for (field, group) in fields.iter().zip(targets.chunks(GROUP)) {
         statistics.pairs += (field.points * group.len()) as u64;
         statistics.nodes += (field.nodes * group.len()) as u64;
     }
@@ -146,7 +147,7 @@ pub(crate) fn solve(
 fn store(plan: &GravityPlan, fields: &[GroupField], particles: &mut Particles) {
     let owned = particles.owned();
     let own_share = plan.kernel.central(plan.softening);
-    let masses: Vec<f64> = particles.scalar(Field::Mass)[owned.clone()].to_vec();
+    particles.add(&[Field::Potential]);
     for d in 0..3 {
         let column = &mut particles.component_mut(Field::Acceleration, d)[owned.clone()];
         for (rows, field) in column.chunks_mut(GROUP).zip(fields) {
@@ -155,8 +156,9 @@ fn store(plan: &GravityPlan, fields: &[GroupField], particles: &mut Particles) {
             }
         }
     }
-    let column = &mut particles.scalar_mut(Field::Potential)[owned.clone()];
-    for ((rows, masses), field) in column.chunks_mut(GROUP).zip(masses.chunks(GROUP)).zip(fields) {
+    let [potential, mass] = particles.components_mut([(Field::Potential, 0), (Field::Mass, 0)]);
+    let (potential, mass) = (&mut potential[owned.clone()], &mass[owned.clone()]);
+    for ((rows, masses), field) in potential.chunks_mut(GROUP).zip(mass.chunks(GROUP)).zip(fields) {
         for ((value, mass), gathered) in rows.iter_mut().zip(masses).zip(&field.gathered[3]) {
             *value = -plan.constant * (gathered - mass * own_share);
         }
@@ -185,7 +187,7 @@ pub(super) fn owned_particles(particles: &Particles) -> Vec<[f64; 4]> {
 }
 
 /// Gravity on particles whose keys are split among the ranks by coarse leaves: adds to the acceleration of the owned
-/// rows, sets their potential, and adds lane pairs to their work if that field is there. Collective.
+/// rows, sets their potential (a field they are given), and adds lane pairs to their work if that field is there. Collective.
 ///
 /// `leaves` are the coarse leaves, the same on every rank; this rank owns those in `own`, and all particles in them.
 ///
@@ -207,8 +209,8 @@ pub fn gravity_in_cells(
     }
     let owned = owned_particles(particles);
     let keys = &particles.key[particles.owned()];
-    let share = Share { leaves, own, keys, particles: &owned, bucket: plan.bucket };
-    let (fields, statistics) = solve(plan, comm, &share, precision == Precision::Double);
+    let share = Share { leaves, own, keys, particles: owned, bucket: plan.bucket };
+    let (fields, statistics) = solve(plan, comm, share, precision == Precision::Double);
     store(plan, &fields, particles);
     Ok(statistics)
 }

@@ -94,39 +94,41 @@ fn refusing(opening: &Opening, node: &WalkNode, boxes: &[TargetBox], among: u128
         .fold(0, |all, place| all | 1 << place)
 }
 
-/// What some boxes need of a subtree whose root they open.
+/// What some boxes need of a tree.
 pub(super) struct Pruning<'a> {
     pub opening: &'a Opening,
+    /// The tree's nodes as the walk reads them.
     pub walk_nodes: &'a [WalkNode],
-    pub subtree: &'a Tree,
+    pub tree: &'a Tree,
     pub boxes: &'a [TargetBox],
 }
 
 impl Pruning<'_> {
-    /// The part of the subtree that these of the boxes open, with what they accept as closed nodes.
-    pub fn tree(&self, among: u128) -> Tree {
+    /// The part below a node that these of the boxes open, as they open the node itself; with what they accept as closed
+    /// nodes.
+    pub fn subtree(&self, root: usize, among: u128) -> Tree {
         let mut pruned = Tree {
             nodes: vec![Node::default()],
-            moments: vec![self.subtree.moments[0]],
+            moments: vec![self.tree.moments[root]],
             sources: Vec::new(),
         };
-        self.open(0, 0, among, &mut pruned);
+        self.open(root, 0, among, &mut pruned);
         pruned
     }
 
     /// Copy what is directly below node `from` to below node `to` of the pruned tree, and open what must be.
     fn open(&self, from: usize, to: usize, among: u128, pruned: &mut Tree) {
-        let node = self.subtree.nodes[from];
+        let node = self.tree.nodes[from];
         if node.rows > 0 {
             pruned.nodes[to] =
                 Node { first_row: pruned.sources.len() as u32, rows: node.rows, ..Node::default() };
-            pruned.sources.extend_from_slice(&self.subtree.sources[node.row_range()]);
+            pruned.sources.extend_from_slice(&self.tree.sources[node.row_range()]);
             return;
         }
         let first = pruned.nodes.len();
         pruned.nodes[to] = Node { first_child: first as u32, children: node.children, ..Node::default() };
         pruned.nodes.resize(first + node.children as usize, Node::default());
-        pruned.moments.extend_from_slice(&self.subtree.moments[node.child_range()]);
+        pruned.moments.extend_from_slice(&self.tree.moments[node.child_range()]);
         for (child, to) in node.child_range().zip(first..) {
             let refusing = refusing(self.opening, &self.walk_nodes[child], self.boxes, among);
             if refusing != 0 {
@@ -178,7 +180,7 @@ mod tests {
             let wanting = refusing(&opening, &walk_nodes[0], &boxes, (1 << boxes.len()) - 1);
             prop_assume!(wanting != 0);
             let pruned =
-                Pruning { opening: &opening, walk_nodes: &walk_nodes, subtree: &whole, boxes: &boxes }.tree(wanting);
+                Pruning { opening: &opening, walk_nodes: &walk_nodes, tree: &whole, boxes: &boxes }.subtree(0, wanting);
             prop_assert!(pruned.nodes.len() <= whole.nodes.len() && pruned.sources.len() <= whole.sources.len());
             for group in &boxes {
                 let span = [0, 1, 2].map(|d| group.upper[d] - group.lower[d]);
@@ -207,7 +209,7 @@ mod tests {
         let near = TargetBox { lower: [0.0; 3], upper: [0.1; 3], acceleration: 0.0 };
         let walk_nodes = opening.walk_nodes(&whole);
         let pruned =
-            Pruning { opening: &opening, walk_nodes: &walk_nodes, subtree: &whole, boxes: &[far] }.tree(1);
+            Pruning { opening: &opening, walk_nodes: &walk_nodes, tree: &whole, boxes: &[far] }.subtree(0, 1);
         met(&opening, &pruned, &near);
     }
 

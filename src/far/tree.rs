@@ -50,12 +50,26 @@ impl Tree {
     /// cell spans keys from `start` at octree `level`. A node is a leaf when it holds at most `bucket` particles, as
     /// in a cornerstone tree, or is at the deepest level. Rows count from 0.
     pub fn of_cell(keys: &[u64], particles: &[[f64; 4]], start: u64, level: u32, bucket: usize) -> Self {
+        let mut tree = Self::nodes_of_cell(keys, particles, start, level, bucket);
+        tree.sources = particles.to_vec();
+        tree
+    }
+
+    /// [`Self::of_cell`] without the sources, which stay where they are: the subtree is to be grafted where they lie.
+    pub(crate) fn nodes_of_cell(
+        keys: &[u64],
+        particles: &[[f64; 4]],
+        start: u64,
+        level: u32,
+        bucket: usize,
+    ) -> Self {
         let mut tree = Tree::default();
         if !particles.is_empty() {
             tree.nodes.push(Node::default());
             tree.moments.push(Moments::default());
             tree.refine(0, &Cell { keys, particles, bucket }, start, level, 0..particles.len());
-            tree.sources = particles.to_vec();
+            tree.nodes.shrink_to_fit();
+            tree.moments.shrink_to_fit();
         }
         tree
     }
@@ -89,11 +103,12 @@ impl Tree {
         self.moments[node] = Moments::merged(&self.moments[children]);
     }
 
-    /// Put `subtree` in the place of node `node`: its root becomes that node, the rest and its sources are appended.
-    pub fn graft(&mut self, node: usize, subtree: &Tree) {
+    /// Put `subtree` in the place of node `node`: its root becomes that node, the rest is appended. The subtree's
+    /// row 0 is row `first_row` of this tree's sources; sources of its own are not looked at.
+    pub(crate) fn graft(&mut self, node: usize, subtree: &Tree, first_row: usize) {
         // Node k of the subtree becomes node `shift + k`, but for the root. (The tree has a node: the one replaced.)
         let shift = self.nodes.len() as u32 - 1;
-        let rows = self.sources.len() as u32;
+        let rows = first_row as u32;
         let moved = |node: &Node| Node {
             first_child: if node.children > 0 { node.first_child + shift } else { 0 },
             first_row: if node.rows > 0 { node.first_row + rows } else { 0 },
@@ -106,7 +121,6 @@ impl Tree {
         }
         self.nodes.extend(nodes);
         self.moments.extend(subtree.moments.iter().skip(1));
-        self.sources.extend_from_slice(&subtree.sources);
     }
 
     /// The top of the tree: the cornerstone array with the moments of each leaf. Leaves become closed nodes; the

@@ -17,42 +17,38 @@ use crate::particles::{Field, Particles};
 const LOWEST_PREDICTION: f64 = 0.1;
 
 /// First half of a step: drift the positions; velocity and internal energy become their predictions for the end of
-/// the step; the smoothing length follows the flow, `dh/dt = h div v / 3`. After it `Kick*` hold the old rates.
+/// the step; the smoothing length follows the flow, `dh/dt = h div v / 3`. The rates become `Kick*`: the particles have
+/// none until the forces give them new ones.
 pub fn kick_and_drift(particles: &mut Particles, dt: f64) {
     let owned = particles.owned();
     for c in 0..3 {
-        let [position, velocity, acceleration, old] = particles.components_mut([
-            (Field::Position, c),
-            (Field::Velocity, c),
-            (Field::Acceleration, c),
-            (Field::KickAcceleration, c),
-        ]);
+        let [position, velocity, acceleration] =
+            particles.components_mut([(Field::Position, c), (Field::Velocity, c), (Field::Acceleration, c)]);
         for row in owned.clone() {
             position[row] += (velocity[row] + 0.5 * dt * acceleration[row]) * dt;
             velocity[row] += acceleration[row] * dt;
-            old[row] = acceleration[row];
         }
     }
+    particles.rename(Field::Acceleration, Field::KickAcceleration);
     if !particles.has(Field::InternalEnergy) {
         return;
     }
-    let [energy, rate, old, length, divergence] = particles.components_mut([
+    let [energy, rate, length, divergence] = particles.components_mut([
         (Field::InternalEnergy, 0),
         (Field::InternalEnergyRate, 0),
-        (Field::KickEnergyRate, 0),
         (Field::SmoothingLength, 0),
         (Field::VelocityDivergence, 0),
     ]);
     for row in owned {
         // the part of the rate that the floor cuts off is not applied twice: the old rate is what was applied
-        let applied = rate[row].max((LOWEST_PREDICTION - 1.0) * energy[row] / dt);
-        energy[row] += applied * dt;
-        old[row] = applied;
+        rate[row] = rate[row].max((LOWEST_PREDICTION - 1.0) * energy[row] / dt);
+        energy[row] += rate[row] * dt;
         length[row] *= (divergence[row] * dt / 3.0).clamp(-0.2, 0.2).exp();
     }
+    particles.rename(Field::InternalEnergyRate, Field::KickEnergyRate);
 }
 
-/// Second half of a step, after the forces: correct the predictions by half the change of the rates.
+/// Second half of a step, after the forces: correct the predictions by half the change of the rates. The old ones go.
 pub fn kick(particles: &mut Particles, dt: f64) {
     let owned = particles.owned();
     for c in 0..3 {
@@ -65,6 +61,7 @@ pub fn kick(particles: &mut Particles, dt: f64) {
             velocity[row] += 0.5 * dt * (acceleration[row] - old[row]);
         }
     }
+    particles.remove(&[Field::KickAcceleration]);
     if !particles.has(Field::InternalEnergy) {
         return;
     }
@@ -77,6 +74,7 @@ pub fn kick(particles: &mut Particles, dt: f64) {
         let corrected = energy[row] + 0.5 * dt * (rate[row] - old[row]);
         energy[row] = corrected.max(LOWEST_PREDICTION * energy[row]);
     }
+    particles.remove(&[Field::KickEnergyRate]);
 }
 
 /// Whether a step of length `dt` can be taken back by [`undo`] to about eight digits: it throws no particle farther
@@ -101,30 +99,25 @@ pub fn can_undo(particles: &Particles, dt: f64, reach: f64) -> bool {
 pub fn undo(particles: &mut Particles, dt: f64) {
     let owned = particles.owned();
     for c in 0..3 {
-        let [position, velocity, acceleration, old] = particles.components_mut([
+        let [position, velocity, old] = particles.components_mut([
             (Field::Position, c),
             (Field::Velocity, c),
-            (Field::Acceleration, c),
             (Field::KickAcceleration, c),
         ]);
         for row in owned.clone() {
             velocity[row] -= old[row] * dt;
             position[row] -= (velocity[row] + 0.5 * dt * old[row]) * dt;
-            acceleration[row] = old[row];
         }
     }
+    particles.rename(Field::KickAcceleration, Field::Acceleration);
     if !particles.has(Field::InternalEnergy) {
         return;
     }
-    let [energy, rate, old] = particles.components_mut([
-        (Field::InternalEnergy, 0),
-        (Field::InternalEnergyRate, 0),
-        (Field::KickEnergyRate, 0),
-    ]);
+    let [energy, old] = particles.components_mut([(Field::InternalEnergy, 0), (Field::KickEnergyRate, 0)]);
     for row in owned {
         energy[row] -= old[row] * dt;
-        rate[row] = old[row];
     }
+    particles.rename(Field::KickEnergyRate, Field::InternalEnergyRate);
 }
 
 #[cfg(test)]
@@ -136,10 +129,8 @@ mod tests {
         Field::Position,
         Field::Velocity,
         Field::Acceleration,
-        Field::KickAcceleration,
         Field::InternalEnergy,
         Field::InternalEnergyRate,
-        Field::KickEnergyRate,
         Field::SmoothingLength,
         Field::VelocityDivergence,
     ];
@@ -153,6 +144,7 @@ mod tests {
         for _ in 0..steps {
             kick_and_drift(&mut particles, dt);
             let x = particles.vector_at(Field::Position, 0);
+            particles.add(FIELDS);
             particles.set_vector(Field::Acceleration, 0, -x);
             kick(&mut particles, dt);
         }
@@ -209,7 +201,10 @@ mod tests {
         particles.scalar_mut(Field::InternalEnergy).copy_from_slice(&[1.0, 1.0]);
         particles.scalar_mut(Field::InternalEnergyRate).copy_from_slice(&[0.5, -100.0]);
         for _ in 0..4 {
+            let rate = particles.scalar(Field::InternalEnergyRate).to_vec();
             kick_and_drift(&mut particles, 0.25);
+            particles.add(FIELDS);
+            particles.scalar_mut(Field::InternalEnergyRate).copy_from_slice(&rate);
             kick(&mut particles, 0.25);
         }
         assert!((particles.scalar(Field::InternalEnergy)[0] - 1.5).abs() < 1e-15);

@@ -54,6 +54,9 @@ pub fn next(
 fn local(plan: &TimeStepPlan, softening: f64, particles: &Particles) -> [f64; 4] {
     let mut least = [f64::INFINITY; 4];
     let gas = particles.has(Field::InternalEnergy);
+    // known since the last forces, if these did not fail before
+    let speed_at =
+        |field: Field, row: usize| if particles.has(field) { particles.scalar(field)[row] } else { 0.0 };
     for row in particles.owned() {
         let acceleration = particles.vector_at(Field::Acceleration, row).norm();
         let length = if gas { particles.scalar(Field::SmoothingLength)[row] } else { softening };
@@ -61,8 +64,7 @@ fn local(plan: &TimeStepPlan, softening: f64, particles: &Particles) -> [f64; 4]
             least[1] = least[1].min(plan.acceleration * (length / acceleration).sqrt());
         }
         if gas {
-            let signal =
-                particles.scalar(Field::SignalSpeed)[row].max(particles.scalar(Field::SoundSpeed)[row]);
+            let signal = speed_at(Field::SignalSpeed, row).max(speed_at(Field::SoundSpeed, row));
             least[0] = least[0].min(plan.courant * length / signal);
             least[2] = least[2].min(plan.expansion / particles.scalar(Field::VelocityDivergence)[row].abs());
             let (energy, rate) = (

@@ -210,7 +210,9 @@ impl Neighborhood {
         };
         let outcome = built.map(|list| self.list = Some(list));
         domain.comm.agree(outcome)?;
-        remember(&mut self.outer, self.reach, domain, particles);
+        if self.outer.fraction() > 0.0 {
+            remember(&mut self.outer, self.reach, domain, particles);
+        }
         self.builds += 1;
         self.prune(domain, particles)
     }

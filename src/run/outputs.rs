@@ -9,6 +9,7 @@ use super::schedule::Schedule;
 use crate::comm::Communicator;
 use crate::deck::Checked;
 use crate::deck::plan::{EquationOfState, Plan};
+use crate::memory::Peak;
 use crate::neighbors::Skins;
 use crate::observe::{Layout, Measurements, Observables, Record};
 use crate::particles::{Field, Particles, Role};
@@ -224,6 +225,8 @@ impl Outputs {
             report::line(&told(&hydrodynamics.smoothing, steps + 1, observed.particles));
         }
         self.measurements.told().iter().for_each(|line| report::line(line));
+        let owned = simulation.particles.owned().len();
+        report::line(&Peak::over_ranks(&self.comm, owned).to_string());
         report::line(&format!(
             "{} at t = {} after {steps} steps and {}: energy drift {:.2e}, files in {}",
             if outcome == Outcome::Done { "done" } else { "stopped" },

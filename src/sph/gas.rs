@@ -14,18 +14,18 @@ impl EquationOfState {
         }
     }
 
-    /// Fill pressure and speed of sound of the owned particles.
+    /// Give the owned particles pressure and speed of sound.
     pub fn apply(&self, particles: &mut Particles) {
         let owned = particles.owned();
-        let rows: Vec<(f64, f64)> = {
-            let (density, energy) =
-                (particles.scalar(Field::Density), particles.scalar(Field::InternalEnergy));
-            owned.clone().map(|row| self.evaluate(density[row], energy[row])).collect()
-        };
-        let [pressure, sound] = particles.components_mut([(Field::Pressure, 0), (Field::SoundSpeed, 0)]);
-        for (row, (p, c)) in owned.zip(rows) {
-            pressure[row] = p;
-            sound[row] = c;
+        particles.add(&[Field::Pressure, Field::SoundSpeed]);
+        let [density, energy, pressure, sound] = particles.components_mut([
+            (Field::Density, 0),
+            (Field::InternalEnergy, 0),
+            (Field::Pressure, 0),
+            (Field::SoundSpeed, 0),
+        ]);
+        for row in owned {
+            (pressure[row], sound[row]) = self.evaluate(density[row], energy[row]);
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The gas passes of a step, in their order.
+//! The gas passes of a step, in their order. A field that only passes read is there from the one that writes it to the
+//! last that reads it: its memory is another's before and after.
 
 use crate::clock::Clock;
 use crate::comm::Communicator;
@@ -24,6 +25,8 @@ pub struct Hydrodynamics {
     precision: Precision,
     /// Whether all particles have one mass, once that has been looked at.
     equal_masses: Option<bool>,
+    /// Whether fields that only passes read stay with the particles after the last of them, for who wants to look at them.
+    pub keep_fields: bool,
     /// How the smoothing lengths were found so far.
     pub smoothing: Smoothing,
 }
@@ -112,27 +115,14 @@ fn equal_masses(stage: &Stage) -> bool {
 }
 
 impl Hydrodynamics {
-    /// The fields that the gas needs.
-    pub const FIELDS: [Field; 19] = [
-        Field::KickAcceleration,
+    /// The fields that a gas has between its steps.
+    pub const FIELDS: [Field; 6] = [
         Field::SmoothingLength,
         Field::InternalEnergy,
         Field::InternalEnergyRate,
-        Field::KickEnergyRate,
         Field::Viscosity,
         Field::Density,
         Field::VelocityDivergence,
-        Field::NumberDensity,
-        Field::NumberDensitySlope,
-        Field::GradH,
-        Field::VolumeElement,
-        Field::VolumeSum,
-        Field::Pressure,
-        Field::SoundSpeed,
-        Field::GradientMatrix,
-        Field::VelocityCurl,
-        Field::DivergenceGradient,
-        Field::SignalSpeed,
     ];
 
     /// The gas of a plan.
@@ -144,6 +134,7 @@ impl Hydrodynamics {
             kernel,
             precision,
             equal_masses: None,
+            keep_fields: false,
             smoothing: Smoothing::default(),
         }
     }
@@ -192,6 +183,7 @@ impl Hydrodynamics {
                 }
             }
         }
+        self.done_with(stage, &[Field::NumberDensity, Field::NumberDensitySlope]);
         found.unconverged = remaining as u64;
         searches.restart(outgrown);
         let round = found.over_ranks(&stage.domain.comm);
@@ -214,6 +206,7 @@ impl Hydrodynamics {
         self.share(stage, &[Viscosity]);
         stage.clock.lap("viscosity");
         self.momentum_and_energy(stage, &support);
+        self.done_with(stage, &[GradientMatrix, VolumeElement, GradH]);
         if let EquationOfState::Isothermal { .. } = self.plan.equation_of_state {
             // a bath takes the heat: the internal energy stays what it was
             stage.particles.fill(InternalEnergyRate, 0.0);
@@ -230,6 +223,7 @@ impl Hydrodynamics {
         }
         if volume_elements {
             let owned = stage.particles.owned();
+            stage.particles.add(&[Field::VolumeElement]);
             let [element, mass, density] = stage.particles.components_mut([
                 (Field::VolumeElement, 0),
                 (Field::Mass, 0),
@@ -240,6 +234,7 @@ impl Hydrodynamics {
             }
             self.share(stage, &[Field::VolumeElement]);
             self.sweep(&laws::volume_elements::Law { kernel: self.kernel }, stage, support, None);
+            self.done_with(stage, &[Field::VolumeSum]);
         }
         stage.clock.lap("density");
     }
@@ -248,6 +243,7 @@ impl Hydrodynamics {
     fn viscosity(&self, stage: &mut Stage, support: &[f64], dt: f64) {
         let viscosity = &self.plan.viscosity;
         if !viscosity.switch {
+            self.done_with(stage, &[Field::VelocityCurl]);
             stage.particles.fill(Field::Viscosity, viscosity.alpha_max);
             return;
         }
@@ -260,6 +256,7 @@ impl Hydrodynamics {
             ..ViscositySwitch::default()
         };
         switch.update_all(stage.particles, dt);
+        self.done_with(stage, &[Field::VelocityCurl, Field::DivergenceGradient]);
     }
 
     /// Accelerations, heating rates and signal speeds by the formulation.
@@ -283,11 +280,20 @@ impl Hydrodynamics {
         }
     }
 
-    /// One sweep of a law over the list, with interaction radii within the list's.
+    /// One sweep of a law over the list, with interaction radii within the list's. The particles get the fields that it
+    /// writes.
     fn sweep<L: PairLaw>(&self, law: &L, stage: &mut Stage, radius: &[f64], active: Option<&[bool]>) {
+        stage.particles.add(L::OUTPUTS);
         let Some(list) = stage.neighborhood.list() else { return };
         let pass = Pass { bx: &stage.domain.bx, radius, precision: self.precision, active };
         sweep(law, &pass, list, stage.particles);
+    }
+
+    /// Fields that no later pass reads.
+    fn done_with(&self, stage: &mut Stage, fields: &[Field]) {
+        if !self.keep_fields {
+            stage.particles.remove(fields);
+        }
     }
 
     /// Bring these fields of the halos up to date.

@@ -46,7 +46,7 @@ impl Simulation {
         let Some(plan) = self.plan.motion.minimize else { return Ok(None) };
         self.particles.add(&[Field::Descent]);
         let outcome = self.search(&plan);
-        self.particles.remove(Field::Descent);
+        self.particles.remove(&[Field::Descent]);
         outcome.map(Some)
     }
 

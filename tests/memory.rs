@@ -1,0 +1,103 @@
+//! What a run holds: the bytes that its process asks for, counted at every request, so that no noise of the system's
+//! bookkeeping comes in.
+
+mod common;
+
+use common::plan;
+use hilbrium::comm::Communicator;
+use hilbrium::deck::plan::Plan;
+use hilbrium::memory::Estimate;
+use hilbrium::start;
+use hilbrium::step::Simulation;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// The system's allocator, counting.
+struct Counting;
+
+static HELD: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+
+impl Counting {
+    fn add(bytes: usize) {
+        let held = HELD.fetch_add(bytes, Relaxed) + bytes;
+        MOST.fetch_max(held, Relaxed);
+    }
+}
+
+// SAFETY: all is the system's allocator; counting allocates nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        Self::add(layout.size());
+        // SAFETY: the caller's promise is the system's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        Self::add(layout.size());
+        // SAFETY: the caller's promise is the system's.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        HELD.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: the caller's promise is the system's.
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        Self::add(size);
+        HELD.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: the caller's promise is the system's.
+        unsafe { System.realloc(block, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const PARTICLES: usize = 20_000;
+
+const EVRARD: &str = "title = \"memory\"\n[run]\nsteps = 1\n[start.evrard]\nparticles = 20_000\n[sph]\nneighbors = 100\n[gravity]\n\
+                      softening = 0.005\n";
+
+/// Bytes a particle that are held after the first forces and after each of some steps, and the most meanwhile.
+fn counted(plan: &Plan, steps: usize) -> Vec<[f64; 2]> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread pool");
+    pool.install(|| {
+        let comm = Communicator::solo();
+        let before = HELD.load(Relaxed);
+        let counted = || {
+            let [held, most] = [&HELD, &MOST].map(|bytes| bytes.load(Relaxed));
+            MOST.store(held, Relaxed);
+            [held, most].map(|bytes| (bytes - before) as f64 / PARTICLES as f64)
+        };
+        counted();
+        let (space, particles) = start::particles(plan, &comm, &Simulation::fields(plan)).expect("a start");
+        let mut simulation = Simulation::new(plan.clone(), &comm, space, particles);
+        simulation.evaluate_forces(0.0).expect("first forces");
+        simulation.choose_step(None);
+        let mut found = vec![counted()];
+        for _ in 0..steps {
+            simulation.advance(simulation.next_step).expect("a step");
+            found.push(counted());
+        }
+        found
+    })
+}
+
+/// One test alone: what another does at the same time would be counted too.
+#[test]
+fn a_gas_with_gravity_holds_what_is_estimated_and_no_more_with_every_step() {
+    let plan = plan(EVRARD);
+    let found = counted(&plan, 6);
+    println!("{found:?}");
+    let most = found.iter().map(|[_, most]| *most).fold(0.0, f64::max);
+    assert!(most < 450.0, "{most} bytes a particle at most: {found:?}");
+    // between steps: columns, list, and what the domain knows
+    assert!(found.iter().all(|[held, _]| *held < 210.0), "{found:?}");
+    let growth = found[6][1] / found[2][1];
+    assert!(growth < 1.02, "grows with the steps: {found:?}");
+    let estimate = Estimate::of(&plan).per_particle;
+    assert!((estimate / most - 1.0).abs() < 0.15, "{estimate} estimated, {most} counted");
+}
