@@ -1,6 +1,8 @@
 //! What a run holds: the bytes that its process asks for, counted at every request, so that no noise of the system's
 //! bookkeeping comes in.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
+
 mod common;
 
 use common::plan;

@@ -3,6 +3,7 @@
 use crate::deck::plan::{Formulation, ListKind, Plan, Precision};
 use crate::laws;
 use crate::pair::PairLaw;
+use crate::pair::law::Columns;
 use crate::particles::Field;
 use crate::step::Simulation;
 
@@ -91,9 +92,9 @@ impl Rows {
         self.and(8.0 * components(fields))
     }
 
-    /// With the input of a law, packed with offsets, squared radius and the clusters' bounds, and its sums and work.
+    /// With what pairs of a law need, packed with offsets, squared radius and the clusters' bounds, and its sums and work.
     fn pass<L: PairLaw>(self) -> f64 {
-        let packed = (4.0 + components(L::INPUTS)) * self.lane + 4.75;
+        let packed = (4 + L::Prepared::<f64>::COUNT) as f64 * self.lane + 4.75;
         self.bytes + packed + 8.0 * (L::SUMS.len() + 1) as f64
     }
 
@@ -101,7 +102,7 @@ impl Rows {
     fn gravity(self) -> f64 {
         let node = (size_of::<crate::far::tree::Node>() + size_of::<crate::tree::Moments>()) as f64;
         let bucket = crate::far::GravityPlan::default().bucket as f64;
-        self.bytes + 32.0 + 32.0 + NODES / bucket * (node + 64.0 + 20.0 * self.lane)
+        self.bytes + 32.0 + 32.0 + NODES / bucket * (node + 64.0 + 12.0 * self.lane)
     }
 }
 
