@@ -58,12 +58,14 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-const PARTICLES: usize = 20_000;
+const EVRARD: &str = "title = \"memory\"\n[run]\nsteps = 1\n[start.evrard]\nparticles = COUNT\n[sph]\nneighbors = 100\n\
+                      [gravity]\nsoftening = 0.005\n";
 
-const EVRARD: &str = "title = \"memory\"\n[run]\nsteps = 1\n[start.evrard]\nparticles = 20_000\n[sph]\nneighbors = 100\n[gravity]\n\
-                      softening = 0.005\n";
+fn evrard(count: usize) -> Plan {
+    plan(&EVRARD.replace("COUNT", &count.to_string()))
+}
 
-/// Bytes a particle that are held after the first forces and after each of some steps, and the most meanwhile.
+/// Bytes that are held after the first forces and after each of some steps, and the most meanwhile.
 fn counted(plan: &Plan, steps: usize) -> Vec<[f64; 2]> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread pool");
     pool.install(|| {
@@ -72,7 +74,7 @@ fn counted(plan: &Plan, steps: usize) -> Vec<[f64; 2]> {
         let counted = || {
             let [held, most] = [&HELD, &MOST].map(|bytes| bytes.load(Relaxed));
             MOST.store(held, Relaxed);
-            [held, most].map(|bytes| (bytes - before) as f64 / PARTICLES as f64)
+            [held, most].map(|bytes| bytes as f64 - before as f64)
         };
         counted();
         let (space, particles) = start::particles(plan, &comm, &Simulation::fields(plan)).expect("a start");
@@ -91,15 +93,20 @@ fn counted(plan: &Plan, steps: usize) -> Vec<[f64; 2]> {
 /// One test alone: what another does at the same time would be counted too.
 #[test]
 fn a_gas_with_gravity_holds_what_is_estimated_and_no_more_with_every_step() {
-    let plan = plan(EVRARD);
-    let found = counted(&plan, 6);
-    println!("{found:?}");
-    let most = found.iter().map(|[_, most]| *most).fold(0.0, f64::max);
-    assert!(most < 450.0, "{most} bytes a particle at most: {found:?}");
-    // between steps: columns, list, and what the domain knows
-    assert!(found.iter().all(|[held, _]| *held < 210.0), "{found:?}");
-    let growth = found[6][1] / found[2][1];
-    assert!(growth < 1.02, "grows with the steps: {found:?}");
-    let estimate = Estimate::of(&plan).per_particle;
-    assert!((estimate / most - 1.0).abs() < 0.15, "{estimate} estimated, {most} counted");
+    const COUNTS: [usize; 2] = [10_000, 30_000];
+    let [few, many] = COUNTS.map(|count| counted(&evrard(count), 5));
+    // what does not grow with the particles is in both
+    let each =
+        |step: usize, which: usize| (many[step][which] - few[step][which]) / (COUNTS[1] - COUNTS[0]) as f64;
+    for step in 0..many.len() {
+        let (between, most) = (each(step, 0), each(step, 1));
+        println!("step {step}: {between:.1} bytes a particle after it, {most:.1} at most");
+        assert!(between < 205.0, "{between} bytes a particle after step {step}: columns, list and domain");
+        assert!(most < 470.0, "{most} bytes a particle in step {step}");
+        let estimate = Estimate::of(&evrard(COUNTS[1])).per_particle;
+        assert!((estimate / most - 1.0).abs() < 0.1, "{estimate} estimated, {most} counted in step {step}");
+    }
+    for [first, last] in [&few, &many].map(|found| [found[1], found[5]]) {
+        assert!(last[0] < 1.01 * first[0] && last[1] < 1.02 * first[1], "{first:?}, {last:?}");
+    }
 }

@@ -200,9 +200,8 @@ pub struct TopCost {
 pub fn top_cost(plan: &GravityPlan, assignment: &Assignment, particles: &Particles) -> TopCost {
     let opening = plan.opening();
     let own = whole(plan, assignment.leaves(), &particles.key, &owned_particles(particles));
-    let of_leaf =
-        |leaf: usize| own.node_of(leaf).map_or_else(Moments::default, |node| own.tree().moments[node]);
-    let moments: Vec<Moments> = (0..own.below().len()).map(of_leaf).collect();
+    let of_leaf = |leaf| own.node_of(leaf).map_or_else(Moments::default, |node| own.tree().moments[node]);
+    let moments: Vec<Moments> = (0..assignment.leaves().len()).map(of_leaf).collect();
     let prepare = || {
         let start = Instant::now();
         let (top, _) = Tree::top(assignment.leaves(), &moments);

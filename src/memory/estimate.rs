@@ -7,8 +7,12 @@ use crate::pair::law::Columns;
 use crate::particles::Field;
 use crate::step::Simulation;
 
-/// Bytes of the program, its libraries and MPI, before there is any particle.
-const FIXED: f64 = 22e6;
+/// Bytes that do not grow with the particles: the program, its libraries and MPI (22 MB), what a thread has to find the
+/// neighbors in range, and what the allocator keeps.
+const FIXED: f64 = 38e6;
+
+/// How much more of a vector that grows by doubling is asked for than is used, on average.
+const DOUBLING: f64 = 1.5;
 
 /// Neighbors where a deck does not say how many there will be.
 const USUAL_NEIGHBORS: f64 = 100.0;
@@ -95,7 +99,7 @@ impl Rows {
     /// With what pairs of a law need, packed with offsets, squared radius and the clusters' bounds, and its sums and work.
     fn pass<L: PairLaw>(self) -> f64 {
         let packed = (4 + L::Prepared::<f64>::COUNT) as f64 * self.lane + 4.75;
-        self.bytes + packed + 8.0 * (L::SUMS.len() + 1) as f64
+        self.bytes + packed + 8.0 * (DOUBLING * L::SUMS.len() as f64 + 1.0)
     }
 
     /// With the tree, its sources and what groups of particles feel.
