@@ -206,6 +206,7 @@ struct DeckArguments {
 /// Do what the arguments say and give the process's exit status. Under an MPI launcher rank 0 alone prints, and
 /// `run` and `bench` alone use the other ranks.
 pub fn main(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode {
+    crate::snapshot::start();
     let root = launched_rank().is_none_or(|rank| rank == 0);
     let command = match Line::try_parse_from(arguments) {
         Ok(line) => line.command,

@@ -1,7 +1,8 @@
 //! Trajectories: one file that grows by a frame at a time, particles in the order of their ids.
 //!
-//! Both formats keep what was written: a run that is killed leaves a file that opens and has the frames before, and a
-//! restart from a checkpoint cuts the frames after its step and goes on without a gap and without doubles.
+//! Both formats keep what was written: a run that is killed leaves a file that opens and has the frames before (but for one
+//! moment of H5MD, which `docs/src/reliability.md` names), and a restart from a checkpoint cuts the frames after its step and
+//! goes on without a gap and without doubles.
 
 mod growing;
 mod h5md;
