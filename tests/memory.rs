@@ -106,7 +106,10 @@ fn a_gas_with_gravity_holds_what_is_estimated_and_no_more_with_every_step() {
         let estimate = Estimate::of(&evrard(COUNTS[1])).per_particle;
         assert!((estimate / most - 1.0).abs() < 0.1, "{estimate} estimated, {most} counted in step {step}");
     }
-    for [first, last] in [&few, &many].map(|found| [found[1], found[5]]) {
-        assert!(last[0] < 1.01 * first[0] && last[1] < 1.02 * first[1], "{first:?}, {last:?}");
+    println!("{few:?} {many:?}");
+    for found in [&few, &many] {
+        // the peak of one step may be higher, when a vector doubles; of what grows all later steps have more
+        let least = |which: usize| found[3..].iter().map(|step| step[which]).fold(f64::INFINITY, f64::min);
+        assert!(least(0) < 1.005 * found[1][0] && least(1) < 1.01 * found[1][1], "{found:?}");
     }
 }

@@ -52,6 +52,7 @@ const THREE: &str = "timeout 60 mpirun --oversubscribe --bind-to none --mca mpi_
 #[ignore = "run by three_processes_write_what_one_writes"]
 fn part_write() {
     let folder = passed_folder();
+    hilbrium::snapshot::start();
     let comm = Communicator::world().unwrap();
     let particles = particles(&comm, COUNT, FIELDS);
     write_snapshot(&folder.join("many.hdf5"), &comm, &particles, &header(), FIELDS).unwrap();
@@ -96,6 +97,7 @@ fn three_processes_write_what_one_writes() {
 fn part_disk_full() {
     let folder = passed_folder();
     let disk = folder.join("disk");
+    hilbrium::snapshot::start();
     let comm = Communicator::world().unwrap();
     if std::env::var_os("SNAPSHOT_TEST_LIMIT").is_some() {
         // Only now, since MPI itself needs large files when it starts. With a handler the signal becomes an error
