@@ -42,10 +42,8 @@ pub fn layout(start: &PlummerStart, constant: f64, share: Range<u64>) -> Layout 
         mass: start.mass / count,
         internal_energy: InternalEnergy::Even(start.internal_energy),
         volume_of: Box::new(move |position, neighbors| {
-            let squared = position.norm_squared() / radius.powi(2);
-            let density = 3.0 * count / (4.0 * PI * radius.powi(3)) * (1.0 + squared).powf(-2.5);
-            // Far outside the nearest neighbors lie inwards: no ball needs to reach beyond the core.
-            (neighbors / density).min(4.0 / 3.0 * PI * (position.norm() + 2.0 * radius).powi(3))
+            let ball = ball_with(MASS_FRACTION * neighbors / count, position.norm() / radius);
+            4.0 / 3.0 * PI * (ball * radius).powi(3)
         }),
     }
 }
@@ -69,9 +67,82 @@ fn velocity(random: &mut ChaCha8Rng, position: &Vec3d) -> Vec3d {
     }
 }
 
+/// The radius of the ball at a distance from the center that holds a fraction of the mass, at most that which reaches two
+/// Plummer radii beyond the center. Lengths in Plummer radii.
+fn ball_with(mass: f64, distance: f64) -> f64 {
+    /// To a millionth of the largest.
+    const HALVINGS: usize = 20;
+    let (mut least, mut most) = (0.0, distance + 2.0);
+    if mass_in_ball(distance, most) <= mass {
+        return most;
+    }
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (least + most);
+        if mass_in_ball(distance, middle) < mass { least = middle } else { most = middle }
+    }
+    0.5 * (least + most)
+}
+
+/// The fraction of the mass of a Plummer sphere in a ball at a distance from its center; lengths in Plummer radii.
+///
+/// Of the shell at r the fraction `(R^2 - (d - r)^2) / (4 d r)` lies in a ball of radius R at d that it cuts, and the density is
+/// `3 / (4 pi) (1 + r^2)^(-5/2)`: what the ball has of the shells that it cuts is
+/// `3 / (4 d)` times the integral of `r (R^2 - (d - r)^2) (1 + r^2)^(-5/2)` over r from |d - R| to d + R.
+fn mass_in_ball(distance: f64, radius: f64) -> f64 {
+    // the differences cancel in the very center
+    let d = distance.max(1e-4);
+    let integral = |r: f64| {
+        let root = (1.0 + r * r).sqrt();
+        let cube = root.powi(3);
+        let [first, second] = [-1.0 / (3.0 * cube), r.powi(3) / (3.0 * cube)];
+        let third = 1.0 / (3.0 * cube) - 1.0 / root;
+        (radius * radius - d * d) * first + 2.0 * d * second - third
+    };
+    let inside = (radius - d).max(0.0);
+    let whole = (inside / (1.0 + inside * inside).sqrt()).powi(3);
+    whole + 0.75 / d * (integral(d + radius) - integral((d - radius).abs()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn balls_hold_what_they_should() {
+        // around the center, and a small one anywhere
+        for radius in [0.01f64, 0.7, 3.0, 30.0] {
+            let exact = (radius / (1.0 + radius * radius).sqrt()).powi(3);
+            assert!((mass_in_ball(0.0, radius) - exact).abs() < 1e-6, "{radius}");
+        }
+        for distance in [0.3f64, 1.0, 5.0] {
+            let exact = 1e-6 * (1.0 + distance * distance).powf(-2.5);
+            assert!((mass_in_ball(distance, 0.01) / exact - 1.0).abs() < 1e-3, "{distance}");
+        }
+        let start = PlummerStart {
+            particles: 20_000,
+            radius: 2.0,
+            mass: 3.0,
+            velocities: Velocities::Rest,
+            internal_energy: 0.0,
+            seed: 1,
+        };
+        let layout = layout(&start, 1.0, 0..start.particles);
+        // far outside the nearest neighbors lie inwards, around the center
+        for (least, most) in [(0.0, 1.0), (1.0, 5.0), (5.0, 15.0), (15.0, 80.0)] {
+            let within = |position: &&Vec3d| (least..most).contains(&position.norm());
+            let (mut found, mut count) = (0, 0);
+            for position in layout.positions.iter().filter(within).step_by(20).take(100) {
+                let radius = (0.75 / PI * (layout.volume_of)(position, 100.0)).cbrt();
+                found += layout.positions.iter().filter(|other| (*other - position).norm() < radius).count();
+                count += 1;
+            }
+            // the particle itself is one more, and there is noise
+            let mean = f64::from(found as u32) / f64::from(count);
+            assert!(count > 5 && (mean - 101.0).abs() < 12.0, "{least} to {most}: {mean} of {count}");
+        }
+        let beyond = (layout.volume_of)(&Vec3d::new(6.0, 0.0, 0.0), 1e9);
+        assert!((beyond - 4.0 / 3.0 * PI * 10f64.powi(3)).abs() < 1e-9);
+    }
 
     #[test]
     fn has_the_profile_and_is_in_equilibrium() {
