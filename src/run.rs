@@ -90,7 +90,9 @@ impl Run {
         }
         simulation.evaluate_forces(0.0)?;
         simulation.choose_step(None);
-        lists::tune(&mut simulation)?;
+        if let Some(chosen) = lists::tune(&mut simulation)? {
+            report::line(&chosen);
+        }
         let mut run = Run { simulation, outputs };
         run.outputs.first(&mut run.simulation)?;
         Ok(run)

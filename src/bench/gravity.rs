@@ -1,56 +1,199 @@
 //! `bench gravity`: the tree's time and its error against direct summation.
 
-use super::{Cell, Settings, Table};
+use super::{Cell, Column, Common, Findings, Table};
 use crate::far::accuracy::{Distribution, Experiment};
 use crate::far::{Expansion, GravityPlan, SofteningKernel};
 
-/// Particles whose force is summed directly.
-const COMPARED: usize = 4000;
+/// What `bench gravity` measures.
+#[derive(Clone, Debug, clap::Args)]
+#[command(
+    after_help = "Errors are those of the force, relative to direct summation, of point masses. Pairs and nodes are\n\
+    the interactions of a particle with particles and with nodes of the tree. The second table tells\n\
+    what an rms error costs: angle and time are interpolated between the measured angles, along straight\n\
+    lines of the logarithms; it has no row where the error is not between two measured ones."
+)]
+pub struct Options {
+    /// Number of particles
+    #[arg(long, default_value_t = 65_465, value_parser = clap::value_parser!(u64).range(200..1_000_000_000))]
+    particles: u64,
+    /// How the particles lie, with commas between
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "plummer,evrard")]
+    distribution: Vec<Sphere>,
+    /// Orders of the expansion, with commas between
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "quadrupole,octupole")]
+    expansion: Vec<Order>,
+    /// Precisions, with commas between
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "mixed,double")]
+    precision: Vec<Numbers>,
+    /// Opening angles, with commas between
+    #[arg(long, value_delimiter = ',', default_value = "0.3,0.5,0.7,1.0", value_parser = angle)]
+    opening_angle: Vec<f64>,
+    /// The rms error whose price is told
+    #[arg(long, default_value_t = 2e-4, value_parser = error)]
+    error: f64,
+    /// Particles whose force is summed directly
+    #[arg(long, default_value_t = 4000, value_parser = clap::value_parser!(u64).range(1..1_000_000))]
+    compared: u64,
+}
 
-/// Point masses of both distributions, both expansions, both precisions, four opening angles.
-pub(super) fn table(settings: &Settings) -> Table {
-    let mut table = Table::new(&[
-        "particles",
-        "expansion",
-        "opening angle",
-        "precision",
-        "error rms",
-        "median",
-        "99 %",
-        "largest",
-        "of energy",
-        "pairs",
-        "nodes",
-        "us per particle",
-        "1e9 per s",
-    ]);
-    for distribution in [Distribution::Plummer, Distribution::Evrard] {
+/// A sphere of masses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Sphere {
+    /// Plummer's, whose center is dense
+    Plummer,
+    /// Evrard's, of density 1 / r
+    Evrard,
+}
+
+/// Order of the expansion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Order {
+    /// Up to quadrupoles
+    Quadrupole,
+    /// Up to octupoles
+    Octupole,
+}
+
+/// Arithmetic of the lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Numbers {
+    /// Single-precision lanes on offsets from double-precision frames
+    Mixed,
+    /// Double-precision lanes
+    Double,
+}
+
+fn angle(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(angle) if (0.05..=2.0).contains(&angle) => Ok(angle),
+        _ => Err("an opening angle lies between 0.05 and 2".into()),
+    }
+}
+
+fn error(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(error) if error > 0.0 && error < 1.0 => Ok(error),
+        _ => Err("an error lies between 0 and 1".into()),
+    }
+}
+
+const COLUMNS: &[Column] = &[
+    ("particles", "distribution"),
+    ("expansion", "expansion"),
+    ("opening angle", "opening_angle"),
+    ("precision", "precision"),
+    ("error rms", "error_rms"),
+    ("median", "error_median"),
+    ("99 %", "error_99_percent"),
+    ("largest", "error_largest"),
+    ("of energy", "error_of_energy"),
+    ("pairs", "pairs_per_particle"),
+    ("nodes", "nodes_per_particle"),
+    ("us per particle", "microseconds_per_particle"),
+    ("1e9 interactions per s", "billion_interactions_per_second"),
+];
+
+const AT_ERROR: &[Column] = &[
+    ("particles", "distribution"),
+    ("expansion", "expansion"),
+    ("precision", "precision"),
+    ("error rms", "error_rms"),
+    ("opening angle", "opening_angle"),
+    ("us per particle", "microseconds_per_particle"),
+    ("1e9 interactions per s", "billion_interactions_per_second"),
+    ("s in all", "seconds"),
+];
+
+/// Point masses of all distributions, expansions, precisions and opening angles asked for.
+pub(super) fn measure(options: &Options, common: &Common) -> Findings {
+    let (mut table, mut at_error) = (Table::new(COLUMNS), Table::named("at_error", AT_ERROR));
+    let repeats = common.repeats(5);
+    for sphere in &options.distribution {
+        let distribution = match sphere {
+            Sphere::Plummer => Distribution::Plummer,
+            Sphere::Evrard => Distribution::Evrard,
+        };
         let softening = (SofteningKernel::Plummer, 0.0);
-        let experiment = Experiment::new(distribution, settings.particles as usize, COMPARED, softening);
-        for double in [false, true] {
-            for expansion in [Expansion::Quadrupole, Expansion::Octupole] {
-                for opening_angle in [0.3, 0.5, 0.7, 1.0] {
+        let experiment =
+            Experiment::new(distribution, options.particles as usize, options.compared as usize, softening);
+        for precision in &options.precision {
+            for order in &options.expansion {
+                let expansion = match order {
+                    Order::Quadrupole => Expansion::Quadrupole,
+                    Order::Octupole => Expansion::Octupole,
+                };
+                let mut curve = Vec::new();
+                let names = [
+                    Cell::text(format!("{sphere:?}").to_lowercase()),
+                    Cell::text(format!("{order:?}").to_lowercase()),
+                    Cell::text(format!("{precision:?}").to_lowercase()),
+                ];
+                for &opening_angle in &options.opening_angle {
                     let plan = GravityPlan { opening_angle, expansion, ..GravityPlan::default() };
-                    let found = experiment.measure(&plan, settings.repeats, double);
+                    let found = experiment.measure(&plan, repeats, *precision == Numbers::Double);
                     let [pairs, nodes] = found.interactions_per_particle();
-                    let mut row = vec![
-                        Cell::text(format!("{distribution:?}")),
-                        Cell::text(format!("{expansion:?}").to_lowercase()),
-                        Cell::Number(opening_angle, 1),
-                        Cell::text(if double { "double" } else { "mixed" }),
-                    ];
+                    let rate = found.interactions_per_second() * 1e-9;
+                    curve.push([found.error[0], opening_angle, found.seconds, rate]);
+                    let mut row = names.to_vec();
+                    row.insert(2, Cell::Number(opening_angle, 2));
                     row.extend(found.error.map(Cell::Error));
                     row.extend([
                         Cell::Error(found.energy_error),
                         Cell::Number(pairs, 0),
                         Cell::Number(nodes, 0),
-                        Cell::Number(found.seconds * 1e6 / settings.particles.max(1) as f64, 2),
-                        Cell::Number(found.interactions_per_second() * 1e-9, 2),
+                        Cell::Number(found.seconds * 1e6 / options.particles as f64, 3),
+                        Cell::Number(rate, 2),
                     ]);
-                    table.rows.push(row);
+                    table.push(row);
+                }
+                if let Some([angle, seconds, rate]) = interpolated(&curve, options.error) {
+                    let mut row = names.to_vec();
+                    row.extend([
+                        Cell::Error(options.error),
+                        Cell::Number(angle, 3),
+                        Cell::Number(seconds * 1e6 / options.particles as f64, 3),
+                        Cell::Number(rate, 2),
+                        Cell::Number(seconds, 4),
+                    ]);
+                    at_error.push(row);
                 }
             }
         }
     }
-    table
+    let remarks = vec![("particles", Cell::count(options.particles)), ("repeats", Cell::count(repeats))];
+    Findings { tables: vec![table, at_error], remarks }
+}
+
+/// What belongs to an error on a curve of errors and what belongs to them: along the straight line, of the logarithms,
+/// between the two next ones; nothing beyond the ends.
+fn interpolated(curve: &[[f64; 4]], error: f64) -> Option<[f64; 3]> {
+    let mut curve = curve.to_vec();
+    curve.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    let [below, above] = curve.windows(2).find_map(|pair| {
+        let [below, above] = [pair[0], pair[1]];
+        (below[0] <= error && error <= above[0]).then_some([below, above])
+    })?;
+    let width = (above[0] / below[0]).ln();
+    let share = if width > 0.0 { (error / below[0]).ln() / width } else { 0.0 };
+    Some([1, 2, 3].map(|k| below[k] * (above[k] / below[k]).powf(share)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_are_interpolated_exactly_and_nothing_is_extrapolated() {
+        let at = |error: f64| [error, error.powf(0.25), 2.0 * error.powf(-0.5), 3.0];
+        let curve = [at(1e-3), at(1e-5), at(1e-4)];
+        for error in [1e-5, 2e-5, 2e-4, 1e-3] {
+            let found = interpolated(&curve, error).unwrap();
+            for (found, expected) in found.iter().zip(&at(error)[1..]) {
+                assert!((found / expected - 1.0).abs() < 1e-12, "{error}: {found} {expected}");
+            }
+        }
+        assert!(interpolated(&curve, 9e-6).is_none() && interpolated(&curve, 2e-3).is_none());
+        assert!(interpolated(&[], 1e-3).is_none() && interpolated(&[at(1e-3)], 1e-3).is_none());
+        assert_eq!(interpolated(&[at(1e-3), at(1e-3)], 1e-3).unwrap()[2], 3.0);
+    }
 }

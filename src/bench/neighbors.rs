@@ -1,50 +1,255 @@
-//! `bench neighbors`: how long a list takes to build and how large it is, by kind and coding.
+//! `bench neighbors`: how large a list is, and how long it takes to build, to decode and to sweep.
 
-use super::{Cell, Settings, Table, median, simulation};
+use super::pairs::InRange;
+use super::sample::{Distribution, Sample};
+use super::{Cell, Column, Common, Findings, Table, median};
 use crate::Result;
 use crate::comm::Communicator;
-use crate::neighbors::{ClusterList, Coding, ListBytes, ListRequest, NeighborList, ParticleList};
+use crate::laws::{lennard_jones, number_density};
+use crate::neighbors::{self, ClusterList, ListRequest, NeighborList, ParticleList};
+use crate::pair::law::Cutoff;
+use crate::pair::{Forces, Kernel, PairLaw, Pass, Precision, SweepStatistics, sweep};
+use crate::particles::Particles;
+use crate::space::SimulationBox;
+use rayon::prelude::*;
 
-/// Lists of a case at its start, with the radii that a step asks for.
-pub(super) fn table(settings: &Settings, comm: &Communicator) -> Result<Table> {
-    let mut simulation = simulation(settings, comm)?;
-    simulation.evaluate_forces(0.0)?;
-    let (bx, particles) = (&simulation.domain.bx, &simulation.particles);
-    let radius = simulation.neighborhood.radius();
-    let count = particles.owned().len() as f64;
-    let mut table = Table::new(&[
-        "list",
-        "pairs",
-        "coding",
-        "pairs per particle",
-        "build ns per particle",
-        "index bytes per particle",
-        "bytes per particle",
-    ]);
-    for symmetric in [false, true] {
-        let mut pairs = 0.0;
-        let codings = [None, Some(Coding::Plain), Some(Coding::Band), Some(Coding::Nibble)];
-        for coding in codings {
-            let request = ListRequest::of(bx, particles, radius, symmetric, coding.unwrap_or(Coding::Plain));
-            let (seconds, list) = median(settings.repeats, || match coding {
-                None => ParticleList::build(&request).map(NeighborList::PerParticle),
-                Some(_) => ClusterList::build(&request).map(NeighborList::Clustered),
-            });
-            let list = list?;
-            let bytes: ListBytes = list.bytes();
-            if coding.is_none() {
-                pairs = bytes.indices as f64 / size_of::<u32>() as f64 / count;
-            }
-            table.rows.push(vec![
-                Cell::text(if coding.is_none() { "per particle" } else { "clusters" }),
-                Cell::text(if symmetric { "half" } else { "full" }),
-                Cell::text(coding.map_or("32 bits".into(), |coding| format!("{coding:?}").to_lowercase())),
-                Cell::Number(pairs, 1),
-                Cell::Number(seconds * 1e9 / count, 0),
-                Cell::Number(bytes.indices as f64 / count, 2),
-                Cell::Number(bytes.total() as f64 / count, 2),
-            ]);
+/// What `bench neighbors` measures.
+#[derive(Clone, Debug, clap::Args)]
+#[command(
+    after_help = "Bytes and nanoseconds are per particle, times with all threads of the rank. The list is swept with\n\
+    the forces of Lennard-Jones in mixed precision, radii of a Plummer sphere, which differ, with the\n\
+    number density. Build by sweep is the one time over the other; the useful fraction is that of the\n\
+    lane pairs of the sweep that are in range."
+)]
+pub struct Options {
+    /// Number of particles
+    #[arg(long, default_value_t = 65_536, value_parser = clap::value_parser!(u64).range(200..1_000_000_000))]
+    particles: u64,
+    /// How the particles lie, with commas between
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "uniform,lattice,plummer")]
+    distribution: Vec<Distribution>,
+    /// Mean numbers of neighbors in range, with commas between
+    #[arg(long, value_delimiter = ',', default_value = "25,100,400", value_parser = neighbor_count)]
+    neighbors: Vec<f64>,
+    /// Whether pairs appear once or from both sides, with commas between
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "half,full")]
+    list: Vec<Sides>,
+    /// How lists are coded, with commas between
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "nibble,band,plain,rows")]
+    coding: Vec<Coding>,
+}
+
+/// A number of neighbors of an option.
+pub(super) fn neighbor_count(text: &str) -> std::result::Result<f64, String> {
+    match text.parse() {
+        Ok(count) if (1.0..=1e5).contains(&count) => Ok(count),
+        _ => Err("a number of neighbors lies between 1 and 100000".into()),
+    }
+}
+
+/// Whether pairs appear once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Sides {
+    /// Each pair once
+    Half,
+    /// Each pair from both sides
+    Full,
+}
+
+impl Sides {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sides::Half => "half",
+            Sides::Full => "full",
         }
     }
-    Ok(table)
+}
+
+/// How a list is coded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Coding {
+    /// Clusters, their differences in the nibble code
+    Nibble,
+    /// Clusters, their differences in the code of Band et al.
+    Band,
+    /// Clusters, as numbers of 32 bits
+    Plain,
+    /// Rows per particle instead of clusters, as numbers of 32 bits
+    Rows,
+}
+
+impl Coding {
+    fn name(self) -> &'static str {
+        match self {
+            Coding::Nibble => "nibble",
+            Coding::Band => "band",
+            Coding::Plain => "plain",
+            Coding::Rows => "rows",
+        }
+    }
+
+    /// That of clusters.
+    fn of_clusters(self) -> Option<neighbors::Coding> {
+        match self {
+            Coding::Nibble => Some(neighbors::Coding::Nibble),
+            Coding::Band => Some(neighbors::Coding::Band),
+            Coding::Plain => Some(neighbors::Coding::Plain),
+            Coding::Rows => None,
+        }
+    }
+}
+
+const COLUMNS: &[Column] = &[
+    ("distribution", "distribution"),
+    ("neighbors", "neighbors"),
+    ("list", "list"),
+    ("coding", "coding"),
+    ("mask bytes", "mask_bytes"),
+    ("index bytes", "index_bytes"),
+    ("offset bytes", "offset_bytes"),
+    ("bytes", "bytes"),
+    ("build ns", "build_nanoseconds"),
+    ("decode ns", "decode_nanoseconds"),
+    ("swept law", "swept_law"),
+    ("sweep ns", "sweep_nanoseconds"),
+    ("build by sweep", "build_by_sweep"),
+    ("useful fraction", "useful_fraction"),
+];
+
+/// Lists of all distributions, neighbors, sides and codings asked for.
+pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -> Result<Findings> {
+    let mut table = Table::new(COLUMNS);
+    for &distribution in &options.distribution {
+        for &neighbors in &options.neighbors {
+            let mut sample = Sample::new(distribution, options.particles, neighbors, comm)?;
+            sample.sync()?;
+            let radius = Sample::radii(&sample.particles);
+            let lists = Lists { bx: sample.domain.bx, radius: &radius, repeats: common.repeats(5) };
+            let request = lists.request(&sample.particles, Sides::Full, neighbors::Coding::Nibble);
+            let full = ClusterList::build(&request)?;
+            let pairs = InRange::count(&lists.bx, &sample.particles, &radius, &full);
+            drop(full);
+            for &sides in &options.list {
+                for &coding in &options.coding {
+                    let found = lists.measure(&mut sample.particles, distribution, sides, coding)?;
+                    let count = sample.particles.owned().len() as f64;
+                    let mut row =
+                        vec![Cell::text(distribution.name()), Cell::Number(pairs.own as f64 / count, 1)];
+                    row.extend([Cell::text(sides.name()), Cell::text(coding.name())]);
+                    row.extend(found.cells(count, pairs.useful(found.swept.cutoff, sides)));
+                    table.push(row);
+                }
+            }
+        }
+    }
+    let mut findings = Findings::from(table);
+    findings
+        .remarks
+        .extend([("particles", Cell::count(options.particles)), ("repeats", Cell::count(common.repeats(5)))]);
+    Ok(findings)
+}
+
+/// The lists of some particles.
+struct Lists<'a> {
+    bx: SimulationBox,
+    radius: &'a [f64],
+    repeats: usize,
+}
+
+/// What was found of one list; times in seconds.
+struct Found {
+    bytes: neighbors::ListBytes,
+    build: f64,
+    decode: Option<f64>,
+    swept: Swept,
+}
+
+/// How long a law took over a list, in seconds, and what it met.
+struct Swept {
+    law: String,
+    cutoff: Cutoff,
+    seconds: f64,
+    statistics: SweepStatistics,
+}
+
+impl Lists<'_> {
+    fn request<'a>(
+        &'a self,
+        particles: &'a Particles,
+        sides: Sides,
+        coding: neighbors::Coding,
+    ) -> ListRequest<'a> {
+        ListRequest::of(&self.bx, particles, self.radius, sides == Sides::Half, coding)
+    }
+
+    fn measure(
+        &self,
+        particles: &mut Particles,
+        distribution: Distribution,
+        sides: Sides,
+        coding: Coding,
+    ) -> Result<Found> {
+        let clusters = coding.of_clusters();
+        let request = self.request(particles, sides, clusters.unwrap_or(neighbors::Coding::Plain));
+        let (build, list) = median(self.repeats, || match clusters {
+            Some(_) => ClusterList::build(&request).map(NeighborList::Clustered),
+            None => ParticleList::build(&request).map(NeighborList::PerParticle),
+        });
+        let list = list?;
+        let decode = match &list {
+            NeighborList::Clustered(list) => Some(median(self.repeats, || decode(list)).0),
+            NeighborList::PerParticle(_) => None,
+        };
+        let swept = match distribution {
+            Distribution::Plummer => {
+                let kernel =
+                    Kernel::named("sinc-6").unwrap_or_else(|| unreachable!("the kernel of the decks"));
+                self.sweep(&number_density::Law { kernel }, &list, particles)
+            }
+            Distribution::Uniform | Distribution::Lattice => {
+                let law = lennard_jones::Law::truncated(1.0, 0.1 * self.radius[0]);
+                self.sweep(&Forces(law), &list, particles)
+            }
+        };
+        Ok(Found { bytes: list.bytes(), build, decode, swept })
+    }
+
+    /// Sweep the list with a law.
+    fn sweep<L: PairLaw>(&self, law: &L, list: &NeighborList, particles: &mut Particles) -> Swept {
+        particles.add(L::OUTPUTS);
+        let pass = Pass { bx: &self.bx, radius: self.radius, precision: Precision::Mixed, active: None };
+        let (seconds, statistics) = median(self.repeats, || sweep(law, &pass, list, particles));
+        Swept { law: L::NAME.replace('_', " "), cutoff: L::CUTOFF, seconds, statistics }
+    }
+}
+
+impl Found {
+    /// The cells for so many particles with so many pairs in range.
+    fn cells(&self, count: f64, pairs: u64) -> Vec<Cell> {
+        let bytes = |bytes: u64| Cell::Number(bytes as f64 / count, 2);
+        let nanoseconds = |seconds: f64| Cell::Number(seconds * 1e9 / count, 1);
+        vec![
+            bytes(self.bytes.masks),
+            bytes(self.bytes.indices),
+            bytes(self.bytes.offsets),
+            bytes(self.bytes.total()),
+            nanoseconds(self.build),
+            self.decode.map_or(Cell::Nothing, nanoseconds),
+            Cell::text(self.swept.law.clone()),
+            nanoseconds(self.swept.seconds),
+            Cell::Number(self.build / self.swept.seconds, 2),
+            Cell::Number(pairs as f64 / self.swept.statistics.lane_pairs.max(1) as f64, 3),
+        ]
+    }
+}
+
+/// Decode all records, by all threads; returns the number of entries, so that it is needed.
+fn decode(list: &ClusterList) -> usize {
+    const CHUNK: usize = 32;
+    let count = |entries: &mut Vec<neighbors::Entry>, super_cluster| {
+        list.decode(super_cluster, entries);
+        std::hint::black_box(&*entries).len()
+    };
+    list.super_clusters().into_par_iter().with_min_len(CHUNK).map_init(Vec::new, count).sum()
 }

@@ -1,43 +1,124 @@
 //! `bench step`: whole steps, by phase, over all ranks.
 
-use super::{Cell, Settings, Table, simulation};
-use crate::Result;
-use crate::clock::Clock;
+use super::case::{Case, simulation};
+use super::{Cell, Column, Common, Findings, Table};
+use crate::clock::{Clock, PhaseTable};
 use crate::comm::Communicator;
-use crate::memory::Peak;
+use crate::step::Simulation;
+use crate::{Result, memory};
+use std::time::Instant;
+
+/// What `bench step` measures.
+#[derive(Clone, Debug, clap::Args)]
+#[command(
+    after_help = "The steps that are timed come after the first forces and after skins have been chosen, and have no\n\
+    outputs. Seconds are those of all steps, over the ranks; microseconds per update are those of a\n\
+    core: mean seconds times the threads of all ranks, over particles times steps."
+)]
+pub struct Options {
+    /// What is simulated
+    #[arg(long, value_enum, default_value_t = Case::Evrard)]
+    case: Case,
+    /// Number of particles
+    #[arg(long, default_value_t = 65_465, value_parser = clap::value_parser!(u64).range(200..1_000_000_000))]
+    particles: u64,
+    /// Set a key over the case's deck: --set run.precision=double
+    #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
+    set: Vec<String>,
+}
+
+const COLUMNS: &[Column] = &[
+    ("phase", "phase"),
+    ("min s", "least_seconds"),
+    ("mean s", "mean_seconds"),
+    ("max s", "most_seconds"),
+    ("imbalance", "imbalance"),
+    ("share %", "percent"),
+    ("us per update", "core_microseconds_per_update"),
+];
 
 /// So many steps after the first forces, without outputs.
-pub(super) fn table(settings: &Settings, comm: &Communicator) -> Result<Table> {
-    let mut simulation = simulation(settings, comm)?;
-    simulation.evaluate_forces(0.0)?;
-    simulation.choose_step(None);
-    crate::run::lists::tune(&mut simulation)?;
-    simulation.clock = Clock::new();
-    let (mut updates, built) = (0, simulation.neighborhood.builds());
-    for _ in 0..settings.repeats {
-        simulation.advance(simulation.next_step)?;
-        updates += simulation.particles.owned().len() as u64;
-    }
-    let phases = simulation.clock.phases(comm, updates, rayon::current_num_threads());
-    let mut table =
-        Table::new(&["phase", "min s", "mean s", "max s", "imbalance", "share %", "us per update"]);
-    for phase in phases.rows.iter().chain([&phases.total]) {
-        table.rows.push(vec![
+pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -> Result<Findings> {
+    let mut simulation = simulation(options.case.plan(options.particles, &options.set)?, comm)?;
+    let steps = Steps::measure(&mut simulation, common.repeats(20), 0.0)?;
+    let mut table = Table::new(COLUMNS);
+    for phase in steps.phases.rows.iter().chain([&steps.phases.total]) {
+        table.push(vec![
             Cell::text(phase.name.clone()),
             Cell::Number(phase.min, 3),
             Cell::Number(phase.mean, 3),
             Cell::Number(phase.max, 3),
             Cell::Number(phase.imbalance, 2),
-            Cell::Number(100.0 * phase.mean / phases.total.mean.max(f64::MIN_POSITIVE), 1),
-            Cell::Number(phase.mean * 1e6 * phases.threads as f64 / phases.updates.max(1) as f64, 3),
+            Cell::Number(100.0 * phase.mean / steps.phases.total.mean.max(f64::MIN_POSITIVE), 1),
+            Cell::Number(steps.microseconds(phase.mean), 3),
         ]);
     }
-    let memory = Peak::over_ranks(comm, simulation.particles.owned().len());
-    table.remarks.extend([
-        ("updates per second", Cell::Number(phases.rate(), 0)),
-        ("updates per second and core", Cell::Number(phases.rate_per_core(), 0)),
-        ("lists built", Cell::Number((simulation.neighborhood.builds() - built) as f64, 0)),
-        ("peak memory per particle in bytes", Cell::Number(memory.per_particle.mean, 0)),
+    let mut findings = Findings::from(table);
+    findings.remarks.extend([
+        ("case", Cell::text(options.case.name())),
+        ("particles", Cell::count(steps.particles)),
+        ("steps", Cell::count(steps.count)),
+        ("updates_per_second", Cell::Number(steps.phases.rate(), 0)),
+        ("updates_per_second_and_core", Cell::Number(steps.phases.rate_per_core(), 0)),
+        ("lists_built", Cell::count(steps.builds)),
+        ("peak_memory_per_particle_in_bytes", Cell::Number(steps.bytes as f64 / steps.particles as f64, 0)),
     ]);
-    Ok(table)
+    findings.remarks.extend(steps.skins.map(|skins| ("skins", Cell::text(skins))));
+    Ok(findings)
+}
+
+/// Steps that were measured, over all ranks.
+pub(super) struct Steps {
+    /// Times.
+    pub phases: PhaseTable,
+    /// Number of steps.
+    pub count: u64,
+    /// Number of particles.
+    pub particles: u64,
+    /// Lists built during the steps.
+    pub builds: u64,
+    /// Most memory of all processes, in bytes.
+    pub bytes: u64,
+    /// Wall seconds from the first to the last step, of the slowest rank.
+    pub seconds: f64,
+    /// What skins were chosen, if a deck left them open.
+    pub skins: Option<String>,
+}
+
+impl Steps {
+    /// At least so many steps, which take at least so many seconds, after the first forces; collective.
+    ///
+    /// # Errors
+    /// Those of a step.
+    pub fn measure(simulation: &mut Simulation, least: usize, seconds: f64) -> Result<Self> {
+        simulation.evaluate_forces(0.0)?;
+        simulation.choose_step(None);
+        let skins = crate::run::lists::tune(simulation)?;
+        simulation.clock = Clock::new();
+        let (start, built) = (Instant::now(), simulation.neighborhood.builds());
+        let (mut updates, mut count) = (0, 0);
+        loop {
+            simulation.advance(simulation.next_step)?;
+            updates += simulation.particles.owned().len() as u64;
+            count += 1;
+            let mut elapsed = [start.elapsed().as_secs_f64()];
+            if count >= least as u64 {
+                simulation.domain.comm.all_max(&mut elapsed);
+                if elapsed[0] >= seconds {
+                    let comm = &simulation.domain.comm;
+                    let phases = simulation.clock.phases(comm, updates, rayon::current_num_threads());
+                    let mut sums = [memory::peak(), simulation.particles.owned().len() as u64];
+                    comm.all_sum(&mut sums);
+                    let [bytes, particles] = [sums[0], sums[1].max(1)];
+                    let builds = simulation.neighborhood.builds() - built;
+                    return Ok(Steps { phases, count, particles, builds, bytes, seconds: elapsed[0], skins });
+                }
+            }
+        }
+    }
+
+    /// Microseconds of a core per update, of mean seconds of a rank.
+    pub fn microseconds(&self, seconds: f64) -> f64 {
+        seconds * 1e6 * self.phases.threads as f64 / self.phases.updates.max(1) as f64
+    }
 }

@@ -11,7 +11,7 @@ mod schema;
 mod threads;
 mod validate;
 
-use crate::bench::{Benchmark, Case, Settings};
+use crate::bench::{Benchmark, Common};
 use crate::observe::averages::Selection;
 use crate::{Error, Result, report};
 use clap::{Args, Parser, Subcommand};
@@ -115,31 +115,18 @@ enum Command {
         csv: Option<PathBuf>,
     },
     /// Measure a part of the step on this machine, and print a table
-    #[command(subcommand_negates_reqs = true, args_conflicts_with_subcommands = true)]
+    #[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
+    #[command(
+        after_help = "Examples:\n  hilbrium bench step --case liquid --particles 32000 --threads 1 --repeats 300\n  \
+        hilbrium bench neighbors --distribution lattice --neighbors 200 --list half --json\n\n\
+        hilbrium bench NAME --help says what its numbers mean."
+    )]
     Bench {
-        #[command(subcommand)]
-        simulated: Option<Simulated>,
         /// What to measure
-        #[arg(value_enum, required = true)]
-        benchmark: Option<Benchmark>,
-        /// What is simulated
-        #[arg(long, value_enum, default_value_t = Case::Evrard)]
-        case: Case,
-        /// Number of particles
-        #[arg(long, default_value_t = 65_465, value_parser = clap::value_parser!(u64).range(200..1_000_000_000))]
-        particles: u64,
-        /// How often each is measured, the median counts [default: 5]; of `step`, how many steps [default: 20]
-        #[arg(long, value_parser = clap::value_parser!(u64).range(1..100_000))]
-        repeats: Option<u64>,
-        /// Threads of a rank [default: its share of the cores]
-        #[arg(long, value_parser = clap::value_parser!(u64).range(1..10_000))]
-        threads: Option<u64>,
-        /// Set a key over the case's deck: --set run.precision=double
-        #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
-        set: Vec<String>,
-        /// Print JSON instead of a table
-        #[arg(long)]
-        json: bool,
+        #[command(subcommand)]
+        benchmark: Benchmark,
+        #[command(flatten)]
+        common: Common,
     },
     /// Tell what a snapshot, checkpoint, trajectory or configuration holds
     Info {
@@ -176,22 +163,6 @@ enum Command {
     Schema,
 }
 
-/// Benchmarks of ranks that are only simulated.
-#[derive(Debug, Subcommand)]
-enum Simulated {
-    /// What each of many ranks owns, holds and receives, found in one process, and a model of weak scaling
-    Decomposition {
-        #[command(flatten)]
-        options: crate::bench::decomposition::Options,
-        /// Threads [default: the cores]
-        #[arg(long, value_parser = clap::value_parser!(u64).range(1..10_000))]
-        threads: Option<u64>,
-        /// Print JSON instead of tables
-        #[arg(long)]
-        json: bool,
-    },
-}
-
 /// A deck and what is set over it.
 #[derive(Debug, Args)]
 struct DeckArguments {
@@ -221,18 +192,8 @@ pub fn main(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode
     if let Command::Run { deck, restart } = &command {
         return ExitCode::from(run::run(&deck.deck, &deck.set, restart.as_deref()));
     }
-    if let Command::Bench { simulated: Some(simulated), .. } = &command {
-        let Simulated::Decomposition { options, threads, json } = simulated;
-        return ExitCode::from(bench::decomposition(options, threads.map(|count| count as usize), *json));
-    }
-    if let Command::Bench {
-        benchmark: Some(benchmark), case, particles, repeats, threads, set, json, ..
-    } = command
-    {
-        let usual = if benchmark == Benchmark::Step { 20 } else { 5 };
-        let repeats = repeats.unwrap_or(usual) as usize;
-        let settings = Settings { case, particles, repeats, overrides: set };
-        return ExitCode::from(bench::bench(benchmark, &settings, threads.map(|count| count as usize), json));
+    if let Command::Bench { benchmark, common } = &command {
+        return ExitCode::from(bench::bench(benchmark, common));
     }
     if !root {
         return ExitCode::SUCCESS;

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 const CHUNK: usize = 8 * 1024;
 
 /// The owned rows of a rank in the order of key and id.
-pub(super) struct Sorted {
+pub struct Sorted {
     /// Their keys.
     pub keys: Vec<u64>,
     /// The rows where they are now.
@@ -18,7 +18,7 @@ pub(super) struct Sorted {
 }
 
 /// Compute the owned particles' keys and sort their rows; nothing is moved yet.
-pub(super) fn sort(bx: &SimulationBox, particles: &mut Particles) -> Sorted {
+pub fn sort(bx: &SimulationBox, particles: &mut Particles) -> Sorted {
     let owned = particles.owned();
     let mut keys = std::mem::take(&mut particles.key);
     let position = particles.vector(Field::Position).map(|column| &column[owned.clone()]);

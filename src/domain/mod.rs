@@ -12,6 +12,7 @@ use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
 use crate::tree::leaves::Leaves;
 use assign::Assignment;
+pub(crate) use exchange::sort;
 use halo::{Halos, LeafBox};
 use std::ops::Range;
 use std::sync::Arc;

@@ -13,20 +13,19 @@ use crate::step::Simulation;
 /// How often each cost is measured; the least counts.
 const REPEATS: usize = 3;
 
-/// After the first forces: measure what lists cost, choose the skins that a deck leaves open, and say so. They stay for
-/// the run. Collective.
+/// After the first forces: measure what lists cost, and choose the skins that a deck leaves open. They stay for the run.
+/// Returns what a user should know, if anything was chosen. Collective.
 ///
 /// # Errors
 /// Those of building a list.
-pub fn tune(simulation: &mut Simulation) -> Result<()> {
-    let Some(costs) = measure(simulation)? else { return Ok(()) };
+pub fn tune(simulation: &mut Simulation) -> Result<Option<String>> {
+    let Some(costs) = measure(simulation)? else { return Ok(None) };
     let best = costs.best();
     simulation.neighborhood.set_skins(best);
-    tell(&costs, best);
-    Ok(())
+    Ok(Some(told(&costs, best)))
 }
 
-fn tell(costs: &Costs, skins: Skins) {
+fn told(costs: &Costs, skins: Skins) -> String {
     let reach = |skin: f64| report::rounded(costs.cutoff * (1.0 + skin), 4);
     let pruned = skins.inner.map_or(String::new(), |inner| {
         format!(
@@ -36,13 +35,13 @@ fn tell(costs: &Costs, skins: Skins) {
             report::rounded(inner, 3)
         )
     });
-    report::line(&format!(
+    format!(
         "lists: cutoff {}, built to {} every {} steps or more (skin = {}){pruned}",
         costs.cutoff,
         reach(skins.outer),
         costs.steps(skins.outer),
         report::rounded(skins.outer, 3),
-    ));
+    )
 }
 
 /// The costs, where there is something to choose.

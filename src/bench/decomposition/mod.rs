@@ -1,9 +1,9 @@
 //! `bench decomposition`: what each of many ranks would own, hold, send and remember, found in one process, and the model of
 //! weak scaling that follows from it.
 
-mod case;
 mod weak_scaling;
 
+use super::case::{Case, simulation};
 use super::table::{Cell, Column, Findings, Table};
 use crate::comm::traffic::{Traffic, exchanging};
 use crate::comm::{Communicator, run_local};
@@ -13,7 +13,6 @@ use crate::particles::{Field, Particles};
 use crate::space::{SimulationBox, Vec3d};
 use crate::step::Simulation;
 use crate::{Error, Result};
-use case::Case;
 use rayon::prelude::*;
 use weak_scaling::{Counted, Model, Probe, Share, Surface};
 
@@ -154,8 +153,7 @@ fn owners(decomposition: &mut Decomposition, particles: &Particles) -> Vec<u32> 
 /// A short run on one rank: how fast it is, and what it would exchange.
 fn probe(options: &Options, comm: &Communicator) -> Result<Probe> {
     let plan = options.case.plan(options.particles.min(PROBE), &options.set)?;
-    let (space, particles) = crate::start::particles(&plan, comm, &Simulation::fields(&plan))?;
-    let mut simulation = Simulation::new(plan, comm, space, particles);
+    let mut simulation = simulation(plan, comm)?;
     simulation.evaluate_forces(0.0)?;
     simulation.choose_step(None);
     simulation.clock = crate::clock::Clock::new();
@@ -193,8 +191,7 @@ fn probe(options: &Options, comm: &Communicator) -> Result<Probe> {
 fn collectives(options: &Options) -> Result<f64> {
     let plan = options.case.plan(COUNTED.0, &options.set)?;
     let count = |comm: &Communicator| -> Result<u64> {
-        let (space, particles) = crate::start::particles(&plan, comm, &Simulation::fields(&plan))?;
-        let mut simulation = Simulation::new(plan.clone(), comm, space, particles);
+        let mut simulation = simulation(plan.clone(), comm)?;
         simulation.evaluate_forces(0.0)?;
         simulation.choose_step(None);
         let before = comm.received().collectives;

@@ -1,0 +1,138 @@
+//! `bench scaling`: whole steps on one thread and more, or on one rank and all.
+
+use super::case::{Case, simulation};
+use super::step::Steps;
+use super::{Cell, Column, Common, Findings, Table, middle};
+use crate::comm::Communicator;
+use crate::{Error, Result};
+
+/// What `bench scaling` measures.
+#[derive(Clone, Debug, clap::Args)]
+#[command(
+    after_help = "Started alone it runs the same steps on 1, 2, 4, ... threads and on all of them; under mpirun on\n\
+    rank 0 alone, while the others wait, and on all of them. Speedup is the rate over that of one,\n\
+    efficiency the speedup over the number of threads or ranks: with --weak, where each has as many\n\
+    particles as one alone, a speedup of n is a step that takes as long. Rates are medians over\n\
+    --repeats; within each, the mean over --steps."
+)]
+pub struct Options {
+    /// What is simulated
+    #[arg(long, value_enum, default_value_t = Case::Evrard)]
+    case: Case,
+    /// Number of particles
+    #[arg(long, default_value_t = 65_465, value_parser = clap::value_parser!(u64).range(200..1_000_000_000))]
+    particles: u64,
+    /// As many particles for each thread or rank
+    #[arg(long)]
+    weak: bool,
+    /// Steps of a measurement
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..100_000))]
+    steps: u64,
+    /// Set a key over the case's deck: --set run.precision=double
+    #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
+    set: Vec<String>,
+}
+
+const COLUMNS: &[Column] = &[
+    ("ranks", "ranks"),
+    ("threads", "threads"),
+    ("particles", "particles"),
+    ("s per step", "seconds_per_step"),
+    ("updates per s", "updates_per_second"),
+    ("speedup", "speedup"),
+    ("efficiency", "efficiency"),
+    ("imbalance", "imbalance"),
+];
+
+/// 1, 2, 4, ... and the most.
+fn doubled(most: usize) -> Vec<usize> {
+    let mut numbers: Vec<usize> = std::iter::successors(Some(1), |number| Some(2 * number))
+        .take_while(|number| *number < most)
+        .collect();
+    numbers.push(most);
+    numbers
+}
+
+/// One row a number of threads, or of ranks.
+pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -> Result<Findings> {
+    let mut table = Table::new(COLUMNS);
+    let mut first = None;
+    let over_ranks = comm.size() > 1;
+    let numbers = if over_ranks { vec![1, comm.size()] } else { doubled(rayon::current_num_threads()) };
+    for number in numbers {
+        let particles = options.particles * if options.weak { number as u64 } else { 1 };
+        let run = |comm: &Communicator| Rate::measure(options, particles, common.repeats(3), comm);
+        let (ranks, threads, found) = if over_ranks {
+            let found = match (number, comm.rank()) {
+                (1, 0) => run(&Communicator::solo()),
+                (1, _) => Ok(Rate::default()),
+                _ => run(comm),
+            };
+            // those who wait learn here that rank 0 is done
+            (number, rayon::current_num_threads(), comm.agree_on(found)?)
+        } else {
+            (1, number, with_threads(number, || run(comm))??)
+        };
+        let speedup = found.updates_per_second / *first.get_or_insert(found.updates_per_second);
+        table.push(vec![
+            Cell::count(ranks),
+            Cell::count(threads),
+            Cell::count(found.particles),
+            Cell::Number(found.particles as f64 / found.updates_per_second, 4),
+            Cell::Number(found.updates_per_second, 0),
+            Cell::Number(speedup, 2),
+            Cell::Number(speedup / number as f64, 3),
+            Cell::Number(found.imbalance, 2),
+        ]);
+    }
+    let mut findings = Findings::from(table);
+    findings.remarks.extend([
+        ("case", Cell::text(options.case.name())),
+        ("growth", Cell::text(if options.weak { "weak" } else { "strong" })),
+        ("steps", Cell::count(options.steps)),
+        ("repeats", Cell::count(common.repeats(3))),
+    ]);
+    Ok(findings)
+}
+
+/// What steps on some threads and ranks reached.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rate {
+    particles: u64,
+    updates_per_second: f64,
+    imbalance: f64,
+}
+
+impl Rate {
+    fn measure(options: &Options, particles: u64, repeats: usize, comm: &Communicator) -> Result<Self> {
+        let (mut rates, mut imbalances, mut count) = (Vec::new(), Vec::new(), 0);
+        for _ in 0..repeats {
+            let mut simulation = simulation(options.case.plan(particles, &options.set)?, comm)?;
+            let steps = Steps::measure(&mut simulation, options.steps as usize, 0.0)?;
+            rates.push(steps.phases.rate());
+            imbalances.push(steps.phases.total.imbalance);
+            count = steps.particles;
+        }
+        Ok(Rate { particles: count, updates_per_second: middle(rates), imbalance: middle(imbalances) })
+    }
+}
+
+/// Do something with so many threads.
+fn with_threads<T: Send>(threads: usize, task: impl FnOnce() -> T + Send) -> Result<T> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|cause| {
+        Error::usage(format!("cannot start {threads} threads: {cause}"), "ask for fewer with --threads")
+    })?;
+    Ok(pool.install(task))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_double_up_to_the_most() {
+        assert_eq!(doubled(1), [1]);
+        assert_eq!(doubled(2), [1, 2]);
+        assert_eq!(doubled(12), [1, 2, 4, 8, 12]);
+    }
+}
