@@ -16,6 +16,14 @@ pub trait Scalar: Copy + Send + Sync + Default + PartialOrd + 'static {
     /// four there, and compiling every law for them would take longer than for all others together.
     #[cfg(target_arch = "x86_64")]
     fn baseline<T: Task>(simd: fearless_simd::x86::Sse2, task: T) -> T::Output;
+    /// A vector that is stored, at the begin of a line of the cache.
+    type Vector: Copy + Send + AsRef<[Self]> + AsMut<[Self]>;
+    /// The same number in all of a vector.
+    fn vector(value: f64) -> Self::Vector;
+    /// This thread's vectors, so that memory is not asked for in every sweep.
+    fn take_vectors() -> Vec<Self::Vector>;
+    /// Vectors for the thread's next chunk.
+    fn keep_vectors(vectors: Vec<Self::Vector>);
     /// Room for records.
     type Records;
     /// This thread's records, so that they are not made for every chunk of a sweep.
@@ -32,6 +40,8 @@ pub trait Scalar: Copy + Send + Sync + Default + PartialOrd + 'static {
 
 thread_local! {
     static SINGLE_RECORDS: Cell<Option<Box<Records<[f32; SINGLE]>>>> = const { Cell::new(None) };
+    static SINGLE_VECTORS: Cell<Vec<Stored<[f32; 16]>>> = const { Cell::new(Vec::new()) };
+    static DOUBLE_VECTORS: Cell<Vec<Stored<[f64; 8]>>> = const { Cell::new(Vec::new()) };
     static DOUBLE_RECORDS: Cell<Option<Box<Records<[f64; DOUBLE]>>>> = const { Cell::new(None) };
 }
 
@@ -40,6 +50,16 @@ impl Scalar for f32 {
     #[cfg(target_arch = "x86_64")]
     fn baseline<T: Task>(_: fearless_simd::x86::Sse2, _: T) -> T::Output {
         unreachable!("single-precision lanes without AVX2, see Instructions::have_single")
+    }
+    type Vector = Stored<[f32; 16]>;
+    fn vector(value: f64) -> Self::Vector {
+        Stored([value as f32; 16])
+    }
+    fn take_vectors() -> Vec<Self::Vector> {
+        SINGLE_VECTORS.take()
+    }
+    fn keep_vectors(vectors: Vec<Self::Vector>) {
+        SINGLE_VECTORS.set(vectors);
     }
     type Records = Records<[f32; SINGLE]>;
     fn take_records() -> Box<Self::Records> {
@@ -70,6 +90,16 @@ impl Scalar for f64 {
             || task.run(simd),
         )
     }
+    type Vector = Stored<[f64; 8]>;
+    fn vector(value: f64) -> Self::Vector {
+        Stored([value; 8])
+    }
+    fn take_vectors() -> Vec<Self::Vector> {
+        DOUBLE_VECTORS.take()
+    }
+    fn keep_vectors(vectors: Vec<Self::Vector>) {
+        DOUBLE_VECTORS.set(vectors);
+    }
     type Records = Records<[f64; DOUBLE]>;
     fn take_records() -> Box<Self::Records> {
         DOUBLE_RECORDS.take().unwrap_or_else(|| Box::new(Records { values: [0.0; DOUBLE] }))
@@ -87,6 +117,25 @@ impl Scalar for f64 {
     #[inline(always)]
     fn to_f64(self) -> f64 {
         self
+    }
+}
+
+/// The lanes of a vector, in a line of the cache.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub struct Stored<A>(A);
+
+impl<T, const N: usize> AsRef<[T]> for Stored<[T; N]> {
+    #[inline(always)]
+    fn as_ref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T, const N: usize> AsMut<[T]> for Stored<[T; N]> {
+    #[inline(always)]
+    fn as_mut(&mut self) -> &mut [T] {
+        &mut self.0
     }
 }
 
@@ -126,11 +175,9 @@ pub trait Lanes: Real {
     fn bits(mask: Self::Mask) -> u64;
     /// Eight values plus one.
     fn shift(token: Self::Token, values: &[Self::Scalar], by: f64, shifted: &mut [Self::Scalar]);
-    /// The same number in all of a vector that is stored, or in eight values.
-    fn fill(token: Self::Token, value: f64, filled: &mut [Self::Scalar]);
     /// Eight values times one, in single precision.
     fn scale_narrow(token: Self::Token, values: &[Self::Scalar], factor: f64, scaled: &mut [f32]);
-    /// Join the rows of a vector that was stored, or eight values, with eight totals in double precision.
+    /// Join the rows of a vector that was stored with eight totals in double precision.
     fn join_wide(token: Self::Token, values: &[Self::Scalar], reduction: Reduction, totals: &mut [f64]);
     /// Written to as many values as there are lanes.
     fn store(self, values: &mut [Self::Scalar]);
@@ -139,7 +186,7 @@ pub trait Lanes: Real {
 
     /// Neighboring lanes joined: those of `self` fill the first half, those of `other` the second.
     fn halve(self, other: Self, reduction: Reduction) -> Self;
-    /// Joined with what the target has, a vector, or eight values with which all rows are joined; odd sums are taken away.
+    /// Joined with the vector that the target has; odd sums are taken away.
     fn join_into(self, sum: Sum, target: &mut [Self::Scalar]);
 
     /// The lanes of each row joined: row k of vector g comes to lane `g * ROWS + k`; G is 1, 2 or 4.
@@ -275,21 +322,12 @@ impl<S: Simd> Lanes for f32x16<S> {
     #[inline(always)]
     fn join_wide(token: S, values: &[f32], reduction: Reduction, totals: &mut [f64]) {
         let had = f64x8::from_slice(token, totals);
-        let mut joined = reduction.join(had, wide(f32x8::from_slice(token, &values[..CLUSTER])));
-        if values.len() > CLUSTER {
-            joined = reduction.join(joined, wide(f32x8::from_slice(token, &values[CLUSTER..])));
-        }
-        joined.store_slice(totals);
+        let (first, second) = f32x16::from_slice(token, values).split();
+        reduction.join(reduction.join(had, wide(first)), wide(second)).store_slice(totals);
     }
     #[inline(always)]
     fn shift(token: S, values: &[f32], by: f64, shifted: &mut [f32]) {
         (f32x8::from_slice(token, values) + f32x8::splat(token, by as f32)).store_slice(shifted);
-    }
-    #[inline(always)]
-    fn fill(token: S, value: f64, filled: &mut [f32]) {
-        for filled in filled.chunks_exact_mut(CLUSTER) {
-            f32x8::splat(token, value as f32).store_slice(filled);
-        }
     }
     #[inline(always)]
     fn scale_narrow(token: S, values: &[f32], factor: f64, scaled: &mut [f32]) {
@@ -330,18 +368,6 @@ impl<S: Simd> Lanes for f32x16<S> {
     }
     #[inline(always)]
     fn join_into(self, sum: Sum, target: &mut [f32]) {
-        if target.len() == CLUSTER {
-            let (low, high) = self.split();
-            let had = f32x8::from_slice(self.simd, target);
-            let joined = match (sum.reduction, sum.parity) {
-                (Reduction::Sum, Parity::Odd) => had - (low + high),
-                (Reduction::Sum, _) => had + (low + high),
-                (Reduction::Minimum, _) => had.min(low.min(high)),
-                (Reduction::Maximum, _) => had.max(low.max(high)),
-            };
-            joined.store_slice(target);
-            return;
-        }
         let had = Self::from_slice(self.simd, target);
         let joined = match (sum.reduction, sum.parity) {
             (Reduction::Sum, Parity::Odd) => had - self,
@@ -390,10 +416,6 @@ impl<S: Simd> Lanes for f64x8<S> {
     #[inline(always)]
     fn shift(token: S, values: &[f64], by: f64, shifted: &mut [f64]) {
         (f64x8::from_slice(token, values) + f64x8::splat(token, by)).store_slice(shifted);
-    }
-    #[inline(always)]
-    fn fill(token: S, value: f64, filled: &mut [f64]) {
-        f64x8::splat(token, value).store_slice(filled);
     }
     #[inline(always)]
     fn scale_narrow(_: S, values: &[f64], factor: f64, scaled: &mut [f32]) {

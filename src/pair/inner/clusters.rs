@@ -1,13 +1,13 @@
 //! Half lists, clusters against clusters: per super-cluster its list is decoded once, then some rows of particles i at a time meet those
 //! of its entries that come within their reach, eight j at a time.
 
-use super::near::{CLUSTERS, GEOMETRIES, Near, reaction_of, record_of};
+use super::given::Given;
+use super::near::{CLUSTERS, Near};
 use super::{
     Shared, collected, joined, lift, masked, nearest, nothing, reaction, repeat, self_pairs, spread,
     two_sided, vector,
 };
-use crate::neighbors::{CLUSTER, ClusterList, Entry, SUPER_CLUSTER};
-use crate::pair::aligned::Aligned;
+use crate::neighbors::{CLUSTER, ClusterList, SUPER_CLUSTER};
 use crate::pair::lane::{Lanes, Scalar};
 use crate::pair::law::{Columns, Cutoff, PairLaw};
 use crate::pair::pack::GEOMETRY;
@@ -26,6 +26,21 @@ const fn branches<L: PairLaw, T: Scalar, S: Simd>() -> bool {
     L::SUMS.len() > 5 || size_of::<R<T, S>>() > size_of::<S::f32s>()
 }
 
+/// What rows need of an entry.
+struct Other<T> {
+    /// What brings it into the super-cluster's frame.
+    shift: [T; 3],
+    /// The cluster.
+    cluster: u32,
+    /// Where what it is given begins.
+    given: u32,
+    /// The lanes that are pairs of the rows.
+    pairs: u32,
+}
+
+/// Every lane.
+const ALL: u32 = u32::MAX;
+
 /// The sums of a chunk's super-clusters, with their reactions.
 #[inline(always)]
 pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
@@ -34,48 +49,39 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     list: &ClusterList,
     sums: &mut ChunkSums,
 ) {
-    let (mut near, mut records) = (Near::new(), Aligned::new(0));
+    let owned = shared.owned.start / CLUSTER..shared.owned.end.div_ceil(CLUSTER);
+    let (mut near, mut others, mut given) = (Near::new(), Vec::new(), Given::<T>::new(L::SUMS, owned));
     for super_cluster in sums.super_clusters.clone() {
         let first = super_cluster * SUPER_CLUSTER;
         if !shared.rows.wanted(first..first + SUPER_CLUSTER) {
             continue;
         }
         for segment in 0..near.decode(list, super_cluster) {
-            near.bring::<T, S>(simd, &shared.packed, super_cluster, segment, Some(L::SUMS), &mut records);
+            near.place::<T, S>(simd, &shared.packed, super_cluster, segment, true);
+            others.clear();
+            others.extend(near.entries.iter().zip(&near.shifts).map(|(entry, shift)| Other {
+                shift: shift.map(T::from_f64),
+                cluster: entry.cluster,
+                given: given.begin(entry.cluster as usize) as u32,
+                pairs: ALL,
+            }));
             for cluster in super_cluster * CLUSTERS..(super_cluster + 1) * CLUSTERS {
                 let first = cluster * CLUSTER;
                 if shared.rows.wanted(first..first + CLUSTER) {
-                    cluster_sums::<L, T, S>(simd, shared, cluster, &near, &mut records, sums);
+                    cluster_sums::<L, T, S>(
+                        simd,
+                        shared,
+                        cluster,
+                        &near,
+                        &mut others,
+                        given.vectors_mut(),
+                        sums,
+                    );
                 }
             }
-            react::<L, T, S>(simd, shared, &near.entries, &records, sums);
         }
     }
-}
-
-/// Add the reactions to the sums of their particles.
-#[inline(always)]
-fn react<L: PairLaw, T: Scalar, S: Simd>(
-    simd: S,
-    shared: &Shared<L, T>,
-    entries: &[Entry],
-    records: &[T],
-    sums: &mut ChunkSums,
-) {
-    let owned = shared.owned.start / CLUSTER..shared.owned.end.div_ceil(CLUSTER);
-    let lanes = reaction_of::<T, S>(L::SUMS.len());
-    let records = records.chunks_exact(record_of::<T, S>(L::SUMS.len()));
-    for (entry, record) in entries.iter().zip(records) {
-        if !owned.contains(&(entry.cluster as usize)) {
-            continue;
-        }
-        let given = &record[GEOMETRIES..];
-        let target = sums.blocks.cluster_mut(entry.cluster as usize);
-        for (c, sum) in L::SUMS.iter().enumerate() {
-            let totals = &mut target[c * CLUSTER..][..CLUSTER];
-            R::<T, S>::join_wide(simd, &given[c * lanes..][..lanes], sum.reduction, totals);
-        }
-    }
+    given.join(simd, sums);
 }
 
 /// A cluster's sums over its entries, with their reactions.
@@ -85,16 +91,21 @@ fn cluster_sums<L: PairLaw, T: Scalar, S: Simd>(
     shared: &Shared<L, T>,
     cluster: usize,
     near: &Near,
-    records: &mut [T],
+    others: &mut [Other<T>],
+    given: &mut [T::Vector],
     sums: &mut ChunkSums,
 ) {
     let rows = R::<T, S>::ROWS;
+    let itself = near.itself(cluster);
     for begin in (0..CLUSTER).step_by(JOINED * rows) {
         let mut totals = [nothing::<L, R<T, S>>(simd); JOINED];
         for (k, totals) in totals.iter_mut().enumerate() {
             let first = begin + k * rows;
+            if let Some(itself) = itself {
+                others[itself].pairs = self_pairs(first, rows, true) as u32;
+            }
             let met;
-            (*totals, met) = row_sums::<L, T, S>(simd, shared, cluster, first, near, records);
+            (*totals, met) = row_sums::<L, T, S>(simd, shared, cluster, first, near, others, given);
             sums.add_work(cluster * CLUSTER + first, rows, met * CLUSTER);
             sums.lane_pairs += (met * rows * CLUSTER) as u64;
         }
@@ -112,6 +123,9 @@ fn cluster_sums<L: PairLaw, T: Scalar, S: Simd>(
             }
         }
     }
+    if let Some(itself) = itself {
+        others[itself].pairs = ALL;
+    }
 }
 
 /// The totals of as many rows of a cluster as a vector has, from the row `first` on, and how many entries they met. What
@@ -123,9 +137,10 @@ fn row_sums<L: PairLaw, T: Scalar, S: Simd>(
     cluster: usize,
     first: usize,
     near: &Near,
-    records: &mut [T],
+    others: &[Other<T>],
+    reactions: &mut [T::Vector],
 ) -> (L::Sums<R<T, S>>, usize) {
-    let (packed, member) = (&shared.packed, cluster % CLUSTERS);
+    let packed = &shared.packed;
     let block = packed.block(cluster);
     let parameters = shared.law.parameters::<R<T, S>>(simd);
     let common = R::<T, S>::literal(simd, packed.largest * packed.largest);
@@ -142,42 +157,29 @@ fn row_sums<L: PairLaw, T: Scalar, S: Simd>(
         #[inline(always)]
         |c| spread::<R<T, S>>(simd, block, GEOMETRY + c, first),
     );
-    let rows = R::<T, S>::ROWS;
-    let all = R::<T, S>::mask(simd, u64::MAX);
-    let others = R::<T, S>::mask(simd, self_pairs(first, rows, true));
-    let bounds = near.rows::<T, S>(simd, packed, cluster, first);
-    let width = const { record_of::<T, S>(L::SUMS.len()) };
     let mut totals = nothing::<L, R<T, S>>(simd);
     let mut met = 0;
-    for word in 0..near.words {
-        let mut left = near.met::<S, true>(simd, &bounds, member, word, L::CUTOFF);
+    for (word, &entries) in near.met::<T, S>(cluster, first).iter().enumerate() {
+        let mut left = entries;
         met += left.count_ones() as usize;
-        let special = near.special(cluster, word);
         while left != 0 {
             let bit = left.trailing_zeros();
             left &= left - 1;
-            let number = word * u64::BITS as usize + bit as usize;
-            let record = &mut records[number * width..][..width];
-            let mut r = vector(
+            let other = &others[word * u64::BITS as usize + bit as usize];
+            let block_j = packed.block(other.cluster as usize);
+            let shift = vector(
                 #[inline(always)]
-                |d| repeat::<R<T, S>>(simd, record, d),
+                |d| R::<T, S>::every(simd, other.shift[d]),
             );
-            r = position - r;
-            let mut lanes = all;
-            if special >> bit & 1 == 1 {
-                if near.ambiguous[word] >> bit & 1 == 1 {
-                    r = nearest(r, lift(simd, packed.periods), lift(simd, packed.frequency));
-                }
-                if near.entries[number].cluster as usize == cluster {
-                    lanes = others;
-                }
+            let r = vector(
+                #[inline(always)]
+                |d| repeat::<R<T, S>>(simd, block_j, d),
+            );
+            let mut r = (position - shift) - r;
+            if near.images {
+                r = nearest(r, lift(simd, packed.periods), lift(simd, packed.frequency));
             }
             let r2 = r.dot(r);
-            let block_j = match const { L::Prepared::<f64>::COUNT == 0 && matches!(L::CUTOFF, Cutoff::Common) }
-            {
-                true => &[],
-                false => packed.block(near.entries[number].cluster as usize),
-            };
             let reach_j = if L::CUTOFF == Cutoff::Common {
                 common
             } else {
@@ -188,8 +190,9 @@ fn row_sums<L: PairLaw, T: Scalar, S: Simd>(
                 Cutoff::Own => reach_i,
                 Cutoff::Either => Real::max(reach_i, reach_j),
             };
-            let mask = r2.less(reach) & lanes;
-            let mask_j = if L::CUTOFF == Cutoff::Own { r2.less(reach_j) & lanes } else { mask };
+            let pairs = R::<T, S>::mask(simd, u64::from(other.pairs));
+            let mask = r2.less(reach) & pairs;
+            let mask_j = if L::CUTOFF == Cutoff::Own { r2.less(reach_j) & pairs } else { mask };
             if const { branches::<L, T, S>() } && R::<T, S>::bits(mask | mask_j) == 0 {
                 continue;
             }
@@ -211,9 +214,10 @@ fn row_sums<L: PairLaw, T: Scalar, S: Simd>(
                 #[inline(always)]
                 || L::interact::<R<T, S>>(simd, parameters, j, i, -r, r2),
             );
-            let reactions = record[GEOMETRIES..].chunks_exact_mut(reaction_of::<T, S>(L::SUMS.len()));
-            for (c, reactions) in reactions.enumerate() {
-                back.to_columns().as_ref()[c].join_into(L::SUMS[c], reactions);
+            let begin = other.given as usize;
+            let reactions = &mut reactions[begin..begin + L::SUMS.len()];
+            for (c, reaction) in reactions.iter_mut().enumerate() {
+                back.to_columns().as_ref()[c].join_into(L::SUMS[c], reaction.as_mut());
             }
         }
     }

@@ -1,8 +1,9 @@
 //! Which particles are in range of some rows: found by the distances of whole clusters, no law being part of it.
 
-use super::near::{CLUSTERS, GEOMETRIES, Near, SEGMENT};
+use super::near::{Near, SEGMENT};
 use super::{lift, nearest, repeat, self_pairs, spread, vector};
 use crate::neighbors::CLUSTER;
+use crate::pair::aligned::Aligned;
 use crate::pair::lane::{Lanes, Scalar};
 use crate::pair::law::Cutoff;
 use crate::pair::pack::{GEOMETRY, Packed};
@@ -15,10 +16,34 @@ use fearless_simd::{Simd, u16x8};
 /// Lanes of the type T.
 type R<T, S> = <T as Scalar>::Lanes<S>;
 
+/// Values of an entry's geometry: offsets and squared radii of eight particles.
+pub(super) const GEOMETRIES: usize = GEOMETRY * CLUSTER;
+
 /// Most rows in a vector.
 const ROWS: usize = 2;
 
 const _: () = assert!(SEGMENT * CLUSTER <= PARTICLES, "a segment has more particles than records");
+
+/// Bring the clusters of a segment into the super-cluster's frame: per entry x, y, z of eight particles from its centre, and
+/// their squared radii.
+pub(super) fn bring<T: Scalar, S: Simd>(simd: S, packed: &Packed<T>, near: &Near, offsets: &mut Aligned<T>) {
+    // a function that no law is part of, so that it is compiled once for all
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            offsets.resize(near.entries.len() * GEOMETRIES);
+            let records = offsets.as_chunks_mut::<GEOMETRIES>().0;
+            for ((entry, shift), record) in near.entries.iter().zip(&near.shifts).zip(records) {
+                let own = &packed.block(entry.cluster as usize)[..GEOMETRIES];
+                for d in 0..3 {
+                    let column = d * CLUSTER..(d + 1) * CLUSTER;
+                    T::Lanes::<S>::shift(simd, &own[column.clone()], shift[d], &mut record[column]);
+                }
+                record[3 * CLUSTER..].copy_from_slice(&own[3 * CLUSTER..]);
+            }
+        },
+    );
+}
 
 /// The neighbors in range of some rows, by where their records begin.
 pub(super) struct Found {
@@ -72,12 +97,11 @@ impl Found {
             |d| spread::<R<T, S>>(simd, block, d, first),
         );
         let others = R::<T, S>::mask(simd, self_pairs(first, rows, false));
-        let bounds = near.rows::<T, S>(simd, packed, cluster, first);
         let offsets = offsets.as_chunks::<GEOMETRIES>().0;
         let stride = CLUSTER as u16 * self.stride;
         let (mut met, mut counts) = (0, [0; ROWS]);
-        for word in 0..near.words {
-            let mut left = near.met::<S, false>(simd, &bounds, cluster % CLUSTERS, word, packed.cutoff);
+        for (word, &entries) in near.met::<T, S>(cluster, first).iter().enumerate() {
+            let mut left = entries;
             met += left.count_ones() as usize;
             let mut special = left & near.special(cluster, word);
             left ^= special;

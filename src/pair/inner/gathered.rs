@@ -1,8 +1,8 @@
 //! Full lists: the neighbors in range of each particle are found first, and then gathered, as many at a time as there are
 //! lanes, so that a law is evaluated for pairs in range alone.
 
-use super::found::Found;
-use super::near::{CLUSTERS, GEOMETRIES, Near};
+use super::found::{Found, GEOMETRIES, bring};
+use super::near::{CLUSTERS, Near};
 use super::{Shared, collected, lift, nearest, nothing, vector};
 use crate::neighbors::{CLUSTER, ClusterList, SUPER_CLUSTER};
 use crate::pair::aligned::Aligned;
@@ -46,7 +46,8 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
             continue;
         }
         for segment in 0..near.decode(list, super_cluster) {
-            near.bring::<T, S>(simd, &shared.packed, super_cluster, segment, None, &mut offsets);
+            near.place::<T, S>(simd, &shared.packed, super_cluster, segment, false);
+            bring::<T, S>(simd, &shared.packed, &near, &mut offsets);
             write_records::<L, T, S>(simd, &shared.packed, &near, &offsets, &mut records);
             let segment = Segment { shared, near: &near, offsets: &offsets, records: &records };
             for cluster in super_cluster * CLUSTERS..(super_cluster + 1) * CLUSTERS {

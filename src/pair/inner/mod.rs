@@ -4,6 +4,7 @@
 mod clusters;
 mod found;
 mod gathered;
+mod given;
 mod near;
 mod particles;
 

@@ -1,11 +1,11 @@
-//! What a super-cluster's list names, decoded once: the clusters in the super-cluster's frame, and which of them some rows
-//! have to meet.
+//! What a super-cluster's list names, decoded once: where the clusters are in the super-cluster's frame, and which of them
+//! some rows have to meet.
 
 use crate::neighbors::{CLUSTER, ClusterList, Entry, SUPER_CLUSTER};
 use crate::pair::aligned::Aligned;
 use crate::pair::lane::{Lanes, Scalar};
-use crate::pair::law::{Cutoff, Sum};
-use crate::pair::pack::{Bounds, GEOMETRY, Packed, Shift};
+use crate::pair::law::Cutoff;
+use crate::pair::pack::{Bounds, Packed, Shift};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x8, f32x16};
 
@@ -15,8 +15,8 @@ pub(super) const CLUSTERS: usize = SUPER_CLUSTER / CLUSTER;
 /// Entries whose bounds are tested at a time.
 const TESTED: usize = 16;
 
-/// Columns of the bounds of an entry.
-const COLUMNS: usize = 7;
+/// Values of the bounds of an entry.
+const COLUMNS: usize = 8;
 
 /// Values of the bounds of a block of entries.
 const BLOCK: usize = COLUMNS * TESTED;
@@ -24,17 +24,11 @@ const BLOCK: usize = COLUMNS * TESTED;
 /// Entries that have a bit in a word.
 const WORD: usize = u64::BITS as usize;
 
-/// Reactions that have vectors of their own, at most.
-const MANY: usize = 5;
-
 /// Above the relative error of the distance of two boxes, of coordinates up to 1.
 const MARGIN: f32 = 2e-6;
 
-/// Entries that are in the super-cluster's frame at a time, at most: they stay in the second cache.
+/// Entries that are looked at together, at most: what rows need of them stays in the second cache.
 pub(super) const SEGMENT: usize = 4 * WORD;
-
-/// Values of an entry's geometry: offsets and squared radii of eight particles.
-pub(super) const GEOMETRIES: usize = GEOMETRY * CLUSTER;
 
 /// The clusters that a super-cluster's list names, a segment of them at a time.
 pub(super) struct Near {
@@ -42,8 +36,10 @@ pub(super) struct Near {
     listed: Vec<Entry>,
     /// Those of the segment.
     pub entries: Vec<Entry>,
+    /// What brings each into the super-cluster's frame.
+    pub shifts: Vec<[f64; 3]>,
     /// Words of bits, one per entry.
-    pub words: usize,
+    words: usize,
     /// Per word its entries whose pairs' nearest images must be looked for.
     pub ambiguous: Vec<u64>,
     /// Whether there are such.
@@ -52,29 +48,21 @@ pub(super) struct Near {
     itself: [usize; CLUSTERS],
     /// Per member of the super-cluster and word its entries.
     members: Vec<u64>,
-    /// Bounds of the entries in the super-cluster's frame, `[block][column][16]`; of those that are missing in the last
-    /// block, [`Bounds::NOTHING`].
+    /// Bounds of the entries in the super-cluster's frame, `[block][16][column]` first, then `[block][column][16]`; of those
+    /// that are missing in the last block, [`Bounds::NOTHING`].
     bounds: Aligned<f32>,
     /// The super-cluster's own rows in the unit of the bounds.
     rows: [[f32; SUPER_CLUSTER]; 3],
     /// What distances of bounds may be wrong by.
     margin: f32,
-}
-
-/// Values of each reaction in the record of an entry: a vector as the rows give it. Where these would be too many for the
-/// nearest cache, the rows are joined.
-pub(super) const fn reaction_of<T: Scalar, S: Simd>(reactions: usize) -> usize {
-    if reactions > MANY { CLUSTER } else { T::Lanes::<S>::ROWS * CLUSTER }
-}
-
-/// Values in the record of an entry with so many reactions.
-pub(super) const fn record_of<T: Scalar, S: Simd>(reactions: usize) -> usize {
-    GEOMETRIES + reactions * reaction_of::<T, S>(reactions)
+    /// Per vector of rows and word the entries that these have to meet: those listed, as far as their bounds come within
+    /// reach.
+    met: Vec<u64>,
 }
 
 /// The bounds of some rows.
 #[derive(Clone, Copy)]
-pub(super) struct RowBounds<S: Simd> {
+struct RowBounds<S: Simd> {
     lower: [f32x16<S>; 3],
     upper: [f32x16<S>; 3],
     reach: f32x16<S>,
@@ -85,6 +73,7 @@ impl Near {
         Near {
             listed: Vec::new(),
             entries: Vec::new(),
+            shifts: Vec::new(),
             words: 0,
             ambiguous: Vec::new(),
             images: false,
@@ -93,6 +82,7 @@ impl Near {
             bounds: Aligned::new(0),
             rows: [[0.0; SUPER_CLUSTER]; 3],
             margin: 0.0,
+            met: Vec::new(),
         }
     }
 
@@ -103,48 +93,36 @@ impl Near {
         self.listed.len().div_ceil(SEGMENT).max(1)
     }
 
-    /// Bring the clusters of a segment into the super-cluster's frame.
-    ///
-    /// `records` has per entry x, y, z of eight particles from the super-cluster's centre and their squared radii; then, on
-    /// half lists, per sum a vector of what these particles are given, nothing yet. They are in one array, so that
-    /// no offset is read at an address that looks like that of a reaction just written.
-    pub fn bring<T: Scalar, S: Simd>(
+    /// Find where the clusters of a segment are in the super-cluster's frame, of a list that may be symmetric.
+    pub fn place<T: Scalar, S: Simd>(
         &mut self,
         simd: S,
         packed: &Packed<T>,
         super_cluster: usize,
         segment: usize,
-        reactions: Option<&[Sum]>,
-        records: &mut Aligned<T>,
+        symmetric: bool,
     ) {
         // a function that no law is part of, so that it is compiled once for all
         simd.vectorize(
             #[inline(always)]
-            || self.bring_in(simd, packed, super_cluster, segment, reactions, records),
+            || self.place_in(simd, packed, super_cluster, segment, symmetric),
         );
     }
 
     #[inline(always)]
-    fn bring_in<T: Scalar, S: Simd>(
+    fn place_in<T: Scalar, S: Simd>(
         &mut self,
         simd: S,
         packed: &Packed<T>,
         super_cluster: usize,
         segment: usize,
-        reactions: Option<&[Sum]>,
-        records: &mut Aligned<T>,
+        symmetric: bool,
     ) {
         let begin = segment * SEGMENT;
         let end = self.listed.len().min(begin + SEGMENT);
         self.entries.clear();
         self.entries.extend_from_slice(&self.listed[begin..end]);
-        let symmetric = reactions.is_some();
-        let reactions = reactions.unwrap_or_default();
-        let lanes = reaction_of::<T, S>(reactions.len());
-        let width = record_of::<T, S>(reactions.len());
         self.make_room();
-        records.resize(self.entries.len() * width);
-        let records: &mut [T] = records;
         let scale = 1.0 / packed.unit;
         let frame = packed.frame(super_cluster, symmetric);
         let mut extent = f32x8::splat(simd, 0.0);
@@ -165,17 +143,7 @@ impl Near {
                 if other == super_cluster {
                     self.itself[cluster % CLUSTERS] = number;
                 }
-                let own = &packed.block(cluster)[..GEOMETRIES];
-                let record = &mut records[number * width..][..width];
-                for d in 0..3 {
-                    let column = d * CLUSTER..(d + 1) * CLUSTER;
-                    T::Lanes::<S>::shift(simd, &own[column.clone()], shift.by[d], &mut record[column]);
-                }
-                record[3 * CLUSTER..GEOMETRIES].copy_from_slice(&own[3 * CLUSTER..]);
-                for (c, sum) in reactions.iter().enumerate() {
-                    let reaction = &mut record[GEOMETRIES + c * lanes..][..lanes];
-                    T::Lanes::<S>::fill(simd, sum.reduction.identity(), reaction);
-                }
+                self.shifts.push(shift.by);
                 let values = packed.bounds(cluster).values;
                 let mut bounds = f32x8::simd_from(simd, values) + by;
                 if shift.ambiguous {
@@ -185,13 +153,13 @@ impl Near {
                     // with the shift, from where they were
                     extent = extent.max(bounds.max(-bounds) + by.max(-by));
                 }
-                let block = &mut self.bounds[number / TESTED * BLOCK..][..BLOCK];
-                let bounds = bounds.as_slice();
-                for c in 0..COLUMNS {
-                    block[c * TESTED + number % TESTED] = bounds[c];
-                }
+                bounds.store_slice(&mut self.bounds[number * COLUMNS..][..COLUMNS]);
                 number += 1;
             }
+        }
+        self.bounds[number * COLUMNS..].as_chunks_mut().0.fill(Bounds::NOTHING.values);
+        for block in self.bounds.chunks_exact_mut(BLOCK) {
+            by_columns(simd, block);
         }
         let half = frame.extent().map(|extent| (extent * scale) as f32);
         let farthest = extent.as_slice().iter().chain(&half).fold(0.0f32, |a, &b| a.max(b));
@@ -205,6 +173,23 @@ impl Near {
         }
         self.images = self.ambiguous.iter().any(|&word| word != 0);
         self.spread_masks();
+        // all at once: rows that go through their entries do not wait for tests of bounds
+        let vectors = SUPER_CLUSTER / T::Lanes::<S>::ROWS;
+        self.met.clear();
+        self.met.resize(vectors * self.words, 0);
+        for vector in 0..vectors {
+            let member = vector * T::Lanes::<S>::ROWS / CLUSTER;
+            let cluster = super_cluster * CLUSTERS + member;
+            let rows = self.rows::<T, S>(simd, packed, cluster, vector * T::Lanes::<S>::ROWS);
+            for word in 0..self.words {
+                let near = match packed.cutoff {
+                    Cutoff::Own if !symmetric => self.near::<S, false>(simd, &rows, word),
+                    Cutoff::Common => self.near::<S, false>(simd, &rows, word),
+                    Cutoff::Own | Cutoff::Either => self.near::<S, true>(simd, &rows, word),
+                };
+                self.met[vector * self.words + word] = near & self.members[member * self.words + word];
+            }
+        }
     }
 
     /// Arrays as long as the list of entries.
@@ -214,12 +199,8 @@ impl Near {
         self.itself = [usize::MAX; CLUSTERS];
         self.ambiguous.clear();
         self.ambiguous.resize(self.words, 0);
+        self.shifts.clear();
         self.bounds.resize(count.div_ceil(TESTED) * BLOCK);
-        if let Some(last) = self.bounds.chunks_exact_mut(BLOCK).last() {
-            for (column, value) in last.chunks_exact_mut(TESTED).zip(Bounds::NOTHING.values) {
-                column.fill(value);
-            }
-        }
     }
 
     /// From a mask of members per entry to masks of entries per member.
@@ -237,41 +218,32 @@ impl Near {
         }
     }
 
-    /// The bounds of some rows of the super-cluster, from its `first` on, in its own frame.
+    /// The bounds of a vector of rows of the super-cluster, from its row `first` on, in its own frame.
     #[inline(always)]
-    pub fn rows<T: Scalar, S: Simd>(
+    fn rows<T: Scalar, S: Simd>(
         &self,
         simd: S,
         packed: &Packed<T>,
         cluster: usize,
         first: usize,
     ) -> RowBounds<S> {
-        let row = cluster % CLUSTERS * CLUSTER + first;
         let nothing = f32x16::splat(simd, 0.0);
         let reach = f32x16::splat(simd, packed.cluster_reach(cluster));
         let mut bounds = RowBounds { lower: [nothing; 3], upper: [nothing; 3], reach };
         for d in 0..3 {
-            let (a, b) = (self.rows[d][row], self.rows[d][row + T::Lanes::<S>::ROWS - 1]);
+            let (a, b) = (self.rows[d][first], self.rows[d][first + T::Lanes::<S>::ROWS - 1]);
             bounds.lower[d] = f32x16::splat(simd, if a < b { a } else { b });
             bounds.upper[d] = f32x16::splat(simd, if a < b { b } else { a });
         }
         bounds
     }
 
-    /// The entries of a word that rows of a member have to meet: those listed, as far as their bounds come within reach.
+    /// The entries of a word whose bounds come within reach of rows, or, with `BOTH`, these within theirs.
     #[inline(always)]
-    pub fn met<S: Simd, const BOTH: bool>(
-        &self,
-        simd: S,
-        rows: &RowBounds<S>,
-        member: usize,
-        word: usize,
-        cutoff: Cutoff,
-    ) -> u64 {
+    fn near<S: Simd, const BOTH: bool>(&self, simd: S, rows: &RowBounds<S>, word: usize) -> u64 {
         let mut near = 0;
         let bounds = &self.bounds[word * (WORD / TESTED) * BLOCK..];
-        for k in 0..(bounds.len() / BLOCK).min(WORD / TESTED) {
-            let block = &bounds[k * BLOCK..][..BLOCK];
+        for (k, block) in bounds.as_chunks::<BLOCK>().0.iter().take(WORD / TESTED).enumerate() {
             let mut square = f32x16::splat(simd, 0.0);
             for d in 0..3 {
                 let lower = column(simd, block, Bounds::LOWER + d);
@@ -279,15 +251,27 @@ impl Near {
                 let gap = (lower - rows.upper[d]).max(rows.lower[d] - upper).max(0.0);
                 square = gap.mul_add(gap, square);
             }
-            let reach = match cutoff {
-                Cutoff::Common => rows.reach,
-                Cutoff::Own if !BOTH => rows.reach,
-                Cutoff::Own | Cutoff::Either => rows.reach.max(column(simd, block, Bounds::REACH)),
-            };
-            let reach = reach + self.margin;
+            let mut reach = rows.reach;
+            if BOTH {
+                reach = reach.max(column(simd, block, Bounds::REACH));
+            }
+            reach += self.margin;
             near |= (!square.simd_gt(reach * reach)).to_bitmask() << (TESTED * k);
         }
-        near & self.members[member * self.words + word]
+        near
+    }
+
+    /// Per word the entries that rows of a cluster have to meet, as many rows as a vector has, from the row `first` on.
+    #[inline(always)]
+    pub fn met<T: Scalar, S: Simd>(&self, cluster: usize, first: usize) -> &[u64] {
+        let vector = (cluster % CLUSTERS * CLUSTER + first) / T::Lanes::<S>::ROWS;
+        &self.met[vector * self.words..][..self.words]
+    }
+
+    /// The number of a cluster's own entry, if there is one.
+    #[inline(always)]
+    pub fn itself(&self, cluster: usize) -> Option<usize> {
+        Some(self.itself[cluster % CLUSTERS]).filter(|own| *own != usize::MAX)
     }
 
     /// The entries of a word that need more than the usual: the cluster itself, and those that are ambiguous.
@@ -310,9 +294,33 @@ fn bounds_shift<S: Simd>(simd: S, shift: &Shift, scale: f64) -> f32x8<S> {
     f32x8::simd_from(simd, by)
 }
 
+/// From sixteen entries of eight columns to eight columns of sixteen entries.
+#[inline(always)]
+fn by_columns<S: Simd>(simd: S, block: &mut [f32]) {
+    let two = |k: usize| f32x16::from_slice(simd, &block[k * TESTED..][..TESTED]);
+    // each time, every second column goes to the front
+    let split = |v: [f32x16<S>; 8]| {
+        [
+            v[0].unzip_low(v[1]),
+            v[2].unzip_low(v[3]),
+            v[4].unzip_low(v[5]),
+            v[6].unzip_low(v[7]),
+            v[0].unzip_high(v[1]),
+            v[2].unzip_high(v[3]),
+            v[4].unzip_high(v[5]),
+            v[6].unzip_high(v[7]),
+        ]
+    };
+    let rows = [two(0), two(1), two(2), two(3), two(4), two(5), two(6), two(7)];
+    let columns = split(split(split(rows)));
+    for (column, values) in columns.into_iter().enumerate() {
+        values.store_slice(&mut block[column * TESTED..][..TESTED]);
+    }
+}
+
 /// One column of a block of bounds.
 #[inline(always)]
-fn column<S: Simd>(simd: S, block: &[f32], column: usize) -> f32x16<S> {
+fn column<S: Simd>(simd: S, block: &[f32; BLOCK], column: usize) -> f32x16<S> {
     f32x16::from_slice(simd, &block[column * TESTED..][..TESTED])
 }
 
