@@ -96,6 +96,13 @@ fn lists_are_the_sum_of_their_parts() {
         chosen.map(|row| number(row, "bytes")).sum()
     };
     assert!(of("half") < 0.8 * of("full"), "{} {}", of("half"), of("full"));
+    let uniform = ["neighbors", "--particles", "3000", "--distribution", "uniform", "--neighbors", "80"];
+    let first = |found: Value| rows(&found)[0].clone();
+    let [near, far] = ["1", "1.25"].map(|reach| first(alone(&[&uniform[..], &["--reach", reach]].concat())));
+    // the same list, and pairs in a ball of half the volume
+    assert_eq!((&near["bytes"], &near["neighbors"]), (&far["bytes"], &far["neighbors"]));
+    let ratio = number(&far, "useful_fraction") / number(&near, "useful_fraction");
+    assert!((0.5..1.0).contains(&ratio), "{ratio}");
 }
 
 #[test]
@@ -200,6 +207,10 @@ fn the_phases_of_a_step_add_up() {
         let rate = number(&found, "updates_per_second");
         assert!((rate * number(total, "core_microseconds_per_update") * 1e-6 - 1.0).abs() < 1e-6, "{found}");
         assert!(number(&found, "peak_memory_per_particle_in_bytes") > 100.0, "{found}");
+        // one thread works less than it is there, but for the clocks' grains
+        let worked = number(&found, "processor_microseconds_per_update");
+        let all = number(total, "core_microseconds_per_update");
+        assert!(worked > 0.02 * all && worked < 1.2 * all, "{found}");
         assert_eq!(found["skins"].is_string(), case == "liquid", "{found}");
     }
 }
@@ -311,6 +322,7 @@ fn tables_are_for_people_and_bad_options_are_refused() {
     for arguments in [
         &["neighbors", "--neighbors", "0"][..],
         &["neighbors", "--distribution", "cube"],
+        &["neighbors", "--reach", "0.9"],
         &["gravity", "--opening-angle", "7"],
         &["domain", "--drift", "-1"],
         &["size", "--memory", "0"],

@@ -28,8 +28,8 @@ pub struct Options {
     /// How the particles lie, with commas between
     #[arg(long, value_enum, value_delimiter = ',', default_value = "uniform,lattice,plummer")]
     distribution: Vec<Distribution>,
-    /// Mean numbers of neighbors in range, with commas between
-    #[arg(long, value_delimiter = ',', default_value = "25,100,400", value_parser = neighbor_count)]
+    /// Mean numbers of neighbors that the list is for, with commas between
+    #[arg(long, value_delimiter = ',', default_value = "25,100,200,400", value_parser = neighbor_count)]
     neighbors: Vec<f64>,
     /// Whether pairs appear once or from both sides, with commas between
     #[arg(long, value_enum, value_delimiter = ',', default_value = "half,full")]
@@ -37,6 +37,16 @@ pub struct Options {
     /// How lists are coded, with commas between
     #[arg(long, value_enum, value_delimiter = ',', default_value = "nibble,band,plain,rows")]
     coding: Vec<Coding>,
+    /// How far the list reaches, over the distance within which the law acts
+    #[arg(long, default_value_t = 1.0, value_parser = reach)]
+    reach: f64,
+}
+
+fn reach(text: &str) -> std::result::Result<f64, String> {
+    match text.parse() {
+        Ok(reach) if (1.0..=4.0).contains(&reach) => Ok(reach),
+        _ => Err("a list reaches between 1 and 4 times as far as its law".into()),
+    }
 }
 
 /// A number of neighbors of an option.
@@ -125,17 +135,20 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
             let mut sample = Sample::new(distribution, options.particles, neighbors, comm)?;
             sample.sync()?;
             let radius = Sample::radii(&sample.particles);
-            let lists = Lists { bx: sample.domain.bx, radius: &radius, repeats: common.repeats(5) };
+            let cutoff: Vec<f64> = radius.iter().map(|radius| radius / options.reach).collect();
+            let lists =
+                Lists { bx: sample.domain.bx, radius: &radius, cutoff: &cutoff, repeats: common.repeats(5) };
             let request = lists.request(&sample.particles, Sides::Full, neighbors::Coding::Nibble);
             let full = ClusterList::build(&request)?;
-            let pairs = InRange::count(&lists.bx, &sample.particles, &radius, &full);
+            let count = |radius| InRange::count(&lists.bx, &sample.particles, radius, &full);
+            let (listed, pairs) = (count(&radius), count(&cutoff));
             drop(full);
             for &sides in &options.list {
                 for &coding in &options.coding {
                     let found = lists.measure(&mut sample.particles, distribution, sides, coding)?;
                     let count = sample.particles.owned().len() as f64;
                     let mut row =
-                        vec![Cell::text(distribution.name()), Cell::Number(pairs.own as f64 / count, 1)];
+                        vec![Cell::text(distribution.name()), Cell::Number(listed.own as f64 / count, 1)];
                     row.extend([Cell::text(sides.name()), Cell::text(coding.name())]);
                     row.extend(found.cells(count, pairs.useful(found.swept.cutoff, sides)));
                     table.push(row);
@@ -144,9 +157,11 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
         }
     }
     let mut findings = Findings::from(table);
-    findings
-        .remarks
-        .extend([("particles", Cell::count(options.particles)), ("repeats", Cell::count(common.repeats(5)))]);
+    findings.remarks.extend([
+        ("particles", Cell::count(options.particles)),
+        ("reach", Cell::Number(options.reach, 3)),
+        ("repeats", Cell::count(common.repeats(5))),
+    ]);
     Ok(findings)
 }
 
@@ -154,6 +169,7 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
 struct Lists<'a> {
     bx: SimulationBox,
     radius: &'a [f64],
+    cutoff: &'a [f64],
     repeats: usize,
 }
 
@@ -208,7 +224,7 @@ impl Lists<'_> {
                 self.sweep(&number_density::Law { kernel }, &list, particles)
             }
             Distribution::Uniform | Distribution::Lattice => {
-                let law = lennard_jones::Law::truncated(1.0, 0.1 * self.radius[0]);
+                let law = lennard_jones::Law::truncated(1.0, 0.1 * self.cutoff[0]);
                 self.sweep(&Forces(law), &list, particles)
             }
         };
@@ -218,7 +234,7 @@ impl Lists<'_> {
     /// Sweep the list with a law.
     fn sweep<L: PairLaw>(&self, law: &L, list: &NeighborList, particles: &mut Particles) -> Swept {
         particles.add(L::OUTPUTS);
-        let pass = Pass { bx: &self.bx, radius: self.radius, precision: Precision::Mixed, active: None };
+        let pass = Pass { bx: &self.bx, radius: self.cutoff, precision: Precision::Mixed, active: None };
         let (seconds, statistics) = median(self.repeats, || sweep(law, &pass, list, particles));
         Swept { law: L::NAME.replace('_', " "), cutoff: L::CUTOFF, seconds, statistics }
     }

@@ -14,6 +14,7 @@ use std::time::Instant;
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     after_help = "Microseconds are those of a core per update, as in bench step: of whole steps, and of their parts.\n\
+    Those that processors worked, waiting for other programs left out, stand beside.\n\
     Each size has at least as many steps as --repeats says, and goes on for a second. A size is not\n\
     begun where it would pass the memory that is allowed, by the estimate of hilbrium check, raised where\n\
     the size before took more than its own; nor where it would pass the time, in proportion to the size\n\
@@ -51,6 +52,7 @@ const COLUMNS: &[Column] = &[
     ("particles", "particles"),
     ("steps", "steps"),
     ("us per update", "core_microseconds_per_update"),
+    ("processor", "processor_microseconds_per_update"),
     ("domain", "domain"),
     ("lists", "lists"),
     ("pairs", "pairs"),
@@ -159,6 +161,7 @@ fn size(case: Case, plan: Plan, common: &Common, comm: &Communicator) -> Result<
         Cell::count(steps.particles),
         Cell::count(steps.count),
         cost(steps.phases.total.mean),
+        Cell::Number(steps.processor_microseconds(), 3),
     ];
     row.extend(parts.map(cost));
     row.extend([

@@ -1,7 +1,7 @@
 //! `bench step`: whole steps, by phase, over all ranks.
 
 use super::case::{Case, simulation};
-use super::{Cell, Column, Common, Findings, Table};
+use super::{Cell, Column, Common, Findings, Table, machine};
 use crate::clock::{Clock, PhaseTable};
 use crate::comm::Communicator;
 use crate::step::Simulation;
@@ -60,6 +60,7 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
         ("steps", Cell::count(steps.count)),
         ("updates_per_second", Cell::Number(steps.phases.rate(), 0)),
         ("updates_per_second_and_core", Cell::Number(steps.phases.rate_per_core(), 0)),
+        ("processor_microseconds_per_update", Cell::Number(steps.processor_microseconds(), 3)),
         ("lists_built", Cell::count(steps.builds)),
         ("peak_memory_per_particle_in_bytes", Cell::Number(steps.bytes as f64 / steps.particles as f64, 0)),
     ]);
@@ -81,6 +82,8 @@ pub(super) struct Steps {
     pub bytes: u64,
     /// Wall seconds from the first to the last step, of the slowest rank.
     pub seconds: f64,
+    /// Seconds that processors worked for all ranks.
+    pub processor_seconds: f64,
     /// What skins were chosen, if a deck left them open.
     pub skins: Option<String>,
 }
@@ -96,6 +99,7 @@ impl Steps {
         let skins = crate::run::lists::tune(simulation)?;
         simulation.clock = Clock::new();
         let (start, built) = (Instant::now(), simulation.neighborhood.builds());
+        let worked = machine::processor_seconds();
         let (mut updates, mut count) = (0, 0);
         loop {
             simulation.advance(simulation.next_step)?;
@@ -107,14 +111,31 @@ impl Steps {
                 if elapsed[0] >= seconds {
                     let comm = &simulation.domain.comm;
                     let phases = simulation.clock.phases(comm, updates, rayon::current_num_threads());
+                    let mut processor = [machine::processor_seconds() - worked];
+                    comm.all_sum(&mut processor);
                     let mut sums = [memory::peak(), simulation.particles.owned().len() as u64];
                     comm.all_sum(&mut sums);
                     let [bytes, particles] = [sums[0], sums[1].max(1)];
                     let builds = simulation.neighborhood.builds() - built;
-                    return Ok(Steps { phases, count, particles, builds, bytes, seconds: elapsed[0], skins });
+                    let [seconds, processor_seconds] = [elapsed[0], processor[0]];
+                    return Ok(Steps {
+                        phases,
+                        count,
+                        particles,
+                        builds,
+                        bytes,
+                        seconds,
+                        processor_seconds,
+                        skins,
+                    });
                 }
             }
         }
+    }
+
+    /// Microseconds that processors worked per update: the less other programs disturb, the nearer to those of cores.
+    pub fn processor_microseconds(&self) -> f64 {
+        self.processor_seconds * 1e6 / self.phases.updates.max(1) as f64
     }
 
     /// Microseconds of a core per update, of mean seconds of a rank.
