@@ -225,6 +225,8 @@ fn sizes_stop_at_the_budget() {
         let parts = ["domain", "lists", "pairs", "gravity", "other"].map(|part| number(row, part));
         let sum: f64 = parts.iter().sum();
         assert!((sum / number(row, "core_microseconds_per_update") - 1.0).abs() < 1e-9, "{row}");
+        // seven passes over pairs, gravity, and one to move
+        assert!(number(row, "other") < 0.5 * number(row, "pairs").min(number(row, "gravity")), "{row}");
     }
     assert!(found["evrard_stopped"].is_null());
     let small =

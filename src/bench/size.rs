@@ -63,13 +63,37 @@ const COLUMNS: &[Column] = &[
     ("s with start", "seconds"),
 ];
 
-/// The parts of a step that are shown, and their phases; other phases are the rest.
-const PARTS: [&[&str]; 4] = [
-    &["domain"],
-    &["neighbors"],
-    &["smoothing lengths", "density", "gradient matrix", "viscosity", "momentum and energy", "pair forces"],
-    &["gravity"],
-];
+/// The parts of a step, in the order of their columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Domain,
+    Lists,
+    Pairs,
+    Gravity,
+    Other,
+}
+
+const PARTS: [Part; 5] = [Part::Domain, Part::Lists, Part::Pairs, Part::Gravity, Part::Other];
+
+impl Part {
+    /// The part that a phase belongs to; a gas has many passes over pairs.
+    fn of(phase: &str) -> Self {
+        match phase {
+            "domain" => Part::Domain,
+            "neighbors" => Part::Lists,
+            "gravity" => Part::Gravity,
+            "kick" | "drift" | "output" | "measurements" => Part::Other,
+            _ => Part::Pairs,
+        }
+    }
+
+    /// Its mean seconds.
+    fn seconds(self, phases: &PhaseTable) -> f64 {
+        let own = phases.rows.iter().filter(|phase| Part::of(&phase.name) == self);
+        // the sum of none is 0, not -0
+        own.fold(0.0, |sum, phase| sum + phase.mean)
+    }
+}
 
 /// What one size took in all.
 #[derive(Clone, Copy, Debug)]
@@ -155,7 +179,6 @@ fn size(case: Case, plan: Plan, common: &Common, comm: &Communicator) -> Result<
     let mut seconds = [start.elapsed().as_secs_f64()];
     comm.all_max(&mut seconds);
     let cost = |seconds: f64| Cell::Number(steps.microseconds(seconds), 3);
-    let parts = PARTS.map(|names| part(&steps.phases, names));
     let mut row = vec![
         Cell::text(case.name()),
         Cell::count(steps.particles),
@@ -163,9 +186,8 @@ fn size(case: Case, plan: Plan, common: &Common, comm: &Communicator) -> Result<
         cost(steps.phases.total.mean),
         Cell::Number(steps.processor_microseconds(), 3),
     ];
-    row.extend(parts.map(cost));
+    row.extend(PARTS.map(|part| cost(part.seconds(&steps.phases))));
     row.extend([
-        cost((steps.phases.total.mean - parts.iter().sum::<f64>()).max(0.0)),
         Cell::Number(steps.phases.rate(), 0),
         Cell::Number(steps.bytes as f64 / steps.particles as f64, 0),
         Cell::Number(seconds[0], 1),
@@ -174,13 +196,6 @@ fn size(case: Case, plan: Plan, common: &Common, comm: &Communicator) -> Result<
     let filled = steps.seconds * (1.0 - (common.repeats(3) as f64 / steps.count as f64).min(1.0));
     let (particles, bytes) = (steps.particles as f64, steps.bytes as f64);
     Ok((row, Taken { particles, bytes, estimate: bytes, seconds: seconds[0] - filled }))
-}
-
-/// Mean seconds of some phases.
-fn part(phases: &PhaseTable, names: &[&str]) -> f64 {
-    let chosen = phases.rows.iter().filter(|phase| names.contains(&phase.name.as_str()));
-    // the sum of none is 0, not -0
-    chosen.fold(0.0, |sum, phase| sum + phase.mean)
 }
 
 /// Bytes that programs can have without others being put aside; without limit where the system does not tell.
@@ -194,6 +209,15 @@ fn available_memory() -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_pass_is_one_over_pairs() {
+        for pass in ["smoothing lengths", "density", "gradients", "viscosity", "pair forces"] {
+            assert_eq!(Part::of(pass), Part::Pairs);
+        }
+        let others = ["domain", "neighbors", "gravity", "kick", "drift"].map(Part::of);
+        assert_eq!(others, [Part::Domain, Part::Lists, Part::Gravity, Part::Other, Part::Other]);
+    }
 
     #[test]
     fn sizes_beyond_the_budget_are_refused() {
