@@ -7,6 +7,7 @@
 // Laws name the crate by its name, so that they can also be written outside of it.
 extern crate self as hilbrium;
 
+pub mod allocator;
 pub mod bench;
 pub mod clock;
 pub mod comm;

@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 /// What a column is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -128,6 +130,21 @@ impl Field {
     }
 }
 
+/// Values that are written by one thread.
+const TASK: usize = 16 * 1024;
+
+/// So many zeros, or what else is the default, written by all threads.
+pub(crate) fn zeros<T: Copy + Default + Send + Sync>(count: usize) -> Vec<T> {
+    const ROW: usize = 64;
+    if count <= TASK {
+        return vec![T::default(); count];
+    }
+    let rows = (0..count.div_ceil(ROW)).into_par_iter().with_min_len(TASK / ROW);
+    let mut zeros = rows.map(|_| [T::default(); ROW]).collect::<Vec<_>>().into_flattened();
+    zeros.truncate(count);
+    zeros
+}
+
 /// The particles of a rank: owned ones and halos, as columns of equal length.
 #[derive(Clone, Debug, Default)]
 pub struct Particles {
@@ -233,22 +250,35 @@ impl Particles {
             if let Err(place) = self.fields.binary_search(&field) {
                 self.fields.insert(place, field);
                 for c in 0..field.components() {
-                    self.columns[field.first_column() + c] = vec![0.0; self.len()];
+                    self.columns[field.first_column() + c] = zeros(self.len());
                 }
             }
         }
     }
 
+    /// Take a field from the particles and return its columns, one a component, if it is there.
+    pub fn take(&mut self, field: Field) -> Option<Vec<Vec<f64>>> {
+        let place = self.fields.binary_search(&field).ok()?;
+        self.fields.remove(place);
+        let columns = &mut self.columns[field.first_column()..][..field.components()];
+        Some(columns.iter_mut().map(std::mem::take).collect())
+    }
+
+    /// Give the particles a field with these columns, one a component, in the place of those that it may have.
+    pub fn put(&mut self, field: Field, columns: Vec<Vec<f64>>) {
+        let whole = columns.iter().all(|column| column.len() == self.len());
+        assert!(whole && columns.len() == field.components(), "no columns of {}", field.name());
+        if let Err(place) = self.fields.binary_search(&field) {
+            self.fields.insert(place, field);
+        }
+        for (c, column) in columns.into_iter().enumerate() {
+            self.columns[field.first_column() + c] = column;
+        }
+    }
+
     /// Take fields from the particles, where they are there, and their memory with them.
     pub fn remove(&mut self, fields: &[Field]) {
-        for &field in fields {
-            if let Ok(place) = self.fields.binary_search(&field) {
-                self.fields.remove(place);
-                for c in 0..field.components() {
-                    self.columns[field.first_column() + c] = Vec::new();
-                }
-            }
-        }
+        fields.iter().for_each(|&field| drop(self.take(field)));
     }
 
     /// Make the columns of a field those of another with as many components, which loses its own; the first field is
@@ -272,7 +302,14 @@ impl Particles {
     /// Set all rows of a field, where it is there.
     pub fn fill(&mut self, field: Field, value: f64) {
         if self.has(field) {
-            (0..field.components()).for_each(|c| self.component_mut(field, c).fill(value));
+            for c in 0..field.components() {
+                let column = self.component_mut(field, c);
+                match column.len() {
+                    // not worth waking a thread
+                    0..=TASK => column.fill(value),
+                    _ => column.par_chunks_mut(TASK).for_each(|rows| rows.fill(value)),
+                }
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! The step, written once: a list of verbs, each timed.
 
+use crate::allocator;
 use crate::clock::Clock;
 use crate::comm::Communicator;
 use crate::deck::plan::{self, Plan, TimeStepPlan};
@@ -15,6 +16,7 @@ use crate::particles::{Field, Particles, Role};
 use crate::space::SimulationBox;
 use crate::sph::{Hydrodynamics, Searches, Stage};
 use crate::{Error, Result};
+use rayon::prelude::*;
 
 mod minimize;
 mod predicted;
@@ -163,6 +165,7 @@ impl Simulation {
         if let Some(gravity) = &self.gravity {
             finite = false;
             far::gravity(gravity, &self.domain.comm, &self.domain, &mut self.particles, self.precision)?;
+            allocator::give_back(self.particles.bytes());
             self.clock.lap("gravity");
         }
         Ok(finite)
@@ -316,12 +319,16 @@ impl Simulation {
 
 /// The first value that is not finite.
 fn first_not_finite(values: &[f64]) -> Option<usize> {
-    const BLOCK: usize = 1024;
+    const BLOCK: usize = 8 * 1024;
     let spoiled = |block: &&[f64]| {
         // without an early end, so that lanes can look side by side
         block.iter().fold(false, |spoiled, value| spoiled | !value.is_finite())
     };
-    let block = values.chunks(BLOCK).position(|block| spoiled(&block))?;
+    let block = match values.len() {
+        // not worth waking a thread
+        0..=BLOCK => Some(0).filter(|_| spoiled(&values)),
+        _ => values.par_chunks(BLOCK).position_first(|block| spoiled(&block)),
+    }?;
     let row = values[block * BLOCK..].iter().position(|value| !value.is_finite())?;
     Some(block * BLOCK + row)
 }

@@ -84,6 +84,20 @@ fn an_opened_tree_agrees_within_its_own_error() {
 }
 
 #[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    for precision in ["mixed", "double"] {
+        let mut deck = evrard("volume-elements", precision, 0.5);
+        // more than two pieces of what threads share
+        deck = deck.replace("particles = 2500", "particles = 5000");
+        let plan = plan(&deck);
+        let serial = evolved(&plan, 1, 1, 3, STATE);
+        for threads in [2, 3] {
+            assert!(serial == evolved(&plan, 1, threads, 3, STATE), "{threads} threads, {precision}");
+        }
+    }
+}
+
+#[test]
 fn the_same_ranks_and_threads_give_the_same_bits() {
     for precision in ["mixed", "double"] {
         let plan = plan(&evrard("volume-elements", precision, 0.5));

@@ -5,7 +5,7 @@
 
 use hilbrium::neighbors::{CLUSTER, ClusterList, Coding, Entry, NeighborList, ParticleList, SUPER_CLUSTER};
 use hilbrium::pair::language::*;
-use hilbrium::pair::{Instructions, PairLaw, Pass, Precision, naive, sweep_with};
+use hilbrium::pair::{Instructions, PairLaw, Pass, Precision, naive, sweep, sweep_spending, sweep_with};
 use hilbrium::particles::{Field, Particles};
 use hilbrium::space::{Boundary, SimulationBox, Vec3d};
 use rand::{RngExt, SeedableRng};
@@ -309,6 +309,35 @@ fn inactive_rows_keep_their_outputs() {
                 );
             } else {
                 assert_eq!(value, -7.0, "{name} row {row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn spent_inputs_are_gone_and_change_no_bit() {
+    let bx = &boxes()[1];
+    let (particles, radius) = scene(4, bx);
+    let active: Vec<bool> = (0..particles.len()).map(|row| row % 5 != 0).collect();
+    let law = probe_either::Law { strength: 0.3 };
+    for (name, list) in lists(&particles) {
+        for (precision, active) in [(Precision::Mixed, None), (Precision::Double, Some(&active[..]))] {
+            let pass = Pass { bx, radius: &radius, precision, active };
+            let (mut kept, mut spent) = (particles.clone(), particles.clone());
+            let statistics = sweep(&law, &pass, &list, &mut kept);
+            // a field that is written and not there is made
+            spent.remove(&[Field::Potential]);
+            let fields = [Field::Velocity, Field::Mass, Field::Charge];
+            assert_eq!(sweep_spending(&law, &pass, &list, &mut spent, &fields), statistics);
+            assert!(fields.iter().all(|&field| !spent.has(field)) && spent.has(Field::Position), "{name}");
+            for field in
+                [Field::Acceleration, Field::Potential, Field::Pressure, Field::SignalSpeed, Field::Work]
+            {
+                for c in 0..field.components() {
+                    let bits =
+                        |p: &Particles| p.component(field, c).iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+                    assert_eq!(bits(&kept), bits(&spent), "{name} {}", field.name());
+                }
             }
         }
     }

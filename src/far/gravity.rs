@@ -7,10 +7,12 @@ use super::walk::{GroupField, Units, Walk};
 use crate::comm::Communicator;
 use crate::domain::Domain;
 use crate::pair::Precision;
+use crate::pair::pieces::{PIECE, over_pieces};
 use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
 use crate::tree::Leaves;
 use crate::{Error, Result};
+use rayon::prelude::*;
 use std::ops::Range;
 use std::time::Instant;
 
@@ -111,7 +113,8 @@ pub(crate) fn solve(
     let opening = plan.opening();
     let start = Instant::now();
     let own = OwnTree::build(comm, share);
-    let mut boxes: Vec<TargetBox> = own.tree().sources.chunks(GROUP).map(TargetBox::around).collect();
+    let mut boxes: Vec<TargetBox> =
+        own.tree().sources.par_chunks(GROUP).with_min_len(16).map(TargetBox::around).collect();
     if let Criterion::RelativeError(_) = plan.criterion {
         super::rough::estimate_accelerations(own.tree(), plan.softening, &mut boxes);
     }
@@ -145,30 +148,42 @@ pub(crate) fn solve(
 
 /// Write what `solve` found to the owned rows: adds to the acceleration, sets the potential, adds to the work.
 fn store(plan: &GravityPlan, fields: &[GroupField], particles: &mut Particles) {
-    let owned = particles.owned();
+    const { assert!(PIECE.is_multiple_of(GROUP), "a group is in one piece") };
+    let first = particles.owned().start;
     let own_share = plan.kernel.central(plan.softening);
     particles.add(&[Field::Potential]);
-    for d in 0..3 {
-        let column = &mut particles.component_mut(Field::Acceleration, d)[owned.clone()];
-        for (rows, field) in column.chunks_mut(GROUP).zip(fields) {
-            for (value, gathered) in rows.iter_mut().zip(&field.gathered[d]) {
-                *value += plan.constant * gathered;
+    let fields_of = |piece: usize| &fields[(piece - first) / GROUP..];
+    let wanted = [
+        (Field::Acceleration, 0),
+        (Field::Acceleration, 1),
+        (Field::Acceleration, 2),
+        (Field::Potential, 0),
+        (Field::Mass, 0),
+    ];
+    over_pieces(particles, wanted, |piece| {
+        let [x, y, z, potential, mass] = piece.columns;
+        for (d, column) in [x, y, z].into_iter().enumerate() {
+            for (rows, field) in column.chunks_mut(GROUP).zip(fields_of(piece.first)) {
+                for (value, gathered) in rows.iter_mut().zip(&field.gathered[d]) {
+                    *value += plan.constant * gathered;
+                }
             }
         }
-    }
-    let [potential, mass] = particles.components_mut([(Field::Potential, 0), (Field::Mass, 0)]);
-    let (potential, mass) = (&mut potential[owned.clone()], &mass[owned.clone()]);
-    for ((rows, masses), field) in potential.chunks_mut(GROUP).zip(mass.chunks(GROUP)).zip(fields) {
-        for ((value, mass), gathered) in rows.iter_mut().zip(masses).zip(&field.gathered[3]) {
-            *value = -plan.constant * (gathered - mass * own_share);
+        let groups = potential.chunks_mut(GROUP).zip(mass.chunks(GROUP));
+        for ((rows, masses), field) in groups.zip(fields_of(piece.first)) {
+            for ((value, mass), gathered) in rows.iter_mut().zip(masses).zip(&field.gathered[3]) {
+                *value = -plan.constant * (gathered - mass * own_share);
+            }
         }
-    }
+    });
     if particles.has(Field::Work) {
-        let column = &mut particles.scalar_mut(Field::Work)[owned];
-        for (rows, field) in column.chunks_mut(GROUP).zip(fields) {
-            let each = work_of_each(field.points, field.nodes, rows.len());
-            rows.iter_mut().for_each(|value| *value += each);
-        }
+        over_pieces(particles, [(Field::Work, 0)], |piece| {
+            let [work] = piece.columns;
+            for (rows, field) in work.chunks_mut(GROUP).zip(fields_of(piece.first)) {
+                let each = work_of_each(field.points, field.nodes, rows.len());
+                rows.iter_mut().for_each(|value| *value += each);
+            }
+        });
     }
 }
 
@@ -183,7 +198,8 @@ pub(super) fn work_of_each(points: usize, nodes: usize, particles: usize) -> f64
 pub(super) fn owned_particles(particles: &Particles) -> Vec<[f64; 4]> {
     let [x, y, z] = particles.vector(Field::Position);
     let mass = particles.scalar(Field::Mass);
-    particles.owned().map(|row| [x[row], y[row], z[row], mass[row]]).collect()
+    let rows = particles.owned().into_par_iter().with_min_len(PIECE);
+    rows.map(|row| [x[row], y[row], z[row], mass[row]]).collect()
 }
 
 /// Gravity on particles whose keys are split among the ranks by coarse leaves: adds to the acceleration of the owned

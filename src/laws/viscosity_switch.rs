@@ -3,6 +3,7 @@
 //! The idea of Cullen & Dehnen 2010 in the form of Read & Hayfield 2012: the gradient of the velocity
 //! divergence announces a flow that will converge.
 
+use crate::pair::pieces::over_pieces;
 use crate::particles::{Field, Particles};
 
 /// The switch's constants.
@@ -71,17 +72,29 @@ impl ViscositySwitch {
     /// Update the owned rows after a step of dt. Reads smoothing length, sound speed, velocity divergence and curl, and
     /// the gradient of the divergence.
     pub fn update_all(&self, particles: &mut Particles, dt: f64) {
-        for row in particles.owned() {
-            let flow = Flow {
-                smoothing_length: particles.scalar(Field::SmoothingLength)[row],
-                sound_speed: particles.scalar(Field::SoundSpeed)[row],
-                divergence: particles.scalar(Field::VelocityDivergence)[row],
-                curl: particles.scalar(Field::VelocityCurl)[row],
-                divergence_gradient: particles.vector_at(Field::DivergenceGradient, row).norm(),
-            };
-            let alpha = &mut particles.scalar_mut(Field::Viscosity)[row];
-            *alpha = self.update(*alpha, &flow, dt);
-        }
+        let wanted = [
+            (Field::SmoothingLength, 0),
+            (Field::SoundSpeed, 0),
+            (Field::VelocityDivergence, 0),
+            (Field::VelocityCurl, 0),
+            (Field::DivergenceGradient, 0),
+            (Field::DivergenceGradient, 1),
+            (Field::DivergenceGradient, 2),
+            (Field::Viscosity, 0),
+        ];
+        over_pieces(particles, wanted, |piece| {
+            let [length, sound, divergence, curl, x, y, z, alpha] = piece.columns;
+            for (k, alpha) in alpha.iter_mut().enumerate() {
+                let flow = Flow {
+                    smoothing_length: length[k],
+                    sound_speed: sound[k],
+                    divergence: divergence[k],
+                    curl: curl[k],
+                    divergence_gradient: (x[k] * x[k] + y[k] * y[k] + z[k] * z[k]).sqrt(),
+                };
+                *alpha = self.update(*alpha, &flow, dt);
+            }
+        });
     }
 }
 

@@ -39,24 +39,44 @@ impl Estimate {
         let kept = Rows { lane: lane(plan), bytes: 16.0 }.with(&Simulation::fields(plan)).and(listed(plan));
         let mut phases = vec![kept.bytes];
         if let Some(sph) = &plan.sph {
-            use Field::*;
-            let kept = kept.with(&[KickAcceleration, KickEnergyRate, Pressure, SoundSpeed, SignalSpeed]);
-            let passes = kept.with(&[GradH, GradientMatrix]).and(8.0);
-            phases.push(match sph.formulation {
-                Formulation::Standard => passes.pass::<laws::momentum_energy_standard::Law<f64>>(),
-                Formulation::VolumeElements => {
-                    passes.with(&[VolumeElement]).pass::<laws::momentum_energy_volume::Law<f64>>()
-                }
-            });
-            phases.extend(plan.gravity.as_ref().map(|_| kept.gravity()));
-        } else if plan.gravity.is_some() {
-            phases.push(kept.gravity());
+            phases.extend(gas(kept, sph.formulation));
+        }
+        if plan.gravity.is_some() {
+            // beside a gas what its passes leave, and the rates of the last forces
+            let gas = if plan.sph.is_some() { kept.with(&RATES).with(&LEFT) } else { kept };
+            phases.push(gas.gravity());
         }
         if plan.interaction.is_some() {
-            phases.push(kept.pass::<laws::lennard_jones::Law<f64>>());
+            phases.push(
+                kept.packed::<laws::lennard_jones::Law<f64>>().sums::<laws::lennard_jones::Law<f64>>().bytes,
+            );
         }
         Estimate { fixed: FIXED, per_particle: phases.into_iter().fold(0.0, f64::max) }
     }
+}
+
+/// Rates of the last forces, during a step.
+const RATES: [Field; 2] = [Field::KickAcceleration, Field::KickEnergyRate];
+
+/// What the passes of a gas leave.
+const LEFT: [Field; 3] = [Field::Pressure, Field::SoundSpeed, Field::SignalSpeed];
+
+/// The passes of a gas that hold most. The rates of the last forces stand in the place of the new ones until momentum and
+/// energy have been packed, and the sums of full lists are written chunk by chunk.
+fn gas(kept: Rows, formulation: Formulation) -> [f64; 3] {
+    use Field::*;
+    let elements: &[Field] = if formulation == Formulation::VolumeElements { &[VolumeElement] } else { &[] };
+    // with the supports
+    let state = kept.with(&[Pressure, SoundSpeed]).and(8.0);
+    let spent = state.with(&[GradH, GradientMatrix]).with(elements);
+    let viscosity = spent.with(&[VelocityCurl, DivergenceGradient]);
+    let viscosity = viscosity.packed::<laws::divergence_gradient::Law<f64>>();
+    let left = kept.with(&RATES).with(&LEFT).and(8.0);
+    let packed = |rows: Rows| match formulation {
+        Formulation::Standard => rows.packed::<laws::momentum_energy_standard::Law<f64>>(),
+        Formulation::VolumeElements => rows.packed::<laws::momentum_energy_volume::Law<f64>>(),
+    };
+    [viscosity.bytes, packed(spent).bytes, packed(left).bytes]
 }
 
 /// Bytes of a number in the passes' lanes.
@@ -96,10 +116,14 @@ impl Rows {
         self.and(8.0 * components(fields))
     }
 
-    /// With what pairs of a law need, packed with offsets, squared radius and the clusters' bounds, and its sums and work.
-    fn pass<L: PairLaw>(self) -> f64 {
-        let packed = (4 + L::Prepared::<f64>::COUNT) as f64 * self.lane + 4.75;
-        self.bytes + packed + 8.0 * (DOUBLING * L::SUMS.len() as f64 + 1.0)
+    /// With what pairs of a law need, packed with offsets, squared radius and the clusters' bounds.
+    fn packed<L: PairLaw>(self) -> Self {
+        self.and((4 + L::Prepared::<f64>::COUNT) as f64 * self.lane + 4.75)
+    }
+
+    /// With the sums of a law over half lists, and its work.
+    fn sums<L: PairLaw>(self) -> Self {
+        self.and(8.0 * (DOUBLING * L::SUMS.len() as f64 + 1.0))
     }
 
     /// With the tree, its sources and what groups of particles feel.

@@ -11,7 +11,9 @@
 //! which is the second-order scheme of Verlet in the form that SPH needs because its forces depend on
 //! velocities (Springel 2005, MNRAS 364, 1105, section 4). Viscosity coefficients are advanced with the forces.
 
+use crate::pair::pieces::{over_pieces, reduce_pieces};
 use crate::particles::{Field, Particles};
+use std::ops::Range;
 
 /// A predicted internal energy never falls below this fraction of the present one.
 const LOWEST_PREDICTION: f64 = 0.1;
@@ -20,60 +22,60 @@ const LOWEST_PREDICTION: f64 = 0.1;
 /// the step; the smoothing length follows the flow, `dh/dt = h div v / 3`. The rates become `Kick*`: the particles have
 /// none until the forces give them new ones.
 pub fn kick_and_drift(particles: &mut Particles, dt: f64) {
-    let owned = particles.owned();
     for c in 0..3 {
-        let [position, velocity, acceleration] =
-            particles.components_mut([(Field::Position, c), (Field::Velocity, c), (Field::Acceleration, c)]);
-        for row in owned.clone() {
-            position[row] += (velocity[row] + 0.5 * dt * acceleration[row]) * dt;
-            velocity[row] += acceleration[row] * dt;
-        }
+        let moved = [(Field::Position, c), (Field::Velocity, c), (Field::Acceleration, c)];
+        over_pieces(particles, moved, |piece| {
+            let [position, velocity, acceleration] = piece.columns;
+            for ((x, v), a) in position.iter_mut().zip(velocity).zip(acceleration) {
+                *x += (*v + 0.5 * dt * *a) * dt;
+                *v += *a * dt;
+            }
+        });
     }
     particles.rename(Field::Acceleration, Field::KickAcceleration);
     if !particles.has(Field::InternalEnergy) {
         return;
     }
-    let [energy, rate, length, divergence] = particles.components_mut([
+    let heated = [
         (Field::InternalEnergy, 0),
         (Field::InternalEnergyRate, 0),
         (Field::SmoothingLength, 0),
         (Field::VelocityDivergence, 0),
-    ]);
-    for row in owned {
-        // the part of the rate that the floor cuts off is not applied twice: the old rate is what was applied
-        rate[row] = rate[row].max((LOWEST_PREDICTION - 1.0) * energy[row] / dt);
-        energy[row] += rate[row] * dt;
-        length[row] *= (divergence[row] * dt / 3.0).clamp(-0.2, 0.2).exp();
-    }
+    ];
+    over_pieces(particles, heated, |piece| {
+        let [energy, rate, length, divergence] = piece.columns;
+        for (((u, q), h), div) in energy.iter_mut().zip(rate).zip(length).zip(divergence) {
+            // the part of the rate that the floor cuts off is not applied twice: the old rate is what was applied
+            *q = q.max((LOWEST_PREDICTION - 1.0) * *u / dt);
+            *u += *q * dt;
+            *h *= (*div * dt / 3.0).clamp(-0.2, 0.2).exp();
+        }
+    });
     particles.rename(Field::InternalEnergyRate, Field::KickEnergyRate);
 }
 
 /// Second half of a step, after the forces: correct the predictions by half the change of the rates. The old ones go.
 pub fn kick(particles: &mut Particles, dt: f64) {
-    let owned = particles.owned();
     for c in 0..3 {
-        let [velocity, acceleration, old] = particles.components_mut([
-            (Field::Velocity, c),
-            (Field::Acceleration, c),
-            (Field::KickAcceleration, c),
-        ]);
-        for row in owned.clone() {
-            velocity[row] += 0.5 * dt * (acceleration[row] - old[row]);
-        }
+        let kicked = [(Field::Velocity, c), (Field::Acceleration, c), (Field::KickAcceleration, c)];
+        over_pieces(particles, kicked, |piece| {
+            let [velocity, acceleration, old] = piece.columns;
+            for ((v, a), old) in velocity.iter_mut().zip(acceleration).zip(old) {
+                *v += 0.5 * dt * (*a - *old);
+            }
+        });
     }
     particles.remove(&[Field::KickAcceleration]);
     if !particles.has(Field::InternalEnergy) {
         return;
     }
-    let [energy, rate, old] = particles.components_mut([
-        (Field::InternalEnergy, 0),
-        (Field::InternalEnergyRate, 0),
-        (Field::KickEnergyRate, 0),
-    ]);
-    for row in owned {
-        let corrected = energy[row] + 0.5 * dt * (rate[row] - old[row]);
-        energy[row] = corrected.max(LOWEST_PREDICTION * energy[row]);
-    }
+    let heated = [(Field::InternalEnergy, 0), (Field::InternalEnergyRate, 0), (Field::KickEnergyRate, 0)];
+    over_pieces(particles, heated, |piece| {
+        let [energy, rate, old] = piece.columns;
+        for ((u, q), old) in energy.iter_mut().zip(rate).zip(old) {
+            *u = (*u + 0.5 * dt * (*q - *old)).max(LOWEST_PREDICTION * *u);
+        }
+    });
     particles.remove(&[Field::KickEnergyRate]);
 }
 
@@ -81,18 +83,19 @@ pub fn kick(particles: &mut Particles, dt: f64) {
 /// than `1e6 reach`, and heats none by more than `1e6` times its energy.
 pub fn can_undo(particles: &Particles, dt: f64, reach: f64) -> bool {
     const LARGEST: f64 = 1e6;
-    let owned = particles.owned();
-    let moved = (0..3).all(|c| {
-        let velocity = &particles.component(Field::Velocity, c)[owned.clone()];
-        let acceleration = &particles.component(Field::Acceleration, c)[owned.clone()];
+    let near = |rows: Range<usize>, c: usize| {
+        let velocity = &particles.component(Field::Velocity, c)[rows.clone()];
+        let acceleration = &particles.component(Field::Acceleration, c)[rows];
         velocity.iter().zip(acceleration).all(|(v, a)| ((v + 0.5 * dt * a) * dt).abs() <= LARGEST * reach)
-    });
-    if !moved || !particles.has(Field::InternalEnergy) {
-        return moved;
-    }
-    let energy = &particles.scalar(Field::InternalEnergy)[owned.clone()];
-    let rate = &particles.scalar(Field::InternalEnergyRate)[owned];
-    energy.iter().zip(rate).all(|(u, q)| (q * dt).abs() <= LARGEST * u.abs())
+    };
+    let gas = particles.has(Field::InternalEnergy);
+    let mild = |rows: Range<usize>| {
+        let energy = &particles.scalar(Field::InternalEnergy)[rows.clone()];
+        let rate = &particles.scalar(Field::InternalEnergyRate)[rows];
+        energy.iter().zip(rate).all(|(u, q)| (q * dt).abs() <= LARGEST * u.abs())
+    };
+    let both = |rows: Range<usize>| (0..3).all(|c| near(rows.clone(), c)) && (!gas || mild(rows));
+    reduce_pieces(particles.owned(), both, |a, b| a && b).unwrap_or(true)
 }
 
 /// Take the first half of a step back (to rounding, see [`can_undo`]): what a run does that cannot finish the step.

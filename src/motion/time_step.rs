@@ -10,7 +10,9 @@
 
 use crate::comm::Communicator;
 use crate::deck::plan::TimeStepPlan;
+use crate::pair::pieces::reduce_pieces;
 use crate::particles::{Field, Particles};
+use std::ops::Range;
 
 /// An internal energy below this fraction of (v_signal / 2)^2 has no part in the motion.
 const SMALL_CHANGE: f64 = 0.01;
@@ -52,31 +54,53 @@ pub fn next(
 
 /// The criteria in the order Courant, acceleration, expansion, energy; infinite where none applies.
 fn local(plan: &TimeStepPlan, softening: f64, particles: &Particles) -> [f64; 4] {
-    let mut least = [f64::INFINITY; 4];
-    let gas = particles.has(Field::InternalEnergy);
-    // known since the last forces, if these did not fail before
-    let speed_at =
-        |field: Field, row: usize| if particles.has(field) { particles.scalar(field)[row] } else { 0.0 };
-    for row in particles.owned() {
-        let acceleration = particles.vector_at(Field::Acceleration, row).norm();
-        let length = if gas { particles.scalar(Field::SmoothingLength)[row] } else { softening };
-        if length > 0.0 {
-            least[1] = least[1].min(plan.acceleration * (length / acceleration).sqrt());
+    let both = |a: [f64; 4], b: [f64; 4]| std::array::from_fn(|k| a[k].min(b[k]));
+    let of_piece = |rows: Range<usize>| {
+        let mut least = [f64::INFINITY; 4];
+        least[1] = acceleration(plan, softening, particles, rows.clone());
+        if particles.has(Field::InternalEnergy) {
+            [least[0], least[2], least[3]] = of_gas(plan, particles, rows);
         }
-        if gas {
-            let signal = speed_at(Field::SignalSpeed, row).max(speed_at(Field::SoundSpeed, row));
-            least[0] = least[0].min(plan.courant * length / signal);
-            least[2] = least[2].min(plan.expansion / particles.scalar(Field::VelocityDivergence)[row].abs());
-            let (energy, rate) = (
-                particles.scalar(Field::InternalEnergy)[row],
-                particles.scalar(Field::InternalEnergyRate)[row],
-            );
-            // a cold gas may be heated to what its shocks will give it in one step, and what energy it has is small change
-            let shocked = 0.25 * signal * signal;
-            let scale = energy.max(if rate > 0.0 { shocked } else { SMALL_CHANGE * shocked });
-            least[3] = least[3].min(plan.energy * scale / rate.abs());
+        least
+    };
+    reduce_pieces(particles.owned(), of_piece, both).unwrap_or([f64::INFINITY; 4])
+}
+
+/// The criterion of the acceleration over some rows.
+fn acceleration(plan: &TimeStepPlan, softening: f64, particles: &Particles, rows: Range<usize>) -> f64 {
+    let [x, y, z] = particles.vector(Field::Acceleration).map(|column| &column[rows.clone()]);
+    let gas = particles.has(Field::InternalEnergy);
+    let length = gas.then(|| &particles.scalar(Field::SmoothingLength)[rows.clone()]);
+    let mut least = f64::INFINITY;
+    for k in 0..rows.len() {
+        let acceleration = (x[k] * x[k] + y[k] * y[k] + z[k] * z[k]).sqrt();
+        let length = length.map_or(softening, |length| length[k]);
+        if length > 0.0 {
+            // a minimum takes no notice of what is not a number, as 0 / 0 of a particle at rest
+            least = least.min(plan.acceleration * (length / acceleration).sqrt());
         }
     }
-    // 0 / 0 of a particle at rest without energy limits nothing
-    least.map(|limit| if limit.is_nan() { f64::INFINITY } else { limit })
+    least
+}
+
+/// The criteria of Courant, expansion and energy over some rows.
+fn of_gas(plan: &TimeStepPlan, particles: &Particles, rows: Range<usize>) -> [f64; 3] {
+    let column = |field: Field| &particles.scalar(field)[rows.clone()];
+    // known since the last forces, if these did not fail before
+    let known = |field: Field| particles.has(field).then(|| column(field));
+    let (signal, sound) = (known(Field::SignalSpeed), known(Field::SoundSpeed));
+    let (length, divergence) = (column(Field::SmoothingLength), column(Field::VelocityDivergence));
+    let (energy, rate) = (column(Field::InternalEnergy), column(Field::InternalEnergyRate));
+    let [mut courant, mut expansion, mut heating] = [f64::INFINITY; 3];
+    for k in 0..rows.len() {
+        let at = |speed: Option<&[f64]>| speed.map_or(0.0, |speed| speed[k]);
+        let signal = at(signal).max(at(sound));
+        courant = courant.min(plan.courant * length[k] / signal);
+        expansion = expansion.min(plan.expansion / divergence[k].abs());
+        // a cold gas may be heated to what its shocks will give it in one step, and what energy it has is small change
+        let shocked = 0.25 * signal * signal;
+        let scale = energy[k].max(if rate[k] > 0.0 { shocked } else { SMALL_CHANGE * shocked });
+        heating = heating.min(plan.energy * scale / rate[k].abs());
+    }
+    [courant, expansion, heating]
 }

@@ -7,6 +7,8 @@ use crate::deck::plan::{self, ListKind, NeighborsPlan};
 use crate::domain::Domain;
 use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
+use rayon::prelude::*;
+use std::ops::Range;
 
 /// A list is built with supports this much larger than 2h, so that smoothing lengths may grow while they are found.
 pub const ROOM_TO_GROW: f64 = 1.04;
@@ -102,7 +104,8 @@ impl Neighborhood {
         match self.reach {
             Reach::Supports => {
                 let support = 2.0 * ROOM_TO_GROW * factor;
-                particles.scalar(Field::SmoothingLength).iter().map(|h| support * h).collect()
+                let lengths = particles.scalar(Field::SmoothingLength).par_iter().with_min_len(4096);
+                lengths.map(|h| support * h).collect()
             }
             Reach::Cutoff(cutoff) => vec![cutoff * factor; particles.len()],
             Reach::Nowhere => vec![0.0; particles.len()],
@@ -155,12 +158,12 @@ impl Neighborhood {
         }
     }
 
-    /// The largest support 2h of an owned row (counted from 0) whose pairs the list holds: the radius that a new list
-    /// was built with; less in a list whose particles have moved.
-    pub fn largest_support(&self, particles: &Particles, owned: usize) -> f64 {
+    /// By owned row the largest support 2h whose pairs the list holds: the radius that a new list was built with; less in
+    /// a list whose particles have moved.
+    pub fn largest_supports(&self, owned: Range<usize>) -> &[f64] {
         match &self.limits {
-            Some(limits) => limits[owned],
-            None => self.radius[particles.owned().start + owned],
+            Some(limits) => limits,
+            None => &self.radius[owned],
         }
     }
 

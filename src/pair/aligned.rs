@@ -1,5 +1,6 @@
 //! Values whose first one is aligned for lanes.
 
+use crate::particles::zeros;
 use std::ops::{Deref, DerefMut};
 
 /// Bytes that lanes are aligned to.
@@ -12,23 +13,31 @@ pub struct Aligned<T> {
     length: usize,
 }
 
-impl<T: Copy + Default> Aligned<T> {
-    /// So many default values.
+/// Values that stand before the first one, at most.
+const fn room<T>() -> usize {
+    ALIGNMENT.div_ceil(size_of::<T>())
+}
+
+impl<T: Copy + Default + Send + Sync> Aligned<T> {
+    /// So many default values, written by all threads.
     pub fn new(length: usize) -> Self {
-        let mut aligned = Self { values: Vec::new(), start: 0, length: 0 };
-        aligned.resize(length);
-        aligned
+        let values = if length > 0 { zeros(length + room::<T>()) } else { Vec::new() };
+        Self { start: start(&values), values, length }
     }
 
     /// Change the length; what the values are then is not defined, but that they are.
     pub fn resize(&mut self, length: usize) {
-        let room = ALIGNMENT.div_ceil(size_of::<T>());
-        if self.values.len() < length + room {
-            self.values.resize(length + room, T::default());
-            self.start = self.values.as_ptr().align_offset(ALIGNMENT).min(room);
+        if self.values.len() < length + room::<T>() {
+            self.values.resize(length + room::<T>(), T::default());
+            self.start = start(&self.values);
         }
         self.length = length;
     }
+}
+
+/// The first place that begins a line.
+fn start<T>(values: &[T]) -> usize {
+    values.as_ptr().align_offset(ALIGNMENT).min(room::<T>()).min(values.len())
 }
 
 impl<T> Deref for Aligned<T> {

@@ -4,6 +4,7 @@
 //! lanes, [`naive`] over all pairs in scalars.
 
 mod aligned;
+mod finish;
 mod inner;
 pub mod kernel;
 pub mod lane;
@@ -25,7 +26,7 @@ pub use lane::Instructions;
 pub use law::PairLaw;
 pub use naive::naive;
 pub use parts::{Energies, Forces};
-pub use sweep::{Pass, SweepStatistics, sweep, sweep_double, sweep_with};
+pub use sweep::{Pass, SweepStatistics, sweep, sweep_double, sweep_spending, sweep_with};
 pub use together::Together;
 
 /// Everything a law's module sees.

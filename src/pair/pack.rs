@@ -3,10 +3,8 @@
 use super::aligned::Aligned;
 use super::lane::{Instructions, Scalar, Task, dispatch};
 use super::law::{Columns, Cutoff, PairLaw};
-use super::naive::columns_of;
 use crate::neighbors::cluster::power_of_two_below;
 use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
-use crate::particles::{Field, Particles};
 use crate::space::{Boundary, SimulationBox, Vec3d, rounded};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f64x8};
@@ -102,27 +100,25 @@ impl Frame {
 }
 
 impl<'a, T: Scalar> Packed<'a, T> {
-    /// Pack all rows.
+    /// Pack all rows: their positions, their radii, and what the law reads of them, in the order of its inputs.
     pub fn new<L: PairLaw>(
         law: &L,
-        particles: &'a Particles,
+        position: [&'a [f64]; 3],
+        radius: &[f64],
+        inputs: &[&[f64]],
         bx: &SimulationBox,
-        radius: &'a [f64],
         instructions: Instructions,
     ) -> Self {
-        let inputs = columns_of(particles, L::INPUTS);
         let width = (GEOMETRY + L::Prepared::<f64>::COUNT) * CLUSTER;
-        let rows = particles.len();
+        let rows = radius.len();
         let super_clusters = rows.div_ceil(SUPER_CLUSTER);
         let stride = CLUSTERS * width;
         let mut values = Aligned::new(super_clusters * stride);
         let mut bounds = vec![Bounds::NOTHING; super_clusters * CLUSTERS];
         let mut places = vec![Place { centre: Vec3d::zeros(), half: [0.0; 3] }; super_clusters];
-        let position = particles.vector(Field::Position);
         let largest = radius.par_iter().with_min_len(4096).copied().reduce(|| 0.0, f64::max);
         let unit = power_of_two_below(largest);
-        let source =
-            Source { position, radius, inputs: &inputs, prepared: L::PREPARES, width, scale: 1.0 / unit };
+        let source = Source { position, radius, inputs, prepared: L::PREPARES, width, scale: 1.0 / unit };
         values
             .par_chunks_mut(PIECE * stride)
             .zip(bounds.par_chunks_mut(PIECE * CLUSTERS))

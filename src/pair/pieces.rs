@@ -1,6 +1,8 @@
 //! Loops over the owned rows in pieces of a fixed size: threads share the pieces, and sums over them have the same bits
 //! for any number of threads.
 
+use std::ops::Range;
+
 use fearless_simd::Simd;
 use rayon::prelude::*;
 
@@ -33,23 +35,47 @@ pub trait Work<const N: usize>: Sync {
 
 /// Do the work on all pieces of the owned rows, and return what they gave in the order of the rows.
 pub fn by_pieces<const N: usize, W: Work<N>>(particles: &mut Particles, work: &W) -> Vec<W::Output> {
+    each(pieces(particles, W::WANTED), |piece| dispatch(Instructions::Best, On { piece, work }))
+}
+
+/// [`by_pieces`] of what has nothing to gain from the processor's wider instructions.
+pub fn over_pieces<const N: usize, O: Send>(
+    particles: &mut Particles,
+    wanted: [(Field, usize); N],
+    work: impl Fn(Piece<N>) -> O + Send + Sync,
+) -> Vec<O> {
+    each(pieces(particles, wanted), work)
+}
+
+/// The pieces of the owned rows, in their order: for what needs more of a row than columns.
+pub fn pieces<const N: usize>(particles: &mut Particles, wanted: [(Field, usize); N]) -> Vec<Piece<'_, N>> {
     let owned = particles.owned();
-    let (ids, columns) = particles.ids_and_components_mut(W::WANTED);
+    let (ids, columns) = particles.ids_and_components_mut(wanted);
     let mut columns = columns.map(|column| column[owned.clone()].chunks_mut(PIECE));
-    let pieces: Vec<Piece<N>> = ids[owned.clone()]
-        .chunks(PIECE)
-        .enumerate()
-        .map(|(k, id)| Piece {
-            first: owned.start + k * PIECE,
-            id,
-            columns: std::array::from_fn(|c| columns[c].next().unwrap_or_default()),
-        })
-        .collect();
-    let run = |piece| dispatch(Instructions::Best, On { piece, work });
+    let piece = |(k, id)| Piece {
+        first: owned.start + k * PIECE,
+        id,
+        columns: std::array::from_fn(|c| columns[c].next().unwrap_or_default()),
+    };
+    ids[owned.clone()].chunks(PIECE).enumerate().map(piece).collect()
+}
+
+/// Reduce what is found in the pieces of some rows, for who only reads them; the order of the pieces must not matter.
+pub fn reduce_pieces<O: Send>(
+    rows: Range<usize>,
+    find: impl Fn(Range<usize>) -> O + Send + Sync,
+    join: impl Fn(O, O) -> O + Send + Sync,
+) -> Option<O> {
+    let piece = |begin: usize| begin..rows.end.min(begin + PIECE);
+    let pieces = rows.clone().step_by(PIECE).map(piece).collect();
+    each(pieces, find).into_iter().reduce(join)
+}
+
+fn each<T: Send, O: Send>(pieces: Vec<T>, work: impl Fn(T) -> O + Send + Sync) -> Vec<O> {
     match pieces.len() {
         // not worth waking a thread
-        0 | 1 => pieces.into_iter().map(run).collect(),
-        _ => pieces.into_par_iter().map(run).collect(),
+        0 | 1 => pieces.into_iter().map(work).collect(),
+        _ => pieces.into_par_iter().map(work).collect(),
     }
 }
 

@@ -26,6 +26,11 @@ impl Blocks {
         }
     }
 
+    /// Make room for the sums of so many super-clusters, and no more.
+    fn reserve(&mut self, super_clusters: usize) {
+        self.values.reserve_exact(super_clusters * self.stride());
+    }
+
     fn stride(&self) -> usize {
         self.sums.len() * SUPER_CLUSTER
     }
@@ -80,8 +85,10 @@ pub struct ChunkSums {
 impl ChunkSums {
     /// Nothing yet; `touched` are the super-clusters that sums or reactions go to.
     pub fn new(sums: &'static [Sum], super_clusters: Range<usize>, touched: Range<usize>) -> Self {
-        let rows = super_clusters.len() * SUPER_CLUSTER;
-        Self { super_clusters, blocks: Blocks::new(sums, touched), work: vec![0.0; rows], lane_pairs: 0 }
+        let work = vec![0.0; super_clusters.len() * SUPER_CLUSTER];
+        let mut blocks = Blocks::new(sums, touched);
+        blocks.reserve(super_clusters.len());
+        Self { super_clusters, blocks, work, lane_pairs: 0 }
     }
 
     /// Count work for rows from one on.

@@ -1,12 +1,13 @@
 //! The sweep: a law over a neighbor list, threads over chunks of super-clusters, lanes within.
 
 use super::Precision;
+use super::finish::{Finish, Outputs, Part, Present};
 use super::inner::{Chunk, Shared};
 use super::lane::{Instructions, Scalar, dispatch};
-use super::law::{Columns, PairLaw, Sum};
+use super::law::PairLaw;
 use super::pack::Packed;
 use super::sums::ChunkSums;
-use crate::neighbors::{CLUSTER, NeighborList, SUPER_CLUSTER};
+use crate::neighbors::{NeighborList, SUPER_CLUSTER};
 use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
 use rayon::prelude::*;
@@ -46,6 +47,19 @@ pub fn sweep<L: PairLaw>(
     sweep_with(law, pass, list, particles, Instructions::Best)
 }
 
+/// [`sweep`] that takes from the particles inputs which nobody reads afterwards, as soon as they are packed for the lanes:
+/// what is written can have their memory. What a law stores must not depend on them but through its sums.
+pub fn sweep_spending<L: PairLaw>(
+    law: &L,
+    pass: &Pass,
+    list: &NeighborList,
+    particles: &mut Particles,
+    spent: &[Field],
+) -> SweepStatistics {
+    check(pass, list, particles);
+    sweep_as(law, pass, list, (particles, spent), Instructions::Best)
+}
+
 /// [`sweep`] in double precision, whatever the pass says.
 pub fn sweep_double<L: PairLaw>(
     law: &L,
@@ -54,7 +68,7 @@ pub fn sweep_double<L: PairLaw>(
     particles: &mut Particles,
 ) -> SweepStatistics {
     check(pass, list, particles);
-    sweep_in::<L, f64>(law, pass, list, particles, Instructions::Best)
+    sweep_in::<L, f64>(law, pass, list, (particles, &[]), Instructions::Best)
 }
 
 /// What a pass must be for the particles.
@@ -72,6 +86,17 @@ pub fn sweep_with<L: PairLaw>(
     instructions: Instructions,
 ) -> SweepStatistics {
     check(pass, list, particles);
+    sweep_as(law, pass, list, (particles, &[]), instructions)
+}
+
+/// In the precision of the pass.
+fn sweep_as<L: PairLaw>(
+    law: &L,
+    pass: &Pass,
+    list: &NeighborList,
+    particles: (&mut Particles, &[Field]),
+    instructions: Instructions,
+) -> SweepStatistics {
     if pass.precision == Precision::Mixed && instructions.have_single() {
         sweep_in::<L, f32>(law, pass, list, particles, instructions)
     } else {
@@ -83,32 +108,101 @@ fn sweep_in<L: PairLaw, T: Scalar>(
     law: &L,
     pass: &Pass,
     list: &NeighborList,
-    particles: &mut Particles,
+    (particles, spent): (&mut Particles, &[Field]),
     instructions: Instructions,
 ) -> SweepStatistics {
-    let owned = particles.owned();
-    let rows = Chosen::new(particles, pass.active, list.symmetric());
-    let packed = Packed::<T>::new::<L>(law, particles, pass.bx, pass.radius, instructions);
     let symmetric = list.symmetric();
-    let shared = Shared { law, packed, rows, owned: owned.clone(), symmetric };
-    let chunks: Vec<ChunkSums> = chunks(list)
-        .into_par_iter()
-        .map(|super_clusters| dispatch(instructions, Chunk { shared: &shared, list, super_clusters }))
-        .collect();
-    let rows = shared.rows;
-    finish::<L>(law, &chunks, &rows, particles);
-    if particles.has(Field::Work) {
-        let work = particles.scalar_mut(Field::Work);
-        for chunk in &chunks {
-            let first = chunk.super_clusters.start * SUPER_CLUSTER;
-            let end = (chunk.super_clusters.end * SUPER_CLUSTER).min(owned.end);
-            for (row, spent) in (first..end).zip(&chunk.work).filter(|(row, _)| rows.written(*row)) {
-                work[row] += spent;
+    let rows = Chosen::new(particles, pass.active, symmetric);
+    let present = Present::take::<L>(particles);
+    let spent = Spent::take(particles, spent);
+    let packed = {
+        let inputs: Vec<&[f64]> = components(L::INPUTS).map(|input| spent.column(particles, input)).collect();
+        let position = particles.vector(Field::Position);
+        Packed::<T>::new(law, position, pass.radius, &inputs, pass.bx, instructions)
+    };
+    // now the outputs can have the memory of what is packed
+    drop(spent);
+    let mut outputs = present.complete(particles.len());
+    let shared = Shared { law, packed, rows, owned: particles.owned(), symmetric };
+    let inputs = components(L::INPUTS).map(|(field, c)| {
+        let there = particles.has(field);
+        there.then(|| particles.component(field, c))
+    });
+    let finish = Finish { law, inputs: inputs.collect(), rows: &shared.rows };
+    let lane_pairs = run_chunks(&shared, list, &finish, &mut outputs, instructions);
+    outputs.give(particles);
+    SweepStatistics { lane_pairs }
+}
+
+/// Evaluate a list chunk by chunk and write the outputs; returns the lane pairs.
+///
+/// A chunk of a full list has all sums of its rows, and writes them as soon as it is done. Chunks of half lists have sums
+/// of rows of others too: they are joined when all are done.
+fn run_chunks<L: PairLaw, T: Scalar>(
+    shared: &Shared<L, T>,
+    list: &NeighborList,
+    finish: &Finish<L>,
+    outputs: &mut Outputs,
+    instructions: Instructions,
+) -> u64 {
+    let (chunks, owned) = (chunks(list), list.owned());
+    let rows = |chunk: &Range<usize>| {
+        (chunk.start * SUPER_CLUSTER).max(owned.start)..(chunk.end * SUPER_CLUSTER).min(owned.end)
+    };
+    let parts: Vec<Option<Part>> = match shared.symmetric {
+        true => chunks.iter().map(|_| None).collect(),
+        false => {
+            let rows: Vec<Range<usize>> = chunks.iter().map(rows).collect();
+            outputs.parts(&rows).into_iter().map(Some).collect()
+        }
+    };
+    let evaluate = |(super_clusters, part): (Range<usize>, Option<Part>)| {
+        let sums = dispatch(instructions, Chunk { shared, list, super_clusters });
+        let lane_pairs = sums.lane_pairs;
+        match part {
+            Some(mut part) => {
+                finish.part(&[sums], &mut part);
+                (lane_pairs, None)
             }
+            None => (lane_pairs, Some(sums)),
+        }
+    };
+    let (lane_pairs, sums): (Vec<u64>, Vec<Option<ChunkSums>>) =
+        chunks.into_par_iter().zip(parts).with_max_len(1).map(evaluate).unzip();
+    let sums: Vec<ChunkSums> = sums.into_iter().flatten().collect();
+    if !sums.is_empty() {
+        let piece = |begin: usize| begin..owned.end.min(begin + PIECE);
+        let rows: Vec<Range<usize>> = owned.clone().step_by(PIECE).map(piece).collect();
+        outputs.parts(&rows).into_par_iter().for_each(|mut part| finish.part(&sums, &mut part));
+    }
+    lane_pairs.into_iter().sum()
+}
+
+/// The components of fields, in order.
+fn components(fields: &'static [Field]) -> impl Iterator<Item = (Field, usize)> {
+    fields.iter().flat_map(|&field| (0..field.components()).map(move |c| (field, c)))
+}
+
+/// Columns that are nobody's but the sweep's.
+struct Spent(Vec<(Field, Vec<Vec<f64>>)>);
+
+impl Spent {
+    fn take(particles: &mut Particles, fields: &[Field]) -> Self {
+        Spent(fields.iter().filter_map(|&field| Some((field, particles.take(field)?))).collect())
+    }
+
+    /// A component of a field, from wherever it is.
+    fn column<'a>(&'a self, particles: &'a Particles, (field, component): (Field, usize)) -> &'a [f64] {
+        match self.0.iter().find(|(own, _)| *own == field) {
+            Some((_, columns)) => &columns[component],
+            None => particles.component(field, component),
         }
     }
-    SweepStatistics { lane_pairs: chunks.iter().map(|chunk| chunk.lane_pairs).sum() }
 }
+
+/// Super-clusters of a chunk of a full list, about: enough that what a chunk prepares is nothing beside it, and few enough that
+/// its sums stay in the cache and no thread waits long for the last one.
+const CHUNK: usize = 32;
 
 /// Contiguous runs of super-clusters of about equal numbers of entries. Each chunk of a half list has its own
 /// reactions, so there are fewer of them; their number is a function of the number of threads alone.
@@ -130,7 +224,7 @@ fn chunks(list: &NeighborList) -> Vec<Range<usize>> {
     let pieces = match (rayon::current_num_threads(), list.symmetric()) {
         (1, true) => 1,
         (threads, true) => 2 * threads,
-        (threads, false) => 8 * threads,
+        (threads, false) => (8 * threads).max(all.len() / CHUNK),
     };
     let share = costs.iter().sum::<usize>().div_ceil(pieces).max(1);
     let (mut chunks, mut begin, mut sum) = (Vec::new(), all.start, 0);
@@ -150,84 +244,29 @@ fn chunks(list: &NeighborList) -> Vec<Range<usize>> {
 /// Rows of a piece that is finished by one thread.
 const PIECE: usize = 32 * SUPER_CLUSTER;
 
-/// The components of fields, in order.
-fn components(fields: &'static [Field]) -> Vec<(Field, usize)> {
-    fields.iter().flat_map(|&field| (0..field.components()).map(move |c| (field, c))).collect()
-}
-
-/// Join the chunks' sums in their order, finish each particle, and write its outputs.
-fn finish<L: PairLaw>(law: &L, chunks: &[ChunkSums], rows: &Chosen, particles: &mut Particles) {
-    let owned = particles.owned();
-    let (inputs, outputs) = particles.columns(&components(L::INPUTS), &components(L::OUTPUTS));
-    let mut pieces: Vec<Vec<&mut [f64]>> = Vec::new();
-    pieces.resize_with(owned.len().div_ceil(PIECE), || Vec::with_capacity(outputs.len()));
-    for column in outputs {
-        for (piece, part) in pieces.iter_mut().zip(column[owned.clone()].chunks_mut(PIECE)) {
-            piece.push(part);
-        }
-    }
-    pieces.into_par_iter().enumerate().for_each(|(piece, mut outputs)| {
-        let mut joined = Vec::new();
-        let first = owned.start + piece * PIECE;
-        let end = owned.end.min(first + PIECE);
-        // owned rows begin with a super-cluster
-        for begin in (first..end).step_by(SUPER_CLUSTER) {
-            let mut blocks =
-                chunks.iter().filter_map(|chunk| chunk.blocks.super_cluster(begin / SUPER_CLUSTER));
-            let Some(only) = blocks.next() else { continue };
-            let mut sums = only;
-            if let Some(second) = blocks.next() {
-                joined.clear();
-                joined.extend_from_slice(only);
-                std::iter::once(second).chain(blocks).for_each(|block| join(L::SUMS, &mut joined, block));
-                sums = &joined;
-            }
-            for row in (begin..end.min(begin + SUPER_CLUSTER)).filter(|&row| rows.written(row)) {
-                let (cluster, lane) = ((row - begin) / CLUSTER, row % CLUSTER);
-                let cluster = &sums[cluster * L::SUMS.len() * CLUSTER..];
-                let sums = L::Sums::<f64>::from_columns(|c| cluster[c * CLUSTER + lane]);
-                let own = L::Particle::<f64>::from_columns(|c| inputs[c][row]);
-                let finished = law.finish(own, sums).to_columns();
-                for (output, value) in outputs.iter_mut().zip(finished.as_ref()) {
-                    output[row - first] = *value;
-                }
-            }
-        }
-    });
-}
-
-/// Join a block with the sums of the same super-cluster.
-fn join(columns: &[Sum], sums: &mut [f64], block: &[f64]) {
-    let pairs = sums.chunks_exact_mut(CLUSTER).zip(block.chunks_exact(CLUSTER));
-    for (k, (totals, values)) in pairs.enumerate() {
-        let reduction = columns[k % columns.len()].reduction;
-        for (total, value) in totals.iter_mut().zip(values) {
-            *total = reduction.join(*total, *value);
-        }
-    }
-}
-
 /// Which rows a sweep is for.
 pub struct Chosen {
     owned: Range<usize>,
     /// Rows that get outputs; `None`: all owned ones.
     written: Option<Vec<bool>>,
-    /// Rows whose pairs are evaluated; `None`: all owned ones.
-    wanted: Option<Vec<bool>>,
+    /// Rows whose pairs are evaluated, where these are others; the inner `None`: all owned ones.
+    wanted: Option<Option<Vec<bool>>>,
 }
 
 impl Chosen {
     /// Owned rows that are no ghosts and active. On half lists an inactive particle's pairs act on active ones.
     fn new(particles: &Particles, active: Option<&[bool]>, symmetric: bool) -> Self {
         let owned = particles.owned();
-        let any_ghost = particles.id[owned.clone()].contains(&u64::MAX);
+        let any_ghost = particles.id[owned.clone()].par_chunks(PIECE).any(|ids| ids.contains(&u64::MAX));
         let of = |active: Option<&[bool]>| {
             let chosen = |row: usize| {
                 owned.contains(&row) && !particles.ghost(row) && active.is_none_or(|active| active[row])
             };
-            (any_ghost || active.is_some()).then(|| (0..particles.len()).map(chosen).collect::<Vec<bool>>())
+            let rows = || (0..particles.len()).into_par_iter().with_min_len(PIECE).map(chosen).collect();
+            (any_ghost || active.is_some()).then(rows)
         };
-        Chosen { written: of(active), wanted: of(active.filter(|_| !symmetric)), owned: owned.clone() }
+        let others = symmetric && active.is_some();
+        Chosen { written: of(active), wanted: others.then(|| of(None)), owned: owned.clone() }
     }
 
     /// Whether an owned row gets outputs.
@@ -240,6 +279,7 @@ impl Chosen {
     #[inline(always)]
     pub fn wanted(&self, rows: Range<usize>) -> bool {
         let rows = rows.start.max(self.owned.start)..rows.end.min(self.owned.end);
-        !rows.is_empty() && self.wanted.as_ref().is_none_or(|wanted| wanted[rows].contains(&true))
+        let wanted = self.wanted.as_ref().unwrap_or(&self.written);
+        !rows.is_empty() && wanted.as_ref().is_none_or(|wanted| wanted[rows].contains(&true))
     }
 }

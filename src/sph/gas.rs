@@ -1,6 +1,7 @@
 //! Equations of state.
 
 use crate::deck::plan::EquationOfState;
+use crate::pair::pieces::over_pieces;
 use crate::particles::{Field, Particles};
 
 impl EquationOfState {
@@ -16,16 +17,15 @@ impl EquationOfState {
 
     /// Give the owned particles pressure and speed of sound.
     pub fn apply(&self, particles: &mut Particles) {
-        let owned = particles.owned();
         particles.add(&[Field::Pressure, Field::SoundSpeed]);
-        let [density, energy, pressure, sound] = particles.components_mut([
-            (Field::Density, 0),
-            (Field::InternalEnergy, 0),
-            (Field::Pressure, 0),
-            (Field::SoundSpeed, 0),
-        ]);
-        for row in owned {
-            (pressure[row], sound[row]) = self.evaluate(density[row], energy[row]);
-        }
+        let wanted =
+            [(Field::Density, 0), (Field::InternalEnergy, 0), (Field::Pressure, 0), (Field::SoundSpeed, 0)];
+        over_pieces(particles, wanted, |piece| {
+            let [density, energy, pressure, sound] = piece.columns;
+            let given = density.iter().zip(energy);
+            for ((rho, u), (pressure, sound)) in given.zip(pressure.iter_mut().zip(sound)) {
+                (*pressure, *sound) = self.evaluate(*rho, *u);
+            }
+        });
     }
 }

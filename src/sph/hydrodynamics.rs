@@ -1,15 +1,19 @@
 //! The gas passes of a step, in their order. A field that only passes read is there from the one that writes it to the
 //! last that reads it: its memory is another's before and after.
 
+use crate::allocator;
 use crate::clock::Clock;
 use crate::comm::Communicator;
 use crate::deck::plan::{EquationOfState, Formulation, SphPlan};
 use crate::domain::Domain;
 use crate::laws::{self, viscosity_switch::ViscositySwitch};
 use crate::neighbors::Neighborhood;
-use crate::pair::{Kernel, PairLaw, Pass, Precision, sweep};
+use crate::pair::pieces::{PIECE, over_pieces, pieces, reduce_pieces};
+use crate::pair::{Kernel, PairLaw, Pass, Precision, sweep_spending};
 use crate::particles::{Field, Particles};
 use crate::sph::smoothing::{self, Next, Search};
+use rayon::prelude::*;
+use std::ops::Range;
 
 /// A search for a smoothing length that has not ended after this many sweeps has failed.
 const MOST_SWEEPS: u64 = 60;
@@ -107,9 +111,14 @@ impl Searches {
 /// Whether the gas particles of all ranks have one mass.
 fn equal_masses(stage: &Stage) -> bool {
     let mass = stage.particles.scalar(Field::Mass);
-    let masses = stage.particles.owned().filter(|&row| !stage.particles.ghost(row)).map(|row| mass[row]);
     // the largest mass, and the largest of the negative ones
-    let mut extremes = masses.fold([f64::NEG_INFINITY; 2], |[a, b], mass| [a.max(mass), b.max(-mass)]);
+    let both = |[a, b]: [f64; 2], [c, d]: [f64; 2]| [a.max(c), b.max(d)];
+    let of_piece = |rows: Range<usize>| {
+        let masses = rows.filter(|&row| !stage.particles.ghost(row)).map(|row| [mass[row], -mass[row]]);
+        masses.fold([f64::NEG_INFINITY; 2], both)
+    };
+    let extremes = reduce_pieces(stage.particles.owned(), of_piece, both);
+    let mut extremes = extremes.unwrap_or([f64::NEG_INFINITY; 2]);
     stage.domain.comm.all_max(&mut extremes);
     extremes[0] == -extremes[1]
 }
@@ -145,66 +154,94 @@ impl Hydrodynamics {
     /// The density is then m n, n taken on to the new smoothing length by its derivative: what the density is where all
     /// masses are equal, to second order in the last change of h.
     pub fn smooth(&mut self, stage: &mut Stage, searches: &mut Searches) -> bool {
-        let target = smoothing::target(self.plan.neighbors);
         let law = laws::number_density::Law { kernel: self.kernel };
-        let count = stage.particles.owned().len();
         self.equal_masses = self.equal_masses.or_else(|| Some(equal_masses(stage)));
         let mut active = vec![false; stage.particles.len()];
         active[stage.particles.owned()].copy_from_slice(&searches.searching);
-        let mut outgrown = vec![false; count];
+        let mut outgrown = vec![false; searches.searching.len()];
         let mut found = Smoothing::default();
-        let mut remaining = searches.searching.iter().filter(|&&searching| searching).count();
+        let mut remaining = searches.searching.iter().filter(|&&searching| searching).count() as u64;
         while remaining > 0 && found.sweeps < MOST_SWEEPS {
-            self.sweep(&law, stage, stage.neighborhood.radius(), Some(&active));
+            self.sweep(&law, stage, stage.neighborhood.radius(), Some(&active), &[]);
             found.sweeps += 1;
-            found.evaluations += remaining as u64;
-            let start = stage.particles.owned().start;
-            for k in (0..count).filter(|k| active[start + k]).collect::<Vec<_>>() {
-                let [length, n, slope, mass, density] = stage.particles.components_mut([
-                    (Field::SmoothingLength, 0),
-                    (Field::NumberDensity, 0),
-                    (Field::NumberDensitySlope, 0),
-                    (Field::Mass, 0),
-                    (Field::Density, 0),
-                ]);
-                let row = start + k;
-                let search = &mut searches.search[k];
-                let next = search.next(length[row], n[row], slope[row], target, self.plan.neighbor_tolerance);
-                let (Next::Found(h) | Next::Try(h) | Next::Beyond(h)) = next;
-                let there = n[row] + slope[row] * (h / length[row] - 1.0);
-                density[row] = mass[row] * there.max(0.1 * n[row]);
-                length[row] = h;
-                outgrown[k] = 2.0 * h > stage.neighborhood.largest_support(stage.particles, k);
-                found.outgrown += u64::from(outgrown[k]);
-                found.lonely += u64::from(matches!(next, Next::Beyond(_)) && !outgrown[k]);
-                if outgrown[k] || !matches!(next, Next::Try(_)) {
-                    active[row] = false;
-                    remaining -= 1;
-                }
-            }
+            found.evaluations += remaining;
+            let searched = self.search(stage, &mut searches.search, &mut active, &mut outgrown);
+            found.add(&searched);
+            remaining = searched.unconverged;
         }
+        found.unconverged = remaining;
         self.done_with(stage, &[Field::NumberDensity, Field::NumberDensitySlope]);
-        found.unconverged = remaining as u64;
         searches.restart(outgrown);
         let round = found.over_ranks(&stage.domain.comm);
         self.smoothing.add(&round);
         round.outgrown == 0
     }
 
+    /// One step of the searches that are active, by the number density at the present smoothing lengths. Tells which outgrew
+    /// the list, which are lonely, and how many are still active.
+    fn search(
+        &self,
+        stage: &mut Stage,
+        searches: &mut [Search],
+        active: &mut [bool],
+        outgrown: &mut [bool],
+    ) -> Smoothing {
+        let wanted = [
+            (Field::SmoothingLength, 0),
+            (Field::NumberDensity, 0),
+            (Field::NumberDensitySlope, 0),
+            (Field::Mass, 0),
+            (Field::Density, 0),
+        ];
+        let (target, tolerance) = (smoothing::target(self.plan.neighbors), self.plan.neighbor_tolerance);
+        let owned = stage.particles.owned();
+        let supports = stage.neighborhood.largest_supports(owned.clone());
+        let beside = searches
+            .par_chunks_mut(PIECE)
+            .zip(active[owned.clone()].par_chunks_mut(PIECE))
+            .zip(outgrown.par_chunks_mut(PIECE));
+        let pieces = pieces(stage.particles, wanted).into_par_iter().zip(beside);
+        let searched = pieces.map(|(piece, ((searches, active), outgrown))| {
+            let [length, n, slope, mass, density] = piece.columns;
+            let supports = &supports[piece.first - owned.start..];
+            let mut found = Smoothing::default();
+            for k in (0..length.len()).filter(|&k| active[k]).collect::<Vec<_>>() {
+                let next = searches[k].next(length[k], n[k], slope[k], target, tolerance);
+                let (Next::Found(h) | Next::Try(h) | Next::Beyond(h)) = next;
+                let there = n[k] + slope[k] * (h / length[k] - 1.0);
+                density[k] = mass[k] * there.max(0.1 * n[k]);
+                length[k] = h;
+                outgrown[k] = 2.0 * h > supports[k];
+                found.outgrown += u64::from(outgrown[k]);
+                found.lonely += u64::from(matches!(next, Next::Beyond(_)) && !outgrown[k]);
+                active[k] = !outgrown[k] && matches!(next, Next::Try(_));
+                found.unconverged += u64::from(active[k]);
+            }
+            found
+        });
+        let none = Smoothing::default;
+        searched.reduce(none, |mut all, piece| {
+            all.add(&piece);
+            all
+        })
+    }
+
     /// The passes from density to acceleration and heating; `dt` is the time since the last ones.
     pub fn passes(&self, stage: &mut Stage, dt: f64) {
         use Field::*;
         self.share(stage, &[SmoothingLength]);
-        let support: Vec<f64> = stage.particles.scalar(SmoothingLength).iter().map(|h| 2.0 * h).collect();
+        let support: Vec<f64> =
+            stage.particles.scalar(SmoothingLength).par_iter().with_min_len(PIECE).map(|h| 2.0 * h).collect();
         self.density(stage, &support);
         self.plan.equation_of_state.apply(stage.particles);
         self.share(stage, &[Density, GradH, Pressure, SoundSpeed]);
-        self.sweep(&laws::gradients::Law { kernel: self.kernel }, stage, &support, None);
+        self.sweep(&laws::gradients::Law { kernel: self.kernel }, stage, &support, None, &[]);
         self.share(stage, &[GradientMatrix]);
         stage.clock.lap("gradients");
         self.viscosity(stage, &support, dt);
         self.share(stage, &[Viscosity]);
         stage.clock.lap("viscosity");
+        allocator::give_back(stage.particles.bytes());
         self.momentum_and_energy(stage, &support);
         self.done_with(stage, &[GradientMatrix, VolumeElement, GradH]);
         if let EquationOfState::Isothermal { .. } = self.plan.equation_of_state {
@@ -219,21 +256,19 @@ impl Hydrodynamics {
         let volume_elements = self.plan.formulation == Formulation::VolumeElements;
         // volume elements need an estimate of the density only, and have that of the search where it is one
         if !volume_elements || self.equal_masses != Some(true) {
-            self.sweep(&laws::density::Law { kernel: self.kernel }, stage, support, None);
+            self.sweep(&laws::density::Law { kernel: self.kernel }, stage, support, None, &[]);
         }
         if volume_elements {
-            let owned = stage.particles.owned();
             stage.particles.add(&[Field::VolumeElement]);
-            let [element, mass, density] = stage.particles.components_mut([
-                (Field::VolumeElement, 0),
-                (Field::Mass, 0),
-                (Field::Density, 0),
-            ]);
-            for row in owned {
-                element[row] = mass[row] / density[row];
-            }
+            let wanted = [(Field::VolumeElement, 0), (Field::Mass, 0), (Field::Density, 0)];
+            over_pieces(stage.particles, wanted, |piece| {
+                let [element, mass, density] = piece.columns;
+                for ((element, mass), density) in element.iter_mut().zip(mass).zip(density) {
+                    *element = *mass / *density;
+                }
+            });
             self.share(stage, &[Field::VolumeElement]);
-            self.sweep(&laws::volume_elements::Law { kernel: self.kernel }, stage, support, None);
+            self.sweep(&laws::volume_elements::Law { kernel: self.kernel }, stage, support, None, &[]);
             self.done_with(stage, &[Field::VolumeSum]);
         }
         stage.clock.lap("density");
@@ -248,7 +283,7 @@ impl Hydrodynamics {
             return;
         }
         self.share(stage, &[Field::VelocityDivergence]);
-        self.sweep(&laws::divergence_gradient::Law { kernel: self.kernel }, stage, support, None);
+        self.sweep(&laws::divergence_gradient::Law { kernel: self.kernel }, stage, support, None, &[]);
         let switch = ViscositySwitch {
             minimum: viscosity.alpha_min,
             maximum: viscosity.alpha_max,
@@ -262,10 +297,14 @@ impl Hydrodynamics {
     /// Accelerations, heating rates and signal speeds by the formulation.
     fn momentum_and_energy(&self, stage: &mut Stage, support: &[f64]) {
         let (beta, conductivity) = (self.plan.viscosity.beta, self.plan.conductivity);
+        let spent: &[Field] = match self.keep_fields {
+            true => &[],
+            false => &[Field::GradientMatrix, Field::VolumeElement, Field::GradH],
+        };
         match self.plan.formulation {
             Formulation::Standard => {
                 let law = laws::momentum_energy_standard::Law { kernel: self.kernel, beta, conductivity };
-                self.sweep(&law, stage, support, None);
+                self.sweep(&law, stage, support, None, spent);
             }
             Formulation::VolumeElements => {
                 let law = laws::momentum_energy_volume::Law {
@@ -275,18 +314,24 @@ impl Hydrodynamics {
                     crossing_start: CROSSING[0],
                     crossing_slope: 1.0 / (CROSSING[1] - CROSSING[0]),
                 };
-                self.sweep(&law, stage, support, None);
+                self.sweep(&law, stage, support, None, spent);
             }
         }
     }
 
     /// One sweep of a law over the list, with interaction radii within the list's. The particles get the fields that it
-    /// writes.
-    fn sweep<L: PairLaw>(&self, law: &L, stage: &mut Stage, radius: &[f64], active: Option<&[bool]>) {
-        stage.particles.add(L::OUTPUTS);
-        let Some(list) = stage.neighborhood.list() else { return };
+    /// writes, and lose those that are spent.
+    fn sweep<L: PairLaw>(
+        &self,
+        law: &L,
+        stage: &mut Stage,
+        radius: &[f64],
+        active: Option<&[bool]>,
+        spent: &[Field],
+    ) {
+        let Some(list) = stage.neighborhood.list() else { return stage.particles.add(L::OUTPUTS) };
         let pass = Pass { bx: &stage.domain.bx, radius, precision: self.precision, active };
-        sweep(law, &pass, list, stage.particles);
+        sweep_spending(law, &pass, list, stage.particles, spent);
     }
 
     /// Fields that no later pass reads.

@@ -1,0 +1,151 @@
+//! From the sums of a sweep to the columns that it writes.
+
+use super::law::{Columns, PairLaw, Sum};
+use super::sums::ChunkSums;
+use super::sweep::Chosen;
+use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
+use crate::particles::{Field, Particles, zeros};
+use std::ops::Range;
+
+/// The columns that a sweep writes. Meanwhile the particles have none of them, so that their others can be read beside.
+pub struct Outputs {
+    fields: &'static [Field],
+    columns: Vec<Vec<f64>>,
+    work: Option<Vec<f64>>,
+}
+
+/// Some owned rows of the outputs.
+pub struct Part<'a> {
+    rows: Range<usize>,
+    columns: Vec<&'a mut [f64]>,
+    work: Option<&'a mut [f64]>,
+}
+
+/// Outputs that the particles had before.
+pub struct Present {
+    fields: &'static [Field],
+    columns: Vec<Option<Vec<Vec<f64>>>>,
+    work: Option<Vec<f64>>,
+}
+
+impl Present {
+    /// Take from the particles what a law writes of them, and their work.
+    pub fn take<L: PairLaw>(particles: &mut Particles) -> Self {
+        let columns = L::OUTPUTS.iter().map(|&field| particles.take(field)).collect();
+        let work = particles.take(Field::Work).and_then(|mut columns| columns.pop());
+        Present { fields: L::OUTPUTS, columns, work }
+    }
+
+    /// With those that were not there, for so many rows.
+    pub fn complete(self, rows: usize) -> Outputs {
+        let fields = self.fields.iter().zip(self.columns);
+        let columns = fields.flat_map(|(field, present)| {
+            present.unwrap_or_else(|| (0..field.components()).map(|_| zeros(rows)).collect())
+        });
+        Outputs { fields: self.fields, columns: columns.collect(), work: self.work }
+    }
+}
+
+impl Outputs {
+    /// The parts of these rows, which follow each other.
+    pub fn parts(&mut self, rows: &[Range<usize>]) -> Vec<Part<'_>> {
+        let mut columns: Vec<&mut [f64]> = self.columns.iter_mut().map(Vec::as_mut_slice).collect();
+        let mut work = self.work.as_deref_mut();
+        let mut begin = 0;
+        let mut part = |rows: &Range<usize>| {
+            let places = rows.start - begin..rows.end - begin;
+            begin = rows.end;
+            let own = columns.iter_mut().map(|column| split_off(column, places.clone())).collect();
+            let work = work.as_mut().map(|work| split_off(work, places.clone()));
+            Part { rows: rows.clone(), columns: own, work }
+        };
+        rows.iter().map(&mut part).collect()
+    }
+
+    /// Give the particles what was written.
+    pub fn give(self, particles: &mut Particles) {
+        let mut columns = self.columns.into_iter();
+        for &field in self.fields {
+            particles.put(field, columns.by_ref().take(field.components()).collect());
+        }
+        if let Some(work) = self.work {
+            particles.put(Field::Work, vec![work]);
+        }
+    }
+}
+
+/// These places of a column, which then begins behind them.
+fn split_off<'a>(column: &mut &'a mut [f64], places: Range<usize>) -> &'a mut [f64] {
+    let (before, behind) = std::mem::take(column).split_at_mut(places.end);
+    *column = behind;
+    &mut before[places.start..]
+}
+
+/// How sums become outputs.
+pub struct Finish<'a, L> {
+    /// The law.
+    pub law: &'a L,
+    /// Its inputs, as far as they are still there.
+    pub inputs: Vec<Option<&'a [f64]>>,
+    /// The rows that are written.
+    pub rows: &'a Chosen,
+}
+
+impl<L: PairLaw> Finish<'_, L> {
+    /// Join the sums that chunks have of the rows of a part, in the order of the chunks, finish each particle, write its
+    /// outputs, and add the work that was spent on it.
+    pub fn part(&self, chunks: &[ChunkSums], part: &mut Part) {
+        let mut joined = Vec::new();
+        // owned rows begin with a super-cluster
+        for begin in part.rows.clone().step_by(SUPER_CLUSTER) {
+            let mut blocks =
+                chunks.iter().filter_map(|chunk| chunk.blocks.super_cluster(begin / SUPER_CLUSTER));
+            let Some(only) = blocks.next() else { continue };
+            let mut sums = only;
+            if let Some(second) = blocks.next() {
+                joined.clear();
+                joined.extend_from_slice(only);
+                std::iter::once(second).chain(blocks).for_each(|block| join(L::SUMS, &mut joined, block));
+                sums = &joined;
+            }
+            let end = part.rows.end.min(begin + SUPER_CLUSTER);
+            for row in (begin..end).filter(|&row| self.rows.written(row)) {
+                self.particle(row, row - begin, sums, row - part.rows.start, &mut part.columns);
+            }
+        }
+        chunks.iter().for_each(|chunk| self.add_work(chunk, part));
+    }
+
+    /// Finish the particle of a row, which is `member` of the super-cluster with these sums, and write it at a place of
+    /// the columns.
+    fn particle(&self, row: usize, member: usize, sums: &[f64], place: usize, columns: &mut [&mut [f64]]) {
+        let cluster = &sums[member / CLUSTER * L::SUMS.len() * CLUSTER..];
+        let sums = L::Sums::<f64>::from_columns(|c| cluster[c * CLUSTER + member % CLUSTER]);
+        // not a number: a law that reads what is no longer there is found at once
+        let own = L::Particle::<f64>::from_columns(|c| self.inputs[c].map_or(f64::NAN, |column| column[row]));
+        let finished = self.law.finish(own, sums).to_columns();
+        for (column, value) in columns.iter_mut().zip(finished.as_ref()) {
+            column[place] = *value;
+        }
+    }
+
+    fn add_work(&self, chunk: &ChunkSums, part: &mut Part) {
+        let Some(work) = &mut part.work else { return };
+        let begin = chunk.super_clusters.start * SUPER_CLUSTER;
+        let rows = part.rows.start.max(begin)..part.rows.end.min(begin + chunk.work.len());
+        for row in rows.filter(|&row| self.rows.written(row)) {
+            work[row - part.rows.start] += chunk.work[row - begin];
+        }
+    }
+}
+
+/// Join a block with the sums of the same super-cluster.
+fn join(columns: &[Sum], sums: &mut [f64], block: &[f64]) {
+    let pairs = sums.chunks_exact_mut(CLUSTER).zip(block.chunks_exact(CLUSTER));
+    for (k, (totals, values)) in pairs.enumerate() {
+        let reduction = columns[k % columns.len()].reduction;
+        for (total, value) in totals.iter_mut().zip(values) {
+            *total = reduction.join(*total, *value);
+        }
+    }
+}
