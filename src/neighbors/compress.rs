@@ -107,6 +107,19 @@ impl NibbleReader<'_> {
     }
 }
 
+impl NibbleReader<'_> {
+    /// The eight nibbles at `place` in the upper half of a word, or more; zeros beyond the end.
+    #[inline(always)]
+    fn eight(&self, place: usize) -> u64 {
+        let rest = self.bytes.get(place / 2..).unwrap_or_default();
+        let word = match rest.first_chunk::<8>() {
+            Some(chunk) => u64::from_be_bytes(*chunk),
+            None => rest.iter().enumerate().fold(0, |word, (k, &b)| word | u64::from(b) << (56 - 8 * k)),
+        };
+        word << (4 * (place % 2))
+    }
+}
+
 /// Hands `count` indices to `take`, in order, and returns how many bytes they took.
 ///
 /// # Errors
@@ -131,25 +144,31 @@ pub fn decode(
         }
         let mut info_at = place + nibbles;
         place = info_at + mask.count_ones() as usize;
-        for k in 0..length {
-            let mut difference = 1;
-            if mask >> (31 - k) & 1 == 1 {
-                let info = reader.at(info_at, 1).ok_or(Malformed::Truncated)?;
-                info_at += 1;
-                difference = info.wrapping_sub(6);
-                if info < 8 {
+        if place > 2 * bytes.len() {
+            return Err(Malformed::Truncated);
+        }
+        for begin in (0..length).step_by(8) {
+            let mut infos = reader.eight(info_at);
+            for k in begin..length.min(begin + 8) {
+                // without a branch on the bit, which nobody can guess
+                let bit = mask >> (31 - k) & 1;
+                let info = (infos >> 60) as u32;
+                infos <<= 4 * bit;
+                info_at += bit as usize;
+                let mut difference = if bit == 1 { info.wrapping_sub(6) } else { 1 };
+                if bit & u32::from(info < 8) == 1 {
                     difference = reader.at(place, info + 1).ok_or(Malformed::Truncated)?;
                     place += info as usize + 1;
                     if difference < 10 || nibbles_of(difference) != info + 1 {
                         return Err(Malformed::Padding);
                     }
                 }
+                next += u64::from(difference);
+                if next > u64::from(u32::MAX) {
+                    return Err(Malformed::Order);
+                }
+                take((next - 1) as u32);
             }
-            next += u64::from(difference);
-            if next > u64::from(u32::MAX) {
-                return Err(Malformed::Order);
-            }
-            take((next - 1) as u32);
         }
         left -= length;
     }

@@ -174,7 +174,7 @@ pub trait Lanes: Real {
     /// The mask as bits, lane 0 lowest.
     fn bits(mask: Self::Mask) -> u64;
     /// Eight values plus one.
-    fn shift(token: Self::Token, values: &[Self::Scalar], by: f64, shifted: &mut [Self::Scalar]);
+    fn shift(token: Self::Token, values: &[Self::Scalar], by: Self::Scalar, shifted: &mut [Self::Scalar]);
     /// Eight values times one, in single precision.
     fn scale_narrow(token: Self::Token, values: &[Self::Scalar], factor: f64, scaled: &mut [f32]);
     /// Join the rows of a vector that was stored with eight totals in double precision.
@@ -326,8 +326,8 @@ impl<S: Simd> Lanes for f32x16<S> {
         reduction.join(reduction.join(had, wide(first)), wide(second)).store_slice(totals);
     }
     #[inline(always)]
-    fn shift(token: S, values: &[f32], by: f64, shifted: &mut [f32]) {
-        (f32x8::from_slice(token, values) + f32x8::splat(token, by as f32)).store_slice(shifted);
+    fn shift(token: S, values: &[f32], by: f32, shifted: &mut [f32]) {
+        (f32x8::from_slice(token, values) + f32x8::splat(token, by)).store_slice(shifted);
     }
     #[inline(always)]
     fn scale_narrow(token: S, values: &[f32], factor: f64, scaled: &mut [f32]) {

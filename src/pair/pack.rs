@@ -1,8 +1,8 @@
 //! A pass's input, packed for lanes: per cluster, per column, eight values side by side.
 
 use super::aligned::Aligned;
-use super::lane::{Instructions, Scalar, Task, dispatch};
-use super::law::{Columns, Cutoff, PairLaw};
+use super::lane::{Instructions, Lanes, Scalar, Task, dispatch};
+use super::law::{Columns, Cutoff, PairLaw, Reduction};
 use crate::neighbors::cluster::power_of_two_below;
 use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
 use crate::space::{Boundary, SimulationBox, Vec3d, rounded};
@@ -207,6 +207,13 @@ impl<'a, T: Scalar> Packed<'a, T> {
         (!shift.ambiguous).then_some(shift)
     }
 
+    /// How far from a frame's centre, and from their own, the particles of a super-cluster may be with their shift.
+    #[inline(always)]
+    pub fn farthest(&self, super_cluster: usize, shift: &Shift) -> f64 {
+        let half = &self.places[super_cluster].half;
+        (0..3).map(|d| half[d] + 2.0 * shift.by[d].abs()).fold(0.0, f64::max)
+    }
+
     /// The shift of one cluster.
     #[cold]
     pub fn own_shift(&self, frame: &Frame, cluster: usize) -> Shift {
@@ -265,40 +272,98 @@ impl<T: Scalar> Task for Piece<'_, T> {
     type Scalar = T;
 
     #[inline(always)]
-    fn run<S: Simd>(self, _: S) {
+    fn run<S: Simd>(self, simd: S) {
         let source = self.source;
         let blocks = self.values.chunks_exact_mut(CLUSTERS * source.width);
         let bounds = self.bounds.chunks_exact_mut(CLUSTERS);
         let rows = (self.first..).step_by(SUPER_CLUSTER);
         for (((values, bounds), place), first) in blocks.zip(bounds).zip(self.places).zip(rows) {
-            *place = locate(source, first, bounds);
-            let centre = place.centre;
+            for d in 0..3 {
+                (place.centre[d], place.half[d]) = pack_offsets(simd, source, d, first, values, bounds);
+            }
+            pack_radii(simd, source, first, values, bounds);
+            if source.prepared {
+                continue;
+            }
             let rows = (first..).step_by(CLUSTER);
             for (block, first) in values.chunks_exact_mut(source.width).zip(rows) {
-                let (geometry, own) = block.split_at_mut(GEOMETRY * CLUSTER);
-                let (offsets, reach) = geometry.split_at_mut(3 * CLUSTER);
-                for (d, block) in offsets.chunks_exact_mut(CLUSTER).enumerate() {
-                    let centre = centre[d];
-                    eight(source.position[d], first, f64::NAN)
-                        .iter()
-                        .zip(block)
-                        .for_each(|(x, lane)| *lane = T::from_f64(x - centre));
-                }
-                eight(source.radius, first, 0.0)
-                    .iter()
-                    .zip(reach)
-                    .for_each(|(radius, lane)| *lane = T::from_f64(radius * radius));
-                if source.prepared {
-                    continue;
-                }
-                for (column, block) in source.inputs.iter().zip(own.chunks_exact_mut(CLUSTER)) {
-                    eight(column, first, 0.0)
-                        .iter()
-                        .zip(block)
-                        .for_each(|(value, lane)| *lane = T::from_f64(*value));
+                let own = block[GEOMETRY * CLUSTER..].as_chunks_mut().0;
+                for (column, lanes) in source.inputs.iter().zip(own) {
+                    round(f64x8::simd_from(simd, eight(column, first, 0.0)), lanes);
                 }
             }
         }
+    }
+}
+
+/// Round eight values to those of lanes.
+#[inline(always)]
+fn round<S: Simd, T: Scalar>(values: f64x8<S>, lanes: &mut [T; CLUSTER]) {
+    let values: [f64; CLUSTER] = values.into();
+    lanes.iter_mut().zip(values).for_each(|(lane, value)| *lane = T::from_f64(value));
+}
+
+/// Pack offsets of a super-cluster along an axis from the middle of its particles, and the bounds of its clusters; returns
+/// that middle and how far from it particles are. Positions that are not finite count for nothing.
+#[inline(always)]
+fn pack_offsets<S: Simd, T: Scalar>(
+    simd: S,
+    source: &Source,
+    axis: usize,
+    first: usize,
+    values: &mut [T],
+    bounds: &mut [Bounds],
+) -> (f64, f64) {
+    let nothing = f64x8::splat(simd, f64::INFINITY);
+    let mut positions = [nothing; CLUSTERS];
+    let (mut lower, mut upper) = ([nothing; CLUSTERS], [nothing; CLUSTERS]);
+    for k in 0..CLUSTERS {
+        let x = f64x8::simd_from(simd, eight(source.position[axis], first + k * CLUSTER, f64::NAN));
+        let finite = x.abs().simd_lt(nothing);
+        positions[k] = x;
+        lower[k] = finite.select(x, nothing);
+        upper[k] = finite.select(x, -nothing);
+    }
+    let lower = f64x8::vectors(lower, Reduction::Minimum);
+    let upper = f64x8::vectors(upper, Reduction::Maximum);
+    let (lowest, highest) = (least(lower.into()), -least((-upper).into()));
+    let (mut centre, mut half) = (0.0, 0.0);
+    if lowest <= highest {
+        (centre, half) = (0.5 * (lowest + highest), 0.5 * (highest - lowest));
+    }
+    let lowers: [f64; CLUSTERS] = ((lower - centre) * source.scale).into();
+    let uppers: [f64; CLUSTERS] = ((upper - centre) * source.scale).into();
+    for (k, bounds) in bounds.iter_mut().enumerate() {
+        bounds.values[Bounds::LOWER + axis] = lowers[k] as f32;
+        bounds.values[Bounds::UPPER + axis] = uppers[k] as f32;
+    }
+    for (block, x) in values.chunks_exact_mut(source.width).zip(positions) {
+        if let Some(lanes) = block.as_chunks_mut().0.get_mut(axis) {
+            round(x - centre, lanes);
+        }
+    }
+    (centre, half)
+}
+
+/// Pack the squared radii of a super-cluster, and the largest of each cluster.
+#[inline(always)]
+fn pack_radii<S: Simd, T: Scalar>(
+    simd: S,
+    source: &Source,
+    first: usize,
+    values: &mut [T],
+    bounds: &mut [Bounds],
+) {
+    let mut radii = [f64x8::splat(simd, 0.0); CLUSTERS];
+    for (k, block) in values.chunks_exact_mut(source.width).enumerate().take(CLUSTERS) {
+        radii[k] = f64x8::simd_from(simd, eight(source.radius, first + k * CLUSTER, 0.0));
+        if let Some(lanes) = block.as_chunks_mut().0.get_mut(GEOMETRY - 1) {
+            round(radii[k] * radii[k], lanes);
+        }
+    }
+    let largest: [f64; CLUSTERS] = (f64x8::vectors(radii, Reduction::Maximum) * source.scale).into();
+    for (bounds, largest) in bounds.iter_mut().zip(largest) {
+        bounds.values[Bounds::REACH] = largest as f32;
     }
 }
 
@@ -325,10 +390,9 @@ impl<L: PairLaw, T: Scalar> Task for Prepare<'_, L, T> {
                 |c| f64x8::simd_from(simd, eight(self.source.inputs[c], first, 0.0)),
             );
             let prepared = L::prepare::<f64x8<S>>(simd, parameters, particle).to_columns();
-            let columns = block[GEOMETRY * CLUSTER..].chunks_exact_mut(CLUSTER);
-            for (column, prepared) in columns.zip(prepared.as_ref()) {
-                let values: [f64; CLUSTER] = (*prepared).into();
-                column.iter_mut().zip(values).for_each(|(lane, value)| *lane = T::from_f64(value));
+            let columns = block[GEOMETRY * CLUSTER..].as_chunks_mut().0;
+            for (column, prepared) in columns.iter_mut().zip(prepared.as_ref()) {
+                round(*prepared, column);
             }
         }
     }
@@ -343,34 +407,6 @@ fn eight(column: &[f64], first: usize, missing: f64) -> [f64; CLUSTER] {
         None => values.iter_mut().zip(column.iter().skip(first)).for_each(|(value, own)| *value = *own),
     }
     values
-}
-
-/// Where a super-cluster is, and the bounds of its clusters. Positions that are not finite count for nothing.
-#[inline(always)]
-fn locate(source: &Source, first: usize, bounds: &mut [Bounds]) -> Place {
-    let mut place = Place { centre: Vec3d::zeros(), half: [0.0; 3] };
-    for d in 0..3 {
-        let (mut lower, mut upper) = ([f64::INFINITY; CLUSTERS], [f64::NEG_INFINITY; CLUSTERS]);
-        for k in 0..CLUSTERS {
-            let values = eight(source.position[d], first + k * CLUSTER, f64::NAN);
-            lower[k] = least(values.map(|x| if x.abs() < f64::INFINITY { x } else { f64::INFINITY }));
-            upper[k] = -least(values.map(|x| if x.abs() < f64::INFINITY { -x } else { f64::INFINITY }));
-        }
-        let (lowest, highest) = (least(lower), -least(upper.map(|x| -x)));
-        if lowest <= highest {
-            place.centre[d] = 0.5 * (lowest + highest);
-            place.half[d] = 0.5 * (highest - lowest);
-        }
-        for (k, bounds) in bounds.iter_mut().enumerate() {
-            bounds.values[Bounds::LOWER + d] = ((lower[k] - place.centre[d]) * source.scale) as f32;
-            bounds.values[Bounds::UPPER + d] = ((upper[k] - place.centre[d]) * source.scale) as f32;
-        }
-    }
-    for (k, bounds) in bounds.iter_mut().enumerate() {
-        let radii = eight(source.radius, first + k * CLUSTER, 0.0);
-        bounds.values[Bounds::REACH] = (-least(radii.map(|radius| -radius)) * source.scale) as f32;
-    }
-    place
 }
 
 /// The least of eight numbers.

@@ -50,17 +50,17 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     sums: &mut ChunkSums,
 ) {
     let owned = shared.owned.start / CLUSTER..shared.owned.end.div_ceil(CLUSTER);
-    let (mut near, mut others, mut given) = (Near::new(), Vec::new(), Given::<T>::new(L::SUMS, owned));
+    let (mut near, mut others, mut given) = (Near::<T>::new(), Vec::new(), Given::<T>::new(L::SUMS, owned));
     for super_cluster in sums.super_clusters.clone() {
         let first = super_cluster * SUPER_CLUSTER;
         if !shared.rows.wanted(first..first + SUPER_CLUSTER) {
             continue;
         }
         for segment in 0..near.decode(list, super_cluster) {
-            near.place::<T, S>(simd, &shared.packed, super_cluster, segment, true);
+            near.place::<S>(simd, &shared.packed, super_cluster, segment, true);
             others.clear();
             others.extend(near.entries.iter().zip(&near.shifts).map(|(entry, shift)| Other {
-                shift: shift.map(T::from_f64),
+                shift: *shift,
                 cluster: entry.cluster,
                 given: given.begin(entry.cluster as usize) as u32,
                 pairs: ALL,
@@ -90,7 +90,7 @@ fn cluster_sums<L: PairLaw, T: Scalar, S: Simd>(
     simd: S,
     shared: &Shared<L, T>,
     cluster: usize,
-    near: &Near,
+    near: &Near<T>,
     others: &mut [Other<T>],
     given: &mut [T::Vector],
     sums: &mut ChunkSums,
@@ -136,7 +136,7 @@ fn row_sums<L: PairLaw, T: Scalar, S: Simd>(
     shared: &Shared<L, T>,
     cluster: usize,
     first: usize,
-    near: &Near,
+    near: &Near<T>,
     others: &[Other<T>],
     reactions: &mut [T::Vector],
 ) -> (L::Sums<R<T, S>>, usize) {
@@ -159,7 +159,7 @@ fn row_sums<L: PairLaw, T: Scalar, S: Simd>(
     );
     let mut totals = nothing::<L, R<T, S>>(simd);
     let mut met = 0;
-    for (word, &entries) in near.met::<T, S>(cluster, first).iter().enumerate() {
+    for (word, &entries) in near.met::<S>(cluster, first).iter().enumerate() {
         let mut left = entries;
         met += left.count_ones() as usize;
         while left != 0 {

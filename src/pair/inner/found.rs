@@ -26,7 +26,12 @@ const _: () = assert!(SEGMENT * CLUSTER <= PARTICLES, "a segment has more partic
 
 /// Bring the clusters of a segment into the super-cluster's frame: per entry x, y, z of eight particles from its centre, and
 /// their squared radii.
-pub(super) fn bring<T: Scalar, S: Simd>(simd: S, packed: &Packed<T>, near: &Near, offsets: &mut Aligned<T>) {
+pub(super) fn bring<T: Scalar, S: Simd>(
+    simd: S,
+    packed: &Packed<T>,
+    near: &Near<T>,
+    offsets: &mut Aligned<T>,
+) {
     // a function that no law is part of, so that it is compiled once for all
     simd.vectorize(
         #[inline(always)]
@@ -83,7 +88,7 @@ impl Found {
         packed: &Packed<T>,
         cluster: usize,
         first: usize,
-        near: &Near,
+        near: &Near<T>,
         offsets: &[T],
     ) -> usize {
         let rows = const { R::<T, S>::ROWS };
@@ -100,7 +105,7 @@ impl Found {
         let offsets = offsets.as_chunks::<GEOMETRIES>().0;
         let stride = CLUSTER as u16 * self.stride;
         let (mut met, mut counts) = (0, [0; ROWS]);
-        for (word, &entries) in near.met::<T, S>(cluster, first).iter().enumerate() {
+        for (word, &entries) in near.met::<S>(cluster, first).iter().enumerate() {
             let mut left = entries;
             met += left.count_ones() as usize;
             let mut special = left & near.special(cluster, word);

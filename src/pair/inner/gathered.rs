@@ -21,7 +21,7 @@ type R<T, S> = <T as Scalar>::Lanes<S>;
 /// A segment of a super-cluster's list.
 struct Segment<'a, L, T: Scalar> {
     shared: &'a Shared<'a, L, T>,
-    near: &'a Near,
+    near: &'a Near<T>,
     /// Per entry the geometry of eight particles, in columns.
     offsets: &'a [T],
     /// Per particle what pairs need of it, in one piece.
@@ -36,7 +36,7 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     list: &ClusterList,
     sums: &mut ChunkSums,
 ) {
-    let (mut near, mut offsets, mut totals) = (Near::new(), Aligned::new(0), Aligned::new(0));
+    let (mut near, mut offsets, mut totals) = (Near::<T>::new(), Aligned::new(0), Aligned::new(0));
     let mut found = Found::new(stride::<T>(quads::<L>()));
     let mut records = T::take_records();
     totals.resize(const { L::SUMS.len() * CLUSTER * R::<T, S>::COUNT });
@@ -46,7 +46,7 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
             continue;
         }
         for segment in 0..near.decode(list, super_cluster) {
-            near.place::<T, S>(simd, &shared.packed, super_cluster, segment, false);
+            near.place::<S>(simd, &shared.packed, super_cluster, segment, false);
             bring::<T, S>(simd, &shared.packed, &near, &mut offsets);
             write_records::<L, T, S>(simd, &shared.packed, &near, &offsets, &mut records);
             let segment = Segment { shared, near: &near, offsets: &offsets, records: &records };
@@ -66,7 +66,7 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
 fn write_records<L: PairLaw, T: Scalar, S: Simd>(
     simd: S,
     packed: &Packed<T>,
-    near: &Near,
+    near: &Near<T>,
     offsets: &[T],
     records: &mut T::Records,
 ) {

@@ -31,13 +31,13 @@ const MARGIN: f32 = 2e-6;
 pub(super) const SEGMENT: usize = 4 * WORD;
 
 /// The clusters that a super-cluster's list names, a segment of them at a time.
-pub(super) struct Near {
+pub(super) struct Near<T> {
     /// All entries of the list.
     listed: Vec<Entry>,
     /// Those of the segment.
     pub entries: Vec<Entry>,
     /// What brings each into the super-cluster's frame.
-    pub shifts: Vec<[f64; 3]>,
+    pub shifts: Vec<[T; 3]>,
     /// Words of bits, one per entry.
     words: usize,
     /// Per word its entries whose pairs' nearest images must be looked for.
@@ -68,7 +68,7 @@ struct RowBounds<S: Simd> {
     reach: f32x16<S>,
 }
 
-impl Near {
+impl<T: Scalar> Near<T> {
     pub fn new() -> Self {
         Near {
             listed: Vec::new(),
@@ -94,7 +94,7 @@ impl Near {
     }
 
     /// Find where the clusters of a segment are in the super-cluster's frame, of a list that may be symmetric.
-    pub fn place<T: Scalar, S: Simd>(
+    pub fn place<S: Simd>(
         &mut self,
         simd: S,
         packed: &Packed<T>,
@@ -110,7 +110,7 @@ impl Near {
     }
 
     #[inline(always)]
-    fn place_in<T: Scalar, S: Simd>(
+    fn place_in<S: Simd>(
         &mut self,
         simd: S,
         packed: &Packed<T>,
@@ -125,45 +125,39 @@ impl Near {
         self.make_room();
         let scale = 1.0 / packed.unit;
         let frame = packed.frame(super_cluster, symmetric);
-        let mut extent = f32x8::splat(simd, 0.0);
+        let mut farthest = frame.extent().into_iter().fold(0.0, f64::max);
+        let entries = std::mem::take(&mut self.entries);
         let mut number = 0;
         for clusters in
-            self.entries.chunk_by(|a, b| a.cluster as usize / CLUSTERS == b.cluster as usize / CLUSTERS)
+            entries.chunk_by(|a, b| a.cluster as usize / CLUSTERS == b.cluster as usize / CLUSTERS)
         {
             let other = clusters[0].cluster as usize / CLUSTERS;
-            let common = packed.common_shift(&frame, other);
-            let mut shift = common.unwrap_or_default();
-            let mut by = bounds_shift(simd, &shift, scale);
-            for entry in clusters {
-                let cluster = entry.cluster as usize;
-                if common.is_none() {
-                    shift = packed.own_shift(&frame, cluster);
-                    by = bounds_shift(simd, &shift, scale);
+            if other == super_cluster {
+                for (k, entry) in clusters.iter().enumerate() {
+                    self.itself[entry.cluster as usize % CLUSTERS] = number + k;
                 }
-                if other == super_cluster {
-                    self.itself[cluster % CLUSTERS] = number;
-                }
-                self.shifts.push(shift.by);
-                let values = packed.bounds(cluster).values;
-                let mut bounds = f32x8::simd_from(simd, values) + by;
-                if shift.ambiguous {
-                    self.ambiguous[number / WORD] |= 1 << (number % WORD);
-                    bounds = f32x8::simd_from(simd, Bounds::ANYTHING.values);
-                } else if values[Bounds::LOWER] <= values[Bounds::UPPER] {
-                    // with the shift, from where they were
-                    extent = extent.max(bounds.max(-bounds) + by.max(-by));
-                }
-                bounds.store_slice(&mut self.bounds[number * COLUMNS..][..COLUMNS]);
-                number += 1;
             }
+            match packed.common_shift(&frame, other) {
+                Some(shift) => {
+                    farthest = farthest.max(packed.farthest(other, &shift));
+                    self.shift(simd, packed, clusters, number, &shift);
+                }
+                None => {
+                    for (k, entry) in clusters.iter().enumerate() {
+                        let shift = packed.own_shift(&frame, entry.cluster as usize);
+                        farthest = farthest.max(packed.farthest(other, &shift));
+                        self.shift(simd, packed, std::slice::from_ref(entry), number + k, &shift);
+                    }
+                }
+            }
+            number += clusters.len();
         }
+        self.entries = entries;
         self.bounds[number * COLUMNS..].as_chunks_mut().0.fill(Bounds::NOTHING.values);
         for block in self.bounds.chunks_exact_mut(BLOCK) {
             by_columns(simd, block);
         }
-        let half = frame.extent().map(|extent| (extent * scale) as f32);
-        let farthest = extent.as_slice().iter().chain(&half).fold(0.0f32, |a, &b| a.max(b));
-        self.margin = MARGIN * farthest.min(f32::MAX);
+        self.margin = MARGIN * ((farthest * scale) as f32).min(f32::MAX);
         for k in 0..CLUSTERS {
             let own = packed.block(super_cluster * CLUSTERS + k);
             for d in 0..3 {
@@ -180,7 +174,7 @@ impl Near {
         for vector in 0..vectors {
             let member = vector * T::Lanes::<S>::ROWS / CLUSTER;
             let cluster = super_cluster * CLUSTERS + member;
-            let rows = self.rows::<T, S>(simd, packed, cluster, vector * T::Lanes::<S>::ROWS);
+            let rows = self.rows(simd, packed, cluster, vector * T::Lanes::<S>::ROWS);
             for word in 0..self.words {
                 let near = match packed.cutoff {
                     Cutoff::Own if !symmetric => self.near::<S, false>(simd, &rows, word),
@@ -188,6 +182,32 @@ impl Near {
                     Cutoff::Own | Cutoff::Either => self.near::<S, true>(simd, &rows, word),
                 };
                 self.met[vector * self.words + word] = near & self.members[member * self.words + word];
+            }
+        }
+    }
+
+    /// Bring clusters, whose first has a number, into the frame by a shift.
+    #[inline(always)]
+    fn shift<S: Simd>(
+        &mut self,
+        simd: S,
+        packed: &Packed<T>,
+        clusters: &[Entry],
+        number: usize,
+        shift: &Shift,
+    ) {
+        let by = bounds_shift(simd, shift, 1.0 / packed.unit);
+        let lanes = shift.by.map(T::from_f64);
+        let bounds = self.bounds[number * COLUMNS..].as_chunks_mut::<COLUMNS>().0;
+        for (entry, bounds) in clusters.iter().zip(bounds) {
+            let values = packed.bounds(entry.cluster as usize).values;
+            (f32x8::simd_from(simd, values) + by).store_slice(bounds);
+            self.shifts.push(lanes);
+        }
+        if shift.ambiguous {
+            for number in number..number + clusters.len() {
+                self.ambiguous[number / WORD] |= 1 << (number % WORD);
+                self.bounds[number * COLUMNS..][..COLUMNS].copy_from_slice(&Bounds::ANYTHING.values);
             }
         }
     }
@@ -220,13 +240,7 @@ impl Near {
 
     /// The bounds of a vector of rows of the super-cluster, from its row `first` on, in its own frame.
     #[inline(always)]
-    fn rows<T: Scalar, S: Simd>(
-        &self,
-        simd: S,
-        packed: &Packed<T>,
-        cluster: usize,
-        first: usize,
-    ) -> RowBounds<S> {
+    fn rows<S: Simd>(&self, simd: S, packed: &Packed<T>, cluster: usize, first: usize) -> RowBounds<S> {
         let nothing = f32x16::splat(simd, 0.0);
         let reach = f32x16::splat(simd, packed.cluster_reach(cluster));
         let mut bounds = RowBounds { lower: [nothing; 3], upper: [nothing; 3], reach };
@@ -263,7 +277,7 @@ impl Near {
 
     /// Per word the entries that rows of a cluster have to meet, as many rows as a vector has, from the row `first` on.
     #[inline(always)]
-    pub fn met<T: Scalar, S: Simd>(&self, cluster: usize, first: usize) -> &[u64] {
+    pub fn met<S: Simd>(&self, cluster: usize, first: usize) -> &[u64] {
         let vector = (cluster % CLUSTERS * CLUSTER + first) / T::Lanes::<S>::ROWS;
         &self.met[vector * self.words..][..self.words]
     }
