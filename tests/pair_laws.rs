@@ -6,7 +6,7 @@ use hilbrium::laws::{
     density, divergence_gradient, gradients, momentum_energy_standard, momentum_energy_volume,
     number_density, volume_elements,
 };
-use hilbrium::neighbors::{CLUSTER, ClusterList, Coding, Entry, NeighborList, SUPER_CLUSTER};
+use hilbrium::neighbors::{CLUSTER, ClusterList, Coding, NeighborList, SUPER_CLUSTER};
 use hilbrium::pair::{Kernel, PairLaw, Pass, Precision, naive, sweep};
 use hilbrium::particles::{Field, Particles};
 use hilbrium::space::{Boundary, SimulationBox, Vec3d};
@@ -56,16 +56,13 @@ fn radii(particles: &Particles) -> Vec<f64> {
 
 /// A list of all pairs.
 fn all_pairs(rows: usize, symmetric: bool) -> NeighborList {
-    let entries: Vec<Vec<Entry>> = (0..rows.div_ceil(SUPER_CLUSTER))
+    let clusters: Vec<Vec<u32>> = (0..rows.div_ceil(SUPER_CLUSTER))
         .map(|super_cluster| {
-            let mask = |c: usize| {
-                (0..8).fold(0u8, |mask, k| mask | u8::from(!symmetric || c >= 8 * super_cluster + k) << k)
-            };
-            let all = (0..rows.div_ceil(CLUSTER)).map(|c| Entry { cluster: c as u32, mask: mask(c) });
-            all.filter(|entry| entry.mask != 0).collect()
+            let first = if symmetric { 8 * super_cluster } else { 0 };
+            (first as u32..rows.div_ceil(CLUSTER) as u32).collect()
         })
         .collect();
-    NeighborList::Clustered(ClusterList::from_entries(0..rows, symmetric, Coding::Plain, &entries))
+    NeighborList::Clustered(ClusterList::from_clusters(0..rows, symmetric, Coding::Plain, &clusters))
 }
 
 fn agrees<L: PairLaw>(law: &L) {

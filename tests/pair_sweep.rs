@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
-use hilbrium::neighbors::{CLUSTER, ClusterList, Coding, Entry, NeighborList, ParticleList, SUPER_CLUSTER};
+use hilbrium::neighbors::{CLUSTER, ClusterList, Coding, NeighborList, ParticleList, SUPER_CLUSTER};
 use hilbrium::pair::language::*;
 use hilbrium::pair::{Instructions, PairLaw, Pass, Precision, naive, sweep, sweep_spending, sweep_with};
 use hilbrium::particles::{Field, Particles};
@@ -132,22 +132,16 @@ fn lists(particles: &Particles) -> Vec<(&'static str, NeighborList)> {
     let owned = particles.owned();
     let mut lists = Vec::new();
     for symmetric in [false, true] {
-        let entries: Vec<Vec<Entry>> = (owned.start / SUPER_CLUSTER..owned.end.div_ceil(SUPER_CLUSTER))
+        let clusters: Vec<Vec<u32>> = (owned.start / SUPER_CLUSTER..owned.end.div_ceil(SUPER_CLUSTER))
             .map(|super_cluster| {
                 let halo =
                     |cluster: usize| cluster * CLUSTER >= owned.end || (cluster + 1) * CLUSTER <= owned.start;
-                let mask = |cluster: usize| {
-                    (0..8).fold(0u8, |mask, k| {
-                        let wanted = !symmetric || halo(cluster) || cluster >= super_cluster * 8 + k;
-                        mask | u8::from(wanted) << k
-                    })
-                };
-                let all = (0..particles.len().div_ceil(CLUSTER))
-                    .map(|c| Entry { cluster: c as u32, mask: mask(c) });
-                all.filter(|entry| entry.mask != 0).collect()
+                let wanted = |cluster: &usize| !symmetric || halo(*cluster) || *cluster >= super_cluster * 8;
+                let all = 0..particles.len().div_ceil(CLUSTER);
+                all.filter(wanted).map(|cluster| cluster as u32).collect()
             })
             .collect();
-        let clusters = ClusterList::from_entries(owned.clone(), symmetric, Coding::Plain, &entries);
+        let clusters = ClusterList::from_clusters(owned.clone(), symmetric, Coding::Plain, &clusters);
         lists.push((if symmetric { "half clusters" } else { "clusters" }, NeighborList::Clustered(clusters)));
         let rows: Vec<Vec<u32>> = owned
             .clone()
@@ -369,8 +363,7 @@ fn nobody_and_somebody_alone() {
     let bx = &boxes()[0];
     for rows in [0, 1] {
         let mut particles = Particles::new(&FIELDS, rows);
-        let entries = vec![vec![Entry { cluster: 0, mask: 1 }]; rows];
-        let list = ClusterList::from_entries(0..rows, false, Coding::Plain, &entries);
+        let list = ClusterList::from_clusters(0..rows, false, Coding::Plain, &vec![vec![0]; rows]);
         let radius = vec![1.0; rows];
         let pass = Pass { bx, radius: &radius, precision: Precision::Mixed, active: None };
         let law = probe_either::Law { strength: 1.0 };

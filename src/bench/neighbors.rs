@@ -115,7 +115,6 @@ const COLUMNS: &[Column] = &[
     ("neighbors", "neighbors"),
     ("list", "list"),
     ("coding", "coding"),
-    ("mask bytes", "mask_bytes"),
     ("index bytes", "index_bytes"),
     ("offset bytes", "offset_bytes"),
     ("bytes", "bytes"),
@@ -246,7 +245,6 @@ impl Found {
         let bytes = |bytes: u64| Cell::Number(bytes as f64 / count, 2);
         let nanoseconds = |seconds: f64| Cell::Number(seconds * 1e9 / count, 1);
         vec![
-            bytes(self.bytes.masks),
             bytes(self.bytes.indices),
             bytes(self.bytes.offsets),
             bytes(self.bytes.total()),

@@ -1,7 +1,8 @@
 //! Finding the neighbor clusters of super-clusters: a walk down the octree, then the tests of [`super::near`].
 
+use super::list::members;
 use super::near::{Frame, Near};
-use super::{CLUSTER, Entry, ListRequest};
+use super::{CLUSTER, ListRequest};
 use crate::Result;
 use crate::tree::{Bounds, Leaves, Octree};
 use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
@@ -62,28 +63,28 @@ impl<'a> Search<'a> {
         Ok(Self { near, nodes: NodeBoxes::new(&bounds), tree, level: Level::new() })
     }
 
-    /// Hands the sorted entries of each super-cluster in the range to `take`, in order.
-    pub fn run(&self, super_clusters: Range<usize>, take: impl FnMut(&[Entry])) {
+    /// Hands the sorted neighbor clusters of each super-cluster in the range to `take`, in order.
+    pub fn run(&self, super_clusters: Range<usize>, take: impl FnMut(&[u32])) {
         dispatch!(self.level, simd => self.run_with(simd, super_clusters, take));
     }
 
     #[inline(always)]
-    fn run_with<S: Simd>(&self, simd: S, super_clusters: Range<usize>, mut take: impl FnMut(&[Entry])) {
-        let (mut stack, mut entries) = (Vec::new(), Vec::new());
+    fn run_with<S: Simd>(&self, simd: S, super_clusters: Range<usize>, mut take: impl FnMut(&[u32])) {
+        let (mut stack, mut clusters) = (Vec::new(), Vec::new());
         let mut frame = Frame::EMPTY;
         for super_cluster in super_clusters {
-            entries.clear();
+            clusters.clear();
             self.near.prepare(super_cluster, &mut frame);
             if frame.present != 0 {
-                self.walk(simd, &frame, &mut stack, &mut entries);
+                self.walk(simd, &frame, &mut stack, &mut clusters);
             }
-            take(&entries);
+            take(&clusters);
         }
     }
 
     /// Depth first in the order of keys, so that clusters are met in ascending order.
     #[inline(always)]
-    fn walk<S: Simd>(&self, simd: S, frame: &Frame, stack: &mut Vec<u32>, entries: &mut Vec<Entry>) {
+    fn walk<S: Simd>(&self, simd: S, frame: &Frame, stack: &mut Vec<u32>, clusters: &mut Vec<u32>) {
         let owned = &self.near.request.owned;
         let (begin, end) = (owned.start / CLUSTER, owned.end.div_ceil(CLUSTER));
         let mut next = 0;
@@ -117,12 +118,10 @@ impl<'a> Search<'a> {
                     if cluster < frame.first_cluster {
                         continue;
                     }
-                    // Members up to the cluster itself.
-                    allowed &= ((2u32 << (cluster - frame.first_cluster).min(7)) - 1) as u8;
+                    allowed &= members(true, frame.first_cluster / 8, cluster);
                 }
-                let mask = self.near.members(simd, frame, cluster, allowed);
-                if mask != 0 {
-                    entries.push(Entry { cluster: cluster as u32, mask });
+                if self.near.meets(simd, frame, cluster, allowed) {
+                    clusters.push(cluster as u32);
                 }
             }
             next = next.max(rows.end.div_ceil(CLUSTER));

@@ -6,14 +6,13 @@ use crate::Result;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Per super-cluster the sorted neighbor clusters, coded, and a mask each.
+/// Per super-cluster S the sorted clusters c with which any of its particles has a pair, coded.
 ///
-/// An entry (S, c) with mask bit k covers all lane pairs of i-cluster 8S + k with j-cluster c. In a symmetric list
-/// an owned c appears only for i-clusters 8S + k <= c; in the self pair the sweep leaves out lanes j <= i (j == i
+/// An entry covers all lane pairs of the i-clusters 8S + k with the j-cluster c, in a symmetric list those with
+/// 8S + k <= c, and an owned c of an earlier super-cluster is not listed; in the self pair the sweep leaves out lanes j <= i (j == i
 /// if not symmetric). Every pair of the [`ListRequest`] is covered, exactly once in a symmetric list; lane pairs
-/// out of reach are covered too, so whoever walks the list tests distances.
-///
-/// The record of a super-cluster is its masks, a byte each, then its coded indices.
+/// out of reach are covered too, so whoever walks the list tests distances, those of the clusters' boxes first. That
+/// says more than a mask of the i-clusters could that had pairs with c when the list was built, and takes no memory.
 #[derive(Clone, Debug)]
 pub struct ClusterList {
     owned: Range<usize>,
@@ -34,14 +33,20 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    pub fn push(&mut self, entries: &[Entry], coding: Coding, indices: &mut Vec<u32>) {
+    pub fn push(&mut self, clusters: &[u32], coding: Coding) {
         let before = self.data.len();
-        self.data.extend(entries.iter().map(|entry| entry.mask));
-        indices.clear();
-        indices.extend(entries.iter().map(|entry| entry.cluster));
-        coding.encode(indices, &mut self.data);
-        self.counts.push(entries.len() as u32);
+        coding.encode(clusters, &mut self.data);
+        self.counts.push(clusters.len() as u32);
         self.lengths.push((self.data.len() - before) as u64);
+    }
+}
+
+/// Bit k: i-cluster k of a super-cluster meets a cluster that is in its list.
+#[inline(always)]
+pub(super) fn members(symmetric: bool, super_cluster: usize, cluster: usize) -> u8 {
+    match cluster.checked_sub(8 * super_cluster) {
+        Some(own @ 0..8) if symmetric => u8::MAX >> (7 - own),
+        _ => u8::MAX,
     }
 }
 
@@ -68,9 +73,8 @@ impl ClusterList {
             .map(|chunk| {
                 let begin = range.start + chunk * CHUNK;
                 let mut piece = Piece::default();
-                let mut indices = Vec::new();
-                search.run(begin..range.end.min(begin + CHUNK), |entries| {
-                    piece.push(entries, request.coding, &mut indices);
+                search.run(begin..range.end.min(begin + CHUNK), |clusters| {
+                    piece.push(clusters, request.coding);
                 });
                 piece
             })
@@ -78,16 +82,16 @@ impl ClusterList {
         Ok(Self::join(request.owned.clone(), request.symmetric, request.coding, pieces))
     }
 
-    /// The list of these entries: one sorted vector per super-cluster with owned rows.
-    pub fn from_entries(
+    /// The list of these clusters: one sorted vector per super-cluster with owned rows.
+    pub fn from_clusters(
         owned: Range<usize>,
         symmetric: bool,
         coding: Coding,
-        entries: &[Vec<Entry>],
+        clusters: &[Vec<u32>],
     ) -> Self {
-        assert_eq!(entries.len(), super_clusters(&owned).len(), "entries for each super-cluster");
+        assert_eq!(clusters.len(), super_clusters(&owned).len(), "clusters for each super-cluster");
         let mut piece = Piece::default();
-        entries.iter().for_each(|entries| piece.push(entries, coding, &mut Vec::new()));
+        clusters.iter().for_each(|clusters| piece.push(clusters, coding));
         Self::join(owned, symmetric, coding, vec![piece])
     }
 
@@ -147,15 +151,12 @@ impl ClusterList {
         let (begin, end) = (self.offsets[k] as usize, self.offsets[k + 1] as usize);
         let count = self.counts[k] as usize;
         // what follows the record is not read as part of it, but may be looked at together with its last bytes
-        let (masks, indices) = self.data[begin..].split_at(count);
         entries.reserve(count);
-        let mut masks = masks.iter();
-        let read = self.coding.decode(indices, count, |cluster| {
-            if let Some(&mask) = masks.next() {
-                entries.push(Entry { cluster, mask });
-            }
+        let symmetric = self.symmetric;
+        let read = self.coding.decode(&self.data[begin..], count, |cluster| {
+            entries.push(Entry { cluster, mask: members(symmetric, super_cluster, cluster as usize) });
         });
-        assert_eq!(read, Ok(end - begin - count), "a neighbor list decodes to what was encoded");
+        assert_eq!(read, Ok(end - begin), "a neighbor list decodes to what was encoded");
     }
 
     /// The records' bytes, where each begins (one more than records) and entries a record, for other memories.
@@ -165,10 +166,8 @@ impl ClusterList {
 
     /// The memory of the list.
     pub fn bytes(&self) -> ListBytes {
-        let masks = self.entry_count();
         ListBytes {
-            masks,
-            indices: self.data.len() as u64 - masks,
+            indices: self.data.len() as u64,
             offsets: (size_of_val(&self.offsets[..]) + size_of_val(&self.counts[..])) as u64,
         }
     }

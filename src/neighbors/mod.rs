@@ -167,15 +167,13 @@ pub enum Malformed {
 pub struct Entry {
     /// The neighbor cluster j.
     pub cluster: u32,
-    /// Bit k: the super-cluster's i-cluster k has a pair with it.
+    /// Bit k: the super-cluster's i-cluster k meets it.
     pub mask: u8,
 }
 
 /// The memory of a list, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListBytes {
-    /// Interaction masks.
-    pub masks: u64,
     /// Neighbor indices, coded.
     pub indices: u64,
     /// Where each list begins and how long it is.
@@ -185,7 +183,7 @@ pub struct ListBytes {
 impl ListBytes {
     /// All of it.
     pub fn total(&self) -> u64 {
-        self.masks + self.indices + self.offsets
+        self.indices + self.offsets
     }
 }
 

@@ -102,12 +102,12 @@ impl<'a> Near<'a> {
         Ok(Self { request, clusters, period: period.into(), slack })
     }
 
-    /// Which of the allowed members have a pair with a cluster.
+    /// Whether any of the allowed members has a pair with a cluster.
     #[inline(always)]
-    pub fn members<S: Simd>(&self, simd: S, frame: &Frame, cluster: usize, allowed: u8) -> u8 {
+    pub fn meets<S: Simd>(&self, simd: S, frame: &Frame, cluster: usize, allowed: u8) -> bool {
         let other = &self.clusters.boxes[cluster];
         if other.is_empty() {
-            return 0;
+            return false;
         }
         let scale = 1.0 / self.clusters.unit;
         let mut offset = [0.0f32; 3];
@@ -136,22 +136,19 @@ impl<'a> Near<'a> {
         let beyond = square.simd_gt(reach * reach * (1.0 + 1e-6));
         let mut near = !beyond.to_bitmask() as u8 & allowed;
         if near == 0 {
-            return 0;
+            return false;
         }
-        let mut mask = 0;
         if cluster.wrapping_sub(frame.first_cluster) < MEMBERS {
             let own = 1 << (cluster - frame.first_cluster);
             if near & own != 0 && self.any_pair_exact(cluster, cluster) {
-                mask |= own;
+                return true;
             }
             near &= !own;
         }
         if !compact {
-            for member in (0..MEMBERS).filter(|member| near >> member & 1 == 1) {
-                let hit = self.any_pair_exact(frame.first_cluster + member, cluster);
-                mask |= u8::from(hit) << member;
-            }
-            return mask;
+            return (0..MEMBERS)
+                .filter(|member| near >> member & 1 == 1)
+                .any(|member| self.any_pair_exact(frame.first_cluster + member, cluster));
         }
         let lanes = &self.clusters.lanes[cluster];
         let x = twice(simd, &lanes.position[0], offset[0]);
@@ -169,12 +166,11 @@ impl<'a> Near<'a> {
                 let square = x.mul_add(x, y.mul_add(y, z * z));
                 let beyond = square.simd_gt(f32x16::load_array_ref(simd, &pair.reach).max(reach));
                 if beyond.any_false() {
-                    mask |= 1 << member;
-                    break;
+                    return true;
                 }
             }
         }
-        mask
+        false
     }
 
     /// Whether an owned row of cluster `i` has a pair with a row of cluster `j`, in double precision.

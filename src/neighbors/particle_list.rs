@@ -101,7 +101,6 @@ impl ParticleList {
     /// The memory of the list.
     pub fn bytes(&self) -> ListBytes {
         ListBytes {
-            masks: 0,
             indices: size_of_val(&self.rows[..]) as u64,
             offsets: size_of_val(&self.offsets[..]) as u64,
         }

@@ -5,7 +5,7 @@
 
 use super::list::Piece;
 use super::near::{Frame, Near};
-use super::{ClusterList, Entry, ListRequest};
+use super::{ClusterList, ListRequest};
 use crate::Result;
 use fearless_simd::{Level, Simd, dispatch};
 use rayon::prelude::*;
@@ -40,7 +40,7 @@ impl ClusterList {
 
     #[inline(always)]
     fn pruned<S: Simd>(&self, simd: S, near: &Near, super_clusters: Range<usize>) -> Piece {
-        let (mut piece, mut indices) = (Piece::default(), Vec::new());
+        let mut piece = Piece::default();
         let (mut listed, mut kept) = (Vec::new(), Vec::new());
         let mut frame = Frame::EMPTY;
         for super_cluster in super_clusters {
@@ -49,13 +49,12 @@ impl ClusterList {
             if frame.present != 0 {
                 self.decode(super_cluster, &mut listed);
                 for entry in &listed {
-                    let mask = near.members(simd, &frame, entry.cluster as usize, entry.mask & frame.present);
-                    if mask != 0 {
-                        kept.push(Entry { mask, ..*entry });
+                    if near.meets(simd, &frame, entry.cluster as usize, entry.mask & frame.present) {
+                        kept.push(entry.cluster);
                     }
                 }
             }
-            piece.push(&kept, near.request.coding, &mut indices);
+            piece.push(&kept, near.request.coding);
         }
         piece
     }

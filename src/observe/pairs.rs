@@ -170,7 +170,7 @@ impl Count {
                         continue;
                     }
                     let cluster = super_cluster * 8 + member;
-                    let own = &self.blocks[cluster];
+                    let Some(own) = self.blocks.get(cluster) else { break };
                     for lane in 0..CLUSTER {
                         if own.weight[lane] == 2 {
                             // in a pair of a cluster with itself each pair of lanes once

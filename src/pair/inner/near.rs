@@ -46,8 +46,6 @@ pub(super) struct Near<T> {
     pub images: bool,
     /// Per member of the super-cluster the number of its own entry, if there is one.
     itself: [usize; CLUSTERS],
-    /// Per member of the super-cluster and word its entries.
-    members: Vec<u64>,
     /// Bounds of the entries in the super-cluster's frame, `[block][16][column]` first, then `[block][column][16]`; of those
     /// that are missing in the last block, [`Bounds::NOTHING`].
     bounds: Aligned<f32>,
@@ -55,8 +53,8 @@ pub(super) struct Near<T> {
     rows: [[f32; SUPER_CLUSTER]; 3],
     /// What distances of bounds may be wrong by.
     margin: f32,
-    /// Per vector of rows and word the entries that these have to meet: those listed, as far as their bounds come within
-    /// reach.
+    /// Per vector of rows and word the entries that these have to meet: those whose bounds come within reach, and on half lists
+    /// of its own super-cluster only those from the cluster of the rows on.
     met: Vec<u64>,
 }
 
@@ -78,7 +76,6 @@ impl<T: Scalar> Near<T> {
             ambiguous: Vec::new(),
             images: false,
             itself: [usize::MAX; CLUSTERS],
-            members: Vec::new(),
             bounds: Aligned::new(0),
             rows: [[0.0; SUPER_CLUSTER]; 3],
             margin: 0.0,
@@ -166,7 +163,6 @@ impl<T: Scalar> Near<T> {
             }
         }
         self.images = self.ambiguous.iter().any(|&word| word != 0);
-        self.spread_masks();
         // all at once: rows that go through their entries do not wait for tests of bounds
         let vectors = SUPER_CLUSTER / T::Lanes::<S>::ROWS;
         self.met.clear();
@@ -181,7 +177,13 @@ impl<T: Scalar> Near<T> {
                     Cutoff::Common => self.near::<S, false>(simd, &rows, word),
                     Cutoff::Own | Cutoff::Either => self.near::<S, true>(simd, &rows, word),
                 };
-                self.met[vector * self.words + word] = near & self.members[member * self.words + word];
+                let present = u64::MAX >> (WORD - (self.entries.len() - word * WORD).min(WORD));
+                self.met[vector * self.words + word] = near & present;
+            }
+            // earlier clusters of the super-cluster itself meet these rows
+            let earlier = if symmetric { &self.itself[..member] } else { &[] };
+            for &number in earlier.iter().filter(|number| **number != usize::MAX) {
+                self.met[vector * self.words + number / WORD] &= !(1 << (number % WORD));
             }
         }
     }
@@ -223,21 +225,6 @@ impl<T: Scalar> Near<T> {
         self.bounds.resize(count.div_ceil(TESTED) * BLOCK);
     }
 
-    /// From a mask of members per entry to masks of entries per member.
-    fn spread_masks(&mut self) {
-        self.members.clear();
-        self.members.resize(CLUSTERS * self.words, 0);
-        for (word, entries) in self.entries.chunks(WORD).enumerate() {
-            for (eight, entries) in entries.chunks(8).enumerate() {
-                let masks = entries.iter().enumerate();
-                let masks = masks.fold(0u64, |masks, (k, entry)| masks | u64::from(entry.mask) << (8 * k));
-                for (member, bits) in transposed(masks).to_le_bytes().into_iter().enumerate() {
-                    self.members[member * self.words + word] |= u64::from(bits) << (8 * eight);
-                }
-            }
-        }
-    }
-
     /// The bounds of a vector of rows of the super-cluster, from its row `first` on, in its own frame.
     #[inline(always)]
     fn rows<S: Simd>(&self, simd: S, packed: &Packed<T>, cluster: usize, first: usize) -> RowBounds<S> {
@@ -246,8 +233,9 @@ impl<T: Scalar> Near<T> {
         let mut bounds = RowBounds { lower: [nothing; 3], upper: [nothing; 3], reach };
         for d in 0..3 {
             let (a, b) = (self.rows[d][first], self.rows[d][first + T::Lanes::<S>::ROWS - 1]);
-            bounds.lower[d] = f32x16::splat(simd, if a < b { a } else { b });
-            bounds.upper[d] = f32x16::splat(simd, if a < b { b } else { a });
+            // the one that is a number, if the other is a ghost
+            bounds.lower[d] = f32x16::splat(simd, a.min(b));
+            bounds.upper[d] = f32x16::splat(simd, a.max(b));
         }
         bounds
     }
@@ -270,7 +258,8 @@ impl<T: Scalar> Near<T> {
                 reach = reach.max(column(simd, block, Bounds::REACH));
             }
             reach += self.margin;
-            near |= (!square.simd_gt(reach * reach)).to_bitmask() << (TESTED * k);
+            // not of ghosts
+            near |= square.simd_le(reach * reach).to_bitmask() << (TESTED * k);
         }
         near
     }
@@ -336,29 +325,4 @@ fn by_columns<S: Simd>(simd: S, block: &mut [f32]) {
 #[inline(always)]
 fn column<S: Simd>(simd: S, block: &[f32; BLOCK], column: usize) -> f32x16<S> {
     f32x16::from_slice(simd, &block[column * TESTED..][..TESTED])
-}
-
-/// The transpose of eight bytes of eight bits (Hacker's Delight, section 7-3).
-fn transposed(bits: u64) -> u64 {
-    let swap = |x: u64, mask: u64, by: u32| {
-        let t = (x ^ (x >> by)) & mask;
-        x ^ t ^ (t << by)
-    };
-    let bits = swap(bits, 0x00aa_00aa_00aa_00aa, 7);
-    let bits = swap(bits, 0x0000_cccc_0000_cccc, 14);
-    swap(bits, 0x0000_0000_f0f0_f0f0, 28)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::transposed;
-
-    #[test]
-    fn rows_of_bits_become_columns() {
-        for row in 0..8 {
-            for column in 0..8 {
-                assert_eq!(transposed(1 << (8 * row + column)), 1 << (8 * column + row));
-            }
-        }
-    }
 }
