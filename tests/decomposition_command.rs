@@ -30,7 +30,7 @@ fn of_ranks(found: &Value, quantity: &str) -> [f64; 3] {
 
 #[test]
 fn every_case_is_decomposed_and_extrapolated() {
-    for case in ["uniform", "evrard", "plummer", "liquid"] {
+    for case in ["uniform", "evrard", "plummer", "liquid", "ions"] {
         let found = found(&[
             "--case",
             case,

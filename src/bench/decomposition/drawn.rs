@@ -32,8 +32,10 @@ pub(super) fn draw(options: &Options, comm: &Communicator, probe: &Probe) -> Res
         let needed = [Field::Position, Field::Mass, Field::SmoothingLength, Field::Work];
         fields.retain(|field| needed.contains(field));
     }
-    let (space, mut particles) = crate::start::particles(&plan, comm, &fields)?;
-    let mut simulation = Simulation::new(plan, comm, space, Particles::default());
+    let (space, particles) = crate::start::particles(&plan, comm, &fields)?;
+    // charges are summed up, so that the simulation has the particles at first
+    let mut simulation = Simulation::new(plan, comm, space, particles);
+    let mut particles = std::mem::take(&mut simulation.particles);
     let neighborhood = &simulation.neighborhood;
     simulation.domain.sync(&mut particles, |particles| neighborhood.radii(particles))?;
     let work = match &simulation.gravity {
