@@ -88,35 +88,22 @@ struct NibbleReader<'a> {
 }
 
 impl NibbleReader<'_> {
-    /// The `count` (at most 8) nibbles at `place`.
+    /// At least fifteen nibbles from `place` on, the first one highest; zeros beyond the end.
     #[inline(always)]
-    fn at(&self, place: usize, count: u32) -> Option<u32> {
-        if count == 0 {
-            return Some(0);
-        }
-        let (byte, odd) = (place / 2, place as u32 % 2);
-        let word = match self.bytes.get(byte..).and_then(|rest| rest.first_chunk::<8>()) {
-            Some(chunk) => u64::from_be_bytes(*chunk),
-            None => {
-                let needed = (odd + count).div_ceil(2) as usize;
-                let rest = self.bytes.get(byte..byte.checked_add(needed)?)?;
-                rest.iter().enumerate().fold(0, |word, (k, &b)| word | u64::from(b) << (56 - 8 * k))
-            }
-        };
-        Some((word << (4 * odd) >> (64 - 4 * count)) as u32)
-    }
-}
-
-impl NibbleReader<'_> {
-    /// The eight nibbles at `place` in the upper half of a word, or more; zeros beyond the end.
-    #[inline(always)]
-    fn eight(&self, place: usize) -> u64 {
+    fn from(&self, place: usize) -> u64 {
         let rest = self.bytes.get(place / 2..).unwrap_or_default();
         let word = match rest.first_chunk::<8>() {
             Some(chunk) => u64::from_be_bytes(*chunk),
             None => rest.iter().enumerate().fold(0, |word, (k, &b)| word | u64::from(b) << (56 - 8 * k)),
         };
         word << (4 * (place % 2))
+    }
+
+    /// The `count` (1 to 8) nibbles at `place`.
+    #[inline(always)]
+    fn at(&self, place: usize, count: u32) -> Option<u32> {
+        let there = place + count as usize <= 2 * self.bytes.len();
+        there.then(|| (self.from(place) >> (64 - 4 * count)) as u32)
     }
 }
 
@@ -148,7 +135,7 @@ pub fn decode(
             return Err(Malformed::Truncated);
         }
         for begin in (0..length).step_by(8) {
-            let mut infos = reader.eight(info_at);
+            let mut infos = reader.from(info_at);
             for k in begin..length.min(begin + 8) {
                 // without a branch on the bit, which nobody can guess
                 let bit = mask >> (31 - k) & 1;
