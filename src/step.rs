@@ -33,7 +33,7 @@ pub struct Simulation {
     pub plan: Plan,
     /// Who owns which keys; also holds the communicator and the box.
     pub domain: Domain,
-    /// This rank's particles.
+    /// This rank's particles. Who moves them otherwise than by a step tells the neighborhood ([`Neighborhood::invalidate`]).
     pub particles: Particles,
     /// The list of neighbors.
     pub neighborhood: Neighborhood,

@@ -7,6 +7,7 @@ mod common;
 
 use common::{difference, evolved, plan, rows, started};
 use hilbrium::comm::{Communicator, run_local};
+use hilbrium::neighbors::{Entry, NeighborList};
 use hilbrium::observe::Observables;
 use hilbrium::observe::blocking::Blocking;
 use hilbrium::particles::{Field, Role};
@@ -353,4 +354,36 @@ fn forces_that_are_no_numbers_leave_the_state_before_them() {
     assert!(error.contains("acceleration of particle") && error.contains("step 1"), "{error}");
     assert_eq!(state(&simulation), before);
     simulation.advance(0.5).expect("a step");
+}
+
+/// A list that is used again, because nothing can have come across its skin, has every pair in reach.
+#[test]
+fn lists_hold_every_pair_in_every_step() {
+    for settings in ["", LANGEVIN, "inner_skin = 0.05\n"] {
+        let mut simulation = started(&plan(&liquid(3, settings)), &Communicator::solo());
+        let mut pairs = 0;
+        for _ in 0..100 {
+            simulation.advance(0.003).expect("a step");
+            let Some(NeighborList::Clustered(list)) = simulation.neighborhood.list() else {
+                panic!("a list of clusters")
+            };
+            let mut listed: Vec<Vec<Entry>> = vec![Vec::new(); list.super_clusters().end];
+            listed.iter_mut().enumerate().for_each(|(s, entries)| list.decode(s, entries));
+            let covers = |i: usize, j: usize| {
+                let mut entries = listed[i / 64].iter();
+                entries.any(|entry| entry.cluster as usize == j / 8 && entry.mask >> (i / 8 % 8) & 1 == 1)
+            };
+            let at = |row| simulation.particles.vector_at(Field::Position, row);
+            for i in simulation.particles.owned() {
+                for j in simulation.particles.owned().filter(|j| *j > i) {
+                    if simulation.domain.bx.shortest(at(i) - at(j)).norm() < 2.0 {
+                        assert!(covers(i, j) || covers(j, i), "{settings} {i} {j}");
+                        pairs += 1;
+                    }
+                }
+            }
+        }
+        let builds = simulation.neighborhood.builds();
+        assert!(pairs > 100 * 108 && (2..50).contains(&builds), "{settings} {pairs} {builds}");
+    }
 }

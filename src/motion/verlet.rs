@@ -60,9 +60,32 @@ pub(super) const MOVED: [(Field, usize); 9] = [
     (Field::Acceleration, 2),
 ];
 
+/// What a drift did to this rank's particles.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Drifted {
+    /// What was left as it was.
+    pub left: Left,
+    /// No particle came farther than this.
+    pub farthest: f64,
+    /// Heat that a thermostat gave meanwhile.
+    pub heat: f64,
+}
+
+impl Drifted {
+    /// Adds a piece: first rows of blocks that were left, the largest square of a way, and the heat.
+    pub(super) fn add(&mut self, (left, square, heat): (Vec<usize>, f64, f64)) {
+        self.left.0.extend(left);
+        // above what rounding takes from the way
+        self.farthest = self.farthest.max(square.sqrt() * (1.0 + 1e-9));
+        self.heat += heat;
+    }
+}
+
 /// First half of a step of length `dt`: half a kick, and the drift; no particle moves farther than `farthest`.
-pub fn kick_and_drift(particles: &mut Particles, dt: f64, farthest: f64) -> Left {
-    Left(by_pieces(particles, &KickAndDrift { dt, farthest }).concat())
+pub fn kick_and_drift(particles: &mut Particles, dt: f64, farthest: f64) -> Drifted {
+    let mut drifted = Drifted::default();
+    by_pieces(particles, &KickAndDrift { dt, farthest }).into_iter().for_each(|piece| drifted.add(piece));
+    drifted
 }
 
 struct KickAndDrift {
@@ -71,11 +94,11 @@ struct KickAndDrift {
 }
 
 impl Work<9> for KickAndDrift {
-    type Output = Vec<usize>;
+    type Output = (Vec<usize>, f64, f64);
     const WANTED: [(Field, usize); 9] = MOVED;
     #[inline(always)]
-    fn run<S: Simd>(&self, _: S, piece: Piece<9>) -> Vec<usize> {
-        let mut left = Vec::new();
+    fn run<S: Simd>(&self, _: S, piece: Piece<9>) -> (Vec<usize>, f64, f64) {
+        let (mut left, mut squares) = (Vec::new(), [0.0; BLOCK]);
         let [x0, x1, x2, v0, v1, v2, a0, a1, a2] = piece.columns;
         let (x, v, a) = ([x0, x1, x2], [v0, v1, v2], [&*a0, a1, a2]);
         for rows in blocks(piece.id.len()) {
@@ -90,8 +113,12 @@ impl Work<9> for KickAndDrift {
                     x[k] += self.dt * v[k];
                 }
             }
+            let v = [&v[0][rows.clone()], &v[1][rows.clone()], &v[2][rows.clone()]];
+            for (k, square) in squares[..rows.len()].iter_mut().enumerate() {
+                *square = f64::max(*square, v[0][k] * v[0][k] + v[1][k] * v[1][k] + v[2][k] * v[2][k]);
+            }
         }
-        left
+        (left, squares.into_iter().fold(0.0, f64::max) * self.dt * self.dt, 0.0)
     }
 }
 
@@ -189,7 +216,7 @@ mod tests {
         particles.set_vector(Field::Position, 0, Vec3d::new(1.0, 0.0, 0.0));
         particles.set_vector(Field::Acceleration, 0, Vec3d::new(-1.0, 0.0, 0.0));
         for _ in 0..steps {
-            assert!(kick_and_drift(&mut particles, dt, 1.0).none());
+            assert!(kick_and_drift(&mut particles, dt, 1.0).left.none());
             let x = particles.vector_at(Field::Position, 0);
             particles.set_vector(Field::Acceleration, 0, -x);
             kick(&mut particles, dt, &Left::default());
@@ -218,7 +245,8 @@ mod tests {
         particles.component_mut(Field::Acceleration, 1)[4000] = 1e30;
         particles.component_mut(Field::Velocity, 2)[70] = f64::NAN;
         let before = particles.clone();
-        let left = kick_and_drift(&mut particles, 0.1, 1e6);
+        let Drifted { left, farthest, heat } = kick_and_drift(&mut particles, 0.1, 1e6);
+        assert_eq!(heat, 0.0);
         let rows: Vec<usize> = left.rows(&particles).collect();
         assert!(rows.len() == 2 * BLOCK && rows.contains(&4000) && rows.contains(&70), "{rows:?}");
         let moved = |a: &Particles, b: &Particles, field, row| {
@@ -230,6 +258,9 @@ mod tests {
             Field::Position,
             row
         ) > 0.05));
+        let way = |row| moved(&particles, &before, Field::Position, row);
+        let longest = (0..COUNT).map(way).fold(0.0, f64::max);
+        assert!(longest <= farthest && farthest < longest * (1.0 + 1e-6), "{longest} {farthest}");
         drift_back(&mut particles, 0.1, &left);
         kick(&mut particles, -0.1, &left);
         for row in (0..COUNT).filter(|&row| row != 70) {

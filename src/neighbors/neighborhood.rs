@@ -58,6 +58,10 @@ pub struct Neighborhood {
     limits: Option<Vec<f64>>,
     outer: Skin,
     inner: Option<Skin>,
+    /// Of both skins what all ranks together had used when that was last looked at.
+    used: Option<[f64; 2]>,
+    /// How far the particles have come at most since they were last asked about, if that is known.
+    drift: Option<f64>,
     builds: u64,
 }
 
@@ -73,6 +77,8 @@ impl Neighborhood {
             limits: None,
             outer: Skin::new(0.0),
             inner: None,
+            used: None,
+            drift: None,
             builds: 0,
         };
         neighborhood.set_skins(skins);
@@ -87,6 +93,13 @@ impl Neighborhood {
         if self.inner.is_none() {
             self.pruned = None;
         }
+        self.used = None;
+    }
+
+    /// Tell that no particle of this rank has come farther than this since the list was last asked for: while that alone
+    /// shows that it serves, the particles need not be looked at. To be called on all ranks or on none.
+    pub fn drifted(&mut self, farthest: f64) {
+        self.drift = Some(farthest);
     }
 
     /// The skins.
@@ -123,6 +136,15 @@ impl Neighborhood {
         if self.outer.fraction() == 0.0 || self.reach == Reach::Nowhere {
             return Due::Build;
         }
+        if let (Some(drift), Some(used), Reach::Cutoff(cutoff)) = (self.drift.take(), self.used, self.reach) {
+            let mut farthest = [drift];
+            domain.comm.all_max(&mut farthest);
+            let used = used.map(|used| used + 2.0 * farthest[0] / cutoff);
+            if self.judge(used) == Due::Nothing {
+                self.used = Some(used);
+                return Due::Nothing;
+            }
+        }
         let used = {
             let own;
             let reaches = match self.reach {
@@ -137,6 +159,7 @@ impl Neighborhood {
             domain.comm.all_max(&mut used);
             used
         };
+        self.used = Some(used);
         let due = self.judge(used);
         let grow = due == Due::Nothing && self.reach == Reach::Supports;
         self.limits = grow.then(|| self.outer.limits(&domain.bx, particles));
@@ -193,6 +216,7 @@ impl Neighborhood {
     /// The next step has to build a list.
     pub fn invalidate(&mut self) {
         self.outer.forget();
+        self.used = None;
     }
 
     /// Build the list for the rows as they are now. Collective.
@@ -216,6 +240,7 @@ impl Neighborhood {
         if self.outer.fraction() > 0.0 {
             remember(&mut self.outer, self.reach, domain, particles);
         }
+        self.used = Some([0.0; 2]);
         self.builds += 1;
         self.prune(domain, particles)
     }
@@ -234,6 +259,7 @@ impl Neighborhood {
         if let Some(inner) = &mut self.inner {
             remember(inner, self.reach, domain, particles);
         }
+        self.used = self.used.map(|[outer, _]| [outer, 0.0]);
         Ok(())
     }
 

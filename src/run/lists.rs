@@ -10,8 +10,8 @@ use crate::particles::Field;
 use crate::report;
 use crate::step::Simulation;
 
-/// How often each cost is measured; the least counts.
-const REPEATS: usize = 3;
+/// How often each cost is measured; the median counts.
+const REPEATS: usize = 5;
 
 /// After the first forces: measure what lists cost, and choose the skins that a deck leaves open. They stay for the run.
 /// Returns what a user should know, if anything was chosen. Collective.
@@ -57,9 +57,9 @@ fn measure(simulation: &mut Simulation) -> Result<Option<Costs>> {
         return Ok(None);
     }
     let measured = simulation.neighborhood.skins();
-    let mut least = [f64::INFINITY; 4];
-    for _ in 0..REPEATS {
-        let mut seconds = [0.0; 4];
+    let mut seen = [[0.0; REPEATS]; 3];
+    for repeat in 0..REPEATS {
+        let mut seconds = [0.0; 3];
         let start = Instant::now();
         simulation.neighborhood.invalidate();
         simulation.sync()?;
@@ -68,18 +68,19 @@ fn measure(simulation: &mut Simulation) -> Result<Option<Costs>> {
         simulation.neighborhood.prune(&simulation.domain, &simulation.particles)?;
         seconds[1] = start.elapsed().as_secs_f64();
         seconds[2] = sweep(simulation);
-        simulation.neighborhood.set_skins(Skins { inner: None, ..measured });
-        seconds[3] = sweep(simulation);
-        simulation.neighborhood.set_skins(measured);
         // the slowest rank counts
         simulation.domain.comm.all_max(&mut seconds);
-        (0..4).for_each(|k| least[k] = least[k].min(seconds[k]));
+        (0..3).for_each(|k| seen[k][repeat] = seconds[k]);
     }
+    let [build, prune, sweep] = seen.map(|mut seconds| {
+        seconds.sort_unstable_by(f64::total_cmp);
+        seconds[REPEATS / 2]
+    });
     let bx = &simulation.domain.bx;
     Ok(Some(Costs {
-        build: least[0],
-        prune: least[1],
-        sweep: [least[2], least[3]],
+        build,
+        prune,
+        sweep,
         measured,
         cutoff,
         number_density: count as f64 / bx.lengths().product(),

@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::motion::thermostat::Thermostat;
-use crate::motion::verlet::{self, Left};
+use crate::motion::verlet::{self, Drifted, Left};
 use crate::motion::whole;
 use crate::particles::Field;
 use crate::{Error, Result};
@@ -30,18 +30,19 @@ impl Simulation {
     /// Half a kick and the drift, with what a thermostat does meanwhile; returns the heat that it gave. Collective.
     fn first_half(&mut self, dt: f64) -> Result<f64> {
         let farthest = FARTHEST * self.domain.bx.lengths().max();
-        let (left, heat) = match &self.thermostat {
+        let Drifted { left, farthest: way, heat } = match &self.thermostat {
             Some(Thermostat::Langevin(langevin)) => {
                 langevin.kick_and_drift(&mut self.particles, dt, self.step, farthest)
             }
             Some(Thermostat::VelocityRescaling(_)) | None => {
-                (verlet::kick_and_drift(&mut self.particles, dt, farthest), 0.0)
+                verlet::kick_and_drift(&mut self.particles, dt, farthest)
             }
         };
         let mut sums = [f64::from(!left.none()), heat];
         self.domain.comm.all_sum(&mut sums);
         let [refused, heat] = sums;
         if refused == 0.0 {
+            self.neighborhood.drifted(way);
             return Ok(heat);
         }
         let thrown = left.rows(&self.particles).find_map(|row| self.thrown(row, dt, farthest));

@@ -15,7 +15,7 @@
 use fearless_simd::Simd;
 
 use crate::motion::random::{LANES, Purpose, normals};
-use crate::motion::verlet::{Left, MOVED, blocks, leaves};
+use crate::motion::verlet::{Drifted, Left, MOVED, blocks, leaves};
 use crate::pair::pieces::{Piece, Work, by_pieces};
 use crate::particles::{Field, Particles};
 
@@ -32,22 +32,12 @@ pub struct Langevin {
 
 impl Langevin {
     /// First half of step number `step` of length `dt`: half a kick, half a drift, friction and noise, half a drift; no
-    /// particle moves farther than about `farthest`. Returns what was left, and the heat given to this rank's particles.
-    pub fn kick_and_drift(
-        &self,
-        particles: &mut Particles,
-        dt: f64,
-        step: u64,
-        farthest: f64,
-    ) -> (Left, f64) {
-        let results = by_pieces(particles, &KickAndDrift { middle: self.middle(dt, step), dt, farthest });
-        let mut left = Left::default();
-        let mut heat = 0.0;
-        for (rows, given) in results {
-            left.0.extend(rows);
-            heat += given;
-        }
-        (left, heat)
+    /// particle moves farther than about `farthest`.
+    pub fn kick_and_drift(&self, particles: &mut Particles, dt: f64, step: u64, farthest: f64) -> Drifted {
+        let mut drifted = Drifted::default();
+        let pieces = by_pieces(particles, &KickAndDrift { middle: self.middle(dt, step), dt, farthest });
+        pieces.into_iter().for_each(|piece| drifted.add(piece));
+        drifted
     }
 
     /// Take the drift, friction and noise of [`Self::kick_and_drift`] back, to the rounding that the friction makes
@@ -104,13 +94,13 @@ struct KickAndDrift {
 }
 
 impl Work<10> for KickAndDrift {
-    type Output = (Vec<usize>, f64);
+    type Output = (Vec<usize>, f64, f64);
     const WANTED: [(Field, usize); 10] = WANTED;
     #[inline(always)]
-    fn run<S: Simd>(&self, simd: S, piece: Piece<10>) -> (Vec<usize>, f64) {
+    fn run<S: Simd>(&self, simd: S, piece: Piece<10>) -> (Vec<usize>, f64, f64) {
         let [x0, x1, x2, v0, v1, v2, a0, a1, a2, mass] = piece.columns;
         let (x, v, a) = ([x0, x1, x2], [v0, v1, v2], [&*a0, a1, a2]);
-        let (mut left, mut heat) = (Vec::new(), [0.0; LANES]);
+        let (mut left, mut heat, mut farthest) = (Vec::new(), [0.0; LANES], [0.0; LANES]);
         for block in blocks(piece.id.len()) {
             if leaves(&v, &a, block.clone(), self.dt, self.farthest) {
                 left.push(piece.first + block.start);
@@ -120,19 +110,23 @@ impl Work<10> for KickAndDrift {
                 let rows = first..(first + LANES).min(block.end);
                 let mass = &mass[rows.clone()];
                 let kicks = self.middle.kicks(simd, &piece.id[rows.clone()], mass);
+                let mut squares = [0.0; LANES];
                 for c in 0..3 {
                     let (x, v, a) = (&mut x[c][rows.clone()], &mut v[c][rows.clone()], &a[c][rows.clone()]);
                     for l in 0..mass.len() {
                         let before = v[l] + 0.5 * self.dt * a[l];
                         let after = self.middle.decay * before + kicks[c][l];
-                        x[l] += 0.5 * self.dt * (before + after);
+                        let way = 0.5 * self.dt * (before + after);
+                        x[l] += way;
+                        squares[l] += way * way;
                         v[l] = after;
                         heat[l] += 0.5 * mass[l] * (after - before) * (after + before);
                     }
                 }
+                farthest.iter_mut().zip(squares).for_each(|(most, square)| *most = square.max(*most));
             }
         }
-        (left, heat.iter().sum())
+        (left, farthest.into_iter().fold(0.0, f64::max), heat.iter().sum())
     }
 }
 
@@ -185,8 +179,13 @@ mod tests {
 
     /// One step in harmonic wells of the angular frequency 1; returns the heat.
     fn advance(langevin: &Langevin, particles: &mut Particles, dt: f64, step: u64) -> f64 {
-        let (left, heat) = langevin.kick_and_drift(particles, dt, step, 1e6);
+        let before = particles.clone();
+        let Drifted { left, farthest, heat } = langevin.kick_and_drift(particles, dt, step, 1e6);
         assert!(left.none());
+        let at = |particles: &Particles, row| particles.vector_at(Field::Position, row);
+        let way = |row| (at(particles, row) - at(&before, row)).norm();
+        let longest = (0..particles.len()).map(way).fold(0.0, f64::max);
+        assert!(longest <= farthest && farthest < longest * (1.0 + 1e-6), "{longest} {farthest}");
         for row in 0..particles.len() {
             let x = particles.vector_at(Field::Position, row);
             particles.set_vector(Field::Acceleration, row, -x);
@@ -252,7 +251,7 @@ mod tests {
         }
         particles.component_mut(Field::Velocity, 0)[100] = 1e30;
         let before = particles.clone();
-        let (left, _) = langevin.kick_and_drift(&mut particles, 0.3, 17, 1e6);
+        let Drifted { left, .. } = langevin.kick_and_drift(&mut particles, 0.3, 17, 1e6);
         assert!(left.rows(&particles).any(|row| row == 100));
         langevin.drift_back(&mut particles, 0.3, 17, &left);
         verlet::kick(&mut particles, -0.3, &left);
