@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
 use hilbrium::laws::{
-    coulomb, lennard_jones, lennard_jones_mixed, lennard_jones_mixed_switched, lennard_jones_switched,
-    lennard_jones_table, mie, yukawa,
+    coulomb, lennard_jones, lennard_jones_coulomb, lennard_jones_mixed, lennard_jones_mixed_switched,
+    lennard_jones_switched, lennard_jones_table, mie, yukawa,
 };
 use hilbrium::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList};
 use hilbrium::pair::language::Table;
@@ -189,6 +189,8 @@ fn forces_are_the_derivatives_of_the_energies() {
     let charges = coulomb::Law::reaction_field(3.0, 78.0, 2.5);
     let both = Together::new(lennard_jones_mixed::Law::shifted(1.6), charges, [1.6, 2.5]);
     derivative_is_force(&both, &distances);
+    let alike = lennard_jones::Law::shifted(1.3, 0.9, 2.5);
+    derivative_is_force(&lennard_jones_coulomb::Law::new(alike, charges), &distances);
 }
 
 #[test]
@@ -257,6 +259,22 @@ fn unlike_particles_act_by_their_parameters() {
                     let law = lennard_jones_mixed_switched::Law::new(1.2, 2.5);
                     near(of(&|particles| naive(&law, &bx, &radius, particles), a, b, r), switched);
                 }
+            }
+        }
+    }
+}
+
+/// The law of alike particles with charges is the sum of those of particles and of charges.
+#[test]
+fn alike_ions_have_both_interactions() {
+    let alike = lennard_jones::Law::shifted(1.3, 0.9, 2.5);
+    for charges in [coulomb::Law::plain(3.0), coulomb::Law::reaction_field(3.0, 78.0, 2.5)] {
+        for r in [0.8, 1.1, 1.9, 2.4] {
+            let [first, second] = [pair(&alike, r), pair(&charges, r)];
+            let both = pair(&lennard_jones_coulomb::Law::new(alike, charges), r);
+            for ((both, first), second) in both.iter().zip(first).zip(second) {
+                let scale = first.abs().max(second.abs());
+                assert!((both - first - second).abs() < 1e-13 * scale, "{r}: {both} {first} {second}");
             }
         }
     }
@@ -367,6 +385,8 @@ fn every_list_gives_the_sums_of_all_pairs() {
     let charges = coulomb::Law::reaction_field(3.0, 78.0, 2.5);
     lanes_agree(&charges);
     lanes_agree(&coulomb::Law::plain(3.0));
+    let alike = lennard_jones::Law::shifted(1.3, 0.9, 2.5);
+    lanes_agree(&lennard_jones_coulomb::Law::new(alike, charges));
     let [depth, sigma6] = tables(explicit);
     let mixed = lennard_jones_mixed::Law::shifted(2.5);
     let table = lennard_jones_table::Law::truncated(depth, sigma6, 2.5);

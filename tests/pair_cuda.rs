@@ -167,6 +167,9 @@ fn molecular_trials(scale: f64) -> Vec<Trial> {
     let mut trials = vec![trial(&charges, None, &[charges.constant, charges.field, charges.shift], scale)];
     let law = lennard_jones::Law::shifted(1.3, 0.9, 2.5);
     trials.push(trial(&law, None, &[law.epsilon, law.sigma2, law.shift], scale));
+    let both = lennard_jones_coulomb::Law::new(law, charges);
+    let constants = [both.epsilon, both.sigma2, both.shift, both.constant, both.field, both.charge_shift];
+    trials.push(trial(&both, None, &constants, scale));
     let law = lennard_jones_switched::Law::new(1.3, 0.9, 1.2, 2.5);
     let switch = [law.start, law.a12, law.b12, law.c12, law.a6, law.b6, law.c6];
     trials.push(trial(&law, None, &[&[law.repulsion, law.attraction], &switch[..]].concat(), scale));

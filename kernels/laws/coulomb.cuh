@@ -37,7 +37,7 @@ constexpr int REDUCTION[] = {0, 0, 0, 0, 0};
 
 __device__ inline Sums interact(Law law, Particle i, Particle j, Vec3 r, Real r2) {
     const auto charges = law.constant * (i.charge * j.charge);
-    const auto inverse = reciprocal(sqrt(r2));
+    const auto inverse = reciprocal_root(r2);
     const auto field = law.field * r2;
     const auto virial = charges * (inverse - Real(2.0) * field);
     return Sums{r * (virial * (inverse * inverse)), charges * (inverse + field - law.shift), virial};

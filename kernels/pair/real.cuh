@@ -26,6 +26,11 @@ __device__ inline Real exp(Real x) { return HILBRIUM_MATH(exp)(x); }
 __device__ inline Real ln(Real x) { return HILBRIUM_MATH(log)(x); }
 __device__ inline Real mul_add(Real a, Real b, Real c) { return HILBRIUM_MATH(fma)(a, b, c); }
 __device__ inline Real reciprocal(Real x) { return Real(1) / x; }
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+__device__ inline Real reciprocal_root(Real x) { return ::rsqrt(x); }
+#else
+inline Real reciprocal_root(Real x) { return Real(1) / std::sqrt(x); }
+#endif
 
 // A vector.
 struct Vec3 {

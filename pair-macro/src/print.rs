@@ -7,8 +7,8 @@ use syn::{
     Member, Pat, Result, ReturnType, Stmt, Type, UnOp,
 };
 
-const METHODS: [&str; 10] =
-    ["sqrt", "abs", "min", "max", "exp", "ln", "mul_add", "reciprocal", "dot", "cross"];
+const METHODS: [&str; 11] =
+    ["sqrt", "abs", "min", "max", "exp", "ln", "mul_add", "reciprocal", "reciprocal_root", "dot", "cross"];
 const FUNCTIONS: [&str; 4] = ["kernel_value", "kernel_slope", "table_value", "outer"];
 const TYPES: [&str; 5] = ["Real", "Vec3", "Tensor", "Kernel", "Table"];
 

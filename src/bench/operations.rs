@@ -166,6 +166,9 @@ impl<const SINGLE: bool> Real for Noted<SINGLE> {
     fn reciprocal(self) -> Self {
         self.one(Operation::Reciprocal)
     }
+    fn reciprocal_root(self) -> Self {
+        self.sqrt().reciprocal()
+    }
     fn less(self, other: Self) -> NotedMask {
         NotedMask(self.two(Operation::Less, other).0)
     }

@@ -222,6 +222,8 @@ impl Bench<'_> {
         self.law(&Forces(mie::Law::truncated(1.0, 1.0, 12.0, 6.0)), clusters);
         self.law(&Forces(yukawa::Law { strength: 1.0, screening: 1.0, shift: 0.0 }), clusters);
         self.law(&Forces(charges), clusters);
+        let alike = lennard_jones::Law::truncated(1.0, 1.0);
+        self.law(&Forces(lennard_jones_coulomb::Law::new(alike, charges)), clusters);
         self.named("lennard jones mixed, coulomb", &Forces(Together::new(mixed, charges, both)), clusters);
         let together = Together::new(mixed_switched, charges, both);
         self.named("lennard jones mixed switched, coulomb", &Forces(together), clusters);

@@ -88,33 +88,14 @@ macro_rules! exact_roots {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::*;
-    use core::arch::x86_64::{_mm256_rsqrt_ps, _mm512_rsqrt14_pd, _mm512_rsqrt14_ps};
-    use fearless_simd::{Avx2, Avx512, Sse2, f32x8, kernel};
+    use crate::pair::roots::{estimate_double, estimate_half, estimate_single};
+    use fearless_simd::{Avx2, Avx512, Sse2};
 
     /// One step of Newton's iteration for 1 / sqrt(x), which doubles the number of right digits of `y`; twice the result.
     #[inline(always)]
     fn refine<S: Simd, V: SimdFloat<S>>(x: V, y: V, three: V) -> V {
         y * (-(x * y)).mul_add(y, three)
     }
-
-    kernel!(
-        #[inline(always)]
-        fn estimate_single(token: Avx512, x: f32x16<Avx512>) -> f32x16<Avx512> {
-            _mm512_rsqrt14_ps(x.into()).simd_into(token)
-        }
-    );
-    kernel!(
-        #[inline(always)]
-        fn estimate_double(token: Avx512, x: f64x8<Avx512>) -> f64x8<Avx512> {
-            _mm512_rsqrt14_pd(x.into()).simd_into(token)
-        }
-    );
-    kernel!(
-        #[inline(always)]
-        fn estimate_half(token: Avx2, x: f32x8<Avx2>) -> f32x8<Avx2> {
-            _mm256_rsqrt_ps(x.into()).simd_into(token)
-        }
-    );
 
     impl Roots for Avx512 {
         #[inline(always)]

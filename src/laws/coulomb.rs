@@ -36,7 +36,7 @@ pub mod coulomb {
 
     fn interact(law: Law, i: Particle, j: Particle, r: Vec3, r2: Real) -> Sums {
         let charges = law.constant * (i.charge * j.charge);
-        let inverse = r2.sqrt().reciprocal();
+        let inverse = r2.reciprocal_root();
         let field = law.field * r2;
         let virial = charges * (inverse - 2.0 * field);
         Sums {

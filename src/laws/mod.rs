@@ -7,6 +7,7 @@ pub mod density;
 pub mod divergence_gradient;
 pub mod gradients;
 pub mod lennard_jones;
+pub mod lennard_jones_coulomb;
 pub mod lennard_jones_mixed;
 pub mod lennard_jones_mixed_switched;
 pub mod lennard_jones_switched;
@@ -26,6 +27,7 @@ pub const PRINTED: &[(&str, &str)] = &[
     ("divergence_gradient", divergence_gradient::CUDA),
     ("gradients", gradients::CUDA),
     ("lennard_jones", lennard_jones::CUDA),
+    ("lennard_jones_coulomb", lennard_jones_coulomb::CUDA),
     ("lennard_jones_mixed", lennard_jones_mixed::CUDA),
     ("lennard_jones_mixed_switched", lennard_jones_mixed_switched::CUDA),
     ("lennard_jones_switched", lennard_jones_switched::CUDA),

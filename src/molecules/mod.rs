@@ -8,12 +8,13 @@ use fearless_simd::Simd;
 
 use crate::comm::Communicator;
 use crate::deck::plan::{
-    self, CoulombTruncation, InteractionPlan, LennardJonesPlan, PairParameters, Plan, SpeciesPlan, Truncation,
+    self, CoulombPlan, CoulombTruncation, InteractionPlan, LennardJonesPlan, PairParameters, Plan,
+    SpeciesPlan, Truncation,
 };
 use crate::domain::Domain;
 use crate::laws::{
-    coulomb, lennard_jones, lennard_jones_mixed, lennard_jones_mixed_switched, lennard_jones_switched,
-    lennard_jones_table, mie, yukawa,
+    coulomb, lennard_jones, lennard_jones_coulomb, lennard_jones_mixed, lennard_jones_mixed_switched,
+    lennard_jones_switched, lennard_jones_table, mie, yukawa,
 };
 use crate::neighbors::Neighborhood;
 use crate::pair::language::Table;
@@ -32,6 +33,8 @@ enum Law {
     Mixed(lennard_jones_mixed::Law<f64>),
     MixedSwitched(lennard_jones_mixed_switched::Law<f64>),
     Table(Box<lennard_jones_table::Law<f64>>),
+    /// Charges included.
+    Charged(lennard_jones_coulomb::Law<f64>),
     Mie(mie::Law<f64>),
     Yukawa(yukawa::Law<f64>),
 }
@@ -98,7 +101,7 @@ impl Molecules {
     ) -> Self {
         let mixed = mixed_parameters(interaction);
         let mut tail = None;
-        let law = match &interaction.law {
+        let mut law = match &interaction.law {
             None => Law::None,
             Some(plan::Interaction::LennardJones(law)) => {
                 tail = law.tail.then(|| Tail::new(law, &counts(&plan.species, comm, particles)));
@@ -120,6 +123,9 @@ impl Molecules {
                 coulomb::Law::reaction_field(constant, permittivity, charges.cutoff)
             }
         });
+        if let (Law::LennardJones(own), Some(charges)) = (&law, coulomb) {
+            law = Law::Charged(lennard_jones_coulomb::Law::new(*own, charges));
+        }
         let cutoffs = [
             interaction.law.as_ref().map_or(0.0, plan::Interaction::cutoff),
             interaction.coulomb.as_ref().map_or(0.0, |charges| charges.cutoff),
@@ -179,6 +185,7 @@ impl Molecules {
                 }
             }
             Law::LennardJones(law) => self.sweep(law, stage),
+            Law::Charged(law) => self.sweep(law, stage),
             Law::Switched(law) => self.sweep(law, stage),
             Law::Mixed(law) => self.with_charges(law, stage),
             Law::MixedSwitched(law) => self.with_charges(law, stage),
@@ -225,14 +232,16 @@ impl Molecules {
 }
 
 /// Half of sigma and the root of epsilon of each kind of particles where the law mixes them by rule, one for all where they
-/// are alike; nothing where it does not. Alike particles with charges are mixed too: so few laws must be compiled in
-/// pairs.
+/// are alike; nothing where it does not. Alike particles with charges are mixed too, unless one law has both within one
+/// cutoff: so few laws must be compiled in pairs.
 fn mixed_parameters(interaction: &InteractionPlan) -> Vec<[f64; 2]> {
     let Some(plan::Interaction::LennardJones(law)) = &interaction.law else { return Vec::new() };
     let own = |[epsilon, sigma]: &[f64; 2]| [0.5 * sigma, epsilon.sqrt()];
+    let apart =
+        |charges: &CoulombPlan| charges.cutoff != law.cutoff || law.truncation == Truncation::Switched;
     match &law.parameters {
         PairParameters::Mixed(species) => species.iter().map(own).collect(),
-        PairParameters::Uniform(all) if interaction.coulomb.is_some() => vec![own(all)],
+        PairParameters::Uniform(all) if interaction.coulomb.as_ref().is_some_and(apart) => vec![own(all)],
         PairParameters::Uniform(_) | PairParameters::Table(_) => Vec::new(),
     }
 }

@@ -15,6 +15,7 @@ mod parts;
 pub mod pieces;
 pub mod real;
 mod record;
+pub(crate) mod roots;
 mod sums;
 mod sweep;
 pub mod table;

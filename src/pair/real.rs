@@ -1,5 +1,6 @@
 //! The number that a law is written in: one scalar, or lanes of particles side by side.
 
+use super::roots::{reciprocal_root_double, reciprocal_root_single};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x16, f64x8};
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Sub};
@@ -37,6 +38,8 @@ pub trait Real:
     fn mul_add(self, factor: Self, term: Self) -> Self;
     /// `1 / self` to three units in the last place, for magnitudes between 1e-37 and 1e37.
     fn reciprocal(self) -> Self;
+    /// `1 / self.sqrt()` to three units in the last place, for numbers between 1e-37 and 1e37.
+    fn reciprocal_root(self) -> Self;
     /// Where `self < other`; nowhere for NaN.
     fn less(self, other: Self) -> Self::Mask;
     /// Where `self <= other`; nowhere for NaN.
@@ -174,6 +177,10 @@ macro_rules! scalar {
                 1.0 / self
             }
             #[inline(always)]
+            fn reciprocal_root(self) -> Self {
+                1.0 / $t::sqrt(self)
+            }
+            #[inline(always)]
             fn less(self, other: Self) -> bool {
                 self < other
             }
@@ -207,7 +214,7 @@ scalar!(f64, u64, false, 52, 1023.0);
 scalar!(f32, u32, true, 23, 127.0);
 
 macro_rules! lanes {
-    ($lanes:ident, $t:ident, $single:literal, $mantissa:literal, $bias:literal, $mask:ident, $reciprocal:ident) => {
+    ($lanes:ident, $t:ident, $single:literal, $mantissa:literal, $bias:literal, $mask:ident, $reciprocal:ident, $root:ident) => {
         impl<S: Simd> Real for $lanes<S> {
             type Token = S;
             type Mask = fearless_simd::$mask<S>;
@@ -245,6 +252,10 @@ macro_rules! lanes {
                 $reciprocal(self)
             }
             #[inline(always)]
+            fn reciprocal_root(self) -> Self {
+                $root(self)
+            }
+            #[inline(always)]
             fn less(self, other: Self) -> Self::Mask {
                 self.simd_lt(other)
             }
@@ -278,8 +289,8 @@ macro_rules! lanes {
         }
     };
 }
-lanes!(f64x8, f64, false, 52, 1023.0, mask64x8, reciprocal_double);
-lanes!(f32x16, f32, true, 23, 127.0, mask32x16, reciprocal_single);
+lanes!(f64x8, f64, false, 52, 1023.0, mask64x8, reciprocal_double, reciprocal_root_double);
+lanes!(f32x16, f32, true, 23, 127.0, mask32x16, reciprocal_single, reciprocal_root_single);
 
 // Functions, not closures: what is not surely inlined loses the instructions of its caller.
 #[inline(always)]
@@ -313,8 +324,8 @@ mod tests {
     use fearless_simd::{Level, dispatch};
 
     #[inline(always)]
-    fn worst<S: Simd>(simd: S) -> [f64; 7] {
-        let mut worst = [0f64; 7];
+    fn worst<S: Simd>(simd: S) -> [f64; 9] {
+        let mut worst = [0f64; 9];
         for k in 0..4000 {
             let x = -30.0 + 0.015 * f64::from(k) + 1e-3;
             let relative = |value: f64, truth: f64| ((value - truth) / truth).abs();
@@ -333,6 +344,10 @@ mod tests {
             worst[4] = worst[4].max(relative(inverse, 1.0 / f64::from(y as f32)));
             let inverse = Real::reciprocal(f64x8::splat(simd, y)).as_slice()[7];
             worst[6] = worst[6].max(relative(inverse, 1.0 / y));
+            let root = f64::from(Real::reciprocal_root(single).as_slice()[9]);
+            worst[7] = worst[7].max(relative(root, 1.0 / f64::from(y as f32).sqrt()));
+            let root = Real::reciprocal_root(f64x8::splat(simd, y)).as_slice()[2];
+            worst[8] = worst[8].max(relative(root, 1.0 / y.sqrt()));
             worst[5] = worst[5].max(relative(Real::exp(x), x.exp())).max(error(Real::ln(y), y.ln()));
         }
         worst
@@ -340,8 +355,9 @@ mod tests {
 
     #[test]
     fn functions_keep_their_errors() {
-        let [exp64, exp32, ln64, ln32, reciprocal, scalar, reciprocal64] =
+        let [exp64, exp32, ln64, ln32, reciprocal, scalar, reciprocal64, root32, root64] =
             dispatch!(Level::new(), simd => worst(simd));
+        assert!(root32 < 4e-7 && root64 < 7e-16, "reciprocal root {root32:e} {root64:e}");
         assert!(exp64 < 1e-15 && exp32 < 5e-7, "exp {exp64:e} {exp32:e}");
         assert!(ln64 < 1e-15 && ln32 < 5e-7, "ln {ln64:e} {ln32:e}");
         assert!(reciprocal64 < 7e-16, "reciprocal {reciprocal64:e}");

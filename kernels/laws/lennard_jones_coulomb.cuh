@@ -1,0 +1,62 @@
+// Printed from the law's Rust source by #[pair]: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test pair_cuda
+#pragma once
+
+#include "../pair/real.cuh"
+
+namespace hilbrium {
+
+namespace lennard_jones_coulomb {
+
+/// Depth epsilon, sigma^2, and what the energy of Lennard-Jones is lowered by; Coulomb's constant, field and shift.
+struct Law {
+    Real epsilon;
+    Real sigma2;
+    Real shift;
+    Real constant;
+    Real field;
+    Real charge_shift;
+};
+
+struct Particle {
+    Real charge;
+};
+
+struct Sums {
+    Vec3 force;
+    Real energy;
+    Real virial;
+};
+
+struct Output {
+    Vec3 force;
+    Real pair_energy;
+    Real virial;
+};
+
+constexpr int INPUTS = 1, PREPARED = 1, SUMS = 5, OUTPUTS = 5;
+constexpr int PARITY[] = {-1, -1, -1, 1, 1};
+constexpr int REDUCTION[] = {0, 0, 0, 0, 0};
+
+__device__ inline Sums interact(Law law, Particle i, Particle j, Vec3 r, Real r2) {
+    const auto root = reciprocal_root(r2);
+    const auto inverse = root * root;
+    const auto s2 = law.sigma2 * inverse;
+    const auto s6 = s2 * s2 * s2;
+    const auto depth = Real(4.0) * law.epsilon;
+    const auto charges = law.constant * (i.charge * j.charge);
+    const auto attraction = charges * mul_add(r2, -Real(2.0) * law.field, root);
+    const auto virial = mul_add(s6, mul_add(s6, Real(12.0) * depth, -Real(6.0) * depth), attraction);
+    const auto charged = charges * (mul_add(r2, law.field, root) - law.charge_shift);
+    return Sums{r * (virial * inverse), mul_add(s6, mul_add(s6, depth, -depth), charged) - law.shift, virial};
+}
+
+/// Half of each pair's energy and virial, and the charge's own energy.
+__device__ inline Output finish(Law law, Particle i, Sums sums) {
+    const auto own = law.constant * (i.charge * i.charge) * law.charge_shift;
+    return Output{sums.force, Real(0.5) * (sums.energy - own), Real(0.5) * sums.virial};
+}
+
+} // namespace lennard_jones_coulomb
+
+} // namespace hilbrium
