@@ -61,6 +61,8 @@ pub struct Simulation {
     pub limit: Limit,
     /// Whether the energies of molecules are those of the present positions.
     energies_known: bool,
+    /// Whether halos are still where the particles were before: the next forces bring them.
+    halos_left: bool,
 }
 
 impl Simulation {
@@ -110,6 +112,7 @@ impl Simulation {
             next_step: 0.0,
             limit: Limit::Setting,
             energies_known: false,
+            halos_left: false,
             particles,
             plan,
         }
@@ -159,7 +162,8 @@ impl Simulation {
         }
         let mut finite = false;
         if let Some(molecules) = &self.molecules {
-            finite = molecules.forces(&self.domain, &self.neighborhood, &mut self.particles);
+            let bring = std::mem::take(&mut self.halos_left);
+            finite = molecules.forces(&self.domain, &self.neighborhood, &mut self.particles, bring);
             self.clock.lap("pair forces");
         }
         if let Some(gravity) = &self.gravity {
@@ -206,6 +210,7 @@ impl Simulation {
     pub(crate) fn sync(&mut self) -> Result<()> {
         let due = self.neighborhood.due(&self.domain, &self.particles);
         if due == Due::Build {
+            self.halos_left = false;
             if self.hydrodynamics.is_some() {
                 // made anew by the passes: until then others can have the memory
                 let derived = self.particles.fields_of(Role::Derived);
@@ -217,11 +222,16 @@ impl Simulation {
             self.neighborhood.rebuild(&self.domain, &self.particles)?;
         } else {
             // of what forces without a gas depend on, only positions change
-            let changed = match self.hydrodynamics {
-                Some(_) => self.particles.fields_of(Role::State),
-                None => vec![Field::Position],
-            };
-            self.domain.exchange_halos(&mut self.particles, &changed);
+            let molecules = self.molecules.is_some() && self.hydrodynamics.is_none();
+            self.halos_left = due == Due::Nothing && molecules;
+            match self.hydrodynamics {
+                Some(_) => {
+                    let changed = self.particles.fields_of(Role::State);
+                    self.domain.exchange_halos(&mut self.particles, &changed);
+                }
+                None if self.halos_left => {}
+                None => self.domain.exchange_halos(&mut self.particles, &[Field::Position]),
+            }
             if due == Due::Prune {
                 self.neighborhood.prune(&self.domain, &self.particles)?;
             }

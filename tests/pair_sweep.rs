@@ -3,9 +3,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
-use hilbrium::neighbors::{CLUSTER, ClusterList, Coding, NeighborList, ParticleList, SUPER_CLUSTER};
+use hilbrium::neighbors::{
+    CLUSTER, ClusterList, Coding, ListRequest, NeighborList, ParticleList, SUPER_CLUSTER,
+};
 use hilbrium::pair::language::*;
-use hilbrium::pair::{Instructions, PairLaw, Pass, Precision, naive, sweep, sweep_spending, sweep_with};
+use hilbrium::pair::{
+    Instructions, PairLaw, Pass, Precision, naive, sweep, sweep_arriving, sweep_spending, sweep_with,
+};
 use hilbrium::particles::{Field, Particles};
 use hilbrium::space::{Boundary, SimulationBox, Vec3d};
 use rand::{RngExt, SeedableRng};
@@ -218,6 +222,59 @@ fn battery<L: PairLaw>(law: &L) {
 #[test]
 fn either_cutoff_agrees_with_naive() {
     battery(&probe_either::Law { strength: 0.7 });
+}
+
+/// What is swept while halos are on their way is what needs none of them.
+#[test]
+fn halos_may_arrive_during_a_sweep() {
+    let law = probe_own::Law { strength: 0.7 };
+    let outputs = <probe_own::Law<f64> as PairLaw>::OUTPUTS;
+    let mut sides = [0, 0];
+    for (seed, bx) in boxes().iter().enumerate() {
+        let (particles, mut radius) = scene_of(2 * seed as u64, bx, 1003);
+        radius.iter_mut().for_each(|radius| *radius *= 0.3);
+        let halos: Vec<usize> = (0..particles.len())
+            .filter(|row| !particles.owned().contains(row) && !particles.ghost(*row))
+            .collect();
+        let read = [Field::Position, Field::Velocity, Field::Mass];
+        let mut old = particles.clone();
+        for (field, &row) in read.iter().flat_map(|field| halos.iter().map(move |row| (field, row))) {
+            (0..field.components()).for_each(|c| old.component_mut(*field, c)[row] = f64::NAN);
+        }
+        for (symmetric, precision) in [false, true]
+            .into_iter()
+            .flat_map(|half| [Precision::Double, Precision::Mixed].map(|p| (half, p)))
+        {
+            let request = ListRequest::of(bx, &particles, &radius, symmetric, Coding::Nibble);
+            let clusters = ClusterList::build(&request).expect("a list");
+            clusters.super_clusters().for_each(|s| sides[usize::from(clusters.reaches_out(s))] += 1);
+            let rows = ParticleList::build(&request).expect("a list");
+            for list in [NeighborList::Clustered(clusters), NeighborList::PerParticle(rows)] {
+                let pass = Pass { bx, radius: &radius, precision, active: None };
+                let (mut at_once, mut arriving) = (particles.clone(), old.clone());
+                let whole = sweep(&law, &pass, &list, &mut at_once);
+                let in_parts = sweep_arriving(&law, &pass, &list, &mut arriving, &mut |now, meanwhile| {
+                    meanwhile(now);
+                    for field in read {
+                        for c in 0..field.components() {
+                            let values = particles.component(field, c);
+                            halos.iter().for_each(|&row| now.component_mut(field, c)[row] = values[row]);
+                        }
+                    }
+                });
+                assert_eq!(whole, in_parts);
+                let error = difference(outputs, &arriving, &at_once);
+                let most = match (symmetric, precision) {
+                    (false, _) => 0.0,
+                    (true, Precision::Double) => 1e-13,
+                    (true, Precision::Mixed) => 3e-5,
+                };
+                assert!(error <= most, "scene {seed}, half {symmetric}, {precision:?}: {error:e}");
+                assert_eq!(arriving.scalar(Field::Work), at_once.scalar(Field::Work));
+            }
+        }
+    }
+    assert!(sides[0] > 40 && sides[1] > 40, "{sides:?}");
 }
 
 #[test]

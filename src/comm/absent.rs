@@ -42,7 +42,15 @@ impl World {
         match *self {}
     }
 
-    pub(super) fn exchange(&self, _to: &[&[u8]], _from: &mut [&mut [u8]]) {
+    pub(super) fn exchange(&self, _to: &[&[u8]], _from: &mut [&mut [u8]], _meanwhile: impl FnOnce()) {
+        match *self {}
+    }
+
+    pub(super) fn can_be_attended(&self) -> bool {
+        match *self {}
+    }
+
+    pub(super) fn attend(&self) {
         match *self {}
     }
 

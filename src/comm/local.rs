@@ -147,19 +147,28 @@ impl Member {
     pub(super) fn transpose(&self, to: &[u64], from: &mut [u64]) {
         let to: Vec<&[u8]> = to.iter().map(bytemuck::bytes_of).collect();
         let mut from: Vec<&mut [u8]> = from.iter_mut().map(bytemuck::bytes_of_mut).collect();
-        self.exchange(&to, &mut from);
+        self.exchange(&to, &mut from, || ());
     }
 
     pub(super) fn all_gather(&self, mine: &[u8], all: &mut [&mut [u8]]) {
         self.swap(Post::All(Arc::new(mine.to_vec())), all);
     }
 
-    pub(super) fn exchange(&self, to: &[&[u8]], from: &mut [&mut [u8]]) {
+    pub(super) fn exchange(&self, to: &[&[u8]], from: &mut [&mut [u8]], meanwhile: impl FnOnce()) {
+        meanwhile();
         if self.size() == 1 {
             return from[0].copy_from_slice(to[0]);
         }
         self.swap(Post::Each(Arc::new(to.iter().map(|part| part.to_vec()).collect())), from);
     }
+
+    /// No: threads copy what the others posted.
+    pub(super) fn can_be_attended(&self) -> bool {
+        false
+    }
+
+    /// Nothing.
+    pub(super) fn attend(&self) {}
 
     /// Post a message, and copy what the others have posted for this rank.
     fn swap(&self, post: Post, from: &mut [&mut [u8]]) {

@@ -15,6 +15,8 @@ pub mod traffic;
 use crate::{Error, Result};
 use bytemuck::Pod;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use traffic::{Meter, Traffic};
 
 pub use local::run_local;
@@ -139,10 +141,52 @@ impl Communicator {
 
     /// [`Self::all_to_all`] when every rank already knows that it gets `counts[r]` values from rank r.
     pub fn exchange<T: Pod>(&self, to: &[Vec<T>], counts: &[usize]) -> Vec<Vec<T>> {
+        self.exchange_with(to, counts, || ())
+    }
+
+    /// [`Self::exchange`], and `work` done while the messages are on their way.
+    pub fn exchange_while<T: Pod>(
+        &self,
+        to: &[Vec<T>],
+        counts: &[usize],
+        work: impl FnOnce(),
+    ) -> Vec<Vec<T>> {
+        /// Bytes of messages that libraries send off at once.
+        const EAGER: usize = 1 << 16;
+        let values =
+            to.iter().map(Vec::len).max().unwrap_or(0).max(counts.iter().copied().max().unwrap_or(0));
+        let attended = values * size_of::<T>() > EAGER && on_ranks!(self, ranks => ranks.can_be_attended());
+        self.exchange_with(to, counts, || if attended { self.attended(work) } else { work() })
+    }
+
+    /// Work during which another thread sees to messages: most libraries move large ones only while they are called.
+    fn attended(&self, work: impl FnOnce()) {
+        /// Between two looks at the messages: long enough to cost those who work nothing, a few in the time of a pass.
+        const PAUSE: Duration = Duration::from_millis(1);
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let attendant = scope.spawn(|| {
+                while !done.load(Ordering::Acquire) {
+                    on_ranks!(self, ranks => ranks.attend());
+                    std::thread::park_timeout(PAUSE);
+                }
+            });
+            work();
+            done.store(true, Ordering::Release);
+            attendant.thread().unpark();
+        });
+    }
+
+    fn exchange_with<T: Pod>(
+        &self,
+        to: &[Vec<T>],
+        counts: &[usize],
+        meanwhile: impl FnOnce(),
+    ) -> Vec<Vec<T>> {
         assert!(to.len() == self.size() && counts.len() == self.size(), "exchange: one entry per rank");
         let mut from: Vec<Vec<T>> = zeroed_each(counts.iter().copied());
         let send: Vec<&[u8]> = to.iter().map(|values| bytemuck::cast_slice(values)).collect();
-        on_ranks!(self, ranks => ranks.exchange(&send, &mut bytes_of_each(&mut from)));
+        on_ranks!(self, ranks => ranks.exchange(&send, &mut bytes_of_each(&mut from), meanwhile));
         let others = counts.iter().enumerate().filter(|(rank, _)| *rank != self.rank());
         self.meter.exchange(others.map(|(_, &count)| count), size_of::<T>());
         from

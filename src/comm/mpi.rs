@@ -17,6 +17,7 @@ const LARGEST_MESSAGE: usize = 1 << 30;
 pub(super) struct World {
     rank: usize,
     size: usize,
+    threading: mpi::Threading,
     _universe: Universe,
 }
 
@@ -48,7 +49,7 @@ pub(super) fn world() -> Result<Ranks> {
         ));
     }
     let (rank, size) = (universe.world().rank() as usize, universe.world().size() as usize);
-    let world = Arc::new(World { rank, size, _universe: universe });
+    let world = Arc::new(World { rank, size, threading, _universe: universe });
     if size > 1 {
         abort_on_panic();
     }
@@ -96,7 +97,7 @@ impl World {
     pub(super) fn all_gather(&self, mine: &[u8], all: &mut [&mut [u8]]) {
         let total: usize = all.iter().map(|part| part.len()).sum();
         if total > LARGEST_MESSAGE {
-            return self.exchange(&vec![mine; self.size()], all);
+            return self.exchange(&vec![mine; self.size()], all, || ());
         }
         let counts: Vec<i32> = all.iter().map(|part| part.len() as i32).collect();
         let starts: Vec<i32> =
@@ -112,8 +113,9 @@ impl World {
         }
     }
 
-    /// `to[r]` goes to rank r, `from[r]` comes from it and has the right length already.
-    pub(super) fn exchange(&self, to: &[&[u8]], from: &mut [&mut [u8]]) {
+    /// `to[r]` goes to rank r, `from[r]` comes from it and has the right length already; `meanwhile` is done while the
+    /// messages are on their way.
+    pub(super) fn exchange(&self, to: &[&[u8]], from: &mut [&mut [u8]], meanwhile: impl FnOnce()) {
         let me = self.rank();
         from[me].copy_from_slice(to[me]);
         let communicator = communicator();
@@ -132,8 +134,19 @@ impl World {
                     requests.push(peer.immediate_send(scope, chunk));
                 }
             }
+            meanwhile();
             requests.into_iter().for_each(|request| request.wait_without_status());
         });
+    }
+
+    /// Whether a thread may see to messages that another has begun.
+    pub(super) fn can_be_attended(&self) -> bool {
+        self.threading >= mpi::Threading::Serialized
+    }
+
+    /// Let MPI see to messages that are on their way; no other thread may be calling it.
+    pub(super) fn attend(&self) {
+        communicator().any_process().immediate_probe();
     }
 
     pub(super) fn abort(&self, status: i32) -> ! {

@@ -82,12 +82,16 @@ proptest! {
         let received = run_local(ranks, |comm| {
             let to: Vec<Vec<u64>> = (0..ranks).map(|to| message(comm.rank(), to)).collect();
             let counts: Vec<usize> = (0..ranks).map(|from| length(from, comm.rank())).collect();
-            (comm.all_to_all(&to), comm.exchange(&to, &counts))
+            let mut worked = 0;
+            let during = comm.exchange_while(&to, &counts, || worked += 1);
+            (comm.all_to_all(&to), comm.exchange(&to, &counts), during, worked)
         });
-        for (rank, (counted, known)) in received.into_iter().enumerate() {
+        for (rank, (counted, known, during, worked)) in received.into_iter().enumerate() {
             let wanted: Vec<Vec<u64>> = (0..ranks).map(|from| message(from, rank)).collect();
             prop_assert_eq!(&counted, &wanted);
             prop_assert_eq!(&known, &wanted);
+            prop_assert_eq!(&during, &wanted);
+            prop_assert_eq!(worked, 1);
         }
     }
 }

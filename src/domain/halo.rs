@@ -8,7 +8,7 @@
 use super::assign::Assignment;
 use super::exchange::{pack, packed_columns};
 use crate::comm::Communicator;
-use crate::particles::{Field, Particles, Role};
+use crate::particles::{Field, Meanwhile, Particles, Role};
 use crate::space::{Boundary, SimulationBox};
 use crate::tree::bounds::Extent;
 use rayon::prelude::*;
@@ -236,9 +236,17 @@ impl Halos {
         particles.set_owned(owned);
     }
 
-    /// Copy fields of the owned rows into the halo rows of the other ranks.
-    pub fn refresh(&self, comm: &Communicator, particles: &mut Particles, fields: &[Field]) {
+    /// Copy fields of the owned rows into the halo rows of the other ranks; `meanwhile` is done while they are on their way,
+    /// and must not look at halos.
+    pub fn refresh(
+        &self,
+        comm: &Communicator,
+        particles: &mut Particles,
+        fields: &[Field],
+        meanwhile: Option<&mut Meanwhile>,
+    ) {
         if comm.size() == 1 || self.send.is_empty() {
+            meanwhile.into_iter().for_each(|meanwhile| meanwhile(particles));
             return;
         }
         let components: Vec<(Field, usize)> =
@@ -254,7 +262,10 @@ impl Halos {
         };
         let leaving: Vec<Vec<f64>> = self.send.par_iter().map(values).collect();
         let counts: Vec<usize> = self.rows.iter().map(|rows| rows.len() * components.len()).collect();
-        let arrived = comm.exchange(&leaving, &counts);
+        let arrived = match meanwhile {
+            Some(meanwhile) => comm.exchange_while(&leaving, &counts, || meanwhile(particles)),
+            None => comm.exchange(&leaving, &counts),
+        };
         for (rows, values) in self.rows.iter().zip(&arrived).filter(|(rows, _)| !rows.is_empty()) {
             for (&(field, component), part) in components.iter().zip(values.chunks_exact(rows.len())) {
                 particles.component_mut(field, component)[rows.clone()].copy_from_slice(part);

@@ -8,7 +8,7 @@ pub mod halo;
 
 use crate::Result;
 use crate::comm::Communicator;
-use crate::particles::{Field, Particles};
+use crate::particles::{Field, Meanwhile, Particles};
 use crate::space::SimulationBox;
 use crate::tree::leaves::Leaves;
 use assign::Assignment;
@@ -100,10 +100,20 @@ impl Domain {
 
     /// Copy fields of the owned rows into the halo rows that mirror them on other ranks. Collective.
     pub fn exchange_halos(&self, particles: &mut Particles, fields: &[Field]) {
+        self.exchange_halos_while(particles, fields, None);
+    }
+
+    /// [`Self::exchange_halos`] while something is done that looks at no halos. Collective.
+    pub fn exchange_halos_while(
+        &self,
+        particles: &mut Particles,
+        fields: &[Field],
+        meanwhile: Option<&mut Meanwhile>,
+    ) {
         let components: usize = fields.iter().map(|field| field.components()).sum();
         self.refreshed.exchanges.fetch_add(1, Relaxed);
         self.refreshed.components.fetch_add(components as u64, Relaxed);
-        self.halos.refresh(&self.comm, particles, fields);
+        self.halos.refresh(&self.comm, particles, fields, meanwhile);
     }
 
     /// How often halos have been refreshed so far, and with how many columns in all.

@@ -19,7 +19,9 @@ use crate::laws::{
 use crate::neighbors::Neighborhood;
 use crate::pair::language::Table;
 use crate::pair::pieces::{PIECE, Piece, Work, by_pieces};
-use crate::pair::{Energies, Forces, PairLaw, Pass, Precision, Together, sweep, sweep_double};
+use crate::pair::{
+    Energies, Forces, PairLaw, Pass, Precision, Together, sweep, sweep_arriving, sweep_double,
+};
 use crate::particles::{Field, Particles};
 use crate::units::Units;
 use rayon::prelude::*;
@@ -62,6 +64,8 @@ const NEUTRAL: f64 = 1e-6;
 #[derive(Clone, Copy, Debug)]
 enum Wanted {
     Forces,
+    /// Forces while positions of halos come.
+    ForcesAndHalos,
     Energies,
 }
 
@@ -158,10 +162,18 @@ impl Molecules {
         notes
     }
 
-    /// Set the accelerations of the owned particles, and leave the forces in their column. Returns whether all
-    /// accelerations are finite.
-    pub fn forces(&self, domain: &Domain, neighborhood: &Neighborhood, particles: &mut Particles) -> bool {
-        self.evaluate_forces(domain, neighborhood, particles);
+    /// Set the accelerations of the owned particles, and leave the forces in their column; with `bring` the positions of
+    /// halos are brought meanwhile. Returns whether all accelerations are finite. Collective with `bring`.
+    pub fn forces(
+        &self,
+        domain: &Domain,
+        neighborhood: &Neighborhood,
+        particles: &mut Particles,
+        bring: bool,
+    ) -> bool {
+        self.prepare(particles);
+        let wanted = if bring { Wanted::ForcesAndHalos } else { Wanted::Forces };
+        self.evaluate(&mut Stage { wanted, domain, neighborhood, particles });
         by_pieces(particles, &Accelerate).into_iter().all(|finite| finite)
     }
 
@@ -220,10 +232,15 @@ impl Molecules {
     }
 
     fn sweep<L: PairLaw>(&self, law: &L, stage: &mut Stage) {
-        let Some(list) = stage.neighborhood.list() else { return };
+        let (domain, Some(list)) = (stage.domain, stage.neighborhood.list()) else { return };
         let radius = vec![self.cutoffs[0].max(self.cutoffs[1]); stage.particles.len()];
-        let pass = Pass { bx: &stage.domain.bx, radius: &radius, precision: self.precision, active: None };
+        let pass = Pass { bx: &domain.bx, radius: &radius, precision: self.precision, active: None };
         match stage.wanted {
+            Wanted::ForcesAndHalos => {
+                sweep_arriving(&Forces(*law), &pass, list, stage.particles, &mut |particles, meanwhile| {
+                    domain.exchange_halos_while(particles, &[Field::Position], Some(meanwhile));
+                })
+            }
             Wanted::Forces => sweep(&Forces(*law), &pass, list, stage.particles),
             // seldom, and read to many digits
             Wanted::Energies => sweep_double(&Energies(*law), &pass, list, stage.particles),

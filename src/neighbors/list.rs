@@ -1,7 +1,7 @@
 //! The list of neighbor clusters per super-cluster.
 
 use super::build::Search;
-use super::{Coding, Entry, ListBytes, ListRequest, SUPER_CLUSTER};
+use super::{CLUSTER, Coding, Entry, ListBytes, ListRequest, SUPER_CLUSTER};
 use crate::Result;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -22,6 +22,8 @@ pub struct ClusterList {
     /// Where each record begins in the data; one more than there are records.
     offsets: Vec<u64>,
     data: Vec<u8>,
+    /// Whether a record has clusters of super-clusters whose rows are not all owned; empty where none has.
+    outer: Vec<bool>,
 }
 
 /// The records of some consecutive super-clusters.
@@ -30,10 +32,15 @@ pub(super) struct Piece {
     counts: Vec<u32>,
     lengths: Vec<u64>,
     data: Vec<u8>,
+    outer: Vec<bool>,
 }
 
 impl Piece {
-    pub fn push(&mut self, clusters: &[u32], coding: Coding) {
+    /// Adds a record: sorted clusters, of which those in `inner` are of super-clusters whose rows are all owned.
+    pub fn push(&mut self, clusters: &[u32], coding: Coding, inner: &Range<usize>) {
+        let among =
+            |cluster: Option<&u32>| cluster.is_none_or(|&cluster| inner.contains(&(cluster as usize)));
+        self.outer.push(!(among(clusters.first()) && among(clusters.last())));
         let before = self.data.len();
         coding.encode(clusters, &mut self.data);
         self.counts.push(clusters.len() as u32);
@@ -48,6 +55,19 @@ pub(super) fn members(symmetric: bool, super_cluster: usize, cluster: usize) -> 
         Some(own @ 0..8) if symmetric => u8::MAX >> (7 - own),
         _ => u8::MAX,
     }
+}
+
+/// The clusters of super-clusters whose rows are all owned.
+pub(super) fn inner(owned: &Range<usize>, rows: usize) -> Range<usize> {
+    let Range { start, end } = whole(owned, rows);
+    start * (SUPER_CLUSTER / CLUSTER)..end * (SUPER_CLUSTER / CLUSTER)
+}
+
+/// The super-clusters whose rows are all owned, of so many rows; what would be behind the last row is nobody's.
+pub fn whole(owned: &Range<usize>, rows: usize) -> Range<usize> {
+    let end = if owned.end == rows { rows.div_ceil(SUPER_CLUSTER) } else { owned.end / SUPER_CLUSTER };
+    let start = owned.start.div_ceil(SUPER_CLUSTER);
+    start..end.max(start)
 }
 
 /// The super-clusters that hold owned rows.
@@ -68,13 +88,14 @@ impl ClusterList {
         const CHUNK: usize = 32;
         let search = Search::new(request)?;
         let range = super_clusters(&request.owned);
+        let inner = inner(&request.owned, request.id.len());
         let pieces: Vec<Piece> = (0..range.len().div_ceil(CHUNK))
             .into_par_iter()
             .map(|chunk| {
                 let begin = range.start + chunk * CHUNK;
                 let mut piece = Piece::default();
                 search.run(begin..range.end.min(begin + CHUNK), |clusters| {
-                    piece.push(clusters, request.coding);
+                    piece.push(clusters, request.coding, &inner);
                 });
                 piece
             })
@@ -91,7 +112,8 @@ impl ClusterList {
     ) -> Self {
         assert_eq!(clusters.len(), super_clusters(&owned).len(), "clusters for each super-cluster");
         let mut piece = Piece::default();
-        clusters.iter().for_each(|clusters| piece.push(clusters, coding));
+        let inner = inner(&owned, owned.end);
+        clusters.iter().for_each(|clusters| piece.push(clusters, coding, &inner));
         Self::join(owned, symmetric, coding, vec![piece])
     }
 
@@ -105,11 +127,20 @@ impl ClusterList {
         }
         let mut data = Vec::with_capacity(end as usize);
         let mut counts = Vec::with_capacity(offsets.len() - 1);
+        let any = pieces.iter().any(|piece| piece.outer.contains(&true));
+        let mut outer = Vec::new();
         for piece in pieces {
             data.extend_from_slice(&piece.data);
             counts.extend_from_slice(&piece.counts);
+            outer.extend(piece.outer.iter().filter(|_| any));
         }
-        Self { owned, symmetric, coding, counts, offsets, data }
+        Self { owned, symmetric, coding, counts, offsets, data, outer }
+    }
+
+    /// Whether a super-cluster lists a cluster of a super-cluster whose rows are not all owned.
+    #[inline]
+    pub fn reaches_out(&self, super_cluster: usize) -> bool {
+        self.outer.get(super_cluster - self.super_clusters().start).copied().unwrap_or(false)
     }
 
     /// The super-clusters with a list: those that hold owned rows.
@@ -168,7 +199,8 @@ impl ClusterList {
     pub fn bytes(&self) -> ListBytes {
         ListBytes {
             indices: self.data.len() as u64,
-            offsets: (size_of_val(&self.offsets[..]) + size_of_val(&self.counts[..])) as u64,
+            offsets: (size_of_val(&self.offsets[..]) + size_of_val(&self.counts[..]) + self.outer.len())
+                as u64,
         }
     }
 }

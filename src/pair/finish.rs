@@ -2,7 +2,7 @@
 
 use super::law::{Columns, PairLaw, Sum};
 use super::sums::ChunkSums;
-use super::sweep::Chosen;
+use super::sweep::{Chosen, components};
 use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
 use crate::particles::{Field, Particles, zeros};
 use std::ops::Range;
@@ -84,14 +84,20 @@ fn split_off<'a>(column: &mut &'a mut [f64], places: Range<usize>) -> &'a mut [f
 /// How sums become outputs.
 pub struct Finish<'a, L> {
     /// The law.
-    pub law: &'a L,
+    law: &'a L,
     /// Its inputs, as far as they are still there.
-    pub inputs: Vec<Option<&'a [f64]>>,
+    inputs: Vec<Option<&'a [f64]>>,
     /// The rows that are written.
-    pub rows: &'a Chosen,
+    rows: &'a Chosen,
 }
 
-impl<L: PairLaw> Finish<'_, L> {
+impl<'a, L: PairLaw> Finish<'a, L> {
+    /// Of these particles.
+    pub fn new(law: &'a L, particles: &'a Particles, rows: &'a Chosen) -> Self {
+        let column = |(field, c)| particles.has(field).then(|| particles.component(field, c));
+        Finish { law, inputs: components(L::INPUTS).map(column).collect(), rows }
+    }
+
     /// Join the sums that chunks have of the rows of a part, in the order of the chunks, finish each particle, write its
     /// outputs, and add the work that was spent on it.
     pub fn part(&self, chunks: &[ChunkSums], part: &mut Part) {

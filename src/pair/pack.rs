@@ -9,6 +9,7 @@ use crate::space::{Boundary, SimulationBox, Vec3d, rounded};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f64x8};
 use rayon::prelude::*;
+use std::ops::Range;
 
 const CLUSTERS: usize = SUPER_CLUSTER / CLUSTER;
 
@@ -57,15 +58,13 @@ struct Place {
 /// Per cluster [`GEOMETRY`], then the law's inputs. Offsets are taken in double precision before they are rounded to
 /// the lanes'; rows beyond the end and ghosts have offsets that are no numbers or infinite, so that no distance to
 /// them is in range.
-pub struct Packed<'a, T> {
+pub struct Packed<T> {
     width: usize,
     values: Aligned<T>,
     bounds: Vec<Bounds>,
     places: Vec<Place>,
     /// The unit of the bounds: a power of two near the largest radius, so that squares neither overflow nor vanish.
     pub unit: f64,
-    /// Position columns.
-    pub position: [&'a [f64]; 3],
     /// Periods, 0 where open.
     pub periods: [f64; 3],
     /// Their inverses, 0 where open.
@@ -99,53 +98,66 @@ impl Frame {
     }
 }
 
-impl<'a, T: Scalar> Packed<'a, T> {
-    /// Pack all rows: their positions, their radii, and what the law reads of them, in the order of its inputs.
-    pub fn new<L: PairLaw>(
-        law: &L,
-        position: [&'a [f64]; 3],
-        radius: &[f64],
-        inputs: &[&[f64]],
-        bx: &SimulationBox,
-        instructions: Instructions,
-    ) -> Self {
+/// What is packed: positions, radii, and what a law reads, in the order of its inputs; all rows each.
+pub struct Input<'a, L> {
+    /// The law.
+    pub law: &'a L,
+    /// Position columns.
+    pub position: [&'a [f64]; 3],
+    /// Interaction radii.
+    pub radius: &'a [f64],
+    /// The law's inputs.
+    pub columns: &'a [&'a [f64]],
+    /// The lanes that pack.
+    pub instructions: Instructions,
+}
+
+impl<T: Scalar> Packed<T> {
+    /// Room for all rows of a law with these radii, none of which is packed yet.
+    pub fn new<L: PairLaw>(radius: &[f64], bx: &SimulationBox) -> Self {
         let width = (GEOMETRY + L::Prepared::<f64>::COUNT) * CLUSTER;
-        let rows = radius.len();
-        let super_clusters = rows.div_ceil(SUPER_CLUSTER);
-        let stride = CLUSTERS * width;
-        let mut values = Aligned::new(super_clusters * stride);
-        let mut bounds = vec![Bounds::NOTHING; super_clusters * CLUSTERS];
-        let mut places = vec![Place { centre: Vec3d::zeros(), half: [0.0; 3] }; super_clusters];
+        let super_clusters = radius.len().div_ceil(SUPER_CLUSTER);
         let largest = radius.par_iter().with_min_len(4096).copied().reduce(|| 0.0, f64::max);
-        let unit = power_of_two_below(largest);
-        let source = Source { position, radius, inputs, prepared: L::PREPARES, width, scale: 1.0 / unit };
-        values
+        let lengths = bx.lengths();
+        let periods = [0, 1, 2].map(|d| if bx.boundary[d] == Boundary::Periodic { lengths[d] } else { 0.0 });
+        Self {
+            width,
+            values: Aligned::new(super_clusters * CLUSTERS * width),
+            bounds: vec![Bounds::NOTHING; super_clusters * CLUSTERS],
+            places: vec![Place { centre: Vec3d::zeros(), half: [0.0; 3] }; super_clusters],
+            unit: power_of_two_below(largest),
+            periods,
+            frequency: periods.map(|period| if period > 0.0 { 1.0 / period } else { 0.0 }),
+            largest,
+            cutoff: L::CUTOFF,
+        }
+    }
+
+    /// Pack some super-clusters.
+    pub fn pack<L: PairLaw>(&mut self, input: &Input<L>, super_clusters: Range<usize>) {
+        let (width, stride) = (self.width, CLUSTERS * self.width);
+        let Input { law, position, radius, columns: inputs, instructions } = *input;
+        let scale = 1.0 / self.unit;
+        let source = Source { position, radius, inputs, prepared: L::PREPARES, width, scale };
+        let (begin, end) = (super_clusters.start, super_clusters.end);
+        self.values[begin * stride..end * stride]
             .par_chunks_mut(PIECE * stride)
-            .zip(bounds.par_chunks_mut(PIECE * CLUSTERS))
-            .zip(places.par_chunks_mut(PIECE))
+            .zip(self.bounds[begin * CLUSTERS..end * CLUSTERS].par_chunks_mut(PIECE * CLUSTERS))
+            .zip(self.places[begin..end].par_chunks_mut(PIECE))
             .enumerate()
             .for_each(|(piece, ((values, bounds), places))| {
-                let first = piece * PIECE * SUPER_CLUSTER;
+                let first = (begin + piece * PIECE) * SUPER_CLUSTER;
                 let blocks = &mut values[..];
                 dispatch(instructions, Piece { source: &source, first, values: blocks, bounds, places });
                 if L::PREPARES {
                     dispatch(instructions, Prepare { law, source: &source, first, values });
                 }
             });
-        let lengths = bx.lengths();
-        let periods = [0, 1, 2].map(|d| if bx.boundary[d] == Boundary::Periodic { lengths[d] } else { 0.0 });
-        Self {
-            width,
-            values,
-            bounds,
-            places,
-            unit,
-            position,
-            periods,
-            frequency: periods.map(|period| if period > 0.0 { 1.0 / period } else { 0.0 }),
-            largest,
-            cutoff: L::CUTOFF,
-        }
+    }
+
+    /// Number of super-clusters.
+    pub fn super_clusters(&self) -> usize {
+        self.places.len()
     }
 
     /// A cluster's columns, eight values each.

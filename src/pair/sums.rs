@@ -83,11 +83,16 @@ pub struct ChunkSums {
 }
 
 impl ChunkSums {
-    /// Nothing yet; `touched` are the super-clusters that sums or reactions go to.
-    pub fn new(sums: &'static [Sum], super_clusters: Range<usize>, touched: Range<usize>) -> Self {
+    /// Nothing yet; `swept` of the super-clusters have sums, `touched` are those that sums or reactions go to.
+    pub fn new(
+        sums: &'static [Sum],
+        super_clusters: Range<usize>,
+        swept: usize,
+        touched: Range<usize>,
+    ) -> Self {
         let work = vec![0.0; super_clusters.len() * SUPER_CLUSTER];
         let mut blocks = Blocks::new(sums, touched);
-        blocks.reserve(super_clusters.len());
+        blocks.reserve(swept);
         Self { super_clusters, blocks, work, lane_pairs: 0 }
     }
 

@@ -2,13 +2,13 @@
 
 use super::Precision;
 use super::finish::{Finish, Outputs, Part, Present};
-use super::inner::{Chunk, Shared};
+use super::inner::{Chunk, Shared, Side};
 use super::lane::{Instructions, Scalar, dispatch};
 use super::law::PairLaw;
-use super::pack::Packed;
+use super::pack::{Input, Packed};
 use super::sums::ChunkSums;
-use crate::neighbors::{NeighborList, SUPER_CLUSTER};
-use crate::particles::{Field, Particles};
+use crate::neighbors::{ClusterList, NeighborList, SUPER_CLUSTER, whole};
+use crate::particles::{Arrive, Field, Particles};
 use crate::space::SimulationBox;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -57,7 +57,20 @@ pub fn sweep_spending<L: PairLaw>(
     spent: &[Field],
 ) -> SweepStatistics {
     check(pass, list, particles);
-    sweep_as(law, pass, list, (particles, spent), Instructions::Best)
+    sweep_as(law, pass, list, (particles, Before::Spend(spent)), Instructions::Best)
+}
+
+/// [`sweep`] that brings values of halos, which the law reads, while it sweeps super-clusters that need none. Radii are
+/// those that halos have already.
+pub fn sweep_arriving<L: PairLaw>(
+    law: &L,
+    pass: &Pass,
+    list: &NeighborList,
+    particles: &mut Particles,
+    arrive: &mut Arrive,
+) -> SweepStatistics {
+    check(pass, list, particles);
+    sweep_as(law, pass, list, (particles, Before::Arrive(arrive)), Instructions::Best)
 }
 
 /// [`sweep`] in double precision, whatever the pass says.
@@ -68,7 +81,7 @@ pub fn sweep_double<L: PairLaw>(
     particles: &mut Particles,
 ) -> SweepStatistics {
     check(pass, list, particles);
-    sweep_in::<L, f64>(law, pass, list, (particles, &[]), Instructions::Best)
+    sweep_in::<L, f64>(law, pass, list, (particles, Before::Spend(&[])), Instructions::Best)
 }
 
 /// What a pass must be for the particles.
@@ -86,7 +99,7 @@ pub fn sweep_with<L: PairLaw>(
     instructions: Instructions,
 ) -> SweepStatistics {
     check(pass, list, particles);
-    sweep_as(law, pass, list, (particles, &[]), instructions)
+    sweep_as(law, pass, list, (particles, Before::Spend(&[])), instructions)
 }
 
 /// In the precision of the pass.
@@ -94,7 +107,7 @@ fn sweep_as<L: PairLaw>(
     law: &L,
     pass: &Pass,
     list: &NeighborList,
-    particles: (&mut Particles, &[Field]),
+    particles: (&mut Particles, Before),
     instructions: Instructions,
 ) -> SweepStatistics {
     if pass.precision == Precision::Mixed && instructions.have_single() {
@@ -104,48 +117,106 @@ fn sweep_as<L: PairLaw>(
     }
 }
 
+/// What happens to the input of a sweep.
+enum Before<'b, 'a> {
+    /// These fields go when they are packed.
+    Spend(&'b [Field]),
+    /// Values of halos come.
+    Arrive(&'b mut Arrive<'a>),
+}
+
 fn sweep_in<L: PairLaw, T: Scalar>(
     law: &L,
     pass: &Pass,
     list: &NeighborList,
-    (particles, spent): (&mut Particles, &[Field]),
+    (particles, before): (&mut Particles, Before),
     instructions: Instructions,
 ) -> SweepStatistics {
     let symmetric = list.symmetric();
     let rows = Chosen::new(particles, pass.active, symmetric);
     let present = Present::take::<L>(particles);
-    let spent = Spent::take(particles, spent);
-    let packed = {
-        let inputs: Vec<&[f64]> = components(L::INPUTS).map(|input| spent.column(particles, input)).collect();
+    let whole = whole(&particles.owned(), particles.len());
+    let packed = Packed::<T>::new::<L>(pass.radius, pass.bx);
+    let mut shared = Shared { law, packed, rows, owned: particles.owned(), symmetric, whole: whole.clone() };
+    let pack = |packed: &mut Packed<T>, particles: &Particles, spent: &Spent, part: &[Range<usize>]| {
+        let columns: Vec<&[f64]> =
+            components(L::INPUTS).map(|input| spent.column(particles, input)).collect();
         let position = particles.vector(Field::Position);
-        Packed::<T>::new(law, position, pass.radius, &inputs, pass.bx, instructions)
+        let input = Input { law, position, radius: pass.radius, columns: &columns, instructions };
+        part.iter().for_each(|part| packed.pack(&input, part.clone()));
     };
-    // now the outputs can have the memory of what is packed
-    drop(spent);
-    let mut outputs = present.complete(particles.len());
-    let shared = Shared { law, packed, rows, owned: particles.owned(), symmetric };
-    let inputs = components(L::INPUTS).map(|(field, c)| {
-        let there = particles.has(field);
-        there.then(|| particles.component(field, c))
-    });
-    let finish = Finish { law, inputs: inputs.collect(), rows: &shared.rows };
-    let lane_pairs = run_chunks(&shared, list, &finish, &mut outputs, instructions);
+    let all = 0..shared.packed.super_clusters();
+    let mut sums = Sums::default();
+    let mut outputs;
+    match before {
+        Before::Spend(fields) => {
+            let spent = Spent::take(particles, fields);
+            pack(&mut shared.packed, particles, &spent, &[all]);
+            // now the outputs can have the memory of what is packed
+            drop(spent);
+            outputs = present.complete(particles.len());
+            run_chunks(&shared, list, particles, None, &mut outputs, &mut sums, instructions);
+        }
+        Before::Arrive(arrive) => {
+            let nothing = Spent(Vec::new());
+            pack(&mut shared.packed, particles, &nothing, std::slice::from_ref(&whole));
+            outputs = present.complete(particles.len());
+            let inner = |particles: &Particles| {
+                let side = Some(Side::Inner);
+                run_chunks(&shared, list, particles, side, &mut outputs, &mut sums, instructions);
+            };
+            arrive(particles, &mut { inner });
+            pack(&mut shared.packed, particles, &nothing, &[0..whole.start, whole.end..all.end]);
+            let side = Some(Side::Outer);
+            run_chunks(&shared, list, particles, side, &mut outputs, &mut sums, instructions);
+        }
+    }
+    sums.finish(&shared, particles, &mut outputs);
     outputs.give(particles);
-    SweepStatistics { lane_pairs }
+    SweepStatistics { lane_pairs: sums.lane_pairs }
 }
 
-/// Evaluate a list chunk by chunk and write the outputs; returns the lane pairs.
+/// What chunks of half lists have summed, and what all of them took.
+#[derive(Default)]
+struct Sums {
+    chunks: Vec<ChunkSums>,
+    lane_pairs: u64,
+}
+
+impl Sums {
+    /// Join what chunks have of all rows, and write the outputs.
+    fn finish<L: PairLaw, T>(&self, shared: &Shared<L, T>, particles: &Particles, outputs: &mut Outputs) {
+        if self.chunks.is_empty() {
+            return;
+        }
+        let (finish, owned) = (Finish::new(shared.law, particles, &shared.rows), shared.owned.clone());
+        let piece = |begin: usize| begin..owned.end.min(begin + PIECE);
+        let rows: Vec<Range<usize>> = owned.clone().step_by(PIECE).map(piece).collect();
+        outputs.parts(&rows).into_par_iter().for_each(|mut part| finish.part(&self.chunks, &mut part));
+    }
+}
+
+/// Evaluate a list, or a side of it, chunk by chunk.
 ///
-/// A chunk of a full list has all sums of its rows, and writes them as soon as it is done. Chunks of half lists have sums
-/// of rows of others too: they are joined when all are done.
+/// A chunk of a full list has all sums of its rows, and writes the outputs as soon as it is done. Chunks of half lists have
+/// sums of rows of others too, which are joined when all are done.
 fn run_chunks<L: PairLaw, T: Scalar>(
     shared: &Shared<L, T>,
     list: &NeighborList,
-    finish: &Finish<L>,
+    particles: &Particles,
+    side: Option<Side>,
     outputs: &mut Outputs,
+    sums: &mut Sums,
     instructions: Instructions,
-) -> u64 {
-    let (chunks, owned) = (chunks(list), list.owned());
+) {
+    let owned = list.owned();
+    let chunks =
+        chunks(list, |list, super_cluster| side.is_none_or(|side| side == shared.side(list, super_cluster)));
+    let chunks = match (list, side) {
+        // such lists do not know
+        (NeighborList::PerParticle(_), Some(Side::Inner)) => Vec::new(),
+        _ => chunks,
+    };
     let rows = |chunk: &Range<usize>| {
         (chunk.start * SUPER_CLUSTER).max(owned.start)..(chunk.end * SUPER_CLUSTER).min(owned.end)
     };
@@ -156,8 +227,10 @@ fn run_chunks<L: PairLaw, T: Scalar>(
             outputs.parts(&rows).into_iter().map(Some).collect()
         }
     };
+    let (finish, position) =
+        (Finish::new(shared.law, particles, &shared.rows), particles.vector(Field::Position));
     let evaluate = |(super_clusters, part): (Range<usize>, Option<Part>)| {
-        let sums = dispatch(instructions, Chunk { shared, list, super_clusters });
+        let sums = dispatch(instructions, Chunk { shared, list, position, super_clusters, side });
         let lane_pairs = sums.lane_pairs;
         match part {
             Some(mut part) => {
@@ -167,19 +240,14 @@ fn run_chunks<L: PairLaw, T: Scalar>(
             None => (lane_pairs, Some(sums)),
         }
     };
-    let (lane_pairs, sums): (Vec<u64>, Vec<Option<ChunkSums>>) =
+    let (lane_pairs, found): (Vec<u64>, Vec<Option<ChunkSums>>) =
         chunks.into_par_iter().zip(parts).with_max_len(1).map(evaluate).unzip();
-    let sums: Vec<ChunkSums> = sums.into_iter().flatten().collect();
-    if !sums.is_empty() {
-        let piece = |begin: usize| begin..owned.end.min(begin + PIECE);
-        let rows: Vec<Range<usize>> = owned.clone().step_by(PIECE).map(piece).collect();
-        outputs.parts(&rows).into_par_iter().for_each(|mut part| finish.part(&sums, &mut part));
-    }
-    lane_pairs.into_iter().sum()
+    sums.lane_pairs += lane_pairs.into_iter().sum::<u64>();
+    sums.chunks.extend(found.into_iter().flatten());
 }
 
 /// The components of fields, in order.
-fn components(fields: &'static [Field]) -> impl Iterator<Item = (Field, usize)> {
+pub(super) fn components(fields: &'static [Field]) -> impl Iterator<Item = (Field, usize)> {
     fields.iter().flat_map(|&field| (0..field.components()).map(move |c| (field, c)))
 }
 
@@ -204,15 +272,16 @@ impl Spent {
 /// its sums stay in the cache and no thread waits long for the last one.
 const CHUNK: usize = 32;
 
-/// Contiguous runs of super-clusters of about equal numbers of entries. Each chunk of a half list has its own
+/// Contiguous runs of super-clusters, of which some are swept, of about equal numbers of entries. Each chunk of a half list has its own
 /// reactions, so there are fewer of them; their number is a function of the number of threads alone.
-fn chunks(list: &NeighborList) -> Vec<Range<usize>> {
+fn chunks(list: &NeighborList, swept: impl Fn(&ClusterList, usize) -> bool) -> Vec<Range<usize>> {
     let owned = list.owned();
     let all = owned.start / SUPER_CLUSTER..owned.end.div_ceil(SUPER_CLUSTER);
     if owned.is_empty() {
         return Vec::new();
     }
     let cost = |super_cluster: usize| match list {
+        NeighborList::Clustered(list) if !swept(list, super_cluster) => 0,
         NeighborList::Clustered(list) => list.entries(super_cluster) + 1,
         NeighborList::PerParticle(list) => {
             let rows = super_cluster * SUPER_CLUSTER..(super_cluster + 1) * SUPER_CLUSTER;
@@ -235,7 +304,7 @@ fn chunks(list: &NeighborList) -> Vec<Range<usize>> {
             (begin, sum) = (super_cluster + 1, 0);
         }
     }
-    if begin < all.end {
+    if sum > 0 {
         chunks.push(begin..all.end);
     }
     chunks

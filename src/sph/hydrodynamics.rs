@@ -9,7 +9,7 @@ use crate::domain::Domain;
 use crate::laws::{self, viscosity_switch::ViscositySwitch};
 use crate::neighbors::Neighborhood;
 use crate::pair::pieces::{PIECE, over_pieces, pieces, reduce_pieces};
-use crate::pair::{Kernel, PairLaw, Pass, Precision, sweep_spending};
+use crate::pair::{Kernel, PairLaw, Pass, Precision, sweep_arriving, sweep_spending};
 use crate::particles::{Field, Particles};
 use crate::sph::smoothing::{self, Next, Search};
 use rayon::prelude::*;
@@ -234,12 +234,11 @@ impl Hydrodynamics {
             stage.particles.scalar(SmoothingLength).par_iter().with_min_len(PIECE).map(|h| 2.0 * h).collect();
         self.density(stage, &support);
         self.plan.equation_of_state.apply(stage.particles);
-        self.share(stage, &[Density, GradH, Pressure, SoundSpeed]);
-        self.sweep(&laws::gradients::Law { kernel: self.kernel }, stage, &support, None, &[]);
-        self.share(stage, &[GradientMatrix]);
+        let law = laws::gradients::Law { kernel: self.kernel };
+        self.sweep_sharing(&law, stage, &support, &[Density, GradH, Pressure, SoundSpeed]);
         stage.clock.lap("gradients");
         self.viscosity(stage, &support, dt);
-        self.share(stage, &[Viscosity]);
+        self.share(stage, &[GradientMatrix, Viscosity]);
         stage.clock.lap("viscosity");
         allocator::give_back(stage.particles.bytes());
         self.momentum_and_energy(stage, &support);
@@ -267,8 +266,8 @@ impl Hydrodynamics {
                     *element = *mass / *density;
                 }
             });
-            self.share(stage, &[Field::VolumeElement]);
-            self.sweep(&laws::volume_elements::Law { kernel: self.kernel }, stage, support, None, &[]);
+            let law = laws::volume_elements::Law { kernel: self.kernel };
+            self.sweep_sharing(&law, stage, support, &[Field::VolumeElement]);
             self.done_with(stage, &[Field::VolumeSum]);
         }
         stage.clock.lap("density");
@@ -282,8 +281,8 @@ impl Hydrodynamics {
             stage.particles.fill(Field::Viscosity, viscosity.alpha_max);
             return;
         }
-        self.share(stage, &[Field::VelocityDivergence]);
-        self.sweep(&laws::divergence_gradient::Law { kernel: self.kernel }, stage, support, None, &[]);
+        let law = laws::divergence_gradient::Law { kernel: self.kernel };
+        self.sweep_sharing(&law, stage, support, &[Field::VelocityDivergence]);
         let switch = ViscositySwitch {
             minimum: viscosity.alpha_min,
             maximum: viscosity.alpha_max,
@@ -332,6 +331,16 @@ impl Hydrodynamics {
         let Some(list) = stage.neighborhood.list() else { return stage.particles.add(L::OUTPUTS) };
         let pass = Pass { bx: &stage.domain.bx, radius, precision: self.precision, active };
         sweep_spending(law, &pass, list, stage.particles, spent);
+    }
+
+    /// Bring these fields of the halos up to date, and sweep; what needs no halos is swept while they are on their way.
+    fn sweep_sharing<L: PairLaw>(&self, law: &L, stage: &mut Stage, radius: &[f64], fields: &[Field]) {
+        let Some(list) = stage.neighborhood.list() else { return stage.particles.add(L::OUTPUTS) };
+        let domain = stage.domain;
+        let pass = Pass { bx: &domain.bx, radius, precision: self.precision, active: None };
+        sweep_arriving(law, &pass, list, stage.particles, &mut |particles, meanwhile| {
+            domain.exchange_halos_while(particles, fields, Some(meanwhile));
+        });
     }
 
     /// Fields that no later pass reads.

@@ -4,10 +4,10 @@
 use super::given::Given;
 use super::near::{CLUSTERS, Near};
 use super::{
-    Shared, collected, joined, lift, masked, nearest, nothing, reaction, repeat, self_pairs, spread,
+    Shared, Side, collected, joined, lift, masked, nearest, nothing, reaction, repeat, self_pairs, spread,
     two_sided, vector,
 };
-use crate::neighbors::{CLUSTER, ClusterList, SUPER_CLUSTER};
+use crate::neighbors::{CLUSTER, ClusterList};
 use crate::pair::lane::{Lanes, Scalar};
 use crate::pair::law::{Columns, Cutoff, PairLaw};
 use crate::pair::pack::GEOMETRY;
@@ -47,13 +47,13 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     simd: S,
     shared: &Shared<L, T>,
     list: &ClusterList,
+    side: Option<Side>,
     sums: &mut ChunkSums,
 ) {
     let owned = shared.owned.start / CLUSTER..shared.owned.end.div_ceil(CLUSTER);
     let (mut near, mut others, mut given) = (Near::<T>::new(), Vec::new(), Given::<T>::new(L::SUMS, owned));
     for super_cluster in sums.super_clusters.clone() {
-        let first = super_cluster * SUPER_CLUSTER;
-        if !shared.rows.wanted(first..first + SUPER_CLUSTER) {
+        if !shared.swept(list, side, super_cluster) {
             continue;
         }
         for segment in 0..near.decode(list, super_cluster) {

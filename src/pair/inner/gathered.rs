@@ -3,8 +3,8 @@
 
 use super::found::{Found, GEOMETRIES, bring};
 use super::near::{CLUSTERS, Near};
-use super::{Shared, collected, lift, nearest, nothing, vector};
-use crate::neighbors::{CLUSTER, ClusterList, SUPER_CLUSTER};
+use super::{Shared, Side, collected, lift, nearest, nothing, vector};
+use crate::neighbors::{CLUSTER, ClusterList};
 use crate::pair::aligned::Aligned;
 use crate::pair::lane::{Lanes, Scalar};
 use crate::pair::law::{Columns, Cutoff, PairLaw};
@@ -34,6 +34,7 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     simd: S,
     shared: &Shared<L, T>,
     list: &ClusterList,
+    side: Option<Side>,
     sums: &mut ChunkSums,
 ) {
     let (mut near, mut offsets, mut totals) = (Near::<T>::new(), Aligned::new(0), Aligned::new(0));
@@ -41,8 +42,7 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     let mut records = T::take_records();
     totals.resize(const { L::SUMS.len() * CLUSTER * R::<T, S>::COUNT });
     for super_cluster in sums.super_clusters.clone() {
-        let first = super_cluster * SUPER_CLUSTER;
-        if !shared.rows.wanted(first..first + SUPER_CLUSTER) {
+        if !shared.swept(list, side, super_cluster) {
             continue;
         }
         for segment in 0..near.decode(list, super_cluster) {

@@ -15,7 +15,7 @@ use super::real::Real;
 use super::sums::ChunkSums;
 use super::sweep::Chosen;
 use super::vec3::Vec3;
-use crate::neighbors::{CLUSTER, NeighborList, SUPER_CLUSTER};
+use crate::neighbors::{CLUSTER, ClusterList, NeighborList, SUPER_CLUSTER};
 use fearless_simd::Simd;
 use std::ops::Range;
 
@@ -24,13 +24,43 @@ pub struct Shared<'a, L, T> {
     /// The law.
     pub law: &'a L,
     /// Its packed input.
-    pub packed: Packed<'a, T>,
+    pub packed: Packed<T>,
     /// The rows that the sweep is for.
     pub rows: Chosen,
     /// Rows this rank owns.
     pub owned: Range<usize>,
     /// Whether pairs of owned rows are listed once.
     pub symmetric: bool,
+    /// Super-clusters whose rows are all owned.
+    pub whole: Range<usize>,
+}
+
+/// Whether the sums of a super-cluster need rows that are not owned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Not: it is whole, and so are those of its neighbors.
+    Inner,
+    /// They may.
+    Outer,
+}
+
+impl<L, T> Shared<'_, L, T> {
+    /// The side of a super-cluster.
+    #[inline(always)]
+    pub fn side(&self, list: &ClusterList, super_cluster: usize) -> Side {
+        match self.whole.contains(&super_cluster) && !list.reaches_out(super_cluster) {
+            true => Side::Inner,
+            false => Side::Outer,
+        }
+    }
+
+    /// Whether a super-cluster is to be swept, on one side or on both.
+    #[inline(always)]
+    fn swept(&self, list: &ClusterList, side: Option<Side>, super_cluster: usize) -> bool {
+        let first = super_cluster * SUPER_CLUSTER;
+        self.rows.wanted(first..first + SUPER_CLUSTER)
+            && side.is_none_or(|side| side == self.side(list, super_cluster))
+    }
 }
 
 /// A chunk of super-clusters to sweep.
@@ -39,8 +69,12 @@ pub struct Chunk<'s, 'a, L, T> {
     pub shared: &'s Shared<'a, L, T>,
     /// The list.
     pub list: &'s NeighborList,
+    /// Position columns.
+    pub position: [&'s [f64]; 3],
     /// The chunk.
     pub super_clusters: Range<usize>,
+    /// Those of the chunk that are swept, on lists of clusters; `None`: all.
+    pub side: Option<Side>,
 }
 
 impl<L: PairLaw, T: Scalar> Task for Chunk<'_, '_, L, T> {
@@ -53,13 +87,21 @@ impl<L: PairLaw, T: Scalar> Task for Chunk<'_, '_, L, T> {
             true => 0..self.shared.owned.end.div_ceil(SUPER_CLUSTER),
             false => self.super_clusters.clone(),
         };
-        let mut sums = ChunkSums::new(L::SUMS, self.super_clusters, touched);
+        let swept = self.super_clusters.clone().filter(|&super_cluster| match self.list {
+            NeighborList::Clustered(list) => self.shared.swept(list, self.side, super_cluster),
+            NeighborList::PerParticle(_) => true,
+        });
+        let mut sums = ChunkSums::new(L::SUMS, self.super_clusters.clone(), swept.count(), touched);
         match self.list {
             NeighborList::Clustered(list) if self.shared.symmetric => {
-                clusters::sums::<L, T, S>(simd, self.shared, list, &mut sums);
+                clusters::sums::<L, T, S>(simd, self.shared, list, self.side, &mut sums);
             }
-            NeighborList::Clustered(list) => gathered::sums::<L, T, S>(simd, self.shared, list, &mut sums),
-            NeighborList::PerParticle(list) => particles::sums::<L, T, S>(simd, self.shared, list, &mut sums),
+            NeighborList::Clustered(list) => {
+                gathered::sums::<L, T, S>(simd, self.shared, list, self.side, &mut sums);
+            }
+            NeighborList::PerParticle(list) => {
+                particles::sums::<L, T, S>(simd, self.shared, list, &self.position, &mut sums);
+            }
         }
         sums
     }

@@ -22,6 +22,7 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     simd: S,
     shared: &Shared<L, T>,
     list: &ParticleList,
+    position: &[&[f64]; 3],
     sums: &mut ChunkSums,
 ) {
     type R<T, S> = <T as Scalar>::Lanes<S>;
@@ -50,7 +51,7 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
             separation.fill(T::from_f64(f64::NAN));
             for (lane, &j) in some.iter().enumerate() {
                 for d in 0..3 {
-                    let (x, period) = (packed.position[d], packed.periods[d]);
+                    let (x, period) = (position[d], packed.periods[d]);
                     let r = x[row] - x[j as usize];
                     let r = if period > 0.0 { r - period * (r / period).round_ties_even() } else { r };
                     separation[d * lanes + lane] = T::from_f64(r);
