@@ -46,7 +46,7 @@ impl World {
         match *self {}
     }
 
-    pub(super) fn can_be_attended(&self) -> bool {
+    pub(super) fn attended(&self) -> bool {
         match *self {}
     }
 

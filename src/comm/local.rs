@@ -162,8 +162,8 @@ impl Member {
         self.swap(Post::Each(Arc::new(to.iter().map(|part| part.to_vec()).collect())), from);
     }
 
-    /// No: threads copy what the others posted.
-    pub(super) fn can_be_attended(&self) -> bool {
+    /// Whether a thread should see to messages: no, these are copied when all have posted theirs.
+    pub(super) fn attended(&self) -> bool {
         false
     }
 

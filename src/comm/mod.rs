@@ -155,7 +155,7 @@ impl Communicator {
         const EAGER: usize = 1 << 16;
         let values =
             to.iter().map(Vec::len).max().unwrap_or(0).max(counts.iter().copied().max().unwrap_or(0));
-        let attended = values * size_of::<T>() > EAGER && on_ranks!(self, ranks => ranks.can_be_attended());
+        let attended = on_ranks!(self, ranks => ranks.attended()) && values * size_of::<T>() > EAGER;
         self.exchange_with(to, counts, || if attended { self.attended(work) } else { work() })
     }
 

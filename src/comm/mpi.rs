@@ -17,7 +17,8 @@ const LARGEST_MESSAGE: usize = 1 << 30;
 pub(super) struct World {
     rank: usize,
     size: usize,
-    threading: mpi::Threading,
+    /// Whether a thread may see to messages that another has begun, and some of them go to other hosts.
+    attended: bool,
     _universe: Universe,
 }
 
@@ -49,7 +50,9 @@ pub(super) fn world() -> Result<Ranks> {
         ));
     }
     let (rank, size) = (universe.world().rank() as usize, universe.world().size() as usize);
-    let world = Arc::new(World { rank, size, threading, _universe: universe });
+    let hosts = universe.world().split_shared(0).size() as usize != size;
+    let attended = hosts && threading >= mpi::Threading::Serialized;
+    let world = Arc::new(World { rank, size, attended, _universe: universe });
     if size > 1 {
         abort_on_panic();
     }
@@ -139,9 +142,9 @@ impl World {
         });
     }
 
-    /// Whether a thread may see to messages that another has begun.
-    pub(super) fn can_be_attended(&self) -> bool {
-        self.threading >= mpi::Threading::Serialized
+    /// Whether it is of use that a thread sees to messages that another has begun: on one host cores copy them.
+    pub(super) fn attended(&self) -> bool {
+        self.attended
     }
 
     /// Let MPI see to messages that are on their way; no other thread may be calling it.

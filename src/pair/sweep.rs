@@ -293,7 +293,7 @@ fn chunks(list: &NeighborList, swept: impl Fn(&ClusterList, usize) -> bool) -> V
     let pieces = match (rayon::current_num_threads(), list.symmetric()) {
         (1, true) => 1,
         (threads, true) => 2 * threads,
-        (threads, false) => (8 * threads).max(all.len() / CHUNK),
+        (threads, false) => (8 * threads).max(costs.iter().filter(|cost| **cost > 0).count() / CHUNK),
     };
     let share = costs.iter().sum::<usize>().div_ceil(pieces).max(1);
     let (mut chunks, mut begin, mut sum) = (Vec::new(), all.start, 0);
