@@ -221,16 +221,12 @@ impl Simulation {
             self.clock.lap("domain");
             self.neighborhood.rebuild(&self.domain, &self.particles)?;
         } else {
-            // of what forces without a gas depend on, only positions change
-            let molecules = self.molecules.is_some() && self.hydrodynamics.is_none();
-            self.halos_left = due == Due::Nothing && molecules;
-            match self.hydrodynamics {
-                Some(_) => {
-                    let changed = self.particles.fields_of(Role::State);
-                    self.domain.exchange_halos(&mut self.particles, &changed);
-                }
-                None if self.halos_left => {}
-                None => self.domain.exchange_halos(&mut self.particles, &[Field::Position]),
+            // of what forces without a gas depend on only positions change, which can come with these forces
+            let gas = self.hydrodynamics.is_some();
+            self.halos_left = due == Due::Nothing && self.molecules.is_some() && !gas;
+            if !self.halos_left {
+                let changed = if gas { self.particles.fields_of(Role::State) } else { vec![Field::Position] };
+                self.domain.exchange_halos(&mut self.particles, &changed);
             }
             if due == Due::Prune {
                 self.neighborhood.prune(&self.domain, &self.particles)?;

@@ -58,13 +58,13 @@ pub(super) fn members(symmetric: bool, super_cluster: usize, cluster: usize) -> 
 }
 
 /// The clusters of super-clusters whose rows are all owned.
-pub(super) fn inner(owned: &Range<usize>, rows: usize) -> Range<usize> {
-    let Range { start, end } = whole(owned, rows);
+pub(super) fn inner_clusters(owned: &Range<usize>, rows: usize) -> Range<usize> {
+    let Range { start, end } = whole_super_clusters(owned, rows);
     start * (SUPER_CLUSTER / CLUSTER)..end * (SUPER_CLUSTER / CLUSTER)
 }
 
 /// The super-clusters whose rows are all owned, of so many rows; what would be behind the last row is nobody's.
-pub fn whole(owned: &Range<usize>, rows: usize) -> Range<usize> {
+pub fn whole_super_clusters(owned: &Range<usize>, rows: usize) -> Range<usize> {
     let end = if owned.end == rows { rows.div_ceil(SUPER_CLUSTER) } else { owned.end / SUPER_CLUSTER };
     let start = owned.start.div_ceil(SUPER_CLUSTER);
     start..end.max(start)
@@ -88,7 +88,7 @@ impl ClusterList {
         const CHUNK: usize = 32;
         let search = Search::new(request)?;
         let range = super_clusters(&request.owned);
-        let inner = inner(&request.owned, request.id.len());
+        let inner = inner_clusters(&request.owned, request.id.len());
         let pieces: Vec<Piece> = (0..range.len().div_ceil(CHUNK))
             .into_par_iter()
             .map(|chunk| {
@@ -112,7 +112,7 @@ impl ClusterList {
     ) -> Self {
         assert_eq!(clusters.len(), super_clusters(&owned).len(), "clusters for each super-cluster");
         let mut piece = Piece::default();
-        let inner = inner(&owned, owned.end);
+        let inner = inner_clusters(&owned, owned.end);
         clusters.iter().for_each(|clusters| piece.push(clusters, coding, &inner));
         Self::join(owned, symmetric, coding, vec![piece])
     }

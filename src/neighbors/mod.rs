@@ -15,7 +15,7 @@ mod prune;
 pub mod skin;
 pub mod tune;
 
-pub use list::{ClusterList, whole};
+pub use list::{ClusterList, whole_super_clusters};
 pub use neighborhood::{Due, Neighborhood, ROOM_TO_GROW, Reach, Skins};
 pub use particle_list::ParticleList;
 pub use skin::Skin;

@@ -3,7 +3,7 @@
 //! After Pall et al. 2020, J. Chem. Phys. 153, 134110: a list with a wide skin is built seldom, and one with a narrow skin
 //! is pruned from it more often, at the cost of a test per pair of clusters instead of a search.
 
-use super::list::{Piece, inner};
+use super::list::{Piece, inner_clusters};
 use super::near::{Frame, Near};
 use super::{ClusterList, ListRequest};
 use crate::Result;
@@ -41,7 +41,7 @@ impl ClusterList {
     #[inline(always)]
     fn pruned<S: Simd>(&self, simd: S, near: &Near, super_clusters: Range<usize>) -> Piece {
         let mut piece = Piece::default();
-        let inner = inner(&near.request.owned, near.request.id.len());
+        let inner = inner_clusters(&near.request.owned, near.request.id.len());
         let (mut listed, mut kept) = (Vec::new(), Vec::new());
         let mut frame = Frame::EMPTY;
         for super_cluster in super_clusters {

@@ -7,7 +7,7 @@ use super::lane::{Instructions, Scalar, dispatch};
 use super::law::PairLaw;
 use super::pack::{Input, Packed};
 use super::sums::ChunkSums;
-use crate::neighbors::{ClusterList, NeighborList, SUPER_CLUSTER, whole};
+use crate::neighbors::{ClusterList, NeighborList, SUPER_CLUSTER, whole_super_clusters};
 use crate::particles::{Arrive, Field, Particles};
 use crate::space::SimulationBox;
 use rayon::prelude::*;
@@ -135,7 +135,7 @@ fn sweep_in<L: PairLaw, T: Scalar>(
     let symmetric = list.symmetric();
     let rows = Chosen::new(particles, pass.active, symmetric);
     let present = Present::take::<L>(particles);
-    let whole = whole(&particles.owned(), particles.len());
+    let whole = whole_super_clusters(&particles.owned(), particles.len());
     let packed = Packed::<T>::new::<L>(pass.radius, pass.bx);
     let mut shared = Shared { law, packed, rows, owned: particles.owned(), symmetric, whole: whole.clone() };
     let pack = |packed: &mut Packed<T>, particles: &Particles, spent: &Spent, part: &[Range<usize>]| {
