@@ -4,7 +4,6 @@
 
 use hilbrium::laws::*;
 use hilbrium::pair::Together;
-use hilbrium::pair::kernel::Shape;
 use hilbrium::pair::language::{Columns, Field, Kernel, PairLaw, Table, Vec3};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -51,39 +50,13 @@ struct Trial {
     truth: Vec<f64>,
 }
 
-/// A kernel as C++.
-fn printed_kernel(kernel: Kernel<f64>) -> String {
-    let (shape, exponent, normalization) = kernel.parts();
-    let shape = match shape {
-        Shape::CubicSpline => 0,
-        Shape::WendlandC2 => 1,
-        Shape::WendlandC4 => 2,
-        Shape::WendlandC6 => 3,
-        Shape::Sinc => 4,
-    };
-    format!("Kernel{{{shape}, {exponent}, Real({normalization:?})}}")
-}
-
 /// Numbers as C++.
 fn reals(values: &[f64]) -> String {
     values.iter().map(|x| format!("Real({x:?})")).collect::<Vec<_>>().join(", ")
 }
 
-/// A table as C++.
-fn printed_table(table: Table<f64>) -> String {
-    let (kinds, entries) = table.parts();
-    format!("Table{{{kinds}, {{{}}}}}", reals(entries))
-}
-
 /// C++ that evaluates the law for two particles, and the Rust values it must print.
-fn trial<L: PairLaw>(law: &L, kernel: Option<Kernel<f64>>, others: &[f64], scale: f64) -> Trial {
-    let mut constants: Vec<String> = kernel.map(printed_kernel).into_iter().collect();
-    constants.extend(others.iter().map(|x| format!("Real({x:?})")));
-    trial_of(law, L::NAME, &constants.join(", "), scale)
-}
-
-/// The same for a law that is called otherwise in C++, and whose constants are given as C++.
-fn trial_of<L: PairLaw>(law: &L, name: &str, constants: &str, scale: f64) -> Trial {
+fn trial<L: PairLaw>(law: &L, scale: f64) -> Trial {
     let count = L::Particle::<f64>::COUNT;
     // indices of species are whole
     let value = |field: &Field, x: f64| if *field == Field::Species { (3.0 * (x - 0.5)).floor() } else { x };
@@ -103,8 +76,8 @@ fn trial_of<L: PairLaw>(law: &L, name: &str, constants: &str, scale: f64) -> Tri
 
     let list = reals;
     let mut source = String::new();
-    writeln!(source, "{{ using namespace {name};").unwrap();
-    writeln!(source, "  Law law{{{constants}}};").unwrap();
+    writeln!(source, "{{ using namespace {};", L::namespace()).unwrap();
+    writeln!(source, "  Law law{{{}}};", law.constants()).unwrap();
     let (pair, own) = match (count, L::PREPARES) {
         (0, _) => ("", ""),
         (_, false) => ("i, j, ", "i, "),
@@ -124,13 +97,12 @@ fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for (name, scale) in KERNELS.iter().flat_map(|name| [0.3, 0.8, 1.6, 3.0].map(|scale| (*name, scale))) {
         let kernel = Kernel::named(name).unwrap();
-        trials.push(trial(&density::Law { kernel }, Some(kernel), &[], scale));
-        trials.push(trial(&number_density::Law { kernel }, Some(kernel), &[], scale));
-        trials.push(trial(&volume_elements::Law { kernel }, Some(kernel), &[], scale));
-        trials.push(trial(&gradients::Law { kernel }, Some(kernel), &[], scale));
-        trials.push(trial(&divergence_gradient::Law { kernel }, Some(kernel), &[], scale));
-        let law = momentum_energy_standard::Law { kernel, beta: 2.0, conductivity: 0.5 };
-        trials.push(trial(&law, Some(kernel), &[2.0, 0.5], scale));
+        trials.push(trial(&density::Law { kernel }, scale));
+        trials.push(trial(&number_density::Law { kernel }, scale));
+        trials.push(trial(&volume_elements::Law { kernel }, scale));
+        trials.push(trial(&gradients::Law { kernel }, scale));
+        trials.push(trial(&divergence_gradient::Law { kernel }, scale));
+        trials.push(trial(&momentum_energy_standard::Law { kernel, beta: 2.0, conductivity: 0.5 }, scale));
         let law = momentum_energy_volume::Law {
             kernel,
             beta: 2.0,
@@ -138,53 +110,38 @@ fn trials() -> Vec<Trial> {
             crossing_start: 0.1,
             crossing_slope: 10.0,
         };
-        trials.push(trial(&law, Some(kernel), &[2.0, 0.5, 0.1, 10.0], scale));
+        trials.push(trial(&law, scale));
     }
     for scale in [0.9, 1.1, 1.5, 2.4] {
         trials.extend(molecular_trials(scale));
-        let law = mie::Law::truncated(0.7, 1.1, 14.0, 6.5);
-        let constants = [law.depth, law.sigma2, law.repulsive, law.attractive, law.shift];
-        trials.push(trial(&law, None, &constants, scale));
-        let law = yukawa::Law { strength: 2.0, screening: 0.8, shift: 0.1 };
-        trials.push(trial(&law, None, &[law.strength, law.screening, law.shift], scale));
+        trials.push(trial(&mie::Law::truncated(0.7, 1.1, 14.0, 6.5), scale));
+        trials.push(trial(&yukawa::Law { strength: 2.0, screening: 0.8, shift: 0.1 }, scale));
     }
     trials
 }
 
 /// A law alone and together with charges, whose cutoffs are such that each of them is alone at some distances.
-fn with_charges<L: PairLaw>(law: L, constants: String, scale: f64) -> [Trial; 2] {
+fn with_charges<L: PairLaw>(law: L, scale: f64) -> [Trial; 2] {
     let charges = coulomb::Law::reaction_field(138.9, 78.0, 2.5);
-    let own = reals(&[charges.constant, charges.field, charges.shift]);
     let both = Together::new(law, charges, if scale < 1.2 { [0.9, 1.5] } else { [2.5, 1.6] });
-    let cutoffs = reals(&both.cutoffs2);
-    let name = format!("{}_and_coulomb", L::NAME);
-    let all = format!("{{{constants}}}, {{{own}}}, {cutoffs}");
-    [trial_of(&law, L::NAME, &constants, scale), trial_of(&both, &name, &all, scale)]
+    [trial(&law, scale), trial(&both, scale)]
 }
 
 fn molecular_trials(scale: f64) -> Vec<Trial> {
     let charges = coulomb::Law::reaction_field(138.9, 78.0, 2.5);
-    let mut trials = vec![trial(&charges, None, &[charges.constant, charges.field, charges.shift], scale)];
-    let law = lennard_jones::Law::shifted(1.3, 0.9, 2.5);
-    trials.push(trial(&law, None, &[law.epsilon, law.sigma2, law.shift], scale));
-    let both = lennard_jones_coulomb::Law::new(law, charges);
-    let constants = [both.epsilon, both.sigma2, both.shift, both.constant, both.field, both.charge_shift];
-    trials.push(trial(&both, None, &constants, scale));
-    let law = lennard_jones_switched::Law::new(1.3, 0.9, 1.2, 2.5);
-    let switch = [law.start, law.a12, law.b12, law.c12, law.a6, law.b6, law.c6];
-    trials.push(trial(&law, None, &[&[law.repulsion, law.attraction], &switch[..]].concat(), scale));
-    let law = lennard_jones_mixed::Law::shifted(2.5);
-    trials.extend(with_charges(law, reals(&[law.inverse_cutoff6]), scale));
-    let law = lennard_jones_mixed_switched::Law::new(1.2, 2.5);
-    trials.extend(with_charges(law, reals(&switch), scale));
+    let plain = lennard_jones::Law::shifted(1.3, 0.9, 2.5);
+    let mut trials = vec![
+        trial(&charges, scale),
+        trial(&plain, scale),
+        trial(&lennard_jones_coulomb::Law::new(plain, charges), scale),
+        trial(&lennard_jones_switched::Law::new(1.3, 0.9, 1.2, 2.5), scale),
+    ];
+    trials.extend(with_charges(lennard_jones_mixed::Law::shifted(2.5), scale));
+    trials.extend(with_charges(lennard_jones_mixed_switched::Law::new(1.2, 2.5), scale));
     let depth = Table::new(3, |a, b| 1.0 + (a * b) as f64).unwrap();
     let sigma6 = Table::new(3, |a, b| 0.5 + 0.1 * (a + b) as f64).unwrap();
-    let tables = format!("{}, {}", printed_table(depth), printed_table(sigma6));
-    let law = lennard_jones_table::Law::shifted(depth, sigma6, 2.5);
-    let ends = [law.start, law.a12, law.b12, law.c12, law.a6, law.b6, law.c6];
-    trials.extend(with_charges(law, format!("{tables}, {}", reals(&ends)), scale));
-    let law = lennard_jones_table::Law::switched(depth, sigma6, 1.2, 2.5);
-    trials.extend(with_charges(law, format!("{tables}, {}", reals(&switch)), scale));
+    trials.extend(with_charges(lennard_jones_table::Law::shifted(depth, sigma6, 2.5), scale));
+    trials.extend(with_charges(lennard_jones_table::Law::switched(depth, sigma6, 1.2, 2.5), scale));
     trials
 }
 

@@ -170,6 +170,13 @@ pub fn implementation(name: &Ident, module: &Module, cutoff: &TokenStream) -> Re
             _ => quote!(#field: self.#field.lift(#token)),
         }
     });
+    let constants = quantities(law).into_iter().map(|quantity| {
+        let field = quantity.name;
+        match quantity.kind.as_str() {
+            "Real" => quote!(device_text::real(self.#field)),
+            _ => quote!(self.#field.device_text()),
+        }
+    });
     let symmetry = symmetry(sums)?.into_iter().flat_map(|(parity, reduction, count)| {
         let (parity, reduction) = (format_ident!("{parity}"), format_ident!("{reduction}"));
         std::iter::repeat_n(quote!(Sum { parity: Parity::#parity, reduction: Reduction::#reduction }), count)
@@ -221,6 +228,7 @@ pub fn implementation(name: &Ident, module: &Module, cutoff: &TokenStream) -> Re
             type Output = #output<f64>;
             #[inline(always)]
             fn parameters<R: Real>(&self, #token: R::Token) -> Law<R> { Law { #(#parameters),* } }
+            fn constants(&self) -> String { device_text::list(&[#(#constants),*]) }
             #[inline(always)]
             fn prepare<R: Real>(#token: R::Token, law: Law<R>, particle: #input_type) -> #prepared_type {
                 #prepare_call

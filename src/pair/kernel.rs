@@ -3,6 +3,7 @@
 //! Cubic spline: Monaghan & Lattanzio 1985. Wendland C2, C4, C6: Dehnen & Aly 2012, table 1 (there with the support
 //! H = 2h as unit). Sinc S_n(q) = B_n sinc(pi q / 2)^n: Cabezon, Garcia-Senz & Relano 2008.
 
+use super::device_text;
 use super::real::Real;
 
 /// The shape of a smoothing kernel.
@@ -97,7 +98,19 @@ impl Kernel<f64> {
         }
     }
 
-    /// The shape, its exponent and the normalization: what a device's copy of the kernel needs.
+    /// The kernel as a C++ initializer.
+    pub fn device_text(&self) -> String {
+        let shape = match self.shape {
+            Shape::CubicSpline => 0,
+            Shape::WendlandC2 => 1,
+            Shape::WendlandC4 => 2,
+            Shape::WendlandC6 => 3,
+            Shape::Sinc => 4,
+        };
+        format!("Kernel{{{shape}, {}, {}}}", self.exponent, device_text::real(self.normalization))
+    }
+
+    /// The shape, its exponent and the normalization.
     pub fn parts(&self) -> (Shape, u32, f64) {
         (self.shape, self.exponent, self.normalization)
     }

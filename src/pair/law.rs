@@ -128,6 +128,15 @@ pub trait PairLaw: Copy + Send + Sync + 'static {
     /// What is stored of a particle.
     type Output: Columns<f64> + Send;
 
+    /// The first column of the printed law's sums, and of its outputs, that this is about: not 0 for a part of a law.
+    const FIRST_COLUMN: usize = 0;
+
+    /// The printed law's namespace.
+    fn namespace() -> String {
+        Self::NAME.into()
+    }
+    /// The printed law's `Law` of these parameters, as C++ initializers between commas.
+    fn constants(&self) -> String;
     /// The parameters, lifted to lanes.
     fn parameters<R: Real>(&self, token: R::Token) -> Self::Parameters<R>;
     /// From what is read of a particle to what its pairs need, once for all of them.

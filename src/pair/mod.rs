@@ -4,6 +4,7 @@
 //! lanes, [`naive`] over all pairs in scalars.
 
 mod aligned;
+pub mod device_text;
 mod finish;
 mod inner;
 pub mod kernel;
@@ -32,6 +33,7 @@ pub use together::Together;
 
 /// Everything a law's module sees.
 pub mod language {
+    pub use super::device_text;
     pub use super::kernel::{Kernel, kernel_slope, kernel_value};
     pub use super::law::{Columns, Cutoff, NoInput, PairLaw, Parity, Reduction, Sum};
     pub use super::real::Real;

@@ -51,6 +51,14 @@ impl<L: PairLaw> PairLaw for Forces<L> {
     type Sums<R: Real> = Vec3<R>;
     type Output = Vec3<f64>;
 
+    fn namespace() -> String {
+        L::namespace()
+    }
+
+    fn constants(&self) -> String {
+        self.0.constants()
+    }
+
     #[inline(always)]
     fn parameters<R: Real>(&self, token: R::Token) -> Self::Parameters<R> {
         self.0.parameters(token)
@@ -93,10 +101,19 @@ impl<L: PairLaw> PairLaw for Energies<L> {
     const SUMS: &'static [Sum] = sums::<L>().1;
     type Parameters<R: Real> = L::Parameters<R>;
     const PREPARES: bool = L::PREPARES;
+    const FIRST_COLUMN: usize = FORCE;
     type Particle<R: Real> = L::Particle<R>;
     type Prepared<R: Real> = L::Prepared<R>;
     type Sums<R: Real> = [R; 2];
     type Output = [f64; 2];
+
+    fn namespace() -> String {
+        L::namespace()
+    }
+
+    fn constants(&self) -> String {
+        self.0.constants()
+    }
 
     #[inline(always)]
     fn parameters<R: Real>(&self, token: R::Token) -> Self::Parameters<R> {

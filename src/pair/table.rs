@@ -1,5 +1,6 @@
 //! A parameter per pair of kinds of particles, looked up on lanes.
 
+use super::device_text;
 use super::real::Real;
 use std::marker::PhantomData;
 
@@ -37,9 +38,10 @@ impl Table<f64> {
         Table { kinds: self.kinds, entries: self.entries, lane: PhantomData }
     }
 
-    /// The number of kinds and the entries: what a device's copy of the table needs.
-    pub fn parts(&self) -> (usize, &[f64]) {
-        (self.kinds, &self.entries)
+    /// The table as a C++ initializer.
+    pub fn device_text(&self) -> String {
+        let entries: Vec<String> = self.entries.iter().copied().map(device_text::real).collect();
+        format!("Table{{{}, {{{}}}}}", self.kinds, device_text::list(&entries))
     }
 }
 

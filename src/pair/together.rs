@@ -1,5 +1,6 @@
 //! Two laws in one pass: a pair's distance is found once and both add to the same sums.
 
+use super::device_text;
 use super::law::{Columns, Cutoff, PairLaw, Parity, Reduction, Sum};
 use super::real::Real;
 use super::vec3::Vec3;
@@ -141,6 +142,15 @@ impl<A: PairLaw, B: PairLaw> PairLaw for Together<A, B> {
     type Prepared<R: Real> = Inputs<A::Prepared<R>, B::Prepared<R>, R>;
     type Sums<R: Real> = A::Sums<R>;
     type Output = A::Output;
+
+    fn namespace() -> String {
+        format!("{}_and_{}", A::NAME, B::NAME)
+    }
+
+    fn constants(&self) -> String {
+        let [first, second] = self.cutoffs2.map(device_text::real);
+        format!("{{{}}}, {{{}}}, {first}, {second}", self.first.constants(), self.second.constants())
+    }
 
     #[inline(always)]
     fn parameters<R: Real>(&self, token: R::Token) -> Self::Parameters<R> {
