@@ -1,0 +1,114 @@
+// What every kernel file starts from: the export of kernels, and the few constants and indices that all kernels share.
+// Include it first, as "../device.cuh" from a folder of kernels.
+#pragma once
+
+// A kernel's entry point for a host: the emulation (kernels/emulation/cuda.h, included ahead of the unit by the
+// compiler's command line) defines it; on a device `extern "C" __global__` is all that a kernel needs.
+#ifndef HILBRIUM_EMULATED
+#define HILBRIUM_EXPORT(kernel)
+#endif
+
+namespace hilbrium {
+
+// The lanes of a warp, and the mask of all of them, for the collectives in which the whole warp takes part.
+constexpr unsigned WARP = 32u;
+constexpr unsigned FULL = 0xffffffffu;
+
+// Particles of a cluster and of a super-cluster, clusters of a super-cluster (src/neighbors).
+constexpr unsigned CLUSTER = 8u;
+constexpr unsigned SUPER_CLUSTER = 64u;
+constexpr unsigned CLUSTERS = SUPER_CLUSTER / CLUSTER;
+
+// The id of a ghost row: padding at the end of the columns, which must never act on anything.
+constexpr unsigned long long GHOST = 0xffffffffffffffffull;
+
+// This thread's lane and this warp's index within the block, for blocks of one dimension.
+__device__ __forceinline__ unsigned lane_index() { return threadIdx.x & (WARP - 1u); }
+__device__ __forceinline__ unsigned warp_of_block() { return threadIdx.x / WARP; }
+
+// This thread's and this warp's index within the grid, for grids of one dimension. Threads are counted in 64 bits:
+// a grid of blocks of 1024 passes 2^32 threads at 4.2 million blocks.
+__device__ __forceinline__ unsigned long long thread_of_grid() {
+    return static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ __forceinline__ unsigned long long threads_of_grid() {
+    return static_cast<unsigned long long>(gridDim.x) * blockDim.x;
+}
+__device__ __forceinline__ unsigned warp_of_grid() { return blockIdx.x * (blockDim.x / WARP) + warp_of_block(); }
+__device__ __forceinline__ unsigned warps_of_grid() { return gridDim.x * (blockDim.x / WARP); }
+
+// The lanes below this one, for ranks within a warp: popcount(ballot & lanes_below()).
+__device__ __forceinline__ unsigned lanes_below() { return (1u << lane_index()) - 1u; }
+
+template <class Value> __device__ __forceinline__ Value smaller(Value a, Value b) { return b < a ? b : a; }
+template <class Value> __device__ __forceinline__ Value larger(Value a, Value b) { return a < b ? b : a; }
+
+// The sum, the smallest and the largest of a value over the warp, in every lane; all 32 lanes must call. The order
+// of the additions is that of the butterfly, the same in every run. Floor: 5 exchanges of 32 bits, 10 of 64 bits.
+template <class Value> __device__ __forceinline__ Value warp_sum(Value value) {
+#pragma unroll
+    for (unsigned distance = WARP / 2u; distance > 0u; distance /= 2u) {
+        value += __shfl_xor_sync(FULL, value, distance);
+    }
+    return value;
+}
+template <class Value> __device__ __forceinline__ Value warp_smallest(Value value) {
+#pragma unroll
+    for (unsigned distance = WARP / 2u; distance > 0u; distance /= 2u) {
+        value = smaller(value, __shfl_xor_sync(FULL, value, distance));
+    }
+    return value;
+}
+template <class Value> __device__ __forceinline__ Value warp_largest(Value value) {
+#pragma unroll
+    for (unsigned distance = WARP / 2u; distance > 0u; distance /= 2u) {
+        value = larger(value, __shfl_xor_sync(FULL, value, distance));
+    }
+    return value;
+}
+
+// The sum over the lanes below this one (exclusive), and over them and this one (inclusive); all 32 lanes must call.
+template <class Value> __device__ __forceinline__ Value warp_inclusive_sum(Value value) {
+#pragma unroll
+    for (unsigned distance = 1u; distance < WARP; distance *= 2u) {
+        const Value below = __shfl_up_sync(FULL, value, distance);
+        if (lane_index() >= distance) { value += below; }
+    }
+    return value;
+}
+template <class Value> __device__ __forceinline__ Value warp_exclusive_sum(Value value) {
+    return warp_inclusive_sum(value) - value;
+}
+
+// Flags between threads of other blocks: what was stored before store_release is seen after the load_acquire that reads
+// the flag. A loop that waits for a flag must load it so, and must only wait for blocks that have started for certain:
+// those whose number, taken from a counter by atomicAdd, is smaller.
+#ifdef HILBRIUM_EMULATED
+template <class Value> inline Value load_acquire(const Value* address) {
+    const Value value = __atomic_load_n(address, __ATOMIC_ACQUIRE);
+    emulation::pause();
+    return value;
+}
+template <class Value> inline void store_release(Value* address, Value value) {
+    __atomic_store_n(address, value, __ATOMIC_RELEASE);
+}
+#else
+__device__ __forceinline__ unsigned load_acquire(const unsigned* address) {
+    unsigned value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+    return value;
+}
+__device__ __forceinline__ unsigned long long load_acquire(const unsigned long long* address) {
+    unsigned long long value;
+    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
+    return value;
+}
+__device__ __forceinline__ void store_release(unsigned* address, unsigned value) {
+    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+}
+__device__ __forceinline__ void store_release(unsigned long long* address, unsigned long long value) {
+    asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
+}
+#endif
+
+}  // namespace hilbrium

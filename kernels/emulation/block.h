@@ -1,0 +1,250 @@
+// A block of threads and its schedule. A lane runs until it waits; then the next lane of its warp that can run goes
+// on; when none of the warp can, the next warp; when none of the block can, the launch. With a seed the order of the
+// lanes and of the warps changes all the time, without one it is ascending.
+#pragma once
+
+namespace emulation {
+
+enum class Operation : unsigned char {
+    SYNC,
+    SHUFFLE,
+    BALLOT,
+    ANY,
+    ALL,
+    MATCH_ANY,
+    MATCH_ALL,
+    ADD,
+    SMALLEST,
+    LARGEST,
+    SMALLEST_SIGNED,
+    LARGEST_SIGNED,
+    AND,
+    OR,
+    XOR,
+};
+
+constexpr const char* NAMES[] = {
+    "__syncwarp",        "__shfl_sync",       "__ballot_sync",     "__any_sync",        "__all_sync",
+    "__match_any_sync",  "__match_all_sync",  "__reduce_add_sync", "__reduce_min_sync", "__reduce_max_sync",
+    "__reduce_min_sync", "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync",  "__reduce_xor_sync",
+};
+
+// Where a thread waits, for the reports.
+struct Place {
+    const char* file;
+    int line;
+};
+
+// A collective of a warp that some of its lanes have come to.
+struct Meeting {
+    unsigned mask;
+    unsigned arrived;
+    int line;
+    Operation operation;
+};
+
+struct Warp {
+    unsigned ready;        // lanes that can run, the running one among them
+    unsigned started;      // lanes that have a stack
+    unsigned exited;       // lanes that have returned, and those that the block does not have
+    unsigned at_barrier;   // lanes that wait for the block
+    unsigned step, first;  // the order of the lanes: (first + step k) mod 32
+    unsigned cursor;       // the last k
+    unsigned meetings;     // entries of `meeting`; each has a lane that waits, so 32 are enough
+    Meeting meeting[32];
+    Place place[32];
+    unsigned parameter[32];
+    unsigned long long value[32];
+    unsigned long long result[32];
+};
+
+struct Fiber {
+    void* stack;
+    uint3 thread;
+};
+
+// What the kernel reads as blockIdx and so on, and all that the schedule knows. It lies at the start of a region.
+struct Block {
+    uint3 index;
+    dim3 dimensions, grid;
+    const char* kernel;
+    void (*call)(void** arguments);
+    void** arguments;
+    Fiber launcher;
+    unsigned threads, warps, alive;
+    unsigned cursor;             // position in `order` of the running warp
+    unsigned long long random;   // 0: ascending orders
+    unsigned long long patience; // pauses since a thread last got anywhere
+    bool alone;                  // no other thread of the host takes blocks
+    unsigned waiting;            // threads at the barrier
+    Place barrier;
+    const char* barrier_name;
+    unsigned true_count;           // of the predicates given so far
+    unsigned barrier_count, barrier_threads;  // what the last barrier found
+    unsigned char order[32];
+    Warp warp[32];
+    Fiber fiber[MOST_THREADS];
+};
+static_assert(sizeof(Block) <= STATE_SLOTS * STACK, "the state of a block lies below the stacks");
+
+inline Block& running_block() { return *reinterpret_cast<Block*>(running_region()); }
+inline Fiber& running_thread() { return running_block().fiber[running_fiber()]; }
+
+inline unsigned random_below(Block& block, unsigned limit) {
+    block.random ^= block.random << 13;
+    block.random ^= block.random >> 7;
+    block.random ^= block.random << 17;
+    return static_cast<unsigned>((block.random >> 32) * limit >> 32);
+}
+
+// Prints what each thread that has not returned waits for, threads in the same place in one line, and aborts.
+[[noreturn]] inline void stop(const Block& block, const char* reason) {
+    std::fprintf(stderr, "emulation: kernel %s, block (%u, %u, %u) of %u threads: %s\n", block.kernel, block.index.x,
+                 block.index.y, block.index.z, block.threads, reason);
+    for (unsigned w = 0; w < block.warps; w++) {
+        const Warp& warp = block.warp[w];
+        if (~warp.exited == 0) { continue; }
+        std::fprintf(stderr, "  warp %u: lanes returned %08x\n", w, warp.exited);
+        if (warp.ready != 0) { std::fprintf(stderr, "    lanes %08x can run\n", warp.ready); }
+        for (unsigned m = 0; m < warp.meetings; m++) {
+            const Meeting& meeting = warp.meeting[m];
+            const unsigned missing = meeting.mask & ~meeting.arrived & ~warp.exited;
+            const Place& place = warp.place[__builtin_ctz(meeting.arrived)];
+            std::fprintf(stderr, "    lanes %08x wait at %s:%d, %s with mask %08x, for lanes %08x\n", meeting.arrived,
+                         place.file, place.line, NAMES[static_cast<int>(meeting.operation)], meeting.mask, missing);
+        }
+        unsigned left = warp.at_barrier;
+        while (left != 0) {
+            const Place& place = warp.place[__builtin_ctz(left)];
+            unsigned same = 0;
+            for (unsigned lane = 0; lane < 32; lane++) {
+                if ((left >> lane & 1u) != 0 && warp.place[lane].line == place.line) { same |= 1u << lane; }
+            }
+            std::fprintf(stderr, "    lanes %08x wait at %s:%d, __syncthreads\n", same, place.file, place.line);
+            left &= ~same;
+        }
+    }
+    std::fflush(stderr);
+    std::abort();
+}
+
+inline void draw_lanes(Block& block, Warp& warp) {
+    if (block.random == 0) { return; }
+    warp.first = random_below(block, 32);
+    warp.step = 2 * random_below(block, 16) + 1;
+}
+
+inline void draw_warps(Block& block) {
+    if (block.random == 0) { return; }
+    for (unsigned w = block.warps; w > 1; w--) {
+        const unsigned other = random_below(block, w);
+        const unsigned char kept = block.order[w - 1];
+        block.order[w - 1] = block.order[other];
+        block.order[other] = kept;
+    }
+}
+
+void run_thread();
+
+// The next lane of a warp that has one that can run; its stack is made when it runs for the first time.
+inline Fiber& next_lane(Block& block, unsigned w) {
+    Warp& warp = block.warp[w];
+    unsigned lane;
+    do {
+        if (++warp.cursor == 32) {
+            warp.cursor = 0;
+            draw_lanes(block, warp);
+        }
+        lane = (warp.first + warp.step * warp.cursor) % 32;
+    } while ((warp.ready >> lane & 1u) == 0);
+    const unsigned index = 32 * w + lane;
+    Fiber& fiber = block.fiber[index];
+    if ((warp.started >> lane & 1u) == 0) {
+        warp.started |= 1u << lane;
+        fiber.stack = fresh_stack(stack_top(reinterpret_cast<char*>(&block), index), run_thread);
+    }
+    return fiber;
+}
+
+// Who goes on: a thread of another warp if one can run, or else the launch, which finds out whether the block is done
+// or cannot go on.
+inline Fiber& next_warp(Block& block) {
+    for (unsigned tried = 0; tried < block.warps; tried++) {
+        if (++block.cursor >= block.warps) {
+            block.cursor = 0;
+            draw_warps(block);
+        }
+        const unsigned w = block.order[block.cursor];
+        if (block.warp[w].ready != 0) { return next_lane(block, w); }
+    }
+    // A new order may have moved a warp that can run to where this round had been already.
+    for (unsigned w = 0; w < block.warps; w++) {
+        if (block.warp[w].ready != 0) { return next_lane(block, w); }
+    }
+    return block.launcher;
+}
+
+inline Fiber& next(Block& block, unsigned w) {
+    return block.warp[w].ready != 0 ? next_lane(block, w) : next_warp(block);
+}
+
+// Leaves the running thread for another one.
+inline void go_on_with(Block& block, unsigned index, Fiber& other) {
+    const char* bottom = stack_bottom(reinterpret_cast<char*>(&block), index);
+    if (stack_pointer() - bottom < 4096) { stop(block, "the local memory of a thread passes its 64 KiB"); }
+    hilbrium_emulation_switch(&block.fiber[index].stack, other.stack);
+}
+
+inline void open_barrier(Block& block) {
+    block.barrier_count = block.true_count;
+    block.barrier_threads = block.waiting;
+    block.waiting = 0;
+    block.true_count = 0;
+    block.patience = 0;
+    for (unsigned w = 0; w < block.warps; w++) {
+        block.warp[w].ready |= block.warp[w].at_barrier;
+        block.warp[w].at_barrier = 0;
+    }
+}
+
+// The barrier of a block: every thread that has not returned must come to the same one.
+inline void barrier(const char* name, bool predicate, const char* file, int line) {
+    Block& block = running_block();
+    const unsigned index = running_fiber();
+    Warp& warp = block.warp[index / 32];
+    const unsigned lane = index % 32;
+    warp.place[lane] = {file, line};
+    warp.at_barrier |= 1u << lane;
+    if (block.waiting == 0) {
+        block.barrier = {file, line};
+        block.barrier_name = name;
+    } else if (block.barrier.line != line || block.barrier_name != name) {
+        warp.ready &= ~(1u << lane);
+        stop(block, "threads wait at different barriers");
+    }
+    block.waiting++;
+    block.true_count += predicate ? 1 : 0;
+    if (block.waiting == block.alive) {
+        open_barrier(block);
+        return;
+    }
+    warp.ready &= ~(1u << lane);
+    go_on_with(block, index, next(block, index / 32));
+}
+
+// Lets other warps run: in loops that wait for memory that another thread writes. Where nobody else takes blocks, a
+// block whose threads only pause will do so for ever.
+inline void pause() {
+    constexpr unsigned long long MOST = 10'000'000;
+    Block& block = running_block();
+    const unsigned index = running_fiber();
+    if (!block.alone) {
+        sched_yield();
+    } else if (++block.patience > MOST) {
+        stop(block, "its threads only wait for memory that none of them writes (of another block, not yet started?)");
+    }
+    Fiber& other = next_warp(block);
+    if (&other != &block.fiber[index]) { go_on_with(block, index, other); }
+}
+
+}  // namespace emulation

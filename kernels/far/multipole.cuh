@@ -1,0 +1,118 @@
+// Multipoles of the nodes of the hierarchy, and what one does to a target at a distance: mirrors src/tree/moments.rs
+// and the expansion of src/far/kernels.rs. HILBRIUM_ORDER is the expansion's order: 2 (quadrupoles) or 3 (octupoles).
+//
+// Nodes are those of tree/hierarchy.cuh, element by element. Lengths are in the walk's unit (positions times
+// `length_unit`, about 1 for the whole system), masses too (the total about 1), so that squares and cubes neither
+// overflow nor vanish in single precision whatever the units of the simulation are. A multipole has raw moments, not
+// traceless ones: the softened expansion needs their traces.
+#pragma once
+
+#include "../device.cuh"
+#include "../pair/real.cuh"
+
+#ifndef HILBRIUM_ORDER
+#define HILBRIUM_ORDER 2
+#endif
+
+namespace hilbrium {
+
+// What the walk reads of a node, 32 bytes in two loads.
+struct __align__(16) Node {
+    double x, y, z;  // center of mass
+    float radius;    // no particle is farther from it, rounded up; -1 of a node in which nothing has a mass
+    float mass;      // rounded: for the criteria alone
+};
+
+constexpr float NOTHING_ACTS = -1.0f;
+
+// Four numbers that are read together.
+struct __align__(16) Real4 {
+    Real x, y, z, w;
+};
+
+// What a node's particles are from afar: mass and second moments M = sum m y y, y relative to the center of mass; with
+// octupoles also the third moments O = sum m y y y. In single precision 32 bytes, 80 with octupoles.
+struct __align__(16) Multipole {
+    Real mass, xx, xy, xz, yy, yz, zz, unused;
+#if HILBRIUM_ORDER == 3
+    Real xxx, xxy, xxz, xyy, xyz, xzz, yyy, yyz, yzz, zzz, unused_too[2];
+#endif
+};
+
+// A multipole as a source for targets near it, as it is broadcast: three loads, seven with octupoles.
+struct NodeSource {
+    Real4 place;   // position relative to the targets' center, mass
+    Real4 first;   // 3 M: xx, xy, xz, yy
+    Real4 second;  // 3 M: yz, zz; minus half the trace of M, and three times that
+#if HILBRIUM_ORDER == 3
+    Real4 third;   // 15/2 O: xxx, xxy, xxz, xyy
+    Real4 fourth;  // 15/2 O: xyz, xzz, yyy, yyz
+    Real4 fifth;   // 15/2 O: yzz, zzz; 3/2 of the traces of O: x, y
+    Real4 sixth;   // z
+#endif
+};
+
+__device__ __forceinline__ NodeSource node_source(const Multipole& multipole, Real x, Real y, Real z) {
+    const Real half = Real(-0.5) * (multipole.xx + multipole.yy + multipole.zz);
+    NodeSource source;
+    source.place = {x, y, z, multipole.mass};
+    source.first = {Real(3) * multipole.xx, Real(3) * multipole.xy, Real(3) * multipole.xz, Real(3) * multipole.yy};
+    source.second = {Real(3) * multipole.yz, Real(3) * multipole.zz, half, Real(3) * half};
+#if HILBRIUM_ORDER == 3
+    const Real f = Real(7.5), t = Real(1.5);
+    source.third = {f * multipole.xxx, f * multipole.xxy, f * multipole.xxz, f * multipole.xyy};
+    source.fourth = {f * multipole.xyz, f * multipole.xzz, f * multipole.yyy, f * multipole.yyz};
+    source.fifth = {f * multipole.yzz, f * multipole.zzz, t * (multipole.xxx + multipole.xyy + multipole.xzz),
+                    t * (multipole.xxy + multipole.yyy + multipole.yzz)};
+    source.sixth = {t * (multipole.xxz + multipole.yyz + multipole.zzz), Real(0), Real(0), Real(0)};
+#endif
+    return source;
+}
+
+// A target, and what it has gathered for G = 1: the acceleration, and minus the potential.
+struct Target {
+    Real x, y, z;
+    Real pull_x, pull_y, pull_z, potential;
+};
+
+// Adds what a node does to a target: with d the vector to the node, v = (d^2 + epsilon^2)^(-1/2), S = 3 M d and
+// q = v^2 d.S, minus the potential is v [m + v^2 (q / 2 - tr M / 2)] and the acceleration
+// v^3 [d (m + v^2 (5/2 q - 3/2 tr M)) - v^2 S]. With octupoles, U = 15/2 v^2 O dd, w = 3/2 tr O, o = v^2 d.U and
+// p = v^2 d.w, there are added v^3 (p - o / 3) to the one and v^5 [U - w + d (5 p - 7/3 o)] to the other.
+// Floor: 35 arithmetic instructions and a reciprocal root; about 45 more with octupoles.
+__device__ __forceinline__ void gather_node(const NodeSource& source, Real squared_softening, Target& target) {
+    const Real x = source.place.x - target.x, y = source.place.y - target.y, z = source.place.z - target.z;
+    const Real v = reciprocal_root(x * x + (y * y + (z * z + squared_softening)));
+    Real side_x = source.first.x * x + (source.first.y * y + source.first.z * z);
+    Real side_y = source.first.y * x + (source.first.w * y + source.second.x * z);
+    Real side_z = source.first.z * x + (source.second.x * y + source.second.y * z);
+    const Real w = v * v;
+    const Real q = w * (x * side_x + (y * side_y + z * side_z));
+    const Real v3 = v * w;
+    Real of_potential = Real(0.5) * q + source.second.z, of_pull = Real(2.5) * q + source.second.w;
+#if HILBRIUM_ORDER == 3
+    const Real a = w * x, b = w * y, xx = a * x, yy = b * y, zz = w * z * z, xy = Real(2) * a * y, xz = Real(2) * a * z,
+               yz = Real(2) * b * z;
+    const Real ux = source.third.x * xx + (source.third.y * xy + source.third.z * xz) +
+                    (source.third.w * yy + (source.fourth.x * yz + source.fourth.y * zz));
+    const Real uy = source.third.y * xx + (source.third.w * xy + source.fourth.x * xz) +
+                    (source.fourth.z * yy + (source.fourth.w * yz + source.fifth.x * zz));
+    const Real uz = source.third.z * xx + (source.fourth.x * xy + source.fourth.y * xz) +
+                    (source.fourth.w * yy + (source.fifth.x * yz + source.fifth.y * zz));
+    const Real o = w * (x * ux + (y * uy + z * uz));
+    const Real p = w * (x * source.fifth.z + (y * source.fifth.w + z * source.sixth.x));
+    of_potential += p - Real(1.0 / 3.0) * o;
+    of_pull += Real(5) * p - Real(7.0 / 3.0) * o;
+    side_x += source.fifth.z - ux;
+    side_y += source.fifth.w - uy;
+    side_z += source.sixth.x - uz;
+#endif
+    const Real radial = v3 * (w * of_pull + source.place.w);
+    const Real across = -v3 * w;
+    target.potential += v * (w * of_potential + source.place.w);
+    target.pull_x += x * radial + side_x * across;
+    target.pull_y += y * radial + side_y * across;
+    target.pull_z += z * radial + side_z * across;
+}
+
+} // namespace hilbrium

@@ -1,0 +1,73 @@
+// What one particle does to another: mirrors src/far/softening.rs and the points of src/far/kernels.rs.
+//
+// HILBRIUM_SOFTENING chooses the shape of the masses: 0 points, 1 Plummer's sphere, 2 the cubic spline.
+#pragma once
+
+#include "../far/multipole.cuh"
+
+#ifndef HILBRIUM_SOFTENING
+#define HILBRIUM_SOFTENING 1
+#endif
+
+namespace hilbrium {
+
+// The softening in the walk's unit.
+struct Softening {
+    Real squared;          // of Plummer's length, or of the spline's support; 0 of points
+    Real inverse_support;  // of the spline
+};
+
+// What multipoles are softened by: the spline is Newton's wherever they are accepted. The smallest number keeps finite
+// what is left of a multipole that vanishes in single precision.
+__device__ __forceinline__ Real softening_of_nodes(Softening softening) {
+    return HILBRIUM_SOFTENING == 1 ? max(softening.squared, Real(1e-36)) : Real(1e-36);
+}
+
+// The spline inside of its support (Springel, Yoshida & White 2001): minus the potential and the pull over the distance
+// of a unit mass, for u = r / support.
+__device__ inline void spline_inside(Real u, Real inverse_support, Real& potential, Real& pull) {
+    if (u < Real(0.5)) {
+        const Real u2 = u * u;
+        potential = Real(2.8) + u2 * (Real(-16.0 / 3.0) + u2 * (Real(9.6) + u * Real(-6.4)));
+        pull = Real(32.0 / 3.0) + u2 * (Real(-38.4) + u * Real(32));
+    } else {
+        const Real v = Real(1) / u;
+        potential = v * Real(-1.0 / 15.0) + Real(3.2) +
+                    u * u * (Real(-32.0 / 3.0) + u * (Real(16) + u * (Real(-9.6) + u * Real(32.0 / 15.0))));
+        pull = v * v * v * Real(-1.0 / 15.0) + Real(64.0 / 3.0) +
+               u * (Real(-48) + u * (Real(38.4) + u * Real(-32.0 / 3.0)));
+    }
+    potential *= inverse_support;
+    pull *= inverse_support * inverse_support * inverse_support;
+}
+
+// Adds what a particle (position relative to the targets' center, mass) does to a target. The particle itself gives
+// no pull; its own share of a softened potential is taken off at the end, coinciding unsoftened particles do nothing.
+// Floor: 13 arithmetic instructions and a reciprocal root; 2 more for points and the spline.
+__device__ __forceinline__ void gather_point(const Real4& source, Softening softening, Target& target) {
+    const Real x = source.x - target.x, y = source.y - target.y, z = source.z - target.z;
+    Real potential, pull;
+    if (HILBRIUM_SOFTENING == 1) {
+        const Real v = reciprocal_root(x * x + (y * y + (z * z + softening.squared)));
+        potential = source.w * v;
+        pull = potential * (v * v);
+    } else {
+        const Real squared = x * x + (y * y + z * z);
+        const Real v = squared > Real(0) ? reciprocal_root(squared) : Real(0);
+        potential = source.w * v;
+        pull = potential * (v * v);
+        if (HILBRIUM_SOFTENING == 2 && squared < softening.squared) {
+            Real soft_potential, soft_pull;
+            spline_inside(squared * v * softening.inverse_support, softening.inverse_support, soft_potential,
+                          soft_pull);
+            potential = source.w * soft_potential;
+            pull = source.w * soft_pull;
+        }
+    }
+    target.potential += potential;
+    target.pull_x += x * pull;
+    target.pull_y += y * pull;
+    target.pull_z += z * pull;
+}
+
+} // namespace hilbrium

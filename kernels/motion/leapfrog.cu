@@ -1,0 +1,130 @@
+// The leapfrog of the gas, with velocities and internal energies predicted for the forces: mirrors
+// src/motion/leapfrog.rs with the same bits, but for the exponential that smoothing lengths grow with, which is exact to
+// a unit in the last place on either side.
+//
+//     v_half = v + a dt/2      x' = x + v_half dt      v_predicted = v + a dt      u_predicted = u + q dt
+//     v' = v_predicted + (a' - a) dt/2                 u' = u_predicted + (q' - q) dt/2
+//
+// Acceleration and rate of the step's start stay where they are and become KickAcceleration and KickEnergyRate; the forces
+// write theirs elsewhere. Without internal energies these pointers are null, and particles are moved alone. Rows begin ..
+// end are the owned ones; there is no ghost among them. All kernels: blocks of 256 threads, one thread a row; bound by
+// memory.
+#include "../device.cuh"
+
+#include "../motion/block.cuh"
+#include "../motion/rounded.cuh"
+
+namespace hilbrium {
+
+// A predicted internal energy never falls below this fraction of the present one.
+constexpr double LOWEST_PREDICTION = 0.1;
+
+// First half of a step. Floor: 104 bytes read, 72 written a row of gas.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    leapfrog_kick_and_drift(double* __restrict__ position_x, double* __restrict__ position_y,
+                            double* __restrict__ position_z, double* __restrict__ velocity_x,
+                            double* __restrict__ velocity_y, double* __restrict__ velocity_z,
+                            const double* __restrict__ acceleration_x, const double* __restrict__ acceleration_y,
+                            const double* __restrict__ acceleration_z, double* __restrict__ energy,
+                            double* __restrict__ rate, double* __restrict__ length,
+                            const double* __restrict__ divergence, double step, unsigned begin, unsigned end) {
+    const unsigned long long place = thread_of_grid(), row = begin + place;
+    if (place >= end - begin) { return; }
+    double* const position[3] = {position_x, position_y, position_z};
+    double* const velocity[3] = {velocity_x, velocity_y, velocity_z};
+    const double* const acceleration[3] = {acceleration_x, acceleration_y, acceleration_z};
+#pragma unroll
+    for (int d = 0; d < 3; ++d) {
+        const Rounded x = position[d][row], v = velocity[d][row], a = acceleration[d][row];
+        position[d][row] = (x + (v + Rounded(0.5) * step * a) * step).value;
+        velocity[d][row] = (v + a * step).value;
+    }
+    if (energy == nullptr) { return; }
+    const Rounded u = energy[row];
+    // the part of the rate that the floor cuts off is not applied twice: the rate kept is what was applied
+    const Rounded q = greatest(rate[row], Rounded(LOWEST_PREDICTION - 1.0) * u / Rounded(step));
+    rate[row] = q.value;
+    energy[row] = (u + q * step).value;
+    const Rounded growth = Rounded(divergence[row]) * step / Rounded(3.0);
+    length[row] = (Rounded(length[row]) * ::exp(clamped(growth, -0.2, 0.2).value)).value;
+}
+HILBRIUM_EXPORT(leapfrog_kick_and_drift)
+
+// Second half, after the forces: corrects the predictions by half the change of the rates. Floor: 88 bytes read, 32
+// written a row of gas.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    leapfrog_kick(double* __restrict__ velocity_x, double* __restrict__ velocity_y, double* __restrict__ velocity_z,
+                  const double* __restrict__ acceleration_x, const double* __restrict__ acceleration_y,
+                  const double* __restrict__ acceleration_z, const double* __restrict__ old_acceleration_x,
+                  const double* __restrict__ old_acceleration_y, const double* __restrict__ old_acceleration_z,
+                  double* __restrict__ energy, const double* __restrict__ rate, const double* __restrict__ old_rate,
+                  double step, unsigned begin, unsigned end) {
+    const unsigned long long place = thread_of_grid(), row = begin + place;
+    if (place >= end - begin) { return; }
+    double* const velocity[3] = {velocity_x, velocity_y, velocity_z};
+    const double* const acceleration[3] = {acceleration_x, acceleration_y, acceleration_z};
+    const double* const old[3] = {old_acceleration_x, old_acceleration_y, old_acceleration_z};
+#pragma unroll
+    for (int d = 0; d < 3; ++d) {
+        const Rounded change = Rounded(acceleration[d][row]) - Rounded(old[d][row]);
+        velocity[d][row] = (Rounded(velocity[d][row]) + Rounded(0.5) * step * change).value;
+    }
+    if (energy == nullptr) { return; }
+    const Rounded u = energy[row], change = Rounded(rate[row]) - Rounded(old_rate[row]);
+    energy[row] = greatest(u + Rounded(0.5) * step * change, Rounded(LOWEST_PREDICTION) * u).value;
+}
+HILBRIUM_EXPORT(leapfrog_kick)
+
+// Counts in `lost` the rows that a step would throw farther than 1e6 `reach`, or heat by more than 1e6 times their energy:
+// with none the step can be taken back to about eight digits. Floor: 64 bytes read a row of gas.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    leapfrog_lost(const double* __restrict__ velocity_x, const double* __restrict__ velocity_y,
+                  const double* __restrict__ velocity_z, const double* __restrict__ acceleration_x,
+                  const double* __restrict__ acceleration_y, const double* __restrict__ acceleration_z,
+                  const double* __restrict__ energy, const double* __restrict__ rate, double step, double reach,
+                  unsigned begin, unsigned end, unsigned* __restrict__ lost) {
+    constexpr double LARGEST = 1e6;
+    const unsigned long long place = thread_of_grid(), row = begin + place;
+    bool mild = true;
+    if (place < end - begin) {
+        const double* const velocity[3] = {velocity_x, velocity_y, velocity_z};
+        const double* const acceleration[3] = {acceleration_x, acceleration_y, acceleration_z};
+#pragma unroll
+        for (int d = 0; d < 3; ++d) {
+            const Rounded moved = (Rounded(velocity[d][row]) + Rounded(0.5) * step * acceleration[d][row]) * step;
+            mild &= magnitude(moved) <= Rounded(LARGEST) * reach;
+        }
+        if (energy != nullptr) {
+            mild &= magnitude(Rounded(rate[row]) * step) <= Rounded(LARGEST) * magnitude(energy[row]);
+        }
+    }
+    count({!mild}, lost);
+}
+HILBRIUM_EXPORT(leapfrog_lost)
+
+// Takes the first half of a step back, to rounding; smoothing lengths stay, as they are found anew. Floor: 88 bytes read,
+// 56 written a row of gas.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    leapfrog_undo(double* __restrict__ position_x, double* __restrict__ position_y, double* __restrict__ position_z,
+                  double* __restrict__ velocity_x, double* __restrict__ velocity_y, double* __restrict__ velocity_z,
+                  const double* __restrict__ old_acceleration_x, const double* __restrict__ old_acceleration_y,
+                  const double* __restrict__ old_acceleration_z, double* __restrict__ energy,
+                  const double* __restrict__ old_rate, double step, unsigned begin, unsigned end) {
+    const unsigned long long place = thread_of_grid(), row = begin + place;
+    if (place >= end - begin) { return; }
+    double* const position[3] = {position_x, position_y, position_z};
+    double* const velocity[3] = {velocity_x, velocity_y, velocity_z};
+    const double* const old[3] = {old_acceleration_x, old_acceleration_y, old_acceleration_z};
+#pragma unroll
+    for (int d = 0; d < 3; ++d) {
+        const Rounded a = old[d][row];
+        const Rounded v = Rounded(velocity[d][row]) - a * step;
+        velocity[d][row] = v.value;
+        position[d][row] = (Rounded(position[d][row]) - (v + Rounded(0.5) * step * a) * step).value;
+    }
+    if (energy == nullptr) { return; }
+    energy[row] = (Rounded(energy[row]) - Rounded(old_rate[row]) * step).value;
+}
+HILBRIUM_EXPORT(leapfrog_undo)
+
+}  // namespace hilbrium

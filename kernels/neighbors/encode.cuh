@@ -1,0 +1,156 @@
+// The nibble code of ascending cluster indices, written by a warp: mirrors src/neighbors/compress.rs, byte for byte.
+//
+// A block of up to 32 differences is coded at once, one a lane: its bit mask is a ballot, the places of the info
+// nibbles are popcounts of it, those of the data nibbles a prefix sum of their lengths. Nibbles are collected in a
+// window of shared memory, words of eight nibbles with the first one highest, and leave it a word at a time.
+#pragma once
+
+#include "../device.cuh"
+
+namespace hilbrium {
+
+// Differences in a block.
+constexpr unsigned ENCODE_BLOCK = 32;
+
+// Nibbles that a block takes at most: 8 of bits, 32 of infos, 32 times 8 of data.
+constexpr unsigned ENCODE_BLOCK_NIBBLES = 296;
+
+// Words of the window: what is flushed once it holds more than WINDOW_FULL nibbles, so that a block always fits.
+constexpr unsigned WINDOW_WORDS = 64;
+constexpr unsigned WINDOW_FULL = 8 * WINDOW_WORDS - ENCODE_BLOCK_NIBBLES;
+
+// Where a warp's record goes: the first `capacity` bytes of it, in whole words as long as that is aligned.
+struct RecordPlace {
+    unsigned char* bytes;
+    unsigned capacity;
+    bool aligned;
+};
+
+// Shared memory of a warp that encodes.
+struct EncoderMemory {
+    unsigned waiting[2 * ENCODE_BLOCK];  // indices that wait for a whole block, a ring
+    unsigned window[WINDOW_WORDS + 1];   // a word to spare
+    RecordPlace place;
+    unsigned count;    // indices so far
+    unsigned coded;    // of them in the window or beyond
+    unsigned next;     // one more than the last index coded
+    unsigned nibbles;  // nibbles in the window
+    unsigned flushed;  // bytes that have left the window
+};
+
+// Significant nibbles of a number, at least 1.
+__device__ __forceinline__ unsigned nibbles_of(unsigned value) { return larger(35 - __clz(int(value)), 4) / 4; }
+
+// Writes a record; its state is in shared memory, since it is needed once in a while and registers are scarce. All lanes
+// must call all functions.
+struct Encoder {
+    EncoderMemory& memory;
+
+    __device__ __forceinline__ void begin(RecordPlace record) {
+        for (unsigned word = lane_index(); word <= WINDOW_WORDS; word += WARP) { memory.window[word] = 0; }
+        if (lane_index() == 0) {
+            memory.place = record;
+            memory.count = memory.coded = memory.next = memory.nibbles = memory.flushed = 0;
+        }
+        __syncwarp();
+    }
+
+    // Takes the indices of the lanes in `lanes`, ascending with the lane; fewer than 32 may wait before.
+    __device__ __forceinline__ void take(unsigned lanes, unsigned index) {
+        const unsigned count = memory.count;
+        if (lanes >> lane_index() & 1) {
+            memory.waiting[(count + __popc(lanes & lanes_below())) % (2 * ENCODE_BLOCK)] = index;
+        }
+        __syncwarp();
+        if (lane_index() == 0) { memory.count = count + __popc(lanes); }
+        __syncwarp();
+    }
+
+    // Codes what waits: whole blocks, all if nothing is to follow.
+    __device__ __forceinline__ void encode(bool last) {
+        const unsigned count = memory.count;
+        unsigned coded = memory.coded;
+        for (; coded + ENCODE_BLOCK <= count || (last && coded < count); coded += ENCODE_BLOCK) {
+            encode_block(coded, smaller(count - coded, ENCODE_BLOCK));
+        }
+        if (lane_index() == 0) { memory.coded = smaller(coded, count); }
+        __syncwarp();
+    }
+
+    // Entries and bytes of the record, once all is coded and written.
+    __device__ __forceinline__ unsigned count() const { return memory.count; }
+    __device__ __forceinline__ unsigned end() {
+        const unsigned nibbles = memory.nibbles, bytes = memory.flushed + (nibbles + 1) / 2;
+        if (nibbles > 0) { flush((nibbles + 7) / 8); }
+        return bytes;
+    }
+
+  private:
+    // Sets nibbles of the window, the first one highest in `value`, from nibble `at` on; other lanes may set others
+    // of the same word.
+    __device__ __forceinline__ void put(unsigned at, unsigned value) {
+        unsigned* word = memory.window + at / 8;
+        const unsigned shift = 4 * (at % 8);
+        atomicOr(word, value >> shift);
+        const unsigned rest = shift == 0 ? 0 : value << (32 - shift);
+        if (rest != 0) { atomicOr(word + 1, rest); }
+    }
+
+    // Codes `length` (1 to 32) indices that wait, from the one numbered `coded` on.
+    __device__ __forceinline__ void encode_block(unsigned coded, unsigned length) {
+        const unsigned lane = lane_index(), nibbles = memory.nibbles;
+        const bool there = lane < length;
+        const unsigned index = memory.waiting[(coded + lane) % (2 * ENCODE_BLOCK)];
+        const unsigned before = __shfl_up_sync(FULL, index, 1);
+        const unsigned next = lane == 0 ? memory.next : before + 1;
+        const unsigned difference = index - next + 1;
+
+        const unsigned larger_than_one = __ballot_sync(FULL, there && difference != 1);
+        const bool own = larger_than_one >> lane & 1;
+        const unsigned info_at = nibbles + (length + 3) / 4;
+        const unsigned data_at = info_at + __popc(larger_than_one);
+        const unsigned data = own && difference > 9 ? nibbles_of(difference) : 0;
+        if (lane == 0) { put(nibbles, __brev(larger_than_one)); }
+        if (own) {
+            const unsigned info = data == 0 ? difference + 6 : data - 1;
+            put(info_at + __popc(larger_than_one & lanes_below()), info << 28);
+        }
+        unsigned end = data_at;
+        if (__any_sync(FULL, data != 0)) {
+            const unsigned sum = warp_inclusive_sum(data);
+            if (data != 0) { put(data_at + sum - data, difference << (32 - 4 * data)); }
+            end += __shfl_sync(FULL, sum, WARP - 1);
+        }
+        __syncwarp();
+        if (lane == length - 1) { memory.next = index + 1; }
+        if (lane == 0) { memory.nibbles = end; }
+        __syncwarp();
+        if (end > WINDOW_FULL) { flush(end / 8); }
+    }
+
+    // Writes the first words of the window, as far as there is room for them, and moves what follows to its begin.
+    __device__ __noinline__ void flush(unsigned words) {
+        const unsigned flushed = memory.flushed, nibbles = memory.nibbles;
+        const RecordPlace place = memory.place;
+        for (unsigned word = lane_index(); word < words; word += WARP) {
+            const unsigned swapped = __byte_perm(memory.window[word], 0, 0x0123), at = flushed + 4 * word;
+            if (place.aligned) {
+                if (at < place.capacity) { *reinterpret_cast<unsigned*>(place.bytes + at) = swapped; }
+            } else {
+                for (unsigned byte = 0; byte < 4 && at + byte < place.capacity; ++byte) {
+                    place.bytes[at + byte] = static_cast<unsigned char>(swapped >> (8 * byte));
+                }
+            }
+        }
+        const unsigned rest = memory.window[words];
+        __syncwarp();
+        for (unsigned word = lane_index(); word <= words; word += WARP) { memory.window[word] = word == 0 ? rest : 0; }
+        if (lane_index() == 0) {
+            memory.flushed = flushed + 4 * words;
+            memory.nibbles = nibbles - smaller(nibbles, 8 * words);
+        }
+        __syncwarp();
+    }
+};
+
+}  // namespace hilbrium

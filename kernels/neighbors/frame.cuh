@@ -1,0 +1,132 @@
+// A super-cluster that searches for its neighbors: its particles and its members' boxes.
+//
+// Lengths are in single precision, in the list's unit and relative to the center of the super-cluster's box. A
+// candidate whose coordinates stay below `extent` has errors of distances below `margin`; what a pair of particles is
+// decided to be beyond `margin` on either side of the reach, the processor decides alike: its own margin is smaller.
+#pragma once
+
+#include "../neighbors/near.cuh"
+
+namespace hilbrium {
+
+// Where rows stand that do not act; neighbors that do not exist stand on the other side.
+constexpr float NOWHERE = 1e18f;
+
+// Shared memory, since it is looked at throughout: registers are scarce.
+struct Frame {
+    // x, y, z, and the square of the radius with the margin
+    float4 particles[SUPER_CLUSTER];
+    // boxes of members: center, and the square of the largest radius with the margin
+    float4 member_center[CLUSTERS];
+    // half the edges, and the square of the least radius less what makes it certain, 0 if nothing is
+    float4 member_half[CLUSTERS];
+    // half the edges of the box, and the largest radius
+    float4 box;
+    double center[3];
+    float extent;   // coordinates up to this are exact enough
+    float margin;   // pairs further apart than reach + margin are none for certain
+    float certain;  // pairs closer than reach - certain are some for certain
+    unsigned super_cluster;
+    // bit k: member k has, may have a pair of its own rows
+    unsigned inside, perhaps_inside;
+};
+
+__device__ __forceinline__ float square(float x) { return x * x; }
+
+// The square of the distance up to which a pair exists for certain, from the square of that beyond which it does not.
+__device__ __forceinline__ float certain_square(float beyond, float margin, float certain) {
+    const float distance = sqrtf(beyond) * (1.0f - 3e-6f) - margin - certain;
+    return distance > 0.0f ? square(distance) : 0.0f;
+}
+
+// Fills the frame of a super-cluster whose box is not empty. All lanes must call. Floor: about 250 instructions.
+__device__ __forceinline__ void prepare(const ListRequest& request, unsigned super_cluster, Frame& frame) {
+    const unsigned lane = lane_index(), node = hierarchy_padded_count(request.rows, 0) + super_cluster;
+    const float4 box = request.extent[node];
+    const double center[3] = {request.center[node], request.center[request.nodes + node],
+                              request.center[2ull * request.nodes + node]};
+    const float slack = round_up(request.slack * request.scale), period = float(request.widest_period() * request.scale);
+    const float extent = 4.0f * (fmaxf(fmaxf(box.x, box.y), box.z) + box.w);
+    const float certain = 2e-6f * extent + 4e-7f * period + 2.0f * slack, margin = certain + 2e-6f * extent;
+
+    for (unsigned k = lane; k < SUPER_CLUSTER; k += WARP) {
+        const unsigned row = SUPER_CLUSTER * super_cluster + k;
+        float4 particle = {-NOWHERE, 0.0f, 0.0f, square(margin)};
+        if (request.acts(row)) {
+            particle.x = float((request.position[0][row] - center[0]) * request.scale);
+            particle.y = float((request.position[1][row] - center[1]) * request.scale);
+            particle.z = float((request.position[2][row] - center[2]) * request.scale);
+            particle.w = square(float(fmax(request.radius[row], 0.0) * request.scale) + margin);
+        }
+        frame.particles[k] = particle;
+    }
+    __syncwarp();
+
+    // the members' boxes: four lanes a member, two rows each
+    const unsigned member = lane % CLUSTERS, part = lane / CLUSTERS;
+    float3 lower = {NOWHERE, NOWHERE, NOWHERE}, upper = {-NOWHERE, -NOWHERE, -NOWHERE};
+    float least = NOWHERE, largest = 0.0f;
+    for (unsigned k = 0; k < 2; ++k) {
+        const float4 particle = frame.particles[CLUSTER * member + 2 * part + k];
+        if (particle.x == -NOWHERE) { continue; }
+        lower = {fminf(lower.x, particle.x), fminf(lower.y, particle.y), fminf(lower.z, particle.z)};
+        upper = {fmaxf(upper.x, particle.x), fmaxf(upper.y, particle.y), fmaxf(upper.z, particle.z)};
+        least = fminf(least, particle.w);
+        largest = fmaxf(largest, particle.w);
+    }
+    for (unsigned distance = CLUSTERS; distance < WARP; distance *= 2) {
+        lower.x = fminf(lower.x, __shfl_xor_sync(FULL, lower.x, distance));
+        lower.y = fminf(lower.y, __shfl_xor_sync(FULL, lower.y, distance));
+        lower.z = fminf(lower.z, __shfl_xor_sync(FULL, lower.z, distance));
+        upper.x = fmaxf(upper.x, __shfl_xor_sync(FULL, upper.x, distance));
+        upper.y = fmaxf(upper.y, __shfl_xor_sync(FULL, upper.y, distance));
+        upper.z = fmaxf(upper.z, __shfl_xor_sync(FULL, upper.z, distance));
+        least = fminf(least, __shfl_xor_sync(FULL, least, distance));
+        largest = fmaxf(largest, __shfl_xor_sync(FULL, largest, distance));
+    }
+    if (lane < CLUSTERS) {
+        if (lower.x <= upper.x) {
+            frame.member_center[member] = {0.5f * lower.x + 0.5f * upper.x, 0.5f * lower.y + 0.5f * upper.y,
+                                           0.5f * lower.z + 0.5f * upper.z, largest};
+            frame.member_half[member] = {0.5f * upper.x - 0.5f * lower.x, 0.5f * upper.y - 0.5f * lower.y,
+                                         0.5f * upper.z - 0.5f * lower.z, certain_square(least, margin, certain)};
+        } else {
+            frame.member_center[member] = {-NOWHERE, 0.0f, 0.0f, 0.0f};
+            frame.member_half[member] = {0.0f, 0.0f, 0.0f, 0.0f};
+        }
+    }
+
+    // pairs within members: rows k and k + step, until each member has one
+    unsigned inside = 0, perhaps_inside = 0;
+#pragma unroll 1
+    for (unsigned step = 1; step <= CLUSTER / 2 && inside != 0xff; ++step) {
+        bool has = false, may_have = false;
+        for (unsigned k = 0; k < 2; ++k) {
+            const unsigned row = 2 * part + k;
+            const float4 a = frame.particles[CLUSTER * member + row];
+            const float4 b = frame.particles[CLUSTER * member + (row + step) % CLUSTER];
+            const float apart = square(a.x - b.x) + square(a.y - b.y) + square(a.z - b.z), beyond = fmaxf(a.w, b.w);
+            const bool there = a.x != -NOWHERE && b.x != -NOWHERE;
+            may_have |= there && apart <= beyond;
+            has |= there && apart < certain_square(beyond, margin, certain);
+        }
+        unsigned found = __ballot_sync(FULL, has), possible = __ballot_sync(FULL, may_have);
+        found |= found >> 16;
+        possible |= possible >> 16;
+        inside |= (found | found >> 8) & 0xff;
+        perhaps_inside |= (possible | possible >> 8) & 0xff;
+    }
+    if (lane == 0) {
+        frame.box = box;
+        for (unsigned d = 0; d < 3; ++d) { frame.center[d] = center[d]; }
+        frame.extent = extent;
+        frame.margin = margin;
+        frame.certain = certain;
+        frame.super_cluster = super_cluster;
+        frame.inside = inside;
+        frame.perhaps_inside = perhaps_inside & ~inside;
+    }
+    __syncwarp();
+}
+
+}  // namespace hilbrium

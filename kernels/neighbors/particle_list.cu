@@ -1,0 +1,225 @@
+// Lists of single particles: for sweeps where few particles of neighbor clusters are neighbors.
+//
+// From the records of a full list of clusters. The clusters of a super-cluster are its entries, in order; particle k of
+// entry e has the number 8 (e + 1) + k. Whoever sweeps holds the entries' particles in shared memory under these numbers,
+// and number 0 is out of everyone's reach. So a neighbor is 16 bits, positions are read once a super-cluster, and what
+// a lane looks up next to others is in shared memory.
+//
+// The 32 particles of either half of a super-cluster are the lanes of a warp. Their neighbors' numbers, ascending, are
+// in words of two, word m of lane l at 32 (begin + m) + l, filled up with 0 to the longest of the 32.
+//
+// A first kernel counts, after a prefix sum a second one writes. A pair is listed if its distance in double precision is
+// below the larger radius, as in ParticleList; single precision decides what is not within its margin.
+#include "../device.cuh"
+#include "../neighbors/walk.cuh"
+
+namespace hilbrium {
+
+#ifndef HILBRIUM_PERIODIC
+#define HILBRIUM_PERIODIC 1
+#endif
+
+// Warps of a block.
+constexpr unsigned LIST_WARPS = 4;
+
+// Entries that 16 bits can number.
+constexpr unsigned MOST_ENTRIES = 8190;
+
+// Why a list cannot be swept over: too many entries, or pairs with several images of a cluster.
+constexpr unsigned TOO_MANY = 1, TOO_WIDE = 2;
+
+struct ParticleListMemory {
+    Frame frame;
+    float4 staged[WARP];
+    unsigned pending[WARP];
+};
+
+// Where the neighbors of a lane's particle go: counted only where there are no words.
+struct Neighbors {
+    unsigned* words;  // of this lane
+    unsigned count;
+
+    __device__ __forceinline__ void take(unsigned found, const unsigned* numbers) {
+        if (words == nullptr) {
+            count += __popc(found);
+            return;
+        }
+        for (; found != 0; found &= found - 1, ++count) {
+            const unsigned bit = __ffs(int(found)) - 1;
+            const unsigned number = numbers[bit / CLUSTER] + bit % CLUSTER;
+            unsigned short* word = reinterpret_cast<unsigned short*>(words + count / 2 * WARP);
+            word[count % 2] = static_cast<unsigned short>(number);
+        }
+    }
+};
+
+// Whether two rows have a pair, in double precision.
+__device__ inline bool is_pair(const ListRequest& request, unsigned i, unsigned j) {
+    if (i == j || !request.acts(i) || !request.exists(j)) { return false; }
+    double square = 0.0;
+    for (unsigned d = 0; d < 3; ++d) {
+        const double apart = exact::shortest(plus(request.position[d][i], -request.position[d][j]), request.period[d]);
+        square = plus(square, times(apart, apart));
+    }
+    const double reach = fmax(request.radius[i], request.radius[j]);
+    return square < times(reach, reach);
+}
+
+// Whether any of the four members of a half comes within reach of a cluster's box.
+__device__ __forceinline__ bool near_half(const Frame& frame, unsigned half, float3 center, float4 extent) {
+    bool near = false;
+    for (unsigned k = 0; k < CLUSTERS / 2; ++k) {
+        const float4 member = frame.member_center[CLUSTERS / 2 * half + k];
+        const float4 edge = frame.member_half[CLUSTERS / 2 * half + k];
+        const float gap_x = fmaxf(fabsf(center.x - member.x) - (extent.x + edge.x), 0.0f);
+        const float gap_y = fmaxf(fabsf(center.y - member.y) - (extent.y + edge.y), 0.0f);
+        const float gap_z = fmaxf(fabsf(center.z - member.z) - (extent.z + edge.z), 0.0f);
+        near |= square(gap_x) + square(gap_y) + square(gap_z) <= fmaxf(square(extent.w + frame.margin), member.w);
+    }
+    return near;
+}
+
+// The square of the radius, from that with the margin.
+__device__ __forceinline__ float without_margin(float squared, float margin) { return square(sqrtf(squared) - margin); }
+
+// The square of the distance less that of the reach.
+__device__ __forceinline__ float beyond_reach(float4 i, float4 j) {
+    return square(i.x - j.x) + square(i.y - j.y) + square(i.z - j.z) - fmaxf(i.w, j.w);
+}
+
+// The particles of up to four clusters, a bit each, that are neighbors of this lane's particle. `clusters` and `fit` are
+// those of this lane's four. All lanes must call.
+__device__ __forceinline__ unsigned neighbors_among(const ListRequest& request, ParticleListMemory& memory,
+                                                    unsigned groups, unsigned row, float4 own, unsigned cluster,
+                                                    bool fit) {
+    const unsigned lane = lane_index(), part = lane / CLUSTER;
+    float4 other = {NOWHERE, 0.0f, 0.0f, square(memory.frame.margin)};
+    if (part < groups) { other = particle_in<HILBRIUM_PERIODIC>(request, memory.frame, CLUSTER * cluster + lane % CLUSTER); }
+    other.w = without_margin(other.w, memory.frame.margin);
+    __syncwarp();
+    memory.staged[lane] = other;
+    __syncwarp();
+    unsigned found = 0;
+    float closest = NOWHERE;
+#pragma unroll
+    for (unsigned k = WARP; k-- > 0;) {
+        const float beyond = beyond_reach(own, memory.staged[k]);
+        // the sign is the bit
+        found = __funnelshift_l(__float_as_uint(beyond), found, 1);
+        closest = fminf(closest, fabsf(beyond));
+    }
+    // above the error of differences of squares: coordinates have errors of 2^-24 of the extent
+    const float reach = sqrtf(__uint_as_float(__reduce_max_sync(FULL, __float_as_uint(fmaxf(own.w, other.w)))));
+    const float doubt = 2.0f * reach * (5e-7f * memory.frame.extent + 1e-6f * reach);
+    const bool unfit = __any_sync(FULL, part < groups && !fit);
+    if (unfit || __any_sync(FULL, closest <= doubt)) {
+        unsigned doubtful = 0;
+#pragma unroll 1
+        for (unsigned k = 0; k < CLUSTER * groups; ++k) {
+            if (unfit || fabsf(beyond_reach(own, memory.staged[k])) <= doubt) { doubtful |= 1u << k; }
+        }
+        found &= ~doubtful;
+#pragma unroll 1
+        for (unsigned every = __reduce_or_sync(FULL, doubtful); every != 0; every &= every - 1) {
+            const unsigned k = __ffs(int(every)) - 1, j = CLUSTER * __shfl_sync(FULL, cluster, k) + k % CLUSTER;
+            if ((doubtful >> k & 1) && is_pair(request, row, j)) { found |= 1u << k; }
+        }
+    }
+    // not itself
+    for (unsigned k = 0; k < groups; ++k) {
+        const unsigned self = row - CLUSTER * __shfl_sync(FULL, cluster, CLUSTER * k);
+        if (self < CLUSTER) { found &= ~(1u << (CLUSTER * k + self)); }
+    }
+    return found;
+}
+
+// Counts or writes the neighbors of the particles of one half of a super-cluster: words of the longest list.
+__device__ __forceinline__ unsigned list_half(const ListRequest& request, NibbleDecoder decoder, unsigned super_cluster,
+                                              unsigned half, ParticleListMemory& memory, unsigned* clusters,
+                                              unsigned* words, unsigned width, unsigned* unfit) {
+    const unsigned lane = lane_index(), row = SUPER_CLUSTER * super_cluster + WARP * half + lane;
+    const unsigned count = decoder.remaining();
+    if (count == 0) { return 0; }
+    if (count > MOST_ENTRIES) {
+        if (lane == 0) { atomicOr(unfit, TOO_MANY); }
+        return 0;
+    }
+    prepare(request, super_cluster, memory.frame);
+    float4 own = memory.frame.particles[WARP * half + lane];
+    own.w = without_margin(own.w, memory.frame.margin);
+    Neighbors neighbors{words == nullptr ? nullptr : words + lane, 0};
+    bool wide = false;
+    for (unsigned first = 0; first < count; first += WARP) {
+        const bool there = first + lane < count;
+        const unsigned cluster = decoder.next();
+        if (there && clusters != nullptr) { clusters[first + lane] = cluster; }
+        bool near = false, fit = true;
+        if (there) {
+            const float4 extent = request.extent[cluster];
+            float3 center;
+            approaches<HILBRIUM_PERIODIC>(request, memory.frame, cluster, extent, center);
+            fit = fits<HILBRIUM_PERIODIC>(request, memory.frame, center, extent);
+            near = !fit || near_half(memory.frame, half, center, extent);
+        }
+        wide |= !fit;
+        const unsigned hits = __ballot_sync(FULL, near);
+        if (near) { memory.pending[__popc(hits & lanes_below())] = lane; }
+        __syncwarp();
+        for (unsigned begin = 0; begin < unsigned(__popc(hits)); begin += WARP / CLUSTER) {
+            const unsigned groups = smaller(unsigned(__popc(hits)) - begin, WARP / CLUSTER);
+            const unsigned which = memory.pending[begin + smaller(lane / CLUSTER, groups - 1)];
+            const unsigned found = neighbors_among(request, memory, groups, row, own, __shfl_sync(FULL, cluster, which),
+                                                   __shfl_sync(FULL, int(fit), which) != 0);
+            unsigned numbers[WARP / CLUSTER];
+            for (unsigned k = 0; k < WARP / CLUSTER; ++k) {
+                numbers[k] = CLUSTER * (1 + first + __shfl_sync(FULL, which, CLUSTER * k));
+            }
+            neighbors.take(found, numbers);
+        }
+        __syncwarp();
+    }
+    if (HILBRIUM_PERIODIC && __any_sync(FULL, wide) && lane == 0) { atomicOr(unfit, TOO_WIDE); }
+    if (words != nullptr) {
+        for (unsigned k = neighbors.count; k < 2 * width; ++k) {
+            reinterpret_cast<unsigned short*>(neighbors.words + k / 2 * WARP)[k % 2] = 0;
+        }
+    }
+    return (__reduce_max_sync(FULL, neighbors.count) + 1) / 2;
+}
+
+// Per half of a super-cluster the words of its longest list, and of each record, from `begins` on, its clusters. What
+// makes the list unfit for sweeps is added to `unfit`. One warp a half, blocks of LIST_WARPS.
+// Floor: about 5000 instructions a half at 24 neighbors, 15,000 at 194.
+extern "C" __global__ void __launch_bounds__(LIST_WARPS * 32)
+    particle_list_count(HILBRIUM_REQUEST_PARAMETERS, const unsigned char* data, const unsigned long long* offsets,
+                        const unsigned* counts, unsigned first, unsigned super_clusters,
+                        const unsigned long long* begins, unsigned* clusters, unsigned* widths, unsigned* unfit) {
+    __shared__ ParticleListMemory memory[LIST_WARPS];
+    const unsigned record = warp_of_grid() / 2, half = warp_of_grid() % 2;
+    if (record >= super_clusters) { return; }
+    const ListRequest request = HILBRIUM_REQUEST;
+    const unsigned width =
+        list_half(request, {data, offsets[record], counts[record]}, first + record, half, memory[warp_of_block()],
+                  half == 0 ? clusters + begins[record] : nullptr, nullptr, 0, unfit);
+    if (lane_index() == 0) { widths[2 * record + half] = width; }
+}
+HILBRIUM_EXPORT(particle_list_count)
+
+// Writes the numbers of neighbors: of each half from `word_begins` on, in units of 32 words. As particle_list_count.
+extern "C" __global__ void __launch_bounds__(LIST_WARPS * 32)
+    particle_list_write(HILBRIUM_REQUEST_PARAMETERS, const unsigned char* data, const unsigned long long* offsets,
+                        const unsigned* counts, unsigned first, unsigned super_clusters,
+                        const unsigned long long* word_begins, unsigned* words, unsigned* unfit) {
+    __shared__ ParticleListMemory memory[LIST_WARPS];
+    const unsigned record = warp_of_grid() / 2, half = warp_of_grid() % 2;
+    if (record >= super_clusters) { return; }
+    const ListRequest request = HILBRIUM_REQUEST;
+    const unsigned long long begin = word_begins[warp_of_grid()];
+    const unsigned width = static_cast<unsigned>(word_begins[warp_of_grid() + 1] - begin);
+    if (width == 0) { return; }
+    list_half(request, {data, offsets[record], counts[record]}, first + record, half, memory[warp_of_block()], nullptr,
+              words + WARP * begin, width, unfit);
+}
+HILBRIUM_EXPORT(particle_list_write)
+
+}  // namespace hilbrium

@@ -1,0 +1,52 @@
+// What all searches for neighbors share: mirrors ListRequest and Near of src/neighbors.
+#pragma once
+
+#include "../device.cuh"
+#include "../tree/hierarchy.cuh"
+
+namespace hilbrium {
+
+// Columns of all rows, the hierarchy over them, and what pairs are asked for.
+struct ListRequest {
+    unsigned rows;
+    unsigned owned_begin;  // a multiple of 64
+    unsigned owned_end;
+    bool symmetric;
+    const double* position[3];
+    const double* radius;
+    const unsigned long long* id;
+    const double* center;  // of the hierarchy: center[d * nodes + element]
+    const float4* extent;
+    unsigned nodes;
+    double scale;      // one over the unit of length, both powers of two
+    double period[3];  // edges of periodic dimensions, 0 for open ones
+    double slack;      // above the absolute error of a distance in double precision
+
+    __device__ __forceinline__ double widest_period() const { return larger(larger(period[0], period[1]), period[2]); }
+
+    // Whether a row has neighbors in this list: owned and no ghost.
+    __device__ __forceinline__ bool acts(unsigned row) const {
+        return row >= owned_begin && row < owned_end && row < rows && id[row] != GHOST;
+    }
+
+    // Whether a row can be a neighbor.
+    __device__ __forceinline__ bool exists(unsigned row) const { return row < rows && id[row] != GHOST; }
+};
+
+// Above the error of distances: 16 units in the last place of the largest magnitude of a coordinate and a period.
+__device__ __forceinline__ double slack_of(double magnitude, double widest_period) {
+    return 16.0 * 2.220446049250313e-16 * (magnitude + widest_period);
+}
+
+// A request as a kernel's parameters, and from them; without a magnitude there is no slack.
+#define HILBRIUM_REQUEST_PARAMETERS                                                                                  \
+    unsigned rows, unsigned owned_begin, unsigned owned_end, unsigned symmetric, const double *x, const double *y,   \
+        const double *z, const double *radius, const unsigned long long *id, const double *center,                  \
+        const float4 *extent, unsigned nodes, double scale, double period_x, double period_y, double period_z,      \
+        const double *magnitude
+#define HILBRIUM_REQUEST                                                                                             \
+    {rows, owned_begin, owned_end, symmetric != 0, {x, y, z}, radius, id, center, extent, nodes, scale,              \
+     {period_x, period_y, period_z},                                                                                 \
+     magnitude == nullptr ? 0.0 : slack_of(*magnitude, larger(larger(period_x, period_y), period_z))}
+
+}  // namespace hilbrium

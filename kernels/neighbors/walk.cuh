@@ -1,0 +1,117 @@
+// The walk of a super-cluster down the hierarchy: depth first in the order of rows, so that clusters are met in
+// ascending order, and four nodes at a time, their children one a lane. Or, to prune a list, over its record.
+#pragma once
+
+#include "../neighbors/candidates.cuh"
+#include "../neighbors/decode.cuh"
+
+namespace hilbrium {
+
+// Nodes that wait to be opened: fewer than 32 on each of at most ten levels.
+constexpr unsigned WALK_DEPTH = 10 * WARP;
+
+// A node is a number with its level above.
+constexpr unsigned WALK_LEVEL = 28, WALK_NODE = (1u << WALK_LEVEL) - 1;
+
+struct WalkMemory {
+    unsigned stack[WALK_DEPTH];
+    unsigned elements[12];  // where each level begins
+};
+
+// Whether a node's box comes within reach of the frame's, by shortest images; `center` becomes its center relative to the
+// frame's.
+template <bool PERIODIC>
+__device__ __forceinline__ bool approaches(const ListRequest& request, const Frame& frame, unsigned element,
+                                           float4 extent, float3& center) {
+    center.x = float((request.center[element] - frame.center[0]) * request.scale);
+    center.y = float((request.center[request.nodes + element] - frame.center[1]) * request.scale);
+    center.z = float((request.center[2ull * request.nodes + element] - frame.center[2]) * request.scale);
+    if (PERIODIC) {
+        center.x = folded(center.x, request.period[0], request.scale);
+        center.y = folded(center.y, request.period[1], request.scale);
+        center.z = folded(center.z, request.period[2], request.scale);
+    }
+    const float gap_x = fmaxf(fabsf(center.x) - (extent.x + frame.box.x), 0.0f);
+    const float gap_y = fmaxf(fabsf(center.y) - (extent.y + frame.box.y), 0.0f);
+    const float gap_z = fmaxf(fabsf(center.z) - (extent.z + frame.box.z), 0.0f);
+    return square(gap_x) + square(gap_y) + square(gap_z) <= square(fmaxf(extent.w, frame.box.w) + frame.margin);
+}
+
+template <bool PERIODIC> struct Walk {
+    const ListRequest& request;
+    const Frame& frame;
+    WalkMemory& memory;
+    unsigned height;  // nodes that wait
+
+    // Begins above the last level, whose nodes are the children.
+    __device__ __forceinline__ void begin() {
+        const unsigned levels = hierarchy_levels(request.rows), lane = lane_index();
+        if (lane < levels) { memory.elements[lane] = hierarchy_offset(request.rows, lane); }
+        height = 1;
+        if (lane == 0) { memory.stack[0] = levels << WALK_LEVEL; }
+        __syncwarp();
+    }
+
+    // Whether there is nothing more to open.
+    __device__ __forceinline__ bool ended() const { return height == 0; }
+
+    // Opens up to four nodes of a level: adds the clusters among their children that come within reach to the
+    // candidates, puts other children back. All lanes must call.
+    __device__ __forceinline__ void open(Candidates<PERIODIC>& candidates) {
+        const unsigned lane = lane_index(), part = lane / CLUSTERS;
+        const unsigned level = memory.stack[height - 1] >> WALK_LEVEL;
+        const unsigned node = part < height ? memory.stack[height - 1 - part] : 0;
+        const unsigned alike = __ballot_sync(FULL, part < height && node >> WALK_LEVEL == level);
+        const unsigned below = level - 1;
+        height -= __popc(alike) / CLUSTERS;
+        const unsigned child = CLUSTERS * (node & WALK_NODE) + lane % CLUSTERS;
+        bool hit = false;
+        float3 center = {0.0f, 0.0f, 0.0f};
+        float4 extent = {0.0f, 0.0f, 0.0f, -1.0f};
+        if (alike >> lane & 1) {
+            const unsigned element = memory.elements[below] + child;
+            // clusters of the node; those of earlier owned super-clusters have the pairs of a symmetric list
+            const unsigned begin = child << (3 * below), end = (child + 1) << (3 * below);
+            const unsigned owned_begin = request.owned_begin / CLUSTER, own = CLUSTERS * frame.super_cluster;
+            extent = request.extent[element];
+            const bool listed_there = request.symmetric && begin >= owned_begin && end <= own;
+            if (!listed_there && extent.w >= 0.0f) {
+                hit = approaches<PERIODIC>(request, frame, element, extent, center);
+            }
+        }
+        const unsigned hits = __ballot_sync(FULL, hit);
+        if (below == 0) {
+            candidates.add(hits, child, center, extent);
+        } else {
+            // the first one on top
+            if (hit) { memory.stack[height + __popc(hits >> lane) - 1] = below << WALK_LEVEL | child; }
+            height += __popc(hits);
+            __syncwarp();
+        }
+    }
+};
+
+// The clusters of a record in place of a walk: of a list with larger radii, from which one with smaller ones is pruned.
+template <bool PERIODIC> struct Listed {
+    const ListRequest& request;
+    const Frame& frame;
+    NibbleDecoder decoder;
+
+    __device__ __forceinline__ bool ended() const { return decoder.remaining() == 0; }
+
+    // Adds those of the next 32 clusters that come within reach to the candidates. All lanes must call.
+    __device__ __forceinline__ void open(Candidates<PERIODIC>& candidates) {
+        const bool there = lane_index() < decoder.remaining();
+        const unsigned cluster = decoder.next();
+        float3 center = {0.0f, 0.0f, 0.0f};
+        float4 extent = {0.0f, 0.0f, 0.0f, -1.0f};
+        bool hit = false;
+        if (there) {
+            extent = request.extent[cluster];
+            hit = extent.w >= 0.0f && approaches<PERIODIC>(request, frame, cluster, extent, center);
+        }
+        candidates.add(__ballot_sync(FULL, hit), cluster, center, extent);
+    }
+};
+
+}  // namespace hilbrium

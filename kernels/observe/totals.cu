@@ -1,0 +1,56 @@
+// What is observed of all particles: mirrors the sums of src/observe/mod.rs. Sums are taken in another order than the
+// processor's, the same in every run; extremes are exact. finish_sums of motion/whole.cu joins what blocks leave.
+#include "../device.cuh"
+
+#include "../motion/block.cuh"
+
+namespace hilbrium {
+
+// Fourteen columns of `partial`: mass, kinetic, thermal and potential energy, momentum (3), angular momentum about the
+// origin (3), m r (3), virial. extremes[0]: the greatest density (join_largest), extremes[1]: the least smoothing
+// length (join_smallest). Columns that particles do not have are null. Rows begin .. end are
+// the owned ones, without ghosts; blocks of 256 threads, 2048 rows a block. Floor: 56 bytes read a row, and 8 a column that
+// is there beside.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    observe_totals(const double* __restrict__ position_x, const double* __restrict__ position_y,
+                   const double* __restrict__ position_z, const double* __restrict__ velocity_x,
+                   const double* __restrict__ velocity_y, const double* __restrict__ velocity_z,
+                   const double* __restrict__ mass, const double* __restrict__ energy,
+                   const double* __restrict__ potential, const double* __restrict__ pair_energy,
+                   const double* __restrict__ virial, const double* __restrict__ density,
+                   const double* __restrict__ smoothing_length, unsigned begin, unsigned end,
+                   double* __restrict__ partial, unsigned long long* __restrict__ extremes) {
+    const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x) * PIECE;
+    double sums[14] = {};
+    double greatest_density = 0.0, least_length = __longlong_as_double(0x7ff0000000000000ll);
+    for (unsigned k = threadIdx.x; k < PIECE; k += THREADS) {
+        const unsigned long long row = first + k;
+        if (row >= end) { break; }
+        const double m = mass[row], x = position_x[row], y = position_y[row], z = position_z[row];
+        const double u = velocity_x[row], v = velocity_y[row], w = velocity_z[row];
+        const double momentum_x = m * u, momentum_y = m * v, momentum_z = m * w;
+        sums[0] += m;
+        sums[1] += 0.5 * (momentum_x * u + momentum_y * v + momentum_z * w);
+        if (energy != nullptr) { sums[2] += m * energy[row]; }
+        if (potential != nullptr) { sums[3] += 0.5 * m * potential[row]; }
+        if (pair_energy != nullptr) { sums[3] += pair_energy[row]; }
+        sums[4] += momentum_x;
+        sums[5] += momentum_y;
+        sums[6] += momentum_z;
+        sums[7] += y * momentum_z - z * momentum_y;
+        sums[8] += z * momentum_x - x * momentum_z;
+        sums[9] += x * momentum_y - y * momentum_x;
+        sums[10] += m * x;
+        sums[11] += m * y;
+        sums[12] += m * z;
+        if (virial != nullptr) { sums[13] += virial[row]; }
+        if (density != nullptr) { greatest_density = ::fmax(greatest_density, density[row]); }
+        if (smoothing_length != nullptr) { least_length = ::fmin(least_length, smoothing_length[row]); }
+    }
+    leave_sums(sums, partial);
+    join_largest(greatest_density, &extremes[0]);
+    join_smallest(least_length, &extremes[1]);
+}
+HILBRIUM_EXPORT(observe_totals)
+
+}  // namespace hilbrium

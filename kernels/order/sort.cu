@@ -1,0 +1,201 @@
+// The order of rows by 64-bit keys: pairs of key and row are sorted by as many of the keys' upper bits as tell nearly
+// all of them apart, digit by digit from the lowest (radix.cuh), then the few runs that agree in these are put in order
+// where they lie. Equal keys are in the order of their identities, or of their rows.
+#include "../device.cuh"
+#include "../order/radix.cuh"
+
+namespace hilbrium {
+
+constexpr unsigned HISTOGRAM_THREADS = 512;
+constexpr unsigned MOST_DIGITS = 8;
+
+// How often each value of each digit occurs, and how many keys are smaller than the one before: none of a sorted
+// column. Digit d are the eight bits from first_shift + 8 d on; histograms[digits][256] and descents begin as zeros.
+// Launch: 512 threads, as many blocks as fill the device; keys begin at a multiple of 16 bytes.
+// Floor: 8 bytes a key; one addition in shared memory a key and digit (a third of a cycle a key and multiprocessor).
+extern "C" __global__ void __launch_bounds__(HISTOGRAM_THREADS)
+    radix_histograms(const unsigned long long* __restrict__ keys, unsigned count, unsigned first_shift, unsigned digits,
+                     unsigned* __restrict__ histograms, unsigned* __restrict__ descents) {
+    __shared__ unsigned counts[MOST_DIGITS * RADIX];
+    __shared__ unsigned descending;
+    for (unsigned k = threadIdx.x; k < digits * RADIX; k += HISTOGRAM_THREADS) {
+        counts[k] = 0;
+    }
+    if (threadIdx.x == 0) { descending = 0; }
+    __syncthreads();
+    const auto add = [&](unsigned long long key) {
+        for (unsigned digit = 0; digit < digits; ++digit) {
+            atomicAdd(&counts[digit * RADIX + radix_digit(key, first_shift + digit * RADIX_BITS)], 1u);
+        }
+    };
+    unsigned found = 0;
+    const unsigned pairs = count / 2;
+    for (unsigned long long pair = thread_of_grid(); pair < pairs; pair += threads_of_grid()) {
+        const ulonglong2 two = reinterpret_cast<const ulonglong2*>(keys)[pair];
+        add(two.x);
+        add(two.y);
+        const unsigned long long next = 2 * pair + 2;
+        found += (two.y < two.x ? 1u : 0u) + (next < count && keys[next] < two.y ? 1u : 0u);
+    }
+    if (count % 2 != 0 && thread_of_grid() == 0) { add(keys[count - 1]); }
+    if (found != 0) { atomicAdd(&descending, found); }
+    __syncthreads();
+    for (unsigned k = threadIdx.x; k < digits * RADIX; k += HISTOGRAM_THREADS) {
+        if (counts[k] != 0) { atomicAdd(&histograms[k], counts[k]); }
+    }
+    if (threadIdx.x == 0 && descending != 0) { atomicAdd(descents, descending); }
+}
+HILBRIUM_EXPORT(radix_histograms)
+
+// Histograms become where each value begins: exclusive sums within a digit; trivial[digit] becomes 1 when all keys have
+// the same value, so that its pass would move nothing.
+// Launch: a block of 256 threads a digit. Floor: latency.
+extern "C" __global__ void __launch_bounds__(RADIX)
+    radix_bases(unsigned* __restrict__ histograms, unsigned* __restrict__ trivial, unsigned count) {
+    __shared__ unsigned sums[RADIX / WARP];
+    const unsigned place = blockIdx.x * RADIX + threadIdx.x, warp = warp_of_block();
+    const unsigned own = histograms[place];
+    if (own == count) { trivial[blockIdx.x] = 1; }
+    unsigned through = warp_inclusive_sum(own);
+    if (lane_index() == WARP - 1u) { sums[warp] = through; }
+    __syncthreads();
+    for (unsigned other = 0; other < warp; ++other) {
+        through += sums[other];
+    }
+    histograms[place] = through - own;
+}
+HILBRIUM_EXPORT(radix_bases)
+
+// A pass (radix.cuh) over pairs whose rows are 0, 1, 2, ...
+// Launch: a block of SORT_THREADS a tile of SORT_TILE pairs. Floor: 20 bytes a pair, about 80 instructions.
+extern "C" __global__ void __launch_bounds__(SORT_THREADS, SORT_BLOCKS)
+    radix_pass_first(const unsigned long long* keys_from, unsigned long long* keys_to, unsigned* rows_to,
+                     const unsigned* base, unsigned* published, unsigned* next_published, unsigned* tiles_taken,
+                     unsigned count, unsigned shift) {
+    radix_pass<true>(keys_from, nullptr, keys_to, rows_to, base, published, next_published, tiles_taken, count, shift);
+}
+HILBRIUM_EXPORT(radix_pass_first)
+
+// A pass (radix.cuh).
+// Launch: a block of SORT_THREADS a tile of SORT_TILE pairs. Floor: 24 bytes a pair, about 80 instructions.
+extern "C" __global__ void __launch_bounds__(SORT_THREADS, SORT_BLOCKS)
+    radix_pass_next(const unsigned long long* keys_from, const unsigned* rows_from, unsigned long long* keys_to,
+                    unsigned* rows_to, const unsigned* base, unsigned* published, unsigned* next_published,
+                    unsigned* tiles_taken, unsigned count, unsigned shift) {
+    radix_pass<false>(keys_from, rows_from, keys_to, rows_to, base, published, next_published, tiles_taken, count,
+                      shift);
+}
+HILBRIUM_EXPORT(radix_pass_next)
+
+// The rows 0, 1, 2, ... Launch: a thread a row. Floor: 4 bytes a row.
+extern "C" __global__ void rows_in_order(unsigned* __restrict__ rows, unsigned count) {
+    const unsigned long long row = thread_of_grid();
+    if (row < count) { rows[row] = static_cast<unsigned>(row); }
+}
+HILBRIUM_EXPORT(rows_in_order)
+
+constexpr unsigned RUN_THREADS = 256;
+constexpr unsigned LONGEST_RUN = 2 * WARP;
+
+// The pairs of one run while it is put in order.
+struct Run {
+    unsigned long long* keys;
+    unsigned* rows;
+    const unsigned long long* id;
+    unsigned first, length;
+};
+
+// Whether pair `other` comes before pair `own` of a run, whose key is given: by key, then by identity, then by place.
+__device__ __forceinline__ bool precedes(const Run& run, unsigned other, unsigned own, unsigned long long own_key) {
+    const unsigned long long key = run.keys[run.first + other];
+    if (key != own_key || other == own) { return key < own_key; }
+    if (run.id == nullptr) { return other < own; }
+    const unsigned long long identity = run.id[run.rows[run.first + other]], mine = run.id[run.rows[run.first + own]];
+    return identity < mine || (identity == mine && other < own);
+}
+
+// A warp puts a run of up to 64 pairs in order, two a lane: each goes where as many pairs precede it.
+__device__ inline bool sort_run(const Run& run) {
+    unsigned long long keys[2] = {0, 0};
+    unsigned rows[2] = {0, 0}, ranks[2] = {0, 0};
+#pragma unroll
+    for (unsigned k = 0; k < 2; ++k) {
+        const unsigned own = lane_index() + k * WARP;
+        if (own >= run.length) { continue; }
+        keys[k] = run.keys[run.first + own];
+        rows[k] = run.rows[run.first + own];
+        for (unsigned other = 0; other < run.length; ++other) {
+            ranks[k] += precedes(run, other, own, keys[k]) ? 1u : 0u;
+        }
+    }
+    __syncwarp(); // all have been read before any is written
+    bool moves = false;
+#pragma unroll
+    for (unsigned k = 0; k < 2; ++k) {
+        const unsigned own = lane_index() + k * WARP;
+        if (own >= run.length || ranks[k] == own) { continue; }
+        run.keys[run.first + ranks[k]] = keys[k];
+        run.rows[run.first + ranks[k]] = rows[k];
+        moves = true;
+    }
+    return moves;
+}
+
+// Puts the runs of pairs that agree in key >> shift in the order of key, then of identity of the row (`id`, or null),
+// then of their places. Whoever has the first pair of a run orders it where it lies: a thread two pairs, its warp up to
+// 64; of longer ones, which stay as they are, `too_long` gets the number. `moved` becomes 1 when any pair moves. What
+// others read of a run meanwhile are the upper bits alone, which all of its keys share: it does not matter that they
+// move.
+// Launch: blocks of 256 threads, two pairs a thread. Floor: 8 bytes a pair, and of pairs in runs 24 more.
+extern "C" __global__ void __launch_bounds__(RUN_THREADS)
+    sort_runs(unsigned long long* keys, unsigned* rows, const unsigned long long* __restrict__ id, unsigned count,
+              unsigned shift, unsigned* too_long, unsigned* moved) {
+    const unsigned first = 2u * static_cast<unsigned>(thread_of_grid()), lane = lane_index();
+    // The thread's two keys and its neighbors'; where there is none, a group of its own.
+    unsigned long long own[2] = {0, 0};
+    if (first + 1u < count) {
+        const ulonglong2 two = *reinterpret_cast<const ulonglong2*>(keys + first);
+        own[0] = two.x, own[1] = two.y;
+    } else if (first < count) {
+        own[0] = keys[first];
+    }
+    unsigned long long outer = 0;
+    if (lane == 0 && first > 0 && first - 1u < count) { outer = keys[first - 1u]; }
+    if (lane == WARP - 1u && first + 2u < count) { outer = keys[first + 2u]; }
+    const unsigned long long group[2] = {own[0] >> shift, own[1] >> shift};
+    unsigned long long before = __shfl_up_sync(FULL, group[1], 1), after = __shfl_down_sync(FULL, group[0], 1);
+    if (lane == 0) { before = outer >> shift; }
+    if (lane == WARP - 1u) { after = outer >> shift; }
+    const bool both = first + 1u < count && group[0] == group[1];
+    const bool begins_first = both && (first == 0 || before != group[0]);
+    const bool begins_second = first + 2u < count && group[1] == after && group[0] != group[1];
+
+    Run run{keys, rows, id, begins_first ? first : first + 1u, 0};
+    if (begins_first || begins_second) {
+        const unsigned long long upper = begins_first ? group[0] : group[1];
+        run.length = 2;
+        while (run.length <= LONGEST_RUN && run.first + run.length < count &&
+               keys[run.first + run.length] >> shift == upper) {
+            ++run.length;
+        }
+    }
+    bool moves = false;
+    if (run.length == 2 && precedes(run, 1, 0, keys[run.first])) {
+        const unsigned long long key = keys[run.first];
+        const unsigned row = rows[run.first];
+        keys[run.first] = keys[run.first + 1u], rows[run.first] = rows[run.first + 1u];
+        keys[run.first + 1u] = key, rows[run.first + 1u] = row;
+        moves = true;
+    }
+    if (run.length > LONGEST_RUN) { atomicAdd(too_long, 1u); }
+    for (unsigned longer = __ballot_sync(FULL, run.length > 2 && run.length <= LONGEST_RUN); longer != 0u;
+         longer &= longer - 1u) {
+        const int leader = __ffs(static_cast<int>(longer)) - 1;
+        const unsigned begin = __shfl_sync(FULL, run.first, leader), length = __shfl_sync(FULL, run.length, leader);
+        moves |= sort_run({keys, rows, id, begin, length});
+    }
+    if (moves) { *moved = 1u; }
+}
+HILBRIUM_EXPORT(sort_runs)
+
+} // namespace hilbrium

@@ -1,0 +1,260 @@
+// The kernel of a sweep; see sweep.cuh for how it goes.
+#include "../device.cuh"
+#include "../pair/sweep.cuh"
+#if HILBRIUM_SYMMETRIC
+#include "../pair/group.cuh"
+#else
+#include "../pair/queue.cuh"
+#endif
+
+namespace hilbrium {
+namespace pair {
+
+#if HILBRIUM_SYMMETRIC
+using Meeting = Group;
+static_assert(mirrored(), "on half lists what a pair gives to j is what it gives to i, but for the sign");
+static_assert(CUTOFF != Cutoff::OWN, "on half lists a pair acts on both of its particles");
+#else
+using Meeting = Queue;
+#endif
+
+// How far beyond half an edge a coordinate is, at least 0, at most 1.
+__device__ __forceinline__ float beyond(float coordinate, float half) {
+#if defined(__CUDA_ARCH__)
+    // one instruction, where __saturatef makes a second
+    float gap;
+    asm("add.ftz.sat.f32 %0, %1, %2;" : "=f"(gap) : "f"(fabsf(coordinate)), "f"(-half));
+    return gap;
+#else
+    return __saturatef(fabsf(coordinate) - half);
+#endif
+}
+
+// Blocks that a multiprocessor should have at once: a short law waits for what it loads and computes unless there are
+// many, which is worth some values kept in memory.
+#ifndef HILBRIUM_BLOCKS
+#define HILBRIUM_BLOCKS (SYMMETRIC && SUM_COUNT <= 3 && PREPARED <= 4 ? (sizeof(Real) == 4 ? 28 : 16) : 1)
+#endif
+constexpr unsigned BLOCKS = HILBRIUM_BLOCKS;
+
+// The super-cluster of a warp, and where its list's clusters are.
+struct Sweep {
+    const Arguments& all;
+    Stage& stage;
+    unsigned super_cluster;
+    // Of the warps that share the list, which one this is.
+    unsigned part, parts;
+    // One over the unit of boxes, in which all that can be reached is less than 1 away, and the longest reach.
+    float scale, reach;
+
+    // How a lane's entry of the list is treated.
+    struct Entry {
+        bool exact, uncertain;
+    };
+
+    // Reads what the super-cluster's particles are. Bit k: i-cluster k has particles whose sums are wanted.
+    __device__ __forceinline__ void begin(const unsigned char* active, double cutoff) {
+        const unsigned lane = lane_index();
+        const unsigned long long first = static_cast<unsigned long long>(super_cluster) * SUPER_CLUSTER;
+        for (unsigned part = 0; part < SUPER_CLUSTER; part += WARP) {
+            const unsigned at = part + lane;
+            stage.i_position[at] = all.position[first + at];
+            if (CUTOFF == Cutoff::OWN) stage.i_squared_radius[at] = all.squared_radius[first + at];
+#pragma unroll
+            for (int group = 0; group < GROUPS; ++group) {
+                stage.i_further[group][at] = all.further[group * all.rows + first + at];
+            }
+        }
+        unsigned wanted = 0xffu;
+        if (active != nullptr) {
+            const unsigned low = __ballot_sync(FULL, active[first + lane] != 0);
+            const unsigned high = __ballot_sync(FULL, active[first + WARP + lane] != 0);
+            wanted = 0;
+            for (unsigned k = 0; k < 4; ++k) {
+                wanted |= (low >> 8 * k & 0xffu) != 0 ? 1u << k : 0u;
+                wanted |= (high >> 8 * k & 0xffu) != 0 ? 16u << k : 0u;
+            }
+        }
+        const unsigned long long own_cluster =
+            static_cast<unsigned long long>(super_cluster) * CLUSTERS + lane % CLUSTERS;
+        float4 box_centre = all.box[2 * own_cluster], box_half = all.box[2 * own_cluster + 1];
+        const float own = CUTOFF == Cutoff::COMMON ? static_cast<float>(cutoff) * (1.0f + 2.5e-7f) : box_centre.w;
+        const float most = warp_largest(own);
+        reach = most;
+        // where radii of j count too, those that are up to twice as large are told apart
+        scale = most > 0.0f ? (CUTOFF == Cutoff::EITHER ? 0.45f : 0.9f) / most : 1.0f;
+        // above the rounding of what is near the box
+        const float margin = 4e-7f * (2.0f + warp_largest((fabsf(box_centre.x) < 1e17f ? fabsf(box_centre.x) : 0.0f)
+                                                     + fabsf(box_centre.y) + fabsf(box_centre.z)) * scale);
+        box_centre.w = own * own * (scale * scale) * (1.0f + 1e-6f);
+        if ((wanted >> lane % CLUSTERS & 1u) == 0u) { box_centre.x = -1e18f; }
+        box_centre.x *= scale, box_centre.y *= scale, box_centre.z *= scale;
+        box_half.x = box_half.x * scale + margin;
+        box_half.y = box_half.y * scale + margin;
+        box_half.z = box_half.z * scale + margin;
+        if (lane < CLUSTERS) {
+            stage.box_centre[lane] = box_centre;
+            stage.box_half[lane] = box_half;
+        }
+        __syncwarp();
+    }
+
+    // Where a lane's cluster is in the frame: to the stage.
+    __device__ __forceinline__ Entry entry(unsigned cluster) const {
+        const unsigned other = cluster / CLUSTERS;
+        Entry own{other == super_cluster, false};
+        const double* frame = all.frame + 6ull * super_cluster;
+        double by[3];
+        for (int d = 0; d < 3; ++d) by[d] = all.frame[6ull * other + d] - frame[d];
+        if (all.period[0] + all.period[1] + all.period[2] > 0.0) {
+            const float4 box_centre = all.box[2ull * cluster], box_half = all.box[2ull * cluster + 1];
+            const double middle[3] = {box_centre.x, box_centre.y, box_centre.z};
+            const double edge[3] = {box_half.x, box_half.y, box_half.z};
+            const double longest = CUTOFF == Cutoff::EITHER && box_centre.w > reach ? box_centre.w : reach;
+            for (int d = 0; d < 3; ++d) {
+                const double period = all.period[d];
+                if (period > 0.0) {
+                    by[d] -= period * ::rint((by[d] + middle[d]) * all.frequency[d]);
+                    own.uncertain = own.uncertain || frame[3 + d] + longest + edge[d] >= 0.49999 * period;
+                }
+            }
+        }
+        own.exact = own.exact || own.uncertain;
+        stage.entry_shift[lane_index()] = {static_cast<Real>(by[0]), static_cast<Real>(by[1]),
+                                           static_cast<Real>(by[2]), Real(0)};
+        stage.entry_cluster[lane_index()] = cluster;
+        return own;
+    }
+
+    // The i-clusters whose box a particle can reach, or be reached from. Ten instructions and two loads a box.
+    __device__ __forceinline__ unsigned reached(Real4 j) const {
+        const float x = static_cast<float>(j.x) * scale, y = static_cast<float>(j.y) * scale;
+        const float z = static_cast<float>(j.z) * scale;
+        const float own = CUTOFF == Cutoff::EITHER ? static_cast<float>(j.w) * (scale * scale) * (1.0f + 1e-6f) : 0.0f;
+        unsigned mask = 0;
+#pragma unroll
+        for (unsigned k = 0; k < CLUSTERS; ++k) {
+            const float4 box_centre = stage.box_centre[CLUSTERS - 1 - k];
+            const float4 box_half = stage.box_half[CLUSTERS - 1 - k];
+            const float dx = beyond(x - box_centre.x, box_half.x);
+            const float dy = beyond(y - box_centre.y, box_half.y);
+            const float dz = beyond(z - box_centre.z, box_half.z);
+            const float limit = CUTOFF == Cutoff::EITHER ? fmaxf(own, box_centre.w) : box_centre.w;
+            // the sign is the bit, of the last cluster first
+            mask = __funnelshift_l(__float_as_uint(dx * dx + (dy * dy + (dz * dz - limit))), mask, 1);
+        }
+        return mask;
+    }
+
+    // Lets the particles of a block's entries meet the super-cluster's: those that are exact, or those that are not.
+    // At the `last` those that wait do not wait longer.
+    template <bool EXACT>
+    __device__ __forceinline__ void entries(Meeting& meeting, unsigned chosen, unsigned uncertain, bool last) const {
+        const unsigned lane = lane_index();
+        for (unsigned begin = 0; begin < WARP; begin += 4) {
+            unsigned kept = 0;
+            if ((chosen >> begin & 15u) != 0u && (begin / 4u & (parts - 1u)) == part) {
+                const unsigned from = begin + lane / CLUSTER;
+                const unsigned cluster = stage.entry_cluster[from];
+                const Real4 shift = stage.entry_shift[from];
+                const unsigned row = cluster * CLUSTER + lane % CLUSTER;
+                const bool there = (chosen >> from & 1u) != 0u;
+                Real4 j = all.position[row];
+                j.x += shift.x, j.y += shift.y, j.z += shift.z;
+                unsigned mask = reached(j);
+                if (EXACT) {
+                    if ((uncertain >> from & 1u) != 0u) mask = (1u << CLUSTERS) - 1u;
+                    if (SYMMETRIC && cluster / CLUSTERS == super_cluster) {
+                        mask &= (2u << cluster % CLUSTERS) - 1u;
+                    }
+                }
+                if (!there) mask = 0;
+                kept = __ballot_sync(FULL, mask != 0u);
+                if (mask != 0u) {
+                    const unsigned place = meeting.place(__popc(kept & lanes_below()));
+                    stage.j_position[place] = j;
+                    stage.j_row_and_mask[place] = {row, mask};
+                }
+            }
+            meeting.come<EXACT>(all, stage, super_cluster, __popc(kept), last && begin == WARP - 4);
+        }
+    }
+
+    __device__ __forceinline__ void run(Meeting& meeting, NibbleDecoder list) const {
+        meeting.begin(stage);
+        while (list.remaining() > 0) {
+            const unsigned count = list.remaining() < WARP ? list.remaining() : WARP;
+            const unsigned cluster = list.next();
+            const bool there = lane_index() < count;
+            // lanes without an entry have one that can be read; the last block's are not read any more
+            __syncwarp();
+            const Entry own = entry(there ? cluster : super_cluster * CLUSTERS);
+            __syncwarp();
+            const unsigned usual = __ballot_sync(FULL, there && !own.exact);
+            const unsigned exact = __ballot_sync(FULL, there && own.exact);
+            if (exact != 0u) {
+                const unsigned uncertain = __ballot_sync(FULL, there && own.uncertain);
+                meeting.images = uncertain != 0u;
+                entries<true>(meeting, exact, uncertain, true);
+            }
+            entries<false>(meeting, usual, 0u, list.remaining() == 0);
+        }
+    }
+};
+
+}  // namespace pair
+}  // namespace hilbrium
+
+// Sums of the pairs of a list's super-clusters; `parts` warps each, blocks of 32 WARPS threads.
+//   position ... box    as `pack` left them, `rows` a multiple of 64
+//   data, offsets, counts  the list's records, of the super-clusters from `first_super_cluster` on
+//   parts               1, 2, 4 or 8; on full lists as many as WARPS
+//   cutoff              the one of all pairs, where that is the law's way
+//   period_*, frequency_*  the box's periods and one over them, 0 where it is open
+//   active              per row whether its sums are wanted, or 0 where all are; on full lists
+//   sums                per row SUM_STRIDE Reals. Half lists add to what is there (atomically: the order of the
+//                       additions differs from run to run); full lists write those of the super-clusters that have
+//                       active rows.
+extern "C" __global__ void __launch_bounds__(32 * hilbrium::pair::WARPS, hilbrium::pair::BLOCKS)
+    sweep(const hilbrium::pair::Real4* position, const hilbrium::pair::Real4* further,
+          const hilbrium::Real* squared_radius, const double* frame, const float4* box, unsigned long long rows,
+          const unsigned char* data, const unsigned long long* offsets, const unsigned* counts,
+          unsigned first_super_cluster, unsigned super_clusters, unsigned parts, double cutoff, double period_x,
+          double period_y, double period_z, double frequency_x, double frequency_y, double frequency_z,
+          const unsigned char* active, hilbrium::Real* sums) {
+    using namespace hilbrium;
+    using namespace hilbrium::pair;
+    __shared__ Stage stages[WARPS];
+    const unsigned record = warp_of_grid() / parts, part = warp_of_grid() % parts;
+    const unsigned super_cluster = first_super_cluster + record;
+    bool wanted = record < super_clusters;
+    if (active != nullptr && wanted) {
+        const unsigned long long first = static_cast<unsigned long long>(super_cluster) * SUPER_CLUSTER;
+        wanted = __any_sync(FULL, (active[first + lane_index()] | active[first + WARP + lane_index()]) != 0) != 0;
+    }
+    const Real limit = static_cast<Real>(cutoff);
+    const Arguments all{position, further, squared_radius, frame, box, rows, {period_x, period_y, period_z},
+                        {frequency_x, frequency_y, frequency_z},
+                        {static_cast<Real>(period_x), static_cast<Real>(period_y), static_cast<Real>(period_z)},
+                        {static_cast<Real>(frequency_x), static_cast<Real>(frequency_y),
+                         static_cast<Real>(frequency_z)},
+                        limit * limit, sums};
+    Stage* stage = stages + warp_of_block();
+    Meeting meeting;
+    if (wanted) {
+        Sweep sweep{all, *stage, super_cluster, part, parts, 0.0f, 0.0f};
+        sweep.begin(active, cutoff);
+        sweep.run(meeting, NibbleDecoder(data, offsets[record], counts[record]));
+    }
+#if HILBRIUM_SYMMETRIC
+    if (wanted) meeting.end(all, super_cluster);
+#else
+    if (parts > 1) {
+        __syncthreads();
+    } else {
+        __syncwarp();
+    }
+    if (wanted && part == 0) meeting.end(all, stage, parts, super_cluster);
+#endif
+}
+HILBRIUM_EXPORT(sweep)

@@ -1,0 +1,118 @@
+// The searches for the smoothing lengths, one thread a row: mirrors src/sph/smoothing.rs and the search of
+// src/sph/hydrodynamics.rs. Newton's method on ln h inside a bracket, for
+//
+//     n_i h_i^3 = 3 N / (32 pi)
+//
+// The same operations as on the processor, but for exponentials and logarithms, which are exact to a unit in the last place
+// on either side: smoothing lengths agree to a few of them.
+//
+// Of a search two doubles are kept a row: the lower end of its bracket, and the upper one, negative while it is still the
+// largest allowed smoothing length and no bracket. A byte a row says whether it searches, another whether it outgrew the
+// list. Rows begin .. end are the owned ones; there is no ghost among them.
+#include "../device.cuh"
+
+#include "../motion/block.cuh"
+#include "../motion/rounded.cuh"
+
+namespace hilbrium {
+
+// What to do with a smoothing length: it is found, to be tried, or the largest and still too small.
+enum class Verdict { found, attempt, beyond };
+
+struct Search {
+    double lower, upper;
+    bool bounded;
+};
+
+struct Next {
+    Verdict verdict;
+    double length;
+};
+
+// The next step from the number density n and its derivative dn / d ln h at h. A last Newton step is taken without another
+// evaluation when the error left by it, of second order, is below the tolerance.
+__device__ __forceinline__ Next next(Search& search, double h, double n, double slope, double target, double tolerance,
+                                     double largest) {
+    const Rounded length = h;
+    const Rounded ratio = Rounded(n) * length * length * length / Rounded(target);
+    if (ratio.value < 1.0) {
+        if (h >= search.upper && !search.bounded) { return {Verdict::beyond, search.upper}; }
+        search.lower = ::fmax(search.lower, h);
+    } else {
+        search.upper = ::fmin(search.upper, h);
+        search.bounded = true;
+    }
+    // d ln(n h^3) / d ln h: 3 for a homogeneous gas at fixed sum, never far below in practice
+    const Rounded exponent = Rounded(3.0) + Rounded(slope) / Rounded(n);
+    const bool slow = !(exponent.value > 0.3);
+    const Rounded step = clamped(-Rounded(::log(ratio.value)) / exponent, -0.25, 0.25);
+    const double newton = slow ? 0.0 : rounded_product(h, ::exp(step.value));
+    const Rounded error = ratio - 1.0;
+    // comparisons with what is no number are false, on the processor as here
+    const bool tried = !slow && newton > 0.0;
+    if (tried && (error * error).value < tolerance && newton <= rounded_product(search.upper, 1.01)) {
+        return {Verdict::found, ::fmin(newton, largest)};
+    }
+    if (tried && newton > search.lower && newton < search.upper) { return {Verdict::attempt, newton}; }
+    // never more than doubling: the list must follow
+    if (!search.bounded) { return {Verdict::attempt, ::fmin(2.0 * h, search.upper)}; }
+    if (search.lower == 0.0) { return {Verdict::attempt, 0.5 * h}; }
+    if (search.upper <= rounded_product(search.lower, (Rounded(1.0) + Rounded(0.1) * tolerance).value)) {
+        return {Verdict::found, search.upper};
+    }
+    return {Verdict::attempt, root(Rounded(search.lower) * search.upper).value};
+}
+
+// One step of the searches that are active. Reads number density and slope at the present smoothing length; writes the
+// next one, the density m n taken on to it by the slope, and what the row does now. `support` is the largest 2 h that the
+// list serves. Adds to three counters: rows that outgrew the list, rows that are lonely (not enough neighbors at the
+// largest length), rows that still search. Blocks of 256 threads, one thread a row. Floor: 1 byte read a row; 56 read,
+// 34 written a row that searches.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    search_smoothing_lengths(double* __restrict__ smoothing_length, const double* __restrict__ number_density,
+                             const double* __restrict__ number_density_slope, const double* __restrict__ mass,
+                             double* __restrict__ density, const double* __restrict__ support,
+                             double* __restrict__ lower, double* __restrict__ upper,
+                             unsigned char* __restrict__ active, unsigned char* __restrict__ outgrown, double target,
+                             double tolerance, double largest, unsigned begin, unsigned end,
+                             unsigned* __restrict__ counters) {
+    const unsigned long long place = thread_of_grid(), row = begin + place;
+    bool grew = false, lonely = false, still = false;
+    if (place < end - begin && active[row] != 0) {
+        const double h = smoothing_length[row], n = number_density[row], slope = number_density_slope[row];
+        const double end_of_bracket = upper[row];
+        Search search = {lower[row], ::fabs(end_of_bracket), end_of_bracket > 0.0};
+        const Next chosen = next(search, h, n, slope, target, tolerance, largest);
+        const Rounded there = Rounded(n) + Rounded(slope) * (Rounded(chosen.length) / Rounded(h) - 1.0);
+        density[row] = (Rounded(mass[row]) * greatest(there, Rounded(0.1) * n)).value;
+        smoothing_length[row] = chosen.length;
+        grew = 2.0 * chosen.length > support[row];
+        lonely = chosen.verdict == Verdict::beyond && !grew;
+        still = chosen.verdict == Verdict::attempt && !grew;
+        lower[row] = search.lower;
+        upper[row] = search.bounded ? search.upper : -search.upper;
+        outgrown[row] = grew;
+        active[row] = still;
+    }
+    count({grew, lonely, still}, counters);
+}
+HILBRIUM_EXPORT(search_smoothing_lengths)
+
+// Those that outgrew their list search anew, among the smoothing lengths up to `largest`, and no others; with `all` every
+// row does. Blocks of 256 threads, one thread a row. Floor: 1 byte read, 2 written a row.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    restart_searches(double* __restrict__ lower, double* __restrict__ upper, unsigned char* __restrict__ active,
+                     unsigned char* __restrict__ outgrown, double largest, unsigned all, unsigned begin, unsigned end) {
+    const unsigned long long place = thread_of_grid(), row = begin + place;
+    if (place >= end - begin) { return; }
+    const bool searches = all != 0 || outgrown[row] != 0;
+    if (searches) {
+        lower[row] = 0.0;
+        upper[row] = -largest;
+    }
+    active[row] = searches;
+    outgrown[row] = 0;
+}
+HILBRIUM_EXPORT(restart_searches)
+
+}  // namespace hilbrium

@@ -1,0 +1,81 @@
+// What the gas has a particle between its passes: equation of state, estimates of volumes, supports. Mirrors
+// src/sph/gas.rs and src/sph/hydrodynamics.rs with the same bits. All kernels: rows begin .. end, blocks of 256 threads,
+// one thread a row unless they say otherwise; bound by memory.
+#include "../device.cuh"
+
+#include "../motion/block.cuh"
+#include "../motion/rounded.cuh"
+
+namespace hilbrium {
+
+// Pressure (gamma - 1) rho u and speed of sound sqrt(gamma (gamma - 1) u) of an ideal gas. Floor: 16 bytes read, 16
+// written a row.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    ideal_gas(const double* __restrict__ density, const double* __restrict__ energy, double gamma,
+              double* __restrict__ pressure, double* __restrict__ sound, unsigned begin, unsigned end) {
+    const unsigned long long place = thread_of_grid(), row = begin + place;
+    if (place >= end - begin) { return; }
+    const Rounded rho = density[row], u = energy[row], less = Rounded(gamma) - 1.0;
+    pressure[row] = (less * rho * u).value;
+    sound[row] = root(Rounded(gamma) * less * u).value;
+}
+HILBRIUM_EXPORT(ideal_gas)
+
+// Pressure c^2 rho of a gas of one speed of sound. Floor: 8 bytes read, 16 written a row.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    isothermal_gas(const double* __restrict__ density, double speed, double* __restrict__ pressure,
+                   double* __restrict__ sound, unsigned begin, unsigned end) {
+    const unsigned long long place = thread_of_grid(), row = begin + place;
+    if (place >= end - begin) { return; }
+    pressure[row] = (Rounded(speed) * speed * density[row]).value;
+    sound[row] = speed;
+}
+HILBRIUM_EXPORT(isothermal_gas)
+
+// The estimator X = m / rho of a volume. Floor: 16 bytes read, 8 written a row.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    estimate_volumes(const double* __restrict__ mass, const double* __restrict__ density,
+                     double* __restrict__ element, unsigned begin, unsigned end) {
+    const unsigned long long place = thread_of_grid(), row = begin + place;
+    if (place < end - begin) { element[row] = mass[row] / density[row]; }
+}
+HILBRIUM_EXPORT(estimate_volumes)
+
+// A column times a factor: radii from smoothing lengths. Floor: 8 bytes read, 8 written a row.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    scaled_column(const double* __restrict__ column, double factor, double* __restrict__ scaled, unsigned begin,
+                  unsigned end) {
+    const unsigned long long place = thread_of_grid(), row = begin + place;
+    if (place < end - begin) { scaled[row] = rounded_product(factor, column[row]); }
+}
+HILBRIUM_EXPORT(scaled_column)
+
+// One value for all rows. Floor: 8 bytes written a row.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    fill_column(double* __restrict__ column, double value, unsigned begin, unsigned end) {
+    const unsigned long long place = thread_of_grid(), row = begin + place;
+    if (place < end - begin) { column[row] = value; }
+}
+HILBRIUM_EXPORT(fill_column)
+
+// The smallest (join_smallest) and the largest value (join_largest) of a column; what is not a number has no part. Blocks of 256 threads, 2048 rows a block. Floor: 8
+// bytes read a row.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    column_extremes(const double* __restrict__ column, unsigned begin, unsigned end,
+                    unsigned long long* __restrict__ extremes) {
+    const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x) * PIECE;
+    const double infinity = __longlong_as_double(0x7ff0000000000000ll);
+    Rounded smallest = infinity, largest = -infinity;
+#pragma unroll 8
+    for (unsigned k = threadIdx.x; k < PIECE; k += THREADS) {
+        if (first + k >= end) { break; }
+        const Rounded value = column[first + k];
+        smallest = least(smallest, value);
+        largest = greatest(largest, value);
+    }
+    join_smallest(smallest.value, &extremes[0]);
+    join_largest(largest.value, &extremes[1]);
+}
+HILBRIUM_EXPORT(column_extremes)
+
+}  // namespace hilbrium
