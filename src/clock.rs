@@ -1,5 +1,7 @@
 //! The clock: where the wall time of the steps goes, phase by phase, over all ranks.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -12,6 +14,17 @@ use crate::report;
 pub struct Clock {
     phases: Vec<(&'static str, f64)>,
     since: Instant,
+    fence: Option<Fence>,
+}
+
+/// What is waited for before a phase ends: work that its calls have only started.
+#[derive(Clone)]
+struct Fence(Arc<dyn Fn() + Send + Sync>);
+
+impl fmt::Debug for Fence {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("Fence")
+    }
 }
 
 impl Default for Clock {
@@ -23,11 +36,25 @@ impl Default for Clock {
 impl Clock {
     /// A running clock without phases.
     pub fn new() -> Self {
-        Self { phases: Vec::new(), since: Instant::now() }
+        Self { phases: Vec::new(), since: Instant::now(), fence: None }
+    }
+
+    /// Forget all phases; the next one begins now.
+    pub fn restart(&mut self) {
+        self.phases.clear();
+        self.since = Instant::now();
+    }
+
+    /// From now on a phase ends when `wait` returns: it waits for what calls of the phase have only started.
+    pub fn wait_for(&mut self, wait: impl Fn() + Send + Sync + 'static) {
+        self.fence = Some(Fence(Arc::new(wait)));
     }
 
     /// End a phase: the time since the last lap is added to the phase `name`. Returns it, in seconds.
     pub fn lap(&mut self, name: &'static str) -> f64 {
+        if let Some(Fence(wait)) = &self.fence {
+            wait();
+        }
         let now = Instant::now();
         let seconds = now.duration_since(self.since).as_secs_f64();
         self.since = now;

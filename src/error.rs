@@ -51,6 +51,14 @@ pub enum Error {
         /// What to do.
         remedy: String,
     },
+    /// A device, its driver or a kernel on it failed.
+    #[error("{}\n  help: {}", plain(what), plain(remedy))]
+    Device {
+        /// What failed: the kernel or the transfer, and the driver's words.
+        what: String,
+        /// What to do.
+        remedy: String,
+    },
     /// Another rank failed; it has printed its own error.
     #[error("another rank failed")]
     Elsewhere,
@@ -103,6 +111,11 @@ impl Error {
     /// A usage error.
     pub fn usage(message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Error::Usage { message: message.into(), remedy: remedy.into() }
+    }
+
+    /// An error of a device.
+    pub fn device(what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Error::Device { what: what.into(), remedy: remedy.into() }
     }
 
     /// The exit status that belongs to this error: 2 for bad usage or deck, 1 for the rest.

@@ -15,7 +15,7 @@ use crate::comm::Communicator;
 use crate::deck::Checked;
 use crate::report;
 use crate::step::{Minimized, Simulation};
-use crate::{Error, Result};
+use crate::{Error, Result, device};
 use outputs::Outputs;
 
 /// How a run ended.
@@ -82,25 +82,36 @@ impl Run {
     /// From the deck's start: the forces are evaluated, the first observables and snapshot written.
     fn started(deck: &Checked, comm: &Communicator) -> Result<Self> {
         let plan = &deck.plan;
+        let device = device::open(plan, comm)?;
         let outputs = Outputs::new(deck, comm)?;
         let (space, particles) = crate::start::particles(plan, comm, &Simulation::fields(plan))?;
         let mut simulation = Simulation::new(plan.clone(), comm, space, particles);
         if let Some(found) = simulation.minimize()? {
             report::line(&minimized(&found));
         }
+        if let Some(device) = &device {
+            report::line(&format!("particles live on {}", device.name()));
+            simulation.move_to(device)?;
+        }
         simulation.evaluate_forces(0.0)?;
-        simulation.choose_step(None);
+        simulation.choose_step(None)?;
         if let Some(chosen) = lists::tune(&mut simulation)? {
             report::line(&chosen);
         }
         let mut run = Run { simulation, outputs };
         run.outputs.first(&mut run.simulation)?;
+        run.simulation.clock.lap("output");
         Ok(run)
     }
 
     /// From a checkpoint: everything goes on as if the run had not ended.
     fn restarted(deck: &Checked, comm: &Communicator, checkpoint: &Path) -> Result<Self> {
-        let (simulation, carried) = outputs::read_checkpoint(&deck.plan, comm, checkpoint)?;
+        let device = device::open(&deck.plan, comm)?;
+        let (mut simulation, carried) = outputs::read_checkpoint(&deck.plan, comm, checkpoint)?;
+        if let Some(device) = &device {
+            report::line(&format!("particles live on {}", device.name()));
+            simulation.move_to(device)?;
+        }
         let outputs = Outputs::resumed(deck, comm, carried, &simulation)?;
         Ok(Run { simulation, outputs })
     }

@@ -20,9 +20,11 @@ use rayon::prelude::*;
 
 mod minimize;
 mod predicted;
+mod resident;
 mod verlet;
 
 pub use minimize::Minimized;
+pub use resident::Resident;
 
 /// Smoothing lengths that outgrew so many lists of one step, each larger than the one before, are lost.
 const MOST_ROUNDS: u32 = 100;
@@ -63,6 +65,10 @@ pub struct Simulation {
     energies_known: bool,
     /// Whether halos are still where the particles were before: the next forces bring them.
     halos_left: bool,
+    /// The particles on a device, if they live there.
+    resident: Option<Resident>,
+    /// Whether the host's particles are those of the device.
+    at_home: bool,
 }
 
 impl Simulation {
@@ -113,6 +119,8 @@ impl Simulation {
             limit: Limit::Setting,
             energies_known: false,
             halos_left: false,
+            resident: None,
+            at_home: true,
             particles,
             plan,
         }
@@ -121,14 +129,15 @@ impl Simulation {
     /// One time step of length `dt`. On an error of the forces the particles are back at the start of the step.
     pub fn advance(&mut self, dt: f64) -> Result<()> {
         // only the forces of a gas depend on velocities
-        let advanced = match self.hydrodynamics {
-            Some(_) => self.advance_predicted(dt),
-            None => self.advance_verlet(dt),
+        let advanced = match (&self.resident, &self.hydrodynamics) {
+            (Some(_), _) => self.advance_resident(dt),
+            (None, Some(_)) => self.advance_predicted(dt),
+            (None, None) => self.advance_verlet(dt),
         };
         advanced.map_err(|error| error.at_step(self.step + 1))?;
         self.time += dt;
         self.step += 1;
-        self.choose_step(Some(self.next_step.max(dt)));
+        self.choose_step(Some(self.next_step.max(dt)))?;
         self.clock.lap("kick");
         Ok(())
     }
@@ -138,6 +147,9 @@ impl Simulation {
     /// # Errors
     /// With step 0, on all ranks: positions or rates that are not finite, a periodic box too small for the supports.
     pub fn evaluate_forces(&mut self, dt: f64) -> Result<()> {
+        if self.resident.is_some() {
+            return self.evaluate_resident(dt);
+        }
         let finite = self.forces(dt)?;
         let checked = if finite { Ok(()) } else { self.check_rates() };
         self.domain.comm.agree(checked)
@@ -175,7 +187,8 @@ impl Simulation {
         Ok(finite)
     }
 
-    /// Observe all particles after a step of length `dt` (0 if there was none), what a tail adds included; collective.
+    /// Observe the host's particles, all of them, after a step of length `dt` (0 if there was none), what a tail adds
+    /// included; collective. Those of a device are to be brought home before.
     pub fn observe(&mut self, dt: f64) -> Observables {
         self.evaluate_energies();
         let (comm, bx, units) = (&self.domain.comm, &self.domain.bx, &self.plan.units);
@@ -268,11 +281,18 @@ impl Simulation {
     }
 
     /// Let the criteria choose the next step after one that might have had the length `last`.
-    pub fn choose_step(&mut self, last: Option<f64>) {
+    ///
+    /// # Errors
+    /// Those of the device where particles live.
+    pub fn choose_step(&mut self, last: Option<f64>) -> Result<()> {
         let softening = self.plan.gravity.as_ref().map_or(0.0, |gravity| gravity.softening);
+        if self.resident.is_some() {
+            return self.choose_step_of_resident(softening, last);
+        }
         let chosen =
             time_step::next(&self.plan.time_step, softening, &self.particles, &self.domain.comm, last);
         (self.next_step, self.limit) = chosen;
+        Ok(())
     }
 
     /// Halve the step after one that failed, and keep it within what the criteria say of the present state.

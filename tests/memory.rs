@@ -80,7 +80,7 @@ fn counted(plan: &Plan, steps: usize) -> Vec<[f64; 2]> {
         let (space, particles) = start::particles(plan, &comm, &Simulation::fields(plan)).expect("a start");
         let mut simulation = Simulation::new(plan.clone(), &comm, space, particles);
         simulation.evaluate_forces(0.0).expect("first forces");
-        simulation.choose_step(None);
+        simulation.choose_step(None).unwrap();
         let mut found = vec![counted()];
         for _ in 0..steps {
             simulation.advance(simulation.next_step).expect("a step");

@@ -49,7 +49,7 @@ fn minimized(plan: &Plan, comm: &Communicator, together: u64) -> (Simulation, Mi
     let mut simulation = Simulation::new(plan.clone(), comm, space, particles);
     let found = simulation.minimize().expect("a minimum").expect("the deck asks for it");
     simulation.evaluate_forces(0.0).expect("finite forces");
-    simulation.choose_step(None);
+    simulation.choose_step(None).unwrap();
     (simulation, found)
 }
 

@@ -4,6 +4,7 @@
 
 mod case;
 pub mod decomposition;
+mod device;
 mod domain;
 mod gravity;
 mod keys;

@@ -2,10 +2,10 @@
 
 use super::case::{Case, simulation};
 use super::{Cell, Column, Common, Findings, Table, machine};
-use crate::clock::{Clock, PhaseTable};
+use crate::clock::PhaseTable;
 use crate::comm::Communicator;
 use crate::step::Simulation;
-use crate::{Result, memory};
+use crate::{Result, device, memory};
 use std::time::Instant;
 
 /// What `bench step` measures.
@@ -39,7 +39,12 @@ const COLUMNS: &[Column] = &[
 
 /// So many steps after the first forces, without outputs.
 pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -> Result<Findings> {
-    let mut simulation = simulation(options.case.plan(options.particles, &options.set)?, comm)?;
+    let plan = options.case.plan(options.particles, &options.set)?;
+    let device = device::open(&plan, comm)?;
+    let mut simulation = simulation(plan, comm)?;
+    if let Some(device) = &device {
+        simulation.move_to(device)?;
+    }
     let steps = Steps::measure(&mut simulation, common.repeats(20), 0.0)?;
     let mut table = Table::new(COLUMNS);
     for phase in steps.phases.rows.iter().chain([&steps.phases.total]) {
@@ -65,6 +70,16 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
         ("peak_memory_per_particle_in_bytes", Cell::Number(steps.bytes as f64 / steps.particles as f64, 0)),
     ]);
     findings.remarks.extend(steps.skins.map(|skins| ("skins", Cell::text(skins))));
+    if let Some(device) = &device {
+        let (free, total) = device.memory()?;
+        findings.remarks.extend([
+            ("device", Cell::text(device.name())),
+            (
+                "device_memory_per_particle_in_bytes",
+                Cell::Number((total - free) as f64 / steps.particles as f64, 0),
+            ),
+        ]);
+    }
     Ok(findings)
 }
 
@@ -95,10 +110,14 @@ impl Steps {
     /// Those of a step.
     pub fn measure(simulation: &mut Simulation, least: usize, seconds: f64) -> Result<Self> {
         simulation.evaluate_forces(0.0)?;
-        simulation.choose_step(None);
+        simulation.choose_step(None)?;
         let skins = crate::run::lists::tune(simulation)?;
-        simulation.clock = Clock::new();
-        let (start, built) = (Instant::now(), simulation.neighborhood.builds());
+        if simulation.is_resident() {
+            // kernels of the step are compiled when they are first needed
+            simulation.advance(simulation.next_step)?;
+        }
+        simulation.clock.restart();
+        let (start, built) = (Instant::now(), simulation.lists_built());
         let worked = machine::processor_seconds();
         let (mut updates, mut count) = (0, 0);
         loop {
@@ -116,7 +135,7 @@ impl Steps {
                     let mut sums = [memory::peak(), simulation.particles.owned().len() as u64];
                     comm.all_sum(&mut sums);
                     let [bytes, particles] = [sums[0], sums[1].max(1)];
-                    let builds = simulation.neighborhood.builds() - built;
+                    let builds = simulation.lists_built() - built;
                     let [seconds, processor_seconds] = [elapsed[0], processor[0]];
                     return Ok(Steps {
                         phases,

@@ -36,9 +36,24 @@ pub struct Options {
     /// Number of particles
     #[arg(long, default_value_t = 65_465, value_parser = clap::value_parser!(u64).range(200..1_000_000_000))]
     particles: u64,
+    /// Where the sweeps run: on a CUDA device they are of Lennard-Jones and Coulomb forces of atoms on a lattice
+    #[arg(long, value_enum, default_value_t = Place::Cpu)]
+    device: Place,
+    /// Cells of four atoms in each dimension of that lattice
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(4..500))]
+    cells: u64,
     /// Set a key over the case's deck: --set sph.neighbors=50
     #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
     set: Vec<String>,
+}
+
+/// Where sweeps run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Place {
+    /// On processor cores.
+    Cpu,
+    /// On a GPU.
+    Cuda,
 }
 
 /// A kind of list.
@@ -92,6 +107,9 @@ const COLUMNS: &[Column] = &[
 
 /// Sweeps over the particles of the cases at their start.
 pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -> Result<Findings> {
+    if options.device == Place::Cuda {
+        return super::device::measure(options.cells, common);
+    }
     let mut table = Table::new(COLUMNS);
     let machine =
         Machine { clock: machine::clock(), peaks: [Precision::Mixed, Precision::Double].map(machine::peak) };

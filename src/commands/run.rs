@@ -4,7 +4,7 @@ use super::{Ending, status, threads, told};
 use crate::comm::Communicator;
 use crate::deck::{self, Checked};
 use crate::run::Outcome;
-use crate::{Error, Result, device, report};
+use crate::{Error, Result, report};
 use std::path::Path;
 
 /// Run a deck on all ranks that were started together. The exit status is the same on all.
@@ -26,7 +26,6 @@ fn prepare(comm: &Communicator, path: &Path, overrides: &[String]) -> Result<Che
     };
     comm.agree(outcome)?;
     let Some(deck) = deck else { return Err(Error::Elsewhere) };
-    comm.agree(device::check(deck.plan.run.device))?;
     let started = threads::start(comm, deck.plan.run.threads).map(drop);
     comm.agree(started).map(|()| deck)
 }

@@ -1,18 +1,233 @@
-//! Devices: where the passes run. This version runs on processor cores.
+//! Devices: where columns live and passes run. Without one, processor cores do all.
+//!
+//! A [`Device`] is a GPU, or for tests a host that plays one; either runs the kernels of the folder `kernels`, which are
+//! compiled when they are first needed ([`program`]).
 
-use crate::deck::plan::Device;
+mod buffer;
+pub mod columns;
+pub mod cuda;
+pub mod driver;
+mod emulated;
+pub mod gas;
+pub mod gravity;
+pub mod hierarchy;
+pub mod hydrodynamics;
+pub mod keys;
+mod launch;
+pub mod leapfrog;
+pub mod list;
+pub mod molecules;
+pub mod motion;
+pub mod neighborhood;
+pub mod nvrtc;
+pub mod order;
+pub mod pack;
+pub mod particle_list;
+pub mod particle_sweep;
+pub mod program;
+pub mod reduction;
+pub mod scan;
+pub mod skin;
+pub mod smoothing;
+pub mod sort;
+pub mod supports;
+pub mod sweep;
+pub mod totals;
+
+pub use buffer::Buffer;
+pub use launch::{Argument, Kernel};
+pub use program::Unit;
+
+use crate::comm::Communicator;
+use crate::deck::plan::{self, Plan};
 use crate::{Error, Result};
+use driver::Driver;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// Whether the passes can run where a plan wants them; `auto` takes what there is.
+/// A device that runs kernels; copies are the same one.
+#[derive(Clone)]
+pub struct Device(Arc<Inner>);
+
+struct Inner {
+    driver: Box<dyn Driver>,
+    /// Loaded units with the kernels that were asked for.
+    modules: Mutex<HashMap<Unit, Module>>,
+    /// Kernels started since the device was last waited for: one of them is to blame for an error.
+    started: Mutex<Vec<&'static str>>,
+    waits: bool,
+}
+
+struct Module {
+    handle: u64,
+    kernels: HashMap<&'static str, Kernel>,
+}
+
+impl std::fmt::Debug for Device {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "Device({})", self.name())
+    }
+}
+
+impl Device {
+    fn new(driver: Box<dyn Driver>) -> Self {
+        // to find out which kernel fails
+        let waits = std::env::var_os("HILBRIUM_CUDA_WAIT").is_some_and(|value| value == "1");
+        Device(Arc::new(Inner { driver, modules: Mutex::default(), started: Mutex::default(), waits }))
+    }
+
+    /// The GPU of that number.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] without driver, compiler or such a GPU.
+    pub fn cuda(number: u32) -> Result<Self> {
+        Ok(Self::new(Box::new(cuda::Gpu::open(number)?)))
+    }
+
+    /// A host that plays a device: for tests.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] without a C++ compiler.
+    pub fn emulated() -> Result<Self> {
+        Ok(Self::new(Box::new(emulated::Emulation::new()?)))
+    }
+
+    /// The device of tests: a GPU where HILBRIUM_DEVICE_UNDER_TEST is "cuda", else the emulation.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when it is not there.
+    pub fn under_test() -> Result<Self> {
+        match std::env::var("HILBRIUM_DEVICE_UNDER_TEST").as_deref() {
+            Ok("cuda") => Self::cuda(0),
+            _ => Self::emulated(),
+        }
+    }
+
+    /// The device's name.
+    pub fn name(&self) -> String {
+        self.driver().name()
+    }
+
+    /// Multiprocessors.
+    pub fn multiprocessors(&self) -> u32 {
+        self.driver().multiprocessors()
+    }
+
+    /// Bytes free, and in all.
+    ///
+    /// # Errors
+    /// [`Error::Device`] when the device has failed.
+    pub fn memory(&self) -> Result<(u64, u64)> {
+        self.driver().memory()
+    }
+
+    /// A kernel of a unit, compiled and loaded where it was not yet.
+    ///
+    /// # Errors
+    /// [`Error::Device`] when it does not compile or load, [`Error::File`] when it cannot be kept on disk.
+    pub fn kernel(&self, unit: &Unit, name: &'static str) -> Result<Kernel> {
+        let mut modules = self.0.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        if !modules.contains_key(unit) {
+            let handle = self.driver().load(&program::compiled(self.driver(), unit)?)?;
+            modules.insert(unit.clone(), Module { handle, kernels: HashMap::new() });
+        }
+        let Some(module) = modules.get_mut(unit) else { unreachable!("the unit was loaded above") };
+        if let Some(kernel) = module.kernels.get(name) {
+            return Ok(*kernel);
+        }
+        let kernel = Kernel { function: self.driver().function(module.handle, name)?, name };
+        module.kernels.insert(name, kernel);
+        Ok(kernel)
+    }
+
+    /// Waits for all kernels that were started.
+    ///
+    /// # Errors
+    /// [`Error::Device`] when one of them failed, with their names.
+    pub fn synchronize(&self) -> Result<()> {
+        let done = self.driver().synchronize().map_err(|error| self.blame(error));
+        self.0.started.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        done
+    }
+
+    /// Seconds that the device needs for what `work` starts.
+    ///
+    /// # Errors
+    /// Those of the work and of the device.
+    pub fn time(&self, work: impl FnOnce() -> Result<()>) -> Result<f64> {
+        let from = self.driver().mark()?;
+        work()?;
+        let to = self.driver().mark()?;
+        self.driver().seconds_between(from, to).map_err(|error| self.blame(error))
+    }
+
+    fn driver(&self) -> &dyn Driver {
+        &*self.0.driver
+    }
+
+    fn waits(&self) -> bool {
+        self.0.waits
+    }
+
+    fn started(&self, kernel: &'static str) {
+        const MOST: usize = 64;
+        let mut started = self.0.started.lock().unwrap_or_else(PoisonError::into_inner);
+        if started.last() != Some(&kernel) {
+            started.push(kernel);
+        }
+        if started.len() > MOST {
+            started.remove(0);
+        }
+    }
+
+    /// The error with the kernels that may have caused it.
+    fn blame(&self, error: Error) -> Error {
+        let started = self.0.started.lock().unwrap_or_else(PoisonError::into_inner);
+        match error {
+            Error::Device { what, remedy } if !started.is_empty() => {
+                Error::Device { what: format!("{what}; kernels since: {}", started.join(", ")), remedy }
+            }
+            other => other,
+        }
+    }
+}
+
+/// What the program says where a plan does not run on a device.
+const ON_PROCESSORS: &str = "set run.device = \"auto\" or \"cpu\" in the deck, or add --set run.device=cpu";
+
+/// The device that a plan's particles are to live on, if any: `auto` takes a GPU where there is one and the plan runs on
+/// it. Collective.
 ///
 /// # Errors
-/// [`Error::Usage`] for a device that this program cannot use.
-pub fn check(wanted: Device) -> Result<()> {
-    match wanted {
-        Device::Auto | Device::Cpu => Ok(()),
-        Device::Cuda => Err(Error::usage(
-            "this version of hilbrium has no passes for CUDA devices",
-            "set run.device = \"auto\" or \"cpu\" in the deck, or add --set run.device=cpu",
-        )),
+/// [`Error::Usage`] where a plan wants a device and there is none, or cannot run on it.
+pub fn open(plan: &Plan, comm: &Communicator) -> Result<Option<Device>> {
+    let wanted = plan.run.device;
+    if wanted == plan::Device::Cpu {
+        return Ok(None);
+    }
+    let emulated = std::env::var_os("HILBRIUM_DEVICE_UNDER_TEST").is_some_and(|value| value == "emulated");
+    let cannot = cannot(plan, comm);
+    match (wanted, cannot) {
+        (plan::Device::Cuda, Some(why)) => Err(Error::usage(why, ON_PROCESSORS)),
+        (plan::Device::Cuda, None) if emulated => Device::emulated().map(Some),
+        (plan::Device::Cuda, None) => Device::cuda(0).map(Some),
+        (_, None) if cuda::count() > 0 => Device::cuda(0).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// Why a plan's particles cannot live on a device.
+fn cannot(plan: &Plan, comm: &Communicator) -> Option<&'static str> {
+    match plan {
+        _ if comm.size() > 1 => Some("this version of hilbrium runs on one device alone, with one rank"),
+        Plan { sph: Some(_), interaction: Some(_), .. } => {
+            Some("this version of hilbrium has no gas that interacts on CUDA devices")
+        }
+        Plan { sph: Some(_), .. } => None,
+        Plan { gravity: Some(_), .. } => {
+            Some("this version of hilbrium has gravity of a gas alone on CUDA devices")
+        }
+        Plan { interaction: None, .. } => Some("without an interaction nothing is left to do for a device"),
+        _ => None,
     }
 }

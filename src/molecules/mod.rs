@@ -190,21 +190,37 @@ impl Molecules {
     }
 
     fn evaluate(&self, stage: &mut Stage) {
+        self.visit(&mut Sweeping { molecules: self, stage });
+    }
+
+    /// Hands the law of all pairs, that of charges included, to a visitor.
+    pub fn visit<V: LawVisitor>(&self, visitor: &mut V) {
         match &self.law {
             Law::None => {
                 if let Some(coulomb) = &self.coulomb {
-                    self.sweep(coulomb, stage);
+                    visitor.visit(coulomb);
                 }
             }
-            Law::LennardJones(law) => self.sweep(law, stage),
-            Law::Charged(law) => self.sweep(law, stage),
-            Law::Switched(law) => self.sweep(law, stage),
-            Law::Mixed(law) => self.with_charges(law, stage),
-            Law::MixedSwitched(law) => self.with_charges(law, stage),
-            Law::Table(law) => self.with_charges(&**law, stage),
-            Law::Mie(law) => self.sweep(law, stage),
-            Law::Yukawa(law) => self.sweep(law, stage),
+            Law::LennardJones(law) => visitor.visit(law),
+            Law::Charged(law) => visitor.visit(law),
+            Law::Switched(law) => visitor.visit(law),
+            Law::Mixed(law) => self.with_charges(law, visitor),
+            Law::MixedSwitched(law) => self.with_charges(law, visitor),
+            Law::Table(law) => self.with_charges(&**law, visitor),
+            Law::Mie(law) => visitor.visit(law),
+            Law::Yukawa(law) => visitor.visit(law),
         }
+    }
+
+    /// The larger cutoff of the law and of the charges' interaction.
+    pub fn cutoff(&self) -> f64 {
+        self.cutoffs[0].max(self.cutoffs[1])
+    }
+
+    /// Half of sigma and the root of epsilon of each kind of particles where the law mixes them by rule, one for all where
+    /// they are alike; else nothing.
+    pub fn mixed(&self) -> &[[f64; 2]] {
+        &self.mixed
     }
 
     /// The columns that follow from the species, on all rows.
@@ -223,17 +239,17 @@ impl Molecules {
         }
     }
 
-    /// One pass of the law and, where there are any, of the charges.
-    fn with_charges<L: PairLaw>(&self, law: &L, stage: &mut Stage) {
+    /// The law together with that of charges where there are any.
+    fn with_charges<L: PairLaw, V: LawVisitor>(&self, law: &L, visitor: &mut V) {
         match &self.coulomb {
-            Some(coulomb) => self.sweep(&Together::new(*law, *coulomb, self.cutoffs), stage),
-            None => self.sweep(law, stage),
+            Some(coulomb) => visitor.visit(&Together::new(*law, *coulomb, self.cutoffs)),
+            None => visitor.visit(law),
         }
     }
 
     fn sweep<L: PairLaw>(&self, law: &L, stage: &mut Stage) {
         let (domain, Some(list)) = (stage.domain, stage.neighborhood.list()) else { return };
-        let radius = vec![self.cutoffs[0].max(self.cutoffs[1]); stage.particles.len()];
+        let radius = vec![self.cutoff(); stage.particles.len()];
         let pass = Pass { bx: &domain.bx, radius: &radius, precision: self.precision, active: None };
         match stage.wanted {
             Wanted::ForcesAndHalos => {
@@ -245,6 +261,24 @@ impl Molecules {
             // seldom, and read to many digits
             Wanted::Energies => sweep_double(&Energies(*law), &pass, list, stage.particles),
         };
+    }
+}
+
+/// What is done with the law of an interaction, which may be one of many.
+pub trait LawVisitor {
+    /// Called once, with the law; not at all where nothing interacts.
+    fn visit<L: PairLaw>(&mut self, law: &L);
+}
+
+/// Sweeps over pairs.
+struct Sweeping<'s, 'p> {
+    molecules: &'s Molecules,
+    stage: &'s mut Stage<'p>,
+}
+
+impl LawVisitor for Sweeping<'_, '_> {
+    fn visit<L: PairLaw>(&mut self, law: &L) {
+        self.molecules.sweep(law, self.stage);
     }
 }
 

@@ -44,12 +44,20 @@ pub fn next(
     if let Some(fixed) = plan.fixed {
         return (fixed, Limit::Setting);
     }
-    let mut least = local(plan, softening, particles);
-    comm.all_min(&mut least);
+    let mut criteria = local(plan, softening, particles);
+    comm.all_min(&mut criteria);
+    least(plan, criteria, last)
+}
+
+/// The least of what the criteria allow, in the order Courant, acceleration, expansion, energy, and of what the plan does.
+pub fn least(plan: &TimeStepPlan, criteria: [f64; 4], last: Option<f64>) -> (f64, Limit) {
+    if let Some(fixed) = plan.fixed {
+        return (fixed, Limit::Setting);
+    }
     let limits = [Limit::Courant, Limit::Acceleration, Limit::Expansion, Limit::Energy];
     let grown = last.map_or(plan.first.unwrap_or(f64::INFINITY), |last| last * plan.growth);
     let setting = (plan.largest.unwrap_or(f64::INFINITY).min(grown), Limit::Setting);
-    least.into_iter().zip(limits).fold(setting, |best, one| if one.0 < best.0 { one } else { best })
+    criteria.into_iter().zip(limits).fold(setting, |best, one| if one.0 < best.0 { one } else { best })
 }
 
 /// The criteria in the order Courant, acceleration, expansion, energy; infinite where none applies.

@@ -6,7 +6,7 @@
 
 use super::cluster::{Clusters, FAR, up};
 use super::{CLUSTER, ListRequest, SUPER_CLUSTER};
-use crate::space::{Boundary, Vec3d};
+use crate::space::Vec3d;
 use crate::{Error, Result};
 use fearless_simd::{Simd, f32x8, f32x16, prelude::*};
 
@@ -95,7 +95,7 @@ impl<'a> Near<'a> {
             });
         }
         let clusters = Clusters::new(request);
-        check_images(request, clusters.radius)?;
+        request.bx.check_reach(clusters.radius)?;
         let period = request.bx.periods();
         let finite_period = period.iter().filter(|p| p.is_finite()).fold(0.0, |a: f64, &b| a.max(b));
         let slack = 16.0 * f64::EPSILON * (clusters.magnitude() + finite_period);
@@ -273,25 +273,4 @@ impl Frame {
         member_radius: [0.0; MEMBERS],
         rows: [[RowPair { position: [[0.0; 16]; 3], reach: [0.0; 16] }; CLUSTER / 2]; MEMBERS],
     };
-}
-
-/// A pair must have one image in reach.
-fn check_images(request: &ListRequest, radius: f64) -> Result<()> {
-    let lengths = request.bx.lengths();
-    for (d, axis) in ["x", "y", "z"].into_iter().enumerate() {
-        if request.bx.boundary[d] == Boundary::Periodic && lengths[d] < 2.0 * radius {
-            return Err(Error::State {
-                step: 0,
-                what: format!(
-                    "the box is {} wide in {axis}, where it is periodic, but the largest interaction radius is {radius}",
-                    lengths[d]
-                ),
-                remedy:
-                    "a periodic edge must be at least twice the interaction radius: enlarge the box in that \
-                         dimension, use more particles, or less neighbors, cutoff or skin"
-                        .into(),
-            });
-        }
-    }
-    Ok(())
 }

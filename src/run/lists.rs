@@ -46,6 +46,10 @@ fn told(costs: &Costs, skins: Skins) -> String {
 
 /// The costs, where there is something to choose.
 fn measure(simulation: &mut Simulation) -> Result<Option<Costs>> {
+    // a device has one list, whose skin the plan gives
+    if simulation.is_resident() {
+        return Ok(None);
+    }
     let plan = &simulation.plan;
     let (Some(step), None) = (plan.time_step.fixed, plan.neighbors.skin) else { return Ok(None) };
     let (Reach::Cutoff(cutoff), true) = (simulation.neighborhood.reach(), simulation.molecules.is_some())

@@ -260,8 +260,9 @@ impl Outputs {
     /// After a failed step: keep the last good state. What cannot be written then is told, not raised.
     pub fn rescue(&mut self, simulation: &mut Simulation) {
         self.progress.finish();
+        let home = simulation.bring_home();
         simulation.shorten_step();
-        let whole = self.comm.agree(all_finite(&simulation.particles));
+        let whole = self.comm.agree(home.and_then(|()| all_finite(&simulation.particles)));
         match whole.and_then(|()| self.checkpoint(simulation)) {
             Ok(()) => report::error("the state before the failed step is kept as a checkpoint"),
             Err(error) => {
@@ -271,16 +272,18 @@ impl Outputs {
     }
 
     fn observe(&mut self, simulation: &mut Simulation, dt: f64) -> Result<Observables> {
+        simulation.bring_home()?;
         let observed = simulation.observe(dt);
         self.record.append(&self.comm, &observed)?;
         Ok(observed)
     }
 
     fn measure(&mut self, simulation: &mut Simulation) -> Result<()> {
-        let Simulation { domain, particles, step, time, clock, .. } = simulation;
-        if !self.measurements.due(*step, *time) {
+        if !self.measurements.due(simulation.step, simulation.time) {
             return Ok(());
         }
+        simulation.bring_home()?;
+        let Simulation { domain, particles, step, time, clock, .. } = simulation;
         clock.lap("output");
         self.measurements.measure(domain, particles, *step, *time)?;
         clock.lap("measurements");
@@ -297,6 +300,7 @@ impl Outputs {
     }
 
     fn snapshot(&mut self, simulation: &mut Simulation) -> Result<()> {
+        simulation.bring_home()?;
         simulation.evaluate_energies();
         let path = self.snapshot_path(self.carried.snapshots);
         let header = self.header(simulation);
@@ -324,8 +328,9 @@ impl Outputs {
     }
 
     /// Add a frame to the trajectory, if one is asked for.
-    fn frame(&mut self, simulation: &Simulation) -> Result<()> {
+    fn frame(&mut self, simulation: &mut Simulation) -> Result<()> {
         let Some(frames) = &mut self.trajectory else { return Ok(()) };
+        simulation.bring_home()?;
         let (comm, particles) = (&self.comm, &simulation.particles);
         let mut file = match frames.file.take() {
             Some(file) => file,
@@ -353,8 +358,9 @@ impl Outputs {
     }
 
     fn checkpoint(&mut self, simulation: &mut Simulation) -> Result<()> {
+        simulation.bring_home()?;
         // what follows must not depend on a list that a restart does not have
-        simulation.neighborhood.invalidate();
+        simulation.invalidate_lists();
         let skins = simulation.neighborhood.skins();
         let state = CheckpointState {
             step: simulation.step,

@@ -2,6 +2,7 @@
 
 pub mod hilbert;
 
+use crate::{Error, Result};
 use nalgebra::Vector3;
 
 /// A point or vector in double precision.
@@ -74,6 +75,29 @@ impl SimulationBox {
             }
             Boundary::Open => position[d],
         })
+    }
+
+    /// A pair within this reach must have one image alone.
+    ///
+    /// # Errors
+    /// [`crate::Error::State`] when a periodic edge is less than twice the reach.
+    pub fn check_reach(&self, reach: f64) -> Result<()> {
+        let lengths = self.lengths();
+        for (d, axis) in ["x", "y", "z"].into_iter().enumerate() {
+            if self.boundary[d] == Boundary::Periodic && lengths[d] < 2.0 * reach {
+                return Err(Error::State {
+                    step: 0,
+                    what: format!(
+                        "the box is {} wide in {axis}, where it is periodic, but the largest interaction radius is {reach}",
+                        lengths[d]
+                    ),
+                    remedy: "a periodic edge must be at least twice the interaction radius: enlarge the box in that \
+                             dimension, use more particles, or less neighbors, cutoff or skin"
+                        .into(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// The box that holds all of `extent` (lower and upper corner of the particles): periodic dimensions keep

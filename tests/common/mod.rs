@@ -23,7 +23,7 @@ pub fn started(plan: &Plan, comm: &Communicator) -> Simulation {
         start::particles(plan, comm, &Simulation::fields(plan)).expect("the start is laid out");
     let mut simulation = Simulation::new(plan.clone(), comm, space, particles);
     simulation.evaluate_forces(0.0).expect("first forces");
-    simulation.choose_step(None);
+    simulation.choose_step(None).unwrap();
     simulation
 }
 

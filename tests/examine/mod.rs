@@ -105,7 +105,7 @@ fn one_step(plan: &Plan) -> Result<()> {
     }
     let mut simulation = Simulation::new(plan.clone(), &comm, space, particles);
     simulation.evaluate_forces(0.0)?;
-    simulation.choose_step(None);
+    simulation.choose_step(None).unwrap();
     simulation.advance(simulation.next_step.min(1.0))?;
     simulation.evaluate_energies();
     Ok(())

@@ -21,7 +21,7 @@ pub(super) fn probe(options: &Options, comm: &Communicator) -> Result<Probe> {
     let plan = options.case.plan(options.particles.min(PROBE), &options.set)?;
     let mut simulation = simulation(plan, comm)?;
     simulation.evaluate_forces(0.0)?;
-    simulation.choose_step(None);
+    simulation.choose_step(None)?;
     simulation.clock = crate::clock::Clock::new();
     let refreshed = simulation.domain.refreshed();
     let built = simulation.neighborhood.builds();
@@ -59,7 +59,7 @@ fn collectives(options: &Options) -> Result<f64> {
     let count = |comm: &Communicator| -> Result<u64> {
         let mut simulation = simulation(plan.clone(), comm)?;
         simulation.evaluate_forces(0.0)?;
-        simulation.choose_step(None);
+        simulation.choose_step(None)?;
         let before = comm.received().collectives;
         for _ in 0..PROBE_STEPS {
             simulation.advance(simulation.next_step)?;

@@ -128,8 +128,13 @@ const RUN: &[Section] = &[
                 "Steps after which the run ends; 0 evaluates the forces once, writes and ends.",
             )
             .also(&["max_steps", "nsteps", "step"]),
-            key("device", Kind::Choice(Device::NAMES), Default::Value("\"auto\""), "Where the passes run.")
-                .also(&["gpu"]),
+            key(
+                "device",
+                Kind::Choice(Device::NAMES),
+                Default::Value("\"auto\""),
+                "Where the particles live and the passes run; `auto` takes a GPU where one rank finds one.",
+            )
+            .also(&["gpu"]),
             key(
                 "precision",
                 Kind::Choice(Precision::NAMES),

@@ -77,9 +77,9 @@ pub struct Plan {
 }
 
 choice! {
-    /// Where the passes run.
+    /// Where the particles live and the passes run.
     Device {
-        /// CUDA if the program and the machine have it, else CPU.
+        /// A GPU where there is one that the plan can run on, else the processor's cores.
         Auto = "auto",
         /// The processor's cores.
         Cpu = "cpu",

@@ -32,13 +32,20 @@ impl VelocityRescaling {
     /// particles. Particles at rest stay at rest.
     pub fn rescale(&self, particles: &mut Particles, comm: &Communicator, dt: f64, step: u64) -> f64 {
         let whole = Whole::of(particles, comm);
+        let Some((factor, heat)) = self.factor_and_heat(&whole, dt, step) else { return 0.0 };
+        whole::scale(particles, whole.drift(), factor);
+        heat
+    }
+
+    /// The factor of the velocities about that of the whole, and the heat that they gain by it; `None` for particles at
+    /// rest.
+    pub fn factor_and_heat(&self, whole: &Whole, dt: f64, step: u64) -> Option<(f64, f64)> {
         let (kinetic, freedom) = (whole.thermal(), whole.freedom());
         if freedom == 0.0 || kinetic <= 0.0 {
-            return 0.0;
+            return None;
         }
         let factor = self.factor(kinetic, freedom, dt, step);
-        whole::scale(particles, whole.drift(), factor);
-        (factor * factor - 1.0) * kinetic
+        Some((factor, (factor * factor - 1.0) * kinetic))
     }
 
     /// The factor of the velocities.

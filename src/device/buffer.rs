@@ -1,0 +1,139 @@
+//! Memory on a device.
+
+use super::Device;
+use crate::Result;
+use bytemuck::Pod;
+use std::marker::PhantomData;
+
+/// Numbers in a device's memory, given back when dropped.
+#[derive(Debug)]
+pub struct Buffer<T> {
+    device: Device,
+    address: u64,
+    length: usize,
+    capacity: usize,
+    kind: PhantomData<T>,
+}
+
+impl<T: Pod> Buffer<T> {
+    /// Room for so many numbers, whose values are not defined.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] when the device's memory is too small.
+    pub fn new(device: &Device, length: usize) -> Result<Self> {
+        let address = if length == 0 { 0 } else { device.driver().allocate(length * size_of::<T>())? };
+        Ok(Self { device: device.clone(), address, length, capacity: length, kind: PhantomData })
+    }
+
+    /// Numbers of the host.
+    pub fn from_host(device: &Device, values: &[T]) -> Result<Self> {
+        let mut buffer = Self::new(device, values.len())?;
+        buffer.upload(values)?;
+        Ok(buffer)
+    }
+
+    /// So many numbers of zero bits.
+    pub fn zeros(device: &Device, length: usize) -> Result<Self> {
+        let mut buffer = Self::new(device, length)?;
+        buffer.fill_bytes(0)?;
+        Ok(buffer)
+    }
+
+    /// How many numbers it holds.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// The device it is on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Makes it hold so many numbers. Values are lost when it must grow beyond what it ever held.
+    pub fn resize(&mut self, length: usize) -> Result<()> {
+        if length > self.capacity {
+            self.release();
+            *self = Self::new(&self.device.clone(), length)?;
+        }
+        self.length = length;
+        Ok(())
+    }
+
+    /// Where the number of that place is, to be given to a kernel.
+    pub fn at(&self, place: usize) -> u64 {
+        assert!(place <= self.length, "a place within the buffer");
+        self.address + (place * size_of::<T>()) as u64
+    }
+
+    /// Overwrites the first numbers.
+    pub fn upload(&mut self, values: &[T]) -> Result<()> {
+        assert!(values.len() <= self.length, "room for what is uploaded");
+        match values {
+            [] => Ok(()),
+            _ => self.device.driver().upload(self.address, bytemuck::cast_slice(values)),
+        }
+    }
+
+    /// All numbers.
+    pub fn download(&self) -> Result<Vec<T>> {
+        let mut values = vec![T::zeroed(); self.length];
+        self.download_to(0, &mut values)?;
+        Ok(values)
+    }
+
+    /// The numbers from a place on.
+    pub fn download_to(&self, from: usize, values: &mut [T]) -> Result<()> {
+        assert!(from + values.len() <= self.length, "no more than the buffer holds");
+        match values {
+            [] => Ok(()),
+            _ => self.device.driver().download(self.at(from), bytemuck::cast_slice_mut(values)),
+        }
+    }
+
+    /// Copies another buffer's numbers to a place on.
+    pub fn copy_from(&mut self, to: usize, from: &Buffer<T>) -> Result<()> {
+        assert!(to + from.length <= self.length, "room for what is copied");
+        match from.length {
+            0 => Ok(()),
+            _ => self.device.driver().copy(self.at(to), from.address, from.length * size_of::<T>()),
+        }
+    }
+
+    /// Sets every byte.
+    pub fn fill_bytes(&mut self, byte: u8) -> Result<()> {
+        match self.length {
+            0 => Ok(()),
+            _ => self.device.driver().fill(self.address, byte, self.length * size_of::<T>()),
+        }
+    }
+
+    /// The memory it takes, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.capacity * size_of::<T>()
+    }
+}
+
+impl<T> Buffer<T> {
+    fn release(&mut self) {
+        if self.address != 0 {
+            self.device.driver().free(self.address, self.capacity * size_of::<T>());
+        }
+        (self.address, self.capacity, self.length) = (0, 0, 0);
+    }
+
+    /// The buffer as a kernel's argument.
+    pub(super) fn address(&self) -> &u64 {
+        &self.address
+    }
+}
+
+impl<T> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        self.release();
+    }
+}

@@ -1,0 +1,162 @@
+//! The particles on a device: named columns of doubles beside identities and keys, as in [`crate::particles`].
+
+use super::reduction::Vector;
+use super::{Buffer, Device};
+use crate::Result;
+use crate::particles::{Field, Particles};
+use std::collections::BTreeMap;
+
+/// Rows of particles in a device's memory.
+#[derive(Debug)]
+pub struct Columns {
+    device: Device,
+    rows: usize,
+    /// Identities.
+    pub id: Buffer<u64>,
+    /// Hilbert keys.
+    pub key: Buffer<u64>,
+    fields: BTreeMap<Field, Vec<Buffer<f64>>>,
+}
+
+impl Columns {
+    /// These fields of the owned particles.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] when the device's memory is too small.
+    pub fn upload(device: &Device, particles: &Particles, fields: &[Field]) -> Result<Self> {
+        let owned = particles.owned();
+        let mut columns = Self {
+            device: device.clone(),
+            rows: owned.len(),
+            id: Buffer::from_host(device, &particles.id[owned.clone()])?,
+            key: Buffer::from_host(device, &particles.key[owned.clone()])?,
+            fields: BTreeMap::new(),
+        };
+        for &field in fields {
+            let column = |c| match particles.has(field) {
+                true => Buffer::from_host(device, &particles.component(field, c)[owned.clone()]),
+                false => Buffer::zeros(device, owned.len()),
+            };
+            let buffers = (0..field.components()).map(column).collect::<Result<_>>()?;
+            columns.fields.insert(field, buffers);
+        }
+        Ok(columns)
+    }
+
+    /// Overwrites the host's particles with those of the device, in its order: identities, keys and these fields. Rows of
+    /// others, halos and padding, are gone.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] when the device has failed.
+    pub fn download(&self, particles: &mut Particles, fields: &[Field]) -> Result<()> {
+        if particles.len() != self.rows {
+            let own = particles.fields().to_vec();
+            *particles = Particles::new(&own, self.rows);
+        }
+        particles.set_owned(0..self.rows);
+        self.id.download_to(0, &mut particles.id)?;
+        self.key.download_to(0, &mut particles.key)?;
+        for field in fields.iter().filter(|field| self.has(**field)) {
+            particles.add(&[*field]);
+            for (c, column) in self.fields[field].iter().enumerate() {
+                column.download_to(0, particles.component_mut(*field, c))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The device they are on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The fields that are there.
+    pub fn fields(&self) -> impl Iterator<Item = Field> {
+        self.fields.keys().copied()
+    }
+
+    /// Whether the field is there.
+    pub fn has(&self, field: Field) -> bool {
+        self.fields.contains_key(&field)
+    }
+
+    /// One component of a field.
+    pub fn component(&self, field: Field, component: usize) -> &Buffer<f64> {
+        match self.fields.get(&field) {
+            Some(columns) => &columns[component],
+            None => unreachable!("no column {} on the device", field.name()),
+        }
+    }
+
+    /// A scalar field.
+    pub fn scalar(&self, field: Field) -> &Buffer<f64> {
+        self.component(field, 0)
+    }
+
+    /// The columns of a vector field.
+    pub fn vector(&self, field: Field) -> Vector<'_> {
+        [0, 1, 2].map(|c| self.component(field, c))
+    }
+
+    /// All columns of some fields, one after another.
+    pub fn all(&self, fields: &[Field]) -> Vec<&Buffer<f64>> {
+        let components = |&field: &Field| (0..field.components()).map(move |c| (field, c));
+        fields.iter().flat_map(components).map(|(field, c)| self.component(field, c)).collect()
+    }
+
+    /// Every column, to change.
+    pub fn all_mut(&mut self) -> impl Iterator<Item = &mut Buffer<f64>> {
+        self.fields.values_mut().flatten()
+    }
+
+    /// Give the particles these fields too, zeroed where they are new.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] when the device's memory is too small.
+    pub fn add(&mut self, fields: &[Field]) -> Result<()> {
+        for &field in fields.iter().filter(|&&field| !self.fields.contains_key(&field)).collect::<Vec<_>>() {
+            let columns = (0..field.components()).map(|_| Buffer::zeros(&self.device, self.rows));
+            let columns = columns.collect::<Result<_>>()?;
+            self.fields.insert(field, columns);
+        }
+        Ok(())
+    }
+
+    /// Take fields from the particles, and their memory with them.
+    pub fn remove(&mut self, fields: &[Field]) {
+        fields.iter().for_each(|field| drop(self.fields.remove(field)));
+    }
+
+    /// Takes the keys, which are to be put back, with a row for each particle.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] when the device's memory is too small.
+    pub fn take_keys(&mut self) -> Result<Buffer<u64>> {
+        let mut key = std::mem::replace(&mut self.key, Buffer::new(&self.device, 0)?);
+        key.resize(self.rows)?;
+        Ok(key)
+    }
+
+    /// Take a field's columns, one a component.
+    pub fn take(&mut self, field: Field) -> Option<Vec<Buffer<f64>>> {
+        self.fields.remove(&field)
+    }
+
+    /// Give the particles a field with these columns, one a component.
+    pub fn put(&mut self, field: Field, columns: Vec<Buffer<f64>>) {
+        let whole = columns.iter().all(|column| column.len() == self.rows);
+        assert!(whole && columns.len() == field.components(), "no columns of {}", field.name());
+        self.fields.insert(field, columns);
+    }
+
+    /// The memory that the particles take, in bytes.
+    pub fn bytes(&self) -> usize {
+        let columns: usize = self.fields.values().flatten().map(Buffer::bytes).sum();
+        columns + self.id.bytes() + self.key.bytes()
+    }
+}

@@ -1,0 +1,257 @@
+//! A GPU, through CUDA's driver and run-time compiler, which are looked for when the program starts, not when it is built.
+
+use super::driver::{Driver, SourceUnit, Target};
+use super::nvrtc;
+use crate::{Error, Result};
+use cudarc::driver::{DriverError, result, sys};
+use std::ffi::{CString, c_void};
+use std::path::Path;
+
+/// One GPU with a stream of its own.
+pub struct Gpu {
+    device: sys::CUdevice,
+    context: sys::CUcontext,
+    stream: sys::CUstream,
+    name: String,
+    architecture: String,
+    toolchain: String,
+    multiprocessors: u32,
+}
+
+// Handles of the driver may be used by any thread that has made the context current, which every call does.
+unsafe impl Send for Gpu {}
+unsafe impl Sync for Gpu {}
+
+/// What to do without a driver, a GPU, or the compiler.
+const REMEDY: &str = "add --set run.device=cpu, or set run.device = \"auto\" in the deck, or run where a GPU and its driver are";
+
+/// The driver's words.
+fn failed(doing: &str, cause: DriverError) -> Error {
+    let name =
+        cause.error_name().map_or_else(|_| format!("{:?}", cause.0), |name| name.to_string_lossy().into());
+    let words = cause.error_string().map_or_else(|_| String::new(), |words| words.to_string_lossy().into());
+    let remedy = match cause.0 {
+        sys::CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU
+        | sys::CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION
+        | sys::CUresult::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH => {
+            "install the driver that belongs to the CUDA compiler, or an older compiler (NVRTC); or run with device \"cpu\""
+        }
+        sys::CUresult::CUDA_ERROR_ECC_UNCORRECTABLE | sys::CUresult::CUDA_ERROR_DEVICE_UNAVAILABLE => {
+            "look into the system's log: the GPU itself has failed or is taken; restart from the last checkpoint"
+        }
+        _ => {
+            "restart from the last checkpoint; with HILBRIUM_CUDA_WAIT=1 every kernel is waited for and the one that fails is named"
+        }
+    };
+    Error::device(format!("{doing} failed: {name} ({words})"), remedy)
+}
+
+/// How many GPUs there are; 0 where CUDA's driver is not installed or finds none.
+pub fn count() -> u32 {
+    // SAFETY: only looks whether the library can be loaded
+    if !unsafe { sys::is_culib_present() } || result::init().is_err() {
+        return 0;
+    }
+    result::device::get_count().map_or(0, |count| count.max(0) as u32)
+}
+
+impl Gpu {
+    /// The GPU of that number.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] without driver, compiler or such a GPU; says which.
+    pub fn open(number: u32) -> Result<Self> {
+        // SAFETY: only looks whether the library can be loaded
+        if !unsafe { sys::is_culib_present() } {
+            return Err(Error::usage("CUDA's driver (libcuda.so.1) is not installed here", REMEDY));
+        }
+        result::init()
+            .map_err(|cause| Error::usage(format!("CUDA's driver does not start: {cause:?}"), REMEDY))?;
+        let found = count();
+        if number >= found {
+            return Err(Error::usage(format!("there is no GPU number {number}: CUDA finds {found}"), REMEDY));
+        }
+        let compiler = nvrtc::version()?;
+        Self::with_context(number, compiler).map_err(|cause| failed("opening the GPU", cause))
+    }
+
+    fn with_context(number: u32, compiler: (i32, i32)) -> Result<Self, DriverError> {
+        use sys::CUdevice_attribute as Attribute;
+        let device = result::device::get(number as i32)?;
+        // SAFETY: the device is one that the driver gave; the context is kept until the end of the program
+        let context = unsafe { result::primary_ctx::retain(device)? };
+        unsafe { result::ctx::set_current(context)? };
+        let stream = result::stream::create(result::stream::StreamKind::NonBlocking)?;
+        let of = |attribute| unsafe { result::device::get_attribute(device, attribute) };
+        let major = of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+        let minor = of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+        let mut version = 0;
+        unsafe { sys::cuDriverGetVersion(&mut version) }.result()?;
+        // memory that was given back is kept for the next buffer
+        let pool = unsafe { result::device::get_default_mem_pool(device)? };
+        let mut keep = u64::MAX;
+        let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+        unsafe { sys::cuMemPoolSetAttribute(pool, threshold, (&raw mut keep).cast()) }.result()?;
+        Ok(Self {
+            device,
+            context,
+            stream,
+            name: result::device::get_name(device)?,
+            architecture: format!("sm_{major}{minor}"),
+            toolchain: format!("nvrtc {}.{}, driver {version}", compiler.0, compiler.1),
+            multiprocessors: of(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32,
+        })
+    }
+
+    /// Does something with the context current on this thread.
+    fn with<T>(&self, doing: &str, act: impl FnOnce() -> Result<T, DriverError>) -> Result<T> {
+        // SAFETY: the context lives as long as the program
+        unsafe { result::ctx::set_current(self.context) }
+            .and_then(|()| act())
+            .map_err(|cause| failed(doing, cause))
+    }
+
+    fn wait(&self) -> Result<(), DriverError> {
+        // SAFETY: the stream lives as long as self
+        unsafe { result::stream::synchronize(self.stream) }
+    }
+}
+
+impl Driver for Gpu {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn target(&self) -> Target {
+        Target {
+            architecture: self.architecture.clone(),
+            toolchain: self.toolchain.clone(),
+            extension: "cubin",
+        }
+    }
+
+    fn multiprocessors(&self) -> u32 {
+        self.multiprocessors
+    }
+
+    fn memory(&self) -> Result<(u64, u64)> {
+        let (free, total) = self.with("asking for the memory", result::mem_get_info)?;
+        Ok((free as u64, total as u64))
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<u64> {
+        // SAFETY: the stream lives as long as self
+        match self.with("allocating", || Ok(unsafe { result::malloc_async(self.stream, bytes) }))? {
+            Ok(address) => Ok(address),
+            Err(DriverError(sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY)) => {
+                let (free, total) = self.memory()?;
+                Err(Error::device(
+                    format!(
+                        "the GPU's memory is full: {bytes} bytes more are needed where {free} of {total} are free"
+                    ),
+                    "use fewer particles, or more ranks with a GPU each; what was written so far is whole",
+                ))
+            }
+            Err(cause) => Err(failed("allocating on the GPU", cause)),
+        }
+    }
+
+    fn free(&self, address: u64, _bytes: usize) {
+        // SAFETY: the address is one of allocate's; an error here was one before
+        let _ = self.with("giving memory back", || unsafe { result::free_async(address, self.stream) });
+    }
+
+    fn upload(&self, to: u64, bytes: &[u8]) -> Result<()> {
+        // SAFETY: the range is the caller's buffer; what is not pinned has been taken when the call returns
+        self.with("copying to the GPU", || unsafe { result::memcpy_htod_async(to, bytes, self.stream) })
+    }
+
+    fn download(&self, from: u64, bytes: &mut [u8]) -> Result<()> {
+        // SAFETY: as for upload
+        self.with("copying from the GPU", || {
+            unsafe { result::memcpy_dtoh_async(bytes, from, self.stream)? };
+            self.wait()
+        })
+    }
+
+    fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<()> {
+        // SAFETY: both ranges are the caller's buffers
+        self.with("copying on the GPU", || unsafe { result::memcpy_dtod_async(to, from, bytes, self.stream) })
+    }
+
+    fn fill(&self, to: u64, byte: u8, bytes: usize) -> Result<()> {
+        // SAFETY: the range is the caller's buffer
+        self.with("filling memory of the GPU", || unsafe {
+            result::memset_d8_async(to, byte, bytes, self.stream)
+        })
+    }
+
+    fn compile(&self, unit: &SourceUnit, into: &Path) -> Result<()> {
+        let code = nvrtc::compile(unit, &self.architecture)?;
+        std::fs::write(into, code).map_err(|cause| Error::file("write", into, &cause))
+    }
+
+    fn load(&self, file: &Path) -> Result<u64> {
+        let code = std::fs::read(file).map_err(|cause| Error::file("read", file, &cause))?;
+        // SAFETY: the driver checks what it is given, and copies it
+        let module = self.with(&format!("loading {}", file.display()), || unsafe {
+            result::module::load_data(code.as_ptr().cast())
+        })?;
+        Ok(module as u64)
+    }
+
+    fn function(&self, module: u64, name: &str) -> Result<u64> {
+        let named = CString::new(name).unwrap_or_else(|_| unreachable!("names of kernels are words"));
+        // SAFETY: the module is one of load's
+        let function = self.with(&format!("finding kernel {name}"), || unsafe {
+            result::module::get_function(module as sys::CUmodule, named)
+        })?;
+        Ok(function as u64)
+    }
+
+    fn launch(&self, function: u64, blocks: u32, threads: u32, arguments: &mut [*mut c_void]) -> Result<()> {
+        // SAFETY: the function is one of function's, the arguments are what the caller vouches for
+        self.with("starting a kernel", || unsafe {
+            let (grid, block) = ((blocks, 1, 1), (threads, 1, 1));
+            result::launch_kernel(function as sys::CUfunction, grid, block, 0, self.stream, arguments)
+        })
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        self.with("running kernels", || self.wait())
+    }
+
+    fn mark(&self) -> Result<u64> {
+        let flags = sys::CUevent_flags::CU_EVENT_DEFAULT;
+        // SAFETY: the event is new and the stream lives as long as self
+        let event = self.with("marking time", || {
+            let event = result::event::create(flags)?;
+            unsafe { result::event::record(event, self.stream)? };
+            Ok(event)
+        })?;
+        Ok(event as u64)
+    }
+
+    fn seconds_between(&self, from: u64, to: u64) -> Result<f64> {
+        let (from, to) = (from as sys::CUevent, to as sys::CUevent);
+        // SAFETY: both are of mark's and used for the last time
+        self.with("measuring time", || unsafe {
+            result::event::synchronize(to)?;
+            let milliseconds = result::event::elapsed(from, to)?;
+            result::event::destroy(from)?;
+            result::event::destroy(to)?;
+            Ok(1e-3 * f64::from(milliseconds))
+        })
+    }
+}
+
+impl Drop for Gpu {
+    fn drop(&mut self) {
+        // SAFETY: nothing uses stream and context any more
+        let _ = self.with("closing the GPU", || unsafe {
+            let _ = result::stream::synchronize(self.stream);
+            result::stream::destroy(self.stream)?;
+            result::primary_ctx::release(self.device)
+        });
+    }
+}

@@ -1,0 +1,380 @@
+//! A gas whose particles live on a device: lists, smoothing lengths, passes, gravity and the leapfrog, as
+//! [`crate::step`] has them on processors.
+
+use super::Device;
+use super::columns::Columns;
+use super::gravity::{Extent, Gravity, Massive};
+use super::hydrodynamics::{Hydrodynamics, Stage};
+use super::leapfrog::{self, Heated, Predicted};
+use super::motion::{self, GasRates, Moving};
+use super::smoothing::Searches;
+use super::supports::Supports;
+use crate::clock::Clock;
+use crate::deck::plan::{SphPlan, TimeStepPlan};
+use crate::far::GravityPlan;
+use crate::pair::Precision;
+use crate::particles::{Field, Particles, Role};
+use crate::space::SimulationBox;
+use crate::sph::Smoothing;
+use crate::{Error, Result};
+
+/// Smoothing lengths that outgrew so many lists of one step, each larger than the one before, are lost.
+const MOST_ROUNDS: u32 = 100;
+
+/// Bytes a row that a run takes which keeps all its memory between passes, in mixed and in double precision.
+const GENEROUS: [u64; 2] = [520, 700];
+
+/// Neighbors that an error names.
+const NAMED: usize = 4;
+
+/// What is wanted of a run of a gas.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The gas.
+    pub sph: SphPlan,
+    /// Gravity, if there is any.
+    pub gravity: Option<GravityPlan>,
+    /// Arithmetic of the passes and of gravity.
+    pub precision: Precision,
+    /// By what fraction of the supports lists are wider; 0 builds one in every step.
+    pub skin: f64,
+}
+
+/// A gas on a device.
+#[derive(Debug)]
+pub struct Gas {
+    device: Device,
+    /// The particles.
+    pub columns: Columns,
+    /// The box; its open faces follow the particles.
+    pub bx: SimulationBox,
+    /// The passes.
+    pub hydrodynamics: Hydrodynamics,
+    supports: Supports,
+    gravity: Option<Gravity>,
+    /// The mass of all particles.
+    mass: f64,
+    alpha_max: f64,
+}
+
+impl Gas {
+    /// The owned particles brought to the device. Forces are not evaluated yet.
+    ///
+    /// # Errors
+    /// Those of the device; kernels that do not compile; [`Error::Usage`] for gravity in a periodic box.
+    pub fn new(
+        device: &Device,
+        settings: &Settings,
+        bx: &SimulationBox,
+        particles: &Particles,
+    ) -> Result<Self> {
+        if settings.gravity.is_some() && bx.any_periodic() {
+            return Err(Error::usage(
+                "gravity in a periodic box is not supported: it sums over the particles, not over their images",
+                "make every boundary open, or remove [gravity] from the deck",
+            ));
+        }
+        // what a step makes anew is not brought; nor is the work, which balances ranks
+        let mut fields = particles.fields_of(Role::State);
+        fields.retain(|&field| field != Field::Work);
+        let columns = Columns::upload(device, particles, &fields)?;
+        let gravity = settings.gravity.as_ref().map(|plan| Gravity::new(device, plan, settings.precision));
+        let masses = particles.scalar(Field::Mass);
+        let mut hydrodynamics = Hydrodynamics::new(device, &settings.sph, settings.precision)?;
+        let (free, _) = device.memory()?;
+        let wanted = GENEROUS[usize::from(settings.precision == Precision::Double)] * columns.rows() as u64;
+        hydrodynamics.frugal = free.saturating_add(columns.bytes() as u64) < wanted;
+        Ok(Self {
+            device: device.clone(),
+            columns,
+            bx: *bx,
+            hydrodynamics,
+            supports: Supports::new(device, settings.skin)?,
+            gravity: gravity.transpose()?,
+            mass: particles.owned().map(|row| masses[row]).sum(),
+            alpha_max: settings.sph.viscosity.alpha_max,
+        })
+    }
+
+    /// Lists built so far.
+    pub fn builds(&self) -> u64 {
+        self.supports.builds()
+    }
+
+    /// The length of the present list's records, in bytes.
+    pub fn list_bytes(&self) -> u64 {
+        self.supports.records.length
+    }
+
+    /// How the smoothing lengths were found so far.
+    pub fn smoothing(&self) -> Smoothing {
+        self.hydrodynamics.smoothing
+    }
+
+    /// The next forces build a list.
+    pub fn invalidate(&mut self) {
+        self.supports.invalidate();
+    }
+
+    /// The forces at the present positions and (predicted) velocities; `dt` is the time since the last ones.
+    ///
+    /// # Errors
+    /// [`Error::State`] with step 0: positions or rates that are not finite, a periodic box too small for the supports;
+    /// those of the device.
+    pub fn evaluate(&mut self, dt: f64, clock: &mut Clock) -> Result<()> {
+        self.sync(clock)?;
+        self.smooth(clock)?;
+        let mut stage = Stage {
+            bx: &self.bx,
+            records: &self.supports.records,
+            radius: self.supports.radius(),
+            support: self.supports.largest(),
+            spend_radius: self.supports.serves_once(),
+            columns: &mut self.columns,
+            clock,
+        };
+        self.hydrodynamics.passes(&mut stage, dt)?;
+        self.attract(clock)?;
+        self.check_rates()
+    }
+
+    /// Order and list up to date.
+    fn sync(&mut self, clock: &mut Clock) -> Result<()> {
+        if self.supports.serve(&self.bx, &self.columns)? {
+            clock.lap("neighbors");
+            return Ok(());
+        }
+        // made anew by the passes: until then others can have the memory
+        let derived: Vec<Field> =
+            self.columns.fields().filter(|field| field.role() == Role::Derived).collect();
+        self.columns.remove(&derived);
+        self.bx = self.supports.order(&self.bx, &mut self.columns)?;
+        if self.hydrodynamics.frugal {
+            self.supports.release()?;
+        }
+        clock.lap("domain");
+        self.supports.build(&self.bx, &self.columns)?;
+        clock.lap("neighbors");
+        Ok(())
+    }
+
+    /// Find the smoothing lengths, in new lists for as long as one outgrows the present one.
+    fn smooth(&mut self, clock: &mut Clock) -> Result<()> {
+        let largest = self.supports.largest_smoothing_length(&self.bx);
+        let rows = self.columns.rows();
+        let mut searches = Searches::new(&self.device, rows, largest)?;
+        let mut searching = rows as u64;
+        for _ in 0..MOST_ROUNDS {
+            let outgrown = self.hydrodynamics.smoothing.outgrown;
+            let mut stage = Stage {
+                bx: &self.bx,
+                records: &self.supports.records,
+                radius: self.supports.radius(),
+                support: self.supports.largest(),
+                spend_radius: false,
+                columns: &mut self.columns,
+                clock,
+            };
+            let found = self.hydrodynamics.smooth(&mut stage, &mut searches, searching)?;
+            clock.lap("smoothing lengths");
+            if found {
+                return Ok(());
+            }
+            searching = self.hydrodynamics.smoothing.outgrown - outgrown;
+            searches.restart()?;
+            self.supports.build(&self.bx, &self.columns)?;
+            clock.lap("neighbors");
+        }
+        Err(Error::State {
+            step: 0,
+            what: format!("some smoothing lengths outgrew {MOST_ROUNDS} neighbor lists in a row"),
+            remedy: "look for particles far from all others; fewer sph.neighbors or a smaller step may help"
+                .into(),
+        })
+    }
+
+    /// Gravity, added to the accelerations.
+    fn attract(&mut self, clock: &mut Clock) -> Result<()> {
+        let Some(gravity) = &mut self.gravity else { return Ok(()) };
+        self.columns.add(&[Field::Potential])?;
+        let columns = &self.columns;
+        let massive = Massive {
+            position: columns.vector(Field::Position),
+            mass: columns.scalar(Field::Mass),
+            id: &columns.id,
+        };
+        let extent = Extent { length: self.bx.lengths().max(), mass: self.mass };
+        let (acceleration, potential) =
+            (columns.vector(Field::Acceleration), columns.scalar(Field::Potential));
+        gravity.run(&massive, 0..columns.rows(), extent, acceleration, potential)?;
+        clock.lap("gravity");
+        Ok(())
+    }
+
+    /// One step of length `dt`, or none: on an error of the particles these are back at the start of the step.
+    ///
+    /// # Errors
+    /// Those of [`Self::evaluate`].
+    pub fn advance(&mut self, dt: f64, clock: &mut Clock) -> Result<()> {
+        let rows = 0..self.columns.rows();
+        let reach = self.bx.lengths().max();
+        let (all, gas) = (moving(&self.columns), heated(&self.columns));
+        let lost = leapfrog::lost(&self.device, &all, Some(&gas), rows.clone(), dt, reach)?;
+        let before = if lost > 0 { Some(self.copy()?) } else { None };
+        leapfrog::kick_and_drift(&self.device, &all, Some(&gas), rows.clone(), dt)?;
+        for [from, to] in PREDICTED {
+            self.rename(from, to);
+        }
+        clock.lap("drift");
+        if let Err(error) = self.evaluate(dt, clock) {
+            if matches!(error, Error::State { .. }) {
+                self.take_back(dt, before)?;
+            }
+            return Err(error);
+        }
+        let old = Predicted {
+            acceleration: self.columns.vector(Field::KickAcceleration),
+            rate: Some(self.columns.scalar(Field::KickEnergyRate)),
+        };
+        let (all, gas) = (moving(&self.columns), heated(&self.columns));
+        leapfrog::kick(&self.device, &all, Some(&gas), &old, rows, dt)?;
+        self.columns.remove(&PREDICTED.map(|[_, old]| old));
+        clock.lap("kick");
+        Ok(())
+    }
+
+    /// A step of length `dt` whose forces have failed.
+    fn take_back(&mut self, dt: f64, before: Option<Columns>) -> Result<()> {
+        self.invalidate();
+        if let Some(before) = before {
+            self.columns = before;
+            return Ok(());
+        }
+        self.columns.remove(&PREDICTED.map(|[new, _]| new));
+        let rows = 0..self.columns.rows();
+        let old = Predicted {
+            acceleration: self.columns.vector(Field::KickAcceleration),
+            rate: Some(self.columns.scalar(Field::KickEnergyRate)),
+        };
+        let (position, velocity) =
+            (self.columns.vector(Field::Position), self.columns.vector(Field::Velocity));
+        let energy = Some(self.columns.scalar(Field::InternalEnergy));
+        leapfrog::undo(&self.device, position, velocity, energy, &old, rows.clone(), dt)?;
+        for [from, to] in PREDICTED {
+            self.rename(to, from);
+        }
+        // what failed forces have spoiled of the state that a next step finds anew from a first guess
+        let guesses =
+            [(Field::Density, 0.0), (Field::VelocityDivergence, 0.0), (Field::Viscosity, self.alpha_max)];
+        for (field, guess) in guesses.into_iter().filter(|(field, _)| self.columns.has(*field)) {
+            motion::mend(&self.device, self.columns.scalar(field), guess, rows.clone())?;
+        }
+        Ok(())
+    }
+
+    fn rename(&mut self, from: Field, to: Field) {
+        if let Some(columns) = self.columns.take(from) {
+            self.columns.put(to, columns);
+        }
+    }
+
+    /// The state as it is, in other memory.
+    fn copy(&self) -> Result<Columns> {
+        let state: Vec<Field> = self.columns.fields().filter(|field| field.role() == Role::State).collect();
+        let mut host = Particles::new(&[], 0);
+        self.columns.download(&mut host, &state)?;
+        Columns::upload(&self.device, &host, &state)
+    }
+
+    /// The criteria of the time step at the present state, in the order Courant, acceleration, expansion, energy.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn time_step_criteria(&self, plan: &TimeStepPlan, softening: f64) -> Result<[f64; 4]> {
+        let column = |field| self.columns.has(field).then(|| self.columns.scalar(field));
+        let gas = GasRates {
+            length: self.columns.scalar(Field::SmoothingLength),
+            signal: column(Field::SignalSpeed),
+            sound: column(Field::SoundSpeed),
+            divergence: self.columns.scalar(Field::VelocityDivergence),
+            energy: self.columns.scalar(Field::InternalEnergy),
+            rate: self.columns.scalar(Field::InternalEnergyRate),
+        };
+        let rows = 0..self.columns.rows();
+        let acceleration = self.columns.vector(Field::Acceleration);
+        motion::time_step_criteria(&self.device, plan, softening, acceleration, Some(&gas), rows)
+    }
+
+    /// An error that names the first particle with a rate that is not a number.
+    fn check_rates(&self) -> Result<()> {
+        let fields = [Field::Acceleration, Field::InternalEnergyRate, Field::Density, Field::SmoothingLength];
+        let columns = self.columns.all(&fields);
+        let found = motion::first_not_finite(&self.device, &columns, 0..self.columns.rows())?;
+        let names = fields.iter().flat_map(|&field| (0..field.components()).map(move |_| field));
+        match found
+            .into_iter()
+            .zip(names)
+            .zip(columns)
+            .find_map(|((row, field), column)| Some((row?, field, column)))
+        {
+            Some((row, field, column)) => {
+                let mut value = [0.0];
+                column.download_to(row, &mut value)?;
+                Err(self.not_finite(field, value[0], row)?)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn not_finite(&self, field: Field, value: f64, row: usize) -> Result<Error> {
+        let mut host = Particles::new(&[Field::Position], 0);
+        self.columns.download(&mut host, &[Field::Position])?;
+        let here = host.vector_at(Field::Position, row);
+        let mut near: Vec<(f64, u64)> = (0..host.len())
+            .filter(|&other| other != row)
+            .map(|other| {
+                (
+                    self.bx.shortest(host.vector_at(Field::Position, other) - here).norm_squared(),
+                    host.id[other],
+                )
+            })
+            .collect();
+        near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let near: Vec<u64> = near.into_iter().take(NAMED).map(|(_, id)| id).collect();
+        Ok(Error::State {
+            step: 0,
+            what: format!(
+                "{} of particle {} is {value}; it is at ({:e}, {:e}, {:e}), its nearest neighbors are {near:?}",
+                field.name(),
+                host.id[row],
+                here[0],
+                here[1],
+                here[2],
+            ),
+            remedy: "look at those particles in the checkpoint of the last good step; a shorter step (time_step.courant) \
+                     or more softening often helps"
+                .into(),
+        })
+    }
+}
+
+/// The rates of a step's start, and what they are while it runs.
+const PREDICTED: [[Field; 2]; 2] =
+    [[Field::Acceleration, Field::KickAcceleration], [Field::InternalEnergyRate, Field::KickEnergyRate]];
+
+fn moving(columns: &Columns) -> Moving<'_> {
+    Moving {
+        position: columns.vector(Field::Position),
+        velocity: columns.vector(Field::Velocity),
+        acceleration: columns.vector(Field::Acceleration),
+    }
+}
+
+fn heated(columns: &Columns) -> Heated<'_> {
+    Heated {
+        energy: columns.scalar(Field::InternalEnergy),
+        rate: columns.scalar(Field::InternalEnergyRate),
+        length: columns.scalar(Field::SmoothingLength),
+        divergence: columns.scalar(Field::VelocityDivergence),
+    }
+}

@@ -1,0 +1,215 @@
+//! The hierarchy over rows on a device: boxes and largest radii of 8, 64, 512, ... rows (kernels/tree/hierarchy.cuh).
+
+use super::sort::rows_of_32_bits;
+use super::{Buffer, Device, Unit};
+use crate::Result;
+use crate::neighbors::CLUSTER;
+use crate::neighbors::cluster::power_of_two_below;
+
+/// Threads of a block, and children of a node.
+const THREADS: u32 = 256;
+const CHILDREN: usize = 8;
+
+/// Levels that a launch makes, and numbers of the bounds that it hands to the next.
+const LEVELS_OF_LAUNCH: usize = 3;
+const BOUNDS: usize = 8;
+
+/// Blocks on a multiprocessor where a thread takes many rows.
+const BLOCKS: usize = 8;
+
+/// Interaction radii of rows on a device.
+#[derive(Clone, Copy, Debug)]
+pub enum Radii<'a> {
+    /// One for all.
+    All(f64),
+    /// One each.
+    Each(&'a Buffer<f64>),
+}
+
+/// The nodes of one level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HierarchyLevel {
+    /// The first one among all nodes.
+    pub offset: usize,
+    /// Those that have rows.
+    pub count: usize,
+    /// All of them: a multiple of 8, the last ones empty.
+    pub padded: usize,
+}
+
+/// The levels over so many rows, the clusters first. The last one has at most 8 nodes, and there are at least two.
+pub fn levels_of(rows: usize) -> Vec<HierarchyLevel> {
+    let mut levels: Vec<HierarchyLevel> = Vec::new();
+    let (mut offset, mut below) = (0, rows);
+    while levels.len() < 2 || levels[levels.len() - 1].count > CHILDREN {
+        let count = below.div_ceil(CLUSTER);
+        let padded = count.next_multiple_of(CHILDREN).max(CHILDREN);
+        levels.push(HierarchyLevel { offset, count, padded });
+        (offset, below) = (offset + padded, count);
+    }
+    levels
+}
+
+/// Boxes and largest radii of all nodes.
+#[derive(Debug)]
+pub struct Hierarchy {
+    device: Device,
+    rows: usize,
+    levels: Vec<HierarchyLevel>,
+    center: Buffer<f64>,
+    extent: Buffer<[f32; 4]>,
+    unit: f64,
+    /// Exact bounds of every third level, for the ones above.
+    bounds: [Buffer<f64>; 2],
+    largest: Buffer<u64>,
+}
+
+impl Hierarchy {
+    /// Over no rows.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn new(device: &Device) -> Result<Self> {
+        Ok(Self {
+            device: device.clone(),
+            rows: 0,
+            levels: levels_of(0),
+            center: Buffer::new(device, 0)?,
+            extent: Buffer::new(device, 0)?,
+            unit: 1.0,
+            bounds: [Buffer::new(device, 0)?, Buffer::new(device, 0)?],
+            largest: Buffer::new(device, 1)?,
+        })
+    }
+
+    /// Makes it of rows: their positions, their radii, and their identities where some may be ghosts, which are left
+    /// out. `unit` is the unit of length of extents, a power of two; see [`Self::unit_of`].
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn build(
+        &mut self,
+        position: [&Buffer<f64>; 3],
+        radii: Radii,
+        id: Option<&Buffer<u64>>,
+        rows: usize,
+        unit: f64,
+    ) -> Result<()> {
+        assert!(position.iter().all(|column| column.len() >= rows), "a position for every row");
+        let count = rows_of_32_bits(rows)?;
+        self.levels = levels_of(rows);
+        (self.rows, self.unit) = (rows, unit);
+        let (levels, nodes) = (self.levels.len(), self.nodes());
+        self.center.resize(3 * nodes)?;
+        self.extent.resize(nodes)?;
+        let (radius, radius_of_all) = match radii {
+            Radii::All(radius) => (None, radius),
+            Radii::Each(column) => (Some(column), 0.0),
+        };
+        let (levels_argument, nodes_argument) = (levels as u32, nodes as u32);
+        let scale = 1.0 / unit;
+        let [x, y, z] = position;
+        let kernel = |name| self.device.kernel(&Unit::new("tree/hierarchy.cu"), name);
+        for level in (0..levels).step_by(LEVELS_OF_LAUNCH) {
+            let next = level + LEVELS_OF_LAUNCH;
+            let blocks = self.levels.get(next - 1).map_or(1, |highest| highest.padded);
+            let [below, bounds] = &mut self.bounds;
+            if next < levels {
+                bounds.resize(blocks * BOUNDS)?;
+            }
+            let bounds_of_blocks = (next < levels).then_some(&*bounds);
+            let (center, extent) = (&self.center, &self.extent);
+            match level {
+                0 => self.device.launch(
+                    &kernel("hierarchy_from_rows")?,
+                    blocks,
+                    THREADS,
+                    &[
+                        x,
+                        y,
+                        z,
+                        &radius,
+                        &radius_of_all,
+                        &id,
+                        &count,
+                        &levels_argument,
+                        &nodes_argument,
+                        &scale,
+                        center,
+                        extent,
+                        &bounds_of_blocks,
+                    ],
+                )?,
+                _ => self.device.launch(
+                    &kernel("hierarchy_above")?,
+                    blocks,
+                    THREADS,
+                    &[
+                        &*below,
+                        &count,
+                        &levels_argument,
+                        &nodes_argument,
+                        &(level as u32),
+                        &scale,
+                        center,
+                        extent,
+                        &bounds_of_blocks,
+                    ],
+                )?,
+            }
+            self.bounds.swap(0, 1);
+        }
+        Ok(())
+    }
+
+    /// The unit of length for these radii: the power of two at or below the largest one, those of ghosts left out, and
+    /// the largest one. That of one for all rows needs no device.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn unit_of(&mut self, radii: Radii, id: Option<&Buffer<u64>>, rows: usize) -> Result<(f64, f64)> {
+        let largest = match radii {
+            Radii::All(radius) => radius,
+            Radii::Each(column) => {
+                let kernel = self.device.kernel(&Unit::new("tree/hierarchy.cu"), "largest_radius")?;
+                self.largest.fill_bytes(0)?;
+                let most = self.device.multiprocessors() as usize * BLOCKS;
+                let blocks = rows.div_ceil(THREADS as usize).min(most);
+                let count = rows_of_32_bits(rows)?;
+                self.device.launch(&kernel, blocks, THREADS, &[column, &id, &count, &self.largest])?;
+                f64::from_bits(self.largest.download()?[0])
+            }
+        };
+        Ok((power_of_two_below(largest), largest))
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The levels, the clusters first.
+    pub fn levels(&self) -> &[HierarchyLevel] {
+        &self.levels
+    }
+
+    /// The number of all nodes.
+    pub fn nodes(&self) -> usize {
+        self.levels.last().map_or(0, |top| top.offset + top.padded)
+    }
+
+    /// Middles of the boxes, units of the simulation: three columns of all nodes, one after another.
+    pub fn center(&self) -> &Buffer<f64> {
+        &self.center
+    }
+
+    /// Half edges and largest radius of each node, in [`Self::unit`], rounded up; the radius is -1 without particles.
+    pub fn extent(&self) -> &Buffer<[f32; 4]> {
+        &self.extent
+    }
+
+    /// The unit of length of the extents: a power of two.
+    pub fn unit(&self) -> f64 {
+        self.unit
+    }
+}

@@ -1,0 +1,396 @@
+//! The gas passes of a step on a device, in their order: mirrors [`crate::sph::Hydrodynamics`]. Columns that only passes
+//! read are there from the one that writes them to the last that reads them.
+
+use super::columns::Columns;
+use super::list::Records;
+use super::reduction::{Findings, bounds, largest, over_pieces, over_rows, smallest};
+use super::smoothing::Searches;
+use super::sweep::{Pass, Sweep, SweepMemory};
+use super::{Argument, Buffer, Device};
+use crate::Result;
+use crate::clock::Clock;
+use crate::deck::plan::{EquationOfState, Formulation, SphPlan};
+use crate::laws;
+use crate::laws::viscosity_switch::ViscositySwitch;
+use crate::pair::{Kernel, PairLaw, Precision};
+use crate::particles::Field;
+use crate::space::SimulationBox;
+use crate::sph::Smoothing;
+use std::ops::Range;
+
+/// A search for a smoothing length that has not ended after this many sweeps has failed.
+const MOST_SWEEPS: u64 = 60;
+
+/// Atwood numbers between which the momentum equation of volume elements goes from uncrossed to crossed
+/// (Garcia-Senz, Cabezon & Escartin 2022).
+const CROSSING: [f64; 2] = [0.1, 0.2];
+
+/// A law's kernels, and the fields that it reads and writes.
+#[derive(Debug)]
+struct Law {
+    sweep: Sweep,
+    inputs: &'static [Field],
+    outputs: &'static [Field],
+}
+
+impl Law {
+    fn new<L: PairLaw>(device: &Device, law: &L, precision: Precision) -> Result<Self> {
+        // full lists alone: the laws of the gas evaluate both sides of a pair, and sums have the same bits in every run
+        Ok(Law { sweep: Sweep::new(device, law, precision, false)?, inputs: L::INPUTS, outputs: L::OUTPUTS })
+    }
+}
+
+/// What the passes of a step work on.
+#[derive(Debug)]
+pub struct Stage<'a> {
+    /// The box.
+    pub bx: &'a SimulationBox,
+    /// The full list.
+    pub records: &'a Records,
+    /// The radius that it was built with, by row.
+    pub radius: &'a Buffer<f64>,
+    /// The largest support 2h whose pairs it holds, by row.
+    pub support: &'a Buffer<f64>,
+    /// Whether the list's radii are of no use when the smoothing lengths are found: supports take their place.
+    pub spend_radius: bool,
+    /// The particles.
+    pub columns: &'a mut Columns,
+    /// Phase timers.
+    pub clock: &'a mut Clock,
+}
+
+/// The gas: its plan, its laws, and the counts of its smoothing-length iteration.
+#[derive(Debug)]
+pub struct Hydrodynamics {
+    device: Device,
+    plan: SphPlan,
+    kernel: Kernel<f64>,
+    precision: Precision,
+    memory: SweepMemory,
+    number_density: Law,
+    /// Made when it is first needed.
+    density: Option<Law>,
+    volume_elements: Law,
+    gradients: Law,
+    divergence_gradient: Law,
+    momentum_energy: Law,
+    /// Whether all particles have one mass, once that has been looked at.
+    equal_masses: Option<bool>,
+    /// Whether columns that only passes read stay after the last of them, for who wants to look at them.
+    pub keep_fields: bool,
+    /// Whether memory of a pass is given back when it is done, for others: some microseconds a pass.
+    pub frugal: bool,
+    /// How the smoothing lengths were found so far.
+    pub smoothing: Smoothing,
+}
+
+impl Hydrodynamics {
+    /// The gas of a plan.
+    ///
+    /// # Errors
+    /// Those of the device; kernels that do not compile.
+    pub fn new(device: &Device, plan: &SphPlan, precision: Precision) -> Result<Self> {
+        let kernel = Kernel::named(plan.kernel.name());
+        let kernel: Kernel<f64> =
+            kernel.unwrap_or_else(|| unreachable!("the plan has a kernel that the passes lack"));
+        let (beta, conductivity) = (plan.viscosity.beta, plan.conductivity);
+        let momentum_energy = match plan.formulation {
+            Formulation::Standard => {
+                let law = laws::momentum_energy_standard::Law { kernel, beta, conductivity };
+                Law::new(device, &law, precision)
+            }
+            Formulation::VolumeElements => {
+                let law = laws::momentum_energy_volume::Law {
+                    kernel,
+                    beta,
+                    conductivity,
+                    crossing_start: CROSSING[0],
+                    crossing_slope: 1.0 / (CROSSING[1] - CROSSING[0]),
+                };
+                Law::new(device, &law, precision)
+            }
+        };
+        Ok(Self {
+            device: device.clone(),
+            plan: plan.clone(),
+            kernel,
+            precision,
+            memory: SweepMemory::new(device)?,
+            number_density: Law::new(device, &laws::number_density::Law { kernel }, precision)?,
+            density: None,
+            volume_elements: Law::new(device, &laws::volume_elements::Law { kernel }, precision)?,
+            gradients: Law::new(device, &laws::gradients::Law { kernel }, precision)?,
+            divergence_gradient: Law::new(device, &laws::divergence_gradient::Law { kernel }, precision)?,
+            momentum_energy: momentum_energy?,
+            equal_masses: None,
+            keep_fields: false,
+            frugal: false,
+            smoothing: Smoothing::default(),
+        })
+    }
+
+    /// The memory that the passes hold between steps, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.memory.bytes()
+    }
+
+    /// Find the smoothing lengths of the rows that still search, with the present list. False when one outgrew the list:
+    /// such a one has come as far as the list lets it, and goes on searching in a list for it.
+    ///
+    /// The density is then m n, n taken on to the new smoothing length by its derivative.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn smooth(&mut self, stage: &mut Stage, searches: &mut Searches, searching: u64) -> Result<bool> {
+        if self.equal_masses.is_none() {
+            self.equal_masses = Some(self.have_equal_masses(stage.columns)?);
+        }
+        let mut found = Smoothing::default();
+        let mut remaining = searching;
+        while remaining > 0 && found.sweeps < MOST_SWEEPS {
+            let all = remaining == stage.columns.rows() as u64;
+            let active = (!all).then(|| searches.active());
+            sweep(&self.number_density, &mut self.memory, stage, stage.radius, active, &[])?;
+            found.sweeps += 1;
+            found.evaluations += remaining;
+            let (neighbors, tolerance) = (self.plan.neighbors, self.plan.neighbor_tolerance);
+            let step = searches.step(stage.columns, stage.support, neighbors, tolerance)?;
+            found.outgrown += u64::from(step.outgrown);
+            found.lonely += u64::from(step.lonely);
+            remaining = u64::from(step.searching);
+        }
+        found.unconverged = remaining;
+        self.done_with(stage, &[Field::NumberDensity, Field::NumberDensitySlope]);
+        self.release()?;
+        let all = &mut self.smoothing;
+        all.sweeps += found.sweeps;
+        all.evaluations += found.evaluations;
+        all.outgrown += found.outgrown;
+        all.lonely += found.lonely;
+        all.unconverged += found.unconverged;
+        Ok(found.outgrown == 0)
+    }
+
+    fn have_equal_masses(&self, columns: &Columns) -> Result<bool> {
+        let (findings, rows) = (Findings::new(&self.device, 2)?, 0..columns.rows());
+        let ([begin, end], extremes) = (bounds(&rows), findings.at(0));
+        let arguments: [&dyn Argument; 4] = [columns.scalar(Field::Mass), &begin, &end, &extremes];
+        over_pieces(&self.device, "sph/state.cu", "column_extremes", &rows, &arguments)?;
+        let words = findings.read()?;
+        Ok(largest(words[1]).is_none_or(|most| most == smallest(words[0])))
+    }
+
+    /// The passes from density to acceleration and heating; `dt` is the time since the last ones.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn passes(&mut self, stage: &mut Stage, dt: f64) -> Result<()> {
+        use Field::*;
+        let rows = 0..stage.columns.rows();
+        let [begin, end] = bounds(&rows);
+        let own;
+        let support = match stage.spend_radius {
+            true => stage.radius,
+            false => {
+                own = Buffer::new(&self.device, rows.len())?;
+                &own
+            }
+        };
+        let arguments: [&dyn Argument; 5] =
+            [stage.columns.scalar(SmoothingLength), &2.0, support, &begin, &end];
+        over_rows(&self.device, "sph/state.cu", "scaled_column", &rows, &arguments)?;
+        self.density(stage, support)?;
+        self.state(stage)?;
+        sweep(&self.gradients, &mut self.memory, stage, support, None, &[])?;
+        self.release()?;
+        stage.clock.lap("gradients");
+        self.viscosity(stage, support, dt)?;
+        stage.clock.lap("viscosity");
+        let spent: &[Field] = if self.keep_fields { &[] } else { &[GradientMatrix, VolumeElement, GradH] };
+        sweep(&self.momentum_energy, &mut self.memory, stage, support, None, spent)?;
+        self.release()?;
+        if let EquationOfState::Isothermal { .. } = self.plan.equation_of_state {
+            // a bath takes the heat: the internal energy stays what it was
+            fill(stage, InternalEnergyRate, 0.0)?;
+        }
+        stage.clock.lap("momentum and energy");
+        Ok(())
+    }
+
+    /// Density and grad-h factor by the formulation.
+    fn density(&mut self, stage: &mut Stage, support: &Buffer<f64>) -> Result<()> {
+        let volume_elements = self.plan.formulation == Formulation::VolumeElements;
+        // volume elements need an estimate of the density only, and have that of the search where it is one
+        if !volume_elements || self.equal_masses != Some(true) {
+            let law = match &mut self.density {
+                Some(law) => law,
+                none => {
+                    let law = laws::density::Law { kernel: self.kernel };
+                    none.insert(Law::new(&self.device, &law, self.precision)?)
+                }
+            };
+            sweep(law, &mut self.memory, stage, support, None, &[])?;
+        }
+        if volume_elements {
+            stage.columns.add(&[Field::VolumeElement])?;
+            let [mass, density, element] =
+                [Field::Mass, Field::Density, Field::VolumeElement].map(|field| stage.columns.scalar(field));
+            over_all(stage, "sph/state.cu", "estimate_volumes", &[mass, density, element])?;
+            sweep(&self.volume_elements, &mut self.memory, stage, support, None, &[])?;
+            self.done_with(stage, &[Field::VolumeSum]);
+        }
+        self.release()?;
+        stage.clock.lap("density");
+        Ok(())
+    }
+
+    /// Pressure and speed of sound.
+    fn state(&self, stage: &mut Stage) -> Result<()> {
+        stage.columns.add(&[Field::Pressure, Field::SoundSpeed])?;
+        let [density, energy, pressure, sound] =
+            [Field::Density, Field::InternalEnergy, Field::Pressure, Field::SoundSpeed]
+                .map(|field| stage.columns.scalar(field));
+        match &self.plan.equation_of_state {
+            EquationOfState::IdealGas { gamma } => {
+                over_all(stage, "sph/state.cu", "ideal_gas", &[density, energy, gamma, pressure, sound])
+            }
+            EquationOfState::Isothermal { sound_speed } => {
+                over_all(stage, "sph/state.cu", "isothermal_gas", &[density, sound_speed, pressure, sound])
+            }
+        }
+    }
+
+    /// The viscosity coefficients that follow from the velocity's divergence and curl.
+    fn viscosity(&mut self, stage: &mut Stage, support: &Buffer<f64>, dt: f64) -> Result<()> {
+        use Field::*;
+        let viscosity = self.plan.viscosity.clone();
+        if !viscosity.switch {
+            let alpha = viscosity.alpha_max;
+            self.done_with(stage, &[VelocityCurl]);
+            return fill(stage, Viscosity, alpha);
+        }
+        sweep(&self.divergence_gradient, &mut self.memory, stage, support, None, &[])?;
+        self.release()?;
+        let switch = ViscositySwitch {
+            minimum: viscosity.alpha_min,
+            maximum: viscosity.alpha_max,
+            limiter: viscosity.limiter,
+            ..ViscositySwitch::default()
+        };
+        let [length, sound, divergence, curl, alpha] =
+            [SmoothingLength, SoundSpeed, VelocityDivergence, VelocityCurl, Viscosity]
+                .map(|field| stage.columns.scalar(field));
+        let [x, y, z] = stage.columns.vector(DivergenceGradient);
+        let limiter = u32::from(switch.limiter);
+        let arguments: [&dyn Argument; 13] = [
+            length,
+            sound,
+            divergence,
+            curl,
+            x,
+            y,
+            z,
+            alpha,
+            &switch.minimum,
+            &switch.maximum,
+            &switch.decay,
+            &limiter,
+            &dt,
+        ];
+        over_all(stage, "sph/viscosity.cu", "switch_viscosity", &arguments)?;
+        self.done_with(stage, &[VelocityCurl, DivergenceGradient]);
+        Ok(())
+    }
+
+    /// Memory of a pass that is done.
+    fn release(&mut self) -> Result<()> {
+        if self.frugal {
+            self.memory = SweepMemory::new(&self.device)?;
+        }
+        Ok(())
+    }
+
+    /// Columns that no later pass reads.
+    fn done_with(&self, stage: &mut Stage, fields: &[Field]) {
+        if !self.keep_fields {
+            stage.columns.remove(fields);
+        }
+    }
+}
+
+/// What a sweep reads beside columns.
+struct Circumstances<'a> {
+    owned: Range<usize>,
+    period: [f64; 3],
+    radius: &'a Buffer<f64>,
+    active: Option<&'a Buffer<u8>>,
+}
+
+impl Circumstances<'_> {
+    fn of<'c>(&'c self, columns: &'c Columns) -> Pass<'c> {
+        Pass {
+            rows: columns.rows(),
+            owned: &self.owned,
+            position: columns.vector(Field::Position),
+            id: None,
+            radius: Some(self.radius),
+            cutoff: 0.0,
+            period: self.period,
+            active: self.active,
+        }
+    }
+}
+
+/// One sweep of a law over the list, with interaction radii within the list's. The particles get the columns that it
+/// writes, and lose those that are spent: new columns take their memory. What a law stores of a row may depend on the row's
+/// own spent values, as it is written when they have been read.
+fn sweep(
+    law: &Law,
+    memory: &mut SweepMemory,
+    stage: &mut Stage,
+    radius: &Buffer<f64>,
+    active: Option<&Buffer<u8>>,
+    spent: &[Field],
+) -> Result<()> {
+    let rows = stage.columns.rows();
+    if rows == 0 {
+        return stage.columns.add(law.outputs);
+    }
+    let circumstances =
+        Circumstances { owned: 0..rows, period: [0, 1, 2].map(|d| stage.bx.periods()[d]), radius, active };
+    let columns = &*stage.columns;
+    let pass = circumstances.of(columns);
+    law.sweep.pack(memory, &pass, &columns.all(law.inputs))?;
+    law.sweep.sweep(memory, &pass, stage.records)?;
+
+    let mut free: Vec<Buffer<f64>> =
+        spent.iter().filter_map(|&field| stage.columns.take(field)).flatten().collect();
+    for &field in law.outputs {
+        if !stage.columns.has(field) && free.len() >= field.components() {
+            let columns = free.split_off(free.len() - field.components());
+            stage.columns.put(field, columns);
+        }
+    }
+    stage.columns.add(law.outputs)?;
+    let columns = &*stage.columns;
+    law.sweep.finish(memory, &circumstances.of(columns), &columns.all(law.outputs))
+}
+
+/// A kernel over all rows, whose last arguments are the first row and the end.
+fn over_all(
+    stage: &Stage,
+    file: &'static str,
+    kernel: &'static str,
+    arguments: &[&dyn Argument],
+) -> Result<()> {
+    let rows = 0..stage.columns.rows();
+    let [begin, end] = bounds(&rows);
+    let mut all = arguments.to_vec();
+    all.extend([&begin as &dyn Argument, &end]);
+    over_rows(stage.radius.device(), file, kernel, &rows, &all)
+}
+
+/// One value in all rows of a field.
+fn fill(stage: &Stage, field: Field, value: f64) -> Result<()> {
+    over_all(stage, "sph/state.cu", "fill_column", &[stage.columns.scalar(field), &value])
+}

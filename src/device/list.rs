@@ -1,0 +1,283 @@
+//! Neighbor lists of clusters, built on the device.
+
+use super::scan::Scan;
+use super::{Argument, Buffer, Device, Unit};
+use crate::Result;
+use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
+use std::ops::Range;
+
+/// Warps of a block of those that build.
+const WARPS: usize = 2;
+
+/// Threads of a block, and blocks at most, of the others.
+const THREADS: u32 = 256;
+const MOST_BLOCKS: usize = 1024;
+
+/// Blocks on a multiprocessor that build records once more.
+const REBUILD_BLOCKS: usize = 16;
+
+/// Bytes of a record's slot at least, at first, and at most: longer records are made once more.
+const LEAST_SLOT: u32 = 64;
+const FIRST_SLOT: u32 = 256;
+const MOST_SLOT: u64 = 4096;
+
+/// Bytes behind the last record that whoever decodes it may read.
+const BEHIND: u64 = 8;
+
+/// What a list is to hold, as [`crate::neighbors::ListRequest`], with columns and boxes on the device.
+#[derive(Clone)]
+pub struct Search<'a> {
+    /// Rows, halos and ghosts included.
+    pub rows: usize,
+    /// The owned ones; they begin with a super-cluster.
+    pub owned: Range<usize>,
+    /// Whether pairs of owned rows appear once.
+    pub symmetric: bool,
+    /// Position columns.
+    pub position: [&'a Buffer<f64>; 3],
+    /// Interaction radii, any skin included.
+    pub radius: &'a Buffer<f64>,
+    /// Identities; `u64::MAX` marks a ghost.
+    pub id: &'a Buffer<u64>,
+    /// Centers of the hierarchy's boxes, three columns of all nodes one after another.
+    pub center: &'a Buffer<f64>,
+    /// Half edges and largest radii of the hierarchy's boxes, in units of `unit`.
+    pub extent: &'a Buffer<[f32; 4]>,
+    /// The unit of length of the hierarchy: a power of two.
+    pub unit: f64,
+    /// Edges of periodic dimensions, infinity for open ones.
+    pub period: [f64; 3],
+}
+
+/// Records of super-clusters in a device's memory: those of [`crate::neighbors::ClusterList::records`].
+#[derive(Debug)]
+pub struct Records {
+    /// Nibble codes, followed by eight bytes that mean nothing.
+    pub data: Buffer<u8>,
+    /// Where each record begins in the data; one more than there are records.
+    pub offsets: Buffer<u64>,
+    /// Entries a record.
+    pub counts: Buffer<u32>,
+    /// The super-clusters with a record.
+    pub super_clusters: Range<usize>,
+    /// Bytes of all records.
+    pub length: u64,
+}
+
+/// A search as the kernels' first arguments (kernels/neighbors/request.cuh), all but the largest magnitude.
+pub(super) struct SearchArguments<'a> {
+    search: &'a Search<'a>,
+    numbers: [u32; 5],
+    scale: f64,
+    period: [f64; 3],
+}
+
+impl SearchArguments<'_> {
+    pub(super) fn all(&self) -> [&dyn Argument; 16] {
+        let Search { position: [x, y, z], radius, id, center, extent, .. } = *self.search;
+        let [rows, begin, end, symmetric, nodes] = &self.numbers;
+        let [period_x, period_y, period_z] = &self.period;
+        [
+            rows,
+            begin,
+            end,
+            symmetric,
+            x,
+            y,
+            z,
+            radius,
+            id,
+            center,
+            extent,
+            nodes,
+            &self.scale,
+            period_x,
+            period_y,
+            period_z,
+        ]
+    }
+}
+
+impl Search<'_> {
+    /// Whether any dimension is periodic.
+    pub(super) fn is_periodic(&self) -> bool {
+        self.period.iter().any(|period| period.is_finite())
+    }
+
+    pub(super) fn arguments(&self) -> SearchArguments<'_> {
+        let numbers =
+            [self.rows, self.owned.start, self.owned.end, usize::from(self.symmetric), self.extent.len()];
+        SearchArguments {
+            search: self,
+            numbers: numbers.map(|number| number as u32),
+            scale: 1.0 / self.unit,
+            period: self.period.map(|period| if period.is_finite() { period } else { 0.0 }),
+        }
+    }
+
+    /// The super-clusters with owned rows.
+    pub fn super_clusters(&self) -> Range<usize> {
+        let first = self.owned.start / SUPER_CLUSTER;
+        first..if self.owned.is_empty() { first } else { self.owned.end.div_ceil(SUPER_CLUSTER) }
+    }
+}
+
+impl Records {
+    /// None.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] when the device has failed.
+    pub fn new(device: &Device) -> Result<Self> {
+        Ok(Self {
+            data: Buffer::new(device, 0)?,
+            offsets: Buffer::new(device, 0)?,
+            counts: Buffer::new(device, 0)?,
+            super_clusters: 0..0,
+            length: 0,
+        })
+    }
+}
+
+/// Builds cluster lists, with what memory it needs on the way.
+#[derive(Debug)]
+pub struct ListBuilder {
+    device: Device,
+    scan: Scan,
+    magnitude: Buffer<f64>,
+    lengths: Buffer<u32>,
+    slots: Buffer<u8>,
+    slot: u32,
+    /// Records that did not fit in their slots: how many, and which.
+    unfit: Buffer<u32>,
+}
+
+impl ListBuilder {
+    /// Without memory yet.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] when the device has failed.
+    pub fn new(device: &Device) -> Result<Self> {
+        Ok(Self {
+            device: device.clone(),
+            scan: Scan::new(device)?,
+            magnitude: Buffer::zeros(device, 1)?,
+            lengths: Buffer::new(device, 0)?,
+            slots: Buffer::new(device, 0)?,
+            slot: FIRST_SLOT,
+            unfit: Buffer::new(device, 0)?,
+        })
+    }
+
+    /// Replaces the records with those of this search: the bytes of [`crate::neighbors::ClusterList::build`]. Waits for
+    /// the device.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] when the device fails or its memory is too small.
+    pub fn build(&mut self, search: &Search, records: &mut Records) -> Result<()> {
+        self.fill(search, None, records)
+    }
+
+    /// Replaces the records with those of the pairs of this search that a list for the same rows has: all of them, if it
+    /// was built with radii as much larger as two particles may have come closer since. The bytes of
+    /// [`crate::neighbors::ClusterList::prune`]. Waits for the device.
+    ///
+    /// # Errors
+    /// Those of [`ListBuilder::build`].
+    pub fn prune(&mut self, search: &Search, longer: &Records, records: &mut Records) -> Result<()> {
+        assert_eq!(
+            search.super_clusters(),
+            longer.super_clusters,
+            "a list is pruned for the rows that it was built for"
+        );
+        self.fill(search, Some(longer), records)
+    }
+
+    /// The memory it keeps, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.lengths.bytes() + self.slots.bytes() + self.unfit.bytes()
+    }
+
+    fn fill(&mut self, search: &Search, longer: Option<&Records>, records: &mut Records) -> Result<()> {
+        records.super_clusters = search.super_clusters();
+        let count = records.super_clusters.len();
+        records.counts.resize(count)?;
+        self.lengths.resize(count)?;
+        self.slots.resize(self.slot as usize * count)?;
+        self.note_magnitude(search)?;
+        self.unfit.resize(count + 1)?;
+        self.unfit.fill_bytes(0)?;
+        let blocks = count.div_ceil(WARPS);
+        self.launch(
+            "list_build",
+            blocks,
+            search,
+            longer,
+            &[&self.slots, &records.counts, &self.lengths, &self.unfit],
+        )?;
+        self.scan.sums(&self.lengths, &mut records.offsets)?;
+        let mut length = [0];
+        records.offsets.download_to(count, &mut length)?;
+        records.length = length[0];
+        let bytes = (length[0] + BEHIND) as usize;
+        if bytes > records.data.bytes() {
+            // with room to grow, lest the next list need new memory too
+            records.data.resize(bytes + bytes / 8)?;
+        }
+        records.data.resize(bytes)?;
+        let threads = THREADS as usize;
+        self.device.launch(
+            &self.device.kernel(&Unit::new("neighbors/build.cu"), "list_place")?,
+            (32 * count).div_ceil(threads),
+            THREADS,
+            &[&(count as u32), &self.slot, &self.slots, &records.offsets, &records.data],
+        )?;
+        let blocks = blocks.min(REBUILD_BLOCKS * self.device.multiprocessors() as usize);
+        self.launch("list_rebuild", blocks, search, longer, &[&self.unfit, &records.offsets, &records.data])?;
+        // next time the slots hold what is half again as long as the mean of now
+        let mean = length[0] / count.max(1) as u64;
+        let slot = (mean + mean / 2).next_multiple_of(16).min(MOST_SLOT);
+        self.slot = (slot as u32).max(LEAST_SLOT);
+        Ok(())
+    }
+
+    /// The largest coordinate of a box, on which rounding errors depend.
+    fn note_magnitude(&mut self, search: &Search) -> Result<()> {
+        self.magnitude.fill_bytes(0)?;
+        let clusters = search.rows.div_ceil(CLUSTER);
+        let kernel = self.device.kernel(&Unit::new("neighbors/build.cu"), "list_magnitude")?;
+        let nodes = search.extent.len() as u32;
+        self.device.launch(
+            &kernel,
+            clusters.div_ceil(THREADS as usize).min(MOST_BLOCKS),
+            THREADS,
+            &[&(clusters as u32), search.center, search.extent, &nodes, &search.unit, &self.magnitude],
+        )
+    }
+
+    /// Starts a kernel of those that build, with the arguments that are its own.
+    fn launch(
+        &self,
+        name: &'static str,
+        blocks: usize,
+        search: &Search,
+        longer: Option<&Records>,
+        last: &[&dyn Argument],
+    ) -> Result<()> {
+        let unit = Unit::new("neighbors/build.cu")
+            .with("HILBRIUM_PERIODIC", u8::from(search.is_periodic()))
+            .with("HILBRIUM_PRUNE", u8::from(longer.is_some()))
+            .with("HILBRIUM_WARPS", WARPS);
+        let super_clusters = search.super_clusters();
+        let arguments = search.arguments();
+        let longer: [&dyn Argument; 6] = [
+            &longer.map(|records| &records.data),
+            &longer.map(|records| &records.offsets),
+            &longer.map(|records| &records.counts),
+            &(super_clusters.start as u32),
+            &(super_clusters.len() as u32),
+            &self.slot,
+        ];
+        let all = [&arguments.all()[..], &[&self.magnitude], &longer, last].concat();
+        self.device.launch(&self.device.kernel(&unit, name)?, blocks, 32 * WARPS as u32, &all)
+    }
+}

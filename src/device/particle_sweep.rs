@@ -1,0 +1,112 @@
+//! The sweep over a list of particles on a device (kernels/pair/particle_sweep.cu).
+
+use super::particle_list::ParticleRecords;
+use super::sweep::{Pass, Sweep, SweepMemory};
+use super::{Buffer, Device};
+use crate::Result;
+use crate::neighbors::CLUSTER;
+use crate::pair::{PairLaw, Precision};
+
+/// Threads of a block, as in the kernel.
+const THREADS: u32 = 128;
+
+/// Bytes of shared memory that a block takes for staged particles at most, and clusters whose particles are staged at
+/// once, in steps: so few kernels are compiled.
+const MOST_STAGED: usize = 40 * 1024;
+const STEP: usize = 16;
+
+/// The kernels of a law with its constants, for lists of particles.
+#[derive(Debug)]
+pub struct ParticleSweep<L> {
+    device: Device,
+    law: L,
+    sweep: Sweep,
+}
+
+impl<L: PairLaw> ParticleSweep<L> {
+    /// Of a law; kernels that were not yet are compiled.
+    ///
+    /// # Errors
+    /// Those of [`Device::kernel`].
+    pub fn new(device: &Device, law: L, precision: Precision) -> Result<Self> {
+        let sweep = Sweep::new(device, &law, precision, false)?;
+        Ok(Self { device: device.clone(), law, sweep })
+    }
+
+    /// Evaluates the law for the owned rows over the listed pairs and writes its outputs, as [`Sweep::run`]. The same bits
+    /// in every run.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] when the device fails or its memory is too small.
+    pub fn run(
+        &self,
+        memory: &mut SweepMemory,
+        pass: &Pass,
+        records: &ParticleRecords,
+        inputs: &[&Buffer<f64>],
+        outputs: &[&Buffer<f64>],
+    ) -> Result<()> {
+        self.sweep.pack(memory, pass, inputs)?;
+        self.sweep(memory, pass, records)?;
+        self.sweep.finish(memory, pass, outputs)
+    }
+
+    /// The law.
+    pub fn law(&self) -> &L {
+        &self.law
+    }
+
+    /// The first and the last stage of [`ParticleSweep::run`] are those of this.
+    pub fn stages(&self) -> &Sweep {
+        &self.sweep
+    }
+
+    /// The second stage of [`ParticleSweep::run`]: sums over the pairs of packed rows.
+    ///
+    /// # Errors
+    /// As [`ParticleSweep::run`].
+    pub fn sweep(&self, memory: &mut SweepMemory, pass: &Pass, records: &ParticleRecords) -> Result<()> {
+        let shape = self.sweep.shape();
+        let unit = shape
+            .unit(&self.law, "pair/particle_sweep.cu", shape.number())
+            .with("HILBRIUM_ENTRIES", self.staged(records));
+        let kernel = self.device.kernel(&unit, "particle_sweep")?;
+        let (packed, sums) = memory.buffers(shape)?;
+        let period = pass.period.map(|period| if period.is_finite() { period } else { 0.0 });
+        let frequency = period.map(|period| if period > 0.0 { 1.0 / period } else { 0.0 });
+        self.device.launch(
+            &kernel,
+            records.super_clusters.len(),
+            THREADS,
+            &[
+                &packed.position,
+                &packed.further,
+                &packed.squared_radius,
+                &packed.frame,
+                &packed.boxes,
+                &(packed.rows as u64),
+                &records.clusters,
+                &records.begins,
+                &records.words,
+                &records.word_begins,
+                &(records.super_clusters.start as u32),
+                &pass.cutoff,
+                &period[0],
+                &period[1],
+                &period[2],
+                &frequency[0],
+                &frequency[1],
+                &frequency[2],
+                &pass.active,
+                sums,
+            ],
+        )
+    }
+
+    /// Clusters whose particles are in shared memory at once: of most super-clusters all, as far as there is room.
+    fn staged(&self, records: &ParticleRecords) -> usize {
+        let mean = records.entries as usize / records.super_clusters.len().max(1);
+        let room = MOST_STAGED / (4 * self.sweep.shape().real * CLUSTER);
+        (mean + mean / 3).next_multiple_of(STEP).max(STEP).min(room / STEP * STEP)
+    }
+}

@@ -1,0 +1,120 @@
+//! Kernels' sources, and compiled kernels on disk.
+//!
+//! Sources are part of the program. A unit is compiled when a device first needs it, and kept under a key of its text,
+//! all headers, its macros, the architecture, the compiler and the driver; so what is found is what would be made.
+
+use super::driver::{Driver, SourceUnit};
+use crate::{Error, Result};
+use include_dir::{Dir, include_dir};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use xxhash_rust::xxh3::xxh3_128;
+
+static KERNELS: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels");
+
+/// A file of kernels with the macros that it is compiled with.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Unit {
+    /// The file below the folder of kernels, "pair/sweep.cu".
+    pub file: &'static str,
+    /// Macros and their values.
+    pub definitions: Vec<(String, String)>,
+}
+
+impl Unit {
+    /// A unit without macros.
+    pub fn new(file: &'static str) -> Self {
+        Self { file, definitions: Vec::new() }
+    }
+
+    /// The unit with one macro more.
+    pub fn with(mut self, name: &str, value: impl ToString) -> Self {
+        self.definitions.push((name.into(), value.to_string()));
+        self
+    }
+}
+
+/// All sources: paths below the folder of kernels, and texts.
+fn sources() -> &'static [(String, String)] {
+    static SOURCES: OnceLock<Vec<(String, String)>> = OnceLock::new();
+    SOURCES.get_or_init(|| match std::env::var_os("HILBRIUM_KERNELS") {
+        // whoever works on kernels need not compile the program anew
+        Some(folder) => files_below(Path::new(&folder), ""),
+        None => embedded(&KERNELS),
+    })
+}
+
+fn embedded(folder: &Dir) -> Vec<(String, String)> {
+    let own = folder.files().filter_map(|file| {
+        Some((file.path().to_string_lossy().into_owned(), file.contents_utf8()?.to_string()))
+    });
+    own.chain(folder.dirs().flat_map(embedded)).collect()
+}
+
+fn files_below(folder: &Path, prefix: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if entry.path().is_dir() {
+            found.extend(files_below(&entry.path(), &format!("{name}/")));
+        } else if let Ok(text) = std::fs::read_to_string(entry.path()) {
+            found.push((name, text));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The text of a source.
+pub fn source(file: &str) -> Option<&'static str> {
+    sources().iter().find(|(name, _)| name == file).map(|(_, text)| text.as_str())
+}
+
+/// What a unit may include, by the names that all sources use: `../folder/file`.
+pub fn headers() -> Vec<(String, String)> {
+    let header = |(name, text): &(String, String)| {
+        let wanted = name.ends_with(".cuh") || name.ends_with(".h");
+        wanted.then(|| (format!("../{name}"), text.clone()))
+    };
+    sources().iter().filter_map(header).collect()
+}
+
+/// The file of a compiled unit, made if it is not there yet.
+///
+/// # Errors
+/// [`Error::Device`] when it does not compile, [`Error::File`] when it cannot be kept.
+pub fn compiled(driver: &dyn Driver, unit: &Unit) -> Result<PathBuf> {
+    let text = source(unit.file).unwrap_or_else(|| unreachable!("no kernels in {}", unit.file));
+    let headers = headers();
+    let target = driver.target();
+    let folder = cache_folder();
+    let file = folder.join(format!("{:032x}.{}", key(unit, text, &headers, &target), target.extension));
+    if file.exists() {
+        return Ok(file);
+    }
+    std::fs::create_dir_all(&folder).map_err(|cause| Error::file("create", &folder, &cause))?;
+    let scratch =
+        folder.join(format!("{}-{:?}.{}", std::process::id(), std::thread::current().id(), target.extension));
+    let source = SourceUnit { file: unit.file, text, headers: &headers, definitions: &unit.definitions };
+    driver.compile(&source, &scratch)?;
+    // of several processes that make the same, the last one's stays
+    std::fs::rename(&scratch, &file).map_err(|cause| Error::file("rename", &scratch, &cause))?;
+    Ok(file)
+}
+
+fn key(unit: &Unit, text: &str, headers: &[(String, String)], target: &super::driver::Target) -> u128 {
+    let mut all = format!("{target:?}\n{unit:?}\n{text}");
+    for (name, text) in headers {
+        all += &format!("\n{name}\n{text}");
+    }
+    xxh3_128(all.as_bytes())
+}
+
+/// Where compiled kernels are kept: HILBRIUM_KERNEL_CACHE, else a folder of the user's cache.
+fn cache_folder() -> PathBuf {
+    let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    from("HILBRIUM_KERNEL_CACHE")
+        .or_else(|| from("XDG_CACHE_HOME").map(|folder| folder.join("hilbrium/kernels")))
+        .or_else(|| from("HOME").map(|folder| folder.join(".cache/hilbrium/kernels")))
+        .unwrap_or_else(|| std::env::temp_dir().join("hilbrium-kernels"))
+}

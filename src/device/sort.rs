@@ -1,0 +1,369 @@
+//! The order of rows by key on a device, and columns in that order.
+//!
+//! Keys are sorted by their upper bits alone, as many as tell nearly all rows apart: half the passes of a sort by all
+//! bits. Runs of rows that agree in these are put in order where they lie. Where runs are too long for that the sort
+//! goes on with all bits, and the next sort begins with more.
+
+use super::{Argument, Buffer, Device, Unit};
+use crate::space::hilbert::LEVELS;
+use crate::{Error, Result};
+use bytemuck::Pod;
+
+/// Of kernels/order/radix.cuh: threads and pairs of a tile, values of a digit.
+const THREADS: u32 = 512;
+const TILE: usize = 11 * THREADS as usize;
+const RADIX: usize = 256;
+
+/// Threads of a block that counts, and its blocks on a multiprocessor.
+const HISTOGRAM_THREADS: u32 = 512;
+const HISTOGRAM_BLOCKS: usize = 4;
+
+/// Threads of blocks of a thread a row, or a thread two.
+const ROW_THREADS: u32 = 256;
+
+const BITS_OF_DIGIT: u32 = 8;
+const DIGITS: usize = 8;
+
+/// Bits by which keys are sorted beyond those that number the rows, so that few rows agree in all.
+const SPARE_BITS: u32 = 3;
+
+/// Places in the words that kernels count in.
+const TRIVIAL: usize = DIGITS * RADIX;
+const DESCENTS: usize = TRIVIAL + DIGITS;
+const TAKEN: usize = DESCENTS + 1;
+const TOO_LONG: usize = TAKEN + DIGITS;
+const MOVED: usize = TOO_LONG + 1;
+const WORDS: usize = MOVED + 1;
+
+/// The number of rows as kernels take it.
+///
+/// # Errors
+/// [`Error::Device`] for 2^30 rows or more.
+pub(super) fn rows_of_32_bits(rows: usize) -> Result<u32> {
+    u32::try_from(rows).ok().filter(|&rows| rows < 1 << 30).ok_or_else(|| {
+        Error::device(
+            format!("{rows} rows are more than a device's kernels can number"),
+            "use more ranks, each with a device of its own",
+        )
+    })
+}
+
+/// Finds the order of keys. Keeps 17 bytes a row between sorts.
+#[derive(Debug)]
+pub struct Sort {
+    device: Device,
+    /// Where the next pass writes keys.
+    spare: Buffer<u64>,
+    /// The rows in order, and where the next pass writes them.
+    rows: [Buffer<u32>; 2],
+    /// What tiles publish, of this pass and of the next.
+    published: [Buffer<u32>; 2],
+    words: Buffer<u32>,
+    /// Digits beyond those that the number of rows asks for.
+    more: usize,
+}
+
+/// Which rows the pairs that are sorted have.
+#[derive(Clone, Copy, PartialEq)]
+enum Rows {
+    /// 0, 1, 2, ...
+    InOrder,
+    /// Those of the last pass.
+    Given,
+}
+
+impl Sort {
+    /// Nothing sorted yet.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn new(device: &Device) -> Result<Self> {
+        let empty = || Buffer::new(device, 0);
+        Ok(Self {
+            device: device.clone(),
+            spare: Buffer::new(device, 0)?,
+            rows: [empty()?, empty()?],
+            published: [empty()?, empty()?],
+            words: Buffer::new(device, WORDS)?,
+            more: 0,
+        })
+    }
+
+    /// Sorts keys below 2^63; equal ones are in the order of their identities, without these of their rows. Returns
+    /// whether that is another order than they had: [`Self::rows`] has it then, and numbers rows as they were else.
+    ///
+    /// # Errors
+    /// Those of the device, and [`Error::Device`] for 2^30 keys or more.
+    pub fn run(&mut self, keys: &mut Buffer<u64>, id: Option<&Buffer<u64>>) -> Result<bool> {
+        let rows = keys.len();
+        let count = rows_of_32_bits(rows)?;
+        for buffer in &mut self.rows {
+            buffer.resize(rows)?;
+        }
+        self.spare.resize(rows)?;
+        if rows == 0 {
+            return Ok(false);
+        }
+        let wanted = (u32::BITS - count.leading_zeros() + SPARE_BITS).div_ceil(BITS_OF_DIGIT) as usize;
+        let digits = (wanted + self.more).min(DIGITS);
+        let shift = (3 * LEVELS).saturating_sub(digits as u32 * BITS_OF_DIGIT);
+        let unsorted = self.sort(keys, Rows::InOrder, shift, digits)?;
+        if !unsorted && id.is_none() {
+            return Ok(false);
+        }
+        // sorted keys may still be in another order than that of the identities
+        let shift = if unsorted { shift } else { 0 };
+        let (too_long, moved) = self.order_runs(keys, id, shift)?;
+        if !too_long {
+            return Ok(unsorted || moved);
+        }
+        if shift > 0 {
+            self.more += 1;
+            self.sort(keys, Rows::Given, 0, DIGITS)?;
+        }
+        if let Some(id) = id
+            && (shift == 0 || self.order_runs(keys, Some(id), 0)?.0)
+        {
+            self.order_by_identity(keys, id)?;
+        }
+        Ok(true)
+    }
+
+    /// The rows in the order of the last sort.
+    pub fn rows(&self) -> &Buffer<u32> {
+        &self.rows[0]
+    }
+
+    /// Sorts by so many digits from a bit on, stably. Returns false, and does nothing but make the rows, where all keys
+    /// are in order already.
+    fn sort(&mut self, keys: &mut Buffer<u64>, mut rows: Rows, shift: u32, digits: usize) -> Result<bool> {
+        let device = self.device.clone();
+        let kernel = |name| device.kernel(&Unit::new("order/sort.cu"), name);
+        let count = keys.len() as u32;
+        self.words.fill_bytes(0)?;
+        let blocks = keys.len().div_ceil(2 * HISTOGRAM_THREADS as usize);
+        let blocks = blocks.min(device.multiprocessors() as usize * HISTOGRAM_BLOCKS);
+        let descents = self.words.at(DESCENTS);
+        device.launch(
+            &kernel("radix_histograms")?,
+            blocks,
+            HISTOGRAM_THREADS,
+            &[&*keys, &count, &shift, &(digits as u32), &self.words, &descents],
+        )?;
+        let trivial = self.words.at(TRIVIAL);
+        device.launch(&kernel("radix_bases")?, digits, RADIX as u32, &[&self.words, &trivial, &count])?;
+        let mut found = [0; DIGITS + 1];
+        self.words.download_to(TRIVIAL, &mut found)?;
+        let unsorted = found[DIGITS] != 0;
+
+        let tiles = keys.len().div_ceil(TILE);
+        for published in &mut self.published {
+            published.resize(tiles * RADIX)?;
+        }
+        if unsorted {
+            self.published[0].fill_bytes(0)?;
+        }
+        for digit in (0..digits).filter(|&digit| unsorted && found[digit] == 0) {
+            let (base, taken) = (self.words.at(digit * RADIX), self.words.at(TAKEN + digit));
+            let [rows_from, rows_to] = &self.rows;
+            let [published, next_published] = &self.published;
+            let from_bit = shift + digit as u32 * BITS_OF_DIGIT;
+            match rows {
+                Rows::InOrder => device.launch(
+                    &kernel("radix_pass_first")?,
+                    tiles,
+                    THREADS,
+                    &[
+                        &*keys,
+                        &self.spare,
+                        rows_to,
+                        &base,
+                        published,
+                        next_published,
+                        &taken,
+                        &count,
+                        &from_bit,
+                    ],
+                )?,
+                Rows::Given => device.launch(
+                    &kernel("radix_pass_next")?,
+                    tiles,
+                    THREADS,
+                    &[
+                        &*keys,
+                        rows_from,
+                        &self.spare,
+                        rows_to,
+                        &base,
+                        published,
+                        next_published,
+                        &taken,
+                        &count,
+                        &from_bit,
+                    ],
+                )?,
+            }
+            std::mem::swap(keys, &mut self.spare);
+            self.rows.swap(0, 1);
+            self.published.swap(0, 1);
+            rows = Rows::Given;
+        }
+        if rows == Rows::InOrder {
+            let blocks = keys.len().div_ceil(ROW_THREADS as usize);
+            device.launch(&kernel("rows_in_order")?, blocks, ROW_THREADS, &[&self.rows[0], &count])?;
+        }
+        Ok(unsorted)
+    }
+
+    /// Orders runs of keys that agree from a bit on. Returns whether some were too long, and whether any pair moved.
+    fn order_runs(
+        &mut self,
+        keys: &mut Buffer<u64>,
+        id: Option<&Buffer<u64>>,
+        shift: u32,
+    ) -> Result<(bool, bool)> {
+        let kernel = self.device.kernel(&Unit::new("order/sort.cu"), "sort_runs")?;
+        let count = keys.len() as u32;
+        let (too_long, moved) = (self.words.at(TOO_LONG), self.words.at(MOVED));
+        self.device.launch(
+            &kernel,
+            keys.len().div_ceil(2 * ROW_THREADS as usize),
+            ROW_THREADS,
+            &[&*keys, &self.rows[0], &id, &count, &shift, &too_long, &moved],
+        )?;
+        let mut found = [0; 2];
+        self.words.download_to(TOO_LONG, &mut found)?;
+        Ok((found[0] != 0, found[1] != 0))
+    }
+
+    /// Sorts sorted keys once more, equal ones in the order of identities however many they are: by identity, then
+    /// stably by key.
+    fn order_by_identity(&mut self, keys: &mut Buffer<u64>, id: &Buffer<u64>) -> Result<()> {
+        let device = self.device.clone();
+        let mut identity = Buffer::new(&device, keys.len())?;
+        let mut rows = Buffer::new(&device, keys.len())?;
+        gather(&self.rows[0], &[id], &[&identity])?;
+        std::mem::swap(&mut rows, &mut self.rows[0]);
+        self.sort(&mut identity, Rows::InOrder, 0, DIGITS)?;
+        gather(&self.rows[0], &[&*keys], &[&self.spare])?;
+        gather_halves(&self.rows[0], &rows, &self.rows[1])?;
+        std::mem::swap(keys, &mut self.spare);
+        self.rows.swap(0, 1);
+        self.sort(keys, Rows::Given, 0, DIGITS)?;
+        Ok(())
+    }
+}
+
+/// Columns that are gathered together.
+const TOGETHER: usize = 8;
+
+/// Up to eight columns of 64 bits in another order, into others.
+fn gather<T: Pod>(rows: &Buffer<u32>, from: &[&Buffer<T>], to: &[&Buffer<T>]) -> Result<()> {
+    const { assert!(size_of::<T>() == 8) };
+    let device = rows.device();
+    let kernel = device.kernel(&Unit::new("order/gather.cu"), "gather_words")?;
+    let count = rows_of_32_bits(rows.len())?;
+    let place = |columns: &[&Buffer<T>], k: usize| columns.get(k).map_or(0, |column| column.at(0));
+    let places: [u64; 2 * TOGETHER] = std::array::from_fn(|k| match k.checked_sub(TOGETHER) {
+        None => place(from, k),
+        Some(k) => place(to, k),
+    });
+    let mut arguments: Vec<&dyn Argument> = places.iter().map(|place| place as &dyn Argument).collect();
+    arguments.push(rows);
+    arguments.push(&count);
+    device.launch(&kernel, rows.len().div_ceil(ROW_THREADS as usize), ROW_THREADS, &arguments)
+}
+
+/// A column of 32 bits in another order, into another one.
+fn gather_halves(rows: &Buffer<u32>, from: &Buffer<u32>, to: &Buffer<u32>) -> Result<()> {
+    let device = rows.device();
+    let kernel = device.kernel(&Unit::new("order/gather.cu"), "gather_halves")?;
+    let count = rows_of_32_bits(rows.len())?;
+    device.launch(&kernel, rows.len().div_ceil(ROW_THREADS as usize), ROW_THREADS, &[from, to, rows, &count])
+}
+
+/// Brings columns into another order. Keeps the memory of eight columns of each kind that it has seen.
+#[derive(Debug)]
+pub struct Gather {
+    device: Device,
+    doubles: Vec<Buffer<f64>>,
+    words: Vec<Buffer<u64>>,
+}
+
+impl Gather {
+    /// For columns of a device.
+    pub fn new(device: &Device) -> Self {
+        Self { device: device.clone(), doubles: Vec::new(), words: Vec::new() }
+    }
+
+    /// Row k of each column becomes what row `rows[k]` was; columns get as many rows as `rows` has.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn doubles<'a>(
+        &mut self,
+        rows: &Buffer<u32>,
+        columns: impl IntoIterator<Item = &'a mut Buffer<f64>>,
+    ) -> Result<()> {
+        in_place(rows, columns, &mut self.doubles)
+    }
+
+    /// [`Self::doubles`] for whole numbers of 64 bits.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn words<'a>(
+        &mut self,
+        rows: &Buffer<u32>,
+        columns: impl IntoIterator<Item = &'a mut Buffer<u64>>,
+    ) -> Result<()> {
+        in_place(rows, columns, &mut self.words)
+    }
+
+    /// Gives the memory back that is kept.
+    pub fn release(&mut self) {
+        *self = Self::new(&self.device);
+    }
+}
+
+/// Columns into spare ones, which then take their places.
+fn in_place<'a, T: Pod>(
+    rows: &Buffer<u32>,
+    columns: impl IntoIterator<Item = &'a mut Buffer<T>>,
+    spare: &mut Vec<Buffer<T>>,
+) -> Result<()> {
+    let mut columns: Vec<_> = columns.into_iter().collect();
+    for columns in columns.chunks_mut(TOGETHER) {
+        while spare.len() < columns.len() {
+            spare.push(Buffer::new(rows.device(), rows.len())?);
+        }
+        for buffer in &mut *spare {
+            buffer.resize(rows.len())?;
+        }
+        let from: Vec<&Buffer<T>> = columns.iter().map(|column| &**column).collect();
+        let to: Vec<&Buffer<T>> = spare.iter().take(from.len()).collect();
+        gather(rows, &from, &to)?;
+        for (column, buffer) in columns.iter_mut().zip(&mut *spare) {
+            std::mem::swap(*column, buffer);
+        }
+    }
+    Ok(())
+}
+
+/// Where each row has gone: `places[rows[k]] = k` for the inverse of an order.
+///
+/// # Errors
+/// Those of the device.
+pub fn inverse(rows: &Buffer<u32>) -> Result<Buffer<u32>> {
+    let device = rows.device();
+    let places = Buffer::new(device, rows.len())?;
+    let kernel = device.kernel(&Unit::new("order/gather.cu"), "invert_order")?;
+    let count = rows_of_32_bits(rows.len())?;
+    device.launch(
+        &kernel,
+        rows.len().div_ceil(ROW_THREADS as usize),
+        ROW_THREADS,
+        &[rows, &places, &count],
+    )?;
+    Ok(places)
+}

@@ -1,0 +1,103 @@
+//! The program with particles on a device: outputs, restarts on processors and back, and what cannot run there.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use hilbrium::Error;
+use hilbrium::device::{Buffer, Device, Unit};
+use std::path::Path;
+use std::process::{Command, Output};
+
+const LIQUID: &str = "[run]\nsteps = 8\nprecision = \"double\"\n\
+    [start.lattice]\nkind = \"fcc\"\ncells = [4, 4, 4]\nspacing = 1.6795962\ndensity = 0.8442\ntemperature = 1.44\n\
+    [space]\nboundary = \"periodic\"\n[interaction.lennard-jones]\ncutoff = 2.5\n[time_step]\nfixed = 0.004\n\
+    [neighbors]\nskin = 0.1\n\
+    [output]\nobservables = { every_steps = 1 }\ncheckpoint = { every_steps = 4 }\n";
+
+/// The program in a folder; on a device where the device is "cuda".
+fn hilbrium(folder: &Path, arguments: &[&str], device: &str) -> Output {
+    let under_test = std::env::var("HILBRIUM_DEVICE_UNDER_TEST").unwrap_or_else(|_| "emulated".into());
+    Command::new(env!("CARGO_BIN_EXE_hilbrium"))
+        .current_dir(folder)
+        .args(arguments)
+        .args(["--set", &format!("run.device={device}")])
+        .env("HILBRIUM_DEVICE_UNDER_TEST", under_test)
+        .output()
+        .unwrap()
+}
+
+/// Standard output and error of a program that did what it was asked for.
+fn done(output: &Output) -> String {
+    let text =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{text}");
+    text
+}
+
+/// The columns of the last row of a record.
+fn last_row(folder: &Path) -> Vec<f64> {
+    let record = std::fs::read_to_string(folder.join("observables.csv")).unwrap();
+    let row = record.lines().rfind(|line| !line.is_empty()).unwrap();
+    row.split(',').map(|value| value.parse().unwrap()).collect()
+}
+
+#[test]
+fn a_run_goes_on_wherever_its_checkpoint_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("liquid.toml"), LIQUID).unwrap();
+    let mut ends = Vec::new();
+    for (first, second) in [("cpu", "cpu"), ("cuda", "cuda"), ("cuda", "cpu"), ("cpu", "cuda")] {
+        let place = format!("{first}-{second}");
+        let into = format!("output.directory={place}");
+        let start = ["run", "liquid.toml", "--set", &into, "--set", "run.steps=4"];
+        let told = done(&hilbrium(folder.path(), &start, first));
+        assert_eq!(told.contains("particles live on"), first == "cuda", "{told}");
+        done(&hilbrium(folder.path(), &["run", "liquid.toml", "--set", &into, "--restart", &place], second));
+        ends.push((place.clone(), last_row(&folder.path().join(place))));
+    }
+    let (_, truth) = &ends[0];
+    assert_eq!(truth[0], 8.0, "steps of {truth:?}");
+    for (place, end) in &ends {
+        assert_eq!(end.len(), truth.len());
+        // step, time, step's length, kinetic, gravitational and potential energy
+        for (k, (value, wanted)) in end.iter().zip(truth).enumerate().take(6) {
+            assert!(
+                (value - wanted).abs() <= 1e-9 * wanted.abs().max(1.0),
+                "{place}, column {k}: {value} {wanted}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_has_no_place_on_a_device_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let deck = "[run]\nsteps = 1\n[start.plummer]\nparticles = 100\n[gravity]\nsoftening = 0.01\n\
+                [time_step]\nlargest = 0.01\n";
+    std::fs::write(folder.path().join("stars.toml"), deck).unwrap();
+    let output = hilbrium(folder.path(), &["run", "stars.toml"], "cuda");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("run.device=cpu") && !folder.path().join("out").exists(), "{text}");
+}
+
+#[test]
+fn a_full_memory_and_kernels_that_do_not_compile_are_told() {
+    let device = Device::under_test().unwrap();
+    let Err(Error::Device { what, remedy }) = Buffer::<f64>::new(&device, 1 << 40) else {
+        panic!("eight terabytes on a device")
+    };
+    assert!(what.contains("memory is full") && remedy.contains("particles"), "{what} {remedy}");
+    // what was there is still usable
+    let buffer = Buffer::from_host(&device, &[1.0, 2.0]).unwrap();
+    assert_eq!(buffer.download().unwrap(), [1.0, 2.0]);
+
+    let broken = Unit::new("motion/whole.cu").with("namespace", "nothing");
+    let Err(Error::Device { what, .. }) = device.kernel(&broken, "whole_motion") else {
+        panic!("a unit without its namespaces")
+    };
+    assert!(what.contains("motion/whole.cu") && what.contains("compile"), "{what}");
+    let Err(Error::Device { what, .. }) = device.kernel(&Unit::new("motion/whole.cu"), "missing") else {
+        panic!("a kernel that nobody wrote")
+    };
+    assert!(what.contains("missing"), "{what}");
+}
