@@ -1,5 +1,6 @@
 # make evrard     install what is missing, build, run the Evrard collapse on 2 ranks, validate it
 # make test       everything that is checked before a change is accepted
+# make gpu-test   the GPU path on a GPU, against the processor and under compute-sanitizer (needs the CUDA toolkit)
 # make validate   the full-size runs behind the tables of docs/src/evrard.md (hours)
 # make validate-molecules   long runs of molecules: conservation, thermostats, published values (an hour)
 # make peers      GROMACS and LAMMPS, installed where missing, and hilbrium in turns on the same cores (40 minutes)
@@ -9,7 +10,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := evrard
-.PHONY: evrard build test validate validate-molecules peers soak docs packages clean
+.PHONY: evrard build test gpu-test validate validate-molecules peers soak docs packages clean
 
 RANKS ?= 2
 PROGRAM := target/release/hilbrium
@@ -43,6 +44,9 @@ packages:
 
 test: packages
 	@scripts/test
+
+gpu-test: packages
+	@scripts/gpu-test
 
 validate: build
 	@MPIRUN="$(MPIRUN)" RANKS=$(RANKS) scripts/validate $(PROGRAM)
