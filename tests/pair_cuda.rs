@@ -15,11 +15,10 @@ fn kernels() -> PathBuf {
 
 #[test]
 fn printed_laws_are_up_to_date() {
-    let printed =
-        PRINTED.iter().map(|(name, text)| (name.to_string(), printed_file(&["../pair/real"], text)));
+    let printed = PRINTED.iter().map(|(name, text)| (name.to_string(), printed_file(&["pair/real"], text)));
     let combined = printed_with_coulomb().into_iter().map(|(name, text)| {
         let first = name.strip_suffix("_and_coulomb").unwrap().to_string();
-        (name, printed_file(&[&first, "coulomb"], &text))
+        (name, printed_file(&[&format!("laws/{first}"), "laws/coulomb"], &text))
     });
     for (name, wanted) in printed.chain(combined) {
         let path = kernels().join("laws").join(format!("{name}.cuh"));

@@ -2,8 +2,8 @@
 // HILBRIUM_PRINT=1 cargo test --test pair_cuda
 #pragma once
 
-#include "lennard_jones_mixed_switched.cuh"
-#include "coulomb.cuh"
+#include "../laws/lennard_jones_mixed_switched.cuh"
+#include "../laws/coulomb.cuh"
 
 namespace hilbrium {
 

@@ -52,9 +52,10 @@ pub fn printed_with_coulomb() -> Vec<(String, String)> {
     ]
 }
 
-/// The text of a printed law's file, which includes `parts`.
+/// The text of a printed law's file, which includes `parts`: files below the folder of kernels, by the names that the
+/// run-time compiler knows them by.
 pub fn printed_file(parts: &[&str], text: &str) -> String {
-    let include = |part: &&str| format!("#include \"{part}.cuh\"\n");
+    let include = |part: &&str| format!("#include \"../{part}.cuh\"\n");
     format!(
         "// Printed from the law's Rust source by #[pair]: change it there, then run\n\
          // HILBRIUM_PRINT=1 cargo test --test pair_cuda\n\
