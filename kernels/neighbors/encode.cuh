@@ -41,8 +41,8 @@ struct EncoderMemory {
 // Significant nibbles of a number, at least 1.
 __device__ __forceinline__ unsigned nibbles_of(unsigned value) { return larger(35 - __clz(int(value)), 4) / 4; }
 
-// Writes a record; its state is in shared memory, since it is needed once in a while and registers are scarce. All lanes
-// must call all functions.
+// Writes a record; its state is in shared memory, since it is needed once in a while and registers are scarce. All
+// lanes must call all functions.
 struct Encoder {
     EncoderMemory& memory;
 

@@ -45,7 +45,8 @@ __device__ __forceinline__ void prepare(const ListRequest& request, unsigned sup
     const float4 box = request.extent[node];
     const double center[3] = {request.center[node], request.center[request.nodes + node],
                               request.center[2ull * request.nodes + node]};
-    const float slack = round_up(request.slack * request.scale), period = float(request.widest_period() * request.scale);
+    const float slack = round_up(request.slack * request.scale);
+    const float period = float(request.widest_period() * request.scale);
     const float extent = 4.0f * (fmaxf(fmaxf(box.x, box.y), box.z) + box.w);
     const float certain = 2e-6f * extent + 4e-7f * period + 2.0f * slack, margin = certain + 2e-6f * extent;
 

@@ -1,15 +1,15 @@
 // Lists of single particles: for sweeps where few particles of neighbor clusters are neighbors.
 //
 // From the records of a full list of clusters. The clusters of a super-cluster are its entries, in order; particle k of
-// entry e has the number 8 (e + 1) + k. Whoever sweeps holds the entries' particles in shared memory under these numbers,
-// and number 0 is out of everyone's reach. So a neighbor is 16 bits, positions are read once a super-cluster, and what
-// a lane looks up next to others is in shared memory.
+// entry e has the number 8 (e + 1) + k. Whoever sweeps holds the entries' particles in shared memory under these
+// numbers, and number 0 is out of everyone's reach. So a neighbor is 16 bits, and positions are read once a
+// super-cluster.
 //
-// The 32 particles of either half of a super-cluster are the lanes of a warp. Their neighbors' numbers, ascending, are
-// in words of two, word m of lane l at 32 (begin + m) + l, filled up with 0 to the longest of the 32.
+// The 32 particles of either half of a super-cluster are the lanes of a warp. Their neighbors' numbers are in words of
+// two, word m of lane l at 32 (begin + m) + l, filled up with 0 to the longest of the 32.
 //
-// A first kernel counts, after a prefix sum a second one writes. A pair is listed if its distance in double precision is
-// below the larger radius, as in ParticleList; single precision decides what is not within its margin.
+// A first kernel counts, after a prefix sum a second one writes. A pair is listed if its distance in double precision
+// is below the larger radius, as in ParticleList; single precision decides what is not within its margin.
 #include "../device.cuh"
 #include "../neighbors/walk.cuh"
 
@@ -28,28 +28,59 @@ constexpr unsigned MOST_ENTRIES = 8190;
 // Why a list cannot be swept over: too many entries, or pairs with several images of a cluster.
 constexpr unsigned TOO_MANY = 1, TOO_WIDE = 2;
 
+// Groups of four clusters that wait until they are written.
+constexpr unsigned GROUPS_WAITING = 24;
+
 struct ParticleListMemory {
     Frame frame;
     float4 staged[WARP];
     unsigned pending[WARP];
+    unsigned found[GROUPS_WAITING][WARP];
+    unsigned short entries[GROUPS_WAITING][WARP / CLUSTER];
 };
 
 // Where the neighbors of a lane's particle go: counted only where there are no words.
+//
+// What a lane looks up first, next, ... is up to the list. Eight lanes that look up 16 bytes each wait for each other
+// where numbers are alike modulo 8; so lane l begins with numbers that are l modulo 8, goes on with l + 1, and so on.
+// Groups of clusters wait for that in shared memory; where these are too many, what waits is written before the others.
 struct Neighbors {
+    ParticleListMemory& memory;
     unsigned* words;  // of this lane
     unsigned count;
+    unsigned groups;  // that wait
 
-    __device__ __forceinline__ void take(unsigned found, const unsigned* numbers) {
+    // Takes the particles that bits stand for, eight of each of four entries.
+    __device__ __forceinline__ void take(unsigned found, unsigned entry) {
         if (words == nullptr) {
             count += __popc(found);
             return;
         }
-        for (; found != 0; found &= found - 1, ++count) {
-            const unsigned bit = __ffs(int(found)) - 1;
-            const unsigned number = numbers[bit / CLUSTER] + bit % CLUSTER;
-            unsigned short* word = reinterpret_cast<unsigned short*>(words + count / 2 * WARP);
-            word[count % 2] = static_cast<unsigned short>(number);
+        const unsigned lane = lane_index();
+        memory.found[groups][lane] = found;
+        if (lane % CLUSTER == 0) { memory.entries[groups][lane / CLUSTER] = static_cast<unsigned short>(entry); }
+        __syncwarp();
+        if (++groups == GROUPS_WAITING) { write(); }
+    }
+
+    __device__ __forceinline__ void write() {
+        const unsigned lane = lane_index();
+        for (unsigned step = 0; step < CLUSTER; ++step) {
+            const unsigned residue = (lane + step) % CLUSTER;
+            for (unsigned group = 0; group < groups; ++group) {
+                for (unsigned bits = memory.found[group][lane] & 0x01010101u << residue; bits != 0; bits &= bits - 1) {
+                    const unsigned entry = memory.entries[group][(__ffs(int(bits)) - 1) / CLUSTER];
+                    put(CLUSTER * (entry + 1) + residue);
+                }
+            }
         }
+        groups = 0;
+        __syncwarp();
+    }
+
+    __device__ __forceinline__ void put(unsigned number) {
+        reinterpret_cast<unsigned short*>(words + count / 2 * WARP)[count % 2] = static_cast<unsigned short>(number);
+        ++count;
     }
 };
 
@@ -87,14 +118,16 @@ __device__ __forceinline__ float beyond_reach(float4 i, float4 j) {
     return square(i.x - j.x) + square(i.y - j.y) + square(i.z - j.z) - fmaxf(i.w, j.w);
 }
 
-// The particles of up to four clusters, a bit each, that are neighbors of this lane's particle. `clusters` and `fit` are
-// those of this lane's four. All lanes must call.
+// The particles of up to four clusters, a bit each, that are neighbors of this lane's particle. `cluster` and `fit` are
+// those of the cluster that this lane has a particle of. All lanes must call.
 __device__ __forceinline__ unsigned neighbors_among(const ListRequest& request, ParticleListMemory& memory,
                                                     unsigned groups, unsigned row, float4 own, unsigned cluster,
                                                     bool fit) {
     const unsigned lane = lane_index(), part = lane / CLUSTER;
     float4 other = {NOWHERE, 0.0f, 0.0f, square(memory.frame.margin)};
-    if (part < groups) { other = particle_in<HILBRIUM_PERIODIC>(request, memory.frame, CLUSTER * cluster + lane % CLUSTER); }
+    if (part < groups) {
+        other = particle_in<HILBRIUM_PERIODIC>(request, memory.frame, CLUSTER * cluster + lane % CLUSTER);
+    }
     other.w = without_margin(other.w, memory.frame.margin);
     __syncwarp();
     memory.staged[lane] = other;
@@ -147,7 +180,7 @@ __device__ __forceinline__ unsigned list_half(const ListRequest& request, Nibble
     prepare(request, super_cluster, memory.frame);
     float4 own = memory.frame.particles[WARP * half + lane];
     own.w = without_margin(own.w, memory.frame.margin);
-    Neighbors neighbors{words == nullptr ? nullptr : words + lane, 0};
+    Neighbors neighbors{memory, words == nullptr ? nullptr : words + lane, 0, 0};
     bool wide = false;
     for (unsigned first = 0; first < count; first += WARP) {
         const bool there = first + lane < count;
@@ -170,19 +203,14 @@ __device__ __forceinline__ unsigned list_half(const ListRequest& request, Nibble
             const unsigned which = memory.pending[begin + smaller(lane / CLUSTER, groups - 1)];
             const unsigned found = neighbors_among(request, memory, groups, row, own, __shfl_sync(FULL, cluster, which),
                                                    __shfl_sync(FULL, int(fit), which) != 0);
-            unsigned numbers[WARP / CLUSTER];
-            for (unsigned k = 0; k < WARP / CLUSTER; ++k) {
-                numbers[k] = CLUSTER * (1 + first + __shfl_sync(FULL, which, CLUSTER * k));
-            }
-            neighbors.take(found, numbers);
+            neighbors.take(found, first + which);
         }
         __syncwarp();
     }
     if (HILBRIUM_PERIODIC && __any_sync(FULL, wide) && lane == 0) { atomicOr(unfit, TOO_WIDE); }
     if (words != nullptr) {
-        for (unsigned k = neighbors.count; k < 2 * width; ++k) {
-            reinterpret_cast<unsigned short*>(neighbors.words + k / 2 * WARP)[k % 2] = 0;
-        }
+        neighbors.write();
+        while (neighbors.count < 2 * width) { neighbors.put(0); }
     }
     return (__reduce_max_sync(FULL, neighbors.count) + 1) / 2;
 }

@@ -18,8 +18,8 @@ struct WalkMemory {
     unsigned elements[12];  // where each level begins
 };
 
-// Whether a node's box comes within reach of the frame's, by shortest images; `center` becomes its center relative to the
-// frame's.
+// Whether a node's box comes within reach of the frame's, by shortest images; `center` becomes its center relative to
+// the frame's.
 template <bool PERIODIC>
 __device__ __forceinline__ bool approaches(const ListRequest& request, const Frame& frame, unsigned element,
                                            float4 extent, float3& center) {

@@ -6,15 +6,6 @@
 namespace hilbrium {
 namespace pair {
 
-// Whether two i-clusters that the same four particles reach are evaluated side by side, so that neither waits for the
-// other's results.
-#ifndef HILBRIUM_PAIRED
-#define HILBRIUM_PAIRED (sizeof(::hilbrium::Real) == 8)
-#endif
-constexpr bool PAIRED = HILBRIUM_PAIRED;
-
-template <bool constant> struct Constant { static constexpr bool value = constant; };
-
 // Sums of a super-cluster's particles, and the particles j that wait for them, in a ring.
 struct Group {
     Real i_sums[CLUSTERS][SUM_COUNT];
@@ -73,21 +64,13 @@ struct Group {
             Real j_sums[SUM_COUNT];
 #pragma unroll
             for (int s = 0; s < SUM_COUNT; ++s) j_sums[s] = Real(0);
-            const auto tile = [&](unsigned k, auto branch) {
-                const unsigned at = k * CLUSTER + i_lane;
-                const Particle4 i = particle(stage.i_position[at], Real(0),
-                                             [&](int group) { return stage.i_further[group][at]; });
-                const bool self = EXACT && member <= at;
-                evaluate<EXACT, decltype(branch)::value>(all, i, j, self, images, i_sums[k], j_sums);
-            };
 #pragma unroll
-            for (unsigned k = 0; k < CLUSTERS; k += 2) {
-                if (PAIRED && !EXACT && (any >> k & 3u) == 3u) {
-                    tile(k, Constant<false>{});
-                    tile(k + 1, Constant<false>{});
-                } else {
-                    if ((any >> k & 1u) != 0u) tile(k, Constant<BRANCHES>{});
-                    if ((any >> (k + 1) & 1u) != 0u) tile(k + 1, Constant<BRANCHES>{});
+            for (unsigned k = 0; k < CLUSTERS; ++k) {
+                if ((any >> k & 1u) != 0u) {
+                    const unsigned at = k * CLUSTER + i_lane;
+                    const Particle4 i = particle(stage.i_position[at], Real(0),
+                                                 [&](int group) { return stage.i_further[group][at]; });
+                    evaluate<EXACT>(all, i, j, EXACT && member <= at, images, i_sums[k], j_sums);
                 }
             }
 #pragma unroll

@@ -3,10 +3,9 @@
 //
 // A block has a super-cluster. Its threads bring the particles of neighbor clusters into the super-cluster's frame and
 // leave them in shared memory; then two threads share a particle's neighbors, which they look up there. Where there are
-// more entries than HILBRIUM_ENTRIES this is done in turns: each thread goes on with its list as far as the numbers
-// that are there.
+// more entries than HILBRIUM_ENTRIES this is done in turns: each thread takes those of its list that are there.
 #include "../device.cuh"
-#include "../pair/sweep.cuh"
+#include "../pair/law.cuh"
 
 namespace hilbrium {
 namespace pair {
@@ -18,74 +17,121 @@ namespace pair {
 constexpr unsigned ENTRIES = HILBRIUM_ENTRIES;
 
 // Threads that share a particle, and those of a block.
-constexpr unsigned SHARERS = 2, SWEEP_THREADS = SHARERS * SUPER_CLUSTER;
+#ifndef HILBRIUM_SHARERS
+#define HILBRIUM_SHARERS 2
+#endif
+constexpr unsigned SHARERS = HILBRIUM_SHARERS, SWEEP_THREADS = SHARERS * SUPER_CLUSTER;
+
+// Whether pairs out of range are skipped: where they would read more, or take long.
+#ifndef HILBRIUM_SKIPS
+#define HILBRIUM_SKIPS (GROUPS > 0 || SUM_COUNT > 4)
+#endif
 
 struct ParticleStage {
     // number 0 is out of reach, numbers from CLUSTER on are entries'
     Real4 position[CLUSTER * (ENTRIES + 1)];
-    Real sums[SUPER_CLUSTER * SUM_COUNT];
+    Real4 shift[ENTRIES];
+    unsigned cluster[ENTRIES];
+    Real sums[SHARERS > 1 ? (SHARERS - 1) * SUPER_CLUSTER * SUM_COUNT : 1];
 };
 static_assert(sizeof(ParticleStage) <= 48 * 1024, "shared memory of a block");
 
-// What one thread needs to evaluate its pairs.
-struct Taker {
-    const Arguments& all;
-    const ParticleStage& stage;
-    const unsigned* clusters;  // of the entries
-    Particle4 i;
-    Real sums[SUM_COUNT];
+// What `pack` left.
+struct Rows {
+    const Real4* position;
+    const Real4* further;
+    const double* frame;
+    const float4* box;
+    unsigned long long count;
+    double period[3], frequency[3];
 
-    // The neighbor of that number, with the entry `first` being the first one that is there.
-    __device__ __forceinline__ void take(unsigned number, unsigned first) {
-        const Real4 position = stage.position[number - CLUSTER * first];
-        unsigned long long row = 0;
-        if (GROUPS > 0) {
-            row = number < CLUSTER ? 0 : CLUSTER * static_cast<unsigned long long>(clusters[number / CLUSTER - 1]) + number % CLUSTER;
+    // A particle's values from its first Real4 and those of its row.
+    __device__ __forceinline__ Pair values(Real4 first, unsigned long long row) const {
+        Pair own{};
+        if constexpr (PREPARED > 0) {
+            Real* members = reinterpret_cast<Real*>(&own);
+            constexpr int SKIP = FIRST_WITH_POSITION ? 1 : 0;
+            if (FIRST_WITH_POSITION) members[0] = first.w;
+#pragma unroll
+            for (int group = 0; group < GROUPS; ++group) {
+                const Real4 four = further[group * count + row];
+                const Real numbers[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+                for (int c = 0; c < 4; ++c) {
+                    if (SKIP + 4 * group + c < PREPARED) members[SKIP + 4 * group + c] = numbers[c];
+                }
+            }
         }
-        const Particle4 j = particle(position, Real(0), [&](int group) { return all.further[group * all.rows + row]; });
-        evaluate<false>(all, i, j, false, false, sums, nullptr);
+        return own;
     }
 };
 
-// Brings the particles of entries [begin, end) into the frame of the super-cluster, eight threads an entry.
-__device__ __forceinline__ void stage_entries(const Arguments& all, ParticleStage& stage, unsigned super_cluster,
-                                              const unsigned* clusters, unsigned begin, unsigned end) {
-    const unsigned k = threadIdx.x % CLUSTER;
-    const double own = all.frame[6ull * super_cluster + (k < 3 ? k : 0)];
-    for (unsigned first = begin; first < end; first += SWEEP_THREADS / CLUSTER) {
-        const unsigned entry = first + threadIdx.x / CLUSTER;
-        const bool there = entry < end;
-        const unsigned cluster = there ? clusters[entry] : CLUSTERS * super_cluster;
-        // lane d of the eight has component d of the shift
-        double by = 0.0;
-        if (k < 3) {
-            by = all.frame[6ull * (cluster / CLUSTERS) + k] - own;
-            const double period = k == 0 ? all.period[0] : k == 1 ? all.period[1] : all.period[2];
-            if (period > 0.0) {
-                const float4 middle = all.box[2ull * cluster];
-                const double at = k == 0 ? middle.x : k == 1 ? middle.y : middle.z;
-                const double frequency = k == 0 ? all.frequency[0] : k == 1 ? all.frequency[1] : all.frequency[2];
-                by -= period * ::rint((by + at) * frequency);
-            }
+// A thread's particle, with what its pairs have given.
+struct Taker {
+    const Rows& rows;
+    const unsigned* clusters;  // of the entries
+    Real4 own;
+    Pair values;
+    Real squared_reach;  // of the particle, or of all
+    Real sums[SUM_COUNT];
+
+    // Takes the neighbor of that number, whose Real4 in the frame is given.
+    __device__ __forceinline__ void take(unsigned number, Real4 other) {
+        const Vec3 r = {own.x - other.x, own.y - other.y, own.z - other.z};
+        const Real r2 = dot(r, r);
+        const bool within = r2 < (CUTOFF == Cutoff::EITHER ? max(squared_reach, other.w) : squared_reach);
+        if (HILBRIUM_SKIPS && !within) { return; }
+        unsigned long long row = 0;
+        if (GROUPS > 0) {
+            row = static_cast<unsigned long long>(CLUSTER) * clusters[number / CLUSTER - 1] + number % CLUSTER;
         }
-        const Real component = static_cast<Real>(by);
-        const unsigned lane = lane_index() - k;
-        const Real x = __shfl_sync(FULL, component, lane), y = __shfl_sync(FULL, component, lane + 1);
-        const Real z = __shfl_sync(FULL, component, lane + 2);
-        if (there) {
-            Real4 position = all.position[CLUSTER * static_cast<unsigned long long>(cluster) + k];
-            position.x += x;
-            position.y += y;
-            position.z += z;
-            stage.position[CLUSTER * (entry - begin + 1) + k] = position;
-        }
+        const Sums pair = given(constants(), values, rows.values(other, row), r, r2);
+        const Real* added = reinterpret_cast<const Real*>(&pair) + FIRST_SUM;
+        // chosen, not branched: multiplications of the law then become one with these additions
+#pragma unroll
+        for (int s = 0; s < SUM_COUNT; ++s) { sums[s] = within ? joined(s, sums[s], added[s]) : sums[s]; }
     }
+};
+
+// Brings the particles of entries [begin, end) into the frame of the super-cluster: first a thread an entry finds its
+// shift, then a thread a particle adds it. Ends with a barrier.
+__device__ __forceinline__ void stage_entries(const Rows& rows, ParticleStage& stage, unsigned super_cluster,
+                                              const unsigned* clusters, unsigned begin, unsigned end) {
+    const double* own = rows.frame + 6ull * super_cluster;
+    for (unsigned entry = begin + threadIdx.x; entry < end; entry += SWEEP_THREADS) {
+        const unsigned cluster = clusters[entry];
+        const double* other = rows.frame + 6ull * (cluster / CLUSTERS);
+        double by[3];
+#pragma unroll
+        for (int d = 0; d < 3; ++d) { by[d] = other[d] - own[d]; }
+        if (rows.period[0] + rows.period[1] + rows.period[2] > 0.0) {
+            const float4 box = rows.box[2ull * cluster];
+            const float middle[3] = {box.x, box.y, box.z};
+            // the image that is nearest to the frame's center: the list is of boxes where no other one is in reach
+#pragma unroll
+            for (int d = 0; d < 3; ++d) { by[d] -= rows.period[d] * ::rint((by[d] + middle[d]) * rows.frequency[d]); }
+        }
+        stage.shift[entry - begin] = {static_cast<Real>(by[0]), static_cast<Real>(by[1]), static_cast<Real>(by[2]),
+                                      Real(0)};
+        stage.cluster[entry - begin] = cluster;
+    }
+    __syncthreads();
+    const unsigned k = threadIdx.x % CLUSTER, count = end - begin;
+    for (unsigned entry = threadIdx.x / CLUSTER; entry < count; entry += SWEEP_THREADS / CLUSTER) {
+        const Real4 shift = stage.shift[entry];
+        Real4 position = rows.position[static_cast<unsigned long long>(CLUSTER) * stage.cluster[entry] + k];
+        position.x += shift.x;
+        position.y += shift.y;
+        position.z += shift.z;
+        stage.position[CLUSTER * (entry + 1) + k] = position;
+    }
+    __syncthreads();
 }
 
 }  // namespace pair
 }  // namespace hilbrium
 
-// Sums of the pairs of a list of particles. One block of 128 threads a super-cluster.
+// Sums of the pairs of a list of particles. One block of SWEEP_THREADS a super-cluster.
 //   position ... box      as `pack` left them, `rows` a multiple of 64
 //   clusters, begins      the entries' clusters, and where those of a super-cluster begin; one more than there are
 //   words, word_begins    neighbors' numbers, two a word, and where those of a half begin, in units of 32 words
@@ -110,65 +156,63 @@ extern "C" __global__ void __launch_bounds__(hilbrium::pair::SWEEP_THREADS)
     const unsigned long long row = static_cast<unsigned long long>(super_cluster) * SUPER_CLUSTER + member;
     const bool wanted = active == nullptr || active[row] != 0;
     if (active != nullptr && !__syncthreads_or(wanted)) { return; }
-    const Real limit = static_cast<Real>(cutoff);
-    Arguments all = {};
-    all.position = position;
-    all.further = further;
-    all.frame = frame;
-    all.box = box;
-    all.rows = rows;
-    all.period[0] = period_x, all.period[1] = period_y, all.period[2] = period_z;
-    all.frequency[0] = frequency_x, all.frequency[1] = frequency_y, all.frequency[2] = frequency_z;
-    all.squared_cutoff = limit * limit;
+    const Rows all = {position, further, frame, box, rows, {period_x, period_y, period_z},
+                      {frequency_x, frequency_y, frequency_z}};
     const unsigned long long begin = begins[record];
     const unsigned entries = static_cast<unsigned>(begins[record + 1] - begin);
     const unsigned long long half = 2ull * record + member / WARP;
     const unsigned width = static_cast<unsigned>(word_begins[half + 1] - word_begins[half]);
     const unsigned* own = words + WARP * word_begins[half] + lane_index();
 
-    Taker taker{all, stage, clusters + begin,
-                particle(position[row], CUTOFF == Cutoff::OWN ? squared_radius[row] : Real(0),
-                         [&](int group) { return further[group * rows + row]; }),
-                {}};
+    Taker taker{all, clusters + begin, position[row]};
+    taker.values = all.values(taker.own, row);
+    const Real limit = static_cast<Real>(cutoff);
+    taker.squared_reach = CUTOFF == Cutoff::COMMON ? limit * limit
+                          : CUTOFF == Cutoff::OWN  ? squared_radius[row]
+                                                   : taker.own.w;
 #pragma unroll
-    for (int s = 0; s < SUM_COUNT; ++s) taker.sums[s] = nothing(s);
+    for (int s = 0; s < SUM_COUNT; ++s) { taker.sums[s] = nothing(s); }
     if (threadIdx.x < CLUSTER) { stage.position[threadIdx.x] = {Real(-1e18), Real(0), Real(0), Real(0)}; }
 
     if (entries <= ENTRIES) {
         stage_entries(all, stage, super_cluster, taker.clusters, 0, entries);
-        __syncthreads();
 #pragma unroll 2
         for (unsigned m = share; m < width; m += SHARERS) {
-            const unsigned two = own[WARP * m];
-            taker.take(two & 0xffffu, 0);
-            taker.take(two >> 16, 0);
+            const unsigned two = own[WARP * m], a = two & 0xffffu, b = two >> 16;
+            taker.take(a, stage.position[a]);
+            taker.take(b, stage.position[b]);
         }
     } else {
-        unsigned next = 2 * share;  // of the numbers, two a word, every other word
         for (unsigned first = 0; first < entries; first += ENTRIES) {
             const unsigned end = smaller(first + ENTRIES, entries);
             __syncthreads();
             stage_entries(all, stage, super_cluster, taker.clusters, first, end);
-            __syncthreads();
-            while (next < 2 * width) {
-                const unsigned number = own[WARP * (next / 2)] >> (16 * (next % 2)) & 0xffffu;
-                if (number >= CLUSTER * (end + 1)) { break; }
-                // what fills the list up comes last, and needs no look
-                if (number != 0) { taker.take(number, first); }
-                next += next % 2 == 0 ? 1 : 2 * SHARERS - 1;
+#pragma unroll 1
+            for (unsigned k = 2 * share; k < 2 * width; k += k % 2 == 0 ? 1 : 2 * SHARERS - 1) {
+                const unsigned number = own[WARP * (k / 2)] >> (16 * (k % 2)) & 0xffffu;
+                const bool there = number >= CLUSTER * (first + 1) && number < CLUSTER * (end + 1);
+                if (there) { taker.take(number, stage.position[number - CLUSTER * first]); }
             }
         }
     }
 
-    if (share == 1) {
+    if (SHARERS > 1) {
+        if (share > 0) {
 #pragma unroll
-        for (int s = 0; s < SUM_COUNT; ++s) stage.sums[member * SUM_COUNT + s] = taker.sums[s];
+            for (int s = 0; s < SUM_COUNT; ++s) {
+                stage.sums[((share - 1) * SUPER_CLUSTER + member) * SUM_COUNT + s] = taker.sums[s];
+            }
+        }
+        __syncthreads();
     }
-    __syncthreads();
     if (share == 0 && wanted) {
 #pragma unroll
         for (int s = 0; s < SUM_COUNT; ++s) {
-            sums[row * SUM_STRIDE + s] = joined(s, taker.sums[s], stage.sums[member * SUM_COUNT + s]);
+            Real sum = taker.sums[s];
+            for (unsigned other = 0; other + 1 < SHARERS; ++other) {
+                sum = joined(s, sum, stage.sums[(other * SUPER_CLUSTER + member) * SUM_COUNT + s]);
+            }
+            sums[row * SUM_STRIDE + s] = sum;
         }
     }
 }

@@ -75,7 +75,7 @@ struct Queue {
                 const Particle4 j = particle(stage.j_position[slot], Real(0),
                                              [&](int group) { return all.further[group * all.rows + row]; });
                 const bool self = EXACT && row - super_cluster * SUPER_CLUSTER == at;
-                evaluate<EXACT, BRANCHES>(all, i, j, self, images, sums, nullptr);
+                evaluate<EXACT>(all, i, j, self, images, sums, nullptr);
             }
             add(stage, k, sums);
             __syncwarp();

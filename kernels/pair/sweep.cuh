@@ -116,14 +116,11 @@ __device__ __forceinline__ Real nearest(Real r, Real period, Real frequency) {
 
 // Whether a pair that is out of range is skipped. Otherwise it is evaluated and not added, which for short laws in
 // single precision takes fewer instructions than a branch.
-#ifndef HILBRIUM_BRANCH
-#define HILBRIUM_BRANCH (sizeof(::hilbrium::Real) == 8 || SUM_COUNT > 4 || PREPARED > 4)
-#endif
-constexpr bool BRANCHES = HILBRIUM_BRANCH;
+constexpr bool BRANCHES = sizeof(Real) == 8 || SUM_COUNT > 4 || PREPARED > 4;
 
 // A lane's pair: joins what it gives to the sums of i, and, with the sign of the reaction, to those of j. `self` is
 // whether the pair is to be left out.
-template <bool EXACT, bool BRANCH>
+template <bool EXACT>
 __device__ __forceinline__ void evaluate(const Arguments& all, const Particle4& i, const Particle4& j, bool self,
                                          bool images, Real (&i_sums)[SUM_COUNT], Real* j_sums) {
     Vec3 r = i.position - j.position;
@@ -137,7 +134,7 @@ __device__ __forceinline__ void evaluate(const Arguments& all, const Particle4& 
                        : CUTOFF == Cutoff::OWN  ? i.squared_radius
                                                 : max(i.squared_radius, j.squared_radius);
     const bool within = r2 < limit && !(EXACT && self);
-    if (BRANCH) {
+    if (BRANCHES) {
         if (!within) return;
     }
     const Sums pair = given(constants(), i.values, j.values, r, r2);

@@ -22,7 +22,7 @@ use crate::{Error, Result};
 const MOST_ROUNDS: u32 = 100;
 
 /// Bytes a row that a run takes which keeps all its memory between passes, in mixed and in double precision.
-const GENEROUS: [u64; 2] = [520, 700];
+const GENEROUS: [u64; 2] = [570, 740];
 
 /// Neighbors that an error names.
 const NAMED: usize = 4;

@@ -5,7 +5,7 @@ use crate::Result;
 use crate::space::SimulationBox;
 use crate::space::hilbert::LEVELS;
 
-/// Threads of a block, and the blocks of a multiprocessor that share its table look-ups best.
+/// Threads of a block, and blocks of a multiprocessor: as many as fill it, since each makes a table first.
 const THREADS: u32 = 512;
 const BLOCKS: usize = 2;
 

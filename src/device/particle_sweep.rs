@@ -4,15 +4,15 @@ use super::particle_list::ParticleRecords;
 use super::sweep::{Pass, Sweep, SweepMemory};
 use super::{Buffer, Device};
 use crate::Result;
-use crate::neighbors::CLUSTER;
+use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
 use crate::pair::{PairLaw, Precision};
 
-/// Threads of a block, as in the kernel.
-const THREADS: u32 = 128;
+/// Threads that share a particle.
+const SHARERS: u32 = 2;
 
-/// Bytes of shared memory that a block takes for staged particles at most, and clusters whose particles are staged at
+/// Bytes of shared memory that a block takes for positions at most, and clusters whose particles are staged at
 /// once, in steps: so few kernels are compiled.
-const MOST_STAGED: usize = 40 * 1024;
+const MOST_STAGED: usize = 32 * 1024;
 const STEP: usize = 16;
 
 /// The kernels of a law with its constants, for lists of particles.
@@ -69,6 +69,7 @@ impl<L: PairLaw> ParticleSweep<L> {
         let shape = self.sweep.shape();
         let unit = shape
             .unit(&self.law, "pair/particle_sweep.cu", shape.number())
+            .with("HILBRIUM_SHARERS", SHARERS)
             .with("HILBRIUM_ENTRIES", self.staged(records));
         let kernel = self.device.kernel(&unit, "particle_sweep")?;
         let (packed, sums) = memory.buffers(shape)?;
@@ -77,7 +78,7 @@ impl<L: PairLaw> ParticleSweep<L> {
         self.device.launch(
             &kernel,
             records.super_clusters.len(),
-            THREADS,
+            SUPER_CLUSTER as u32 * SHARERS,
             &[
                 &packed.position,
                 &packed.further,
