@@ -216,10 +216,9 @@ fn momentum() -> momentum_energy_volume::Law<f64> {
     }
 }
 
-/// Of sums in single precision, and in double.
-// as a device leaves them, which fuses products and sums and has quotients within two units of the last place: 2.5e-5 and
-// 2.8e-12 were seen on an H100
-const SINGLE: f64 = 5e-5;
+/// Of sums in single precision, and in double, over the root mean square. A device's root is within 1.3e-7, which a force of
+/// r^-13 takes thirteen times, and the largest forces here are fifty times the mean; 8.8e-5 and 2.8e-12 were seen on an H100.
+const SINGLE: f64 = 1.5e-4;
 const DOUBLE: f64 = 1e-11;
 
 #[test]
