@@ -46,6 +46,8 @@ fn pass<L: PairLaw>(law: &L, precisions: &[Precision], everywhere: bool) -> Vec<
                 let warps = if precision == Precision::Mixed { 4 } else { 2 };
                 variants.push((sweep.with("HILBRIUM_WARPS", warps), false));
                 variants.push((shape.unit(law, "pair/pack.cu", number), everywhere));
+                let of_particles = shape.unit(law, "pair/particle_sweep.cu", number);
+                variants.push((of_particles.with("HILBRIUM_ENTRIES", 96), everywhere));
                 let finish = shape.unit(law, "pair/finish.cu", "double");
                 variants.push((finish.with("HILBRIUM_SUM_REAL", number), everywhere));
             }
