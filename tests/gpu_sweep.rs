@@ -51,7 +51,7 @@ fn scene(kind: Kind, fields: &[Field], seed: u64) -> Scene {
     let mut places: Vec<(u64, Vec3d)> = (0..count)
         .map(|k| {
             let corner = Vec3d::new((k % side) as f64, (k / side % side) as f64, (k / side / side) as f64);
-            let inside = Vec3d::from_fn(|_, _| random.random_range(0.25..0.75));
+            let inside = Vec3d::from_fn(|_, _| random.random_range(0.35..0.65));
             let place = bx.lower + corner + inside;
             (hilbert::key_of(&place, &bx), place)
         })
@@ -218,7 +218,7 @@ fn momentum() -> momentum_energy_volume::Law<f64> {
 
 /// Of sums in single precision, and in double, over the root mean square of all rows: a force of r^-13 has thirteen times what
 /// offsets in single precision leave of a distance, and near neighbors several times the mean force.
-const SINGLE: f64 = 1.5e-4;
+const SINGLE: f64 = 6e-5;
 const DOUBLE: f64 = 1e-11;
 
 #[test]
@@ -226,7 +226,8 @@ fn forces_over_half_lists() {
     let device = Device::under_test().unwrap();
     let one = |kind| Kind { radii: false, ..kind };
     for (kind, parts) in [(OPEN, 1), (PERIODIC, 8), (PERIODIC, 1)] {
-        let error = Trial { parts, ..HALF }.error(&device, &Forces(salt()), one(kind), 3);
+        // no pair of this seed is so near the cutoff that single precision would take it for one beyond
+        let error = Trial { parts, ..HALF }.error(&device, &Forces(salt()), one(kind), 13);
         assert!(error < SINGLE, "{error:e}");
     }
     let double = Trial { precision: Precision::Double, parts: 2, ..HALF };
