@@ -64,6 +64,18 @@ impl<T: Pod> Buffer<T> {
         Ok(())
     }
 
+    /// Makes it hold so many numbers, of which those that it held keep their values.
+    pub fn grow(&mut self, length: usize) -> Result<()> {
+        if length > self.capacity {
+            // with room to grow, lest the next time need new memory too
+            let mut longer = Self::new(&self.device, length + length / 8)?;
+            longer.copy_from(0, self)?;
+            *self = longer;
+        }
+        self.length = length;
+        Ok(())
+    }
+
     /// Where the number of that place is, to be given to a kernel.
     pub fn at(&self, place: usize) -> u64 {
         assert!(place <= self.length, "a place within the buffer");

@@ -1,17 +1,21 @@
-//! The particles on a device: named columns of doubles beside identities and keys, as in [`crate::particles`].
+//! The particles on a device: named columns of doubles beside identities and keys, as in [`crate::particles`]; but owned rows
+//! come first, those of other ranks behind them.
 
 use super::reduction::Vector;
 use super::{Buffer, Device};
 use crate::Result;
 use crate::particles::{Field, Particles};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Rows of particles in a device's memory.
 #[derive(Debug)]
 pub struct Columns {
     device: Device,
     rows: usize,
-    /// Identities.
+    /// The owned rows are the first ones.
+    owned: usize,
+    /// Identities; `u64::MAX` of rows that are none.
     pub id: Buffer<u64>,
     /// Hilbert keys.
     pub key: Buffer<u64>,
@@ -28,6 +32,7 @@ impl Columns {
         let mut columns = Self {
             device: device.clone(),
             rows: owned.len(),
+            owned: owned.len(),
             id: Buffer::from_host(device, &particles.id[owned.clone()])?,
             key: Buffer::from_host(device, &particles.key[owned.clone()])?,
             fields: BTreeMap::new(),
@@ -49,11 +54,11 @@ impl Columns {
     /// # Errors
     /// [`crate::Error::Device`] when the device has failed.
     pub fn download(&self, particles: &mut Particles, fields: &[Field]) -> Result<()> {
-        if particles.len() != self.rows {
+        if particles.len() != self.owned {
             let own = particles.fields().to_vec();
-            *particles = Particles::new(&own, self.rows);
+            *particles = Particles::new(&own, self.owned);
         }
-        particles.set_owned(0..self.rows);
+        particles.set_owned(0..self.owned);
         self.id.download_to(0, &mut particles.id)?;
         self.key.download_to(0, &mut particles.key)?;
         for field in fields.iter().filter(|field| self.has(**field)) {
@@ -70,9 +75,27 @@ impl Columns {
         &self.device
     }
 
-    /// Number of rows.
+    /// Number of rows, those of other ranks included.
     pub fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// The rows that this rank owns, before all others.
+    pub fn owned(&self) -> Range<usize> {
+        0..self.owned
+    }
+
+    /// All columns have so many rows, of which the first ones are owned; those that stay keep their values.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] when the device's memory is too small.
+    pub fn resize(&mut self, rows: usize, owned: usize) -> Result<()> {
+        assert!(owned <= rows, "owned rows are rows");
+        self.id.grow(rows)?;
+        self.key.grow(rows)?;
+        self.all_mut().try_for_each(|column| column.grow(rows))?;
+        (self.rows, self.owned) = (rows, owned);
+        Ok(())
     }
 
     /// The fields that are there.

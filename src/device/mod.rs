@@ -8,6 +8,7 @@ pub mod columns;
 pub mod cuda;
 pub mod driver;
 mod emulated;
+pub mod exchange;
 pub mod gas;
 pub mod gravity;
 pub mod hierarchy;
