@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use crate::comm::Communicator;
 use rayon::prelude::*;
 
 /// What a column is for.
@@ -208,6 +209,13 @@ impl Particles {
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.id.is_empty()
+    }
+
+    /// The mass of the particles of all ranks. Collective.
+    pub fn mass(&self, comm: &Communicator) -> f64 {
+        let mut mass = [self.scalar(Field::Mass)[self.owned()].iter().sum::<f64>()];
+        comm.all_sum(&mut mass);
+        mass[0]
     }
 
     /// The rows this rank owns.

@@ -13,9 +13,10 @@ use signal_hook::flag;
 
 use crate::comm::Communicator;
 use crate::deck::Checked;
+use crate::device::{self, Device};
 use crate::report;
 use crate::step::{Minimized, Simulation};
-use crate::{Error, Result, device};
+use crate::{Error, Result};
 use outputs::Outputs;
 
 /// How a run ended.
@@ -59,6 +60,21 @@ fn listen_to_signals(stop: &Arc<AtomicBool>) -> Result<()> {
     told(flag::register(SIGXFSZ, Arc::default()))
 }
 
+/// The particles go where they are to live, which is told where that is a device.
+fn settle(simulation: &mut Simulation, device: Option<&Device>) -> Result<()> {
+    let Some(device) = device else { return Ok(()) };
+    let way = simulation.move_to(device)?;
+    let text = match simulation.domain.comm.size() {
+        1 => format!("particles live on {}", device.name()),
+        ranks => format!(
+            "particles live on {ranks} devices ({}) and go from one to another by {way}",
+            device.name()
+        ),
+    };
+    report::line(&text);
+    Ok(())
+}
+
 /// How a search for a minimum of the energy ended, in words.
 fn minimized(found: &Minimized) -> String {
     let asked = if found.converged {
@@ -89,10 +105,7 @@ impl Run {
         if let Some(found) = simulation.minimize()? {
             report::line(&minimized(&found));
         }
-        if let Some(device) = &device {
-            report::line(&format!("particles live on {}", device.name()));
-            simulation.move_to(device)?;
-        }
+        settle(&mut simulation, device.as_ref())?;
         simulation.evaluate_forces(0.0)?;
         simulation.choose_step(None)?;
         if let Some(chosen) = lists::tune(&mut simulation)? {
@@ -108,10 +121,7 @@ impl Run {
     fn restarted(deck: &Checked, comm: &Communicator, checkpoint: &Path) -> Result<Self> {
         let device = device::open(&deck.plan, comm)?;
         let (mut simulation, carried) = outputs::read_checkpoint(&deck.plan, comm, checkpoint)?;
-        if let Some(device) = &device {
-            report::line(&format!("particles live on {}", device.name()));
-            simulation.move_to(device)?;
-        }
+        settle(&mut simulation, device.as_ref())?;
         let outputs = Outputs::resumed(deck, comm, carried, &simulation)?;
         Ok(Run { simulation, outputs })
     }

@@ -192,10 +192,15 @@ impl Simulation {
     pub fn observe(&mut self, dt: f64) -> Observables {
         self.evaluate_energies();
         let (comm, bx, units) = (&self.domain.comm, &self.domain.bx, &self.plan.units);
-        let mut observed = observe(comm, bx, &self.particles, units, self.step, self.time, dt);
+        let observed = observe(comm, bx, &self.particles, units, self.step, self.time, dt);
+        self.with_heat_and_tail(observed)
+    }
+
+    /// With the heat that was given, and what pairs beyond a cutoff add.
+    fn with_heat_and_tail(&self, mut observed: Observables) -> Observables {
         observed.heat = self.plan.motion.exchanges_heat().then_some(self.heat);
         if let Some(tail) = self.molecules.as_ref().and_then(|molecules| molecules.tail) {
-            let volume = bx.lengths().product();
+            let volume = self.domain.bx.lengths().product();
             observed.add_tail(tail.energy(volume), tail.virial(volume) / (3.0 * volume));
         }
         observed

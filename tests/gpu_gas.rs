@@ -10,6 +10,7 @@ use hilbrium::clock::Clock;
 use hilbrium::comm::Communicator;
 use hilbrium::deck::plan::{EquationOfState, Plan};
 use hilbrium::device::columns::Columns;
+use hilbrium::device::exchange::Exchange;
 use hilbrium::device::gas::{Gas, Settings};
 use hilbrium::device::smoothing::Searches;
 use hilbrium::device::totals::totals;
@@ -338,6 +339,11 @@ const FORCES: &[Field] = &[
     Field::SignalSpeed,
 ];
 
+/// A device of one rank.
+fn alone(device: &Device) -> Exchange {
+    Exchange::new(device, &Communicator::solo()).unwrap()
+}
+
 /// The largest difference, relative to the root of the mean square of a quantity, of the particles of a device from those
 /// of a simulation.
 fn differs(gas: &Gas, simulation: &Simulation, fields: &[Field]) -> f64 {
@@ -359,7 +365,7 @@ fn follow(plan: &Plan, unequal: bool, steps: usize, tolerance: f64) {
     simulation.evaluate_forces(0.0).unwrap();
     let _ = simulation.choose_step(None);
     let settings = settings(plan, &simulation);
-    let mut gas = Gas::new(&device, &settings, &space, &begin).unwrap();
+    let mut gas = Gas::new(&alone(&device), &settings, &space, &begin).unwrap();
     let mut clock = Clock::new();
     gas.hydrodynamics.frugal = unequal;
     gas.evaluate(0.0, &mut clock).unwrap();
@@ -433,7 +439,7 @@ fn a_step_that_fails_is_none() {
     let comm = Communicator::solo();
     let (space, begin) = start::particles(&plan, &comm, &Simulation::fields(&plan)).unwrap();
     let mut simulation = started(&plan, &comm);
-    let mut gas = Gas::new(&device, &settings(&plan, &simulation), &space, &begin).unwrap();
+    let mut gas = Gas::new(&alone(&device), &settings(&plan, &simulation), &space, &begin).unwrap();
     let mut clock = Clock::new();
     gas.evaluate(0.0, &mut clock).unwrap();
     let dt = simulation.next_step;
@@ -470,6 +476,6 @@ fn a_step_that_fails_is_none() {
         }
         simulation.particles = before.clone();
         simulation.neighborhood.invalidate();
-        gas = Gas::new(&device, &settings(&plan, &simulation), &space, &before).unwrap();
+        gas = Gas::new(&alone(&device), &settings(&plan, &simulation), &space, &before).unwrap();
     }
 }

@@ -36,6 +36,11 @@ impl Exchange {
         &self.device
     }
 
+    /// How bytes go from one device to another.
+    pub fn way(&self) -> &str {
+        "memory of the host"
+    }
+
     /// The ranks.
     pub fn comm(&self) -> &Communicator {
         &self.comm

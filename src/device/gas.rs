@@ -3,15 +3,18 @@
 
 use super::Device;
 use super::columns::Columns;
+use super::domain::Domain;
+use super::exchange::Exchange;
 use super::gravity::{Extent, Gravity, Massive};
 use super::hydrodynamics::{Hydrodynamics, Stage};
 use super::leapfrog::{self, Heated, Predicted};
 use super::motion::{self, GasRates, Moving};
+use super::neighborhood::Neighborhood;
 use super::smoothing::Searches;
-use super::supports::Supports;
 use crate::clock::Clock;
 use crate::deck::plan::{SphPlan, TimeStepPlan};
 use crate::far::GravityPlan;
+use crate::neighbors::Reach;
 use crate::pair::Precision;
 use crate::particles::{Field, Particles, Role};
 use crate::space::SimulationBox;
@@ -50,37 +53,33 @@ pub struct Gas {
     pub bx: SimulationBox,
     /// The passes.
     pub hydrodynamics: Hydrodynamics,
-    supports: Supports,
+    neighborhood: Neighborhood,
+    exchange: Exchange,
     gravity: Option<Gravity>,
-    /// The mass of all particles.
+    /// The mass of the particles of all ranks.
     mass: f64,
     alpha_max: f64,
 }
 
 impl Gas {
-    /// The owned particles brought to the device. Forces are not evaluated yet.
+    /// The owned particles brought to the device. Forces are not evaluated yet. Collective.
     ///
     /// # Errors
-    /// Those of the device; kernels that do not compile; [`Error::Usage`] for gravity in a periodic box.
+    /// Those of the device; kernels that do not compile.
     pub fn new(
-        device: &Device,
+        exchange: &Exchange,
         settings: &Settings,
         bx: &SimulationBox,
         particles: &Particles,
     ) -> Result<Self> {
-        if settings.gravity.is_some() && bx.any_periodic() {
-            return Err(Error::usage(
-                "gravity in a periodic box is not supported: it sums over the particles, not over their images",
-                "make every boundary open, or remove [gravity] from the deck",
-            ));
-        }
+        let mass = particles.mass(exchange.comm());
+        let device = exchange.device();
         // what a step makes anew is not brought; nor is the work, which balances ranks
         let mut fields = particles.fields_of(Role::State);
         fields.retain(|&field| field != Field::Work);
         let columns = Columns::upload(device, particles, &fields)?;
         let gravity = settings.gravity.as_ref().map(|plan| Gravity::new(device, plan, settings.precision));
-        let masses = particles.scalar(Field::Mass);
-        let mut hydrodynamics = Hydrodynamics::new(device, &settings.sph, settings.precision)?;
+        let mut hydrodynamics = Hydrodynamics::new(exchange, &settings.sph, settings.precision)?;
         let (free, _) = device.memory()?;
         let wanted = GENEROUS[usize::from(settings.precision == Precision::Double)] * columns.rows() as u64;
         hydrodynamics.frugal = free.saturating_add(columns.bytes() as u64) < wanted;
@@ -89,21 +88,22 @@ impl Gas {
             columns,
             bx: *bx,
             hydrodynamics,
-            supports: Supports::new(device, settings.skin)?,
+            neighborhood: Neighborhood::new(exchange, Reach::Supports, settings.skin, false)?,
+            exchange: exchange.clone(),
             gravity: gravity.transpose()?,
-            mass: particles.owned().map(|row| masses[row]).sum(),
+            mass,
             alpha_max: settings.sph.viscosity.alpha_max,
         })
     }
 
     /// Lists built so far.
     pub fn builds(&self) -> u64 {
-        self.supports.builds()
+        self.neighborhood.builds()
     }
 
-    /// The length of the present list's records, in bytes.
-    pub fn list_bytes(&self) -> u64 {
-        self.supports.records.length
+    /// Who owns and who holds which particles.
+    pub fn domain(&self) -> &Domain {
+        &self.neighborhood.domain
     }
 
     /// How the smoothing lengths were found so far.
@@ -113,7 +113,7 @@ impl Gas {
 
     /// The next forces build a list.
     pub fn invalidate(&mut self) {
-        self.supports.invalidate();
+        self.neighborhood.invalidate();
     }
 
     /// The forces at the present positions and (predicted) velocities; `dt` is the time since the last ones.
@@ -124,65 +124,53 @@ impl Gas {
     pub fn evaluate(&mut self, dt: f64, clock: &mut Clock) -> Result<()> {
         self.sync(clock)?;
         self.smooth(clock)?;
-        let mut stage = Stage {
-            bx: &self.bx,
-            records: &self.supports.records,
-            radius: self.supports.radius(),
-            support: self.supports.largest(),
-            spend_radius: self.supports.serves_once(),
-            columns: &mut self.columns,
-            clock,
-        };
+        let mut stage =
+            Stage { bx: &self.bx, neighborhood: &mut self.neighborhood, columns: &mut self.columns, clock };
         self.hydrodynamics.passes(&mut stage, dt)?;
         self.attract(clock)?;
-        self.check_rates()
+        let checked = self.check_rates();
+        self.exchange.comm().agree(checked)
     }
 
     /// Order and list up to date.
     fn sync(&mut self, clock: &mut Clock) -> Result<()> {
-        if self.supports.serve(&self.bx, &self.columns)? {
+        if self.neighborhood.serve(&self.bx, &self.columns, None)? {
+            let changed: Vec<Field> = self.fields_of(Role::State);
+            self.neighborhood.domain.refresh(&mut self.columns, &changed)?;
             clock.lap("neighbors");
             return Ok(());
         }
         // made anew by the passes: until then others can have the memory
-        let derived: Vec<Field> =
-            self.columns.fields().filter(|field| field.role() == Role::Derived).collect();
-        self.columns.remove(&derived);
-        self.bx = self.supports.order(&self.bx, &mut self.columns)?;
+        self.columns.remove(&self.fields_of(Role::Derived));
+        self.bx = self.neighborhood.order(&self.bx, &mut self.columns)?;
         if self.hydrodynamics.frugal {
-            self.supports.release()?;
+            self.neighborhood.domain.release()?;
         }
         clock.lap("domain");
-        self.supports.build(&self.bx, &self.columns)?;
+        self.neighborhood.build(&self.bx, &mut self.columns)?;
         clock.lap("neighbors");
         Ok(())
     }
 
     /// Find the smoothing lengths, in new lists for as long as one outgrows the present one.
     fn smooth(&mut self, clock: &mut Clock) -> Result<()> {
-        let largest = self.supports.largest_smoothing_length(&self.bx);
-        let rows = self.columns.rows();
+        let largest = self.neighborhood.largest_smoothing_length(&self.bx);
+        let rows = self.columns.owned().len();
         let mut searches = Searches::new(&self.device, rows, largest)?;
         let mut searching = rows as u64;
         for _ in 0..MOST_ROUNDS {
-            let outgrown = self.hydrodynamics.smoothing.outgrown;
             let mut stage = Stage {
                 bx: &self.bx,
-                records: &self.supports.records,
-                radius: self.supports.radius(),
-                support: self.supports.largest(),
-                spend_radius: false,
+                neighborhood: &mut self.neighborhood,
                 columns: &mut self.columns,
                 clock,
             };
-            let found = self.hydrodynamics.smooth(&mut stage, &mut searches, searching)?;
+            let outgrown = self.hydrodynamics.smooth(&mut stage, &mut searches, searching)?;
             clock.lap("smoothing lengths");
-            if found {
-                return Ok(());
-            }
-            searching = self.hydrodynamics.smoothing.outgrown - outgrown;
+            let Some(of_this_rank) = outgrown else { return Ok(()) };
+            searching = of_this_rank;
             searches.restart()?;
-            self.supports.build(&self.bx, &self.columns)?;
+            self.neighborhood.build(&self.bx, &mut self.columns)?;
             clock.lap("neighbors");
         }
         Err(Error::State {
@@ -206,7 +194,7 @@ impl Gas {
         let extent = Extent { length: self.bx.lengths().max(), mass: self.mass };
         let (acceleration, potential) =
             (columns.vector(Field::Acceleration), columns.scalar(Field::Potential));
-        gravity.run(&massive, 0..columns.rows(), extent, acceleration, potential)?;
+        gravity.run(&massive, columns.owned(), extent, acceleration, potential)?;
         clock.lap("gravity");
         Ok(())
     }
@@ -216,7 +204,7 @@ impl Gas {
     /// # Errors
     /// Those of [`Self::evaluate`].
     pub fn advance(&mut self, dt: f64, clock: &mut Clock) -> Result<()> {
-        let rows = 0..self.columns.rows();
+        let rows = self.columns.owned();
         let reach = self.bx.lengths().max();
         let (all, gas) = (moving(&self.columns), heated(&self.columns));
         let lost = leapfrog::lost(&self.device, &all, Some(&gas), rows.clone(), dt, reach)?;
@@ -227,7 +215,7 @@ impl Gas {
         }
         clock.lap("drift");
         if let Err(error) = self.evaluate(dt, clock) {
-            if matches!(error, Error::State { .. }) {
+            if matches!(error, Error::State { .. } | Error::Elsewhere) {
                 self.take_back(dt, before)?;
             }
             return Err(error);
@@ -237,7 +225,7 @@ impl Gas {
             rate: Some(self.columns.scalar(Field::KickEnergyRate)),
         };
         let (all, gas) = (moving(&self.columns), heated(&self.columns));
-        leapfrog::kick(&self.device, &all, Some(&gas), &old, rows, dt)?;
+        leapfrog::kick(&self.device, &all, Some(&gas), &old, self.columns.owned(), dt)?;
         self.columns.remove(&PREDICTED.map(|[_, old]| old));
         clock.lap("kick");
         Ok(())
@@ -251,7 +239,7 @@ impl Gas {
             return Ok(());
         }
         self.columns.remove(&PREDICTED.map(|[new, _]| new));
-        let rows = 0..self.columns.rows();
+        let rows = self.columns.owned();
         let old = Predicted {
             acceleration: self.columns.vector(Field::KickAcceleration),
             rate: Some(self.columns.scalar(Field::KickEnergyRate)),
@@ -280,13 +268,17 @@ impl Gas {
 
     /// The state as it is, in other memory.
     fn copy(&self) -> Result<Columns> {
-        let state: Vec<Field> = self.columns.fields().filter(|field| field.role() == Role::State).collect();
+        let state = self.fields_of(Role::State);
         let mut host = Particles::new(&[], 0);
         self.columns.download(&mut host, &state)?;
         Columns::upload(&self.device, &host, &state)
     }
 
-    /// The criteria of the time step at the present state, in the order Courant, acceleration, expansion, energy.
+    fn fields_of(&self, role: Role) -> Vec<Field> {
+        self.columns.fields().filter(|field| field.role() == role).collect()
+    }
+
+    /// The criteria of the time step at the present state of this rank's particles, in the order Courant, acceleration, expansion, energy.
     ///
     /// # Errors
     /// Those of the device.
@@ -300,7 +292,7 @@ impl Gas {
             energy: self.columns.scalar(Field::InternalEnergy),
             rate: self.columns.scalar(Field::InternalEnergyRate),
         };
-        let rows = 0..self.columns.rows();
+        let rows = self.columns.owned();
         let acceleration = self.columns.vector(Field::Acceleration);
         motion::time_step_criteria(&self.device, plan, softening, acceleration, Some(&gas), rows)
     }
@@ -309,7 +301,7 @@ impl Gas {
     fn check_rates(&self) -> Result<()> {
         let fields = [Field::Acceleration, Field::InternalEnergyRate, Field::Density, Field::SmoothingLength];
         let columns = self.columns.all(&fields);
-        let found = motion::first_not_finite(&self.device, &columns, 0..self.columns.rows())?;
+        let found = motion::first_not_finite(&self.device, &columns, self.columns.owned())?;
         let names = fields.iter().flat_map(|&field| (0..field.components()).map(move |_| field));
         match found
             .into_iter()

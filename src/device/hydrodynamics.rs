@@ -2,13 +2,16 @@
 //! read are there from the one that writes them to the last that reads them.
 
 use super::columns::Columns;
-use super::list::Records;
+use super::exchange::Exchange;
+use super::motion;
+use super::neighborhood::Neighborhood;
 use super::reduction::{Findings, bounds, largest, over_pieces, over_rows, smallest};
 use super::smoothing::Searches;
 use super::sweep::{Pass, Sweep, SweepMemory};
 use super::{Argument, Buffer, Device};
 use crate::Result;
 use crate::clock::Clock;
+use crate::comm::Communicator;
 use crate::deck::plan::{EquationOfState, Formulation, SphPlan};
 use crate::laws;
 use crate::laws::viscosity_switch::ViscositySwitch;
@@ -33,6 +36,17 @@ struct Law {
     outputs: &'static [Field],
 }
 
+/// What a sweep of a law is over.
+#[derive(Clone, Copy, Default)]
+struct Over<'a> {
+    /// Interaction radii within the list's, by row; those of the list where there are none.
+    radius: Option<&'a Buffer<f64>>,
+    /// The rows that get outputs, if not all.
+    active: Option<&'a Buffer<u8>>,
+    /// Fields that are read for the last time.
+    spent: &'a [Field],
+}
+
 impl Law {
     fn new<L: PairLaw>(device: &Device, law: &L, precision: Precision) -> Result<Self> {
         // full lists alone: the laws of the gas evaluate both sides of a pair, and sums have the same bits in every run
@@ -45,14 +59,8 @@ impl Law {
 pub struct Stage<'a> {
     /// The box.
     pub bx: &'a SimulationBox,
-    /// The full list.
-    pub records: &'a Records,
-    /// The radius that it was built with, by row.
-    pub radius: &'a Buffer<f64>,
-    /// The largest support 2h whose pairs it holds, by row.
-    pub support: &'a Buffer<f64>,
-    /// Whether the list's radii are of no use when the smoothing lengths are found: supports take their place.
-    pub spend_radius: bool,
+    /// The full list, and who holds the particles of whom.
+    pub neighborhood: &'a mut Neighborhood,
     /// The particles.
     pub columns: &'a mut Columns,
     /// Phase timers.
@@ -63,6 +71,7 @@ pub struct Stage<'a> {
 #[derive(Debug)]
 pub struct Hydrodynamics {
     device: Device,
+    comm: Communicator,
     plan: SphPlan,
     kernel: Kernel<f64>,
     precision: Precision,
@@ -89,7 +98,8 @@ impl Hydrodynamics {
     ///
     /// # Errors
     /// Those of the device; kernels that do not compile.
-    pub fn new(device: &Device, plan: &SphPlan, precision: Precision) -> Result<Self> {
+    pub fn new(exchange: &Exchange, plan: &SphPlan, precision: Precision) -> Result<Self> {
+        let device = exchange.device();
         let kernel = Kernel::named(plan.kernel.name());
         let kernel: Kernel<f64> =
             kernel.unwrap_or_else(|| unreachable!("the plan has a kernel that the passes lack"));
@@ -112,6 +122,7 @@ impl Hydrodynamics {
         };
         Ok(Self {
             device: device.clone(),
+            comm: exchange.comm().clone(),
             plan: plan.clone(),
             kernel,
             precision,
@@ -134,27 +145,33 @@ impl Hydrodynamics {
         self.memory.bytes()
     }
 
-    /// Find the smoothing lengths of the rows that still search, with the present list. False when one outgrew the list:
-    /// such a one has come as far as the list lets it, and goes on searching in a list for it.
+    /// Find the smoothing lengths of the rows that still search, with the present list. Where, on any rank, one outgrew the
+    /// list, returns how many of this rank did: such a one has come as far as the list lets it, and goes on searching in a
+    /// list for it. Collective.
     ///
     /// The density is then m n, n taken on to the new smoothing length by its derivative.
     ///
     /// # Errors
     /// Those of the device.
-    pub fn smooth(&mut self, stage: &mut Stage, searches: &mut Searches, searching: u64) -> Result<bool> {
+    pub fn smooth(
+        &mut self,
+        stage: &mut Stage,
+        searches: &mut Searches,
+        searching: u64,
+    ) -> Result<Option<u64>> {
         if self.equal_masses.is_none() {
             self.equal_masses = Some(self.have_equal_masses(stage.columns)?);
         }
         let mut found = Smoothing::default();
         let mut remaining = searching;
         while remaining > 0 && found.sweeps < MOST_SWEEPS {
-            let all = remaining == stage.columns.rows() as u64;
-            let active = (!all).then(|| searches.active());
-            sweep(&self.number_density, &mut self.memory, stage, stage.radius, active, &[])?;
+            let all = remaining == stage.columns.owned().len() as u64;
+            let over = Over { active: (!all).then(|| searches.active()), ..Over::default() };
+            sweep(&self.number_density, &mut self.memory, stage, &over)?;
             found.sweeps += 1;
             found.evaluations += remaining;
             let (neighbors, tolerance) = (self.plan.neighbors, self.plan.neighbor_tolerance);
-            let step = searches.step(stage.columns, stage.support, neighbors, tolerance)?;
+            let step = searches.step(stage.columns, stage.neighborhood.largest(), neighbors, tolerance)?;
             found.outgrown += u64::from(step.outgrown);
             found.lonely += u64::from(step.lonely);
             remaining = u64::from(step.searching);
@@ -162,22 +179,25 @@ impl Hydrodynamics {
         found.unconverged = remaining;
         self.done_with(stage, &[Field::NumberDensity, Field::NumberDensitySlope]);
         self.release()?;
-        let all = &mut self.smoothing;
-        all.sweeps += found.sweeps;
-        all.evaluations += found.evaluations;
-        all.outgrown += found.outgrown;
-        all.lonely += found.lonely;
-        all.unconverged += found.unconverged;
-        Ok(found.outgrown == 0)
+        let outgrown = found.outgrown;
+        let found = found.over_ranks(&self.comm);
+        self.smoothing.add(&found);
+        Ok((found.outgrown > 0).then_some(outgrown))
     }
 
     fn have_equal_masses(&self, columns: &Columns) -> Result<bool> {
-        let (findings, rows) = (Findings::new(&self.device, 2)?, 0..columns.rows());
+        let (findings, rows) = (Findings::new(&self.device, 2)?, columns.owned());
         let ([begin, end], extremes) = (bounds(&rows), findings.at(0));
         let arguments: [&dyn Argument; 4] = [columns.scalar(Field::Mass), &begin, &end, &extremes];
         over_pieces(&self.device, "sph/state.cu", "column_extremes", &rows, &arguments)?;
         let words = findings.read()?;
-        Ok(largest(words[1]).is_none_or(|most| most == smallest(words[0])))
+        // the largest mass of all ranks, and the largest of the negative ones
+        let mut extremes = match largest(words[1]) {
+            Some(most) => [most, -smallest(words[0])],
+            None => [f64::NEG_INFINITY; 2],
+        };
+        self.comm.all_max(&mut extremes);
+        Ok(extremes[0] == -extremes[1] || extremes[0] == f64::NEG_INFINITY)
     }
 
     /// The passes from density to acceleration and heating; `dt` is the time since the last ones.
@@ -186,28 +206,25 @@ impl Hydrodynamics {
     /// Those of the device.
     pub fn passes(&mut self, stage: &mut Stage, dt: f64) -> Result<()> {
         use Field::*;
+        stage.share(&[SmoothingLength])?;
         let rows = 0..stage.columns.rows();
         let [begin, end] = bounds(&rows);
-        let own;
-        let support = match stage.spend_radius {
-            true => stage.radius,
-            false => {
-                own = Buffer::new(&self.device, rows.len())?;
-                &own
-            }
-        };
+        let support = stage.neighborhood.spend_radius()?;
         let arguments: [&dyn Argument; 5] =
-            [stage.columns.scalar(SmoothingLength), &2.0, support, &begin, &end];
+            [stage.columns.scalar(SmoothingLength), &2.0, &support, &begin, &end];
         over_rows(&self.device, "sph/state.cu", "scaled_column", &rows, &arguments)?;
-        self.density(stage, support)?;
+        let over = Over { radius: Some(&support), ..Over::default() };
+        self.density(stage, &over)?;
         self.state(stage)?;
-        sweep(&self.gradients, &mut self.memory, stage, support, None, &[])?;
+        stage.share(&[Density, GradH, Pressure, SoundSpeed])?;
+        sweep(&self.gradients, &mut self.memory, stage, &over)?;
         self.release()?;
         stage.clock.lap("gradients");
-        self.viscosity(stage, support, dt)?;
+        self.viscosity(stage, &over, dt)?;
+        stage.share(&[GradientMatrix, Viscosity])?;
         stage.clock.lap("viscosity");
         let spent: &[Field] = if self.keep_fields { &[] } else { &[GradientMatrix, VolumeElement, GradH] };
-        sweep(&self.momentum_energy, &mut self.memory, stage, support, None, spent)?;
+        sweep(&self.momentum_energy, &mut self.memory, stage, &Over { spent, ..over })?;
         self.release()?;
         if let EquationOfState::Isothermal { .. } = self.plan.equation_of_state {
             // a bath takes the heat: the internal energy stays what it was
@@ -218,7 +235,7 @@ impl Hydrodynamics {
     }
 
     /// Density and grad-h factor by the formulation.
-    fn density(&mut self, stage: &mut Stage, support: &Buffer<f64>) -> Result<()> {
+    fn density(&mut self, stage: &mut Stage, over: &Over) -> Result<()> {
         let volume_elements = self.plan.formulation == Formulation::VolumeElements;
         // volume elements need an estimate of the density only, and have that of the search where it is one
         if !volume_elements || self.equal_masses != Some(true) {
@@ -229,14 +246,15 @@ impl Hydrodynamics {
                     none.insert(Law::new(&self.device, &law, self.precision)?)
                 }
             };
-            sweep(law, &mut self.memory, stage, support, None, &[])?;
+            sweep(law, &mut self.memory, stage, over)?;
         }
         if volume_elements {
             stage.columns.add(&[Field::VolumeElement])?;
             let [mass, density, element] =
                 [Field::Mass, Field::Density, Field::VolumeElement].map(|field| stage.columns.scalar(field));
             over_all(stage, "sph/state.cu", "estimate_volumes", &[mass, density, element])?;
-            sweep(&self.volume_elements, &mut self.memory, stage, support, None, &[])?;
+            stage.share(&[Field::VolumeElement])?;
+            sweep(&self.volume_elements, &mut self.memory, stage, over)?;
             self.done_with(stage, &[Field::VolumeSum]);
         }
         self.release()?;
@@ -261,7 +279,7 @@ impl Hydrodynamics {
     }
 
     /// The viscosity coefficients that follow from the velocity's divergence and curl.
-    fn viscosity(&mut self, stage: &mut Stage, support: &Buffer<f64>, dt: f64) -> Result<()> {
+    fn viscosity(&mut self, stage: &mut Stage, over: &Over, dt: f64) -> Result<()> {
         use Field::*;
         let viscosity = self.plan.viscosity.clone();
         if !viscosity.switch {
@@ -269,7 +287,8 @@ impl Hydrodynamics {
             self.done_with(stage, &[VelocityCurl]);
             return fill(stage, Viscosity, alpha);
         }
-        sweep(&self.divergence_gradient, &mut self.memory, stage, support, None, &[])?;
+        stage.share(&[VelocityDivergence])?;
+        sweep(&self.divergence_gradient, &mut self.memory, stage, over)?;
         self.release()?;
         let switch = ViscositySwitch {
             minimum: viscosity.alpha_min,
@@ -318,53 +337,42 @@ impl Hydrodynamics {
     }
 }
 
-/// What a sweep reads beside columns.
-struct Circumstances<'a> {
-    owned: Range<usize>,
-    period: [f64; 3],
-    radius: &'a Buffer<f64>,
-    active: Option<&'a Buffer<u8>>,
-}
+impl Stage<'_> {
+    /// Bring these fields of the rows of others up to date.
+    fn share(&mut self, fields: &[Field]) -> Result<()> {
+        self.neighborhood.domain.refresh(self.columns, fields)
+    }
 
-impl Circumstances<'_> {
-    fn of<'c>(&'c self, columns: &'c Columns) -> Pass<'c> {
+    /// What a sweep reads beside the law's columns.
+    fn pass<'s>(&'s self, owned: &'s Range<usize>, over: &Over<'s>) -> Pass<'s> {
+        let columns = &*self.columns;
         Pass {
             rows: columns.rows(),
-            owned: &self.owned,
+            owned,
             position: columns.vector(Field::Position),
-            id: None,
-            radius: Some(self.radius),
+            id: (columns.rows() > owned.len()).then_some(&columns.id),
+            radius: Some(over.radius.unwrap_or(self.neighborhood.radius())),
             cutoff: 0.0,
-            period: self.period,
-            active: self.active,
+            period: [0, 1, 2].map(|d| self.bx.periods()[d]),
+            active: over.active,
         }
     }
 }
 
-/// One sweep of a law over the list, with interaction radii within the list's. The particles get the columns that it
-/// writes, and lose those that are spent: new columns take their memory. What a law stores of a row may depend on the row's
-/// own spent values, as it is written when they have been read.
-fn sweep(
-    law: &Law,
-    memory: &mut SweepMemory,
-    stage: &mut Stage,
-    radius: &Buffer<f64>,
-    active: Option<&Buffer<u8>>,
-    spent: &[Field],
-) -> Result<()> {
-    let rows = stage.columns.rows();
-    if rows == 0 {
+/// One sweep of a law over the list. The particles get the columns that it writes, and lose those that are spent: new
+/// columns take their memory. What a law stores of a row may depend on the row's own spent values, as it is written when
+/// they have been read.
+fn sweep(law: &Law, memory: &mut SweepMemory, stage: &mut Stage, over: &Over) -> Result<()> {
+    let owned = stage.columns.owned();
+    if owned.is_empty() {
         return stage.columns.add(law.outputs);
     }
-    let circumstances =
-        Circumstances { owned: 0..rows, period: [0, 1, 2].map(|d| stage.bx.periods()[d]), radius, active };
-    let columns = &*stage.columns;
-    let pass = circumstances.of(columns);
-    law.sweep.pack(memory, &pass, &columns.all(law.inputs))?;
-    law.sweep.sweep(memory, &pass, stage.records)?;
+    let pass = stage.pass(&owned, over);
+    law.sweep.pack(memory, &pass, &stage.columns.all(law.inputs))?;
+    law.sweep.sweep(memory, &pass, &stage.neighborhood.records)?;
 
     let mut free: Vec<Buffer<f64>> =
-        spent.iter().filter_map(|&field| stage.columns.take(field)).flatten().collect();
+        over.spent.iter().filter_map(|&field| stage.columns.take(field)).flatten().collect();
     for &field in law.outputs {
         if !stage.columns.has(field) && free.len() >= field.components() {
             let columns = free.split_off(free.len() - field.components());
@@ -372,8 +380,7 @@ fn sweep(
         }
     }
     stage.columns.add(law.outputs)?;
-    let columns = &*stage.columns;
-    law.sweep.finish(memory, &circumstances.of(columns), &columns.all(law.outputs))
+    law.sweep.finish(memory, &stage.pass(&owned, over), &stage.columns.all(law.outputs))
 }
 
 /// A kernel over all rows, whose last arguments are the first row and the end.
@@ -387,10 +394,11 @@ fn over_all(
     let [begin, end] = bounds(&rows);
     let mut all = arguments.to_vec();
     all.extend([&begin as &dyn Argument, &end]);
-    over_rows(stage.radius.device(), file, kernel, &rows, &all)
+    over_rows(stage.columns.device(), file, kernel, &rows, &all)
 }
 
 /// One value in all rows of a field.
 fn fill(stage: &Stage, field: Field, value: f64) -> Result<()> {
-    over_all(stage, "sph/state.cu", "fill_column", &[stage.columns.scalar(field), &value])
+    let columns = &*stage.columns;
+    motion::fill(columns.device(), columns.scalar(field), value, 0..columns.rows())
 }

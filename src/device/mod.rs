@@ -6,6 +6,7 @@
 mod buffer;
 pub mod columns;
 pub mod cuda;
+pub mod domain;
 pub mod driver;
 mod emulated;
 pub mod exchange;
@@ -17,7 +18,6 @@ pub mod keys;
 mod launch;
 pub mod leapfrog;
 pub mod list;
-pub mod molecules;
 pub mod motion;
 pub mod neighborhood;
 pub mod nvrtc;
@@ -31,9 +31,9 @@ pub mod scan;
 pub mod skin;
 pub mod smoothing;
 pub mod sort;
-pub mod supports;
 pub mod sweep;
 pub mod totals;
+pub mod verlet;
 
 pub use buffer::Buffer;
 pub use launch::{Argument, Kernel};
@@ -207,7 +207,8 @@ pub fn open(plan: &Plan, comm: &Communicator) -> Result<Option<Device>> {
         return Ok(None);
     }
     let emulated = std::env::var_os("HILBRIUM_DEVICE_UNDER_TEST").is_some_and(|value| value == "emulated");
-    let cannot = cannot(plan, comm);
+    let _ = comm;
+    let cannot = cannot(plan);
     match (wanted, cannot) {
         (plan::Device::Cuda, Some(why)) => Err(Error::usage(why, ON_PROCESSORS)),
         (plan::Device::Cuda, None) if emulated => Device::emulated().map(Some),
@@ -218,17 +219,14 @@ pub fn open(plan: &Plan, comm: &Communicator) -> Result<Option<Device>> {
 }
 
 /// Why a plan's particles cannot live on a device.
-fn cannot(plan: &Plan, comm: &Communicator) -> Option<&'static str> {
+fn cannot(plan: &Plan) -> Option<&'static str> {
     match plan {
-        _ if comm.size() > 1 => Some("this version of hilbrium runs on one device alone, with one rank"),
         Plan { sph: Some(_), interaction: Some(_), .. } => {
             Some("this version of hilbrium has no gas that interacts on CUDA devices")
         }
-        Plan { sph: Some(_), .. } => None,
-        Plan { gravity: Some(_), .. } => {
-            Some("this version of hilbrium has gravity of a gas alone on CUDA devices")
+        Plan { sph: None, gravity: None, interaction: None, .. } => {
+            Some("without forces nothing is left to do for a device")
         }
-        Plan { interaction: None, .. } => Some("without an interaction nothing is left to do for a device"),
         _ => None,
     }
 }

@@ -446,6 +446,15 @@ pub fn first_not_finite(
     Ok(found.download()?.into_iter().map(|word| first_row(u64::from(word))).collect())
 }
 
+/// One value in some rows of a column.
+///
+/// # Errors
+/// Those of the device.
+pub fn fill(device: &Device, column: &Buffer<f64>, value: f64, rows: Range<usize>) -> Result<()> {
+    let [begin, end] = bounds(&rows);
+    over_rows(device, "sph/state.cu", "fill_column", &rows, &[column, &value, &begin, &end])
+}
+
 /// Replace what is not finite in a column.
 ///
 /// # Errors

@@ -1,50 +1,62 @@
-//! The list of neighbors of a device's particles that all reach as far as a cutoff, kept for as long as it holds every
-//! pair: [`crate::neighbors::Neighborhood`] on a device.
+//! The list of neighbors of a device's particles, kept for as long as it holds every pair: [`crate::neighbors::Neighborhood`]
+//! on a device.
 
 use super::columns::Columns;
+use super::domain::Domain;
+use super::exchange::Exchange;
 use super::hierarchy::{Hierarchy, Radii};
 use super::list::{ListBuilder, Records, Search};
-use super::order::Order;
+use super::reduction::{bounds, over_rows};
 use super::skin::Skin;
-use super::{Buffer, Device};
+use super::{Argument, Buffer, Device};
 use crate::Result;
 use crate::neighbors::cluster::power_of_two_below;
+use crate::neighbors::{ROOM_TO_GROW, Reach};
 use crate::particles::Field;
 use crate::space::SimulationBox;
 
-/// The list with what is needed to know how long it holds.
+/// The list, who holds the particles of whom, and what is needed to know how long both serve.
 ///
-/// Invariant: after [`Self::update`] the records have every pair closer than the cutoff.
+/// Invariant: after [`Self::build`], and while [`Self::serve`] says so, the records have every pair of an owned particle
+/// within reach: `r < max(2 h_i, 2 h_j)`, or `r <` the cutoff.
 #[derive(Debug)]
 pub struct Neighborhood {
-    order: Order,
+    device: Device,
+    /// Who owns and who holds which particles.
+    pub domain: Domain,
     hierarchy: Hierarchy,
     builder: ListBuilder,
-    /// The list, for half or full sweeps.
+    /// The list.
     pub records: Records,
     symmetric: bool,
-    cutoff: f64,
+    reach: Reach,
     radius: Buffer<f64>,
+    /// Of a list that is used again, by owned row.
+    limits: Option<Buffer<f64>>,
     skin: Skin,
-    /// The skin that was used up when that was last looked at, and since then at most.
+    /// The skin that all ranks together had used up when that was last looked at, and since then at most.
     used: f64,
     builds: u64,
 }
 
 impl Neighborhood {
-    /// No list yet; of pairs within a cutoff, whose lists are wider by this fraction of it.
+    /// No list yet. Lists will be wider by the fraction `skin` of the reach, and with a cutoff have the pairs of owned
+    /// particles once if they are `symmetric`.
     ///
     /// # Errors
     /// Those of the device.
-    pub fn new(device: &Device, cutoff: f64, skin: f64, symmetric: bool) -> Result<Self> {
+    pub fn new(exchange: &Exchange, reach: Reach, skin: f64, symmetric: bool) -> Result<Self> {
+        let device = exchange.device();
         Ok(Self {
-            order: Order::new(device)?,
+            device: device.clone(),
+            domain: Domain::new(exchange)?,
             hierarchy: Hierarchy::new(device)?,
             builder: ListBuilder::new(device)?,
             records: Records::new(device)?,
             symmetric,
-            cutoff,
+            reach,
             radius: Buffer::new(device, 0)?,
+            limits: None,
             skin: Skin::new(device, skin)?,
             used: f64::INFINITY,
             builds: 0,
@@ -56,46 +68,144 @@ impl Neighborhood {
         self.builds
     }
 
-    /// The next update builds a list.
+    /// The present list serves no more. To be called on all ranks.
     pub fn invalidate(&mut self) {
         self.skin.forget();
         self.used = f64::INFINITY;
     }
 
-    /// Makes the list hold every pair, after no particle has come farther than `drift` since the last update. Where a new
-    /// list is needed particles are brought into the box and into order first. Returns the box.
-    ///
-    /// # Errors
-    /// [`crate::Error::State`] with step 0 for a position that is no place or a periodic box too small for the cutoff; those
-    /// of the device.
-    pub fn update(&mut self, bx: &SimulationBox, columns: &mut Columns, drift: f64) -> Result<SimulationBox> {
-        let allowed = self.skin.fraction();
-        // a sum of what drifts tell is an upper bound; what it does not decide the particles do
-        self.used += 2.0 * drift / self.cutoff;
-        if self.used > allowed && self.used.is_finite() && allowed > 0.0 {
-            self.used = self.skin.used(bx, columns.vector(Field::Position), None, 0..columns.rows())?;
-        }
-        if self.used <= allowed && allowed > 0.0 {
-            return Ok(*bx);
-        }
-        let bx = self.order.sync(bx, columns)?;
-        self.build(&bx, columns)?;
-        Ok(bx)
+    /// The radii that the list was built with, by row.
+    pub fn radius(&self) -> &Buffer<f64> {
+        &self.radius
     }
 
-    fn build(&mut self, bx: &SimulationBox, columns: &Columns) -> Result<()> {
-        let (rows, reach) = (columns.rows(), self.cutoff * (1.0 + self.skin.fraction()));
-        bx.check_reach(reach)?;
-        let position = columns.vector(Field::Position);
-        let unit = power_of_two_below(reach);
-        self.hierarchy.build(position, Radii::All(reach), None, rows, unit)?;
-        if self.radius.len() != rows {
-            self.radius.resize(rows)?;
-            self.radius.upload(&vec![reach; rows])?;
+    /// Room for a number a row. Where nobody will ask for the list's radii again it is theirs, which are lost.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn spend_radius(&mut self) -> Result<Buffer<f64>> {
+        let rows = self.radius.len();
+        match self.serves_once() {
+            true => Ok(std::mem::replace(&mut self.radius, Buffer::new(&self.device, 0)?)),
+            false => Buffer::new(&self.device, rows),
         }
+    }
+
+    /// By owned row the largest support 2h whose pairs the list holds: the radius that a new list was built with; less in a
+    /// list whose particles have moved.
+    pub fn largest(&self) -> &Buffer<f64> {
+        self.limits.as_ref().unwrap_or(&self.radius)
+    }
+
+    /// The largest smoothing length that a particle may have: a list of it still fits a periodic box, and an open box is not
+    /// larger than its support.
+    pub fn largest_smoothing_length(&self, bx: &SimulationBox) -> f64 {
+        let wide = 4.0 * ROOM_TO_GROW * (1.0 + self.skin.fraction());
+        (bx.periods().min() / wide * (1.0 - 1e-9)).min(bx.lengths().max())
+    }
+
+    fn serves_once(&self) -> bool {
+        self.skin.fraction() == 0.0
+    }
+
+    /// Whether the list holds every pair of the particles where they are now, with room for their supports to grow. `drift`,
+    /// where it is known, is how far a particle of this rank has come at most since this was last asked. Collective.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn serve(&mut self, bx: &SimulationBox, columns: &Columns, drift: Option<f64>) -> Result<bool> {
+        // without a skin a list serves for one step, and the question need not be asked
+        if self.serves_once() || self.used == f64::INFINITY {
+            return Ok(false);
+        }
+        let (position, owned) = (columns.vector(Field::Position), columns.owned());
+        let allowed = self.skin.fraction();
+        // a sum of what drifts tell is an upper bound; what it does not decide the particles do
+        let known = match (self.reach, drift) {
+            (Reach::Cutoff(cutoff), Some(drift)) => {
+                let mut farthest = [drift];
+                self.domain.comm().all_max(&mut farthest);
+                self.used += 2.0 * farthest[0] / cutoff;
+                self.used <= allowed
+            }
+            _ => false,
+        };
+        if !known {
+            let length = (self.reach == Reach::Supports).then(|| columns.scalar(Field::SmoothingLength));
+            let mut used = [self.skin.used(bx, position, length, owned.clone())?];
+            self.domain.comm().all_max(&mut used);
+            self.used = used[0];
+        }
+        if self.used > allowed {
+            return Ok(false);
+        }
+        if self.reach == Reach::Supports {
+            let mut limits = match self.limits.take() {
+                Some(limits) => limits,
+                None => Buffer::new(&self.device, 0)?,
+            };
+            limits.resize(owned.len())?;
+            self.skin.limits(bx, position, &limits)?;
+            self.limits = Some(limits);
+        }
+        Ok(true)
+    }
+
+    /// Brings particles into the box, to their owners and into order; those of other ranks are gone. Returns the box.
+    /// Collective.
+    ///
+    /// # Errors
+    /// [`crate::Error::State`] with step 0 for a position that is no place; those of the device.
+    pub fn order(&mut self, bx: &SimulationBox, columns: &mut Columns) -> Result<SimulationBox> {
+        self.domain.detach(columns)?;
+        self.domain.sync(bx, columns)
+    }
+
+    /// Builds the list of the owned rows as they are now, with the particles of other ranks that it needs. Collective.
+    ///
+    /// # Errors
+    /// [`crate::Error::State`] with step 0 for a periodic box too small for the radii; those of the device.
+    pub fn build(&mut self, bx: &SimulationBox, columns: &mut Columns) -> Result<()> {
+        self.domain.detach(columns)?;
+        self.limits = None;
+        let owned = columns.owned();
+        let of_this_rank = match self.reach {
+            Reach::Supports => {
+                self.measure_radii(columns)?;
+                self.hierarchy.unit_of(Radii::Each(&self.radius), None, owned.len())?.1
+            }
+            _ => self.cutoff() * (1.0 + self.skin.fraction()),
+        };
+        let mut greatest = [of_this_rank];
+        self.domain.comm().all_max(&mut greatest);
+        let [reach] = greatest;
+        bx.check_reach(reach)?;
+        match self.reach {
+            Reach::Supports => {
+                self.domain.attach(bx, columns, Radii::Each(&self.radius))?;
+                if columns.rows() != self.radius.len() {
+                    self.measure_radii(columns)?;
+                }
+            }
+            _ => {
+                self.domain.attach(bx, columns, Radii::All(reach))?;
+                if columns.rows() != self.radius.len() {
+                    self.radius.resize(columns.rows())?;
+                    self.radius.upload(&vec![reach; columns.rows()])?;
+                }
+            }
+        }
+        let (rows, unit) = (columns.rows(), power_of_two_below(reach));
+        let position = columns.vector(Field::Position);
+        let radii = match self.reach {
+            Reach::Supports => Radii::Each(&self.radius),
+            _ => Radii::All(reach),
+        };
+        let id = (rows != owned.len()).then_some(&columns.id);
+        self.hierarchy.build(position, radii, id, rows, unit)?;
         let search = Search {
             rows,
-            owned: 0..rows,
+            owned: owned.clone(),
             symmetric: self.symmetric,
             position,
             radius: &self.radius,
@@ -106,11 +216,34 @@ impl Neighborhood {
             period: [0, 1, 2].map(|d| bx.periods()[d]),
         };
         self.builder.build(&search, &mut self.records)?;
-        if self.skin.fraction() > 0.0 {
-            self.skin.remember(position, 0..rows, self.cutoff)?;
+        if !self.serves_once() {
+            match self.reach {
+                Reach::Supports => {
+                    let length = columns.scalar(Field::SmoothingLength);
+                    self.skin.remember_each(position, owned, length, 2.0 * ROOM_TO_GROW)?;
+                }
+                _ => self.skin.remember(position, owned, self.cutoff())?,
+            }
         }
         self.used = 0.0;
         self.builds += 1;
         Ok(())
+    }
+
+    fn cutoff(&self) -> f64 {
+        match self.reach {
+            Reach::Cutoff(cutoff) => cutoff,
+            Reach::Supports | Reach::Nowhere => 0.0,
+        }
+    }
+
+    /// The radii of all rows that there are, by their smoothing lengths.
+    fn measure_radii(&mut self, columns: &Columns) -> Result<()> {
+        let rows = 0..columns.rows();
+        self.radius.resize(rows.len())?;
+        let (factor, [begin, end]) = (2.0 * ROOM_TO_GROW * (1.0 + self.skin.fraction()), bounds(&rows));
+        let length = columns.scalar(Field::SmoothingLength);
+        let arguments: [&dyn Argument; 5] = [length, &factor, &self.radius, &begin, &end];
+        over_rows(&self.device, "sph/state.cu", "scaled_column", &rows, &arguments)
     }
 }

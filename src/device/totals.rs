@@ -1,32 +1,18 @@
-//! What is observed of all particles of a device: the sums of [`crate::observe`].
+//! What is observed of the particles of a device: the sums of [`crate::observe`].
 
 use super::columns::Columns;
 use super::reduction::{Findings, PIECE, Sums, bounds, largest, over_pieces, smallest};
-use super::{Argument, Buffer, Device};
+use super::{Argument, Buffer};
 use crate::Result;
+use crate::observe::{SUMS, Totals};
 use crate::particles::Field;
 
-/// Number of sums.
-const SUMS: usize = 14;
-
-/// Sums and extremes over all rows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Totals {
-    /// Mass; kinetic, thermal and potential energy; momentum (3), angular momentum about the origin (3), sum of m r (3);
-    /// virial: in the order of the sums of [`crate::observe`].
-    pub sums: [f64; SUMS],
-    /// Greatest density; zero without densities.
-    pub maximum_density: f64,
-    /// Least smoothing length; infinite without smoothing lengths.
-    pub minimum_smoothing_length: f64,
-}
-
-/// The totals of all rows: the same bits in every run. Columns that are not there count as zeros.
+/// The totals of the owned rows: the same bits in every run. Columns that are not there count as zeros.
 ///
 /// # Errors
 /// Those of the device.
-pub fn totals(device: &Device, columns: &Columns) -> Result<Totals> {
-    let rows = 0..columns.rows();
+pub fn totals(columns: &Columns) -> Result<Totals> {
+    let (device, rows) = (columns.device(), columns.owned());
     let (findings, mut sums) = (Findings::new(device, 2)?, Sums::new(device)?);
     let ([x, y, z], [u, v, w]) = (columns.vector(Field::Position), columns.vector(Field::Velocity));
     let optional = |field| -> Option<&Buffer<f64>> { columns.has(field).then(|| columns.scalar(field)) };
@@ -66,5 +52,6 @@ pub fn totals(device: &Device, columns: &Columns) -> Result<Totals> {
         sums: std::array::from_fn(|k| sums[k]),
         maximum_density: largest(found[0]).unwrap_or(0.0),
         minimum_smoothing_length: smallest(found[1]),
+        particles: rows.len() as u64,
     })
 }

@@ -121,6 +121,13 @@ impl Domain {
         [&self.refreshed.exchanges, &self.refreshed.components].map(|count| count.load(Relaxed))
     }
 
+    /// From now on these ranks own these keys: their particles are here already, without halos.
+    pub(crate) fn adopt(&mut self, assignment: &Assignment) {
+        self.assignment = assignment.clone();
+        self.boxes = vec![Vec::new(); self.comm.size()];
+        self.halos = Halos::default();
+    }
+
     /// The fine leaves of the own key range, for the particles that were synchronized last, and the coarse leaves
     /// elsewhere.
     pub fn leaves(&self, particles: &Particles) -> Leaves {

@@ -28,6 +28,14 @@ impl Whole {
         for piece in by_pieces(particles, &Sums) {
             sums.iter_mut().zip(piece).for_each(|(sum, value)| *sum += value);
         }
+        let [mass, x, y, z, kinetic, count] = sums;
+        Whole { particles: count as u64, mass, momentum: Vec3d::new(x, y, z), kinetic }.over_ranks(comm)
+    }
+
+    /// Of all ranks' particles, from those of each. Collective.
+    pub fn over_ranks(self, comm: &Communicator) -> Self {
+        let [x, y, z] = self.momentum.into();
+        let mut sums = [self.mass, x, y, z, self.kinetic, self.particles as f64];
         comm.all_sum(&mut sums);
         let [mass, x, y, z, kinetic, count] = sums;
         Whole { particles: count as u64, mass, momentum: Vec3d::new(x, y, z), kinetic }

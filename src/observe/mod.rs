@@ -219,69 +219,125 @@ pub fn observe(
     time: f64,
     time_step: f64,
 ) -> Observables {
-    let rows: Vec<usize> = particles.owned().step_by(PIECE).collect();
-    let pieces: Vec<Sums> = rows
-        .par_iter()
-        .map(|&first| {
-            let end = (first + PIECE).min(particles.owned().end);
-            let mut sums = Sums::default();
-            (first..end).for_each(|row| sums.take(particles, row));
-            sums
-        })
-        .collect();
-    let mut sums = [0.0; 14];
-    let (mut greatest, mut least) = ([0.0f64], [f64::INFINITY]);
-    for piece in &pieces {
-        sums.iter_mut().zip(piece.sums).for_each(|(sum, value)| *sum += value);
-        greatest[0] = greatest[0].max(piece.maximum_density);
-        least[0] = least[0].min(piece.minimum_smoothing_length);
-    }
-    let mut count = [particles.owned().len() as u64];
-    comm.all_sum(&mut sums);
-    comm.all_sum(&mut count);
-    comm.all_max(&mut greatest);
-    comm.all_min(&mut least);
+    let moment = Moment { step, time, time_step };
+    Totals::of(particles).observables(comm, bx, units, moment, particles.has(Field::Virial))
+}
 
-    let [mass, kinetic, thermal, potential, ..] = sums;
-    let vector = |first: usize| Vec3d::new(sums[first], sums[first + 1], sums[first + 2]);
-    Observables {
-        step,
-        time,
-        time_step,
-        kinetic,
-        thermal,
-        potential,
-        momentum: vector(4),
-        angular_momentum: vector(7),
-        center_of_mass: if mass > 0.0 { vector(10) / mass } else { Vec3d::zeros() },
-        mass,
-        maximum_density: greatest[0],
-        minimum_smoothing_length: least[0],
-        particles: count[0],
-        heat: None,
-        molecular: particles.has(Field::Virial).then(|| {
-            let thermal = kinetic - 0.5 * vector(4).norm_squared() / mass.max(f64::MIN_POSITIVE);
-            let periodic = bx.boundary.iter().all(|&boundary| boundary == Boundary::Periodic);
-            let volume = if periodic { bx.lengths().product() } else { f64::NAN };
-            Molecular {
-                temperature: 2.0 * thermal
-                    / (3.0 * count[0].saturating_sub(1).max(1) as f64 * units.boltzmann),
-                pressure: (2.0 * thermal + sums[13]) / (3.0 * volume),
-            }
-        }),
+/// When something is observed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moment {
+    /// Steps done.
+    pub step: u64,
+    /// Simulated time.
+    pub time: f64,
+    /// Length of the step that led here; 0 at the start.
+    pub time_step: f64,
+}
+
+/// Number of sums of [`Totals`].
+pub const SUMS: usize = 14;
+
+/// Sums and extremes over the owned particles of one rank.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Totals {
+    /// Mass; kinetic, thermal and potential energy; momentum (3), angular momentum about the origin (3), sum of m r (3);
+    /// virial.
+    pub sums: [f64; SUMS],
+    /// Greatest density; zero without densities.
+    pub maximum_density: f64,
+    /// Least smoothing length; infinite without smoothing lengths.
+    pub minimum_smoothing_length: f64,
+    /// Number of particles.
+    pub particles: u64,
+}
+
+impl Totals {
+    /// Of the host's particles.
+    pub fn of(particles: &Particles) -> Self {
+        let rows: Vec<usize> = particles.owned().step_by(PIECE).collect();
+        let pieces: Vec<Sums> = rows
+            .par_iter()
+            .map(|&first| {
+                let end = (first + PIECE).min(particles.owned().end);
+                let mut sums = Sums::default();
+                (first..end).for_each(|row| sums.take(particles, row));
+                sums
+            })
+            .collect();
+        let mut totals = Totals {
+            sums: [0.0; SUMS],
+            maximum_density: 0.0,
+            minimum_smoothing_length: f64::INFINITY,
+            particles: particles.owned().len() as u64,
+        };
+        for piece in &pieces {
+            totals.sums.iter_mut().zip(piece.sums).for_each(|(sum, value)| *sum += value);
+            totals.maximum_density = totals.maximum_density.max(piece.maximum_density);
+            totals.minimum_smoothing_length =
+                totals.minimum_smoothing_length.min(piece.minimum_smoothing_length);
+        }
+        totals
+    }
+
+    /// What those of all ranks together say; collective. `molecular` where particles have virials.
+    pub fn observables(
+        self,
+        comm: &Communicator,
+        bx: &SimulationBox,
+        units: &Units,
+        moment: Moment,
+        molecular: bool,
+    ) -> Observables {
+        let mut sums = self.sums;
+        let (mut greatest, mut least) = ([self.maximum_density], [self.minimum_smoothing_length]);
+        let mut count = [self.particles];
+        comm.all_sum(&mut sums);
+        comm.all_sum(&mut count);
+        comm.all_max(&mut greatest);
+        comm.all_min(&mut least);
+
+        let [mass, kinetic, thermal, potential, ..] = sums;
+        let vector = |first: usize| Vec3d::new(sums[first], sums[first + 1], sums[first + 2]);
+        let Moment { step, time, time_step } = moment;
+        Observables {
+            step,
+            time,
+            time_step,
+            kinetic,
+            thermal,
+            potential,
+            momentum: vector(4),
+            angular_momentum: vector(7),
+            center_of_mass: if mass > 0.0 { vector(10) / mass } else { Vec3d::zeros() },
+            mass,
+            maximum_density: greatest[0],
+            minimum_smoothing_length: least[0],
+            particles: count[0],
+            heat: None,
+            molecular: molecular.then(|| {
+                let thermal = kinetic - 0.5 * vector(4).norm_squared() / mass.max(f64::MIN_POSITIVE);
+                let periodic = bx.boundary.iter().all(|&boundary| boundary == Boundary::Periodic);
+                let volume = if periodic { bx.lengths().product() } else { f64::NAN };
+                Molecular {
+                    temperature: 2.0 * thermal
+                        / (3.0 * count[0].saturating_sub(1).max(1) as f64 * units.boltzmann),
+                    pressure: (2.0 * thermal + sums[13]) / (3.0 * volume),
+                }
+            }),
+        }
     }
 }
 
 /// Sums over a piece of the rows: mass, three energies, momentum, angular momentum, m r, virial.
 struct Sums {
-    sums: [f64; 14],
+    sums: [f64; SUMS],
     maximum_density: f64,
     minimum_smoothing_length: f64,
 }
 
 impl Default for Sums {
     fn default() -> Self {
-        Self { sums: [0.0; 14], maximum_density: 0.0, minimum_smoothing_length: f64::INFINITY }
+        Self { sums: [0.0; SUMS], maximum_density: 0.0, minimum_smoothing_length: f64::INFINITY }
     }
 }
 

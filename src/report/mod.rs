@@ -61,6 +61,11 @@ pub fn error(text: &str) {
     }
 }
 
+/// Write to standard error on whichever rank this is, before it ends all of them.
+pub fn last_words(text: &str) {
+    screen().bars.suspend(|| write_line(&mut std::io::stderr().lock(), text));
+}
+
 /// Nothing is left to tell to a reader that has gone, so a write error is dropped.
 fn write_line(output: &mut impl Write, text: &str) {
     let _ = writeln!(output, "{text}").and_then(|()| output.flush());

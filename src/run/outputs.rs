@@ -272,8 +272,7 @@ impl Outputs {
     }
 
     fn observe(&mut self, simulation: &mut Simulation, dt: f64) -> Result<Observables> {
-        simulation.bring_home()?;
-        let observed = simulation.observe(dt);
+        let observed = simulation.observe_resident(dt)?;
         self.record.append(&self.comm, &observed)?;
         Ok(observed)
     }

@@ -63,7 +63,8 @@ pub struct Stage<'a> {
 }
 
 impl Smoothing {
-    fn over_ranks(self, comm: &Communicator) -> Self {
+    /// Of all ranks together. Collective.
+    pub(crate) fn over_ranks(self, comm: &Communicator) -> Self {
         let mut sums = [self.evaluations, self.outgrown, self.lonely, self.unconverged];
         comm.all_sum(&mut sums);
         let mut sweeps = [self.sweeps];
@@ -77,7 +78,8 @@ impl Smoothing {
         }
     }
 
-    fn add(&mut self, other: &Self) {
+    /// Counts these too.
+    pub(crate) fn add(&mut self, other: &Self) {
         self.sweeps += other.sweeps;
         self.evaluations += other.evaluations;
         self.outgrown += other.outgrown;

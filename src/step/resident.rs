@@ -1,18 +1,24 @@
 //! A simulation whose particles live on a device: the host has them when it asks for them.
 
 use super::{Simulation, gravity_of};
-use crate::Result;
+use crate::comm::Communicator;
 use crate::device::columns::Columns;
-use crate::device::{Device, gas, molecules, motion};
+use crate::device::domain::Domain;
+use crate::device::exchange::Exchange;
+use crate::device::totals::totals;
+use crate::device::{Device, gas, motion, verlet};
 use crate::motion::time_step;
+use crate::observe::{Moment, Observables};
 use crate::particles::{Field, Role};
+use crate::report;
 use crate::space::SimulationBox;
+use crate::{Error, Result};
 
 /// The particles on a device, with what moves them there.
 #[derive(Debug)]
 pub enum Resident {
-    /// With forces of pairs.
-    Molecules(Box<molecules::Molecules>),
+    /// Moved by velocity Verlet: molecules and stars.
+    Verlet(Box<verlet::Verlet>),
     /// With smoothing lengths, and gravity or not.
     Gas(Box<gas::Gas>),
 }
@@ -27,49 +33,62 @@ const SKIN: f64 = 0.15;
 impl Resident {
     fn columns(&self) -> &Columns {
         match self {
-            Resident::Molecules(molecules) => &molecules.columns,
+            Resident::Verlet(verlet) => &verlet.columns,
             Resident::Gas(gas) => &gas.columns,
+        }
+    }
+
+    fn domain(&self) -> &Domain {
+        match self {
+            Resident::Verlet(verlet) => verlet.domain(),
+            Resident::Gas(gas) => gas.domain(),
         }
     }
 
     fn bx(&self) -> SimulationBox {
         match self {
-            Resident::Molecules(molecules) => molecules.bx,
+            Resident::Verlet(verlet) => verlet.bx,
             Resident::Gas(gas) => gas.bx,
         }
     }
 }
 
 impl Simulation {
-    /// From now on the particles live on this device. Forces are to be evaluated before the next step.
+    /// From now on the particles live on the ranks' devices, of which this is the rank's. Forces are to be evaluated before
+    /// the next step. Returns how the devices exchange particles. Collective.
     ///
     /// # Errors
-    /// Those of the device: memory, kernels that do not compile.
-    pub fn move_to(&mut self, device: &Device) -> Result<()> {
+    /// Those of the devices, on all ranks: memory, kernels that do not compile.
+    pub fn move_to(&mut self, device: &Device) -> Result<String> {
+        let exchange = Exchange::new(device, &self.domain.comm)?;
         let (bx, particles, precision) = (&self.domain.bx, &self.particles, self.precision);
         let skin = self.neighborhood.skins().outer;
-        let moved = match (&self.molecules, &self.plan.sph) {
-            (Some(law), _) => {
+        let gravity = self.plan.gravity.as_ref().map(gravity_of);
+        let moved = match &self.plan.sph {
+            _ if gravity.is_some() && bx.any_periodic() => Err(Error::usage(
+                "gravity in a periodic box is not supported: it sums over the particles, not over their images",
+                "make every boundary open, or remove [gravity] from the deck",
+            )),
+            None => {
                 let symmetric = self.plan.neighbors.symmetric.unwrap_or(true);
                 let skin = self.plan.neighbors.skin.unwrap_or(skin.min(SKIN));
-                let settings = molecules::Settings { precision, skin, symmetric };
-                let moved = molecules::Molecules::new(device, law, bx, particles, &settings)?;
-                Resident::Molecules(Box::new(moved))
+                let settings = verlet::Settings { gravity, precision, skin, symmetric };
+                verlet::Verlet::new(&exchange, self.molecules.as_ref(), bx, particles, &settings)
+                    .map(|verlet| Resident::Verlet(Box::new(verlet)))
             }
-            (None, Some(sph)) => {
-                let gravity = self.plan.gravity.as_ref().map(gravity_of);
+            Some(sph) => {
                 let settings = gas::Settings { sph: sph.clone(), gravity, precision, skin };
-                Resident::Gas(Box::new(gas::Gas::new(device, &settings, bx, particles)?))
+                gas::Gas::new(&exchange, &settings, bx, particles).map(|gas| Resident::Gas(Box::new(gas)))
             }
-            (None, None) => unreachable!("a device is asked for plans of molecules and of gas alone"),
         };
+        let moved = self.domain.comm.agree_on(moved)?;
         (self.resident, self.at_home) = (Some(moved), true);
         if self.particles.len() >= MANY {
             let device = device.clone();
             // a failure shows with the next call
             self.clock.wait_for(move || drop(device.synchronize()));
         }
-        Ok(())
+        Ok(exchange.way().to_string())
     }
 
     /// Whether the particles live on a device.
@@ -80,7 +99,7 @@ impl Simulation {
     /// Lists built so far, wherever the particles are.
     pub fn lists_built(&self) -> u64 {
         match &self.resident {
-            Some(Resident::Molecules(molecules)) => molecules.builds(),
+            Some(Resident::Verlet(verlet)) => verlet.builds(),
             Some(Resident::Gas(gas)) => gas.builds(),
             None => self.neighborhood.builds(),
         }
@@ -97,9 +116,10 @@ impl Simulation {
             return Ok(());
         }
         match resident {
-            Resident::Molecules(molecules) => {
-                molecules.energies()?;
-                self.energies_known = true;
+            Resident::Verlet(verlet) => {
+                if !std::mem::replace(&mut self.energies_known, true) {
+                    verlet.energies()?;
+                }
             }
             Resident::Gas(gas) => {
                 if let Some(hydrodynamics) = &mut self.hydrodynamics {
@@ -112,24 +132,53 @@ impl Simulation {
         let derived = self.particles.fields_of(Role::Derived);
         self.particles.remove(&derived);
         columns.download(&mut self.particles, &fields)?;
+        self.domain.adopt(resident.domain().assignment());
         self.clock.lap("from the device");
         Ok(())
+    }
+
+    /// Observe the particles where they live, after a step of length `dt` (0 if there was none), what a tail adds included.
+    /// Collective.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn observe_resident(&mut self, dt: f64) -> Result<Observables> {
+        let Some(resident) = &mut self.resident else { return Ok(self.observe(dt)) };
+        if self.at_home {
+            return Ok(self.observe(dt));
+        }
+        if let Resident::Verlet(verlet) = resident
+            && !std::mem::replace(&mut self.energies_known, true)
+        {
+            let known = verlet.energies();
+            together(&self.domain.comm, known)?;
+            self.clock.lap("pair energies");
+        }
+        let columns = resident.columns();
+        let totals = together(&self.domain.comm, totals(columns))?;
+        let moment = Moment { step: self.step, time: self.time, time_step: dt };
+        let (comm, bx, units) = (&self.domain.comm, &self.domain.bx, &self.plan.units);
+        let observed = totals.observables(comm, bx, units, moment, columns.has(Field::Virial));
+        Ok(self.with_heat_and_tail(observed))
     }
 
     /// A step on the device.
     pub(super) fn advance_resident(&mut self, dt: f64) -> Result<()> {
         let Some(resident) = &mut self.resident else { return Ok(()) };
         (self.at_home, self.energies_known) = (false, false);
-        match resident {
-            Resident::Molecules(molecules) => {
-                let mut heat = molecules.advance(self.thermostat.as_ref(), dt, self.step, &mut self.clock)?;
-                if self.plan.motion.remove_drift.is_some_and(|every| (self.step + 1).is_multiple_of(every)) {
-                    heat -= molecules.remove_drift()?;
+        let advanced = match resident {
+            Resident::Verlet(verlet) => {
+                let remove_drift = self.plan.motion.remove_drift;
+                let remove_drift = remove_drift.is_some_and(|every| (self.step + 1).is_multiple_of(every));
+                let mut heat = verlet.advance(self.thermostat.as_ref(), dt, self.step, &mut self.clock);
+                if remove_drift {
+                    heat = heat.and_then(|heat| Ok(heat - verlet.remove_drift()?));
                 }
-                self.heat += heat;
+                heat.map(|heat| self.heat += heat)
             }
-            Resident::Gas(gas) => gas.advance(dt, &mut self.clock)?,
-        }
+            Resident::Gas(gas) => gas.advance(dt, &mut self.clock),
+        };
+        together(&self.domain.comm, advanced)?;
         self.domain.bx = resident.bx();
         Ok(())
     }
@@ -138,10 +187,11 @@ impl Simulation {
     pub(super) fn evaluate_resident(&mut self, dt: f64) -> Result<()> {
         let Some(resident) = &mut self.resident else { return Ok(()) };
         (self.at_home, self.energies_known) = (false, false);
-        match resident {
-            Resident::Molecules(molecules) => molecules.evaluate(&mut self.clock)?,
-            Resident::Gas(gas) => gas.evaluate(dt, &mut self.clock)?,
-        }
+        let evaluated = match resident {
+            Resident::Verlet(verlet) => verlet.evaluate(&mut self.clock),
+            Resident::Gas(gas) => gas.evaluate(dt, &mut self.clock),
+        };
+        together(&self.domain.comm, evaluated)?;
         self.domain.bx = resident.bx();
         Ok(())
     }
@@ -150,7 +200,7 @@ impl Simulation {
     pub fn invalidate_lists(&mut self) {
         self.neighborhood.invalidate();
         match &mut self.resident {
-            Some(Resident::Molecules(molecules)) => molecules.invalidate(),
+            Some(Resident::Verlet(verlet)) => verlet.invalidate(),
             Some(Resident::Gas(gas)) => gas.invalidate(),
             None => {}
         }
@@ -159,18 +209,34 @@ impl Simulation {
     /// Let the criteria choose the next step by what the device knows.
     pub(super) fn choose_step_of_resident(&mut self, softening: f64, last: Option<f64>) -> Result<()> {
         let plan = &self.plan.time_step;
-        let criteria = match &self.resident {
+        let mut criteria = match &self.resident {
             _ if plan.fixed.is_some() => [f64::INFINITY; 4],
-            Some(Resident::Molecules(molecules)) => {
-                let columns = &molecules.columns;
+            Some(Resident::Verlet(verlet)) => {
+                let columns = &verlet.columns;
                 let acceleration = columns.vector(Field::Acceleration);
-                let rows = 0..columns.rows();
+                let rows = columns.owned();
                 motion::time_step_criteria(columns.device(), plan, softening, acceleration, None, rows)?
             }
             Some(Resident::Gas(gas)) => gas.time_step_criteria(plan, softening)?,
             None => [f64::INFINITY; 4],
         };
+        if plan.fixed.is_none() {
+            self.domain.comm.all_min(&mut criteria);
+        }
         (self.next_step, self.limit) = time_step::least(plan, criteria, last);
         Ok(())
+    }
+}
+
+/// The outcome of what all ranks did together. Of a device that failed the others know nothing, and wait for its messages:
+/// where there are others, this ends all of them.
+fn together<T>(comm: &Communicator, outcome: Result<T>) -> Result<T> {
+    match outcome {
+        Err(error @ (Error::State { .. } | Error::Elsewhere)) => Err(error),
+        Err(error) if comm.size() > 1 => {
+            report::last_words(&format!("rank {}: {error}", comm.rank()));
+            comm.abort(1)
+        }
+        outcome => outcome,
     }
 }

@@ -1,22 +1,30 @@
-//! Molecules whose particles live on a device: the forces of pairs and the step of velocity Verlet, as
-//! [`crate::molecules`] and [`crate::motion::verlet`] have them on processors.
+//! Particles on a device that velocity Verlet moves, molecules and stars: forces of pairs, gravity and the step, as
+//! [`crate::molecules`], [`crate::far`] and [`crate::motion::verlet`] have them on processors.
 
 use super::Device;
 use super::columns::Columns;
-use super::motion::{Drifted, Force, Motion, Moving};
+use super::domain::Domain;
+use super::exchange::Exchange;
+use super::gravity::{Extent, Gravity, Massive};
+use super::motion::{self, Drifted, Force, Motion, Moving};
 use super::neighborhood::Neighborhood;
 use super::sweep::{Pass, Sweep, SweepMemory};
 use crate::clock::Clock;
-use crate::molecules::{self, LawVisitor};
+use crate::far::GravityPlan;
+use crate::molecules::{LawVisitor, Molecules};
 use crate::motion::thermostat::Thermostat;
+use crate::motion::whole::Whole;
+use crate::neighbors::Reach;
 use crate::pair::{Energies, Forces, PairLaw, Precision};
 use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
 use crate::{Error, Result};
 
-/// What is wanted of a run of molecules.
+/// What is wanted of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
+    /// Gravity, if there is any.
+    pub gravity: Option<GravityPlan>,
     /// Arithmetic of the forces.
     pub precision: Precision,
     /// By what fraction of the cutoff lists are wider.
@@ -25,25 +33,30 @@ pub struct Settings {
     pub symmetric: bool,
 }
 
-/// Molecules on a device.
+/// Molecules or stars on a device.
 #[derive(Debug)]
-pub struct Molecules {
+pub struct Verlet {
     /// The particles.
     pub columns: Columns,
     /// The box; its open faces follow the particles.
     pub bx: SimulationBox,
     neighborhood: Neighborhood,
+    exchange: Exchange,
     memory: SweepMemory,
     motion: Motion,
-    laws: Option<Laws>,
-    cutoff: f64,
+    /// Forces of pairs, if there are any.
+    pairs: Option<Pairs>,
+    gravity: Option<Gravity>,
+    /// The mass of the particles of all ranks.
+    mass: f64,
     /// What no particle has come farther than since the list was last asked for.
     drift: f64,
 }
 
 /// The kernels of the law of all pairs.
 #[derive(Debug)]
-struct Laws {
+struct Pairs {
+    cutoff: f64,
     forces: Sweep,
     /// In double precision: seldom, and read to many digits.
     energies: Sweep,
@@ -54,50 +67,63 @@ struct Laws {
 struct Compile<'a> {
     device: &'a Device,
     settings: &'a Settings,
-    laws: Option<Result<Laws>>,
+    cutoff: f64,
+    pairs: Option<Result<Pairs>>,
 }
 
 impl LawVisitor for Compile<'_> {
     fn visit<L: PairLaw>(&mut self, law: &L) {
         let Settings { precision, symmetric, .. } = *self.settings;
         let compiled = || {
-            Ok(Laws {
+            Ok(Pairs {
+                cutoff: self.cutoff,
                 forces: Sweep::new(self.device, &Forces(*law), precision, symmetric)?,
                 energies: Sweep::new(self.device, &Energies(*law), Precision::Double, symmetric)?,
                 inputs: L::INPUTS.to_vec(),
             })
         };
-        self.laws = Some(compiled());
+        self.pairs = Some(compiled());
     }
 }
 
 /// The way of a particle in a step beyond which it could not be taken back, in edges of the box.
 const FARTHEST: f64 = 1e6;
 
-impl Molecules {
-    /// The owned particles brought to the device, with the law of their pairs. Forces are not evaluated yet.
+impl Verlet {
+    /// The owned particles brought to the device, with the law of their pairs if they act by pairs. Forces are not evaluated yet. Collective.
     ///
     /// # Errors
     /// Those of the device; kernels that do not compile.
     pub fn new(
-        device: &Device,
-        molecules: &molecules::Molecules,
+        exchange: &Exchange,
+        molecules: Option<&Molecules>,
         bx: &SimulationBox,
         particles: &Particles,
         settings: &Settings,
     ) -> Result<Self> {
-        let mut compile = Compile { device, settings, laws: None };
-        molecules.visit(&mut compile);
-        let laws = compile.laws.transpose()?;
-        let cutoff = molecules.cutoff();
+        let device = exchange.device();
+        let mass = particles.mass(exchange.comm());
+        let cutoff = molecules.map(Molecules::cutoff);
+        let mut compile = Compile { device, settings, cutoff: cutoff.unwrap_or(0.0), pairs: None };
+        if let Some(molecules) = molecules {
+            molecules.visit(&mut compile);
+        }
+        let gravity = settings.gravity.as_ref().map(|plan| Gravity::new(device, plan, settings.precision));
         Ok(Self {
             columns: upload(device, molecules, particles)?,
             bx: *bx,
-            neighborhood: Neighborhood::new(device, cutoff, settings.skin, settings.symmetric)?,
+            neighborhood: Neighborhood::new(
+                exchange,
+                cutoff.map_or(Reach::Nowhere, Reach::Cutoff),
+                settings.skin,
+                settings.symmetric,
+            )?,
+            exchange: exchange.clone(),
             memory: SweepMemory::new(device)?,
             motion: Motion::new(device)?,
-            laws,
-            cutoff,
+            pairs: compile.pairs.transpose()?,
+            gravity: gravity.transpose()?,
+            mass,
             drift: f64::INFINITY,
         })
     }
@@ -105,6 +131,11 @@ impl Molecules {
     /// Lists built so far.
     pub fn builds(&self) -> u64 {
         self.neighborhood.builds()
+    }
+
+    /// Who owns and who holds which particles.
+    pub fn domain(&self) -> &Domain {
+        &self.neighborhood.domain
     }
 
     /// The next forces build a list.
@@ -133,17 +164,16 @@ impl Molecules {
         step: u64,
         clock: &mut Clock,
     ) -> Result<f64> {
-        let rows = 0..self.columns.rows();
         let heat = self.first_half(thermostat, dt, step)?;
         clock.lap("drift");
         if let Err(error) = self.forces(dt, clock) {
-            if matches!(error, Error::State { .. }) {
+            if matches!(error, Error::State { .. } | Error::Elsewhere) {
                 // what was finite got the second kick already
-                self.motion.kick(&moving(&self.columns), rows.clone(), -dt, false)?;
+                self.motion.kick(&moving(&self.columns), self.columns.owned(), -dt, false)?;
                 self.drift_back(thermostat, dt, step, false)?;
                 self.neighborhood.invalidate();
                 self.forces(0.0, clock)?;
-                self.motion.kick(&moving(&self.columns), rows, -dt, false)?;
+                self.motion.kick(&moving(&self.columns), self.columns.owned(), -dt, false)?;
             }
             return Err(error);
         }
@@ -152,7 +182,7 @@ impl Molecules {
 
     /// Half a kick and the drift.
     fn first_half(&mut self, thermostat: Option<&Thermostat>, dt: f64, step: u64) -> Result<f64> {
-        let (rows, farthest) = (0..self.columns.rows(), FARTHEST * self.bx.lengths().max());
+        let (rows, farthest) = (self.columns.owned(), FARTHEST * self.bx.lengths().max());
         let all = moving(&self.columns);
         let Drifted { refused, farthest: way, heat } = match thermostat {
             Some(Thermostat::Langevin(langevin)) => {
@@ -174,15 +204,23 @@ impl Molecules {
                 self.motion.drifted(dt)?
             }
         };
-        if refused == 0 {
+        let mut sums = [refused as f64, heat];
+        self.exchange.comm().all_sum(&mut sums);
+        let [refused_of_all, heat] = sums;
+        if refused_of_all == 0.0 {
             self.drift += way;
             return Ok(heat);
         }
-        let thrown = self.motion.left_rows(rows.clone())?.first().copied().unwrap_or(0);
-        let error = self.thrown(thrown, dt)?;
+        let thrown = match refused {
+            0 => Ok(()),
+            _ => {
+                let left = self.motion.left_rows(rows.clone())?;
+                Err(self.thrown(left.first().copied().unwrap_or(0), dt)?)
+            }
+        };
         self.drift_back(thermostat, dt, step, true)?;
         self.motion.kick(&moving(&self.columns), rows, -dt, true)?;
-        Err(error)
+        self.exchange.comm().agree(thrown).and(Err(Error::Elsewhere))
     }
 
     fn drift_back(
@@ -192,7 +230,7 @@ impl Molecules {
         step: u64,
         but_left: bool,
     ) -> Result<()> {
-        let (rows, all) = (0..self.columns.rows(), moving(&self.columns));
+        let (rows, all) = (self.columns.owned(), moving(&self.columns));
         match thermostat {
             Some(Thermostat::Langevin(langevin)) => {
                 let (mass, id) = (self.columns.scalar(Field::Mass), &self.columns.id);
@@ -205,10 +243,10 @@ impl Molecules {
     /// What is done with the velocities of the end of a step; returns the heat that it gave.
     fn after_second_half(&mut self, thermostat: Option<&Thermostat>, dt: f64, step: u64) -> Result<f64> {
         let Some(Thermostat::VelocityRescaling(rescaling)) = thermostat else { return Ok(0.0) };
-        let (rows, velocity) = (0..self.columns.rows(), self.columns.vector(Field::Velocity));
-        let whole = self.motion.whole(velocity, self.columns.scalar(Field::Mass), rows.clone())?;
+        let whole = self.whole()?;
         let Some((factor, heat)) = rescaling.factor_and_heat(&whole, dt, step) else { return Ok(0.0) };
-        self.motion.scale(velocity, rows, factor, whole.drift() * (1.0 - factor))?;
+        let velocity = self.columns.vector(Field::Velocity);
+        self.motion.scale(velocity, self.columns.owned(), factor, whole.drift() * (1.0 - factor))?;
         Ok(heat)
     }
 
@@ -217,24 +255,84 @@ impl Molecules {
     /// # Errors
     /// Those of the device.
     pub fn remove_drift(&mut self) -> Result<f64> {
-        let (rows, velocity) = (0..self.columns.rows(), self.columns.vector(Field::Velocity));
-        let whole = self.motion.whole(velocity, self.columns.scalar(Field::Mass), rows.clone())?;
-        self.motion.scale(velocity, rows, 1.0, -whole.drift())?;
+        let whole = self.whole()?;
+        let velocity = self.columns.vector(Field::Velocity);
+        self.motion.scale(velocity, self.columns.owned(), 1.0, -whole.drift())?;
         Ok(whole.kinetic_of_drift())
+    }
+
+    /// Mass, momentum and kinetic energy of the particles of all ranks.
+    fn whole(&mut self) -> Result<Whole> {
+        let (mass, velocity) = (self.columns.scalar(Field::Mass), self.columns.vector(Field::Velocity));
+        let own = self.motion.whole(velocity, mass, self.columns.owned())?;
+        Ok(own.over_ranks(self.exchange.comm()))
     }
 
     /// The list, the forces, the accelerations; with a step the second half of its kick.
     fn forces(&mut self, dt: f64, clock: &mut Clock) -> Result<()> {
-        let drift = std::mem::take(&mut self.drift);
-        self.bx = self.neighborhood.update(&self.bx, &mut self.columns, drift)?;
+        self.sync()?;
         clock.lap("neighbors");
-        self.sweep(true)?;
-        let (rows, columns) = (0..self.columns.rows(), &self.columns);
-        let force = Force::Double(columns.vector(Field::Force));
-        self.motion.accelerate(&force, columns.scalar(Field::Mass), &moving(columns), rows, dt)?;
-        let first = self.motion.first_not_finite()?;
-        clock.lap("pair forces");
-        first.map_or(Ok(()), |row| Err(self.not_finite(row)?))
+        let with_gravity = self.gravity.is_some();
+        let mut first = None;
+        if self.pairs.is_some() {
+            self.sweep(true)?;
+            let (rows, columns) = (self.columns.owned(), &self.columns);
+            let force = Force::Double(columns.vector(Field::Force));
+            let kick = if with_gravity { 0.0 } else { dt };
+            self.motion.accelerate(&force, columns.scalar(Field::Mass), &moving(columns), rows, kick)?;
+            first = self.motion.first_not_finite()?;
+            clock.lap("pair forces");
+        }
+        if with_gravity {
+            first = self.attract(dt)?;
+            clock.lap("gravity");
+        }
+        let checked = match first {
+            Some(row) => Err(self.not_finite(row)?),
+            None => Ok(()),
+        };
+        self.exchange.comm().agree(checked)
+    }
+
+    /// Owners, order and list up to date.
+    fn sync(&mut self) -> Result<()> {
+        let drift = std::mem::take(&mut self.drift);
+        if self.neighborhood.serve(&self.bx, &self.columns, Some(drift))? {
+            return self.neighborhood.domain.refresh(&mut self.columns, &[Field::Position]);
+        }
+        self.bx = self.neighborhood.order(&self.bx, &mut self.columns)?;
+        if self.pairs.is_none() {
+            return Ok(());
+        }
+        self.neighborhood.build(&self.bx, &mut self.columns)?;
+        let told = [Field::HalfSigma, Field::RootEpsilon].into_iter();
+        let told: Vec<Field> = told.filter(|&field| self.columns.has(field)).collect();
+        self.neighborhood.domain.refresh(&mut self.columns, &told)
+    }
+
+    /// Gravity, added to what pairs have done; with a step the second half of its kick, but not where the acceleration is not
+    /// finite. Returns the first such row.
+    fn attract(&mut self, dt: f64) -> Result<Option<usize>> {
+        let Some(gravity) = &mut self.gravity else { return Ok(None) };
+        self.columns.add(&[Field::Potential])?;
+        let (columns, rows) = (&self.columns, self.columns.owned());
+        if self.pairs.is_none() {
+            for column in columns.vector(Field::Acceleration) {
+                motion::fill(columns.device(), column, 0.0, rows.clone())?;
+            }
+        }
+        let massive = Massive {
+            position: columns.vector(Field::Position),
+            mass: columns.scalar(Field::Mass),
+            id: &columns.id,
+        };
+        let extent = Extent { length: self.bx.lengths().max(), mass: self.mass };
+        let (acceleration, potential) =
+            (columns.vector(Field::Acceleration), columns.scalar(Field::Potential));
+        gravity.run(&massive, rows.clone(), extent, acceleration, potential)?;
+        self.motion.kick(&moving(columns), rows.clone(), dt, false)?;
+        let found = motion::first_not_finite(columns.device(), &acceleration, rows)?;
+        Ok(found.into_iter().flatten().min())
     }
 
     /// Energies and virials at the present positions, with the list of the last forces.
@@ -246,24 +344,24 @@ impl Molecules {
     }
 
     fn sweep(&mut self, forces: bool) -> Result<()> {
+        let Some(pairs) = &self.pairs else { return Ok(()) };
         let (rows, columns) = (self.columns.rows(), &self.columns);
-        let owned = 0..rows;
+        let owned = columns.owned();
         let pass = Pass {
             rows,
             owned: &owned,
             position: columns.vector(Field::Position),
-            id: None,
+            id: (rows > owned.len()).then_some(&columns.id),
             radius: None,
-            cutoff: self.cutoff,
+            cutoff: pairs.cutoff,
             period: [0, 1, 2].map(|d| self.bx.periods()[d]),
             active: None,
         };
-        let Some(laws) = &self.laws else { return Ok(()) };
         let (law, outputs) = match forces {
-            true => (&laws.forces, columns.all(&[Field::Force])),
-            false => (&laws.energies, columns.all(&[Field::PairEnergy, Field::Virial])),
+            true => (&pairs.forces, columns.all(&[Field::Force])),
+            false => (&pairs.energies, columns.all(&[Field::PairEnergy, Field::Virial])),
         };
-        law.run(&mut self.memory, &pass, &self.neighborhood.records, &columns.all(&laws.inputs), &outputs)
+        law.run(&mut self.memory, &pass, &self.neighborhood.records, &columns.all(&pairs.inputs), &outputs)
     }
 
     /// A particle as the host's errors name it: identity, position, velocity and acceleration.
@@ -316,13 +414,16 @@ fn moving(columns: &Columns) -> Moving<'_> {
 }
 
 /// The particles with the columns that the forces read and write.
-fn upload(device: &Device, molecules: &molecules::Molecules, particles: &Particles) -> Result<Columns> {
-    let wanted = [Field::Force, Field::PairEnergy, Field::Virial];
+fn upload(device: &Device, molecules: Option<&Molecules>, particles: &Particles) -> Result<Columns> {
+    let wanted: &[Field] = match molecules {
+        Some(_) => &[Field::Force, Field::PairEnergy, Field::Virial],
+        None => &[],
+    };
     let fields: Vec<Field> =
-        particles.fields().iter().copied().chain(wanted).filter(|&f| f != Field::Work).collect();
+        particles.fields().iter().chain(wanted).copied().filter(|&f| f != Field::Work).collect();
     let mut columns = Columns::upload(device, particles, &fields)?;
     for (k, field) in [Field::HalfSigma, Field::RootEpsilon].into_iter().enumerate() {
-        let kinds = molecules.mixed();
+        let kinds = molecules.map_or(&[][..], |molecules| molecules.mixed());
         let kind = |row: usize| match kinds.len() {
             1 => 0,
             _ => particles.scalar(Field::Species)[row] as usize,
