@@ -6,6 +6,7 @@
 mod buffer;
 pub mod columns;
 pub mod cuda;
+pub mod domain;
 pub mod driver;
 mod emulated;
 pub mod exchange;
