@@ -4,6 +4,7 @@ use super::Device;
 use crate::Result;
 use bytemuck::Pod;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// Numbers in a device's memory, given back when dropped.
 #[derive(Debug)]
@@ -84,10 +85,15 @@ impl<T: Pod> Buffer<T> {
 
     /// Overwrites the first numbers.
     pub fn upload(&mut self, values: &[T]) -> Result<()> {
-        assert!(values.len() <= self.length, "room for what is uploaded");
+        self.upload_to(0, values)
+    }
+
+    /// Overwrites the numbers from a place on.
+    pub fn upload_to(&mut self, to: usize, values: &[T]) -> Result<()> {
+        assert!(to + values.len() <= self.length, "room for what is uploaded");
         match values {
             [] => Ok(()),
-            _ => self.device.driver().upload(self.address, bytemuck::cast_slice(values)),
+            _ => self.device.driver().upload(self.at(to), bytemuck::cast_slice(values)),
         }
     }
 
@@ -109,18 +115,29 @@ impl<T: Pod> Buffer<T> {
 
     /// Copies another buffer's numbers to a place on.
     pub fn copy_from(&mut self, to: usize, from: &Buffer<T>) -> Result<()> {
-        assert!(to + from.length <= self.length, "room for what is copied");
-        match from.length {
+        self.copy_range(to, from, 0..from.length)
+    }
+
+    /// Copies some of another buffer's numbers to a place on.
+    pub fn copy_range(&mut self, to: usize, from: &Buffer<T>, range: Range<usize>) -> Result<()> {
+        assert!(range.end <= from.length && to + range.len() <= self.length, "room for what is copied");
+        match range.len() {
             0 => Ok(()),
-            _ => self.device.driver().copy(self.at(to), from.address, from.length * size_of::<T>()),
+            count => self.device.driver().copy(self.at(to), from.at(range.start), count * size_of::<T>()),
         }
     }
 
     /// Sets every byte.
     pub fn fill_bytes(&mut self, byte: u8) -> Result<()> {
-        match self.length {
+        self.fill_range(0..self.length, byte)
+    }
+
+    /// Sets every byte of some numbers.
+    pub fn fill_range(&mut self, range: Range<usize>, byte: u8) -> Result<()> {
+        assert!(range.end <= self.length, "no more than the buffer holds");
+        match range.len() {
             0 => Ok(()),
-            _ => self.device.driver().fill(self.address, byte, self.length * size_of::<T>()),
+            count => self.device.driver().fill(self.at(range.start), byte, count * size_of::<T>()),
         }
     }
 

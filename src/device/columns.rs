@@ -137,6 +137,11 @@ impl Columns {
         self.fields.values_mut().flatten()
     }
 
+    /// The columns of a vector field, to change.
+    pub fn vector_mut(&mut self, field: Field) -> impl Iterator<Item = &mut Buffer<f64>> {
+        self.fields.get_mut(&field).into_iter().flatten()
+    }
+
     /// Give the particles these fields too, zeroed where they are new.
     ///
     /// # Errors

@@ -1,10 +1,12 @@
 //! Particles of a device in the order of the curve: what [`crate::domain::Domain::sync`] does on one rank.
 
 use super::columns::Columns;
-use super::sort::{Gather, Sort};
-use super::{Device, motion};
+use super::motion::{self, Entered};
+use super::sort::{Gather, Sort, rows_of_32_bits};
+use super::{Device, keys};
+use crate::comm::Communicator;
 use crate::particles::Field;
-use crate::space::{SimulationBox, Vec3d};
+use crate::space::{Boundary, SimulationBox, Vec3d};
 use crate::{Error, Result};
 
 /// Brings particles into the box and into order.
@@ -12,7 +14,8 @@ use crate::{Error, Result};
 pub struct Order {
     device: Device,
     sort: Sort,
-    gather: Gather,
+    /// Brings columns into order.
+    pub(super) gather: Gather,
 }
 
 impl Order {
@@ -30,20 +33,73 @@ impl Order {
     /// # Errors
     /// [`Error::State`] with step 0 when a position is no place; those of the device.
     pub fn sync(&mut self, bx: &SimulationBox, columns: &mut Columns) -> Result<SimulationBox> {
+        match self.fit(&Communicator::solo(), bx, columns)? {
+            Some(fitted) => self.enter(&fitted, columns).map(|()| fitted.bx),
+            None => Ok(*bx),
+        }
+    }
+
+    /// The box whose open faces hold the particles of all ranks; none where there are no particles. Nothing is changed.
+    /// Collective.
+    ///
+    /// # Errors
+    /// [`Error::State`] with step 0 when a position is no place, and those of the device, on the ranks that have them;
+    /// [`Error::Elsewhere`] on the others.
+    pub(super) fn fit(
+        &self,
+        comm: &Communicator,
+        bx: &SimulationBox,
+        columns: &Columns,
+    ) -> Result<Option<Fitted>> {
+        let Entered { extent, .. } = comm.agree_on(self.find(bx, columns))?;
+        let outside = |d: usize| {
+            let [least, greatest] = extent[d];
+            bx.boundary[d] == Boundary::Periodic && !(bx.lower[d] <= least && greatest < bx.upper[d])
+        };
+        let mut all: [f64; 6] =
+            std::array::from_fn(|k| if k < 3 { extent[k][0] } else { -extent[k - 3][1] });
+        comm.all_min(&mut all);
+        if all[0] == f64::INFINITY {
+            return Ok(None);
+        }
+        let corners = (Vec3d::from_fn(|d, _| all[d]), Vec3d::from_fn(|d, _| -all[3 + d]));
+        Ok(Some(Fitted { bx: bx.fitted(corners), outside: (0..3).any(outside) }))
+    }
+
+    /// Where the particles are. They are not wrapped yet, as on an error of any rank none of them is to move.
+    fn find(&self, bx: &SimulationBox, columns: &Columns) -> Result<Entered> {
         let rows = columns.rows();
-        let position = columns.vector(Field::Position);
-        let image = columns.has(Field::Image).then(|| columns.vector(Field::Image));
-        let entered = motion::enter(&self.device, bx, position, image, 0..rows)?;
-        if let Some((axis, row)) = (0..3).find_map(|d| entered.nowhere[d].map(|row| (d, row))) {
-            return nowhere(columns, axis, row);
+        rows_of_32_bits(rows)?;
+        let open = SimulationBox { boundary: [Boundary::Open; 3], ..*bx };
+        let found = motion::enter(&self.device, &open, columns.vector(Field::Position), None, 0..rows)?;
+        match (0..3).find_map(|d| found.nowhere[d].map(|row| (d, row))) {
+            Some((axis, row)) => nowhere(columns, axis, row),
+            None => Ok(found),
         }
-        if rows == 0 {
-            return Ok(*bx);
+    }
+
+    /// Wraps particles into the box that [`Self::fit`] found for them, and brings them into order, with their keys.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(super) fn enter(&mut self, fitted: &Fitted, columns: &mut Columns) -> Result<()> {
+        let (bx, rows) = (&fitted.bx, columns.rows());
+        if fitted.outside {
+            let image = columns.has(Field::Image).then(|| columns.vector(Field::Image));
+            motion::enter(&self.device, bx, columns.vector(Field::Position), image, 0..rows)?;
         }
-        let corner = |end: usize| Vec3d::from_fn(|d, _| entered.extent[d][end]);
-        let fitted = bx.fitted((corner(0), corner(1)));
         let mut key = columns.take_keys()?;
-        super::keys::keys(&self.device, &fitted, columns.vector(Field::Position), &mut key)?;
+        keys::keys(&self.device, bx, columns.vector(Field::Position), &mut key)?;
+        columns.key = key;
+        self.sort(columns)
+    }
+
+    /// Brings all columns into the order of key and identity.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(super) fn sort(&mut self, columns: &mut Columns) -> Result<()> {
+        let mut key = columns.take_keys()?;
         let moved = self.sort.run(&mut key, Some(&columns.id))?;
         columns.key = key;
         if moved {
@@ -51,8 +107,17 @@ impl Order {
             self.gather.words(order, [&mut columns.id])?;
             self.gather.doubles(order, columns.all_mut())?;
         }
-        Ok(fitted)
+        Ok(())
     }
+}
+
+/// A box that holds all particles.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fitted {
+    /// The box.
+    pub bx: SimulationBox,
+    /// Whether some particle of this rank is still outside, where space is periodic.
+    outside: bool,
 }
 
 /// The error that names a particle that is at no place.

@@ -255,23 +255,34 @@ impl Sort {
 }
 
 /// Columns that are gathered together.
-const TOGETHER: usize = 8;
+pub(super) const TOGETHER: usize = 8;
 
-/// Up to eight columns of 64 bits in another order, into others.
+/// Columns of 64 bits in another order, into others.
 fn gather<T: Pod>(rows: &Buffer<u32>, from: &[&Buffer<T>], to: &[&Buffer<T>]) -> Result<()> {
     const { assert!(size_of::<T>() == 8) };
+    let places = |columns: &[&Buffer<T>]| columns.iter().map(|column| column.at(0)).collect::<Vec<_>>();
+    gather_words(rows, &places(from), &places(to))
+}
+
+/// Rows of columns of 64 bits that begin at these addresses, one after another to others; a launch takes eight columns.
+///
+/// # Errors
+/// Those of the device.
+pub(super) fn gather_words(rows: &Buffer<u32>, from: &[u64], to: &[u64]) -> Result<()> {
     let device = rows.device();
     let kernel = device.kernel(&Unit::new("order/gather.cu"), "gather_words")?;
     let count = rows_of_32_bits(rows.len())?;
-    let place = |columns: &[&Buffer<T>], k: usize| columns.get(k).map_or(0, |column| column.at(0));
-    let places: [u64; 2 * TOGETHER] = std::array::from_fn(|k| match k.checked_sub(TOGETHER) {
-        None => place(from, k),
-        Some(k) => place(to, k),
-    });
-    let mut arguments: Vec<&dyn Argument> = places.iter().map(|place| place as &dyn Argument).collect();
-    arguments.push(rows);
-    arguments.push(&count);
-    device.launch(&kernel, rows.len().div_ceil(ROW_THREADS as usize), ROW_THREADS, &arguments)
+    for (from, to) in from.chunks(TOGETHER).zip(to.chunks(TOGETHER)) {
+        let places: [u64; 2 * TOGETHER] = std::array::from_fn(|k| match k.checked_sub(TOGETHER) {
+            None => from.get(k).copied().unwrap_or(0),
+            Some(k) => to.get(k).copied().unwrap_or(0),
+        });
+        let mut arguments: Vec<&dyn Argument> = places.iter().map(|place| place as &dyn Argument).collect();
+        arguments.push(rows);
+        arguments.push(&count);
+        device.launch(&kernel, rows.len().div_ceil(ROW_THREADS as usize), ROW_THREADS, &arguments)?;
+    }
+    Ok(())
 }
 
 /// A column of 32 bits in another order, into another one.
@@ -320,30 +331,54 @@ impl Gather {
         in_place(rows, columns, &mut self.words)
     }
 
+    /// So many columns of so many rows to fill, whose values are not defined.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(super) fn spare_doubles(&mut self, columns: usize, rows: usize) -> Result<&mut [Buffer<f64>]> {
+        spare(&self.device, &mut self.doubles, columns, rows)
+    }
+
+    /// [`Self::spare_doubles`] for whole numbers of 64 bits.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(super) fn spare_words(&mut self, columns: usize, rows: usize) -> Result<&mut [Buffer<u64>]> {
+        spare(&self.device, &mut self.words, columns, rows)
+    }
+
     /// Gives the memory back that is kept.
     pub fn release(&mut self) {
         *self = Self::new(&self.device);
     }
 }
 
+/// So many of the kept columns, with so many rows.
+fn spare<'a, T: Pod>(
+    device: &Device,
+    kept: &'a mut Vec<Buffer<T>>,
+    columns: usize,
+    rows: usize,
+) -> Result<&'a mut [Buffer<T>]> {
+    while kept.len() < columns {
+        kept.push(Buffer::new(device, rows)?);
+    }
+    kept[..columns].iter_mut().try_for_each(|buffer| buffer.resize(rows))?;
+    Ok(&mut kept[..columns])
+}
+
 /// Columns into spare ones, which then take their places.
 fn in_place<'a, T: Pod>(
     rows: &Buffer<u32>,
     columns: impl IntoIterator<Item = &'a mut Buffer<T>>,
-    spare: &mut Vec<Buffer<T>>,
+    kept: &mut Vec<Buffer<T>>,
 ) -> Result<()> {
     let mut columns: Vec<_> = columns.into_iter().collect();
     for columns in columns.chunks_mut(TOGETHER) {
-        while spare.len() < columns.len() {
-            spare.push(Buffer::new(rows.device(), rows.len())?);
-        }
-        for buffer in &mut *spare {
-            buffer.resize(rows.len())?;
-        }
+        let spare = spare(rows.device(), kept, columns.len(), rows.len())?;
         let from: Vec<&Buffer<T>> = columns.iter().map(|column| &**column).collect();
-        let to: Vec<&Buffer<T>> = spare.iter().take(from.len()).collect();
-        gather(rows, &from, &to)?;
-        for (column, buffer) in columns.iter_mut().zip(&mut *spare) {
+        gather(rows, &from, &spare.iter().collect::<Vec<_>>())?;
+        for (column, buffer) in columns.iter_mut().zip(spare) {
             std::mem::swap(*column, buffer);
         }
     }

@@ -31,7 +31,7 @@ pub struct Assignment {
 
 impl Assignment {
     /// All keys belong to the first rank.
-    pub(super) fn new(ranks: usize) -> Self {
+    pub(crate) fn new(ranks: usize) -> Self {
         let mut first_leaf = vec![1; ranks + 1];
         first_leaf[0] = 0;
         Self { leaves: Leaves::root(), counts: vec![0], first_leaf }
@@ -88,7 +88,7 @@ impl Assignment {
 
     /// Divide, merge and cut anew where all ranks together have `total` particles and work, and `sums_of` tells
     /// those of each of some leaves. What comes out is a function of the answers alone.
-    pub(super) fn decide(
+    pub(crate) fn decide(
         &mut self,
         total: [u64; 2],
         settings: &DomainSettings,

@@ -40,7 +40,7 @@ pub(super) struct Halos {
 }
 
 /// Whether a particle of one may interact with one of the other; never wrongly false.
-fn may_interact(one: &Extent, other: &Extent, bx: &SimulationBox) -> bool {
+pub(crate) fn may_interact(one: &Extent, other: &Extent, bx: &SimulationBox) -> bool {
     let reach = one.radius.max(other.radius) * ROUNDING;
     if reach <= 0.0 {
         return false; // no distance is below 0, also where boxes overlap
@@ -66,7 +66,7 @@ pub(super) fn whole(boxes: &[LeafBox]) -> Extent {
 }
 
 /// The extent of all of them together.
-fn union(extents: impl IntoIterator<Item = Extent>) -> Extent {
+pub(crate) fn union(extents: impl IntoIterator<Item = Extent>) -> Extent {
     extents.into_iter().fold(Extent::NOTHING, Extent::with)
 }
 

@@ -1,0 +1,76 @@
+// The rows of leaves of the octree over all ranks' particles, and the boxes of what is in them.
+#include "../device.cuh"
+#include "../domain/extent.cuh"
+#include "../tree/hierarchy.cuh"
+
+namespace hilbrium {
+
+constexpr unsigned LEAF_THREADS = 256;
+constexpr unsigned LEAF_WARPS = LEAF_THREADS / WARP;
+
+// first[k] becomes the first row whose key is not below bounds[k], or `rows` without one; keys are sorted.
+// Launch: a thread a bound or fewer. Floor: latency; as many readings one after another as `rows` has binary digits.
+extern "C" __global__ void first_rows(const unsigned long long* __restrict__ keys, unsigned rows,
+                                      const unsigned long long* __restrict__ bounds, unsigned count,
+                                      unsigned* __restrict__ first) {
+    for (unsigned long long place = thread_of_grid(); place < count; place += threads_of_grid()) {
+        const unsigned long long bound = bounds[place];
+        unsigned below = 0, above = rows;
+        while (below < above) {
+            const unsigned middle = below + (above - below) / 2u;
+            if (keys[middle] < bound) {
+                below = middle + 1u;
+            } else {
+                above = middle;
+            }
+        }
+        first[place] = below;
+    }
+}
+HILBRIUM_EXPORT(first_rows)
+
+// The extents of the clusters that begin in each leaf: those of rows first[leaf] .. first[leaf + 1]. All of them
+// together are all clusters. `center` and `extent` are those of the hierarchy, in whose unit of length extents are; no
+// radius is larger than `largest`, which rounding may have passed.
+// Launch: a block of 256 threads a leaf. Floor: 40 bytes a cluster, 5 a row.
+extern "C" __global__ void __launch_bounds__(LEAF_THREADS)
+    leaf_extents(const unsigned* __restrict__ first, const double* __restrict__ center,
+                 const float4* __restrict__ extent, unsigned nodes, double unit, double largest, Extent* extents) {
+    __shared__ double of_warps[LEAF_WARPS][7];
+    const double infinity = __longlong_as_double(0x7ff0000000000000ll);
+    // lower corner, negated upper corner, negated radius: of all these the smallest ones
+    double least[7] = {infinity, infinity, infinity, infinity, infinity, infinity, 0.0};
+    const unsigned end = (first[blockIdx.x + 1] + CLUSTER - 1u) / CLUSTER;
+    for (unsigned cluster = (first[blockIdx.x] + CLUSTER - 1u) / CLUSTER + threadIdx.x; cluster < end;
+         cluster += LEAF_THREADS) {
+        const Extent own = extent_of_node(center, extent, nodes, unit, largest, cluster);
+#pragma unroll
+        for (unsigned d = 0; d < 3; ++d) {
+            least[d] = smaller(least[d], own.lower[d]);
+            least[3 + d] = smaller(least[3 + d], -own.upper[d]);
+        }
+        least[6] = smaller(least[6], -own.radius);
+    }
+#pragma unroll
+    for (double& value : least) {
+        value = warp_smallest(value);
+    }
+    if (lane_index() == 0) {
+#pragma unroll
+        for (unsigned k = 0; k < 7; ++k) {
+            of_warps[warp_of_block()][k] = least[k];
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x != 0) { return; }
+    for (unsigned warp = 1; warp < LEAF_WARPS; ++warp) {
+#pragma unroll
+        for (unsigned k = 0; k < 7; ++k) {
+            least[k] = smaller(least[k], of_warps[warp][k]);
+        }
+    }
+    extents[blockIdx.x] = {{least[0], least[1], least[2]}, {-least[3], -least[4], -least[5]}, 0.0 - least[6]};
+}
+HILBRIUM_EXPORT(leaf_extents)
+
+}  // namespace hilbrium

@@ -1,0 +1,192 @@
+//! Who owns which keys, and particles on their way to their owners: [`crate::domain::assign`] on devices.
+
+use super::super::columns::Columns;
+use super::super::exchange::{Exchange, Message};
+use super::super::order::Order;
+use super::super::sort::{TOGETHER, rows_of_32_bits};
+use super::super::{Buffer, Unit};
+use crate::Result;
+use crate::domain::DomainSettings;
+use crate::domain::assign::Assignment;
+use crate::tree::leaves::Leaves;
+use bytemuck::Pod;
+use std::ops::Range;
+
+/// Threads of a block.
+const THREADS: u32 = 256;
+
+/// The first rows of leaves among sorted keys.
+#[derive(Debug)]
+struct FirstRows {
+    bounds: Buffer<u64>,
+    rows: Buffer<u32>,
+}
+
+impl FirstRows {
+    /// The first row of each bound, and the number of rows where no key is as large.
+    fn of(&mut self, columns: &Columns, bounds: &[u64]) -> Result<&Buffer<u32>> {
+        self.bounds.resize(bounds.len())?;
+        self.bounds.upload(bounds)?;
+        self.rows.resize(bounds.len())?;
+        let device = columns.device();
+        let kernel = device.kernel(&Unit::new("domain/leaves.cu"), "first_rows")?;
+        let rows = rows_of_32_bits(columns.owned().len())?;
+        device.launch(
+            &kernel,
+            bounds.len().div_ceil(THREADS as usize),
+            THREADS,
+            &[&columns.key, &rows, &self.bounds, &(bounds.len() as u32), &self.rows],
+        )?;
+        Ok(&self.rows)
+    }
+}
+
+/// The owners of keys.
+#[derive(Debug)]
+pub(super) struct Owners {
+    assignment: Assignment,
+    first_rows: FirstRows,
+    /// Per rank the rows here that it owns.
+    rows: Vec<Range<usize>>,
+}
+
+impl Owners {
+    /// All keys belong to the first rank.
+    pub fn new(exchange: &Exchange) -> Result<Self> {
+        let (device, ranks) = (exchange.device(), exchange.comm().size());
+        let first_rows = FirstRows { bounds: Buffer::new(device, 0)?, rows: Buffer::new(device, 0)? };
+        Ok(Self { assignment: Assignment::new(ranks), first_rows, rows: Vec::new() })
+    }
+
+    /// Cuts the curve anew for the particles of all ranks, if this and all others are in order. Collective.
+    pub fn assign(&mut self, exchange: &Exchange, mut ordered: Result<()>, columns: &Columns) -> Result<()> {
+        let comm = exchange.comm();
+        if comm.size() == 1 {
+            return ordered;
+        }
+        comm.agree(std::mem::replace(&mut ordered, Ok(())))?;
+        let mut total = [columns.rows() as u64; 2];
+        comm.all_sum(&mut total);
+        let (first_rows, mut first) = (&mut self.first_rows, Vec::new());
+        // a rank that fails goes on without particles, as the others wait for its sums
+        let mut sums_of = |leaves: &Leaves| {
+            let found = match &ordered {
+                Ok(()) => first_rows.of(columns, leaves.keys()).and_then(Buffer::download),
+                Err(_) => Ok(Vec::new()),
+            };
+            first = found.unwrap_or_else(|error| {
+                ordered = Err(error);
+                Vec::new()
+            });
+            first.resize(leaves.keys().len(), 0);
+            // devices are as busy with one particle as with another: its work is 1
+            let mut sums: Vec<[u64; 2]> =
+                first.windows(2).map(|rows| [u64::from(rows[1] - rows[0]); 2]).collect();
+            comm.all_sum(bytemuck::cast_slice_mut::<_, u64>(&mut sums));
+            sums
+        };
+        self.assignment.decide(total, &DomainSettings::default(), &mut sums_of);
+        comm.agree(ordered)?;
+        // those of the last leaves that were asked for, which are those that it is
+        let rows = |rank: usize| {
+            let leaves = self.assignment.leaves_of(rank);
+            first[leaves.start] as usize..first[leaves.end] as usize
+        };
+        self.rows = (0..comm.size()).map(rows).collect();
+        Ok(())
+    }
+
+    /// Brings particles to their owners, in the order of key and identity. Nothing is moved where nobody has to move.
+    /// Rows of others are whole ranges of the columns, which are sent from where they are. Floor: 16 bytes a kept row and
+    /// column, 8 on either side of each one that moves; a sort of all rows where any arrive. Collective.
+    pub fn migrate(&self, exchange: &Exchange, order: &mut Order, columns: &mut Columns) -> Result<()> {
+        let comm = exchange.comm();
+        if comm.size() == 1 {
+            return Ok(());
+        }
+        let mut counts: Vec<Vec<u64>> = self.rows.iter().map(|rows| vec![rows.len() as u64]).collect();
+        counts[comm.rank()][0] = 0;
+        let arriving: Vec<usize> =
+            comm.all_to_all(&counts).iter().map(|count| count[0] as usize).collect();
+        let mut moving = [counts.iter().map(|count| count[0]).sum::<u64>()];
+        comm.all_sum(&mut moving);
+        if moving[0] == 0 {
+            return Ok(());
+        }
+        let kept = self.rows[comm.rank()].clone();
+        let arrived: usize = arriving.iter().sum();
+        let rows = kept.len() + arrived;
+        let moves = Moves { exchange, leaving: &self.rows, kept, arriving };
+        let gather = &mut order.gather;
+        let mut words = [&mut columns.id, &mut columns.key];
+        moves.run(&mut words, |count| gather.spare_words(count, rows))?;
+        let mut doubles: Vec<&mut Buffer<f64>> = columns.all_mut().collect();
+        for doubles in doubles.chunks_mut(TOGETHER) {
+            moves.run(doubles, |count| gather.spare_doubles(count, rows))?;
+        }
+        let sorted = columns.resize(rows, rows).and_then(|()| match arrived {
+            0 => Ok(()),
+            _ => order.sort(columns),
+        });
+        comm.agree(sorted)
+    }
+
+    /// The first rows of the leaves of a rank among its own rows, which are sorted, and the number of these; their number
+    /// is one more than that of the leaves.
+    pub fn first_rows(&mut self, rank: usize, columns: &Columns) -> Result<&Buffer<u32>> {
+        let leaves = self.assignment.leaves_of(rank);
+        self.first_rows.of(columns, &self.assignment.leaves().keys()[leaves.start..=leaves.end])
+    }
+}
+
+/// Rows between ranks.
+struct Moves<'a> {
+    exchange: &'a Exchange,
+    /// Per rank the rows that go there.
+    leaving: &'a [Range<usize>],
+    /// The rows that stay.
+    kept: Range<usize>,
+    /// Per rank the number of rows that come from there.
+    arriving: Vec<usize>,
+}
+
+impl Moves<'_> {
+    /// Columns become those of the rows that stay, and behind them those that arrive, by rank: in spare columns, whose
+    /// places they take. Collective.
+    fn run<'s, T: Pod>(
+        &self,
+        columns: &mut [&mut Buffer<T>],
+        spare: impl FnOnce(usize) -> Result<&'s mut [Buffer<T>]>,
+    ) -> Result<()> {
+        let ready = spare(columns.len()).and_then(|spare| {
+            for (column, spare) in columns.iter().zip(&mut *spare) {
+                spare.copy_range(0, column, self.kept.clone())?;
+            }
+            Ok(spare)
+        });
+        let comm = self.exchange.comm();
+        let spare = comm.agree_on(ready)?;
+        let message = |rank: usize, column: &Buffer<T>, rows: Range<usize>| Message {
+            rank,
+            address: column.at(rows.start),
+            bytes: rows.len() * size_of::<T>(),
+        };
+        let (mut send, mut receive) = (Vec::new(), Vec::new());
+        let mut next = self.kept.len();
+        for rank in (0..comm.size()).filter(|&rank| rank != comm.rank()) {
+            let (leaving, arriving) = (&self.leaving[rank], next..next + self.arriving[rank]);
+            next = arriving.end;
+            if !leaving.is_empty() {
+                send.extend(columns.iter().map(|column| message(rank, column, leaving.clone())));
+            }
+            if !arriving.is_empty() {
+                receive.extend(spare.iter().map(|column| message(rank, column, arriving.clone())));
+            }
+        }
+        self.exchange.exchange(&send, &receive)?;
+        for (column, spare) in columns.iter_mut().zip(spare) {
+            std::mem::swap(*column, spare);
+        }
+        Ok(())
+    }
+}

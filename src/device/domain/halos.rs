@@ -1,0 +1,284 @@
+//! Rows of other ranks that own ones may have pairs with: [`crate::domain::halo`] on devices.
+//!
+//! Every rank publishes the boxes of the clusters that begin in each of its coarse leaves, with the largest radius
+//! inside: on a device they are the nodes of the hierarchy over the own rows. They fit the shape of what a rank owns, as
+//! leaves do; boxes of as many successive rows each would reach far beyond it.
+
+use super::super::columns::Columns;
+use super::super::exchange::{Exchange, Message};
+use super::super::hierarchy::{Hierarchy, Radii};
+use super::super::scan::Scan;
+use super::super::sort::{gather_words, rows_of_32_bits};
+use super::super::{Argument, Buffer, Device, Unit};
+use super::assign::Owners;
+use crate::Result;
+use crate::domain::halo::{may_interact, union};
+use crate::particles::{Field, Role};
+use crate::space::{Boundary, SimulationBox};
+use crate::tree::bounds::Extent;
+use std::ops::Range;
+
+/// Rows of a super-cluster.
+const SUPER: usize = 64;
+
+/// Threads of a block, and super-clusters that it takes.
+const THREADS: u32 = 256;
+const WARPS: usize = 8;
+
+/// Who needs which rows.
+#[derive(Debug)]
+pub(super) struct Halos {
+    device: Device,
+    hierarchy: Hierarchy,
+    scan: Scan,
+    extents: Buffer<Extent>,
+    marks: Buffer<u8>,
+    marked: Buffer<u32>,
+    boxes: Vec<Vec<Extent>>,
+    /// The rows that others are sent, and of these each rank's.
+    rows: Buffer<u32>,
+    leaving: Vec<Range<usize>>,
+    /// Per rank the rows where its particles are here.
+    arriving: Vec<Range<usize>>,
+    /// Whether any rank has rows of others.
+    any: bool,
+    /// What is sent, one column after another, and how many columns there is room for.
+    staged: Buffer<u64>,
+    room: usize,
+}
+
+impl Halos {
+    /// No rows of others.
+    pub fn new(exchange: &Exchange) -> Result<Self> {
+        let (device, ranks) = (exchange.device(), exchange.comm().size());
+        Ok(Self {
+            device: device.clone(),
+            hierarchy: Hierarchy::new(device)?,
+            scan: Scan::new(device)?,
+            extents: Buffer::new(device, 0)?,
+            marks: Buffer::new(device, 0)?,
+            marked: Buffer::new(device, 0)?,
+            boxes: vec![Vec::new(); ranks],
+            rows: Buffer::new(device, 0)?,
+            leaving: Vec::new(),
+            arriving: Vec::new(),
+            any: false,
+            staged: Buffer::new(device, 0)?,
+            room: 0,
+        })
+    }
+
+    /// What all ranks have published.
+    pub fn boxes(&self) -> &[Vec<Extent>] {
+        &self.boxes
+    }
+
+    /// There are no rows of others any more.
+    pub fn forget(&mut self) {
+        self.any = false;
+    }
+
+    /// Gives back the memory that was needed to find rows.
+    pub fn release(&mut self) -> Result<()> {
+        self.hierarchy = Hierarchy::new(&self.device)?;
+        self.marks = Buffer::new(&self.device, 0)?;
+        self.marked = Buffer::new(&self.device, 0)?;
+        Ok(())
+    }
+
+    /// Finds who needs which of the rows, which are all owned here. Collective.
+    pub fn find(
+        &mut self,
+        exchange: &Exchange,
+        owners: &mut Owners,
+        bx: &SimulationBox,
+        columns: &Columns,
+        radius: Radii,
+    ) -> Result<()> {
+        let comm = exchange.comm();
+        if comm.size() == 1 {
+            return Ok(());
+        }
+        let published = self.publish(owners, comm.rank(), columns, radius);
+        let (own, largest) = comm.agree_on(published)?;
+        self.boxes = comm.all_gather(&own);
+        let whole = union(own.iter().copied());
+        let (mut leaving, mut outcome) = (Vec::new(), self.rows.resize(0));
+        for rank in 0..comm.size() {
+            let start = self.rows.len();
+            let theirs = &self.boxes[rank];
+            // most ranks are far away: one test for them, not one a box
+            let far = rank == comm.rank() || !may_interact(&whole, &union(theirs.iter().copied()), bx);
+            let near: Vec<Extent> = theirs
+                .iter()
+                .filter(|theirs| !far && own.iter().any(|own| may_interact(own, theirs, bx)))
+                .copied()
+                .collect();
+            if outcome.is_ok() && !near.is_empty() {
+                outcome = self.needed(&near, bx, columns, radius, largest);
+            }
+            leaving.push(start..self.rows.len());
+        }
+        self.leaving = leaving;
+        comm.agree(outcome)
+    }
+
+    /// The boxes of the own rows, those of leaves without any left out, and the largest radius.
+    fn publish(
+        &mut self,
+        owners: &mut Owners,
+        rank: usize,
+        columns: &Columns,
+        radius: Radii,
+    ) -> Result<(Vec<Extent>, f64)> {
+        let rows = columns.owned().len();
+        if rows == 0 {
+            return Ok((Vec::new(), 0.0));
+        }
+        let (unit, largest) = self.hierarchy.unit_of(radius, None, rows)?;
+        self.hierarchy.build(columns.vector(Field::Position), radius, None, rows, unit)?;
+        let first = owners.first_rows(rank, columns)?;
+        let leaves = first.len() - 1;
+        self.extents.resize(leaves)?;
+        let kernel = self.device.kernel(&Unit::new("domain/leaves.cu"), "leaf_extents")?;
+        let (center, extent) = (self.hierarchy.center(), self.hierarchy.extent());
+        let nodes = self.hierarchy.nodes() as u32;
+        self.device.launch(
+            &kernel,
+            leaves,
+            THREADS,
+            &[first, center, extent, &nodes, &unit, &largest, &self.extents],
+        )?;
+        let mut extents = self.extents.download()?;
+        extents.retain(|extent| !extent.is_nothing());
+        Ok((extents, largest))
+    }
+
+    /// Adds the rows that may interact with what is in these boxes.
+    fn needed(
+        &mut self,
+        boxes: &[Extent],
+        bx: &SimulationBox,
+        columns: &Columns,
+        radius: Radii,
+        largest: f64,
+    ) -> Result<()> {
+        let rows = columns.owned().len();
+        self.extents.resize(boxes.len())?;
+        self.extents.upload(boxes)?;
+        self.marks.resize(rows)?;
+        let kernel = self.device.kernel(&Unit::new("domain/needed.cu"), "needed_rows")?;
+        let [x, y, z] = columns.vector(Field::Position);
+        let (radius, radius_of_all) = match radius {
+            Radii::All(radius) => (None, radius),
+            Radii::Each(column) => (Some(column), 0.0),
+        };
+        let (lengths, hierarchy) = (bx.lengths(), &self.hierarchy);
+        let period = |d: usize| if bx.boundary[d] == Boundary::Periodic { lengths[d] } else { 0.0 };
+        let rounding = |d: usize| 1e-14 * (lengths[d] + bx.lower[d].abs().max(bx.upper[d].abs()));
+        let (periods, roundings) = ([0, 1, 2].map(period), [0, 1, 2].map(rounding));
+        let arguments: [&dyn Argument; 21] = [
+            x,
+            y,
+            z,
+            &radius,
+            &radius_of_all,
+            &rows_of_32_bits(rows)?,
+            hierarchy.center(),
+            hierarchy.extent(),
+            &(hierarchy.nodes() as u32),
+            &(hierarchy.levels()[1].offset as u32),
+            &hierarchy.unit(),
+            &largest,
+            &self.extents,
+            &(boxes.len() as u32),
+            &periods[0],
+            &periods[1],
+            &periods[2],
+            &roundings[0],
+            &roundings[1],
+            &roundings[2],
+            &self.marks,
+        ];
+        self.device.launch(&kernel, rows.div_ceil(SUPER * WARPS), THREADS, &arguments)?;
+        let (found, before) = (self.scan.marked(&self.marks, &mut self.marked)?, self.rows.len());
+        self.rows.grow(before + found)?;
+        self.rows.copy_from(before, &self.marked)
+    }
+
+    /// Brings identities and state of the rows that [`Self::find`] found, and lays out the rows. Collective.
+    pub fn attach(&mut self, exchange: &Exchange, columns: &mut Columns) -> Result<()> {
+        let comm = exchange.comm();
+        if comm.size() == 1 {
+            return Ok(());
+        }
+        let counts: Vec<Vec<u64>> = self.leaving.iter().map(|rows| vec![rows.len() as u64]).collect();
+        let mut moving = [self.rows.len() as u64];
+        comm.all_sum(&mut moving);
+        if moving[0] == 0 {
+            return Ok(());
+        }
+        let owned = columns.owned().len();
+        let mut next = owned.next_multiple_of(SUPER);
+        self.arriving.clear();
+        for count in comm.all_to_all(&counts) {
+            let rows = next..next + count[0] as usize;
+            next = rows.end;
+            self.arriving.push(rows);
+        }
+        let rows = if next == owned.next_multiple_of(SUPER) { owned } else { next };
+        let state: Vec<Field> = columns.fields().filter(|field| field.role() == Role::State).collect();
+        self.room = 1 + state.iter().map(|field| field.components()).sum::<usize>();
+        let ready = self.lay_out(columns, rows);
+        comm.agree(ready.and_then(|()| self.staged.resize(self.room * self.rows.len())))?;
+        self.any = true;
+        let places = columns.all(&state).into_iter().map(|column| column.at(0));
+        self.bring(exchange, &[columns.id.at(0)].into_iter().chain(places).collect::<Vec<_>>())
+    }
+
+    /// As many rows, with zeros behind the owned ones but for what makes padding ghosts.
+    fn lay_out(&self, columns: &mut Columns, rows: usize) -> Result<()> {
+        let owned = columns.owned().len();
+        columns.resize(rows, owned)?;
+        let padding = owned..rows.min(owned.next_multiple_of(SUPER));
+        columns.id.fill_range(padding.clone(), u8::MAX)?;
+        columns.key.fill_range(owned..rows, 0)?;
+        columns.all_mut().try_for_each(|column| column.fill_range(owned..rows, 0))?;
+        let nowhere = vec![f64::INFINITY; padding.len()];
+        columns.vector_mut(Field::Position).try_for_each(|column| column.upload_to(owned, &nowhere))
+    }
+
+    /// Brings these fields of the rows of others up to date. Collective.
+    pub fn refresh(&mut self, exchange: &Exchange, columns: &mut Columns, fields: &[Field]) -> Result<()> {
+        if !self.any {
+            return Ok(());
+        }
+        let places: Vec<u64> = columns.all(fields).into_iter().map(|column| column.at(0)).collect();
+        if places.len() > self.room {
+            self.room = places.len();
+            exchange.comm().agree(self.staged.resize(self.room * self.rows.len()))?;
+        }
+        self.bring(exchange, &places)
+    }
+
+    /// Sends what columns that begin at these addresses have in the rows that others need, and receives the like where it
+    /// belongs. Floor: 20 bytes a row and column that is sent, and 8 on either side of the way. Collective.
+    fn bring(&self, exchange: &Exchange, columns: &[u64]) -> Result<()> {
+        const BYTES: usize = size_of::<u64>();
+        let count = self.rows.len();
+        let staged: Vec<u64> = (0..columns.len()).map(|k| self.staged.at(k * count)).collect();
+        gather_words(&self.rows, columns, &staged)?;
+        let messages = |columns: &[u64], rows: &[Range<usize>]| {
+            let mut messages = Vec::new();
+            for (rank, rows) in rows.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
+                messages.extend(columns.iter().map(|column| Message {
+                    rank,
+                    address: column + (rows.start * BYTES) as u64,
+                    bytes: rows.len() * BYTES,
+                }));
+            }
+            messages
+        };
+        exchange.exchange(&messages(&staged, &self.leaving), &messages(columns, &self.arriving))
+    }
+}
