@@ -44,7 +44,7 @@ impl FirstRows {
 /// The owners of keys.
 #[derive(Debug)]
 pub(super) struct Owners {
-    assignment: Assignment,
+    pub assignment: Assignment,
     first_rows: FirstRows,
     /// Per rank the rows here that it owns.
     rows: Vec<Range<usize>>,

@@ -13,6 +13,7 @@ use super::hierarchy::Radii;
 use super::order::Order;
 use crate::Result;
 use crate::comm::Communicator;
+use crate::domain::assign::Assignment;
 use crate::particles::Field;
 use crate::space::SimulationBox;
 use crate::tree::bounds::Extent;
@@ -96,6 +97,11 @@ impl Domain {
     /// Those of the device.
     pub fn refresh(&mut self, columns: &mut Columns, fields: &[Field]) -> Result<()> {
         self.halos.refresh(&self.exchange, columns, fields)
+    }
+
+    /// Who owns which keys since the last [`Self::sync`].
+    pub fn assignment(&self) -> &Assignment {
+        &self.owners.assignment
     }
 
     /// Per rank the boxes that together hold all rows that it owned at the last [`Self::attach`], with the largest radius
