@@ -231,8 +231,8 @@ fn totals_are_those_of_the_record() {
     ] {
         let particles = particles(&fields, count, count as u64);
         let columns = Columns::upload(&device, &particles, &fields).unwrap();
-        let found = totals(&device, &columns).unwrap();
-        assert_eq!(found, totals(&device, &columns).unwrap());
+        let found = totals(&columns).unwrap();
+        assert_eq!(found, totals(&columns).unwrap());
         let bx = SimulationBox {
             lower: Vec3d::repeat(-1.0),
             upper: Vec3d::repeat(1.0),
