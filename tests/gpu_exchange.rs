@@ -139,9 +139,9 @@ fn one_rank_needs_no_way() {
 
 #[test]
 fn what_cannot_be_had_is_an_error_on_all_ranks() {
-    // neither is the emulation a GPU, nor are threads processes
+    // neither is the emulation a GPU, nor have these threads one each, nor are they processes
     let errors = run_local(3, |comm| {
-        let device = Device::emulated().unwrap();
+        let device = Device::under_test().unwrap();
         [Way::Nccl, Way::CudaAware].map(|way| Exchange::by(way, &device, &comm).unwrap_err().to_string())
     });
     for [nccl, cuda_aware] in errors {
@@ -161,12 +161,12 @@ const PART: &str = "HILBRIUM_TEST_PART";
 
 const RANKS: usize = 3;
 
-/// Run this binary's test `part` on [`RANKS`] processes, with that way in their environment, if any.
-fn under_mpirun(part: &str, way: &str) -> Output {
+/// Run this binary's test `part` on so many processes, with that way in their environment, if any.
+fn under_mpirun(part: &str, ranks: usize, way: &str) -> Output {
     let myself = std::env::current_exe().expect("the path of this test");
     let version = Command::new("mpirun").arg("--version").output().expect("mpirun, which runs MPI programs");
     let mut command = Command::new("mpirun");
-    command.args(["-n", &RANKS.to_string()]);
+    command.args(["-n", &ranks.to_string()]);
     if String::from_utf8_lossy(&version.stdout).contains("Open MPI") {
         command.args(["--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]);
         command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
@@ -180,6 +180,24 @@ fn plays(part: &str) -> bool {
     std::env::var(PART).is_ok_and(|played| played == part)
 }
 
+/// What a rank prints when its exchanges were right.
+fn tell(exchange: &Exchange) {
+    let (comm, came) = (exchange.comm(), exchanges(exchange));
+    println!("rank {} of {} received {came} bytes through {}", comm.rank(), comm.size(), exchange.way());
+}
+
+/// Whether so many ranks told that on this way they received a lot.
+fn assert_told(output: &Output, ranks: usize, way: &str) {
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{printed}\n{}", String::from_utf8_lossy(&output.stderr));
+    for rank in 0..ranks {
+        let of_rank = format!("rank {rank} of {ranks} received ");
+        let told = printed.lines().find_map(|line| line.split_once(&of_rank)).expect("every rank tells");
+        let (bytes, through) = told.1.split_once(" bytes through ").expect("as it is told");
+        assert!(bytes.parse::<usize>().unwrap() > 100_000 && through.starts_with(way), "{printed}");
+    }
+}
+
 #[test]
 #[cfg(feature = "mpi")]
 fn processes_exchange_on_every_way() {
@@ -187,24 +205,59 @@ fn processes_exchange_on_every_way() {
     if plays(part) {
         let comm = Communicator::world().unwrap();
         assert_eq!((comm.size(), comm.of_host()), (RANKS, (comm.rank(), RANKS)));
-        let device = Device::emulated().unwrap();
-        let exchange = Exchange::new(&device, &comm).unwrap();
-        let came = exchanges(&exchange);
-        println!("rank {} of {} received {came} bytes through {}", comm.rank(), comm.size(), exchange.way());
+        assert!(comm.all_gather::<u8>(&[]).iter().all(Vec::is_empty), "nothing is gathered, too");
+        tell(&Exchange::new(&Device::emulated().unwrap(), &comm).unwrap());
         return;
     }
-    let staged = "pinned memory of the host";
-    for (named, way) in [("cuda-aware", "CUDA-aware MPI"), ("staged", staged), ("", "")] {
-        let output = under_mpirun(part, named);
-        let printed = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{printed}\n{}", String::from_utf8_lossy(&output.stderr));
-        for rank in 0..RANKS {
-            let of_rank = format!("rank {rank} of {RANKS} received ");
-            let told = printed.lines().find_map(|line| line.split_once(&of_rank)).expect("every rank tells");
-            let (bytes, through) = told.1.split_once(" bytes through ").expect("as it is told");
-            assert!(bytes.parse::<usize>().unwrap() > 100_000 && through.starts_with(way), "{printed}");
-        }
+    for (named, way) in [("cuda-aware", "CUDA-aware MPI"), ("staged", "pinned memory of the host"), ("", "")]
+    {
+        assert_told(&under_mpirun(part, RANKS, named), RANKS, way);
     }
+}
+
+/// How many GPUs there are to test on.
+fn gpus() -> usize {
+    let under_test = std::env::var("HILBRIUM_DEVICE_UNDER_TEST").is_ok_and(|device| device == "cuda");
+    if under_test { hilbrium::device::cuda::count() as usize } else { 0 }
+}
+
+#[test]
+#[cfg(feature = "mpi")]
+fn processes_with_a_gpu_each_exchange_through_nccl_and_the_host() {
+    let part = "processes_with_a_gpu_each_exchange_through_nccl_and_the_host";
+    if plays(part) {
+        let comm = Communicator::world().unwrap();
+        let device = Device::cuda(comm.of_host().0 as u32).unwrap();
+        tell(&Exchange::new(&device, &comm).unwrap());
+        return;
+    }
+    let ranks = gpus();
+    if ranks < 2 {
+        return println!("skipped: this needs two GPUs under test, and there are {ranks}");
+    }
+    for (named, way) in [("nccl", "NCCL"), ("", "NCCL"), ("staged", "pinned memory of the host")] {
+        assert_told(&under_mpirun(part, ranks, named), ranks, way);
+    }
+}
+
+#[test]
+fn threads_with_a_gpu_each_exchange_through_nccl() {
+    let part = "threads_with_a_gpu_each_exchange_through_nccl";
+    let ranks = gpus();
+    if ranks < 2 {
+        return println!("skipped: this needs two GPUs under test, and there are {ranks}");
+    }
+    if plays(part) {
+        run_local(ranks, |comm| {
+            let device = Device::cuda(comm.rank() as u32).unwrap();
+            tell(&Exchange::by(Way::Nccl, &device, &comm).unwrap());
+        });
+        return;
+    }
+    // a process of its own, whose environment forbids what threads cannot do
+    let mut command = Command::new(std::env::current_exe().expect("the path of this test"));
+    command.args([part, "--exact", "--nocapture"]).env(PART, part).env("NCCL_P2P_DIRECT_DISABLE", "1");
+    assert_told(&command.output().expect("the test runs"), ranks, "NCCL");
 }
 
 #[test]
@@ -223,7 +276,7 @@ fn a_way_in_the_environment_that_cannot_be_had_is_an_error_of_all_processes() {
     }
     let began = Instant::now();
     for (named, word) in [("nccl", "NCCL"), ("pigeon", "HILBRIUM_EXCHANGE=pigeon names no way")] {
-        let output = under_mpirun(part, named);
+        let output = under_mpirun(part, RANKS, named);
         let printed = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{printed}\n{}", String::from_utf8_lossy(&output.stderr));
         for rank in 0..RANKS {

@@ -99,3 +99,20 @@ impl Carrier for CudaAware {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_cover_a_message_of_any_size() {
+        for bytes in [1, LARGEST_MESSAGE - 1, LARGEST_MESSAGE, LARGEST_MESSAGE + 1, 5 * LARGEST_MESSAGE / 2] {
+            let mut next = 1000;
+            for (address, length) in pieces(&Message { rank: 0, address: 1000, bytes }) {
+                assert!(address == next && length > 0 && length as usize <= LARGEST_MESSAGE);
+                next += length as u64;
+            }
+            assert_eq!(next, 1000 + bytes as u64);
+        }
+    }
+}
