@@ -30,6 +30,10 @@ impl World {
         match *self {}
     }
 
+    pub(super) fn of_host(&self) -> (usize, usize) {
+        match *self {}
+    }
+
     pub(super) fn barrier(&self) {
         match *self {}
     }

@@ -140,6 +140,10 @@ impl Member {
         self.shared.size
     }
 
+    pub(super) fn of_host(&self) -> (usize, usize) {
+        (self.rank, self.shared.size)
+    }
+
     pub(super) fn barrier(&self) {
         self.shared.barrier();
     }

@@ -91,6 +91,16 @@ impl Communicator {
         self.rank() == 0
     }
 
+    /// Which of the ranks on this host this one is, and how many they are; threads share one host.
+    pub fn of_host(&self) -> (usize, usize) {
+        on_ranks!(self, ranks => ranks.of_host())
+    }
+
+    /// Whether the ranks are threads of this process.
+    pub fn in_one_process(&self) -> bool {
+        matches!(self.ranks, Ranks::Local(_))
+    }
+
     /// What this rank has received from the others so far, through this communicator and its clones.
     pub fn received(&self) -> Traffic {
         self.meter.read()
@@ -177,19 +187,37 @@ impl Communicator {
         });
     }
 
+    /// [`Self::exchange`] of and into memory that the caller has: `from[r]` is as long as what rank r sends.
+    pub fn exchange_into<T: Pod>(&self, to: &[&[T]], from: &mut [&mut [T]]) {
+        self.swap(to, from, || ());
+    }
+
+    /// Counts messages of so many bytes that have come from other ranks on another way than through this communicator.
+    pub(crate) fn received_elsewhere(&self, messages: impl Iterator<Item = usize>) {
+        self.meter.exchange(messages, 1);
+    }
+
     fn exchange_with<T: Pod>(
         &self,
         to: &[Vec<T>],
         counts: &[usize],
         meanwhile: impl FnOnce(),
     ) -> Vec<Vec<T>> {
-        assert!(to.len() == self.size() && counts.len() == self.size(), "exchange: one entry per rank");
         let mut from: Vec<Vec<T>> = zeroed_each(counts.iter().copied());
-        let send: Vec<&[u8]> = to.iter().map(|values| bytemuck::cast_slice(values)).collect();
-        on_ranks!(self, ranks => ranks.exchange(&send, &mut bytes_of_each(&mut from), meanwhile));
-        let others = counts.iter().enumerate().filter(|(rank, _)| *rank != self.rank());
-        self.meter.exchange(others.map(|(_, &count)| count), size_of::<T>());
+        let to: Vec<&[T]> = to.iter().map(Vec::as_slice).collect();
+        let mut parts: Vec<&mut [T]> = from.iter_mut().map(Vec::as_mut_slice).collect();
+        self.swap(&to, &mut parts, meanwhile);
         from
+    }
+
+    fn swap<T: Pod>(&self, to: &[&[T]], from: &mut [&mut [T]], meanwhile: impl FnOnce()) {
+        assert!(to.len() == self.size() && from.len() == self.size(), "exchange: one entry per rank");
+        let send: Vec<&[u8]> = to.iter().map(|values| bytemuck::cast_slice(values)).collect();
+        let mut receive: Vec<&mut [u8]> =
+            from.iter_mut().map(|values| bytemuck::cast_slice_mut(values)).collect();
+        on_ranks!(self, ranks => ranks.exchange(&send, &mut receive, meanwhile));
+        let others = from.iter().enumerate().filter(|(rank, _)| *rank != self.rank());
+        self.meter.exchange(others.map(|(_, values)| values.len()), size_of::<T>());
     }
 
     /// Replace `values` by those of rank `root`, whatever their number.

@@ -17,6 +17,8 @@ const LARGEST_MESSAGE: usize = 1 << 30;
 pub(super) struct World {
     rank: usize,
     size: usize,
+    /// Rank and size among those on this host.
+    of_host: (usize, usize),
     /// Whether a thread may see to messages that another has begun, and some of them go to other hosts.
     attended: bool,
     _universe: Universe,
@@ -50,9 +52,10 @@ pub(super) fn world() -> Result<Ranks> {
         ));
     }
     let (rank, size) = (universe.world().rank() as usize, universe.world().size() as usize);
-    let hosts = universe.world().split_shared(0).size() as usize != size;
-    let attended = hosts && threading >= mpi::Threading::Serialized;
-    let world = Arc::new(World { rank, size, attended, _universe: universe });
+    let host = universe.world().split_shared(0);
+    let of_host = (host.rank() as usize, host.size() as usize);
+    let attended = of_host.1 != size && threading >= mpi::Threading::Serialized;
+    let world = Arc::new(World { rank, size, of_host, attended, _universe: universe });
     if size > 1 {
         abort_on_panic();
     }
@@ -83,6 +86,10 @@ impl World {
         self.size
     }
 
+    pub(super) fn of_host(&self) -> (usize, usize) {
+        self.of_host
+    }
+
     pub(super) fn raw(&self) -> mpi::ffi::MPI_Comm {
         communicator().as_raw()
     }
@@ -99,6 +106,10 @@ impl World {
     /// Everybody's `mine` into `all`, whose lengths are right already.
     pub(super) fn all_gather(&self, mine: &[u8], all: &mut [&mut [u8]]) {
         let total: usize = all.iter().map(|part| part.len()).sum();
+        if total == 0 {
+            // the address of no bytes may be one that MPI gives a meaning to
+            return;
+        }
         if total > LARGEST_MESSAGE {
             return self.exchange(&vec![mine; self.size()], all, || ());
         }

@@ -1,7 +1,8 @@
 //! A GPU, through CUDA's driver and run-time compiler, which are looked for when the program starts, not when it is built.
 
-use super::driver::{Driver, SourceUnit, Target};
+use super::driver::{Driver, SourceUnit, Stream, Target};
 use super::nvrtc;
+use crate::comm::Communicator;
 use crate::{Error, Result};
 use cudarc::driver::{DriverError, result, sys};
 use std::ffi::{CString, c_void};
@@ -53,6 +54,14 @@ pub fn count() -> u32 {
         return 0;
     }
     result::device::get_count().map_or(0, |count| count.max(0) as u32)
+}
+
+/// Two ranks whose GPU is the same, of those that say which is theirs ([`super::driver::Stream`]). Collective.
+pub fn shared(gpu: [u8; 16], comm: &Communicator) -> Option<[usize; 2]> {
+    let all = comm.all_gather(&[gpu]);
+    let earlier =
+        |second: usize| Some([all[..second].iter().position(|first| *first == all[second])?, second]);
+    (0..all.len()).find_map(earlier)
 }
 
 impl Gpu {
@@ -174,9 +183,25 @@ impl Driver for Gpu {
         })
     }
 
+    fn pin(&self, bytes: usize) -> Result<u64> {
+        // SAFETY: what comes back is the caller's until unpin
+        let memory = self.with("pinning memory of the host", || unsafe {
+            result::malloc_host(bytes, sys::CU_MEMHOSTALLOC_PORTABLE)
+        })?;
+        Ok(memory as u64)
+    }
+
+    fn unpin(&self, address: u64, _bytes: usize) {
+        // SAFETY: the address is one of pin's; an error here was one before
+        let _ =
+            self.with("giving pinned memory back", || unsafe { result::free_host(address as *mut c_void) });
+    }
+
     fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<()> {
-        // SAFETY: both ranges are the caller's buffers
-        self.with("copying on the GPU", || unsafe { result::memcpy_dtod_async(to, from, bytes, self.stream) })
+        // SAFETY: both ranges are the caller's buffers; their addresses tell where they are
+        self.with("copying on the GPU", || {
+            unsafe { sys::cuMemcpyAsync(to, from, bytes, self.stream) }.result()
+        })
     }
 
     fn fill(&self, to: u64, byte: u8, bytes: usize) -> Result<()> {
@@ -215,6 +240,11 @@ impl Driver for Gpu {
             let (grid, block) = ((blocks, 1, 1), (threads, 1, 1));
             result::launch_kernel(function as sys::CUfunction, grid, block, 0, self.stream, arguments)
         })
+    }
+
+    fn stream(&self) -> Result<Option<Stream>> {
+        let uuid = self.with("asking which GPU this is", || result::device::get_uuid(self.device))?;
+        Ok(Some(Stream { handle: self.stream as u64, gpu: uuid.bytes.map(|byte| byte as u8) }))
     }
 
     fn synchronize(&self) -> Result<()> {

@@ -29,6 +29,15 @@ pub struct SourceUnit<'a> {
     pub definitions: &'a [(String, String)],
 }
 
+/// What libraries that work on a GPU on their own need to know of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream {
+    /// CUDA's handle of the stream that the driver's operations are on.
+    pub handle: u64,
+    /// What tells the GPU from every other one, on other hosts too.
+    pub gpu: [u8; 16],
+}
+
 /// A device's operations, all on one stream in the order of calls. Addresses are the device's.
 pub trait Driver: Send + Sync {
     /// The device's name.
@@ -47,7 +56,11 @@ pub trait Driver: Send + Sync {
     fn upload(&self, to: u64, bytes: &[u8]) -> Result<()>;
     /// Reads bytes to the host; done when it returns.
     fn download(&self, from: u64, bytes: &mut [u8]) -> Result<()>;
-    /// Copies on the device.
+    /// Host memory that the device copies to and from on its own; addresses in it are the host's and the device's.
+    fn pin(&self, bytes: usize) -> Result<u64>;
+    /// Gives pinned memory back, which nothing that was started uses any more.
+    fn unpin(&self, address: u64, bytes: usize);
+    /// Copies between places on the device and in pinned memory.
     fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<()>;
     /// Fills bytes.
     fn fill(&self, to: u64, byte: u8, bytes: usize) -> Result<()>;
@@ -59,6 +72,9 @@ pub trait Driver: Send + Sync {
     fn function(&self, module: u64, name: &str) -> Result<u64>;
     /// Starts a kernel with pointers to its arguments.
     fn launch(&self, function: u64, blocks: u32, threads: u32, arguments: &mut [*mut c_void]) -> Result<()>;
+    /// Where a library may put its own operations among these, with the GPU made current on this thread; `None` where the
+    /// device is no GPU.
+    fn stream(&self) -> Result<Option<Stream>>;
     /// Waits for all that was started.
     fn synchronize(&self) -> Result<()>;
     /// A mark in the order of operations.

@@ -1,7 +1,7 @@
 //! A device that a host plays: kernels are compiled by its C++ compiler and run fiber by fiber (kernels/emulation/cuda.h).
 //! For tests where there is no GPU; a thousand times slower than one.
 
-use super::driver::{Driver, SourceUnit, Target};
+use super::driver::{Driver, SourceUnit, Stream, Target};
 use crate::{Error, Result};
 use libloading::Library;
 use std::collections::BTreeMap;
@@ -108,6 +108,14 @@ impl Driver for Emulation {
         Ok(())
     }
 
+    fn pin(&self, bytes: usize) -> Result<u64> {
+        self.allocate(bytes)
+    }
+
+    fn unpin(&self, address: u64, bytes: usize) {
+        self.free(address, bytes);
+    }
+
     fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<()> {
         // SAFETY: both ranges are the caller's buffers
         unsafe { std::ptr::copy(from as *const u8, to as *mut u8, bytes) };
@@ -197,6 +205,10 @@ impl Driver for Emulation {
             entry([blocks, 1, 1].as_ptr(), [threads, 1, 1].as_ptr(), arguments.as_mut_ptr());
         }
         Ok(())
+    }
+
+    fn stream(&self) -> Result<Option<Stream>> {
+        Ok(None)
     }
 
     fn synchronize(&self) -> Result<()> {

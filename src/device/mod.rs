@@ -93,13 +93,17 @@ impl Device {
         Ok(Self::new(Box::new(emulated::Emulation::new()?)))
     }
 
-    /// The device of tests: a GPU where HILBRIUM_DEVICE_UNDER_TEST is "cuda", else the emulation.
+    /// The device of tests: the GPU of number HILBRIUM_DEVICE_NUMBER, or 0, where HILBRIUM_DEVICE_UNDER_TEST is "cuda", else
+    /// the emulation.
     ///
     /// # Errors
     /// [`Error::Usage`] when it is not there.
     pub fn under_test() -> Result<Self> {
         match std::env::var("HILBRIUM_DEVICE_UNDER_TEST").as_deref() {
-            Ok("cuda") => Self::cuda(0),
+            Ok("cuda") => {
+                let number = std::env::var("HILBRIUM_DEVICE_NUMBER").ok();
+                Self::cuda(number.and_then(|number| number.parse().ok()).unwrap_or(0))
+            }
             _ => Self::emulated(),
         }
     }
@@ -207,15 +211,41 @@ pub fn open(plan: &Plan, comm: &Communicator) -> Result<Option<Device>> {
         return Ok(None);
     }
     let emulated = std::env::var_os("HILBRIUM_DEVICE_UNDER_TEST").is_some_and(|value| value == "emulated");
-    let _ = comm;
     let cannot = cannot(plan);
     match (wanted, cannot) {
         (plan::Device::Cuda, Some(why)) => Err(Error::usage(why, ON_PROCESSORS)),
-        (plan::Device::Cuda, None) if emulated => Device::emulated().map(Some),
-        (plan::Device::Cuda, None) => Device::cuda(0).map(Some),
-        (_, None) if cuda::count() > 0 => Device::cuda(0).map(Some),
+        (plan::Device::Cuda, None) if emulated => comm.agree_on(Device::emulated()).map(Some),
+        (plan::Device::Cuda, None) => own_gpu(comm).map(Some),
+        (_, None) if every_rank_finds_one(comm) => own_gpu(comm).map(Some),
         _ => Ok(None),
     }
+}
+
+fn every_rank_finds_one(comm: &Communicator) -> bool {
+    let mut fewest = [u64::from(cuda::count())];
+    comm.all_min(&mut fewest);
+    fewest[0] > 0
+}
+
+/// The GPU that belongs to this rank: those of a host are dealt out to its ranks. Collective.
+fn own_gpu(comm: &Communicator) -> Result<Device> {
+    let (rank, ranks) = comm.of_host();
+    let found = cuda::count();
+    let opened =
+        Device::cuda(rank as u32 % found.max(1)).and_then(|device| Ok((device.driver().stream()?, device)));
+    let (stream, device) = comm.agree_on(opened)?;
+    // numbers do not tell: systems may show every rank one GPU alone, each another
+    let Some(stream) = stream else { unreachable!("a GPU has a stream") };
+    let sharing = std::env::var_os("HILBRIUM_SHARE_GPU").is_some_and(|value| value == "1");
+    comm.agree_on(match cuda::shared(stream.gpu, comm) {
+        Some([first, second]) if !sharing => Err(Error::usage(
+            format!(
+                "ranks {first} and {second} would share a GPU: {ranks} ranks are on this host, which shows {found} GPUs"
+            ),
+            "start one rank a GPU; HILBRIUM_SHARE_GPU=1 lets ranks share",
+        )),
+        _ => Ok(device),
+    })
 }
 
 /// Why a plan's particles cannot live on a device.

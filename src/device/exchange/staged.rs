@@ -1,0 +1,127 @@
+//! Messages between devices through pinned memory of their hosts.
+
+use super::super::Device;
+use super::{Carrier, Message};
+use crate::Result;
+use crate::comm::Communicator;
+use std::sync::{Mutex, PoisonError};
+
+/// Pinned memory, given back when dropped.
+struct Pinned {
+    device: Device,
+    address: u64,
+    bytes: usize,
+}
+
+impl Pinned {
+    fn none(device: &Device) -> Self {
+        Self { device: device.clone(), address: 0, bytes: 0 }
+    }
+
+    /// Makes it hold at least so many bytes; what it held may be lost.
+    fn reserve(&mut self, bytes: usize) -> Result<()> {
+        if bytes > self.bytes {
+            *self = Self::none(&self.device);
+            // with room to grow, because memory is slow to pin
+            let bytes = bytes + bytes / 4;
+            self.address = self.device.driver().pin(bytes)?;
+            self.bytes = bytes;
+        }
+        Ok(())
+    }
+
+    /// The first bytes.
+    fn first(&mut self, bytes: usize) -> &mut [u8] {
+        assert!(bytes <= self.bytes, "no more than was reserved");
+        match bytes {
+            0 => &mut [],
+            // SAFETY: pinned for as long as self, and the device has been waited for
+            _ => unsafe { std::slice::from_raw_parts_mut(self.address as *mut u8, bytes) },
+        }
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        if self.bytes > 0 {
+            // copies that were started may still be under way; an error here was one before
+            let _ = self.device.synchronize();
+            self.device.driver().unpin(self.address, self.bytes);
+        }
+    }
+}
+
+/// Where messages rest between device and ranks: one rank's after the other's.
+struct Rest {
+    leaving: Pinned,
+    arriving: Pinned,
+}
+
+/// Through the hosts.
+pub(super) struct Staged {
+    device: Device,
+    /// Kept from one exchange to the next.
+    rest: Mutex<Rest>,
+}
+
+impl Staged {
+    pub(super) fn new(device: &Device) -> Self {
+        let rest = Rest { leaving: Pinned::none(device), arriving: Pinned::none(device) };
+        Self { device: device.clone(), rest: Mutex::new(rest) }
+    }
+}
+
+/// How many bytes go to or come from each rank.
+fn lengths(messages: &[Message], ranks: usize) -> Vec<usize> {
+    let mut lengths = vec![0; ranks];
+    messages.iter().for_each(|message| lengths[message.rank] += message.bytes);
+    lengths
+}
+
+/// Messages with where they rest, from an address on.
+fn places(messages: &[Message], lengths: &[usize], start: u64) -> Vec<(Message, u64)> {
+    let mut next: Vec<u64> = lengths
+        .iter()
+        .scan(start, |next, &length| Some(std::mem::replace(next, *next + length as u64)))
+        .collect();
+    let place = |message: &Message| {
+        let next = &mut next[message.rank];
+        (*message, std::mem::replace(next, *next + message.bytes as u64))
+    };
+    messages.iter().map(place).collect()
+}
+
+/// The memory of each rank's messages.
+fn parts<'a>(mut memory: &'a mut [u8], lengths: &[usize]) -> Vec<&'a mut [u8]> {
+    lengths.iter().filter_map(|&length| memory.split_off_mut(..length)).collect()
+}
+
+impl Carrier for Staged {
+    fn words(&self) -> &str {
+        "pinned memory of the host"
+    }
+
+    fn carry(&self, comm: &Communicator, send: &[Message], receive: &[Message]) -> Result<()> {
+        let mut rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
+        let Rest { leaving, arriving } = &mut *rest;
+        let (to, from) = (lengths(send, comm.size()), lengths(receive, comm.size()));
+        let (sent, received) = (to.iter().sum(), from.iter().sum());
+        let left = (|| {
+            leaving.reserve(sent)?;
+            arriving.reserve(received)?;
+            for (message, place) in places(send, &to, leaving.address) {
+                self.device.driver().copy(place, message.address, message.bytes)?;
+            }
+            // what arrived last time has been copied then, too
+            self.device.synchronize()
+        })();
+        comm.agree(left)?;
+        let parts_to = parts(leaving.first(sent), &to);
+        let parts_to: Vec<&[u8]> = parts_to.iter().map(|part| &**part).collect();
+        comm.exchange_into(&parts_to, &mut parts(arriving.first(received), &from));
+        for (message, place) in places(receive, &from, arriving.address) {
+            self.device.driver().copy(message.address, place, message.bytes)?;
+        }
+        Ok(())
+    }
+}
