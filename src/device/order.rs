@@ -56,8 +56,7 @@ impl Order {
             let [least, greatest] = extent[d];
             bx.boundary[d] == Boundary::Periodic && !(bx.lower[d] <= least && greatest < bx.upper[d])
         };
-        let mut all: [f64; 6] =
-            std::array::from_fn(|k| if k < 3 { extent[k][0] } else { -extent[k - 3][1] });
+        let mut all: [f64; 6] = std::array::from_fn(|k| if k < 3 { extent[k][0] } else { -extent[k - 3][1] });
         comm.all_min(&mut all);
         if all[0] == f64::INFINITY {
             return Ok(None);

@@ -265,18 +265,14 @@ fn gather<T: Pod>(rows: &Buffer<u32>, from: &[&Buffer<T>], to: &[&Buffer<T>]) ->
 }
 
 /// Rows of columns of 64 bits that begin at these addresses, one after another to others; a launch takes eight columns.
-///
-/// # Errors
-/// Those of the device.
 pub(super) fn gather_words(rows: &Buffer<u32>, from: &[u64], to: &[u64]) -> Result<()> {
     let device = rows.device();
     let kernel = device.kernel(&Unit::new("order/gather.cu"), "gather_words")?;
     let count = rows_of_32_bits(rows.len())?;
     for (from, to) in from.chunks(TOGETHER).zip(to.chunks(TOGETHER)) {
-        let places: [u64; 2 * TOGETHER] = std::array::from_fn(|k| match k.checked_sub(TOGETHER) {
-            None => from.get(k).copied().unwrap_or(0),
-            Some(k) => to.get(k).copied().unwrap_or(0),
-        });
+        let mut places = [0; 2 * TOGETHER];
+        places[..from.len()].copy_from_slice(from);
+        places[TOGETHER..TOGETHER + to.len()].copy_from_slice(to);
         let mut arguments: Vec<&dyn Argument> = places.iter().map(|place| place as &dyn Argument).collect();
         arguments.push(rows);
         arguments.push(&count);
@@ -332,17 +328,11 @@ impl Gather {
     }
 
     /// So many columns of so many rows to fill, whose values are not defined.
-    ///
-    /// # Errors
-    /// Those of the device.
     pub(super) fn spare_doubles(&mut self, columns: usize, rows: usize) -> Result<&mut [Buffer<f64>]> {
         spare(&self.device, &mut self.doubles, columns, rows)
     }
 
     /// [`Self::spare_doubles`] for whole numbers of 64 bits.
-    ///
-    /// # Errors
-    /// Those of the device.
     pub(super) fn spare_words(&mut self, columns: usize, rows: usize) -> Result<&mut [Buffer<u64>]> {
         spare(&self.device, &mut self.words, columns, rows)
     }

@@ -106,8 +106,7 @@ impl Owners {
         }
         let mut counts: Vec<Vec<u64>> = self.rows.iter().map(|rows| vec![rows.len() as u64]).collect();
         counts[comm.rank()][0] = 0;
-        let arriving: Vec<usize> =
-            comm.all_to_all(&counts).iter().map(|count| count[0] as usize).collect();
+        let arriving: Vec<usize> = comm.all_to_all(&counts).iter().map(|count| count[0] as usize).collect();
         let mut moving = [counts.iter().map(|count| count[0]).sum::<u64>()];
         comm.all_sum(&mut moving);
         if moving[0] == 0 {
