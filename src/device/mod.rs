@@ -41,7 +41,7 @@ pub use program::Unit;
 
 use crate::comm::Communicator;
 use crate::deck::plan::{self, Plan};
-use crate::{Error, Result};
+use crate::{Error, Result, report};
 use driver::Driver;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -200,8 +200,8 @@ impl Device {
 /// What the program says where a plan does not run on a device.
 const ON_PROCESSORS: &str = "set run.device = \"auto\" or \"cpu\" in the deck, or add --set run.device=cpu";
 
-/// The device that a plan's particles are to live on, if any: `auto` takes a GPU where there is one and the plan runs on
-/// it. Collective.
+/// The device that a plan's particles are to live on, if any: `auto` takes GPUs where every rank has one of its own and the
+/// plan runs on them. Collective.
 ///
 /// # Errors
 /// [`Error::Usage`] where a plan wants a device and there is none, or cannot run on it.
@@ -216,9 +216,14 @@ pub fn open(plan: &Plan, comm: &Communicator) -> Result<Option<Device>> {
         (plan::Device::Cuda, Some(why)) => Err(Error::usage(why, ON_PROCESSORS)),
         (plan::Device::Cuda, None) if emulated => comm.agree_on(Device::emulated()).map(Some),
         (plan::Device::Cuda, None) => own_gpu(comm).map(Some),
-        (_, None) if every_rank_finds_one(comm) => own_gpu(comm).map(Some),
+        (_, None) if every_rank_finds_one(comm) => Ok(own_gpu(comm).map_err(told).ok()),
         _ => Ok(None),
     }
+}
+
+/// Tells why GPUs that are there are not used.
+fn told(why: Error) {
+    report::line(&format!("computing on processors, not on GPUs: {why}"));
 }
 
 fn every_rank_finds_one(comm: &Communicator) -> bool {

@@ -132,7 +132,7 @@ const RUN: &[Section] = &[
                 "device",
                 Kind::Choice(Device::NAMES),
                 Default::Value("\"auto\""),
-                "Where the particles live and the passes run; `auto` takes a GPU where one rank finds one.",
+                "Where the particles live and the passes run; `auto` takes a GPU a rank where every rank finds one of its own.",
             )
             .also(&["gpu"]),
             key(
