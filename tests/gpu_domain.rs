@@ -71,9 +71,10 @@ fn stir(particles: &mut Particles, columns: &mut Columns, cloud: &Cloud, fields:
     }
 }
 
-/// Syncs on processors and devices, again after particles have moved, and once more where none has to move.
+/// Syncs on processors and devices, again after particles have moved, partly out of the box, and once more where none has to
+/// move, but rows of others are there.
 fn compare(ranks: usize, cloud: &Cloud, whose: impl Fn(usize) -> usize + Sync) {
-    let fields = state();
+    let fields = [state(), vec![Field::Image]].concat();
     let moved = {
         let mut moved = cloud.stirred(5);
         moved.work = vec![0.0; cloud.len()];
@@ -81,6 +82,7 @@ fn compare(ranks: usize, cloud: &Cloud, whose: impl Fn(usize) -> usize + Sync) {
     };
     run_local(ranks, |comm| {
         let mut particles = cloud.slice(&comm, &whose);
+        particles.add(&[Field::Image]);
         let mut host = domain::Domain::new(comm.clone(), cloud.bx, DomainSettings::default());
         let (mut domain, mut columns) = on_device(&comm, &particles, &fields);
         let mut bx = cloud.bx;
@@ -89,6 +91,10 @@ fn compare(ranks: usize, cloud: &Cloud, whose: impl Fn(usize) -> usize + Sync) {
                 let mut copy = particles.clone();
                 cloud.set_state(&mut particles);
                 stir(&mut copy, &mut columns, cloud, &fields);
+            }
+            if round == 2 {
+                domain.attach(&bx, &mut columns, Radii::All(0.3)).unwrap();
+                domain.release().unwrap();
             }
             host.sync(&mut particles, radius).unwrap();
             bx = domain.sync(&bx, &mut columns).unwrap();

@@ -109,11 +109,8 @@ impl Halos {
             let theirs = &self.boxes[rank];
             // most ranks are far away: one test for them, not one a box
             let far = rank == comm.rank() || !may_interact(&whole, &union(theirs.iter().copied()), bx);
-            let near: Vec<Extent> = theirs
-                .iter()
-                .filter(|theirs| !far && own.iter().any(|own| may_interact(own, theirs, bx)))
-                .copied()
-                .collect();
+            let near: Vec<Extent> =
+                theirs.iter().filter(|theirs| !far && may_interact(&whole, theirs, bx)).copied().collect();
             if outcome.is_ok() && !near.is_empty() {
                 outcome = self.needed(&near, bx, columns, radius, largest);
             }
