@@ -27,9 +27,31 @@ constexpr unsigned SHARERS = HILBRIUM_SHARERS, SWEEP_THREADS = SHARERS * SUPER_C
 #define HILBRIUM_SKIPS (GROUPS > 0 || SUM_COUNT > 4)
 #endif
 
+// Real4s in shared memory that lanes read anywhere. A lane reads 16 bytes at once: in double precision the halves are
+// apart, so that what lanes read first is spread over all banks, not over every other four.
+template <unsigned COUNT, bool WHOLE = sizeof(Real4) == 16> struct Scattered {
+    Real4 values[COUNT];
+    __device__ __forceinline__ Real4 read(unsigned place) const { return values[place]; }
+    __device__ __forceinline__ void write(unsigned place, Real4 value) { values[place] = value; }
+};
+template <unsigned COUNT> struct Scattered<COUNT, false> {
+    struct alignas(16) Half {
+        Real one, other;
+    };
+    Half first[COUNT], second[COUNT];
+    __device__ __forceinline__ Real4 read(unsigned place) const {
+        const Half x_and_y = first[place], z_and_w = second[place];
+        return {x_and_y.one, x_and_y.other, z_and_w.one, z_and_w.other};
+    }
+    __device__ __forceinline__ void write(unsigned place, Real4 value) {
+        first[place] = {value.x, value.y};
+        second[place] = {value.z, value.w};
+    }
+};
+
 struct ParticleStage {
     // number 0 is out of reach, numbers from CLUSTER on are entries'
-    Real4 position[CLUSTER * (ENTRIES + 1)];
+    Scattered<CLUSTER * (ENTRIES + 1)> position;
     Real4 shift[ENTRIES];
     unsigned cluster[ENTRIES];
     Real sums[SHARERS > 1 ? (SHARERS - 1) * SUPER_CLUSTER * SUM_COUNT : 1];
@@ -123,7 +145,7 @@ __device__ __forceinline__ void stage_entries(const Rows& rows, ParticleStage& s
         position.x += shift.x;
         position.y += shift.y;
         position.z += shift.z;
-        stage.position[CLUSTER * (entry + 1) + k] = position;
+        stage.position.write(CLUSTER * (entry + 1) + k, position);
     }
     __syncthreads();
 }
@@ -172,15 +194,15 @@ extern "C" __global__ void __launch_bounds__(hilbrium::pair::SWEEP_THREADS)
                                                    : taker.own.w;
 #pragma unroll
     for (int s = 0; s < SUM_COUNT; ++s) { taker.sums[s] = nothing(s); }
-    if (threadIdx.x < CLUSTER) { stage.position[threadIdx.x] = {Real(-1e18), Real(0), Real(0), Real(0)}; }
+    if (threadIdx.x < CLUSTER) { stage.position.write(threadIdx.x, {Real(-1e18), Real(0), Real(0), Real(0)}); }
 
     if (entries <= ENTRIES) {
         stage_entries(all, stage, super_cluster, taker.clusters, 0, entries);
 #pragma unroll 2
         for (unsigned m = share; m < width; m += SHARERS) {
             const unsigned two = own[WARP * m], a = two & 0xffffu, b = two >> 16;
-            taker.take(a, stage.position[a]);
-            taker.take(b, stage.position[b]);
+            taker.take(a, stage.position.read(a));
+            taker.take(b, stage.position.read(b));
         }
     } else {
         for (unsigned first = 0; first < entries; first += ENTRIES) {
@@ -191,7 +213,7 @@ extern "C" __global__ void __launch_bounds__(hilbrium::pair::SWEEP_THREADS)
             for (unsigned k = 2 * share; k < 2 * width; k += k % 2 == 0 ? 1 : 2 * SHARERS - 1) {
                 const unsigned number = own[WARP * (k / 2)] >> (16 * (k % 2)) & 0xffffu;
                 const bool there = number >= CLUSTER * (first + 1) && number < CLUSTER * (end + 1);
-                if (there) { taker.take(number, stage.position[number - CLUSTER * first]); }
+                if (there) { taker.take(number, stage.position.read(number - CLUSTER * first)); }
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::device::order::Order;
 use crate::device::particle_list::{ParticleListBuilder, ParticleRecords};
 use crate::device::particle_sweep::ParticleSweep;
 use crate::device::sweep::{Pass, Sweep, SweepMemory};
-use crate::device::{Buffer, Device};
+use crate::device::{self, Buffer, Device};
 use crate::laws::{coulomb, lennard_jones, lennard_jones_coulomb};
 use crate::neighbors::cluster::power_of_two_below;
 use crate::pair::{Forces, Precision};
@@ -76,7 +76,7 @@ const COLUMNS: &[Column] = &[
 
 /// Sweeps over a lattice of `cells` cells in each dimension, open at its faces.
 pub(super) fn measure(cells: u64, common: &Common) -> Result<Findings> {
-    let device = if emulated() { Device::emulated()? } else { Device::cuda(0)? };
+    let device = if device::is_emulated() { Device::emulated()? } else { Device::cuda(0)? };
     let (repeats, mut table) = (common.repeats(11), Table::new(COLUMNS));
     let (bx, particles) = lattice(cells as usize);
     let mut order = Order::new(&device)?;
@@ -111,10 +111,6 @@ pub(super) fn measure(cells: u64, common: &Common) -> Result<Findings> {
         ("order_of_ordered_particles_milliseconds", Cell::Number(1e3 * again, 3)),
     ]);
     Ok(findings)
-}
-
-fn emulated() -> bool {
-    std::env::var_os("HILBRIUM_DEVICE_UNDER_TEST").is_some_and(|value| value == "emulated")
 }
 
 /// Atoms on the lattice in random order.

@@ -210,15 +210,19 @@ pub fn open(plan: &Plan, comm: &Communicator) -> Result<Option<Device>> {
     if wanted == plan::Device::Cpu {
         return Ok(None);
     }
-    let emulated = std::env::var_os("HILBRIUM_DEVICE_UNDER_TEST").is_some_and(|value| value == "emulated");
     let cannot = cannot(plan);
     match (wanted, cannot) {
         (plan::Device::Cuda, Some(why)) => Err(Error::usage(why, ON_PROCESSORS)),
-        (plan::Device::Cuda, None) if emulated => comm.agree_on(Device::emulated()).map(Some),
+        (plan::Device::Cuda, None) if is_emulated() => comm.agree_on(Device::emulated()).map(Some),
         (plan::Device::Cuda, None) => own_gpu(comm).map(Some),
         (_, None) if every_rank_finds_one(comm) => Ok(own_gpu(comm).map_err(told).ok()),
         _ => Ok(None),
     }
+}
+
+/// Whether a host is to play the devices of runs: for tests.
+pub(crate) fn is_emulated() -> bool {
+    std::env::var_os("HILBRIUM_DEVICE_UNDER_TEST").is_some_and(|value| value == "emulated")
 }
 
 /// Tells why GPUs that are there are not used.
