@@ -6,7 +6,10 @@
 use hilbrium::comm::Communicator;
 use hilbrium::deck::plan::TimeStepPlan;
 use hilbrium::device::leapfrog::{self as device_leapfrog, Heated, Predicted};
-use hilbrium::device::motion::{self as device_motion, Force, GasRates, Motion, Moving};
+use hilbrium::device::motion::{Force, Motion, Moving};
+use hilbrium::device::order::enter;
+use hilbrium::device::time_step::{self as device_time_step, GasRates};
+use hilbrium::device::values;
 use hilbrium::device::{Buffer, Device, skin as device_skin};
 use hilbrium::motion::thermostat::Langevin;
 use hilbrium::motion::{leapfrog, time_step, verlet, whole};
@@ -416,7 +419,7 @@ fn the_time_step_is_that_of_the_criteria() {
             energy: columns.scalar(Field::InternalEnergy),
             rate: columns.scalar(Field::InternalEnergyRate),
         };
-        let found = device_motion::time_step_criteria(
+        let found = device_time_step::criteria(
             &device,
             &plan,
             0.0,
@@ -435,7 +438,7 @@ fn the_time_step_is_that_of_the_criteria() {
             assert_eq!(expected.1, limits[case]);
         }
         // without a gas the softening limits
-        let found = device_motion::time_step_criteria(
+        let found = device_time_step::criteria(
             &device,
             &plan,
             0.05,
@@ -467,7 +470,7 @@ fn particles_enter_the_box() {
         let columns = Columns::new(&device, &particles);
         let rows = particles.owned();
         let (position, image) = (columns.vector(Field::Position), columns.vector(Field::Image));
-        let entered = device_motion::enter(&device, &bx, position, Some(image), rows.clone()).unwrap();
+        let entered = enter(&device, &bx, position, Some(image), rows.clone()).unwrap();
         assert_eq!(entered.nowhere, [None; 3]);
         for d in 0..3 {
             let column = &particles.component(Field::Position, d)[rows.clone()];
@@ -496,9 +499,9 @@ fn particles_enter_the_box() {
     particles.component_mut(Field::Position, 0)[2100] = -1e151;
     particles.component_mut(Field::Position, 2)[2999] = f64::INFINITY;
     let columns = Columns::new(&device, &particles);
-    let entered = device_motion::enter(&device, &bx, columns.vector(Field::Position), None, 0..3000).unwrap();
+    let entered = enter(&device, &bx, columns.vector(Field::Position), None, 0..3000).unwrap();
     assert_eq!(entered.nowhere, [Some(2100), None, Some(2999)]);
-    let none = device_motion::enter(&device, &bx, columns.vector(Field::Position), None, 0..0).unwrap();
+    let none = enter(&device, &bx, columns.vector(Field::Position), None, 0..0).unwrap();
     assert_eq!(none.extent, [[f64::INFINITY, f64::NEG_INFINITY]; 3]);
 }
 
@@ -512,10 +515,10 @@ fn what_is_not_finite_is_found_and_mended() {
     let columns = Columns::new(&device, &particles);
     let energy = columns.scalar(Field::InternalEnergy);
     let looked = [columns.scalar(Field::Mass), energy, columns.scalar(Field::SoundSpeed)];
-    let found = device_motion::first_not_finite(&device, &looked, particles.owned()).unwrap();
+    let found = values::first_not_finite(&device, &looked, particles.owned()).unwrap();
     assert_eq!(found, [None, Some(4321), None], "row 10 is not owned");
-    device_motion::mend(&device, energy, 0.25, particles.owned()).unwrap();
-    let found = device_motion::first_not_finite(&device, &looked, particles.owned()).unwrap();
+    values::mend(&device, energy, 0.25, particles.owned()).unwrap();
+    let found = values::first_not_finite(&device, &looked, particles.owned()).unwrap();
     assert_eq!(found, [None; 3]);
     assert_eq!(energy.download().unwrap()[4321], 0.25);
 }

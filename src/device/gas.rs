@@ -8,9 +8,11 @@ use super::exchange::Exchange;
 use super::gravity::{Extent, Gravity, Massive};
 use super::hydrodynamics::{Hydrodynamics, Stage};
 use super::leapfrog::{self, Heated, Predicted};
-use super::motion::{self, GasRates, Moving};
+use super::motion::Moving;
 use super::neighborhood::Neighborhood;
 use super::smoothing::Searches;
+use super::time_step::{self, GasRates};
+use super::values;
 use crate::clock::Clock;
 use crate::deck::plan::{SphPlan, TimeStepPlan};
 use crate::far::GravityPlan;
@@ -255,7 +257,7 @@ impl Gas {
         let guesses =
             [(Field::Density, 0.0), (Field::VelocityDivergence, 0.0), (Field::Viscosity, self.alpha_max)];
         for (field, guess) in guesses.into_iter().filter(|(field, _)| self.columns.has(*field)) {
-            motion::mend(&self.device, self.columns.scalar(field), guess, rows.clone())?;
+            values::mend(&self.device, self.columns.scalar(field), guess, rows.clone())?;
         }
         Ok(())
     }
@@ -294,14 +296,14 @@ impl Gas {
         };
         let rows = self.columns.owned();
         let acceleration = self.columns.vector(Field::Acceleration);
-        motion::time_step_criteria(&self.device, plan, softening, acceleration, Some(&gas), rows)
+        time_step::criteria(&self.device, plan, softening, acceleration, Some(&gas), rows)
     }
 
     /// An error that names the first particle with a rate that is not a number.
     fn check_rates(&self) -> Result<()> {
         let fields = [Field::Acceleration, Field::InternalEnergyRate, Field::Density, Field::SmoothingLength];
         let columns = self.columns.all(&fields);
-        let found = motion::first_not_finite(&self.device, &columns, self.columns.owned())?;
+        let found = values::first_not_finite(&self.device, &columns, self.columns.owned())?;
         let names = fields.iter().flat_map(|&field| (0..field.components()).map(move |_| field));
         match found
             .into_iter()

@@ -3,12 +3,11 @@
 
 use super::columns::Columns;
 use super::exchange::Exchange;
-use super::motion;
 use super::neighborhood::Neighborhood;
 use super::reduction::{Findings, bounds, largest, over_pieces, over_rows, smallest};
 use super::smoothing::Searches;
 use super::sweep::{Pass, Sweep, SweepMemory};
-use super::{Argument, Buffer, Device};
+use super::{Argument, Buffer, Device, values};
 use crate::Result;
 use crate::clock::Clock;
 use crate::comm::Communicator;
@@ -400,5 +399,5 @@ fn over_all(
 /// One value in all rows of a field.
 fn fill(stage: &Stage, field: Field, value: f64) -> Result<()> {
     let columns = &*stage.columns;
-    motion::fill(columns.device(), columns.scalar(field), value, 0..columns.rows())
+    values::fill(columns.device(), columns.scalar(field), value, 0..columns.rows())
 }

@@ -32,7 +32,9 @@ pub mod skin;
 pub mod smoothing;
 pub mod sort;
 pub mod sweep;
+pub mod time_step;
 pub mod totals;
+pub mod values;
 pub mod verlet;
 
 pub use buffer::Buffer;

@@ -1,17 +1,16 @@
-//! Motion on a device: velocity Verlet, thermostats, the motion of the whole, time steps, entering the box. Mirrors
-//! [`crate::motion`] column for column; kernels/motion say where bits are the same.
+//! Motion on a device: velocity Verlet, thermostats, the motion of the whole. Mirrors [`crate::motion`] column for column;
+//! kernels/motion say where bits are the same.
 //!
 //! Functions start kernels and return; those that give numbers wait for them.
 
 use super::reduction::{
-    Findings, PIECE, Sums, THREADS, Vector, bounds, first_row, largest, over_pieces, over_rows, smallest,
+    Findings, PIECE, Sums, THREADS, Vector, bounds, first_row, largest, over_pieces, over_rows,
 };
-use super::{Argument, Buffer, Device, Unit};
+use super::{Argument, Buffer, Device};
 use crate::Result;
-use crate::deck::plan::TimeStepPlan;
 use crate::motion::thermostat::Langevin;
 use crate::motion::whole::Whole;
-use crate::space::{Boundary, SimulationBox, Vec3d};
+use crate::space::Vec3d;
 use std::ops::Range;
 
 /// Where particles are and how they move.
@@ -308,158 +307,4 @@ impl Motion {
 /// A way above what rounding takes from the square root of its square.
 fn above(square: f64) -> f64 {
     square.sqrt() * (1.0 + 1e-9)
-}
-
-/// What limits the steps of a gas; signal and sound as far as they are known.
-#[derive(Clone, Copy, Debug)]
-pub struct GasRates<'a> {
-    /// Smoothing lengths.
-    pub length: &'a Buffer<f64>,
-    /// Signal speeds of the last forces.
-    pub signal: Option<&'a Buffer<f64>>,
-    /// Speeds of sound of the last forces.
-    pub sound: Option<&'a Buffer<f64>>,
-    /// Velocity divergences.
-    pub divergence: &'a Buffer<f64>,
-    /// Internal energies.
-    pub energy: &'a Buffer<f64>,
-    /// And their rates.
-    pub rate: &'a Buffer<f64>,
-}
-
-/// The criteria of [`crate::motion::time_step`] over these rows, in the order Courant, acceleration, expansion, energy;
-/// infinite where none applies.
-///
-/// # Errors
-/// Those of the device.
-pub fn time_step_criteria(
-    device: &Device,
-    plan: &TimeStepPlan,
-    softening: f64,
-    acceleration: Vector,
-    gas: Option<&GasRates>,
-    rows: Range<usize>,
-) -> Result<[f64; 4]> {
-    let findings = Findings::new(device, 4)?;
-    let ([a, b, c], [begin, end], least) = (acceleration, bounds(&rows), findings.at(0));
-    let of = |column: fn(&GasRates) -> u64| gas.map_or(0, column);
-    let [length, divergence, energy, rate] = [
-        of(|gas| gas.length.at(0)),
-        of(|gas| gas.divergence.at(0)),
-        of(|gas| gas.energy.at(0)),
-        of(|gas| gas.rate.at(0)),
-    ];
-    let (signal, sound) = (gas.and_then(|gas| gas.signal), gas.and_then(|gas| gas.sound));
-    let arguments: [&dyn Argument; 17] = [
-        a,
-        b,
-        c,
-        &length,
-        &signal,
-        &sound,
-        &divergence,
-        &energy,
-        &rate,
-        &plan.courant,
-        &plan.acceleration,
-        &plan.expansion,
-        &plan.energy,
-        &softening,
-        &begin,
-        &end,
-        &least,
-    ];
-    over_pieces(device, "motion/time_step.cu", "time_step_criteria", &rows, &arguments)?;
-    let words = findings.read()?;
-    Ok(std::array::from_fn(|k| smallest(words[k])))
-}
-
-/// What was found when particles entered a box.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Entered {
-    /// Least and greatest coordinate of each dimension before wrapping; infinite and its negative without particles.
-    pub extent: [[f64; 2]; 3],
-    /// The first row of each dimension whose coordinate is no place: positions are to be refused if there is any.
-    pub nowhere: [Option<usize>; 3],
-}
-
-/// Wrap these rows where the box is periodic, counting periods in `image` where it is given, and find their extent.
-///
-/// # Errors
-/// Those of the device.
-pub fn enter(
-    device: &Device,
-    bx: &SimulationBox,
-    position: Vector,
-    image: Option<Vector>,
-    rows: Range<usize>,
-) -> Result<Entered> {
-    let findings = Findings::new(device, 9)?;
-    let ([x, y, z], [begin, end]) = (position, bounds(&rows));
-    let images = [0, 1, 2].map(|d| image.map(|image| image[d]));
-    let periodic = (0..3).fold(0u32, |bits, d| bits | u32::from(bx.boundary[d] == Boundary::Periodic) << d);
-    // rows of 32 bits follow each other
-    let (extent, nowhere) = (findings.at(0), findings.at(6));
-    let arguments: [&dyn Argument; 17] = [
-        x,
-        y,
-        z,
-        &images[0],
-        &images[1],
-        &images[2],
-        &bx.lower.x,
-        &bx.lower.y,
-        &bx.lower.z,
-        &bx.upper.x,
-        &bx.upper.y,
-        &bx.upper.z,
-        &periodic,
-        &begin,
-        &end,
-        &extent,
-        &nowhere,
-    ];
-    over_pieces(device, "motion/enter.cu", "enter_box", &rows, &arguments)?;
-    let words = findings.read()?;
-    let of = |d: usize| [smallest(words[2 * d]), largest(words[2 * d + 1]).unwrap_or(f64::NEG_INFINITY)];
-    let row = |d: usize| first_row(words[6 + d / 2] >> (32 * (d % 2)) & u64::from(u32::MAX));
-    Ok(Entered { extent: [of(0), of(1), of(2)], nowhere: [row(0), row(1), row(2)] })
-}
-
-/// The first row of each column with a value that is not finite.
-///
-/// # Errors
-/// Those of the device.
-pub fn first_not_finite(
-    device: &Device,
-    columns: &[&Buffer<f64>],
-    rows: Range<usize>,
-) -> Result<Vec<Option<usize>>> {
-    let count = columns.len();
-    let addresses: Vec<u64> = columns.iter().map(|column| column.at(0)).collect();
-    let addresses = Buffer::from_host(device, &addresses)?;
-    let found = Buffer::<u32>::zeros(device, count)?;
-    let ([begin, end], columns) = (bounds(&rows), count as u32);
-    let kernel = device.kernel(&Unit::new("motion/finite.cu"), "find_not_finite")?;
-    let blocks = rows.len().div_ceil(PIECE) * count;
-    device.launch(&kernel, blocks, THREADS, &[&addresses, &columns, &begin, &end, &found])?;
-    Ok(found.download()?.into_iter().map(|word| first_row(u64::from(word))).collect())
-}
-
-/// One value in some rows of a column.
-///
-/// # Errors
-/// Those of the device.
-pub fn fill(device: &Device, column: &Buffer<f64>, value: f64, rows: Range<usize>) -> Result<()> {
-    let [begin, end] = bounds(&rows);
-    over_rows(device, "sph/state.cu", "fill_column", &rows, &[column, &value, &begin, &end])
-}
-
-/// Replace what is not finite in a column.
-///
-/// # Errors
-/// Those of the device.
-pub fn mend(device: &Device, column: &Buffer<f64>, guess: f64, rows: Range<usize>) -> Result<()> {
-    let [begin, end] = bounds(&rows);
-    over_rows(device, "motion/finite.cu", "mend_column", &rows, &[column, &guess, &begin, &end])
 }

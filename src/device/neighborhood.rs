@@ -8,7 +8,7 @@ use super::hierarchy::{Hierarchy, Radii};
 use super::list::{ListBuilder, Records, Search};
 use super::reduction::{bounds, over_rows};
 use super::skin::Skin;
-use super::{Argument, Buffer, Device, motion};
+use super::{Argument, Buffer, Device, values};
 use crate::Result;
 use crate::neighbors::cluster::power_of_two_below;
 use crate::neighbors::{ROOM_TO_GROW, Reach};
@@ -191,7 +191,7 @@ impl Neighborhood {
                 self.domain.attach(bx, columns, Radii::All(reach))?;
                 if columns.rows() != self.radius.len() {
                     self.radius.resize(columns.rows())?;
-                    motion::fill(&self.device, &self.radius, reach, 0..columns.rows())?;
+                    values::fill(&self.device, &self.radius, reach, 0..columns.rows())?;
                 }
             }
         }

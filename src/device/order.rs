@@ -1,13 +1,14 @@
 //! Particles of a device in the order of the curve: what [`crate::domain::Domain::sync`] does on one rank.
 
 use super::columns::Columns;
-use super::motion::{self, Entered};
+use super::reduction::{Findings, Vector, bounds, first_row, largest, over_pieces, smallest};
 use super::sort::{Gather, Sort, rows_of_32_bits};
-use super::{Device, keys};
+use super::{Argument, Device, keys};
 use crate::comm::Communicator;
 use crate::particles::Field;
 use crate::space::{Boundary, SimulationBox, Vec3d};
 use crate::{Error, Result};
+use std::ops::Range;
 
 /// Brings particles into the box and into order.
 #[derive(Debug)]
@@ -70,7 +71,7 @@ impl Order {
         let rows = columns.rows();
         rows_of_32_bits(rows)?;
         let open = SimulationBox { boundary: [Boundary::Open; 3], ..*bx };
-        let found = motion::enter(&self.device, &open, columns.vector(Field::Position), None, 0..rows)?;
+        let found = enter(&self.device, &open, columns.vector(Field::Position), None, 0..rows)?;
         match (0..3).find_map(|d| found.nowhere[d].map(|row| (d, row))) {
             Some((axis, row)) => nowhere(columns, axis, row),
             None => Ok(found),
@@ -85,7 +86,7 @@ impl Order {
         let (bx, rows) = (&fitted.bx, columns.rows());
         if fitted.outside {
             let image = columns.has(Field::Image).then(|| columns.vector(Field::Image));
-            motion::enter(&self.device, bx, columns.vector(Field::Position), image, 0..rows)?;
+            enter(&self.device, bx, columns.vector(Field::Position), image, 0..rows)?;
         }
         let mut key = columns.take_keys()?;
         keys::keys(&self.device, bx, columns.vector(Field::Position), &mut key)?;
@@ -130,4 +131,56 @@ fn nowhere<T>(columns: &Columns, axis: usize, row: usize) -> Result<T> {
         remedy: "look for a time step that is too long, overlapping particles, or wrong initial positions"
             .into(),
     })
+}
+
+/// What was found when particles entered a box.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entered {
+    /// Least and greatest coordinate of each dimension before wrapping; infinite and its negative without particles.
+    pub extent: [[f64; 2]; 3],
+    /// The first row of each dimension whose coordinate is no place: positions are to be refused if there is any.
+    pub nowhere: [Option<usize>; 3],
+}
+
+/// Wrap these rows where the box is periodic, counting periods in `image` where it is given, and find their extent.
+///
+/// # Errors
+/// Those of the device.
+pub fn enter(
+    device: &Device,
+    bx: &SimulationBox,
+    position: Vector,
+    image: Option<Vector>,
+    rows: Range<usize>,
+) -> Result<Entered> {
+    let findings = Findings::new(device, 9)?;
+    let ([x, y, z], [begin, end]) = (position, bounds(&rows));
+    let images = [0, 1, 2].map(|d| image.map(|image| image[d]));
+    let periodic = (0..3).fold(0u32, |bits, d| bits | u32::from(bx.boundary[d] == Boundary::Periodic) << d);
+    // rows of 32 bits follow each other
+    let (extent, nowhere) = (findings.at(0), findings.at(6));
+    let arguments: [&dyn Argument; 17] = [
+        x,
+        y,
+        z,
+        &images[0],
+        &images[1],
+        &images[2],
+        &bx.lower.x,
+        &bx.lower.y,
+        &bx.lower.z,
+        &bx.upper.x,
+        &bx.upper.y,
+        &bx.upper.z,
+        &periodic,
+        &begin,
+        &end,
+        &extent,
+        &nowhere,
+    ];
+    over_pieces(device, "motion/enter.cu", "enter_box", &rows, &arguments)?;
+    let words = findings.read()?;
+    let of = |d: usize| [smallest(words[2 * d]), largest(words[2 * d + 1]).unwrap_or(f64::NEG_INFINITY)];
+    let row = |d: usize| first_row(words[6 + d / 2] >> (32 * (d % 2)) & u64::from(u32::MAX));
+    Ok(Entered { extent: [of(0), of(1), of(2)], nowhere: [row(0), row(1), row(2)] })
 }

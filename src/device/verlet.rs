@@ -1,14 +1,14 @@
 //! Particles on a device that velocity Verlet moves, molecules and stars: forces of pairs, gravity and the step, as
 //! [`crate::molecules`], [`crate::far`] and [`crate::motion::verlet`] have them on processors.
 
-use super::Device;
 use super::columns::Columns;
 use super::domain::Domain;
 use super::exchange::Exchange;
 use super::gravity::{Extent, Gravity, Massive};
-use super::motion::{self, Drifted, Force, Motion, Moving};
+use super::motion::{Drifted, Force, Motion, Moving};
 use super::neighborhood::Neighborhood;
 use super::sweep::{Pass, Sweep, SweepMemory};
+use super::{Device, values};
 use crate::clock::Clock;
 use crate::far::GravityPlan;
 use crate::molecules::{LawVisitor, Molecules};
@@ -318,7 +318,7 @@ impl Verlet {
         let (columns, rows) = (&self.columns, self.columns.owned());
         if self.pairs.is_none() {
             for column in columns.vector(Field::Acceleration) {
-                motion::fill(columns.device(), column, 0.0, rows.clone())?;
+                values::fill(columns.device(), column, 0.0, rows.clone())?;
             }
         }
         let massive = Massive {
@@ -331,7 +331,7 @@ impl Verlet {
             (columns.vector(Field::Acceleration), columns.scalar(Field::Potential));
         gravity.run(&massive, rows.clone(), extent, acceleration, potential)?;
         self.motion.kick(&moving(columns), rows.clone(), dt, false)?;
-        let found = motion::first_not_finite(columns.device(), &acceleration, rows)?;
+        let found = values::first_not_finite(columns.device(), &acceleration, rows)?;
         Ok(found.into_iter().flatten().min())
     }
 

@@ -6,7 +6,7 @@ use crate::device::columns::Columns;
 use crate::device::domain::Domain;
 use crate::device::exchange::Exchange;
 use crate::device::totals::totals;
-use crate::device::{Device, gas, motion, verlet};
+use crate::device::{Device, gas, time_step as time_step_of_device, verlet};
 use crate::motion::time_step;
 use crate::observe::{Moment, Observables};
 use crate::particles::{Field, Role};
@@ -215,7 +215,7 @@ impl Simulation {
                 let columns = &verlet.columns;
                 let acceleration = columns.vector(Field::Acceleration);
                 let rows = columns.owned();
-                motion::time_step_criteria(columns.device(), plan, softening, acceleration, None, rows)?
+                time_step_of_device::criteria(columns.device(), plan, softening, acceleration, None, rows)?
             }
             Some(Resident::Gas(gas)) => gas.time_step_criteria(plan, softening)?,
             None => [f64::INFINITY; 4],
