@@ -68,16 +68,85 @@ fn a_run_goes_on_wherever_its_checkpoint_was_written() {
     }
 }
 
+/// Processes with a device each write what one process on processors does: observables, measurements and trajectories.
 #[test]
-fn what_has_no_place_on_a_device_is_refused() {
+fn processes_with_a_device_each_write_what_processors_do() {
     let folder = tempfile::tempdir().unwrap();
-    let deck = "[run]\nsteps = 1\n[start.plummer]\nparticles = 100\n[gravity]\nsoftening = 0.01\n\
-                [time_step]\nlargest = 0.01\n";
-    std::fs::write(folder.path().join("stars.toml"), deck).unwrap();
-    let output = hilbrium(folder.path(), &["run", "stars.toml"], "cuda");
+    let deck = format!(
+        "{LIQUID}[output.trajectory]\nformat = \"xyz\"\nevery_steps = 4\nvelocities = false\n\
+         [measure.radial-distribution]\ndistance = 3.0\nbins = 20\nevery_steps = 4\n\
+         [measure.mean-square-displacement]\nwindow = 0.016\nevery_steps = 2\n"
+    );
+    std::fs::write(folder.path().join("liquid.toml"), deck).unwrap();
+    done(&hilbrium(folder.path(), &["run", "liquid.toml", "--set", "output.directory=one"], "cpu"));
+    let line = format!(
+        "timeout 120 mpirun --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 -n 2 {} run liquid.toml \
+         --set run.threads=1 --set run.device=cuda --set output.directory=many",
+        env!("CARGO_BIN_EXE_hilbrium")
+    );
+    let under_test = std::env::var("HILBRIUM_DEVICE_UNDER_TEST").unwrap_or_else(|_| "emulated".into());
+    let output = Command::new("sh")
+        .args(["-c", &line])
+        .current_dir(folder.path())
+        .env("HILBRIUM_DEVICE_UNDER_TEST", under_test)
+        .env("HILBRIUM_SHARE_GPU", "1")
+        .output()
+        .unwrap();
+    let told = done(&output);
+    assert!(told.contains("particles live on 2 devices"), "{told}");
+    for file in
+        ["observables.csv", "radial-distribution.csv", "mean-square-displacement.csv", "trajectory.xyz"]
+    {
+        let read = |run: &str| std::fs::read_to_string(folder.path().join(run).join(file)).unwrap();
+        let (one, many) = (read("one"), read("many"));
+        assert_eq!(one.lines().count(), many.lines().count(), "{file}");
+        let cells = |text: &str| -> Vec<String> {
+            text.split([',', ' ', '\n', '"', '=']).map(str::to_string).collect()
+        };
+        for (a, b) in cells(&one).iter().zip(cells(&many)) {
+            match (a.parse::<f64>(), b.parse::<f64>()) {
+                (Ok(x), Ok(y)) => assert!((x - y).abs() <= 1e-7 * x.abs().max(1.0), "{file}: {x} {y}"),
+                _ => assert_eq!(*a, b, "{file}"),
+            }
+        }
+    }
+}
+
+/// Where there is no GPU the device "cuda" is an error that says what to do, before anything is written.
+#[test]
+fn a_run_without_the_gpu_that_it_wants_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("liquid.toml"), LIQUID).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_hilbrium"))
+        .current_dir(folder.path())
+        .args(["run", "liquid.toml", "--set", "run.device=cuda"])
+        .env("HILBRIUM_DEVICE_UNDER_TEST", "cuda")
+        // no GPU is shown to the program where there are any
+        .env("CUDA_VISIBLE_DEVICES", "")
+        .output()
+        .unwrap();
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{text}");
     assert!(text.contains("run.device=cpu") && !folder.path().join("out").exists(), "{text}");
+}
+
+/// Stars have gravity alone.
+#[test]
+fn stars_move_on_a_device_as_on_processors() {
+    let folder = tempfile::tempdir().unwrap();
+    let deck = "[run]\nsteps = 5\nprecision = \"double\"\n[start.plummer]\nparticles = 300\n\
+                [gravity]\nopening_angle = 0.0\nsoftening = 0.05\n[time_step]\nlargest = 0.01\n\
+                [output]\nobservables = { every_steps = 1 }\n";
+    std::fs::write(folder.path().join("stars.toml"), deck).unwrap();
+    let rows = ["cpu", "cuda"].map(|device| {
+        let into = format!("output.directory={device}");
+        done(&hilbrium(folder.path(), &["run", "stars.toml", "--set", &into], device));
+        last_row(&folder.path().join(device))
+    });
+    assert_eq!(rows[0][0], 5.0);
+    for (k, (here, there)) in rows[0].iter().zip(&rows[1]).enumerate() {
+        assert!((here - there).abs() <= 1e-9 * here.abs().max(1.0), "column {k}: {here} {there}");
+    }
 }
 
 #[test]

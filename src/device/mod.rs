@@ -199,26 +199,18 @@ impl Device {
     }
 }
 
-/// What the program says where a plan does not run on a device.
-const ON_PROCESSORS: &str = "set run.device = \"auto\" or \"cpu\" in the deck, or add --set run.device=cpu";
-
-/// The device that a plan's particles are to live on, if any: `auto` takes GPUs where every rank has one of its own and the
-/// plan runs on them. Collective.
+/// The device that a plan's particles are to live on, if any: `auto` takes GPUs where every rank has one of its own.
+/// Collective.
 ///
 /// # Errors
-/// [`Error::Usage`] where a plan wants a device and there is none, or cannot run on it.
+/// [`Error::Usage`] where a plan wants a device and there is none.
 pub fn open(plan: &Plan, comm: &Communicator) -> Result<Option<Device>> {
-    let wanted = plan.run.device;
-    if wanted == plan::Device::Cpu {
-        return Ok(None);
-    }
-    let cannot = cannot(plan);
-    match (wanted, cannot) {
-        (plan::Device::Cuda, Some(why)) => Err(Error::usage(why, ON_PROCESSORS)),
-        (plan::Device::Cuda, None) if is_emulated() => comm.agree_on(Device::emulated()).map(Some),
-        (plan::Device::Cuda, None) => own_gpu(comm).map(Some),
-        (_, None) if every_rank_finds_one(comm) => Ok(own_gpu(comm).map_err(told).ok()),
-        _ => Ok(None),
+    match plan.run.device {
+        plan::Device::Cpu => Ok(None),
+        plan::Device::Cuda if is_emulated() => comm.agree_on(Device::emulated()).map(Some),
+        plan::Device::Cuda => own_gpu(comm).map(Some),
+        plan::Device::Auto if every_rank_finds_one(comm) => Ok(own_gpu(comm).map_err(told).ok()),
+        plan::Device::Auto => Ok(None),
     }
 }
 
@@ -257,17 +249,4 @@ fn own_gpu(comm: &Communicator) -> Result<Device> {
         )),
         _ => Ok(device),
     })
-}
-
-/// Why a plan's particles cannot live on a device.
-fn cannot(plan: &Plan) -> Option<&'static str> {
-    match plan {
-        Plan { sph: Some(_), interaction: Some(_), .. } => {
-            Some("this version of hilbrium has no gas that interacts on CUDA devices")
-        }
-        Plan { sph: None, gravity: None, interaction: None, .. } => {
-            Some("without forces nothing is left to do for a device")
-        }
-        _ => None,
-    }
 }
