@@ -3,6 +3,7 @@
 
 use super::Device;
 use super::columns::Columns;
+use super::exchange::Exchange;
 use super::gravity::{Extent, Gravity, Massive};
 use super::hydrodynamics::{Hydrodynamics, Stage};
 use super::leapfrog::{self, Heated, Predicted};
@@ -10,6 +11,7 @@ use super::motion::{self, GasRates, Moving};
 use super::smoothing::Searches;
 use super::supports::Supports;
 use crate::clock::Clock;
+use crate::comm::Communicator;
 use crate::deck::plan::{SphPlan, TimeStepPlan};
 use crate::far::GravityPlan;
 use crate::pair::Precision;
@@ -206,7 +208,8 @@ impl Gas {
         let extent = Extent { length: self.bx.lengths().max(), mass: self.mass };
         let (acceleration, potential) =
             (columns.vector(Field::Acceleration), columns.scalar(Field::Potential));
-        gravity.run(&massive, 0..columns.rows(), extent, acceleration, potential)?;
+        let exchange = Exchange::new(&self.device, &Communicator::solo())?;
+        gravity.run(&exchange, &massive, columns.owned(), extent, acceleration, potential)?;
         clock.lap("gravity");
         Ok(())
     }
