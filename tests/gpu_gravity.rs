@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use hilbrium::comm::Communicator;
+use hilbrium::device::exchange::Exchange;
 use hilbrium::device::gravity::{Extent, Gravity, Massive, Met};
 use hilbrium::device::{Buffer, Device};
 use hilbrium::far::accuracy::{Distribution, Experiment, sample};
@@ -48,7 +50,8 @@ fn solved(
     let [ax, ay, az, potential] = &results;
     let mut gravity = Gravity::new(device, plan, precision).unwrap();
     let massive = Massive { position: [&position[0], &position[1], &position[2]], mass: &mass, id: &id };
-    gravity.run(&massive, BEFORE..all, extent, [ax, ay, az], potential).unwrap();
+    let exchange = Exchange::new(device, &Communicator::solo()).unwrap();
+    gravity.run(&exchange, &massive, BEFORE..all, extent, [ax, ay, az], potential).unwrap();
     let met = gravity.met().unwrap();
     let results = results.map(|buffer| buffer.download().unwrap());
     let found = |row: usize| [0, 1, 2, 3].map(|k| results[k][row] - if k < 3 { OLD[0] } else { 0.0 });
@@ -277,6 +280,8 @@ fn nothing_to_do_and_nobody_there() {
     let massive = Massive { position: [&position[0], &position[1], &position[2]], mass: &others[0], id: &id };
     let mut gravity = Gravity::new(&device, &plan, Precision::Mixed).unwrap();
     let acceleration = [&position[0], &position[1], &position[2]];
-    gravity.run(&massive, 0..0, Extent { length: 1.0, mass: 1.0 }, acceleration, &others[1]).unwrap();
+    let exchange = Exchange::new(&device, &Communicator::solo()).unwrap();
+    let extent = Extent { length: 1.0, mass: 1.0 };
+    gravity.run(&exchange, &massive, 0..0, extent, acceleration, &others[1]).unwrap();
     assert_eq!(gravity.met().unwrap(), Met::default());
 }

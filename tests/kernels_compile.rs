@@ -112,6 +112,9 @@ fn gravity() -> Vec<Variant> {
     for (real, order) in ["float", "double"].into_iter().flat_map(|real| [2, 3].map(|order| (real, order))) {
         let unit = |file| Unit::new(file).with("HILBRIUM_REAL", real).with("HILBRIUM_ORDER", order);
         variants.push((unit("far/moments.cu"), true));
+        for criterion in [0, 1] {
+            variants.push((unit("far/cut.cu").with("HILBRIUM_CRITERION", criterion), criterion == 0));
+        }
         for (softening, criterion) in [0, 1, 2].into_iter().flat_map(|s| [0, 1].map(|c| (s, c))) {
             let walk = unit("far/walk.cu")
                 .with("HILBRIUM_SOFTENING", softening)

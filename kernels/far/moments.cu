@@ -4,6 +4,9 @@
 // Three kernels in this order: the levels 0 to 2 from the rows; one launch a level for those above; the radii of
 // those. A radius is that of the farthest particle up to level 2. Further up it is that of the farthest sphere around
 // a super-cluster, larger by a few per cent at most: a bound from the children alone would grow with every level.
+//
+// The last two kernels also make the hierarchy over elements that other ranks have sent, which are its level 0, `rows`
+// being 8 times their number: level by level from 1 on, and then the radii from spheres around the elements.
 #include "../far/multipole.cuh"
 
 #include "../tree/hierarchy.cuh"
@@ -70,6 +73,11 @@ __device__ __forceinline__ double squared_length(double x, double y, double z) {
 // The radius of squares that were rounded up.
 __device__ __forceinline__ float radius_of(float squared, bool acts) {
     return acts ? round_up(double(::sqrtf(squared))) : NOTHING_ACTS;
+}
+
+// How far the sphere around a node reaches from (x, y, z).
+__device__ __forceinline__ float reach_of(const Node& node, double x, double y, double z) {
+    return round_up(::sqrt(squared_length(node.x - x, node.y - y, node.z - z)) + double(node.radius));
 }
 
 __device__ __forceinline__ Node node_at(const Center& center, float squared_radius) {
@@ -180,8 +188,9 @@ extern "C" __global__ void __launch_bounds__(512)
 }
 HILBRIUM_EXPORT(gravity_moments_of_rows)
 
-// A level from 3 on from the one below; radii are left at 0. Launch: blocks of 128 threads, 8 threads for each node of
-// the level, the empty ones included. Floor: 64 bytes a child in single precision.
+// A level from the one below; radii are left at 0, but for those of level 1, which hold the spheres of its children.
+// Launch: blocks of 128 threads, 8 threads for each node of the level, the empty ones included. Floor: 64 bytes a child
+// in single precision.
 extern "C" __global__ void gravity_moments_of_level(unsigned rows, unsigned level, Node* nodes,
                                                     Multipole* multipoles) {
     const unsigned long long thread = thread_of_grid();
@@ -189,9 +198,10 @@ extern "C" __global__ void gravity_moments_of_level(unsigned rows, unsigned leve
     const bool writes = thread % 8u == 0u && place < hierarchy_padded_count(rows, level);
     Center part = {0.0, 0.0, 0.0, 0.0};
     Multipole multipole = {};
-    if (thread < hierarchy_padded_count(rows, level - 1u)) {
+    Node node = {0.0, 0.0, 0.0, NOTHING_ACTS, 0.0f};
+    if (thread < hierarchy_count(rows, level - 1u)) {
         const unsigned child = hierarchy_offset(rows, level - 1u) + static_cast<unsigned>(thread);
-        const Node node = nodes[child];
+        node = nodes[child];
         multipole = multipoles[child];
         if (node.radius != NOTHING_ACTS) { part = {node.x, node.y, node.z, double(multipole.mass)}; }
     }
@@ -199,31 +209,30 @@ extern "C" __global__ void gravity_moments_of_level(unsigned rows, unsigned leve
     const bool there = part.mass != 0.0;
     multipole = multipole_of_eight(multipole, there ? part.x - center.x : 0.0, there ? part.y - center.y : 0.0,
                                    there ? part.z - center.z : 0.0);
+    float radius = 0.0f;
+    if (level == 1u) { radius = largest_of_eight(there ? reach_of(node, center.x, center.y, center.z) : 0.0f); }
     if (writes) {
         const unsigned element = hierarchy_offset(rows, level) + place;
-        nodes[element] = {center.x, center.y, center.z, center.mass != 0.0 ? 0.0f : NOTHING_ACTS, float(center.mass)};
+        nodes[element] = {center.x, center.y, center.z, center.mass != 0.0 ? radius : NOTHING_ACTS, float(center.mass)};
         multipoles[element] = multipole;
     }
 }
 HILBRIUM_EXPORT(gravity_moments_of_level)
 
-// The radii of the levels from 3 on. Launch: blocks of 128 threads, a thread a super-cluster. Floor: 32 bytes a
-// super-cluster.
-extern "C" __global__ void gravity_radii(unsigned rows, Node* nodes) {
+// The radii of the levels from `from` + 2 on by the spheres around the nodes of level `from`. Launch: blocks of 128
+// threads, a thread a node of that level. Floor: 32 bytes such a node.
+extern "C" __global__ void gravity_radii(unsigned rows, unsigned from, Node* nodes) {
     const unsigned long long place = thread_of_grid();
     const unsigned levels = hierarchy_levels(rows);
-    Node super = {0.0, 0.0, 0.0, NOTHING_ACTS, 0.0f};
-    if (place < hierarchy_count(rows, 1u)) { super = nodes[hierarchy_offset(rows, 1u) + place]; }
-    const bool acts = super.radius != NOTHING_ACTS;
+    Node part = {0.0, 0.0, 0.0, NOTHING_ACTS, 0.0f};
+    if (place < hierarchy_count(rows, from)) { part = nodes[hierarchy_offset(rows, from) + place]; }
+    const bool acts = part.radius != NOTHING_ACTS;
     if (!__any_sync(FULL, acts)) { return; }
-    // The super-clusters of a warp are below the same nodes.
-    for (unsigned level = 3u; level < levels; ++level) {
-        Node& node = nodes[hierarchy_offset(rows, level) + static_cast<unsigned>(place >> (3u * (level - 1u)))];
+    // The nodes of a warp are below the same nodes of these levels.
+    for (unsigned level = from + 2u; level < levels; ++level) {
+        Node& node = nodes[hierarchy_offset(rows, level) + static_cast<unsigned>(place >> (3u * (level - from)))];
         float reach = 0.0f;
-        if (acts) {
-            const double squared = squared_length(super.x - node.x, super.y - node.y, super.z - node.z);
-            reach = round_up(::sqrt(squared) + double(super.radius));
-        }
+        if (acts) { reach = reach_of(part, node.x, node.y, node.z); }
         reach = warp_largest(reach);
         if (lane_index() == 0u) { atomicMax(reinterpret_cast<unsigned*>(&node.radius), __float_as_uint(reach)); }
     }

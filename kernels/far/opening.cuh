@@ -14,7 +14,8 @@
 
 namespace hilbrium {
 
-// The targets of a warp: their box about its middle, which is the center of their coordinates.
+// The targets of a warp: their box about its middle, which is the center of their coordinates. Mirrored by TargetBox of
+// src/device/gravity/essential.rs.
 struct TargetBox {
     double x, y, z;                // middle
     float half_x, half_y, half_z;  // half the edges, rounded up
@@ -22,13 +23,21 @@ struct TargetBox {
     float acceleration;            // an estimate of what they feel, for G = 1
 };
 
-// The parameters of the decision, see src/device/gravity.rs.
+static_assert(sizeof(TargetBox) == 48, "as the host has it");
+
+// The squared radius of a box without targets.
+constexpr float NOBODY_THERE = -1.0f;
+
+// The parameters of the decision, see src/device/gravity/mod.rs.
 struct Opening {
     float size_by_angle;  // accepted only beyond this times the radius
     float range;          // and beyond the radius and this
     float relative;       // relative criterion: the accepted error of a node over the whole acceleration
     float far;            // the same of the local expansion
 };
+
+// The place of an element that comes without its particles from another rank.
+constexpr unsigned NO_PARTICLES = 0xffffffffu;
 
 // What a super-cluster does with a node.
 enum Verdict : unsigned { SKIPPED, OPENED, NEAR, FAR };

@@ -196,7 +196,7 @@ impl Gas {
         let extent = Extent { length: self.bx.lengths().max(), mass: self.mass };
         let (acceleration, potential) =
             (columns.vector(Field::Acceleration), columns.scalar(Field::Potential));
-        gravity.run(&massive, columns.owned(), extent, acceleration, potential)?;
+        gravity.run(&self.exchange, &massive, columns.owned(), extent, acceleration, potential)?;
         clock.lap("gravity");
         Ok(())
     }

@@ -329,7 +329,7 @@ impl Verlet {
         let extent = Extent { length: self.bx.lengths().max(), mass: self.mass };
         let (acceleration, potential) =
             (columns.vector(Field::Acceleration), columns.scalar(Field::Potential));
-        gravity.run(&massive, rows.clone(), extent, acceleration, potential)?;
+        gravity.run(&self.exchange, &massive, rows.clone(), extent, acceleration, potential)?;
         self.motion.kick(&moving(columns), rows.clone(), dt, false)?;
         let found = values::first_not_finite(columns.device(), &acceleration, rows)?;
         Ok(found.into_iter().flatten().min())

@@ -1,0 +1,126 @@
+// What other ranks need of this rank's hierarchy: a cut through it for each of them, below which none of its boxes
+// opens anything. An element of the cut is a node, or a cluster with its particles where some box opens even that.
+// A box holds what it stands for, and has the smallest acceleration of it, so that no target opens what its box does
+// not: mirrors src/far/prune.rs.
+//
+// A byte a cluster and rank is the mark of the node that begins with that cluster: while the levels are gone through
+// from the top, that it was opened; in the end the level + 1 of an element, or WITH_PARTICLES. Those of a rank, its
+// section, are filled up with zeros to a multiple of 32.
+//
+// Units compile for HILBRIUM_REAL, HILBRIUM_ORDER and HILBRIUM_CRITERION.
+#include "../far/opening.cuh"
+
+#include "../tree/hierarchy.cuh"
+
+namespace hilbrium {
+
+constexpr unsigned char NOT_TAKEN = 0, WITH_PARTICLES = 255, WAS_OPENED = 254;
+
+// Warps for the marks of a rank.
+__device__ __forceinline__ unsigned section_warps(unsigned rows) {
+    return (hierarchy_count(rows, 0u) + WARP - 1u) / WARP;
+}
+
+// One level of the cuts for `sections` ranks, of which rank s has the boxes from first_box[s] to first_box[s + 1];
+// after those of the levels above. A warp takes 32 nodes: all children of four nodes, whose marks they overwrite.
+// Launch: blocks of 128 threads, a warp for each 32 nodes of the level and each section. Floor: a byte a node; of a
+// node whose parent was opened 40 instructions for each 32 boxes, until one opens it.
+extern "C" __global__ void gravity_cut(unsigned rows, unsigned level, const Node* nodes, const TargetBox* boxes,
+                                       const unsigned* first_box, unsigned sections, float size_by_angle, float range,
+                                       float relative, float far, unsigned char* marks) {
+    const unsigned count = hierarchy_count(rows, level), warps = (count + WARP - 1u) / WARP;
+    const unsigned long long warp = thread_of_grid() / WARP;
+    const unsigned section = static_cast<unsigned>(warp / warps), lane = lane_index();
+    if (section >= sections) { return; }
+    const Opening opening = {size_by_angle, range, relative, far};
+    unsigned char* own = marks + static_cast<unsigned long long>(section) * section_warps(rows) * WARP;
+    const unsigned first = static_cast<unsigned>(warp % warps) * WARP, place = first + lane;
+    const unsigned offset = hierarchy_offset(rows, level);
+    const bool reached = place < count && (level + 1u == hierarchy_levels(rows) ||
+                                           own[(place / 8u) << (3u * (level + 1u))] == WAS_OPENED);
+    unsigned char mark = NOT_TAKEN;
+    unsigned asked = __ballot_sync(FULL, reached && nodes[offset + place].radius >= 0.0f);
+    while (asked != 0u) {
+        const unsigned turn = static_cast<unsigned>(__ffs(static_cast<int>(asked))) - 1u;
+        asked &= asked - 1u;
+        const Node node = nodes[offset + first + turn];
+        bool opened = false;
+        for (unsigned box = first_box[section]; box < first_box[section + 1u] && !opened; box += WARP) {
+            bool opens = false;
+            if (box + lane < first_box[section + 1u]) {
+                const TargetBox target = boxes[box + lane];
+                opens = verdict(target, opening, float(node.x - target.x), float(node.y - target.y),
+                                float(node.z - target.z), node.radius, node.mass) == OPENED;
+            }
+            opened = __any_sync(FULL, opens);
+        }
+        if (lane == turn) {
+            mark = !opened ? static_cast<unsigned char>(level + 1u) : level == 0u ? WITH_PARTICLES : WAS_OPENED;
+        }
+    }
+    __syncwarp();
+    if (reached) { own[place << (3u * level)] = mark; }
+}
+HILBRIUM_EXPORT(gravity_cut)
+
+// How many elements each warp of marks has, and how many with particles; `totals`, which is zero before, gets both of
+// each section. Launch: blocks of 128 threads, a thread a mark. Floor: 1.3 bytes a mark.
+extern "C" __global__ void gravity_count_cut(unsigned rows, unsigned sections, const unsigned char* marks,
+                                             unsigned* elements, unsigned* clusters, unsigned* totals) {
+    const unsigned long long thread = thread_of_grid(), warp = thread / WARP;
+    const unsigned section = static_cast<unsigned>(warp / section_warps(rows));
+    if (section >= sections) { return; }
+    const unsigned char mark = marks[thread];
+    const unsigned taken = __popc(__ballot_sync(FULL, mark != NOT_TAKEN));
+    const unsigned opened = __popc(__ballot_sync(FULL, mark == WITH_PARTICLES));
+    if (lane_index() == 0u) {
+        elements[warp] = taken;
+        clusters[warp] = opened;
+        if (taken > 0u) {
+            atomicAdd(totals + 2u * section, taken);
+            atomicAdd(totals + 2u * section + 1u, opened);
+        }
+    }
+}
+HILBRIUM_EXPORT(gravity_count_cut)
+
+// The elements of all sections, one after another, in the order of the curve: their nodes, multipoles and places,
+// which are the number of their cluster of particles plus `shift` of their section, or NO_PARTICLES. The particles of
+// a cluster are 8 times x, y, z and mass, as they are in the columns, with a mass of 0 where there is no row.
+// Launch: blocks of 128 threads, a thread a mark. Floor: a byte a mark, 132 bytes an element in single precision,
+// 512 a cluster.
+extern "C" __global__ void gravity_pack_cut(const double* x, const double* y, const double* z, const double* mass,
+                                            unsigned rows, unsigned sections, const unsigned char* marks,
+                                            const unsigned long long* elements_before,
+                                            const unsigned long long* clusters_before, const unsigned* shift,
+                                            const Node* nodes, const Multipole* multipoles, Node* packed_nodes,
+                                            Multipole* packed_multipoles, unsigned* places, double* particles) {
+    const unsigned long long thread = thread_of_grid(), warp = thread / WARP;
+    const unsigned warps = section_warps(rows), section = static_cast<unsigned>(warp / warps), lane = lane_index();
+    if (section >= sections) { return; }
+    const unsigned cluster = static_cast<unsigned>(warp % warps) * WARP + lane;
+    const unsigned char mark = marks[thread];
+    const unsigned taken = __ballot_sync(FULL, mark != NOT_TAKEN);
+    unsigned opened = __ballot_sync(FULL, mark == WITH_PARTICLES);
+    if (taken == 0u) { return; }
+    unsigned long long next = clusters_before[warp];
+    if (mark != NOT_TAKEN) {
+        const unsigned level = mark == WITH_PARTICLES ? 0u : mark - 1u;
+        const unsigned element = hierarchy_offset(rows, level) + (cluster >> (3u * level));
+        const unsigned long long to = elements_before[warp] + __popc(taken & lanes_below());
+        packed_nodes[to] = nodes[element];
+        packed_multipoles[to] = multipoles[element];
+        places[to] = mark == WITH_PARTICLES
+                         ? static_cast<unsigned>(next) + __popc(opened & lanes_below()) + shift[section]
+                         : NO_PARTICLES;
+    }
+    const double* column = lane < CLUSTER ? x : lane < 2u * CLUSTER ? y : lane < 3u * CLUSTER ? z : mass;
+    for (; opened != 0u; opened &= opened - 1u, ++next) {
+        const unsigned turn = static_cast<unsigned>(__ffs(static_cast<int>(opened))) - 1u;
+        const unsigned row = (cluster - lane + turn) * CLUSTER + lane % CLUSTER;
+        particles[next * WARP + lane] = row < rows ? column[row] : 0.0;
+    }
+}
+HILBRIUM_EXPORT(gravity_pack_cut)
+
+} // namespace hilbrium

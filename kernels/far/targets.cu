@@ -1,0 +1,157 @@
+// The targets of gravity: of each super-cluster the box of its particles and about how strongly they are pulled, and
+// the boxes that stand for many super-clusters towards other ranks.
+#include "../far/opening.cuh"
+#include "../far/stack.cuh"
+
+namespace hilbrium {
+
+// A pull in single precision, for G = 1.
+struct Pull {
+    float x, y, z;
+};
+
+// Adds a node as a point, which its radius softens where the middle of the box is within (mirrors src/far/rough.rs).
+// `squared` is the square of the distance (x, y, z).
+__device__ __forceinline__ void add_roughly(const Node& node, float x, float y, float z, float squared,
+                                            float squared_softening, Pull& pull) {
+    const float own = node.radius * node.radius;
+    const float sum = squared + (squared <= own ? own : 0.0f) + squared_softening;
+    const float inverse = sum > 0.0f ? ::rsqrtf(sum) : 0.0f;
+    const float factor = node.mass * inverse * (inverse * inverse);
+    pull.x += factor * x;
+    pull.y += factor * y;
+    pull.z += factor * z;
+}
+
+// About the acceleration at the middle of the box for G = 1: from monopoles of nodes not larger than their distance,
+// and of the `other_count` coarse nodes of other ranks, whatever their distance is. For whole warps.
+__device__ __forceinline__ float estimated_acceleration(unsigned* stack, const Levels& levels, unsigned top,
+                                                        const Node* nodes, const Node* others, unsigned other_count,
+                                                        const TargetBox& box, float squared_softening) {
+    Pull pull = {0.0f, 0.0f, 0.0f};
+    if (lane_index() == 0u) { stack[0] = top << LEVEL_SHIFT; }
+    unsigned depth = 1u;
+    while (depth > 0u) {
+        __syncwarp();
+        unsigned level = 0u, place = 0u, element = 0u;
+        const bool there = next_child(stack, levels, depth, level, place, element);
+        bool opened = false;
+        if (there) {
+            const Node node = nodes[element];
+            const float x = float(node.x - box.x), y = float(node.y - box.y), z = float(node.z - box.z);
+            const float squared = x * x + (y * y + z * z);
+            opened = level > 0u && node.radius >= 0.0f && squared <= node.radius * node.radius;
+            if (!opened && node.radius >= 0.0f) { add_roughly(node, x, y, z, squared, squared_softening, pull); }
+        }
+        __syncwarp();
+        append(stack, depth, opened, level << LEVEL_SHIFT | place);
+    }
+    for (unsigned other = lane_index(); other < other_count; other += WARP) {
+        const Node node = others[other];
+        const float x = float(node.x - box.x), y = float(node.y - box.y), z = float(node.z - box.z);
+        if (node.radius >= 0.0f) {
+            add_roughly(node, x, y, z, x * x + (y * y + z * z), squared_softening, pull);
+        }
+    }
+    __syncwarp();
+    pull.x = warp_sum(pull.x);
+    pull.y = warp_sum(pull.y);
+    pull.z = warp_sum(pull.z);
+    return ::sqrtf(pull.x * pull.x + (pull.y * pull.y + pull.z * pull.z));
+}
+
+// The box of bounds that the lanes have of what is within: its middle and half edges.
+__device__ __forceinline__ TargetBox box_of_bounds(double (&lower)[3], double (&upper)[3]) {
+    double middle[3];
+    float half[3];
+#pragma unroll
+    for (unsigned d = 0u; d < 3u; ++d) {
+        lower[d] = warp_smallest(lower[d]);
+        upper[d] = warp_largest(upper[d]);
+        middle[d] = 0.5 * (lower[d] + upper[d]);
+        half[d] = round_up(larger(upper[d] - middle[d], middle[d] - lower[d]));
+    }
+    return {middle[0], middle[1], middle[2], half[0], half[1], half[2], 0.0f, 0.0f};
+}
+
+// The boxes of all super-clusters. Launch: a block of one warp a super-cluster. Floor: 32 bytes a row, 48 bytes written
+// a super-cluster, and 25 instructions a lane for each 32 nodes that the estimate looks at.
+extern "C" __global__ void __launch_bounds__(WARP)
+    gravity_targets(const double* x, const double* y, const double* z, const unsigned long long* id, unsigned rows,
+                    double length_unit, const Node* nodes, const Node* others, unsigned other_count,
+                    float squared_softening, TargetBox* boxes) {
+    __shared__ unsigned stack[STACK];
+    __shared__ Levels levels;
+    const unsigned lane = lane_index(), super = blockIdx.x;
+    const unsigned long long first_row = static_cast<unsigned long long>(super) * SUPER_CLUSTER + lane;
+    const bool there[2] = {first_row < rows && id[first_row] != GHOST,
+                           first_row + WARP < rows && id[first_row + WARP] != GHOST};
+    if (!__any_sync(FULL, there[0] || there[1])) {
+        if (lane == 0u) { boxes[super] = {0.0, 0.0, 0.0, 0.0f, 0.0f, 0.0f, NOBODY_THERE, 0.0f}; }
+        return;
+    }
+    double place[2][3], lower[3] = {1e300, 1e300, 1e300}, upper[3] = {-1e300, -1e300, -1e300};
+#pragma unroll
+    for (unsigned half = 0u; half < 2u; ++half) {
+        const unsigned long long row = first_row + half * WARP;
+        place[half][0] = there[half] ? x[row] * length_unit : 0.0;
+        place[half][1] = there[half] ? y[row] * length_unit : 0.0;
+        place[half][2] = there[half] ? z[row] * length_unit : 0.0;
+#pragma unroll
+        for (unsigned d = 0u; d < 3u; ++d) {
+            if (there[half]) {
+                lower[d] = smaller(lower[d], place[half][d]);
+                upper[d] = larger(upper[d], place[half][d]);
+            }
+        }
+    }
+    TargetBox box = box_of_bounds(lower, upper);
+    float squared_radius = 0.0f;
+#pragma unroll
+    for (unsigned half = 0u; half < 2u; ++half) {
+        const float a = there[half] ? float(place[half][0] - box.x) : 0.0f,
+                    b = there[half] ? float(place[half][1] - box.y) : 0.0f,
+                    c = there[half] ? float(place[half][2] - box.z) : 0.0f;
+        squared_radius = larger(squared_radius, a * a + (b * b + c * c));
+    }
+    // The expansion is in units of the radius, which must not vanish.
+    box.squared_radius = larger(warp_largest(squared_radius), 1e-24f);
+    const unsigned top = enter_hierarchy(levels, rows, 0u);
+    box.acceleration =
+        estimated_acceleration(stack, levels, top, nodes, others, other_count, box, squared_softening);
+    if (lane == 0u) { boxes[super] = box; }
+}
+HILBRIUM_EXPORT(gravity_targets)
+
+// The boxes of the nodes of a level from 1 on: each holds those of its super-clusters, with the smallest of their
+// accelerations. Launch: a block of one warp a node. Floor: 48 bytes a super-cluster.
+extern "C" __global__ void __launch_bounds__(WARP)
+    gravity_join_boxes(unsigned rows, unsigned level, const TargetBox* boxes, TargetBox* joined) {
+    const unsigned lane = lane_index(), shift = 3u * (level - 1u);
+    const unsigned long long first = static_cast<unsigned long long>(blockIdx.x) << shift;
+    const unsigned long long count = hierarchy_count(rows, 1u), end = smaller(first + (1ull << shift), count);
+    double lower[3] = {1e300, 1e300, 1e300}, upper[3] = {-1e300, -1e300, -1e300};
+    float acceleration = 1e30f;
+    bool anybody = false;
+    for (unsigned long long super = first + lane; super < end; super += WARP) {
+        const TargetBox box = boxes[super];
+        if (box.squared_radius == NOBODY_THERE) { continue; }
+        const double middle[3] = {box.x, box.y, box.z};
+        const float half[3] = {box.half_x, box.half_y, box.half_z};
+#pragma unroll
+        for (unsigned d = 0u; d < 3u; ++d) {
+            lower[d] = smaller(lower[d], middle[d] - double(half[d]));
+            upper[d] = larger(upper[d], middle[d] + double(half[d]));
+        }
+        acceleration = smaller(acceleration, box.acceleration);
+        anybody = true;
+    }
+    __syncwarp();
+    TargetBox box = box_of_bounds(lower, upper);
+    box.acceleration = warp_smallest(acceleration);
+    box.squared_radius = __any_sync(FULL, anybody) ? 0.0f : NOBODY_THERE;
+    if (lane == 0u) { joined[blockIdx.x] = box; }
+}
+HILBRIUM_EXPORT(gravity_join_boxes)
+
+} // namespace hilbrium

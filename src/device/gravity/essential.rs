@@ -1,0 +1,337 @@
+//! What a rank needs of the hierarchies of others, made by those who have them (kernels/far/cut.cu).
+//!
+//! All ranks know of each other some hundred boxes, which hold all targets, and some hundred nodes, which are all that is
+//! needed to estimate what a target feels. With the boxes of another rank a rank cuts through its hierarchy where none of
+//! them opens a node, and sends what is at the cut: nodes with their multipoles, and particles of clusters that are opened.
+
+use super::super::exchange::Message;
+use super::super::hierarchy::HierarchyLevel;
+use super::super::scan::Scan;
+use super::super::{Argument, Buffer, Device, Unit};
+use super::sources::{Sources, Tree, nodes_of};
+use crate::Result;
+use crate::comm::Communicator;
+use bytemuck::{Pod, Zeroable};
+
+/// Threads of a warp, which takes as many nodes, and of a block.
+const WARP: usize = 32;
+const THREADS: u32 = 128;
+
+/// Words of 64 bits of a node.
+pub(super) const NODE_WORDS: usize = 4;
+
+/// The coordinates and masses of a cluster's particles.
+const NUMBERS_OF_CLUSTER: usize = 32;
+
+/// A box of targets, as kernels have it (TargetBox of kernels/far/opening.cuh).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub(super) struct TargetBox {
+    middle: [f64; 3],
+    half_edges: [f32; 3],
+    /// Negative where nobody is.
+    squared_radius: f32,
+    acceleration: f32,
+    unused: u32,
+}
+
+/// The level, from `lowest` on, that a rank is known by to others: the finest with at most `most` nodes, else the highest.
+pub(super) fn representative(levels: &[HierarchyLevel], lowest: usize, most: usize) -> usize {
+    (lowest..levels.len()).find(|&level| levels[level].count <= most).unwrap_or(levels.len() - 1)
+}
+
+/// By rank what the others have, and nothing of the own. Collective.
+pub(super) fn of_others<T: Pod>(comm: &Communicator, mine: &[T]) -> Vec<Vec<T>> {
+    let mut all = comm.all_gather(mine);
+    all[comm.rank()].clear();
+    all
+}
+
+/// What is cut off for others, and what came from them. Without others it holds nothing.
+#[derive(Debug)]
+pub(super) struct Essential {
+    device: Device,
+    unit: Unit,
+    /// Bytes of a node and of its multipole, in words of 64 bits.
+    words: [usize; 2],
+    scan: Scan,
+    /// Nodes that others are known by.
+    coarse: Buffer<u64>,
+    /// The boxes that this rank is known by; those of the ranks that have some, which are the sections of the cut; and
+    /// where each section's begin.
+    joined: Buffer<TargetBox>,
+    boxes: Buffer<TargetBox>,
+    first_box: Buffer<u32>,
+    sections: Vec<usize>,
+    marks: Buffer<u8>,
+    /// Elements and clusters with particles, of each warp of marks; their sums; and those of each section.
+    counts: [Buffer<u32>; 2],
+    sums: [Buffer<u64>; 2],
+    totals: Buffer<u32>,
+    shifts: Buffer<u32>,
+    sent: Parcel,
+    came: Parcel,
+    received: usize,
+}
+
+/// Elements of cuts. What was received has its nodes and multipoles among those of the walk.
+#[derive(Debug)]
+struct Parcel {
+    nodes: Buffer<u64>,
+    moments: Buffer<u64>,
+    places: Buffer<u32>,
+    particles: Buffer<f64>,
+}
+
+impl Parcel {
+    fn new(device: &Device) -> Result<Self> {
+        Ok(Self {
+            nodes: Buffer::new(device, 0)?,
+            moments: Buffer::new(device, 0)?,
+            places: Buffer::new(device, 0)?,
+            particles: Buffer::new(device, 0)?,
+        })
+    }
+
+    fn bytes(&self) -> usize {
+        self.nodes.bytes() + self.moments.bytes() + self.places.bytes() + self.particles.bytes()
+    }
+}
+
+impl Essential {
+    /// Nothing yet.
+    pub fn new(device: &Device, unit: Unit, words: [usize; 2]) -> Result<Self> {
+        Ok(Self {
+            device: device.clone(),
+            unit,
+            words,
+            scan: Scan::new(device)?,
+            coarse: Buffer::new(device, 0)?,
+            joined: Buffer::new(device, 0)?,
+            boxes: Buffer::new(device, 0)?,
+            first_box: Buffer::new(device, 0)?,
+            sections: Vec::new(),
+            marks: Buffer::new(device, 0)?,
+            counts: [Buffer::new(device, 0)?, Buffer::new(device, 0)?],
+            sums: [Buffer::new(device, 0)?, Buffer::new(device, 0)?],
+            totals: Buffer::new(device, 0)?,
+            shifts: Buffer::new(device, 0)?,
+            sent: Parcel::new(device)?,
+            came: Parcel::new(device)?,
+            received: 0,
+        })
+    }
+
+    /// The nodes that others are known by, brought to the device.
+    pub fn take_coarse(&mut self, coarse: &[[u64; NODE_WORDS]]) -> Result<&Buffer<u64>> {
+        self.coarse.resize(coarse.len() * NODE_WORDS)?;
+        self.coarse.upload(coarse.as_flattened())?;
+        Ok(&self.coarse)
+    }
+
+    /// The boxes that others are to know this rank by: each holds those of many super-clusters.
+    pub fn joined_boxes(
+        &mut self,
+        sources: &Sources,
+        boxes: &Buffer<TargetBox>,
+        most: usize,
+    ) -> Result<Vec<TargetBox>> {
+        // clusters have no boxes
+        let level = representative(&sources.levels, 1, most);
+        let count = sources.levels[level].count;
+        self.joined.resize(count)?;
+        let kernel = self.device.kernel(&Unit::new("far/targets.cu"), "gravity_join_boxes")?;
+        self.device.launch(
+            &kernel,
+            count,
+            WARP as u32,
+            &[&sources.count, &(level as u32), boxes, &self.joined],
+        )?;
+        let mut joined = self.joined.download()?;
+        joined.retain(|joined| joined.squared_radius >= 0.0);
+        Ok(joined)
+    }
+
+    /// Cuts through the hierarchy for the ranks that have these boxes. Returns of each rank how many elements it is to be
+    /// sent, and how many clusters with their particles.
+    pub fn cut(&mut self, tree: &Tree, boxes: &[Vec<TargetBox>], opening: [f32; 4]) -> Result<Vec<[u64; 2]>> {
+        self.sections = (0..boxes.len()).filter(|&rank| !boxes[rank].is_empty()).collect();
+        let mut counts = vec![[0; 2]; boxes.len()];
+        if self.sections.is_empty() {
+            return Ok(counts);
+        }
+        let mut first_box = vec![0];
+        first_box.extend(self.sections.iter().scan(0, |first, &rank| {
+            *first += boxes[rank].len() as u32;
+            Some(*first)
+        }));
+        let boxes = boxes.concat();
+        self.boxes.resize(boxes.len())?;
+        self.boxes.upload(&boxes)?;
+        self.first_box.resize(first_box.len())?;
+        self.first_box.upload(&first_box)?;
+        let warps = self.warps(tree);
+        self.marks.resize(warps * WARP)?;
+        self.marks.fill_bytes(0)?;
+        let sections = self.sections.len() as u32;
+        let [size_by_angle, range, relative, far] = &opening;
+        let kernel = self.device.kernel(&self.unit, "gravity_cut")?;
+        for (number, level) in tree.sources.levels.iter().enumerate().rev() {
+            let blocks = blocks_of(self.sections.len() * level.count.div_ceil(WARP));
+            let arguments: [&dyn Argument; 11] = [
+                &tree.sources.count,
+                &(number as u32),
+                tree.nodes,
+                &self.boxes,
+                &self.first_box,
+                &sections,
+                size_by_angle,
+                range,
+                relative,
+                far,
+                &self.marks,
+            ];
+            self.device.launch(&kernel, blocks, THREADS, &arguments)?;
+        }
+        let [elements, clusters] = &mut self.counts;
+        elements.resize(warps)?;
+        clusters.resize(warps)?;
+        self.totals.resize(2 * self.sections.len())?;
+        self.totals.fill_bytes(0)?;
+        let kernel = self.device.kernel(&self.unit, "gravity_count_cut")?;
+        let arguments: [&dyn Argument; 6] =
+            [&tree.sources.count, &sections, &self.marks, &*elements, &*clusters, &self.totals];
+        self.device.launch(&kernel, blocks_of(warps), THREADS, &arguments)?;
+        for (&rank, totals) in self.sections.iter().zip(self.totals.download()?.chunks_exact(2)) {
+            counts[rank] = [u64::from(totals[0]), u64::from(totals[1])];
+        }
+        Ok(counts)
+    }
+
+    /// Packs what was cut off, and makes room for what comes: `counts[s][r]` is what rank s has for rank r, and the nodes of
+    /// the tree have room for it behind the own ones. Returns the messages to be sent and received.
+    pub fn prepare_exchange(
+        &mut self,
+        tree: &Tree,
+        rank: usize,
+        counts: &[Vec<[u64; 2]>],
+    ) -> Result<[Vec<Message>; 2]> {
+        let own = nodes_of(&tree.sources.levels);
+        let arriving: Vec<[u64; 2]> = counts.iter().map(|counts| counts[rank]).collect();
+        let [elements, clusters] = total(&arriving);
+        self.received = elements;
+        self.came.places.resize(elements)?;
+        self.came.particles.resize(clusters * NUMBERS_OF_CLUSTER)?;
+        let receive = self.messages(tree.nodes, tree.moments, own, &self.came, &arriving);
+
+        let leaving = &counts[rank];
+        let [elements, clusters] = total(leaving);
+        if elements == 0 {
+            return Ok([Vec::new(), receive]);
+        }
+        // where the clusters of a section begin here, and where they will be there
+        let mut here = 0u64;
+        let shifts: Vec<u32> = (self.sections.iter())
+            .map(|&other| {
+                let there: u64 = counts[..rank].iter().map(|counts| counts[other][1]).sum();
+                let shift = (there as u32).wrapping_sub(here as u32);
+                here += leaving[other][1];
+                shift
+            })
+            .collect();
+        self.shifts.resize(shifts.len())?;
+        self.shifts.upload(&shifts)?;
+        for (counts, sums) in self.counts.iter().zip(&mut self.sums) {
+            self.scan.sums(counts, sums)?;
+        }
+        self.sent.nodes.resize(elements * self.words[0])?;
+        self.sent.moments.resize(elements * self.words[1])?;
+        self.sent.places.resize(elements)?;
+        self.sent.particles.resize(clusters * NUMBERS_OF_CLUSTER)?;
+        let [x, y, z] = &tree.sources.position;
+        let sections = self.sections.len() as u32;
+        let kernel = self.device.kernel(&self.unit, "gravity_pack_cut")?;
+        let arguments: [&dyn Argument; 16] = [
+            x,
+            y,
+            z,
+            &tree.sources.mass,
+            &tree.sources.count,
+            &sections,
+            &self.marks,
+            &self.sums[0],
+            &self.sums[1],
+            &self.shifts,
+            tree.nodes,
+            tree.moments,
+            &self.sent.nodes,
+            &self.sent.moments,
+            &self.sent.places,
+            &self.sent.particles,
+        ];
+        self.device.launch(&kernel, blocks_of(self.warps(tree)), THREADS, &arguments)?;
+        Ok([self.messages(&self.sent.nodes, &self.sent.moments, 0, &self.sent, leaving), receive])
+    }
+
+    /// The messages of elements that are one rank's after another's, their nodes from `first` on.
+    fn messages(
+        &self,
+        nodes: &Buffer<u64>,
+        moments: &Buffer<u64>,
+        first: usize,
+        parcel: &Parcel,
+        counts: &[[u64; 2]],
+    ) -> Vec<Message> {
+        let [node, moment] = self.words.map(|words| 8 * words);
+        let (mut element, mut cluster) = (0, 0);
+        let mut messages = Vec::new();
+        for (rank, &[elements, clusters]) in counts.iter().enumerate() {
+            let [elements, clusters] = [elements as usize, clusters as usize];
+            let parts = [
+                (nodes.at((first + element) * self.words[0]), elements * node),
+                (moments.at((first + element) * self.words[1]), elements * moment),
+                (parcel.places.at(element), elements * size_of::<u32>()),
+                (parcel.particles.at(cluster * NUMBERS_OF_CLUSTER), clusters * NUMBERS_OF_CLUSTER * 8),
+            ];
+            let parts = parts.into_iter().filter(|&(_, bytes)| bytes > 0);
+            messages.extend(parts.map(|(address, bytes)| Message { rank, address, bytes }));
+            element += elements;
+            cluster += clusters;
+        }
+        messages
+    }
+
+    /// Elements that came from others.
+    pub fn received(&self) -> usize {
+        self.received
+    }
+
+    /// The places of what was received and its particles, as the walk takes them.
+    pub fn arguments(&self) -> [&dyn Argument; 2] {
+        [&self.came.places, &self.came.particles]
+    }
+
+    /// Warps of all marks.
+    fn warps(&self, tree: &Tree) -> usize {
+        self.sections.len() * tree.sources.levels[0].count.div_ceil(WARP)
+    }
+
+    /// The memory it holds on the device, in bytes.
+    pub fn bytes(&self) -> usize {
+        let boxes = self.joined.bytes() + self.boxes.bytes() + self.first_box.bytes();
+        let counts: usize = self.counts.iter().map(Buffer::bytes).sum();
+        let sums: usize = self.sums.iter().map(Buffer::bytes).sum();
+        let cut = self.marks.bytes() + counts + sums + self.totals.bytes() + self.shifts.bytes();
+        self.coarse.bytes() + boxes + cut + self.sent.bytes() + self.came.bytes()
+    }
+}
+
+/// Blocks that have so many warps.
+fn blocks_of(warps: usize) -> usize {
+    warps.div_ceil(THREADS as usize / WARP)
+}
+
+/// Elements and clusters of all ranks.
+fn total(counts: &[[u64; 2]]) -> [usize; 2] {
+    [0, 1].map(|k| counts.iter().map(|counts| counts[k] as usize).sum())
+}
