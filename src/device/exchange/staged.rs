@@ -110,7 +110,7 @@ impl Carrier for Staged {
         let kept = self.rest.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut rest = kept.unwrap_or_else(|| Rest::new(&self.device));
         let (to, from) = (lengths(send, comm.size()), lengths(receive, comm.size()));
-        let left = (|| {
+        let started = (|| {
             rest.leaving.reserve(to.iter().sum())?;
             rest.arriving.reserve(from.iter().sum())?;
             self.device.driver().part()?;
@@ -119,9 +119,8 @@ impl Carrier for Staged {
             }
             Ok(())
         })();
-        comm.agree(left)?;
         let (device, keeper) = (self.device.clone(), self.rest.clone());
-        Ok(Box::new(Leaving { device, keeper, rest, to, from, receive: receive.to_vec() }))
+        Ok(Box::new(Leaving { device, keeper, started, rest, to, from, receive: receive.to_vec() }))
     }
 }
 
@@ -129,6 +128,8 @@ impl Carrier for Staged {
 struct Leaving {
     device: Device,
     keeper: Arc<Mutex<Option<Rest>>>,
+    /// What went wrong, which ranks are told once they meet.
+    started: Result<()>,
     rest: Rest,
     /// How many bytes go to and come from each rank.
     to: Vec<usize>,
@@ -138,9 +139,10 @@ struct Leaving {
 
 impl Arrival for Leaving {
     fn finish(self: Box<Self>, comm: &Communicator) -> Result<()> {
-        let Leaving { device, keeper, mut rest, to, from, receive } = *self;
+        let Leaving { device, keeper, started, mut rest, to, from, receive } = *self;
+        let left = started.and_then(|()| device.driver().wait_aside().map_err(|error| device.blame(error)));
         // what arrived last time has been copied then, too: the copies have waited for that
-        comm.agree(device.driver().wait_aside().map_err(|error| device.blame(error)))?;
+        comm.agree(left)?;
         let Rest { leaving, arriving } = &mut rest;
         let parts_to = parts(leaving.first(to.iter().sum()), &to);
         let parts_to: Vec<&[u8]> = parts_to.iter().map(|part| &**part).collect();
