@@ -92,7 +92,19 @@ fn exchanges(exchange: &Exchange) -> usize {
         }
         let mut from = Buffer::from_host(device, &sent).unwrap();
         let to = Buffer::from_host(device, &vec![UNTOUCHED; room]).unwrap();
-        exchange.exchange(&messages(&leaving, &from), &messages(&arriving, &to)).unwrap();
+        let (send, receive) = (messages(&leaving, &from), messages(&arriving, &to));
+        if round % 2 == 0 {
+            exchange.exchange(&send, &receive).unwrap();
+        } else {
+            // the device and the ranks do other things while messages are on their way
+            let pending = exchange.begin(&send, &receive).unwrap();
+            let mut other = Buffer::<u64>::zeros(device, 1000).unwrap();
+            let mut sum = [round];
+            comm.all_sum(&mut sum);
+            other.upload_to(500, &sum).unwrap();
+            assert_eq!(other.download().unwrap()[499..502], [0, round * ranks as u64, 0]);
+            exchange.finish(pending).unwrap();
+        }
         // in the order of operations: what was sent is gone when this comes
         from.fill_bytes(0).unwrap();
         assert!(to.download().unwrap() == expected, "round {round}, rank {me} of {ranks}");

@@ -4,7 +4,7 @@ use hilbrium::Result;
 use hilbrium::device::hierarchy::{Hierarchy, Radii};
 use hilbrium::device::list::{ListBuilder, Records, Search};
 use hilbrium::device::{Buffer, Device};
-use hilbrium::neighbors::{ClusterList, Coding, ListRequest};
+use hilbrium::neighbors::{CLUSTER, ClusterList, Coding, ListRequest, SUPER_CLUSTER};
 use hilbrium::space::Boundary::{Open, Periodic};
 use hilbrium::space::{Boundary, SimulationBox, Vec3d, hilbert};
 use rand::prelude::*;
@@ -119,6 +119,22 @@ impl OnDevice {
     }
 }
 
+/// Whether the parts of the records are those without and with clusters behind the owned super-clusters.
+fn assert_parted(name: &str, sample: &Sample, list: &ClusterList, records: &Records) -> Result<()> {
+    let Range { start, end } = sample.owned;
+    assert_eq!(records.parts.is_some(), start == 0 && end < sample.id.len(), "{name}: parts");
+    let Some([inner, outer]) = &records.parts else { return Ok(()) };
+    let first = end.next_multiple_of(SUPER_CLUSTER) / CLUSTER;
+    let (mut expected, mut entries) = ([Vec::new(), Vec::new()], Vec::new());
+    for record in 0..list.super_clusters().len() {
+        list.decode(record, &mut entries);
+        let reaches = entries.iter().any(|entry| entry.cluster as usize >= first);
+        expected[usize::from(reaches)].push(record as u32);
+    }
+    assert_eq!([inner.download()?, outer.download()?], expected, "{name}: parts");
+    Ok(())
+}
+
 fn assert_same(name: &str, list: &ClusterList, records: &Records) -> Result<()> {
     let (data, offsets, counts) = list.records();
     assert_eq!(records.super_clusters, list.super_clusters(), "{name}");
@@ -144,10 +160,12 @@ fn compare(name: &str, device: &Device, sample: &Sample) -> Result<u64> {
         for _ in 0..2 {
             builder.build(&wide.search(sample, symmetric), &mut records)?;
             assert_same(&name, &list, &records)?;
+            assert_parted(&name, sample, &list, &records)?;
         }
         builder.prune(&narrow.search(sample, symmetric), &records, &mut pruned)?;
         let inner = list.prune(&sample.request(&shorter, symmetric))?;
         assert_same(&format!("{name}, pruned"), &inner, &pruned)?;
+        assert_parted(&format!("{name}, pruned"), sample, &inner, &pruned)?;
         entries += list.entry_count() + inner.entry_count();
     }
     Ok(entries)
@@ -278,5 +296,6 @@ fn long_records() -> Result<()> {
     let slot = (mean + mean / 2).next_multiple_of(16).max(64);
     assert!(longest > slot, "records of {longest} bytes, {mean} on the mean: none is longer than its slot");
     compare("long records", &device, &sample)?;
+    compare("long records and rows of others", &device, &sample.owning(0..3100))?;
     Ok(())
 }

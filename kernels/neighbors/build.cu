@@ -43,12 +43,13 @@ struct Longer {
     const unsigned* counts;
 };
 
-// Finds and codes the neighbor clusters of a super-cluster; entries and bytes of the record, in all lanes.
+// Finds and codes the neighbor clusters of a super-cluster; entries and bytes of the record, in all lanes, and where
+// its last entry ends, 0 where it has none.
 __device__ __forceinline__ void build_record(const ListRequest& request, Longer longer, unsigned first, unsigned record,
                                              BuildMemory& memory, RecordPlace place, unsigned& count,
-                                             unsigned& length) {
+                                             unsigned& length, unsigned& end) {
     const unsigned super_cluster = first + record;
-    count = length = 0;
+    count = length = end = 0;
     if (request.extent[hierarchy_padded_count(request.rows, 0) + super_cluster].w < 0.0f) { return; }
     if (lane_index() == 0) { memory.request = request; }
     const Frame& frame = memory.frame;
@@ -70,6 +71,7 @@ __device__ __forceinline__ void build_record(const ListRequest& request, Longer 
     }
     length = encoder.end();
     count = encoder.count();
+    end = encoder.next();
 }
 
 #define HILBRIUM_BUILD_PARAMETERS                                                                                    \
@@ -77,21 +79,28 @@ __device__ __forceinline__ void build_record(const ListRequest& request, Longer 
         const unsigned *longer_counts, unsigned first, unsigned super_clusters, unsigned slot
 
 // Writes the records of super-clusters that fit in slots of `slot` bytes (a multiple of 4), of all of them the entries
-// and the lengths, and which do not fit: their number, 0 before, and behind it the records. One warp a super-cluster,
-// blocks of BUILD_WARPS.
+// and the lengths, and which do not fit: their number, 0 before, and behind it the records. Where rows of others are
+// behind the owned ones, from the next super-cluster on, `inner` and `outer` become 1 and 0 for each record that has
+// none of them, 0 and 1 for others; without such rows both are null. One warp a super-cluster, blocks of BUILD_WARPS.
 // Floor: about 13,000 instructions a super-cluster at 194 neighbors, symmetric; bytes: what the boxes and positions of
 // the surroundings take in caches.
 extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
-    list_build(HILBRIUM_BUILD_PARAMETERS, unsigned char* slots, unsigned* counts, unsigned* lengths, unsigned* unfit) {
+    list_build(HILBRIUM_BUILD_PARAMETERS, unsigned char* slots, unsigned* counts, unsigned* lengths, unsigned* unfit,
+               unsigned char* inner, unsigned char* outer) {
     __shared__ BuildMemory memory[BUILD_WARPS];
     const unsigned record = warp_of_grid();
     if (record >= super_clusters) { return; }
     const ListRequest request = HILBRIUM_REQUEST;
-    unsigned count, length;
+    unsigned count, length, end;
     const RecordPlace place = {slots + static_cast<unsigned long long>(slot) * record, slot, true};
     build_record(request, {longer_data, longer_offsets, longer_counts}, first, record, memory[warp_of_block()], place,
-                 count, length);
+                 count, length, end);
     if (lane_index() == 0) {
+        if (outer != nullptr) {
+            const unsigned others = (owned_end + SUPER_CLUSTER - 1u) / SUPER_CLUSTER * CLUSTERS;
+            inner[record] = end > others ? 0 : 1;
+            outer[record] = end > others ? 1 : 0;
+        }
         counts[record] = count;
         lengths[record] = length;
         if (length > slot) { unfit[1 + atomicAdd(unfit, 1u)] = record; }
@@ -110,9 +119,9 @@ extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
         const unsigned record = unfit[1 + k];
         const unsigned long long begin = offsets[record];
         const RecordPlace place = {data + begin, static_cast<unsigned>(offsets[record + 1] - begin), false};
-        unsigned count, length;
+        unsigned count, length, end;
         build_record(request, {longer_data, longer_offsets, longer_counts}, first, record, memory[warp_of_block()],
-                     place, count, length);
+                     place, count, length, end);
     }
 }
 HILBRIUM_EXPORT(list_rebuild)

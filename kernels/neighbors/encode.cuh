@@ -79,6 +79,8 @@ struct Encoder {
 
     // Entries and bytes of the record, once all is coded and written.
     __device__ __forceinline__ unsigned count() const { return memory.count; }
+    // One more than the last entry, 0 without entries.
+    __device__ __forceinline__ unsigned next() const { return memory.next; }
     __device__ __forceinline__ unsigned end() {
         const unsigned nibbles = memory.nibbles, bytes = memory.flushed + (nibbles + 1) / 2;
         if (nibbles > 0) { flush((nibbles + 7) / 8); }

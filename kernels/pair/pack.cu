@@ -17,8 +17,9 @@ __device__ __forceinline__ float up(double x) { return static_cast<float>(x * (1
 }  // namespace pair
 }  // namespace hilbrium
 
-// Packs rows for a sweep; one warp a super-cluster, a lane has rows `lane` and `lane + 32`. Blocks of whole warps, as
-// many warps as there are super-clusters.
+// Packs rows for a sweep, those of the super-clusters from `first_super_cluster` to before `end_super_cluster`: rows of
+// others may come later than owned ones. One warp a super-cluster, a lane has rows `lane` and `lane + 32`. Blocks of
+// whole warps, as many warps as there are super-clusters to pack; there are `super_clusters` in all.
 //   x, y, z, radius  columns of `rows` doubles; radius may be 0 where all have one cutoff
 //   id               of each row, or 0 where none is a ghost
 //   inputs           pointers to the law's input columns
@@ -31,13 +32,13 @@ __device__ __forceinline__ float up(double x) { return static_cast<float>(x * (1
 // Floor: bytes, 8 (4 + INPUTS) + 4 or 8 (4 + 4 GROUPS) a row; 0.04 ms for four million rows of Lennard-Jones particles.
 extern "C" __global__ void pack(const double* x, const double* y, const double* z, const double* radius,
                                 const unsigned long long* id, const double* const* inputs, unsigned long long rows,
-                                unsigned super_clusters, hilbrium::pair::Real4* position,
-                                hilbrium::pair::Real4* further, hilbrium::Real* squared_radius, double* frame,
-                                float* box) {
+                                unsigned first_super_cluster, unsigned end_super_cluster, unsigned super_clusters,
+                                hilbrium::pair::Real4* position, hilbrium::pair::Real4* further,
+                                hilbrium::Real* squared_radius, double* frame, float* box) {
     using namespace hilbrium;
     using namespace hilbrium::pair;
-    const unsigned super_cluster = warp_of_grid(), lane = lane_index();
-    if (super_cluster >= super_clusters) return;
+    const unsigned super_cluster = first_super_cluster + warp_of_grid(), lane = lane_index();
+    if (super_cluster >= end_super_cluster) return;
     const unsigned long long padded = static_cast<unsigned long long>(super_clusters) * SUPER_CLUSTER;
     const unsigned long long first = static_cast<unsigned long long>(super_cluster) * SUPER_CLUSTER;
     const double* columns[3] = {x, y, z};

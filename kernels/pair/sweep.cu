@@ -205,9 +205,10 @@ struct Sweep {
 }  // namespace pair
 }  // namespace hilbrium
 
-// Sums of the pairs of a list's super-clusters; `parts` warps each, blocks of 32 WARPS threads.
+// Sums of the pairs of a list's super-clusters, or of some of them; `parts` warps each, blocks of 32 WARPS threads.
 //   position ... box    as `pack` left them, `rows` a multiple of 64
 //   data, offsets, counts  the list's records, of the super-clusters from `first_super_cluster` on
+//   chosen              the records that are swept, `super_clusters` of them, or 0 where it is the first ones
 //   parts               1, 2, 4 or 8; on full lists as many as WARPS
 //   cutoff              the one of all pairs, where that is the law's way
 //   period_*, frequency_*  the box's periods and one over them, 0 where it is open
@@ -219,15 +220,17 @@ extern "C" __global__ void __launch_bounds__(32 * hilbrium::pair::WARPS, hilbriu
     sweep(const hilbrium::pair::Real4* position, const hilbrium::pair::Real4* further,
           const hilbrium::Real* squared_radius, const double* frame, const float4* box, unsigned long long rows,
           const unsigned char* data, const unsigned long long* offsets, const unsigned* counts,
-          unsigned first_super_cluster, unsigned super_clusters, unsigned parts, double cutoff, double period_x,
-          double period_y, double period_z, double frequency_x, double frequency_y, double frequency_z,
-          const unsigned char* active, hilbrium::Real* sums) {
+          unsigned first_super_cluster, const unsigned* chosen, unsigned super_clusters, unsigned parts,
+          double cutoff, double period_x, double period_y, double period_z, double frequency_x, double frequency_y,
+          double frequency_z, const unsigned char* active, hilbrium::Real* sums) {
     using namespace hilbrium;
     using namespace hilbrium::pair;
     __shared__ Stage stages[WARPS];
-    const unsigned record = warp_of_grid() / parts, part = warp_of_grid() % parts;
-    const unsigned super_cluster = first_super_cluster + record;
+    unsigned record = warp_of_grid() / parts;
+    const unsigned part = warp_of_grid() % parts;
     bool wanted = record < super_clusters;
+    if (chosen != nullptr && wanted) record = chosen[record];
+    const unsigned super_cluster = first_super_cluster + record;
     if (active != nullptr && wanted) {
         const unsigned long long first = static_cast<unsigned long long>(super_cluster) * SUPER_CLUSTER;
         wanted = __any_sync(FULL, (active[first + lane_index()] | active[first + WARP + lane_index()]) != 0) != 0;

@@ -9,7 +9,7 @@ use crate::device::list::{ListBuilder, Records, Search};
 use crate::device::order::Order;
 use crate::device::particle_list::{ParticleListBuilder, ParticleRecords};
 use crate::device::particle_sweep::ParticleSweep;
-use crate::device::sweep::{Pass, Sweep, SweepMemory};
+use crate::device::sweep::{Part, Pass, Sweep, SweepMemory};
 use crate::device::{self, Buffer, Device};
 use crate::laws::{coulomb, lennard_jones, lennard_jones_coulomb};
 use crate::neighbors::cluster::power_of_two_below;
@@ -233,12 +233,13 @@ impl Bench<'_> {
         match listed {
             Listed::Clusters(records) => {
                 let sweep = Sweep::new(device, &Forces(law), precision, symmetric)?;
-                let pack = seconds(device, repeats, || sweep.pack(&mut memory, &pass, &inputs))?;
-                Ok([pack, seconds(device, repeats, || sweep.sweep(&mut memory, &pass, records))?])
+                let pack = seconds(device, repeats, || sweep.pack(&mut memory, &pass, &inputs, Part::All))?;
+                Ok([pack, seconds(device, repeats, || sweep.sweep(&mut memory, &pass, records, Part::All))?])
             }
             Listed::Particles(records) => {
                 let sweep = ParticleSweep::new(device, Forces(law), precision)?;
-                let pack = seconds(device, repeats, || sweep.stages().pack(&mut memory, &pass, &inputs))?;
+                let pack =
+                    seconds(device, repeats, || sweep.stages().pack(&mut memory, &pass, &inputs, Part::All))?;
                 Ok([pack, seconds(device, repeats, || sweep.sweep(&mut memory, &pass, records))?])
             }
         }

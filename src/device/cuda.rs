@@ -8,11 +8,15 @@ use cudarc::driver::{DriverError, result, sys};
 use std::ffi::{CString, c_void};
 use std::path::Path;
 
-/// One GPU with a stream of its own.
+/// One GPU with streams of its own.
 pub struct Gpu {
     device: sys::CUdevice,
     context: sys::CUcontext,
     stream: sys::CUstream,
+    /// The stream of what goes on aside, and how far each had come when the other was to wait for it.
+    aside: sys::CUstream,
+    parted: sys::CUevent,
+    joined: sys::CUevent,
     name: String,
     architecture: String,
     toolchain: String,
@@ -91,6 +95,12 @@ impl Gpu {
         let context = unsafe { result::primary_ctx::retain(device)? };
         unsafe { result::ctx::set_current(context)? };
         let stream = result::stream::create(result::stream::StreamKind::NonBlocking)?;
+        // what travels is short and others wait for it: it goes first where a multiprocessor becomes free
+        let (mut least, mut greatest) = (0, 0);
+        unsafe { sys::cuCtxGetStreamPriorityRange(&mut least, &mut greatest) }.result()?;
+        let kind = result::stream::StreamKind::NonBlocking;
+        let aside = result::stream::create_with_priority(kind, greatest)?;
+        let event = || result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING);
         let of = |attribute| unsafe { result::device::get_attribute(device, attribute) };
         let major = of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
         let minor = of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
@@ -105,6 +115,9 @@ impl Gpu {
             device,
             context,
             stream,
+            aside,
+            parted: event()?,
+            joined: event()?,
             name: result::device::get_name(device)?,
             architecture: format!("sm_{major}{minor}"),
             toolchain: format!("nvrtc {}.{}, driver {version}", compiler.0, compiler.1),
@@ -123,6 +136,15 @@ impl Gpu {
     fn wait(&self) -> Result<(), DriverError> {
         // SAFETY: the stream lives as long as self
         unsafe { result::stream::synchronize(self.stream) }
+    }
+
+    /// A stream goes on when another has come as far as it is now.
+    fn follow(&self, behind: sys::CUstream, ahead: sys::CUstream, event: sys::CUevent) -> Result<()> {
+        // SAFETY: streams and events live as long as self; a wait is for what the event was last recorded for when it began
+        self.with("ordering what runs on the GPU", || unsafe {
+            result::event::record(event, ahead)?;
+            result::stream::wait_event(behind, event, sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT)
+        })
     }
 }
 
@@ -204,6 +226,26 @@ impl Driver for Gpu {
         })
     }
 
+    fn part(&self) -> Result<()> {
+        self.follow(self.aside, self.stream, self.parted)
+    }
+
+    fn copy_aside(&self, to: u64, from: u64, bytes: usize) -> Result<()> {
+        // SAFETY: as for copy
+        self.with("copying on the GPU", || {
+            unsafe { sys::cuMemcpyAsync(to, from, bytes, self.aside) }.result()
+        })
+    }
+
+    fn wait_aside(&self) -> Result<()> {
+        // SAFETY: the stream lives as long as self
+        self.with("waiting for copies of the GPU", || unsafe { result::stream::synchronize(self.aside) })
+    }
+
+    fn join(&self) -> Result<()> {
+        self.follow(self.stream, self.aside, self.joined)
+    }
+
     fn fill(&self, to: u64, byte: u8, bytes: usize) -> Result<()> {
         // SAFETY: the range is the caller's buffer
         self.with("filling memory of the GPU", || unsafe {
@@ -244,11 +286,12 @@ impl Driver for Gpu {
 
     fn stream(&self) -> Result<Option<Stream>> {
         let uuid = self.with("asking which GPU this is", || result::device::get_uuid(self.device))?;
-        Ok(Some(Stream { handle: self.stream as u64, gpu: uuid.bytes.map(|byte| byte as u8) }))
+        Ok(Some(Stream { handle: self.aside as u64, gpu: uuid.bytes.map(|byte| byte as u8) }))
     }
 
     fn synchronize(&self) -> Result<()> {
-        self.with("running kernels", || self.wait())
+        self.with("running kernels", || self.wait())?;
+        self.wait_aside()
     }
 
     fn mark(&self) -> Result<u64> {
@@ -277,10 +320,14 @@ impl Driver for Gpu {
 
 impl Drop for Gpu {
     fn drop(&mut self) {
-        // SAFETY: nothing uses stream and context any more
+        // SAFETY: nothing uses streams, events and context any more
         let _ = self.with("closing the GPU", || unsafe {
-            let _ = result::stream::synchronize(self.stream);
-            result::stream::destroy(self.stream)?;
+            for stream in [self.stream, self.aside] {
+                let _ = result::stream::synchronize(stream);
+                result::stream::destroy(stream)?;
+            }
+            result::event::destroy(self.parted)?;
+            result::event::destroy(self.joined)?;
             result::primary_ctx::release(self.device)
         });
     }

@@ -32,13 +32,16 @@ pub struct SourceUnit<'a> {
 /// What libraries that work on a GPU on their own need to know of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
-    /// CUDA's handle of the stream that the driver's operations are on.
+    /// CUDA's handle of the stream that operations aside are on.
     pub handle: u64,
     /// What tells the GPU from every other one, on other hosts too.
     pub gpu: [u8; 16],
 }
 
-/// A device's operations, all on one stream in the order of calls. Addresses are the device's.
+/// A device's operations in the order of calls. Addresses are the device's.
+///
+/// Some go on aside, so that bytes travel while kernels run: between [`Driver::part`] and [`Driver::join`] they are in no
+/// order with the others, which must neither write nor give back what they use, nor use what they write.
 pub trait Driver: Send + Sync {
     /// The device's name.
     fn name(&self) -> String;
@@ -62,6 +65,14 @@ pub trait Driver: Send + Sync {
     fn unpin(&self, address: u64, bytes: usize);
     /// Copies between places on the device and in pinned memory.
     fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<()>;
+    /// What is started aside from now on waits for all that was started before, and not for what is started later.
+    fn part(&self) -> Result<()>;
+    /// As [`Driver::copy`], aside.
+    fn copy_aside(&self, to: u64, from: u64, bytes: usize) -> Result<()>;
+    /// The host waits for what was started aside, and for what that has waited for; not for other operations.
+    fn wait_aside(&self) -> Result<()>;
+    /// What is started from now on waits for what was started aside before; the host does not wait.
+    fn join(&self) -> Result<()>;
     /// Fills bytes.
     fn fill(&self, to: u64, byte: u8, bytes: usize) -> Result<()>;
     /// Compiles a unit for this device into a file.
@@ -72,10 +83,10 @@ pub trait Driver: Send + Sync {
     fn function(&self, module: u64, name: &str) -> Result<u64>;
     /// Starts a kernel with pointers to its arguments.
     fn launch(&self, function: u64, blocks: u32, threads: u32, arguments: &mut [*mut c_void]) -> Result<()>;
-    /// Where a library may put its own operations among these, with the GPU made current on this thread; `None` where the
-    /// device is no GPU.
+    /// Where a library may put its own operations aside of these, with the GPU made current on this thread; `None` where
+    /// the device is no GPU.
     fn stream(&self) -> Result<Option<Stream>>;
-    /// Waits for all that was started.
+    /// Waits for all that was started, aside too.
     fn synchronize(&self) -> Result<()>;
     /// A mark in the order of operations.
     fn mark(&self) -> Result<u64>;

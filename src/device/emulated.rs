@@ -122,6 +122,22 @@ impl Driver for Emulation {
         Ok(())
     }
 
+    fn part(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn copy_aside(&self, to: u64, from: u64, bytes: usize) -> Result<()> {
+        self.copy(to, from, bytes)
+    }
+
+    fn wait_aside(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn join(&self) -> Result<()> {
+        Ok(())
+    }
+
     fn fill(&self, to: u64, byte: u8, bytes: usize) -> Result<()> {
         // SAFETY: the range is the caller's buffer
         unsafe { (to as *mut u8).write_bytes(byte, bytes) };

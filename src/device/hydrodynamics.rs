@@ -6,7 +6,7 @@ use super::exchange::Exchange;
 use super::neighborhood::Neighborhood;
 use super::reduction::{Findings, bounds, largest, over_pieces, over_rows, smallest};
 use super::smoothing::Searches;
-use super::sweep::{Pass, Sweep, SweepMemory};
+use super::sweep::{Part, Pass, Sweep, SweepMemory};
 use super::{Argument, Buffer, Device, values};
 use crate::Result;
 use crate::clock::Clock;
@@ -42,6 +42,8 @@ struct Over<'a> {
     radius: Option<&'a Buffer<f64>>,
     /// The rows that get outputs, if not all.
     active: Option<&'a Buffer<u8>>,
+    /// Inputs of rows of others that are brought up to date meanwhile.
+    shared: &'a [Field],
     /// Fields that are read for the last time.
     spent: &'a [Field],
 }
@@ -215,15 +217,15 @@ impl Hydrodynamics {
         let over = Over { radius: Some(&support), ..Over::default() };
         self.density(stage, &over)?;
         self.state(stage)?;
-        stage.share(&[Density, GradH, Pressure, SoundSpeed])?;
-        sweep(&self.gradients, &mut self.memory, stage, &over)?;
+        let shared = &[Density, GradH, Pressure, SoundSpeed];
+        sweep(&self.gradients, &mut self.memory, stage, &Over { shared, ..over })?;
         self.release()?;
         stage.clock.lap("gradients");
         self.viscosity(stage, &over, dt)?;
-        stage.share(&[GradientMatrix, Viscosity])?;
         stage.clock.lap("viscosity");
         let spent: &[Field] = if self.keep_fields { &[] } else { &[GradientMatrix, VolumeElement, GradH] };
-        sweep(&self.momentum_energy, &mut self.memory, stage, &Over { spent, ..over })?;
+        let shared = &[GradientMatrix, Viscosity];
+        sweep(&self.momentum_energy, &mut self.memory, stage, &Over { spent, shared, ..over })?;
         self.release()?;
         if let EquationOfState::Isothermal { .. } = self.plan.equation_of_state {
             // a bath takes the heat: the internal energy stays what it was
@@ -252,8 +254,8 @@ impl Hydrodynamics {
             let [mass, density, element] =
                 [Field::Mass, Field::Density, Field::VolumeElement].map(|field| stage.columns.scalar(field));
             over_all(stage, "sph/state.cu", "estimate_volumes", &[mass, density, element])?;
-            stage.share(&[Field::VolumeElement])?;
-            sweep(&self.volume_elements, &mut self.memory, stage, over)?;
+            let shared = &[Field::VolumeElement];
+            sweep(&self.volume_elements, &mut self.memory, stage, &Over { shared, ..*over })?;
             self.done_with(stage, &[Field::VolumeSum]);
         }
         self.release()?;
@@ -286,8 +288,8 @@ impl Hydrodynamics {
             self.done_with(stage, &[VelocityCurl]);
             return fill(stage, Viscosity, alpha);
         }
-        stage.share(&[VelocityDivergence])?;
-        sweep(&self.divergence_gradient, &mut self.memory, stage, over)?;
+        let shared = &[VelocityDivergence];
+        sweep(&self.divergence_gradient, &mut self.memory, stage, &Over { shared, ..*over })?;
         self.release()?;
         let switch = ViscositySwitch {
             minimum: viscosity.alpha_min,
@@ -358,17 +360,26 @@ impl Stage<'_> {
     }
 }
 
-/// One sweep of a law over the list. The particles get the columns that it writes, and lose those that are spent: new
+/// One sweep of a law over the list; what needs no rows of others is swept while their fields are on their way. The
+/// particles get the columns that it writes, and lose those that are spent: new
 /// columns take their memory. What a law stores of a row may depend on the row's own spent values, as it is written when
 /// they have been read.
 fn sweep(law: &Law, memory: &mut SweepMemory, stage: &mut Stage, over: &Over) -> Result<()> {
     let owned = stage.columns.owned();
+    let arriving = stage.neighborhood.domain.begin_refresh(stage.columns, over.shared)?;
     if owned.is_empty() {
+        stage.neighborhood.domain.finish_refresh(arriving)?;
         return stage.columns.add(law.outputs);
     }
-    let pass = stage.pass(&owned, over);
-    law.sweep.pack(memory, &pass, &stage.columns.all(law.inputs))?;
-    law.sweep.sweep(memory, &pass, &stage.neighborhood.records)?;
+    let (pass, inputs) = (stage.pass(&owned, over), stage.columns.all(law.inputs));
+    let Neighborhood { domain, records, .. } = &*stage.neighborhood;
+    if arriving.is_nothing() {
+        law.sweep.pack(memory, &pass, &inputs, Part::All)?;
+        law.sweep.sweep(memory, &pass, records, Part::All)?;
+    } else {
+        let arrive = || domain.finish_refresh(arriving);
+        law.sweep.sums_arriving(memory, &pass, records, &inputs, arrive)?;
+    }
 
     let mut free: Vec<Buffer<f64>> =
         over.spent.iter().filter_map(|&field| stage.columns.take(field)).flatten().collect();

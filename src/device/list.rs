@@ -49,7 +49,8 @@ pub struct Search<'a> {
     pub period: [f64; 3],
 }
 
-/// Records of super-clusters in a device's memory: those of [`crate::neighbors::ClusterList::records`].
+/// Records of super-clusters in a device's memory: those of [`crate::neighbors::ClusterList::records`]. Which of them
+/// have rows of others is known where these are behind the owned rows, from the next super-cluster on.
 #[derive(Debug)]
 pub struct Records {
     /// Nibble codes, followed by eight bytes that mean nothing.
@@ -62,6 +63,9 @@ pub struct Records {
     pub super_clusters: Range<usize>,
     /// Bytes of all records.
     pub length: u64,
+    /// The records without rows of others, and those with some: numbers from 0 on, ascending. `None` where there are no rows
+    /// of others, or some are before the owned ones.
+    pub parts: Option<[Buffer<u32>; 2]>,
 }
 
 /// A search as the kernels' first arguments (kernels/neighbors/request.cuh), all but the largest magnitude.
@@ -134,6 +138,7 @@ impl Records {
             counts: Buffer::new(device, 0)?,
             super_clusters: 0..0,
             length: 0,
+            parts: None,
         })
     }
 }
@@ -149,6 +154,8 @@ pub struct ListBuilder {
     slot: u32,
     /// Records that did not fit in their slots: how many, and which.
     unfit: Buffer<u32>,
+    /// Whether a record has no rows of others, and whether it has some.
+    marks: [Buffer<u8>; 2],
 }
 
 impl ListBuilder {
@@ -165,6 +172,7 @@ impl ListBuilder {
             slots: Buffer::new(device, 0)?,
             slot: FIRST_SLOT,
             unfit: Buffer::new(device, 0)?,
+            marks: [Buffer::new(device, 0)?, Buffer::new(device, 0)?],
         })
     }
 
@@ -194,7 +202,8 @@ impl ListBuilder {
 
     /// The memory it keeps, in bytes.
     pub fn bytes(&self) -> usize {
-        self.lengths.bytes() + self.slots.bytes() + self.unfit.bytes()
+        let marks = self.marks.iter().map(Buffer::bytes).sum::<usize>();
+        self.lengths.bytes() + self.slots.bytes() + self.unfit.bytes() + marks
     }
 
     fn fill(&mut self, search: &Search, longer: Option<&Records>, records: &mut Records) -> Result<()> {
@@ -207,13 +216,19 @@ impl ListBuilder {
         self.unfit.resize(count + 1)?;
         self.unfit.fill_bytes(0)?;
         let blocks = count.div_ceil(WARPS);
+        let parted = search.owned.start == 0 && search.rows > search.owned.end;
+        if parted {
+            self.marks.iter_mut().try_for_each(|marks| marks.resize(count))?;
+        }
+        let [inner, outer] = self.marks.each_ref().map(|marks| parted.then_some(marks));
         self.launch(
             "list_build",
             blocks,
             search,
             longer,
-            &[&self.slots, &records.counts, &self.lengths, &self.unfit],
+            &[&self.slots, &records.counts, &self.lengths, &self.unfit, &inner, &outer],
         )?;
+        self.part(parted, records)?;
         self.scan.sums(&self.lengths, &mut records.offsets)?;
         let mut length = [0];
         records.offsets.download_to(count, &mut length)?;
@@ -237,6 +252,23 @@ impl ListBuilder {
         let mean = length[0] / count.max(1) as u64;
         let slot = (mean + mean / 2).next_multiple_of(16).min(MOST_SLOT);
         self.slot = (slot as u32).max(LEAST_SLOT);
+        Ok(())
+    }
+
+    /// From the marks of records to their numbers.
+    fn part(&mut self, parted: bool, records: &mut Records) -> Result<()> {
+        let before = records.parts.take();
+        if !parted {
+            return Ok(());
+        }
+        let mut parts = match before {
+            Some(parts) => parts,
+            None => [Buffer::new(&self.device, 0)?, Buffer::new(&self.device, 0)?],
+        };
+        for (marks, numbers) in self.marks.iter().zip(&mut parts) {
+            self.scan.marked(marks, numbers)?;
+        }
+        records.parts = Some(parts);
         Ok(())
     }
 

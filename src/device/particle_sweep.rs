@@ -1,7 +1,7 @@
 //! The sweep over a list of particles on a device (kernels/pair/particle_sweep.cu).
 
 use super::particle_list::ParticleRecords;
-use super::sweep::{Pass, Sweep, SweepMemory};
+use super::sweep::{Part, Pass, Sweep, SweepMemory};
 use super::{Buffer, Device};
 use crate::Result;
 use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
@@ -46,7 +46,7 @@ impl<L: PairLaw> ParticleSweep<L> {
         inputs: &[&Buffer<f64>],
         outputs: &[&Buffer<f64>],
     ) -> Result<()> {
-        self.sweep.pack(memory, pass, inputs)?;
+        self.sweep.pack(memory, pass, inputs, Part::All)?;
         self.sweep(memory, pass, records)?;
         self.sweep.finish(memory, pass, outputs)
     }

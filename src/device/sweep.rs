@@ -4,6 +4,7 @@ use super::list::Records;
 use super::pack::{Packed, Shape};
 use super::{Buffer, Device, Kernel, Unit};
 use crate::Result;
+use crate::neighbors::SUPER_CLUSTER;
 use crate::pair::{PairLaw, Precision};
 use std::ops::Range;
 
@@ -32,6 +33,17 @@ pub struct Pass<'a> {
     pub period: [f64; 3],
     /// Bytes per row, up to whole super-clusters, not 0 where outputs are wanted: others keep theirs. On full lists only.
     pub active: Option<&'a Buffer<u8>>,
+}
+
+/// What a stage of a sweep is for, of rows that are owned before all others, each kind in super-clusters of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All rows, all records.
+    All,
+    /// Owned rows, and records without rows of others: all of them where there are no rows of others.
+    Inner,
+    /// Rows of others, and records with some: none where there are no rows of others. It comes after the inner part.
+    Outer,
 }
 
 /// Memory that sweeps of all laws share.
@@ -135,27 +147,66 @@ impl Sweep {
         inputs: &[&Buffer<f64>],
         outputs: &[&Buffer<f64>],
     ) -> Result<()> {
-        self.pack(memory, pass, inputs)?;
-        self.sweep(memory, pass, records)?;
+        self.pack(memory, pass, inputs, Part::All)?;
+        self.sweep(memory, pass, records, Part::All)?;
         self.finish(memory, pass, outputs)
     }
 
-    /// The first stage of [`Sweep::run`]: packs all rows.
+    /// The first two stages of [`Sweep::run`], while positions or inputs of rows of others are on their way: what needs none
+    /// of them is swept, `arrive` is called, whatever has gone wrong before, and then the others are swept. On full lists the
+    /// same bits as those of the stages in one part.
+    ///
+    /// # Errors
+    /// As [`Sweep::run`]; those of `arrive`.
+    pub fn sums_arriving(
+        &self,
+        memory: &mut SweepMemory,
+        pass: &Pass,
+        records: &Records,
+        inputs: &[&Buffer<f64>],
+        arrive: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        let mut stages = |part| {
+            self.pack(memory, pass, inputs, part)?;
+            self.sweep(memory, pass, records, part)
+        };
+        let inner = stages(Part::Inner);
+        // other ranks wait for this one, even if it has failed
+        let arrived = arrive();
+        inner.and(arrived)?;
+        stages(Part::Outer)
+    }
+
+    /// The first stage of [`Sweep::run`], or a part of it: packs rows.
     ///
     /// # Errors
     /// As [`Sweep::run`].
-    pub fn pack(&self, memory: &mut SweepMemory, pass: &Pass, inputs: &[&Buffer<f64>]) -> Result<()> {
+    pub fn pack(
+        &self,
+        memory: &mut SweepMemory,
+        pass: &Pass,
+        inputs: &[&Buffer<f64>],
+        part: Part,
+    ) -> Result<()> {
         assert_eq!(inputs.len(), self.inputs, "one column for each component of the law's inputs");
+        assert!(part == Part::All || pass.owned.start == 0, "rows of others are behind the owned ones");
         let packed = &mut memory.packed;
-        packed.resize(pass.rows, &self.shape)?;
-        let addresses: Vec<u64> = inputs.iter().map(|column| column.at(0)).collect();
-        memory.inputs.resize(addresses.len())?;
-        memory.inputs.upload(&addresses)?;
-        let super_clusters = packed.super_clusters();
+        if part != Part::Outer {
+            packed.resize(pass.rows, &self.shape)?;
+            let addresses: Vec<u64> = inputs.iter().map(|column| column.at(0)).collect();
+            memory.inputs.resize(addresses.len())?;
+            memory.inputs.upload(&addresses)?;
+        }
+        let (super_clusters, of_owned) = (packed.super_clusters(), pass.owned.end.div_ceil(SUPER_CLUSTER));
+        let Range { start, end } = match part {
+            Part::All => 0..super_clusters,
+            Part::Inner => 0..of_owned,
+            Part::Outer => of_owned..super_clusters,
+        };
         let [x, y, z] = pass.position;
         self.device.launch(
             &self.pack,
-            super_clusters.div_ceil(THREADS as usize / 32),
+            (end - start).div_ceil(THREADS as usize / 32),
             THREADS,
             &[
                 x,
@@ -165,6 +216,8 @@ impl Sweep {
                 &pass.id,
                 &memory.inputs,
                 &(pass.rows as u64),
+                &(start as u32),
+                &(end as u32),
                 &(super_clusters as u32),
                 &packed.position,
                 &packed.further,
@@ -175,22 +228,32 @@ impl Sweep {
         )
     }
 
-    /// The second stage of [`Sweep::run`]: sums over the pairs of packed rows.
+    /// The second stage of [`Sweep::run`], or a part of it: sums over the pairs of packed rows.
     ///
     /// # Errors
     /// As [`Sweep::run`].
-    pub fn sweep(&self, memory: &mut SweepMemory, pass: &Pass, records: &Records) -> Result<()> {
+    pub fn sweep(&self, memory: &mut SweepMemory, pass: &Pass, records: &Records, part: Part) -> Result<()> {
         assert!(
             !(self.shape.symmetric && pass.active.is_some()),
             "pairs of half lists act on both particles, active or not"
         );
         let packed = &memory.packed;
-        memory.sums.resize(packed.rows * self.shape.stride * self.shape.real)?;
-        if self.shape.symmetric {
-            memory.sums.fill_bytes(0)?;
+        if part != Part::Outer {
+            memory.sums.resize(packed.rows * self.shape.stride * self.shape.real)?;
+            if self.shape.symmetric {
+                memory.sums.fill_bytes(0)?;
+            }
         }
-        let count = records.super_clusters.len();
-        let parts = self.parts.unwrap_or_else(|| self.parts(count));
+        let of_all = records.super_clusters.len();
+        let (count, chosen) = match (part, &records.parts) {
+            (Part::All, _) | (Part::Inner, None) => (of_all, None),
+            (Part::Inner, Some([inner, _])) => (inner.len(), Some(inner)),
+            (Part::Outer, Some([_, outer])) => (outer.len(), Some(outer)),
+            (Part::Outer, None) => (0, None),
+        };
+        // on full lists as many as in one sweep over all: the bits of sums depend on it
+        let shared = if self.shape.symmetric { count } else { of_all };
+        let parts = self.parts.unwrap_or_else(|| self.parts(shared));
         let open = |period: f64| if period.is_finite() { period } else { 0.0 };
         let period = pass.period.map(open);
         let frequency = period.map(|period| if period > 0.0 { 1.0 / period } else { 0.0 });
@@ -211,6 +274,7 @@ impl Sweep {
                 &records.offsets,
                 &records.counts,
                 &(records.super_clusters.start as u32),
+                &chosen,
                 &(count as u32),
                 &(parts as u32),
                 &pass.cutoff,

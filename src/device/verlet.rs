@@ -2,7 +2,7 @@
 //! [`crate::molecules`], [`crate::far`] and [`crate::motion::verlet`] have them on processors.
 
 use super::columns::Columns;
-use super::domain::Domain;
+use super::domain::{Arriving, Domain};
 use super::exchange::Exchange;
 use super::gravity::{Extent, Gravity, Massive};
 use super::motion::{Drifted, Force, Motion, Moving};
@@ -270,12 +270,12 @@ impl Verlet {
 
     /// The list, the forces, the accelerations; with a step the second half of its kick.
     fn forces(&mut self, dt: f64, clock: &mut Clock) -> Result<()> {
-        self.sync()?;
+        let arriving = self.sync()?;
         clock.lap("neighbors");
         let with_gravity = self.gravity.is_some();
         let mut first = None;
         if self.pairs.is_some() {
-            self.sweep(true)?;
+            self.sweep(true, arriving)?;
             let (rows, columns) = (self.columns.owned(), &self.columns);
             let force = Force::Double(columns.vector(Field::Force));
             let kick = if with_gravity { 0.0 } else { dt };
@@ -294,20 +294,21 @@ impl Verlet {
         self.exchange.comm().agree(checked)
     }
 
-    /// Owners, order and list up to date.
-    fn sync(&mut self) -> Result<()> {
+    /// Owners, order and list up to date; positions of rows of others are on their way where the list still serves.
+    fn sync(&mut self) -> Result<Arriving> {
         let drift = std::mem::take(&mut self.drift);
         if self.neighborhood.serve(&self.bx, &self.columns, Some(drift))? {
-            return self.neighborhood.domain.refresh(&mut self.columns, &[Field::Position]);
+            return self.neighborhood.domain.begin_refresh(&self.columns, &[Field::Position]);
         }
         self.bx = self.neighborhood.order(&self.bx, &mut self.columns)?;
         if self.pairs.is_none() {
-            return Ok(());
+            return Ok(Arriving::default());
         }
         self.neighborhood.build(&self.bx, &mut self.columns)?;
         let told = [Field::HalfSigma, Field::RootEpsilon].into_iter();
         let told: Vec<Field> = told.filter(|&field| self.columns.has(field)).collect();
-        self.neighborhood.domain.refresh(&mut self.columns, &told)
+        self.neighborhood.domain.refresh(&mut self.columns, &told)?;
+        Ok(Arriving::default())
     }
 
     /// Gravity, added to what pairs have done; with a step the second half of its kick, but not where the acceleration is not
@@ -340,11 +341,13 @@ impl Verlet {
     /// # Errors
     /// Those of the device.
     pub fn energies(&mut self) -> Result<()> {
-        self.sweep(false)
+        self.sweep(false, Arriving::default())
     }
 
-    fn sweep(&mut self, forces: bool) -> Result<()> {
-        let Some(pairs) = &self.pairs else { return Ok(()) };
+    /// Forces, or energies and virials, of what pairs give; what needs no rows of others while these arrive.
+    fn sweep(&mut self, forces: bool, arriving: Arriving) -> Result<()> {
+        let domain = &self.neighborhood.domain;
+        let Some(pairs) = &self.pairs else { return domain.finish_refresh(arriving) };
         let (rows, columns) = (self.columns.rows(), &self.columns);
         let owned = columns.owned();
         let pass = Pass {
@@ -361,7 +364,13 @@ impl Verlet {
             true => (&pairs.forces, columns.all(&[Field::Force])),
             false => (&pairs.energies, columns.all(&[Field::PairEnergy, Field::Virial])),
         };
-        law.run(&mut self.memory, &pass, &self.neighborhood.records, &columns.all(&pairs.inputs), &outputs)
+        let (memory, records, inputs) =
+            (&mut self.memory, &self.neighborhood.records, columns.all(&pairs.inputs));
+        if arriving.is_nothing() {
+            return law.run(memory, &pass, records, &inputs, &outputs);
+        }
+        law.sums_arriving(memory, &pass, records, &inputs, || domain.finish_refresh(arriving))?;
+        law.finish(memory, &pass, &outputs)
     }
 
     /// A particle as the host's errors name it: identity, position, velocity and acceleration.

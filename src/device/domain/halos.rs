@@ -5,7 +5,7 @@
 //! leaves do; boxes of as many successive rows each would reach far beyond it.
 
 use super::super::columns::Columns;
-use super::super::exchange::{Exchange, Message};
+use super::super::exchange::{Exchange, Message, Pending};
 use super::super::hierarchy::{Hierarchy, Radii};
 use super::super::scan::Scan;
 use super::super::sort::{gather_words, rows_of_32_bits};
@@ -42,7 +42,8 @@ pub(super) struct Halos {
     arriving: Vec<Range<usize>>,
     /// Whether any rank has rows of others.
     any: bool,
-    /// What is sent, one column after another, and how many columns there is room for.
+    /// What is sent, one column after another, and how many columns there is room for. Written when a refresh begins, not
+    /// before the one before it is finished.
     staged: Buffer<u64>,
     room: usize,
 }
@@ -230,7 +231,9 @@ impl Halos {
         comm.agree(ready.and_then(|()| self.staged.resize(self.room * self.rows.len())))?;
         self.any = true;
         let places = columns.all(&state).into_iter().map(|column| column.at(0));
-        self.bring(exchange, &[columns.id.at(0)].into_iter().chain(places).collect::<Vec<_>>())
+        let brought =
+            self.bring(exchange, &[columns.id.at(0)].into_iter().chain(places).collect::<Vec<_>>())?;
+        exchange.finish(brought)
     }
 
     /// As many rows, with zeros behind the owned ones but for what makes padding ghosts.
@@ -245,22 +248,27 @@ impl Halos {
         columns.vector_mut(Field::Position).try_for_each(|column| column.upload_to(owned, &nowhere))
     }
 
-    /// Brings these fields of the rows of others up to date. Collective.
-    pub fn refresh(&mut self, exchange: &Exchange, columns: &mut Columns, fields: &[Field]) -> Result<()> {
-        if !self.any {
-            return Ok(());
+    /// Begins to bring these fields of the rows of others up to date; nothing where there are none. Collective.
+    pub fn refresh(
+        &mut self,
+        exchange: &Exchange,
+        columns: &Columns,
+        fields: &[Field],
+    ) -> Result<Option<Pending>> {
+        if !self.any || fields.is_empty() {
+            return Ok(None);
         }
         let places: Vec<u64> = columns.all(fields).into_iter().map(|column| column.at(0)).collect();
         if places.len() > self.room {
             self.room = places.len();
             exchange.comm().agree(self.staged.resize(self.room * self.rows.len()))?;
         }
-        self.bring(exchange, &places)
+        self.bring(exchange, &places).map(Some)
     }
 
-    /// Sends what columns that begin at these addresses have in the rows that others need, and receives the like where it
-    /// belongs. Floor: 20 bytes a row and column that is sent, and 8 on either side of the way. Collective.
-    fn bring(&self, exchange: &Exchange, columns: &[u64]) -> Result<()> {
+    /// Begins to send what columns that begin at these addresses have in the rows that others need, and to receive the like
+    /// where it belongs. Floor: 20 bytes a row and column that is sent, and 8 on either side of the way. Collective.
+    fn bring(&self, exchange: &Exchange, columns: &[u64]) -> Result<Pending> {
         const BYTES: usize = size_of::<u64>();
         let count = self.rows.len();
         let staged: Vec<u64> = (0..columns.len()).map(|k| self.staged.at(k * count)).collect();
@@ -276,6 +284,6 @@ impl Halos {
             }
             messages
         };
-        exchange.exchange(&messages(&staged, &self.leaving), &messages(columns, &self.arriving))
+        exchange.begin(&messages(&staged, &self.leaving), &messages(columns, &self.arriving))
     }
 }

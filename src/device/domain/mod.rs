@@ -8,7 +8,7 @@ mod assign;
 mod halos;
 
 use super::columns::Columns;
-use super::exchange::Exchange;
+use super::exchange::{Exchange, Pending};
 use super::hierarchy::Radii;
 use super::order::Order;
 use crate::Result;
@@ -19,6 +19,19 @@ use crate::space::SimulationBox;
 use crate::tree::bounds::Extent;
 use assign::Owners;
 use halos::Halos;
+
+/// Fields of rows of others on their way, from [`Domain::begin_refresh`] to [`Domain::finish_refresh`]; [`Default`] is
+/// none.
+#[derive(Debug, Default)]
+#[must_use = "other ranks wait until a refresh is finished"]
+pub struct Arriving(Option<Pending>);
+
+impl Arriving {
+    /// Whether nothing is on its way, on all ranks.
+    pub fn is_nothing(&self) -> bool {
+        self.0.is_none()
+    }
+}
 
 /// What a rank owns, and what it knows of the others.
 #[derive(Debug)]
@@ -96,7 +109,28 @@ impl Domain {
     /// # Errors
     /// Those of the device.
     pub fn refresh(&mut self, columns: &mut Columns, fields: &[Field]) -> Result<()> {
-        self.halos.refresh(&self.exchange, columns, fields)
+        let arriving = self.begin_refresh(columns, fields)?;
+        self.finish_refresh(arriving)
+    }
+
+    /// As [`Self::refresh`], but what is started before [`Self::finish_refresh`] goes on while the fields are on their way.
+    ///
+    /// Until then nobody may use these fields of the rows of others, nor bring or remove rows or these fields, nor begin
+    /// another refresh; those of owned rows may be read and changed. Whatever becomes of what is done meanwhile, all ranks
+    /// must finish what they began. Collective.
+    ///
+    /// # Errors
+    /// Those of the device; nothing is to be finished then.
+    pub fn begin_refresh(&mut self, columns: &Columns, fields: &[Field]) -> Result<Arriving> {
+        self.halos.refresh(&self.exchange, columns, fields).map(Arriving)
+    }
+
+    /// What is started from now on finds the fields up to date. Collective.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn finish_refresh(&self, arriving: Arriving) -> Result<()> {
+        arriving.0.map_or(Ok(()), |pending| self.exchange.finish(pending))
     }
 
     /// Who owns which keys since the last [`Self::sync`].

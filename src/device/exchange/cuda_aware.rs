@@ -1,7 +1,7 @@
 //! Messages between devices through MPI that is given addresses on devices.
 
 use super::super::Device;
-use super::{Carrier, Message};
+use super::{Arrival, Carrier, Message};
 use crate::comm::Communicator;
 use crate::{Error, Result};
 use libloading::os::unix::Library;
@@ -70,7 +70,7 @@ impl Carrier for CudaAware {
         "CUDA-aware MPI"
     }
 
-    fn carry(&self, comm: &Communicator, send: &[Message], receive: &[Message]) -> Result<()> {
+    fn begin(&self, comm: &Communicator, send: &[Message], receive: &[Message]) -> Result<Box<dyn Arrival>> {
         let Some(world) = comm.raw_mpi() else { unreachable!("ranks are processes, as new has seen") };
         comm.agree(self.device.synchronize())?;
         let mut requests = Vec::new();
@@ -92,10 +92,20 @@ impl Carrier for CudaAware {
                     requests.push(request);
                 }
             }
-            let count = requests.len() as c_int;
-            ffi::MPI_Waitall(count, requests.as_mut_ptr(), ffi::RSMPI_STATUSES_IGNORE);
         }
         comm.received_elsewhere(receive.iter().map(|message| message.bytes));
+        Ok(Box::new(Requests(requests)))
+    }
+}
+
+/// What MPI has been asked for.
+struct Requests(Vec<ffi::MPI_Request>);
+
+impl Arrival for Requests {
+    fn finish(mut self: Box<Self>, _comm: &Communicator) -> Result<()> {
+        let count = self.0.len() as c_int;
+        // SAFETY: they were made by begin and are waited for once
+        unsafe { ffi::MPI_Waitall(count, self.0.as_mut_ptr(), ffi::RSMPI_STATUSES_IGNORE) };
         Ok(())
     }
 }

@@ -71,8 +71,33 @@ trait Carrier: Send + Sync {
     /// What it is, in words.
     fn words(&self) -> &str;
 
-    /// As [`Exchange::exchange`]; no message is empty, and none for this rank itself.
-    fn carry(&self, comm: &Communicator, send: &[Message], receive: &[Message]) -> Result<()>;
+    /// As [`Exchange::begin`]; no message is empty, and none for this rank itself.
+    fn begin(&self, comm: &Communicator, send: &[Message], receive: &[Message]) -> Result<Box<dyn Arrival>>;
+}
+
+/// What a carrier has begun.
+trait Arrival {
+    /// As [`Exchange::finish`].
+    fn finish(self: Box<Self>, comm: &Communicator) -> Result<()>;
+}
+
+/// Nothing is on its way.
+struct Nothing;
+
+impl Arrival for Nothing {
+    fn finish(self: Box<Self>, _comm: &Communicator) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Messages on their way, from [`Exchange::begin`] to [`Exchange::finish`].
+#[must_use = "other ranks wait until messages are finished"]
+pub struct Pending(Box<dyn Arrival>);
+
+impl std::fmt::Debug for Pending {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str("Pending")
+    }
 }
 
 /// One rank, which has nobody to send to.
@@ -83,9 +108,9 @@ impl Carrier for Alone {
         "one rank alone"
     }
 
-    fn carry(&self, _comm: &Communicator, send: &[Message], receive: &[Message]) -> Result<()> {
+    fn begin(&self, _comm: &Communicator, send: &[Message], receive: &[Message]) -> Result<Box<dyn Arrival>> {
         assert!(send.is_empty() && receive.is_empty(), "there is no other rank");
-        Ok(())
+        Ok(Box::new(Nothing))
     }
 }
 
@@ -154,6 +179,20 @@ impl Exchange {
     /// # Errors
     /// Those of the device; [`Error::Elsewhere`] when that of another rank failed beforehand, as far as the way tells.
     pub fn exchange(&self, send: &[Message], receive: &[Message]) -> Result<()> {
+        let pending = self.begin(send, receive)?;
+        self.finish(pending)
+    }
+
+    /// As [`Exchange::exchange`], but what is started before [`Exchange::finish`] does not wait for the messages, and goes on
+    /// while they are on their way.
+    ///
+    /// Until then nothing may write or give back what is sent, nor use or give back what is received. Whatever becomes of what
+    /// is done meanwhile, all ranks must finish what they began, in that order; they may send each other other things in
+    /// between. Collective.
+    ///
+    /// # Errors
+    /// As [`Exchange::exchange`]; nothing is to be finished then.
+    pub fn begin(&self, send: &[Message], receive: &[Message]) -> Result<Pending> {
         let of_others = |messages: &[Message]| -> Vec<Message> {
             assert!(
                 messages.iter().all(|message| message.rank != self.comm.rank()),
@@ -161,6 +200,14 @@ impl Exchange {
             );
             messages.iter().copied().filter(|message| message.bytes > 0).collect()
         };
-        self.carrier.carry(&self.comm, &of_others(send), &of_others(receive))
+        self.carrier.begin(&self.comm, &of_others(send), &of_others(receive)).map(Pending)
+    }
+
+    /// What is started from now on finds what has arrived. Collective.
+    ///
+    /// # Errors
+    /// As [`Exchange::exchange`].
+    pub fn finish(&self, pending: Pending) -> Result<()> {
+        pending.0.finish(&self.comm)
     }
 }

@@ -4,7 +4,7 @@
 //! under which it is installed to run programs, libnccl.so.2.
 
 use super::super::{Device, cuda};
-use super::{Carrier, Message};
+use super::{Arrival, Carrier, Message, Nothing};
 use crate::comm::Communicator;
 use crate::{Error, Result};
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -179,13 +179,14 @@ impl Carrier for Nccl {
         &self.words
     }
 
-    fn carry(&self, comm: &Communicator, send: &[Message], receive: &[Message]) -> Result<()> {
+    fn begin(&self, comm: &Communicator, send: &[Message], receive: &[Message]) -> Result<Box<dyn Arrival>> {
         if send.is_empty() && receive.is_empty() {
-            return Ok(());
+            return Ok(Box::new(Nothing));
         }
+        self.device.driver().part()?;
         let Some(stream) = self.device.driver().stream()? else { unreachable!("a GPU, as new has seen") };
         let (library, stream) = (self.library, stream.handle as *mut c_void);
-        // SAFETY: the ranges are the caller's, and given back in the order of the stream
+        // SAFETY: the ranges are the caller's, who gives none back before the end of this is in the order of its operations
         unsafe {
             library.checked("beginning to send between GPUs", (library.group_start)())?;
             let sent = send.iter().try_for_each(|message| {
@@ -202,7 +203,16 @@ impl Carrier for Nccl {
             sent.and(received).and(ended)?;
         }
         comm.received_elsewhere(receive.iter().map(|message| message.bytes));
-        Ok(())
+        Ok(Box::new(Aside(self.device.clone())))
+    }
+}
+
+/// What goes on aside on a GPU.
+struct Aside(Device);
+
+impl Arrival for Aside {
+    fn finish(self: Box<Self>, _comm: &Communicator) -> Result<()> {
+        self.0.driver().join()
     }
 }
 

@@ -1,10 +1,10 @@
 //! Messages between devices through pinned memory of their hosts.
 
 use super::super::Device;
-use super::{Carrier, Message};
+use super::{Arrival, Carrier, Message};
 use crate::Result;
 use crate::comm::Communicator;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Pinned memory, given back when dropped.
 struct Pinned {
@@ -57,17 +57,22 @@ struct Rest {
     arriving: Pinned,
 }
 
+impl Rest {
+    fn new(device: &Device) -> Self {
+        Self { leaving: Pinned::none(device), arriving: Pinned::none(device) }
+    }
+}
+
 /// Through the hosts.
 pub(super) struct Staged {
     device: Device,
-    /// Kept from one exchange to the next.
-    rest: Mutex<Rest>,
+    /// Kept from one exchange to the next; none while one is under way.
+    rest: Arc<Mutex<Option<Rest>>>,
 }
 
 impl Staged {
     pub(super) fn new(device: &Device) -> Self {
-        let rest = Rest { leaving: Pinned::none(device), arriving: Pinned::none(device) };
-        Self { device: device.clone(), rest: Mutex::new(rest) }
+        Self { device: device.clone(), rest: Arc::default() }
     }
 }
 
@@ -101,27 +106,51 @@ impl Carrier for Staged {
         "pinned memory of the host"
     }
 
-    fn carry(&self, comm: &Communicator, send: &[Message], receive: &[Message]) -> Result<()> {
-        let mut rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
-        let Rest { leaving, arriving } = &mut *rest;
+    fn begin(&self, comm: &Communicator, send: &[Message], receive: &[Message]) -> Result<Box<dyn Arrival>> {
+        let kept = self.rest.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut rest = kept.unwrap_or_else(|| Rest::new(&self.device));
         let (to, from) = (lengths(send, comm.size()), lengths(receive, comm.size()));
-        let (sent, received) = (to.iter().sum(), from.iter().sum());
-        let left = (|| {
-            leaving.reserve(sent)?;
-            arriving.reserve(received)?;
-            for (message, place) in places(send, &to, leaving.address) {
-                self.device.driver().copy(place, message.address, message.bytes)?;
+        let started = (|| {
+            rest.leaving.reserve(to.iter().sum())?;
+            rest.arriving.reserve(from.iter().sum())?;
+            self.device.driver().part()?;
+            for (message, place) in places(send, &to, rest.leaving.address) {
+                self.device.driver().copy_aside(place, message.address, message.bytes)?;
             }
-            // what arrived last time has been copied then, too
-            self.device.synchronize()
+            Ok(())
         })();
+        let (device, keeper) = (self.device.clone(), self.rest.clone());
+        Ok(Box::new(Leaving { device, keeper, started, rest, to, from, receive: receive.to_vec() }))
+    }
+}
+
+/// What is being copied from the device.
+struct Leaving {
+    device: Device,
+    keeper: Arc<Mutex<Option<Rest>>>,
+    /// What went wrong, which ranks are told once they meet.
+    started: Result<()>,
+    rest: Rest,
+    /// How many bytes go to and come from each rank.
+    to: Vec<usize>,
+    from: Vec<usize>,
+    receive: Vec<Message>,
+}
+
+impl Arrival for Leaving {
+    fn finish(self: Box<Self>, comm: &Communicator) -> Result<()> {
+        let Leaving { device, keeper, started, mut rest, to, from, receive } = *self;
+        let left = started.and_then(|()| device.driver().wait_aside().map_err(|error| device.blame(error)));
+        // what arrived last time has been copied then, too: the copies have waited for that
         comm.agree(left)?;
-        let parts_to = parts(leaving.first(sent), &to);
+        let Rest { leaving, arriving } = &mut rest;
+        let parts_to = parts(leaving.first(to.iter().sum()), &to);
         let parts_to: Vec<&[u8]> = parts_to.iter().map(|part| &**part).collect();
-        comm.exchange_into(&parts_to, &mut parts(arriving.first(received), &from));
-        for (message, place) in places(receive, &from, arriving.address) {
-            self.device.driver().copy(message.address, place, message.bytes)?;
+        comm.exchange_into(&parts_to, &mut parts(arriving.first(from.iter().sum()), &from));
+        for (message, place) in places(&receive, &from, arriving.address) {
+            device.driver().copy(message.address, place, message.bytes)?;
         }
+        *keeper.lock().unwrap_or_else(PoisonError::into_inner) = Some(rest);
         Ok(())
     }
 }
