@@ -377,8 +377,7 @@ fn sweep(law: &Law, memory: &mut SweepMemory, stage: &mut Stage, over: &Over) ->
         law.sweep.pack(memory, &pass, &inputs, Part::All)?;
         law.sweep.sweep(memory, &pass, records, Part::All)?;
     } else {
-        let arrive = || domain.finish_refresh(arriving);
-        law.sweep.sums_arriving(memory, &pass, records, &inputs, arrive)?;
+        law.sweep.sums_arriving(memory, &pass, records, &inputs, || domain.finish_refresh(arriving))?;
     }
 
     let mut free: Vec<Buffer<f64>> =

@@ -141,15 +141,17 @@ impl Arrival for Leaving {
     fn finish(self: Box<Self>, comm: &Communicator) -> Result<()> {
         let Leaving { device, keeper, started, mut rest, to, from, receive } = *self;
         let left = started.and_then(|()| device.driver().wait_aside().map_err(|error| device.blame(error)));
-        // what arrived last time has been copied then, too: the copies have waited for that
+        // what arrived last time has been copied then, too
         comm.agree(left)?;
         let Rest { leaving, arriving } = &mut rest;
         let parts_to = parts(leaving.first(to.iter().sum()), &to);
         let parts_to: Vec<&[u8]> = parts_to.iter().map(|part| &**part).collect();
         comm.exchange_into(&parts_to, &mut parts(arriving.first(from.iter().sum()), &from));
+        // aside still, as kernels that were started meanwhile may go on
         for (message, place) in places(&receive, &from, arriving.address) {
-            device.driver().copy(message.address, place, message.bytes)?;
+            device.driver().copy_aside(message.address, place, message.bytes)?;
         }
+        device.driver().join()?;
         *keeper.lock().unwrap_or_else(PoisonError::into_inner) = Some(rest);
         Ok(())
     }
