@@ -72,11 +72,13 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
     findings.remarks.extend(steps.skins.map(|skins| ("skins", Cell::text(skins))));
     if let Some(device) = &device {
         let (free, total) = device.memory()?;
+        let mut used = [total - free];
+        comm.all_sum(&mut used);
         findings.remarks.extend([
             ("device", Cell::text(device.name())),
             (
                 "device_memory_per_particle_in_bytes",
-                Cell::Number((total - free) as f64 / steps.particles as f64, 0),
+                Cell::Number(used[0] as f64 / steps.particles as f64, 0),
             ),
         ]);
     }
