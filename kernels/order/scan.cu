@@ -43,8 +43,7 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS)
 HILBRIUM_EXPORT(sum_counts)
 
 // The marked rows, ascending: those with marks[row] != 0. `found` becomes their number; rows_of_marks has room for all
-// of them, or is null when the number alone is wanted. `published` has a zero a tile, `tiles_taken` is zero; marks
-// begin at a multiple of 16 bytes.
+// of them. `published` has a zero a tile, `tiles_taken` is zero; marks begin at a multiple of 16 bytes.
 // Launch: a block of 256 threads a tile of 4096 rows, at least one. Floor: 1 byte a row and 4 a marked one.
 extern "C" __global__ void __launch_bounds__(SCAN_THREADS)
     find_marked(const unsigned char* __restrict__ marks, unsigned rows, unsigned* __restrict__ rows_of_marks,
@@ -66,11 +65,9 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS)
     }
     unsigned long long total = 0;
     unsigned next = static_cast<unsigned>(scan_tile(__popc(set), tile, published, total));
-    if (rows_of_marks != nullptr) {
-        while (set != 0u) {
-            rows_of_marks[next++] = first + static_cast<unsigned>(__ffs(static_cast<int>(set))) - 1u;
-            set &= set - 1u;
-        }
+    while (set != 0u) {
+        rows_of_marks[next++] = first + static_cast<unsigned>(__ffs(static_cast<int>(set))) - 1u;
+        set &= set - 1u;
     }
     const bool last = rows <= (tile + 1u) * MARKS_OF_TILE;
     if (last && threadIdx.x == 0) { *found = static_cast<unsigned>(total); }

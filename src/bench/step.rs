@@ -76,10 +76,7 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
         comm.all_sum(&mut used);
         findings.remarks.extend([
             ("device", Cell::text(device.name())),
-            (
-                "device_memory_per_particle_in_bytes",
-                Cell::Number(used[0] as f64 / steps.particles as f64, 0),
-            ),
+            ("device_memory_per_particle_in_bytes", Cell::Number(used[0] as f64 / steps.particles as f64, 0)),
         ]);
     }
     Ok(findings)

@@ -167,6 +167,9 @@ impl Driver for Emulation {
                 "-fPIC",
                 "-pthread",
                 "-w",
+                // what is beyond an array or a number's bits ends the program with a report (kernels/emulation/launch.h)
+                "-fsanitize=bounds,shift-exponent",
+                "-fsanitize-undefined-trap-on-error",
                 "-x",
                 "c++",
                 "-DHILBRIUM_EMULATED",

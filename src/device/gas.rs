@@ -26,8 +26,10 @@ use crate::{Error, Result};
 /// Smoothing lengths that outgrew so many lists of one step, each larger than the one before, are lost.
 const MOST_ROUNDS: u32 = 100;
 
-/// Bytes a row that a run takes which keeps all its memory between passes, in mixed and in double precision.
+/// Bytes a row that a run takes which keeps all its memory between passes, in mixed and in double precision; and by how
+/// much, over 8, rows of others may add to them.
 const GENEROUS: [u64; 2] = [570, 740];
+const WITH_OTHERS: u64 = 10;
 
 /// Neighbors that an error names.
 const NAMED: usize = 4;
@@ -84,6 +86,7 @@ impl Gas {
         let mut hydrodynamics = Hydrodynamics::new(exchange, &settings.sph, settings.precision)?;
         let (free, _) = device.memory()?;
         let wanted = GENEROUS[usize::from(settings.precision == Precision::Double)] * columns.rows() as u64;
+        let wanted = if exchange.comm().size() > 1 { wanted / 8 * WITH_OTHERS } else { wanted };
         hydrodynamics.frugal = free.saturating_add(columns.bytes() as u64) < wanted;
         Ok(Self {
             device: device.clone(),
@@ -209,8 +212,11 @@ impl Gas {
         let rows = self.columns.owned();
         let reach = self.bx.lengths().max();
         let (all, gas) = (moving(&self.columns), heated(&self.columns));
-        let lost = leapfrog::lost(&self.device, &all, Some(&gas), rows.clone(), dt, reach)?;
-        let before = if lost > 0 { Some(self.copy()?) } else { None };
+        let mut lost =
+            [u64::from(leapfrog::lost(&self.device, &all, Some(&gas), rows.clone(), dt, reach)? > 0)];
+        // all ranks alike: the forces may move particles to other ranks before they fail
+        self.exchange.comm().all_max(&mut lost);
+        let before = if lost[0] > 0 { Some(self.copy()?) } else { None };
         leapfrog::kick_and_drift(&self.device, &all, Some(&gas), rows.clone(), dt)?;
         for [from, to] in PREDICTED {
             self.rename(from, to);

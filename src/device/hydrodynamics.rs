@@ -369,6 +369,7 @@ fn sweep(law: &Law, memory: &mut SweepMemory, stage: &mut Stage, over: &Over) ->
     let arriving = stage.neighborhood.domain.begin_refresh(stage.columns, over.shared)?;
     if owned.is_empty() {
         stage.neighborhood.domain.finish_refresh(arriving)?;
+        stage.columns.remove(over.spent);
         return stage.columns.add(law.outputs);
     }
     let (pass, inputs) = (stage.pass(&owned, over), stage.columns.all(law.inputs));

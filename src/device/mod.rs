@@ -209,8 +209,14 @@ pub fn open(plan: &Plan, comm: &Communicator) -> Result<Option<Device>> {
         plan::Device::Cpu => Ok(None),
         plan::Device::Cuda if is_emulated() => comm.agree_on(Device::emulated()).map(Some),
         plan::Device::Cuda => own_gpu(comm).map(Some),
-        plan::Device::Auto if every_rank_finds_one(comm) => Ok(own_gpu(comm).map_err(told).ok()),
-        plan::Device::Auto => Ok(None),
+        plan::Device::Auto => match gpus_found(comm) {
+            [0, 0] => Ok(None),
+            [0, _] => {
+                told(&Error::usage("some ranks find no GPU", "start ranks only where GPUs are"));
+                Ok(None)
+            }
+            _ => Ok(own_gpu(comm).map_err(|why| told(&why)).ok()),
+        },
     }
 }
 
@@ -220,14 +226,16 @@ pub(crate) fn is_emulated() -> bool {
 }
 
 /// Tells why GPUs that are there are not used.
-fn told(why: Error) {
+fn told(why: &Error) {
     report::line(&format!("computing on processors, not on GPUs: {why}"));
 }
 
-fn every_rank_finds_one(comm: &Communicator) -> bool {
-    let mut fewest = [u64::from(cuda::count())];
+/// The least and the greatest number of GPUs that ranks find. Collective.
+fn gpus_found(comm: &Communicator) -> [u64; 2] {
+    let (mut fewest, mut most) = ([u64::from(cuda::count())], [u64::from(cuda::count())]);
     comm.all_min(&mut fewest);
-    fewest[0] > 0
+    comm.all_max(&mut most);
+    [fewest[0], most[0]]
 }
 
 /// The GPU that belongs to this rank: those of a host are dealt out to its ranks. Collective.

@@ -1,4 +1,5 @@
-//! Particles of a device in the order of the curve: what [`crate::domain::Domain::sync`] does on one rank.
+//! Particles of a device in the box and in the order of the curve: what [`crate::domain::Domain::sync`] does before particles
+//! go to other ranks.
 
 use super::columns::Columns;
 use super::reduction::{Findings, Vector, bounds, first_row, largest, over_pieces, smallest};

@@ -93,8 +93,9 @@ pub fn compiled(driver: &dyn Driver, unit: &Unit) -> Result<PathBuf> {
         return Ok(file);
     }
     std::fs::create_dir_all(&folder).map_err(|cause| Error::file("create", &folder, &cause))?;
-    let scratch =
-        folder.join(format!("{}-{:?}.{}", std::process::id(), std::thread::current().id(), target.extension));
+    // processes of other hosts may have the same number
+    let number: u64 = rand::random();
+    let scratch = folder.join(format!("{}-{number:016x}.{}", std::process::id(), target.extension));
     let source = SourceUnit { file: unit.file, text, headers: &headers, definitions: &unit.definitions };
     driver.compile(&source, &scratch)?;
     // of several processes that make the same, the last one's stays

@@ -44,20 +44,6 @@ impl Scan {
     /// Those of the device.
     pub fn marked(&mut self, marks: &Buffer<u8>, rows: &mut Buffer<u32>) -> Result<usize> {
         rows.resize(marks.len())?;
-        let found = self.find(marks, Some(rows))?;
-        rows.resize(found)?;
-        Ok(found)
-    }
-
-    /// How many marks are not zero.
-    ///
-    /// # Errors
-    /// Those of the device.
-    pub fn count_marked(&mut self, marks: &Buffer<u8>) -> Result<usize> {
-        self.find(marks, None)
-    }
-
-    fn find(&mut self, marks: &Buffer<u8>, rows: Option<&Buffer<u32>>) -> Result<usize> {
         let count = rows_of_32_bits(marks.len())?;
         let (tiles, taken, found) = self.prepare(marks.len().div_ceil(MARKS))?;
         let kernel = self.device.kernel(&Unit::new("order/scan.cu"), "find_marked")?;
@@ -65,10 +51,11 @@ impl Scan {
             &kernel,
             tiles,
             THREADS,
-            &[marks, &count, &rows, &found, &self.published, &taken],
+            &[marks, &count, &*rows, &found, &self.published, &taken],
         )?;
         let mut words = [0];
         self.published.download_to(tiles + 1, &mut words)?;
+        rows.resize(words[0] as usize)?;
         Ok(words[0] as usize)
     }
 

@@ -106,32 +106,32 @@ impl Simulation {
     }
 
     /// The host's particles become those of the device, molecules with energies at the present positions; nothing happens
-    /// where they are that already.
+    /// where they are that already. Collective.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Those of the devices, on all ranks.
     pub fn bring_home(&mut self) -> Result<()> {
         let Some(resident) = &mut self.resident else { return Ok(()) };
-        if std::mem::replace(&mut self.at_home, true) {
+        if self.at_home {
             return Ok(());
         }
-        match resident {
-            Resident::Verlet(verlet) => {
-                if !std::mem::replace(&mut self.energies_known, true) {
-                    verlet.energies()?;
-                }
-            }
+        let known = match resident {
+            Resident::Verlet(verlet) if !self.energies_known => verlet.energies(),
+            Resident::Verlet(_) => Ok(()),
             Resident::Gas(gas) => {
                 if let Some(hydrodynamics) = &mut self.hydrodynamics {
                     hydrodynamics.smoothing = gas.smoothing();
                 }
+                Ok(())
             }
-        }
+        };
         let columns = resident.columns();
         let fields: Vec<Field> = columns.fields().collect();
         let derived = self.particles.fields_of(Role::Derived);
         self.particles.remove(&derived);
-        columns.download(&mut self.particles, &fields)?;
+        let brought = known.and_then(|()| columns.download(&mut self.particles, &fields));
+        self.domain.comm.agree(brought)?;
+        (self.at_home, self.energies_known) = (true, true);
         self.domain.adopt(resident.domain().assignment());
         self.clock.lap("from the device");
         Ok(())
@@ -209,17 +209,17 @@ impl Simulation {
     /// Let the criteria choose the next step by what the device knows.
     pub(super) fn choose_step_of_resident(&mut self, softening: f64, last: Option<f64>) -> Result<()> {
         let plan = &self.plan.time_step;
-        let mut criteria = match &self.resident {
-            _ if plan.fixed.is_some() => [f64::INFINITY; 4],
-            Some(Resident::Verlet(verlet)) => {
+        let criteria = match &self.resident {
+            Some(Resident::Verlet(verlet)) if plan.fixed.is_none() => {
                 let columns = &verlet.columns;
                 let acceleration = columns.vector(Field::Acceleration);
                 let rows = columns.owned();
-                time_step_of_device::criteria(columns.device(), plan, softening, acceleration, None, rows)?
+                time_step_of_device::criteria(columns.device(), plan, softening, acceleration, None, rows)
             }
-            Some(Resident::Gas(gas)) => gas.time_step_criteria(plan, softening)?,
-            None => [f64::INFINITY; 4],
+            Some(Resident::Gas(gas)) if plan.fixed.is_none() => gas.time_step_criteria(plan, softening),
+            _ => Ok([f64::INFINITY; 4]),
         };
+        let mut criteria = together(&self.domain.comm, criteria)?;
         if plan.fixed.is_none() {
             self.domain.comm.all_min(&mut criteria);
         }
