@@ -30,12 +30,14 @@ __device__ __forceinline__ float beyond(float coordinate, float half) {
 #endif
 }
 
-// Blocks that a multiprocessor should have at once: a short law waits for what it loads and computes unless there are
-// many, which is worth some values kept in memory.
-#ifndef HILBRIUM_BLOCKS
-#define HILBRIUM_BLOCKS (SYMMETRIC && SUM_COUNT <= 3 && PREPARED <= 4 ? (sizeof(Real) == 4 ? 28 : 16) : 1)
+// Warps that a multiprocessor should have at once, or 1 where the compiler may choose: a short law waits for what it
+// loads and computes unless there are many, which is worth some values kept in memory. Measured, see docs/src/gpu.md.
+constexpr bool SHORT_LAW = SUM_COUNT <= 3 && PREPARED <= 4;
+#ifndef HILBRIUM_RESIDENT
+#define HILBRIUM_RESIDENT \
+    (sizeof(Real) == 4 ? (SHORT_LAW ? (SYMMETRIC ? 32u : 28u) : (SYMMETRIC ? 1u : 20u)) : (SHORT_LAW && SYMMETRIC ? 16u : 1u))
 #endif
-constexpr unsigned BLOCKS = HILBRIUM_BLOCKS;
+constexpr unsigned BLOCKS = HILBRIUM_RESIDENT > WARPS ? HILBRIUM_RESIDENT / WARPS : 1u;
 
 // The super-cluster of a warp, and where its list's clusters are.
 struct Sweep {
