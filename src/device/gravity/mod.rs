@@ -4,7 +4,7 @@
 //! curve. Particles, near nodes and softening act as there. Far nodes act on all particles of a super-cluster at once,
 //! by a local expansion of fourth order whose error is held below that of the nodes' own expansion.
 //!
-//! Of the trees of other ranks each has what its targets need ([`essential`]), with a hierarchy of its own over it.
+//! Of the trees of other ranks each has what its targets need (`essential.rs`), with a hierarchy of its own over it.
 
 mod essential;
 mod sources;
