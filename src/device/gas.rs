@@ -5,7 +5,7 @@ use super::Device;
 use super::columns::Columns;
 use super::domain::Domain;
 use super::exchange::Exchange;
-use super::gravity::{Extent, Gravity, Massive};
+use super::gravity::Gravity;
 use super::hydrodynamics::{Hydrodynamics, Stage};
 use super::leapfrog::{self, Heated, Predicted};
 use super::motion::Moving;
@@ -189,17 +189,7 @@ impl Gas {
     /// Gravity, added to the accelerations.
     fn attract(&mut self, clock: &mut Clock) -> Result<()> {
         let Some(gravity) = &mut self.gravity else { return Ok(()) };
-        self.columns.add(&[Field::Potential])?;
-        let columns = &self.columns;
-        let massive = Massive {
-            position: columns.vector(Field::Position),
-            mass: columns.scalar(Field::Mass),
-            id: &columns.id,
-        };
-        let extent = Extent { length: self.bx.lengths().max(), mass: self.mass };
-        let (acceleration, potential) =
-            (columns.vector(Field::Acceleration), columns.scalar(Field::Potential));
-        gravity.run(&self.exchange, &massive, columns.owned(), extent, acceleration, potential)?;
+        gravity.attract(&self.exchange, &mut self.columns, &self.bx, self.mass)?;
         clock.lap("gravity");
         Ok(())
     }
@@ -286,7 +276,8 @@ impl Gas {
         self.columns.fields().filter(|field| field.role() == role).collect()
     }
 
-    /// The criteria of the time step at the present state of this rank's particles, in the order Courant, acceleration, expansion, energy.
+    /// The criteria of the time step at the present state of this rank's particles, in the order Courant, acceleration,
+    /// expansion, energy.
     ///
     /// # Errors
     /// Those of the device.

@@ -361,9 +361,8 @@ impl Stage<'_> {
 }
 
 /// One sweep of a law over the list; what needs no rows of others is swept while their fields are on their way. The
-/// particles get the columns that it writes, and lose those that are spent: new
-/// columns take their memory. What a law stores of a row may depend on the row's own spent values, as it is written when
-/// they have been read.
+/// particles get the columns that it writes, and lose those that are spent: new columns take their memory. What a law
+/// stores of a row may depend on the row's own spent values, as it is written when they have been read.
 fn sweep(law: &Law, memory: &mut SweepMemory, stage: &mut Stage, over: &Over) -> Result<()> {
     let owned = stage.columns.owned();
     let arriving = stage.neighborhood.domain.begin_refresh(stage.columns, over.shared)?;

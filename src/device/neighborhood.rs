@@ -157,7 +157,6 @@ impl Neighborhood {
     /// # Errors
     /// [`crate::Error::State`] with step 0 for a position that is no place; those of the device.
     pub fn order(&mut self, bx: &SimulationBox, columns: &mut Columns) -> Result<SimulationBox> {
-        self.domain.detach(columns)?;
         self.domain.sync(bx, columns)
     }
 

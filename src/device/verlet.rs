@@ -4,7 +4,7 @@
 use super::columns::Columns;
 use super::domain::{Arriving, Domain};
 use super::exchange::Exchange;
-use super::gravity::{Extent, Gravity, Massive};
+use super::gravity::Gravity;
 use super::motion::{Drifted, Force, Motion, Moving};
 use super::neighborhood::Neighborhood;
 use super::sweep::{Pass, Sweep, SweepMemory};
@@ -90,7 +90,8 @@ impl LawVisitor for Compile<'_> {
 const FARTHEST: f64 = 1e6;
 
 impl Verlet {
-    /// The owned particles brought to the device, with the law of their pairs if they act by pairs. Forces are not evaluated yet. Collective.
+    /// The owned particles brought to the device, with the law of their pairs if they act by pairs. Forces are not evaluated
+    /// yet. Collective.
     ///
     /// # Errors
     /// Those of the device; kernels that do not compile.
@@ -315,24 +316,16 @@ impl Verlet {
     /// finite. Returns the first such row.
     fn attract(&mut self, dt: f64) -> Result<Option<usize>> {
         let Some(gravity) = &mut self.gravity else { return Ok(None) };
-        self.columns.add(&[Field::Potential])?;
-        let (columns, rows) = (&self.columns, self.columns.owned());
+        let rows = self.columns.owned();
         if self.pairs.is_none() {
-            for column in columns.vector(Field::Acceleration) {
-                values::fill(columns.device(), column, 0.0, rows.clone())?;
+            for column in self.columns.vector(Field::Acceleration) {
+                values::fill(self.columns.device(), column, 0.0, rows.clone())?;
             }
         }
-        let massive = Massive {
-            position: columns.vector(Field::Position),
-            mass: columns.scalar(Field::Mass),
-            id: &columns.id,
-        };
-        let extent = Extent { length: self.bx.lengths().max(), mass: self.mass };
-        let (acceleration, potential) =
-            (columns.vector(Field::Acceleration), columns.scalar(Field::Potential));
-        gravity.run(&self.exchange, &massive, rows.clone(), extent, acceleration, potential)?;
-        self.motion.kick(&moving(columns), rows.clone(), dt, false)?;
-        let found = values::first_not_finite(columns.device(), &acceleration, rows)?;
+        gravity.attract(&self.exchange, &mut self.columns, &self.bx, self.mass)?;
+        let all = moving(&self.columns);
+        self.motion.kick(&all, rows.clone(), dt, false)?;
+        let found = values::first_not_finite(self.columns.device(), &all.acceleration, rows)?;
         Ok(found.into_iter().flatten().min())
     }
 

@@ -11,6 +11,7 @@ mod sources;
 
 pub use sources::{Extent, Massive};
 
+use super::columns::Columns;
 use super::exchange::{Exchange, Message};
 use super::hierarchy::{HierarchyLevel, levels_of};
 use super::reduction::Vector;
@@ -21,6 +22,8 @@ use crate::far::softening::SPLINE_SUPPORT;
 use crate::far::{Criterion, Expansion, GravityPlan, SofteningKernel};
 use crate::neighbors::CLUSTER;
 use crate::pair::Precision;
+use crate::particles::Field;
+use crate::space::SimulationBox;
 use essential::{Essential, NODE_WORDS, TargetBox, of_others};
 use sources::{Sources, Tree, nodes_of};
 use std::ops::Range;
@@ -142,6 +145,30 @@ impl Gravity {
             boxes: Buffer::new(device, 0)?,
             met: Buffer::new(device, 0)?,
         })
+    }
+
+    /// [`Self::run`] on the particles of devices in this box, whose mass is that of all ranks' together: they get potentials.
+    /// Collective.
+    ///
+    /// # Errors
+    /// Those of [`Self::run`].
+    pub fn attract(
+        &mut self,
+        exchange: &Exchange,
+        columns: &mut Columns,
+        bx: &SimulationBox,
+        mass: f64,
+    ) -> Result<()> {
+        columns.add(&[Field::Potential])?;
+        let massive = Massive {
+            position: columns.vector(Field::Position),
+            mass: columns.scalar(Field::Mass),
+            id: &columns.id,
+        };
+        let extent = Extent { length: bx.lengths().max(), mass };
+        let (acceleration, potential) =
+            (columns.vector(Field::Acceleration), columns.scalar(Field::Potential));
+        self.run(exchange, &massive, columns.owned(), extent, acceleration, potential)
     }
 
     /// Adds what all ranks' rows do to these to their acceleration, and sets their potential, without what a particle does
