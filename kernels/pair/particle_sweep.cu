@@ -6,6 +6,7 @@
 // more entries than HILBRIUM_ENTRIES this is done in turns: each thread takes those of its list that are there.
 #include "../device.cuh"
 #include "../pair/law.cuh"
+#include "../pair/scattered.cuh"
 
 namespace hilbrium {
 namespace pair {
@@ -22,39 +23,22 @@ constexpr unsigned ENTRIES = HILBRIUM_ENTRIES;
 #endif
 constexpr unsigned SHARERS = HILBRIUM_SHARERS, SWEEP_THREADS = SHARERS * SUPER_CLUSTER;
 
+// Pieces of positions, and words of neighbors, that a thread asks for at once.
+constexpr unsigned BATCH = 2 * PIECES, AHEAD = 4;
+
 // Whether pairs out of range are skipped: where they would read more, or take long.
 #ifndef HILBRIUM_SKIPS
 #define HILBRIUM_SKIPS (GROUPS > 0 || SUM_COUNT > 4)
 #endif
 
-// Real4s in shared memory that lanes read anywhere. A lane reads 16 bytes at once: in double precision the halves are
-// apart, so that what lanes read first is spread over all banks, not over every other four.
-template <unsigned COUNT, bool WHOLE = sizeof(Real4) == 16> struct Scattered {
-    Real4 values[COUNT];
-    __device__ __forceinline__ Real4 read(unsigned place) const { return values[place]; }
-    __device__ __forceinline__ void write(unsigned place, Real4 value) { values[place] = value; }
-};
-template <unsigned COUNT> struct Scattered<COUNT, false> {
-    struct alignas(16) Half {
-        Real one, other;
-    };
-    Half first[COUNT], second[COUNT];
-    __device__ __forceinline__ Real4 read(unsigned place) const {
-        const Half x_and_y = first[place], z_and_w = second[place];
-        return {x_and_y.one, x_and_y.other, z_and_w.one, z_and_w.other};
-    }
-    __device__ __forceinline__ void write(unsigned place, Real4 value) {
-        first[place] = {value.x, value.y};
-        second[place] = {value.z, value.w};
-    }
-};
-
 struct ParticleStage {
     // number 0 is out of reach, numbers from CLUSTER on are entries'
     Scattered<CLUSTER * (ENTRIES + 1)> position;
-    Real4 shift[ENTRIES];
-    unsigned cluster[ENTRIES];
-    Real sums[SHARERS > 1 ? (SHARERS - 1) * SUPER_CLUSTER * SUM_COUNT : 1];
+    // shifts are needed no more when there are sums
+    union {
+        Real4 shift[ENTRIES];
+        Real sums[SHARERS > 1 ? (SHARERS - 1) * SUPER_CLUSTER * SUM_COUNT : 1];
+    };
 };
 static_assert(sizeof(ParticleStage) <= 48 * 1024, "shared memory of a block");
 
@@ -116,12 +100,26 @@ struct Taker {
 };
 
 // Brings the particles of entries [begin, end) into the frame of the super-cluster: first a thread an entry finds its
-// shift, then a thread a particle adds it. Ends with a barrier.
+// shift, then a thread a piece adds it. Ends with a barrier.
 __device__ __forceinline__ void stage_entries(const Rows& rows, ParticleStage& stage, unsigned super_cluster,
                                               const unsigned* clusters, unsigned begin, unsigned end) {
+    constexpr unsigned AT_ONCE = SWEEP_THREADS / (PIECES * CLUSTER);
+    static_assert(AT_ONCE > 0, "threads for an entry's pieces");
+    const unsigned which = threadIdx.x % PIECES, k = threadIdx.x / PIECES % CLUSTER, count = end - begin;
+    const unsigned mine = threadIdx.x / (PIECES * CLUSTER);
+    const Piece* pieces = reinterpret_cast<const Piece*>(rows.position) + PIECES * k + which;
+    const auto piece_of = [&](unsigned entry) {
+        if (entry >= count) { return Piece{}; }
+        return pieces[static_cast<unsigned long long>(PIECES * CLUSTER) * clusters[begin + entry]];
+    };
+    // on their way while shifts are found
+    Piece ahead[BATCH];
+#pragma unroll
+    for (unsigned b = 0; b < BATCH; ++b) { ahead[b] = piece_of(mine + AT_ONCE * b); }
+
     const double* own = rows.frame + 6ull * super_cluster;
-    for (unsigned entry = begin + threadIdx.x; entry < end; entry += SWEEP_THREADS) {
-        const unsigned cluster = clusters[entry];
+    for (unsigned entry = threadIdx.x; entry < count; entry += SWEEP_THREADS) {
+        const unsigned cluster = clusters[begin + entry];
         const double* other = rows.frame + 6ull * (cluster / CLUSTERS);
         double by[3];
 #pragma unroll
@@ -133,22 +131,74 @@ __device__ __forceinline__ void stage_entries(const Rows& rows, ParticleStage& s
 #pragma unroll
             for (int d = 0; d < 3; ++d) { by[d] -= rows.period[d] * ::rint((by[d] + middle[d]) * rows.frequency[d]); }
         }
-        stage.shift[entry - begin] = {static_cast<Real>(by[0]), static_cast<Real>(by[1]), static_cast<Real>(by[2]),
-                                      Real(0)};
-        stage.cluster[entry - begin] = cluster;
+        stage.shift[entry] = {static_cast<Real>(by[0]), static_cast<Real>(by[1]), static_cast<Real>(by[2]), Real(0)};
     }
     __syncthreads();
-    const unsigned k = threadIdx.x % CLUSTER, count = end - begin;
-    for (unsigned entry = threadIdx.x / CLUSTER; entry < count; entry += SWEEP_THREADS / CLUSTER) {
-        const Real4 shift = stage.shift[entry];
-        Real4 position = rows.position[static_cast<unsigned long long>(CLUSTER) * stage.cluster[entry] + k];
-        position.x += shift.x;
-        position.y += shift.y;
-        position.z += shift.z;
-        stage.position.write(CLUSTER * (entry + 1) + k, position);
+    const Piece* shifts = reinterpret_cast<const Piece*>(stage.shift) + which;
+#pragma unroll 1
+    for (unsigned first = mine; first < count; first += AT_ONCE * BATCH) {
+#pragma unroll
+        for (unsigned b = 0; b < BATCH; ++b) {
+            const unsigned entry = first + AT_ONCE * b;
+            if (entry < count) {
+                Piece piece = ahead[b];
+                const Piece shift = shifts[PIECES * entry];
+#pragma unroll
+                for (unsigned c = 0; c < PIECE; ++c) { piece.values[c] += shift.values[c]; }
+                stage.position.write_piece(CLUSTER * (entry + 1) + k, which, piece);
+            }
+        }
+#pragma unroll
+        for (unsigned b = 0; b < BATCH; ++b) { ahead[b] = piece_of(first + AT_ONCE * (BATCH + b)); }
     }
     __syncthreads();
 }
+
+// A thread's share of the words of its particle's half: the same number in all lanes of a warp.
+struct Words {
+    const unsigned* words;
+    unsigned share, width;
+    // Those that were asked for last.
+    unsigned ahead[AHEAD];
+
+    // Asks for words from number `first` on; 0, which is two numbers out of reach, behind the last.
+    __device__ __forceinline__ void ask(unsigned first) {
+#pragma unroll
+        for (unsigned k = 0; k < AHEAD; ++k) {
+            const unsigned m = first + SHARERS * k;
+            ahead[k] = m < width ? words[WARP * m] : 0u;
+        }
+    }
+    __device__ __forceinline__ void ask() { ask(share); }
+
+    // Takes the neighbors among the particles of entries [begin, end), which are staged; `ALL` where these are all of
+    // the entries. The first words have been asked for.
+    template <bool ALL>
+    __device__ __forceinline__ void take(Taker& taker, const ParticleStage& stage, unsigned begin, unsigned end) {
+#pragma unroll 1
+        for (unsigned first = share; first < width; first += SHARERS * AHEAD) {
+            unsigned now[AHEAD];
+#pragma unroll
+            for (unsigned k = 0; k < AHEAD; ++k) now[k] = ahead[k];
+            ask(first + SHARERS * AHEAD);
+#pragma unroll
+            for (unsigned k = 0; k < AHEAD; ++k) {
+                if (first + SHARERS * k >= width) { break; }
+                const unsigned a = now[k] & 0xffffu, b = now[k] >> 16;
+                unsigned place_a = a, place_b = b;
+                if (!ALL) {
+                    // others are out of reach
+                    const unsigned least = CLUSTER * (begin + 1), count = CLUSTER * (end - begin);
+                    place_a = a - least < count ? a - CLUSTER * begin : 0u;
+                    place_b = b - least < count ? b - CLUSTER * begin : 0u;
+                    if (!__any_sync(FULL, (place_a | place_b) != 0u)) { continue; }
+                }
+                taker.take(a, stage.position[place_a]);
+                taker.take(b, stage.position[place_b]);
+            }
+        }
+    }
+};
 
 }  // namespace pair
 }  // namespace hilbrium
@@ -161,7 +211,8 @@ __device__ __forceinline__ void stage_entries(const Rows& rows, ParticleStage& s
 //   period_*, frequency_* the box's periods and one over them, 0 where it is open
 //   active                per row whether its sums are wanted, or 0 where all are
 //   sums                  per row SUM_STRIDE Reals are written, of super-clusters that have active rows
-// Floor: per pair the law's instructions and twelve; bytes: 2 a pair, and what pack wrote.
+// Floor: per pair the law's instructions and twelve; bytes: 2 a pair, and what pack wrote; cycles of shared memory: 4
+// for 32 pairs, 8 in double precision, and more where lanes meet in banks.
 extern "C" __global__ void __launch_bounds__(hilbrium::pair::SWEEP_THREADS)
     particle_sweep(const hilbrium::pair::Real4* position, const hilbrium::pair::Real4* further,
                    const hilbrium::Real* squared_radius, const double* frame, const float4* box,
@@ -196,25 +247,18 @@ extern "C" __global__ void __launch_bounds__(hilbrium::pair::SWEEP_THREADS)
     for (int s = 0; s < SUM_COUNT; ++s) { taker.sums[s] = nothing(s); }
     if (threadIdx.x < CLUSTER) { stage.position.write(threadIdx.x, {Real(-1e18), Real(0), Real(0), Real(0)}); }
 
+    Words listed{own, share, width, {}};
     if (entries <= ENTRIES) {
+        listed.ask();
         stage_entries(all, stage, super_cluster, taker.clusters, 0, entries);
-#pragma unroll 2
-        for (unsigned m = share; m < width; m += SHARERS) {
-            const unsigned two = own[WARP * m], a = two & 0xffffu, b = two >> 16;
-            taker.take(a, stage.position.read(a));
-            taker.take(b, stage.position.read(b));
-        }
+        listed.take<true>(taker, stage, 0, entries);
     } else {
         for (unsigned first = 0; first < entries; first += ENTRIES) {
             const unsigned end = smaller(first + ENTRIES, entries);
             __syncthreads();
+            listed.ask();
             stage_entries(all, stage, super_cluster, taker.clusters, first, end);
-#pragma unroll 1
-            for (unsigned k = 2 * share; k < 2 * width; k += k % 2 == 0 ? 1 : 2 * SHARERS - 1) {
-                const unsigned number = own[WARP * (k / 2)] >> (16 * (k % 2)) & 0xffffu;
-                const bool there = number >= CLUSTER * (first + 1) && number < CLUSTER * (end + 1);
-                if (there) { taker.take(number, stage.position.read(number - CLUSTER * first)); }
-            }
+            listed.take<false>(taker, stage, first, end);
         }
     }
 
@@ -228,13 +272,26 @@ extern "C" __global__ void __launch_bounds__(hilbrium::pair::SWEEP_THREADS)
         __syncthreads();
     }
     if (share == 0 && wanted) {
+        // with what is between rows: memory is written in whole sectors
+        Real total[SUM_STRIDE] = {};
 #pragma unroll
         for (int s = 0; s < SUM_COUNT; ++s) {
-            Real sum = taker.sums[s];
+            total[s] = taker.sums[s];
             for (unsigned other = 0; other + 1 < SHARERS; ++other) {
-                sum = joined(s, sum, stage.sums[(other * SUPER_CLUSTER + member) * SUM_COUNT + s]);
+                total[s] = joined(s, total[s], stage.sums[(other * SUPER_CLUSTER + member) * SUM_COUNT + s]);
             }
-            sums[row * SUM_STRIDE + s] = sum;
+        }
+        if constexpr (SUM_STRIDE % PIECE == 0) {
+#pragma unroll
+            for (int s = 0; s < SUM_STRIDE; s += PIECE) {
+                Piece piece;
+#pragma unroll
+                for (unsigned c = 0; c < PIECE; ++c) { piece.values[c] = total[s + c]; }
+                *reinterpret_cast<Piece*>(sums + row * SUM_STRIDE + s) = piece;
+            }
+        } else {
+#pragma unroll
+            for (int s = 0; s < SUM_COUNT; ++s) { sums[row * SUM_STRIDE + s] = total[s]; }
         }
     }
 }
