@@ -45,7 +45,7 @@ struct Group {
         const unsigned lane = lane_index(), i_lane = lane % CLUSTER, j_lane = lane / CLUSTER;
         const unsigned base = head % WAITING;
         if (lane >= waiting) {
-            stage.j_position[base + lane] = {Real(-1e18), Real(0), Real(0), Real(0)};
+            stage.j_position.write(base + lane, {Real(-1e18), Real(0), Real(0), Real(0)});
             stage.j_row_and_mask[base + lane] = {super_cluster * SUPER_CLUSTER, 0u};
         }
         __syncwarp();
@@ -82,7 +82,9 @@ struct Group {
         for (int s = 0; s < SUM_COUNT; ++s) {
             const Real4* eight =
                 reinterpret_cast<const Real4*>(stage.j_sums[lane / 4].values + s * WARP + lane % 4 * CLUSTER);
-            const Real4 a = eight[0], b = eight[1];
+            // in double precision what lanes 2 and 3 of four read first has the banks of what 0 and 1 read then
+            const unsigned later = PIECES == 2 ? lane / 2 % 2 : 0;
+            const Real4 a = eight[later], b = eight[1 - later];
             total[s] = ((a.x + a.y) + (a.z + a.w)) + ((b.x + b.y) + (b.z + b.w));
         }
         if (lane < waiting) {

@@ -20,7 +20,7 @@ struct Queue {
             for (int s = 0; s < SUM_COUNT; ++s) stage.sums[(half + lane_index()) * SUM_COUNT + s] = nothing(s);
         }
         if (lane_index() == 0) {
-            stage.j_position[WAITING] = {Real(-1e18), Real(0), Real(0), Real(0)};
+            stage.j_position.write(WAITING, {Real(-1e18), Real(0), Real(0), Real(0)});
             stage.j_row_and_mask[WAITING] = {0u, 0u};
         }
         __syncwarp();

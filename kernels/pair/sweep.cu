@@ -35,7 +35,8 @@ __device__ __forceinline__ float beyond(float coordinate, float half) {
 constexpr bool SHORT_LAW = SUM_COUNT <= 3 && PREPARED <= 4;
 #ifndef HILBRIUM_RESIDENT
 #define HILBRIUM_RESIDENT \
-    (sizeof(Real) == 4 ? (SHORT_LAW ? (SYMMETRIC ? 32u : 28u) : (SYMMETRIC ? 1u : 20u)) : (SHORT_LAW && SYMMETRIC ? 16u : 1u))
+    (sizeof(Real) == 4 ? (SHORT_LAW ? (SYMMETRIC ? 32u : 28u) : (SYMMETRIC ? 1u : 20u)) \
+                       : (SHORT_LAW && SYMMETRIC ? 16u : 1u))
 #endif
 constexpr unsigned BLOCKS = HILBRIUM_RESIDENT > WARPS ? HILBRIUM_RESIDENT / WARPS : 1u;
 
@@ -60,7 +61,7 @@ struct Sweep {
         const unsigned long long first = static_cast<unsigned long long>(super_cluster) * SUPER_CLUSTER;
         for (unsigned part = 0; part < SUPER_CLUSTER; part += WARP) {
             const unsigned at = part + lane;
-            stage.i_position[at] = all.position[first + at];
+            stage.i_position.write(at, all.position[first + at]);
             if (CUTOFF == Cutoff::OWN) stage.i_squared_radius[at] = all.squared_radius[first + at];
 #pragma unroll
             for (int group = 0; group < GROUPS; ++group) {
@@ -174,7 +175,7 @@ struct Sweep {
                 kept = __ballot_sync(FULL, mask != 0u);
                 if (mask != 0u) {
                     const unsigned place = meeting.place(__popc(kept & lanes_below()));
-                    stage.j_position[place] = j;
+                    stage.j_position.write(place, j);
                     stage.j_row_and_mask[place] = {row, mask};
                 }
             }
