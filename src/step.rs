@@ -11,7 +11,7 @@ use crate::motion::thermostat::Thermostat;
 use crate::motion::time_step::{self, Limit};
 use crate::neighbors::{Due, Neighborhood, Reach, Skins};
 use crate::observe::{Observables, observe};
-use crate::pair::Precision;
+use crate::pair::{Precision, find_tiles};
 use crate::particles::{Field, Particles, Role};
 use crate::space::SimulationBox;
 use crate::sph::{Hydrodynamics, Searches, Stage};
@@ -102,7 +102,12 @@ impl Simulation {
                 .interaction
                 .as_ref()
                 .map(|interaction| Molecules::new(&plan, interaction, comm, &particles, precision)),
-            neighborhood: Neighborhood::new(&plan.neighbors, reach_of(&plan), skins_of(&plan, &space)),
+            neighborhood: Neighborhood::new(
+                &plan.neighbors,
+                find_tiles,
+                reach_of(&plan),
+                skins_of(&plan, &space),
+            ),
             hydrodynamics: plan.sph.as_ref().map(|sph| Hydrodynamics::new(sph, precision)),
             gravity: plan.gravity.as_ref().map(gravity_of),
             thermostat: plan

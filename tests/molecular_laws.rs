@@ -8,7 +8,7 @@ use hilbrium::laws::{
 };
 use hilbrium::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList};
 use hilbrium::pair::language::Table;
-use hilbrium::pair::{PairLaw, Pass, Precision, Together, naive, sweep};
+use hilbrium::pair::{PairLaw, Pass, Precision, Together, find_tiles, naive, sweep};
 use hilbrium::particles::{Field, Particles};
 use hilbrium::space::{Boundary, SimulationBox, Vec3d, hilbert};
 use rand::{RngExt, SeedableRng};
@@ -92,11 +92,17 @@ fn nist(name: &str) -> (SimulationBox, Particles) {
     (bx, placed(&bx, places))
 }
 
+fn tiles(request: &ListRequest) -> NeighborList {
+    let clusters = ClusterList::build(request).expect("a list");
+    NeighborList::Tiled(find_tiles(&clusters, request).expect("tiles"))
+}
+
 fn lists(bx: &SimulationBox, particles: &Particles, radius: &[f64]) -> Vec<NeighborList> {
     let request = |symmetric| ListRequest::of(bx, particles, radius, symmetric, Coding::Nibble);
     vec![
         NeighborList::Clustered(ClusterList::build(&request(false)).expect("a list")),
         NeighborList::Clustered(ClusterList::build(&request(true)).expect("a list")),
+        tiles(&request(true)),
         NeighborList::PerParticle(ParticleList::build(&request(false)).expect("a list")),
         NeighborList::PerParticle(ParticleList::build(&request(true)).expect("a list")),
     ]

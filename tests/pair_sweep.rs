@@ -8,7 +8,8 @@ use hilbrium::neighbors::{
 };
 use hilbrium::pair::language::*;
 use hilbrium::pair::{
-    Instructions, PairLaw, Pass, Precision, naive, sweep, sweep_arriving, sweep_spending, sweep_with,
+    Instructions, PairLaw, Pass, Precision, find_tiles, naive, sweep, sweep_arriving, sweep_spending,
+    sweep_with,
 };
 use hilbrium::particles::{Field, Particles};
 use hilbrium::space::{Boundary, SimulationBox, Vec3d};
@@ -82,6 +83,38 @@ mod probe_own {
     }
 }
 
+/// One cutoff for all, and what symmetry tells of both sides: more than a quad of each.
+#[pair(cutoff = common)]
+mod probe_common {
+    struct Law {
+        strength: Real,
+    }
+    struct Particle {
+        mass: Real,
+        velocity: Vec3,
+    }
+    struct Sums {
+        #[odd]
+        acceleration: Vec3,
+        #[even]
+        potential: Real,
+        #[odd]
+        number_density: Real,
+        #[even]
+        pressure: Real,
+    }
+    fn interact(law: Law, i: Particle, j: Particle, r: Vec3, r2: Real) -> Sums {
+        let v = i.velocity - j.velocity;
+        let closeness = 1.0 / (r2 + 0.01);
+        Sums {
+            acceleration: (r * closeness + v) * (law.strength * i.mass * j.mass),
+            potential: v.dot(r),
+            number_density: i.mass - j.mass,
+            pressure: r2 + i.mass * j.mass,
+        }
+    }
+}
+
 const FIELDS: [Field; 10] = [
     Field::Position,
     Field::Velocity,
@@ -131,8 +164,8 @@ fn scene_of(seed: u64, bx: &SimulationBox, rows: usize) -> (Particles, Vec<f64>)
     (particles, radius)
 }
 
-/// Lists of all pairs.
-fn lists(particles: &Particles) -> Vec<(&'static str, NeighborList)> {
+/// Lists of all pairs, and tiles of those in reach of the largest radius.
+fn lists(bx: &SimulationBox, particles: &Particles, radius: &[f64]) -> Vec<(&'static str, NeighborList)> {
     let owned = particles.owned();
     let mut lists = Vec::new();
     for symmetric in [false, true] {
@@ -146,6 +179,10 @@ fn lists(particles: &Particles) -> Vec<(&'static str, NeighborList)> {
             })
             .collect();
         let clusters = ClusterList::from_clusters(owned.clone(), symmetric, Coding::Plain, &clusters);
+        if symmetric {
+            let request = ListRequest::of(bx, particles, radius, symmetric, Coding::Plain);
+            lists.push(("tiles", NeighborList::Tiled(find_tiles(&clusters, &request).expect("tiles"))));
+        }
         lists.push((if symmetric { "half clusters" } else { "clusters" }, NeighborList::Clustered(clusters)));
         let rows: Vec<Vec<u32>> = owned
             .clone()
@@ -199,7 +236,7 @@ fn battery<L: PairLaw>(law: &L) {
         let (particles, radius) = scene(seed as u64, bx);
         let mut truth = particles.clone();
         naive(law, bx, &radius, &mut truth);
-        for (name, list) in lists(&particles) {
+        for (name, list) in lists(bx, &particles, &radius) {
             for (precision, tolerance) in [(Precision::Double, 1e-13), (Precision::Mixed, 3e-5)] {
                 for instructions in [Instructions::Best, Instructions::Avx2, Instructions::Baseline] {
                     let mut swept = particles.clone();
@@ -227,8 +264,11 @@ fn either_cutoff_agrees_with_naive() {
 /// What is swept while halos are on their way is what needs none of them.
 #[test]
 fn halos_may_arrive_during_a_sweep() {
-    let law = probe_own::Law { strength: 0.7 };
-    let outputs = <probe_own::Law<f64> as PairLaw>::OUTPUTS;
+    arriving(&probe_own::Law { strength: 0.7 });
+    arriving(&probe_common::Law { strength: 0.7 });
+}
+
+fn arriving<L: PairLaw>(law: &L) {
     let mut sides = [0, 0];
     for (seed, bx) in boxes().iter().enumerate() {
         let (particles, mut radius) = scene_of(2 * seed as u64, bx, 1003);
@@ -249,11 +289,13 @@ fn halos_may_arrive_during_a_sweep() {
             let clusters = ClusterList::build(&request).expect("a list");
             clusters.super_clusters().for_each(|s| sides[usize::from(clusters.reaches_out(s))] += 1);
             let rows = ParticleList::build(&request).expect("a list");
-            for list in [NeighborList::Clustered(clusters), NeighborList::PerParticle(rows)] {
+            let tiles = symmetric.then(|| find_tiles(&clusters, &request).expect("tiles"));
+            let both = [NeighborList::Clustered(clusters), NeighborList::PerParticle(rows)];
+            for list in both.into_iter().chain(tiles.map(NeighborList::Tiled)) {
                 let pass = Pass { bx, radius: &radius, precision, active: None };
                 let (mut at_once, mut arriving) = (particles.clone(), old.clone());
-                let whole = sweep(&law, &pass, &list, &mut at_once);
-                let in_parts = sweep_arriving(&law, &pass, &list, &mut arriving, &mut |now, meanwhile| {
+                let whole = sweep(law, &pass, &list, &mut at_once);
+                let in_parts = sweep_arriving(law, &pass, &list, &mut arriving, &mut |now, meanwhile| {
                     meanwhile(now);
                     for field in read {
                         for c in 0..field.components() {
@@ -263,7 +305,7 @@ fn halos_may_arrive_during_a_sweep() {
                     }
                 });
                 assert_eq!(whole, in_parts);
-                let error = difference(outputs, &arriving, &at_once);
+                let error = difference(L::OUTPUTS, &arriving, &at_once);
                 let most = match (symmetric, precision) {
                     (false, _) => 0.0,
                     (true, Precision::Double) => 1e-13,
@@ -278,6 +320,11 @@ fn halos_may_arrive_during_a_sweep() {
 }
 
 #[test]
+fn common_cutoff_agrees_with_naive() {
+    battery(&probe_common::Law { strength: 0.7 });
+}
+
+#[test]
 fn own_cutoff_agrees_with_naive() {
     battery(&probe_own::Law { strength: 0.7 });
 }
@@ -285,8 +332,12 @@ fn own_cutoff_agrees_with_naive() {
 /// More clusters than a word has bits, lengths whose squares single precision does not hold, and a box far from the origin.
 #[test]
 fn neither_units_nor_places_matter() {
+    in_units(&probe_own::Law { strength: 0.7 });
+    in_units(&probe_common::Law { strength: 0.7 });
+}
+
+fn in_units<L: PairLaw>(law: &L) {
     use Boundary::{Open, Periodic};
-    let law = probe_own::Law { strength: 0.7 };
     for (scale, far, boundary, tolerance) in [
         (1.0, 0.0, Periodic, 1e-13),
         (1e30, 0.0, Periodic, 1e-13),
@@ -302,12 +353,12 @@ fn neither_units_nor_places_matter() {
             particles.set_vector(Field::Velocity, row, particles.vector_at(Field::Velocity, row) * scale);
         }
         let mut truth = particles.clone();
-        naive(&law, &bx, &radius, &mut truth);
-        for (name, list) in lists(&particles) {
+        naive(law, &bx, &radius, &mut truth);
+        for (name, list) in lists(&bx, &particles, &radius) {
             let mut swept = particles.clone();
             let pass = Pass { bx: &bx, radius: &radius, precision: Precision::Double, active: None };
-            let statistics = sweep_with(&law, &pass, &list, &mut swept, Instructions::Best);
-            let error = difference(<probe_own::Law<f64> as PairLaw>::OUTPUTS, &swept, &truth);
+            let statistics = sweep_with(law, &pass, &list, &mut swept, Instructions::Best);
+            let error = difference(L::OUTPUTS, &swept, &truth);
             assert!(error < tolerance, "over {name}, unit {scale:e}, at {far:e}: {error:e}");
             let all = (particles.owned().len() * particles.len()) as u64;
             assert!(
@@ -322,16 +373,20 @@ fn neither_units_nor_places_matter() {
 /// More clusters than are brought into a super-cluster's frame at a time.
 #[test]
 fn long_lists_are_walked_in_segments() {
-    let law = probe_either::Law { strength: 0.7 };
+    in_segments(&probe_either::Law { strength: 0.7 });
+    in_segments(&probe_common::Law { strength: 0.7 });
+}
+
+fn in_segments<L: PairLaw>(law: &L) {
     for bx in [&boxes()[0], &boxes()[1]] {
         let (particles, radius) = scene_of(3, bx, 2605);
         let mut truth = particles.clone();
-        naive(&law, bx, &radius, &mut truth);
-        for (name, list) in lists(&particles) {
+        naive(law, bx, &radius, &mut truth);
+        for (name, list) in lists(bx, &particles, &radius) {
             let mut swept = particles.clone();
             let pass = Pass { bx, radius: &radius, precision: Precision::Double, active: None };
-            sweep_with(&law, &pass, &list, &mut swept, Instructions::Best);
-            let error = difference(<probe_either::Law<f64> as PairLaw>::OUTPUTS, &swept, &truth);
+            sweep_with(law, &pass, &list, &mut swept, Instructions::Best);
+            let error = difference(L::OUTPUTS, &swept, &truth);
             assert!(error < 1e-13, "{name}: {error:e}");
         }
     }
@@ -339,17 +394,21 @@ fn long_lists_are_walked_in_segments() {
 
 #[test]
 fn inactive_rows_keep_their_outputs() {
+    some_active(&probe_either::Law { strength: 1.0 });
+    some_active(&probe_common::Law { strength: 1.0 });
+}
+
+fn some_active<L: PairLaw>(law: &L) {
     let bx = &boxes()[0];
     let (particles, radius) = scene(0, bx);
     let active: Vec<bool> = (0..particles.len()).map(|row| row % 3 == 0 && row < 200).collect();
-    let law = probe_either::Law { strength: 1.0 };
     let mut truth = particles.clone();
-    naive(&law, bx, &radius, &mut truth);
-    for (name, list) in lists(&particles) {
+    naive(law, bx, &radius, &mut truth);
+    for (name, list) in lists(bx, &particles, &radius) {
         let mut swept = particles.clone();
         swept.scalar_mut(Field::Pressure).fill(-7.0);
         let pass = Pass { bx, radius: &radius, precision: Precision::Double, active: Some(&active) };
-        sweep_with(&law, &pass, &list, &mut swept, Instructions::Best);
+        sweep_with(law, &pass, &list, &mut swept, Instructions::Best);
         for row in 0..swept.len() {
             let value = swept.scalar(Field::Pressure)[row];
             if active[row] && swept.owned().contains(&row) {
@@ -371,7 +430,7 @@ fn spent_inputs_are_gone_and_change_no_bit() {
     let (particles, radius) = scene(4, bx);
     let active: Vec<bool> = (0..particles.len()).map(|row| row % 5 != 0).collect();
     let law = probe_either::Law { strength: 0.3 };
-    for (name, list) in lists(&particles) {
+    for (name, list) in lists(bx, &particles, &radius) {
         for (precision, active) in [(Precision::Mixed, None), (Precision::Double, Some(&active[..]))] {
             let pass = Pass { bx, radius: &radius, precision, active };
             let (mut kept, mut spent) = (particles.clone(), particles.clone());
@@ -399,7 +458,7 @@ fn repeats_its_bits() {
     let bx = &boxes()[1];
     let (particles, radius) = scene(1, bx);
     let law = probe_either::Law { strength: 1.0 };
-    for (name, list) in lists(&particles) {
+    for (name, list) in lists(bx, &particles, &radius) {
         for threads in [1, 3] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let run = || {

@@ -214,7 +214,7 @@ impl Lists<'_> {
         let list = list?;
         let decode = match &list {
             NeighborList::Clustered(list) => Some(median(self.repeats, || decode(list)).0),
-            NeighborList::PerParticle(_) => None,
+            NeighborList::Tiled(_) | NeighborList::PerParticle(_) => None,
         };
         let swept = match distribution {
             Distribution::Plummer => {

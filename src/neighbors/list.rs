@@ -28,7 +28,7 @@ pub struct ClusterList {
 
 /// The records of some consecutive super-clusters.
 #[derive(Default)]
-pub(super) struct Piece {
+pub(crate) struct Piece {
     counts: Vec<u32>,
     lengths: Vec<u64>,
     data: Vec<u8>,
@@ -58,7 +58,7 @@ pub(super) fn members(symmetric: bool, super_cluster: usize, cluster: usize) -> 
 }
 
 /// The clusters of super-clusters whose rows are all owned.
-pub(super) fn inner_clusters(owned: &Range<usize>, rows: usize) -> Range<usize> {
+pub(crate) fn inner_clusters(owned: &Range<usize>, rows: usize) -> Range<usize> {
     let Range { start, end } = whole_super_clusters(owned, rows);
     start * (SUPER_CLUSTER / CLUSTER)..end * (SUPER_CLUSTER / CLUSTER)
 }
@@ -118,7 +118,7 @@ impl ClusterList {
     }
 
     /// Concatenates records in order.
-    pub(super) fn join(owned: Range<usize>, symmetric: bool, coding: Coding, pieces: Vec<Piece>) -> Self {
+    pub(crate) fn join(owned: Range<usize>, symmetric: bool, coding: Coding, pieces: Vec<Piece>) -> Self {
         let mut offsets = vec![0];
         let mut end = 0;
         for length in pieces.iter().flat_map(|piece| &piece.lengths) {

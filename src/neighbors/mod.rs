@@ -13,12 +13,16 @@ mod neighborhood;
 mod particle_list;
 mod prune;
 pub mod skin;
+mod tiles;
 pub mod tune;
 
 pub use list::{ClusterList, whole_super_clusters};
-pub use neighborhood::{Due, Neighborhood, ROOM_TO_GROW, Reach, Skins};
+pub(crate) use list::{Piece, inner_clusters};
+pub use neighborhood::{Due, FindTiles, Neighborhood, ROOM_TO_GROW, Reach, Skins};
 pub use particle_list::ParticleList;
 pub use skin::Skin;
+pub use tiles::{SEGMENT, TILE, TILES, TileList};
+pub(crate) use tiles::{TileChunk, Tiles, four};
 pub use tune::Costs;
 
 use crate::particles::{Field, Particles};
@@ -187,11 +191,13 @@ impl ListBytes {
     }
 }
 
-/// A neighbor list of either kind.
+/// A neighbor list of any kind.
 #[derive(Clone, Debug)]
 pub enum NeighborList {
-    /// Clusters and masks.
+    /// Clusters.
     Clustered(ClusterList),
+    /// Particles by four rows, each pair once.
+    Tiled(TileList),
     /// Rows.
     PerParticle(ParticleList),
 }
@@ -201,6 +207,7 @@ impl NeighborList {
     pub fn symmetric(&self) -> bool {
         match self {
             NeighborList::Clustered(list) => list.symmetric(),
+            NeighborList::Tiled(_) => true,
             NeighborList::PerParticle(list) => list.symmetric(),
         }
     }
@@ -209,7 +216,17 @@ impl NeighborList {
     pub fn owned(&self) -> Range<usize> {
         match self {
             NeighborList::Clustered(list) => list.owned(),
+            NeighborList::Tiled(list) => list.owned(),
             NeighborList::PerParticle(list) => list.owned(),
+        }
+    }
+
+    /// The clusters that it lists, or that hold the particles that it lists.
+    pub fn clusters(&self) -> Option<&ClusterList> {
+        match self {
+            NeighborList::Clustered(list) => Some(list),
+            NeighborList::Tiled(list) => Some(list.clusters()),
+            NeighborList::PerParticle(_) => None,
         }
     }
 
@@ -217,6 +234,7 @@ impl NeighborList {
     pub fn bytes(&self) -> ListBytes {
         match self {
             NeighborList::Clustered(list) => list.bytes(),
+            NeighborList::Tiled(list) => list.bytes(),
             NeighborList::PerParticle(list) => list.bytes(),
         }
     }

@@ -1,7 +1,7 @@
 //! The neighborhood: the list that the passes use, kept for as long as it holds every pair.
 
 use super::skin::Skin;
-use super::{ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii};
+use super::{ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii, TileList};
 use crate::Result;
 use crate::deck::plan::{self, ListKind, NeighborsPlan};
 use crate::domain::Domain;
@@ -44,12 +44,16 @@ pub enum Due {
     Build,
 }
 
+/// What finds tiles in a list of clusters: those that walk tiles know how.
+pub type FindTiles = fn(&ClusterList, &ListRequest) -> Result<TileList>;
+
 /// The list of neighbors with what is needed to know how long it holds.
 ///
 /// Invariant: while nothing is [`Neighborhood::due`] the list has every pair within reach: `r < max(2 h_i, 2 h_j)`, or
 /// `r <` the cutoff.
 pub struct Neighborhood {
     plan: NeighborsPlan,
+    find_tiles: FindTiles,
     reach: Reach,
     list: Option<NeighborList>,
     pruned: Option<NeighborList>,
@@ -67,9 +71,10 @@ pub struct Neighborhood {
 
 impl Neighborhood {
     /// No list yet.
-    pub fn new(plan: &NeighborsPlan, reach: Reach, skins: Skins) -> Self {
+    pub fn new(plan: &NeighborsPlan, find_tiles: FindTiles, reach: Reach, skins: Skins) -> Self {
         let mut neighborhood = Neighborhood {
             plan: plan.clone(),
+            find_tiles,
             reach,
             list: None,
             pruned: None,
@@ -245,7 +250,8 @@ impl Neighborhood {
         self.prune(domain, particles)
     }
 
-    /// Prune the inner list, if there is to be one, from the list for the rows as they are now. Collective.
+    /// Find the inner list, if there is to be one, in the list for the rows as they are now: tiles where pairs are listed once, else
+    /// clusters. Collective.
     ///
     /// # Errors
     /// Those of [`Neighborhood::rebuild`].
@@ -253,8 +259,12 @@ impl Neighborhood {
         let Some(fraction) = self.inner.as_ref().map(Skin::fraction) else { return Ok(()) };
         let Some(NeighborList::Clustered(list)) = &self.list else { return Ok(()) };
         let radius = self.reaches(particles, 1.0 + fraction);
-        let pruned = list.prune(&self.request(domain, particles, &radius));
-        let outcome = pruned.map(|list| self.pruned = Some(NeighborList::Clustered(list)));
+        let request = self.request(domain, particles, &radius);
+        let pruned = match request.symmetric {
+            true => (self.find_tiles)(list, &request).map(NeighborList::Tiled),
+            false => list.prune(&request).map(NeighborList::Clustered),
+        };
+        let outcome = pruned.map(|list| self.pruned = Some(list));
         domain.comm.agree(outcome)?;
         if let Some(inner) = &mut self.inner {
             remember(inner, self.reach, domain, particles);

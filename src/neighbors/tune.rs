@@ -1,6 +1,6 @@
 //! The skins that cost least, from what building, pruning and sweeping were seen to cost.
 
-use super::{CLUSTER, Skins};
+use super::{CLUSTER, Skins, TILE};
 
 /// Steps between the skins that are tried, in units of the cutoff: coarse, so that one machine mostly finds the same.
 const GRAIN: f64 = 0.02;
@@ -8,9 +8,12 @@ const GRAIN: f64 = 0.02;
 /// The widest skin tried.
 const WIDEST: f64 = 0.8;
 
-/// The part of a sweep's time that grows with its list: finding where the listed clusters are and which rows they meet. The
-/// rest is for rows and clusters that come within the cutoff, however many are listed.
+/// The part of a sweep's time that grows with a list of clusters: finding where the listed clusters are and which rows they meet.
+/// The rest is for rows and clusters that come within the cutoff, however many are listed.
 const LISTED: f64 = 0.25;
+
+/// Time of a sweep over clusters in units of one over tiles of the same skin, about.
+const CLUSTERS: f64 = 1.3;
 
 /// What lists cost, and how fast they age.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +26,8 @@ pub struct Costs {
     pub sweep: f64,
     /// The skins that these were measured with.
     pub measured: Skins,
+    /// Whether the inner list is of tiles, not of clusters.
+    pub tiled: bool,
     /// The cutoff.
     pub cutoff: f64,
     /// Particles per volume.
@@ -34,10 +39,10 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// What a list of this skin holds in units of one without: clusters whose boxes are within the radius, so that their
-    /// number grows with the cube of the radius and the edge of a cluster.
-    fn size(&self, skin: f64) -> f64 {
-        let edge = (CLUSTER as f64 / self.number_density).cbrt();
+    /// What a list of this skin holds for as many rows together, in units of one without skin: what is within the radius of
+    /// their box, so that it grows with the cube of the radius and the edge of the box.
+    fn size(&self, skin: f64, rows: usize) -> f64 {
+        let edge = (rows as f64 / self.number_density).cbrt();
         ((self.cutoff * (1.0 + skin) + edge) / (self.cutoff + edge)).powi(3)
     }
 
@@ -46,29 +51,39 @@ impl Costs {
         (0.5 * skin * self.cutoff / self.stride).floor().max(1.0)
     }
 
-    /// Seconds to sweep a list of this skin.
-    fn sweep(&self, skin: f64) -> f64 {
-        let measured = self.size(self.measured.inner.unwrap_or(self.measured.outer));
-        self.sweep * (1.0 + LISTED * (self.size(skin) / measured - 1.0))
+    /// A sweep with these skins, in units of one over clusters without skin.
+    fn swept(&self, skins: Skins) -> f64 {
+        match skins.inner {
+            Some(inner) if self.tiled => self.size(inner, TILE) / CLUSTERS,
+            inner => 1.0 + LISTED * (self.size(inner.unwrap_or(skins.outer), CLUSTER) - 1.0),
+        }
+    }
+
+    /// Seconds to sweep the lists of these skins.
+    fn sweep(&self, skins: Skins) -> f64 {
+        self.sweep * self.swept(skins) / self.swept(self.measured)
     }
 
     /// Seconds per step with these skins.
     fn seconds(&self, skins: Skins) -> f64 {
-        let outer = self.size(skins.outer) / self.size(self.measured.outer);
-        let sweep = self.sweep(skins.inner.unwrap_or(skins.outer));
+        let outer = self.size(skins.outer, CLUSTER) / self.size(self.measured.outer, CLUSTER);
         // every build prunes too; while the inner list lasts, the outer one need not
         let prune = skins.inner.map_or(0.0, |inner| self.prune * outer / self.steps(inner));
-        sweep + prune + self.build * outer / self.steps(skins.outer)
+        self.sweep(skins) + prune + self.build * outer / self.steps(skins.outer)
     }
 
-    /// The skins that cost least.
-    pub fn best(&self) -> Skins {
+    /// The skins that cost least, with an inner one that may be `given`; 0 is none.
+    pub fn best(&self, given: Option<f64>) -> Skins {
         let tried = |most: f64| (1..).map(|k| f64::from(k) * GRAIN).take_while(move |skin| *skin <= most);
         let mut best = Skins { outer: 0.0, inner: None };
         let mut least = f64::INFINITY;
         for outer in tried(self.widest.min(WIDEST)) {
             let inner = tried(outer - 0.5 * GRAIN).map(Some);
-            for inner in std::iter::once(None).chain(inner) {
+            let chosen = match given {
+                Some(given) => vec![Some(given).filter(|given| (0.0..outer).contains(given) && *given > 0.0)],
+                None => std::iter::once(None).chain(inner).collect(),
+            };
+            for inner in chosen {
                 let skins = Skins { outer, inner };
                 let seconds = self.seconds(skins);
                 if seconds < least {
@@ -99,6 +114,7 @@ mod tests {
         prune: 1.0,
         sweep: 4.0,
         measured: Skins { outer: 0.2, inner: Some(0.06) },
+        tiled: false,
         cutoff: 2.5,
         number_density: 0.8442,
         stride: 0.016,
@@ -107,35 +123,45 @@ mod tests {
 
     #[test]
     fn the_best_skins_cost_least_and_follow_the_costs() {
-        let best = COSTS.best();
+        let best = COSTS.best(None);
         for (outer, inner) in [(0.04, None), (0.2, None), (0.2, Some(0.06)), (0.4, Some(0.2))] {
             assert!(
                 COSTS.seconds(best) <= COSTS.seconds(Skins { outer, inner }),
                 "{best:?} {outer} {inner:?}"
             );
         }
-        let dear = Costs { build: 100.0, ..COSTS }.best();
+        let dear = Costs { build: 100.0, ..COSTS }.best(None);
         assert!(dear.outer > best.outer, "{dear:?} {best:?}");
-        let slow = Costs { stride: 0.001, ..COSTS }.best();
+        let slow = Costs { stride: 0.001, ..COSTS }.best(None);
         assert!(slow.outer < best.outer, "{slow:?} {best:?}");
-        let useless = Costs { prune: 1e3, ..COSTS }.best();
+        assert_eq!(COSTS.best(Some(0.0)).inner, None);
+        assert_eq!(COSTS.best(Some(0.05)).inner, Some(0.05));
+        let useless = Costs { prune: 1e3, ..COSTS }.best(None);
         assert_eq!(useless.inner, None);
-        assert_eq!(Costs { widest: 0.0, ..COSTS }.best(), Skins { outer: 0.0, inner: None });
-        assert!(Costs { widest: 0.1, ..COSTS }.best().outer <= 0.1);
+        assert_eq!(Costs { widest: 0.0, ..COSTS }.best(None), Skins { outer: 0.0, inner: None });
+        assert!(Costs { widest: 0.1, ..COSTS }.best(None).outer <= 0.1);
     }
 
     #[test]
     fn sweeps_cost_what_was_measured_and_more_over_wider_lists() {
-        assert_eq!(COSTS.sweep(0.06), 4.0);
-        let wide = COSTS.sweep(0.4) / 4.0;
-        assert!(wide > 1.0 && wide < COSTS.size(0.4) / COSTS.size(0.06), "{wide}");
-        let single = Costs { measured: Skins { outer: 0.2, inner: None }, ..COSTS };
-        assert_eq!(single.sweep(0.2), 4.0);
+        for tiled in [false, true] {
+            let costs = Costs { tiled, ..COSTS };
+            assert_eq!(costs.sweep(costs.measured), 4.0);
+            let wide = costs.sweep(Skins { outer: 0.5, inner: Some(0.4) }) / 4.0;
+            let [first, last] = [0.06, 0.4].map(|skin| costs.size(skin, TILE));
+            assert!(wide > 1.0 && wide < 1.01 * last / first, "{wide}");
+        }
+        let single = Skins { outer: 0.2, inner: None };
+        assert_eq!(Costs { measured: single, ..COSTS }.sweep(single), 4.0);
+        // tiles are worth what it costs to find them now and then
+        let tiles = Costs { tiled: true, ..COSTS };
+        assert!(tiles.best(None).inner.is_some(), "{:?}", tiles.best(None));
+        assert!(tiles.sweep(single) > tiles.sweep(tiles.measured));
     }
 
     #[test]
     fn a_bad_clock_does_little_harm() {
-        let best = COSTS.seconds(COSTS.best());
+        let best = COSTS.seconds(COSTS.best(None));
         for [build, prune, sweep] in [[1.3, 1.0, 1.0], [0.7, 1.3, 1.0], [1.0, 0.7, 1.3], [1.3, 1.3, 0.7]] {
             let seen = Costs {
                 build: build * COSTS.build,
@@ -143,7 +169,7 @@ mod tests {
                 sweep: sweep * COSTS.sweep,
                 ..COSTS
             };
-            let chosen = COSTS.seconds(seen.best());
+            let chosen = COSTS.seconds(seen.best(None));
             assert!(chosen < 1.02 * best, "{chosen} {best}");
         }
     }

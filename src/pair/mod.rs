@@ -23,6 +23,7 @@ pub mod table;
 pub mod together;
 pub mod vec3;
 
+pub use inner::find_tiles;
 pub use kernel::Kernel;
 pub use lane::Instructions;
 pub use law::PairLaw;

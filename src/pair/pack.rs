@@ -115,7 +115,16 @@ pub struct Input<'a, L> {
 impl<T: Scalar> Packed<T> {
     /// Room for all rows of a law with these radii, none of which is packed yet.
     pub fn new<L: PairLaw>(radius: &[f64], bx: &SimulationBox) -> Self {
-        let width = (GEOMETRY + L::Prepared::<f64>::COUNT) * CLUSTER;
+        Self::of_columns(L::Prepared::<f64>::COUNT, L::CUTOFF, radius, bx)
+    }
+
+    /// Room for positions alone, of pairs within the largest of these radii.
+    pub fn of_positions(radius: &[f64], bx: &SimulationBox) -> Self {
+        Self::of_columns(0, Cutoff::Common, radius, bx)
+    }
+
+    fn of_columns(columns: usize, cutoff: Cutoff, radius: &[f64], bx: &SimulationBox) -> Self {
+        let width = (GEOMETRY + columns) * CLUSTER;
         let super_clusters = radius.len().div_ceil(SUPER_CLUSTER);
         let largest = radius.par_iter().with_min_len(4096).copied().reduce(|| 0.0, f64::max);
         let lengths = bx.lengths();
@@ -129,16 +138,44 @@ impl<T: Scalar> Packed<T> {
             periods,
             frequency: periods.map(|period| if period > 0.0 { 1.0 / period } else { 0.0 }),
             largest,
-            cutoff: L::CUTOFF,
+            cutoff,
         }
     }
 
     /// Pack some super-clusters.
     pub fn pack<L: PairLaw>(&mut self, input: &Input<L>, super_clusters: Range<usize>) {
-        let (width, stride) = (self.width, CLUSTERS * self.width);
         let Input { law, position, radius, columns: inputs, instructions } = *input;
-        let scale = 1.0 / self.unit;
-        let source = Source { position, radius, inputs, prepared: L::PREPARES, width, scale };
+        let source = Source {
+            position,
+            radius,
+            inputs,
+            prepared: L::PREPARES,
+            width: self.width,
+            scale: 1.0 / self.unit,
+        };
+        self.pack_pieces(&source, instructions, super_clusters, |first, values| {
+            if L::PREPARES {
+                dispatch(instructions, Prepare { law, source: &source, first, values });
+            }
+        });
+    }
+
+    /// Pack the positions of all super-clusters.
+    pub fn pack_positions(&mut self, position: [&[f64]; 3], radius: &[f64], instructions: Instructions) {
+        let (width, scale) = (self.width, 1.0 / self.unit);
+        let source = Source { position, radius, inputs: &[], prepared: false, width, scale };
+        self.pack_pieces(&source, instructions, 0..self.super_clusters(), |_, _| ());
+    }
+
+    /// Pack what is read as it is, then what is `prepared` from the row of a piece on.
+    fn pack_pieces(
+        &mut self,
+        source: &Source,
+        instructions: Instructions,
+        super_clusters: Range<usize>,
+        prepare: impl Fn(usize, &mut [T]) + Sync,
+    ) {
+        let stride = CLUSTERS * self.width;
         let (begin, end) = (super_clusters.start, super_clusters.end);
         self.values[begin * stride..end * stride]
             .par_chunks_mut(PIECE * stride)
@@ -148,10 +185,8 @@ impl<T: Scalar> Packed<T> {
             .for_each(|(piece, ((values, bounds), places))| {
                 let first = (begin + piece * PIECE) * SUPER_CLUSTER;
                 let blocks = &mut values[..];
-                dispatch(instructions, Piece { source: &source, first, values: blocks, bounds, places });
-                if L::PREPARES {
-                    dispatch(instructions, Prepare { law, source: &source, first, values });
-                }
+                dispatch(instructions, Piece { source, first, values: blocks, bounds, places });
+                prepare(first, values);
             });
     }
 

@@ -48,6 +48,11 @@ impl Blocks {
         &mut self.values[begin..begin + width]
     }
 
+    /// Sums of no pairs for a cluster's super-cluster, if it has none yet.
+    pub fn touch(&mut self, cluster: usize) {
+        self.cluster_mut(cluster);
+    }
+
     #[cold]
     fn make(&mut self, place: usize) {
         self.index[place] = (self.values.len() / self.stride()) as u32;

@@ -280,9 +280,13 @@ fn chunks(list: &NeighborList, swept: impl Fn(&ClusterList, usize) -> bool) -> V
     if owned.is_empty() {
         return Vec::new();
     }
+    let unswept = |super_cluster| list.clusters().is_some_and(|list| !swept(list, super_cluster));
     let cost = |super_cluster: usize| match list {
-        NeighborList::Clustered(list) if !swept(list, super_cluster) => 0,
+        _ if unswept(super_cluster) => 0,
         NeighborList::Clustered(list) => list.entries(super_cluster) + 1,
+        NeighborList::Tiled(list) => {
+            list.segments(super_cluster).map(|tiles| tiles.count()).sum::<usize>() + 1
+        }
         NeighborList::PerParticle(list) => {
             let rows = super_cluster * SUPER_CLUSTER..(super_cluster + 1) * SUPER_CLUSTER;
             let rows = rows.start.max(owned.start)..rows.end.min(owned.end);

@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::Result;
 use crate::deck::plan::ThermostatPlan;
 use crate::neighbors::tune::fastest;
-use crate::neighbors::{Costs, Reach, Skins};
+use crate::neighbors::{Costs, NeighborList, Reach, Skins};
 use crate::particles::Field;
 use crate::report;
 use crate::step::Simulation;
@@ -20,7 +20,7 @@ const REPEATS: usize = 5;
 /// Those of building a list.
 pub fn tune(simulation: &mut Simulation) -> Result<Option<String>> {
     let Some(costs) = measure(simulation)? else { return Ok(None) };
-    let best = costs.best();
+    let best = costs.best(simulation.plan.neighbors.inner_skin);
     simulation.neighborhood.set_skins(best);
     Ok(Some(told(&costs, best)))
 }
@@ -86,6 +86,7 @@ fn measure(simulation: &mut Simulation) -> Result<Option<Costs>> {
         prune,
         sweep,
         measured,
+        tiled: matches!(simulation.neighborhood.list(), Some(NeighborList::Tiled(_))),
         cutoff,
         number_density: count as f64 / bx.lengths().product(),
         stride: speed * step,

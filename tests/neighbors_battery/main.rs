@@ -11,6 +11,7 @@ use cases::{Case, Share};
 use hilbrium::comm::run_local;
 use hilbrium::domain::{Domain, DomainSettings};
 use hilbrium::neighbors::{ClusterList, Coding, Entry, ListRequest, NeighborList, ParticleList};
+use hilbrium::pair::find_tiles;
 use hilbrium::particles::{Field, Particles};
 use hilbrium::space::Boundary;
 use std::ops::Range;
@@ -21,13 +22,16 @@ const RANKS: [usize; 4] = [1, 2, 3, 5];
 enum Kind {
     Clustered(Coding),
     PerParticle,
+    /// Pairs once alone.
+    Tiled,
 }
 
-const KINDS: [Kind; 4] = [
+const KINDS: [Kind; 5] = [
     Kind::Clustered(Coding::Nibble),
     Kind::Clustered(Coding::Plain),
     Kind::Clustered(Coding::Band),
     Kind::PerParticle,
+    Kind::Tiled,
 ];
 
 fn request<'a>(case: &'a Case, share: &'a Share, symmetric: bool, coding: Coding) -> ListRequest<'a> {
@@ -43,15 +47,23 @@ fn request<'a>(case: &'a Case, share: &'a Share, symmetric: bool, coding: Coding
     }
 }
 
-fn build(kind: Kind, case: &Case, share: &Share, symmetric: bool) -> NeighborList {
+/// The list of a kind for a request.
+fn listed(kind: Kind, request: &ListRequest) -> NeighborList {
     match kind {
         Kind::Clustered(coding) => {
-            NeighborList::Clustered(ClusterList::build(&request(case, share, symmetric, coding)).unwrap())
+            let request = ListRequest { coding, ..request.clone() };
+            NeighborList::Clustered(ClusterList::build(&request).unwrap())
         }
-        Kind::PerParticle => NeighborList::PerParticle(
-            ParticleList::build(&request(case, share, symmetric, Coding::Plain)).unwrap(),
-        ),
+        Kind::PerParticle => NeighborList::PerParticle(ParticleList::build(request).unwrap()),
+        Kind::Tiled => {
+            let clusters = ClusterList::build(request).unwrap();
+            NeighborList::Tiled(find_tiles(&clusters, request).unwrap())
+        }
     }
+}
+
+fn build(kind: Kind, case: &Case, share: &Share, symmetric: bool) -> NeighborList {
+    listed(kind, &request(case, share, symmetric, Coding::Plain))
 }
 
 /// The pairs of rows (owned first) that a sweep over the list visits and that `reaches` accepts.
@@ -68,6 +80,7 @@ fn visited(
         }
     };
     match list {
+        NeighborList::Tiled(list) => list.pairs(visit),
         NeighborList::PerParticle(list) => {
             for i in owned.clone() {
                 list.neighbors(i).iter().for_each(|&j| visit(i, j as usize));
@@ -171,9 +184,10 @@ fn check(
     compare(naive, &mut found, symmetric, &|i, j| owner(i) == owner(j))
 }
 
-/// Every list kind, full and half.
+/// Every list kind, full and half, where it is both.
 fn kinds() -> impl Iterator<Item = (Kind, bool)> {
-    KINDS.into_iter().flat_map(|kind| [(kind, false), (kind, true)])
+    let both = KINDS.into_iter().flat_map(|kind| [(kind, false), (kind, true)]);
+    both.filter(|(kind, symmetric)| *kind != Kind::Tiled || *symmetric)
 }
 
 #[test]
@@ -213,15 +227,8 @@ fn synced(case: &Case, ranks: usize) -> Vec<Found> {
         let radius = particles.scalar(Field::SmoothingLength).to_vec();
         let (id, owned) = (&particles.id, particles.owned());
         let pairs_of = |(kind, symmetric): (Kind, bool)| {
-            let request = |coding| ListRequest::of(&domain.bx, &particles, &radius, symmetric, coding);
-            let list = match kind {
-                Kind::Clustered(coding) => {
-                    NeighborList::Clustered(ClusterList::build(&request(coding)).unwrap())
-                }
-                Kind::PerParticle => {
-                    NeighborList::PerParticle(ParticleList::build(&request(Coding::Plain)).unwrap())
-                }
-            };
+            let request = ListRequest::of(&domain.bx, &particles, &radius, symmetric, Coding::Plain);
+            let list = listed(kind, &request);
             let reaches = |i: usize, j: usize| case.reaches(id[i] as usize, id[j] as usize);
             visited(&list, id, &owned, &reaches).into_iter().map(|(i, j)| (id[i], id[j])).collect()
         };
@@ -323,7 +330,7 @@ fn lists_do_not_depend_on_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| match build(KINDS[0], &case, &share, true) {
             NeighborList::Clustered(list) => list.records().0.to_vec(),
-            NeighborList::PerParticle(_) => Vec::new(),
+            _ => Vec::new(),
         })
     };
     let one = records(1);

@@ -1,10 +1,10 @@
 //! Sums over lists: the number density of domains over ranks against the O(N^2) sum.
 
-use super::{Case, KINDS, Kind, RANKS, cases};
+use super::{Case, Kind, RANKS, cases, kinds, listed};
 use hilbrium::comm::run_local;
 use hilbrium::domain::{Domain, DomainSettings};
 use hilbrium::laws::number_density;
-use hilbrium::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList};
+use hilbrium::neighbors::{Coding, ListRequest};
 use hilbrium::pair::{Kernel, Pass, Precision, naive, sweep};
 use hilbrium::particles::{Field, Particles};
 
@@ -35,14 +35,8 @@ fn law() -> number_density::Law<f64> {
 type Sums = Vec<Vec<(u64, f64, f64)>>;
 
 fn settings() -> impl Iterator<Item = (Kind, bool, Precision)> {
-    KINDS.into_iter().flat_map(|kind| {
-        [
-            (false, Precision::Mixed),
-            (false, Precision::Double),
-            (true, Precision::Mixed),
-            (true, Precision::Double),
-        ]
-        .map(|(symmetric, precision)| (kind, symmetric, precision))
+    kinds().flat_map(|(kind, symmetric)| {
+        [Precision::Mixed, Precision::Double].map(|precision| (kind, symmetric, precision))
     })
 }
 
@@ -55,15 +49,8 @@ fn synced(case: &Case, ranks: usize) -> Vec<Sums> {
         domain.sync(&mut particles, radius).unwrap();
         let radius = radius(&particles);
         let sums = |(kind, symmetric, precision): (Kind, bool, Precision)| {
-            let request = |coding| ListRequest::of(&domain.bx, &particles, &radius, symmetric, coding);
-            let list = match kind {
-                Kind::Clustered(coding) => {
-                    NeighborList::Clustered(ClusterList::build(&request(coding)).unwrap())
-                }
-                Kind::PerParticle => {
-                    NeighborList::PerParticle(ParticleList::build(&request(Coding::Plain)).unwrap())
-                }
-            };
+            let request = ListRequest::of(&domain.bx, &particles, &radius, symmetric, Coding::Plain);
+            let list = listed(kind, &request);
             let mut particles = particles.clone();
             let pass = Pass { bx: &domain.bx, radius: &radius, precision, active: None };
             sweep(&law(), &pass, &list, &mut particles);

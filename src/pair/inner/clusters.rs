@@ -2,7 +2,8 @@
 //! of its entries that come within their reach, eight j at a time.
 
 use super::given::Given;
-use super::near::{CLUSTERS, Near};
+use super::near::{Near, segments};
+use super::placed::CLUSTERS;
 use super::{
     Shared, Side, collected, joined, lift, masked, nearest, nothing, reaction, repeat, self_pairs, spread,
     two_sided, vector,
@@ -51,15 +52,16 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     sums: &mut ChunkSums,
 ) {
     let owned = shared.owned.start / CLUSTER..shared.owned.end.div_ceil(CLUSTER);
-    let (mut near, mut others, mut given) = (Near::<T>::new(), Vec::new(), Given::<T>::new(L::SUMS, owned));
+    let (mut near, mut others) = (Near::<T>::new(R::<T, S>::ROWS), Vec::new());
+    let mut given = Given::<T>::new(L::SUMS.iter().map(|sum| sum.reduction.identity()), owned);
     for super_cluster in sums.super_clusters.clone() {
         if !shared.swept(list, side, super_cluster) {
             continue;
         }
-        for segment in 0..near.decode(list, super_cluster) {
-            near.place::<S>(simd, &shared.packed, super_cluster, segment, true);
+        for entries in segments(near.placed.decode(list, super_cluster)) {
+            near.place::<S>(simd, &shared.packed, super_cluster, entries, true);
             others.clear();
-            others.extend(near.entries.iter().zip(&near.shifts).map(|(entry, shift)| Other {
+            others.extend(near.placed.entries.iter().zip(&near.placed.shifts).map(|(entry, shift)| Other {
                 shift: *shift,
                 cluster: entry.cluster,
                 given: given.begin(entry.cluster as usize) as u32,
@@ -81,7 +83,15 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
             }
         }
     }
-    given.join(simd, sums);
+    given.take(
+        #[inline(always)]
+        |cluster, vectors| {
+            let columns = sums.blocks.cluster_mut(cluster).as_chunks_mut::<CLUSTER>().0;
+            for ((sum, vector), totals) in L::SUMS.iter().zip(vectors).zip(columns) {
+                R::<T, S>::join_wide(simd, vector.as_ref(), sum.reduction, totals);
+            }
+        },
+    );
 }
 
 /// A cluster's sums over its entries, with their reactions.
@@ -96,7 +106,7 @@ fn cluster_sums<L: PairLaw, T: Scalar, S: Simd>(
     sums: &mut ChunkSums,
 ) {
     let rows = R::<T, S>::ROWS;
-    let itself = near.itself(cluster);
+    let itself = near.placed.itself(cluster);
     for begin in (0..CLUSTER).step_by(JOINED * rows) {
         let mut totals = [nothing::<L, R<T, S>>(simd); JOINED];
         for (k, totals) in totals.iter_mut().enumerate() {
@@ -159,7 +169,7 @@ fn row_sums<L: PairLaw, T: Scalar, S: Simd>(
     );
     let mut totals = nothing::<L, R<T, S>>(simd);
     let mut met = 0;
-    for (word, &entries) in near.met::<S>(cluster, first).iter().enumerate() {
+    for (word, &entries) in near.met(cluster, first).iter().enumerate() {
         let mut left = entries;
         met += left.count_ones() as usize;
         while left != 0 {
@@ -176,7 +186,7 @@ fn row_sums<L: PairLaw, T: Scalar, S: Simd>(
                 |d| repeat::<R<T, S>>(simd, block_j, d),
             );
             let mut r = (position - shift) - r;
-            if near.images {
+            if near.placed.images {
                 r = nearest(r, lift(simd, packed.periods), lift(simd, packed.frequency));
             }
             let r2 = r.dot(r);

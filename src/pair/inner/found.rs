@@ -1,6 +1,7 @@
 //! Which particles are in range of some rows: found by the distances of whole clusters, no law being part of it.
 
 use super::near::{Near, SEGMENT};
+use super::placed::Placed;
 use super::{lift, nearest, repeat, self_pairs, spread, vector};
 use crate::neighbors::CLUSTER;
 use crate::pair::aligned::Aligned;
@@ -29,16 +30,16 @@ const _: () = assert!(SEGMENT * CLUSTER <= PARTICLES, "a segment has more partic
 pub(super) fn bring<T: Scalar, S: Simd>(
     simd: S,
     packed: &Packed<T>,
-    near: &Near<T>,
+    placed: &Placed<T>,
     offsets: &mut Aligned<T>,
 ) {
     // a function that no law is part of, so that it is compiled once for all
     simd.vectorize(
         #[inline(always)]
         || {
-            offsets.resize(near.entries.len() * GEOMETRIES);
+            offsets.resize(placed.entries.len() * GEOMETRIES);
             let records = offsets.as_chunks_mut::<GEOMETRIES>().0;
-            for ((entry, shift), record) in near.entries.iter().zip(&near.shifts).zip(records) {
+            for ((entry, shift), record) in placed.entries.iter().zip(&placed.shifts).zip(records) {
                 let own = &packed.block(entry.cluster as usize)[..GEOMETRIES];
                 for d in 0..3 {
                     let column = d * CLUSTER..(d + 1) * CLUSTER;
@@ -105,22 +106,22 @@ impl Found {
         let offsets = offsets.as_chunks::<GEOMETRIES>().0;
         let stride = CLUSTER as u16 * self.stride;
         let (mut met, mut counts) = (0, [0; ROWS]);
-        for (word, &entries) in near.met::<S>(cluster, first).iter().enumerate() {
+        for (word, &entries) in near.met(cluster, first).iter().enumerate() {
             let mut left = entries;
             met += left.count_ones() as usize;
-            let mut special = left & near.special(cluster, word);
+            let mut special = left & near.placed.special(cluster, word);
             left ^= special;
             let offsets = &offsets[word * u64::BITS as usize..];
             while special != 0 {
                 let bit = special.trailing_zeros() as usize;
                 special &= special - 1;
                 let (mut r, reach) = apart::<T, S, EITHER>(simd, position, reach, &offsets[bit]);
-                if near.ambiguous[word] >> bit & 1 == 1 {
+                if near.placed.is_ambiguous(word * u64::BITS as usize + bit) {
                     r = nearest(r, lift(simd, packed.periods), lift(simd, packed.frequency));
                 }
                 let number = word * u64::BITS as usize + bit;
                 let mut mask = r.dot(r).less(reach);
-                if near.entries[number].cluster as usize == cluster {
+                if near.placed.entries[number].cluster as usize == cluster {
                     mask = mask & others;
                 }
                 self.keep(simd, &mut counts, rows, R::<T, S>::bits(mask), number as u16 * stride);

@@ -2,7 +2,8 @@
 //! lanes, so that a law is evaluated for pairs in range alone.
 
 use super::found::{Found, GEOMETRIES, bring};
-use super::near::{CLUSTERS, Near};
+use super::near::{Near, segments};
+use super::placed::CLUSTERS;
 use super::{Shared, Side, collected, lift, nearest, nothing, vector};
 use crate::neighbors::{CLUSTER, ClusterList};
 use crate::pair::aligned::Aligned;
@@ -37,7 +38,8 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     side: Option<Side>,
     sums: &mut ChunkSums,
 ) {
-    let (mut near, mut offsets, mut totals) = (Near::<T>::new(), Aligned::new(0), Aligned::new(0));
+    let (mut near, mut offsets, mut totals) =
+        (Near::<T>::new(R::<T, S>::ROWS), Aligned::new(0), Aligned::new(0));
     let mut found = Found::new(stride::<T>(quads::<L>()));
     let mut records = T::take_records();
     totals.resize(const { L::SUMS.len() * CLUSTER * R::<T, S>::COUNT });
@@ -45,9 +47,9 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
         if !shared.swept(list, side, super_cluster) {
             continue;
         }
-        for segment in 0..near.decode(list, super_cluster) {
-            near.place::<S>(simd, &shared.packed, super_cluster, segment, false);
-            bring::<T, S>(simd, &shared.packed, &near, &mut offsets);
+        for entries in segments(near.placed.decode(list, super_cluster)) {
+            near.place::<S>(simd, &shared.packed, super_cluster, entries, false);
+            bring::<T, S>(simd, &shared.packed, &near.placed, &mut offsets);
             write_records::<L, T, S>(simd, &shared.packed, &near, &offsets, &mut records);
             let segment = Segment { shared, near: &near, offsets: &offsets, records: &records };
             for cluster in super_cluster * CLUSTERS..(super_cluster + 1) * CLUSTERS {
@@ -71,7 +73,7 @@ fn write_records<L: PairLaw, T: Scalar, S: Simd>(
     records: &mut T::Records,
 ) {
     let nothing = [T::default(); CLUSTER];
-    let entries = near.entries.iter().zip(offsets.as_chunks::<GEOMETRIES>().0);
+    let entries = near.placed.entries.iter().zip(offsets.as_chunks::<GEOMETRIES>().0);
     let records = T::values_mut(records).chunks_exact_mut(const { CLUSTER * QUAD * quads::<L>() });
     for ((entry, offsets), records) in entries.zip(records) {
         let block = packed.block(entry.cluster as usize);
@@ -87,7 +89,7 @@ fn write_records<L: PairLaw, T: Scalar, S: Simd>(
                     *four = column;
                 }
             }
-            R::<T, S>::write_quads(simd, four, records, const { quads::<L>() }, quad);
+            R::<T, S>::write_quads(simd, four, None, records, const { quads::<L>() }, quad);
         }
     }
 }
@@ -193,7 +195,7 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
             read_quad::<L, T, S, 7>(simd, self.records, starts, &mut columns);
             let [x, y, z, _] = columns[0];
             let mut r = position - Vec3 { x, y, z };
-            if self.near.images {
+            if self.near.placed.images {
                 let packed = &self.shared.packed;
                 r = nearest(r, lift(simd, packed.periods), lift(simd, packed.frequency));
             }

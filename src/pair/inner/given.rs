@@ -1,32 +1,30 @@
-//! What a chunk's pairs give to particles j: a vector of each sum per cluster, as the rows of particles i give it.
+//! What a chunk's pairs give to particles j, in vectors per cluster.
 
-use super::near::CLUSTERS;
-use crate::neighbors::CLUSTER;
-use crate::pair::lane::{Lanes, Scalar};
-use crate::pair::law::Sum;
-use crate::pair::sums::ChunkSums;
-use fearless_simd::Simd;
+use super::placed::CLUSTERS;
+use crate::pair::lane::Scalar;
 use std::ops::Range;
 
 /// Vectors of reactions, made when a super-cluster is first touched.
 pub(super) struct Given<T: Scalar> {
-    sums: &'static [Sum],
+    /// What the vectors of a cluster begin with.
+    nothing: Vec<T::Vector>,
     /// Clusters that may be given something that counts.
     clusters: Range<usize>,
     /// Per super-cluster where its vectors begin; 0 where there are none.
     begins: Vec<u32>,
-    /// First those of clusters that nothing counts for; then `[super-cluster][cluster][sum]`.
+    /// First those of clusters that nothing counts for; then `[super-cluster][cluster]`.
     vectors: Vec<T::Vector>,
 }
 
 impl<T: Scalar> Given<T> {
-    /// Nothing yet.
-    pub fn new(sums: &'static [Sum], clusters: Range<usize>) -> Self {
+    /// Nothing yet: vectors of these values for each cluster.
+    pub fn new(nothing: impl Iterator<Item = f64>, clusters: Range<usize>) -> Self {
+        let nothing: Vec<T::Vector> = nothing.map(T::vector).collect();
         let begins = vec![0; clusters.end.div_ceil(CLUSTERS)];
-        let mut given = Self { sums, begins, clusters, vectors: T::take_vectors() };
-        given.vectors.clear();
-        given.add_cluster();
-        given
+        let mut vectors = T::take_vectors();
+        vectors.clear();
+        vectors.extend_from_slice(&nothing);
+        Self { nothing, begins, clusters, vectors }
     }
 
     /// Where the vectors of a cluster begin.
@@ -39,17 +37,13 @@ impl<T: Scalar> Given<T> {
         if self.begins[super_cluster] == 0 {
             self.make(super_cluster);
         }
-        self.begins[super_cluster] as usize + member * self.sums.len()
+        self.begins[super_cluster] as usize + member * self.nothing.len()
     }
 
     #[cold]
     fn make(&mut self, super_cluster: usize) {
         self.begins[super_cluster] = self.vectors.len() as u32;
-        (0..CLUSTERS).for_each(|_| self.add_cluster());
-    }
-
-    fn add_cluster(&mut self) {
-        self.vectors.extend(self.sums.iter().map(|sum| T::vector(sum.reduction.identity())));
+        (0..CLUSTERS).for_each(|_| self.vectors.extend_from_slice(&self.nothing));
     }
 
     /// The vectors.
@@ -58,17 +52,13 @@ impl<T: Scalar> Given<T> {
         &mut self.vectors
     }
 
-    /// Join them with the sums of their particles, and keep the room.
+    /// Hand out each cluster that was touched, or its neighbors were, with its vectors; keep the room.
     #[inline(always)]
-    pub fn join<S: Simd>(self, simd: S, sums: &mut ChunkSums) {
+    pub fn take(self, mut take: impl FnMut(usize, &[T::Vector])) {
         for (super_cluster, &begin) in self.begins.iter().enumerate().filter(|(_, begin)| **begin > 0) {
-            let vectors = self.vectors[begin as usize..].chunks_exact(self.sums.len());
+            let vectors = self.vectors[begin as usize..].chunks_exact(self.nothing.len());
             for (member, vectors) in vectors.take(CLUSTERS).enumerate() {
-                let target = sums.blocks.cluster_mut(super_cluster * CLUSTERS + member);
-                let columns = target.as_chunks_mut::<CLUSTER>().0;
-                for ((sum, vector), totals) in self.sums.iter().zip(vectors).zip(columns) {
-                    T::Lanes::<S>::join_wide(simd, vector.as_ref(), sum.reduction, totals);
-                }
+                take(super_cluster * CLUSTERS + member, vectors);
             }
         }
         T::keep_vectors(self.vectors);

@@ -1,12 +1,17 @@
-//! The inner loops, once for all laws: clusters against clusters over half lists, particles against the neighbors found in
-//! full lists, and particles against their own lists.
+//! The inner loops, once for all laws: clusters against clusters over half lists, fours against particles over their tiles,
+//! particles against the neighbors found in full lists, and particles against their own lists.
 
 mod clusters;
+mod find_tiles;
 mod found;
 mod gathered;
 mod given;
 mod near;
 mod particles;
+mod placed;
+mod tiles;
+
+pub use find_tiles::find_tiles;
 
 use super::lane::{Lanes, Scalar, Task};
 use super::law::{Columns, PairLaw, Parity, Reduction, Sum};
@@ -87,9 +92,8 @@ impl<L: PairLaw, T: Scalar> Task for Chunk<'_, '_, L, T> {
             true => 0..self.shared.owned.end.div_ceil(SUPER_CLUSTER),
             false => self.super_clusters.clone(),
         };
-        let swept = self.super_clusters.clone().filter(|&super_cluster| match self.list {
-            NeighborList::Clustered(list) => self.shared.swept(list, self.side, super_cluster),
-            NeighborList::PerParticle(_) => true,
+        let swept = self.super_clusters.clone().filter(|&super_cluster| {
+            self.list.clusters().is_none_or(|list| self.shared.swept(list, self.side, super_cluster))
         });
         let mut sums = ChunkSums::new(L::SUMS, self.super_clusters.clone(), swept.count(), touched);
         match self.list {
@@ -98,6 +102,9 @@ impl<L: PairLaw, T: Scalar> Task for Chunk<'_, '_, L, T> {
             }
             NeighborList::Clustered(list) => {
                 gathered::sums::<L, T, S>(simd, self.shared, list, self.side, &mut sums);
+            }
+            NeighborList::Tiled(list) => {
+                tiles::sums::<L, T, S>(simd, self.shared, list, self.side, &mut sums)
             }
             NeighborList::PerParticle(list) => {
                 particles::sums::<L, T, S>(simd, self.shared, list, &self.position, &mut sums);

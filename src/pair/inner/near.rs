@@ -1,16 +1,13 @@
-//! What a super-cluster's list names, decoded once: where the clusters are in the super-cluster's frame, and which of them
-//! some rows have to meet.
+//! Which of the clusters that a super-cluster's list names some rows have to meet.
 
-use crate::neighbors::{CLUSTER, ClusterList, Entry, SUPER_CLUSTER};
+use super::placed::{CLUSTERS, Placed};
+use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
 use crate::pair::aligned::Aligned;
 use crate::pair::lane::{Lanes, Scalar};
 use crate::pair::law::Cutoff;
-use crate::pair::pack::{Bounds, Packed, Shift};
+use crate::pair::pack::{Bounds, Packed};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x8, f32x16};
-
-/// Clusters in a super-cluster.
-pub(super) const CLUSTERS: usize = SUPER_CLUSTER / CLUSTER;
 
 /// Entries whose bounds are tested at a time.
 const TESTED: usize = 16;
@@ -30,29 +27,26 @@ const MARGIN: f32 = 2e-6;
 /// Entries that are looked at together, at most: what rows need of them stays in the second cache.
 pub(super) const SEGMENT: usize = 4 * WORD;
 
-/// The clusters that a super-cluster's list names, a segment of them at a time.
+/// So many entries segment by segment, at least one: from which entry to before which.
+pub(super) fn segments(entries: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..entries.max(1)).step_by(SEGMENT).map(move |first| (first, entries.min(first + SEGMENT)))
+}
+
+/// The clusters that a super-cluster's list names, a segment of them at a time, and which of them rows meet.
 pub(super) struct Near<T> {
-    /// All entries of the list.
-    listed: Vec<Entry>,
-    /// Those of the segment.
-    pub entries: Vec<Entry>,
-    /// What brings each into the super-cluster's frame.
-    pub shifts: Vec<[T; 3]>,
+    /// Where they are.
+    pub placed: Placed<T>,
+    /// How many rows are tested together.
+    together: usize,
     /// Words of bits, one per entry.
     words: usize,
-    /// Per word its entries whose pairs' nearest images must be looked for.
-    pub ambiguous: Vec<u64>,
-    /// Whether there are such.
-    pub images: bool,
-    /// Per member of the super-cluster the number of its own entry, if there is one.
-    itself: [usize; CLUSTERS],
     /// Bounds of the entries in the super-cluster's frame, `[block][16][column]` first, then `[block][column][16]`; of those
     /// that are missing in the last block, [`Bounds::NOTHING`].
     bounds: Aligned<f32>,
     /// The super-cluster's own rows in the unit of the bounds.
     rows: [[f32; SUPER_CLUSTER]; 3],
-    /// What distances of bounds may be wrong by.
-    margin: f32,
+    /// What distances of bounds may be wrong by, in that unit.
+    pub margin: f32,
     /// Per vector of rows and word the entries that these have to meet: those whose bounds come within reach, and on half lists
     /// of its own super-cluster only those from the cluster of the rows on.
     met: Vec<u64>,
@@ -67,15 +61,12 @@ struct RowBounds<S: Simd> {
 }
 
 impl<T: Scalar> Near<T> {
-    pub fn new() -> Self {
+    /// For so many rows at a time, which divide a cluster.
+    pub fn new(together: usize) -> Self {
         Near {
-            listed: Vec::new(),
-            entries: Vec::new(),
-            shifts: Vec::new(),
+            placed: Placed::new(),
+            together,
             words: 0,
-            ambiguous: Vec::new(),
-            images: false,
-            itself: [usize::MAX; CLUSTERS],
             bounds: Aligned::new(0),
             rows: [[0.0; SUPER_CLUSTER]; 3],
             margin: 0.0,
@@ -83,74 +74,55 @@ impl<T: Scalar> Near<T> {
         }
     }
 
-    /// Decode the list of a super-cluster; returns the number of its segments.
-    #[inline(always)]
-    pub fn decode(&mut self, list: &ClusterList, super_cluster: usize) -> usize {
-        list.decode(super_cluster, &mut self.listed);
-        self.listed.len().div_ceil(SEGMENT).max(1)
-    }
-
-    /// Find where the clusters of a segment are in the super-cluster's frame, of a list that may be symmetric.
+    /// Find where entries of a decoded list, from one to before another, at most a segment, are in the super-cluster's frame, and
+    /// which rows meet them. The list may be symmetric.
     pub fn place<S: Simd>(
         &mut self,
         simd: S,
         packed: &Packed<T>,
         super_cluster: usize,
-        segment: usize,
+        entries: (usize, usize),
         symmetric: bool,
     ) {
         // a function that no law is part of, so that it is compiled once for all
         simd.vectorize(
             #[inline(always)]
-            || self.place_in(simd, packed, super_cluster, segment, symmetric),
+            || {
+                self.place_in(simd, packed, super_cluster, entries, symmetric);
+                self.meet(simd, packed, super_cluster, symmetric);
+            },
         );
     }
 
+    /// Bring the bounds of entries into the frame.
     #[inline(always)]
     fn place_in<S: Simd>(
         &mut self,
         simd: S,
         packed: &Packed<T>,
         super_cluster: usize,
-        segment: usize,
+        entries: (usize, usize),
         symmetric: bool,
     ) {
-        let begin = segment * SEGMENT;
-        let end = self.listed.len().min(begin + SEGMENT);
-        self.entries.clear();
-        self.entries.extend_from_slice(&self.listed[begin..end]);
-        self.make_room();
+        let farthest = self.placed.place(packed, super_cluster, entries, symmetric);
         let scale = 1.0 / packed.unit;
-        let frame = packed.frame(super_cluster, symmetric);
-        let mut farthest = frame.extent().into_iter().fold(0.0, f64::max);
-        let entries = std::mem::take(&mut self.entries);
-        let mut number = 0;
-        for clusters in
-            entries.chunk_by(|a, b| a.cluster as usize / CLUSTERS == b.cluster as usize / CLUSTERS)
-        {
-            let other = clusters[0].cluster as usize / CLUSTERS;
-            if other == super_cluster {
-                for (k, entry) in clusters.iter().enumerate() {
-                    self.itself[entry.cluster as usize % CLUSTERS] = number + k;
-                }
-            }
-            match packed.common_shift(&frame, other) {
-                Some(shift) => {
-                    farthest = farthest.max(packed.farthest(other, &shift));
-                    self.shift(simd, packed, clusters, number, &shift);
-                }
-                None => {
-                    for (k, entry) in clusters.iter().enumerate() {
-                        let shift = packed.own_shift(&frame, entry.cluster as usize);
-                        farthest = farthest.max(packed.farthest(other, &shift));
-                        self.shift(simd, packed, std::slice::from_ref(entry), number + k, &shift);
-                    }
-                }
-            }
-            number += clusters.len();
+        let count = self.placed.entries.len();
+        self.words = count.div_ceil(WORD);
+        self.bounds.resize(count.div_ceil(TESTED) * BLOCK);
+        let placed = self.placed.entries.iter().zip(&self.placed.shifts);
+        for ((entry, shift), bounds) in placed.zip(self.bounds.as_chunks_mut::<COLUMNS>().0) {
+            let own = f32x8::simd_from(simd, packed.bounds(entry.cluster as usize).values);
+            (own + bounds_shift(simd, shift, scale)).store_slice(bounds);
         }
-        self.entries = entries;
-        self.bounds[number * COLUMNS..].as_chunks_mut().0.fill(Bounds::NOTHING.values);
+        for (word, &ambiguous) in self.placed.ambiguous.iter().enumerate() {
+            let mut left = ambiguous;
+            while left != 0 {
+                let number = word * WORD + left.trailing_zeros() as usize;
+                left &= left - 1;
+                self.bounds[number * COLUMNS..][..COLUMNS].copy_from_slice(&Bounds::ANYTHING.values);
+            }
+        }
+        self.bounds[count * COLUMNS..].as_chunks_mut().0.fill(Bounds::NOTHING.values);
         for block in self.bounds.chunks_exact_mut(BLOCK) {
             by_columns(simd, block);
         }
@@ -162,67 +134,35 @@ impl<T: Scalar> Near<T> {
                 T::Lanes::<S>::scale_narrow(simd, &own[d * CLUSTER..][..CLUSTER], scale, rows);
             }
         }
-        self.images = self.ambiguous.iter().any(|&word| word != 0);
+    }
+
+    /// Find which rows meet which entries.
+    #[inline(always)]
+    fn meet<S: Simd>(&mut self, simd: S, packed: &Packed<T>, super_cluster: usize, symmetric: bool) {
+        let (together, count) = (self.together, self.placed.entries.len());
         // all at once: rows that go through their entries do not wait for tests of bounds
-        let vectors = SUPER_CLUSTER / T::Lanes::<S>::ROWS;
+        let vectors = SUPER_CLUSTER / together;
         self.met.clear();
         self.met.resize(vectors * self.words, 0);
         for vector in 0..vectors {
-            let member = vector * T::Lanes::<S>::ROWS / CLUSTER;
+            let member = vector * together / CLUSTER;
             let cluster = super_cluster * CLUSTERS + member;
-            let rows = self.rows(simd, packed, cluster, vector * T::Lanes::<S>::ROWS);
+            let rows = self.rows(simd, packed, cluster, vector * together);
             for word in 0..self.words {
                 let near = match packed.cutoff {
                     Cutoff::Own if !symmetric => self.near::<S, false>(simd, &rows, word),
                     Cutoff::Common => self.near::<S, false>(simd, &rows, word),
                     Cutoff::Own | Cutoff::Either => self.near::<S, true>(simd, &rows, word),
                 };
-                let present = u64::MAX >> (WORD - (self.entries.len() - word * WORD).min(WORD));
+                let present = u64::MAX >> (WORD - (count - word * WORD).min(WORD));
                 self.met[vector * self.words + word] = near & present;
             }
             // earlier clusters of the super-cluster itself meet these rows
-            let earlier = if symmetric { &self.itself[..member] } else { &[] };
+            let earlier = if symmetric { &self.placed.itself[..member] } else { &[] };
             for &number in earlier.iter().filter(|number| **number != usize::MAX) {
                 self.met[vector * self.words + number / WORD] &= !(1 << (number % WORD));
             }
         }
-    }
-
-    /// Bring clusters, whose first has a number, into the frame by a shift.
-    #[inline(always)]
-    fn shift<S: Simd>(
-        &mut self,
-        simd: S,
-        packed: &Packed<T>,
-        clusters: &[Entry],
-        number: usize,
-        shift: &Shift,
-    ) {
-        let by = bounds_shift(simd, shift, 1.0 / packed.unit);
-        let lanes = shift.by.map(T::from_f64);
-        let bounds = self.bounds[number * COLUMNS..].as_chunks_mut::<COLUMNS>().0;
-        for (entry, bounds) in clusters.iter().zip(bounds) {
-            let values = packed.bounds(entry.cluster as usize).values;
-            (f32x8::simd_from(simd, values) + by).store_slice(bounds);
-            self.shifts.push(lanes);
-        }
-        if shift.ambiguous {
-            for number in number..number + clusters.len() {
-                self.ambiguous[number / WORD] |= 1 << (number % WORD);
-                self.bounds[number * COLUMNS..][..COLUMNS].copy_from_slice(&Bounds::ANYTHING.values);
-            }
-        }
-    }
-
-    /// Arrays as long as the list of entries.
-    fn make_room(&mut self) {
-        let count = self.entries.len();
-        self.words = count.div_ceil(WORD);
-        self.itself = [usize::MAX; CLUSTERS];
-        self.ambiguous.clear();
-        self.ambiguous.resize(self.words, 0);
-        self.shifts.clear();
-        self.bounds.resize(count.div_ceil(TESTED) * BLOCK);
     }
 
     /// The bounds of a vector of rows of the super-cluster, from its row `first` on, in its own frame.
@@ -232,10 +172,10 @@ impl<T: Scalar> Near<T> {
         let reach = f32x16::splat(simd, packed.cluster_reach(cluster));
         let mut bounds = RowBounds { lower: [nothing; 3], upper: [nothing; 3], reach };
         for d in 0..3 {
-            let (a, b) = (self.rows[d][first], self.rows[d][first + T::Lanes::<S>::ROWS - 1]);
-            // the one that is a number, if the other is a ghost
-            bounds.lower[d] = f32x16::splat(simd, a.min(b));
-            bounds.upper[d] = f32x16::splat(simd, a.max(b));
+            let rows = &self.rows[d][first..first + self.together];
+            // those that are numbers, if others are ghosts
+            bounds.lower[d] = f32x16::splat(simd, rows.iter().copied().fold(f32::NAN, f32::min));
+            bounds.upper[d] = f32x16::splat(simd, rows.iter().copied().fold(f32::NAN, f32::max));
         }
         bounds
     }
@@ -264,34 +204,26 @@ impl<T: Scalar> Near<T> {
         near
     }
 
-    /// Per word the entries that rows of a cluster have to meet, as many rows as a vector has, from the row `first` on.
+    /// Per word the entries that rows of a cluster have to meet, as many rows as are tested together, from the row `first` on.
     #[inline(always)]
-    pub fn met<S: Simd>(&self, cluster: usize, first: usize) -> &[u64] {
-        let vector = (cluster % CLUSTERS * CLUSTER + first) / T::Lanes::<S>::ROWS;
+    pub fn met(&self, cluster: usize, first: usize) -> &[u64] {
+        let vector = (cluster % CLUSTERS * CLUSTER + first) / self.together;
         &self.met[vector * self.words..][..self.words]
     }
 
-    /// The number of a cluster's own entry, if there is one.
-    #[inline(always)]
-    pub fn itself(&self, cluster: usize) -> Option<usize> {
-        Some(self.itself[cluster % CLUSTERS]).filter(|own| *own != usize::MAX)
-    }
-
-    /// The entries of a word that need more than the usual: the cluster itself, and those that are ambiguous.
-    #[inline(always)]
-    pub fn special(&self, cluster: usize, word: usize) -> u64 {
-        let own = self.itself[cluster % CLUSTERS];
-        let itself = if own / WORD == word { 1 << (own % WORD) } else { 0 };
-        self.ambiguous[word] | itself
+    /// Per word the entries that any rows have to meet.
+    pub fn met_by_any(&self) -> impl Iterator<Item = u64> {
+        let of = |word| self.met.iter().skip(word).step_by(self.words).fold(0, |any, met| any | met);
+        (0..self.words).map(of)
     }
 }
 
-/// What shifts bounds.
+/// What shifts bounds, whose unit is a power of two.
 #[inline(always)]
-fn bounds_shift<S: Simd>(simd: S, shift: &Shift, scale: f64) -> f32x8<S> {
+fn bounds_shift<S: Simd, T: Scalar>(simd: S, shift: &[T; 3], scale: f64) -> f32x8<S> {
     let mut by = [0.0; 8];
     for d in 0..3 {
-        by[Bounds::LOWER + d] = (shift.by[d] * scale) as f32;
+        by[Bounds::LOWER + d] = (shift[d].to_f64() * scale) as f32;
         by[Bounds::UPPER + d] = by[Bounds::LOWER + d];
     }
     f32x8::simd_from(simd, by)

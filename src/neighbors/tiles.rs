@@ -1,0 +1,177 @@
+//! Pairs one by one: what a half list of clusters holds within a smaller radius, as tiles of four rows and single particles.
+//!
+//! Like the inner of two lists of Pall et al. 2020, J. Chem. Phys. 153, 134110, it is found from an outer list again and
+//! again. It holds few pairs out of range, and takes more memory: some two bytes a pair of rows.
+
+use super::{CLUSTER, ClusterList, ListBytes, SUPER_CLUSTER};
+use std::ops::Range;
+
+/// Rows of a tile.
+pub const TILE: usize = 4;
+
+/// Tiles of a super-cluster's rows.
+pub const TILES: usize = SUPER_CLUSTER / TILE;
+
+/// Clusters that a segment numbers, at most: what a sweep needs of them stays in the second cache, with one for particles that
+/// are none.
+pub const SEGMENT: usize = 255;
+
+/// Per four rows i the particles j that any of them has within reach.
+///
+/// Pairs within the four rows are in no entry: whoever walks the list lets these meet each other. All other pairs of the request
+/// that the list was found for are in an entry exactly once, as they are in the list of the clusters.
+#[derive(Clone, Debug)]
+pub struct TileList {
+    clusters: ClusterList,
+    /// Of [`TileChunk::LENGTH`] super-clusters each.
+    chunks: Vec<TileChunk>,
+}
+
+/// The tiles of some consecutive super-clusters.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TileChunk {
+    /// Where the segments of each super-cluster begin; one more than super-clusters.
+    begins: Vec<u32>,
+    segments: Vec<Segment>,
+    /// Four at a time, the first in the lowest bits: processors have more units to take apart a word than a vector.
+    entries: Vec<u64>,
+}
+
+/// The tiles of a super-cluster's rows with the particles of some of its clusters.
+#[derive(Clone, Debug)]
+struct Segment {
+    /// How many of the super-cluster's clusters, those that no segment before it has.
+    clusters: u16,
+    /// Where each tile's words begin, from `begin` on; and where the last one's end.
+    words: [u16; TILES + 1],
+    begin: u32,
+}
+
+/// A segment as a sweep needs it.
+#[derive(Clone, Copy)]
+pub(crate) struct Tiles<'a> {
+    /// Its clusters among those of the super-cluster.
+    pub clusters: (usize, usize),
+    words: &'a [u16; TILES + 1],
+    entries: &'a [u64],
+}
+
+impl<'a> Tiles<'a> {
+    /// The entries of a tile, four a word.
+    #[inline(always)]
+    pub fn entries(&self, tile: usize) -> &'a [u64] {
+        &self.entries[self.words[tile] as usize..self.words[tile + 1] as usize]
+    }
+
+    /// Words of all entries.
+    pub fn count(&self) -> usize {
+        self.entries.len()
+    }
+}
+
+/// The entries of a word: particles by the place of their cluster in the segment times eight and their place in that. The last ones
+/// of a tile may be the first place behind all clusters.
+#[inline(always)]
+pub(crate) fn four(word: u64) -> [usize; TILE] {
+    let entry = |k: u32| (word >> (u16::BITS * k)) as usize % (CLUSTER * (SEGMENT + 1));
+    [entry(0), entry(1), entry(2), entry(3)]
+}
+
+impl TileChunk {
+    /// Super-clusters of a chunk, but for the last.
+    pub const LENGTH: usize = 32;
+
+    /// Begin a super-cluster.
+    pub fn begin(&mut self) {
+        self.begins.push(self.segments.len() as u32);
+    }
+
+    /// Add a segment of so many clusters, to the tiles of which entries are then added.
+    pub fn segment(&mut self, clusters: usize) {
+        let begin = self.entries.len() as u32;
+        self.segments.push(Segment { clusters: clusters as u16, words: [0; TILES + 1], begin });
+    }
+
+    /// Add the entries of the last segment's tile, whose number is a multiple of four; tiles come in order.
+    #[inline(always)]
+    pub fn tile(&mut self, tile: usize, entries: &[u16]) {
+        let word = |four: &[u16; TILE]| {
+            four.iter().rev().fold(0, |word, entry| word << u16::BITS | u64::from(*entry))
+        };
+        self.entries.extend(entries.as_chunks().0.iter().map(word));
+        if let Some(segment) = self.segments.last_mut() {
+            segment.words[tile + 1] = (self.entries.len() - segment.begin as usize) as u16;
+        }
+    }
+
+    /// No more.
+    pub fn end(&mut self) {
+        self.begins.push(self.segments.len() as u32);
+    }
+}
+
+impl TileList {
+    /// The list of these clusters and tiles.
+    pub(crate) fn new(clusters: ClusterList, chunks: Vec<TileChunk>) -> Self {
+        TileList { clusters, chunks }
+    }
+
+    /// The clusters that hold the particles of the entries; with the list's own rules they have all its pairs.
+    pub fn clusters(&self) -> &ClusterList {
+        &self.clusters
+    }
+
+    /// The segments of a super-cluster.
+    #[inline(always)]
+    pub(crate) fn segments(&self, super_cluster: usize) -> impl Iterator<Item = Tiles<'_>> {
+        let number = super_cluster - self.clusters.super_clusters().start;
+        let chunk = &self.chunks[number / TileChunk::LENGTH];
+        let range = chunk.begins[number % TileChunk::LENGTH] as usize
+            ..chunk.begins[number % TileChunk::LENGTH + 1] as usize;
+        let mut first = 0;
+        chunk.segments[range].iter().map(move |segment| {
+            let begin = first;
+            first += segment.clusters as usize;
+            let entries = segment.begin as usize..segment.begin as usize + segment.words[TILES] as usize;
+            Tiles { clusters: (begin, first), words: &segment.words, entries: &chunk.entries[entries] }
+        })
+    }
+
+    /// Every pair of rows that the list lets meet, pairs within four rows included: rows i, rows j, of so many rows.
+    pub fn pairs(&self, mut take: impl FnMut(usize, usize)) {
+        let mut listed = Vec::new();
+        for super_cluster in self.clusters.super_clusters() {
+            self.clusters.decode(super_cluster, &mut listed);
+            for (number, tiles) in self.segments(super_cluster).enumerate() {
+                let clusters = &listed[tiles.clusters.0..tiles.clusters.1];
+                for tile in 0..TILES {
+                    let first = super_cluster * SUPER_CLUSTER + tile * TILE;
+                    let rows = first..first + TILE;
+                    if number == 0 {
+                        rows.clone().for_each(|i| (i + 1..rows.end).for_each(|j| take(i, j)));
+                    }
+                    for entry in tiles.entries(tile).iter().copied().flat_map(four) {
+                        if let Some(cluster) = clusters.get(entry / CLUSTER) {
+                            let j = cluster.cluster as usize * CLUSTER + entry % CLUSTER;
+                            rows.clone().for_each(|i| take(i, j));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The rows whose neighbors are listed.
+    pub fn owned(&self) -> Range<usize> {
+        self.clusters.owned()
+    }
+
+    /// The memory of the list.
+    pub fn bytes(&self) -> ListBytes {
+        let ListBytes { indices, offsets } = self.clusters.bytes();
+        let entries: usize = self.chunks.iter().map(|chunk| size_of_val(&chunk.entries[..])).sum();
+        let of = |chunk: &TileChunk| size_of_val(&chunk.begins[..]) + size_of_val(&chunk.segments[..]);
+        let begins: usize = self.chunks.iter().map(of).sum();
+        ListBytes { indices: indices + entries as u64, offsets: offsets + begins as u64 }
+    }
+}

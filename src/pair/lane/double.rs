@@ -1,0 +1,192 @@
+//! Lanes in double precision: one particle i against eight particles j, or four against two.
+
+use super::{Lanes, add_columns, columns_of_quads};
+use crate::pair::law::{Parity, Reduction, Sum};
+use crate::pair::record::{DOUBLE, QUAD, Records};
+use fearless_simd::prelude::*;
+use fearless_simd::{Simd, f64x4, f64x8, mask64x4};
+
+impl<S: Simd> Lanes for f64x8<S> {
+    type Scalar = f64;
+    const ROWS: usize = 1;
+    #[inline(always)]
+    fn every(token: S, value: f64) -> Self {
+        Self::splat(token, value)
+    }
+    #[inline(always)]
+    fn read_quads<const NUMBER: usize>(
+        token: S,
+        records: &Records<[f64; DOUBLE]>,
+        starts: &[u16],
+    ) -> [Self; QUAD] {
+        columns_of_quads!(
+            two::<S, NUMBER>(token, records, &starts[..2]),
+            two::<S, NUMBER>(token, records, &starts[2..4]),
+            two::<S, NUMBER>(token, records, &starts[4..6]),
+            two::<S, NUMBER>(token, records, &starts[6..8])
+        )
+    }
+    #[inline(always)]
+    fn mask(token: S, bits: u64) -> Self::Mask {
+        SimdMask::from_bitmask(token, bits)
+    }
+    #[inline(always)]
+    fn load(token: S, values: &[f64]) -> Self {
+        Self::from_slice(token, values)
+    }
+    #[inline(always)]
+    fn repeat(token: S, values: &[f64]) -> Self {
+        Self::from_slice(token, values)
+    }
+    #[inline(always)]
+    fn join_wide(token: S, values: &[f64], reduction: Reduction, totals: &mut [f64]) {
+        reduction.join(f64x8::from_slice(token, totals), Self::from_slice(token, values)).store_slice(totals);
+    }
+    #[inline(always)]
+    fn shift(token: S, values: &[f64], by: f64, shifted: &mut [f64]) {
+        (f64x8::from_slice(token, values) + f64x8::splat(token, by)).store_slice(shifted);
+    }
+    #[inline(always)]
+    fn scale_narrow(_: S, values: &[f64], factor: f64, scaled: &mut [f32]) {
+        values.iter().zip(scaled).for_each(|(value, scaled)| *scaled = (value * factor) as f32);
+    }
+    #[inline(always)]
+    fn spread(token: S, values: &[f64], first: usize) -> Self {
+        Self::splat(token, values[first])
+    }
+    #[inline(always)]
+    fn write_quads(
+        token: S,
+        columns: [&[f64]; QUAD],
+        shift: Option<[f64; 3]>,
+        records: &mut [f64],
+        quads: usize,
+        number: usize,
+    ) {
+        let (mut a, mut b) = (Self::from_slice(token, columns[0]), Self::from_slice(token, columns[1]));
+        let (mut c, d) = (Self::from_slice(token, columns[2]), Self::from_slice(token, columns[3]));
+        if let Some([x, y, z]) = shift {
+            (a, b, c) = (a + x, b + y, c + z);
+        }
+        let (low, high) = ((a.zip_low(c), b.zip_low(d)), (a.zip_high(c), b.zip_high(d)));
+        let pairs =
+            [low.0.zip_low(low.1), low.0.zip_high(low.1), high.0.zip_low(high.1), high.0.zip_high(high.1)];
+        for k in 0..QUAD {
+            let (even, odd) = pairs[k].split();
+            even.store_slice(&mut records[(2 * k * quads + number) * QUAD..][..QUAD]);
+            odd.store_slice(&mut records[((2 * k + 1) * quads + number) * QUAD..][..QUAD]);
+        }
+    }
+    #[inline(always)]
+    fn fours(token: S, values: &[f64]) -> Self {
+        let four = f64x4::from_slice(token, values);
+        four.combine(four)
+    }
+    #[inline(always)]
+    fn each_four_times(token: S, values: &[f64], first: usize) -> Self {
+        f64x4::splat(token, values[first]).combine(f64x4::splat(token, values[first + 1]))
+    }
+    #[inline(always)]
+    fn meet_quads(
+        token: S,
+        records: &Records<[f64; DOUBLE]>,
+        of: &[usize],
+        quads: usize,
+        number: usize,
+    ) -> [Self; QUAD] {
+        let a = &records.values[(of[0] * quads + number) * QUAD..][..QUAD];
+        let b = &records.values[(of[1] * quads + number) * QUAD..][..QUAD];
+        [
+            f64x4::splat(token, a[0]).combine(f64x4::splat(token, b[0])),
+            f64x4::splat(token, a[1]).combine(f64x4::splat(token, b[1])),
+            f64x4::splat(token, a[2]).combine(f64x4::splat(token, b[2])),
+            f64x4::splat(token, a[3]).combine(f64x4::splat(token, b[3])),
+        ]
+    }
+    #[inline(always)]
+    fn give_quads(
+        [a, b, c, d]: [Self; QUAD],
+        records: &mut Records<[f64; DOUBLE]>,
+        of: &[usize],
+        quads: usize,
+        number: usize,
+    ) {
+        let token = a.simd;
+        let odd = Self::mask(token, 0xaa);
+        // a01 b01 a23 b23, and those of c and d
+        let ab = odd.select(b, a) + swapped(odd.select(a, b));
+        let cd = odd.select(d, c) + swapped(odd.select(c, d));
+        let (ab, cd) = (ab.split(), cd.split());
+        let upper = mask64x4::from_bitmask(token, 0xc);
+        let given = [
+            upper.select(cd.0, ab.0) + ab.0.slide::<2>(cd.0),
+            upper.select(cd.1, ab.1) + ab.1.slide::<2>(cd.1),
+        ];
+        for group in 0..2 {
+            let quad = &mut records.values[(of[group] * quads + number) * QUAD..][..QUAD];
+            (f64x4::from_slice(token, quad) + given[group]).store_slice(quad);
+        }
+    }
+    #[inline(always)]
+    fn add_fours(self, other: Self, totals: &mut [f64]) {
+        let ((a, b), (c, d)) = (self.split(), other.split());
+        let sums = (a + b).combine(c + d);
+        (Self::from_slice(self.simd, totals) + sums).store_slice(totals);
+    }
+    #[inline(always)]
+    fn join_quads(token: S, quads: &[f64], sums: &[Sum], totals: &mut [f64]) {
+        let of = |k: usize| Self::from_slice(token, &quads[8 * k..][..8]);
+        add_columns(columns_of_quads!(of(0), of(1), of(2), of(3)), sums, totals);
+    }
+    #[inline(always)]
+    fn bits(mask: Self::Mask) -> u64 {
+        mask.to_bitmask()
+    }
+    #[inline(always)]
+    fn store(self, values: &mut [f64]) {
+        self.store_slice(values);
+    }
+    #[inline(always)]
+    fn lanes(&self) -> &[f64] {
+        self.as_slice()
+    }
+    #[inline(always)]
+    fn halve(self, other: Self, reduction: Reduction) -> Self {
+        reduction.join(self.unzip_low(other), self.unzip_high(other))
+    }
+    #[inline(always)]
+    fn join_into(self, sum: Sum, target: &mut [f64]) {
+        let had = Self::from_slice(self.simd, target);
+        let joined = match (sum.reduction, sum.parity) {
+            (Reduction::Sum, Parity::Odd) => had - self,
+            (reduction, _) => reduction.join(had, self),
+        };
+        joined.store_slice(target);
+    }
+}
+
+/// Each two lanes the other way round.
+#[inline(always)]
+fn swapped<S: Simd>(values: f64x8<S>) -> f64x8<S> {
+    let even = values.unzip_low(values);
+    let odd = values.unzip_high(values);
+    odd.zip_low(even)
+}
+
+/// A quad of a record.
+#[inline(always)]
+fn quad_f64<S: Simd, const NUMBER: usize>(
+    token: S,
+    records: &Records<[f64; DOUBLE]>,
+    start: u16,
+) -> f64x4<S> {
+    f64x4::from_slice(token, &records.values[start as usize + NUMBER * QUAD..][..QUAD])
+}
+
+/// A quad of each of two records.
+#[inline(always)]
+fn two<S: Simd, const NUMBER: usize>(token: S, records: &Records<[f64; DOUBLE]>, starts: &[u16]) -> f64x8<S> {
+    let a = quad_f64::<S, NUMBER>(token, records, starts[0]);
+    let b = quad_f64::<S, NUMBER>(token, records, starts[1]);
+    a.combine(b)
+}
