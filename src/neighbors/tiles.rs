@@ -33,6 +33,7 @@ pub(crate) struct TileChunk {
     /// Where the segments of each super-cluster begin; one more than super-clusters.
     begins: Vec<u32>,
     segments: Vec<Segment>,
+    clusters: Vec<u32>,
     /// Four at a time, the first in the lowest bits: processors have more units to take apart a word than a vector.
     entries: Vec<u64>,
 }
@@ -40,7 +41,8 @@ pub(crate) struct TileChunk {
 /// The tiles of a super-cluster's rows with the particles of some of its clusters.
 #[derive(Clone, Debug)]
 struct Segment {
-    /// How many of the super-cluster's clusters, those that no segment before it has.
+    /// Where its clusters begin, and how many there are.
+    first_cluster: u32,
     clusters: u16,
     /// Where each tile's words begin, from `begin` on; and where the last one's end.
     words: [u16; TILES + 1],
@@ -50,8 +52,8 @@ struct Segment {
 /// A segment as a sweep needs it.
 #[derive(Clone, Copy)]
 pub(crate) struct Tiles<'a> {
-    /// Its clusters among those of the super-cluster.
-    pub clusters: (usize, usize),
+    /// Its clusters.
+    pub clusters: &'a [u32],
     words: &'a [u16; TILES + 1],
     entries: &'a [u64],
 }
@@ -86,10 +88,12 @@ impl TileChunk {
         self.begins.push(self.segments.len() as u32);
     }
 
-    /// Add a segment of so many clusters, to the tiles of which entries are then added.
-    pub fn segment(&mut self, clusters: usize) {
-        let begin = self.entries.len() as u32;
-        self.segments.push(Segment { clusters: clusters as u16, words: [0; TILES + 1], begin });
+    /// Add a segment of these clusters, to the tiles of which entries are then added.
+    pub fn segment(&mut self, clusters: &[u32]) {
+        let first_cluster = self.clusters.len() as u32;
+        self.clusters.extend_from_slice(clusters);
+        let (clusters, begin) = (clusters.len() as u16, self.entries.len() as u32);
+        self.segments.push(Segment { first_cluster, clusters, words: [0; TILES + 1], begin });
     }
 
     /// Add the entries of the last segment's tile, whose number is a multiple of four; tiles come in order.
@@ -128,22 +132,18 @@ impl TileList {
         let chunk = &self.chunks[number / TileChunk::LENGTH];
         let range = chunk.begins[number % TileChunk::LENGTH] as usize
             ..chunk.begins[number % TileChunk::LENGTH + 1] as usize;
-        let mut first = 0;
         chunk.segments[range].iter().map(move |segment| {
-            let begin = first;
-            first += segment.clusters as usize;
+            let first = segment.first_cluster as usize;
+            let clusters = &chunk.clusters[first..first + segment.clusters as usize];
             let entries = segment.begin as usize..segment.begin as usize + segment.words[TILES] as usize;
-            Tiles { clusters: (begin, first), words: &segment.words, entries: &chunk.entries[entries] }
+            Tiles { clusters, words: &segment.words, entries: &chunk.entries[entries] }
         })
     }
 
     /// Every pair of rows that the list lets meet, pairs within four rows included: rows i, rows j, of so many rows.
     pub fn pairs(&self, mut take: impl FnMut(usize, usize)) {
-        let mut listed = Vec::new();
         for super_cluster in self.clusters.super_clusters() {
-            self.clusters.decode(super_cluster, &mut listed);
             for (number, tiles) in self.segments(super_cluster).enumerate() {
-                let clusters = &listed[tiles.clusters.0..tiles.clusters.1];
                 for tile in 0..TILES {
                     let first = super_cluster * SUPER_CLUSTER + tile * TILE;
                     let rows = first..first + TILE;
@@ -151,8 +151,8 @@ impl TileList {
                         rows.clone().for_each(|i| (i + 1..rows.end).for_each(|j| take(i, j)));
                     }
                     for entry in tiles.entries(tile).iter().copied().flat_map(four) {
-                        if let Some(cluster) = clusters.get(entry / CLUSTER) {
-                            let j = cluster.cluster as usize * CLUSTER + entry % CLUSTER;
+                        if let Some(cluster) = tiles.clusters.get(entry / CLUSTER) {
+                            let j = *cluster as usize * CLUSTER + entry % CLUSTER;
                             rows.clone().for_each(|i| take(i, j));
                         }
                     }
@@ -169,7 +169,8 @@ impl TileList {
     /// The memory of the list.
     pub fn bytes(&self) -> ListBytes {
         let ListBytes { indices, offsets } = self.clusters.bytes();
-        let entries: usize = self.chunks.iter().map(|chunk| size_of_val(&chunk.entries[..])).sum();
+        let of = |chunk: &TileChunk| size_of_val(&chunk.entries[..]) + size_of_val(&chunk.clusters[..]);
+        let entries: usize = self.chunks.iter().map(of).sum();
         let of = |chunk: &TileChunk| size_of_val(&chunk.begins[..]) + size_of_val(&chunk.segments[..]);
         let begins: usize = self.chunks.iter().map(of).sum();
         ListBytes { indices: indices + entries as u64, offsets: offsets + begins as u64 }

@@ -216,7 +216,7 @@ const MACHINERY: &[Section] = &[
                 "inner_skin",
                 number(between(0.0, 1.0)),
                 Default::Unset("for molecules by measuring, or 0.3 of `skin`; none for gas"),
-                "Margin of a second list that is pruned from the first more often; 0 makes none.",
+                "Margin of a second list that is found in the first more often; half lists then name single particles, at about a byte a pair. 0 makes none.",
             ),
             key(
                 "bucket_size",

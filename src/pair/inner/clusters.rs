@@ -61,11 +61,8 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
         for entries in segments(near.placed.decode(list, super_cluster)) {
             near.place::<S>(simd, &shared.packed, super_cluster, entries, true);
             others.clear();
-            others.extend(near.placed.entries.iter().zip(&near.placed.shifts).map(|(entry, shift)| Other {
-                shift: *shift,
-                cluster: entry.cluster,
-                given: given.begin(entry.cluster as usize) as u32,
-                pairs: ALL,
+            others.extend(near.placed.clusters.iter().zip(&near.placed.shifts).map(|(&cluster, shift)| {
+                Other { shift: *shift, cluster, given: given.begin(cluster as usize) as u32, pairs: ALL }
             }));
             for cluster in super_cluster * CLUSTERS..(super_cluster + 1) * CLUSTERS {
                 let first = cluster * CLUSTER;

@@ -5,8 +5,8 @@ use super::near::Near;
 use super::{lift, nearest, repeat, spread, vector};
 use crate::Result;
 use crate::neighbors::{
-    CLUSTER, ClusterList, Coding, ListRequest, Piece, SEGMENT, SUPER_CLUSTER, TILE, TILES, TileChunk,
-    TileList, inner_clusters,
+    CLUSTER, ClusterList, ListRequest, Piece, SEGMENT, SUPER_CLUSTER, TILE, TILES, TileChunk, TileList,
+    inner_clusters,
 };
 use crate::pair::aligned::Aligned;
 use crate::pair::lane::{Instructions, Lanes, Scalar, Task, dispatch};
@@ -19,9 +19,6 @@ use std::ops::Range;
 
 /// Lanes of the type T.
 type R<T, S> = <T as Scalar>::Lanes<S>;
-
-/// Clusters are few beside the entries, and plain numbers are decoded faster.
-const CODING: Coding = Coding::Plain;
 
 /// Words of the entries of a segment.
 const WORDS: usize = (SEGMENT + 1) / u64::BITS as usize;
@@ -61,7 +58,7 @@ fn find<T: Scalar>(list: &ClusterList, request: &ListRequest) -> TileList {
                 dispatch(Instructions::Best, Find { list, request, packed: &packed, super_clusters })
             })
             .unzip();
-    let clusters = ClusterList::join(request.owned.clone(), true, CODING, pieces);
+    let clusters = ClusterList::join(request.owned.clone(), true, request.coding, pieces);
     TileList::new(clusters, chunks)
 }
 
@@ -95,7 +92,7 @@ impl<T: Scalar> Task for Find<'_, T> {
                 let before = kept.len();
                 found.number(&near, &mut kept);
                 let behind = kept.len() - before;
-                chunk.segment(behind);
+                chunk.segment(&kept[before..]);
                 for tile in 0..TILES {
                     let row = super_cluster * SUPER_CLUSTER + tile * TILE;
                     if self.request.owned.contains(&row) {
@@ -106,7 +103,7 @@ impl<T: Scalar> Task for Find<'_, T> {
                     }
                 }
             }
-            piece.push(&kept, CODING, &inner);
+            piece.push(&kept, self.request.coding, &inner);
         }
         chunk.end();
         (piece, chunk)
@@ -143,7 +140,7 @@ impl Found {
                 met &= met - 1;
                 self.numbers[number] = next;
                 next += 1;
-                kept.push(near.placed.entries[number].cluster);
+                kept.push(near.placed.clusters[number]);
             }
         }
     }

@@ -37,10 +37,10 @@ pub(super) fn bring<T: Scalar, S: Simd>(
     simd.vectorize(
         #[inline(always)]
         || {
-            offsets.resize(placed.entries.len() * GEOMETRIES);
+            offsets.resize(placed.clusters.len() * GEOMETRIES);
             let records = offsets.as_chunks_mut::<GEOMETRIES>().0;
-            for ((entry, shift), record) in placed.entries.iter().zip(&placed.shifts).zip(records) {
-                let own = &packed.block(entry.cluster as usize)[..GEOMETRIES];
+            for ((cluster, shift), record) in placed.clusters.iter().zip(&placed.shifts).zip(records) {
+                let own = &packed.block(*cluster as usize)[..GEOMETRIES];
                 for d in 0..3 {
                     let column = d * CLUSTER..(d + 1) * CLUSTER;
                     T::Lanes::<S>::shift(simd, &own[column.clone()], shift[d], &mut record[column]);
@@ -121,7 +121,7 @@ impl Found {
                 }
                 let number = word * u64::BITS as usize + bit;
                 let mut mask = r.dot(r).less(reach);
-                if near.placed.entries[number].cluster as usize == cluster {
+                if near.placed.clusters[number] as usize == cluster {
                     mask = mask & others;
                 }
                 self.keep(simd, &mut counts, rows, R::<T, S>::bits(mask), number as u16 * stride);

@@ -73,10 +73,10 @@ fn write_records<L: PairLaw, T: Scalar, S: Simd>(
     records: &mut T::Records,
 ) {
     let nothing = [T::default(); CLUSTER];
-    let entries = near.placed.entries.iter().zip(offsets.as_chunks::<GEOMETRIES>().0);
+    let entries = near.placed.clusters.iter().zip(offsets.as_chunks::<GEOMETRIES>().0);
     let records = T::values_mut(records).chunks_exact_mut(const { CLUSTER * QUAD * quads::<L>() });
-    for ((entry, offsets), records) in entries.zip(records) {
-        let block = packed.block(entry.cluster as usize);
+    for ((cluster, offsets), records) in entries.zip(records) {
+        let block = packed.block(*cluster as usize);
         for quad in 0..const { quads::<L>() } {
             let mut four: [&[T]; QUAD] = [&nothing; QUAD];
             for (k, four) in four.iter_mut().enumerate() {

@@ -106,12 +106,12 @@ impl<T: Scalar> Near<T> {
     ) {
         let farthest = self.placed.place(packed, super_cluster, entries, symmetric);
         let scale = 1.0 / packed.unit;
-        let count = self.placed.entries.len();
+        let count = self.placed.clusters.len();
         self.words = count.div_ceil(WORD);
         self.bounds.resize(count.div_ceil(TESTED) * BLOCK);
-        let placed = self.placed.entries.iter().zip(&self.placed.shifts);
-        for ((entry, shift), bounds) in placed.zip(self.bounds.as_chunks_mut::<COLUMNS>().0) {
-            let own = f32x8::simd_from(simd, packed.bounds(entry.cluster as usize).values);
+        let placed = self.placed.clusters.iter().zip(&self.placed.shifts);
+        for ((cluster, shift), bounds) in placed.zip(self.bounds.as_chunks_mut::<COLUMNS>().0) {
+            let own = f32x8::simd_from(simd, packed.bounds(*cluster as usize).values);
             (own + bounds_shift(simd, shift, scale)).store_slice(bounds);
         }
         for (word, &ambiguous) in self.placed.ambiguous.iter().enumerate() {
@@ -139,7 +139,7 @@ impl<T: Scalar> Near<T> {
     /// Find which rows meet which entries.
     #[inline(always)]
     fn meet<S: Simd>(&mut self, simd: S, packed: &Packed<T>, super_cluster: usize, symmetric: bool) {
-        let (together, count) = (self.together, self.placed.entries.len());
+        let (together, count) = (self.together, self.placed.clusters.len());
         // all at once: rows that go through their entries do not wait for tests of bounds
         let vectors = SUPER_CLUSTER / together;
         self.met.clear();

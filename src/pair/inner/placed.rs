@@ -12,10 +12,10 @@ const WORD: usize = u64::BITS as usize;
 
 /// Some of the clusters that a super-cluster's list names.
 pub(super) struct Placed<T> {
-    /// All entries of the list.
+    /// All clusters that a list names.
     listed: Vec<Entry>,
     /// Those that are placed.
-    pub entries: Vec<Entry>,
+    pub clusters: Vec<u32>,
     /// What brings each into the super-cluster's frame.
     pub shifts: Vec<[T; 3]>,
     /// Per word its entries whose pairs' nearest images must be looked for.
@@ -31,7 +31,7 @@ impl<T: Scalar> Placed<T> {
     pub fn new() -> Self {
         Placed {
             listed: Vec::new(),
-            entries: Vec::new(),
+            clusters: Vec::new(),
             shifts: Vec::new(),
             ambiguous: Vec::new(),
             images: false,
@@ -46,8 +46,8 @@ impl<T: Scalar> Placed<T> {
         self.listed.len()
     }
 
-    /// Find where entries from one to before another are in the super-cluster's frame, of a list that may be symmetric. Returns
-    /// how far from the frame's center, or their own, particles may be.
+    /// Find where entries of a decoded list, from one to before another, are in the super-cluster's frame, of a list that may be
+    /// symmetric. Returns how far from the frame's center, or their own, particles may be.
     #[inline(always)]
     pub fn place(
         &mut self,
@@ -56,28 +56,42 @@ impl<T: Scalar> Placed<T> {
         (begin, end): (usize, usize),
         symmetric: bool,
     ) -> f64 {
-        self.clear();
-        self.entries.extend_from_slice(&self.listed[begin..end]);
-        self.ambiguous.resize(self.entries.len().div_ceil(WORD), 0);
+        self.clusters.clear();
+        self.clusters.extend(self.listed[begin..end].iter().map(|entry| entry.cluster));
+        self.place_in(packed, super_cluster, symmetric)
+    }
+
+    /// The same of sorted clusters of a symmetric list.
+    #[inline(always)]
+    pub fn place_clusters(&mut self, packed: &Packed<T>, super_cluster: usize, clusters: &[u32]) {
+        self.clusters.clear();
+        self.clusters.extend_from_slice(clusters);
+        self.place_in(packed, super_cluster, true);
+    }
+
+    #[inline(always)]
+    fn place_in(&mut self, packed: &Packed<T>, super_cluster: usize, symmetric: bool) -> f64 {
+        self.shifts.clear();
+        self.ambiguous.clear();
+        self.ambiguous.resize(self.clusters.len().div_ceil(WORD), 0);
+        self.itself = [usize::MAX; CLUSTERS];
         let frame = packed.frame(super_cluster, symmetric);
         let mut farthest = frame.extent().into_iter().fold(0.0, f64::max);
         let mut number = 0;
-        for clusters in
-            self.entries.chunk_by(|a, b| a.cluster as usize / CLUSTERS == b.cluster as usize / CLUSTERS)
-        {
-            let other = clusters[0].cluster as usize / CLUSTERS;
+        for clusters in self.clusters.chunk_by(|a, b| *a as usize / CLUSTERS == *b as usize / CLUSTERS) {
+            let other = clusters[0] as usize / CLUSTERS;
             if other == super_cluster {
-                for (k, entry) in clusters.iter().enumerate() {
-                    self.itself[entry.cluster as usize % CLUSTERS] = number + k;
+                for (k, cluster) in clusters.iter().enumerate() {
+                    self.itself[*cluster as usize % CLUSTERS] = number + k;
                 }
             }
             if let Some(shift) = packed.common_shift(&frame, other) {
                 farthest = farthest.max(packed.farthest(other, &shift));
                 let lanes = lanes(&shift);
-                clusters.iter().for_each(|_| self.shifts.push(lanes));
+                self.shifts.resize(number + clusters.len(), lanes);
             } else {
-                for (entry, number) in clusters.iter().zip(number..) {
-                    let shift = packed.own_shift(&frame, entry.cluster as usize);
+                for (cluster, number) in clusters.iter().zip(number..) {
+                    let shift = packed.own_shift(&frame, *cluster as usize);
                     self.ambiguous[number / WORD] |= u64::from(shift.ambiguous) << (number % WORD);
                     farthest = farthest.max(packed.farthest(other, &shift));
                     self.shifts.push(lanes(&shift));
@@ -87,13 +101,6 @@ impl<T: Scalar> Placed<T> {
         }
         self.images = self.ambiguous.iter().any(|&word| word != 0);
         farthest
-    }
-
-    fn clear(&mut self) {
-        self.entries.clear();
-        self.shifts.clear();
-        self.ambiguous.clear();
-        self.itself = [usize::MAX; CLUSTERS];
     }
 
     /// The number of a cluster's own entry, if there is one.

@@ -78,28 +78,31 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     let nothing = std::iter::repeat_n(0.0, given_values::<L>() / R::<T, S>::COUNT);
     let (mut placed, mut kept) = (Placed::<T>::new(), Given::<T>::new(nothing, owned));
     let (mut records, mut given) = (T::take_records(), T::take_records());
+    let pairs = AllPairs::<L, R<T, S>> {
+        reach: R::<T, S>::literal(simd, shared.packed.largest * shared.packed.largest),
+        parameters: shared.law.parameters::<R<T, S>>(simd),
+    };
     for super_cluster in sums.super_clusters.clone() {
         if !shared.swept(list.clusters(), side, super_cluster) {
             continue;
         }
         // sums of no pairs are sums too
         sums.blocks.touch(super_cluster * CLUSTERS);
-        placed.decode(list.clusters(), super_cluster);
         for (number, tiles) in list.segments(super_cluster).enumerate() {
             let packed = &shared.packed;
-            placed.place(packed, super_cluster, tiles.clusters, true);
+            placed.place_clusters(packed, super_cluster, tiles.clusters);
             write_records::<L, T, S>(simd, packed, &placed, &mut records);
-            let count = placed.entries.len();
+            let count = placed.clusters.len();
             T::values_mut(&mut given)[..(count + 1) * given_values::<L>()].fill(T::default());
             let mut segment = Segment { shared, tiles, records: &records, given: &mut given };
             let included = number == 0;
             match placed.images {
-                false => segment.sums::<S, false>(simd, super_cluster, included, sums),
-                true => segment.sums::<S, true>(simd, super_cluster, included, sums),
+                false => segment.sums::<S, false>(simd, &pairs, super_cluster, included, sums),
+                true => segment.sums::<S, true>(simd, &pairs, super_cluster, included, sums),
             }
             let values = T::values_mut(&mut given).chunks_exact(given_values::<L>());
-            for (entry, values) in placed.entries.iter().zip(values) {
-                let begin = kept.begin(entry.cluster as usize);
+            for (cluster, values) in placed.clusters.iter().zip(values) {
+                let begin = kept.begin(*cluster as usize);
                 let targets = &mut kept.vectors_mut()[begin..begin + given_values::<L>() / R::<T, S>::COUNT];
                 for (target, values) in targets.iter_mut().zip(values.chunks_exact(R::<T, S>::COUNT)) {
                     let had = R::<T, S>::load(simd, target.as_ref());
@@ -146,9 +149,9 @@ fn write_records<L: PairLaw, T: Scalar, S: Simd>(
 ) {
     let values = T::values_mut(records);
     let length = const { CLUSTER * QUAD * quads::<L>() };
-    let places = placed.entries.iter().zip(&placed.shifts).zip(values.chunks_exact_mut(length));
-    for ((entry, shift), records) in places {
-        let block = packed.block(entry.cluster as usize);
+    let places = placed.clusters.iter().zip(&placed.shifts).zip(values.chunks_exact_mut(length));
+    for ((cluster, shift), records) in places {
+        let block = packed.block(*cluster as usize);
         for quad in 0..const { quads::<L>() } {
             // where there is no column any, which nobody reads
             let mut four: [&[T]; QUAD] = [&block[..CLUSTER]; QUAD];
@@ -165,7 +168,7 @@ fn write_records<L: PairLaw, T: Scalar, S: Simd>(
             R::<T, S>::write_quads(simd, four, shift, records, const { quads::<L>() }, quad);
         }
     }
-    let behind = &mut values[placed.entries.len() * length..][..QUAD * quads::<L>()];
+    let behind = &mut values[placed.clusters.len() * length..][..QUAD * quads::<L>()];
     behind.fill(T::default());
     behind[0] = T::from_f64(f64::NAN);
 }
@@ -177,6 +180,7 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
     fn sums<S: Simd, const IMAGES: bool>(
         &mut self,
         simd: S,
+        pairs: &AllPairs<L, R<T, S>>,
         super_cluster: usize,
         included: bool,
         sums: &mut ChunkSums,
@@ -185,7 +189,7 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
             let mut totals = [nothing::<L, R<T, S>>(simd); CLUSTER / TILE];
             for (half, totals) in totals.iter_mut().enumerate() {
                 let row = cluster * CLUSTER + half * TILE;
-                *totals = self.tile_sums::<S, IMAGES>(simd, row, included, sums);
+                *totals = self.tile_sums::<S, IMAGES>(simd, pairs, row, included, sums);
             }
             let [first, second] = totals;
             let target = sums.blocks.cluster_mut(cluster).as_chunks_mut::<CLUSTER>().0;
@@ -205,6 +209,7 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
     fn tile_sums<S: Simd, const IMAGES: bool>(
         &mut self,
         simd: S,
+        pairs: &AllPairs<L, R<T, S>>,
         row: usize,
         included: bool,
         sums: &mut ChunkSums,
@@ -217,7 +222,7 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
         let met = TILE * (entries.len() + usize::from(included));
         sums.add_work(row, TILE, met);
         sums.lane_pairs += (TILE * met) as u64;
-        let i = self.rows::<S>(simd, row);
+        let i = self.rows::<S>(simd, pairs, row);
         let totals = if included { self.own_pairs::<S, IMAGES>(simd, row, &i) } else { nothing };
         self.pairs::<S, IMAGES>(simd, &i, entries, totals)
     }
@@ -326,9 +331,9 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
         }
     }
 
-    /// Positions of a tile's rows and what else pairs need of them, once for every four lanes, and of the law.
+    /// Positions of a tile's rows and what else pairs need of them, once for every four lanes.
     #[inline(always)]
-    fn rows<S: Simd>(&self, simd: S, row: usize) -> Rows<L, R<T, S>> {
+    fn rows<S: Simd>(&self, simd: S, pairs: &AllPairs<L, R<T, S>>, row: usize) -> Rows<L, R<T, S>> {
         let packed = &self.shared.packed;
         let block = packed.block(row / CLUSTER);
         let four = |column: usize| &block[column * CLUSTER + row % CLUSTER..][..TILE];
@@ -340,8 +345,7 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
             #[inline(always)]
             |c| R::<T, S>::fours(simd, four(GEOMETRY + c)),
         );
-        let reach = R::<T, S>::literal(simd, packed.largest * packed.largest);
-        Rows { position, prepared, reach, parameters: self.shared.law.parameters::<R<T, S>>(simd) }
+        Rows { position, prepared, pairs: *pairs }
     }
 
     /// What a vector of pairs, or those of some lanes, gives to the rows.
@@ -360,18 +364,28 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
             r = nearest(r, lift(simd, packed.periods), lift(simd, packed.frequency));
         }
         let r2 = r.dot(r);
-        let mut mask = r2.less(i.reach);
+        let mut mask = r2.less(i.pairs.reach);
         if let Some(lanes) = lanes {
             mask = mask & lanes;
         }
-        masked::<L, R<T, S>>(simd, mask, L::interact::<R<T, S>>(simd, i.parameters, i.prepared, j, r, r2))
+        masked::<L, R<T, S>>(
+            simd,
+            mask,
+            L::interact::<R<T, S>>(simd, i.pairs.parameters, i.prepared, j, r, r2),
+        )
     }
 }
 
-/// The rows of a tile in lanes, and what all their pairs need.
+/// What all pairs need: the square of their reach, and the law's parameters.
+#[derive(Clone, Copy)]
+struct AllPairs<L: PairLaw, R: Real> {
+    reach: R,
+    parameters: L::Parameters<R>,
+}
+
+/// The rows of a tile in lanes, and what their pairs need.
 struct Rows<L: PairLaw, R: Real> {
     position: Vec3<R>,
     prepared: L::Prepared<R>,
-    reach: R,
-    parameters: L::Parameters<R>,
+    pairs: AllPairs<L, R>,
 }
