@@ -10,7 +10,7 @@ use crate::comm::Communicator;
 use crate::laws::*;
 use crate::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList};
 use crate::pair::language::Table as PairTable;
-use crate::pair::{Forces, Instructions, Kernel, PairLaw, Pass, Precision, Together, sweep_with};
+use crate::pair::{Forces, Instructions, Kernel, PairLaw, Pass, Precision, Together, find_tiles, sweep_with};
 use crate::particles::{Field, Particles};
 use crate::{Error, Result};
 
@@ -60,6 +60,8 @@ enum Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Clusters(Sides),
+    /// What runs of molecules sweep, of pairs within their narrow skin.
+    Tiles,
     Rows,
 }
 
@@ -77,11 +79,13 @@ const DOUBLE: Way = Way { precision: Precision::Double, ..MIXED };
 const HALF: Way = Way { kind: Kind::Clusters(Sides::Half), ..MIXED };
 
 /// The ways compared for one law of a case; the others show the first.
-const WAYS: [Way; 9] = [
+const WAYS: [Way; 11] = [
     MIXED,
     DOUBLE,
     HALF,
     Way { precision: Precision::Double, ..HALF },
+    Way { kind: Kind::Tiles, ..MIXED },
+    Way { kind: Kind::Tiles, ..DOUBLE },
     Way { kind: Kind::Rows, ..MIXED },
     Way { kind: Kind::Rows, ..DOUBLE },
     Way { instructions: Instructions::Avx2, ..MIXED },
@@ -138,9 +142,20 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
             None => simulation.particles.scalar(Field::SmoothingLength).iter().map(|h| 2.0 * h).collect(),
         };
         let pairs = InRange::count(&bx, &simulation.particles, &radius, &full);
-        let half = NeighborList::Clustered(ClusterList::build(&request(true))?);
+        let half = ClusterList::build(&request(true))?;
+        // a gas has cutoffs of its particles' own, which tiles do not serve
+        let tiles = match &simulation.plan.interaction {
+            Some(_) => {
+                let inner = 1.0 + simulation.neighborhood.skins().inner.unwrap_or(0.0);
+                let near: Vec<f64> = radius.iter().map(|radius| radius * inner).collect();
+                let request = ListRequest { radius: &near, ..request(true) };
+                Some(NeighborList::Tiled(find_tiles(&half, &request)?))
+            }
+            None => None,
+        };
         let rows = NeighborList::PerParticle(ParticleList::build(&request(false))?);
-        let lists = Lists { full: NeighborList::Clustered(full), half, rows };
+        let lists =
+            Lists { full: NeighborList::Clustered(full), half: NeighborList::Clustered(half), tiles, rows };
         let pass = Pass { bx: &bx, radius: &radius, precision: Precision::Mixed, active: None };
         let particles = &mut simulation.particles;
         let mut bench = Bench {
@@ -181,6 +196,7 @@ struct Machine {
 struct Lists {
     full: NeighborList,
     half: NeighborList,
+    tiles: Option<NeighborList>,
     rows: NeighborList,
 }
 
@@ -231,7 +247,7 @@ impl Bench<'_> {
         let mixed = lennard_jones_mixed::Law::truncated();
         let mixed_switched = lennard_jones_mixed_switched::Law::new(start, cutoff);
         let table = lennard_jones_table::Law::truncated(one(4.0), one(1.0), cutoff);
-        let (clusters, both) = (&WAYS[..4], [cutoff, cutoff]);
+        let (clusters, both) = (&WAYS[..6], [cutoff, cutoff]);
         self.law(&Forces(lennard_jones::Law::truncated(1.0, 1.0)), &WAYS);
         self.law(&Forces(lennard_jones_switched::Law::new(1.0, 1.0, start, cutoff)), clusters);
         self.law(&Forces(mixed), clusters);
@@ -261,12 +277,16 @@ impl Bench<'_> {
             let list = match way.kind {
                 Kind::Clusters(Sides::Full) => &self.lists.full,
                 Kind::Clusters(Sides::Half) => &self.lists.half,
+                Kind::Tiles => match &self.lists.tiles {
+                    Some(tiles) => tiles,
+                    None => continue,
+                },
                 Kind::Rows => &self.lists.rows,
             };
             self.particles.add(L::OUTPUTS);
             let (seconds, statistics) =
                 median(self.repeats, || sweep_with(law, &pass, list, self.particles, way.instructions));
-            let half = way.kind == Kind::Clusters(Sides::Half);
+            let half = matches!(way.kind, Kind::Clusters(Sides::Half) | Kind::Tiles);
             let sides = if half { Sides::Half } else { Sides::Full };
             let useful = self.pairs.useful(L::CUTOFF, sides) as f64;
             let single = way.precision == Precision::Mixed && way.instructions.have_single();
@@ -281,6 +301,7 @@ impl Bench<'_> {
                 Cell::text(name),
                 Cell::text(match way.kind {
                     Kind::Clusters(sides) => sides.name(),
+                    Kind::Tiles => "tiles",
                     Kind::Rows => "rows",
                 }),
                 Cell::text(format!("{:?}", way.precision).to_lowercase()),

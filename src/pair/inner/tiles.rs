@@ -299,7 +299,7 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
 
     /// Positions of particles j and what else pairs need of them, as many as a vector takes for four rows.
     #[inline(always)]
-    fn read<S: Simd>(&self, simd: S, word: u64) -> (Vec3<R<T, S>>, L::Prepared<R<T, S>>) {
+    fn read<S: Simd>(&self, simd: S, word: u64) -> Others<L, R<T, S>> {
         let of = four(word);
         let mut columns = [[R::<T, S>::literal(simd, 0.0); QUAD]; QUADS];
         for quad in 0..const { quads::<L>() } {
@@ -375,6 +375,9 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
         )
     }
 }
+
+/// Positions of particles j, and what else pairs need of them.
+type Others<L, R> = (Vec3<R>, <L as PairLaw>::Prepared<R>);
 
 /// What all pairs need: the square of their reach, and the law's parameters.
 #[derive(Clone, Copy)]
