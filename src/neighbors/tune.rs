@@ -13,7 +13,7 @@ const WIDEST: f64 = 0.8;
 const LISTED: f64 = 0.25;
 
 /// Time of a sweep over clusters in units of one over tiles of the same skin, about.
-const CLUSTERS: f64 = 1.3;
+const CLUSTERS: f64 = 1.5;
 
 /// What lists cost, and how fast they age.
 #[derive(Clone, Copy, Debug)]
