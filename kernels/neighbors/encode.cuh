@@ -70,6 +70,8 @@ struct Encoder {
     __device__ __forceinline__ void encode(bool last) {
         const unsigned count = memory.count;
         unsigned coded = memory.coded;
+        // all have read what one writes below
+        __syncwarp();
         for (; coded + ENCODE_BLOCK <= count || (last && coded < count); coded += ENCODE_BLOCK) {
             encode_block(coded, smaller(count - coded, ENCODE_BLOCK));
         }

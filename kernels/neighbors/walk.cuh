@@ -62,6 +62,8 @@ template <bool PERIODIC> struct Walk {
         const unsigned level = memory.stack[height - 1] >> WALK_LEVEL;
         const unsigned node = part < height ? memory.stack[height - 1 - part] : 0;
         const unsigned alike = __ballot_sync(FULL, part < height && node >> WALK_LEVEL == level);
+        // all have read what some write below
+        __syncwarp();
         const unsigned below = level - 1;
         height -= __popc(alike) / CLUSTERS;
         const unsigned child = CLUSTERS * (node & WALK_NODE) + lane % CLUSTERS;
