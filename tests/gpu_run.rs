@@ -113,6 +113,69 @@ fn processes_with_a_device_each_write_what_processors_do() {
     }
 }
 
+/// Two ranks, of which one cannot compile what the steps need: all end, the one says why, and what was written before stays.
+#[test]
+fn a_device_that_fails_under_one_of_the_ranks_ends_all() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("liquid.toml"), LIQUID).unwrap();
+    let start = ["run", "liquid.toml", "--set", "output.directory=out", "--set", "run.steps=4"];
+    done(&hilbrium(folder.path(), &start, "cpu"));
+    let checkpoint = folder.path().join("out/checkpoint-000004.h5");
+    let before = std::fs::read(&checkpoint).unwrap();
+
+    let kernels = folder.path().join("kernels");
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels"), &kernels);
+    let broken = kernels.join("motion/verlet.cu");
+    let text = std::fs::read_to_string(&broken).unwrap();
+    std::fs::write(&broken, format!("{text}\nthis is no kernel\n")).unwrap();
+    let rank = format!(
+        "{} run liquid.toml --restart out --set run.threads=1 --set run.device=cuda --set output.directory=out",
+        env!("CARGO_BIN_EXE_hilbrium")
+    );
+    let line = format!(
+        "timeout 120 mpirun --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 -n 1 {rank} : \
+         -n 1 env HILBRIUM_KERNELS={} {rank}",
+        kernels.display()
+    );
+    let under_test = std::env::var("HILBRIUM_DEVICE_UNDER_TEST").unwrap_or_else(|_| "emulated".into());
+    let output = Command::new("sh")
+        .args(["-c", &line])
+        .current_dir(folder.path())
+        .env("HILBRIUM_DEVICE_UNDER_TEST", under_test)
+        .env("HILBRIUM_SHARE_GPU", "1")
+        .output()
+        .unwrap();
+    let told =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(told.contains("particles live on 2 devices"), "{told}");
+    assert!(told.contains("rank 1: kernels of motion/verlet.cu do not compile"), "{told}");
+    // 124 would be the end of its time
+    assert!(!matches!(output.status.code(), Some(0 | 124)), "{:?}\n{told}", output.status);
+    assert_eq!(std::fs::read(&checkpoint).unwrap(), before);
+    let end = done(&hilbrium(
+        folder.path(),
+        &["run", "liquid.toml", "--restart", "out", "--set", "output.directory=out"],
+        "cpu",
+    ));
+    assert!(end.contains("after 8 steps"), "{end}");
+}
+
+/// Copy a folder with all that is in it.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let (from, to) = {
+            let entry = entry.unwrap();
+            (entry.path(), to.join(entry.file_name()))
+        };
+        if from.is_dir() {
+            copy(&from, &to);
+        } else {
+            std::fs::copy(&from, &to).unwrap();
+        }
+    }
+}
+
 /// Where there is no GPU the device "cuda" is an error that says what to do, before anything is written.
 #[test]
 fn a_run_without_the_gpu_that_it_wants_is_refused() {
