@@ -61,6 +61,8 @@ pub struct Simulation {
     pub next_step: f64,
     /// Which criterion set it.
     pub limit: Limit,
+    /// Whether the work of each particle is counted, by which ranks share them.
+    pub(crate) counts_work: bool,
     /// Whether the energies of molecules are those of the present positions.
     energies_known: bool,
     /// Whether halos are still where the particles were before: the next forces bring them.
@@ -122,6 +124,7 @@ impl Simulation {
             step: 0,
             next_step: 0.0,
             limit: Limit::Setting,
+            counts_work: comm.size() > 1,
             energies_known: false,
             halos_left: false,
             resident: None,
@@ -180,7 +183,12 @@ impl Simulation {
         let mut finite = false;
         if let Some(molecules) = &self.molecules {
             let bring = std::mem::take(&mut self.halos_left);
+            // a column that the sweep does not find it leaves alone
+            let work = (!self.counts_work).then(|| self.particles.take(Field::Work)).flatten();
             finite = molecules.forces(&self.domain, &self.neighborhood, &mut self.particles, bring);
+            if let Some(work) = work {
+                self.particles.put(Field::Work, work);
+            }
             self.clock.lap("pair forces");
         }
         if let Some(gravity) = &self.gravity {
@@ -255,7 +263,9 @@ impl Simulation {
                 self.neighborhood.prune(&self.domain, &self.particles)?;
             }
         }
-        self.particles.fill(Field::Work, 0.0);
+        if self.counts_work || self.molecules.is_none() {
+            self.particles.fill(Field::Work, 0.0);
+        }
         self.clock.lap("neighbors");
         Ok(())
     }

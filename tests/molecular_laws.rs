@@ -6,7 +6,7 @@ use hilbrium::laws::{
     coulomb, lennard_jones, lennard_jones_coulomb, lennard_jones_mixed, lennard_jones_mixed_switched,
     lennard_jones_switched, lennard_jones_table, mie, yukawa,
 };
-use hilbrium::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList};
+use hilbrium::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii};
 use hilbrium::pair::language::Table;
 use hilbrium::pair::{PairLaw, Pass, Precision, Together, find_tiles, naive, sweep};
 use hilbrium::particles::{Field, Particles};
@@ -131,7 +131,12 @@ fn reference_energies_are_met_to_the_digits_printed() {
         if fits {
             for list in lists(&bx, &start, &radius) {
                 let mut swept = start.clone();
-                let pass = Pass { bx: &bx, radius: &radius, precision: Precision::Double, active: None };
+                let pass = Pass {
+                    bx: &bx,
+                    radius: Radii::Each(&radius),
+                    precision: Precision::Double,
+                    active: None,
+                };
                 sweep(&law, &pass, &list, &mut swept);
                 found.push(swept);
             }
@@ -365,7 +370,12 @@ fn lanes_agree<L: PairLaw>(law: &L) {
         for list in lists(&bx, &start, &radius) {
             for (precision, tolerance) in [(Precision::Double, 1e-12), (Precision::Mixed, 1e-5)] {
                 let mut swept = start.clone();
-                sweep(law, &Pass { bx: &bx, radius: &radius, precision, active: None }, &list, &mut swept);
+                sweep(
+                    law,
+                    &Pass { bx: &bx, radius: Radii::Each(&radius), precision, active: None },
+                    &list,
+                    &mut swept,
+                );
                 for &field in L::OUTPUTS {
                     for c in 0..field.components() {
                         let (a, b) = (swept.component(field, c), truth.component(field, c));

@@ -380,6 +380,34 @@ fn covered(simulation: &Simulation) -> HashSet<(usize, usize)> {
     covered
 }
 
+/// Super-clusters that are walked together, in one frame, get what each gets alone: the forces of a list of clusters.
+#[test]
+fn super_clusters_that_share_a_segment_get_the_same_forces() {
+    for (precision, tolerance) in [("double", 1e-11), ("mixed", 1e-4)] {
+        let forces = |inner: f64| {
+            let settings = format!("inner_skin = {inner}\n");
+            let deck = liquid(16, &settings)
+                .replace("precision = \"double\"", &format!("precision = \"{precision}\""));
+            assert!(deck.contains(precision), "{deck}");
+            let mut simulation = started(&plan(&deck), &Communicator::solo());
+            (0..3).for_each(|_| simulation.advance(0.003).expect("a step"));
+            let shared = match simulation.neighborhood.list() {
+                Some(NeighborList::Tiled(list)) => list.shared_segments(),
+                _ => 0,
+            };
+            let rows = simulation.particles.owned();
+            let forces = rows.map(|row| simulation.particles.vector_at(Field::Force, row));
+            (shared, forces.collect::<Vec<_>>())
+        };
+        let ((shared, tiled), (none, clustered)) = (forces(0.05), forces(0.0));
+        assert!(shared > 20 && none == 0, "{shared} {none}");
+        assert_eq!(tiled.len(), 4 * 16 * 16 * 16);
+        let largest = clustered.iter().map(|force| force.norm()).fold(0.0, f64::max);
+        let apart = tiled.iter().zip(&clustered).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+        assert!(largest > 0.1 && apart < tolerance * largest, "{precision}: {apart:e} of {largest}");
+    }
+}
+
 /// A list that is used again, because nothing can have come across its skin, has every pair in reach.
 #[test]
 fn lists_hold_every_pair_in_every_step() {

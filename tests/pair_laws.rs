@@ -6,7 +6,7 @@ use hilbrium::laws::{
     density, divergence_gradient, gradients, momentum_energy_standard, momentum_energy_volume,
     number_density, volume_elements,
 };
-use hilbrium::neighbors::{CLUSTER, ClusterList, Coding, NeighborList, SUPER_CLUSTER};
+use hilbrium::neighbors::{CLUSTER, ClusterList, Coding, NeighborList, Radii, SUPER_CLUSTER};
 use hilbrium::pair::{Kernel, PairLaw, Pass, Precision, naive, sweep};
 use hilbrium::particles::{Field, Particles};
 use hilbrium::space::{Boundary, SimulationBox, Vec3d};
@@ -80,7 +80,7 @@ fn agrees<L: PairLaw>(law: &L) {
             (true, Precision::Mixed, 2e-4),
         ] {
             let mut swept = particles.clone();
-            let pass = Pass { bx: &bx, radius: &radius, precision, active: None };
+            let pass = Pass { bx: &bx, radius: Radii::Each(&radius), precision, active: None };
             sweep(law, &pass, &all_pairs(300, symmetric), &mut swept);
             for &field in L::OUTPUTS {
                 for c in 0..field.components() {
@@ -153,7 +153,7 @@ proptest! {
         let bx = unit_box(if periodic { Boundary::Periodic } else { Boundary::Open });
         let (radius, list) = (radii(&particles), all_pairs(150, symmetric));
         for (precision, rounding) in [(Precision::Double, 1e-13), (Precision::Mixed, 2e-6)] {
-            let pass = Pass { bx: &bx, radius: &radius, precision, active: None };
+            let pass = Pass { bx: &bx, radius: Radii::Each(&radius), precision, active: None };
             let mut swept = particles.clone();
             sweep(&standard(Kernel::sinc(6).unwrap()), &pass, &list, &mut swept);
             let (momentum, energy) = imbalance(&swept);
@@ -245,7 +245,7 @@ fn linear_flow_is_differentiated_exactly() {
     naive(&density::Law { kernel }, &bx, &radius, &mut particles);
     let list = all_pairs(particles.len(), false);
     for (precision, tolerance) in [(Precision::Double, 1e-11), (Precision::Mixed, 2e-4)] {
-        let pass = Pass { bx: &bx, radius: &radius, precision, active: None };
+        let pass = Pass { bx: &bx, radius: Radii::Each(&radius), precision, active: None };
         sweep(&gradients::Law { kernel }, &pass, &list, &mut particles);
         assert_eq!(gradients::fallbacks(&particles), 0);
         let curl = (0.5f64.powi(2) + 4f64.powi(2)).sqrt();
@@ -300,7 +300,7 @@ fn one_point_is_survived() {
     }
     let (bx, radius) = (unit_box(Boundary::Open), radii(&particles));
     for precision in [Precision::Double, Precision::Mixed] {
-        let pass = Pass { bx: &bx, radius: &radius, precision, active: None };
+        let pass = Pass { bx: &bx, radius: Radii::Each(&radius), precision, active: None };
         sweep(&standard(Kernel::sinc(6).unwrap()), &pass, &all_pairs(40, false), &mut particles);
         assert!(particles.scalar(Field::InternalEnergyRate).iter().all(|rate| *rate == 0.0));
         sweep(&volume(Kernel::sinc(6).unwrap()), &pass, &all_pairs(40, false), &mut particles);

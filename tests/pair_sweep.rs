@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
 use hilbrium::neighbors::{
-    CLUSTER, ClusterList, Coding, ListRequest, NeighborList, ParticleList, SUPER_CLUSTER,
+    CLUSTER, ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii, SUPER_CLUSTER,
 };
 use hilbrium::pair::language::*;
 use hilbrium::pair::{
@@ -240,7 +240,7 @@ fn battery<L: PairLaw>(law: &L) {
             for (precision, tolerance) in [(Precision::Double, 1e-13), (Precision::Mixed, 3e-5)] {
                 for instructions in [Instructions::Best, Instructions::Avx2, Instructions::Baseline] {
                     let mut swept = particles.clone();
-                    let pass = Pass { bx, radius: &radius, precision, active: None };
+                    let pass = Pass { bx, radius: Radii::Each(&radius), precision, active: None };
                     let statistics = sweep_with(law, &pass, &list, &mut swept, instructions);
                     let error = difference(L::OUTPUTS, &swept, &truth);
                     assert!(
@@ -292,7 +292,7 @@ fn arriving<L: PairLaw>(law: &L) {
             let tiles = symmetric.then(|| find_tiles(&clusters, &request).expect("tiles"));
             let both = [NeighborList::Clustered(clusters), NeighborList::PerParticle(rows)];
             for list in both.into_iter().chain(tiles.map(NeighborList::Tiled)) {
-                let pass = Pass { bx, radius: &radius, precision, active: None };
+                let pass = Pass { bx, radius: Radii::Each(&radius), precision, active: None };
                 let (mut at_once, mut arriving) = (particles.clone(), old.clone());
                 let whole = sweep(law, &pass, &list, &mut at_once);
                 let in_parts = sweep_arriving(law, &pass, &list, &mut arriving, &mut |now, meanwhile| {
@@ -356,7 +356,8 @@ fn in_units<L: PairLaw>(law: &L) {
         naive(law, &bx, &radius, &mut truth);
         for (name, list) in lists(&bx, &particles, &radius) {
             let mut swept = particles.clone();
-            let pass = Pass { bx: &bx, radius: &radius, precision: Precision::Double, active: None };
+            let pass =
+                Pass { bx: &bx, radius: Radii::Each(&radius), precision: Precision::Double, active: None };
             let statistics = sweep_with(law, &pass, &list, &mut swept, Instructions::Best);
             let error = difference(L::OUTPUTS, &swept, &truth);
             assert!(error < tolerance, "over {name}, unit {scale:e}, at {far:e}: {error:e}");
@@ -384,7 +385,7 @@ fn in_segments<L: PairLaw>(law: &L) {
         naive(law, bx, &radius, &mut truth);
         for (name, list) in lists(bx, &particles, &radius) {
             let mut swept = particles.clone();
-            let pass = Pass { bx, radius: &radius, precision: Precision::Double, active: None };
+            let pass = Pass { bx, radius: Radii::Each(&radius), precision: Precision::Double, active: None };
             sweep_with(law, &pass, &list, &mut swept, Instructions::Best);
             let error = difference(L::OUTPUTS, &swept, &truth);
             assert!(error < 1e-13, "{name}: {error:e}");
@@ -407,7 +408,8 @@ fn some_active<L: PairLaw>(law: &L) {
     for (name, list) in lists(bx, &particles, &radius) {
         let mut swept = particles.clone();
         swept.scalar_mut(Field::Pressure).fill(-7.0);
-        let pass = Pass { bx, radius: &radius, precision: Precision::Double, active: Some(&active) };
+        let pass =
+            Pass { bx, radius: Radii::Each(&radius), precision: Precision::Double, active: Some(&active) };
         sweep_with(law, &pass, &list, &mut swept, Instructions::Best);
         for row in 0..swept.len() {
             let value = swept.scalar(Field::Pressure)[row];
@@ -432,7 +434,7 @@ fn spent_inputs_are_gone_and_change_no_bit() {
     let law = probe_either::Law { strength: 0.3 };
     for (name, list) in lists(bx, &particles, &radius) {
         for (precision, active) in [(Precision::Mixed, None), (Precision::Double, Some(&active[..]))] {
-            let pass = Pass { bx, radius: &radius, precision, active };
+            let pass = Pass { bx, radius: Radii::Each(&radius), precision, active };
             let (mut kept, mut spent) = (particles.clone(), particles.clone());
             let statistics = sweep(&law, &pass, &list, &mut kept);
             // a field that is written and not there is made
@@ -463,7 +465,8 @@ fn repeats_its_bits() {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let run = || {
                 let mut swept = particles.clone();
-                let pass = Pass { bx, radius: &radius, precision: Precision::Mixed, active: None };
+                let pass =
+                    Pass { bx, radius: Radii::Each(&radius), precision: Precision::Mixed, active: None };
                 sweep_with(&law, &pass, &list, &mut swept, Instructions::Best);
                 swept
                     .vector(Field::Acceleration)
@@ -481,7 +484,7 @@ fn nobody_and_somebody_alone() {
         let mut particles = Particles::new(&FIELDS, rows);
         let list = ClusterList::from_clusters(0..rows, false, Coding::Plain, &vec![vec![0]; rows]);
         let radius = vec![1.0; rows];
-        let pass = Pass { bx, radius: &radius, precision: Precision::Mixed, active: None };
+        let pass = Pass { bx, radius: Radii::Each(&radius), precision: Precision::Mixed, active: None };
         let law = probe_either::Law { strength: 1.0 };
         let list = NeighborList::Clustered(list);
         sweep_with(&law, &pass, &list, &mut particles, Instructions::Best);

@@ -6,7 +6,7 @@ use super::{Cell, Column, Common, Findings, Table, median};
 use crate::Result;
 use crate::comm::Communicator;
 use crate::laws::{lennard_jones, number_density};
-use crate::neighbors::{self, ClusterList, ListRequest, NeighborList, ParticleList};
+use crate::neighbors::{self, ClusterList, ListRequest, NeighborList, ParticleList, Radii};
 use crate::pair::law::Cutoff;
 use crate::pair::{Forces, Kernel, PairLaw, Pass, Precision, SweepStatistics, sweep};
 use crate::particles::Particles;
@@ -233,7 +233,12 @@ impl Lists<'_> {
     /// Sweep the list with a law.
     fn sweep<L: PairLaw>(&self, law: &L, list: &NeighborList, particles: &mut Particles) -> Swept {
         particles.add(L::OUTPUTS);
-        let pass = Pass { bx: &self.bx, radius: self.cutoff, precision: Precision::Mixed, active: None };
+        let pass = Pass {
+            bx: &self.bx,
+            radius: Radii::Each(self.cutoff),
+            precision: Precision::Mixed,
+            active: None,
+        };
         let (seconds, statistics) = median(self.repeats, || sweep(law, &pass, list, particles));
         Swept { law: L::NAME.replace('_', " "), cutoff: L::CUTOFF, seconds, statistics }
     }

@@ -8,7 +8,7 @@ use super::pairs::InRange;
 use super::{Cell, Column, Common, Findings, Table, median};
 use crate::comm::Communicator;
 use crate::laws::*;
-use crate::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList};
+use crate::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii};
 use crate::pair::language::Table as PairTable;
 use crate::pair::{Forces, Instructions, Kernel, PairLaw, Pass, Precision, Together, find_tiles, sweep_with};
 use crate::particles::{Field, Particles};
@@ -156,7 +156,7 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
         let rows = NeighborList::PerParticle(ParticleList::build(&request(false))?);
         let lists =
             Lists { full: NeighborList::Clustered(full), half: NeighborList::Clustered(half), tiles, rows };
-        let pass = Pass { bx: &bx, radius: &radius, precision: Precision::Mixed, active: None };
+        let pass = Pass { bx: &bx, radius: Radii::Each(&radius), precision: Precision::Mixed, active: None };
         let particles = &mut simulation.particles;
         let mut bench = Bench {
             case,

@@ -16,7 +16,7 @@ use crate::laws::{
     coulomb, lennard_jones, lennard_jones_coulomb, lennard_jones_mixed, lennard_jones_mixed_switched,
     lennard_jones_switched, lennard_jones_table, mie, yukawa,
 };
-use crate::neighbors::Neighborhood;
+use crate::neighbors::{Neighborhood, Radii};
 use crate::pair::language::Table;
 use crate::pair::pieces::{PIECE, Piece, Work, by_pieces};
 use crate::pair::{
@@ -249,8 +249,8 @@ impl Molecules {
 
     fn sweep<L: PairLaw>(&self, law: &L, stage: &mut Stage) {
         let (domain, Some(list)) = (stage.domain, stage.neighborhood.list()) else { return };
-        let radius = vec![self.cutoff(); stage.particles.len()];
-        let pass = Pass { bx: &domain.bx, radius: &radius, precision: self.precision, active: None };
+        let radius = Radii::All(self.cutoff());
+        let pass = Pass { bx: &domain.bx, radius, precision: self.precision, active: None };
         match stage.wanted {
             Wanted::ForcesAndHalos => {
                 sweep_arriving(&Forces(*law), &pass, list, stage.particles, &mut |particles, meanwhile| {

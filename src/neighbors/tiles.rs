@@ -12,6 +12,10 @@ pub const TILE: usize = 4;
 /// Tiles of a super-cluster's rows.
 pub const TILES: usize = SUPER_CLUSTER / TILE;
 
+/// Super-clusters that share a segment where they can: the more, the fewer clusters are brought near for each; what a sweep needs of
+/// those of four still stays in the nearest caches.
+pub const GROUP: usize = 4;
+
 /// Clusters that a segment numbers, at most: what a sweep needs of them stays in the second cache, with one for particles that
 /// are none.
 pub const SEGMENT: usize = 255;
@@ -27,10 +31,10 @@ pub struct TileList {
     chunks: Vec<TileChunk>,
 }
 
-/// The tiles of some consecutive super-clusters.
+/// The tiles of some consecutive super-clusters, by groups of [`GROUP`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TileChunk {
-    /// Where the segments of each super-cluster begin; one more than super-clusters.
+    /// Where the segments of each group begin; one more than groups.
     begins: Vec<u32>,
     segments: Vec<Segment>,
     clusters: Vec<u32>,
@@ -38,28 +42,36 @@ pub(crate) struct TileChunk {
     entries: Vec<u64>,
 }
 
-/// The tiles of a super-cluster's rows with the particles of some of its clusters.
+/// The tiles of rows of a group's super-clusters, or of one of them, with the particles of some clusters.
 #[derive(Clone, Debug)]
 struct Segment {
+    /// Which of the group's super-clusters.
+    members: Range<u8>,
+    /// Whether none before it is of these.
+    first: bool,
     /// Where its clusters begin, and how many there are.
     first_cluster: u32,
     clusters: u16,
     /// Where each tile's words begin, from `begin` on; and where the last one's end.
-    words: [u16; TILES + 1],
+    words: [u16; GROUP * TILES + 1],
     begin: u32,
 }
 
 /// A segment as a sweep needs it.
 #[derive(Clone, Copy)]
 pub(crate) struct Tiles<'a> {
+    /// Which of the group's super-clusters its rows are of.
+    pub members: &'a Range<u8>,
+    /// Whether pairs within four rows of these are still to be met.
+    pub first: bool,
     /// Its clusters.
     pub clusters: &'a [u32],
-    words: &'a [u16; TILES + 1],
+    words: &'a [u16; GROUP * TILES + 1],
     entries: &'a [u64],
 }
 
 impl<'a> Tiles<'a> {
-    /// The entries of a tile, four a word.
+    /// The entries of a tile of the group, four a word.
     #[inline(always)]
     pub fn entries(&self, tile: usize) -> &'a [u64] {
         &self.entries[self.words[tile] as usize..self.words[tile + 1] as usize]
@@ -79,24 +91,29 @@ pub(crate) fn four(word: u64) -> [usize; TILE] {
     [entry(0), entry(1), entry(2), entry(3)]
 }
 
+const _: () = assert!(TileChunk::LENGTH.is_multiple_of(GROUP), "a group is in one chunk");
+
 impl TileChunk {
-    /// Super-clusters of a chunk, but for the last.
+    /// Super-clusters of a chunk, but for the last: whole groups.
     pub const LENGTH: usize = 32;
 
-    /// Begin a super-cluster.
+    /// Begin a group.
     pub fn begin(&mut self) {
         self.begins.push(self.segments.len() as u32);
     }
 
-    /// Add a segment of these clusters, to the tiles of which entries are then added.
-    pub fn segment(&mut self, clusters: &[u32]) {
+    /// Add a segment of these clusters for some of the group's super-clusters, to the tiles of which entries are then added; `first`
+    /// if none before it was for these.
+    pub fn segment(&mut self, members: Range<u8>, first: bool, clusters: &[u32]) {
         let first_cluster = self.clusters.len() as u32;
         self.clusters.extend_from_slice(clusters);
         let (clusters, begin) = (clusters.len() as u16, self.entries.len() as u32);
-        self.segments.push(Segment { first_cluster, clusters, words: [0; TILES + 1], begin });
+        let words = [0; GROUP * TILES + 1];
+        self.segments.push(Segment { members, first, first_cluster, clusters, words, begin });
     }
 
-    /// Add the entries of the last segment's tile, whose number is a multiple of four; tiles come in order.
+    /// Add the entries of the last segment's tile of the group, whose number is a multiple of four; tiles come in order, and those that
+    /// do not come have none.
     #[inline(always)]
     pub fn tile(&mut self, tile: usize, entries: &[u16]) {
         let word = |four: &[u16; TILE]| {
@@ -104,7 +121,7 @@ impl TileChunk {
         };
         self.entries.extend(entries.as_chunks().0.iter().map(word));
         if let Some(segment) = self.segments.last_mut() {
-            segment.words[tile + 1] = (self.entries.len() - segment.begin as usize) as u16;
+            segment.words[tile + 1..].fill((self.entries.len() - segment.begin as usize) as u16);
         }
     }
 
@@ -125,29 +142,48 @@ impl TileList {
         &self.clusters
     }
 
-    /// The segments of a super-cluster.
+    /// The groups that have some of these super-clusters, of those that the list has.
+    pub(crate) fn groups(&self, super_clusters: Range<usize>) -> Range<usize> {
+        let first = self.clusters.super_clusters().start;
+        (super_clusters.start - first) / GROUP..(super_clusters.end - first).div_ceil(GROUP)
+    }
+
+    /// The super-clusters of a group.
+    pub(crate) fn members(&self, group: usize) -> Range<usize> {
+        let all = self.clusters.super_clusters();
+        let begin = all.start + group * GROUP;
+        begin..all.end.min(begin + GROUP)
+    }
+
+    /// The segments of a group.
     #[inline(always)]
-    pub(crate) fn segments(&self, super_cluster: usize) -> impl Iterator<Item = Tiles<'_>> {
-        let number = super_cluster - self.clusters.super_clusters().start;
-        let chunk = &self.chunks[number / TileChunk::LENGTH];
-        let range = chunk.begins[number % TileChunk::LENGTH] as usize
-            ..chunk.begins[number % TileChunk::LENGTH + 1] as usize;
+    pub(crate) fn segments(&self, group: usize) -> impl Iterator<Item = Tiles<'_>> {
+        const GROUPS: usize = TileChunk::LENGTH / GROUP;
+        let chunk = &self.chunks[group / GROUPS];
+        let range = chunk.begins[group % GROUPS] as usize..chunk.begins[group % GROUPS + 1] as usize;
         chunk.segments[range].iter().map(move |segment| {
             let first = segment.first_cluster as usize;
             let clusters = &chunk.clusters[first..first + segment.clusters as usize];
-            let entries = segment.begin as usize..segment.begin as usize + segment.words[TILES] as usize;
-            Tiles { clusters, words: &segment.words, entries: &chunk.entries[entries] }
+            let entries =
+                segment.begin as usize..segment.begin as usize + segment.words[GROUP * TILES] as usize;
+            Tiles {
+                members: &segment.members,
+                first: segment.first,
+                clusters,
+                words: &segment.words,
+                entries: &chunk.entries[entries],
+            }
         })
     }
 
     /// Every pair of rows that the list lets meet, pairs within four rows included: rows i, rows j, of so many rows.
     pub fn pairs(&self, mut take: impl FnMut(usize, usize)) {
-        for super_cluster in self.clusters.super_clusters() {
-            for (number, tiles) in self.segments(super_cluster).enumerate() {
-                for tile in 0..TILES {
-                    let first = super_cluster * SUPER_CLUSTER + tile * TILE;
-                    let rows = first..first + TILE;
-                    if number == 0 {
+        for group in self.groups(self.clusters.super_clusters()) {
+            let begin = self.members(group).start * SUPER_CLUSTER;
+            for tiles in self.segments(group) {
+                for tile in tiles.members.start as usize * TILES..tiles.members.end as usize * TILES {
+                    let rows = begin + tile * TILE..begin + (tile + 1) * TILE;
+                    if tiles.first {
                         rows.clone().for_each(|i| (i + 1..rows.end).for_each(|j| take(i, j)));
                     }
                     for entry in tiles.entries(tile).iter().copied().flat_map(four) {
@@ -159,6 +195,15 @@ impl TileList {
                 }
             }
         }
+    }
+
+    /// Segments that several super-clusters share.
+    pub fn shared_segments(&self) -> usize {
+        self.chunks
+            .iter()
+            .flat_map(|chunk| &chunk.segments)
+            .filter(|segment| segment.members.len() > 1)
+            .count()
     }
 
     /// The rows whose neighbors are listed.

@@ -1,10 +1,14 @@
 //! From the sums of a sweep to the columns that it writes.
 
+use super::inner::join_given;
+use super::lane::{Instructions, Scalar, Task, dispatch};
 use super::law::{Columns, PairLaw, Sum};
 use super::sums::ChunkSums;
 use super::sweep::{Chosen, components};
 use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
 use crate::particles::{Field, Particles, zeros};
+use fearless_simd::Simd;
+use std::marker::PhantomData;
 use std::ops::Range;
 
 /// The columns that a sweep writes. Meanwhile the particles have none of them, so that their others can be read beside.
@@ -34,6 +38,11 @@ impl Present {
         let columns = L::OUTPUTS.iter().map(|&field| particles.take(field)).collect();
         let work = particles.take(Field::Work).and_then(|mut columns| columns.pop());
         Present { fields: L::OUTPUTS, columns, work }
+    }
+
+    /// Whether work is counted.
+    pub fn counts_work(&self) -> bool {
+        self.work.is_some()
     }
 
     /// With those that were not there, for so many rows.
@@ -89,58 +98,126 @@ pub struct Finish<'a, L> {
     inputs: Vec<Option<&'a [f64]>>,
     /// The rows that are written.
     rows: &'a Chosen,
+    /// The lanes that join sums.
+    instructions: Instructions,
 }
+
+/// Columns that a law writes, at most.
+const OUTPUTS: usize = 16;
 
 impl<'a, L: PairLaw> Finish<'a, L> {
     /// Of these particles.
-    pub fn new(law: &'a L, particles: &'a Particles, rows: &'a Chosen) -> Self {
+    pub fn new(law: &'a L, particles: &'a Particles, rows: &'a Chosen, instructions: Instructions) -> Self {
+        const { assert!(L::Output::COUNT <= OUTPUTS, "the law writes too much") };
         let column = |(field, c)| particles.has(field).then(|| particles.component(field, c));
-        Finish { law, inputs: components(L::INPUTS).map(column).collect(), rows }
+        Finish { law, inputs: components(L::INPUTS).map(column).collect(), rows, instructions }
     }
 
     /// Join the sums that chunks have of the rows of a part, in the order of the chunks, finish each particle, write its
     /// outputs, and add the work that was spent on it.
-    pub fn part(&self, chunks: &[ChunkSums], part: &mut Part) {
-        let mut joined = Vec::new();
+    pub fn part<T: Scalar>(&self, chunks: &[ChunkSums<T>], part: &mut Part) {
+        let mut room = Vec::new();
         // owned rows begin with a super-cluster
         for begin in part.rows.clone().step_by(SUPER_CLUSTER) {
-            let mut blocks =
-                chunks.iter().filter_map(|chunk| chunk.blocks.super_cluster(begin / SUPER_CLUSTER));
-            let Some(only) = blocks.next() else { continue };
-            let mut sums = only;
-            if let Some(second) = blocks.next() {
-                joined.clear();
-                joined.extend_from_slice(only);
-                std::iter::once(second).chain(blocks).for_each(|block| join(L::SUMS, &mut joined, block));
-                sums = &joined;
-            }
+            let Some(sums) = self.sums(chunks, begin / SUPER_CLUSTER, &mut room) else { continue };
             let end = part.rows.end.min(begin + SUPER_CLUSTER);
-            for row in (begin..end).filter(|&row| self.rows.written(row)) {
-                self.particle(row, row - begin, sums, row - part.rows.start, &mut part.columns);
+            let clusters = sums.chunks_exact(CLUSTER * L::SUMS.len());
+            for (first, sums) in (begin..end).step_by(CLUSTER).zip(clusters) {
+                self.cluster(
+                    first..end.min(first + CLUSTER),
+                    sums,
+                    first - part.rows.start,
+                    &mut part.columns,
+                );
             }
         }
         chunks.iter().for_each(|chunk| self.add_work(chunk, part));
     }
 
-    /// Finish the particle of a row, which is `member` of the super-cluster with these sums, and write it at a place of
-    /// the columns.
-    fn particle(&self, row: usize, member: usize, sums: &[f64], place: usize, columns: &mut [&mut [f64]]) {
-        let cluster = &sums[member / CLUSTER * L::SUMS.len() * CLUSTER..];
-        let sums = L::Sums::<f64>::from_columns(|c| cluster[c * CLUSTER + member % CLUSTER]);
-        // not a number: a law that reads what is no longer there is found at once
-        let own = L::Particle::<f64>::from_columns(|c| self.inputs[c].map_or(f64::NAN, |column| column[row]));
-        let finished = self.law.finish(own, sums).to_columns();
-        for (column, value) in columns.iter_mut().zip(finished.as_ref()) {
-            column[place] = *value;
+    /// What chunks have of a super-cluster, if any has something.
+    fn sums<'c, T: Scalar>(
+        &self,
+        chunks: &'c [ChunkSums<T>],
+        super_cluster: usize,
+        room: &'c mut Vec<f64>,
+    ) -> Option<&'c [f64]> {
+        let (blocks, given) = (
+            |chunk: &'c ChunkSums<T>| chunk.blocks.super_cluster(super_cluster),
+            |chunk: &'c ChunkSums<T>| chunk.given.as_ref()?.super_cluster(super_cluster),
+        );
+        let mut having =
+            chunks.iter().filter(|chunk| blocks(chunk).is_some() || given(chunk).is_some()).peekable();
+        let only = having.next()?;
+        if let (Some(block), None) = (blocks(only), having.peek()) {
+            return Some(block);
+        }
+        room.clear();
+        room.resize(SUPER_CLUSTER * L::SUMS.len(), 0.0);
+        for (column, values) in room.chunks_exact_mut(CLUSTER).enumerate() {
+            values.fill(L::SUMS[column % L::SUMS.len()].reduction.identity());
+        }
+        for chunk in std::iter::once(only).chain(having) {
+            if let Some(block) = blocks(chunk) {
+                join(L::SUMS, room, block);
+            }
+            if let Some(vectors) = given(chunk) {
+                dispatch(self.instructions, JoinGiven::<L, T> { vectors, sums: room, law: PhantomData });
+            }
+        }
+        Some(room)
+    }
+
+    /// Finish the particles of some rows of a cluster with these sums, and write them at a place of the columns and behind it.
+    fn cluster(&self, rows: Range<usize>, sums: &[f64], place: usize, columns: &mut [&mut [f64]]) {
+        let whole = rows.len() == CLUSTER && rows.clone().all(|row| self.rows.written(row));
+        let mut finished = [[0.0; CLUSTER]; OUTPUTS];
+        for (member, row) in rows.clone().enumerate() {
+            let sums = L::Sums::<f64>::from_columns(|c| sums[c * CLUSTER + member]);
+            // not a number: a law that reads what is no longer there is found at once
+            let own =
+                L::Particle::<f64>::from_columns(|c| self.inputs[c].map_or(f64::NAN, |column| column[row]));
+            let output = self.law.finish(own, sums).to_columns();
+            for (finished, value) in finished.iter_mut().zip(output.as_ref()) {
+                finished[member] = *value;
+            }
+        }
+        for (column, finished) in columns.iter_mut().zip(&finished) {
+            if whole {
+                column[place..place + CLUSTER].copy_from_slice(finished);
+                continue;
+            }
+            let written = rows.clone().enumerate().filter(|(_, row)| self.rows.written(*row));
+            written.for_each(|(member, _)| column[place + member] = finished[member]);
         }
     }
 
-    fn add_work(&self, chunk: &ChunkSums, part: &mut Part) {
+    fn add_work<T: Scalar>(&self, chunk: &ChunkSums<T>, part: &mut Part) {
         let Some(work) = &mut part.work else { return };
         let begin = chunk.super_clusters.start * SUPER_CLUSTER;
         let rows = part.rows.start.max(begin)..part.rows.end.min(begin + chunk.work.len());
         for row in rows.filter(|&row| self.rows.written(row)) {
             work[row - part.rows.start] += chunk.work[row - begin];
+        }
+    }
+}
+
+/// What the particles of a super-cluster were given, to be joined with their sums.
+struct JoinGiven<'s, L, T: Scalar> {
+    vectors: &'s [T::Vector],
+    sums: &'s mut [f64],
+    law: PhantomData<L>,
+}
+
+impl<L: PairLaw, T: Scalar> Task for JoinGiven<'_, L, T> {
+    type Output = ();
+    type Scalar = T;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let clusters = SUPER_CLUSTER / CLUSTER;
+        let vectors = self.vectors.chunks_exact(self.vectors.len() / clusters);
+        for (vectors, sums) in vectors.zip(self.sums.chunks_exact_mut(CLUSTER * L::SUMS.len())) {
+            join_given::<L, T, S>(simd, vectors, sums);
         }
     }
 }

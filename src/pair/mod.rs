@@ -6,6 +6,7 @@
 mod aligned;
 pub mod device_text;
 mod finish;
+mod given;
 mod inner;
 pub mod kernel;
 pub mod lane;

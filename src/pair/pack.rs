@@ -1,10 +1,11 @@
-//! A pass's input, packed for lanes: per cluster, per column, eight values side by side.
+//! A pass's input, packed for lanes: per cluster, per column, eight values side by side; or a record for each particle.
 
 use super::aligned::Aligned;
 use super::lane::{Instructions, Lanes, Scalar, Task, dispatch};
 use super::law::{Columns, Cutoff, PairLaw, Reduction};
+use super::record::{OFFSETS, QUAD, quads};
 use crate::neighbors::cluster::power_of_two_below;
-use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
+use crate::neighbors::{CLUSTER, Radii, SUPER_CLUSTER};
 use crate::space::{Boundary, SimulationBox, Vec3d, rounded};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f64x8};
@@ -48,6 +49,30 @@ impl Bounds {
     }
 }
 
+/// How the values of a cluster are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Columns of eight values: [`GEOMETRY`], then the law's inputs.
+    Columns,
+    /// Records of so many quads: a particle's offsets, then its inputs.
+    Records(usize),
+}
+
+impl Layout {
+    /// The records of a law.
+    pub const fn records<L: PairLaw>() -> Self {
+        Layout::Records(quads::<L>())
+    }
+
+    /// Values of a cluster that has so many in columns.
+    fn width(self, columns: usize) -> usize {
+        match self {
+            Layout::Columns => columns,
+            Layout::Records(quads) => quads * QUAD * CLUSTER,
+        }
+    }
+}
+
 /// The centre of a super-cluster, and half the edges of the box of its particles about it.
 #[derive(Clone, Copy, Debug)]
 struct Place {
@@ -55,11 +80,15 @@ struct Place {
     half: [f64; 3],
 }
 
-/// Per cluster [`GEOMETRY`], then the law's inputs. Offsets are taken in double precision before they are rounded to
+/// Per cluster what its [`Layout`] says. Offsets are taken in double precision before they are rounded to
 /// the lanes'; rows beyond the end and ghosts have offsets that are no numbers or infinite, so that no distance to
 /// them is in range.
 pub struct Packed<T> {
+    /// Values of a cluster.
     width: usize,
+    /// Values of a cluster in columns.
+    columns: usize,
+    layout: Layout,
     values: Aligned<T>,
     bounds: Vec<Bounds>,
     places: Vec<Place>,
@@ -105,7 +134,7 @@ pub struct Input<'a, L> {
     /// Position columns.
     pub position: [&'a [f64]; 3],
     /// Interaction radii.
-    pub radius: &'a [f64],
+    pub radius: Radii<'a>,
     /// The law's inputs.
     pub columns: &'a [&'a [f64]],
     /// The lanes that pack.
@@ -113,24 +142,36 @@ pub struct Input<'a, L> {
 }
 
 impl<T: Scalar> Packed<T> {
-    /// Room for all rows of a law with these radii, none of which is packed yet.
-    pub fn new<L: PairLaw>(radius: &[f64], bx: &SimulationBox) -> Self {
-        Self::of_columns(L::Prepared::<f64>::COUNT, L::CUTOFF, radius, bx)
+    /// Room for so many rows of a law with these radii, none of which is packed yet.
+    pub fn new<L: PairLaw>(layout: Layout, radius: Radii, rows: usize, bx: &SimulationBox) -> Self {
+        Self::of(L::Prepared::<f64>::COUNT, layout, L::CUTOFF, (radius, rows), bx)
     }
 
     /// Room for positions alone, of pairs within the largest of these radii.
     pub fn of_positions(radius: &[f64], bx: &SimulationBox) -> Self {
-        Self::of_columns(0, Cutoff::Common, radius, bx)
+        Self::of(0, Layout::Columns, Cutoff::Common, (Radii::Each(radius), radius.len()), bx)
     }
 
-    fn of_columns(columns: usize, cutoff: Cutoff, radius: &[f64], bx: &SimulationBox) -> Self {
-        let width = (GEOMETRY + columns) * CLUSTER;
-        let super_clusters = radius.len().div_ceil(SUPER_CLUSTER);
-        let largest = radius.par_iter().with_min_len(4096).copied().reduce(|| 0.0, f64::max);
+    fn of(
+        inputs: usize,
+        layout: Layout,
+        cutoff: Cutoff,
+        (radius, rows): (Radii, usize),
+        bx: &SimulationBox,
+    ) -> Self {
+        let columns = (GEOMETRY + inputs) * CLUSTER;
+        let width = layout.width(columns);
+        let super_clusters = rows.div_ceil(SUPER_CLUSTER);
+        let largest = match radius {
+            Radii::All(radius) => radius,
+            Radii::Each(radius) => radius.par_iter().with_min_len(4096).copied().reduce(|| 0.0, f64::max),
+        };
         let lengths = bx.lengths();
         let periods = [0, 1, 2].map(|d| if bx.boundary[d] == Boundary::Periodic { lengths[d] } else { 0.0 });
         Self {
             width,
+            columns,
+            layout,
             values: Aligned::new(super_clusters * CLUSTERS * width),
             bounds: vec![Bounds::NOTHING; super_clusters * CLUSTERS],
             places: vec![Place { centre: Vec3d::zeros(), half: [0.0; 3] }; super_clusters],
@@ -150,7 +191,7 @@ impl<T: Scalar> Packed<T> {
             radius,
             inputs,
             prepared: L::PREPARES,
-            width: self.width,
+            width: self.columns,
             scale: 1.0 / self.unit,
         };
         self.pack_pieces(&source, instructions, super_clusters, |first, values| {
@@ -162,7 +203,8 @@ impl<T: Scalar> Packed<T> {
 
     /// Pack the positions of all super-clusters.
     pub fn pack_positions(&mut self, position: [&[f64]; 3], radius: &[f64], instructions: Instructions) {
-        let (width, scale) = (self.width, 1.0 / self.unit);
+        let (width, scale) = (self.columns, 1.0 / self.unit);
+        let radius = Radii::Each(radius);
         let source = Source { position, radius, inputs: &[], prepared: false, width, scale };
         self.pack_pieces(&source, instructions, 0..self.super_clusters(), |_, _| ());
     }
@@ -184,9 +226,20 @@ impl<T: Scalar> Packed<T> {
             .enumerate()
             .for_each(|(piece, ((values, bounds), places))| {
                 let first = (begin + piece * PIECE) * SUPER_CLUSTER;
-                let blocks = &mut values[..];
-                dispatch(instructions, Piece { source, first, values: blocks, bounds, places });
-                prepare(first, values);
+                let mut own = Aligned::new(0);
+                let columns = match self.layout {
+                    Layout::Columns => &mut *values,
+                    Layout::Records(_) => {
+                        own.resize(places.len() * CLUSTERS * self.columns);
+                        &mut own[..]
+                    }
+                };
+                dispatch(instructions, Piece { source, first, values: columns, bounds, places });
+                prepare(first, columns);
+                if let Layout::Records(quads) = self.layout {
+                    let width = self.columns;
+                    dispatch(instructions, Write { columns: &own, width, records: values, quads });
+                }
             });
     }
 
@@ -195,13 +248,13 @@ impl<T: Scalar> Packed<T> {
         self.places.len()
     }
 
-    /// A cluster's columns, eight values each.
+    /// A cluster's values.
     #[inline(always)]
     pub fn block(&self, cluster: usize) -> &[T] {
         &self.values[cluster * self.width..][..self.width]
     }
 
-    /// One value of a row.
+    /// One value of a row, of a layout in columns.
     #[inline(always)]
     pub fn value(&self, row: usize, column: usize) -> T {
         self.values[row / CLUSTER * self.width + column * CLUSTER + row % CLUSTER]
@@ -235,11 +288,36 @@ impl<T: Scalar> Packed<T> {
         }
     }
 
-    /// The frame of a super-cluster, for a list that may be symmetric.
-    pub fn frame(&self, super_cluster: usize, symmetric: bool) -> Frame {
-        let reach = self.reach(super_cluster, symmetric);
-        let Place { centre, half } = self.places[super_cluster];
+    /// The frame of some super-clusters together, for a list that may be symmetric: that of one is its own.
+    pub fn frame(&self, members: Range<usize>, symmetric: bool) -> Frame {
+        let reach = members.clone().map(|member| self.reach(member, symmetric)).fold(0.0, f64::max);
+        let Place { mut centre, mut half } = self.places[members.start];
+        if members.len() > 1 {
+            for d in 0..3 {
+                let (mut lower, mut upper) = (f64::INFINITY, f64::NEG_INFINITY);
+                for place in &self.places[members.clone()] {
+                    // its image next to the first one
+                    let periods =
+                        rounded((place.centre[d] - self.places[members.start].centre[d]) * self.frequency[d]);
+                    let middle = place.centre[d] - self.periods[d] * periods;
+                    (lower, upper) = (lower.min(middle - place.half[d]), upper.max(middle + place.half[d]));
+                }
+                (centre[d], half[d]) = (0.5 * (lower + upper), 0.5 * (upper - lower));
+            }
+        }
         Frame { centre, extent: half.map(|half| half + reach) }
+    }
+
+    /// Whether super-clusters are so near each other that one frame does for all: offsets in it lose little, and nearest images
+    /// are where super-clusters are.
+    pub fn joinable(&self, members: Range<usize>, symmetric: bool) -> bool {
+        let joined = self.frame(members.clone(), symmetric);
+        let own = |member: usize, d: usize| self.frame(member..member + 1, symmetric).extent[d];
+        (0..3).all(|d| {
+            let largest = members.clone().map(|member| own(member, d)).fold(0.0, f64::max);
+            let period = self.periods[d];
+            joined.extent[d] <= 2.0 * largest && (period == 0.0 || joined.extent[d] + largest < 0.5 * period)
+        })
     }
 
     /// How the offsets of all clusters of a super-cluster become offsets from a frame's centre, at the image that is nearest
@@ -249,8 +327,7 @@ impl<T: Scalar> Packed<T> {
     /// frame's extent, and half the other super-cluster are less than half a period.
     #[inline(always)]
     pub fn common_shift(&self, frame: &Frame, super_cluster: usize) -> Option<Shift> {
-        let Place { centre, half } = &self.places[super_cluster];
-        let shift = self.shift_of(frame, super_cluster, &[centre.x, centre.y, centre.z], half);
+        let shift = self.any_shift(frame, super_cluster);
         (!shift.ambiguous).then_some(shift)
     }
 
@@ -259,6 +336,13 @@ impl<T: Scalar> Packed<T> {
     pub fn farthest(&self, super_cluster: usize, shift: &Shift) -> f64 {
         let half = &self.places[super_cluster].half;
         (0..3).map(|d| half[d] + 2.0 * shift.by[d].abs()).fold(0.0, f64::max)
+    }
+
+    /// The shift of a super-cluster's offsets, which is `ambiguous` where its clusters have shifts of their own.
+    #[inline(always)]
+    pub fn any_shift(&self, frame: &Frame, super_cluster: usize) -> Shift {
+        let Place { centre, half } = &self.places[super_cluster];
+        self.shift_of(frame, super_cluster, &[centre.x, centre.y, centre.z], half)
     }
 
     /// The shift of one cluster.
@@ -296,7 +380,7 @@ impl<T: Scalar> Packed<T> {
 /// The columns to pack.
 struct Source<'a> {
     position: [&'a [f64]; 3],
-    radius: &'a [f64],
+    radius: Radii<'a>,
     inputs: &'a [&'a [f64]],
     /// Whether the law prepares what its pairs need.
     prepared: bool,
@@ -403,7 +487,10 @@ fn pack_radii<S: Simd, T: Scalar>(
 ) {
     let mut radii = [f64x8::splat(simd, 0.0); CLUSTERS];
     for (k, block) in values.chunks_exact_mut(source.width).enumerate().take(CLUSTERS) {
-        radii[k] = f64x8::simd_from(simd, eight(source.radius, first + k * CLUSTER, 0.0));
+        radii[k] = match source.radius {
+            Radii::All(radius) => f64x8::splat(simd, radius),
+            Radii::Each(radius) => f64x8::simd_from(simd, eight(radius, first + k * CLUSTER, 0.0)),
+        };
         if let Some(lanes) = block.as_chunks_mut().0.get_mut(GEOMETRY - 1) {
             round(radii[k] * radii[k], lanes);
         }
@@ -411,6 +498,41 @@ fn pack_radii<S: Simd, T: Scalar>(
     let largest: [f64; CLUSTERS] = (f64x8::vectors(radii, Reduction::Maximum) * source.scale).into();
     for (bounds, largest) in bounds.iter_mut().zip(largest) {
         bounds.values[Bounds::REACH] = largest as f32;
+    }
+}
+
+/// Columns of clusters, each of `width` values, that become records of so many quads.
+struct Write<'s, T> {
+    columns: &'s [T],
+    width: usize,
+    records: &'s mut [T],
+    quads: usize,
+}
+
+impl<T: Scalar> Task for Write<'_, T> {
+    type Output = ();
+    type Scalar = T;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let clusters = self.columns.chunks_exact(self.width);
+        for (columns, records) in clusters.zip(self.records.chunks_exact_mut(self.quads * QUAD * CLUSTER)) {
+            for quad in 0..self.quads {
+                // where there is no column any, which nobody reads
+                let mut four: [&[T]; QUAD] = [&columns[..CLUSTER]; QUAD];
+                for (k, four) in four.iter_mut().enumerate() {
+                    // the squared radius, which stands between, is that of the pass
+                    let column = match quad * QUAD + k {
+                        c if c < OFFSETS => c,
+                        c => c - OFFSETS + GEOMETRY,
+                    };
+                    if let Some(column) = columns.get(column * CLUSTER..(column + 1) * CLUSTER) {
+                        *four = column;
+                    }
+                }
+                T::Lanes::<S>::write_quads(simd, four, records, self.quads, quad);
+            }
+        }
     }
 }
 

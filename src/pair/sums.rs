@@ -1,5 +1,7 @@
-//! Where a chunk of a sweep leaves its sums, in double precision.
+//! Where a chunk of a sweep leaves its sums: in double precision, or as quads of what its particles were given.
 
+use super::given::Given;
+use super::lane::Scalar;
 use super::law::Sum;
 use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
 use std::ops::Range;
@@ -48,11 +50,6 @@ impl Blocks {
         &mut self.values[begin..begin + width]
     }
 
-    /// Sums of no pairs for a cluster's super-cluster, if it has none yet.
-    pub fn touch(&mut self, cluster: usize) {
-        self.cluster_mut(cluster);
-    }
-
     #[cold]
     fn make(&mut self, place: usize) {
         self.index[place] = (self.values.len() / self.stride()) as u32;
@@ -76,18 +73,20 @@ impl Blocks {
 }
 
 /// What a chunk of super-clusters gives.
-pub struct ChunkSums {
+pub struct ChunkSums<T: Scalar> {
     /// Its super-clusters.
     pub super_clusters: Range<usize>,
     /// Sums and, on symmetric lists, reactions on other particles.
     pub blocks: Blocks,
-    /// Lane pairs per row spent on the chunk's rows.
+    /// The same, instead: per particle the quads of its sums, odd ones with the other sign.
+    pub given: Option<Given<T>>,
+    /// Lane pairs per row spent on the chunk's rows; empty where they are not counted.
     pub work: Vec<f64>,
     /// Lane pairs evaluated at least to their distance.
     pub lane_pairs: u64,
 }
 
-impl ChunkSums {
+impl<T: Scalar> ChunkSums<T> {
     /// Nothing yet; `swept` of the super-clusters have sums, `touched` are those that sums or reactions go to.
     pub fn new(
         sums: &'static [Sum],
@@ -95,15 +94,22 @@ impl ChunkSums {
         swept: usize,
         touched: Range<usize>,
     ) -> Self {
-        let work = vec![0.0; super_clusters.len() * SUPER_CLUSTER];
         let mut blocks = Blocks::new(sums, touched);
         blocks.reserve(swept);
-        Self { super_clusters, blocks, work, lane_pairs: 0 }
+        Self { super_clusters, blocks, given: None, work: Vec::new(), lane_pairs: 0 }
     }
 
-    /// Count work for rows from one on.
+    /// Count work from now on.
+    pub fn count_work(&mut self) {
+        self.work = vec![0.0; self.super_clusters.len() * SUPER_CLUSTER];
+    }
+
+    /// Count work for rows from one on, if it is counted.
     #[inline(always)]
     pub fn add_work(&mut self, first: usize, rows: usize, lane_pairs: usize) {
+        if self.work.is_empty() {
+            return;
+        }
         let first = first - self.super_clusters.start * SUPER_CLUSTER;
         self.work[first..first + rows].iter_mut().for_each(|work| *work += lane_pairs as f64);
     }

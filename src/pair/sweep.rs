@@ -2,12 +2,13 @@
 
 use super::Precision;
 use super::finish::{Finish, Outputs, Part, Present};
-use super::inner::{Chunk, Shared, Side};
+use super::given::Given;
+use super::inner::{Chunk, Shared, Side, layout};
 use super::lane::{Instructions, Scalar, dispatch};
 use super::law::PairLaw;
 use super::pack::{Input, Packed};
 use super::sums::ChunkSums;
-use crate::neighbors::{ClusterList, NeighborList, SUPER_CLUSTER, whole_super_clusters};
+use crate::neighbors::{ClusterList, NeighborList, Radii, SUPER_CLUSTER, whole_super_clusters};
 use crate::particles::{Arrive, Field, Particles};
 use crate::space::SimulationBox;
 use rayon::prelude::*;
@@ -18,8 +19,8 @@ use std::ops::Range;
 pub struct Pass<'a> {
     /// The box, whose periods give the images.
     pub bx: &'a SimulationBox,
-    /// Interaction radius of each row; the list was built with radii at least as large.
-    pub radius: &'a [f64],
+    /// Interaction radii of the rows; the list was built with radii at least as large.
+    pub radius: Radii<'a>,
     /// The lanes' arithmetic.
     pub precision: Precision,
     /// Rows whose outputs are wanted, `None` for all: others keep theirs. Clusters without such a row are skipped
@@ -86,7 +87,9 @@ pub fn sweep_double<L: PairLaw>(
 
 /// What a pass must be for the particles.
 fn check(pass: &Pass, list: &NeighborList, particles: &Particles) {
-    assert_eq!(pass.radius.len(), particles.len(), "one radius per row");
+    if let Radii::Each(radius) = pass.radius {
+        assert_eq!(radius.len(), particles.len(), "one radius per row");
+    }
     assert_eq!(list.owned(), particles.owned(), "the list belongs to other particles");
 }
 
@@ -136,8 +139,9 @@ fn sweep_in<L: PairLaw, T: Scalar>(
     let rows = Chosen::new(particles, pass.active, symmetric);
     let present = Present::take::<L>(particles);
     let whole = whole_super_clusters(&particles.owned(), particles.len());
-    let packed = Packed::<T>::new::<L>(pass.radius, pass.bx);
-    let mut shared = Shared { law, packed, rows, owned: particles.owned(), symmetric, whole: whole.clone() };
+    let packed = Packed::<T>::new::<L>(layout::<L>(list), pass.radius, particles.len(), pass.bx);
+    let (owned, counted) = (particles.owned(), present.counts_work());
+    let mut shared = Shared { law, packed, rows, owned, symmetric, whole: whole.clone(), counted };
     let pack = |packed: &mut Packed<T>, particles: &Particles, spent: &Spent, part: &[Range<usize>]| {
         let columns: Vec<&[f64]> =
             components(L::INPUTS).map(|input| spent.column(particles, input)).collect();
@@ -146,7 +150,7 @@ fn sweep_in<L: PairLaw, T: Scalar>(
         part.iter().for_each(|part| packed.pack(&input, part.clone()));
     };
     let all = 0..shared.packed.super_clusters();
-    let mut sums = Sums::default();
+    let mut sums = Sums::<T> { chunks: Vec::new(), lane_pairs: 0 };
     let mut outputs;
     match before {
         Before::Spend(fields) => {
@@ -171,25 +175,32 @@ fn sweep_in<L: PairLaw, T: Scalar>(
             run_chunks(&shared, list, particles, side, &mut outputs, &mut sums, instructions);
         }
     }
-    sums.finish(&shared, particles, &mut outputs);
+    sums.finish(&shared, particles, &mut outputs, instructions);
     outputs.give(particles);
+    sums.chunks.into_iter().filter_map(|chunk| chunk.given).for_each(Given::keep);
     SweepStatistics { lane_pairs: sums.lane_pairs }
 }
 
 /// What chunks of half lists have summed, and what all of them took.
-#[derive(Default)]
-struct Sums {
-    chunks: Vec<ChunkSums>,
+struct Sums<T: Scalar> {
+    chunks: Vec<ChunkSums<T>>,
     lane_pairs: u64,
 }
 
-impl Sums {
+impl<T: Scalar> Sums<T> {
     /// Join what chunks have of all rows, and write the outputs.
-    fn finish<L: PairLaw, T>(&self, shared: &Shared<L, T>, particles: &Particles, outputs: &mut Outputs) {
+    fn finish<L: PairLaw>(
+        &self,
+        shared: &Shared<L, T>,
+        particles: &Particles,
+        outputs: &mut Outputs,
+        instructions: Instructions,
+    ) {
         if self.chunks.is_empty() {
             return;
         }
-        let (finish, owned) = (Finish::new(shared.law, particles, &shared.rows), shared.owned.clone());
+        let (finish, owned) =
+            (Finish::new(shared.law, particles, &shared.rows, instructions), shared.owned.clone());
         let piece = |begin: usize| begin..owned.end.min(begin + PIECE);
         let rows: Vec<Range<usize>> = owned.clone().step_by(PIECE).map(piece).collect();
         outputs.parts(&rows).into_par_iter().for_each(|mut part| finish.part(&self.chunks, &mut part));
@@ -206,7 +217,7 @@ fn run_chunks<L: PairLaw, T: Scalar>(
     particles: &Particles,
     side: Option<Side>,
     outputs: &mut Outputs,
-    sums: &mut Sums,
+    sums: &mut Sums<T>,
     instructions: Instructions,
 ) {
     let owned = list.owned();
@@ -228,7 +239,7 @@ fn run_chunks<L: PairLaw, T: Scalar>(
         }
     };
     let (finish, position) =
-        (Finish::new(shared.law, particles, &shared.rows), particles.vector(Field::Position));
+        (Finish::new(shared.law, particles, &shared.rows, instructions), particles.vector(Field::Position));
     let evaluate = |(super_clusters, part): (Range<usize>, Option<Part>)| {
         let sums = dispatch(instructions, Chunk { shared, list, position, super_clusters, side });
         let lane_pairs = sums.lane_pairs;
@@ -240,7 +251,7 @@ fn run_chunks<L: PairLaw, T: Scalar>(
             None => (lane_pairs, Some(sums)),
         }
     };
-    let (lane_pairs, found): (Vec<u64>, Vec<Option<ChunkSums>>) =
+    let (lane_pairs, found): (Vec<u64>, Vec<Option<ChunkSums<T>>>) =
         chunks.into_par_iter().zip(parts).with_max_len(1).map(evaluate).unzip();
     sums.lane_pairs += lane_pairs.into_iter().sum::<u64>();
     sums.chunks.extend(found.into_iter().flatten());
@@ -285,7 +296,8 @@ fn chunks(list: &NeighborList, swept: impl Fn(&ClusterList, usize) -> bool) -> V
         _ if unswept(super_cluster) => 0,
         NeighborList::Clustered(list) => list.entries(super_cluster) + 1,
         NeighborList::Tiled(list) => {
-            list.segments(super_cluster).map(|tiles| tiles.count()).sum::<usize>() + 1
+            let groups = list.groups(super_cluster..super_cluster + 1);
+            1 + groups.flat_map(|group| list.segments(group)).map(|tiles| tiles.count()).sum::<usize>()
         }
         NeighborList::PerParticle(list) => {
             let rows = super_cluster * SUPER_CLUSTER..(super_cluster + 1) * SUPER_CLUSTER;

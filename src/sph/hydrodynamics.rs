@@ -7,7 +7,7 @@ use crate::comm::Communicator;
 use crate::deck::plan::{EquationOfState, Formulation, SphPlan};
 use crate::domain::Domain;
 use crate::laws::{self, viscosity_switch::ViscositySwitch};
-use crate::neighbors::Neighborhood;
+use crate::neighbors::{Neighborhood, Radii};
 use crate::pair::pieces::{PIECE, over_pieces, pieces, reduce_pieces};
 use crate::pair::{Kernel, PairLaw, Pass, Precision, sweep_arriving, sweep_spending};
 use crate::particles::{Field, Particles};
@@ -331,6 +331,7 @@ impl Hydrodynamics {
         spent: &[Field],
     ) {
         let Some(list) = stage.neighborhood.list() else { return stage.particles.add(L::OUTPUTS) };
+        let radius = Radii::Each(radius);
         let pass = Pass { bx: &stage.domain.bx, radius, precision: self.precision, active };
         sweep_spending(law, &pass, list, stage.particles, spent);
     }
@@ -339,6 +340,7 @@ impl Hydrodynamics {
     fn sweep_sharing<L: PairLaw>(&self, law: &L, stage: &mut Stage, radius: &[f64], fields: &[Field]) {
         let Some(list) = stage.neighborhood.list() else { return stage.particles.add(L::OUTPUTS) };
         let domain = stage.domain;
+        let radius = Radii::Each(radius);
         let pass = Pass { bx: &domain.bx, radius, precision: self.precision, active: None };
         sweep_arriving(law, &pass, list, stage.particles, &mut |particles, meanwhile| {
             domain.exchange_halos_while(particles, fields, Some(meanwhile));

@@ -4,7 +4,7 @@ use super::{Case, Kind, RANKS, cases, kinds, listed};
 use hilbrium::comm::run_local;
 use hilbrium::domain::{Domain, DomainSettings};
 use hilbrium::laws::number_density;
-use hilbrium::neighbors::{Coding, ListRequest};
+use hilbrium::neighbors::{Coding, ListRequest, Radii};
 use hilbrium::pair::{Kernel, Pass, Precision, naive, sweep};
 use hilbrium::particles::{Field, Particles};
 
@@ -52,7 +52,7 @@ fn synced(case: &Case, ranks: usize) -> Vec<Sums> {
             let request = ListRequest::of(&domain.bx, &particles, &radius, symmetric, Coding::Plain);
             let list = listed(kind, &request);
             let mut particles = particles.clone();
-            let pass = Pass { bx: &domain.bx, radius: &radius, precision, active: None };
+            let pass = Pass { bx: &domain.bx, radius: Radii::Each(&radius), precision, active: None };
             sweep(&law(), &pass, &list, &mut particles);
             let (density, slope) =
                 (particles.scalar(Field::NumberDensity), particles.scalar(Field::NumberDensitySlope));

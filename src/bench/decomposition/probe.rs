@@ -20,6 +20,7 @@ const COUNTED: (u64, usize) = (2000, 2);
 pub(super) fn probe(options: &Options, comm: &Communicator) -> Result<Probe> {
     let plan = options.case.plan(options.particles.min(PROBE), &options.set)?;
     let mut simulation = simulation(plan, comm)?;
+    simulation.counts_work = true;
     simulation.evaluate_forces(0.0)?;
     simulation.choose_step(None)?;
     simulation.clock = crate::clock::Clock::new();

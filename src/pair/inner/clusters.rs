@@ -1,7 +1,6 @@
 //! Half lists, clusters against clusters: per super-cluster its list is decoded once, then some rows of particles i at a time meet those
 //! of its entries that come within their reach, eight j at a time.
 
-use super::given::Given;
 use super::near::{Near, segments};
 use super::placed::CLUSTERS;
 use super::{
@@ -9,6 +8,7 @@ use super::{
     two_sided, vector,
 };
 use crate::neighbors::{CLUSTER, ClusterList};
+use crate::pair::given::Given;
 use crate::pair::lane::{Lanes, Scalar};
 use crate::pair::law::{Columns, Cutoff, PairLaw};
 use crate::pair::pack::GEOMETRY;
@@ -49,7 +49,7 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     shared: &Shared<L, T>,
     list: &ClusterList,
     side: Option<Side>,
-    sums: &mut ChunkSums,
+    sums: &mut ChunkSums<T>,
 ) {
     let owned = shared.owned.start / CLUSTER..shared.owned.end.div_ceil(CLUSTER);
     let (mut near, mut others) = (Near::<T>::new(R::<T, S>::ROWS), Vec::new());
@@ -100,7 +100,7 @@ fn cluster_sums<L: PairLaw, T: Scalar, S: Simd>(
     near: &Near<T>,
     others: &mut [Other<T>],
     given: &mut [T::Vector],
-    sums: &mut ChunkSums,
+    sums: &mut ChunkSums<T>,
 ) {
     let rows = R::<T, S>::ROWS;
     let itself = near.placed.itself(cluster);

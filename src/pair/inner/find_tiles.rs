@@ -5,8 +5,8 @@ use super::near::Near;
 use super::{lift, nearest, repeat, spread, vector};
 use crate::Result;
 use crate::neighbors::{
-    CLUSTER, ClusterList, ListRequest, Piece, SEGMENT, SUPER_CLUSTER, TILE, TILES, TileChunk, TileList,
-    inner_clusters,
+    CLUSTER, ClusterList, GROUP, ListRequest, Piece, SEGMENT, SUPER_CLUSTER, TILE, TILES, TileChunk,
+    TileList, inner_clusters,
 };
 use crate::pair::aligned::Aligned;
 use crate::pair::lane::{Instructions, Lanes, Scalar, Task, dispatch};
@@ -78,42 +78,139 @@ impl<T: Scalar> Task for Find<'_, T> {
     fn run<S: Simd>(self, simd: S) -> (Piece, TileChunk) {
         let (mut piece, mut chunk) = (Piece::default(), TileChunk::default());
         let inner = inner_clusters(&self.request.owned, self.request.id.len());
-        let (mut near, mut offsets) = (Near::<T>::new(TILE), Aligned::new(0));
-        let mut found = Found::new();
-        let mut kept = Vec::new();
-        for super_cluster in self.super_clusters {
-            kept.clear();
+        let mut members: Vec<Member<T>> = (0..GROUP).map(|_| Member::new()).collect();
+        let (mut found, mut union, mut room) = (Found::new(), Vec::new(), Vec::new());
+        for begin in self.super_clusters.clone().step_by(GROUP) {
             chunk.begin();
-            let count = near.placed.decode(self.list, super_cluster);
-            for first in (0..count).step_by(SEGMENT) {
-                let entries = (first, count.min(first + SEGMENT));
-                near.place(simd, self.packed, super_cluster, entries, true);
-                bring::<T, S>(simd, self.packed, &near.placed, &mut offsets);
-                let before = kept.len();
-                found.number(&near, &mut kept);
-                let behind = kept.len() - before;
-                chunk.segment(&kept[before..]);
-                for tile in 0..TILES {
-                    let row = super_cluster * SUPER_CLUSTER + tile * TILE;
-                    if self.request.owned.contains(&row) {
-                        let entries = found.tile(simd, self.packed, row, &near, &offsets, behind);
-                        chunk.tile(tile, entries);
-                    } else {
-                        chunk.tile(tile, &[]);
-                    }
+            let group = begin..self.super_clusters.end.min(begin + GROUP);
+            let members = &mut members[..group.len()];
+            for (member, super_cluster) in members.iter_mut().zip(group.clone()) {
+                member.count = member.near.placed.decode(self.list, super_cluster);
+                member.kept.clear();
+            }
+            let few = members.iter().all(|member| member.count <= SEGMENT);
+            let mut joined = few && group.len() > 1 && self.packed.joinable(group.clone(), true);
+            if joined {
+                union.clear();
+                for (member, super_cluster) in members.iter_mut().zip(group.clone()) {
+                    member.place(simd, self.packed, super_cluster, (0, member.count));
+                    unite(&mut union, &member.kept, &mut room);
+                }
+                joined = union.len() <= SEGMENT;
+            }
+            if joined {
+                chunk.segment(0..group.len() as u8, true, &union);
+                for (number, member) in members.iter_mut().enumerate() {
+                    found.number(member, &union);
+                    self.tiles(simd, begin, number, member, &mut found, &mut chunk);
+                }
+            } else {
+                for (number, member) in members.iter_mut().enumerate() {
+                    self.own_segments(simd, begin, number, member, &mut found, &mut chunk);
                 }
             }
-            piece.push(&kept, self.request.coding, &inner);
+            members.iter().for_each(|member| piece.push(&member.kept, self.request.coding, &inner));
         }
         chunk.end();
         (piece, chunk)
     }
 }
 
+impl<T: Scalar> Find<'_, T> {
+    /// Segments of one super-cluster of the group that begins with another.
+    #[inline(always)]
+    fn own_segments<S: Simd>(
+        &self,
+        simd: S,
+        begin: usize,
+        number: usize,
+        member: &mut Member<T>,
+        found: &mut Found,
+        chunk: &mut TileChunk,
+    ) {
+        let mut kept = Vec::new();
+        for first in (0..member.count).step_by(SEGMENT) {
+            let entries = (first, member.count.min(first + SEGMENT));
+            member.place(simd, self.packed, begin + number, entries);
+            chunk.segment(number as u8..number as u8 + 1, first == 0, &member.kept);
+            let clusters = std::mem::take(&mut member.kept);
+            found.number(member, &clusters);
+            self.tiles(simd, begin, number, member, found, chunk);
+            kept.extend_from_slice(&clusters);
+        }
+        member.kept = kept;
+    }
+
+    /// Add the tiles of a member of a group to the last segment.
+    #[inline(always)]
+    fn tiles<S: Simd>(
+        &self,
+        simd: S,
+        begin: usize,
+        number: usize,
+        member: &Member<T>,
+        found: &mut Found,
+        chunk: &mut TileChunk,
+    ) {
+        for tile in number * TILES..(number + 1) * TILES {
+            let row = begin * SUPER_CLUSTER + tile * TILE;
+            if self.request.owned.contains(&row) {
+                chunk.tile(tile, found.tile(simd, self.packed, row, &member.near, &member.offsets));
+            }
+        }
+    }
+}
+
+/// A super-cluster whose tiles are looked for.
+struct Member<T> {
+    /// Entries of its list.
+    count: usize,
+    near: Near<T>,
+    /// Where the particles of the entries are.
+    offsets: Aligned<T>,
+    /// The clusters that any of its rows meets.
+    kept: Vec<u32>,
+}
+
+impl<T: Scalar> Member<T> {
+    fn new() -> Self {
+        Member { count: 0, near: Near::new(TILE), offsets: Aligned::new(0), kept: Vec::new() }
+    }
+
+    /// Look at some entries of the decoded list.
+    #[inline(always)]
+    fn place<S: Simd>(&mut self, simd: S, packed: &Packed<T>, super_cluster: usize, entries: (usize, usize)) {
+        self.near.place(simd, packed, super_cluster, entries, true);
+        bring::<T, S>(simd, packed, &self.near.placed, &mut self.offsets);
+        self.kept.clear();
+        let clusters = &self.near.placed.clusters;
+        self.kept.extend(self.near.any_met().map(|number| clusters[number]));
+    }
+}
+
+/// Add sorted clusters to sorted clusters.
+fn unite(union: &mut Vec<u32>, more: &[u32], room: &mut Vec<u32>) {
+    if union.is_empty() {
+        union.extend_from_slice(more);
+        return;
+    }
+    room.clear();
+    let (mut own, mut other) = (union.iter().copied().peekable(), more.iter().copied().peekable());
+    while let (Some(a), Some(b)) = (own.peek().copied(), other.peek().copied()) {
+        room.push(a.min(b));
+        own.next_if(|cluster| *cluster <= b);
+        other.next_if(|cluster| *cluster <= a);
+    }
+    room.extend(own.chain(other));
+    std::mem::swap(union, room);
+}
+
 /// The particles that are found for a tile.
 struct Found {
-    /// Per entry of the segment how many before it are met by any row.
+    /// Per entry that any row meets the number of its cluster.
     numbers: [u16; WORDS * u64::BITS as usize],
+    /// The number behind all of the segment's clusters.
+    behind: usize,
     /// Their numbers, and room for a cluster more.
     entries: Vec<u16>,
     /// Per pattern of eight bits the places of those that are set.
@@ -127,21 +224,24 @@ impl Found {
             let set = (0..CLUSTER as u16).filter(|place| bits >> place & 1 == 1);
             places.iter_mut().zip(set).for_each(|(place, set)| *place = set);
         }
-        Found { numbers: [0; WORDS * u64::BITS as usize], entries: vec![0; (SEGMENT + 2) * CLUSTER], places }
+        Found {
+            numbers: [0; WORDS * u64::BITS as usize],
+            behind: 0,
+            entries: vec![0; (SEGMENT + 2) * CLUSTER],
+            places,
+        }
     }
 
-    /// Number the clusters of a segment that any row meets, and keep them.
+    /// Number the entries of a member that any of its rows meets by their places among sorted clusters.
     #[inline(always)]
-    fn number<T: Scalar>(&mut self, near: &Near<T>, kept: &mut Vec<u32>) {
-        let mut next = 0;
-        for (word, mut met) in near.met_by_any().enumerate() {
-            while met != 0 {
-                let number = word * u64::BITS as usize + met.trailing_zeros() as usize;
-                met &= met - 1;
-                self.numbers[number] = next;
-                next += 1;
-                kept.push(near.placed.clusters[number]);
+    fn number<T: Scalar>(&mut self, member: &Member<T>, clusters: &[u32]) {
+        self.behind = clusters.len();
+        let mut place = 0;
+        for number in member.near.any_met() {
+            while clusters[place] != member.near.placed.clusters[number] {
+                place += 1;
             }
+            self.numbers[number] = place as u16;
         }
     }
 
@@ -155,7 +255,6 @@ impl Found {
         row: usize,
         near: &Near<T>,
         offsets: &[T],
-        behind: usize,
     ) -> &[u16] {
         let (cluster, first) = (row / CLUSTER, row % CLUSTER);
         let rows = const { R::<T, S>::ROWS };
@@ -203,7 +302,7 @@ impl Found {
             }
         }
         let end = count.next_multiple_of(TILE);
-        self.entries[count..end].fill((behind * CLUSTER) as u16);
+        self.entries[count..end].fill((self.behind * CLUSTER) as u16);
         &self.entries[..end]
     }
 }

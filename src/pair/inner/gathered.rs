@@ -36,7 +36,7 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     shared: &Shared<L, T>,
     list: &ClusterList,
     side: Option<Side>,
-    sums: &mut ChunkSums,
+    sums: &mut ChunkSums<T>,
 ) {
     let (mut near, mut offsets, mut totals) =
         (Near::<T>::new(R::<T, S>::ROWS), Aligned::new(0), Aligned::new(0));
@@ -89,7 +89,7 @@ fn write_records<L: PairLaw, T: Scalar, S: Simd>(
                     *four = column;
                 }
             }
-            R::<T, S>::write_quads(simd, four, None, records, const { quads::<L>() }, quad);
+            R::<T, S>::write_quads(simd, four, records, const { quads::<L>() }, quad);
         }
     }
 }
@@ -103,7 +103,7 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
         cluster: usize,
         found: &mut Found,
         totals: &mut [T],
-        sums: &mut ChunkSums,
+        sums: &mut ChunkSums<T>,
     ) {
         let (rows, lanes) = const { (R::<T, S>::ROWS, R::<T, S>::COUNT) };
         let chosen = &self.shared.rows;

@@ -5,17 +5,17 @@ mod clusters;
 mod find_tiles;
 mod found;
 mod gathered;
-mod given;
 mod near;
 mod particles;
 mod placed;
 mod tiles;
 
 pub use find_tiles::find_tiles;
+pub use tiles::join as join_given;
 
 use super::lane::{Lanes, Scalar, Task};
 use super::law::{Columns, PairLaw, Parity, Reduction, Sum};
-use super::pack::Packed;
+use super::pack::{Layout, Packed};
 use super::real::Real;
 use super::sums::ChunkSums;
 use super::sweep::Chosen;
@@ -38,6 +38,8 @@ pub struct Shared<'a, L, T> {
     pub symmetric: bool,
     /// Super-clusters whose rows are all owned.
     pub whole: Range<usize>,
+    /// Whether the work of rows is counted.
+    pub counted: bool,
 }
 
 /// Whether the sums of a super-cluster need rows that are not owned.
@@ -68,6 +70,14 @@ impl<L, T> Shared<'_, L, T> {
     }
 }
 
+/// How a sweep of a law over a list wants its input.
+pub fn layout<L: PairLaw>(list: &NeighborList) -> Layout {
+    match list {
+        NeighborList::Tiled(_) if tiles::serve::<L>() => Layout::records::<L>(),
+        _ => Layout::Columns,
+    }
+}
+
 /// A chunk of super-clusters to sweep.
 pub struct Chunk<'s, 'a, L, T> {
     /// What the chunks share.
@@ -83,11 +93,11 @@ pub struct Chunk<'s, 'a, L, T> {
 }
 
 impl<L: PairLaw, T: Scalar> Task for Chunk<'_, '_, L, T> {
-    type Output = ChunkSums;
+    type Output = ChunkSums<T>;
     type Scalar = T;
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> ChunkSums {
+    fn run<S: Simd>(self, simd: S) -> ChunkSums<T> {
         let touched = match self.shared.symmetric {
             true => 0..self.shared.owned.end.div_ceil(SUPER_CLUSTER),
             false => self.super_clusters.clone(),
@@ -95,7 +105,13 @@ impl<L: PairLaw, T: Scalar> Task for Chunk<'_, '_, L, T> {
         let swept = self.super_clusters.clone().filter(|&super_cluster| {
             self.list.clusters().is_none_or(|list| self.shared.swept(list, self.side, super_cluster))
         });
-        let mut sums = ChunkSums::new(L::SUMS, self.super_clusters.clone(), swept.count(), touched);
+        // those over tiles have sums in another form
+        let tiled = matches!(layout::<L>(self.list), Layout::Records(_));
+        let blocks = if tiled { 0 } else { swept.count() };
+        let mut sums = ChunkSums::new(L::SUMS, self.super_clusters.clone(), blocks, touched);
+        if self.shared.counted {
+            sums.count_work();
+        }
         match self.list {
             NeighborList::Clustered(list) if self.shared.symmetric => {
                 clusters::sums::<L, T, S>(simd, self.shared, list, self.side, &mut sums);

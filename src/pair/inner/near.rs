@@ -211,10 +211,17 @@ impl<T: Scalar> Near<T> {
         &self.met[vector * self.words..][..self.words]
     }
 
-    /// Per word the entries that any rows have to meet.
-    pub fn met_by_any(&self) -> impl Iterator<Item = u64> {
-        let of = |word| self.met.iter().skip(word).step_by(self.words).fold(0, |any, met| any | met);
-        (0..self.words).map(of)
+    /// The entries that any rows have to meet, in order.
+    pub fn any_met(&self) -> impl Iterator<Item = usize> {
+        let word = |word| self.met.iter().skip(word).step_by(self.words).fold(0_u64, |any, met| any | met);
+        (0..self.words).flat_map(move |number| {
+            let mut left = word(number);
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
+                left &= left - 1;
+                Some(number * WORD + bit)
+            })
+        })
     }
 }
 

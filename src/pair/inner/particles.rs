@@ -23,7 +23,7 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     shared: &Shared<L, T>,
     list: &ParticleList,
     position: &[&[f64]; 3],
-    sums: &mut ChunkSums,
+    sums: &mut ChunkSums<T>,
 ) {
     type R<T, S> = <T as Scalar>::Lanes<S>;
     let lanes = R::<T, S>::ROWS * CLUSTER;

@@ -3,6 +3,7 @@
 use crate::neighbors::{CLUSTER, ClusterList, Entry, SUPER_CLUSTER};
 use crate::pair::lane::Scalar;
 use crate::pair::pack::{Packed, Shift};
+use std::ops::Range;
 
 /// Clusters in a super-cluster.
 pub(super) const CLUSTERS: usize = SUPER_CLUSTER / CLUSTER;
@@ -14,7 +15,7 @@ const WORD: usize = u64::BITS as usize;
 pub(super) struct Placed<T> {
     /// All clusters that a list names.
     listed: Vec<Entry>,
-    /// Those that are placed.
+    /// Those of them that are placed.
     pub clusters: Vec<u32>,
     /// What brings each into the super-cluster's frame.
     pub shifts: Vec<[T; 3]>,
@@ -22,8 +23,12 @@ pub(super) struct Placed<T> {
     pub ambiguous: Vec<u64>,
     /// Whether there are such.
     pub images: bool,
-    /// Per member of the super-cluster the number of its own entry, or the largest number.
-    pub itself: [usize; CLUSTERS],
+    /// What brings each of the super-clusters that are the frame's into it.
+    pub members: Vec<[T; 3]>,
+    /// The first cluster of these.
+    first: usize,
+    /// Per cluster of these the number of its own entry, or the largest number.
+    pub itself: Vec<usize>,
 }
 
 impl<T: Scalar> Placed<T> {
@@ -35,7 +40,9 @@ impl<T: Scalar> Placed<T> {
             shifts: Vec::new(),
             ambiguous: Vec::new(),
             images: false,
-            itself: [usize::MAX; CLUSTERS],
+            members: Vec::new(),
+            first: 0,
+            itself: Vec::new(),
         }
     }
 
@@ -56,33 +63,37 @@ impl<T: Scalar> Placed<T> {
         (begin, end): (usize, usize),
         symmetric: bool,
     ) -> f64 {
-        self.clusters.clear();
-        self.clusters.extend(self.listed[begin..end].iter().map(|entry| entry.cluster));
-        self.place_in(packed, super_cluster, symmetric)
+        let mut clusters = std::mem::take(&mut self.clusters);
+        clusters.clear();
+        clusters.extend(self.listed[begin..end].iter().map(|entry| entry.cluster));
+        let farthest = self.place_clusters(packed, super_cluster..super_cluster + 1, &clusters, symmetric);
+        self.clusters = clusters;
+        farthest
     }
 
-    /// The same of sorted clusters of a symmetric list.
+    /// The same of sorted clusters, which are not kept, in the frame of some super-clusters.
     #[inline(always)]
-    pub fn place_clusters(&mut self, packed: &Packed<T>, super_cluster: usize, clusters: &[u32]) {
-        self.clusters.clear();
-        self.clusters.extend_from_slice(clusters);
-        self.place_in(packed, super_cluster, true);
-    }
-
-    #[inline(always)]
-    fn place_in(&mut self, packed: &Packed<T>, super_cluster: usize, symmetric: bool) -> f64 {
+    pub fn place_clusters(
+        &mut self,
+        packed: &Packed<T>,
+        members: Range<usize>,
+        clusters: &[u32],
+        symmetric: bool,
+    ) -> f64 {
         self.shifts.clear();
         self.ambiguous.clear();
-        self.ambiguous.resize(self.clusters.len().div_ceil(WORD), 0);
-        self.itself = [usize::MAX; CLUSTERS];
-        let frame = packed.frame(super_cluster, symmetric);
+        self.ambiguous.resize(clusters.len().div_ceil(WORD), 0);
+        self.itself.clear();
+        self.itself.resize(members.len() * CLUSTERS, usize::MAX);
+        self.first = members.start * CLUSTERS;
+        let frame = packed.frame(members.clone(), symmetric);
         let mut farthest = frame.extent().into_iter().fold(0.0, f64::max);
         let mut number = 0;
-        for clusters in self.clusters.chunk_by(|a, b| *a as usize / CLUSTERS == *b as usize / CLUSTERS) {
+        for clusters in clusters.chunk_by(|a, b| *a as usize / CLUSTERS == *b as usize / CLUSTERS) {
             let other = clusters[0] as usize / CLUSTERS;
-            if other == super_cluster {
+            if members.contains(&other) {
                 for (k, cluster) in clusters.iter().enumerate() {
-                    self.itself[*cluster as usize % CLUSTERS] = number + k;
+                    self.itself[*cluster as usize - self.first] = number + k;
                 }
             }
             if let Some(shift) = packed.common_shift(&frame, other) {
@@ -100,19 +111,25 @@ impl<T: Scalar> Placed<T> {
             number += clusters.len();
         }
         self.images = self.ambiguous.iter().any(|&word| word != 0);
+        self.members.clear();
+        for member in members {
+            let shift = packed.any_shift(&frame, member);
+            self.images |= shift.ambiguous && member * CLUSTERS != self.first;
+            self.members.push(lanes(&shift));
+        }
         farthest
     }
 
     /// The number of a cluster's own entry, if there is one.
     #[inline(always)]
     pub fn itself(&self, cluster: usize) -> Option<usize> {
-        Some(self.itself[cluster % CLUSTERS]).filter(|own| *own != usize::MAX)
+        Some(self.itself[cluster - self.first]).filter(|own| *own != usize::MAX)
     }
 
     /// The entries of a word that need more than the usual: the cluster itself, and those that are ambiguous.
     #[inline(always)]
     pub fn special(&self, cluster: usize, word: usize) -> u64 {
-        let own = self.itself[cluster % CLUSTERS];
+        let own = self.itself[cluster - self.first];
         let itself = if own / WORD == word { 1 << (own % WORD) } else { 0 };
         self.ambiguous[word] | itself
     }

@@ -1,17 +1,16 @@
 //! Tiles: four particles i against as many single particles j as lanes take, all of them named by the list, so that few lanes
 //! are out of range.
 //!
-//! What pairs need of the particles of a super-cluster's list is brought into its frame as a record each, and what they give to
-//! these goes to a record each, all in the nearest caches; both are found by the numbers of the list.
+//! What pairs need of the particles of a super-cluster's list is brought into its frame as a record each, and so is what these have
+//! been given; both stay in the nearest caches, and are found by the numbers of the list.
 
 use super::clusters;
-use super::given::Given;
 use super::placed::{CLUSTERS, Placed};
-use super::{Shared, Side, joined, lift, masked, nearest, nothing, vector};
-use crate::neighbors::{CLUSTER, SUPER_CLUSTER, TILE, TileList, Tiles, four};
+use super::{Shared, Side, joined, lift, masked, nearest, nothing};
+use crate::neighbors::{CLUSTER, GROUP, SUPER_CLUSTER, TILE, TILES, TileList, Tiles, four};
+use crate::pair::given::Given;
 use crate::pair::lane::{Lanes, Scalar};
 use crate::pair::law::{Columns, Cutoff, PairLaw, Parity, Reduction};
-use crate::pair::pack::{GEOMETRY, Packed};
 use crate::pair::real::Real;
 use crate::pair::record::{OFFSETS, PARTICLES, QUAD, QUADS, quads};
 use crate::pair::sums::ChunkSums;
@@ -27,7 +26,7 @@ const _: () = assert!(
 type R<T, S> = <T as Scalar>::Lanes<S>;
 
 /// Whether tiles serve a law: one cutoff, and sums that symmetry tells of both particles.
-const fn serve<L: PairLaw>() -> bool {
+pub(super) const fn serve<L: PairLaw>() -> bool {
     let mut serve = matches!(L::CUTOFF, Cutoff::Common) && L::SUMS.len() <= GIVEN * QUAD;
     let mut k = 0;
     while k < L::SUMS.len() {
@@ -52,14 +51,24 @@ const fn given_values<L: PairLaw>() -> usize {
     CLUSTER * QUAD * given_quads::<L>()
 }
 
-/// A segment of a super-cluster's list.
+/// Vectors of what a cluster is given.
+const fn given_vectors<L: PairLaw, T: Scalar, S: Simd>() -> usize {
+    given_values::<L>() / R::<T, S>::COUNT
+}
+
+/// A segment of a group of super-clusters.
 struct Segment<'a, L, T: Scalar> {
     shared: &'a Shared<'a, L, T>,
     tiles: Tiles<'a>,
+    placed: &'a Placed<T>,
+    /// The group's first super-cluster.
+    first: usize,
     /// Per particle j what pairs need of it.
     records: &'a T::Records,
-    /// Per particle j what pairs have given to it, but for the sign of what is odd.
+    /// Per particle j what it has been given, but for the sign of what is odd.
     given: &'a mut T::Records,
+    /// The same of all particles.
+    kept: &'a mut Given<T>,
 }
 
 /// The sums of a chunk's super-clusters, with their reactions.
@@ -69,165 +78,255 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     shared: &Shared<L, T>,
     list: &TileList,
     side: Option<Side>,
-    sums: &mut ChunkSums,
+    sums: &mut ChunkSums<T>,
 ) {
     if const { !serve::<L>() } {
         return clusters::sums::<L, T, S>(simd, shared, list.clusters(), side, sums);
     }
     let owned = shared.owned.start / CLUSTER..shared.owned.end.div_ceil(CLUSTER);
-    let nothing = std::iter::repeat_n(0.0, given_values::<L>() / R::<T, S>::COUNT);
+    let nothing = std::iter::repeat_n(0.0, const { given_vectors::<L, T, S>() });
     let (mut placed, mut kept) = (Placed::<T>::new(), Given::<T>::new(nothing, owned));
     let (mut records, mut given) = (T::take_records(), T::take_records());
+    let mut begins = Vec::new();
     let pairs = AllPairs::<L, R<T, S>> {
         reach: R::<T, S>::literal(simd, shared.packed.largest * shared.packed.largest),
         parameters: shared.law.parameters::<R<T, S>>(simd),
     };
-    for super_cluster in sums.super_clusters.clone() {
-        if !shared.swept(list.clusters(), side, super_cluster) {
-            continue;
-        }
-        // sums of no pairs are sums too
-        sums.blocks.touch(super_cluster * CLUSTERS);
-        for (number, tiles) in list.segments(super_cluster).enumerate() {
-            let packed = &shared.packed;
-            placed.place_clusters(packed, super_cluster, tiles.clusters);
-            write_records::<L, T, S>(simd, packed, &placed, &mut records);
-            let count = placed.clusters.len();
-            T::values_mut(&mut given)[..(count + 1) * given_values::<L>()].fill(T::default());
-            let mut segment = Segment { shared, tiles, records: &records, given: &mut given };
-            let included = number == 0;
-            match placed.images {
-                false => segment.sums::<S, false>(simd, &pairs, super_cluster, included, sums),
-                true => segment.sums::<S, true>(simd, &pairs, super_cluster, included, sums),
+    let packed = &shared.packed;
+    for group in list.groups(sums.super_clusters.clone()) {
+        let members = list.members(group);
+        let mut swept = [false; GROUP];
+        for (swept, super_cluster) in swept.iter_mut().zip(members.clone()) {
+            let own = sums.super_clusters.contains(&super_cluster);
+            *swept = own && shared.swept(list.clusters(), side, super_cluster);
+            if *swept {
+                // sums of no pairs are sums too
+                kept.begin(super_cluster * CLUSTERS);
             }
-            let values = T::values_mut(&mut given).chunks_exact(given_values::<L>());
-            for (cluster, values) in placed.clusters.iter().zip(values) {
-                let begin = kept.begin(*cluster as usize);
-                let targets = &mut kept.vectors_mut()[begin..begin + given_values::<L>() / R::<T, S>::COUNT];
-                for (target, values) in targets.iter_mut().zip(values.chunks_exact(R::<T, S>::COUNT)) {
-                    let had = R::<T, S>::load(simd, target.as_ref());
-                    (had + R::<T, S>::load(simd, values)).store(target.as_mut());
+        }
+        for tiles in list.segments(group) {
+            let numbers = tiles.members.start as usize..tiles.members.end as usize;
+            if !swept[numbers.clone()].contains(&true) {
+                continue;
+            }
+            let of = members.start + numbers.start..members.start + numbers.end;
+            placed.place_clusters(packed, of, tiles.clusters, true);
+            begins.clear();
+            begins.extend(tiles.clusters.iter().map(|cluster| kept.begin(*cluster as usize) as u32));
+            bring::<L, T, S>(simd, shared, tiles.clusters, &placed, &mut records);
+            bring_given::<L, T, S>(simd, &begins, &mut kept, &mut given);
+            let (placed, first) = (&placed, members.start);
+            let mut segment = Segment {
+                shared,
+                tiles,
+                placed,
+                first,
+                records: &records,
+                given: &mut given,
+                kept: &mut kept,
+            };
+            for number in numbers.filter(|number| swept[*number]) {
+                match placed.images {
+                    false => segment.sums::<S, false>(simd, &pairs, number, sums),
+                    true => segment.sums::<S, true>(simd, &pairs, number, sums),
                 }
             }
+            keep_given::<L, T, S>(simd, &begins, &mut given, &mut kept);
         }
     }
-    kept.take(
-        #[inline(always)]
-        |cluster, vectors| {
-            let mut flat = [T::default(); QUADS * QUAD * CLUSTER];
-            for (values, vector) in flat.chunks_exact_mut(R::<T, S>::COUNT).zip(vectors) {
-                values.copy_from_slice(vector.as_ref());
-            }
-            join::<L, T, S>(simd, &flat, sums.blocks.cluster_mut(cluster));
-        },
-    );
+    sums.given = Some(kept);
     T::keep_records(records);
     T::keep_records(given);
 }
 
-/// Join what the particles of a cluster were given with their sums.
+/// Bring the records of the particles of a segment's clusters into the super-cluster's frame, and write behind them one of a
+/// particle that is out of reach.
 #[inline(always)]
-fn join<L: PairLaw, T: Scalar, S: Simd>(simd: S, given: &[T], totals: &mut [f64]) {
-    for quad in 0..given_quads::<L>() {
-        let mut eight = [T::default(); CLUSTER * QUAD];
-        for (k, values) in eight.chunks_exact_mut(QUAD).enumerate() {
-            values.copy_from_slice(&given[(k * given_quads::<L>() + quad) * QUAD..][..QUAD]);
-        }
-        let some = quad * QUAD..L::SUMS.len().min((quad + 1) * QUAD);
-        let totals = &mut totals[some.start * CLUSTER..some.end * CLUSTER];
-        R::<T, S>::join_quads(simd, &eight, &L::SUMS[some], totals);
-    }
-}
-
-/// Write the records of the particles of a segment's clusters, and behind them one of a particle that is out of reach.
-#[inline(always)]
-fn write_records<L: PairLaw, T: Scalar, S: Simd>(
+fn bring<L: PairLaw, T: Scalar, S: Simd>(
     simd: S,
-    packed: &Packed<T>,
+    shared: &Shared<L, T>,
+    clusters: &[u32],
     placed: &Placed<T>,
     records: &mut T::Records,
 ) {
     let values = T::values_mut(records);
     let length = const { CLUSTER * QUAD * quads::<L>() };
-    let places = placed.clusters.iter().zip(&placed.shifts).zip(values.chunks_exact_mut(length));
-    for ((cluster, shift), records) in places {
-        let block = packed.block(*cluster as usize);
-        for quad in 0..const { quads::<L>() } {
-            // where there is no column any, which nobody reads
-            let mut four: [&[T]; QUAD] = [&block[..CLUSTER]; QUAD];
-            for (k, four) in four.iter_mut().enumerate() {
-                let column = match quad * QUAD + k {
-                    c if c < OFFSETS => c,
-                    c => c - OFFSETS + GEOMETRY,
-                };
-                if let Some(column) = block.get(column * CLUSTER..(column + 1) * CLUSTER) {
-                    *four = column;
+    let (count, groups) = const { (R::<T, S>::COUNT, R::<T, S>::COUNT / QUAD) };
+    for ((cluster, [x, y, z]), to) in clusters.iter().zip(&placed.shifts).zip(values.chunks_exact_mut(length))
+    {
+        let from = &shared.packed.block(*cluster as usize)[..length];
+        let shift = R::<T, S>::fours(simd, &[*x, *y, *z, T::default()]);
+        for (vector, (from, to)) in from.chunks_exact(count).zip(to.chunks_exact_mut(count)).enumerate() {
+            // those of a record's first quad
+            let mut lanes = 0;
+            for group in 0..groups {
+                if (vector * groups + group).is_multiple_of(const { quads::<L>() }) {
+                    lanes |= 0xf << (group * QUAD);
                 }
             }
-            let shift = if quad == 0 { Some(*shift) } else { None };
-            R::<T, S>::write_quads(simd, four, shift, records, const { quads::<L>() }, quad);
+            let mut own = R::<T, S>::load(simd, from);
+            if lanes == (1 << count) - 1 {
+                own = own + shift;
+            } else if lanes != 0 {
+                own = R::<T, S>::select(R::<T, S>::mask(simd, lanes), own + shift, own);
+            }
+            own.store(to);
         }
     }
-    let behind = &mut values[placed.clusters.len() * length..][..QUAD * quads::<L>()];
+    let behind = &mut values[clusters.len() * length..][..QUAD * quads::<L>()];
     behind.fill(T::default());
     behind[0] = T::from_f64(f64::NAN);
 }
 
+/// Bring what the particles of clusters have been given, whose vectors begin so.
+#[inline(always)]
+fn bring_given<L: PairLaw, T: Scalar, S: Simd>(
+    simd: S,
+    begins: &[u32],
+    kept: &mut Given<T>,
+    given: &mut T::Records,
+) {
+    let values = T::values_mut(given);
+    for (begin, values) in begins.iter().zip(values.chunks_exact_mut(given_values::<L>())) {
+        let vectors = &kept.vectors_mut()[*begin as usize..][..given_vectors::<L, T, S>()];
+        for (vector, values) in vectors.iter().zip(values.chunks_exact_mut(R::<T, S>::COUNT)) {
+            R::<T, S>::load(simd, vector.as_ref()).store(values);
+        }
+    }
+}
+
+/// Keep what they have been given since.
+#[inline(always)]
+fn keep_given<L: PairLaw, T: Scalar, S: Simd>(
+    simd: S,
+    begins: &[u32],
+    given: &mut T::Records,
+    kept: &mut Given<T>,
+) {
+    let values = T::values_mut(given);
+    for (begin, values) in begins.iter().zip(values.chunks_exact(given_values::<L>())) {
+        let vectors = &mut kept.vectors_mut()[*begin as usize..][..given_vectors::<L, T, S>()];
+        for (vector, values) in vectors.iter_mut().zip(values.chunks_exact(R::<T, S>::COUNT)) {
+            R::<T, S>::load(simd, values).store(vector.as_mut());
+        }
+    }
+}
+
+/// Join what the particles of a cluster were given with their totals, a column of eight each.
+#[inline(always)]
+pub fn join<L: PairLaw, T: Scalar, S: Simd>(simd: S, given: &[T::Vector], totals: &mut [f64]) {
+    let count = const { R::<T, S>::COUNT };
+    if const { given_quads::<L>() == 1 } {
+        return R::<T, S>::join_quads(
+            simd,
+            #[inline(always)]
+            |k| given[k].as_ref(),
+            L::SUMS,
+            totals,
+        );
+    }
+    let mut flat = [T::default(); GIVEN * QUAD * CLUSTER];
+    for (values, vector) in flat.chunks_exact_mut(count).zip(given) {
+        values.copy_from_slice(vector.as_ref());
+    }
+    for quad in 0..given_quads::<L>() {
+        let mut eight = [T::default(); CLUSTER * QUAD];
+        for (k, values) in eight.chunks_exact_mut(QUAD).enumerate() {
+            values.copy_from_slice(&flat[(k * given_quads::<L>() + quad) * QUAD..][..QUAD]);
+        }
+        let some = quad * QUAD..L::SUMS.len().min((quad + 1) * QUAD);
+        let totals = &mut totals[some.start * CLUSTER..some.end * CLUSTER];
+        R::<T, S>::join_quads(
+            simd,
+            #[inline(always)]
+            |k| &eight[k * count..][..count],
+            &L::SUMS[some],
+            totals,
+        );
+    }
+}
+
 impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
-    /// Add the sums of a super-cluster's rows over the segment, with the pairs of four rows among each other where these are
-    /// `included`; with `IMAGES` their nearest images are looked for.
+    /// Add the sums over the segment of the rows of one of the group's super-clusters; with `IMAGES` the nearest images of pairs are
+    /// looked for.
     #[inline(always)]
     fn sums<S: Simd, const IMAGES: bool>(
         &mut self,
         simd: S,
         pairs: &AllPairs<L, R<T, S>>,
-        super_cluster: usize,
-        included: bool,
-        sums: &mut ChunkSums,
+        number: usize,
+        sums: &mut ChunkSums<T>,
     ) {
-        for cluster in super_cluster * CLUSTERS..(super_cluster + 1) * CLUSTERS {
-            let mut totals = [nothing::<L, R<T, S>>(simd); CLUSTER / TILE];
-            for (half, totals) in totals.iter_mut().enumerate() {
-                let row = cluster * CLUSTER + half * TILE;
-                *totals = self.tile_sums::<S, IMAGES>(simd, pairs, row, included, sums);
+        for tile in number * TILES..(number + 1) * TILES {
+            if let Some(totals) = self.tile_sums::<S, IMAGES>(simd, pairs, tile, sums) {
+                self.keep(simd, self.first * SUPER_CLUSTER + tile * TILE, totals);
             }
-            let [first, second] = totals;
-            let target = sums.blocks.cluster_mut(cluster).as_chunks_mut::<CLUSTER>().0;
-            first.zip(
-                second,
-                #[inline(always)]
-                |c, first, second| {
-                    first.add_fours(second, &mut target[c]);
-                    first
-                },
-            );
         }
     }
 
-    /// The sums of a tile's rows from `row` on.
+    /// Add the totals of a tile's rows to what these have been given.
+    #[inline(always)]
+    fn keep<S: Simd>(&mut self, simd: S, row: usize, totals: L::Sums<R<T, S>>) {
+        let length = const { TILE * QUAD * given_quads::<L>() };
+        let part = row % CLUSTER / TILE;
+        let columns = columns::<L, R<T, S>>(
+            simd,
+            totals,
+            #[inline(always)]
+            |c, total| if matches!(L::SUMS[c].parity, Parity::Odd) { -total } else { total },
+        );
+        if let Some(own) = self.placed.itself(row / CLUSTER) {
+            let rows = &mut T::values_mut(self.given)[(own * CLUSTER / TILE + part) * length..][..length];
+            for quad in 0..const { given_quads::<L>() } {
+                R::<T, S>::give_rows(columns[quad], rows, const { given_quads::<L>() }, quad);
+            }
+            return;
+        }
+        let mut rows = [T::default(); TILE * QUAD * GIVEN];
+        for quad in 0..const { given_quads::<L>() } {
+            R::<T, S>::give_rows(columns[quad], &mut rows, const { given_quads::<L>() }, quad);
+        }
+        let vectors = const { given_vectors::<L, T, S>() * TILE / CLUSTER };
+        let begin = self.kept.begin(row / CLUSTER) + part * vectors;
+        let vectors = &mut self.kept.vectors_mut()[begin..begin + vectors];
+        for (vector, rows) in vectors.iter_mut().zip(rows.chunks_exact(R::<T, S>::COUNT)) {
+            let had = R::<T, S>::load(simd, vector.as_ref());
+            (had + R::<T, S>::load(simd, rows)).store(vector.as_mut());
+        }
+    }
+
+    /// The sums of the rows of a tile of the group, if anybody wants them.
     #[inline(always)]
     fn tile_sums<S: Simd, const IMAGES: bool>(
         &mut self,
         simd: S,
         pairs: &AllPairs<L, R<T, S>>,
-        row: usize,
-        included: bool,
-        sums: &mut ChunkSums,
-    ) -> L::Sums<R<T, S>> {
-        let entries = self.tiles.entries(row % SUPER_CLUSTER / TILE);
-        let nothing = nothing::<L, R<T, S>>(simd);
+        tile: usize,
+        sums: &mut ChunkSums<T>,
+    ) -> Option<L::Sums<R<T, S>>> {
+        let (row, entries) = (self.first * SUPER_CLUSTER + tile * TILE, self.tiles.entries(tile));
+        // pairs within the four rows are in the first segment that they have
+        let included = self.tiles.first;
         if entries.is_empty() && !included || !self.shared.rows.wanted(row..row + TILE) {
-            return nothing;
+            return None;
         }
         let met = TILE * (entries.len() + usize::from(included));
         sums.add_work(row, TILE, met);
         sums.lane_pairs += (TILE * met) as u64;
-        let i = self.rows::<S>(simd, pairs, row);
-        let totals = if included { self.own_pairs::<S, IMAGES>(simd, row, &i) } else { nothing };
-        self.pairs::<S, IMAGES>(simd, &i, entries, totals)
+        let mut i = self.rows::<S>(simd, pairs, row);
+        let totals = match included {
+            true => self.own_pairs::<S, IMAGES>(simd, row, &i),
+            false => nothing::<L, R<T, S>>(simd),
+        };
+        let number = tile / TILES - self.tiles.members.start as usize;
+        let [x, y, z] = self.placed.members[number];
+        let shift =
+            Vec3 { x: R::<T, S>::every(simd, x), y: R::<T, S>::every(simd, y), z: R::<T, S>::every(simd, z) };
+        i.position = i.position + shift;
+        Some(self.pairs::<S, IMAGES>(simd, &i, entries, totals))
     }
 
-    /// What the four rows of a tile get from each other.
+    /// What the four rows of a tile get from each other, which all are in the frame of their own super-cluster.
     #[inline(always)]
     fn own_pairs<S: Simd, const IMAGES: bool>(
         &self,
@@ -236,18 +335,15 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
         i: &Rows<L, R<T, S>>,
     ) -> L::Sums<R<T, S>> {
         let block = self.shared.packed.block(row / CLUSTER);
-        let four = |column: usize| &block[column * CLUSTER + row % CLUSTER..][..TILE];
         let mut totals = nothing::<L, R<T, S>>(simd);
         let groups = const { R::<T, S>::COUNT / TILE };
         for first in (0..TILE).step_by(groups) {
-            let position = vector(
-                #[inline(always)]
-                |d| R::<T, S>::each_four_times(simd, four(d), first),
-            );
-            let j = L::Prepared::<R<T, S>>::from_columns(
-                #[inline(always)]
-                |c| R::<T, S>::each_four_times(simd, four(GEOMETRY + c), first),
-            );
+            let mut columns = [[R::<T, S>::literal(simd, 0.0); QUAD]; QUADS];
+            for quad in 0..const { quads::<L>() } {
+                let first = row % CLUSTER + first;
+                columns[quad] = R::<T, S>::each_four_times(simd, block, first, const { quads::<L>() }, quad);
+            }
+            let (position, j) = particles::<L, R<T, S>>(&columns);
             // all but those of a particle with itself
             let others = R::<T, S>::mask(simd, 0x7bde >> (first * TILE));
             let given = self.meet::<S, IMAGES>(simd, i, position, j, Some(others));
@@ -299,52 +395,40 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
 
     /// Positions of particles j and what else pairs need of them, as many as a vector takes for four rows.
     #[inline(always)]
-    fn read<S: Simd>(&self, simd: S, word: u64) -> Others<L, R<T, S>> {
+    fn read<S: Simd>(&self, simd: S, word: u64) -> Particles<L, R<T, S>> {
         let of = four(word);
         let mut columns = [[R::<T, S>::literal(simd, 0.0); QUAD]; QUADS];
         for quad in 0..const { quads::<L>() } {
             columns[quad] = R::<T, S>::meet_quads(simd, self.records, &of, const { quads::<L>() }, quad);
         }
-        let [x, y, z, _] = columns[0];
-        let j = L::Prepared::<R<T, S>>::from_columns(
-            #[inline(always)]
-            |c| columns[(OFFSETS + c) / QUAD][(OFFSETS + c) % QUAD],
-        );
-        (Vec3 { x, y, z }, j)
+        particles::<L, R<T, S>>(&columns)
     }
 
     /// Give particles j what their pairs with four rows add up to.
     #[inline(always)]
     fn give<S: Simd>(&mut self, simd: S, word: u64, given: L::Sums<R<T, S>>) {
         let of = four(word);
-        let mut columns = [[R::<T, S>::literal(simd, 0.0); QUAD]; GIVEN];
-        given.zip(
+        let columns = columns::<L, R<T, S>>(
+            simd,
             given,
             #[inline(always)]
-            |c, given, _| {
-                columns[c / QUAD][c % QUAD] = given;
-                given
-            },
+            |_, given| given,
         );
         for quad in 0..const { given_quads::<L>() } {
             R::<T, S>::give_quads(columns[quad], self.given, &of, const { given_quads::<L>() }, quad);
         }
     }
 
-    /// Positions of a tile's rows and what else pairs need of them, once for every four lanes.
+    /// Positions of a tile's rows in the frame of their own super-cluster, and what else pairs need of them, once for every four lanes.
     #[inline(always)]
     fn rows<S: Simd>(&self, simd: S, pairs: &AllPairs<L, R<T, S>>, row: usize) -> Rows<L, R<T, S>> {
-        let packed = &self.shared.packed;
-        let block = packed.block(row / CLUSTER);
-        let four = |column: usize| &block[column * CLUSTER + row % CLUSTER..][..TILE];
-        let position = vector(
-            #[inline(always)]
-            |d| R::<T, S>::fours(simd, four(d)),
-        );
-        let prepared = L::Prepared::<R<T, S>>::from_columns(
-            #[inline(always)]
-            |c| R::<T, S>::fours(simd, four(GEOMETRY + c)),
-        );
+        let block = self.shared.packed.block(row / CLUSTER);
+        let block = &block[row % CLUSTER * QUAD * quads::<L>()..][..TILE * QUAD * quads::<L>()];
+        let mut columns = [[R::<T, S>::literal(simd, 0.0); QUAD]; QUADS];
+        for quad in 0..const { quads::<L>() } {
+            columns[quad] = R::<T, S>::rows_of_quads(simd, block, const { quads::<L>() }, quad);
+        }
+        let (position, prepared) = particles::<L, R<T, S>>(&columns);
         Rows { position, prepared, pairs: *pairs }
     }
 
@@ -376,8 +460,38 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
     }
 }
 
-/// Positions of particles j, and what else pairs need of them.
-type Others<L, R> = (Vec3<R>, <L as PairLaw>::Prepared<R>);
+/// Positions of particles, and what else pairs need of them.
+type Particles<L, R> = (Vec3<R>, <L as PairLaw>::Prepared<R>);
+
+/// The particles of the columns of their records.
+#[inline(always)]
+fn particles<L: PairLaw, R: Real>(columns: &[[R; QUAD]; QUADS]) -> Particles<L, R> {
+    let [x, y, z, _] = columns[0];
+    let prepared = L::Prepared::<R>::from_columns(
+        #[inline(always)]
+        |c| columns[(OFFSETS + c) / QUAD][(OFFSETS + c) % QUAD],
+    );
+    (Vec3 { x, y, z }, prepared)
+}
+
+/// The columns of sums in quads, each as it is to be given.
+#[inline(always)]
+fn columns<L: PairLaw, R: Real>(
+    token: R::Token,
+    sums: L::Sums<R>,
+    as_given: impl Fn(usize, R) -> R,
+) -> [[R; QUAD]; GIVEN] {
+    let mut columns = [[R::literal(token, 0.0); QUAD]; GIVEN];
+    sums.zip(
+        sums,
+        #[inline(always)]
+        |c, sum, _| {
+            columns[c / QUAD][c % QUAD] = as_given(c, sum);
+            sum
+        },
+    );
+    columns
+}
 
 /// What all pairs need: the square of their reach, and the law's parameters.
 #[derive(Clone, Copy)]

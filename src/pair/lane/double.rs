@@ -55,19 +55,9 @@ impl<S: Simd> Lanes for f64x8<S> {
         Self::splat(token, values[first])
     }
     #[inline(always)]
-    fn write_quads(
-        token: S,
-        columns: [&[f64]; QUAD],
-        shift: Option<[f64; 3]>,
-        records: &mut [f64],
-        quads: usize,
-        number: usize,
-    ) {
-        let (mut a, mut b) = (Self::from_slice(token, columns[0]), Self::from_slice(token, columns[1]));
-        let (mut c, d) = (Self::from_slice(token, columns[2]), Self::from_slice(token, columns[3]));
-        if let Some([x, y, z]) = shift {
-            (a, b, c) = (a + x, b + y, c + z);
-        }
+    fn write_quads(token: S, columns: [&[f64]; QUAD], records: &mut [f64], quads: usize, number: usize) {
+        let (a, b) = (Self::from_slice(token, columns[0]), Self::from_slice(token, columns[1]));
+        let (c, d) = (Self::from_slice(token, columns[2]), Self::from_slice(token, columns[3]));
         let (low, high) = ((a.zip_low(c), b.zip_low(d)), (a.zip_high(c), b.zip_high(d)));
         let pairs =
             [low.0.zip_low(low.1), low.0.zip_high(low.1), high.0.zip_low(high.1), high.0.zip_high(high.1)];
@@ -83,8 +73,15 @@ impl<S: Simd> Lanes for f64x8<S> {
         four.combine(four)
     }
     #[inline(always)]
-    fn each_four_times(token: S, values: &[f64], first: usize) -> Self {
-        f64x4::splat(token, values[first]).combine(f64x4::splat(token, values[first + 1]))
+    fn rows_of_quads(token: S, records: &[f64], quads: usize, number: usize) -> [Self; QUAD] {
+        let quad = |k: usize| f64x4::from_slice(token, &records[(k * quads + number) * QUAD..][..QUAD]);
+        let [a, b, c, d] = turned(quad(0), quad(1), quad(2), quad(3));
+        [a.combine(a), b.combine(b), c.combine(c), d.combine(d)]
+    }
+    #[inline(always)]
+    fn each_four_times(token: S, records: &[f64], first: usize, quads: usize, number: usize) -> [Self; QUAD] {
+        let quad = |k: usize| &records[((first + k) * quads + number) * QUAD..][..QUAD];
+        spread_quads(token, quad(0), quad(1))
     }
     #[inline(always)]
     fn meet_quads(
@@ -96,12 +93,7 @@ impl<S: Simd> Lanes for f64x8<S> {
     ) -> [Self; QUAD] {
         let a = &records.values[(of[0] * quads + number) * QUAD..][..QUAD];
         let b = &records.values[(of[1] * quads + number) * QUAD..][..QUAD];
-        [
-            f64x4::splat(token, a[0]).combine(f64x4::splat(token, b[0])),
-            f64x4::splat(token, a[1]).combine(f64x4::splat(token, b[1])),
-            f64x4::splat(token, a[2]).combine(f64x4::splat(token, b[2])),
-            f64x4::splat(token, a[3]).combine(f64x4::splat(token, b[3])),
-        ]
+        spread_quads(token, a, b)
     }
     #[inline(always)]
     fn give_quads(
@@ -128,14 +120,16 @@ impl<S: Simd> Lanes for f64x8<S> {
         }
     }
     #[inline(always)]
-    fn add_fours(self, other: Self, totals: &mut [f64]) {
-        let ((a, b), (c, d)) = (self.split(), other.split());
-        let sums = (a + b).combine(c + d);
-        (Self::from_slice(self.simd, totals) + sums).store_slice(totals);
+    fn give_rows([a, b, c, d]: [Self; QUAD], records: &mut [f64], quads: usize, number: usize) {
+        let rows = turned(rows_joined(a), rows_joined(b), rows_joined(c), rows_joined(d));
+        for k in 0..QUAD {
+            let quad = &mut records[(k * quads + number) * QUAD..][..QUAD];
+            (f64x4::from_slice(a.simd, quad) + rows[k]).store_slice(quad);
+        }
     }
     #[inline(always)]
-    fn join_quads(token: S, quads: &[f64], sums: &[Sum], totals: &mut [f64]) {
-        let of = |k: usize| Self::from_slice(token, &quads[8 * k..][..8]);
+    fn join_quads<'a>(token: S, quads: impl Fn(usize) -> &'a [f64], sums: &[Sum], totals: &mut [f64]) {
+        let of = |k: usize| Self::from_slice(token, quads(k));
         add_columns(columns_of_quads!(of(0), of(1), of(2), of(3)), sums, totals);
     }
     #[inline(always)]
@@ -163,6 +157,29 @@ impl<S: Simd> Lanes for f64x8<S> {
         };
         joined.store_slice(target);
     }
+}
+
+/// Lanes 4 g + k of both g added up.
+#[inline(always)]
+fn rows_joined<S: Simd>(lanes: f64x8<S>) -> f64x4<S> {
+    let (low, high) = lanes.split();
+    low + high
+}
+
+/// Four rows of four as four columns.
+#[inline(always)]
+fn turned<S: Simd>(a: f64x4<S>, b: f64x4<S>, c: f64x4<S>, d: f64x4<S>) -> [f64x4<S>; QUAD] {
+    let (low, high) = ((a.zip_low(c), b.zip_low(d)), (a.zip_high(c), b.zip_high(d)));
+    [low.0.zip_low(low.1), low.0.zip_high(low.1), high.0.zip_low(high.1), high.0.zip_high(high.1)]
+}
+
+/// The columns of two quads, each value in four lanes.
+#[inline(always)]
+fn spread_quads<S: Simd>(token: S, a: &[f64], b: &[f64]) -> [f64x8<S>; QUAD] {
+    // one load that spreads a value, and one that does so to half of the lanes
+    let second = f64x8::mask(token, 0xf0);
+    let column = |k: usize| second.select(f64x8::splat(token, b[k]), f64x8::splat(token, a[k]));
+    [column(0), column(1), column(2), column(3)]
 }
 
 /// Each two lanes the other way round.

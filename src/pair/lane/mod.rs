@@ -13,6 +13,7 @@ use crate::neighbors::CLUSTER;
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x8, f32x16, f64x8};
 use std::cell::Cell;
+use std::sync::{Mutex, PoisonError};
 
 /// The storage type of a lane.
 pub trait Scalar: Copy + Send + Sync + Default + PartialOrd + 'static {
@@ -23,12 +24,12 @@ pub trait Scalar: Copy + Send + Sync + Default + PartialOrd + 'static {
     #[cfg(target_arch = "x86_64")]
     fn baseline<T: Task>(simd: fearless_simd::x86::Sse2, task: T) -> T::Output;
     /// A vector that is stored, at the begin of a line of the cache.
-    type Vector: Copy + Send + AsRef<[Self]> + AsMut<[Self]>;
+    type Vector: Copy + Send + Sync + AsRef<[Self]> + AsMut<[Self]>;
     /// The same number in all of a vector.
     fn vector(value: f64) -> Self::Vector;
-    /// This thread's vectors, so that memory is not asked for in every sweep.
+    /// Vectors that were kept, so that memory is not asked for in every sweep.
     fn take_vectors() -> Vec<Self::Vector>;
-    /// Vectors for the thread's next chunk.
+    /// Keep vectors for the next chunk of a sweep.
     fn keep_vectors(vectors: Vec<Self::Vector>);
     /// Room for records.
     type Records;
@@ -46,9 +47,21 @@ pub trait Scalar: Copy + Send + Sync + Default + PartialOrd + 'static {
 
 thread_local! {
     static SINGLE_RECORDS: Cell<Vec<Box<Records<[f32; SINGLE]>>>> = const { Cell::new(Vec::new()) };
-    static SINGLE_VECTORS: Cell<Vec<Stored<[f32; 16]>>> = const { Cell::new(Vec::new()) };
-    static DOUBLE_VECTORS: Cell<Vec<Stored<[f64; 8]>>> = const { Cell::new(Vec::new()) };
     static DOUBLE_RECORDS: Cell<Vec<Box<Records<[f64; DOUBLE]>>>> = const { Cell::new(Vec::new()) };
+}
+
+/// Vectors that nobody uses, of all threads: those of a chunk go to the thread that joins them.
+type Unused<V> = Mutex<Vec<Vec<V>>>;
+
+static SINGLE_VECTORS: Unused<Stored<[f32; 16]>> = Mutex::new(Vec::new());
+static DOUBLE_VECTORS: Unused<Stored<[f64; 8]>> = Mutex::new(Vec::new());
+
+fn take_unused<V>(unused: &Unused<V>) -> Vec<V> {
+    unused.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+}
+
+fn keep_unused<V>(unused: &Unused<V>, vectors: Vec<V>) {
+    unused.lock().unwrap_or_else(PoisonError::into_inner).push(vectors);
 }
 
 impl Scalar for f32 {
@@ -62,10 +75,10 @@ impl Scalar for f32 {
         Stored([value as f32; 16])
     }
     fn take_vectors() -> Vec<Self::Vector> {
-        SINGLE_VECTORS.take()
+        take_unused(&SINGLE_VECTORS)
     }
     fn keep_vectors(vectors: Vec<Self::Vector>) {
-        SINGLE_VECTORS.set(vectors);
+        keep_unused(&SINGLE_VECTORS, vectors);
     }
     type Records = Records<[f32; SINGLE]>;
     fn take_records() -> Box<Self::Records> {
@@ -106,10 +119,10 @@ impl Scalar for f64 {
         Stored([value; 8])
     }
     fn take_vectors() -> Vec<Self::Vector> {
-        DOUBLE_VECTORS.take()
+        take_unused(&DOUBLE_VECTORS)
     }
     fn keep_vectors(vectors: Vec<Self::Vector>) {
-        DOUBLE_VECTORS.set(vectors);
+        keep_unused(&DOUBLE_VECTORS, vectors);
     }
     type Records = Records<[f64; DOUBLE]>;
     fn take_records() -> Box<Self::Records> {
@@ -179,19 +192,32 @@ pub trait Lanes: Real {
     fn repeat(token: Self::Token, values: &[Self::Scalar]) -> Self;
     /// Row k takes `values[first + k]` in all of its lanes.
     fn spread(token: Self::Token, values: &[Self::Scalar], first: usize) -> Self;
-    /// The quad `number` of eight records, each of `quads`, from its columns, the first three of them shifted.
+    /// The quad `number` of eight records, each of `quads`, from its columns.
     fn write_quads(
         token: Self::Token,
         columns: [&[Self::Scalar]; QUAD],
-        shift: Option<[Self::Scalar; 3]>,
         records: &mut [Self::Scalar],
         quads: usize,
         number: usize,
     );
-    /// Lane 4 g + k takes `values[k]` of four: particles i of a tile.
+    /// Lane 4 g + k takes `values[k]` of four.
     fn fours(token: Self::Token, values: &[Self::Scalar]) -> Self;
-    /// Lane 4 g + k takes `values[first + g]`: particles j of a tile.
-    fn each_four_times(token: Self::Token, values: &[Self::Scalar], first: usize) -> Self;
+    /// A quad of columns of four records, each of `quads`: lane 4 g + k takes number `number` of record k, particles i of a tile.
+    fn rows_of_quads(
+        token: Self::Token,
+        records: &[Self::Scalar],
+        quads: usize,
+        number: usize,
+    ) -> [Self; QUAD];
+    /// The same of as many records as there are fours of lanes, from the record `first` on: lane 4 g + k takes that of record
+    /// `first + g`, particles j of a tile.
+    fn each_four_times(
+        token: Self::Token,
+        records: &[Self::Scalar],
+        first: usize,
+        quads: usize,
+        number: usize,
+    ) -> [Self; QUAD];
     /// A quad of columns of a quarter as many records as there are lanes, each of `quads`: lane 4 g + k takes that number
     /// `number` of the record `of[g]`.
     fn meet_quads(
@@ -209,10 +235,16 @@ pub trait Lanes: Real {
         quads: usize,
         number: usize,
     );
-    /// Add to eight totals the sums over lanes 4 g + k of all g, of this vector by k, then of another.
-    fn add_fours(self, other: Self, totals: &mut [f64]);
-    /// Add the columns of eight quads, which follow each other, to as many totals of eight; odd sums are taken away.
-    fn join_quads(token: Self::Token, quads: &[Self::Scalar], sums: &[Sum], totals: &mut [f64]);
+    /// Add to the quad `number` of four records, each of `quads`: to that of record k what lanes 4 g + k of the columns add up to.
+    fn give_rows(columns: [Self; QUAD], records: &mut [Self::Scalar], quads: usize, number: usize);
+    /// Add the columns of eight quads, which follow each other in vectors by their numbers, to as many totals of eight; odd sums are
+    /// taken away.
+    fn join_quads<'a>(
+        token: Self::Token,
+        quads: impl Fn(usize) -> &'a [Self::Scalar],
+        sums: &[Sum],
+        totals: &mut [f64],
+    );
     /// The mask as bits, lane 0 lowest.
     fn bits(mask: Self::Mask) -> u64;
     /// Eight values plus one.

@@ -58,19 +58,9 @@ impl<S: Simd> Lanes for f32x16<S> {
         f32x8::splat(token, values[first]).combine(f32x8::splat(token, values[first + 1]))
     }
     #[inline(always)]
-    fn write_quads(
-        token: S,
-        columns: [&[f32]; QUAD],
-        shift: Option<[f32; 3]>,
-        records: &mut [f32],
-        quads: usize,
-        number: usize,
-    ) {
-        let (mut a, mut b) = (f32x8::from_slice(token, columns[0]), f32x8::from_slice(token, columns[1]));
-        let (mut c, d) = (f32x8::from_slice(token, columns[2]), f32x8::from_slice(token, columns[3]));
-        if let Some([x, y, z]) = shift {
-            (a, b, c) = (a + x, b + y, c + z);
-        }
+    fn write_quads(token: S, columns: [&[f32]; QUAD], records: &mut [f32], quads: usize, number: usize) {
+        let (a, b) = (f32x8::from_slice(token, columns[0]), f32x8::from_slice(token, columns[1]));
+        let (c, d) = (f32x8::from_slice(token, columns[2]), f32x8::from_slice(token, columns[3]));
         let (low, high) = ((a.zip_low(c), b.zip_low(d)), (a.zip_high(c), b.zip_high(d)));
         let pairs =
             [low.0.zip_low(low.1), low.0.zip_high(low.1), high.0.zip_low(high.1), high.0.zip_high(high.1)];
@@ -82,14 +72,19 @@ impl<S: Simd> Lanes for f32x16<S> {
     }
     #[inline(always)]
     fn fours(token: S, values: &[f32]) -> Self {
-        let four = f32x4::from_slice(token, values);
-        let eight = four.combine(four);
-        eight.combine(eight)
+        four_times(f32x4::from_slice(token, values))
     }
     #[inline(always)]
-    fn each_four_times(token: S, values: &[f32], first: usize) -> Self {
-        let of = |group: usize| f32x4::splat(token, values[first + group]);
-        of(0).combine(of(1)).combine(of(2).combine(of(3)))
+    fn rows_of_quads(token: S, records: &[f32], quads: usize, number: usize) -> [Self; QUAD] {
+        let quad = |k: usize| f32x4::from_slice(token, &records[(k * quads + number) * QUAD..][..QUAD]);
+        let [a, b, c, d] = turned(quad(0), quad(1), quad(2), quad(3));
+        [four_times(a), four_times(b), four_times(c), four_times(d)]
+    }
+    #[inline(always)]
+    fn each_four_times(token: S, records: &[f32], first: usize, quads: usize, number: usize) -> [Self; QUAD] {
+        let quad =
+            |k: usize| f32x4::from_slice(token, &records[((first + k) * quads + number) * QUAD..][..QUAD]);
+        spread_quads(quad(0), quad(1), quad(2), quad(3))
     }
     #[inline(always)]
     fn meet_quads(
@@ -103,14 +98,7 @@ impl<S: Simd> Lanes for f32x16<S> {
         let b = f32x4::from_slice(token, &records.values[(of[1] * quads + number) * QUAD..][..QUAD]);
         let c = f32x4::from_slice(token, &records.values[(of[2] * quads + number) * QUAD..][..QUAD]);
         let d = f32x4::from_slice(token, &records.values[(of[3] * quads + number) * QUAD..][..QUAD]);
-        let four = a.combine(b).combine(c.combine(d));
-        let spread = |column: usize| u8x64::from_slice(token, &SPREAD[column]);
-        [
-            four.swizzle_dyn_within_blocks(spread(0)),
-            four.swizzle_dyn_within_blocks(spread(1)),
-            four.swizzle_dyn_within_blocks(spread(2)),
-            four.swizzle_dyn_within_blocks(spread(3)),
-        ]
+        spread_quads(a, b, c, d)
     }
     #[inline(always)]
     fn give_quads(
@@ -136,15 +124,16 @@ impl<S: Simd> Lanes for f32x16<S> {
         }
     }
     #[inline(always)]
-    fn add_fours(self, other: Self, totals: &mut [f64]) {
-        let ((a, b), (c, d)) = (self.split(), other.split());
-        let ((a, b), (c, d)) = ((a + b).split(), (c + d).split());
-        let sums = wide((a + b).combine(c + d));
-        (f64x8::from_slice(self.simd, totals) + sums).store_slice(totals);
+    fn give_rows([a, b, c, d]: [Self; QUAD], records: &mut [f32], quads: usize, number: usize) {
+        let rows = turned(rows_joined(a), rows_joined(b), rows_joined(c), rows_joined(d));
+        for k in 0..QUAD {
+            let quad = &mut records[(k * quads + number) * QUAD..][..QUAD];
+            (f32x4::from_slice(a.simd, quad) + rows[k]).store_slice(quad);
+        }
     }
     #[inline(always)]
-    fn join_quads(token: S, quads: &[f32], sums: &[Sum], totals: &mut [f64]) {
-        let (a, b) = (Self::from_slice(token, &quads[..16]), Self::from_slice(token, &quads[16..32]));
+    fn join_quads<'a>(token: S, quads: impl Fn(usize) -> &'a [f32], sums: &[Sum], totals: &mut [f64]) {
+        let (a, b) = (Self::from_slice(token, quads(0)), Self::from_slice(token, quads(1)));
         let [a, b, c, d] = columns_of_quads!(a, b, a, b);
         let columns = [wide(a.split().0), wide(b.split().0), wide(c.split().0), wide(d.split().0)];
         add_columns(columns, sums, totals);
@@ -174,6 +163,41 @@ impl<S: Simd> Lanes for f32x16<S> {
         };
         joined.store_slice(target);
     }
+}
+
+/// Four lanes in every four.
+#[inline(always)]
+fn four_times<S: Simd>(four: f32x4<S>) -> f32x16<S> {
+    let eight = four.combine(four);
+    eight.combine(eight)
+}
+
+/// Lanes 4 g + k of all g added up.
+#[inline(always)]
+fn rows_joined<S: Simd>(lanes: f32x16<S>) -> f32x4<S> {
+    let (low, high) = lanes.split();
+    let (low, high) = (low + high).split();
+    low + high
+}
+
+/// Four rows of four as four columns.
+#[inline(always)]
+fn turned<S: Simd>(a: f32x4<S>, b: f32x4<S>, c: f32x4<S>, d: f32x4<S>) -> [f32x4<S>; QUAD] {
+    let (low, high) = ((a.zip_low(c), b.zip_low(d)), (a.zip_high(c), b.zip_high(d)));
+    [low.0.zip_low(low.1), low.0.zip_high(low.1), high.0.zip_low(high.1), high.0.zip_high(high.1)]
+}
+
+/// The columns of four quads, each value in four lanes.
+#[inline(always)]
+fn spread_quads<S: Simd>(a: f32x4<S>, b: f32x4<S>, c: f32x4<S>, d: f32x4<S>) -> [f32x16<S>; QUAD] {
+    let four = a.combine(b).combine(c.combine(d));
+    let spread = |column: usize| u8x64::from_slice(a.simd, &SPREAD[column]);
+    [
+        four.swizzle_dyn_within_blocks(spread(0)),
+        four.swizzle_dyn_within_blocks(spread(1)),
+        four.swizzle_dyn_within_blocks(spread(2)),
+        four.swizzle_dyn_within_blocks(spread(3)),
+    ]
 }
 
 /// By column of a quad the bytes that each four lanes take of theirs: that column, four times.

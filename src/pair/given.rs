@@ -1,11 +1,13 @@
 //! What a chunk's pairs give to particles j, in vectors per cluster.
 
-use super::placed::CLUSTERS;
-use crate::pair::lane::Scalar;
+use super::lane::Scalar;
+use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
 use std::ops::Range;
 
+const CLUSTERS: usize = SUPER_CLUSTER / CLUSTER;
+
 /// Vectors of reactions, made when a super-cluster is first touched.
-pub(super) struct Given<T: Scalar> {
+pub struct Given<T: Scalar> {
     /// What the vectors of a cluster begin with.
     nothing: Vec<T::Vector>,
     /// Clusters that may be given something that counts.
@@ -50,6 +52,17 @@ impl<T: Scalar> Given<T> {
     #[inline(always)]
     pub fn vectors_mut(&mut self) -> &mut [T::Vector] {
         &mut self.vectors
+    }
+
+    /// The vectors of a super-cluster, one cluster after the other, if it was touched.
+    pub fn super_cluster(&self, super_cluster: usize) -> Option<&[T::Vector]> {
+        let begin = self.begins.get(super_cluster).copied().filter(|begin| *begin > 0)? as usize;
+        Some(&self.vectors[begin..begin + CLUSTERS * self.nothing.len()])
+    }
+
+    /// Keep the room of what nobody asks for any more.
+    pub fn keep(self) {
+        T::keep_vectors(self.vectors);
     }
 
     /// Hand out each cluster that was touched, or its neighbors were, with its vectors; keep the room.
