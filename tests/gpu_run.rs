@@ -25,6 +25,20 @@ fn hilbrium(folder: &Path, arguments: &[&str], device: &str) -> Output {
         .unwrap()
 }
 
+/// Processes that share what devices there are, started in a folder as `mpirun` is told; status 124 at the end of their time.
+fn mpirun(folder: &Path, ranks: &str) -> Output {
+    let under_test = std::env::var("HILBRIUM_DEVICE_UNDER_TEST").unwrap_or_else(|_| "emulated".into());
+    let line =
+        format!("timeout 120 mpirun --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 {ranks}");
+    Command::new("sh")
+        .args(["-c", &line])
+        .current_dir(folder)
+        .env("HILBRIUM_DEVICE_UNDER_TEST", under_test)
+        .env("HILBRIUM_SHARE_GPU", "1")
+        .output()
+        .unwrap()
+}
+
 /// Standard output and error of a program that did what it was asked for.
 fn done(output: &Output) -> String {
     let text =
@@ -79,19 +93,11 @@ fn processes_with_a_device_each_write_what_processors_do() {
     );
     std::fs::write(folder.path().join("liquid.toml"), deck).unwrap();
     done(&hilbrium(folder.path(), &["run", "liquid.toml", "--set", "output.directory=one"], "cpu"));
-    let line = format!(
-        "timeout 120 mpirun --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 -n 2 {} run liquid.toml \
-         --set run.threads=1 --set run.device=cuda --set output.directory=many",
+    let ranks = format!(
+        "-n 2 {} run liquid.toml --set run.threads=1 --set run.device=cuda --set output.directory=many",
         env!("CARGO_BIN_EXE_hilbrium")
     );
-    let under_test = std::env::var("HILBRIUM_DEVICE_UNDER_TEST").unwrap_or_else(|_| "emulated".into());
-    let output = Command::new("sh")
-        .args(["-c", &line])
-        .current_dir(folder.path())
-        .env("HILBRIUM_DEVICE_UNDER_TEST", under_test)
-        .env("HILBRIUM_SHARE_GPU", "1")
-        .output()
-        .unwrap();
+    let output = mpirun(folder.path(), &ranks);
     let told = done(&output);
     assert!(told.contains("particles live on 2 devices"), "{told}");
     for file in
@@ -132,19 +138,8 @@ fn a_device_that_fails_under_one_of_the_ranks_ends_all() {
         "{} run liquid.toml --restart out --set run.threads=1 --set run.device=cuda --set output.directory=out",
         env!("CARGO_BIN_EXE_hilbrium")
     );
-    let line = format!(
-        "timeout 120 mpirun --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 -n 1 {rank} : \
-         -n 1 env HILBRIUM_KERNELS={} {rank}",
-        kernels.display()
-    );
-    let under_test = std::env::var("HILBRIUM_DEVICE_UNDER_TEST").unwrap_or_else(|_| "emulated".into());
-    let output = Command::new("sh")
-        .args(["-c", &line])
-        .current_dir(folder.path())
-        .env("HILBRIUM_DEVICE_UNDER_TEST", under_test)
-        .env("HILBRIUM_SHARE_GPU", "1")
-        .output()
-        .unwrap();
+    let ranks = format!("-n 1 {rank} : -n 1 env HILBRIUM_KERNELS={} {rank}", kernels.display());
+    let output = mpirun(folder.path(), &ranks);
     let told =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(told.contains("particles live on 2 devices"), "{told}");
