@@ -61,7 +61,7 @@ pub struct Simulation {
     pub next_step: f64,
     /// Which criterion set it.
     pub limit: Limit,
-    /// Whether the work of each particle is counted, by which ranks share them.
+    /// Whether forces count the work of each particle, by which ranks share them: a rank alone does not count that of molecules.
     pub(crate) counts_work: bool,
     /// Whether the energies of molecules are those of the present positions.
     energies_known: bool,
@@ -124,7 +124,7 @@ impl Simulation {
             step: 0,
             next_step: 0.0,
             limit: Limit::Setting,
-            counts_work: comm.size() > 1,
+            counts_work: comm.size() > 1 || plan.interaction.is_none(),
             energies_known: false,
             halos_left: false,
             resident: None,
@@ -171,6 +171,17 @@ impl Simulation {
         if self.molecules.is_none() {
             self.particles.fill(Field::Acceleration, 0.0);
         }
+        // a column that is not there is left alone
+        let work = (!self.counts_work).then(|| self.particles.take(Field::Work)).flatten();
+        let finite = self.rates(dt);
+        if let Some(work) = work {
+            self.particles.put(Field::Work, work);
+        }
+        finite
+    }
+
+    /// The passes of the forces, for lists and smoothing lengths as they are now.
+    fn rates(&mut self, dt: f64) -> Result<bool> {
         if let Some(hydrodynamics) = &self.hydrodynamics {
             let mut stage = Stage {
                 domain: &self.domain,
@@ -183,12 +194,7 @@ impl Simulation {
         let mut finite = false;
         if let Some(molecules) = &self.molecules {
             let bring = std::mem::take(&mut self.halos_left);
-            // a column that the sweep does not find it leaves alone
-            let work = (!self.counts_work).then(|| self.particles.take(Field::Work)).flatten();
             finite = molecules.forces(&self.domain, &self.neighborhood, &mut self.particles, bring);
-            if let Some(work) = work {
-                self.particles.put(Field::Work, work);
-            }
             self.clock.lap("pair forces");
         }
         if let Some(gravity) = &self.gravity {
@@ -263,7 +269,7 @@ impl Simulation {
                 self.neighborhood.prune(&self.domain, &self.particles)?;
             }
         }
-        if self.counts_work || self.molecules.is_none() {
+        if self.counts_work {
             self.particles.fill(Field::Work, 0.0);
         }
         self.clock.lap("neighbors");

@@ -1,7 +1,7 @@
 //! How many pairs are in range, counted one by one.
 
 use super::neighbors::Sides;
-use crate::neighbors::{CLUSTER, ClusterList, SUPER_CLUSTER};
+use crate::neighbors::{CLUSTER, CLUSTERS, ClusterList};
 use crate::pair::law::Cutoff;
 use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
@@ -29,8 +29,8 @@ impl InRange {
                     (cluster * CLUSTER..particles.len().min((cluster + 1) * CLUSTER))
                         .filter(|&row| !particles.ghost(row))
                 };
-                for member in (0..SUPER_CLUSTER / CLUSTER).filter(|member| entry.mask >> member & 1 == 1) {
-                    let own = rows(SUPER_CLUSTER / CLUSTER * super_cluster + member);
+                for member in (0..CLUSTERS).filter(|member| entry.mask >> member & 1 == 1) {
+                    let own = rows(CLUSTERS * super_cluster + member);
                     for i in own.filter(|row| particles.owned().contains(row)) {
                         let here = particles.vector_at(Field::Position, i);
                         for j in rows(entry.cluster as usize).filter(|&j| j != i) {

@@ -1,7 +1,7 @@
 //! The list of neighbor clusters per super-cluster.
 
 use super::build::Search;
-use super::{CLUSTER, Coding, Entry, ListBytes, ListRequest, SUPER_CLUSTER};
+use super::{CLUSTERS, Coding, Entry, ListBytes, ListRequest, SUPER_CLUSTER};
 use crate::Result;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -60,7 +60,7 @@ pub(super) fn members(symmetric: bool, super_cluster: usize, cluster: usize) -> 
 /// The clusters of super-clusters whose rows are all owned.
 pub(crate) fn inner_clusters(owned: &Range<usize>, rows: usize) -> Range<usize> {
     let Range { start, end } = whole_super_clusters(owned, rows);
-    start * (SUPER_CLUSTER / CLUSTER)..end * (SUPER_CLUSTER / CLUSTER)
+    start * CLUSTERS..end * CLUSTERS
 }
 
 /// The super-clusters whose rows are all owned, of so many rows; what would be behind the last row is nobody's.

@@ -35,6 +35,9 @@ pub const CLUSTER: usize = 8;
 /// Rows in a super-cluster.
 pub const SUPER_CLUSTER: usize = 64;
 
+/// Clusters in a super-cluster.
+pub const CLUSTERS: usize = SUPER_CLUSTER / CLUSTER;
+
 /// Radii of rows.
 #[derive(Clone, Copy, Debug)]
 pub enum Radii<'a> {

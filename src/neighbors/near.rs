@@ -5,13 +5,10 @@
 //! compact; everything else is tested in double precision with each pair's own shortest image.
 
 use super::cluster::{Clusters, FAR, up};
-use super::{CLUSTER, ListRequest, SUPER_CLUSTER};
+use super::{CLUSTER, CLUSTERS, ListRequest, SUPER_CLUSTER};
 use crate::space::Vec3d;
 use crate::{Error, Result};
 use fearless_simd::{Simd, f32x8, f32x16, prelude::*};
-
-/// Clusters in a super-cluster.
-pub(super) const MEMBERS: usize = SUPER_CLUSTER / CLUSTER;
 
 /// Above the relative error of a single-precision distance of coordinates up to 1: about ten roundings.
 const MARGIN: f32 = 1.5e-6;
@@ -54,10 +51,10 @@ pub(super) struct Frame {
     /// Coordinates up to this are exact enough for `margin`.
     extent: f32,
     margin: f32,
-    member_center: [[f32; MEMBERS]; 3],
-    member_half: [[f32; MEMBERS]; 3],
-    member_radius: [f32; MEMBERS],
-    rows: [[RowPair; CLUSTER / 2]; MEMBERS],
+    member_center: [[f32; CLUSTERS]; 3],
+    member_half: [[f32; CLUSTERS]; 3],
+    member_radius: [f32; CLUSTERS],
+    rows: [[RowPair; CLUSTER / 2]; CLUSTERS],
 }
 
 /// The squared reach of a radius, with a margin.
@@ -138,7 +135,7 @@ impl<'a> Near<'a> {
         if near == 0 {
             return false;
         }
-        if cluster.wrapping_sub(frame.first_cluster) < MEMBERS {
+        if cluster.wrapping_sub(frame.first_cluster) < CLUSTERS {
             let own = 1 << (cluster - frame.first_cluster);
             if near & own != 0 && self.any_pair_exact(cluster, cluster) {
                 return true;
@@ -146,7 +143,7 @@ impl<'a> Near<'a> {
             near &= !own;
         }
         if !compact {
-            return (0..MEMBERS)
+            return (0..CLUSTERS)
                 .filter(|member| near >> member & 1 == 1)
                 .any(|member| self.any_pair_exact(frame.first_cluster + member, cluster));
         }
@@ -193,13 +190,13 @@ impl<'a> Near<'a> {
     pub fn prepare(&self, super_cluster: usize, frame: &mut Frame) {
         let (clusters, owned) = (&self.clusters, &self.request.owned);
         let (unit, scale) = (clusters.unit, 1.0 / clusters.unit);
-        let first = super_cluster * MEMBERS;
+        let first = super_cluster * CLUSTERS;
         frame.first_cluster = first;
         frame.present = 0;
         let (mut lower, mut upper) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
         let mut reach = 0.0f32;
         let end = clusters.boxes.len().min(owned.end.div_ceil(CLUSTER));
-        for cluster in (first..end.min(first + MEMBERS)).filter(|&c| !clusters.boxes[c].is_empty()) {
+        for cluster in (first..end.min(first + CLUSTERS)).filter(|&c| !clusters.boxes[c].is_empty()) {
             let bx = &clusters.boxes[cluster];
             frame.present |= 1 << (cluster - first);
             for d in 0..3 {
@@ -219,7 +216,7 @@ impl<'a> Near<'a> {
         frame.limit = [0, 1, 2].map(|d| (0.5 * self.period[d] * scale * (1.0 - 1e-6)) as f32 - half[d]);
         frame.extent = 4.0 * (half[0].max(half[1]).max(half[2]) + reach);
         frame.margin = frame.extent * MARGIN + up(self.slack * scale);
-        for member in 0..MEMBERS {
+        for member in 0..CLUSTERS {
             self.prepare_member(frame, member);
         }
     }
@@ -268,9 +265,9 @@ impl Frame {
         limit: [0.0; 3],
         extent: 0.0,
         margin: 0.0,
-        member_center: [[0.0; MEMBERS]; 3],
-        member_half: [[0.0; MEMBERS]; 3],
-        member_radius: [0.0; MEMBERS],
-        rows: [[RowPair { position: [[0.0; 16]; 3], reach: [0.0; 16] }; CLUSTER / 2]; MEMBERS],
+        member_center: [[0.0; CLUSTERS]; 3],
+        member_half: [[0.0; CLUSTERS]; 3],
+        member_radius: [0.0; CLUSTERS],
+        rows: [[RowPair { position: [[0.0; 16]; 3], reach: [0.0; 16] }; CLUSTER / 2]; CLUSTERS],
     };
 }

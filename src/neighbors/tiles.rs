@@ -76,11 +76,6 @@ impl<'a> Tiles<'a> {
     pub fn entries(&self, tile: usize) -> &'a [u64] {
         &self.entries[self.words[tile] as usize..self.words[tile + 1] as usize]
     }
-
-    /// Words of all entries.
-    pub fn count(&self) -> usize {
-        self.entries.len()
-    }
 }
 
 /// The entries of a word: particles by the place of their cluster in the segment times eight and their place in that. The last ones
@@ -174,6 +169,14 @@ impl TileList {
                 entries: &chunk.entries[entries],
             }
         })
+    }
+
+    /// Words of the entries of a super-cluster's tiles.
+    pub(crate) fn words(&self, super_cluster: usize) -> usize {
+        let group = self.groups(super_cluster..super_cluster + 1).start;
+        let first = (super_cluster - self.members(group).start) * TILES;
+        let own = |tiles: Tiles| usize::from(tiles.words[first + TILES] - tiles.words[first]);
+        self.segments(group).map(own).sum()
     }
 
     /// Every pair of rows that the list lets meet, pairs within four rows included: rows i, rows j, of so many rows.

@@ -5,7 +5,7 @@ use super::lane::{Instructions, Scalar, Task, dispatch};
 use super::law::{Columns, PairLaw, Sum};
 use super::sums::ChunkSums;
 use super::sweep::{Chosen, components};
-use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
+use crate::neighbors::{CLUSTER, CLUSTERS, SUPER_CLUSTER};
 use crate::particles::{Field, Particles, zeros};
 use fearless_simd::Simd;
 use std::marker::PhantomData;
@@ -214,8 +214,7 @@ impl<L: PairLaw, T: Scalar> Task for JoinGiven<'_, L, T> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let clusters = SUPER_CLUSTER / CLUSTER;
-        let vectors = self.vectors.chunks_exact(self.vectors.len() / clusters);
+        let vectors = self.vectors.chunks_exact(self.vectors.len() / CLUSTERS);
         for (vectors, sums) in vectors.zip(self.sums.chunks_exact_mut(CLUSTER * L::SUMS.len())) {
             join_given::<L, T, S>(simd, vectors, sums);
         }

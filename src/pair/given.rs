@@ -1,10 +1,8 @@
 //! What a chunk's pairs give to particles j, in vectors per cluster.
 
 use super::lane::Scalar;
-use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
+use crate::neighbors::CLUSTERS;
 use std::ops::Range;
-
-const CLUSTERS: usize = SUPER_CLUSTER / CLUSTER;
 
 /// Vectors of reactions, made when a super-cluster is first touched.
 pub struct Given<T: Scalar> {

@@ -5,14 +5,12 @@ use super::lane::{Instructions, Lanes, Scalar, Task, dispatch};
 use super::law::{Columns, Cutoff, PairLaw, Reduction};
 use super::record::{OFFSETS, QUAD, quads};
 use crate::neighbors::cluster::power_of_two_below;
-use crate::neighbors::{CLUSTER, Radii, SUPER_CLUSTER};
+use crate::neighbors::{CLUSTER, CLUSTERS, Radii, SUPER_CLUSTER};
 use crate::space::{Boundary, SimulationBox, Vec3d, rounded};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f64x8};
 use rayon::prelude::*;
 use std::ops::Range;
-
-const CLUSTERS: usize = SUPER_CLUSTER / CLUSTER;
 
 /// Columns before the law's inputs: offsets x, y, z from the super-cluster's centre, and the squared radius.
 pub const GEOMETRY: usize = 4;

@@ -3,7 +3,7 @@
 use super::given::Given;
 use super::lane::Scalar;
 use super::law::Sum;
-use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
+use crate::neighbors::{CLUSTER, CLUSTERS, SUPER_CLUSTER};
 use std::ops::Range;
 
 /// Sums per super-cluster, made when first touched: `[cluster][column][8]` each.
@@ -40,13 +40,12 @@ impl Blocks {
     /// The columns of a cluster, to add to.
     #[inline(always)]
     pub fn cluster_mut(&mut self, cluster: usize) -> &mut [f64] {
-        let clusters = SUPER_CLUSTER / CLUSTER;
-        let place = cluster / clusters - self.first;
+        let place = cluster / CLUSTERS - self.first;
         if self.index[place] == ABSENT {
             self.make(place);
         }
         let width = self.sums.len() * CLUSTER;
-        let begin = self.index[place] as usize * self.stride() + cluster % clusters * width;
+        let begin = self.index[place] as usize * self.stride() + cluster % CLUSTERS * width;
         &mut self.values[begin..begin + width]
     }
 

@@ -295,10 +295,7 @@ fn chunks(list: &NeighborList, swept: impl Fn(&ClusterList, usize) -> bool) -> V
     let cost = |super_cluster: usize| match list {
         _ if unswept(super_cluster) => 0,
         NeighborList::Clustered(list) => list.entries(super_cluster) + 1,
-        NeighborList::Tiled(list) => {
-            let groups = list.groups(super_cluster..super_cluster + 1);
-            1 + groups.flat_map(|group| list.segments(group)).map(|tiles| tiles.count()).sum::<usize>()
-        }
+        NeighborList::Tiled(list) => list.words(super_cluster) + 1,
         NeighborList::PerParticle(list) => {
             let rows = super_cluster * SUPER_CLUSTER..(super_cluster + 1) * SUPER_CLUSTER;
             let rows = rows.start.max(owned.start)..rows.end.min(owned.end);

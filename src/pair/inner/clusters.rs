@@ -2,12 +2,11 @@
 //! of its entries that come within their reach, eight j at a time.
 
 use super::near::{Near, segments};
-use super::placed::CLUSTERS;
 use super::{
     Shared, Side, collected, joined, lift, masked, nearest, nothing, reaction, repeat, self_pairs, spread,
     two_sided, vector,
 };
-use crate::neighbors::{CLUSTER, ClusterList};
+use crate::neighbors::{CLUSTER, CLUSTERS, ClusterList};
 use crate::pair::given::Given;
 use crate::pair::lane::{Lanes, Scalar};
 use crate::pair::law::{Columns, Cutoff, PairLaw};

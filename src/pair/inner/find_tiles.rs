@@ -168,13 +168,21 @@ struct Member<T> {
     near: Near<T>,
     /// Where the particles of the entries are.
     offsets: Aligned<T>,
-    /// The clusters that any of its rows meets.
+    /// The entries that any of its rows meets, by their places among those looked at.
+    met: Vec<u16>,
+    /// Their clusters.
     kept: Vec<u32>,
 }
 
 impl<T: Scalar> Member<T> {
     fn new() -> Self {
-        Member { count: 0, near: Near::new(TILE), offsets: Aligned::new(0), kept: Vec::new() }
+        Member {
+            count: 0,
+            near: Near::new(TILE),
+            offsets: Aligned::new(0),
+            met: Vec::new(),
+            kept: Vec::new(),
+        }
     }
 
     /// Look at some entries of the decoded list.
@@ -182,9 +190,11 @@ impl<T: Scalar> Member<T> {
     fn place<S: Simd>(&mut self, simd: S, packed: &Packed<T>, super_cluster: usize, entries: (usize, usize)) {
         self.near.place(simd, packed, super_cluster, entries, true);
         bring::<T, S>(simd, packed, &self.near.placed, &mut self.offsets);
+        self.met.clear();
+        self.met.extend(self.near.any_met().map(|entry| entry as u16));
         self.kept.clear();
         let clusters = &self.near.placed.clusters;
-        self.kept.extend(self.near.any_met().map(|number| clusters[number]));
+        self.kept.extend(self.met.iter().map(|&entry| clusters[usize::from(entry)]));
     }
 }
 
@@ -237,11 +247,12 @@ impl Found {
     fn number<T: Scalar>(&mut self, member: &Member<T>, clusters: &[u32]) {
         self.behind = clusters.len();
         let mut place = 0;
-        for number in member.near.any_met() {
-            while clusters[place] != member.near.placed.clusters[number] {
+        for &entry in &member.met {
+            let entry = usize::from(entry);
+            while clusters[place] != member.near.placed.clusters[entry] {
                 place += 1;
             }
-            self.numbers[number] = place as u16;
+            self.numbers[entry] = place as u16;
         }
     }
 

@@ -3,9 +3,8 @@
 
 use super::found::{Found, GEOMETRIES, bring};
 use super::near::{Near, segments};
-use super::placed::CLUSTERS;
 use super::{Shared, Side, collected, lift, nearest, nothing, vector};
-use crate::neighbors::{CLUSTER, ClusterList};
+use crate::neighbors::{CLUSTER, CLUSTERS, ClusterList};
 use crate::pair::aligned::Aligned;
 use crate::pair::lane::{Lanes, Scalar};
 use crate::pair::law::{Columns, Cutoff, PairLaw};

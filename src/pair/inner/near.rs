@@ -1,7 +1,7 @@
 //! Which of the clusters that a super-cluster's list names some rows have to meet.
 
-use super::placed::{CLUSTERS, Placed};
-use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
+use super::placed::Placed;
+use crate::neighbors::{CLUSTER, CLUSTERS, SUPER_CLUSTER};
 use crate::pair::aligned::Aligned;
 use crate::pair::lane::{Lanes, Scalar};
 use crate::pair::law::Cutoff;

@@ -1,12 +1,9 @@
 //! What a super-cluster's list names, decoded once: where the clusters are in the super-cluster's frame.
 
-use crate::neighbors::{CLUSTER, ClusterList, Entry, SUPER_CLUSTER};
+use crate::neighbors::{CLUSTERS, ClusterList, Entry};
 use crate::pair::lane::Scalar;
 use crate::pair::pack::{Packed, Shift};
 use std::ops::Range;
-
-/// Clusters in a super-cluster.
-pub(super) const CLUSTERS: usize = SUPER_CLUSTER / CLUSTER;
 
 /// Entries that have a bit in a word.
 const WORD: usize = u64::BITS as usize;

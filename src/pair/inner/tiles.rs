@@ -5,9 +5,9 @@
 //! been given; both stay in the nearest caches, and are found by the numbers of the list.
 
 use super::clusters;
-use super::placed::{CLUSTERS, Placed};
+use super::placed::Placed;
 use super::{Shared, Side, joined, lift, masked, nearest, nothing};
-use crate::neighbors::{CLUSTER, GROUP, SUPER_CLUSTER, TILE, TILES, TileList, Tiles, four};
+use crate::neighbors::{CLUSTER, CLUSTERS, GROUP, SUPER_CLUSTER, TILE, TILES, TileList, Tiles, four};
 use crate::pair::given::Given;
 use crate::pair::lane::{Lanes, Scalar};
 use crate::pair::law::{Columns, Cutoff, PairLaw, Parity, Reduction};
