@@ -1,6 +1,6 @@
 //! What the engine needs to know of a law: its columns, symmetries and outputs.
 
-use crate::{Module, token};
+use crate::{Module, distance, token};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::{Error, Ident, ItemStruct, Result, Type};
@@ -140,8 +140,13 @@ fn signature(module: &Module, name: &str, wanted: &[&str], output: &str) -> Resu
     Ok(true)
 }
 
-/// The implementations of `Columns` and `PairLaw`.
-pub fn implementation(name: &Ident, module: &Module, cutoff: &TokenStream) -> Result<TokenStream> {
+/// The implementations of `Columns` and `PairLaw`, of which so many values are known from the distance alone.
+pub fn implementation(
+    name: &Ident,
+    module: &Module,
+    cutoff: &TokenStream,
+    known: usize,
+) -> Result<TokenStream> {
     let (law, sums) = (required(module, "Law")?, required(module, "Sums")?);
     let particle = module.structure("Particle");
     let prepares = signature(module, "prepare", &["Law", "Particle"], "Prepared")?;
@@ -204,6 +209,7 @@ pub fn implementation(name: &Ident, module: &Module, cutoff: &TokenStream) -> Re
     };
     let input_f64 = if particle.is_some() { quote!(Particle<f64>) } else { quote!(NoInput<f64>) };
     let interact_arguments = if particle.is_some() { quote!(law, i, j, r, r2) } else { quote!(law, r, r2) };
+    let distance = format_ident!("{}", distance::NAME);
     let finish_call = match (finishes, particle.is_some()) {
         (true, true) => quote!(finish((), *self, i, sums)),
         (true, false) => quote!(finish((), *self, sums)),
@@ -225,6 +231,7 @@ pub fn implementation(name: &Ident, module: &Module, cutoff: &TokenStream) -> Re
             type Particle<R: Real> = #input_type;
             type Prepared<R: Real> = #prepared_type;
             type Sums<R: Real> = Sums<R>;
+            type Distance<R: Real> = [R; #known];
             type Output = #output<f64>;
             #[inline(always)]
             fn parameters<R: Real>(&self, #token: R::Token) -> Law<R> { Law { #(#parameters),* } }
@@ -234,10 +241,13 @@ pub fn implementation(name: &Ident, module: &Module, cutoff: &TokenStream) -> Re
                 #prepare_call
             }
             #[inline(always)]
-            fn interact<R: Real>(
+            fn distance<R: Real>(#token: R::Token, r2: R) -> [R; #known] { #distance(#token, r2) }
+            #[inline(always)]
+            fn interact_at<R: Real>(
                 #token: R::Token, law: Law<R>, i: #prepared_type, j: #prepared_type, r: Vec3<R>, r2: R,
+                distance: [R; #known],
             ) -> Sums<R> {
-                interact(#token, #interact_arguments)
+                interact(#token, #interact_arguments, distance)
             }
             #[inline(always)]
             fn finish(&self, i: #input_f64, sums: Sums<f64>) -> #output<f64> { #finish_call }

@@ -3,6 +3,7 @@
 //! The language is frozen: structs of `Real`, `Vec3`, `Tensor` (symmetric), `Kernel` and `Table`, `fn`, `let`, `+ - * /`,
 //! comparison in `if ... else`, calls, struct literals. Anything else is an error at the user's own line.
 
+mod distance;
 mod law;
 mod lift;
 mod print;
@@ -57,11 +58,17 @@ fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
         }
     }
     let cuda = print::module(&module.ident, &parts)?;
-    let implementation = law::implementation(&module.ident, &parts, &cutoff)?;
+    // only tiles, whose pairs have one cutoff, are swept in steps
+    let ahead = cutoff.to_string() == quote!(Cutoff::Common).to_string();
+    let mut functions = parts.functions.clone();
+    let alone = functions.iter_mut().find(|function| function.sig.ident == "interact");
+    let alone = alone.map(|interact| distance::split(interact, ahead)).transpose()?;
+    let known = alone.as_ref().map_or(0, |(_, known)| *known);
+    functions.extend(alone.map(|(function, _)| function));
+    let implementation = law::implementation(&module.ident, &parts, &cutoff, known)?;
 
     let mut lift = lift::Lift::new(&parts);
     let mut structs = parts.structs.clone();
-    let mut functions = parts.functions.clone();
     structs.iter_mut().for_each(|s| lift.visit_item_struct_mut(s));
     functions.iter_mut().for_each(|f| lift.visit_item_fn_mut(f));
     let (attributes, visibility, name) = (&module.attrs, &module.vis, &module.ident);

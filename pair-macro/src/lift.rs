@@ -71,6 +71,8 @@ impl VisitMut for Lift {
             && let Some(name) = path.path.get_ident()
         {
             *ty = if name == "Real" { parse_quote!(R) } else { parse_quote!(#name<R>) };
+        } else {
+            visit_mut::visit_type_mut(self, ty);
         }
     }
 

@@ -21,7 +21,7 @@ pub(crate) use list::{Piece, inner_clusters};
 pub use neighborhood::{Due, FindTiles, Neighborhood, ROOM_TO_GROW, Reach, Skins};
 pub use particle_list::ParticleList;
 pub use skin::Skin;
-pub use tiles::{GROUP, SEGMENT, TILE, TILES, TileList};
+pub use tiles::{ENTRIES, GROUP, SEGMENT, TILE, TILES, TileList, VALUES};
 pub(crate) use tiles::{TileChunk, Tiles, four};
 pub use tune::Costs;
 

@@ -78,11 +78,20 @@ impl<'a> Tiles<'a> {
     }
 }
 
-/// The entries of a word: particles by the place of their cluster in the segment times eight and their place in that. The last ones
-/// of a tile may be the first place behind all clusters.
+/// What the place of a particle is multiplied by in an entry: then it is the place of the first of four values, and processors need no
+/// instruction for it.
+pub const VALUES: usize = 4;
+
+/// All entries are less.
+pub const ENTRIES: usize = CLUSTER * (SEGMENT + 1) * VALUES;
+
+const _: () = assert!(ENTRIES <= 1 << u16::BITS, "an entry has sixteen bits");
+
+/// The entries of a word: [`VALUES`] times the place of a particle, which is that of its cluster in the segment times eight and its own
+/// in that. The last ones of a tile may be the first place behind all clusters.
 #[inline(always)]
 pub(crate) fn four(word: u64) -> [usize; TILE] {
-    let entry = |k: u32| (word >> (u16::BITS * k)) as usize % (CLUSTER * (SEGMENT + 1));
+    let entry = |k: u32| usize::from((word >> (u16::BITS * k)) as u16);
     [entry(0), entry(1), entry(2), entry(3)]
 }
 
@@ -190,8 +199,9 @@ impl TileList {
                         rows.clone().for_each(|i| (i + 1..rows.end).for_each(|j| take(i, j)));
                     }
                     for entry in tiles.entries(tile).iter().copied().flat_map(four) {
-                        if let Some(cluster) = tiles.clusters.get(entry / CLUSTER) {
-                            let j = *cluster as usize * CLUSTER + entry % CLUSTER;
+                        let place = entry / VALUES;
+                        if let Some(cluster) = tiles.clusters.get(place / CLUSTER) {
+                            let j = *cluster as usize * CLUSTER + place % CLUSTER;
                             rows.clone().for_each(|i| take(i, j));
                         }
                     }

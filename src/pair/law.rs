@@ -125,6 +125,8 @@ pub trait PairLaw: Copy + Send + Sync + 'static {
     type Prepared<R: Real>: Columns<R>;
     /// What a pair gives.
     type Sums<R: Real>: Columns<R>;
+    /// What of it follows from the distance alone, and can be evaluated before all else.
+    type Distance<R: Real>: Copy;
     /// What is stored of a particle.
     type Output: Columns<f64> + Send;
 
@@ -145,7 +147,20 @@ pub trait PairLaw: Copy + Send + Sync + 'static {
         law: Self::Parameters<R>,
         particle: Self::Particle<R>,
     ) -> Self::Prepared<R>;
-    /// What the pair gives to i; r = r_i - r_j, r2 = r.r.
+    /// What follows from the square of a pair's distance alone.
+    fn distance<R: Real>(token: R::Token, r2: R) -> Self::Distance<R>;
+    /// What the pair at that distance gives to i; r = r_i - r_j, r2 = r.r.
+    fn interact_at<R: Real>(
+        token: R::Token,
+        law: Self::Parameters<R>,
+        i: Self::Prepared<R>,
+        j: Self::Prepared<R>,
+        r: Vec3<R>,
+        r2: R,
+        distance: Self::Distance<R>,
+    ) -> Self::Sums<R>;
+    /// What the pair gives to i.
+    #[inline(always)]
     fn interact<R: Real>(
         token: R::Token,
         law: Self::Parameters<R>,
@@ -153,7 +168,9 @@ pub trait PairLaw: Copy + Send + Sync + 'static {
         j: Self::Prepared<R>,
         r: Vec3<R>,
         r2: R,
-    ) -> Self::Sums<R>;
+    ) -> Self::Sums<R> {
+        Self::interact_at(token, law, i, j, r, r2, Self::distance(token, r2))
+    }
     /// From a particle's sums to what is stored, self terms included.
     fn finish(&self, i: Self::Particle<f64>, sums: Self::Sums<f64>) -> Self::Output;
 }

@@ -49,6 +49,7 @@ impl<L: PairLaw> PairLaw for Forces<L> {
     type Particle<R: Real> = L::Particle<R>;
     type Prepared<R: Real> = L::Prepared<R>;
     type Sums<R: Real> = Vec3<R>;
+    type Distance<R: Real> = L::Distance<R>;
     type Output = Vec3<f64>;
 
     fn namespace() -> String {
@@ -74,15 +75,21 @@ impl<L: PairLaw> PairLaw for Forces<L> {
     }
 
     #[inline(always)]
-    fn interact<R: Real>(
+    fn distance<R: Real>(token: R::Token, r2: R) -> L::Distance<R> {
+        L::distance(token, r2)
+    }
+
+    #[inline(always)]
+    fn interact_at<R: Real>(
         token: R::Token,
         law: Self::Parameters<R>,
         i: Self::Prepared<R>,
         j: Self::Prepared<R>,
         r: Vec3<R>,
         r2: R,
+        distance: L::Distance<R>,
     ) -> Vec3<R> {
-        let sums = L::interact(token, law, i, j, r, r2).to_columns();
+        let sums = L::interact_at(token, law, i, j, r, r2, distance).to_columns();
         let sums = sums.as_ref();
         Vec3 { x: sums[0], y: sums[1], z: sums[2] }
     }
@@ -105,6 +112,7 @@ impl<L: PairLaw> PairLaw for Energies<L> {
     type Particle<R: Real> = L::Particle<R>;
     type Prepared<R: Real> = L::Prepared<R>;
     type Sums<R: Real> = [R; 2];
+    type Distance<R: Real> = L::Distance<R>;
     type Output = [f64; 2];
 
     fn namespace() -> String {
@@ -130,15 +138,21 @@ impl<L: PairLaw> PairLaw for Energies<L> {
     }
 
     #[inline(always)]
-    fn interact<R: Real>(
+    fn distance<R: Real>(token: R::Token, r2: R) -> L::Distance<R> {
+        L::distance(token, r2)
+    }
+
+    #[inline(always)]
+    fn interact_at<R: Real>(
         token: R::Token,
         law: Self::Parameters<R>,
         i: Self::Prepared<R>,
         j: Self::Prepared<R>,
         r: Vec3<R>,
         r2: R,
+        distance: L::Distance<R>,
     ) -> [R; 2] {
-        let sums = L::interact(token, law, i, j, r, r2).to_columns();
+        let sums = L::interact_at(token, law, i, j, r, r2, distance).to_columns();
         let sums = sums.as_ref();
         [sums[FORCE], sums[FORCE + 1]]
     }

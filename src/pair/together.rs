@@ -141,6 +141,7 @@ impl<A: PairLaw, B: PairLaw> PairLaw for Together<A, B> {
     type Particle<R: Real> = Inputs<A::Particle<R>, B::Particle<R>, R>;
     type Prepared<R: Real> = Inputs<A::Prepared<R>, B::Prepared<R>, R>;
     type Sums<R: Real> = A::Sums<R>;
+    type Distance<R: Real> = (A::Distance<R>, B::Distance<R>);
     type Output = A::Output;
 
     fn namespace() -> String {
@@ -174,16 +175,22 @@ impl<A: PairLaw, B: PairLaw> PairLaw for Together<A, B> {
     }
 
     #[inline(always)]
-    fn interact<R: Real>(
+    fn distance<R: Real>(token: R::Token, r2: R) -> Self::Distance<R> {
+        (A::distance(token, r2), B::distance(token, r2))
+    }
+
+    #[inline(always)]
+    fn interact_at<R: Real>(
         token: R::Token,
         law: Self::Parameters<R>,
         i: Self::Prepared<R>,
         j: Self::Prepared<R>,
         r: Vec3<R>,
         r2: R,
+        (first, second): Self::Distance<R>,
     ) -> Self::Sums<R> {
-        let first = A::interact::<R>(token, law.first, i.first, j.first, r, r2);
-        let second = B::interact::<R>(token, law.second, i.second, j.second, r, r2).to_columns();
+        let first = A::interact_at::<R>(token, law.first, i.first, j.first, r, r2, first);
+        let second = B::interact_at::<R>(token, law.second, i.second, j.second, r, r2, second).to_columns();
         let second = A::Sums::<R>::from_columns(
             #[inline(always)]
             |c| second.as_ref()[c],

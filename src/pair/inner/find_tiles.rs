@@ -6,7 +6,7 @@ use super::{lift, nearest, repeat, spread, vector};
 use crate::Result;
 use crate::neighbors::{
     CLUSTER, ClusterList, GROUP, ListRequest, Piece, SEGMENT, SUPER_CLUSTER, TILE, TILES, TileChunk,
-    TileList, inner_clusters,
+    TileList, VALUES, inner_clusters,
 };
 use crate::pair::aligned::Aligned;
 use crate::pair::lane::{Instructions, Lanes, Scalar, Task, dispatch};
@@ -217,13 +217,13 @@ fn unite(union: &mut Vec<u32>, more: &[u32], room: &mut Vec<u32>) {
 
 /// The particles that are found for a tile.
 struct Found {
-    /// Per entry that any row meets the number of its cluster.
+    /// Per entry that any row meets the entry of the first particle of its cluster in tiles.
     numbers: [u16; WORDS * u64::BITS as usize],
     /// The number behind all of the segment's clusters.
     behind: usize,
     /// Their numbers, and room for a cluster more.
     entries: Vec<u16>,
-    /// Per pattern of eight bits the places of those that are set.
+    /// Per pattern of eight bits the places of those that are set, times [`VALUES`].
     places: [[u16; CLUSTER]; 256],
 }
 
@@ -231,8 +231,8 @@ impl Found {
     fn new() -> Self {
         let mut places = [[0; CLUSTER]; 256];
         for (bits, places) in places.iter_mut().enumerate() {
-            let set = (0..CLUSTER as u16).filter(|place| bits >> place & 1 == 1);
-            places.iter_mut().zip(set).for_each(|(place, set)| *place = set);
+            let set = (0..CLUSTER).filter(|place| bits >> place & 1 == 1);
+            places.iter_mut().zip(set).for_each(|(place, set)| *place = (set * VALUES) as u16);
         }
         Found {
             numbers: [0; WORDS * u64::BITS as usize],
@@ -252,7 +252,7 @@ impl Found {
             while clusters[place] != member.near.placed.clusters[entry] {
                 place += 1;
             }
-            self.numbers[entry] = place as u16;
+            self.numbers[entry] = (place * CLUSTER * VALUES) as u16;
         }
     }
 
@@ -306,14 +306,14 @@ impl Found {
                 if Some(number) == itself {
                     hits &= following;
                 }
-                let begin = u16x8::splat(simd, self.numbers[number] * CLUSTER as u16);
+                let begin = u16x8::splat(simd, self.numbers[number]);
                 let places = begin + u16x8::from_slice(simd, &self.places[hits as usize]);
                 places.store_slice(&mut self.entries[count..count + CLUSTER]);
                 count += hits.count_ones() as usize;
             }
         }
         let end = count.next_multiple_of(TILE);
-        self.entries[count..end].fill((self.behind * CLUSTER) as u16);
+        self.entries[count..end].fill((self.behind * CLUSTER * VALUES) as u16);
         &self.entries[..end]
     }
 }

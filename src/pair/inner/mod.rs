@@ -8,6 +8,7 @@ mod gathered;
 mod near;
 mod particles;
 mod placed;
+mod stages;
 mod tiles;
 
 pub use find_tiles::find_tiles;

@@ -6,8 +6,11 @@
 
 use super::clusters;
 use super::placed::Placed;
-use super::{Shared, Side, joined, lift, masked, nearest, nothing};
-use crate::neighbors::{CLUSTER, CLUSTERS, GROUP, SUPER_CLUSTER, TILE, TILES, TileList, Tiles, four};
+use super::stages::{Apart, Rows, Stages, UNDER_WAY, given};
+use super::{Shared, Side, joined, lift, nearest, nothing};
+use crate::neighbors::{
+    CLUSTER, CLUSTERS, ENTRIES, GROUP, SUPER_CLUSTER, TILE, TILES, TileList, Tiles, VALUES, four,
+};
 use crate::pair::given::Given;
 use crate::pair::lane::{Lanes, Scalar};
 use crate::pair::law::{Columns, Cutoff, PairLaw, Parity, Reduction};
@@ -18,8 +21,8 @@ use crate::pair::vec3::Vec3;
 use fearless_simd::Simd;
 
 const _: () = assert!(
-    (crate::neighbors::SEGMENT + 1) * CLUSTER <= PARTICLES,
-    "a segment and one cluster more have records"
+    ENTRIES / VALUES <= PARTICLES && VALUES == QUAD,
+    "a segment and one cluster more have records, whose begins are the entries"
 );
 
 /// Lanes of the type T.
@@ -57,7 +60,7 @@ const fn given_vectors<L: PairLaw, T: Scalar, S: Simd>() -> usize {
 }
 
 /// A segment of a group of super-clusters.
-struct Segment<'a, L, T: Scalar> {
+pub(super) struct Segment<'a, L, T: Scalar> {
     shared: &'a Shared<'a, L, T>,
     tiles: Tiles<'a>,
     placed: &'a Placed<T>,
@@ -116,7 +119,7 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
             bring::<L, T, S>(simd, shared, tiles.clusters, &placed, &mut records);
             bring_given::<L, T, S>(simd, &begins, &mut kept, &mut given);
             let (placed, first) = (&placed, members.start);
-            let mut segment = Segment {
+            let segment = Segment {
                 shared,
                 tiles,
                 placed,
@@ -125,11 +128,9 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
                 given: &mut given,
                 kept: &mut kept,
             };
-            for number in numbers.filter(|number| swept[*number]) {
-                match placed.images {
-                    false => segment.sums::<S, false>(simd, &pairs, number, sums),
-                    true => segment.sums::<S, true>(simd, &pairs, number, sums),
-                }
+            match placed.images {
+                false => segment.all_sums::<S, false>(simd, pairs, swept, sums),
+                true => segment.all_sums::<S, true>(simd, pairs, swept, sums),
             }
             keep_given::<L, T, S>(simd, &begins, &mut given, &mut kept);
         }
@@ -247,21 +248,102 @@ pub fn join<L: PairLaw, T: Scalar, S: Simd>(simd: S, given: &[T::Vector], totals
 }
 
 impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
-    /// Add the sums over the segment of the rows of one of the group's super-clusters; with `IMAGES` the nearest images of pairs are
-    /// looked for.
+    /// [`Self::sums`] as a function of its own, whose registers are for nothing else.
+    #[inline(never)]
+    fn all_sums<S: Simd, const IMAGES: bool>(
+        self,
+        simd: S,
+        pairs: AllPairs<L, R<T, S>>,
+        swept: [bool; GROUP],
+        sums: &mut ChunkSums<T>,
+    ) {
+        simd.vectorize(
+            #[inline(always)]
+            move || {
+                // copies that nobody else can change
+                let (Segment { shared, tiles, placed, first, records, given, kept }, pairs) = (self, pairs);
+                let mut own = Segment { shared, tiles, placed, first, records, given, kept };
+                own.sums::<S, IMAGES>(simd, &pairs, &swept, sums);
+            },
+        );
+    }
+
+    /// Add the sums over the segment of the rows of those of the group's super-clusters that are swept; with `IMAGES` the nearest
+    /// images of pairs are looked for.
     #[inline(always)]
     fn sums<S: Simd, const IMAGES: bool>(
         &mut self,
         simd: S,
         pairs: &AllPairs<L, R<T, S>>,
-        number: usize,
+        swept: &[bool; GROUP],
         sums: &mut ChunkSums<T>,
     ) {
-        for tile in number * TILES..(number + 1) * TILES {
-            if let Some(totals) = self.tile_sums::<S, IMAGES>(simd, pairs, tile, sums) {
-                self.keep(simd, self.first * SUPER_CLUSTER + tile * TILE, totals);
+        let nobody = self.nobody();
+        let mut stages = Stages::<L, T, S>::new(simd, nobody);
+        // the tile whose pairs are still under way
+        let (mut row, mut rows, mut totals) = (None, stages.rows(), nothing::<L, R<T, S>>(simd));
+        let last = self.tiles.members.end as usize * TILES;
+        for tile in self.tiles.members.start as usize * TILES..=last {
+            let end = tile == last;
+            if !end && !self.meets(swept, tile, sums) {
+                continue;
+            }
+            let next_row = self.first * SUPER_CLUSTER + tile * TILE;
+            let (mut next, mut next_totals, mut entries) = (rows, nothing::<L, R<T, S>>(simd), &[][..]);
+            if !end {
+                entries = self.tiles.entries(tile);
+                next = self.rows::<S>(simd, next_row);
+                // pairs within the four rows are in the first segment that they have
+                if self.tiles.first {
+                    next_totals = self.own_pairs::<S, IMAGES>(simd, pairs, next_row, &next);
+                }
+                let number = tile / TILES - self.tiles.members.start as usize;
+                let [x, y, z] = self.placed.members[number];
+                let shift = Vec3 {
+                    x: R::<T, S>::every(simd, x),
+                    y: R::<T, S>::every(simd, y),
+                    z: R::<T, S>::every(simd, z),
+                };
+                next.position = next.position + shift;
+            }
+            let vectors = const { TILE * TILE / R::<T, S>::COUNT };
+            let count = entries.len() * vectors;
+            // the particles of a vector are the first of this word
+            let of = |vector: usize| {
+                let taken = TILE / vectors * (vector % vectors);
+                entries[vector / vectors] >> (taken as u32 * u16::BITS)
+            };
+            for vector in 0..UNDER_WAY {
+                let word = if vector < count { of(vector) } else { nobody };
+                let met = if vector == 0 { &rows } else { &next };
+                stages.step::<IMAGES>(simd, self, pairs, word, (met, &rows), &mut totals);
+            }
+            if let Some(row) = row {
+                self.keep(simd, row, totals);
+            }
+            (row, rows, totals) = (Some(next_row), next, next_totals);
+            for vector in UNDER_WAY..count {
+                stages.step::<IMAGES>(simd, self, pairs, of(vector), (&rows, &rows), &mut totals);
             }
         }
+        stages.end(simd, self);
+    }
+
+    /// Whether pairs of a tile are looked for; then they are counted.
+    #[inline(always)]
+    fn meets(&self, swept: &[bool; GROUP], tile: usize, sums: &mut ChunkSums<T>) -> bool {
+        let (row, entries) = (self.first * SUPER_CLUSTER + tile * TILE, self.tiles.entries(tile));
+        let included = self.tiles.first;
+        if !swept[tile / TILES]
+            || entries.is_empty() && !included
+            || !self.shared.rows.wanted(row..row + TILE)
+        {
+            return false;
+        }
+        let met = TILE * (entries.len() + usize::from(included));
+        sums.add_work(row, TILE, met);
+        sums.lane_pairs += (TILE * met) as u64;
+        true
     }
 
     /// Add the totals of a tile's rows to what these have been given.
@@ -295,42 +377,12 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
         }
     }
 
-    /// The sums of the rows of a tile of the group, if anybody wants them.
-    #[inline(always)]
-    fn tile_sums<S: Simd, const IMAGES: bool>(
-        &mut self,
-        simd: S,
-        pairs: &AllPairs<L, R<T, S>>,
-        tile: usize,
-        sums: &mut ChunkSums<T>,
-    ) -> Option<L::Sums<R<T, S>>> {
-        let (row, entries) = (self.first * SUPER_CLUSTER + tile * TILE, self.tiles.entries(tile));
-        // pairs within the four rows are in the first segment that they have
-        let included = self.tiles.first;
-        if entries.is_empty() && !included || !self.shared.rows.wanted(row..row + TILE) {
-            return None;
-        }
-        let met = TILE * (entries.len() + usize::from(included));
-        sums.add_work(row, TILE, met);
-        sums.lane_pairs += (TILE * met) as u64;
-        let mut i = self.rows::<S>(simd, pairs, row);
-        let totals = match included {
-            true => self.own_pairs::<S, IMAGES>(simd, row, &i),
-            false => nothing::<L, R<T, S>>(simd),
-        };
-        let number = tile / TILES - self.tiles.members.start as usize;
-        let [x, y, z] = self.placed.members[number];
-        let shift =
-            Vec3 { x: R::<T, S>::every(simd, x), y: R::<T, S>::every(simd, y), z: R::<T, S>::every(simd, z) };
-        i.position = i.position + shift;
-        Some(self.pairs::<S, IMAGES>(simd, &i, entries, totals))
-    }
-
     /// What the four rows of a tile get from each other, which all are in the frame of their own super-cluster.
     #[inline(always)]
     fn own_pairs<S: Simd, const IMAGES: bool>(
         &self,
         simd: S,
+        pairs: &AllPairs<L, R<T, S>>,
         row: usize,
         i: &Rows<L, R<T, S>>,
     ) -> L::Sums<R<T, S>> {
@@ -346,68 +398,35 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
             let (position, j) = particles::<L, R<T, S>>(&columns);
             // all but those of a particle with itself
             let others = R::<T, S>::mask(simd, 0x7bde >> (first * TILE));
-            let given = self.meet::<S, IMAGES>(simd, i, position, j, Some(others));
+            let apart = self.apart::<S, IMAGES>(simd, i, (position, j));
+            let given = given::<L, T, S>(simd, pairs, i, apart, L::distance(simd, apart.r2), Some(others));
             totals = joined::<L, R<T, S>>(totals, given);
         }
         totals
     }
 
-    /// The totals with what the four rows of a tile get from particles by their numbers, which are given their part.
-    ///
-    /// A processor looks ahead by fewer instructions than a vector of pairs takes from its entries to its last store, so that
-    /// three vectors are under way in the order of the program: one is given, one is evaluated, the next one is read.
+    /// Particles that are out of reach.
     #[inline(always)]
-    fn pairs<S: Simd, const IMAGES: bool>(
-        &mut self,
-        simd: S,
-        i: &Rows<L, R<T, S>>,
-        entries: &[u64],
-        mut totals: L::Sums<R<T, S>>,
-    ) -> L::Sums<R<T, S>> {
-        let vectors = const { TILE * TILE / R::<T, S>::COUNT };
-        // the word of a vector's particles, these first
-        let of = |vector: usize| {
-            let taken = TILE / vectors * (vector % vectors);
-            entries[vector / vectors] >> (taken as u32 * u16::BITS)
-        };
-        let count = entries.len() * vectors;
-        if count == 0 {
-            return totals;
-        }
-        let (mut before, mut own) = (of(0), of(0));
-        let (mut position, mut j) = self.read(simd, own);
-        // nobody is given anything before the first vector
-        let mut given = nothing::<L, R<T, S>>(simd);
-        for next in 1..count {
-            let word = of(next);
-            let (own_position, own_j) = (position, j);
-            (position, j) = self.read(simd, word);
-            self.give(simd, before, given);
-            given = self.meet::<S, IMAGES>(simd, i, own_position, own_j, None);
-            totals = joined::<L, R<T, S>>(totals, given);
-            (before, own) = (own, word);
-        }
-        self.give(simd, before, given);
-        given = self.meet::<S, IMAGES>(simd, i, position, j, None);
-        self.give(simd, own, given);
-        joined::<L, R<T, S>>(totals, given)
+    fn nobody(&self) -> u64 {
+        let behind = (self.tiles.clusters.len() * CLUSTER * VALUES) as u64;
+        (0..TILE).fold(0, |word, _| word << u16::BITS | behind)
     }
 
     /// Positions of particles j and what else pairs need of them, as many as a vector takes for four rows.
     #[inline(always)]
-    fn read<S: Simd>(&self, simd: S, word: u64) -> Particles<L, R<T, S>> {
-        let of = four(word);
+    pub(super) fn read<S: Simd>(&self, simd: S, word: u64) -> Particles<L, R<T, S>> {
+        let of = places(word, const { quads::<L>() });
         let mut columns = [[R::<T, S>::literal(simd, 0.0); QUAD]; QUADS];
         for quad in 0..const { quads::<L>() } {
-            columns[quad] = R::<T, S>::meet_quads(simd, self.records, &of, const { quads::<L>() }, quad);
+            columns[quad] = R::<T, S>::meet_quads(simd, self.records, &of, quad);
         }
         particles::<L, R<T, S>>(&columns)
     }
 
     /// Give particles j what their pairs with four rows add up to.
     #[inline(always)]
-    fn give<S: Simd>(&mut self, simd: S, word: u64, given: L::Sums<R<T, S>>) {
-        let of = four(word);
+    pub(super) fn give<S: Simd>(&mut self, simd: S, word: u64, given: L::Sums<R<T, S>>) {
+        let of = places(word, const { given_quads::<L>() });
         let columns = columns::<L, R<T, S>>(
             simd,
             given,
@@ -415,13 +434,13 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
             |_, given| given,
         );
         for quad in 0..const { given_quads::<L>() } {
-            R::<T, S>::give_quads(columns[quad], self.given, &of, const { given_quads::<L>() }, quad);
+            R::<T, S>::give_quads(columns[quad], self.given, &of, quad);
         }
     }
 
     /// Positions of a tile's rows in the frame of their own super-cluster, and what else pairs need of them, once for every four lanes.
     #[inline(always)]
-    fn rows<S: Simd>(&self, simd: S, pairs: &AllPairs<L, R<T, S>>, row: usize) -> Rows<L, R<T, S>> {
+    fn rows<S: Simd>(&self, simd: S, row: usize) -> Rows<L, R<T, S>> {
         let block = self.shared.packed.block(row / CLUSTER);
         let block = &block[row % CLUSTER * QUAD * quads::<L>()..][..TILE * QUAD * quads::<L>()];
         let mut columns = [[R::<T, S>::literal(simd, 0.0); QUAD]; QUADS];
@@ -429,39 +448,39 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
             columns[quad] = R::<T, S>::rows_of_quads(simd, block, const { quads::<L>() }, quad);
         }
         let (position, prepared) = particles::<L, R<T, S>>(&columns);
-        Rows { position, prepared, pairs: *pairs }
+        Rows { position, prepared }
     }
 
-    /// What a vector of pairs, or those of some lanes, gives to the rows.
+    /// How far rows and particles j are apart.
     #[inline(always)]
-    fn meet<S: Simd, const IMAGES: bool>(
+    pub(super) fn apart<S: Simd, const IMAGES: bool>(
         &self,
         simd: S,
         i: &Rows<L, R<T, S>>,
-        position: Vec3<R<T, S>>,
-        j: L::Prepared<R<T, S>>,
-        lanes: Option<<R<T, S> as Real>::Mask>,
-    ) -> L::Sums<R<T, S>> {
+        (position, j): Particles<L, R<T, S>>,
+    ) -> Apart<L, R<T, S>> {
         let mut r = i.position - position;
         if IMAGES {
             let packed = &self.shared.packed;
             r = nearest(r, lift(simd, packed.periods), lift(simd, packed.frequency));
         }
-        let r2 = r.dot(r);
-        let mut mask = r2.less(i.pairs.reach);
-        if let Some(lanes) = lanes {
-            mask = mask & lanes;
-        }
-        masked::<L, R<T, S>>(
-            simd,
-            mask,
-            L::interact::<R<T, S>>(simd, i.pairs.parameters, i.prepared, j, r, r2),
-        )
+        Apart { r, r2: r.dot(r), j }
+    }
+}
+
+/// Where the records of a word's particles begin, each of so many quads.
+#[inline(always)]
+fn places(word: u64, quads: usize) -> [usize; TILE] {
+    let [a, b, c, d] = four(word);
+    match quads {
+        1 => [a, b, c, d],
+        // what the compiler does not know of longer ones
+        _ => [a % ENTRIES * quads, b % ENTRIES * quads, c % ENTRIES * quads, d % ENTRIES * quads],
     }
 }
 
 /// Positions of particles, and what else pairs need of them.
-type Particles<L, R> = (Vec3<R>, <L as PairLaw>::Prepared<R>);
+pub(super) type Particles<L, R> = (Vec3<R>, <L as PairLaw>::Prepared<R>);
 
 /// The particles of the columns of their records.
 #[inline(always)]
@@ -495,14 +514,7 @@ fn columns<L: PairLaw, R: Real>(
 
 /// What all pairs need: the square of their reach, and the law's parameters.
 #[derive(Clone, Copy)]
-struct AllPairs<L: PairLaw, R: Real> {
-    reach: R,
-    parameters: L::Parameters<R>,
-}
-
-/// The rows of a tile in lanes, and what their pairs need.
-struct Rows<L: PairLaw, R: Real> {
-    position: Vec3<R>,
-    prepared: L::Prepared<R>,
-    pairs: AllPairs<L, R>,
+pub(super) struct AllPairs<L: PairLaw, R: Real> {
+    pub reach: R,
+    pub parameters: L::Parameters<R>,
 }

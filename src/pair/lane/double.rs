@@ -87,20 +87,18 @@ impl<S: Simd> Lanes for f64x8<S> {
     fn meet_quads(
         token: S,
         records: &Records<[f64; DOUBLE]>,
-        of: &[usize],
-        quads: usize,
+        begins: &[usize],
         number: usize,
     ) -> [Self; QUAD] {
-        let a = &records.values[(of[0] * quads + number) * QUAD..][..QUAD];
-        let b = &records.values[(of[1] * quads + number) * QUAD..][..QUAD];
+        let a = &records.values[begins[0] + number * QUAD..][..QUAD];
+        let b = &records.values[begins[1] + number * QUAD..][..QUAD];
         spread_quads(token, a, b)
     }
     #[inline(always)]
     fn give_quads(
         [a, b, c, d]: [Self; QUAD],
         records: &mut Records<[f64; DOUBLE]>,
-        of: &[usize],
-        quads: usize,
+        begins: &[usize],
         number: usize,
     ) {
         let token = a.simd;
@@ -115,7 +113,7 @@ impl<S: Simd> Lanes for f64x8<S> {
             upper.select(cd.1, ab.1) + ab.1.slide::<2>(cd.1),
         ];
         for group in 0..2 {
-            let quad = &mut records.values[(of[group] * quads + number) * QUAD..][..QUAD];
+            let quad = &mut records.values[begins[group] + number * QUAD..][..QUAD];
             (f64x4::from_slice(token, quad) + given[group]).store_slice(quad);
         }
     }

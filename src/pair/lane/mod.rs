@@ -218,21 +218,19 @@ pub trait Lanes: Real {
         quads: usize,
         number: usize,
     ) -> [Self; QUAD];
-    /// A quad of columns of a quarter as many records as there are lanes, each of `quads`: lane 4 g + k takes that number
-    /// `number` of the record `of[g]`.
+    /// A quad of columns of a quarter as many records as there are lanes: lane 4 g + k takes that number `number` of the record that
+    /// begins at `begins[g]`.
     fn meet_quads(
         token: Self::Token,
         records: &<Self::Scalar as Scalar>::Records,
-        of: &[usize],
-        quads: usize,
+        begins: &[usize],
         number: usize,
     ) -> [Self; QUAD];
-    /// Add to the quad `number` of the record `of[g]`, each of `quads`, what lanes 4 g to 4 g + 3 of the columns add up to.
+    /// Add to the quad `number` of the record that begins at `begins[g]` what lanes 4 g to 4 g + 3 of the columns add up to.
     fn give_quads(
         columns: [Self; QUAD],
         records: &mut <Self::Scalar as Scalar>::Records,
-        of: &[usize],
-        quads: usize,
+        begins: &[usize],
         number: usize,
     );
     /// Add to the quad `number` of four records, each of `quads`: to that of record k what lanes 4 g + k of the columns add up to.

@@ -90,22 +90,20 @@ impl<S: Simd> Lanes for f32x16<S> {
     fn meet_quads(
         token: S,
         records: &Records<[f32; SINGLE]>,
-        of: &[usize],
-        quads: usize,
+        begins: &[usize],
         number: usize,
     ) -> [Self; QUAD] {
-        let a = f32x4::from_slice(token, &records.values[(of[0] * quads + number) * QUAD..][..QUAD]);
-        let b = f32x4::from_slice(token, &records.values[(of[1] * quads + number) * QUAD..][..QUAD]);
-        let c = f32x4::from_slice(token, &records.values[(of[2] * quads + number) * QUAD..][..QUAD]);
-        let d = f32x4::from_slice(token, &records.values[(of[3] * quads + number) * QUAD..][..QUAD]);
+        let a = f32x4::from_slice(token, &records.values[begins[0] + number * QUAD..][..QUAD]);
+        let b = f32x4::from_slice(token, &records.values[begins[1] + number * QUAD..][..QUAD]);
+        let c = f32x4::from_slice(token, &records.values[begins[2] + number * QUAD..][..QUAD]);
+        let d = f32x4::from_slice(token, &records.values[begins[3] + number * QUAD..][..QUAD]);
         spread_quads(a, b, c, d)
     }
     #[inline(always)]
     fn give_quads(
         [a, b, c, d]: [Self; QUAD],
         records: &mut Records<[f32; SINGLE]>,
-        of: &[usize],
-        quads: usize,
+        begins: &[usize],
         number: usize,
     ) {
         let token = a.simd;
@@ -119,7 +117,7 @@ impl<S: Simd> Lanes for f32x16<S> {
         let ((a, b), (c, d)) = (low.split(), high.split());
         let given = [a, b, c, d];
         for group in 0..4 {
-            let quad = &mut records.values[(of[group] * quads + number) * QUAD..][..QUAD];
+            let quad = &mut records.values[begins[group] + number * QUAD..][..QUAD];
             (f32x4::from_slice(token, quad) + given[group]).store_slice(quad);
         }
     }
