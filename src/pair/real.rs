@@ -299,12 +299,11 @@ fn reciprocal_double<S: Simd>(x: f64x8<S>) -> f64x8<S> {
     if size_of::<S::f64s>() < size_of::<f64x8<S>>() {
         return f64x8::splat(x.simd, 1.0) / x;
     }
-    let two = f64x8::splat(x.simd, 2.0);
-    let mut y = x.approximate_recip();
-    for _ in 0..2 {
-        y = y * Real::mul_add(-x, y, two);
-    }
-    y
+    // 1 / x = y / (1 - h) = y (1 + h) (1 + h^2) (1 + h^4) ..., and h^4 is below a rounding
+    let y = x.approximate_recip();
+    let h = Real::mul_add(-x, y, f64x8::splat(x.simd, 1.0));
+    let twice = Real::mul_add(y, h, y);
+    Real::mul_add(twice, h * h, twice)
 }
 
 // One Newton step doubles the 12 bits of the processor's estimate (8 on Arm, where a second step is needed).

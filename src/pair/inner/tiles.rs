@@ -393,11 +393,14 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
             let mut columns = [[R::<T, S>::literal(simd, 0.0); QUAD]; QUADS];
             for quad in 0..const { quads::<L>() } {
                 let first = row % CLUSTER + first;
-                columns[quad] = R::<T, S>::each_four_times(simd, block, first, const { quads::<L>() }, quad);
+                columns[quad] =
+                    R::<T, S>::particles_of_quads(simd, block, first, const { quads::<L>() }, quad);
             }
             let (position, j) = particles::<L, R<T, S>>(&columns);
             // all but those of a particle with itself
-            let others = R::<T, S>::mask(simd, 0x7bde >> (first * TILE));
+            let itself = (0..groups).fold(0, |lanes, g| lanes | 1 << R::<T, S>::meeting(first + g, g));
+            let others =
+                R::<T, S>::mask(simd, !itself & (u64::MAX >> (u64::BITS as usize - R::<T, S>::COUNT)));
             let apart = self.apart::<S, IMAGES>(simd, i, (position, j));
             let given = given::<L, T, S>(simd, pairs, i, apart, L::distance(simd, apart.r2), Some(others));
             totals = joined::<L, R<T, S>>(totals, given);

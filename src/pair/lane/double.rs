@@ -4,11 +4,16 @@ use super::{Lanes, add_columns, columns_of_quads};
 use crate::pair::law::{Parity, Reduction, Sum};
 use crate::pair::record::{DOUBLE, QUAD, Records};
 use fearless_simd::prelude::*;
-use fearless_simd::{Simd, f64x4, f64x8, mask64x4};
+use fearless_simd::{Simd, f64x2, f64x4, f64x8};
 
 impl<S: Simd> Lanes for f64x8<S> {
     type Scalar = f64;
     const ROWS: usize = 1;
+    // rows 0 and 1 of one particle and of the other, then rows 2 and 3: sums of lanes then end as quads
+    #[inline(always)]
+    fn meeting(row: usize, particle: usize) -> usize {
+        row / 2 * 4 + particle * 2 + row % 2
+    }
     #[inline(always)]
     fn every(token: S, value: f64) -> Self {
         Self::splat(token, value)
@@ -76,10 +81,16 @@ impl<S: Simd> Lanes for f64x8<S> {
     fn rows_of_quads(token: S, records: &[f64], quads: usize, number: usize) -> [Self; QUAD] {
         let quad = |k: usize| f64x4::from_slice(token, &records[(k * quads + number) * QUAD..][..QUAD]);
         let [a, b, c, d] = turned(quad(0), quad(1), quad(2), quad(3));
-        [a.combine(a), b.combine(b), c.combine(c), d.combine(d)]
+        [pairs_twice(a), pairs_twice(b), pairs_twice(c), pairs_twice(d)]
     }
     #[inline(always)]
-    fn each_four_times(token: S, records: &[f64], first: usize, quads: usize, number: usize) -> [Self; QUAD] {
+    fn particles_of_quads(
+        token: S,
+        records: &[f64],
+        first: usize,
+        quads: usize,
+        number: usize,
+    ) -> [Self; QUAD] {
         let quad = |k: usize| &records[((first + k) * quads + number) * QUAD..][..QUAD];
         spread_quads(token, quad(0), quad(1))
     }
@@ -103,15 +114,11 @@ impl<S: Simd> Lanes for f64x8<S> {
     ) {
         let token = a.simd;
         let odd = Self::mask(token, 0xaa);
-        // a01 b01 a23 b23, and those of c and d
+        // a b of rows 0 and 1, for one particle and the other; then of rows 2 and 3; and those of c and d
         let ab = odd.select(b, a) + swapped(odd.select(a, b));
         let cd = odd.select(d, c) + swapped(odd.select(c, d));
-        let (ab, cd) = (ab.split(), cd.split());
-        let upper = mask64x4::from_bitmask(token, 0xc);
-        let given = [
-            upper.select(cd.0, ab.0) + ab.0.slide::<2>(cd.0),
-            upper.select(cd.1, ab.1) + ab.1.slide::<2>(cd.1),
-        ];
+        let ((a, b), (c, d)) = (rows_joined(ab), rows_joined(cd));
+        let given = [a.combine(c), b.combine(d)];
         for group in 0..2 {
             let quad = &mut records.values[begins[group] + number * QUAD..][..QUAD];
             (f64x4::from_slice(token, quad) + given[group]).store_slice(quad);
@@ -119,7 +126,7 @@ impl<S: Simd> Lanes for f64x8<S> {
     }
     #[inline(always)]
     fn give_rows([a, b, c, d]: [Self; QUAD], records: &mut [f64], quads: usize, number: usize) {
-        let rows = turned(rows_joined(a), rows_joined(b), rows_joined(c), rows_joined(d));
+        let rows = turned(both_joined(a), both_joined(b), both_joined(c), both_joined(d));
         for k in 0..QUAD {
             let quad = &mut records[(k * quads + number) * QUAD..][..QUAD];
             (f64x4::from_slice(a.simd, quad) + rows[k]).store_slice(quad);
@@ -157,11 +164,26 @@ impl<S: Simd> Lanes for f64x8<S> {
     }
 }
 
-/// Lanes 4 g + k of both g added up.
+/// The first two of four values twice, then the others: rows of a tile.
 #[inline(always)]
-fn rows_joined<S: Simd>(lanes: f64x8<S>) -> f64x4<S> {
+fn pairs_twice<S: Simd>(four: f64x4<S>) -> f64x8<S> {
+    let (first, last) = four.split();
+    first.combine(first).combine(last.combine(last))
+}
+
+/// The halves added up, two lanes for each of a tile's particles.
+#[inline(always)]
+fn rows_joined<S: Simd>(lanes: f64x8<S>) -> (f64x2<S>, f64x2<S>) {
     let (low, high) = lanes.split();
-    low + high
+    (low + high).split()
+}
+
+/// What the rows of a tile have from both particles.
+#[inline(always)]
+fn both_joined<S: Simd>(lanes: f64x8<S>) -> f64x4<S> {
+    let (low, high) = lanes.split();
+    let ((a, b), (c, d)) = (low.split(), high.split());
+    (a + b).combine(c + d)
 }
 
 /// Four rows of four as four columns.
@@ -171,11 +193,11 @@ fn turned<S: Simd>(a: f64x4<S>, b: f64x4<S>, c: f64x4<S>, d: f64x4<S>) -> [f64x4
     [low.0.zip_low(low.1), low.0.zip_high(low.1), high.0.zip_low(high.1), high.0.zip_high(high.1)]
 }
 
-/// The columns of two quads, each value in four lanes.
+/// The columns of two quads, each value in the lanes of a particle of a tile.
 #[inline(always)]
 fn spread_quads<S: Simd>(token: S, a: &[f64], b: &[f64]) -> [f64x8<S>; QUAD] {
     // one load that spreads a value, and one that does so to half of the lanes
-    let second = f64x8::mask(token, 0xf0);
+    let second = f64x8::mask(token, 0xcc);
     let column = |k: usize| second.select(f64x8::splat(token, b[k]), f64x8::splat(token, a[k]));
     [column(0), column(1), column(2), column(3)]
 }

@@ -202,38 +202,40 @@ pub trait Lanes: Real {
     );
     /// Lane 4 g + k takes `values[k]` of four.
     fn fours(token: Self::Token, values: &[Self::Scalar]) -> Self;
-    /// A quad of columns of four records, each of `quads`: lane 4 g + k takes number `number` of record k, particles i of a tile.
+    /// The lane where row k of a tile, of four, meets particle g of as many as there are lanes for.
+    fn meeting(row: usize, particle: usize) -> usize;
+    /// A quad of columns of four records, each of `quads`: all lanes of row k of a tile take number `number` of record k.
     fn rows_of_quads(
         token: Self::Token,
         records: &[Self::Scalar],
         quads: usize,
         number: usize,
     ) -> [Self; QUAD];
-    /// The same of as many records as there are fours of lanes, from the record `first` on: lane 4 g + k takes that of record
-    /// `first + g`, particles j of a tile.
-    fn each_four_times(
+    /// The same of as many records as a tile meets at once, from the record `first` on: all lanes of particle g take that of record
+    /// `first + g`.
+    fn particles_of_quads(
         token: Self::Token,
         records: &[Self::Scalar],
         first: usize,
         quads: usize,
         number: usize,
     ) -> [Self; QUAD];
-    /// A quad of columns of a quarter as many records as there are lanes: lane 4 g + k takes that number `number` of the record that
-    /// begins at `begins[g]`.
+    /// A quad of columns of as many records as a tile meets at once: all lanes of particle g take that number `number` of the record
+    /// that begins at `begins[g]`.
     fn meet_quads(
         token: Self::Token,
         records: &<Self::Scalar as Scalar>::Records,
         begins: &[usize],
         number: usize,
     ) -> [Self; QUAD];
-    /// Add to the quad `number` of the record that begins at `begins[g]` what lanes 4 g to 4 g + 3 of the columns add up to.
+    /// Add to the quad `number` of the record that begins at `begins[g]` what the lanes of particle g add up to.
     fn give_quads(
         columns: [Self; QUAD],
         records: &mut <Self::Scalar as Scalar>::Records,
         begins: &[usize],
         number: usize,
     );
-    /// Add to the quad `number` of four records, each of `quads`: to that of record k what lanes 4 g + k of the columns add up to.
+    /// Add to the quad `number` of four records, each of `quads`: to that of record k what the lanes of row k add up to.
     fn give_rows(columns: [Self; QUAD], records: &mut [Self::Scalar], quads: usize, number: usize);
     /// Add the columns of eight quads, which follow each other in vectors by their numbers, to as many totals of eight; odd sums are
     /// taken away.

@@ -10,6 +10,10 @@ impl<S: Simd> Lanes for f32x16<S> {
     type Scalar = f32;
     const ROWS: usize = 2;
     #[inline(always)]
+    fn meeting(row: usize, particle: usize) -> usize {
+        4 * particle + row
+    }
+    #[inline(always)]
     fn every(token: S, value: f32) -> Self {
         Self::splat(token, value)
     }
@@ -81,7 +85,13 @@ impl<S: Simd> Lanes for f32x16<S> {
         [four_times(a), four_times(b), four_times(c), four_times(d)]
     }
     #[inline(always)]
-    fn each_four_times(token: S, records: &[f32], first: usize, quads: usize, number: usize) -> [Self; QUAD] {
+    fn particles_of_quads(
+        token: S,
+        records: &[f32],
+        first: usize,
+        quads: usize,
+        number: usize,
+    ) -> [Self; QUAD] {
         let quad =
             |k: usize| f32x4::from_slice(token, &records[((first + k) * quads + number) * QUAD..][..QUAD]);
         spread_quads(quad(0), quad(1), quad(2), quad(3))
