@@ -33,20 +33,28 @@ pub(super) struct Rows<L: PairLaw, R: Real> {
 /// Lanes of the type T.
 type R<T, S> = <T as Scalar>::Lanes<S>;
 
+/// The same with what follows from their distance alone.
+#[derive(Clone, Copy)]
+struct Met<L: PairLaw, R: Real> {
+    apart: Apart<L, R>,
+    distance: L::Distance<R>,
+}
+
 /// The vectors under way, by how far they are.
 pub(super) struct Stages<L: PairLaw, T: Scalar, S: Simd> {
+    pairs: AllPairs<L, R<T, S>>,
     /// The words of their particles j, the latest first.
     words: [u64; UNDER_WAY + 1],
     read: Particles<L, R<T, S>>,
     apart: Apart<L, R<T, S>>,
-    known: (Apart<L, R<T, S>>, L::Distance<R<T, S>>),
+    met: Met<L, R<T, S>>,
     given: L::Sums<R<T, S>>,
 }
 
 impl<L: PairLaw, T: Scalar, S: Simd> Stages<L, T, S> {
     /// Pairs of nobody, whose word this is.
     #[inline(always)]
-    pub fn new(simd: S, nobody: u64) -> Self {
+    pub fn new(simd: S, pairs: AllPairs<L, R<T, S>>, nobody: u64) -> Self {
         let nowhere = R::<T, S>::literal(simd, f64::NAN);
         let position = Vec3 { x: nowhere, y: nowhere, z: nowhere };
         let j = L::Prepared::<R<T, S>>::from_columns(
@@ -55,10 +63,11 @@ impl<L: PairLaw, T: Scalar, S: Simd> Stages<L, T, S> {
         );
         let apart = Apart { r: position, r2: nowhere, j };
         Stages {
+            pairs,
             words: [nobody; UNDER_WAY + 1],
             read: (position, j),
             apart,
-            known: (apart, L::distance(simd, nowhere)),
+            met: Met { apart, distance: L::distance(simd, nowhere) },
             given: nothing::<L, R<T, S>>(simd),
         }
     }
@@ -70,24 +79,23 @@ impl<L: PairLaw, T: Scalar, S: Simd> Stages<L, T, S> {
         Rows { position, prepared }
     }
 
-    /// Every vector goes on by one stage: what the oldest gives goes to its particles j, the next one is evaluated, for rows `i` and
-    /// their totals, and the latest, which is to be that of a word, is read; the one before that meets rows that may be others.
+    /// Every vector goes on by one stage: what the oldest gives goes to its particles j, the next one is evaluated for its rows, `old`,
+    /// and their totals, the latest but one meets its rows, `new`, which may be others, and that of a word is read.
     #[inline(always)]
     pub fn step<const IMAGES: bool>(
         &mut self,
         simd: S,
         segment: &mut Segment<L, T>,
-        pairs: &AllPairs<L, R<T, S>>,
         word: u64,
-        (met, i): (&Rows<L, R<T, S>>, &Rows<L, R<T, S>>),
+        [old, new]: [&Rows<L, R<T, S>>; 2],
         totals: &mut L::Sums<R<T, S>>,
     ) {
         segment.give(simd, self.words[UNDER_WAY], self.given);
-        let (apart, distance) = self.known;
-        self.given = given::<L, T, S>(simd, pairs, i, apart, distance, None);
+        let Met { apart, distance } = self.met;
+        self.given = given::<L, T, S>(simd, &self.pairs, old, apart, distance, None);
         *totals = joined::<L, R<T, S>>(*totals, self.given);
-        self.known = (self.apart, L::distance(simd, self.apart.r2));
-        self.apart = segment.apart::<S, IMAGES>(simd, met, self.read);
+        self.met = Met { apart: self.apart, distance: L::distance(simd, self.apart.r2) };
+        self.apart = segment.apart::<S, IMAGES>(simd, new, self.read);
         self.read = segment.read(simd, word);
         let [latest, next, last, _] = self.words;
         self.words = [word, latest, next, last];

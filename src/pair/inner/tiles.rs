@@ -279,7 +279,7 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
         sums: &mut ChunkSums<T>,
     ) {
         let nobody = self.nobody();
-        let mut stages = Stages::<L, T, S>::new(simd, nobody);
+        let mut stages = Stages::<L, T, S>::new(simd, *pairs, nobody);
         // the tile whose pairs are still under way
         let (mut row, mut rows, mut totals) = (None, stages.rows(), nothing::<L, R<T, S>>(simd));
         let last = self.tiles.members.end as usize * TILES;
@@ -315,15 +315,15 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
             };
             for vector in 0..UNDER_WAY {
                 let word = if vector < count { of(vector) } else { nobody };
-                let met = if vector == 0 { &rows } else { &next };
-                stages.step::<IMAGES>(simd, self, pairs, word, (met, &rows), &mut totals);
+                let new = if vector == 0 { &rows } else { &next };
+                stages.step::<IMAGES>(simd, self, word, [&rows, new], &mut totals);
             }
             if let Some(row) = row {
                 self.keep(simd, row, totals);
             }
             (row, rows, totals) = (Some(next_row), next, next_totals);
             for vector in UNDER_WAY..count {
-                stages.step::<IMAGES>(simd, self, pairs, of(vector), (&rows, &rows), &mut totals);
+                stages.step::<IMAGES>(simd, self, of(vector), [&rows, &rows], &mut totals);
             }
         }
         stages.end(simd, self);
