@@ -1,6 +1,6 @@
 //! From the sums of a sweep to the columns that it writes.
 
-use super::inner::join_given;
+use super::given;
 use super::lane::{Instructions, Scalar, Task, dispatch};
 use super::law::{Columns, PairLaw, Sum};
 use super::sums::ChunkSums;
@@ -216,7 +216,7 @@ impl<L: PairLaw, T: Scalar> Task for JoinGiven<'_, L, T> {
     fn run<S: Simd>(self, simd: S) {
         let vectors = self.vectors.chunks_exact(self.vectors.len() / CLUSTERS);
         for (vectors, sums) in vectors.zip(self.sums.chunks_exact_mut(CLUSTER * L::SUMS.len())) {
-            join_given::<L, T, S>(simd, vectors, sums);
+            given::join::<L, T, S>(simd, vectors, sums);
         }
     }
 }

@@ -1,8 +1,32 @@
-//! What a chunk's pairs give to particles j, in vectors per cluster.
+//! What a chunk's pairs over tiles give to the particles on both sides, in vectors per cluster: records of sums.
 
-use super::lane::Scalar;
-use crate::neighbors::CLUSTERS;
+use super::lane::{Lanes, Scalar};
+use super::law::PairLaw;
+use super::record::QUAD;
+use crate::neighbors::{CLUSTER, CLUSTERS};
+use fearless_simd::Simd;
 use std::ops::Range;
+
+/// Lanes of the type T.
+type R<T, S> = <T as Scalar>::Lanes<S>;
+
+/// Quads of what a particle is given.
+pub const fn given_quads<L: PairLaw>() -> usize {
+    L::SUMS.len().div_ceil(QUAD)
+}
+
+/// Quads of sums that a law may have, at most.
+pub const GIVEN: usize = 4;
+
+/// Values that a cluster is given.
+pub const fn given_values<L: PairLaw>() -> usize {
+    CLUSTER * QUAD * given_quads::<L>()
+}
+
+/// Vectors of what a cluster is given.
+pub const fn given_vectors<L: PairLaw, T: Scalar, S: Simd>() -> usize {
+    given_values::<L>() / R::<T, S>::COUNT
+}
 
 /// Vectors of reactions, made when a super-cluster is first touched.
 pub struct Given<T: Scalar> {
@@ -73,5 +97,39 @@ impl<T: Scalar> Given<T> {
             }
         }
         T::keep_vectors(self.vectors);
+    }
+}
+
+/// Join what the particles of a cluster were given with their totals, a column of eight each.
+#[inline(always)]
+pub fn join<L: PairLaw, T: Scalar, S: Simd>(simd: S, given: &[T::Vector], totals: &mut [f64]) {
+    let count = const { R::<T, S>::COUNT };
+    if const { given_quads::<L>() == 1 } {
+        return R::<T, S>::join_quads(
+            simd,
+            #[inline(always)]
+            |k| given[k].as_ref(),
+            L::SUMS,
+            totals,
+        );
+    }
+    let mut flat = [T::default(); GIVEN * QUAD * CLUSTER];
+    for (values, vector) in flat.chunks_exact_mut(count).zip(given) {
+        values.copy_from_slice(vector.as_ref());
+    }
+    for quad in 0..given_quads::<L>() {
+        let mut eight = [T::default(); CLUSTER * QUAD];
+        for (k, values) in eight.chunks_exact_mut(QUAD).enumerate() {
+            values.copy_from_slice(&flat[(k * given_quads::<L>() + quad) * QUAD..][..QUAD]);
+        }
+        let some = quad * QUAD..L::SUMS.len().min((quad + 1) * QUAD);
+        let totals = &mut totals[some.start * CLUSTER..some.end * CLUSTER];
+        R::<T, S>::join_quads(
+            simd,
+            #[inline(always)]
+            |k| &eight[k * count..][..count],
+            &L::SUMS[some],
+            totals,
+        );
     }
 }

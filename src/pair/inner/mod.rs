@@ -8,11 +8,11 @@ mod gathered;
 mod near;
 mod particles;
 mod placed;
+mod segment;
 mod stages;
 mod tiles;
 
 pub use find_tiles::find_tiles;
-pub use tiles::join as join_given;
 
 use super::lane::{Lanes, Scalar, Task};
 use super::law::{Columns, PairLaw, Parity, Reduction, Sum};

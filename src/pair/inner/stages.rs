@@ -4,7 +4,7 @@
 //! fewer instructions than that way has, and those that wait are in the way of the others. So each vector is a stage ahead of the
 //! next one, in the order of the program too: in one step the oldest is given, the next ones are evaluated, and the latest is read.
 
-use super::tiles::{AllPairs, Particles, Segment};
+use super::segment::Segment;
 use super::{joined, masked, nothing};
 use crate::pair::lane::Scalar;
 use crate::pair::law::{Columns, PairLaw};
@@ -14,6 +14,16 @@ use fearless_simd::Simd;
 
 /// Vectors that are read and have not been evaluated.
 pub(super) const UNDER_WAY: usize = 3;
+
+/// What all pairs need: the square of their reach, and the law's parameters.
+#[derive(Clone, Copy)]
+pub(super) struct AllPairs<L: PairLaw, R: Real> {
+    pub reach: R,
+    pub parameters: L::Parameters<R>,
+}
+
+/// Positions of particles, and what else pairs need of them.
+pub(super) type Particles<L, R> = (Vec3<R>, <L as PairLaw>::Prepared<R>);
 
 /// A vector of pairs of four rows.
 #[derive(Clone, Copy)]
