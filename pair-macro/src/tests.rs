@@ -73,6 +73,31 @@ fn refuses_all_else() {
 }
 
 #[test]
+fn what_follows_from_the_distance_alone_goes_ahead() {
+    let source = LENNARD_JONES.replace(
+        "Sums { potential: law.epsilon,",
+        "let inverse = r2.reciprocal(); let scaled = law.sigma2 * inverse; let root = (inverse * 2.0).sqrt();
+         let both = root * scaled; Sums { potential: both,",
+    );
+    let tokens = |text: &str| proc_macro2::TokenStream::from_str(text).expect("tokens");
+    let with = |options: &str| expand(tokens(options), tokens(&source)).expect("in the language").to_string();
+    let common = with("cutoff = common");
+    let (alone, rest) = (
+        common.split("fn distance_alone").nth(1).expect("its function"),
+        common.split("fn interact").nth(1).expect("the law's function"),
+    );
+    let lines = "let inverse = r2 . reciprocal () ; let root = (inverse * R :: literal (token_ , 2.0)) . sqrt () ; \
+                 [inverse , root]";
+    assert!(alone.contains(lines), "{alone}");
+    assert!(rest.contains("let [inverse , root] = known_distance ; let scaled = law . sigma2 * inverse ;"), "{rest}");
+    assert!(common.contains("type Distance < R : Real > = [R ; 2usize]"), "{common}");
+    // others are not swept in steps
+    assert!(with("").contains("type Distance < R : Real > = [R ; 0usize]"));
+    // what is printed is what was written
+    assert!(common.contains("const auto inverse = reciprocal(r2);"), "{common}");
+}
+
+#[test]
 fn cutoff_is_own_either_or_common() {
     let tokens = |text| proc_macro2::TokenStream::from_str(text).expect("tokens");
     let with = |options| expand(tokens(options), tokens(LENNARD_JONES)).map(|t| t.to_string());
