@@ -51,6 +51,18 @@ impl Costs {
         (0.5 * skin * self.cutoff / self.stride).floor().max(1.0)
     }
 
+    /// Steps for which the outer list of these skins lasts. With an inner one it is looked at when that is used up, and serves once more
+    /// while it holds what the next inner one is to hold.
+    pub fn life(&self, skins: Skins) -> f64 {
+        match skins.inner {
+            Some(inner) => {
+                let own = self.steps(inner);
+                ((self.steps(skins.outer - inner) / own).floor() + 1.0) * own
+            }
+            None => self.steps(skins.outer),
+        }
+    }
+
     /// A sweep with these skins, in units of one over clusters without skin.
     fn swept(&self, skins: Skins) -> f64 {
         match skins.inner {
@@ -69,7 +81,7 @@ impl Costs {
         let outer = self.size(skins.outer, CLUSTER) / self.size(self.measured.outer, CLUSTER);
         // every build prunes too; while the inner list lasts, the outer one need not
         let prune = skins.inner.map_or(0.0, |inner| self.prune * outer / self.steps(inner));
-        self.sweep(skins) + prune + self.build * outer / self.steps(skins.outer)
+        self.sweep(skins) + prune + self.build * outer / self.life(skins)
     }
 
     /// The skins that cost least, with an inner one that may be `given`; 0 is none.
@@ -140,6 +152,15 @@ mod tests {
         assert_eq!(useless.inner, None);
         assert_eq!(Costs { widest: 0.0, ..COSTS }.best(None), Skins { outer: 0.0, inner: None });
         assert!(Costs { widest: 0.1, ..COSTS }.best(None).outer <= 0.1);
+    }
+
+    #[test]
+    fn an_outer_list_lasts_for_whole_inner_ones() {
+        // 12 steps a skin of 0.16, which leave 0.06, 0.16 and 0.34 of the outer one
+        for (outer, life) in [(0.22, 12.0), (0.3, 12.0), (0.32, 24.0), (0.5, 36.0)] {
+            assert_eq!(COSTS.life(Skins { outer, inner: Some(0.16) }), life, "{outer}");
+        }
+        assert_eq!(COSTS.life(Skins { outer: 0.32, inner: None }), COSTS.steps(0.32));
     }
 
     #[test]

@@ -39,7 +39,7 @@ fn told(costs: &Costs, skins: Skins) -> String {
         "lists: cutoff {}, built to {} every {} steps or more (skin = {}){pruned}",
         costs.cutoff,
         reach(skins.outer),
-        costs.steps(skins.outer),
+        costs.life(skins),
         report::rounded(skins.outer, 3),
     )
 }
