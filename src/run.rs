@@ -128,6 +128,7 @@ impl Run {
 
     fn until_the_end(&mut self, stop: &AtomicBool) -> Result<Outcome> {
         while !self.done() {
+            let built = self.simulation.lists_built();
             let advanced = self.length_of_step().and_then(|dt| self.simulation.advance(dt).map(|()| dt));
             let dt = match advanced {
                 Ok(dt) => dt,
@@ -136,6 +137,11 @@ impl Run {
                     return Err(error);
                 }
             };
+            if self.simulation.lists_built() != built
+                && let Some(chosen) = lists::follow(&mut self.simulation)
+            {
+                report::line(&chosen);
+            }
             self.outputs.after_step(&mut self.simulation, dt)?;
             if self.told_to_stop(stop) {
                 report::line("stopping after a signal");

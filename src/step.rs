@@ -9,7 +9,7 @@ use crate::far::{self, Criterion, GravityPlan, SofteningKernel};
 use crate::molecules::Molecules;
 use crate::motion::thermostat::Thermostat;
 use crate::motion::time_step::{self, Limit};
-use crate::neighbors::{Due, Neighborhood, Reach, Skins};
+use crate::neighbors::{Costs, Due, Neighborhood, Reach, Skins};
 use crate::observe::{Observables, observe};
 use crate::pair::{Precision, find_tiles};
 use crate::particles::{Field, Particles, Role};
@@ -49,6 +49,8 @@ pub struct Simulation {
     pub thermostat: Option<Thermostat>,
     /// Heat given to the particles so far, by the thermostat and, negative, by bringing the center of mass to rest.
     pub heat: f64,
+    /// What lists cost, where skins were chosen by that.
+    pub list_costs: Option<Costs>,
     /// Arithmetic of the passes.
     pub precision: Precision,
     /// Phase timers.
@@ -118,6 +120,7 @@ impl Simulation {
                 .as_ref()
                 .map(|thermostat| Thermostat::new(thermostat, &plan.units)),
             heat: 0.0,
+            list_costs: None,
             precision,
             clock: Clock::new(),
             time: 0.0,

@@ -89,7 +89,10 @@ fn what_follows_from_the_distance_alone_goes_ahead() {
     let lines = "let inverse = r2 . reciprocal () ; let root = (inverse * R :: literal (token_ , 2.0)) . sqrt () ; \
                  [inverse , root]";
     assert!(alone.contains(lines), "{alone}");
-    assert!(rest.contains("let [inverse , root] = known_distance ; let scaled = law . sigma2 * inverse ;"), "{rest}");
+    assert!(
+        rest.contains("let [inverse , root] = known_distance ; let scaled = law . sigma2 * inverse ;"),
+        "{rest}"
+    );
     assert!(common.contains("type Distance < R : Real > = [R ; 2usize]"), "{common}");
     // others are not swept in steps
     assert!(with("").contains("type Distance < R : Real > = [R ; 0usize]"));

@@ -110,7 +110,7 @@ impl Steps {
     pub fn measure(simulation: &mut Simulation, least: usize, seconds: f64) -> Result<Self> {
         simulation.evaluate_forces(0.0)?;
         simulation.choose_step(None)?;
-        let skins = crate::run::lists::tune(simulation)?;
+        let mut skins = crate::run::lists::tune(simulation)?;
         if simulation.is_resident() {
             // kernels of the step are compiled when they are first needed
             simulation.advance(simulation.next_step)?;
@@ -120,7 +120,11 @@ impl Steps {
         let worked = machine::processor_seconds();
         let (mut updates, mut count) = (0, 0);
         loop {
+            let before = simulation.lists_built();
             simulation.advance(simulation.next_step)?;
+            if simulation.lists_built() != before {
+                skins = crate::run::lists::follow(simulation).or(skins);
+            }
             updates += simulation.particles.owned().len() as u64;
             count += 1;
             let mut elapsed = [start.elapsed().as_secs_f64()];

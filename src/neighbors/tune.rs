@@ -15,8 +15,11 @@ const LISTED: f64 = 0.25;
 /// Time of a sweep over clusters in units of one over tiles of the same skin, about.
 const CLUSTERS: f64 = 1.5;
 
+/// Particles slower or faster than others by this are worth other skins: some percent of a step.
+const PACE: f64 = 1.2;
+
 /// What lists cost, and how fast they age.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Costs {
     /// Seconds for the domain and the outer list.
     pub build: f64,
@@ -39,6 +42,45 @@ pub struct Costs {
 }
 
 impl Costs {
+    /// The costs by name, as checkpoints keep them.
+    pub fn to_numbers(self) -> [(&'static str, f64); 10] {
+        [
+            ("list_build_seconds", self.build),
+            ("list_prune_seconds", self.prune),
+            ("list_sweep_seconds", self.sweep),
+            ("list_measured_skin", self.measured.outer),
+            ("list_measured_inner_skin", self.measured.inner.unwrap_or(0.0)),
+            ("list_tiled", f64::from(self.tiled)),
+            ("list_cutoff", self.cutoff),
+            ("list_number_density", self.number_density),
+            ("list_stride", self.stride),
+            ("list_widest_skin", self.widest),
+        ]
+    }
+
+    /// The costs that numbers have, if they have all of them.
+    pub fn from_numbers(number: impl Fn(&str) -> Option<f64>) -> Option<Self> {
+        Some(Costs {
+            build: number("list_build_seconds")?,
+            prune: number("list_prune_seconds")?,
+            sweep: number("list_sweep_seconds")?,
+            measured: Skins {
+                outer: number("list_measured_skin")?,
+                inner: Some(number("list_measured_inner_skin")?).filter(|inner| *inner > 0.0),
+            },
+            tiled: number("list_tiled")? > 0.0,
+            cutoff: number("list_cutoff")?,
+            number_density: number("list_number_density")?,
+            stride: number("list_stride")?,
+            widest: number("list_widest_skin")?,
+        })
+    }
+
+    /// Whether particles that come so far in a step are as fast as those of these costs, about.
+    pub fn as_fast_as(&self, stride: f64) -> bool {
+        (self.stride / PACE..=self.stride * PACE).contains(&stride)
+    }
+
     /// What a list of this skin holds for as many rows together, in units of one without skin: what is within the radius of
     /// their box, so that it grows with the cube of the radius and the edge of the box.
     fn size(&self, skin: f64, rows: usize) -> f64 {
@@ -152,6 +194,24 @@ mod tests {
         assert_eq!(useless.inner, None);
         assert_eq!(Costs { widest: 0.0, ..COSTS }.best(None), Skins { outer: 0.0, inner: None });
         assert!(Costs { widest: 0.1, ..COSTS }.best(None).outer <= 0.1);
+    }
+
+    #[test]
+    fn numbers_keep_costs() {
+        for measured in [COSTS.measured, Skins { outer: 0.3, inner: None }] {
+            let costs = Costs { measured, tiled: true, ..COSTS };
+            let numbers = costs.to_numbers();
+            let number = |name: &str| numbers.iter().find(|(own, _)| *own == name).map(|(_, number)| *number);
+            assert_eq!(Costs::from_numbers(number), Some(costs));
+            assert_eq!(Costs::from_numbers(|name| number(name).filter(|_| name != "list_stride")), None);
+        }
+        assert!(COSTS.as_fast_as(1.1 * COSTS.stride) && COSTS.as_fast_as(0.9 * COSTS.stride));
+        assert!(!COSTS.as_fast_as(1.3 * COSTS.stride) && !COSTS.as_fast_as(0.7 * COSTS.stride));
+        // whatever a file says, there is a choice
+        for number in [f64::NAN, -1.0, 0.0, f64::INFINITY] {
+            let costs = Costs::from_numbers(|_| Some(number)).expect("all numbers");
+            assert!(costs.best(None).outer <= WIDEST);
+        }
     }
 
     #[test]

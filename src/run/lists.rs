@@ -13,8 +13,8 @@ use crate::step::Simulation;
 /// How often each cost is measured; the median counts.
 const REPEATS: usize = 5;
 
-/// After the first forces: measure what lists cost, and choose the skins that a deck leaves open. They stay for the run.
-/// Returns what a user should know, if anything was chosen. Collective.
+/// After the first forces: measure what lists cost, and choose the skins that a deck leaves open. They stay while particles are as
+/// fast. Returns what a user should know, if anything was chosen. Collective.
 ///
 /// # Errors
 /// Those of building a list.
@@ -22,7 +22,27 @@ pub fn tune(simulation: &mut Simulation) -> Result<Option<String>> {
     let Some(costs) = measure(simulation)? else { return Ok(None) };
     let best = costs.best(simulation.plan.neighbors.inner_skin);
     simulation.neighborhood.set_skins(best);
+    simulation.list_costs = Some(costs);
     Ok(Some(told(&costs, best)))
+}
+
+/// After a step that built lists: choose skins again if particles have become slower or faster since, as where a lattice melts. What
+/// was measured stays, so that a run that goes on from a checkpoint chooses the same. Returns what a user should know, if
+/// anything was chosen. Collective.
+pub fn follow(simulation: &mut Simulation) -> Option<String> {
+    let (costs, step) = (simulation.list_costs?, simulation.plan.time_step.fixed?);
+    let (_, speed) = motion(simulation);
+    if costs.as_fast_as(speed * step) || speed <= 0.0 {
+        return None;
+    }
+    let costs = Costs { stride: speed * step, ..costs };
+    simulation.list_costs = Some(costs);
+    let best = costs.best(simulation.plan.neighbors.inner_skin);
+    if best == simulation.neighborhood.skins() {
+        return None;
+    }
+    simulation.neighborhood.set_skins(best);
+    Some(told(&costs, best))
 }
 
 fn told(costs: &Costs, skins: Skins) -> String {

@@ -10,7 +10,7 @@ use crate::comm::Communicator;
 use crate::deck::Checked;
 use crate::deck::plan::{EquationOfState, Plan};
 use crate::memory::Peak;
-use crate::neighbors::Skins;
+use crate::neighbors::{Costs, Reach, Skins};
 use crate::observe::{Layout, Measurements, Observables, Record};
 use crate::particles::{Field, Particles, Role};
 use crate::report;
@@ -370,12 +370,15 @@ impl Outputs {
             deck: self.deck.clone(),
             counters: serde_json::json!({ "snapshots": self.carried.snapshots }),
             numbers: [
-                ("first_energy".to_owned(), self.carried.first_energy),
-                ("skin".to_owned(), skins.outer),
-                ("inner_skin".to_owned(), skins.inner.unwrap_or(0.0)),
-                ("heat".to_owned(), simulation.heat),
+                ("first_energy", self.carried.first_energy),
+                ("skin", skins.outer),
+                ("inner_skin", skins.inner.unwrap_or(0.0)),
+                ("heat", simulation.heat),
             ]
-            .into(),
+            .into_iter()
+            .chain(simulation.list_costs.into_iter().flat_map(Costs::to_numbers))
+            .map(|(name, number)| (name.to_owned(), number))
+            .collect(),
             tables: self.measurements.tables(&self.comm),
         };
         snapshot::write_checkpoint(&self.directory, &self.comm, &simulation.particles, &state)?;
@@ -411,6 +414,10 @@ pub fn read_checkpoint(plan: &Plan, comm: &Communicator, path: &Path) -> Result<
     if let (None, Some(&outer)) = (plan.neighbors.skin, state.numbers.get("skin")) {
         let inner = state.numbers.get("inner_skin").copied().filter(|inner| *inner > 0.0);
         simulation.neighborhood.set_skins(Skins { outer, inner });
+        let costs = Costs::from_numbers(|name| state.numbers.get(name).copied());
+        // those of another cutoff tell nothing
+        simulation.list_costs =
+            costs.filter(|costs| simulation.neighborhood.reach() == Reach::Cutoff(costs.cutoff));
     }
     let carried = Carried {
         first_energy: state.numbers.get("first_energy").copied().unwrap_or(f64::NAN),
