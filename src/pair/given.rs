@@ -90,13 +90,13 @@ impl<T: Scalar> Given<T> {
     /// Hand out each cluster that was touched, or its neighbors were, with its vectors; keep the room.
     #[inline(always)]
     pub fn take(self, mut take: impl FnMut(usize, &[T::Vector])) {
-        for (super_cluster, &begin) in self.begins.iter().enumerate().filter(|(_, begin)| **begin > 0) {
-            let vectors = self.vectors[begin as usize..].chunks_exact(self.nothing.len());
-            for (member, vectors) in vectors.take(CLUSTERS).enumerate() {
+        for super_cluster in 0..self.begins.len() {
+            let vectors = self.super_cluster(super_cluster).unwrap_or_default();
+            for (member, vectors) in vectors.chunks_exact(self.nothing.len()).enumerate() {
                 take(super_cluster * CLUSTERS + member, vectors);
             }
         }
-        T::keep_vectors(self.vectors);
+        self.keep();
     }
 }
 
