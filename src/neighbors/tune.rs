@@ -5,12 +5,16 @@ use super::{CLUSTER, Skins, TILE};
 /// Steps between the skins that are tried, in units of the cutoff: coarse, so that one machine mostly finds the same.
 const GRAIN: f64 = 0.02;
 
-/// The widest skin tried.
-const WIDEST: f64 = 0.8;
+/// The widest skin tried: wider ones save less than what their lists take of memory is worth.
+const WIDEST: f64 = 0.6;
 
 /// The part of a sweep's time that grows with a list of clusters: finding where the listed clusters are and which rows they meet.
 /// The rest is for rows and clusters that come within the cutoff, however many are listed.
 const LISTED: f64 = 0.25;
+
+/// The part of the time to find an inner list that grows with the outer one: boxes out of reach cost little beside the particles of
+/// the others.
+const LOOKED_AT: f64 = 0.3;
 
 /// Time of a sweep over clusters in units of one over tiles of the same skin, about.
 const CLUSTERS: f64 = 1.5;
@@ -121,8 +125,9 @@ impl Costs {
     /// Seconds per step with these skins.
     fn seconds(&self, skins: Skins) -> f64 {
         let outer = self.size(skins.outer, CLUSTER) / self.size(self.measured.outer, CLUSTER);
-        // every build prunes too; while the inner list lasts, the outer one need not
-        let prune = skins.inner.map_or(0.0, |inner| self.prune * outer / self.steps(inner));
+        // every build prunes too
+        let looked_at = 1.0 + LOOKED_AT * (outer - 1.0);
+        let prune = skins.inner.map_or(0.0, |inner| self.prune * looked_at / self.steps(inner));
         self.sweep(skins) + prune + self.build * outer / self.life(skins)
     }
 
@@ -184,8 +189,8 @@ mod tests {
                 "{best:?} {outer} {inner:?}"
             );
         }
-        let dear = Costs { build: 100.0, ..COSTS }.best(None);
-        assert!(dear.outer > best.outer, "{dear:?} {best:?}");
+        let [cheap, dear] = [1.0, 100.0].map(|build| Costs { build, ..COSTS }.best(None));
+        assert!(dear.outer > cheap.outer, "{dear:?} {cheap:?}");
         let slow = Costs { stride: 0.001, ..COSTS }.best(None);
         assert!(slow.outer < best.outer, "{slow:?} {best:?}");
         assert_eq!(COSTS.best(Some(0.0)).inner, None);
