@@ -1,40 +1,53 @@
 //! What of `interact` follows from a pair's distance alone, so that the engine can evaluate it for the next pairs while it is still
 //! at the last ones: reciprocals and roots, which take longest, need nothing else of their pair.
 
-use quote::format_ident;
+use proc_macro2::Span;
+use quote::{ToTokens, format_ident};
 use syn::visit_mut::VisitMut;
 use syn::{
-    Error, ExprCall, ExprPath, ExprStruct, FnArg, Ident, ItemFn, Local, Pat, Result, Stmt, parse_quote,
+    Error, Expr, ExprCall, ExprPath, ExprStruct, FnArg, Ident, ItemFn, Local, Pat, Result, Stmt, parse_quote,
 };
 
 /// The name of the function that returns it.
 pub const NAME: &str = "distance_alone";
 
 /// Move what follows from the distance alone out of `interact`, which gets it as one more argument, to a function of the square
-/// of the distance, and say how many values these are; nothing is moved unless it is `wanted`. Run before functions are lifted.
-pub fn split(interact: &mut ItemFn, wanted: bool) -> Result<(ItemFn, usize)> {
+/// of the distance that is added, and return how many values these are; nothing is moved unless it is `wanted`. Run before functions
+/// are lifted.
+pub fn split(functions: &mut Vec<ItemFn>, wanted: bool) -> Result<usize> {
+    if let Some(function) = functions.iter().find(|function| function.sig.ident == NAME) {
+        return Err(Error::new_spanned(&function.sig.ident, "the law's own function has this name"));
+    }
+    let is_real = |function: &&ItemFn| matches!(&function.sig.output, syn::ReturnType::Type(_, ty) if ty.to_token_stream().to_string() == "Real");
+    let others = functions.iter().filter(|function| !is_real(function));
+    let others = others.map(|function| function.sig.ident.clone()).collect();
+    let Some(interact) = functions.iter_mut().find(|function| function.sig.ident == "interact") else {
+        return Ok(0);
+    };
     let square = match interact.sig.inputs.last() {
         Some(FnArg::Typed(typed)) => name(&typed.pat).cloned(),
         _ => None,
     };
     let square = square.ok_or_else(|| Error::new_spanned(&interact.sig, "plain names of arguments"))?;
-    let mut known = Known { names: vec![square.clone()], only: true };
+    let mut known = Known { names: vec![square.clone()], others, only: true };
     let (alone, rest): (Vec<Stmt>, Vec<Stmt>) =
         interact.block.stmts.drain(..).partition(|statement| wanted && known.follows(statement));
     let names = &known.names[1..];
-    let (count, function, argument) = (names.len(), format_ident!("{NAME}"), format_ident!("known_distance"));
+    let (count, function) = (names.len(), format_ident!("{NAME}"));
+    // no name of the law's can be this one
+    let argument = format_ident!("known", span = Span::mixed_site());
     interact.sig.inputs.push(parse_quote!(#argument: [Real; #count]));
     interact.block = parse_quote!({
         let [#(#names),*] = #argument;
         #(#rest)*
     });
-    let function = parse_quote! {
+    functions.push(parse_quote! {
         fn #function(#square: Real) -> [Real; #count] {
             #(#alone)*
             [#(#names),*]
         }
-    };
-    Ok((function, count))
+    });
+    Ok(count)
 }
 
 fn name(pattern: &Pat) -> Option<&Ident> {
@@ -47,6 +60,8 @@ fn name(pattern: &Pat) -> Option<&Ident> {
 /// Names whose values follow from the distance.
 struct Known {
     names: Vec<Ident>,
+    /// The law's functions that give something else than a number.
+    others: Vec<Ident>,
     /// Whether what was visited has no other names.
     only: bool,
 }
@@ -77,6 +92,9 @@ impl VisitMut for Known {
 
     fn visit_expr_call_mut(&mut self, call: &mut ExprCall) {
         // a function's name is none of a value
+        if let Expr::Path(path) = &*call.func {
+            self.only &= !path.path.get_ident().is_some_and(|name| self.others.contains(name));
+        }
         call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
     }
 }

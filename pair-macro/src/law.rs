@@ -141,12 +141,7 @@ fn signature(module: &Module, name: &str, wanted: &[&str], output: &str) -> Resu
 }
 
 /// The implementations of `Columns` and `PairLaw`, of which so many values are known from the distance alone.
-pub fn implementation(
-    name: &Ident,
-    module: &Module,
-    cutoff: &TokenStream,
-    known: usize,
-) -> Result<TokenStream> {
+pub fn implementation(name: &Ident, module: &Module, cutoff: &Ident, known: usize) -> Result<TokenStream> {
     let (law, sums) = (required(module, "Law")?, required(module, "Sums")?);
     let particle = module.structure("Particle");
     let prepares = signature(module, "prepare", &["Law", "Particle"], "Prepared")?;
@@ -222,7 +217,7 @@ pub fn implementation(
         #[allow(unused_variables)]
         impl PairLaw for Law<f64> {
             const NAME: &'static str = #name;
-            const CUTOFF: Cutoff = #cutoff;
+            const CUTOFF: Cutoff = Cutoff::#cutoff;
             const INPUTS: &'static [Field] = #inputs;
             const OUTPUTS: &'static [Field] = #outputs;
             const SUMS: &'static [Sum] = &[#(#symmetry),*];

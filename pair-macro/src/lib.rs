@@ -59,12 +59,8 @@ fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     }
     let cuda = print::module(&module.ident, &parts)?;
     // only tiles, whose pairs have one cutoff, are swept in steps
-    let ahead = cutoff.to_string() == quote!(Cutoff::Common).to_string();
     let mut functions = parts.functions.clone();
-    let alone = functions.iter_mut().find(|function| function.sig.ident == "interact");
-    let alone = alone.map(|interact| distance::split(interact, ahead)).transpose()?;
-    let known = alone.as_ref().map_or(0, |(_, known)| *known);
-    functions.extend(alone.map(|(function, _)| function));
+    let known = distance::split(&mut functions, cutoff == "Common")?;
     let implementation = law::implementation(&module.ident, &parts, &cutoff, known)?;
 
     let mut lift = lift::Lift::new(&parts);
@@ -88,18 +84,18 @@ fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
 }
 
 /// `cutoff = own`, `either` (the default) or `common`, as a member of `Cutoff`.
-fn cutoff(options: TokenStream) -> Result<TokenStream> {
+fn cutoff(options: TokenStream) -> Result<Ident> {
     const HELP: &str = "write #[pair(cutoff = own)], #[pair(cutoff = either)] or #[pair(cutoff = common)]";
     if options.is_empty() {
-        return Ok(quote!(Cutoff::Either));
+        return Ok(format_ident!("Either"));
     }
     let option: syn::MetaNameValue =
         syn::parse2(options.clone()).map_err(|_| Error::new_spanned(&options, HELP))?;
     let value = &option.value;
     match (option.path.is_ident("cutoff"), quote!(#value).to_string().as_str()) {
-        (true, "own") => Ok(quote!(Cutoff::Own)),
-        (true, "either") => Ok(quote!(Cutoff::Either)),
-        (true, "common") => Ok(quote!(Cutoff::Common)),
+        (true, "own") => Ok(format_ident!("Own")),
+        (true, "either") => Ok(format_ident!("Either")),
+        (true, "common") => Ok(format_ident!("Common")),
         _ => Err(Error::new_spanned(&option, HELP)),
     }
 }

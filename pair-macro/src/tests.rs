@@ -61,6 +61,7 @@ fn refuses_all_else() {
             "arguments of",
         ),
         (LENNARD_JONES.replace("fn interact", "fn act"), "fn interact"),
+        (LENNARD_JONES.replace("pull(", "distance_alone("), "has this name"),
         (LENNARD_JONES.replace("fn pull(", "const fn pull("), "plain"),
         (LENNARD_JONES.replace("struct Law {", "struct Law<T> {"), "generics"),
         (LENNARD_JONES.replace("potential: law.epsilon, ", ""), "missing"),
@@ -77,8 +78,11 @@ fn what_follows_from_the_distance_alone_goes_ahead() {
     let source = LENNARD_JONES.replace(
         "Sums { potential: law.epsilon,",
         "let inverse = r2.reciprocal(); let scaled = law.sigma2 * inverse; let root = (inverse * 2.0).sqrt();
-         let both = root * scaled; Sums { potential: both,",
+         let both = root * scaled; let pair = two(r2); let more = of(pair.a, r2);
+         let near = if r2 < 1.0 { of(root, r2) } else { 0.0 }; Sums { potential: both * more * near,",
     );
+    let own = "struct Two { a: Real } fn two(r2: Real) -> Two { Two { a: r2 } } fn of(a: Real, b: Real) -> Real { a * b }";
+    let source = source.replace("fn interact", &format!("{own} fn interact"));
     let tokens = |text: &str| proc_macro2::TokenStream::from_str(text).expect("tokens");
     let with = |options: &str| expand(tokens(options), tokens(&source)).expect("in the language").to_string();
     let common = with("cutoff = common");
@@ -87,13 +91,18 @@ fn what_follows_from_the_distance_alone_goes_ahead() {
         common.split("fn interact").nth(1).expect("the law's function"),
     );
     let lines = "let inverse = r2 . reciprocal () ; let root = (inverse * R :: literal (token_ , 2.0)) . sqrt () ; \
-                 [inverse , root]";
+                 let near = R :: select (R :: less (r2 , R :: literal (token_ , 1.0)) , of (token_ , root , r2) , \
+                 R :: literal (token_ , 0.0)) ; [inverse , root , near]";
     assert!(alone.contains(lines), "{alone}");
     assert!(
-        rest.contains("let [inverse , root] = known_distance ; let scaled = law . sigma2 * inverse ;"),
+        rest.contains("let [inverse , root , near] = known ; let scaled = law . sigma2 * inverse ;"),
         "{rest}"
     );
-    assert!(common.contains("type Distance < R : Real > = [R ; 2usize]"), "{common}");
+    assert!(common.contains("type Distance < R : Real > = [R ; 3usize]"), "{common}");
+    assert!(
+        rest.contains("let pair = two (token_ , r2) ; let more = of (token_ , pair . a , r2) ;"),
+        "{rest}"
+    );
     // others are not swept in steps
     assert!(with("").contains("type Distance < R : Real > = [R ; 0usize]"));
     // what is printed is what was written

@@ -17,10 +17,13 @@ const LISTED: f64 = 0.25;
 const LOOKED_AT: f64 = 0.3;
 
 /// Time of a sweep over clusters in units of one over tiles of the same skin, about.
-const CLUSTERS: f64 = 1.5;
+const OVER_CLUSTERS: f64 = 1.5;
 
-/// Particles slower or faster than others by this are worth other skins: some percent of a step.
+/// Particles slower or faster than others by this may be worth other skins.
 const PACE: f64 = 1.2;
+
+/// The part of a step's time that other skins have to save.
+const WORTH: f64 = 0.02;
 
 /// What lists cost, and how fast they age.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,7 +50,7 @@ pub struct Costs {
 
 impl Costs {
     /// The costs by name, as checkpoints keep them.
-    pub fn to_numbers(self) -> [(&'static str, f64); 10] {
+    pub fn to_numbers(self) -> [(&'static str, f64); 9] {
         [
             ("list_build_seconds", self.build),
             ("list_prune_seconds", self.prune),
@@ -58,26 +61,32 @@ impl Costs {
             ("list_cutoff", self.cutoff),
             ("list_number_density", self.number_density),
             ("list_stride", self.stride),
-            ("list_widest_skin", self.widest),
         ]
     }
 
-    /// The costs that numbers have, if they have all of them.
-    pub fn from_numbers(number: impl Fn(&str) -> Option<f64>) -> Option<Self> {
+    /// The costs that numbers have, if they have all of them and can be such, where skins may be so wide.
+    pub fn from_numbers(number: impl Fn(&str) -> Option<f64>, widest: f64) -> Option<Self> {
+        let positive = |name: &str| number(name).filter(|number| *number > 0.0 && number.is_finite());
+        let skin = |name: &str| number(name).filter(|skin| (0.0..=1.0).contains(skin));
         Some(Costs {
-            build: number("list_build_seconds")?,
-            prune: number("list_prune_seconds")?,
-            sweep: number("list_sweep_seconds")?,
+            build: positive("list_build_seconds")?,
+            prune: positive("list_prune_seconds")?,
+            sweep: positive("list_sweep_seconds")?,
             measured: Skins {
-                outer: number("list_measured_skin")?,
-                inner: Some(number("list_measured_inner_skin")?).filter(|inner| *inner > 0.0),
+                outer: skin("list_measured_skin")?,
+                inner: Some(skin("list_measured_inner_skin")?).filter(|inner| *inner > 0.0),
             },
             tiled: number("list_tiled")? > 0.0,
-            cutoff: number("list_cutoff")?,
-            number_density: number("list_number_density")?,
-            stride: number("list_stride")?,
-            widest: number("list_widest_skin")?,
+            cutoff: positive("list_cutoff")?,
+            number_density: positive("list_number_density")?,
+            stride: positive("list_stride")?,
+            widest,
         })
+    }
+
+    /// Whether skins save enough beside others to be worth new lists.
+    pub fn worth(&self, skins: Skins, present: Skins) -> bool {
+        self.seconds(skins) < (1.0 - WORTH) * self.seconds(present)
     }
 
     /// Whether particles that come so far in a step are as fast as those of these costs, about.
@@ -102,8 +111,9 @@ impl Costs {
     pub fn life(&self, skins: Skins) -> f64 {
         match skins.inner {
             Some(inner) => {
-                let own = self.steps(inner);
-                ((self.steps(skins.outer - inner) / own).floor() + 1.0) * own
+                let (own, left) =
+                    (self.steps(inner), 0.5 * (skins.outer - inner) * self.cutoff / self.stride);
+                ((left.floor() / own).floor() + 1.0) * own
             }
             None => self.steps(skins.outer),
         }
@@ -112,7 +122,7 @@ impl Costs {
     /// A sweep with these skins, in units of one over clusters without skin.
     fn swept(&self, skins: Skins) -> f64 {
         match skins.inner {
-            Some(inner) if self.tiled => self.size(inner, TILE) / CLUSTERS,
+            Some(inner) if self.tiled => self.size(inner, TILE) / OVER_CLUSTERS,
             inner => 1.0 + LISTED * (self.size(inner.unwrap_or(skins.outer), CLUSTER) - 1.0),
         }
     }
@@ -207,21 +217,22 @@ mod tests {
             let costs = Costs { measured, tiled: true, ..COSTS };
             let numbers = costs.to_numbers();
             let number = |name: &str| numbers.iter().find(|(own, _)| *own == name).map(|(_, number)| *number);
-            assert_eq!(Costs::from_numbers(number), Some(costs));
-            assert_eq!(Costs::from_numbers(|name| number(name).filter(|_| name != "list_stride")), None);
+            assert_eq!(Costs::from_numbers(number, costs.widest), Some(costs));
+            // whatever a file says: costs or none
+            for wrong in [None, Some(f64::NAN), Some(f64::INFINITY), Some(-1.0)] {
+                let spoiled = |name: &str| if name == "list_stride" { wrong } else { number(name) };
+                assert_eq!(Costs::from_numbers(spoiled, costs.widest), None, "{wrong:?}");
+            }
         }
         assert!(COSTS.as_fast_as(1.1 * COSTS.stride) && COSTS.as_fast_as(0.9 * COSTS.stride));
         assert!(!COSTS.as_fast_as(1.3 * COSTS.stride) && !COSTS.as_fast_as(0.7 * COSTS.stride));
-        // whatever a file says, there is a choice
-        for number in [f64::NAN, -1.0, 0.0, f64::INFINITY] {
-            let costs = Costs::from_numbers(|_| Some(number)).expect("all numbers");
-            assert!(costs.best(None).outer <= WIDEST);
-        }
+        assert!(COSTS.worth(COSTS.best(None), Skins { outer: 0.04, inner: None }));
+        assert!(!COSTS.worth(COSTS.best(None), COSTS.best(None)));
     }
 
     #[test]
     fn an_outer_list_lasts_for_whole_inner_ones() {
-        // 12 steps a skin of 0.16, which leave 0.06, 0.16 and 0.34 of the outer one
+        // a skin of 0.16 lasts for 12 steps; what it leaves of the outer one must last as long
         for (outer, life) in [(0.22, 12.0), (0.3, 12.0), (0.32, 24.0), (0.5, 36.0)] {
             assert_eq!(COSTS.life(Skins { outer, inner: Some(0.16) }), life, "{outer}");
         }

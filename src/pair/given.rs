@@ -1,4 +1,4 @@
-//! What a chunk's pairs over tiles give to the particles on both sides, in vectors per cluster: records of sums.
+//! What a chunk's pairs give to particles, in vectors per cluster: columns of reactions, or over tiles records of all sums.
 
 use super::lane::{Lanes, Scalar};
 use super::law::PairLaw;

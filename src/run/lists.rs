@@ -6,9 +6,12 @@ use crate::Result;
 use crate::deck::plan::ThermostatPlan;
 use crate::neighbors::tune::fastest;
 use crate::neighbors::{Costs, NeighborList, Reach, Skins};
+use crate::pair::pieces::reduce_pieces;
 use crate::particles::Field;
 use crate::report;
+use crate::space::SimulationBox;
 use crate::step::Simulation;
+use std::ops::Range;
 
 /// How often each cost is measured; the median counts.
 const REPEATS: usize = 5;
@@ -30,19 +33,22 @@ pub fn tune(simulation: &mut Simulation) -> Result<Option<String>> {
 /// was measured stays, so that a run that goes on from a checkpoint chooses the same. Returns what a user should know, if
 /// anything was chosen. Collective.
 pub fn follow(simulation: &mut Simulation) -> Option<String> {
-    let (costs, step) = (simulation.list_costs?, simulation.plan.time_step.fixed?);
+    // a device has one list, whose skin stays
+    let here = !simulation.is_resident();
+    let (costs, step) = (simulation.list_costs.filter(|_| here)?, simulation.plan.time_step.fixed?);
     let (_, speed) = motion(simulation);
-    if costs.as_fast_as(speed * step) || speed <= 0.0 {
-        return None;
+    let mut chosen = None;
+    if speed > 0.0 && !costs.as_fast_as(speed * step) {
+        let costs = Costs { stride: speed * step, ..costs };
+        let best = costs.best(simulation.plan.neighbors.inner_skin);
+        if costs.worth(best, simulation.neighborhood.skins()) {
+            simulation.list_costs = Some(costs);
+            simulation.neighborhood.set_skins(best);
+            chosen = Some(told(&costs, best));
+        }
     }
-    let costs = Costs { stride: speed * step, ..costs };
-    simulation.list_costs = Some(costs);
-    let best = costs.best(simulation.plan.neighbors.inner_skin);
-    if best == simulation.neighborhood.skins() {
-        return None;
-    }
-    simulation.neighborhood.set_skins(best);
-    Some(told(&costs, best))
+    simulation.clock.lap("neighbors");
+    chosen
 }
 
 fn told(costs: &Costs, skins: Skins) -> String {
@@ -110,8 +116,13 @@ fn measure(simulation: &mut Simulation) -> Result<Option<Costs>> {
         cutoff,
         number_density: count as f64 / bx.lengths().product(),
         stride: speed * step,
-        widest: 0.5 * bx.periods().min() / cutoff * (1.0 - 1e-9) - 1.0,
+        widest: widest(bx, cutoff),
     }))
+}
+
+/// The widest skin that a box has room for.
+pub fn widest(bx: &SimulationBox, cutoff: f64) -> f64 {
+    0.5 * bx.periods().min() / cutoff * (1.0 - 1e-9) - 1.0
 }
 
 /// Seconds of the forces with the list as it is.
@@ -127,12 +138,17 @@ fn sweep(simulation: &mut Simulation) -> f64 {
 /// velocities, or that of a thermostat if it is higher, if all had the smallest mass.
 fn motion(simulation: &Simulation) -> (u64, f64) {
     let (particles, comm) = (&simulation.particles, &simulation.domain.comm);
-    let (mut sums, mut lightest) = ([0.0], [f64::INFINITY]);
-    for row in particles.owned() {
-        let mass = particles.scalar(Field::Mass)[row];
-        sums[0] += mass * particles.vector_at(Field::Velocity, row).norm_squared();
-        lightest[0] = mass.min(lightest[0]);
-    }
+    let masses = particles.scalar(Field::Mass);
+    let piece = |rows: Range<usize>| {
+        rows.fold((0.0, f64::INFINITY), |(sum, lightest), row| {
+            let twice = masses[row] * particles.vector_at(Field::Velocity, row).norm_squared();
+            (sum + twice, masses[row].min(lightest))
+        })
+    };
+    // pieces are joined in their order
+    let found = reduce_pieces(particles.owned(), piece, |a, b| (a.0 + b.0, a.1.min(b.1)));
+    let (sum, least) = found.unwrap_or((0.0, f64::INFINITY));
+    let (mut sums, mut lightest) = ([sum], [least]);
     let mut count = [particles.owned().len() as u64];
     comm.all_sum(&mut sums);
     comm.all_min(&mut lightest);

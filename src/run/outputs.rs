@@ -411,13 +411,17 @@ pub fn read_checkpoint(plan: &Plan, comm: &Communicator, path: &Path) -> Result<
     let settings = &plan.time_step;
     let largest = settings.largest.unwrap_or(f64::INFINITY);
     simulation.next_step = settings.fixed.unwrap_or(state.time_step.min(largest));
-    if let (None, Some(&outer)) = (plan.neighbors.skin, state.numbers.get("skin")) {
-        let inner = state.numbers.get("inner_skin").copied().filter(|inner| *inner > 0.0);
+    // those of a deck's bounds
+    let skin = |name: &str| state.numbers.get(name).copied().filter(|skin| (0.0..=1.0).contains(skin));
+    if let (None, Some(outer)) = (plan.neighbors.skin, skin("skin")) {
+        let inner = skin("inner_skin").filter(|inner| *inner > 0.0);
         simulation.neighborhood.set_skins(Skins { outer, inner });
-        let costs = Costs::from_numbers(|name| state.numbers.get(name).copied());
-        // those of another cutoff tell nothing
-        simulation.list_costs =
-            costs.filter(|costs| simulation.neighborhood.reach() == Reach::Cutoff(costs.cutoff));
+        if let Reach::Cutoff(cutoff) = simulation.neighborhood.reach() {
+            let widest = super::lists::widest(&simulation.domain.bx, cutoff);
+            let costs = Costs::from_numbers(|name| state.numbers.get(name).copied(), widest);
+            // those of another cutoff tell nothing
+            simulation.list_costs = costs.filter(|costs| costs.cutoff == cutoff);
+        }
     }
     let carried = Carried {
         first_energy: state.numbers.get("first_energy").copied().unwrap_or(f64::NAN),

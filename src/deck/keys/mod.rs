@@ -209,7 +209,7 @@ const MACHINERY: &[Section] = &[
             key(
                 "skin",
                 number(between(0.0, 1.0)),
-                Default::Unset("for molecules by measuring at the start; 0 for gas"),
+                Default::Unset("for molecules by measuring; 0 for gas"),
                 "Margin for using a list again, as a fraction of each cutoff; 0 builds it every step.",
             ),
             key(

@@ -1,7 +1,7 @@
 //! A segment of tiles: which rows meet which particles of it, and what both are given.
 
 use super::placed::Placed;
-use super::stages::{AllPairs, Apart, Particles, Rows, Stages, UNDER_WAY, given};
+use super::stages::{AllPairs, Apart, Particles, Rows, Stages, UNDER_WAY, evaluated};
 use super::{Shared, joined, lift, nearest, nothing};
 use crate::neighbors::{CLUSTER, ENTRIES, GROUP, SUPER_CLUSTER, TILE, TILES, Tiles, VALUES, four};
 use crate::pair::given::{GIVEN, Given, given_quads, given_vectors};
@@ -31,9 +31,9 @@ pub(super) struct Segment<'a, L, T: Scalar> {
     pub kept: &'a mut Given<T>,
 }
 
-/// A tile whose pairs are under way.
+/// A tile that has been begun, whose pairs are under way.
 #[derive(Clone, Copy)]
-struct UnderWay<L: PairLaw, R: Real> {
+struct Begun<L: PairLaw, R: Real> {
     /// Its first row, if it is one.
     row: Option<usize>,
     rows: Rows<L, R>,
@@ -75,7 +75,7 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
         let nobody = self.nobody();
         let mut stages = Stages::<L, T, S>::new(simd, *pairs, nobody);
         let nothing = nothing::<L, R<T, S>>(simd);
-        let mut old = UnderWay { row: None, rows: stages.rows(), totals: nothing };
+        let mut old = Begun { row: None, rows: stages.rows(), totals: nothing };
         let last = self.tiles.members.end as usize * TILES;
         for tile in self.tiles.members.start as usize * TILES..=last {
             let (new, entries) = match tile < last {
@@ -84,7 +84,7 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
                 }
                 true => continue,
                 // behind the last tile nobody comes
-                false => (UnderWay { row: None, totals: nothing, ..old }, &[][..]),
+                false => (Begun { row: None, totals: nothing, ..old }, &[][..]),
             };
             let vectors = const { TILE * TILE / R::<T, S>::COUNT };
             let count = entries.len() * vectors;
@@ -116,7 +116,7 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
         simd: S,
         pairs: &AllPairs<L, R<T, S>>,
         tile: usize,
-    ) -> UnderWay<L, R<T, S>> {
+    ) -> Begun<L, R<T, S>> {
         let row = self.first * SUPER_CLUSTER + tile * TILE;
         let (mut rows, mut totals) = (self.rows::<S>(simd, row), nothing::<L, R<T, S>>(simd));
         // pairs within the four rows are in the first segment that they have
@@ -127,7 +127,7 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
         let shift =
             Vec3 { x: R::<T, S>::every(simd, x), y: R::<T, S>::every(simd, y), z: R::<T, S>::every(simd, z) };
         rows.position = rows.position + shift;
-        UnderWay { row: Some(row), rows, totals }
+        Begun { row: Some(row), rows, totals }
     }
 
     /// Whether pairs of a tile are looked for; then they are counted.
@@ -203,7 +203,8 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
             let others =
                 R::<T, S>::mask(simd, !itself & (u64::MAX >> (u64::BITS as usize - R::<T, S>::COUNT)));
             let apart = self.apart::<S, IMAGES>(simd, i, (position, j));
-            let given = given::<L, T, S>(simd, pairs, i, apart, L::distance(simd, apart.r2), Some(others));
+            let given =
+                evaluated::<L, T, S>(simd, pairs, i, apart, L::distance(simd, apart.r2), Some(others));
             totals = joined::<L, R<T, S>>(totals, given);
         }
         totals
@@ -242,7 +243,8 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
         }
     }
 
-    /// Positions of a tile's rows in the frame of their own super-cluster, and what else pairs need of them, once for every four lanes.
+    /// Positions of a tile's rows in the frame of their own super-cluster, and what else pairs need of them, once for every
+    /// particle that a vector meets.
     #[inline(always)]
     fn rows<S: Simd>(&self, simd: S, row: usize) -> Rows<L, R<T, S>> {
         let block = self.shared.packed.block(row / CLUSTER);

@@ -33,6 +33,13 @@ pub(super) struct Apart<L: PairLaw, R: Real> {
     pub j: L::Prepared<R>,
 }
 
+/// The same with what follows from their distance alone.
+#[derive(Clone, Copy)]
+struct Met<L: PairLaw, R: Real> {
+    apart: Apart<L, R>,
+    distance: L::Distance<R>,
+}
+
 /// The rows of a tile in lanes, and what their pairs need.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<L: PairLaw, R: Real> {
@@ -42,13 +49,6 @@ pub(super) struct Rows<L: PairLaw, R: Real> {
 
 /// Lanes of the type T.
 type R<T, S> = <T as Scalar>::Lanes<S>;
-
-/// The same with what follows from their distance alone.
-#[derive(Clone, Copy)]
-struct Met<L: PairLaw, R: Real> {
-    apart: Apart<L, R>,
-    distance: L::Distance<R>,
-}
 
 /// The vectors under way, by how far they are.
 pub(super) struct Stages<L: PairLaw, T: Scalar, S: Simd> {
@@ -82,7 +82,7 @@ impl<L: PairLaw, T: Scalar, S: Simd> Stages<L, T, S> {
         }
     }
 
-    /// The rows of nobody's pairs.
+    /// Before the first step: rows of nobody's pairs.
     #[inline(always)]
     pub fn rows(&self) -> Rows<L, R<T, S>> {
         let (position, prepared) = self.read;
@@ -90,7 +90,8 @@ impl<L: PairLaw, T: Scalar, S: Simd> Stages<L, T, S> {
     }
 
     /// Every vector goes on by one stage: what the oldest gives goes to its particles j, the next one is evaluated for its rows, `old`,
-    /// and their totals, the latest but one meets its rows, `new`, which may be others, and that of a word is read.
+    /// and their totals, what follows from the distance of the next one is found, the latest meets its rows, `new`, which may be others, and
+    /// that of a word is read.
     #[inline(always)]
     pub fn step<const IMAGES: bool>(
         &mut self,
@@ -102,7 +103,7 @@ impl<L: PairLaw, T: Scalar, S: Simd> Stages<L, T, S> {
     ) {
         segment.give(simd, self.words[UNDER_WAY], self.given);
         let Met { apart, distance } = self.met;
-        self.given = given::<L, T, S>(simd, &self.pairs, old, apart, distance, None);
+        self.given = evaluated::<L, T, S>(simd, &self.pairs, old, apart, distance, None);
         *totals = joined::<L, R<T, S>>(*totals, self.given);
         self.met = Met { apart: self.apart, distance: L::distance(simd, self.apart.r2) };
         self.apart = segment.apart::<S, IMAGES>(simd, new, self.read);
@@ -120,7 +121,7 @@ impl<L: PairLaw, T: Scalar, S: Simd> Stages<L, T, S> {
 
 /// What a vector of pairs, or those of some lanes, gives to the rows.
 #[inline(always)]
-pub(super) fn given<L: PairLaw, T: Scalar, S: Simd>(
+pub(super) fn evaluated<L: PairLaw, T: Scalar, S: Simd>(
     simd: S,
     pairs: &AllPairs<L, R<T, S>>,
     i: &Rows<L, R<T, S>>,
