@@ -30,10 +30,9 @@ pub mod yukawa {
     fn interact(law: Law, r: Vec3, r2: Real) -> Sums {
         let distance = r2.sqrt();
         let screened = law.screening * distance;
-        let inverse = distance.reciprocal();
-        let energy = law.strength * (-screened).exp() * inverse;
+        let energy = law.strength * (-screened).exp() * distance.reciprocal();
         let virial = energy * (1.0 + screened);
-        Sums { force: r * (virial * (inverse * inverse)), energy: energy - law.shift, virial }
+        Sums { force: r * (virial * r2.reciprocal()), energy: energy - law.shift, virial }
     }
 
     /// Half of each pair's energy and virial.
