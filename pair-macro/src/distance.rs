@@ -1,8 +1,9 @@
 //! What of `interact` follows from a pair's distance alone, so that the engine can evaluate it for the next pairs while it is still
 //! at the last ones: reciprocals and roots, which take longest, need nothing else of their pair.
 
+use crate::law::returned;
 use proc_macro2::Span;
-use quote::{ToTokens, format_ident};
+use quote::format_ident;
 use syn::visit_mut::VisitMut;
 use syn::{
     Error, Expr, ExprCall, ExprPath, ExprStruct, FnArg, Ident, ItemFn, Local, Pat, Result, Stmt, parse_quote,
@@ -18,8 +19,7 @@ pub fn split(functions: &mut Vec<ItemFn>, wanted: bool) -> Result<usize> {
     if let Some(function) = functions.iter().find(|function| function.sig.ident == NAME) {
         return Err(Error::new_spanned(&function.sig.ident, "the law's own function has this name"));
     }
-    let is_real = |function: &&ItemFn| matches!(&function.sig.output, syn::ReturnType::Type(_, ty) if ty.to_token_stream().to_string() == "Real");
-    let others = functions.iter().filter(|function| !is_real(function));
+    let others = functions.iter().filter(|function| returned(function) != "Real");
     let others = others.map(|function| function.sig.ident.clone()).collect();
     let Some(interact) = functions.iter_mut().find(|function| function.sig.ident == "interact") else {
         return Ok(0);

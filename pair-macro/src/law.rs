@@ -3,7 +3,7 @@
 use crate::{Module, distance, token};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
-use syn::{Error, Ident, ItemStruct, Result, Type};
+use syn::{Error, Ident, ItemFn, ItemStruct, Result, Type};
 
 /// One named quantity of a struct.
 struct Quantity<'a> {
@@ -21,6 +21,14 @@ fn quantities(item: &ItemStruct) -> Vec<Quantity<'_>> {
 
 fn kind(ty: &Type) -> String {
     ty.to_token_stream().to_string()
+}
+
+/// The type of what a function gives; empty if it is nothing.
+pub fn returned(function: &ItemFn) -> String {
+    match &function.sig.output {
+        syn::ReturnType::Type(_, ty) => kind(ty),
+        syn::ReturnType::Default => String::new(),
+    }
 }
 
 fn components(quantity: &Quantity) -> Result<&'static [&'static str]> {
@@ -129,11 +137,7 @@ fn signature(module: &Module, name: &str, wanted: &[&str], output: &str) -> Resu
         syn::FnArg::Receiver(_) => String::new(),
     };
     let types: Vec<String> = function.sig.inputs.iter().map(given).collect();
-    let returned = match &function.sig.output {
-        syn::ReturnType::Type(_, ty) => kind(ty),
-        syn::ReturnType::Default => String::new(),
-    };
-    if types != wanted || returned != output {
+    if types != wanted || returned(function) != output {
         let message = format!("the arguments of {name} are ({}) -> {output}", wanted.join(", "));
         return Err(Error::new_spanned(&function.sig, message));
     }

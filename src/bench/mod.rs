@@ -2,7 +2,7 @@
 //!
 //! Times are medians over the repeats. Nothing here is a test: what is slow is written down, never failed.
 
-mod case;
+pub(crate) mod case;
 pub mod decomposition;
 mod device;
 mod domain;
