@@ -11,6 +11,7 @@ use hilbrium::neighbors::{Entry, NeighborList};
 use hilbrium::observe::Observables;
 use hilbrium::observe::blocking::Blocking;
 use hilbrium::particles::{Field, Role};
+use hilbrium::snapshot::{read_checkpoint, write_checkpoint};
 use hilbrium::space::Vec3d;
 use hilbrium::step::Simulation;
 use std::collections::HashSet;
@@ -234,7 +235,7 @@ fn run(folder: &Path, options: &[&str], restart: Option<&str>) {
 
 /// The state columns of a checkpoint, as bits.
 fn state(path: &Path) -> Vec<(u64, Vec<u64>)> {
-    let (_, particles) = hilbrium::snapshot::read_checkpoint(path, &Communicator::solo()).expect("whole");
+    let (_, particles) = read_checkpoint(path, &Communicator::solo()).expect("whole");
     let rows = rows(&particles, &particles.fields_of(Role::State));
     rows.into_iter().map(|(id, values)| (id, values.into_iter().map(f64::to_bits).collect())).collect()
 }
@@ -306,6 +307,56 @@ fn a_restart_keeps_the_skins_that_were_chosen() {
         assert!(apart < 1e-9, "{threads}: {apart:e}");
         // the order of sums over half lists is that of the threads
         assert!(whole == again || threads != "run.threads=1", "{threads}");
+    }
+}
+
+/// Skins are chosen again where particles have become slower, by what a checkpoint says that lists cost: every restart
+/// chooses the same, and one after the choice goes on with it.
+#[test]
+fn a_restart_across_a_second_choice_of_skins_gives_the_same_bits() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let deck = liquid(5, "").replace("[neighbors]\n        skin = 0.15\n", "");
+    std::fs::write(folder.path().join("deck.toml"), deck).expect("the deck");
+    let skin = |path: &Path| {
+        let (state, _) = read_checkpoint(path, &Communicator::solo()).expect("whole");
+        state.numbers["skin"]
+    };
+    let settings = ["output.checkpoint.every_steps=10", "output.overwrite=true", "run.threads=1"];
+    let run = |name: &str, steps: &str, restart: Option<&str>| {
+        let named = [&format!("output.directory={name}"), steps];
+        run(folder.path(), &[named.as_slice(), &settings].concat(), restart);
+        folder.path().join(name)
+    };
+    let first = run("first", "run.steps=10", None).join("checkpoint-000010.h5");
+
+    // as if skins had been chosen for particles ten times as fast, where it costs much to build lists
+    let (mut found, particles) = read_checkpoint(&first, &Communicator::solo()).expect("whole");
+    let stride = 10.0 * found.numbers["list_stride"];
+    for (name, number) in [
+        ("list_build_seconds", 10.0),
+        ("list_prune_seconds", 1.0),
+        ("list_sweep_seconds", 1.0),
+        ("list_stride", stride),
+        ("skin", 0.1),
+        ("inner_skin", 0.0),
+    ] {
+        assert!(found.numbers.insert(name.into(), number).is_some(), "{name}");
+    }
+    let prepared = folder.path().join("prepared");
+    std::fs::create_dir(&prepared).expect("a folder");
+    write_checkpoint(&prepared, &Communicator::solo(), &particles, &found).expect("a checkpoint");
+    let prepared = "prepared/checkpoint-000010.h5";
+
+    let whole = run("whole", "run.steps=30", Some(prepared));
+    let [before, after] =
+        [folder.path().join(prepared), whole.join("checkpoint-000020.h5")].map(|path| skin(&path));
+    assert!(before == 0.1 && after > 0.15, "no second choice: {before}, {after}");
+    let again = run("again", "run.steps=30", Some(prepared));
+    let parts = run("parts", "run.steps=30", Some("whole/checkpoint-000020.h5"));
+    for other in [again, parts] {
+        let [one, other] = [&whole, &other].map(|run| run.join("checkpoint-000030.h5"));
+        assert_eq!(skin(&one), skin(&other), "{}", other.display());
+        assert!(state(&one) == state(&other), "{}", other.display());
     }
 }
 
