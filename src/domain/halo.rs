@@ -53,8 +53,7 @@ pub(crate) fn may_interact(one: &Extent, other: &Extent, bx: &SimulationBox) -> 
             between -= length * (between / length).round();
         }
         let halves = 0.5 * ((one.upper[d] - one.lower[d]) + (other.upper[d] - other.lower[d]));
-        let rounding = 1e-14 * (length + bx.lower[d].abs().max(bx.upper[d].abs()));
-        let gap = (between.abs() - halves - rounding).max(0.0);
+        let gap = (between.abs() - halves - rounding(bx, d)).max(0.0);
         distance2 += gap * gap;
     }
     distance2 <= reach * reach
@@ -79,6 +78,49 @@ pub(super) struct OwnRows<'a> {
     pub position: [&'a [f64]; 3],
     /// Radii.
     pub radius: &'a [f64],
+}
+
+impl OwnRows<'_> {
+    /// Which rows of a super-cluster may interact with a particle in any of the boxes: [`may_interact`] of each, in loops over rows
+    /// that compile to lanes.
+    fn reached(&self, rows: Range<usize>, boxes: &[Extent], bx: &SimulationBox) -> [bool; SUPER] {
+        let mut reached = [0u64; SUPER];
+        for theirs in boxes {
+            let mut distance2 = [0.0; SUPER];
+            for d in 0..3 {
+                let (middle, halves) =
+                    (0.5 * (theirs.lower[d] + theirs.upper[d]), 0.5 * (theirs.upper[d] - theirs.lower[d]));
+                let (length, rounding) = (bx.upper[d] - bx.lower[d], rounding(bx, d));
+                let add = |sum: &mut f64, between: f64| {
+                    let gap = (between.abs() - halves - rounding).max(0.0);
+                    *sum += gap * gap;
+                };
+                let rows = distance2.iter_mut().zip(&self.position[d][rows.clone()]);
+                match bx.boundary[d] {
+                    Boundary::Open => rows.for_each(|(sum, x)| add(sum, middle - x)),
+                    Boundary::Periodic => rows.for_each(|(sum, x)| {
+                        // both are in the box: their images are at most one period away
+                        let (between, half) = (middle - x, 0.5 * length);
+                        let periods =
+                            f64::from(u8::from(between >= half)) - f64::from(u8::from(between <= -half));
+                        add(sum, between - length * periods);
+                    }),
+                }
+            }
+            for ((reached, distance2), radius) in
+                reached.iter_mut().zip(distance2).zip(&self.radius[rows.clone()])
+            {
+                let reach = theirs.radius.max(*radius) * ROUNDING;
+                *reached |= u64::from((reach > 0.0) & (distance2 <= reach * reach));
+            }
+        }
+        reached.map(|reached| reached > 0)
+    }
+}
+
+/// What is taken from a distance along an axis, because coordinates are rounded.
+fn rounding(bx: &SimulationBox, d: usize) -> f64 {
+    1e-14 * (bx.upper[d] - bx.lower[d] + bx.lower[d].abs().max(bx.upper[d].abs()))
 }
 
 /// Own rows, super-clusters and boxes, while halos are found.
@@ -154,10 +196,10 @@ impl<'a> Own<'a> {
             for s in begins.clone() {
                 if near(&self.super_clusters[s], &near_leaf, &mut near_super) {
                     let members = s * SUPER..self.rows.keys.len().min((s + 1) * SUPER);
-                    rows.extend(members.filter_map(|row| {
-                        let point = Extent::of_row(self.rows.position, self.rows.radius, row);
-                        near_super.iter().any(|theirs| may_interact(theirs, &point, bx)).then_some(row as u32)
-                    }));
+                    let reached = self.rows.reached(members.clone(), &near_super, bx);
+                    rows.extend(
+                        members.zip(reached).filter_map(|(row, reached)| reached.then_some(row as u32)),
+                    );
                 }
             }
             rows
@@ -305,4 +347,41 @@ pub(super) fn detach(particles: &mut Particles) {
     keep(&mut particles.key, &owned);
     particles.rebuild().for_each(|(_, column)| keep(column, &owned));
     particles.set_owned(0..owned.len());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::space::Vec3d;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn rows_are_reached_as_each_of_them_may_interact(
+            points in prop::collection::vec((prop::array::uniform3(0.0..1.0f64), 0.0..0.2f64), 1..=SUPER),
+            corners in prop::collection::vec(
+                (prop::array::uniform3(0.0..1.0f64), prop::array::uniform3(0.0..0.3f64), 0.0..0.2f64), 0..4),
+            periodic: [bool; 3],
+        ) {
+            let boundary = periodic.map(|periodic| if periodic { Boundary::Periodic } else { Boundary::Open });
+            let bx = SimulationBox { lower: Vec3d::zeros(), upper: Vec3d::repeat(1.0), boundary };
+            let column = |d: usize| points.iter().map(|(point, _)| point[d]).collect::<Vec<f64>>();
+            let (x, y, z) = (column(0), column(1), column(2));
+            let radius: Vec<f64> = points.iter().map(|(_, radius)| *radius).collect();
+            let rows = OwnRows { keys: &[], position: [&x, &y, &z], radius: &radius };
+            let boxes: Vec<Extent> = corners
+                .iter()
+                .map(|&(lower, size, radius)| {
+                    let upper = [0, 1, 2].map(|d| f64::min(lower[d] + size[d], 1.0));
+                    Extent { lower, upper, radius }
+                })
+                .collect();
+            let reached = rows.reached(0..points.len(), &boxes, &bx);
+            for (row, reached) in reached.into_iter().enumerate() {
+                let point = || Extent::of_row(rows.position, rows.radius, row);
+                let expected = row < points.len() && boxes.iter().any(|theirs| may_interact(theirs, &point(), &bx));
+                prop_assert_eq!(reached, expected, "row {}", row);
+            }
+        }
+    }
 }
