@@ -8,7 +8,6 @@ use super::sweep::{Chosen, components};
 use crate::neighbors::{CLUSTER, CLUSTERS, SUPER_CLUSTER};
 use crate::particles::{Field, Particles, zeros};
 use fearless_simd::Simd;
-use std::marker::PhantomData;
 use std::ops::Range;
 
 /// The columns that a sweep writes. Meanwhile the particles have none of them, so that their others can be read beside.
@@ -102,13 +101,9 @@ pub struct Finish<'a, L> {
     instructions: Instructions,
 }
 
-/// Columns that a law writes, at most.
-const OUTPUTS: usize = 16;
-
 impl<'a, L: PairLaw> Finish<'a, L> {
     /// Of these particles.
     pub fn new(law: &'a L, particles: &'a Particles, rows: &'a Chosen, instructions: Instructions) -> Self {
-        const { assert!(L::Output::COUNT <= OUTPUTS, "the law writes too much") };
         let column = |(field, c)| particles.has(field).then(|| particles.component(field, c));
         Finish { law, inputs: components(L::INPUTS).map(column).collect(), rows, instructions }
     }
@@ -116,27 +111,15 @@ impl<'a, L: PairLaw> Finish<'a, L> {
     /// Join the sums that chunks have of the rows of a part, in the order of the chunks, finish each particle, write its
     /// outputs, and add the work that was spent on it.
     pub fn part<T: Scalar>(&self, chunks: &[ChunkSums<T>], part: &mut Part) {
-        let mut room = Vec::new();
-        // owned rows begin with a super-cluster
-        for begin in part.rows.clone().step_by(SUPER_CLUSTER) {
-            let Some(sums) = self.sums(chunks, begin / SUPER_CLUSTER, &mut room) else { continue };
-            let end = part.rows.end.min(begin + SUPER_CLUSTER);
-            let clusters = sums.chunks_exact(CLUSTER * L::SUMS.len());
-            for (first, sums) in (begin..end).step_by(CLUSTER).zip(clusters) {
-                self.cluster(
-                    first..end.min(first + CLUSTER),
-                    sums,
-                    first - part.rows.start,
-                    &mut part.columns,
-                );
-            }
-        }
+        dispatch(self.instructions, FinishPart { finish: self, chunks, part });
         chunks.iter().for_each(|chunk| self.add_work(chunk, part));
     }
 
     /// What chunks have of a super-cluster, if any has something.
-    fn sums<'c, T: Scalar>(
+    #[inline(always)]
+    fn sums<'c, T: Scalar, S: Simd>(
         &self,
+        simd: S,
         chunks: &'c [ChunkSums<T>],
         super_cluster: usize,
         room: &'c mut Vec<f64>,
@@ -161,33 +144,30 @@ impl<'a, L: PairLaw> Finish<'a, L> {
                 join(L::SUMS, room, block);
             }
             if let Some(vectors) = given(chunk) {
-                dispatch(self.instructions, JoinGiven::<L, T> { vectors, sums: room, law: PhantomData });
+                let vectors = vectors.chunks_exact(vectors.len() / CLUSTERS);
+                for (vectors, sums) in vectors.zip(room.chunks_exact_mut(CLUSTER * L::SUMS.len())) {
+                    given::join::<L, T, S>(simd, vectors, sums);
+                }
             }
         }
         Some(room)
     }
 
     /// Finish the particles of some rows of a cluster with these sums, and write them at a place of the columns and behind it.
+    #[inline(always)]
     fn cluster(&self, rows: Range<usize>, sums: &[f64], place: usize, columns: &mut [&mut [f64]]) {
-        let whole = rows.len() == CLUSTER && rows.clone().all(|row| self.rows.written(row));
-        let mut finished = [[0.0; CLUSTER]; OUTPUTS];
-        for (member, row) in rows.clone().enumerate() {
+        for ((member, row), place) in rows.enumerate().zip(place..) {
+            if !self.rows.written(row) {
+                continue;
+            }
             let sums = L::Sums::<f64>::from_columns(|c| sums[c * CLUSTER + member]);
             // not a number: a law that reads what is no longer there is found at once
             let own =
                 L::Particle::<f64>::from_columns(|c| self.inputs[c].map_or(f64::NAN, |column| column[row]));
             let output = self.law.finish(own, sums).to_columns();
-            for (finished, value) in finished.iter_mut().zip(output.as_ref()) {
-                finished[member] = *value;
+            for (column, value) in columns.iter_mut().zip(output.as_ref()) {
+                column[place] = *value;
             }
-        }
-        for (column, finished) in columns.iter_mut().zip(&finished) {
-            if whole {
-                column[place..place + CLUSTER].copy_from_slice(finished);
-                continue;
-            }
-            let written = rows.clone().enumerate().filter(|(_, row)| self.rows.written(*row));
-            written.for_each(|(member, _)| column[place + member] = finished[member]);
         }
     }
 
@@ -201,22 +181,30 @@ impl<'a, L: PairLaw> Finish<'a, L> {
     }
 }
 
-/// What the particles of a super-cluster were given, to be joined with their sums.
-struct JoinGiven<'s, L, T: Scalar> {
-    vectors: &'s [T::Vector],
-    sums: &'s mut [f64],
-    law: PhantomData<L>,
+/// The rows of a part, in lanes.
+struct FinishPart<'f, 'a, 'c, 'p, L, T: Scalar> {
+    finish: &'f Finish<'a, L>,
+    chunks: &'c [ChunkSums<T>],
+    part: &'f mut Part<'p>,
 }
 
-impl<L: PairLaw, T: Scalar> Task for JoinGiven<'_, L, T> {
+impl<L: PairLaw, T: Scalar> Task for FinishPart<'_, '_, '_, '_, L, T> {
     type Output = ();
     type Scalar = T;
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let vectors = self.vectors.chunks_exact(self.vectors.len() / CLUSTERS);
-        for (vectors, sums) in vectors.zip(self.sums.chunks_exact_mut(CLUSTER * L::SUMS.len())) {
-            given::join::<L, T, S>(simd, vectors, sums);
+        let FinishPart { finish, chunks, part } = self;
+        let mut room = Vec::new();
+        // owned rows begin with a super-cluster
+        for begin in part.rows.clone().step_by(SUPER_CLUSTER) {
+            let Some(sums) = finish.sums(simd, chunks, begin / SUPER_CLUSTER, &mut room) else { continue };
+            let end = part.rows.end.min(begin + SUPER_CLUSTER);
+            let clusters = sums.chunks_exact(CLUSTER * L::SUMS.len());
+            for (first, sums) in (begin..end).step_by(CLUSTER).zip(clusters) {
+                let rows = first..end.min(first + CLUSTER);
+                finish.cluster(rows, sums, first - part.rows.start, &mut part.columns);
+            }
         }
     }
 }
