@@ -79,13 +79,16 @@ const DOUBLE: Way = Way { precision: Precision::Double, ..MIXED };
 const HALF: Way = Way { kind: Kind::Clusters(Sides::Half), ..MIXED };
 
 /// The ways compared for one law of a case; the others show the first.
-const WAYS: [Way; 11] = [
+const WAYS: [Way; 14] = [
     MIXED,
     DOUBLE,
     HALF,
     Way { precision: Precision::Double, ..HALF },
     Way { kind: Kind::Tiles, ..MIXED },
     Way { kind: Kind::Tiles, ..DOUBLE },
+    Way { kind: Kind::Tiles, instructions: Instructions::Avx2, ..MIXED },
+    Way { kind: Kind::Tiles, instructions: Instructions::Avx2, ..DOUBLE },
+    Way { kind: Kind::Tiles, instructions: Instructions::Baseline, ..DOUBLE },
     Way { kind: Kind::Rows, ..MIXED },
     Way { kind: Kind::Rows, ..DOUBLE },
     Way { instructions: Instructions::Avx2, ..MIXED },
