@@ -5,6 +5,7 @@
 //! Where there are tables, group `Tables` with a dataset each.
 
 use super::collective::{Rows, SharedFile};
+use super::fault::Reading;
 use super::hdf::{self, read_numbers, read_rows};
 use super::keep;
 use super::layout::{FORMAT_VERSION, OURS};
@@ -200,17 +201,20 @@ pub(super) struct Content<'a> {
     tables: Option<Group>,
     /// Rows of each rank that wrote it.
     pub(super) rank_rows: Vec<u64>,
+    /// Dropped last.
+    _reading: Reading,
 }
 
 impl<'a> Content<'a> {
     pub(super) fn open(path: &'a Path) -> Result<Self> {
         let bytes = seal::open(path)?.metadata().map_err(|cause| Error::file("read", path, &cause))?.len();
+        let reading = Reading::of(path);
         let file = File::open(path).map_err(|error| damaged(path, hdf::reason(&error)))?;
         let ours = file.group(OURS).map_err(|_| damaged(path, format!("it has no group {OURS}")))?;
         refuse_other_kinds(path, &ours, "checkpoint")?;
         let group = file.group(GROUP).map_err(|_| damaged(path, format!("it has no group {GROUP}")))?;
         let tables = file.group(TABLES).ok();
-        let mut content = Self { path, bytes, group, tables, rank_rows: Vec::new() };
+        let mut content = Self { path, bytes, group, tables, rank_rows: Vec::new(), _reading: reading };
         content.rank_rows = content.column("rank_rows", None)?;
         let total = content.rank_rows.iter().try_fold(0u64, |sum, &rows| sum.checked_add(rows));
         if total.is_none_or(|total| total > bytes) {

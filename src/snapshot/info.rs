@@ -1,6 +1,7 @@
 //! What a file holds, to read.
 
 use super::checkpoint::Content;
+use super::fault::Reading;
 use super::hdf::read_string;
 use super::layout::OURS;
 use super::read::Source;
@@ -23,6 +24,7 @@ const CHUNK: u64 = 1 << 18;
 /// [`crate::Error::File`] if it cannot be read, [`crate::Error::Content`] if it is damaged or of another kind.
 pub fn info(path: &Path) -> Result<String> {
     let sealed = seal::verify(path, &Communicator::solo(), "copy the file anew, or take an earlier one")?;
+    let _reading = Reading::of(path);
     let ours = hdf5::File::open(path).ok().and_then(|file| file.group(OURS).ok());
     let kind = ours.and_then(|ours| read_string(&ours, "Kind"));
     let mut text = String::new();

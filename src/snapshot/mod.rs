@@ -19,6 +19,7 @@
 
 mod checkpoint;
 mod collective;
+mod fault;
 mod foreign;
 mod hdf;
 mod info;
@@ -40,8 +41,10 @@ pub use write::write_snapshot;
 
 use crate::space::SimulationBox;
 
-/// Start what reads and writes files; before MPI, if that is started at all.
+/// Start what reads and writes files; before MPI, if that is started at all. From now on a file on which HDF5 itself fails ends
+/// the process with status 1 and its name.
 pub fn start() {
+    fault::answer();
     hdf::start();
 }
 

@@ -3,6 +3,7 @@
 //! Every rank reads its rows with plain reads, not through MPI: a damaged file then fails on a rank as it would alone,
 //! and no rank waits in a collective call for one that has given up.
 
+use super::fault::Reading;
 use super::foreign::{self, Cosmology};
 use super::hdf::{self, read_numbers, read_rows, read_string};
 use super::layout::{FORMAT_VERSION, GROUP, OURS};
@@ -80,12 +81,15 @@ pub(super) struct Source {
     /// The box, where the file has one.
     stated_box: Option<SimulationBox>,
     count: u64,
+    /// Dropped last.
+    _reading: Reading,
 }
 
 impl Source {
     pub(super) fn open(path: &Path) -> Result<Self> {
         let damaged = |what: String| content(path, what);
         let bytes = seal::open(path)?.metadata().map_err(|cause| Error::file("read", path, &cause))?.len();
+        let reading = Reading::of(path);
         let file = File::open(path).map_err(|error| damaged(hdf::reason(&error)))?;
         if let Ok(ours) = file.group(OURS) {
             refuse_other_kinds(path, &ours, "snapshot")?;
@@ -140,7 +144,17 @@ impl Source {
             units: foreign::units(&file, &head),
             deck: file.group(OURS).ok().and_then(|ours| read_string(&ours, "Deck")).unwrap_or_default(),
         };
-        Ok(Self { path: path.to_owned(), bytes, file, group, cosmology, header, stated_box, count })
+        Ok(Self {
+            path: path.to_owned(),
+            bytes,
+            file,
+            group,
+            cosmology,
+            header,
+            stated_box,
+            count,
+            _reading: reading,
+        })
     }
 
     /// The fields that the file has.

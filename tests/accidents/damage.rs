@@ -51,6 +51,25 @@ fn damaged_files_are_refused_by_every_command() {
     }
 }
 
+/// Found by fuzzing: files that HDF5 (1.10.8, at least) follows out of its own memory.
+#[test]
+fn a_file_on_which_hdf5_itself_fails_is_an_error_and_no_crash() {
+    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/hdf5");
+    let case = Case::new(&format!("{FROM_FILE}[gravity]\nsoftening = 0.01\n"));
+    let mut files = 0;
+    for entry in std::fs::read_dir(&corpus).expect("a corpus") {
+        files += 1;
+        std::fs::copy(entry.expect("an entry").path(), case.path("start.hdf5")).expect("a copy");
+        for arguments in [vec!["info", "start.hdf5"], vec!["run", "deck.toml"]] {
+            let output = case.command(&arguments).output().expect("the program starts");
+            assert_eq!(status(&output), 1, "{arguments:?}: {}", told(&output));
+            let named = told(&output).contains("start.hdf5 is damaged") && told(&output).contains("help:");
+            assert!(named, "{arguments:?}: {}", told(&output));
+        }
+    }
+    assert!(files > 0);
+}
+
 #[test]
 fn numbers_in_a_file_that_are_no_place_are_told_of() {
     for wrong in [f64::NAN, f64::INFINITY] {

@@ -10,6 +10,7 @@ use hdf5::types::VarLenUnicode;
 use hdf5::{Dataset, File, Group, H5Type, Location};
 
 use super::super::collective::{failure, options, partial_name, rename};
+use super::super::fault::Reading;
 use super::super::hdf::{self, Outcome, read_rows, read_string, write_rows};
 use super::super::layout::{FORMAT_VERSION, OURS};
 use super::growing::{self, Number, Shape};
@@ -283,6 +284,7 @@ impl H5md {
     /// See that the file is of the same particles.
     fn same_particles(&self, comm: &Communicator, ids: &[u64]) -> Result<()> {
         let unreadable = |error: hdf5::Error| self.other(hdf::reason(&error));
+        let _reading = Reading::of(&self.path);
         let file = File::open(&self.path).map_err(unreadable)?;
         let dataset = file.dataset(&format!("{GROUP}/id")).map_err(unreadable)?;
         let mut stored = vec![0i64; ids.len()];

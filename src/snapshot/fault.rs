@@ -1,0 +1,153 @@
+//! Files on which HDF5 itself fails.
+//!
+//! HDF5 checks little of what it follows through a file: on one that is damaged in the wrong place it reads outside of its
+//! memory, and the process gets a signal instead of an error. While a file is read, such a signal says which one it
+//! was and ends the process with status 1, as the error would have. Nothing is being written then.
+
+use crate::Error;
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// The signals of a process that has lost its way.
+const SIGNALS: [libc::c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGABRT];
+
+/// Whether this process answers them: the program does, while tests and fuzzers shall see what happens.
+static ANSWERS: AtomicBool = AtomicBool::new(false);
+
+/// How many files are being read, and what was done about the signals before the first of them.
+static READ: Mutex<(usize, Vec<libc::sigaction>)> = Mutex::new((0, Vec::new()));
+
+thread_local! {
+    /// What to say if HDF5 fails on this thread.
+    static WORDS: Cell<&'static [u8]> = const { Cell::new(&[]) };
+}
+
+/// From now on this process answers the signals that HDF5 gets while it reads.
+pub(super) fn answer() {
+    ANSWERS.store(true, Ordering::Relaxed);
+}
+
+/// A file is being read by this thread.
+pub(super) struct Reading {
+    words: &'static [u8],
+    before: &'static [u8],
+    /// Of this thread, which has the words.
+    thread: PhantomData<*const ()>,
+}
+
+impl Reading {
+    /// Until this is dropped. Its words, a line, stay in memory: a signal may come at any time.
+    pub fn of(path: &Path) -> Self {
+        let error = Error::Content {
+            path: path.to_owned(),
+            what: "HDF5 itself fails on it".into(),
+            remedy: "copy the file anew, or take an earlier one".into(),
+        };
+        let words: &'static [u8] = Box::leak(format!("error: {error}\n").into_bytes().into_boxed_slice());
+        let before = WORDS.replace(words);
+        if ANSWERS.load(Ordering::Relaxed) {
+            let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+            if read.0 == 0 {
+                read.1 = SIGNALS.iter().map(|&signal| act(signal, &told())).collect();
+            }
+            read.0 += 1;
+        }
+        Self { words, before, thread: PhantomData }
+    }
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        if ANSWERS.load(Ordering::Relaxed) {
+            let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+            read.0 = read.0.saturating_sub(1);
+            if read.0 == 0 {
+                SIGNALS.iter().zip(std::mem::take(&mut read.1)).for_each(|(&signal, before)| {
+                    act(signal, &before);
+                });
+            }
+        }
+        if std::ptr::eq(WORDS.get(), self.words) {
+            WORDS.set(self.before);
+        }
+    }
+}
+
+/// Sets what is done about a signal, and returns what was.
+fn act(signal: libc::c_int, action: &libc::sigaction) -> libc::sigaction {
+    // SAFETY: all zeros are an action, and both are valid for the call.
+    unsafe {
+        let mut before: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, action, &mut before);
+        before
+    }
+}
+
+/// Saying what happened, as what is done about a signal.
+fn told() -> libc::sigaction {
+    // SAFETY: all zeros are an action without flags and with an empty mask.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = tell as extern "C" fn(libc::c_int) as libc::sighandler_t;
+    // on the stack for signals, where there is one: that of the thread may be full
+    action.sa_flags = libc::SA_ONSTACK;
+    action
+}
+
+/// Calls nothing but what may be called here.
+extern "C" fn tell(signal: libc::c_int) {
+    let words = WORDS.get();
+    // SAFETY: the words are valid, and these functions may be called when a signal comes.
+    unsafe {
+        if words.is_empty() {
+            // another thread's fault: once more, without us
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
+            return;
+        }
+        libc::write(libc::STDERR_FILENO, words.as_ptr().cast(), words.len());
+        libc::_exit(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    /// Set for the process that gets the signal.
+    const SIGNAL: &str = "HILBRIUM_TEST_SIGNAL";
+
+    #[test]
+    fn a_signal_names_the_file_that_is_read() {
+        if let Ok(signal) = std::env::var(SIGNAL) {
+            answer();
+            let first = Reading::of(Path::new("first.hdf5"));
+            drop(Reading::of(Path::new("second.hdf5")));
+            if signal == "0" {
+                drop(first);
+            }
+            // SAFETY: what comes of it is what is tested.
+            unsafe { libc::raise(signal.parse().ok().filter(|signal| *signal > 0).unwrap_or(libc::SIGFPE)) };
+            return;
+        }
+        let run = |signal: libc::c_int| {
+            let this = std::env::current_exe().unwrap();
+            let name = "snapshot::fault::tests::a_signal_names_the_file_that_is_read";
+            let mut command = Command::new(this);
+            command.args([name, "--exact", "--nocapture"]).env(SIGNAL, signal.to_string());
+            let output = command.output().unwrap();
+            (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+        };
+        for signal in SIGNALS {
+            let (code, told) = run(signal);
+            assert_eq!(code, Some(1), "{told}");
+            assert!(told.contains("error: first.hdf5 is damaged") && told.contains("help: "), "{told}");
+        }
+        // when no file is read the signal does what it did
+        let (code, told) = run(0);
+        assert!(code.is_none() && !told.contains("first.hdf5"), "{code:?} {told}");
+    }
+}
