@@ -236,24 +236,41 @@ fn bounds_shift<S: Simd, T: Scalar>(simd: S, shift: &[T; 3], scale: f64) -> f32x
     f32x8::simd_from(simd, by)
 }
 
+/// The k-th sixteen values.
+#[inline(always)]
+fn sixteen<S: Simd>(simd: S, block: &[f32], k: usize) -> f32x16<S> {
+    f32x16::from_slice(simd, &block[k * TESTED..][..TESTED])
+}
+
+/// The even values of each two vectors, then the odd ones.
+#[inline(always)]
+fn split<S: Simd>(v: [f32x16<S>; 8]) -> [f32x16<S>; 8] {
+    [
+        v[0].unzip_low(v[1]),
+        v[2].unzip_low(v[3]),
+        v[4].unzip_low(v[5]),
+        v[6].unzip_low(v[7]),
+        v[0].unzip_high(v[1]),
+        v[2].unzip_high(v[3]),
+        v[4].unzip_high(v[5]),
+        v[6].unzip_high(v[7]),
+    ]
+}
+
 /// From sixteen entries of eight columns to eight columns of sixteen entries.
 #[inline(always)]
 fn by_columns<S: Simd>(simd: S, block: &mut [f32]) {
-    let two = |k: usize| f32x16::from_slice(simd, &block[k * TESTED..][..TESTED]);
+    let rows = [
+        sixteen(simd, block, 0),
+        sixteen(simd, block, 1),
+        sixteen(simd, block, 2),
+        sixteen(simd, block, 3),
+        sixteen(simd, block, 4),
+        sixteen(simd, block, 5),
+        sixteen(simd, block, 6),
+        sixteen(simd, block, 7),
+    ];
     // each time, every second column goes to the front
-    let split = |v: [f32x16<S>; 8]| {
-        [
-            v[0].unzip_low(v[1]),
-            v[2].unzip_low(v[3]),
-            v[4].unzip_low(v[5]),
-            v[6].unzip_low(v[7]),
-            v[0].unzip_high(v[1]),
-            v[2].unzip_high(v[3]),
-            v[4].unzip_high(v[5]),
-            v[6].unzip_high(v[7]),
-        ]
-    };
-    let rows = [two(0), two(1), two(2), two(3), two(4), two(5), two(6), two(7)];
     let columns = split(split(split(rows)));
     for (column, values) in columns.into_iter().enumerate() {
         values.store_slice(&mut block[column * TESTED..][..TESTED]);

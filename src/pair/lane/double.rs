@@ -79,8 +79,12 @@ impl<S: Simd> Lanes for f64x8<S> {
     }
     #[inline(always)]
     fn rows_of_quads(token: S, records: &[f64], quads: usize, number: usize) -> [Self; QUAD] {
-        let quad = |k: usize| f64x4::from_slice(token, &records[(k * quads + number) * QUAD..][..QUAD]);
-        let [a, b, c, d] = turned(quad(0), quad(1), quad(2), quad(3));
+        let [a, b, c, d] = turned(
+            f64x4::from_slice(token, &records[number * QUAD..][..QUAD]),
+            f64x4::from_slice(token, &records[(quads + number) * QUAD..][..QUAD]),
+            f64x4::from_slice(token, &records[(2 * quads + number) * QUAD..][..QUAD]),
+            f64x4::from_slice(token, &records[(3 * quads + number) * QUAD..][..QUAD]),
+        );
         [pairs_twice(a), pairs_twice(b), pairs_twice(c), pairs_twice(d)]
     }
     #[inline(always)]
@@ -134,8 +138,13 @@ impl<S: Simd> Lanes for f64x8<S> {
     }
     #[inline(always)]
     fn join_quads<'a>(token: S, quads: impl Fn(usize) -> &'a [f64], sums: &[Sum], totals: &mut [f64]) {
-        let of = |k: usize| Self::from_slice(token, quads(k));
-        add_columns(columns_of_quads!(of(0), of(1), of(2), of(3)), sums, totals);
+        let columns = columns_of_quads!(
+            Self::from_slice(token, quads(0)),
+            Self::from_slice(token, quads(1)),
+            Self::from_slice(token, quads(2)),
+            Self::from_slice(token, quads(3))
+        );
+        add_columns(columns, sums, totals);
     }
     #[inline(always)]
     fn bits(mask: Self::Mask) -> u64 {
@@ -196,10 +205,19 @@ fn turned<S: Simd>(a: f64x4<S>, b: f64x4<S>, c: f64x4<S>, d: f64x4<S>) -> [f64x4
 /// The columns of two quads, each value in the lanes of a particle of a tile.
 #[inline(always)]
 fn spread_quads<S: Simd>(token: S, a: &[f64], b: &[f64]) -> [f64x8<S>; QUAD] {
-    // one load that spreads a value, and one that does so to half of the lanes
-    let second = f64x8::mask(token, 0xcc);
-    let column = |k: usize| second.select(f64x8::splat(token, b[k]), f64x8::splat(token, a[k]));
-    [column(0), column(1), column(2), column(3)]
+    [
+        spread_two(token, a[0], b[0]),
+        spread_two(token, a[1], b[1]),
+        spread_two(token, a[2], b[2]),
+        spread_two(token, a[3], b[3]),
+    ]
+}
+
+/// A value in the lanes of one particle of a tile, another one in those of the other: a load that spreads a value, and one that does so
+/// to half of the lanes.
+#[inline(always)]
+fn spread_two<S: Simd>(token: S, a: f64, b: f64) -> f64x8<S> {
+    f64x8::mask(token, 0xcc).select(f64x8::splat(token, b), f64x8::splat(token, a))
 }
 
 /// Each two lanes the other way round.

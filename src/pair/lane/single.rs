@@ -80,8 +80,12 @@ impl<S: Simd> Lanes for f32x16<S> {
     }
     #[inline(always)]
     fn rows_of_quads(token: S, records: &[f32], quads: usize, number: usize) -> [Self; QUAD] {
-        let quad = |k: usize| f32x4::from_slice(token, &records[(k * quads + number) * QUAD..][..QUAD]);
-        let [a, b, c, d] = turned(quad(0), quad(1), quad(2), quad(3));
+        let [a, b, c, d] = turned(
+            f32x4::from_slice(token, &records[number * QUAD..][..QUAD]),
+            f32x4::from_slice(token, &records[(quads + number) * QUAD..][..QUAD]),
+            f32x4::from_slice(token, &records[(2 * quads + number) * QUAD..][..QUAD]),
+            f32x4::from_slice(token, &records[(3 * quads + number) * QUAD..][..QUAD]),
+        );
         [four_times(a), four_times(b), four_times(c), four_times(d)]
     }
     #[inline(always)]
@@ -199,12 +203,11 @@ fn turned<S: Simd>(a: f32x4<S>, b: f32x4<S>, c: f32x4<S>, d: f32x4<S>) -> [f32x4
 #[inline(always)]
 fn spread_quads<S: Simd>(a: f32x4<S>, b: f32x4<S>, c: f32x4<S>, d: f32x4<S>) -> [f32x16<S>; QUAD] {
     let four = a.combine(b).combine(c.combine(d));
-    let spread = |column: usize| u8x64::from_slice(a.simd, &SPREAD[column]);
     [
-        four.swizzle_dyn_within_blocks(spread(0)),
-        four.swizzle_dyn_within_blocks(spread(1)),
-        four.swizzle_dyn_within_blocks(spread(2)),
-        four.swizzle_dyn_within_blocks(spread(3)),
+        four.swizzle_dyn_within_blocks(u8x64::from_slice(a.simd, &SPREAD[0])),
+        four.swizzle_dyn_within_blocks(u8x64::from_slice(a.simd, &SPREAD[1])),
+        four.swizzle_dyn_within_blocks(u8x64::from_slice(a.simd, &SPREAD[2])),
+        four.swizzle_dyn_within_blocks(u8x64::from_slice(a.simd, &SPREAD[3])),
     ]
 }
 
