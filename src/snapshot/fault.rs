@@ -2,7 +2,7 @@
 //!
 //! HDF5 checks little of what it follows through a file: on one that is damaged in the wrong place it reads outside of its
 //! memory, and the process gets a signal instead of an error. While a file is read, such a signal says which one it
-//! was and ends the process with status 1, as the error would have. Nothing is being written then.
+//! was and ends the process with status 1, as the error would have. No other file is being written then.
 
 use crate::Error;
 use std::cell::Cell;
@@ -38,14 +38,22 @@ pub(super) struct Reading {
     thread: PhantomData<*const ()>,
 }
 
+/// What is wrong with such a file.
+pub(super) const FAILS: &str = "HDF5 itself fails on it";
+
 impl Reading {
-    /// Until this is dropped. Its words, a line, stay in memory: a signal may come at any time.
+    /// A file of which there may be another copy.
     pub fn of(path: &Path) -> Self {
-        let error = Error::Content {
+        Self::or(&Error::Content {
             path: path.to_owned(),
-            what: "HDF5 itself fails on it".into(),
+            what: FAILS.into(),
             remedy: "copy the file anew, or take an earlier one".into(),
-        };
+        })
+    }
+
+    /// A file with this error if it [`FAILS`], until this is dropped. Its words, a line, stay in memory: a signal may come at any
+    /// time.
+    pub fn or(error: &Error) -> Self {
         let words: &'static [u8] = Box::leak(format!("error: {error}\n").into_bytes().into_boxed_slice());
         let before = WORDS.replace(words);
         if ANSWERS.load(Ordering::Relaxed) {

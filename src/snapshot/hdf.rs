@@ -159,26 +159,25 @@ pub(super) fn write_numbers<T: H5Type>(to: &Location, name: &str, values: &[T]) 
 /// A numeric attribute, scalar or array of at most 64 elements; `None` if it is absent or no number.
 pub(super) fn read_numbers<T: H5Type>(from: &Location, name: &str) -> Option<Vec<T>> {
     let attribute = from.attr(name).ok()?;
-    // SAFETY: the attribute is open, and the type that it has is closed by `Owned`.
-    let number = hdf5::sync::sync(|| unsafe {
-        let kind = Owned::new(h5a::H5Aget_type(attribute.id()), h5t::H5Tclose).ok()?;
-        is_number(&kind).then_some(())
-    });
-    if number.is_none() || attribute.size() > 64 {
+    // SAFETY: the attribute is open.
+    let numbers = holds_numbers(|| unsafe { h5a::H5Aget_type(attribute.id()) });
+    if !numbers.ok()? || attribute.size() > 64 {
         return None;
     }
     attribute.read_raw::<T>().ok()
 }
 
-/// Whether a type is a number whose bits are inside its bytes, which HDF5 takes for granted where it converts numbers.
-fn is_number(kind: &Owned) -> bool {
-    // SAFETY: the type is open, and the variables are those that are asked for.
-    unsafe {
+/// Whether the type that is opened so is a number whose bits are inside its bytes, which HDF5 takes for granted where it converts
+/// numbers.
+fn holds_numbers(open_type: impl FnOnce() -> hid_t) -> Outcome<bool> {
+    // SAFETY: the type is open, closed by `Owned`, and the variables are those that are asked for.
+    hdf5::sync::sync(|| unsafe {
+        let kind = Owned::new(open_type(), h5t::H5Tclose)?;
         let bits = h5t::H5Tget_size(kind.0).saturating_mul(8);
         let offset = h5t::H5Tget_offset(kind.0);
         let precision = h5t::H5Tget_precision(kind.0);
         let inside = offset >= 0 && (offset as usize).saturating_add(precision) <= bits;
-        match h5t::H5Tget_class(kind.0) {
+        Ok(match h5t::H5Tget_class(kind.0) {
             h5t::H5T_class_t::H5T_INTEGER => inside && precision > 0,
             h5t::H5T_class_t::H5T_FLOAT => {
                 let [mut sign, mut exponent, mut mantissa] = [0usize; 3];
@@ -198,8 +197,8 @@ fn is_number(kind: &Owned) -> bool {
                     && mantissa.saturating_add(mantissa_size) <= bits
             }
             _ => false,
-        }
-    }
+        })
+    })
 }
 
 /// How the ranks take part in a transfer.
@@ -229,11 +228,8 @@ pub(super) fn write_rows<T: H5Type>(
 /// Read rows `first..` into `values`, which are whole rows; the library converts between numeric types.
 pub(super) fn read_rows<T: H5Type>(from: &Dataset, first: u64, values: &mut [T]) -> Outcome<()> {
     let kind = Datatype::from_type::<T>()?;
-    // SAFETY: the dataset is open, and the type that it has is closed by `Owned`.
-    let number = hdf5::sync::sync(|| unsafe {
-        Owned::new(h5d::H5Dget_type(from.id()), h5t::H5Tclose).map(|kind| is_number(&kind))
-    });
-    if !number? {
+    // SAFETY: the dataset is open.
+    if !holds_numbers(|| unsafe { h5d::H5Dget_type(from.id()) })? {
         return Err("it does not hold numbers".into());
     }
     let buffer: *mut c_void = values.as_mut_ptr().cast();

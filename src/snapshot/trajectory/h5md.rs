@@ -10,7 +10,7 @@ use hdf5::types::VarLenUnicode;
 use hdf5::{Dataset, File, Group, H5Type, Location};
 
 use super::super::collective::{failure, options, partial_name, rename};
-use super::super::fault::Reading;
+use super::super::fault::{FAILS, Reading};
 use super::super::hdf::{self, Outcome, read_rows, read_string, write_rows};
 use super::super::layout::{FORMAT_VERSION, OURS};
 use super::growing::{self, Number, Shape};
@@ -212,6 +212,7 @@ impl H5md {
     /// Cut off the frames after `step`, on the root: how many are left, and the step of the last.
     fn cut(&self, step: u64) -> Result<(u64, Option<u64>)> {
         let unreadable = |error: hdf5::Error| self.other(hdf::reason(&error));
+        let _reading = Reading::or(&self.other(FAILS.into()));
         let file = reopening().open_rw(&self.path).map_err(unreadable)?;
         let kind = file.group(OURS).ok().and_then(|ours| read_string(&ours, "Kind"));
         if kind.as_deref() != Some("trajectory") {
@@ -284,7 +285,7 @@ impl H5md {
     /// See that the file is of the same particles.
     fn same_particles(&self, comm: &Communicator, ids: &[u64]) -> Result<()> {
         let unreadable = |error: hdf5::Error| self.other(hdf::reason(&error));
-        let _reading = Reading::of(&self.path);
+        let _reading = Reading::or(&self.other(FAILS.into()));
         let file = File::open(&self.path).map_err(unreadable)?;
         let dataset = file.dataset(&format!("{GROUP}/id")).map_err(unreadable)?;
         let mut stored = vec![0i64; ids.len()];
