@@ -9,8 +9,18 @@ use crate::report;
 
 /// The most memory that this process has had resident at once, in bytes; 0 where the system does not tell.
 pub fn peak() -> u64 {
+    of_status("VmHWM:")
+}
+
+/// The memory that this process has resident now, in bytes; 0 where the system does not tell.
+pub fn resident() -> u64 {
+    of_status("VmRSS:")
+}
+
+/// A number of bytes that the system tells of this process.
+fn of_status(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
     let kibibytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
     kibibytes.unwrap_or(0) * 1024
 }

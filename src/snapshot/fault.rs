@@ -1,15 +1,18 @@
 //! Files on which HDF5 itself fails.
 //!
 //! HDF5 checks little of what it follows through a file: on one that is damaged in the wrong place it reads outside of its
-//! memory, and the process gets a signal instead of an error. While a file is read, such a signal says which one it
-//! was and ends the process with status 1, as the error would have. No other file is being written then.
+//! memory, and the process gets a signal instead of an error; or it follows a ring, and takes memory until there is no more.
+//! While a file is read, both say which one it was and end the process with status 1, as the error would have. No other
+//! file is being written then.
 
-use crate::Error;
+use crate::{Error, memory};
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// The signals of a process that has lost its way.
 const SIGNALS: [libc::c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGABRT];
@@ -17,8 +20,26 @@ const SIGNALS: [libc::c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, li
 /// Whether this process answers them: the program does, while tests and fuzzers shall see what happens.
 static ANSWERS: AtomicBool = AtomicBool::new(false);
 
-/// How many files are being read, and what was done about the signals before the first of them.
-static READ: Mutex<(usize, Vec<libc::sigaction>)> = Mutex::new((0, Vec::new()));
+/// Bytes that HDF5 may take beside what it was asked to read.
+const ROOM: u64 = 1 << 30;
+
+/// How often it is looked at.
+const TICK: Duration = Duration::from_millis(20);
+
+/// Bytes that reading was expected to take, since the first of the files that are being read.
+static EXPECTED: AtomicU64 = AtomicU64::new(0);
+
+static READ: Mutex<Read> = Mutex::new(Read { files: 0, before: Vec::new(), watch: None });
+
+/// What is being read.
+struct Read {
+    /// So many files.
+    files: usize,
+    /// What was done about the signals before the first of them.
+    before: Vec<libc::sigaction>,
+    /// Who looks at the memory ends when this is dropped.
+    watch: Option<mpsc::Sender<()>>,
+}
 
 thread_local! {
     /// What to say if HDF5 fails on this thread.
@@ -30,6 +51,12 @@ pub(super) fn answer() {
     ANSWERS.store(true, Ordering::Relaxed);
 }
 
+/// So many bytes are about to be read. They may be in memory four times: as HDF5 has them, as it hands them over, among the
+/// particles and on the way to another rank.
+pub(super) fn expect(bytes: usize) {
+    EXPECTED.fetch_add((bytes as u64).saturating_mul(4), Ordering::Relaxed);
+}
+
 /// A file is being read by this thread.
 pub(super) struct Reading {
     words: &'static [u8],
@@ -38,32 +65,36 @@ pub(super) struct Reading {
     thread: PhantomData<*const ()>,
 }
 
-/// What is wrong with such a file.
-pub(super) const FAILS: &str = "HDF5 itself fails on it";
-
 impl Reading {
     /// A file of which there may be another copy.
     pub fn of(path: &Path) -> Self {
-        Self::or(&Error::Content {
+        Self::or(|what| Error::Content {
             path: path.to_owned(),
-            what: FAILS.into(),
+            what,
             remedy: "copy the file anew, or take an earlier one".into(),
         })
     }
 
-    /// A file with this error if it [`FAILS`], until this is dropped. Its words, a line, stay in memory: a signal may come at any
-    /// time.
-    pub fn or(error: &Error) -> Self {
-        let words: &'static [u8] = Box::leak(format!("error: {error}\n").into_bytes().into_boxed_slice());
-        let before = WORDS.replace(words);
+    /// A file with such an error if HDF5 fails on it, until this is dropped. The words, a line each, stay in memory: a signal may
+    /// come at any time.
+    pub fn or(error: impl Fn(String) -> Error) -> Self {
+        let words = |what: String| -> &'static [u8] {
+            Box::leak(format!("error: {}\n", error(what)).into_bytes().into_boxed_slice())
+        };
+        let fails = words("HDF5 itself fails on it".into());
+        let before = WORDS.replace(fails);
         if ANSWERS.load(Ordering::Relaxed) {
             let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
-            if read.0 == 0 {
-                read.1 = SIGNALS.iter().map(|&signal| act(signal, &told())).collect();
+            if read.files == 0 {
+                read.before = SIGNALS.iter().map(|&signal| act(signal, &told())).collect();
+                EXPECTED.store(0, Ordering::Relaxed);
+                let mebibytes = ROOM >> 20;
+                read.watch =
+                    watch(words(format!("HDF5 itself takes more than {mebibytes} MiB beside what it holds")));
             }
-            read.0 += 1;
+            read.files += 1;
         }
-        Self { words, before, thread: PhantomData }
+        Self { words: fails, before, thread: PhantomData }
     }
 }
 
@@ -71,9 +102,10 @@ impl Drop for Reading {
     fn drop(&mut self) {
         if ANSWERS.load(Ordering::Relaxed) {
             let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
-            read.0 = read.0.saturating_sub(1);
-            if read.0 == 0 {
-                SIGNALS.iter().zip(std::mem::take(&mut read.1)).for_each(|(&signal, before)| {
+            read.files = read.files.saturating_sub(1);
+            if read.files == 0 {
+                read.watch = None;
+                SIGNALS.iter().zip(std::mem::take(&mut read.before)).for_each(|(&signal, before)| {
                     act(signal, &before);
                 });
             }
@@ -82,6 +114,22 @@ impl Drop for Reading {
             WORDS.set(self.before);
         }
     }
+}
+
+/// Look at what the process takes from now on until what is returned is dropped.
+fn watch(words: &'static [u8]) -> Option<mpsc::Sender<()>> {
+    let before = memory::resident();
+    let (read, still_reading) = mpsc::channel();
+    let look = move || {
+        while still_reading.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            let most = before.saturating_add(ROOM).saturating_add(EXPECTED.load(Ordering::Relaxed));
+            if memory::resident() > most {
+                end(words);
+            }
+        }
+    };
+    // without a thread for it files are read as well
+    std::thread::Builder::new().spawn(look).ok().map(|_| read)
 }
 
 /// Sets what is done about a signal, and returns what was.
@@ -115,6 +163,14 @@ extern "C" fn tell(signal: libc::c_int) {
             libc::raise(signal);
             return;
         }
+    }
+    end(words);
+}
+
+/// Calls nothing but what may be called when a signal comes.
+fn end(words: &[u8]) -> ! {
+    // SAFETY: the words are valid, and these functions may be called at any time.
+    unsafe {
         libc::write(libc::STDERR_FILENO, words.as_ptr().cast(), words.len());
         libc::_exit(1);
     }

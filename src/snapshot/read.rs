@@ -3,7 +3,7 @@
 //! Every rank reads its rows with plain reads, not through MPI: a damaged file then fails on a rank as it would alone,
 //! and no rank waits in a collective call for one that has given up.
 
-use super::fault::Reading;
+use super::fault::{self, Reading};
 use super::foreign::{self, Cosmology};
 use super::hdf::{self, read_numbers, read_rows, read_string};
 use super::layout::{FORMAT_VERSION, GROUP, OURS};
@@ -239,7 +239,9 @@ impl Source {
         }
         let factor = self.cosmology.map_or(1.0, |cosmology| cosmology.factor(&self.group, Field::Mass));
         // As many rows as the ids and coordinates that were read before.
-        Ok(vec![mass * factor; (range.end - range.start) as usize])
+        let mut masses = zeros((range.end - range.start) as usize, &self.path)?;
+        masses.fill(mass * factor);
+        Ok(masses)
     }
 
     fn ids(&self, range: Range<u64>) -> Result<Vec<u64>> {
@@ -283,6 +285,10 @@ impl Source {
         if claimed > most || stored > self.bytes {
             let what = format!("{GROUP}/{name} claims {claimed} bytes, but {stored} are stored in this file");
             return Err(content(&self.path, what));
+        }
+        if !dataset.filters().is_empty() {
+            // all of it may be in one chunk, which is unpacked as a whole
+            fault::expect(claimed as usize);
         }
         Ok((range.end - range.start) as usize * width)
     }
@@ -388,6 +394,7 @@ pub(super) fn zeros<T: Clone + Default>(count: usize, path: &Path) -> Result<Vec
         cause: format!("{count} values do not fit into memory: {cause}"),
         remedy: "use a machine with more memory, or more ranks".into(),
     })?;
+    fault::expect(count * size_of::<T>());
     values.resize(count, T::default());
     Ok(values)
 }

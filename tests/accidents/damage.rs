@@ -70,6 +70,41 @@ fn a_file_on_which_hdf5_itself_fails_is_an_error_and_no_crash() {
     assert!(files > 0);
 }
 
+/// HDF5 (1.10.8, at least) follows the free blocks of a heap from one to the next without looking whether it comes around.
+#[test]
+fn a_file_in_which_hdf5_goes_around_in_a_ring_does_not_fill_the_memory() {
+    let case = Case::new(&format!("{FROM_FILE}[gravity]\nsoftening = 0.01\n"));
+    let path = case.path("start.hdf5");
+    let file = hdf5::File::create(&path).expect("a file");
+    for name in ["Header", "PartType0"] {
+        file.create_group(name).expect("a group");
+    }
+    file.close().expect("a whole file");
+    let mut bytes = std::fs::read(&path).expect("a file");
+    let number = |bytes: &[u8], at: usize| {
+        u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes")) as usize
+    };
+    let heaps: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at..].starts_with(b"HEAP\0\0\0\0")).collect();
+    let mut rings = 0;
+    for heap in heaps {
+        // after the name: the length of its data, its first free block, and where the data are
+        let [length, first, data] = [8, 16, 24].map(|field| number(&bytes, heap + field));
+        if first < length {
+            let next = data + first;
+            bytes[next..next + 8].copy_from_slice(&(first as u64).to_le_bytes());
+            rings += 1;
+        }
+    }
+    assert!(rings > 0);
+    std::fs::write(&path, bytes).expect("a damaged file");
+    for arguments in [["info", "start.hdf5"], ["run", "deck.toml"]] {
+        let output = case.command(&arguments).output().expect("the program starts");
+        assert_eq!(status(&output), 1, "{arguments:?}: {}", told(&output));
+        let named = told(&output).contains("start.hdf5 is damaged") && told(&output).contains("MiB");
+        assert!(named && told(&output).contains("help:"), "{arguments:?}: {}", told(&output));
+    }
+}
+
 #[test]
 fn numbers_in_a_file_that_are_no_place_are_told_of() {
     for wrong in [f64::NAN, f64::INFINITY] {

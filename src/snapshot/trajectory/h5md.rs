@@ -10,9 +10,10 @@ use hdf5::types::VarLenUnicode;
 use hdf5::{Dataset, File, Group, H5Type, Location};
 
 use super::super::collective::{failure, options, partial_name, rename};
-use super::super::fault::{FAILS, Reading};
+use super::super::fault::Reading;
 use super::super::hdf::{self, Outcome, read_rows, read_string, write_rows};
 use super::super::layout::{FORMAT_VERSION, OURS};
+use super::super::read::zeros;
 use super::growing::{self, Number, Shape};
 use super::order::Order;
 use super::{Content, Moment};
@@ -212,7 +213,7 @@ impl H5md {
     /// Cut off the frames after `step`, on the root: how many are left, and the step of the last.
     fn cut(&self, step: u64) -> Result<(u64, Option<u64>)> {
         let unreadable = |error: hdf5::Error| self.other(hdf::reason(&error));
-        let _reading = Reading::or(&self.other(FAILS.into()));
+        let _reading = Reading::or(|what| self.other(what));
         let file = reopening().open_rw(&self.path).map_err(unreadable)?;
         let kind = file.group(OURS).ok().and_then(|ours| read_string(&ours, "Kind"));
         if kind.as_deref() != Some("trajectory") {
@@ -244,7 +245,7 @@ impl H5md {
         if frames.saturating_mul(8) > bytes {
             return Err(self.other(format!("it claims {frames} frames in {bytes} bytes")));
         }
-        let mut values = vec![0i64; frames as usize];
+        let mut values: Vec<i64> = zeros(frames as usize, &self.path)?;
         read_rows(&steps, 0, &mut values).map_err(unreadable)?;
         let kept = values.partition_point(|&value| value >= 0 && value as u64 <= step);
         drop((group, steps));
@@ -285,10 +286,10 @@ impl H5md {
     /// See that the file is of the same particles.
     fn same_particles(&self, comm: &Communicator, ids: &[u64]) -> Result<()> {
         let unreadable = |error: hdf5::Error| self.other(hdf::reason(&error));
-        let _reading = Reading::or(&self.other(FAILS.into()));
+        let _reading = Reading::or(|what| self.other(what));
         let file = File::open(&self.path).map_err(unreadable)?;
         let dataset = file.dataset(&format!("{GROUP}/id")).map_err(unreadable)?;
-        let mut stored = vec![0i64; ids.len()];
+        let mut stored: Vec<i64> = zeros(ids.len(), &self.path)?;
         if dataset.shape() != [self.order.total() as usize] {
             return Err(self.other("it has another number of particles".into()));
         }
