@@ -6,7 +6,9 @@
 //! same opening test which nodes and particles below they will open, and sends these. So ranks that are far apart
 //! exchange nothing, and nobody ever holds all nodes or all particles, unless the opening angle demands it.
 use super::opening::{Opening, TargetBox, WalkNode};
-use super::prune::{Pruning, Wish, addressed, all_named, representatives, wishes};
+use super::prune::{
+    Pruned, Pruning, SentNode, Wish, addressed, all_named, lanes_of, representatives, wishes,
+};
 use super::tree::{Node, Tree};
 use crate::comm::Communicator;
 use crate::tree::{Leaves, Moments};
@@ -39,14 +41,6 @@ pub(crate) struct Focus {
     pub received_nodes: usize,
     /// Particles received from other ranks.
     pub received_particles: usize,
-}
-
-/// A node on its way to another rank.
-#[repr(C)]
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-pub(super) struct SentNode {
-    moments: Moments,
-    node: Node,
 }
 
 /// The tree of this rank, before anything of the others is known but the moments of their coarse leaves.
@@ -93,7 +87,7 @@ impl OwnTree {
         // each subtree goes as soon as its nodes are in the tree
         for ((leaf, subtree), first_row) in share.own.clone().zip(subtrees).zip(first_rows) {
             if let Some(node) = node_of[leaf] {
-                tree.graft(node, &subtree, first_row);
+                tree.graft(node, subtree.nodes.into_iter().zip(subtree.moments), first_row);
             }
         }
         Self { tree, top, leaf_of, node_of, first_leaf, own: share.own, below }
@@ -153,8 +147,8 @@ impl OwnTree {
         let (mut leaves, mut nodes, mut sources) = (Vec::new(), Vec::new(), Vec::new());
         for packet in packets {
             leaves.push(packet.leaves);
-            nodes.push(packet.nodes);
-            sources.push(packet.sources);
+            nodes.push(packet.pruned.nodes);
+            sources.push(packet.pruned.sources);
         }
         let leaves = comm.exchange(&leaves, &leaf_counts);
         let total =
@@ -163,6 +157,9 @@ impl OwnTree {
         let sources =
             comm.exchange(&sources, &leaves.iter().map(|leaves| total(leaves, 2)).collect::<Vec<_>>());
         let mut focus = Focus::of(self.tree);
+        let received = nodes.iter().map(Vec::len).sum();
+        focus.tree.nodes.reserve_exact(received);
+        focus.tree.moments.reserve_exact(received);
         focus.tree.sources.reserve_exact(sources.iter().map(Vec::len).sum());
         for ((leaves, nodes), sources) in leaves.iter().zip(&nodes).zip(&sources) {
             focus.graft(&self.node_of, leaves, nodes, sources);
@@ -175,14 +172,15 @@ impl OwnTree {
         let asked = wishes.iter().any(|wishes| !wishes.is_empty());
         let walk_nodes = if asked { opening.walk_nodes(&self.tree) } else { Vec::new() };
         let packet = |(wishes, boxes): (&Vec<Wish>, &Vec<TargetBox>)| {
-            let pruning = Pruning { opening, walk_nodes: &walk_nodes, tree: &self.tree, boxes };
+            let boxes = lanes_of(boxes);
+            let pruning = Pruning { opening, walk_nodes: &walk_nodes, tree: &self.tree, boxes: &boxes };
             let mut packet = Packet::default();
             for wish in wishes {
                 let leaf = wish.leaf as usize;
                 let Some(root) = self.node_of[leaf] else {
                     unreachable!("a rank asks for what is below a coarse leaf that has no particles")
                 };
-                packet.add(leaf, pruning.subtree(root, wish.boxes()));
+                packet.add(leaf, |pruned| pruning.append(root, wish.boxes(), pruned));
             }
             packet
         };
@@ -214,12 +212,8 @@ impl Focus {
             let Some(at) = node_of[*leaf as usize] else {
                 unreachable!("a rank sent particles below a coarse leaf that has none")
             };
-            let subtree = Tree {
-                nodes: nodes[node..node_end].iter().map(|sent| sent.node).collect(),
-                moments: nodes[node..node_end].iter().map(|sent| sent.moments).collect(),
-                sources: Vec::new(),
-            };
-            self.tree.graft(at, &subtree, self.tree.sources.len());
+            let subtree = nodes[node..node_end].iter().map(|sent| (sent.node, sent.moments));
+            self.tree.graft(at, subtree, self.tree.sources.len());
             self.tree.sources.extend_from_slice(&sources[source..source_end]);
             (node, source) = (node_end, source_end);
         }
@@ -261,15 +255,15 @@ fn root_moments(tree: &Tree) -> Moments {
 struct Packet {
     /// Per subtree: coarse leaf, nodes, particles.
     leaves: Vec<[u64; 3]>,
-    nodes: Vec<SentNode>,
-    sources: Vec<[f64; 4]>,
+    pruned: Pruned,
 }
 
 impl Packet {
-    fn add(&mut self, leaf: usize, subtree: Tree) {
-        self.leaves.push([leaf as u64, subtree.nodes.len() as u64, subtree.sources.len() as u64]);
-        let nodes = subtree.nodes.iter().zip(&subtree.moments);
-        self.nodes.extend(nodes.map(|(node, moments)| SentNode { moments: *moments, node: *node }));
-        self.sources.extend_from_slice(&subtree.sources);
+    /// The part below a coarse leaf, which is appended so.
+    fn add(&mut self, leaf: usize, append: impl FnOnce(&mut Pruned)) {
+        let before = [self.pruned.nodes.len(), self.pruned.sources.len()];
+        append(&mut self.pruned);
+        let [nodes, sources] = [self.pruned.nodes.len() - before[0], self.pruned.sources.len() - before[1]];
+        self.leaves.push([leaf as u64, nodes as u64, sources as u64]);
     }
 }

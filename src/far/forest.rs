@@ -1,10 +1,10 @@
 //! The locally essential trees of many ranks, found in one process: what the ranks would ask each other for and receive,
 //! by the functions with which they do it, counted instead of sent.
-use super::focus::{OwnTree, SentNode, Share};
+use super::focus::{OwnTree, Share};
 use super::gravity::{GravityPlan, owned_particles, work_of_each};
 use super::kernels::{GROUP, NodeSource, QUADRUPOLE, node_source};
 use super::opening::{Interactions, Opening, TargetBox, WalkNode};
-use super::prune::{Pruning, Wish, addressed, representatives, wishes};
+use super::prune::{Pruned, Pruning, SentNode, Wish, addressed, lanes_of, representatives, wishes};
 use super::tree::{Node, Tree};
 use super::walk::Units;
 use crate::comm::Communicator;
@@ -55,6 +55,7 @@ impl Forest<'_> {
     fn deliveries(&self, rank: usize, particles: &[[f64; 4]]) -> Vec<Delivery> {
         let groups: Vec<TargetBox> = particles.chunks(GROUP).map(TargetBox::around).collect();
         let boxes = representatives(&groups);
+        let lanes = lanes_of(&boxes);
         let mut wanted = wishes(&self.opening, &self.top, self.own.leaf_of(), &boxes);
         let own = self.assignment.leaves_of(rank);
         wanted.retain(|wish| !own.contains(&(wish.leaf as usize)));
@@ -65,7 +66,7 @@ impl Forest<'_> {
                     opening: &self.opening,
                     walk_nodes: &self.walk_nodes,
                     tree: self.own.tree(),
-                    boxes: &boxes,
+                    boxes: &lanes,
                 };
                 let named = addressed(wishes, &boxes).1.len();
                 let leaves = wishes.len();
@@ -73,7 +74,8 @@ impl Forest<'_> {
                     Delivery { owner: self.owner(&wishes[0]), leaves, boxes: named, ..Default::default() };
                 for wish in wishes {
                     let Some(root) = self.own.node_of(wish.leaf as usize) else { continue };
-                    let pruned = pruning.subtree(root, wish.boxes());
+                    let mut pruned = Pruned::default();
+                    pruning.append(root, wish.boxes(), &mut pruned);
                     delivery.nodes += pruned.nodes.len();
                     delivery.sources += pruned.sources.len();
                 }

@@ -70,6 +70,33 @@ impl TargetBox {
     }
 }
 
+/// So many groups are tested at once.
+pub(crate) const LANES: usize = 8;
+
+/// Groups of targets, a component after the other; where there are fewer than lanes, the others are points without meaning.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BoxLanes {
+    lower: [[f64; LANES]; 3],
+    upper: [[f64; LANES]; 3],
+    acceleration: [f64; LANES],
+}
+
+impl BoxLanes {
+    /// Of at most [`LANES`] groups.
+    pub fn of(groups: &[TargetBox]) -> Self {
+        let mut lanes =
+            BoxLanes { lower: [[0.0; LANES]; 3], upper: [[0.0; LANES]; 3], acceleration: [0.0; LANES] };
+        for (lane, group) in groups.iter().enumerate() {
+            for d in 0..3 {
+                lanes.lower[d][lane] = group.lower[d];
+                lanes.upper[d][lane] = group.upper[d];
+            }
+            lanes.acceleration[lane] = group.acceleration;
+        }
+        lanes
+    }
+}
+
 /// What the walk reads of a node, in one cache line.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug)]
@@ -139,15 +166,44 @@ impl Opening {
         }
         match self.criterion {
             Criterion::Geometric => true,
-            Criterion::RelativeError(_) => {
-                let power = if self.order == 2 {
-                    squared * squared * squared.sqrt()
-                } else {
-                    squared * squared * squared
-                };
-                power * group.acceleration > node.strength
+            Criterion::RelativeError(_) => self.power(squared) * group.acceleration > node.strength,
+        }
+    }
+
+    /// Which of the groups do not accept a node, a bit each: as [`Self::accepts`] says of each of them, in loops over lanes.
+    #[inline(always)]
+    pub fn refusing(&self, node: &WalkNode, groups: &BoxLanes) -> u8 {
+        let mut squared = [0.0; LANES];
+        for d in 0..3 {
+            for (squared, (lower, upper)) in
+                squared.iter_mut().zip(groups.lower[d].iter().zip(&groups.upper[d]))
+            {
+                let outside = (lower - node.center[d]).max(node.center[d] - upper).max(0.0);
+                *squared += outside * outside;
             }
         }
+        let mut accepting = [false; LANES];
+        for (accepts, squared) in accepting.iter_mut().zip(&squared) {
+            *accepts = *squared > node.reach;
+        }
+        if let Criterion::RelativeError(_) = self.criterion {
+            for (accepts, (squared, acceleration)) in
+                accepting.iter_mut().zip(squared.iter().zip(&groups.acceleration))
+            {
+                *accepts &= self.power(*squared) * acceleration > node.strength;
+            }
+        }
+        let mut bits = 0;
+        for (lane, accepts) in accepting.iter().enumerate() {
+            bits |= u8::from(!accepts) << lane;
+        }
+        bits
+    }
+
+    /// d^(p + 3) of d^2.
+    #[inline(always)]
+    fn power(&self, squared: f64) -> f64 {
+        if self.order == 2 { squared * squared * squared.sqrt() } else { squared * squared * squared }
     }
 
     /// The accepted nodes and the opened leaves' rows (consecutive ones joined) for a group, in key order. `stack` is

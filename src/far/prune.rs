@@ -1,6 +1,8 @@
 //! What a rank needs of the trees of others: the coarse leaves that it opens, and what of each its boxes open.
-use super::opening::{Opening, TargetBox, WalkNode};
+use super::lanes::with_lanes;
+use super::opening::{BoxLanes, LANES, Opening, TargetBox, WalkNode};
 use super::tree::{Node, Tree};
+use crate::tree::Moments;
 
 /// At most so many boxes stand for a rank's super-clusters towards other ranks: a bit each in [`Wish::boxes`].
 const BOXES: usize = 128;
@@ -57,8 +59,9 @@ pub(super) fn wishes(
         return wishes;
     }
     let mut stack = vec![(0, u128::MAX >> (BOXES - boxes.len()))];
+    let boxes = lanes_of(boxes);
     while let Some((index, among)) = stack.pop() {
-        let refusing = refusing(opening, &top[index], boxes, among);
+        let refusing = refusing(opening, &top[index], &boxes, among);
         if refusing == 0 {
             continue;
         }
@@ -87,11 +90,41 @@ pub(super) fn all_named(wishes: &[Wish]) -> u128 {
     wishes.iter().fold(0, |all, wish| all | wish.boxes())
 }
 
+/// Boxes as [`refusing`] reads them.
+pub(super) fn lanes_of(boxes: &[TargetBox]) -> Vec<BoxLanes> {
+    boxes.chunks(LANES).map(BoxLanes::of).collect()
+}
+
 /// Those among the boxes that do not accept a node.
-fn refusing(opening: &Opening, node: &WalkNode, boxes: &[TargetBox], among: u128) -> u128 {
-    places(among)
-        .filter(|&place| !opening.accepts(node, &boxes[place]))
-        .fold(0, |all, place| all | 1 << place)
+fn refusing(opening: &Opening, node: &WalkNode, boxes: &[BoxLanes], among: u128) -> u128 {
+    with_lanes!(_simd => refusing_in_lanes(opening, node, boxes, among))
+}
+
+#[inline(always)]
+fn refusing_in_lanes(opening: &Opening, node: &WalkNode, boxes: &[BoxLanes], among: u128) -> u128 {
+    let mut all = 0;
+    for (k, boxes) in boxes.iter().enumerate() {
+        let asked = (among >> (k * LANES)) as u8;
+        if asked != 0 {
+            all |= u128::from(opening.refusing(node, boxes) & asked) << (k * LANES);
+        }
+    }
+    all
+}
+
+/// A node on its way to another rank.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+pub(super) struct SentNode {
+    pub moments: Moments,
+    pub node: Node,
+}
+
+/// Parts of a tree, one after the other: nodes and rows of each count from its own first ones.
+#[derive(Default)]
+pub(super) struct Pruned {
+    pub nodes: Vec<SentNode>,
+    pub sources: Vec<[f64; 4]>,
 }
 
 /// What some boxes need of a tree.
@@ -100,39 +133,37 @@ pub(super) struct Pruning<'a> {
     /// The tree's nodes as the walk reads them.
     pub walk_nodes: &'a [WalkNode],
     pub tree: &'a Tree,
-    pub boxes: &'a [TargetBox],
+    /// Who asks: [`lanes_of`] the boxes.
+    pub boxes: &'a [BoxLanes],
 }
 
 impl Pruning<'_> {
-    /// The part below a node that these of the boxes open, as they open the node itself; with what they accept as closed
-    /// nodes.
-    pub fn subtree(&self, root: usize, among: u128) -> Tree {
-        let mut pruned = Tree {
-            nodes: vec![Node::default()],
-            moments: vec![self.tree.moments[root]],
-            sources: Vec::new(),
-        };
-        self.open(root, 0, among, &mut pruned);
-        pruned
+    /// Append the part below a node that these of the boxes open, as they open the node itself; with what they accept as
+    /// closed nodes.
+    pub fn append(&self, root: usize, among: u128, pruned: &mut Pruned) {
+        let begin = [pruned.nodes.len(), pruned.sources.len()];
+        pruned.nodes.push(SentNode { moments: self.tree.moments[root], node: Node::default() });
+        self.open(root, begin[0], among, begin, pruned);
     }
 
-    /// Copy what is directly below node `from` to below node `to` of the pruned tree, and open what must be.
-    fn open(&self, from: usize, to: usize, among: u128, pruned: &mut Tree) {
+    /// Copy what is directly below node `from` to below node `to` of the part that begins there, and open what must be.
+    fn open(&self, from: usize, to: usize, among: u128, begin: [usize; 2], pruned: &mut Pruned) {
         let node = self.tree.nodes[from];
         if node.rows > 0 {
-            pruned.nodes[to] =
-                Node { first_row: pruned.sources.len() as u32, rows: node.rows, ..Node::default() };
+            let first_row = (pruned.sources.len() - begin[1]) as u32;
+            pruned.nodes[to].node = Node { first_row, rows: node.rows, ..Node::default() };
             pruned.sources.extend_from_slice(&self.tree.sources[node.row_range()]);
             return;
         }
         let first = pruned.nodes.len();
-        pruned.nodes[to] = Node { first_child: first as u32, children: node.children, ..Node::default() };
-        pruned.nodes.resize(first + node.children as usize, Node::default());
-        pruned.moments.extend_from_slice(&self.tree.moments[node.child_range()]);
+        let first_child = (first - begin[0]) as u32;
+        pruned.nodes[to].node = Node { first_child, children: node.children, ..Node::default() };
+        let closed = |moments: &Moments| SentNode { moments: *moments, node: Node::default() };
+        pruned.nodes.extend(self.tree.moments[node.child_range()].iter().map(closed));
         for (child, to) in node.child_range().zip(first..) {
             let refusing = refusing(self.opening, &self.walk_nodes[child], self.boxes, among);
             if refusing != 0 {
-                self.open(child, to, refusing, pruned);
+                self.open(child, to, refusing, begin, pruned);
             }
         }
     }
@@ -159,6 +190,19 @@ mod tests {
         (nodes + points.iter().sum::<f64>(), found.nodes.len() + points.len())
     }
 
+    /// The part below the root that these boxes open, as a tree, when so many like it were pruned before.
+    fn pruned(pruning: &Pruning, among: u128, before: usize) -> Tree {
+        let mut all = Pruned::default();
+        (0..before).for_each(|_| pruning.append(0, among, &mut all));
+        let [nodes, sources] = [all.nodes.len(), all.sources.len()];
+        pruning.append(0, among, &mut all);
+        Tree {
+            nodes: all.nodes[nodes..].iter().map(|sent| sent.node).collect(),
+            moments: all.nodes[nodes..].iter().map(|sent| sent.moments).collect(),
+            sources: all.sources[sources..].to_vec(),
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         /// Whatever lies inside a box for which a tree was pruned finds in the pruned tree all that it finds in the
@@ -177,10 +221,15 @@ mod tests {
                 lower: *lower, upper: lower.map(|x| x + size), acceleration: 0.5,
             }).collect();
             let walk_nodes = opening.walk_nodes(&whole);
-            let wanting = refusing(&opening, &walk_nodes[0], &boxes, (1 << boxes.len()) - 1);
+            let wanting = refusing(&opening, &walk_nodes[0], &lanes_of(&boxes), (1 << boxes.len()) - 1);
             prop_assume!(wanting != 0);
-            let pruned =
-                Pruning { opening: &opening, walk_nodes: &walk_nodes, tree: &whole, boxes: &boxes }.subtree(0, wanting);
+            let boxes_in_lanes = lanes_of(&boxes);
+            let pruning =
+                Pruning { opening: &opening, walk_nodes: &walk_nodes, tree: &whole, boxes: &boxes_in_lanes };
+            // behind another part, which must not matter
+            let pruned = [pruned(&pruning, wanting, 0), pruned(&pruning, wanting, 1)];
+            prop_assert!(pruned[0].nodes == pruned[1].nodes && pruned[0].sources == pruned[1].sources);
+            let [pruned, _] = pruned;
             prop_assert!(pruned.nodes.len() <= whole.nodes.len() && pruned.sources.len() <= whole.sources.len());
             for group in &boxes {
                 let span = [0, 1, 2].map(|d| group.upper[d] - group.lower[d]);
@@ -209,7 +258,8 @@ mod tests {
         let near = TargetBox { lower: [0.0; 3], upper: [0.1; 3], acceleration: 0.0 };
         let walk_nodes = opening.walk_nodes(&whole);
         let pruned =
-            Pruning { opening: &opening, walk_nodes: &walk_nodes, tree: &whole, boxes: &[far] }.subtree(0, 1);
+            Pruning { opening: &opening, walk_nodes: &walk_nodes, tree: &whole, boxes: &lanes_of(&[far]) }
+                .subtree(0, 1);
         met(&opening, &pruned, &near);
     }
 

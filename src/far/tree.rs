@@ -103,24 +103,32 @@ impl Tree {
         self.moments[node] = Moments::merged(&self.moments[children]);
     }
 
-    /// Put `subtree` in the place of node `node`: its root becomes that node, the rest is appended. The subtree's
-    /// row 0 is row `first_row` of this tree's sources; sources of its own are not looked at.
-    pub(crate) fn graft(&mut self, node: usize, subtree: &Tree, first_row: usize) {
+    /// Put a subtree in the place of node `node`: its root becomes that node, the rest is appended. The subtree's row 0 is
+    /// row `first_row` of this tree's sources.
+    pub(crate) fn graft(
+        &mut self,
+        node: usize,
+        subtree: impl IntoIterator<Item = (Node, Moments)>,
+        first_row: usize,
+    ) {
         // Node k of the subtree becomes node `shift + k`, but for the root. (The tree has a node: the one replaced.)
         let shift = self.nodes.len() as u32 - 1;
         let rows = first_row as u32;
-        let moved = |node: &Node| Node {
-            first_child: if node.children > 0 { node.first_child + shift } else { 0 },
-            first_row: if node.rows > 0 { node.first_row + rows } else { 0 },
-            ..*node
-        };
-        let mut nodes = subtree.nodes.iter().map(moved);
+        let mut nodes = subtree.into_iter().map(|(node, moments)| {
+            let moved = Node {
+                first_child: if node.children > 0 { node.first_child + shift } else { 0 },
+                first_row: if node.rows > 0 { node.first_row + rows } else { 0 },
+                ..node
+            };
+            (moved, moments)
+        });
         if let Some(root) = nodes.next() {
-            self.nodes[node] = root;
-            self.moments[node] = subtree.moments[0];
+            (self.nodes[node], self.moments[node]) = root;
         }
-        self.nodes.extend(nodes);
-        self.moments.extend(subtree.moments.iter().skip(1));
+        for (node, moments) in nodes {
+            self.nodes.push(node);
+            self.moments.push(moments);
+        }
     }
 
     /// The top of the tree: the cornerstone array with the moments of each leaf. Leaves become closed nodes; the
