@@ -116,6 +116,13 @@ fields! {
 }
 
 impl Field {
+    /// Whether halos come with it: what passes read of a neighbor before anything is shared in the step. The rest of the state
+    /// is read of owned particles alone, or made from them and shared then.
+    pub const fn of_halos(self) -> bool {
+        use Field::*;
+        matches!(self, Position | Velocity | Mass | SmoothingLength | InternalEnergy | Species | Charge)
+    }
+
     /// The field of that name.
     pub fn named(name: &str) -> Option<Field> {
         Field::ALL.iter().copied().find(|field| field.name() == name)

@@ -7,7 +7,7 @@ mod domain_cases;
 use domain_cases::{Cloud, Kind, boxes, radius};
 use hilbrium::comm::run_local;
 use hilbrium::comm::traffic::Traffic;
-use hilbrium::domain::decomposition::{Decomposition, columns_of_packed};
+use hilbrium::domain::decomposition::{Decomposition, Width};
 use hilbrium::domain::{Domain, DomainSettings};
 use hilbrium::far::forest::{EssentialTree, essential_trees};
 use hilbrium::far::{GravityPlan, gravity};
@@ -123,16 +123,14 @@ fn simulated(
     let (bx, particles) = sorted(cloud, settings);
     decomposition.assign(&particles);
     let halos = decomposition.halos(&bx, &particles, &radius(&particles));
-    let first =
-        decomposition.traffic(columns_of_packed(FIELDS), &halos, |row| particles.id[row] as usize % ranks);
+    let first = decomposition.traffic(Width::of(FIELDS), &halos, |row| particles.id[row] as usize % ranks);
     let mut owners = vec![0; cloud.len()];
     (0..cloud.len()).for_each(|row| owners[particles.id[row] as usize] = decomposition.rank_of(row));
 
     let (bx, particles) = sorted(moved, settings);
     decomposition.assign(&particles);
     let halos = decomposition.halos(&bx, &particles, &radius(&particles));
-    let second =
-        decomposition.traffic(columns_of_packed(FIELDS), &halos, |row| owners[particles.id[row] as usize]);
+    let second = decomposition.traffic(Width::of(FIELDS), &halos, |row| owners[particles.id[row] as usize]);
     let trees = attracts.then(|| {
         essential_trees(&plan(), decomposition.assignment(), &particles, |rank| decomposition.rows(rank))
     });

@@ -4,11 +4,15 @@ use super::sample::{Distribution, Sample};
 use super::{Cell, Column, Common, Findings, Table, middle};
 use crate::comm::Communicator;
 use crate::comm::traffic::Traffic;
-use crate::particles::{Field, Role};
+use crate::domain::decomposition::Width;
+use crate::particles::Field;
 use crate::{Error, Result};
 use rand::{RngExt, SeedableRng};
 use std::collections::HashSet;
 use std::time::Instant;
+
+/// Bytes of a value that travels.
+const WORD: usize = size_of::<u64>();
 
 /// What `bench domain` measures.
 #[derive(Clone, Debug, clap::Args)]
@@ -138,8 +142,8 @@ fn of(
         Cell::Number(halos, 3),
         Cell::Number(counts.most_halos, 3),
         Cell::Number(counts.peers / comm.size() as f64, 1),
-        Cell::Number(moved * counts.row_bytes, 1),
-        Cell::Number(halos * counts.row_bytes, 1),
+        Cell::Number(moved * (counts.width.migrant * WORD) as f64, 1),
+        Cell::Number(halos * (counts.width.halo * WORD) as f64, 1),
         Cell::Number(received[0] as f64 / counts.particles, 1),
         Cell::Number(received[1] as f64 / comm.size() as f64, 1),
         nanoseconds(first),
@@ -178,8 +182,8 @@ struct Counts {
     most_halos: f64,
     /// Ranks that a rank has halos of, summed.
     peers: f64,
-    /// Bytes of a particle that travels: id, key, state.
-    row_bytes: f64,
+    /// Of particles that travel.
+    width: Width,
 }
 
 impl Counts {
@@ -192,15 +196,13 @@ impl Counts {
         comm.all_sum(&mut sums);
         let mut most = [owned, halos / owned.max(1.0)];
         comm.all_max(&mut most);
-        let state = sample.particles.fields_of(Role::State);
-        let columns = 2 + state.iter().map(|field| field.components()).sum::<usize>();
         Counts {
             particles: sums[0],
             most_particles: most[0],
             halos: sums[1],
             most_halos: most[1],
             peers: sums[2],
-            row_bytes: (columns * size_of::<u64>()) as f64,
+            width: Width::of(sample.particles.fields()),
         }
     }
 }

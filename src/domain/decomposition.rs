@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::time::Instant;
 
-pub use super::exchange::columns_of_packed;
+pub use super::exchange::Width;
 
 /// How often a time is measured; the least counts.
 const REPEATS: usize = 5;
@@ -146,16 +146,16 @@ impl Decomposition {
         halos
     }
 
-    /// What each rank receives in a [`super::Domain::sync`] that ends like this, when particles are packed in so many
-    /// columns ([`columns_of_packed`]) and `before` tells the rank that had the particle of a row.
+    /// What each rank receives in a [`super::Domain::sync`] that ends like this, when particles that travel have so many
+    /// columns and `before` tells the rank that had the particle of a row.
     pub fn traffic(
         &self,
-        columns: usize,
+        width: Width,
         halos: &[RankHalos],
         before: impl Fn(usize) -> usize + Sync,
     ) -> Vec<SyncTraffic> {
         let ranks = self.ranks();
-        let width = 8 * columns as u64;
+        let [of_migrant, of_halo] = [width.migrant, width.halo].map(|columns| 8 * columns as u64);
         let boxes: usize = halos.iter().map(|halos| halos.boxes).sum();
         let of_rank = |rank: usize| {
             let halos = &halos[rank];
@@ -168,9 +168,9 @@ impl Decomposition {
             SyncTraffic {
                 entering: agreeing(ranks) + reducing(ranks, rank, 6),
                 assigning: rounds.fold(reducing(ranks, rank, 2), |all, round| all + round),
-                migrating: sending(ranks, width * migrants, from.len() as u64),
+                migrating: sending(ranks, of_migrant * migrants, from.len() as u64),
                 publishing: gathering(ranks, others as u64),
-                attaching: sending(ranks, width * halos.received as u64, halos.senders as u64),
+                attaching: sending(ranks, of_halo * halos.received as u64, halos.senders as u64),
             }
         };
         (0..ranks).into_par_iter().map(of_rank).collect()

@@ -57,32 +57,49 @@ pub(super) fn migrate(
         let to = sorted.keys.partition_point(|&key| key < range.end);
         &sorted.rows[from..to]
     };
+    let state = particles.fields_of(Role::State);
     let leaving: Vec<Vec<u64>> = (0..comm.size())
-        .map(|rank| if rank == comm.rank() { Vec::new() } else { pack(particles, rows_of(rank)) })
+        .map(|rank| if rank == comm.rank() { Vec::new() } else { pack(particles, &state, rows_of(rank)) })
         .collect();
-    let arrived = Arrived { words: comm.all_to_all(&leaving), columns: packed_columns(particles) };
+    let arrived = Arrived { words: comm.all_to_all(&leaving), columns: columns_of_packed(&state) };
     let order = arrived.merge(particles, rows_of(comm.rank()));
     arrived.gather(particles, &order);
     particles.set_owned(0..order.len());
 }
 
-/// Number of columns of a packed particle: id, key, state.
-pub(super) fn packed_columns(particles: &Particles) -> usize {
-    columns_of_packed(particles.fields())
+/// The fields among these that halos come with.
+pub(super) fn fields_of_halos(fields: &[Field]) -> Vec<Field> {
+    fields.iter().copied().filter(|field| field.of_halos()).collect()
 }
 
-/// Number of columns of a packed particle that has these fields.
-pub fn columns_of_packed(fields: &[Field]) -> usize {
-    let state = fields.iter().filter(|field| field.role() == Role::State);
-    2 + state.map(|field| field.components()).sum::<usize>()
+/// Number of columns of a particle that is packed with these fields: its id and key, too.
+pub(super) fn columns_of_packed(fields: &[Field]) -> usize {
+    2 + fields.iter().map(|field| field.components()).sum::<usize>()
 }
 
-/// Id, key and state of some rows, one column after the other.
-pub(super) fn pack(particles: &Particles, rows: &[u32]) -> Vec<u64> {
-    let mut words = Vec::with_capacity(rows.len() * packed_columns(particles));
+/// Columns of particles that travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Width {
+    /// Of one that goes to its owner: id, key, state.
+    pub migrant: usize,
+    /// Of a halo.
+    pub halo: usize,
+}
+
+impl Width {
+    /// Of particles with these fields.
+    pub fn of(fields: &[Field]) -> Self {
+        let state: Vec<Field> = fields.iter().copied().filter(|field| field.role() == Role::State).collect();
+        Self { migrant: columns_of_packed(&state), halo: columns_of_packed(&fields_of_halos(fields)) }
+    }
+}
+
+/// Id, key and these fields of some rows, one column after the other.
+pub(super) fn pack(particles: &Particles, fields: &[Field], rows: &[u32]) -> Vec<u64> {
+    let mut words = Vec::with_capacity(rows.len() * columns_of_packed(fields));
     words.extend(rows.iter().map(|&row| particles.id[row as usize]));
     words.extend(rows.iter().map(|&row| particles.key[row as usize]));
-    for field in particles.fields_of(Role::State) {
+    for &field in fields {
         for component in 0..field.components() {
             let column = particles.component(field, component);
             words.extend(rows.iter().map(|&row| column[row as usize].to_bits()));

@@ -6,9 +6,9 @@
 //! r < max(radius_i, radius_j) is missed.
 
 use super::assign::Assignment;
-use super::exchange::{pack, packed_columns};
+use super::exchange::{columns_of_packed, fields_of_halos, pack};
 use crate::comm::Communicator;
-use crate::particles::{Field, Meanwhile, Particles, Role};
+use crate::particles::{Field, Meanwhile, Particles};
 use crate::space::{Boundary, SimulationBox};
 use crate::tree::bounds::Extent;
 use rayon::prelude::*;
@@ -16,6 +16,9 @@ use std::ops::Range;
 
 /// Rows of a super-cluster.
 const SUPER: usize = 64;
+
+/// So many boxes of another rank are looked at together before each of them is.
+const TOGETHER: usize = 8;
 
 /// Radii are taken this much larger, because passes in single precision round distances.
 const ROUNDING: f64 = 1.0 + 1e-6;
@@ -179,22 +182,26 @@ impl<'a> Own<'a> {
             return Vec::new();
         }
         let near = |extent: &Extent, boxes: &[Extent], found: &mut Vec<Extent>| {
-            found.clear();
             found.extend(boxes.iter().filter(|theirs| may_interact(theirs, extent, bx)));
-            !found.is_empty()
         };
         let all: Vec<Extent> = theirs.iter().map(|leaf_box| leaf_box.extent).collect();
         let mut near_all = Vec::new();
-        if !near(&self.whole, &all, &mut near_all) {
-            return Vec::new();
-        }
+        near(&self.whole, &all, &mut near_all);
+        // Along the curve boxes that follow each other are neighbors: most leaves are far from all of these at once.
+        let together: Vec<(Extent, &[Extent])> =
+            near_all.chunks(TOGETHER).map(|boxes| (union(boxes.iter().copied()), boxes)).collect();
         let of_leaf = |(leaf_box, begins): (&LeafBox, &Range<usize>)| {
             let (mut rows, mut near_leaf, mut near_super) = (Vec::new(), Vec::new(), Vec::new());
-            if !near(&leaf_box.extent, &near_all, &mut near_leaf) {
+            for (_, boxes) in together.iter().filter(|(all, _)| may_interact(all, &leaf_box.extent, bx)) {
+                near(&leaf_box.extent, boxes, &mut near_leaf);
+            }
+            if near_leaf.is_empty() {
                 return rows;
             }
             for s in begins.clone() {
-                if near(&self.super_clusters[s], &near_leaf, &mut near_super) {
+                near_super.clear();
+                near(&self.super_clusters[s], &near_leaf, &mut near_super);
+                if !near_super.is_empty() {
                     let members = s * SUPER..self.rows.keys.len().min((s + 1) * SUPER);
                     let reached = self.rows.reached(members.clone(), &near_super, bx);
                     rows.extend(
@@ -230,12 +237,13 @@ impl Halos {
         (boxes, Self { send, rows: Vec::new() })
     }
 
-    /// Send and receive id, key and state, and lay out the rows: halos of lower ranks, padding, owned, halos of higher
-    /// ranks. Padding has the first key of the own range, so that all keys stay sorted.
+    /// Send and receive id, key and the fields of halos, and lay out the rows: halos of lower ranks, padding, owned, halos of
+    /// higher ranks. Padding has the first key of the own range, so that all keys stay sorted.
     pub fn attach(&mut self, comm: &Communicator, own_keys: Range<u64>, particles: &mut Particles) {
-        let leaving: Vec<Vec<u64>> = self.send.iter().map(|rows| pack(particles, rows)).collect();
+        let fields = fields_of_halos(particles.fields());
+        let leaving: Vec<Vec<u64>> = self.send.iter().map(|rows| pack(particles, &fields, rows)).collect();
         let arrived = comm.all_to_all(&leaving);
-        let width = packed_columns(particles);
+        let width = columns_of_packed(&fields);
         let counts: Vec<usize> = arrived.iter().map(|words| words.len() / width).collect();
         let lower: usize = counts[..comm.rank()].iter().sum();
         let start = lower.next_multiple_of(SUPER);
@@ -265,7 +273,7 @@ impl Halos {
         let mut packed = 2;
         for (field, column) in particles.rebuild() {
             layout.spread(column, if field == Field::Position { f64::INFINITY } else { 0.0 });
-            if field.role() == Role::State {
+            if field.of_halos() {
                 halo(packed, &mut |rows, words| {
                     column[rows]
                         .iter_mut()

@@ -80,7 +80,7 @@ impl Drawn {
         decomposition.assign(particles);
         let halos = decomposition.halos(&self.bx, particles, &self.radius);
         let before = |row: usize| owners[particles.id[row] as usize] as usize;
-        let synced = decomposition.traffic(probe.columns, &halos, before);
+        let synced = decomposition.traffic(probe.width, &halos, before);
         let assignment = decomposition.assignment();
         let ranks = decomposition.ranks();
         let trees = match &self.simulation.gravity {
@@ -105,7 +105,7 @@ impl Drawn {
                 cost: work[rows.clone()].iter().map(|work| 1.0 + work).sum(),
                 seconds: work[rows].iter().map(|work| probe.seconds(work - probe.near_work)).sum(),
                 migrants: synced.migrating.bytes.saturating_sub(8 * (ranks as u64 - 1)) as f64
-                    / (8 * probe.columns) as f64,
+                    / (8 * probe.width.migrant) as f64,
                 halos: halos.received,
                 boxes: halos.boxes,
                 peers: halos.peers,

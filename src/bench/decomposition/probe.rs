@@ -4,7 +4,7 @@ use super::Options;
 use super::weak_scaling::Probe;
 use crate::bench::case::simulation;
 use crate::comm::{Communicator, run_local};
-use crate::domain::decomposition::columns_of_packed;
+use crate::domain::decomposition::Width;
 use crate::far::forest;
 use crate::particles::{Field, Particles};
 use crate::{Error, Result};
@@ -50,7 +50,7 @@ pub(super) fn probe(options: &Options, comm: &Communicator) -> Result<Probe> {
         builds: of_step(built, simulation.neighborhood.builds()),
         collectives: collectives(options)?,
         bytes_per_row: 8 * (components + 2),
-        columns: columns_of_packed(particles.fields()),
+        width: Width::of(particles.fields()),
     })
 }
 

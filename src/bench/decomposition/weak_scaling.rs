@@ -4,7 +4,7 @@
 use super::Machine;
 use crate::bench::table::{Cell, Column, Remark, Table};
 use crate::comm::traffic::Traffic;
-use crate::domain::decomposition::{BYTES_PER_LEAF, PUBLISHED, SUMMED_PER_LEAF, SyncTraffic};
+use crate::domain::decomposition::{BYTES_PER_LEAF, PUBLISHED, SUMMED_PER_LEAF, SyncTraffic, Width};
 use crate::far::forest::{EssentialTree, GATHERED, TopCost};
 
 /// The numbers of ranks of the table.
@@ -38,8 +38,8 @@ pub(super) struct Probe {
     pub collectives: f64,
     /// Bytes of a row.
     pub bytes_per_row: usize,
-    /// Columns of a particle that goes to another rank.
-    pub columns: usize,
+    /// Columns of particles that travel.
+    pub width: Width,
 }
 
 impl Probe {
@@ -247,8 +247,8 @@ impl Model {
         // A rank alone has no others; between a few, most of the surface is still inside the rank or the box's.
         let surface = others;
         let halos = self.halos.at(n) * surface;
-        let width = 8.0 * (probe.columns as f64 * probe.builds + probe.components);
-        let migrating = self.migrants.at(n) * surface * 8.0 * probe.columns as f64 * probe.builds;
+        let width = 8.0 * (probe.width.halo as f64 * probe.builds + probe.components);
+        let migrating = self.migrants.at(n) * surface * 8.0 * probe.width.migrant as f64 * probe.builds;
         let messages = (self.peers * (probe.refreshes + 2.0 * probe.builds)).min(1e3 * (ranks - 1.0));
         let leaves = self.leaves_per_rank * ranks;
         let boxes = self.boxes_per_rank * ranks;

@@ -13,7 +13,7 @@ use super::super::{Argument, Buffer, Device, Unit};
 use super::assign::Owners;
 use crate::Result;
 use crate::domain::halo::{may_interact, union};
-use crate::particles::{Field, Role};
+use crate::particles::Field;
 use crate::space::{Boundary, SimulationBox};
 use crate::tree::bounds::Extent;
 use std::ops::Range;
@@ -225,12 +225,12 @@ impl Halos {
             self.arriving.push(rows);
         }
         let rows = if next == owned.next_multiple_of(SUPER) { owned } else { next };
-        let state: Vec<Field> = columns.fields().filter(|field| field.role() == Role::State).collect();
-        self.room = 1 + state.iter().map(|field| field.components()).sum::<usize>();
+        let brought: Vec<Field> = columns.fields().filter(|field| field.of_halos()).collect();
+        self.room = 1 + brought.iter().map(|field| field.components()).sum::<usize>();
         let ready = self.lay_out(columns, rows);
         comm.agree(ready.and_then(|()| self.staged.resize(self.room * self.rows.len())))?;
         self.any = true;
-        let places = columns.all(&state).into_iter().map(|column| column.at(0));
+        let places = columns.all(&brought).into_iter().map(|column| column.at(0));
         let brought =
             self.bring(exchange, &[columns.id.at(0)].into_iter().chain(places).collect::<Vec<_>>())?;
         exchange.finish(brought)
