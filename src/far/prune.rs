@@ -210,7 +210,7 @@ mod tests {
         #[test]
         fn a_pruned_tree_has_all_that_its_boxes_need(
             seed in 0u64..1000, count in 1usize..800, angle in 0.0..1.2f64, relative: bool,
-            corners in prop::collection::vec(([-1.5..1.5, -1.5..1.5, -1.5..1.5f64], 0.0..0.5f64), 1..6),
+            corners in prop::collection::vec(([-1.5..1.5, -1.5..1.5, -1.5..1.5f64], 0.0..0.5f64), 1..20),
             within in (0.0..1.0f64, 0.0..1.0f64, 0.0..1.0f64),
         ) {
             let (keys, particles) = sample(Distribution::Evrard, count, seed);
@@ -221,15 +221,18 @@ mod tests {
                 lower: *lower, upper: lower.map(|x| x + size), acceleration: 0.5,
             }).collect();
             let walk_nodes = opening.walk_nodes(&whole);
-            let wanting = refusing(&opening, &walk_nodes[0], &lanes_of(&boxes), (1 << boxes.len()) - 1);
+            let (lanes, all) = (lanes_of(&boxes), (1 << boxes.len()) - 1);
+            for node in &walk_nodes {
+                let each = boxes.iter().map(|group| u128::from(!opening.accepts(node, group)));
+                let expected = each.enumerate().fold(0, |bits, (place, refuses)| bits | refuses << place);
+                prop_assert_eq!(refusing(&opening, node, &lanes, all), expected);
+            }
+            let wanting = refusing(&opening, &walk_nodes[0], &lanes, all);
             prop_assume!(wanting != 0);
-            let boxes_in_lanes = lanes_of(&boxes);
-            let pruning =
-                Pruning { opening: &opening, walk_nodes: &walk_nodes, tree: &whole, boxes: &boxes_in_lanes };
+            let pruning = Pruning { opening: &opening, walk_nodes: &walk_nodes, tree: &whole, boxes: &lanes };
             // behind another part, which must not matter
-            let pruned = [pruned(&pruning, wanting, 0), pruned(&pruning, wanting, 1)];
-            prop_assert!(pruned[0].nodes == pruned[1].nodes && pruned[0].sources == pruned[1].sources);
-            let [pruned, _] = pruned;
+            let [pruned, behind] = [0, 1].map(|before| pruned(&pruning, wanting, before));
+            prop_assert!(pruned.nodes == behind.nodes && pruned.sources == behind.sources);
             prop_assert!(pruned.nodes.len() <= whole.nodes.len() && pruned.sources.len() <= whole.sources.len());
             for group in &boxes {
                 let span = [0, 1, 2].map(|d| group.upper[d] - group.lower[d]);
@@ -257,10 +260,9 @@ mod tests {
         let far = TargetBox { lower: [3.0; 3], upper: [3.1; 3], acceleration: 0.0 };
         let near = TargetBox { lower: [0.0; 3], upper: [0.1; 3], acceleration: 0.0 };
         let walk_nodes = opening.walk_nodes(&whole);
-        let pruned =
-            Pruning { opening: &opening, walk_nodes: &walk_nodes, tree: &whole, boxes: &lanes_of(&[far]) }
-                .subtree(0, 1);
-        met(&opening, &pruned, &near);
+        let far = lanes_of(&[far]);
+        let pruning = Pruning { opening: &opening, walk_nodes: &walk_nodes, tree: &whole, boxes: &far };
+        met(&opening, &pruned(&pruning, 1, 0), &near);
     }
 
     #[test]
