@@ -281,6 +281,8 @@ impl Halos {
                         .for_each(|(value, &word)| *value = f64::from_bits(word));
                 });
                 packed += 1;
+            } else {
+                column[..layout.padding.start].fill(0.0);
             }
         }
         particles.set_owned(owned);
@@ -332,7 +334,8 @@ struct Layout {
 }
 
 impl Layout {
-    /// Move a column of owned rows to its place and fill the padding and the (later overwritten) halos.
+    /// Move a column of owned rows to its place and fill the padding and the halos behind; those before, which were owned rows, are
+    /// to be overwritten.
     fn spread<T: Copy>(&self, column: &mut Vec<T>, ghost: T) {
         let owned = column.len();
         column.resize(self.rows, ghost);
