@@ -4,16 +4,20 @@
 //! `/particles/all` has `position` and what else is asked for, each with `value`, and `step` and `time`, which all share;
 //! `box/edges` likewise; `id`, `species`, `mass` and `charge`, which do not change, without time.
 
+mod constant;
+mod resume;
+mod tell;
+
+pub(in crate::snapshot) use tell::describe;
+
 use std::path::{Path, PathBuf};
 
 use hdf5::types::VarLenUnicode;
-use hdf5::{Dataset, File, Group, H5Type, Location};
+use hdf5::{Dataset, File, Location};
 
 use super::super::collective::{failure, options, partial_name, rename};
-use super::super::fault::Reading;
-use super::super::hdf::{self, Outcome, read_rows, read_string, write_rows};
+use super::super::hdf::{self, Outcome, write_rows};
 use super::super::layout::{FORMAT_VERSION, OURS};
-use super::super::read::zeros;
 use super::growing::{self, Number, Shape};
 use super::order::Order;
 use super::{Content, Moment};
@@ -22,6 +26,7 @@ use crate::particles::{Field, Particles};
 use crate::space::Boundary;
 use crate::units::UnitSystem;
 use crate::{Error, Result};
+use constant::{Constant, constants};
 
 /// The group of the particles, and of what belongs to it.
 const GROUP: &str = "particles/all";
@@ -185,123 +190,6 @@ impl H5md {
         comm.agree(outcome.map(drop))
     }
 
-    pub(super) fn resume(
-        path: &Path,
-        comm: &Communicator,
-        content: &Content,
-        particles: &Particles,
-        step: u64,
-    ) -> Result<Self> {
-        let order = Order::new(comm, &particles.id[particles.owned()]);
-        let mut made = Self {
-            path: path.to_owned(),
-            tables: tables(content, order.total()),
-            order,
-            frames: 0,
-            last_step: None,
-        };
-        let cut = comm.is_root().then(|| made.cut(step)).transpose();
-        let (frames, last) = comm.agree_on(cut)?.unwrap_or_default();
-        let mut shared = vec![frames, last.map_or(u64::MAX, |last| last)];
-        comm.broadcast(&mut shared, 0);
-        (made.frames, made.last_step) = (shared[0], Some(shared[1]).filter(|&last| last != u64::MAX));
-        let ids = made.order.arrange(comm, particles).ids();
-        comm.agree(made.same_particles(comm, &ids))?;
-        Ok(made)
-    }
-
-    /// Cut off the frames after `step`, on the root: how many are left, and the step of the last.
-    fn cut(&self, step: u64) -> Result<(u64, Option<u64>)> {
-        let unreadable = |error: hdf5::Error| self.other(hdf::reason(&error));
-        let _reading = Reading::or(|what| self.other(what));
-        let file = reopening().open_rw(&self.path).map_err(unreadable)?;
-        let kind = file.group(OURS).ok().and_then(|ours| read_string(&ours, "Kind"));
-        if kind.as_deref() != Some("trajectory") {
-            return Err(self.other("it is no trajectory of hilbrium".into()));
-        }
-        let group = file.group(GROUP).map_err(unreadable)?;
-        let steps = group.dataset("box/edges/step").map_err(unreadable)?;
-        let mut frames = rows_of(&steps);
-        for name in ["time", "value"] {
-            frames = frames.min(rows_of(&group.dataset(&format!("box/edges/{name}")).map_err(unreadable)?));
-        }
-        for table in &self.tables {
-            let dataset = file.dataset(&table.name()).map_err(unreadable)?;
-            let kind = dataset.dtype().map_err(unreadable)?;
-            let shape = dataset.shape();
-            if shape.len() != 3
-                || shape[1..] != [self.order.total() as usize, 3]
-                || kind.size() as u64 != table.shape.number_bytes()
-            {
-                let name = table.field.name();
-                return Err(self.other(format!(
-                    "its {name} is stored as {kind:?} of {shape:?}, other than the deck asks for"
-                )));
-            }
-            frames = frames.min(shape[0] as u64);
-        }
-        let bytes =
-            std::fs::metadata(&self.path).map_err(|cause| Error::file("read", &self.path, &cause))?.len();
-        if frames.saturating_mul(8) > bytes {
-            return Err(self.other(format!("it claims {frames} frames in {bytes} bytes")));
-        }
-        let mut values: Vec<i64> = zeros(frames as usize, &self.path)?;
-        read_rows(&steps, 0, &mut values).map_err(unreadable)?;
-        let kept = values.partition_point(|&value| value >= 0 && value as u64 <= step);
-        drop((group, steps));
-        let shrunk = self.shrink(&file, kept as u64).and_then(|()| hdf::close(file));
-        shrunk.map_err(|error| failure("write", &self.path, &error))?;
-        Ok((kept as u64, kept.checked_sub(1).map(|last| values[last] as u64)))
-    }
-
-    fn other(&self, what: String) -> Error {
-        Error::Content {
-            path: self.path.clone(),
-            what,
-            remedy:
-                "move the file away, or choose another output directory; the restart then starts a new one"
-                    .into(),
-        }
-    }
-
-    /// Leave so many frames, the position's first.
-    fn shrink(&self, file: &File, frames: u64) -> Outcome<()> {
-        for table in self.tables.iter().rev() {
-            let dataset = file.dataset(&table.name())?;
-            let shape = dataset.shape();
-            if shape.first().is_some_and(|&rows| rows as u64 > frames) {
-                dataset.resize((frames as usize, shape[1], shape[2]))?;
-            }
-        }
-        for (name, width) in [("step", None), ("time", None), ("value", Some(3))] {
-            let dataset = file.dataset(&format!("{GROUP}/box/edges/{name}"))?;
-            match width {
-                None => dataset.resize(frames as usize)?,
-                Some(width) => dataset.resize((frames as usize, width))?,
-            }
-        }
-        Ok(())
-    }
-
-    /// See that the file is of the same particles.
-    fn same_particles(&self, comm: &Communicator, ids: &[u64]) -> Result<()> {
-        let unreadable = |error: hdf5::Error| self.other(hdf::reason(&error));
-        let _reading = Reading::or(|what| self.other(what));
-        let file = File::open(&self.path).map_err(unreadable)?;
-        let dataset = file.dataset(&format!("{GROUP}/id")).map_err(unreadable)?;
-        let mut stored: Vec<i64> = zeros(ids.len(), &self.path)?;
-        if dataset.shape() != [self.order.total() as usize] {
-            return Err(self.other("it has another number of particles".into()));
-        }
-        read_rows(&dataset, self.order.rows(comm).start, &mut stored).map_err(unreadable)?;
-        match stored.iter().zip(ids).find(|(stored, id)| **stored as u64 != **id) {
-            Some((stored, id)) => {
-                Err(self.other(format!("it has the particle {stored} where this run has {id}")))
-            }
-            None => Ok(()),
-        }
-    }
-
     pub(super) fn append(
         &mut self,
         comm: &Communicator,
@@ -401,67 +289,6 @@ impl H5md {
     }
 }
 
-/// A column that does not change; `None` are the ids.
-struct Constant {
-    name: &'static str,
-    field: Option<Field>,
-}
-
-/// The columns that do not change and that the particles have.
-fn constants(particles: &Particles) -> Vec<Constant> {
-    let mut constants = vec![Constant { name: "id", field: None }];
-    let fields = [("species", Field::Species), ("mass", Field::Mass), ("charge", Field::Charge)];
-    let there = fields.into_iter().filter(|(_, field)| particles.has(*field));
-    constants.extend(there.map(|(name, field)| Constant { name, field: Some(field) }));
-    constants
-}
-
-impl Constant {
-    fn bytes(&self) -> u64 {
-        if self.field == Some(Field::Species) { 4 } else { 8 }
-    }
-
-    fn bytes_of(&self, value: f64) -> Vec<u8> {
-        if self.field == Some(Field::Species) {
-            (value as i32).to_ne_bytes().to_vec()
-        } else {
-            value.to_ne_bytes().to_vec()
-        }
-    }
-
-    /// Create the dataset with its room, and say where that is.
-    fn create(&self, file: &File, total: usize, content: &Content) -> Outcome<u64> {
-        let group = file.group(GROUP)?;
-        let dataset = match self.field {
-            None => contiguous::<i64>(&group, self.name, total)?,
-            Some(Field::Species) => contiguous::<i32>(&group, self.name, total)?,
-            Some(_) => contiguous::<f64>(&group, self.name, total)?,
-        };
-        let molecular = content.units.system == UnitSystem::Molecular;
-        match self.field {
-            Some(Field::Mass) if molecular => text(&dataset, "unit", "u")?,
-            Some(Field::Charge) if molecular => text(&dataset, "unit", "e")?,
-            Some(Field::Species) => {
-                let names: Vec<VarLenUnicode> =
-                    content.species.iter().filter_map(|name| name.parse().ok()).collect();
-                dataset
-                    .new_attr::<VarLenUnicode>()
-                    .shape([names.len()])
-                    .create("names")?
-                    .write_raw(&names)?;
-            }
-            _ => {}
-        }
-        dataset.offset().ok_or_else(|| format!("{} has no room", self.name).into())
-    }
-}
-
-fn contiguous<T: H5Type>(group: &Group, name: &str, total: usize) -> Outcome<Dataset> {
-    use hdf5::plist::dataset_create::{AllocTime, FillTime};
-    let plan = group.new_dataset::<T>().shape([total]).alloc_time(Some(AllocTime::Early));
-    plan.fill_time(FillTime::Never).obj_track_times(false).create(name)
-}
-
 /// How the file is opened again: not locked, because who looks at it while the run goes on must not end the run.
 fn reopening() -> hdf5::FileBuilder {
     let mut options = options();
@@ -477,50 +304,4 @@ fn text(to: &Location, name: &str, value: &str) -> Outcome<()> {
 
 fn rows_of(dataset: &Dataset) -> u64 {
     dataset.shape().first().map_or(0, |&rows| rows as u64)
-}
-
-/// What a trajectory holds, as names and values to read.
-pub(in crate::snapshot) fn describe(path: &Path) -> Result<Vec<(&'static str, String)>> {
-    let wrong = |error: hdf5::Error| Error::Content {
-        path: path.to_owned(),
-        what: hdf::reason(&error),
-        remedy: "copy the file anew, or start again from a checkpoint".into(),
-    };
-    let file = File::open(path).map_err(wrong)?;
-    let group = file.group(GROUP).map_err(wrong)?;
-    let mut told = vec![("kind", "trajectory, H5MD".to_owned())];
-    let ours = file.group(OURS).ok().and_then(|ours| read_string(&ours, "Title"));
-    told.push(("title", ours.unwrap_or_default()));
-    let position = group.dataset("position/value").map_err(wrong)?;
-    let shape = position.shape();
-    told.push(("particles", shape.get(1).copied().unwrap_or(0).to_string()));
-    let frames = rows_of(&position);
-    told.push(("frames", frames.to_string()));
-    if frames > 0 {
-        let ends = |name: &str| -> Outcome<[f64; 2]> {
-            let dataset = group.dataset(name)?;
-            let mut ends = [[0.0f64]; 2];
-            read_rows(&dataset, 0, &mut ends[0])?;
-            read_rows(&dataset, frames - 1, &mut ends[1])?;
-            Ok([ends[0][0], ends[1][0]])
-        };
-        let ([first, last], [begin, end]) =
-            (ends("position/step").map_err(wrong)?, ends("position/time").map_err(wrong)?);
-        told.push(("steps", format!("{first} to {last}")));
-        told.push(("times", format!("{begin} to {end}")));
-        let mut edges = [0.0f64; 3];
-        let boxes = group.dataset("box/edges/value").map_err(wrong)?;
-        read_rows(&boxes, frames - 1, &mut edges).map_err(wrong)?;
-        told.push(("box", format!("{} x {} x {} in the last frame", edges[0], edges[1], edges[2])));
-    }
-    for name in group.member_names().map_err(wrong)? {
-        let Ok(dataset) = group.dataset(&format!("{name}/value")).or_else(|_| group.dataset(&name)) else {
-            continue;
-        };
-        let kind = dataset.dtype().and_then(|kind| kind.to_descriptor()).map_err(wrong)?;
-        let unit = dataset.attr("unit").ok().and_then(|unit| unit.read_scalar::<VarLenUnicode>().ok());
-        let unit = unit.map_or(String::new(), |unit| format!(" [{unit}]"));
-        told.push(("field", format!("{name:<12}{:?} of {kind}{unit}", dataset.shape())));
-    }
-    Ok(told)
 }
