@@ -12,9 +12,9 @@ pub fn peak() -> u64 {
     of_status("VmHWM:")
 }
 
-/// The memory that this process has resident now, in bytes; 0 where the system does not tell.
-pub fn resident() -> u64 {
-    of_status("VmRSS:")
+/// The memory that this process holds now, resident or swapped out, in bytes; 0 where the system does not tell.
+pub fn held() -> u64 {
+    of_status("VmRSS:") + of_status("VmSwap:")
 }
 
 /// A number of bytes that the system tells of this process.

@@ -1,7 +1,7 @@
 //! What a file holds, to read.
 
 use super::checkpoint::Content;
-use super::fault::Reading;
+use super::fault::{self, Reading};
 use super::hdf::read_string;
 use super::layout::OURS;
 use super::read::Source;
@@ -103,6 +103,7 @@ fn box_text(bx: &SimulationBox) -> String {
 fn range_of(rows: u64, read: impl Fn(Range<u64>) -> Result<Vec<f64>>) -> Result<(f64, f64, u64)> {
     let (mut least, mut most, mut bad) = (f64::INFINITY, f64::NEG_INFINITY, 0);
     for first in (0..rows).step_by(CHUNK as usize) {
+        fault::expect_nothing();
         for value in read(first..(first + CHUNK).min(rows))? {
             (least, most) = (value.min(least), value.max(most));
             bad += u64::from(!value.is_finite());

@@ -44,12 +44,13 @@ pub fn read_snapshot_slice(path: &Path, comm: &Communicator) -> Result<(Header, 
     let read = Source::open(path).and_then(|source| {
         let rows = |rank: u64| (u128::from(source.count) * u128::from(rank) / u128::from(size)) as u64;
         let particles = source.particles(rows(rank)..rows(rank + 1))?;
-        Ok((source, particles))
+        // the file is closed here: what follows is no reading
+        Ok((source.header, source.stated_box, particles))
     });
-    let (source, particles) = comm.agree_on(read)?;
-    comm.agree(unique(comm, &particles, &source))?;
-    let bx = source.simulation_box(comm, &particles);
-    Ok((Header { bx: comm.agree_on(bx)?, ..source.header }, particles))
+    let (header, stated_box, particles) = comm.agree_on(read)?;
+    comm.agree(unique(comm, &particles, path))?;
+    let bx = simulation_box(comm, path, &header, stated_box, &particles);
+    Ok((Header { bx: comm.agree_on(bx)?, ..header }, particles))
 }
 
 /// The number of particles that [`read_snapshot`] would give.
@@ -296,29 +297,6 @@ impl Source {
     fn unreadable(&self, name: &str, error: &hdf5::Error) -> Error {
         content(&self.path, format!("{GROUP}/{name}: {}", hdf::reason(error)))
     }
-
-    /// The file's box, or one fitted to the particles where it has none or they lie outside an open one.
-    fn simulation_box(&self, comm: &Communicator, particles: &Particles) -> Result<SimulationBox> {
-        let (mut lower, mut upper) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-        for (d, column) in particles.vector(Field::Position).iter().enumerate() {
-            lower[d] = column.iter().copied().fold(lower[d], f64::min);
-            upper[d] = column.iter().copied().fold(upper[d], f64::max);
-        }
-        comm.all_min(&mut lower);
-        comm.all_max(&mut upper);
-        let bx = self.header.bx;
-        let inside = |d: usize| {
-            bx.boundary[d] == Boundary::Periodic || (bx.lower[d] <= lower[d] && upper[d] < bx.upper[d])
-        };
-        if self.count == 0 || (self.stated_box.is_some() && (0..3).all(inside)) {
-            return Ok(bx);
-        }
-        let fitted = bx.fitted((Vec3d::from(lower), Vec3d::from(upper)));
-        if (0..3).all(|d| fitted.lengths()[d] > 0.0 && fitted.lengths()[d].is_finite()) {
-            return Ok(fitted);
-        }
-        Err(content(&self.path, format!("no box holds its coordinates, from {lower:?} to {upper:?}")))
-    }
 }
 
 /// The box that the file states, its edges and lower corner made physical; `None` if there is none that could be.
@@ -350,15 +328,44 @@ fn stated_box(file: &File, head: &Group, physical: impl Fn(f64) -> f64) -> Optio
     Some(SimulationBox { lower, upper, boundary })
 }
 
+/// The file's box, or one fitted to the particles where it has none or they lie outside an open one.
+fn simulation_box(
+    comm: &Communicator,
+    path: &Path,
+    header: &Header,
+    stated_box: Option<SimulationBox>,
+    particles: &Particles,
+) -> Result<SimulationBox> {
+    let (mut lower, mut upper) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+    for (d, column) in particles.vector(Field::Position).iter().enumerate() {
+        lower[d] = column.iter().copied().fold(lower[d], f64::min);
+        upper[d] = column.iter().copied().fold(upper[d], f64::max);
+    }
+    comm.all_min(&mut lower);
+    comm.all_max(&mut upper);
+    let bx = header.bx;
+    let inside = |d: usize| {
+        bx.boundary[d] == Boundary::Periodic || (bx.lower[d] <= lower[d] && upper[d] < bx.upper[d])
+    };
+    if header.particle_count == 0 || (stated_box.is_some() && (0..3).all(inside)) {
+        return Ok(bx);
+    }
+    let fitted = bx.fitted((Vec3d::from(lower), Vec3d::from(upper)));
+    if (0..3).all(|d| fitted.lengths()[d] > 0.0 && fitted.lengths()[d].is_finite()) {
+        return Ok(fitted);
+    }
+    Err(content(path, format!("no box holds its coordinates, from {lower:?} to {upper:?}")))
+}
+
 /// Ranks exchange ids by a remainder, so that equal ones meet.
-fn unique(comm: &Communicator, particles: &Particles, source: &Source) -> Result<()> {
+fn unique(comm: &Communicator, particles: &Particles, path: &Path) -> Result<()> {
     let size = comm.size() as u64;
     let mut to = vec![Vec::new(); comm.size()];
     particles.id.iter().for_each(|&id| to[(id % size) as usize].push(id));
     let mut ids = comm.all_to_all(&to).concat();
     ids.sort_unstable();
     match ids.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(content(&source.path, format!("the id {} occurs more than once", pair[0]))),
+        Some(pair) => Err(content(path, format!("the id {} occurs more than once", pair[0]))),
         None => Ok(()),
     }
 }

@@ -100,8 +100,10 @@ fn a_file_in_which_hdf5_goes_around_in_a_ring_does_not_fill_the_memory() {
     for arguments in [["info", "start.hdf5"], ["run", "deck.toml"]] {
         let output = case.command(&arguments).output().expect("the program starts");
         assert_eq!(status(&output), 1, "{arguments:?}: {}", told(&output));
-        let named = told(&output).contains("start.hdf5 is damaged") && told(&output).contains("MiB");
-        assert!(named && told(&output).contains("help:"), "{arguments:?}: {}", told(&output));
+        let named = told(&output).contains("start.hdf5 is damaged") && told(&output).contains("help:");
+        // a library that looks says so itself
+        let ours = told(&output).contains("MiB") || hdf5::library_version() >= (1, 12, 0);
+        assert!(named && ours, "{arguments:?}: {}", told(&output));
     }
 }
 
