@@ -168,6 +168,9 @@ fn attached(ranks: usize, cloud: &Cloud, same: Option<f64>) -> Vec<View> {
         let device = columns.device().clone();
         let owned = columns.owned().len();
         columns.put(Field::Pressure, vec![Buffer::from_host(&device, &vec![3.0; owned]).unwrap()]);
+        // and one that halos do not come with
+        let work: Vec<f64> = columns.id.download().unwrap().iter().map(|id| 1.0 + *id as f64).collect();
+        columns.put(Field::Work, vec![Buffer::from_host(&device, &work).unwrap()]);
         let mut own = Particles::new(FIELDS, 0);
         columns.download(&mut own, &state()).unwrap();
         let each = Buffer::from_host(&device, &radius(&own)).unwrap();
@@ -227,6 +230,7 @@ fn check_rows(rank: usize, view: &View, owners: &[usize], views: &[View]) {
         last = (owner, place);
         let comes = seen().into_iter().flat_map(|field| vec![field.of_halos(); field.components()]);
         for ((column, theirs), comes) in state.iter().zip(&theirs.columns).zip(comes) {
+            assert!(comes || theirs[place] > 0.0);
             let expected = if comes { theirs[place] } else { 0.0 };
             assert_eq!(column[row].to_bits(), expected.to_bits());
         }

@@ -126,16 +126,22 @@ impl Arrived {
     /// The order of kept rows and arrived particles together; the latter have the row numbers behind all present
     /// rows.
     fn merge(&self, particles: &Particles, kept: &[u32]) -> Vec<u32> {
-        if self.words.iter().all(Vec::is_empty) {
-            return kept.to_vec();
-        }
-        let here = kept.iter().map(|&row| (particles.key[row as usize], particles.id[row as usize], row));
         let first = particles.len() as u32;
-        let there = self.column(1).zip(self.column(0)).zip(first..).map(|((key, id), row)| (key, id, row));
-        let mut all: Vec<(u64, u64, u32)> = here.chain(there).collect();
+        let mut arrived: Vec<(u64, u64, u32)> =
+            self.column(1).zip(self.column(0)).zip(first..).map(|((key, id), row)| (key, id, row)).collect();
         // The stable sort finds and merges the sorted runs that came from the ranks.
-        all.sort();
-        all.into_iter().map(|(_, _, row)| row).collect()
+        arrived.sort();
+        let mut order = Vec::with_capacity(kept.len() + arrived.len());
+        let mut rest = kept;
+        for (key, id, row) in arrived {
+            let before = |&row: &u32| (particles.key[row as usize], particles.id[row as usize]) < (key, id);
+            let (ahead, behind) = rest.split_at(rest.partition_point(before));
+            order.extend_from_slice(ahead);
+            order.push(row);
+            rest = behind;
+        }
+        order.extend_from_slice(rest);
+        order
     }
 
     /// Make the particles those of `order`.

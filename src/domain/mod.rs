@@ -89,8 +89,8 @@ impl Domain {
         Ok(())
     }
 
-    /// Find and receive the halos anew, for other radii of the same owned particles. Derived columns of halos become
-    /// zero. Collective.
+    /// Find and receive the halos anew, for other radii of the same owned particles. Columns that halos do not come with
+    /// become zero there. Collective.
     pub fn renew_halos(&mut self, particles: &mut Particles, radius: impl Fn(&Particles) -> Vec<f64>) {
         halo::detach(particles);
         let radius = radius(particles);

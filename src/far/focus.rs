@@ -33,6 +33,8 @@ pub(crate) struct Share<'a> {
 pub(crate) struct Focus {
     /// The tree; the owned particles are its first sources, in their order.
     pub tree: Tree,
+    /// Its nodes as the walk reads them.
+    pub walk_nodes: Vec<WalkNode>,
     /// Number of owned particles.
     pub owned: usize,
     /// Nodes of the tree over the own particles.
@@ -123,8 +125,9 @@ impl OwnTree {
 
     /// Send what the others need, receive what this rank needs towards the groups `boxes`. Collective.
     pub fn exchange(self, comm: &Communicator, opening: &Opening, boxes: &[TargetBox]) -> Focus {
+        let walk_nodes = opening.walk_nodes(&self.tree);
         if comm.size() == 1 {
-            return Focus::of(self.tree);
+            return Focus::of(self.tree, walk_nodes);
         }
         let mine = representatives(boxes);
         let mut wanted = wishes(opening, &self.closed_top(opening), &self.leaf_of, &mine);
@@ -141,7 +144,7 @@ impl OwnTree {
         let box_counts: Vec<usize> =
             of_others.iter().map(|wishes| all_named(wishes).count_ones() as usize).collect();
         let their_boxes = comm.exchange(&asking, &box_counts);
-        let packets = self.packets(opening, &of_others, &their_boxes);
+        let packets = self.packets(opening, &walk_nodes, &of_others, &their_boxes);
 
         let leaf_counts: Vec<usize> = asked.iter().map(Vec::len).collect();
         let (mut leaves, mut nodes, mut sources) = (Vec::new(), Vec::new(), Vec::new());
@@ -156,7 +159,7 @@ impl OwnTree {
         let nodes = comm.exchange(&nodes, &leaves.iter().map(|leaves| total(leaves, 1)).collect::<Vec<_>>());
         let sources =
             comm.exchange(&sources, &leaves.iter().map(|leaves| total(leaves, 2)).collect::<Vec<_>>());
-        let mut focus = Focus::of(self.tree);
+        let mut focus = Focus::of(self.tree, walk_nodes);
         let received = nodes.iter().map(Vec::len).sum();
         focus.tree.nodes.reserve_exact(received);
         focus.tree.moments.reserve_exact(received);
@@ -164,16 +167,22 @@ impl OwnTree {
         for ((leaves, nodes), sources) in leaves.iter().zip(&nodes).zip(&sources) {
             focus.graft(&self.node_of, leaves, nodes, sources);
         }
+        let opened = leaves.iter().flatten().filter_map(|[leaf, ..]| self.node_of[*leaf as usize]);
+        focus.renew_walk_nodes(opening, opened);
         focus
     }
 
     /// What the ranks get for their wishes, which their boxes belong to.
-    fn packets(&self, opening: &Opening, wishes: &[Vec<Wish>], boxes: &[Vec<TargetBox>]) -> Vec<Packet> {
-        let asked = wishes.iter().any(|wishes| !wishes.is_empty());
-        let walk_nodes = if asked { opening.walk_nodes(&self.tree) } else { Vec::new() };
+    fn packets(
+        &self,
+        opening: &Opening,
+        walk_nodes: &[WalkNode],
+        wishes: &[Vec<Wish>],
+        boxes: &[Vec<TargetBox>],
+    ) -> Vec<Packet> {
         let packet = |(wishes, boxes): (&Vec<Wish>, &Vec<TargetBox>)| {
             let boxes = lanes_of(boxes);
-            let pruning = Pruning { opening, walk_nodes: &walk_nodes, tree: &self.tree, boxes: &boxes };
+            let pruning = Pruning { opening, walk_nodes, tree: &self.tree, boxes: &boxes };
             let mut packet = Packet::default();
             for wish in wishes {
                 let leaf = wish.leaf as usize;
@@ -190,9 +199,19 @@ impl OwnTree {
 
 impl Focus {
     /// Of the own tree alone.
-    fn of(tree: Tree) -> Self {
+    fn of(tree: Tree, walk_nodes: Vec<WalkNode>) -> Self {
         let (owned, own_nodes) = (tree.sources.len(), tree.nodes.len());
-        Focus { tree, owned, own_nodes, received_nodes: 0, received_particles: 0 }
+        Focus { tree, walk_nodes, owned, own_nodes, received_nodes: 0, received_particles: 0 }
+    }
+
+    /// Those of the nodes that have been opened, and of all that have been received.
+    fn renew_walk_nodes(&mut self, opening: &Opening, opened: impl Iterator<Item = usize>) {
+        let Tree { nodes, moments, .. } = &self.tree;
+        for node in opened {
+            self.walk_nodes[node] = opening.walk_node(&nodes[node], &moments[node]);
+        }
+        let received = self.walk_nodes.len()..;
+        self.walk_nodes.extend(opening.walk_nodes_of(&nodes[received.clone()], &moments[received]));
     }
 
     /// Put what another rank has sent below its coarse leaves.

@@ -122,10 +122,9 @@ pub(crate) fn solve(
     let focus = own.exchange(comm, &opening, &boxes);
     let targets = &focus.tree.sources[..focus.owned];
     let exchanged = Instant::now();
-    let nodes = opening.walk_nodes(&focus.tree);
     let walk = Walk {
         opening,
-        nodes: &nodes,
+        nodes: &focus.walk_nodes,
         tree: &focus.tree,
         units: Units::of(&focus.tree),
         softened: plan.softened(),

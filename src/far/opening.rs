@@ -114,7 +114,8 @@ pub(crate) struct WalkNode {
 pub(crate) const FEW: u32 = 3;
 
 impl Opening {
-    fn walk_node(&self, node: &Node, moments: &Moments) -> WalkNode {
+    /// What the walk reads of a node.
+    pub fn walk_node(&self, node: &Node, moments: &Moments) -> WalkNode {
         let edge = [0, 1, 2].map(|d| moments.upper[d] - moments.lower[d]).into_iter().fold(0.0, f64::max);
         let mut offset = 0.0;
         for d in 0..3 {

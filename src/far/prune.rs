@@ -211,7 +211,7 @@ mod tests {
         fn a_pruned_tree_has_all_that_its_boxes_need(
             seed in 0u64..1000, count in 1usize..800, angle in 0.0..1.2f64, relative: bool,
             corners in prop::collection::vec(([-1.5..1.5, -1.5..1.5, -1.5..1.5f64], 0.0..0.5f64), 1..20),
-            within in (0.0..1.0f64, 0.0..1.0f64, 0.0..1.0f64),
+            within in (0.0..1.0f64, 0.0..1.0f64, 0.0..1.0f64), drawn: u64,
         ) {
             let (keys, particles) = sample(Distribution::Evrard, count, seed);
             let whole = Tree::of_cell(&keys, &particles, 0, 0, 16);
@@ -225,7 +225,9 @@ mod tests {
             for node in &walk_nodes {
                 let each = boxes.iter().map(|group| u128::from(!opening.accepts(node, group)));
                 let expected = each.enumerate().fold(0, |bits, (place, refuses)| bits | refuses << place);
-                prop_assert_eq!(refusing(&opening, node, &lanes, all), expected);
+                for among in [all, all & u128::from(drawn)] {
+                    prop_assert_eq!(refusing(&opening, node, &lanes, among), expected & among);
+                }
             }
             let wanting = refusing(&opening, &walk_nodes[0], &lanes, all);
             prop_assume!(wanting != 0);
@@ -233,6 +235,7 @@ mod tests {
             // behind another part, which must not matter
             let [pruned, behind] = [0, 1].map(|before| pruned(&pruning, wanting, before));
             prop_assert!(pruned.nodes == behind.nodes && pruned.sources == behind.sources);
+            prop_assert!(pruned.moments == behind.moments);
             prop_assert!(pruned.nodes.len() <= whole.nodes.len() && pruned.sources.len() <= whole.sources.len());
             for group in &boxes {
                 let span = [0, 1, 2].map(|d| group.upper[d] - group.lower[d]);

@@ -204,7 +204,7 @@ impl Halos {
         self.rows.copy_from(before, &self.marked)
     }
 
-    /// Brings identities and state of the rows that [`Self::find`] found, and lays out the rows. Collective.
+    /// Brings identities and the fields of halos of the rows that [`Self::find`] found, and lays out the rows. Collective.
     pub fn attach(&mut self, exchange: &Exchange, columns: &mut Columns) -> Result<()> {
         let comm = exchange.comm();
         if comm.size() == 1 {

@@ -82,7 +82,7 @@ impl Domain {
     }
 
     /// Bring the rows of others that owned ones may have pairs with, closer than the larger of their radii; there is a
-    /// radius for each owned row. State is brought, derived columns and keys of rows of others are 0. Owned rows are
+    /// radius for each owned row. The fields of halos are brought, all else and the keys of rows of others are 0. Owned rows are
     /// those of the last [`Self::sync`], wherever they are since. Rows of others that were there before are gone.
     /// Collective.
     ///
