@@ -203,6 +203,11 @@ impl Particles {
         self.fields.iter().copied().filter(|field| field.role() == role).collect()
     }
 
+    /// The fields that halos come with.
+    pub fn fields_of_halos(&self) -> Vec<Field> {
+        self.fields.iter().copied().filter(|field| field.of_halos()).collect()
+    }
+
     /// Whether the field is there.
     pub fn has(&self, field: Field) -> bool {
         self.fields.binary_search(&field).is_ok()

@@ -265,9 +265,7 @@ impl Simulation {
             let gas = self.hydrodynamics.is_some();
             self.halos_left = due == Due::Nothing && self.molecules.is_some() && !gas;
             if !self.halos_left {
-                let of_gas =
-                    || self.particles.fields().iter().copied().filter(|field| field.of_halos()).collect();
-                let changed = if gas { of_gas() } else { vec![Field::Position] };
+                let changed = if gas { self.particles.fields_of_halos() } else { vec![Field::Position] };
                 self.domain.exchange_halos(&mut self.particles, &changed);
             }
             if due == Due::Prune {

@@ -67,11 +67,6 @@ pub(super) fn migrate(
     particles.set_owned(0..order.len());
 }
 
-/// The fields among these that halos come with.
-pub(super) fn fields_of_halos(fields: &[Field]) -> Vec<Field> {
-    fields.iter().copied().filter(|field| field.of_halos()).collect()
-}
-
 /// Number of columns of a particle that is packed with these fields: its id and key, too.
 pub(super) fn columns_of_packed(fields: &[Field]) -> usize {
     2 + fields.iter().map(|field| field.components()).sum::<usize>()
@@ -89,8 +84,13 @@ pub struct Width {
 impl Width {
     /// Of particles with these fields.
     pub fn of(fields: &[Field]) -> Self {
-        let state: Vec<Field> = fields.iter().copied().filter(|field| field.role() == Role::State).collect();
-        Self { migrant: columns_of_packed(&state), halo: columns_of_packed(&fields_of_halos(fields)) }
+        let columns = |travels: fn(&Field) -> bool| {
+            columns_of_packed(&fields.iter().copied().filter(travels).collect::<Vec<_>>())
+        };
+        Self {
+            migrant: columns(|field| field.role() == Role::State),
+            halo: columns(|field| field.of_halos()),
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 //! r < max(radius_i, radius_j) is missed.
 
 use super::assign::Assignment;
-use super::exchange::{columns_of_packed, fields_of_halos, pack};
+use super::exchange::{columns_of_packed, pack};
 use crate::comm::Communicator;
 use crate::particles::{Field, Meanwhile, Particles};
 use crate::space::{Boundary, SimulationBox};
@@ -240,7 +240,7 @@ impl Halos {
     /// Send and receive id, key and the fields of halos, and lay out the rows: halos of lower ranks, padding, owned, halos of
     /// higher ranks. Padding has the first key of the own range, so that all keys stay sorted.
     pub fn attach(&mut self, comm: &Communicator, own_keys: Range<u64>, particles: &mut Particles) {
-        let fields = fields_of_halos(particles.fields());
+        let fields = particles.fields_of_halos();
         let leaving: Vec<Vec<u64>> = self.send.iter().map(|rows| pack(particles, &fields, rows)).collect();
         let arrived = comm.all_to_all(&leaving);
         let width = columns_of_packed(&fields);
