@@ -8,9 +8,12 @@
 use super::assign::Assignment;
 use super::exchange::{columns_of_packed, pack};
 use crate::comm::Communicator;
+use crate::pair::Instructions;
+use crate::pair::lane::{Task, dispatch};
 use crate::particles::{Field, Meanwhile, Particles};
 use crate::space::{Boundary, SimulationBox};
 use crate::tree::bounds::Extent;
+use fearless_simd::Simd;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -43,6 +46,7 @@ pub(super) struct Halos {
 }
 
 /// Whether a particle of one may interact with one of the other; never wrongly false.
+#[inline(always)]
 pub(crate) fn may_interact(one: &Extent, other: &Extent, bx: &SimulationBox) -> bool {
     let reach = one.radius.max(other.radius) * ROUNDING;
     if reach <= 0.0 {
@@ -86,6 +90,7 @@ pub(super) struct OwnRows<'a> {
 impl OwnRows<'_> {
     /// Which rows of a super-cluster may interact with a particle in any of the boxes: [`may_interact`] of each, in loops over rows
     /// that compile to lanes.
+    #[inline(always)]
     fn reached(&self, rows: Range<usize>, boxes: &[Extent], bx: &SimulationBox) -> [bool; SUPER] {
         let mut reached = [0u64; SUPER];
         for theirs in boxes {
@@ -122,6 +127,7 @@ impl OwnRows<'_> {
 }
 
 /// What is taken from a distance along an axis, because coordinates are rounded.
+#[inline(always)]
 fn rounding(bx: &SimulationBox, d: usize) -> f64 {
     1e-14 * (bx.upper[d] - bx.lower[d] + bx.lower[d].abs().max(bx.upper[d].abs()))
 }
@@ -181,39 +187,67 @@ impl<'a> Own<'a> {
         {
             return Vec::new();
         }
-        let near = |extent: &Extent, boxes: &[Extent], found: &mut Vec<Extent>| {
-            found.extend(boxes.iter().filter(|theirs| may_interact(theirs, extent, bx)));
-        };
         let all: Vec<Extent> = theirs.iter().map(|leaf_box| leaf_box.extent).collect();
         let mut near_all = Vec::new();
-        near(&self.whole, &all, &mut near_all);
+        near(&self.whole, &all, bx, &mut near_all);
         // Along the curve boxes that follow each other are neighbors: most leaves are far from all of these at once.
         let together: Vec<(Extent, &[Extent])> =
             near_all.chunks(TOGETHER).map(|boxes| (union(boxes.iter().copied()), boxes)).collect();
         let of_leaf = |(leaf_box, begins): (&LeafBox, &Range<usize>)| {
-            let (mut rows, mut near_leaf, mut near_super) = (Vec::new(), Vec::new(), Vec::new());
-            for (_, boxes) in together.iter().filter(|(all, _)| may_interact(all, &leaf_box.extent, bx)) {
-                near(&leaf_box.extent, boxes, &mut near_leaf);
-            }
-            if near_leaf.is_empty() {
-                return rows;
-            }
-            for s in begins.clone() {
-                near_super.clear();
-                near(&self.super_clusters[s], &near_leaf, &mut near_super);
-                if !near_super.is_empty() {
-                    let members = s * SUPER..self.rows.keys.len().min((s + 1) * SUPER);
-                    let reached = self.rows.reached(members.clone(), &near_super, bx);
-                    rows.extend(
-                        members.zip(reached).filter_map(|(row, reached)| reached.then_some(row as u32)),
-                    );
-                }
-            }
-            rows
+            let leaf = &leaf_box.extent;
+            dispatch(
+                Instructions::Best,
+                Needed { own: self, leaf, begins: begins.clone(), together: &together, bx },
+            )
         };
         let parts: Vec<Vec<u32>> = self.boxes.par_iter().zip(&self.begins).map(of_leaf).collect();
         parts.concat()
     }
+}
+
+/// The rows, among those of the super-clusters that begin in a leaf, that the boxes of another rank need.
+struct Needed<'a> {
+    own: &'a Own<'a>,
+    /// The extent of these super-clusters.
+    leaf: &'a Extent,
+    begins: Range<usize>,
+    /// The boxes, some together with the extent of these.
+    together: &'a [(Extent, &'a [Extent])],
+    bx: &'a SimulationBox,
+}
+
+impl Task for Needed<'_> {
+    type Output = Vec<u32>;
+    type Scalar = f64;
+
+    /// The loops over rows compile to the lanes of these instructions.
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) -> Vec<u32> {
+        let Needed { own, leaf, begins, together, bx } = self;
+        let (mut rows, mut near_leaf, mut near_super) = (Vec::new(), Vec::new(), Vec::new());
+        for (_, boxes) in together.iter().filter(|(all, _)| may_interact(all, leaf, bx)) {
+            near(leaf, boxes, bx, &mut near_leaf);
+        }
+        if near_leaf.is_empty() {
+            return rows;
+        }
+        for s in begins {
+            near_super.clear();
+            near(&own.super_clusters[s], &near_leaf, bx, &mut near_super);
+            if !near_super.is_empty() {
+                let members = s * SUPER..own.rows.keys.len().min((s + 1) * SUPER);
+                let reached = own.rows.reached(members.clone(), &near_super, bx);
+                rows.extend(members.zip(reached).filter_map(|(row, reached)| reached.then_some(row as u32)));
+            }
+        }
+        rows
+    }
+}
+
+/// Adds those of the boxes that may interact with an extent.
+#[inline(always)]
+fn near(extent: &Extent, boxes: &[Extent], bx: &SimulationBox, found: &mut Vec<Extent>) {
+    found.extend(boxes.iter().filter(|theirs| may_interact(theirs, extent, bx)));
 }
 
 impl Halos {
