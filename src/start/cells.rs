@@ -86,15 +86,26 @@ impl CellGrid {
             }
         });
         let wrap = |cell: i64, d: usize| cell.rem_euclid(self.count[d] as i64) as usize;
+        // which image of its points a cell has near the center; unknown where the sphere reaches around
+        let around = [0, 1, 2].map(|d| reach[d].1 - reach[d].0 == self.count[d] as i64 - 1);
+        let any_around = self.period.is_some() && around.contains(&true);
+        let image = |cell: i64, d: usize| match self.period {
+            Some(period) => cell.div_euclid(self.count[d] as i64) as f64 * period[d],
+            None => 0.0,
+        };
         for x in reach[0].0..=reach[0].1 {
             for y in reach[1].0..=reach[1].1 {
                 for z in reach[2].0..=reach[2].1 {
                     let cell = self.cell([wrap(x, 0), wrap(y, 1), wrap(z, 2)]);
+                    let shift = Vec3d::new(image(x, 0), image(y, 1), image(z, 2));
                     for &row in &self.rows[self.first[cell] as usize..self.first[cell + 1] as usize] {
                         let mut separation = center - points[row as usize];
-                        if let Some(period) = self.period {
-                            separation -=
-                                separation.component_div(&period).map(f64::round).component_mul(&period);
+                        match self.period {
+                            Some(period) if any_around => {
+                                separation -=
+                                    separation.component_div(&period).map(f64::round).component_mul(&period);
+                            }
+                            _ => separation -= shift,
                         }
                         let squared = separation.norm_squared();
                         if squared < radius * radius {
