@@ -28,7 +28,7 @@ const MANY: usize = 1 << 18;
 
 /// By what fraction of the cutoff a device's lists of molecules are wider where the plan leaves it open: as lists are built
 /// fast there, less than processors choose.
-const SKIN: f64 = 0.15;
+const SKIN: f64 = 0.22;
 
 impl Resident {
     fn columns(&self) -> &Columns {
