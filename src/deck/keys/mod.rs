@@ -209,14 +209,14 @@ const MACHINERY: &[Section] = &[
             key(
                 "skin",
                 number(between(0.0, 1.0)),
-                Default::Unset("for molecules by measuring; 0 for gas"),
+                Default::Unset("for molecules by measuring, on GPUs at most 0.22; 0 for gas"),
                 "Margin for using a list again, as a fraction of each cutoff; 0 builds it every step.",
             ),
             key(
                 "inner_skin",
                 number(between(0.0, 1.0)),
                 Default::Unset("for molecules by measuring, or 0.3 of `skin`; none for gas"),
-                "Margin of a second list that is found in the first more often; half lists then name single particles, at about a byte a pair. 0 makes none.",
+                "Margin of a second list that is found in the first more often; half lists then name single particles, at about a byte a pair. 0 makes none. GPUs have one list.",
             ),
             key(
                 "bucket_size",
