@@ -103,6 +103,11 @@ impl Columns {
         self.fields.keys().copied()
     }
 
+    /// The fields that rows of others come with.
+    pub fn fields_of_halos(&self) -> Vec<Field> {
+        self.fields().filter(|field| field.of_halos()).collect()
+    }
+
     /// Whether the field is there.
     pub fn has(&self, field: Field) -> bool {
         self.fields.contains_key(&field)

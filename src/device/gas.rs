@@ -140,7 +140,7 @@ impl Gas {
     /// Order and list up to date.
     fn sync(&mut self, clock: &mut Clock) -> Result<()> {
         if self.neighborhood.serve(&self.bx, &self.columns, None)? {
-            let changed: Vec<Field> = self.columns.fields().filter(|field| field.of_halos()).collect();
+            let changed = self.columns.fields_of_halos();
             self.neighborhood.domain.refresh(&mut self.columns, &changed)?;
             clock.lap("neighbors");
             return Ok(());

@@ -86,9 +86,9 @@ impl CellGrid {
             }
         });
         let wrap = |cell: i64, d: usize| cell.rem_euclid(self.count[d] as i64) as usize;
-        // which image of its points a cell has near the center; unknown where the sphere reaches around
-        let around = [0, 1, 2].map(|d| reach[d].1 - reach[d].0 == self.count[d] as i64 - 1);
-        let any_around = self.period.is_some() && around.contains(&true);
+        // a cell beyond the cuboid is the image of one inside, and so are its points; but where the sphere reaches around the
+        // cuboid a cell is looked at once, and each of its points has its own nearest image
+        let reaches_around = [0, 1, 2].iter().any(|&d| reach[d].1 - reach[d].0 + 1 == self.count[d] as i64);
         let image = |cell: i64, d: usize| match self.period {
             Some(period) => cell.div_euclid(self.count[d] as i64) as f64 * period[d],
             None => 0.0,
@@ -101,7 +101,7 @@ impl CellGrid {
                     for &row in &self.rows[self.first[cell] as usize..self.first[cell + 1] as usize] {
                         let mut separation = center - points[row as usize];
                         match self.period {
-                            Some(period) if any_around => {
+                            Some(period) if reaches_around => {
                                 separation -=
                                     separation.component_div(&period).map(f64::round).component_mul(&period);
                             }
@@ -135,16 +135,17 @@ mod tests {
             let grid = CellGrid::new(&points, edge, period);
             for center in &points {
                 let mut found = Vec::new();
-                grid.for_each(&points, center, radius, |row, _, _| found.push(row));
-                found.sort_unstable();
-                let expected: Vec<usize> = (0..points.len())
-                    .filter(|&row| {
+                grid.for_each(&points, center, radius, |row, s, squared| found.push((row, s, squared)));
+                found.sort_unstable_by_key(|found| found.0);
+                let expected: Vec<(usize, Vec3d, f64)> = (0..points.len())
+                    .map(|row| {
                         let mut s = center - points[row];
                         if periodic {
                             s -= s.map(f64::round);
                         }
-                        s.norm_squared() < radius * radius
+                        (row, s, s.norm_squared())
                     })
+                    .filter(|(_, _, squared)| *squared < radius * radius)
                     .collect();
                 prop_assert_eq!(found, expected);
             }

@@ -225,7 +225,7 @@ impl Halos {
             self.arriving.push(rows);
         }
         let rows = if next == owned.next_multiple_of(SUPER) { owned } else { next };
-        let brought: Vec<Field> = columns.fields().filter(|field| field.of_halos()).collect();
+        let brought = columns.fields_of_halos();
         self.room = 1 + brought.iter().map(|field| field.components()).sum::<usize>();
         let ready = self.lay_out(columns, rows);
         comm.agree(ready.and_then(|()| self.staged.resize(self.room * self.rows.len())))?;
