@@ -333,6 +333,10 @@ fn tables_are_for_people_and_bad_options_are_refused() {
         &["step", "--particles", "1"],
         &["sweep", "--set", "sph.neighbours=50"],
         &["sweep", "--case", "plummer"],
+        &["sweep", "--set", "run.device=cuda"],
+        &["size", "--set", "run.device=cuda"],
+        &["scaling", "--set", "run.device=cuda"],
+        &["decomposition", "--set", "run.device=cuda"],
         &[],
     ] {
         let output = run(&[], arguments);

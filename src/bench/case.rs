@@ -1,7 +1,10 @@
 //! The cases that are measured, with their decks.
 
 use crate::comm::Communicator;
-use crate::deck::{self, plan::Plan};
+use crate::deck::{
+    self,
+    plan::{Device, Plan},
+};
 use crate::step::Simulation;
 use crate::{Error, Result};
 
@@ -67,6 +70,20 @@ impl Case {
         all.extend(overrides.iter().cloned());
         let checked = deck::examine(&format!("the deck of {}", self.name()), &deck, &all);
         Ok(checked.map_err(|report| Error::Deck { report: report.to_string() })?.plan)
+    }
+}
+
+/// A plan of what is measured on processors alone.
+///
+/// # Errors
+/// [`Error::Usage`] where it asks for a device.
+pub fn on_processors(plan: Plan) -> Result<Plan> {
+    match plan.run.device {
+        Device::Cuda => Err(Error::usage(
+            "this benchmark measures processors, and the option `run.device` asks for a GPU",
+            "leave it out; `hilbrium bench step` and `hilbrium bench sweep --device cuda` measure GPUs",
+        )),
+        Device::Cpu | Device::Auto => Ok(plan),
     }
 }
 

@@ -52,7 +52,8 @@ pub enum Benchmark {
 /// What all benchmarks have in common.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Common {
-    /// How often each time is measured, the median counts [default: 5]; of `step`, how many steps [default: 20]
+    /// How often each time is measured, the median counts [default: 5, of `scaling` 3]; of `step`, how many steps
+    /// [default: 20], of `size`, how many at least [default: 3]
     #[arg(long, global = true, value_parser = clap::value_parser!(u64).range(1..100_000))]
     pub repeats: Option<u64>,
     /// Threads of a rank [default: its share of the cores]

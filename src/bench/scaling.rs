@@ -1,6 +1,6 @@
 //! `bench scaling`: whole steps on one thread and more, or on one rank and all.
 
-use super::case::{Case, simulation};
+use super::case::{Case, on_processors, simulation};
 use super::step::Steps;
 use super::{Cell, Column, Common, Findings, Table, middle};
 use crate::comm::Communicator;
@@ -107,7 +107,8 @@ impl Rate {
     fn measure(options: &Options, particles: u64, repeats: usize, comm: &Communicator) -> Result<Self> {
         let (mut rates, mut imbalances, mut count) = (Vec::new(), Vec::new(), 0);
         for _ in 0..repeats {
-            let mut simulation = simulation(options.case.plan(particles, &options.set)?, comm)?;
+            let plan = on_processors(options.case.plan(particles, &options.set)?)?;
+            let mut simulation = simulation(plan, comm)?;
             let steps = Steps::measure(&mut simulation, options.steps as usize, 0.0)?;
             rates.push(steps.phases.rate());
             imbalances.push(steps.phases.total.imbalance);

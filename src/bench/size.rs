@@ -1,6 +1,6 @@
 //! `bench size`: what a particle costs among few and among many.
 
-use super::case::{Case, simulation};
+use super::case::{Case, on_processors, simulation};
 use super::step::Steps;
 use super::{Cell, Column, Common, Findings, Table, machine};
 use crate::Result;
@@ -145,7 +145,7 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
         for &particles in &options.particles {
             let mut spent = [begun.elapsed().as_secs_f64()];
             comm.all_max(&mut spent);
-            let plan = case.plan(particles, &options.set)?;
+            let plan = on_processors(case.plan(particles, &options.set)?)?;
             let Estimate { fixed, per_particle } = Estimate::of(&plan);
             let estimate = fixed * comm.size() as f64 + per_particle * particles as f64;
             if let Some(reason) = budget.refuses(particles, estimate, last, spent[0]) {

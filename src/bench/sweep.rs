@@ -1,6 +1,6 @@
 //! `bench sweep`: how long the laws take over a list, and how much of what a core can do they do.
 
-use super::case::{Case, simulation};
+use super::case::{Case, on_processors, simulation};
 use super::machine;
 use super::neighbors::Sides;
 use super::operations::per_pair;
@@ -122,7 +122,7 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
         Machine { clock: machine::clock(), peaks: [Precision::Mixed, Precision::Double].map(machine::peak) };
     let mut findings = Findings::default();
     for &case in &options.case {
-        let plan = case.plan(options.particles, &options.set)?;
+        let plan = on_processors(case.plan(options.particles, &options.set)?)?;
         if plan.sph.is_none() && plan.interaction.is_none() {
             return Err(Error::usage(
                 format!("no law acts between near particles of {}", case.name()),

@@ -92,8 +92,8 @@ enum Command {
         pictures: Option<PathBuf>,
     },
     /// Average the columns of a record over time, with their statistical errors
-    #[command(after_help = "Examples:\n  hilbrium average out/lj-liquid/observables.csv --from 2\n  \
-        hilbrium average out/lj-liquid/observables.csv --columns temperature,pressure --csv averages.csv")]
+    #[command(after_help = "Examples:\n  hilbrium average out/lj-fluid/observables.csv --from 20\n  \
+        hilbrium average out/lj-fluid/observables.csv --columns temperature,pressure --csv averages.csv")]
     Average {
         /// The record: a table with a column `time`
         #[arg(value_name = "OBSERVABLES.csv")]
@@ -135,8 +135,8 @@ enum Command {
         file: PathBuf,
     },
     /// Draw columns of a table, as runs write them, as PNG and SVG
-    #[command(after_help = "Examples:\n  hilbrium picture out/lj-liquid/radial-distribution.csv\n  \
-        hilbrium picture out/lj-liquid/observables.csv --columns temperature,pressure --folder pictures")]
+    #[command(after_help = "Examples:\n  hilbrium picture out/lj-fluid/radial-distribution.csv\n  \
+        hilbrium picture out/lj-fluid/observables.csv --columns temperature,pressure --folder pictures")]
     Picture {
         /// The table
         #[arg(value_name = "TABLE.csv")]

@@ -1,4 +1,4 @@
-//! Reports: lines on standard output, the log, progress, tables and pictures.
+//! Reports: lines on standard output, which are the log of a run, progress, tables and pictures.
 //!
 //! This is the only place that writes to the terminal. Rank 0 alone speaks: after [`start`] with `root = false` every
 //! function here is silent. A closed pipe (`hilbrium ... | head`) silences the output and never ends the run.
@@ -10,11 +10,10 @@ mod table;
 pub use progress::Progress;
 pub use table::table;
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::sync::OnceLock;
 
 use indicatif::MultiProgress;
-use tracing_subscriber::EnvFilter;
 
 /// What is decided once per process: whether it speaks, and the terminal region that bars share with lines.
 struct Screen {
@@ -28,23 +27,9 @@ fn screen() -> &'static Screen {
     SCREEN.get_or_init(|| Screen { speaks: true, bars: MultiProgress::new() })
 }
 
-/// Decide whether this process speaks (rank 0 does) and start the log on standard error.
-///
-/// The log's level is `info`, or what the environment variable `HILBRIUM_LOG` says (`debug`, `hilbrium::domain=trace`,
-/// ...). Only the first call counts.
+/// Decide whether this process speaks, as rank 0 does. Only the first call counts.
 pub fn start(root: bool) {
     let _ = SCREEN.set(Screen { speaks: root, bars: MultiProgress::new() });
-    if !screen().speaks {
-        return;
-    }
-    let filter = EnvFilter::try_from_env("HILBRIUM_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
-    let _ = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_timer(tracing_subscriber::fmt::time::uptime())
-        .with_target(false)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(|| AboveBars)
-        .try_init();
 }
 
 /// Write one line (or several) to standard output.
@@ -69,22 +54,6 @@ pub fn last_words(text: &str) {
 /// Nothing is left to tell to a reader that has gone, so a write error is dropped.
 fn write_line(output: &mut impl Write, text: &str) {
     let _ = writeln!(output, "{text}").and_then(|()| output.flush());
-}
-
-/// Standard error for the log, written above the bars.
-struct AboveBars;
-
-impl Write for AboveBars {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        screen().bars.suspend(|| {
-            let _ = std::io::stderr().write_all(bytes);
-        });
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 /// A duration for people: `0.42 s`, `42 s`, `7m 05s`, `3h 12m`.

@@ -26,10 +26,6 @@ pub enum Resident {
 /// With so many rows kernels take so long that waiting for them costs nothing that shows.
 const MANY: usize = 1 << 18;
 
-/// By what fraction of the cutoff a device's lists of molecules are wider where the plan leaves it open: as lists are built
-/// fast there, less than processors choose.
-const SKIN: f64 = 0.22;
-
 impl Resident {
     fn columns(&self) -> &Columns {
         match self {
@@ -71,7 +67,7 @@ impl Simulation {
             )),
             None => {
                 let symmetric = self.plan.neighbors.symmetric.unwrap_or(true);
-                let skin = self.plan.neighbors.skin.unwrap_or(skin.min(SKIN));
+                let skin = self.plan.neighbors.skin.unwrap_or(skin.min(super::GUESSED_SKIN));
                 let settings = verlet::Settings { gravity, precision, skin, symmetric };
                 verlet::Verlet::new(&exchange, self.molecules.as_ref(), bx, particles, &settings)
                     .map(|verlet| Resident::Verlet(Box::new(verlet)))

@@ -3,6 +3,7 @@
 use super::Options;
 use super::weak_scaling::{Counted, Probe, Share};
 use crate::Result;
+use crate::bench::case::on_processors;
 use crate::comm::Communicator;
 use crate::comm::traffic::exchanging;
 use crate::domain::decomposition::{self, Decomposition};
@@ -25,7 +26,7 @@ pub(super) struct Drawn {
 
 /// The case's particles with the work that a step would count for them.
 pub(super) fn draw(options: &Options, comm: &Communicator, probe: &Probe) -> Result<Drawn> {
-    let plan = options.case.plan(options.particles, &options.set)?;
+    let plan = on_processors(options.case.plan(options.particles, &options.set)?)?;
     let mut fields = Simulation::fields(&plan);
     if plan.interaction.is_none() {
         // A gas has many columns, and few of them decide who owns what.

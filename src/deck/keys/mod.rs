@@ -209,7 +209,9 @@ const MACHINERY: &[Section] = &[
             key(
                 "skin",
                 number(between(0.0, 1.0)),
-                Default::Unset("for molecules by measuring, on GPUs at most 0.22; 0 for gas"),
+                Default::Unset(
+                    "for molecules by measuring, on GPUs 0.22 or what the box has room for; 0 for gas",
+                ),
                 "Margin for using a list again, as a fraction of each cutoff; 0 builds it every step.",
             ),
             key(

@@ -34,7 +34,7 @@ const DENSITY: Key = key(
     "density",
     quantity(POSITIVE, Dimension::Density),
     Default::Value("1.0"),
-    "Mass density; with species it may stand in the place of the spacing or the lengths.",
+    "Mass density; with species, which bring their masses, it stands in the place of the spacing or the lengths, or is left out.",
 )
 .also(&["rho"]);
 
