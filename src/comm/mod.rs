@@ -10,6 +10,7 @@ mod mpi;
 #[cfg(not(feature = "mpi"))]
 #[path = "absent.rs"]
 mod mpi;
+pub(crate) mod shares;
 pub mod traffic;
 
 use crate::{Error, Result};

@@ -5,8 +5,8 @@ use std::f64::consts::PI;
 use super::blocking::{Blocking, Estimate};
 use super::displacement::{MeanSquareDisplacement, Origin, Sums};
 use super::files::column;
-use super::home::rank_of;
 use crate::comm::Communicator;
+use crate::comm::shares::rank_of;
 use crate::report;
 use crate::snapshot::Table;
 
@@ -163,7 +163,7 @@ impl MeanSquareDisplacement {
         }
         let mut leaving = vec![Vec::new(); comm.size()];
         for row in places.words.chunks_exact(width) {
-            leaving[rank_of(row[0], comm)].extend_from_slice(row);
+            leaving[rank_of(row[0], comm.size())].extend_from_slice(row);
         }
         let arrived = comm.all_to_all(&leaving);
         let mut rows: Vec<&[u64]> = arrived.iter().flat_map(|words| words.chunks_exact(width)).collect();

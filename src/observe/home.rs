@@ -1,24 +1,19 @@
 //! Particles where they can be found again: by id, whoever owns them at the moment.
 
-use crate::comm::Communicator;
+use crate::comm::shares::rank_of;
 use crate::domain::Domain;
 use crate::particles::{Field, Particles};
 
 /// Words of a particle on its way home: id, kind, three coordinates.
 const WIDTH: usize = 5;
 
-/// The particles whose id, modulo the number of ranks, is this rank, in the order of their ids.
+/// The particles whose ids belong to this rank (by [`rank_of`]), in the order of their ids.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Home {
     /// Ids, increasing.
     pub ids: Vec<u64>,
     /// Kinds.
     pub kinds: Vec<usize>,
-}
-
-/// The rank that keeps a particle.
-pub(super) fn rank_of(id: u64, comm: &Communicator) -> usize {
-    (id % comm.size() as u64) as usize
 }
 
 impl Home {
@@ -38,7 +33,7 @@ impl Home {
             let image = particles.vector_at(Field::Image, row).component_mul(&periods);
             let place = particles.vector_at(Field::Position, row) + image;
             let words = [id, kind(row) as u64, place.x.to_bits(), place.y.to_bits(), place.z.to_bits()];
-            leaving[rank_of(id, comm)].extend(words);
+            leaving[rank_of(id, comm.size())].extend(words);
         }
         let arrived = comm.all_to_all(&leaving);
         let rows = || arrived.iter().flat_map(|words| words.as_chunks::<WIDTH>().0);

@@ -12,6 +12,7 @@ use super::layout::{FORMAT_VERSION, OURS};
 use super::read::{refuse_other_kinds, zeros};
 use super::seal::{self, Seal};
 use crate::comm::Communicator;
+use crate::comm::shares::share;
 use crate::particles::{Field, Particles, Role};
 use crate::report;
 use crate::space::{Boundary, SimulationBox, Vec3d};
@@ -336,12 +337,6 @@ impl<'a> Content<'a> {
         }
         Ok((state, particles))
     }
-}
-
-/// A rank's even share of rows.
-fn share(rows: u64, rank: usize, size: usize) -> Range<u64> {
-    let first = |rank: usize| (u128::from(rows) * rank as u128 / size as u128) as u64;
-    first(rank)..first(rank + 1)
 }
 
 fn damaged(path: &Path, what: String) -> Error {

@@ -9,6 +9,7 @@ use super::hdf::{self, read_numbers, read_rows, read_string};
 use super::layout::{FORMAT_VERSION, GROUP, OURS};
 use super::{Header, seal};
 use crate::comm::Communicator;
+use crate::comm::shares::{repeated, share};
 use crate::particles::{Field, Particles};
 use crate::space::{Boundary, SimulationBox, Vec3d};
 use crate::{Error, Result};
@@ -40,15 +41,16 @@ pub fn read_snapshot(path: &Path) -> Result<(Header, Particles)> {
 /// As [`read_snapshot`], on every rank if any fails.
 pub fn read_snapshot_slice(path: &Path, comm: &Communicator) -> Result<(Header, Particles)> {
     seal::verify(path, comm, CHANGED)?;
-    let (rank, size) = (comm.rank() as u64, comm.size() as u64);
     let read = Source::open(path).and_then(|source| {
-        let rows = |rank: u64| (u128::from(source.count) * u128::from(rank) / u128::from(size)) as u64;
-        let particles = source.particles(rows(rank)..rows(rank + 1))?;
+        let particles = source.particles(share(source.count, comm.rank(), comm.size()))?;
         // the file is closed here: what follows is no reading
         Ok((source.header, source.stated_box, particles))
     });
     let (header, stated_box, particles) = comm.agree_on(read)?;
-    comm.agree(unique(comm, &particles, path))?;
+    comm.agree(match repeated(comm, &particles.id) {
+        Some(id) => Err(content(path, format!("the id {id} occurs more than once"))),
+        None => Ok(()),
+    })?;
     let bx = simulation_box(comm, path, &header, stated_box, &particles);
     Ok((Header { bx: comm.agree_on(bx)?, ..header }, particles))
 }
@@ -355,19 +357,6 @@ fn simulation_box(
         return Ok(fitted);
     }
     Err(content(path, format!("no box holds its coordinates, from {lower:?} to {upper:?}")))
-}
-
-/// Ranks exchange ids by a remainder, so that equal ones meet.
-fn unique(comm: &Communicator, particles: &Particles, path: &Path) -> Result<()> {
-    let size = comm.size() as u64;
-    let mut to = vec![Vec::new(); comm.size()];
-    particles.id.iter().for_each(|&id| to[(id % size) as usize].push(id));
-    let mut ids = comm.all_to_all(&to).concat();
-    ids.sort_unstable();
-    match ids.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(content(path, format!("the id {} occurs more than once", pair[0]))),
-        None => Ok(()),
-    }
 }
 
 /// An error if one of our files is of another kind than `wanted`, or of a later format.

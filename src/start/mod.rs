@@ -18,13 +18,13 @@ mod plummer;
 mod sedov;
 mod uniform;
 
-use std::ops::Range;
 use std::path::Path;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::comm::Communicator;
+use crate::comm::shares::share;
 use crate::deck::plan::{FileFormat, Interaction, Plan, StartPlan};
 use crate::particles::{Field, Particles};
 use crate::space::{Boundary, SimulationBox, Vec3d};
@@ -203,12 +203,6 @@ pub fn count_all(start: &StartPlan) -> Result<u64> {
             formats::read(&file.path, format, hints, |_| 0..0).map(|found| found.count)
         }
     }
-}
-
-/// The ids of a rank.
-fn share(total: u64, rank: usize, ranks: usize) -> Range<u64> {
-    let border = |rank: usize| (u128::from(total) * rank as u128 / ranks as u128) as u64;
-    border(rank)..border(rank + 1)
 }
 
 /// The random numbers of a particle, independent of all others'.

@@ -4,6 +4,7 @@
 //! found once, by bisection over the ids with counts over all ranks: no rank ever holds all ids.
 
 use crate::comm::Communicator;
+use crate::comm::shares::share;
 use crate::particles::{Field, Particles};
 
 /// The shares of the ranks.
@@ -21,10 +22,10 @@ impl Order {
         sorted.sort_unstable();
         let mut total = [sorted.len() as u64];
         comm.all_sum(&mut total);
-        let ranks = comm.size() as u64;
-        let first = |rank: u64| (u128::from(total[0]) * u128::from(rank) / u128::from(ranks)) as u64;
-        let firsts: Vec<u64> = (0..=ranks).map(first).collect();
-        let wanted = &firsts[1..comm.size()];
+        let ranks = comm.size();
+        let ends = (0..ranks).map(|rank| share(total[0], rank, ranks).end);
+        let firsts: Vec<u64> = std::iter::once(0).chain(ends).collect();
+        let wanted = &firsts[1..ranks];
         let (mut low, mut high) = (vec![0u64; wanted.len()], vec![u64::MAX; wanted.len()]);
         for _ in 0..u64::BITS {
             let middle: Vec<u64> = low.iter().zip(&high).map(|(low, high)| low + (high - low) / 2).collect();

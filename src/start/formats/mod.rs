@@ -16,6 +16,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::comm::Communicator;
+use crate::comm::shares::repeated;
 use crate::deck::plan::{FileFormat, FileUnits};
 use crate::space::{Boundary, SimulationBox, Vec3d};
 use crate::{Error, Result};
@@ -147,18 +148,12 @@ fn only_frame(lines: &mut Lines, hints: Hints, found: &mut Configuration, remedy
     Ok(())
 }
 
-/// An error if an id occurs twice in a file of which every rank has read its share; collective. Ids meet on the rank of
-/// their remainder.
+/// An error if an id occurs twice in a file of which every rank has read its share; collective.
 pub fn unique(path: &Path, comm: &Communicator, ids: &[u64]) -> Result<()> {
-    let size = comm.size() as u64;
-    let mut to = vec![Vec::new(); comm.size()];
-    ids.iter().for_each(|&id| to[(id % size) as usize].push(id));
-    let mut met = comm.all_to_all(&to).concat();
-    met.sort_unstable();
-    comm.agree(match met.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(Error::Content {
+    comm.agree(match repeated(comm, ids) {
+        Some(id) => Err(Error::Content {
             path: path.to_owned(),
-            what: format!("the atom number {} occurs more than once", pair[0]),
+            what: format!("the atom number {id} occurs more than once"),
             remedy: "give every atom a number of its own".into(),
         }),
         None => Ok(()),

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::comm::run_local;
+use crate::comm::shares::share;
 
 const LAMMPS: &str = "LAMMPS data file via write_data, version 29 Sep 2021, timestep = 0, units = real
 
@@ -143,7 +144,7 @@ fn ranks_share_a_file_and_miss_nothing() {
         };
         for ranks in 2..6 {
             let parts = run_local(ranks, |comm| {
-                let rows = |count| super::super::share(count, comm.rank(), ranks);
+                let rows = |count| share(count, comm.rank(), ranks);
                 let part = read(&path, format, Hints::default(), rows).unwrap();
                 unique(&path, &comm, &part.ids).unwrap();
                 part
@@ -233,7 +234,7 @@ proptest! {
         let Ok(format) = format_of(&path) else { return Ok(()) };
         prop_assume!(format != FileFormat::Hdf5);
         for rank in 0..ranks {
-            let rows = |count| super::super::share(count, rank, ranks);
+            let rows = |count| share(count, rank, ranks);
             match read(&path, format, Hints::default(), rows) {
                 Ok(found) => {
                     prop_assert!(found.positions.iter().all(|position| position.iter().all(|x| x.is_finite())));
