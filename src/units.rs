@@ -33,8 +33,12 @@ const BOLTZMANN: f64 = 0.00831446261815324;
 /// e^2 N_A / (4 pi epsilon_0) in kJ/mol nm: CODATA 2018 and 2022 agree to 1e-9 (Mohr, Newell, Taylor &
 /// Tiesinga 2025, Rev. Mod. Phys. 97, 025002).
 const COULOMB: f64 = 138.9354576;
-/// ASE's unit of velocity, sqrt(eV/amu), in nm/ps: an electronvolt is 96.48533212331 kJ/mol (SI of 2019).
+/// An electronvolt in kJ/mol: exact, e N_A (SI of 2019).
+const ELECTRONVOLT: f64 = 96.48533212331002;
+/// ASE's unit of velocity, sqrt(eV/amu), in nm/ps.
 pub const ASE_VELOCITY: f64 = 9.822694748556021;
+/// ASE's unit of force, eV/angstrom, in kJ/mol/nm.
+pub const ASE_FORCE: f64 = 10.0 * ELECTRONVOLT;
 /// Gram in an atomic mass unit (CODATA 2022).
 const ATOMIC_MASS: f64 = 1.66053906892e-24;
 
@@ -154,13 +158,8 @@ const MASSES: &[(&str, f64)] = &[
     ("g", 1.0 / ATOMIC_MASS),
     ("kg", 1e3 / ATOMIC_MASS),
 ];
-const ENERGIES: &[(&str, f64)] = &[
-    ("kJ/mol", 1.0),
-    ("kcal/mol", 4.184),
-    // e N_A, exact
-    ("eV", 96.48533212331002),
-    ("K", BOLTZMANN),
-];
+const ENERGIES: &[(&str, f64)] =
+    &[("kJ/mol", 1.0), ("kcal/mol", 4.184), ("eV", ELECTRONVOLT), ("K", BOLTZMANN)];
 const DENSITIES: &[(&str, f64)] = &[
     ("amu/nm^3", 1.0),
     ("kg/m^3", 1e-24 / ATOMIC_MASS),
@@ -186,7 +185,7 @@ impl Dimension {
             (Dimension::EnergyLength, _) => &[("kJ/mol nm", 1.0), ("kcal/mol angstrom", 0.4184)],
             (Dimension::Rate, _) => &[("1/ps", 1.0), ("ps^-1", 1.0), ("1/fs", 1e3), ("1/ns", 1e-3)],
             (Dimension::Force, _) => {
-                &[("kJ/mol/nm", 1.0), ("kcal/mol/angstrom", 41.84), ("eV/angstrom", 964.8533212331002)]
+                &[("kJ/mol/nm", 1.0), ("kcal/mol/angstrom", 41.84), ("eV/angstrom", ASE_FORCE)]
             }
         }
     }

@@ -10,7 +10,7 @@ use super::{Content, Moment};
 use crate::comm::Communicator;
 use crate::particles::{Field, Particles};
 use crate::space::Boundary;
-use crate::units::{ASE_VELOCITY, UnitSystem};
+use crate::units::{ASE_FORCE, ASE_VELOCITY, UnitSystem};
 use crate::{Error, Result};
 
 /// Rows that a rank sends at a time.
@@ -23,8 +23,6 @@ const LONGEST: u64 = 1 << 20;
 
 /// Angstrom in a nanometre.
 const ANGSTROM: f64 = 10.0;
-/// eV/angstrom in kJ/mol/nm.
-const ASE_FORCE: f64 = 964.8533212331001;
 
 /// An open trajectory; rank 0 alone has the file.
 pub struct Xyz {
