@@ -10,7 +10,7 @@ pub(super) const GROUP: &str = "PartType0";
 /// The group of what only we read, which also says whose file it is.
 pub(super) const OURS: &str = "Hilbrium";
 
-/// The version of both file formats; readers refuse a higher one.
+/// The version of our formats: snapshots, checkpoints and trajectories in H5MD; readers refuse one that they do not know.
 pub(super) const FORMAT_VERSION: i64 = 1;
 
 /// The name of a field's dataset: SWIFT's where SWIFT has one.

@@ -359,26 +359,32 @@ fn simulation_box(
     Err(content(path, format!("no box holds its coordinates, from {lower:?} to {upper:?}")))
 }
 
-/// An error if one of our files is of another kind than `wanted`, or of a later format.
+/// An error if one of our files is of another kind than `wanted`, or of a format that this program does not know.
 pub(super) fn refuse_other_kinds(path: &Path, ours: &Group, wanted: &str) -> Result<()> {
     let kind = read_string(ours, "Kind").unwrap_or_default();
-    let version = read_numbers::<i64>(ours, "Format version").and_then(|v| v.first().copied()).unwrap_or(0);
-    let (what, remedy) = if kind != wanted {
-        let remedy = match kind.as_str() {
-            "checkpoint" => "continue a checkpoint with --restart",
-            "snapshot" => "a snapshot is read by start.file, not by --restart",
-            _ => REMEDY,
-        };
-        (format!("it is a {kind}, not a {wanted}"), remedy)
-    } else if !(1..=FORMAT_VERSION).contains(&version) {
-        (
-            format!("its format version is {version}, this program knows 1 to {FORMAT_VERSION}"),
-            "use the hilbrium that wrote it, or a later one",
-        )
-    } else {
-        return Ok(());
+    if kind == wanted {
+        return refuse_other_versions(path, ours);
+    }
+    let remedy = match kind.as_str() {
+        "checkpoint" => "continue a checkpoint with --restart",
+        "snapshot" => "a snapshot is read by start.file, not by --restart",
+        _ => REMEDY,
     };
+    let what = format!("it is a {kind}, not a {wanted}");
     Err(Error::Content { path: path.to_owned(), what, remedy: remedy.into() })
+}
+
+/// An error if one of our files is of a format that this program does not know.
+pub(super) fn refuse_other_versions(path: &Path, ours: &Group) -> Result<()> {
+    let version = read_numbers::<i64>(ours, "Format version").and_then(|v| v.first().copied()).unwrap_or(0);
+    if (1..=FORMAT_VERSION).contains(&version) {
+        return Ok(());
+    }
+    Err(Error::Content {
+        path: path.to_owned(),
+        what: format!("its format version is {version}, this program knows 1 to {FORMAT_VERSION}"),
+        remedy: "use the hilbrium that wrote it, or a later one".into(),
+    })
 }
 
 /// Room for `count` values, or an error instead of an abort.

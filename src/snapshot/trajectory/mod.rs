@@ -128,3 +128,6 @@ impl Trajectory {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

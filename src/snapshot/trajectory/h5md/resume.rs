@@ -13,7 +13,7 @@ use crate::snapshot::collective::failure;
 use crate::snapshot::fault::Reading;
 use crate::snapshot::hdf::{self, Outcome, read_rows, read_string};
 use crate::snapshot::layout::OURS;
-use crate::snapshot::read::zeros;
+use crate::snapshot::read::{refuse_other_versions, zeros};
 use crate::{Error, Result};
 
 impl H5md {
@@ -51,10 +51,10 @@ impl H5md {
         let unreadable = |error: hdf5::Error| self.other(hdf::reason(&error));
         let _reading = Reading::or(|what| self.other(what));
         let file = reopening().open_rw(&self.path).map_err(unreadable)?;
-        let kind = file.group(OURS).ok().and_then(|ours| read_string(&ours, "Kind"));
-        if kind.as_deref() != Some("trajectory") {
-            return Err(self.other("it is no trajectory of hilbrium".into()));
-        }
+        let ours = file.group(OURS).ok();
+        let ours = ours.filter(|ours| read_string(ours, "Kind").as_deref() == Some("trajectory"));
+        let ours = ours.ok_or_else(|| self.other("it is no trajectory of hilbrium".into()))?;
+        refuse_other_versions(&self.path, &ours)?;
         let group = file.group(GROUP).map_err(unreadable)?;
         let steps = group.dataset("box/edges/step").map_err(unreadable)?;
         let mut frames = rows_of(&steps);
@@ -84,7 +84,7 @@ impl H5md {
         let mut values: Vec<i64> = zeros(frames as usize, &self.path)?;
         read_rows(&steps, 0, &mut values).map_err(unreadable)?;
         let kept = values.partition_point(|&value| value >= 0 && value as u64 <= step);
-        drop((group, steps));
+        drop((ours, group, steps));
         let shrunk = self.shrink(&file, kept as u64).and_then(|()| hdf::close(file));
         shrunk.map_err(|error| failure("write", &self.path, &error))?;
         Ok((kept as u64, kept.checked_sub(1).map(|last| values[last] as u64)))

@@ -8,6 +8,7 @@ use hdf5::types::VarLenUnicode;
 use super::{GROUP, rows_of};
 use crate::snapshot::hdf::{self, Outcome, read_rows, read_string};
 use crate::snapshot::layout::OURS;
+use crate::snapshot::read::refuse_other_versions;
 use crate::{Error, Result};
 
 /// What a trajectory holds, as names and values to read.
@@ -18,10 +19,13 @@ pub(in crate::snapshot) fn describe(path: &Path) -> Result<Vec<(&'static str, St
         remedy: "copy the file anew, or start again from a checkpoint".into(),
     };
     let file = File::open(path).map_err(wrong)?;
+    let ours = file.group(OURS).ok();
+    if let Some(ours) = &ours {
+        refuse_other_versions(path, ours)?;
+    }
     let group = file.group(GROUP).map_err(wrong)?;
     let mut told = vec![("kind", "trajectory, H5MD".to_owned())];
-    let ours = file.group(OURS).ok().and_then(|ours| read_string(&ours, "Title"));
-    told.push(("title", ours.unwrap_or_default()));
+    told.push(("title", ours.and_then(|ours| read_string(&ours, "Title")).unwrap_or_default()));
     let position = group.dataset("position/value").map_err(wrong)?;
     let shape = position.shape();
     told.push(("particles", shape.get(1).copied().unwrap_or(0).to_string()));
