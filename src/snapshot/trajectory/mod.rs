@@ -13,12 +13,12 @@ pub(super) use h5md::describe;
 
 use std::path::Path;
 
-use crate::Result;
 use crate::comm::Communicator;
 use crate::deck::plan::{Plan, TrajectoryFormat, TrajectoryPlan};
 use crate::particles::Particles;
 use crate::space::SimulationBox;
 use crate::units::Units;
+use crate::{Error, Result};
 use h5md::H5md;
 use xyz::Xyz;
 
@@ -78,7 +78,7 @@ impl Trajectory {
     /// A trajectory without frames at `directory/trajectory.*`, in place of what was there.
     ///
     /// # Errors
-    /// [`crate::Error::File`] on every rank if any fails.
+    /// [`Error::File`] on every rank if any fails.
     pub fn create(
         directory: &Path,
         comm: &Communicator,
@@ -95,7 +95,7 @@ impl Trajectory {
     /// Go on with a trajectory after the frames up to `step`; later ones are cut off. Without a file one is started.
     ///
     /// # Errors
-    /// On every rank if any fails: [`crate::Error::File`], and [`crate::Error::Content`] if the file holds something else
+    /// On every rank if any fails: [`Error::File`], and [`Error::Content`] if the file holds something else
     /// than the deck asks for.
     pub fn resume(
         directory: &Path,
@@ -120,12 +120,22 @@ impl Trajectory {
     /// Add a frame. One of a step that the file has already is not added again.
     ///
     /// # Errors
-    /// [`crate::Error::File`] on every rank if any fails; the frames before are kept.
+    /// [`Error::File`] on every rank if any fails; the frames before are kept.
     pub fn append(&mut self, comm: &Communicator, particles: &Particles, moment: &Moment) -> Result<()> {
         match self {
             Self::H5md(file) => file.append(comm, particles, moment),
             Self::Xyz(file) => file.append(comm, particles, moment),
         }
+    }
+}
+
+/// An error of a file in the trajectory's place that is none of this run.
+fn foreign(path: &Path, what: String) -> Error {
+    Error::Content {
+        path: path.to_owned(),
+        what,
+        remedy: "move the file away, or choose another output directory; the restart then starts a new one"
+            .into(),
     }
 }
 

@@ -43,6 +43,51 @@ fn resumed(directory: &Path, content: &Content, step: u64) -> Result<Trajectory>
 }
 
 #[test]
+fn a_text_of_another_program_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let content = content(TrajectoryFormat::Xyz);
+    let (path, bytes) = written(folder.path(), &content, &[4]);
+    let ours = String::from_utf8(bytes).unwrap();
+    let ase =
+        "2\nLattice=\"4 0 0 0 4 0 0 0 4\" Properties=species:S:1:pos:R:3 pbc=\"T T T\"\nAr 1 2 3\nAr 2 3 4\n";
+    let cases = [
+        ("2\nargon\nAr 1 2 3\nAr 2 3 4\n".to_owned(), "second line"),
+        ("2\nargon".into(), "second line"),
+        ("a line without an end".into(), "2 particles"),
+        ("3\n".into(), "2 particles"),
+        (ase.into(), "species:S:1:pos:R:3\""),
+        (ours.replacen(" Step=4", " Frame=4", 1), "its Step"),
+        (ours.replacen(":velo:R:3", "", 1), "deck asks for"),
+        (ours.clone() + ase, "species:S:1:pos:R:3\""),
+    ];
+    for (text, said) in cases {
+        std::fs::write(&path, &text).unwrap();
+        let error = resumed(folder.path(), &content, 9).err().unwrap().to_string();
+        assert!(error.contains(said) && error.contains("move the file away"), "{text}: {error}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    }
+    std::fs::write(&path, &ours).unwrap();
+    let mut more = content.clone();
+    more.plan.forces = true;
+    let error = resumed(folder.path(), &more, 9).err().unwrap().to_string();
+    assert!(error.contains("forces:R:3") && std::fs::read_to_string(&path).unwrap() == ours, "{error}");
+}
+
+#[test]
+fn any_beginning_of_a_text_is_cut_to_whole_frames() {
+    let folder = tempfile::tempdir().unwrap();
+    let content = content(TrajectoryFormat::Xyz);
+    let (path, bytes) = written(folder.path(), &content, &[0, 3, 6]);
+    let frame = bytes.len() / 3;
+    for length in 0..=bytes.len() {
+        std::fs::write(&path, &bytes[..length]).unwrap();
+        assert!(resumed(folder.path(), &content, 5).is_ok(), "{length} bytes");
+        let kept = std::fs::read(&path).unwrap();
+        assert!(kept == bytes[..(length / frame).min(2) * frame], "{length} bytes: {} are kept", kept.len());
+    }
+}
+
+#[test]
 fn a_later_format_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let content = content(TrajectoryFormat::H5md);

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::order::Order;
-use super::{Content, Moment};
+use super::{Content, Moment, foreign};
 use crate::comm::Communicator;
 use crate::particles::{Field, Particles};
 use crate::space::Boundary;
@@ -20,6 +20,11 @@ const AT_ONCE: usize = 64 << 20;
 
 /// Longest line that a trajectory of ours has, in bytes.
 const LONGEST: u64 = 1 << 20;
+
+/// What the second line of a frame begins with, and what stands before its columns and its step.
+const HEAD: &str = "Lattice=\"";
+const PROPERTIES: &str = " Properties=";
+const STEP: &str = " Step=";
 
 /// Angstrom in a nanometre.
 const ANGSTROM: f64 = 10.0;
@@ -56,8 +61,8 @@ impl Xyz {
     ) -> Result<Self> {
         let mut total = [particles.owned().len() as u64];
         comm.all_sum(&mut total);
-        let cut = comm.agree_on(comm.is_root().then(|| cut(path, total[0], step)).transpose())?;
-        let (file, last_step) = cut.map_or((None, None), |(file, last)| (Some(file), last));
+        let cut = comm.is_root().then(|| cut(path, total[0], &properties(content), step)).transpose();
+        let (file, last_step) = comm.agree_on(cut)?.map_or((None, None), |(file, last)| (Some(file), last));
         Ok(Self::with(file, last_step, path, comm, content, particles))
     }
 
@@ -121,14 +126,9 @@ impl Xyz {
         let edges = moment.bx.lengths() * length;
         let lower = moment.bx.lower * length;
         let flag = |d: usize| if moment.bx.boundary[d] == Boundary::Periodic { 'T' } else { 'F' };
-        let mut columns = "species:S:1:pos:R:3:id:I:1".to_owned();
-        for (wanted, name) in
-            [(self.content.plan.velocities, ":velo:R:3"), (self.content.plan.forces, ":forces:R:3")]
-        {
-            columns += if wanted { name } else { "" };
-        }
+        let columns = properties(&self.content);
         let mut text = format!(
-            "{}\nLattice=\"{} 0 0 0 {} 0 0 0 {}\" Origin=\"{} {} {}\" pbc=\"{} {} {}\" Properties={columns} Step={} Time={}",
+            "{}\n{HEAD}{} 0 0 0 {} 0 0 0 {}\" Origin=\"{} {} {}\" pbc=\"{} {} {}\"{PROPERTIES}{columns}{STEP}{} Time={}",
             self.order.total(),
             edges.x,
             edges.y,
@@ -201,8 +201,20 @@ impl Xyz {
     }
 }
 
+/// The columns of a line, as `Properties` names them.
+fn properties(content: &Content) -> String {
+    let mut columns = "species:S:1:pos:R:3:id:I:1".to_owned();
+    for (wanted, name) in [(content.plan.velocities, ":velo:R:3"), (content.plan.forces, ":forces:R:3")] {
+        columns += if wanted { name } else { "" };
+    }
+    columns
+}
+
 /// Cut a file behind its last whole frame of a step up to `step`, and open it to append; also the step of that frame.
-fn cut(path: &Path, total: u64, step: u64) -> Result<(File, Option<u64>)> {
+///
+/// # Errors
+/// [`Error::Content`], before anything is cut, if a frame does not begin as ours do, of so many particles with these columns.
+fn cut(path: &Path, total: u64, columns: &str, step: u64) -> Result<(File, Option<u64>)> {
     let failed = |cause: std::io::Error| Error::file("read", path, &cause);
     let mut input = BufReader::new(File::open(path).map_err(failed)?);
     let (mut kept, mut at, mut last) = (0u64, 0u64, None);
@@ -213,30 +225,44 @@ fn cut(path: &Path, total: u64, step: u64) -> Result<(File, Option<u64>)> {
         *at += (&mut input).take(LONGEST).read_until(b'\n', line).map_err(failed)? as u64;
         Ok(line.ends_with(b"\n"))
     };
-    'frames: while next(&mut line, &mut at)? {
-        let count: Option<u64> = String::from_utf8_lossy(&line).trim().parse().ok();
-        if count != Some(total) {
-            return Err(Error::Content {
-                path: path.to_owned(),
-                what: format!("a frame that begins at byte {kept} does not have this run's {total} particles"),
-                remedy: "move the file away, or choose another output directory; the restart then starts a new one".into(),
-            });
+    let begin = format!("{total}\n");
+    'frames: loop {
+        let refuse =
+            |what: String| Err(foreign(path, format!("the frame that begins at byte {kept} {what}")));
+        let whole = next(&mut line, &mut at)?;
+        if !begin.as_bytes().starts_with(&line) {
+            return refuse(format!("does not have this run's {total} particles"));
         }
-        if !next(&mut line, &mut at)? {
+        if !whole {
             break;
         }
-        let head = String::from_utf8_lossy(&line).into_owned();
-        let found =
-            head.split(" Step=").nth(1).and_then(|after| after.split_whitespace().next()?.parse().ok());
+        let whole = next(&mut line, &mut at)?;
+        if !(line.starts_with(HEAD.as_bytes()) || (!whole && HEAD.as_bytes().starts_with(&line))) {
+            return refuse("is none of hilbrium: its second line does not begin with Lattice".into());
+        }
+        if !whole {
+            break;
+        }
+        let head = String::from_utf8_lossy(&line);
+        let word = |key| head.split(key).nth(1).and_then(|after| after.split_whitespace().next());
+        let (found, of_step) = (word(PROPERTIES).unwrap_or_default(), word(STEP));
+        if found != columns {
+            return refuse(format!(
+                "has the columns \"{found}\", other than the deck asks for: \"{columns}\""
+            ));
+        }
+        let Some(of_step) = of_step.and_then(|word| word.parse::<u64>().ok()) else {
+            return refuse("is none of hilbrium: it does not say its Step".into());
+        };
+        if of_step > step {
+            break;
+        }
         for _ in 0..total {
             if !next(&mut line, &mut at)? {
                 break 'frames;
             }
         }
-        match found {
-            Some(found) if found <= step => (kept, last) = (at, Some(found)),
-            _ => break,
-        }
+        (kept, last) = (at, Some(of_step));
     }
     let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
     file.set_len(kept).map_err(|cause| Error::file("write", path, &cause))?;

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use hdf5::File;
 
-use super::super::Content;
 use super::super::order::Order;
+use super::super::{Content, foreign};
 use super::{GROUP, H5md, reopening, rows_of, tables};
 use crate::comm::Communicator;
 use crate::particles::Particles;
@@ -91,13 +91,7 @@ impl H5md {
     }
 
     fn other(&self, what: String) -> Error {
-        Error::Content {
-            path: self.path.clone(),
-            what,
-            remedy:
-                "move the file away, or choose another output directory; the restart then starts a new one"
-                    .into(),
-        }
+        foreign(&self.path, what)
     }
 
     /// Leave so many frames, the position's first.
