@@ -12,8 +12,8 @@ use super::{Configuration, Hints, SLANTED, box_of, index_of, only_frame};
 use crate::Result;
 use crate::space::{SimulationBox, Vec3d};
 
-/// Shortest line of an atom: `H 0 0 0` and its end.
-const SHORTEST: u64 = 8;
+/// Shortest line of an atom: `0 0 0` and its end, which the last line may lack: the two lines before make up for it.
+const SHORTEST: u64 = 6;
 /// Most columns of an atom.
 const MOST_COLUMNS: usize = 4096;
 
@@ -25,9 +25,7 @@ pub(super) fn read(
     let mut text = String::new();
     lines.expect(&mut text, "the number of atoms")?;
     let count: u64 = lines.whole_in(text.trim(), "the number of atoms")?;
-    // the last line may lack its end
-    let count =
-        lines.believable(count, SHORTEST).or_else(|error| if count <= 1 { Ok(count) } else { Err(error) })?;
+    let count = lines.believable(count, SHORTEST)?;
     lines.expect(&mut text, "the comment with Lattice and Properties")?;
     let keys = keys_of(&text);
     let columns = Columns::of(lines, keys.get("properties").map_or("species:S:1:pos:R:3", String::as_str))?;

@@ -121,6 +121,18 @@ fn extended_xyz_is_read_by_its_properties() {
     assert_eq!((momenta.momenta.unwrap()[0], momenta.velocities), (Vec3d::new(4.0, 5.0, 6.0), None));
 }
 
+/// The fewest bytes that an atom can have are enough; a count that they do not suffice for is not believed.
+#[test]
+fn the_shortest_lines_of_extended_xyz_are_read() {
+    for count in [1, 2, 100] {
+        let text = format!("{count}\nProperties=pos:R:3\n{}", "1 2 3\n".repeat(count));
+        let found = parsed("x.xyz", text.trim_end().as_bytes()).unwrap();
+        assert_eq!(found.positions, vec![Vec3d::new(1.0, 2.0, 3.0); count]);
+    }
+    let text = format!("200\nProperties=pos:R:3\n{}", "1 2 3\n".repeat(100));
+    assert!(parsed("x.xyz", text.as_bytes()).unwrap_err().to_string().contains("more than"));
+}
+
 #[test]
 fn formats_are_told_by_content_where_the_name_says_nothing() {
     for (text, format) in
