@@ -203,8 +203,8 @@ impl MeanSquareDisplacement {
         self.origins.clear();
         for _ in 0..origins.min(self.plan.lags) {
             let (sample, time) = (words.next()?, f64::from_bits(words.next()?));
-            let followed =
-                samples.checked_sub(sample + 1).filter(|&followed| followed < self.plan.lags)? as usize;
+            let followed = sample.checked_add(1).and_then(|next| samples.checked_sub(next));
+            let followed = followed.filter(|&followed| followed < self.plan.lags)? as usize;
             let times = take(words, followed)?.into_iter().map(f64::from_bits).collect();
             let curve = take(words, followed * kinds)?.into_iter().map(f64::from_bits).collect();
             self.origins.push_back(Origin { sample, time, places: Default::default(), times, curve });
@@ -218,4 +218,52 @@ impl MeanSquareDisplacement {
 /// So many words.
 fn take(words: &mut impl Iterator<Item = u64>, count: usize) -> Option<Vec<u64>> {
     (0..count).map(|_| words.next()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use super::*;
+    use crate::deck::plan::MeanSquareDisplacementPlan;
+    use crate::observe::home::Home;
+    use crate::units::{UnitSystem, Units};
+
+    fn measured() -> MeanSquareDisplacement {
+        let plan = MeanSquareDisplacementPlan {
+            lags: 4,
+            stride: 1,
+            every_steps: 1,
+            from_time: 0.0,
+            fit_from: 0.0,
+            viscosity: None,
+        };
+        MeanSquareDisplacement {
+            sums: Sums::new(plan.lags as usize, 1),
+            plan,
+            kinds: vec![String::new()],
+            units: Units::new(UnitSystem::Reduced),
+            numbers: vec![1],
+            home: Home { ids: vec![7], kinds: vec![0] },
+            samples: 0,
+            origins: VecDeque::new(),
+        }
+    }
+
+    /// An origin that no measurement can be is of another measurement, whatever the checkpoint says.
+    #[test]
+    fn an_impossible_origin_begins_anew() {
+        let comm = Communicator::solo();
+        let places = [0, 1, 2].map(|_| vec![0.5]);
+        for (samples, sample, goes_on) in [(1, 0, true), (1, 1, false), (9, 0, false), (0, u64::MAX, false)] {
+            let mut written = measured();
+            written.samples = samples;
+            let origin = Origin { sample, time: 0.0, places: places.clone(), times: vec![], curve: vec![] };
+            written.origins.push_back(origin);
+            let [words, rows] = written.tables(&comm);
+            let mut read = measured();
+            assert_eq!(read.resume(&comm, &words.words, &rows), goes_on, "origin {sample} of {samples}");
+            assert_eq!((read.samples, read.origins.len()), if goes_on { (1, 1) } else { (0, 0) });
+        }
+    }
 }
