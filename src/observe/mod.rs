@@ -43,7 +43,8 @@ pub struct Observables {
     pub kinetic: f64,
     /// Sum of m u; zero without internal energies.
     pub thermal: f64,
-    /// Sum of m phi / 2, phi the gravitational potential; zero without.
+    /// Sum of m phi / 2, phi the gravitational potential, and of the energies of pairs, the tail's beyond the cutoff too
+    /// once [`Self::add_tail`] has added it; zero without any of them.
     pub potential: f64,
     /// Sum of m v.
     pub momentum: Vec3d,
