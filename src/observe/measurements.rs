@@ -1,6 +1,7 @@
 //! All measurements of a run: when each is due, its files, and what a restart needs.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -121,12 +122,15 @@ impl Measurements {
     }
 
     fn replace_files(&mut self) -> Result<()> {
+        let put = |name: &str, text: String| {
+            replace(&self.directory.join(name), |file| file.write_all(text.as_bytes()))
+        };
         if let Some(radial) = &self.radial_distribution {
-            replace(&self.directory.join("radial-distribution.csv"), &radial.csv())?;
+            put("radial-distribution.csv", radial.csv())?;
         }
         if let Some(displacement) = &self.mean_square_displacement {
-            replace(&self.directory.join("mean-square-displacement.csv"), &displacement.csv())?;
-            replace(&self.directory.join("diffusion.csv"), &displacement.diffusion_csv())?;
+            put("mean-square-displacement.csv", displacement.csv())?;
+            put("diffusion.csv", displacement.diffusion_csv())?;
         }
         self.written = Some(Instant::now());
         Ok(())

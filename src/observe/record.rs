@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
+use super::files::replace;
 use super::{Layout, Observables};
 use crate::comm::Communicator;
 use crate::{Error, Result};
@@ -93,12 +94,8 @@ fn cut(path: &Path, layout: Layout, time: f64) -> Result<(File, Option<u64>)> {
                     .into(),
         });
     }
-    let mut name = path.as_os_str().to_owned();
-    name.push(".part");
-    let part = PathBuf::from(name);
     let mut last_step = None;
-    let copy = || -> std::io::Result<()> {
-        let mut file = std::io::BufWriter::new(File::create(&part)?);
+    replace(path, |file| {
         writeln!(file, "{}", layout.header())?;
         for line in reader.lines() {
             let line = line?;
@@ -114,15 +111,8 @@ fn cut(path: &Path, layout: Layout, time: f64) -> Result<(File, Option<u64>)> {
                 last_step = step;
             }
         }
-        file.into_inner()?.sync_all()
-    };
-    let replaced = copy()
-        .map_err(|cause| Error::file("write", path, &cause))
-        .and_then(|()| std::fs::rename(&part, path).map_err(|cause| Error::file("replace", path, &cause)));
-    if replaced.is_err() {
-        let _ = std::fs::remove_file(&part);
-    }
-    replaced?;
+        Ok(())
+    })?;
     let file =
         OpenOptions::new().append(true).open(path).map_err(|cause| Error::file("write", path, &cause))?;
     Ok((file, last_step))
