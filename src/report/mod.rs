@@ -3,10 +3,12 @@
 //! This is the only place that writes to the terminal. Rank 0 alone speaks: after [`start`] with `root = false` every
 //! function here is silent. A closed pipe (`hilbrium ... | head`) silences the output and never ends the run.
 
+mod listing;
 pub mod picture;
 mod progress;
 mod table;
 
+pub use listing::{Listing, box_text};
 pub use progress::Progress;
 pub use table::table;
 

@@ -10,8 +10,7 @@ use super::trajectory;
 use crate::Result;
 use crate::comm::Communicator;
 use crate::particles::Field;
-use crate::space::{Boundary, SimulationBox};
-use std::fmt::Write;
+use crate::report::{Listing, box_text};
 use std::ops::Range;
 use std::path::Path;
 
@@ -27,16 +26,11 @@ pub fn info(path: &Path) -> Result<String> {
     let _reading = Reading::of(path);
     let ours = hdf5::File::open(path).ok().and_then(|file| file.group(OURS).ok());
     let kind = ours.and_then(|ours| read_string(&ours, "Kind"));
-    let mut text = String::new();
-    let mut line = |name: &str, value: String| {
-        let value: String = value.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{name:<12}{value}");
-    };
-    line("file", path.display().to_string());
+    let mut listing = Listing::default();
+    listing.line("file", path.display());
     if kind.as_deref() == Some("trajectory") || has(path, "h5md") {
-        trajectory::describe(path)?.into_iter().for_each(|(name, value)| line(name, value));
-        return Ok(text);
+        trajectory::describe(path)?.into_iter().for_each(|(name, value)| listing.line(name, value));
+        return Ok(listing.into_text());
     }
     let checksum = match sealed {
         Seal::Intact => "verified",
@@ -45,58 +39,50 @@ pub fn info(path: &Path) -> Result<String> {
     if kind.as_deref() == Some("checkpoint") {
         let content = Content::open(path)?;
         let state = content.state()?;
-        line("kind", format!("checkpoint of {} ranks", content.rank_rows.len()));
-        line("checksum", checksum.into());
-        line("title", state.title.clone());
-        line("time", format!("{}, next step {:.6e}", state.time, state.time_step));
-        line("step", state.step.to_string());
-        line("box", box_text(&state.bx));
-        line("particles", content.total().to_string());
+        listing.line("kind", format!("checkpoint of {} ranks", content.rank_rows.len()));
+        listing.line("checksum", checksum);
+        listing.line("title", &state.title);
+        listing.line("time", format!("{}, next step {:.6e}", state.time, state.time_step));
+        listing.line("step", state.step);
+        listing.line("box", box_text(&state.bx));
+        listing.line("particles", content.total());
         for field in content.fields() {
             let range = range_of(content.total(), |rows| {
                 let components = (0..field.components()).map(|c| content.component(field, c, rows.clone()));
                 Ok(components.collect::<Result<Vec<_>>>()?.concat())
             });
-            line("field", field_text(field, &range?));
+            listing.line("field", field_text(field, &range?));
         }
     } else {
         let source = Source::open(path)?;
         let header = &source.header;
         let program = if kind.is_some() { "hilbrium" } else { "another program" };
-        line("kind", format!("snapshot of {program}"));
-        line("checksum", checksum.into());
-        line("title", header.title.clone());
-        line("time", header.time.to_string());
-        line("step", header.step.to_string());
-        line("box", box_text(&header.bx));
+        listing.line("kind", format!("snapshot of {program}"));
+        listing.line("checksum", checksum);
+        listing.line("title", &header.title);
+        listing.line("time", header.time);
+        listing.line("step", header.step);
+        listing.line("box", box_text(&header.bx));
         let [mass, length, time] = header.units;
-        line("units", format!("{mass} g, {length} cm, {time} s"));
+        listing.line("units", format!("{mass} g, {length} cm, {time} s"));
         if let Some(index) = header.adiabatic_index {
-            line("gamma", index.to_string());
+            listing.line("gamma", index);
         }
-        line("particles", header.particle_count.to_string());
+        listing.line("particles", header.particle_count);
         if header.ignored_particles > 0 {
-            line("ignored", format!("{} particles of other types", header.ignored_particles));
+            listing.line("ignored", format!("{} particles of other types", header.ignored_particles));
         }
         for field in source.fields() {
             let range = range_of(header.particle_count, |rows| source.values(field, rows));
-            line("field", field_text(field, &range?));
+            listing.line("field", field_text(field, &range?));
         }
     }
-    Ok(text)
+    Ok(listing.into_text())
 }
 
 /// Whether a file has a group.
 fn has(path: &Path, group: &str) -> bool {
     hdf5::File::open(path).is_ok_and(|file| file.link_exists(group))
-}
-
-fn box_text(bx: &SimulationBox) -> String {
-    let side = |d: usize| {
-        let boundary = if bx.boundary[d] == Boundary::Periodic { "periodic" } else { "open" };
-        format!("[{}, {}) {boundary}", bx.lower[d], bx.upper[d])
-    };
-    [side(0), side(1), side(2)].join(" x ")
 }
 
 /// Least and largest value over all rows and components, and how many are not finite.

@@ -6,8 +6,8 @@ use std::path::Path;
 use super::lines::shortened;
 use super::{Configuration, FileFormat, Hints, read};
 use crate::Result;
-use crate::report::grouped;
-use crate::space::{Boundary, Vec3d};
+use crate::report::{Listing, box_text, grouped};
+use crate::space::Vec3d;
 
 /// Most species that are told of, a line each.
 const MOST_SPECIES: usize = 100;
@@ -19,20 +19,15 @@ const MOST_SPECIES: usize = 100;
 /// Those of [`read`].
 pub fn info(path: &Path, format: FileFormat) -> Result<String> {
     let found = read(path, format, Hints { first_frame: true, ..Hints::default() }, |count| 0..count)?;
-    let mut text = String::new();
-    let mut line = |name: &str, value: String| {
-        let value: String = value.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{name:<12}{value}");
-    };
-    line("file", path.display().to_string());
-    line("kind", format!("configuration, {}", format.name()));
-    line("title", found.title.clone());
-    line("units", found.units.map_or("not said".into(), |units| units.name().into()));
-    line("box", box_text(&found));
-    line("particles", grouped(found.count));
+    let mut listing = Listing::default();
+    listing.line("file", path.display());
+    listing.line("kind", format!("configuration, {}", format.name()));
+    listing.line("title", &found.title);
+    listing.line("units", found.units.map_or("not said", |units| units.name()));
+    listing.line("box", found.bx.as_ref().map_or("none".into(), box_text));
+    listing.line("particles", grouped(found.count));
     for about in species_texts(&found) {
-        line("species", about);
+        listing.line("species", about);
     }
     let vectors = [
         ("position", Some(&found.positions)),
@@ -41,11 +36,11 @@ pub fn info(path: &Path, format: FileFormat) -> Result<String> {
     ];
     for (name, column) in vectors {
         if let Some(column) = column {
-            line("field", format!("{name:<12}{}", range_text(column)));
+            listing.line("field", format!("{name:<12}{}", range_text(column)));
         }
     }
-    found.notes.iter().for_each(|note| line("note", note.clone()));
-    Ok(text)
+    found.notes.iter().for_each(|note| listing.line("note", note));
+    Ok(listing.into_text())
 }
 
 /// A line for each species, at most [`MOST_SPECIES`].
@@ -68,15 +63,6 @@ fn species_texts(found: &Configuration) -> Vec<String> {
         texts.push(format!("and {} more", grouped((found.names.len() - MOST_SPECIES) as u64)));
     }
     texts
-}
-
-fn box_text(found: &Configuration) -> String {
-    let Some(bx) = &found.bx else { return "none".into() };
-    let side = |d: usize| {
-        let boundary = if bx.boundary[d] == Boundary::Periodic { "periodic" } else { "open" };
-        format!("[{}, {}) {boundary}", bx.lower[d], bx.upper[d])
-    };
-    [side(0), side(1), side(2)].join(" x ")
 }
 
 fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {

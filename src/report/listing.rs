@@ -1,0 +1,56 @@
+//! Names and values a line each, as the summaries of files have them.
+
+use crate::space::{Boundary, SimulationBox};
+use std::fmt::{Display, Write};
+
+/// Lines of a name and a value each.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    text: String,
+}
+
+impl Listing {
+    /// Add a line; letters of the value that steer a terminal become blanks.
+    pub fn line(&mut self, name: &str, value: impl Display) {
+        let value: String =
+            value.to_string().chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+        // writing to a string cannot fail
+        let _ = writeln!(self.text, "{name:<12}{value}");
+    }
+
+    /// All lines.
+    pub fn into_text(self) -> String {
+        self.text
+    }
+}
+
+/// A box for people: `[0, 1) periodic x [0, 2) open x [-1, 1) open`.
+pub fn box_text(bx: &SimulationBox) -> String {
+    let side = |d: usize| {
+        let boundary = if bx.boundary[d] == Boundary::Periodic { "periodic" } else { "open" };
+        format!("[{}, {}) {boundary}", bx.lower[d], bx.upper[d])
+    };
+    [side(0), side(1), side(2)].join(" x ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::space::Vec3d;
+
+    #[test]
+    fn a_line_stays_a_line() {
+        let mut listing = Listing::default();
+        listing.line("title", "one\ntwo\u{1b}[2J");
+        listing.line("step", 7);
+        assert_eq!(listing.into_text(), "title       one two [2J\nstep        7\n");
+    }
+
+    #[test]
+    fn boxes_are_told_by_their_sides() {
+        let boundary = [Boundary::Periodic, Boundary::Open, Boundary::Open];
+        let bx =
+            SimulationBox { lower: Vec3d::new(0.0, 0.0, -1.0), upper: Vec3d::new(1.0, 2.5, 1.0), boundary };
+        assert_eq!(box_text(&bx), "[0, 1) periodic x [0, 2.5) open x [-1, 1) open");
+    }
+}
