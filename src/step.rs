@@ -1,5 +1,6 @@
 //! The step, written once: a list of verbs, each timed.
 
+use crate::Result;
 use crate::allocator;
 use crate::clock::Clock;
 use crate::comm::Communicator;
@@ -9,13 +10,12 @@ use crate::far::{self, Criterion, GravityPlan, SofteningKernel};
 use crate::molecules::Molecules;
 use crate::motion::thermostat::Thermostat;
 use crate::motion::time_step::{self, Limit};
-use crate::neighbors::{Costs, Due, Neighborhood, Reach, Skins};
+use crate::neighbors::{self, Costs, Due, Neighborhood, Reach, Skins};
 use crate::observe::{Observables, observe};
 use crate::pair::{Precision, find_tiles};
 use crate::particles::{Field, Particles, Role};
 use crate::space::SimulationBox;
-use crate::sph::{Hydrodynamics, Searches, Stage};
-use crate::{Error, Result};
+use crate::sph::{self, Hydrodynamics, Searches, Stage};
 use rayon::prelude::*;
 
 mod minimize;
@@ -25,9 +25,6 @@ mod verlet;
 
 pub use minimize::Minimized;
 pub use resident::Resident;
-
-/// Smoothing lengths that outgrew so many lists of one step, each larger than the one before, are lost.
-const MOST_ROUNDS: u32 = 100;
 
 /// The state of a run on this rank, and the machinery that advances it.
 pub struct Simulation {
@@ -284,7 +281,7 @@ impl Simulation {
         let Some(hydrodynamics) = &mut self.hydrodynamics else { return Ok(()) };
         let largest = self.neighborhood.largest_smoothing_length(&self.domain.bx);
         let mut searches = Searches::new(self.particles.owned().len(), largest);
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..sph::MOST_ROUNDS {
             let mut stage = Stage {
                 domain: &self.domain,
                 neighborhood: &self.neighborhood,
@@ -301,12 +298,7 @@ impl Simulation {
             self.neighborhood.rebuild(&self.domain, &self.particles)?;
             self.clock.lap("neighbors");
         }
-        Err(Error::State {
-            step: 0,
-            what: format!("some smoothing lengths outgrew {MOST_ROUNDS} neighbor lists in a row"),
-            remedy: "look for particles far from all others; fewer sph.neighbors or a smaller step may help"
-                .into(),
-        })
+        Err(sph::outgrew_all())
     }
 
     /// Let the criteria choose the next step after one that might have had the length `last`.
@@ -343,32 +335,13 @@ impl Simulation {
         for field in rates {
             for component in 0..field.components() {
                 let column = &self.particles.component(field, component)[owned.clone()];
-                if let Some(row) = first_not_finite(column) {
-                    return Err(self.not_finite(field, column[row], owned.start + row));
+                if let Some(place) = first_not_finite(column) {
+                    let (bx, row) = (&self.domain.bx, owned.start + place);
+                    return Err(neighbors::not_finite(bx, &self.particles, field, column[place], row));
                 }
             }
         }
         Ok(())
-    }
-
-    fn not_finite(&self, field: Field, value: f64, row: usize) -> Error {
-        let particles = &self.particles;
-        let near = self.neighborhood.nearest(&self.domain.bx, particles, row, 4);
-        let position = particles.vector_at(Field::Position, row);
-        Error::State {
-            step: 0,
-            what: format!(
-                "{} of particle {} is {value}; it is at ({:e}, {:e}, {:e}), its nearest neighbors are {near:?}",
-                field.name(),
-                particles.id[row],
-                position[0],
-                position[1],
-                position[2],
-            ),
-            remedy: "look at those particles in the checkpoint of the last good step; a shorter step (time_step.courant) \
-                     or more softening often helps"
-                .into(),
-        }
     }
 }
 

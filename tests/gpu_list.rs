@@ -102,8 +102,7 @@ impl OnDevice {
         Ok(Self { position, radius, id, hierarchy })
     }
 
-    fn search(&self, sample: &Sample, symmetric: bool) -> Search<'_> {
-        let periods = sample.bx.periods();
+    fn search<'a>(&'a self, sample: &'a Sample, symmetric: bool) -> Search<'a> {
         Search {
             rows: sample.id.len(),
             owned: sample.owned.clone(),
@@ -114,7 +113,7 @@ impl OnDevice {
             center: self.hierarchy.center(),
             extent: self.hierarchy.extent(),
             unit: self.hierarchy.unit(),
-            period: [periods[0], periods[1], periods[2]],
+            bx: &sample.bx,
         }
     }
 }

@@ -80,7 +80,7 @@ impl Rank {
             id: (self.columns.rows() > owned.len()).then_some(&self.columns.id),
             radius: Some(self.neighborhood.radius()),
             cutoff: self.cutoff,
-            period: [0, 1, 2].map(|d| self.bx.periods()[d]),
+            bx: &self.bx,
             active: None,
         }
     }

@@ -113,7 +113,6 @@ struct OnDevice {
     position: [Buffer<f64>; 3],
     id: Buffer<u64>,
     owned: Range<usize>,
-    period: [f64; 3],
     /// None where they cannot be swept over.
     records: Option<ParticleRecords>,
 }
@@ -128,7 +127,6 @@ impl OnDevice {
         let mut hierarchy = Hierarchy::new(device)?;
         let (unit, _) = hierarchy.unit_of(Radii::Each(&radius), Some(&id), rows)?;
         hierarchy.build(columns, Radii::Each(&radius), Some(&id), rows, unit)?;
-        let periods = bx.periods();
         let search = Search {
             rows,
             owned: particles.owned(),
@@ -139,13 +137,13 @@ impl OnDevice {
             center: hierarchy.center(),
             extent: hierarchy.extent(),
             unit,
-            period: [periods.x, periods.y, periods.z],
+            bx,
         };
         let (mut list, mut records) = (Records::new(device)?, ParticleRecords::new(device)?);
         ListBuilder::new(device)?.build(&search, &mut list)?;
         let fit = ParticleListBuilder::new(device)?.build(&search, &list, &mut records)?;
-        let (owned, period) = (search.owned, search.period);
-        Ok(Self { position, id, owned, period, records: fit.then_some(records) })
+        let owned = search.owned;
+        Ok(Self { position, id, owned, records: fit.then_some(records) })
     }
 }
 
@@ -276,7 +274,7 @@ fn error<L: PairLaw>(device: &Device, law: L, precision: Precision, kind: Kind, 
         id: Some(&there.id),
         radius: Some(&radius),
         cutoff: scene.radius.iter().copied().fold(0.0, f64::max),
-        period: there.period,
+        bx: &scene.bx,
         active: (stride > 0).then_some(&active),
     };
     let mut memory = SweepMemory::new(device).unwrap();

@@ -173,7 +173,6 @@ impl Trial {
         let active: Vec<u8> =
             (0..padded).map(|row| u8::from(self.stride > 0 && row % self.stride == 0)).collect();
         let active = Buffer::from_host(device, &active)?;
-        let periods = bx.periods();
         let pass = Pass {
             rows: particles.len(),
             owned: &particles.owned(),
@@ -181,7 +180,7 @@ impl Trial {
             id: Some(&id),
             radius: Some(&device_radius),
             cutoff: radius.iter().copied().fold(0.0, f64::max),
-            period: [periods.x, periods.y, periods.z],
+            bx,
             active: (self.stride > 0).then_some(&active),
         };
         let sweep = Sweep::new(device, law, self.precision, self.symmetric)?.with_parts(self.parts);

@@ -196,7 +196,7 @@ impl Bench<'_> {
             center: hierarchy.center(),
             extent: hierarchy.extent(),
             unit,
-            period: [0, 1, 2].map(|d| self.bx.periods()[d]),
+            bx: &self.bx,
         };
         let (mut builder, mut records) = (ListBuilder::new(self.device)?, Records::new(self.device)?);
         let build = seconds(self.device, self.repeats, || builder.build(&search, &mut records))?;
@@ -225,7 +225,7 @@ impl Bench<'_> {
             id: None,
             radius: None,
             cutoff,
-            period: [0, 1, 2].map(|d| self.bx.periods()[d]),
+            bx: &self.bx,
             active: None,
         };
         let inputs = [self.columns.scalar(Field::Charge)];

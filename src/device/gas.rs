@@ -16,23 +16,17 @@ use super::values;
 use crate::clock::Clock;
 use crate::deck::plan::{SphPlan, TimeStepPlan};
 use crate::far::GravityPlan;
-use crate::neighbors::Reach;
+use crate::neighbors::{self, Reach};
 use crate::pair::Precision;
 use crate::particles::{Field, Particles, Role};
 use crate::space::SimulationBox;
-use crate::sph::Smoothing;
+use crate::sph::{self, Smoothing};
 use crate::{Error, Result};
-
-/// Smoothing lengths that outgrew so many lists of one step, each larger than the one before, are lost.
-const MOST_ROUNDS: u32 = 100;
 
 /// Bytes a row that a run takes which keeps all its memory between passes, in mixed and in double precision; and by how
 /// much, over 8, rows of others may add to them.
 const GENEROUS: [u64; 2] = [570, 740];
 const WITH_OTHERS: u64 = 10;
-
-/// Neighbors that an error names.
-const NAMED: usize = 4;
 
 /// What is wanted of a run of a gas.
 #[derive(Clone, Debug)]
@@ -163,7 +157,7 @@ impl Gas {
         let rows = self.columns.owned().len();
         let mut searches = Searches::new(&self.device, rows, largest)?;
         let mut searching = rows as u64;
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..sph::MOST_ROUNDS {
             let mut stage = Stage {
                 bx: &self.bx,
                 neighborhood: &mut self.neighborhood,
@@ -178,12 +172,7 @@ impl Gas {
             self.neighborhood.build(&self.bx, &mut self.columns)?;
             clock.lap("neighbors");
         }
-        Err(Error::State {
-            step: 0,
-            what: format!("some smoothing lengths outgrew {MOST_ROUNDS} neighbor lists in a row"),
-            remedy: "look for particles far from all others; fewer sph.neighbors or a smaller step may help"
-                .into(),
-        })
+        Err(sph::outgrew_all())
     }
 
     /// Gravity, added to the accelerations.
@@ -250,9 +239,8 @@ impl Gas {
             self.rename(to, from);
         }
         // what failed forces have spoiled of the state that a next step finds anew from a first guess
-        let guesses =
-            [(Field::Density, 0.0), (Field::VelocityDivergence, 0.0), (Field::Viscosity, self.alpha_max)];
-        for (field, guess) in guesses.into_iter().filter(|(field, _)| self.columns.has(*field)) {
+        let guesses = sph::first_guesses(self.alpha_max).into_iter();
+        for (field, guess) in guesses.filter(|(field, _)| self.columns.has(*field)) {
             values::mend(&self.device, self.columns.scalar(field), guess, rows.clone())?;
         }
         Ok(())
@@ -320,32 +308,7 @@ impl Gas {
     fn not_finite(&self, field: Field, value: f64, row: usize) -> Result<Error> {
         let mut host = Particles::new(&[Field::Position], 0);
         self.columns.download(&mut host, &[Field::Position])?;
-        let here = host.vector_at(Field::Position, row);
-        let mut near: Vec<(f64, u64)> = (0..host.len())
-            .filter(|&other| other != row)
-            .map(|other| {
-                (
-                    self.bx.shortest(host.vector_at(Field::Position, other) - here).norm_squared(),
-                    host.id[other],
-                )
-            })
-            .collect();
-        near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let near: Vec<u64> = near.into_iter().take(NAMED).map(|(_, id)| id).collect();
-        Ok(Error::State {
-            step: 0,
-            what: format!(
-                "{} of particle {} is {value}; it is at ({:e}, {:e}, {:e}), its nearest neighbors are {near:?}",
-                field.name(),
-                host.id[row],
-                here[0],
-                here[1],
-                here[2],
-            ),
-            remedy: "look at those particles in the checkpoint of the last good step; a shorter step (time_step.courant) \
-                     or more softening often helps"
-                .into(),
-        })
+        Ok(neighbors::not_finite(&self.bx, &host, field, value, row))
     }
 }
 

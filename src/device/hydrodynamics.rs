@@ -17,15 +17,8 @@ use crate::laws::viscosity_switch::ViscositySwitch;
 use crate::pair::{Kernel, PairLaw, Precision};
 use crate::particles::Field;
 use crate::space::SimulationBox;
-use crate::sph::Smoothing;
+use crate::sph::{CROSSING, MOST_SWEEPS, Smoothing};
 use std::ops::Range;
-
-/// A search for a smoothing length that has not ended after this many sweeps has failed.
-const MOST_SWEEPS: u64 = 60;
-
-/// Atwood numbers between which the momentum equation of volume elements goes from uncrossed to crossed
-/// (Garcia-Senz, Cabezon & Escartin 2022).
-const CROSSING: [f64; 2] = [0.1, 0.2];
 
 /// A law's kernels, and the fields that it reads and writes.
 #[derive(Debug)]
@@ -354,7 +347,7 @@ impl Stage<'_> {
             id: (columns.rows() > owned.len()).then_some(&columns.id),
             radius: Some(over.radius.unwrap_or(self.neighborhood.radius())),
             cutoff: 0.0,
-            period: [0, 1, 2].map(|d| self.bx.periods()[d]),
+            bx: self.bx,
             active: over.active,
         }
     }

@@ -4,6 +4,7 @@ use super::scan::Scan;
 use super::{Argument, Buffer, Device, Unit};
 use crate::Result;
 use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
+use crate::space::{SimulationBox, Vec3d};
 use std::ops::Range;
 
 /// Warps of a block of those that build.
@@ -45,8 +46,8 @@ pub struct Search<'a> {
     pub extent: &'a Buffer<[f32; 4]>,
     /// The unit of length of the hierarchy: a power of two.
     pub unit: f64,
-    /// Edges of periodic dimensions, infinity for open ones.
-    pub period: [f64; 3],
+    /// The box; positions are inside where it is periodic.
+    pub bx: &'a SimulationBox,
 }
 
 /// Records of super-clusters in a device's memory: those of [`crate::neighbors::ClusterList::records`]. Which of them
@@ -73,14 +74,14 @@ pub(super) struct SearchArguments<'a> {
     search: &'a Search<'a>,
     numbers: [u32; 5],
     scale: f64,
-    period: [f64; 3],
+    period: Vec3d,
 }
 
 impl SearchArguments<'_> {
     pub(super) fn all(&self) -> [&dyn Argument; 16] {
         let Search { position: [x, y, z], radius, id, center, extent, .. } = *self.search;
         let [rows, begin, end, symmetric, nodes] = &self.numbers;
-        let [period_x, period_y, period_z] = &self.period;
+        let period = &self.period;
         [
             rows,
             begin,
@@ -95,9 +96,9 @@ impl SearchArguments<'_> {
             extent,
             nodes,
             &self.scale,
-            period_x,
-            period_y,
-            period_z,
+            &period.x,
+            &period.y,
+            &period.z,
         ]
     }
 }
@@ -105,7 +106,7 @@ impl SearchArguments<'_> {
 impl Search<'_> {
     /// Whether any dimension is periodic.
     pub(super) fn is_periodic(&self) -> bool {
-        self.period.iter().any(|period| period.is_finite())
+        self.bx.any_periodic()
     }
 
     pub(super) fn arguments(&self) -> SearchArguments<'_> {
@@ -115,7 +116,7 @@ impl Search<'_> {
             search: self,
             numbers: numbers.map(|number| number as u32),
             scale: 1.0 / self.unit,
-            period: self.period.map(|period| if period.is_finite() { period } else { 0.0 }),
+            period: self.bx.finite_periods(),
         }
     }
 

@@ -61,13 +61,6 @@ const SQUARE: usize = 1;
 const NOT_FINITE: usize = 2;
 const WORDS: usize = 3;
 
-/// Friction and noise of one step of the Langevin thermostat: c, and the variance of the noise times the mass.
-fn middle(langevin: &Langevin, dt: f64) -> [f64; 2] {
-    let decay = (-langevin.friction * dt).exp();
-    // 1 - c^2 without cancellation
-    [decay, -(-2.0 * langevin.friction * dt).exp_m1() * langevin.thermal_energy]
-}
-
 impl Motion {
     /// For the particles of a device.
     ///
@@ -124,7 +117,7 @@ impl Motion {
         self.begin(&rows)?;
         let Moving { position: [x, y, z], velocity: [u, v, w], acceleration: [a, b, c] } = *moving;
         let [begin, end] = bounds(&rows);
-        let [decay, noise] = middle(langevin, dt);
+        let [decay, noise] = langevin.decay_and_noise(dt);
         let (refused, square) = (self.findings.at(REFUSED), self.findings.at(SQUARE));
         let heat = self.heat.room(1, rows.len().div_ceil(THREADS as usize))?;
         let arguments: [&dyn Argument; 23] = [
@@ -237,7 +230,7 @@ impl Motion {
     ) -> Result<()> {
         let Moving { position: [x, y, z], velocity: [u, v, w], .. } = *moving;
         let ([begin, end], left) = (bounds(&rows), but_left.then_some(&self.left));
-        let [decay, noise] = middle(langevin, dt);
+        let [decay, noise] = langevin.decay_and_noise(dt);
         let arguments: [&dyn Argument; 16] =
             [x, y, z, u, v, w, mass, id, &dt, &decay, &noise, &langevin.seed, &step, &begin, &end, &left];
         over_rows(&self.device, "motion/langevin.cu", "langevin_drift_back", &rows, &arguments)

@@ -11,7 +11,7 @@ use super::skin::Skin;
 use super::{Argument, Buffer, Device, values};
 use crate::Result;
 use crate::neighbors::cluster::power_of_two_below;
-use crate::neighbors::{ROOM_TO_GROW, Reach};
+use crate::neighbors::{ROOM_TO_GROW, Reach, largest_smoothing_length};
 use crate::particles::Field;
 use crate::space::SimulationBox;
 
@@ -97,11 +97,9 @@ impl Neighborhood {
         self.limits.as_ref().unwrap_or(&self.radius)
     }
 
-    /// The largest smoothing length that a particle may have: a list of it still fits a periodic box, and an open box is not
-    /// larger than its support.
+    /// The largest smoothing length that a particle may have, as on processors.
     pub fn largest_smoothing_length(&self, bx: &SimulationBox) -> f64 {
-        let wide = 4.0 * ROOM_TO_GROW * (1.0 + self.skin.fraction());
-        (bx.periods().min() / wide * (1.0 - 1e-9)).min(bx.lengths().max())
+        largest_smoothing_length(bx, self.skin.fraction())
     }
 
     fn serves_once(&self) -> bool {
@@ -212,7 +210,7 @@ impl Neighborhood {
             center: self.hierarchy.center(),
             extent: self.hierarchy.extent(),
             unit,
-            period: [0, 1, 2].map(|d| bx.periods()[d]),
+            bx,
         };
         self.builder.build(&search, &mut self.records)?;
         if !self.serves_once() {

@@ -73,8 +73,7 @@ impl<L: PairLaw> ParticleSweep<L> {
             .with("HILBRIUM_ENTRIES", self.staged(records));
         let kernel = self.device.kernel(&unit, "particle_sweep")?;
         let (packed, sums) = memory.buffers(shape)?;
-        let period = pass.period.map(|period| if period.is_finite() { period } else { 0.0 });
-        let frequency = period.map(|period| if period > 0.0 { 1.0 / period } else { 0.0 });
+        let (period, frequency) = (pass.bx.finite_periods(), pass.bx.frequencies());
         self.device.launch(
             &kernel,
             records.super_clusters.len(),

@@ -118,19 +118,17 @@ impl Skin {
         let ([begin, end], found) = (bounds(&rows), findings.at(0));
         match (&self.reach, length) {
             (Reach::All(cutoff), _) if *cutoff > 0.0 => {
-                let period = lengths(bx);
-                let frequency = period.map(|period| if period > 0.0 { 1.0 / period } else { 0.0 });
-                let ([p, q, r], [s, t, u]) = (period, frequency);
+                let (p, f) = (bx.finite_periods(), bx.frequencies());
                 let arguments: [&dyn Argument; 15] =
-                    [x, y, z, x0, y0, z0, &p, &q, &r, &s, &t, &u, &begin, &end, &found];
+                    [x, y, z, x0, y0, z0, &p.x, &p.y, &p.z, &f.x, &f.y, &f.z, &begin, &end, &found];
                 over_pieces(&self.device, FILE, "farthest_way", &rows, &arguments)?;
                 let square = largest(findings.read()?[0]).unwrap_or(0.0);
                 Ok(2.0 * square.sqrt() / cutoff)
             }
             (Reach::Each(factor, reach), Some(length)) => {
-                let [p, q, r] = lengths(bx);
+                let p = bx.finite_periods();
                 let arguments: [&dyn Argument; 15] =
-                    [x, y, z, length, x0, y0, z0, reach, factor, &p, &q, &r, &begin, &end, &found];
+                    [x, y, z, length, x0, y0, z0, reach, factor, &p.x, &p.y, &p.z, &begin, &end, &found];
                 over_pieces(&self.device, FILE, "skin_used", &rows, &arguments)?;
                 Ok(largest(findings.read()?[0]).unwrap_or(0.0))
             }
@@ -147,10 +145,10 @@ impl Skin {
         let Reach::Each(_, reach) = &self.reach else {
             unreachable!("limits of a list whose particles reach as far as their smoothing lengths")
         };
-        let ([x, y, z], [x0, y0, z0], [p, q, r]) = (position, &self.position, lengths(bx));
+        let ([x, y, z], [x0, y0, z0], p) = (position, &self.position, bx.finite_periods());
         let [begin, end] = bounds(&self.rows);
         let arguments: [&dyn Argument; 14] =
-            [x, y, z, x0, y0, z0, reach, &self.fraction, &p, &q, &r, &begin, &end, limit];
+            [x, y, z, x0, y0, z0, reach, &self.fraction, &p.x, &p.y, &p.z, &begin, &end, limit];
         over_rows(&self.device, FILE, "skin_limits", &self.rows, &arguments)
     }
 }
@@ -160,9 +158,4 @@ fn scaled(column: &Buffer<f64>, factor: f64, into: &Buffer<f64>, rows: &Range<us
     let (from, begin, end) = (column.at(rows.start), 0u32, rows.len() as u32);
     let arguments: [&dyn Argument; 5] = [&from, &factor, into, &begin, &end];
     over_rows(column.device(), "sph/state.cu", "scaled_column", rows, &arguments)
-}
-
-/// The period of each dimension, 0 where space is open.
-fn lengths(bx: &SimulationBox) -> [f64; 3] {
-    [0, 1, 2].map(|d| Some(bx.periods()[d]).filter(|period| period.is_finite()).unwrap_or(0.0))
 }

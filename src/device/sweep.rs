@@ -6,6 +6,7 @@ use super::{Buffer, Device, Kernel, Unit};
 use crate::Result;
 use crate::neighbors::SUPER_CLUSTER;
 use crate::pair::{PairLaw, Precision};
+use crate::space::SimulationBox;
 use std::ops::Range;
 
 /// Threads of a block where a thread does a row.
@@ -29,8 +30,8 @@ pub struct Pass<'a> {
     pub radius: Option<&'a Buffer<f64>>,
     /// The cutoff of all pairs, of laws with one cutoff.
     pub cutoff: f64,
-    /// Edges of periodic dimensions, infinity for open ones.
-    pub period: [f64; 3],
+    /// The box; positions are inside where it is periodic.
+    pub bx: &'a SimulationBox,
     /// Bytes per row, up to whole super-clusters, not 0 where outputs are wanted: others keep theirs. On full lists only.
     pub active: Option<&'a Buffer<u8>>,
 }
@@ -254,9 +255,7 @@ impl Sweep {
         // on full lists as many as in one sweep over all: the bits of sums depend on it
         let shared = if self.shape.symmetric { count } else { of_all };
         let parts = self.parts.unwrap_or_else(|| self.parts(shared));
-        let open = |period: f64| if period.is_finite() { period } else { 0.0 };
-        let period = pass.period.map(open);
-        let frequency = period.map(|period| if period > 0.0 { 1.0 / period } else { 0.0 });
+        let (period, frequency) = (pass.bx.finite_periods(), pass.bx.frequencies());
         let warps = if self.shape.symmetric { 1 } else { parts };
         let unit = self.sweep.clone().with("HILBRIUM_WARPS", warps);
         self.device.launch(

@@ -13,11 +13,12 @@ use crate::clock::Clock;
 use crate::far::GravityPlan;
 use crate::molecules::{LawVisitor, Molecules};
 use crate::motion::thermostat::Thermostat;
+use crate::motion::verlet::{self, FARTHEST};
 use crate::motion::whole::Whole;
-use crate::neighbors::Reach;
+use crate::neighbors::{self, Reach};
 use crate::pair::{Energies, Forces, PairLaw, Precision};
 use crate::particles::{Field, Particles};
-use crate::space::SimulationBox;
+use crate::space::{SimulationBox, Vec3d};
 use crate::{Error, Result};
 
 /// What is wanted of a run.
@@ -85,9 +86,6 @@ impl LawVisitor for Compile<'_> {
         self.pairs = Some(compiled());
     }
 }
-
-/// The way of a particle in a step beyond which it could not be taken back, in edges of the box.
-const FARTHEST: f64 = 1e6;
 
 impl Verlet {
     /// The owned particles brought to the device, with the law of their pairs if they act by pairs. Forces are not evaluated
@@ -350,7 +348,7 @@ impl Verlet {
             id: (rows > owned.len()).then_some(&columns.id),
             radius: None,
             cutoff: pairs.cutoff,
-            period: [0, 1, 2].map(|d| self.bx.periods()[d]),
+            bx: &self.bx,
             active: None,
         };
         let (law, outputs) = match forces {
@@ -366,12 +364,12 @@ impl Verlet {
         law.finish(memory, &pass, &outputs)
     }
 
-    /// A particle as the host's errors name it: identity, position, velocity and acceleration.
-    fn particle(&self, row: usize) -> Result<(u64, [[f64; 3]; 3])> {
+    /// A particle as errors name it: identity, velocity and acceleration.
+    fn particle(&self, row: usize) -> Result<(u64, [Vec3d; 2])> {
         let mut id = [0];
         self.columns.id.download_to(row, &mut id)?;
-        let mut values = [[0.0; 3]; 3];
-        let fields = [Field::Position, Field::Velocity, Field::Acceleration];
+        let mut values = [Vec3d::zeros(); 2];
+        let fields = [Field::Velocity, Field::Acceleration];
         for (vector, field) in values.iter_mut().zip(fields) {
             for (c, value) in vector.iter_mut().enumerate() {
                 self.columns.component(field, c).download_to(row, std::slice::from_mut(value))?;
@@ -381,29 +379,16 @@ impl Verlet {
     }
 
     fn thrown(&self, row: usize, dt: f64) -> Result<Error> {
-        let (id, [_, v, a]) = self.particle(row)?;
-        let moved = (0..3).map(|c| ((v[c] + 0.5 * dt * a[c]) * dt).abs()).fold(0.0, f64::max);
-        Ok(Error::State {
-            step: 0,
-            what: format!(
-                "particle {id} would move by {moved:e}, which is no place; its velocity is {v:?}, its acceleration {a:?}"
-            ),
-            remedy:
-                "look for particles that were too close in the checkpoint of the last good step; a shorter \
-                     time_step.fixed, or a [minimize] before the first step, often helps"
-                    .into(),
-        })
+        let (id, [velocity, acceleration]) = self.particle(row)?;
+        Ok(verlet::thrown(id, velocity, acceleration, dt))
     }
 
     fn not_finite(&self, row: usize) -> Result<Error> {
-        let (id, [x, _, a]) = self.particle(row)?;
-        Ok(Error::State {
-            step: 0,
-            what: format!("the acceleration of particle {id} is {a:?}; it is at {x:?}"),
-            remedy: "look at that particle in the checkpoint of the last good step; a shorter time_step.fixed, or a \
-                     [minimize] before the first step, often helps"
-                .into(),
-        })
+        let mut host = Particles::new(&[Field::Position], 0);
+        self.columns.download(&mut host, &[Field::Position])?;
+        let (_, [_, acceleration]) = self.particle(row)?;
+        let value = acceleration.iter().copied().find(|value| !value.is_finite()).unwrap_or(f64::NAN);
+        Ok(neighbors::not_finite(&self.bx, &host, Field::Acceleration, value, row))
     }
 }
 

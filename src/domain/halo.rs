@@ -128,7 +128,7 @@ impl OwnRows<'_> {
 
 /// What is taken from a distance along an axis, because coordinates are rounded.
 #[inline(always)]
-fn rounding(bx: &SimulationBox, d: usize) -> f64 {
+pub(crate) fn rounding(bx: &SimulationBox, d: usize) -> f64 {
     1e-14 * (bx.upper[d] - bx.lower[d] + bx.lower[d].abs().max(bx.upper[d].abs()))
 }
 

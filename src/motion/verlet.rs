@@ -11,8 +11,13 @@ use std::ops::Range;
 
 use fearless_simd::Simd;
 
+use crate::Error;
 use crate::pair::pieces::{Piece, Work, by_pieces};
 use crate::particles::{Field, Particles};
+use crate::space::Vec3d;
+
+/// A step that would move a particle by so many edges of the box could not be taken back, and is none.
+pub(crate) const FARTHEST: f64 = 1e6;
 
 /// Rows that are moved or left together.
 const BLOCK: usize = 64;
@@ -142,6 +147,30 @@ pub(super) fn leaves(
     far
 }
 
+/// How far half a kick and a drift would move a particle along the axis where that is most; not a number where it is none
+/// along an axis.
+pub(crate) fn way(velocity: Vec3d, acceleration: Vec3d, dt: f64) -> f64 {
+    let way = (velocity + 0.5 * dt * acceleration) * dt;
+    let most = |most: f64, way: &f64| if most.is_nan() || way.abs() < most { most } else { way.abs() };
+    way.iter().fold(0.0, most)
+}
+
+/// The error of a particle that a step would move too far.
+pub(crate) fn thrown(id: u64, velocity: Vec3d, acceleration: Vec3d, dt: f64) -> Error {
+    Error::State {
+        step: 0,
+        what: format!(
+            "particle {id} would move by {:e}, which is no place; its velocity is {:e}, its acceleration {:e}",
+            way(velocity, acceleration, dt),
+            velocity.norm(),
+            acceleration.norm(),
+        ),
+        remedy: "look for particles that were too close in the checkpoint of the last good step; a shorter \
+                 time_step.fixed, or a [minimize] before the first step, often helps"
+            .into(),
+    }
+}
+
 /// Half a kick with the step `dt`, but not of what was left; of `-dt` it takes such a kick back.
 pub fn kick(particles: &mut Particles, dt: f64, left: &Left) {
     by_pieces(particles, &Kick { dt, left });
@@ -205,9 +234,17 @@ impl Work<6> for DriftBack<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::space::Vec3d;
 
     const FIELDS: &[Field] = &[Field::Position, Field::Velocity, Field::Acceleration];
+
+    #[test]
+    fn a_particle_with_one_component_that_is_no_number_goes_nowhere() {
+        let (still, gone) = (Vec3d::new(1.0, -3.0, 2.0), Vec3d::new(0.0, 0.0, f64::NAN));
+        assert_eq!(way(still, Vec3d::zeros(), 0.5), 1.5);
+        assert!(way(gone, still, 0.5).is_nan() && way(still, gone.zyx(), 0.5).is_nan());
+        let error = thrown(7, gone, still, 0.5).to_string();
+        assert!(error.contains("particle 7 would move by NaN, which is no place"), "{error}");
+    }
 
     /// Position error of an oscillator x'' = -x after time 1.
     fn oscillator(steps: usize) -> f64 {

@@ -9,6 +9,7 @@ pub mod cluster;
 pub mod compress;
 mod list;
 mod near;
+mod nearest;
 mod neighborhood;
 mod particle_list;
 mod prune;
@@ -18,6 +19,8 @@ pub mod tune;
 
 pub use list::{ClusterList, whole_super_clusters};
 pub(crate) use list::{Piece, inner_clusters};
+pub(crate) use nearest::not_finite;
+pub(crate) use neighborhood::largest_smoothing_length;
 pub use neighborhood::{Due, FindTiles, Neighborhood, ROOM_TO_GROW, Reach, Skins};
 pub use particle_list::ParticleList;
 pub use skin::Skin;

@@ -69,6 +69,13 @@ pub struct Neighborhood {
     builds: u64,
 }
 
+/// The largest smoothing length that a particle may have: a list of it with this skin still fits a periodic box, and an open
+/// box is not larger than its support.
+pub(crate) fn largest_smoothing_length(bx: &SimulationBox, skin: f64) -> f64 {
+    let wide = 4.0 * ROOM_TO_GROW * (1.0 + skin);
+    (bx.periods().min() / wide * (1.0 - 1e-9)).min(bx.lengths().max())
+}
+
 impl Neighborhood {
     /// No list yet.
     pub fn new(plan: &NeighborsPlan, find_tiles: FindTiles, reach: Reach, skins: Skins) -> Self {
@@ -210,12 +217,10 @@ impl Neighborhood {
         self.builds
     }
 
-    /// The largest smoothing length a particle may have: a list of it still fits a periodic box, and an open box is
+    /// The largest smoothing length that a particle may have: a list of it still fits a periodic box, and an open box is
     /// not larger than its support.
     pub fn largest_smoothing_length(&self, bx: &SimulationBox) -> f64 {
-        let periodic =
-            bx.periods().min() / (4.0 * ROOM_TO_GROW * (1.0 + self.outer.fraction())) * (1.0 - 1e-9);
-        periodic.min(bx.lengths().max())
+        largest_smoothing_length(bx, self.outer.fraction())
     }
 
     /// The next step has to build a list.
@@ -287,23 +292,6 @@ impl Neighborhood {
         // half lists save more where a pair costs less than finding it
         let symmetric = self.plan.symmetric.unwrap_or(matches!(self.reach, Reach::Cutoff(_)));
         ListRequest::of(&domain.bx, particles, radius, symmetric, coding)
-    }
-
-    /// Rows that stand next to a row in space, nearest first.
-    pub fn nearest(&self, bx: &SimulationBox, particles: &Particles, row: usize, count: usize) -> Vec<u64> {
-        let here = particles.vector_at(Field::Position, row);
-        let mut near: Vec<(f64, u64)> = (0..particles.len())
-            .filter(|&other| other != row && !particles.ghost(other))
-            .map(|other| {
-                (
-                    bx.shortest(particles.vector_at(Field::Position, other) - here).norm_squared(),
-                    particles.id[other],
-                )
-            })
-            .collect();
-        near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        near.truncate(count);
-        near.into_iter().map(|(_, id)| id).collect()
     }
 }
 

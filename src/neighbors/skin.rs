@@ -87,7 +87,7 @@ impl Skin {
             && built.radius[0] > 0.0
         {
             let grown = (radius - built.radius[0]).max(0.0);
-            return 2.0 * (built.farthest(particles) + grown) / built.radius[0];
+            return 2.0 * (built.farthest(bx, particles) + grown) / built.radius[0];
         }
         let used = |(k, row): (usize, usize)| {
             let moved = bx.shortest(built.moved(k, particles.vector_at(Field::Position, row))).norm();
@@ -117,17 +117,17 @@ impl Built {
     }
 
     /// The farthest that a particle has come; infinite where something is no number.
-    fn farthest(&self, particles: &Particles) -> f64 {
+    fn farthest(&self, bx: &SimulationBox, particles: &Particles) -> f64 {
         let owned = particles.owned();
         let now = particles.vector(Field::Position).map(|column| &column[owned.clone()]);
-        let period = [0, 1, 2].map(|d| Some(self.periods[d]).filter(|period| period.is_finite()));
+        let (periods, frequencies) = (bx.finite_periods(), bx.frequencies());
         let farthest = |piece: usize| {
             let rows = piece * PIECE..owned.len().min((piece + 1) * PIECE);
             let columns = [0, 1, 2].map(|d| Column {
                 now: &now[d][rows.clone()],
                 then: &self.position[d][rows.clone()],
-                period: period[d].unwrap_or(0.0),
-                frequency: period[d].map_or(0.0, |period| 1.0 / period),
+                period: periods[d],
+                frequency: frequencies[d],
             });
             dispatch(Instructions::Best, Farthest { columns })
         };

@@ -26,7 +26,7 @@ impl Home {
         kind: impl Fn(usize) -> usize,
     ) -> [Vec<f64>; 3] {
         let comm = &domain.comm;
-        let periods = domain.bx.periods().map(|period| if period.is_finite() { period } else { 0.0 });
+        let periods = domain.bx.finite_periods();
         let mut leaving = vec![Vec::new(); comm.size()];
         for row in particles.owned() {
             let id = particles.id[row];

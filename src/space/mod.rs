@@ -51,6 +51,16 @@ impl SimulationBox {
         Vec3d::from_fn(|d, _| if self.boundary[d] == Boundary::Periodic { lengths[d] } else { f64::INFINITY })
     }
 
+    /// The period per dimension: the edge where periodic, 0 where open.
+    pub fn finite_periods(&self) -> Vec3d {
+        self.periods().map(|period| if period.is_finite() { period } else { 0.0 })
+    }
+
+    /// The periods per length, by dimension: 1 over the edge where periodic, 0 where open.
+    pub fn frequencies(&self) -> Vec3d {
+        self.periods().map(|period| 1.0 / period)
+    }
+
     /// Whether any dimension is periodic.
     pub fn any_periodic(&self) -> bool {
         self.boundary.contains(&Boundary::Periodic)
@@ -119,5 +129,20 @@ impl SimulationBox {
             fitted.upper[d] = center + 0.5 * edge;
         }
         fitted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_dimensions_have_no_period_and_no_frequency() {
+        let boundary = [Boundary::Periodic, Boundary::Open, Boundary::Periodic];
+        let bx =
+            SimulationBox { lower: Vec3d::new(-1.0, 0.0, 2.0), upper: Vec3d::new(2.0, 7.0, 2.5), boundary };
+        assert_eq!(bx.periods(), Vec3d::new(3.0, f64::INFINITY, 0.5));
+        assert_eq!(bx.finite_periods(), Vec3d::new(3.0, 0.0, 0.5));
+        assert_eq!(bx.frequencies(), Vec3d::new(1.0 / 3.0, 0.0, 2.0));
     }
 }

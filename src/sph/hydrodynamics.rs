@@ -1,6 +1,7 @@
 //! The gas passes of a step, in their order. A field that only passes read is there from the one that writes it to the
 //! last that reads it: its memory is another's before and after.
 
+use crate::Error;
 use crate::allocator;
 use crate::clock::Clock;
 use crate::comm::Communicator;
@@ -16,11 +17,14 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// A search for a smoothing length that has not ended after this many sweeps has failed.
-const MOST_SWEEPS: u64 = 60;
+pub(crate) const MOST_SWEEPS: u64 = 60;
+
+/// Smoothing lengths that outgrew so many lists of one step, each larger than the one before, are lost.
+pub(crate) const MOST_ROUNDS: u32 = 100;
 
 /// Atwood numbers between which the momentum equation of volume elements goes from uncrossed to crossed
 /// (Garcia-Senz, Cabezon & Escartin 2022).
-const CROSSING: [f64; 2] = [0.1, 0.2];
+pub(crate) const CROSSING: [f64; 2] = [0.1, 0.2];
 
 /// The gas: its plan, its kernel and the counts of its smoothing-length iteration.
 pub struct Hydrodynamics {
@@ -108,6 +112,22 @@ impl Searches {
         }
         self.searching = searching;
     }
+}
+
+/// The error of smoothing lengths that outgrew [`MOST_ROUNDS`] lists of one step.
+pub(crate) fn outgrew_all() -> Error {
+    Error::State {
+        step: 0,
+        what: format!("some smoothing lengths outgrew {MOST_ROUNDS} neighbor lists in a row"),
+        remedy: "look for particles far from all others; fewer sph.neighbors or a smaller step may help"
+            .into(),
+    }
+}
+
+/// What a step finds anew from a first guess, and that guess, for where failed forces have spoiled it; `viscosity` is the
+/// largest coefficient.
+pub(crate) fn first_guesses(viscosity: f64) -> [(Field, f64); 3] {
+    [(Field::Density, 0.0), (Field::VelocityDivergence, 0.0), (Field::Viscosity, viscosity)]
 }
 
 /// Whether the gas particles of all ranks have one mass.

@@ -4,4 +4,5 @@ mod gas;
 mod hydrodynamics;
 pub mod smoothing;
 
+pub(crate) use hydrodynamics::{CROSSING, MOST_ROUNDS, MOST_SWEEPS, first_guesses, outgrew_all};
 pub use hydrodynamics::{Hydrodynamics, Searches, Smoothing, Stage};

@@ -3,7 +3,7 @@
 use super::Simulation;
 use crate::Result;
 use crate::motion::leapfrog;
-use crate::particles::Field;
+use crate::sph;
 
 impl Simulation {
     /// A leapfrog step of length `dt`, or none.
@@ -32,9 +32,7 @@ impl Simulation {
     /// Replace what failed forces have spoiled of the state that a next step finds anew from a first guess.
     fn mend(&mut self) {
         let viscosity = self.plan.sph.as_ref().map_or(0.0, |sph| sph.viscosity.alpha_max);
-        let guesses =
-            [(Field::Density, 0.0), (Field::VelocityDivergence, 0.0), (Field::Viscosity, viscosity)];
-        for (field, guess) in guesses {
+        for (field, guess) in sph::first_guesses(viscosity) {
             if self.particles.has(field) {
                 let column = self.particles.scalar_mut(field);
                 column.iter_mut().filter(|value| !value.is_finite()).for_each(|value| *value = guess);

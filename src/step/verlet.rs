@@ -2,13 +2,10 @@
 
 use super::Simulation;
 use crate::motion::thermostat::Thermostat;
-use crate::motion::verlet::{self, Drifted, Left};
+use crate::motion::verlet::{self, Drifted, FARTHEST, Left};
 use crate::motion::whole;
 use crate::particles::Field;
 use crate::{Error, Result};
-
-/// A step that would move a particle by so many edges of the box could not be taken back, and is none.
-const FARTHEST: f64 = 1e6;
 
 impl Simulation {
     /// A step of velocity Verlet of length `dt`, or none.
@@ -79,18 +76,8 @@ impl Simulation {
     fn thrown(&self, row: usize, dt: f64, farthest: f64) -> Option<Error> {
         let velocity = self.particles.vector_at(Field::Velocity, row);
         let acceleration = self.particles.vector_at(Field::Acceleration, row);
-        let moved = ((velocity + 0.5 * dt * acceleration) * dt).amax();
-        (moved.is_nan() || moved > farthest).then(|| Error::State {
-            step: 0,
-            what: format!(
-                "particle {} would move by {moved:e}, which is no place; its velocity is {:e}, its acceleration {:e}",
-                self.particles.id[row],
-                velocity.norm(),
-                acceleration.norm(),
-            ),
-            remedy: "look for particles that were too close in the checkpoint of the last good step; a shorter \
-                     time_step.fixed, or a [minimize] before the first step, often helps"
-                .into(),
-        })
+        let way = verlet::way(velocity, acceleration, dt);
+        let id = self.particles.id[row];
+        (way.is_nan() || way > farthest).then(|| verlet::thrown(id, velocity, acceleration, dt))
     }
 }

@@ -12,9 +12,9 @@ use super::super::sort::{gather_words, rows_of_32_bits};
 use super::super::{Argument, Buffer, Device, Unit};
 use super::assign::Owners;
 use crate::Result;
-use crate::domain::halo::{may_interact, union};
+use crate::domain::halo::{may_interact, rounding, union};
 use crate::particles::Field;
-use crate::space::{Boundary, SimulationBox};
+use crate::space::SimulationBox;
 use crate::tree::bounds::Extent;
 use std::ops::Range;
 
@@ -171,10 +171,8 @@ impl Halos {
             Radii::All(radius) => (None, radius),
             Radii::Each(column) => (Some(column), 0.0),
         };
-        let (lengths, hierarchy) = (bx.lengths(), &self.hierarchy);
-        let period = |d: usize| if bx.boundary[d] == Boundary::Periodic { lengths[d] } else { 0.0 };
-        let rounding = |d: usize| 1e-14 * (lengths[d] + bx.lower[d].abs().max(bx.upper[d].abs()));
-        let (periods, roundings) = ([0, 1, 2].map(period), [0, 1, 2].map(rounding));
+        let (hierarchy, periods) = (&self.hierarchy, bx.finite_periods());
+        let roundings = [0, 1, 2].map(|d| rounding(bx, d));
         let arguments: [&dyn Argument; 21] = [
             x,
             y,

@@ -46,10 +46,15 @@ impl Langevin {
         by_pieces(particles, &DriftBack { middle: self.middle(dt, step), dt, left });
     }
 
-    fn middle(&self, dt: f64, step: u64) -> Middle {
+    /// Friction and noise of a step of length `dt`: c, and the variance of the noise times the mass.
+    pub(crate) fn decay_and_noise(&self, dt: f64) -> [f64; 2] {
         let decay = (-self.friction * dt).exp();
         // 1 - c^2 without cancellation
-        let noise = -(-2.0 * self.friction * dt).exp_m1() * self.thermal_energy;
+        [decay, -(-2.0 * self.friction * dt).exp_m1() * self.thermal_energy]
+    }
+
+    fn middle(&self, dt: f64, step: u64) -> Middle {
+        let [decay, noise] = self.decay_and_noise(dt);
         Middle { decay, noise, seed: self.seed, step }
     }
 }
