@@ -1,12 +1,21 @@
 //! The particles: named columns of doubles beside the 64-bit identity, all in key order.
 //!
 //! Layout on a rank, after [`crate::domain::Domain::sync`]: `[halos of lower ranks | padding | owned | halos of
-//! higher ranks]`; `owned().start` is a multiple of 64, the padding are ghosts (see [`Particles::ghost`]).
+//! higher ranks]`; `owned().start` is a multiple of [`SUPER_CLUSTER`], the padding are ghosts (see [`Particles::ghost`]).
 
 use std::ops::Range;
 
 use crate::comm::Communicator;
 use rayon::prelude::*;
+
+/// Rows in a cluster: rows `8c..8c + 8` are cluster `c`.
+pub const CLUSTER: usize = 8;
+
+/// Rows in a super-cluster: rows `64s..64s + 64` are super-cluster `s`.
+pub const SUPER_CLUSTER: usize = 64;
+
+/// Clusters in a super-cluster.
+pub const CLUSTERS: usize = SUPER_CLUSTER / CLUSTER;
 
 /// What a column is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

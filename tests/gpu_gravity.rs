@@ -11,15 +11,13 @@ use hilbrium::far::accuracy::{Distribution, Experiment, sample};
 use hilbrium::far::direct::direct;
 use hilbrium::far::{Criterion, Expansion, GravityPlan, SofteningKernel};
 use hilbrium::pair::Precision;
+use hilbrium::particles::SUPER_CLUSTER;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Rows before the ones that gravity is asked for, and ghosts behind.
 const BEFORE: usize = 3;
 const GHOSTS: usize = 5;
-
-/// Rows of a super-cluster.
-const GROUP: usize = 64;
 
 /// What acceleration and potential hold before.
 const OLD: [f64; 2] = [1.0, 7.0];
@@ -132,7 +130,7 @@ fn opening_angle_zero_is_direct_summation() {
                 let errors = worst(&found, &particles, &plan);
                 assert!(errors[0] < bound && errors[1] < bound, "{plan:?} {count}: {errors:?}");
                 assert_eq!((met.near, met.far), (0, 0), "{count}");
-                assert!(met.points >= (count.div_ceil(GROUP) * count) as u64);
+                assert!(met.points >= (count.div_ceil(SUPER_CLUSTER) * count) as u64);
             }
         }
     }

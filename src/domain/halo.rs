@@ -10,15 +10,12 @@ use super::exchange::{columns_of_packed, pack};
 use crate::comm::Communicator;
 use crate::pair::Instructions;
 use crate::pair::lane::{Task, dispatch};
-use crate::particles::{Field, Meanwhile, Particles};
+use crate::particles::{Field, Meanwhile, Particles, SUPER_CLUSTER};
 use crate::space::{Boundary, SimulationBox};
 use crate::tree::bounds::Extent;
 use fearless_simd::Simd;
 use rayon::prelude::*;
 use std::ops::Range;
-
-/// Rows of a super-cluster.
-const SUPER: usize = 64;
 
 /// So many boxes of another rank are looked at together before each of them is.
 const TOGETHER: usize = 8;
@@ -91,10 +88,10 @@ impl OwnRows<'_> {
     /// Which rows of a super-cluster may interact with a particle in any of the boxes: [`may_interact`] of each, in loops over rows
     /// that compile to lanes.
     #[inline(always)]
-    fn reached(&self, rows: Range<usize>, boxes: &[Extent], bx: &SimulationBox) -> [bool; SUPER] {
-        let mut reached = [0u64; SUPER];
+    fn reached(&self, rows: Range<usize>, boxes: &[Extent], bx: &SimulationBox) -> [bool; SUPER_CLUSTER] {
+        let mut reached = [0u64; SUPER_CLUSTER];
         for theirs in boxes {
-            let mut distance2 = [0.0; SUPER];
+            let mut distance2 = [0.0; SUPER_CLUSTER];
             for d in 0..3 {
                 let (middle, halves) =
                     (0.5 * (theirs.lower[d] + theirs.upper[d]), 0.5 * (theirs.upper[d] - theirs.lower[d]));
@@ -147,11 +144,11 @@ impl<'a> Own<'a> {
     /// Boxes of the rows of a rank.
     pub fn new(assignment: &Assignment, rank: usize, rows: OwnRows<'a>) -> Self {
         let count = rows.keys.len();
-        let super_clusters: Vec<Extent> = (0..count.div_ceil(SUPER))
+        let super_clusters: Vec<Extent> = (0..count.div_ceil(SUPER_CLUSTER))
             .into_par_iter()
             .with_min_len(64)
             .map(|s| {
-                let members = s * SUPER..count.min((s + 1) * SUPER);
+                let members = s * SUPER_CLUSTER..count.min((s + 1) * SUPER_CLUSTER);
                 Extent::of_rows(rows.position, rows.radius, &|_| false, members)
             })
             .collect();
@@ -161,9 +158,9 @@ impl<'a> Own<'a> {
             rows.keys.partition_point(|&key| key < first)
         };
         let (mut all_begins, mut boxes) = (Vec::new(), Vec::new());
-        let mut next = row_of(leaves.start).div_ceil(SUPER);
+        let mut next = row_of(leaves.start).div_ceil(SUPER_CLUSTER);
         for leaf in leaves {
-            let begins = next..row_of(leaf + 1).div_ceil(SUPER);
+            let begins = next..row_of(leaf + 1).div_ceil(SUPER_CLUSTER);
             next = begins.end;
             if !begins.is_empty() {
                 let extent = union(super_clusters[begins.clone()].iter().copied());
@@ -235,7 +232,7 @@ impl Task for Needed<'_> {
             near_super.clear();
             near(&own.super_clusters[s], &near_leaf, bx, &mut near_super);
             if !near_super.is_empty() {
-                let members = s * SUPER..own.rows.keys.len().min((s + 1) * SUPER);
+                let members = s * SUPER_CLUSTER..own.rows.keys.len().min((s + 1) * SUPER_CLUSTER);
                 let reached = own.rows.reached(members.clone(), &near_super, bx);
                 rows.extend(members.zip(reached).filter_map(|(row, reached)| reached.then_some(row as u32)));
             }
@@ -280,7 +277,7 @@ impl Halos {
         let width = columns_of_packed(&fields);
         let counts: Vec<usize> = arrived.iter().map(|words| words.len() / width).collect();
         let lower: usize = counts[..comm.rank()].iter().sum();
-        let start = lower.next_multiple_of(SUPER);
+        let start = lower.next_multiple_of(SUPER_CLUSTER);
         let owned = start..start + particles.len();
         self.rows.clear();
         let mut next = 0;
@@ -403,7 +400,7 @@ mod tests {
     proptest! {
         #[test]
         fn rows_are_reached_as_each_of_them_may_interact(
-            points in prop::collection::vec((prop::array::uniform3(0.0..1.0f64), 0.0..0.2f64), 1..=SUPER),
+            points in prop::collection::vec((prop::array::uniform3(0.0..1.0f64), 0.0..0.2f64), 1..=SUPER_CLUSTER),
             corners in prop::collection::vec(
                 (prop::array::uniform3(0.0..1.0f64), prop::array::uniform3(0.0..0.3f64), 0.0..0.2f64), 0..4),
             periodic: [bool; 3],

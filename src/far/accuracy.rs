@@ -2,9 +2,9 @@
 use super::direct::direct;
 use super::focus::Share;
 use super::gravity::{GravityPlan, GravityStatistics, solve};
-use super::kernels::GROUP;
 use super::softening::SofteningKernel;
 use crate::comm::Communicator;
+use crate::particles::SUPER_CLUSTER;
 use crate::space::{Boundary, SimulationBox, Vec3d, hilbert};
 use crate::tree::Leaves;
 use rand::{RngExt, SeedableRng};
@@ -162,14 +162,14 @@ impl Experiment {
         let mut errors: Vec<f64> = Vec::with_capacity(self.targets.len());
         let mut energy = [0.0; 2];
         for (&target, truth) in self.targets.iter().zip(&self.truth) {
-            let gathered = &fields[target / GROUP].gathered;
+            let gathered = &fields[target / SUPER_CLUSTER].gathered;
             let (mut difference, mut size) = (0.0, 0.0);
             for d in 0..3 {
-                difference += (gathered[d][target % GROUP] - truth[d]).powi(2);
+                difference += (gathered[d][target % SUPER_CLUSTER] - truth[d]).powi(2);
                 size += truth[d].powi(2);
             }
             errors.push((difference / size).sqrt());
-            energy[0] -= gathered[3][target % GROUP] - self.particles[target][3] * own_share;
+            energy[0] -= gathered[3][target % SUPER_CLUSTER] - self.particles[target][3] * own_share;
             energy[1] += truth[3];
         }
         errors.sort_by(f64::total_cmp);

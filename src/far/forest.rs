@@ -2,7 +2,7 @@
 //! by the functions with which they do it, counted instead of sent.
 use super::focus::{OwnTree, Share};
 use super::gravity::{GravityPlan, owned_particles, work_of_each};
-use super::kernels::{GROUP, NodeSource, QUADRUPOLE, node_source};
+use super::kernels::{NodeSource, QUADRUPOLE, node_source};
 use super::opening::{Interactions, Opening, TargetBox, WalkNode};
 use super::prune::{Pruned, Pruning, SentNode, Wish, addressed, lanes_of, representatives, wishes};
 use super::tree::{Node, Tree};
@@ -10,7 +10,7 @@ use super::walk::Units;
 use crate::comm::Communicator;
 use crate::comm::traffic::{Traffic, exchanging, gathering, sending};
 use crate::domain::assign::Assignment;
-use crate::particles::Particles;
+use crate::particles::{Particles, SUPER_CLUSTER};
 use crate::tree::{Leaves, Moments};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -53,7 +53,7 @@ struct Forest<'a> {
 impl Forest<'_> {
     /// What a rank gets for the groups of its particles.
     fn deliveries(&self, rank: usize, particles: &[[f64; 4]]) -> Vec<Delivery> {
-        let groups: Vec<TargetBox> = particles.chunks(GROUP).map(TargetBox::around).collect();
+        let groups: Vec<TargetBox> = particles.chunks(SUPER_CLUSTER).map(TargetBox::around).collect();
         let boxes = representatives(&groups);
         let lanes = lanes_of(&boxes);
         let mut wanted = wishes(&self.opening, &self.top, self.own.leaf_of(), &boxes);
@@ -175,7 +175,7 @@ pub fn work(plan: &GravityPlan, keys: &[u64], particles: &[[f64; 4]]) -> Vec<f64
         vec![work_of_each(points, found.nodes.len(), group.len()); group.len()]
     };
     particles
-        .par_chunks(GROUP)
+        .par_chunks(SUPER_CLUSTER)
         .with_max_len(16)
         .map_init(<(Vec<u32>, Interactions)>::default, of_group)
         .flatten_iter()

@@ -1,6 +1,6 @@
 //! Self-gravity by a tree (Barnes & Hut 1986): one traversal per super-cluster of 64 particles.
 use super::focus::{OwnTree, Share};
-use super::kernels::{GROUP, Softened};
+use super::kernels::Softened;
 use super::opening::{Criterion, Opening, TargetBox};
 use super::softening::{SPLINE_SUPPORT, SofteningKernel};
 use super::walk::{GroupField, Units, Walk};
@@ -8,7 +8,7 @@ use crate::comm::Communicator;
 use crate::domain::Domain;
 use crate::pair::Precision;
 use crate::pair::pieces::{PIECE, over_pieces};
-use crate::particles::{Field, Particles};
+use crate::particles::{Field, Particles, SUPER_CLUSTER};
 use crate::space::SimulationBox;
 use crate::tree::Leaves;
 use crate::{Error, Result};
@@ -114,7 +114,7 @@ pub(crate) fn solve(
     let start = Instant::now();
     let own = OwnTree::build(comm, share);
     let mut boxes: Vec<TargetBox> =
-        own.tree().sources.par_chunks(GROUP).with_min_len(16).map(TargetBox::around).collect();
+        own.tree().sources.par_chunks(SUPER_CLUSTER).with_min_len(16).map(TargetBox::around).collect();
     if let Criterion::RelativeError(_) = plan.criterion {
         super::rough::estimate_accelerations(own.tree(), plan.softening, &mut boxes);
     }
@@ -138,7 +138,7 @@ pub(crate) fn solve(
         seconds: [built - start, exchanged - built, exchanged.elapsed()].map(|time| time.as_secs_f64()),
         ..Default::default()
     };
-    for (field, group) in fields.iter().zip(targets.chunks(GROUP)) {
+    for (field, group) in fields.iter().zip(targets.chunks(SUPER_CLUSTER)) {
         statistics.pairs += (field.points * group.len()) as u64;
         statistics.nodes += (field.nodes * group.len()) as u64;
     }
@@ -147,11 +147,11 @@ pub(crate) fn solve(
 
 /// Write what `solve` found to the owned rows: adds to the acceleration, sets the potential, adds to the work.
 fn store(plan: &GravityPlan, fields: &[GroupField], particles: &mut Particles) {
-    const { assert!(PIECE.is_multiple_of(GROUP), "a group is in one piece") };
+    const { assert!(PIECE.is_multiple_of(SUPER_CLUSTER), "a group is in one piece") };
     let first = particles.owned().start;
     let own_share = plan.kernel.central(plan.softening);
     particles.add(&[Field::Potential]);
-    let fields_of = |piece: usize| &fields[(piece - first) / GROUP..];
+    let fields_of = |piece: usize| &fields[(piece - first) / SUPER_CLUSTER..];
     let wanted = [
         (Field::Acceleration, 0),
         (Field::Acceleration, 1),
@@ -162,13 +162,13 @@ fn store(plan: &GravityPlan, fields: &[GroupField], particles: &mut Particles) {
     over_pieces(particles, wanted, |piece| {
         let [x, y, z, potential, mass] = piece.columns;
         for (d, column) in [x, y, z].into_iter().enumerate() {
-            for (rows, field) in column.chunks_mut(GROUP).zip(fields_of(piece.first)) {
+            for (rows, field) in column.chunks_mut(SUPER_CLUSTER).zip(fields_of(piece.first)) {
                 for (value, gathered) in rows.iter_mut().zip(&field.gathered[d]) {
                     *value += plan.constant * gathered;
                 }
             }
         }
-        let groups = potential.chunks_mut(GROUP).zip(mass.chunks(GROUP));
+        let groups = potential.chunks_mut(SUPER_CLUSTER).zip(mass.chunks(SUPER_CLUSTER));
         for ((rows, masses), field) in groups.zip(fields_of(piece.first)) {
             for ((value, mass), gathered) in rows.iter_mut().zip(masses).zip(&field.gathered[3]) {
                 *value = -plan.constant * (gathered - mass * own_share);
@@ -178,7 +178,7 @@ fn store(plan: &GravityPlan, fields: &[GroupField], particles: &mut Particles) {
     if particles.has(Field::Work) {
         over_pieces(particles, [(Field::Work, 0)], |piece| {
             let [work] = piece.columns;
-            for (rows, field) in work.chunks_mut(GROUP).zip(fields_of(piece.first)) {
+            for (rows, field) in work.chunks_mut(SUPER_CLUSTER).zip(fields_of(piece.first)) {
                 let each = work_of_each(field.points, field.nodes, rows.len());
                 rows.iter_mut().for_each(|value| *value += each);
             }
@@ -189,7 +189,7 @@ fn store(plan: &GravityPlan, fields: &[GroupField], particles: &mut Particles) {
 /// The work of each of the particles of a group, in lane pairs of the passes, that met so many particles and nodes. The
 /// whole group is evaluated even where it has fewer particles.
 pub(super) fn work_of_each(points: usize, nodes: usize, particles: usize) -> f64 {
-    let lanes = (points as u64 + NODE_COST * nodes as u64) * GROUP as u64;
+    let lanes = (points as u64 + NODE_COST * nodes as u64) * SUPER_CLUSTER as u64;
     lanes as f64 / particles as f64 / PAIRS_OF_PASSES
 }
 

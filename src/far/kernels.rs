@@ -8,18 +8,16 @@ use super::softening::{
     INNER_FORCE, INNER_POTENTIAL, OUTER_FORCE, OUTER_POLE_FORCE, OUTER_POLE_POTENTIAL, OUTER_POTENTIAL,
     Polynomial,
 };
+use crate::particles::SUPER_CLUSTER;
 use crate::tree::moments::Moments;
 use fearless_simd::prelude::*;
 
-/// Rows of a super-cluster.
-pub(crate) const GROUP: usize = 64;
-
 /// The targets of a super-cluster: x, y, z relative to its center. Unused lanes are zero, and ignored.
-pub(crate) type Targets<E> = [[E; GROUP]; 3];
+pub(crate) type Targets<E> = [[E; SUPER_CLUSTER]; 3];
 
 /// What the targets gather, with G = 1: four times the acceleration x, y, z, and minus the potential. (The kernels compute
 /// with twice the reciprocal distance, see [`super::lanes`]; the fours are divided out at the end.)
-pub(crate) type Gathered = [[f64; GROUP]; 4];
+pub(crate) type Gathered = [[f64; SUPER_CLUSTER]; 4];
 
 /// A particle as a source: x, y, z, half its mass.
 pub(crate) type PointSource<E> = [E; 4];

@@ -2,12 +2,11 @@
 //!
 //! The kernels work in units of the size of all particles and of their total mass, both rounded to a power of two (so
 //! that nothing is rounded twice), and relative to the super-cluster's center.
-use super::kernels::{
-    self, GROUP, Gathered, NodeSource, OCTUPOLE, PointSource, QUADRUPOLE, Softened, Targets,
-};
+use super::kernels::{self, Gathered, NodeSource, OCTUPOLE, PointSource, QUADRUPOLE, Softened, Targets};
 use super::lanes::{Lane, Roots, Scalar, with_lanes};
 use super::opening::{Interactions, Opening, TargetBox, WalkNode};
 use super::tree::Tree;
+use crate::particles::SUPER_CLUSTER;
 use fearless_simd::{f32x16, f64x8};
 use rayon::prelude::*;
 
@@ -92,7 +91,7 @@ impl Walk<'_> {
         evaluate: impl Fn(&mut Scratch<E, N>, &[[f64; 4]], &TargetBox) -> GroupField + Sync,
     ) -> Vec<GroupField> {
         targets
-            .par_chunks(GROUP)
+            .par_chunks(SUPER_CLUSTER)
             .zip(boxes)
             .with_max_len(16)
             .map_init(
@@ -135,7 +134,7 @@ impl Walk<'_> {
             let of = |k: usize| <V::Element as Scalar>::of((particle[k] - frame[k]) * unit[k]);
             [of(0), of(1), of(2), of(3)]
         };
-        let mut targets: Targets<V::Element> = [[V::Element::default(); GROUP]; 3];
+        let mut targets: Targets<V::Element> = [[V::Element::default(); SUPER_CLUSTER]; 3];
         for (lane, particle) in group.iter().enumerate() {
             let target = local(particle);
             for d in 0..3 {
@@ -161,7 +160,7 @@ impl Walk<'_> {
             let [x, y, z] = self.nodes[index as usize].center;
             [node[0], node[1], node[2], _] = local(&[x, y, z, 0.0]);
         }
-        let mut gathered: Gathered = [[0.0; GROUP]; 4];
+        let mut gathered: Gathered = [[0.0; SUPER_CLUSTER]; 4];
         let softened =
             Softened { plummer: self.softened.plummer * length, spline: self.softened.spline * length };
         kernels::points::<S, V>(simd, &targets, group.len(), points, softened, &mut gathered);

@@ -17,6 +17,7 @@ pub mod skin;
 mod tiles;
 pub mod tune;
 
+pub use crate::particles::{CLUSTER, CLUSTERS, SUPER_CLUSTER};
 pub use list::{ClusterList, whole_super_clusters};
 pub(crate) use list::{Piece, inner_clusters};
 pub(crate) use nearest::not_finite;
@@ -31,15 +32,6 @@ pub use tune::Costs;
 use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
 use std::ops::Range;
-
-/// Rows in a cluster.
-pub const CLUSTER: usize = 8;
-
-/// Rows in a super-cluster.
-pub const SUPER_CLUSTER: usize = 64;
-
-/// Clusters in a super-cluster.
-pub const CLUSTERS: usize = SUPER_CLUSTER / CLUSTER;
 
 /// Radii of rows.
 #[derive(Clone, Copy, Debug)]

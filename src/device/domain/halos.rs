@@ -13,13 +13,10 @@ use super::super::{Argument, Buffer, Device, Unit};
 use super::assign::Owners;
 use crate::Result;
 use crate::domain::halo::{may_interact, rounding, union};
-use crate::particles::Field;
+use crate::particles::{Field, SUPER_CLUSTER};
 use crate::space::SimulationBox;
 use crate::tree::bounds::Extent;
 use std::ops::Range;
-
-/// Rows of a super-cluster.
-const SUPER: usize = 64;
 
 /// Threads of a block, and super-clusters that it takes.
 const THREADS: u32 = 256;
@@ -196,7 +193,7 @@ impl Halos {
             &roundings[2],
             &self.marks,
         ];
-        self.device.launch(&kernel, rows.div_ceil(SUPER * WARPS), THREADS, &arguments)?;
+        self.device.launch(&kernel, rows.div_ceil(SUPER_CLUSTER * WARPS), THREADS, &arguments)?;
         let (found, before) = (self.scan.marked(&self.marks, &mut self.marked)?, self.rows.len());
         self.rows.grow(before + found)?;
         self.rows.copy_from(before, &self.marked)
@@ -215,14 +212,14 @@ impl Halos {
             return Ok(());
         }
         let owned = columns.owned().len();
-        let mut next = owned.next_multiple_of(SUPER);
+        let mut next = owned.next_multiple_of(SUPER_CLUSTER);
         self.arriving.clear();
         for count in comm.all_to_all(&counts) {
             let rows = next..next + count[0] as usize;
             next = rows.end;
             self.arriving.push(rows);
         }
-        let rows = if next == owned.next_multiple_of(SUPER) { owned } else { next };
+        let rows = if next == owned.next_multiple_of(SUPER_CLUSTER) { owned } else { next };
         let brought = columns.fields_of_halos();
         self.room = 1 + brought.iter().map(|field| field.components()).sum::<usize>();
         let ready = self.lay_out(columns, rows);
@@ -238,7 +235,7 @@ impl Halos {
     fn lay_out(&self, columns: &mut Columns, rows: usize) -> Result<()> {
         let owned = columns.owned().len();
         columns.resize(rows, owned)?;
-        let padding = owned..rows.min(owned.next_multiple_of(SUPER));
+        let padding = owned..rows.min(owned.next_multiple_of(SUPER_CLUSTER));
         columns.id.fill_range(padding.clone(), u8::MAX)?;
         columns.key.fill_range(owned..rows, 0)?;
         columns.all_mut().try_for_each(|column| column.fill_range(owned..rows, 0))?;

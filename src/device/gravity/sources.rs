@@ -3,10 +3,8 @@
 use super::super::hierarchy::{HierarchyLevel, levels_of};
 use super::super::reduction::{Vector, bounds};
 use super::super::{Argument, Buffer};
+use crate::particles::SUPER_CLUSTER;
 use std::ops::Range;
-
-/// Rows of a super-cluster.
-const GROUP: usize = 64;
 
 /// The columns that gravity reads: lengths, masses, and identities, of which [`u64::MAX`] marks a row that is none. The mass
 /// of such a row must be 0.
@@ -51,7 +49,7 @@ impl Sources {
             mass: massive.mass.at(rows.start),
             id: massive.id.at(rows.start),
             count: end - first,
-            groups: rows.len().div_ceil(GROUP),
+            groups: rows.len().div_ceil(SUPER_CLUSTER),
             levels: levels_of(rows.len()),
             length_unit: unit_of(extent.length),
             mass_unit: unit_of(extent.mass),
