@@ -96,7 +96,7 @@ fn on_ranks(
             owned: particles.owned().len(),
             received: received.iter().sum(),
             senders: received.iter().filter(|&&count| count > 0).count(),
-            boxes: domain.remote_boxes()[comm.rank()].len(),
+            boxes: domain.published(&particles, &radius(&particles)).len(),
             synced,
             synced_again,
             tree,

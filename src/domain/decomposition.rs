@@ -3,7 +3,7 @@
 
 use super::DomainSettings;
 use super::assign::{Assignment, running_work, sums};
-use super::halo::{LeafBox, Own, OwnRows, whole};
+use super::halo::{Own, OwnRows, union};
 use crate::comm::traffic::{Traffic, agreeing, gathering, reducing, sending};
 use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
@@ -113,9 +113,9 @@ impl Decomposition {
             Own::new(&self.assignment, rank, rows)
         };
         let ranks = self.ranks();
-        let published: Vec<Vec<LeafBox>> =
+        let published: Vec<Vec<Extent>> =
             (0..ranks).into_par_iter().map(|rank| own(rank).boxes().to_vec()).collect();
-        let extents: Vec<Extent> = published.iter().map(|boxes| whole(boxes)).collect();
+        let extents: Vec<Extent> = published.iter().map(|boxes| union(boxes.iter().copied())).collect();
         let sent: Vec<Vec<(usize, usize)>> = (0..ranks)
             .into_par_iter()
             .map(|sender| {
@@ -163,7 +163,7 @@ impl Decomposition {
             let migrants = from.len() as u64;
             from.sort_unstable();
             from.dedup();
-            let others = (boxes - halos.boxes) * size_of::<LeafBox>();
+            let others = (boxes - halos.boxes) * PUBLISHED;
             let rounds = self.rounds.iter().map(|&leaves| reducing(ranks, rank, 2 * leaves as u64));
             SyncTraffic {
                 entering: agreeing(ranks) + reducing(ranks, rank, 6),
@@ -187,7 +187,7 @@ impl Decomposition {
         let work = work(particles);
         let all = sums(self.assignment.leaves(), &particles.key, &work);
         let own = &particles.key[self.rows(0)];
-        let boxes = vec![LeafBox { leaf: 0, extent: Extent::NOTHING }; all.len()];
+        let boxes = vec![Extent::NOTHING; all.len()];
         let once = || {
             let mut assignment = self.assignment.clone();
             let start = Instant::now();
@@ -196,7 +196,7 @@ impl Decomposition {
                 of_own.copy_from_slice(&all);
                 of_own.clone()
             });
-            std::hint::black_box((whole(&boxes), assignment));
+            std::hint::black_box((union(boxes.iter().copied()), assignment));
             start.elapsed().as_secs_f64()
         };
         // Other programs only add to a time.
@@ -210,10 +210,10 @@ fn work(particles: &Particles) -> Vec<u64> {
 }
 
 /// Bytes that a rank keeps for each coarse leaf of all ranks: its key, its count, and a box.
-pub const BYTES_PER_LEAF: usize = 2 * size_of::<u64>() + size_of::<LeafBox>();
+pub const BYTES_PER_LEAF: usize = 2 * size_of::<u64>() + PUBLISHED;
 
 /// Bytes that a rank gets in each sum over the coarse leaves of all ranks, a leaf: to add, and the sums.
 pub const SUMMED_PER_LEAF: usize = 2 * size_of::<[u64; 2]>();
 
 /// Bytes of a box that ranks publish.
-pub const PUBLISHED: usize = size_of::<LeafBox>();
+pub const PUBLISHED: usize = size_of::<Extent>();

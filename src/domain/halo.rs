@@ -23,16 +23,6 @@ const TOGETHER: usize = 8;
 /// Radii are taken this much larger, because passes in single precision round distances.
 const ROUNDING: f64 = 1.0 + 1e-6;
 
-/// What a rank publishes: the whole super-clusters that begin in one of its coarse leaves.
-#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-pub struct LeafBox {
-    /// The coarse leaf.
-    pub leaf: u64,
-    /// Extent of all particles in these super-clusters; some may lie in later leaves of the rank.
-    pub extent: Extent,
-}
-
 /// Who sends which rows to whom.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Halos {
@@ -63,11 +53,6 @@ pub(crate) fn may_interact(one: &Extent, other: &Extent, bx: &SimulationBox) -> 
     distance2 <= reach * reach
 }
 
-/// The extent of all that a rank has published.
-pub(super) fn whole(boxes: &[LeafBox]) -> Extent {
-    union(boxes.iter().map(|leaf_box| leaf_box.extent))
-}
-
 /// The extent of all of them together.
 pub(crate) fn union(extents: impl IntoIterator<Item = Extent>) -> Extent {
     extents.into_iter().fold(Extent::NOTHING, Extent::with)
@@ -84,7 +69,18 @@ pub(super) struct OwnRows<'a> {
     pub radius: &'a [f64],
 }
 
-impl OwnRows<'_> {
+impl<'a> OwnRows<'a> {
+    /// Of these particles; all rows have radii.
+    pub fn of(particles: &'a Particles, radius: &'a [f64]) -> Self {
+        assert!(radius.len() == particles.len(), "one radius per row");
+        let owned = particles.owned();
+        Self {
+            keys: &particles.key[owned.clone()],
+            position: particles.vector(Field::Position).map(|column| &column[owned.clone()]),
+            radius: &radius[owned],
+        }
+    }
+
     /// Which rows of a super-cluster may interact with a particle in any of the boxes: [`may_interact`] of each, in loops over rows
     /// that compile to lanes.
     #[inline(always)]
@@ -135,7 +131,7 @@ pub(super) struct Own<'a> {
     super_clusters: Vec<Extent>,
     /// Per box the super-clusters that begin in its leaf.
     begins: Vec<Range<usize>>,
-    boxes: Vec<LeafBox>,
+    boxes: Vec<Extent>,
     /// Of all boxes together.
     whole: Extent,
 }
@@ -163,35 +159,33 @@ impl<'a> Own<'a> {
             let begins = next..row_of(leaf + 1).div_ceil(SUPER_CLUSTER);
             next = begins.end;
             if !begins.is_empty() {
-                let extent = union(super_clusters[begins.clone()].iter().copied());
-                boxes.push(LeafBox { leaf: leaf as u64, extent });
+                boxes.push(union(super_clusters[begins.clone()].iter().copied()));
                 all_begins.push(begins);
             }
         }
-        let whole = whole(&boxes);
+        let whole = union(boxes.iter().copied());
         Self { rows, super_clusters, begins: all_begins, boxes, whole }
     }
 
-    /// What this rank publishes.
-    pub fn boxes(&self) -> &[LeafBox] {
+    /// What this rank publishes: for each coarse leaf in which super-clusters begin the extent of these, whole, so that some
+    /// of their particles may lie in later leaves of the rank.
+    pub fn boxes(&self) -> &[Extent] {
         &self.boxes
     }
 
     /// The rows that a rank with these boxes needs, in order; `their_whole` is the extent of all its boxes.
-    pub fn needed(&self, theirs: &[LeafBox], their_whole: &Extent, bx: &SimulationBox) -> Vec<u32> {
+    pub fn needed(&self, theirs: &[Extent], their_whole: &Extent, bx: &SimulationBox) -> Vec<u32> {
         // Most ranks are far away: one test for them, not one a box.
         if self.whole.is_nothing() || their_whole.is_nothing() || !may_interact(&self.whole, their_whole, bx)
         {
             return Vec::new();
         }
-        let all: Vec<Extent> = theirs.iter().map(|leaf_box| leaf_box.extent).collect();
         let mut near_all = Vec::new();
-        near(&self.whole, &all, bx, &mut near_all);
+        near(&self.whole, theirs, bx, &mut near_all);
         // Along the curve boxes that follow each other are neighbors: most leaves are far from all of these at once.
         let together: Vec<(Extent, &[Extent])> =
             near_all.chunks(TOGETHER).map(|boxes| (union(boxes.iter().copied()), boxes)).collect();
-        let of_leaf = |(leaf_box, begins): (&LeafBox, &Range<usize>)| {
-            let leaf = &leaf_box.extent;
+        let of_leaf = |(leaf, begins): (&Extent, &Range<usize>)| {
             dispatch(
                 Instructions::Best,
                 Needed { own: self, leaf, begins: begins.clone(), together: &together, bx },
@@ -248,24 +242,21 @@ fn near(extent: &Extent, boxes: &[Extent], bx: &SimulationBox, found: &mut Vec<E
 }
 
 impl Halos {
-    /// Find who needs which of the rows, which are all owned here; the boxes of all ranks come with the answer.
+    /// Find who needs which of the rows, which are all owned here. Collective.
     pub fn find(
         comm: &Communicator,
         bx: &SimulationBox,
         assignment: &Assignment,
         particles: &Particles,
         radius: &[f64],
-    ) -> (Vec<Vec<LeafBox>>, Self) {
-        assert!(radius.len() == particles.len(), "one radius per row");
-        let rows = OwnRows { keys: &particles.key, position: particles.vector(Field::Position), radius };
-        let own = Own::new(assignment, comm.rank(), rows);
+    ) -> Self {
+        let own = Own::new(assignment, comm.rank(), OwnRows::of(particles, radius));
         let boxes = comm.all_gather(own.boxes());
         let send = boxes.iter().enumerate().map(|(rank, theirs)| match rank {
             rank if rank == comm.rank() => Vec::new(),
-            _ => own.needed(theirs, &whole(theirs), bx),
+            _ => own.needed(theirs, &union(theirs.iter().copied()), bx),
         });
-        let send = send.collect();
-        (boxes, Self { send, rows: Vec::new() })
+        Self { send: send.collect(), rows: Vec::new() }
     }
 
     /// Send and receive id, key and the fields of halos, and lay out the rows: halos of lower ranks, padding, owned, halos of

@@ -10,10 +10,11 @@ use crate::Result;
 use crate::comm::Communicator;
 use crate::particles::{Field, Meanwhile, Particles};
 use crate::space::SimulationBox;
+use crate::tree::bounds::Extent;
 use crate::tree::leaves::Leaves;
 use assign::Assignment;
 pub(crate) use exchange::sort;
-use halo::{Halos, LeafBox};
+use halo::{Halos, Own, OwnRows};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -42,7 +43,6 @@ pub struct Domain {
     pub comm: Communicator,
     settings: DomainSettings,
     assignment: Assignment,
-    boxes: Vec<Vec<LeafBox>>,
     halos: Halos,
     refreshed: Arc<Refreshed>,
 }
@@ -63,7 +63,6 @@ impl Domain {
             comm,
             settings,
             assignment: Assignment::new(ranks),
-            boxes: vec![Vec::new(); ranks],
             halos: Halos::default(),
             refreshed: Arc::default(),
         }
@@ -94,7 +93,7 @@ impl Domain {
     pub fn renew_halos(&mut self, particles: &mut Particles, radius: impl Fn(&Particles) -> Vec<f64>) {
         halo::detach(particles);
         let radius = radius(particles);
-        (self.boxes, self.halos) = Halos::find(&self.comm, &self.bx, &self.assignment, particles, &radius);
+        self.halos = Halos::find(&self.comm, &self.bx, &self.assignment, particles, &radius);
         self.halos.attach(&self.comm, self.range(self.comm.rank()), particles);
     }
 
@@ -124,7 +123,6 @@ impl Domain {
     /// From now on these ranks own these keys: their particles are here already, without halos.
     pub(crate) fn adopt(&mut self, assignment: &Assignment) {
         self.assignment = assignment.clone();
-        self.boxes = vec![Vec::new(); self.comm.size()];
         self.halos = Halos::default();
     }
 
@@ -140,10 +138,11 @@ impl Domain {
         &self.assignment
     }
 
-    /// Per rank its boxes of whole super-clusters, by the coarse leaf in which they begin, with the largest radius
-    /// inside; the same on every rank.
-    pub fn remote_boxes(&self) -> &[Vec<LeafBox>] {
-        &self.boxes
+    /// What this rank tells the others of the rows that it owns when halos are found for these radii, one a row: for each of its
+    /// coarse leaves in which super-clusters begin a box of these, with the largest radius inside. Found anew, for who wants
+    /// to look at it: it is not kept.
+    pub fn published(&self, particles: &Particles, radius: &[f64]) -> Vec<Extent> {
+        Own::new(&self.assignment, self.comm.rank(), OwnRows::of(particles, radius)).boxes().to_vec()
     }
 
     /// The keys of a rank.
