@@ -306,7 +306,7 @@ fn the_leapfrog_predicts_corrects_and_goes_back() {
         particles.scalar_mut(Field::InternalEnergyRate)[64] = -1e5;
         let columns = Columns::new(&device, &particles);
         let (moving, heated, rows) = (columns.moving(), columns.heated(), particles.owned());
-        device_leapfrog::kick_and_drift(&device, &moving, Some(&heated), rows.clone(), 0.02).unwrap();
+        device_leapfrog::kick_and_drift(&device, &moving, &heated, rows.clone(), 0.02).unwrap();
         leapfrog::kick_and_drift(&mut particles, 0.02);
         let exact = [Field::Position, Field::Velocity, Field::InternalEnergy];
         assert_eq!(columns.apart(&particles, &exact), 0.0);
@@ -327,12 +327,12 @@ fn the_leapfrog_predicts_corrects_and_goes_back() {
             .copy_from_slice(forces.scalar(Field::InternalEnergyRate));
         let old = Predicted {
             acceleration: columns.vector(Field::Acceleration),
-            rate: Some(columns.scalar(Field::InternalEnergyRate)),
+            rate: columns.scalar(Field::InternalEnergyRate),
         };
         let before = particles.clone();
         let kicked = Moving { acceleration: next.vector(Field::Acceleration), ..moving };
         let gas = Heated { rate: next.scalar(Field::InternalEnergyRate), ..heated };
-        device_leapfrog::kick(&device, &kicked, Some(&gas), &old, rows.clone(), 0.02).unwrap();
+        device_leapfrog::kick(&device, &kicked, &gas, &old, rows.clone(), 0.02).unwrap();
         leapfrog::kick(&mut particles, 0.02);
         assert_eq!(columns.apart(&particles, &exact), 0.0);
 
@@ -340,7 +340,7 @@ fn the_leapfrog_predicts_corrects_and_goes_back() {
         let mut particles = before;
         let states = Columns::new(&device, &particles);
         let Moving { position, velocity, .. } = states.moving();
-        let energy = Some(states.scalar(Field::InternalEnergy));
+        let energy = states.scalar(Field::InternalEnergy);
         device_leapfrog::undo(&device, position, velocity, energy, &old, rows, 0.02).unwrap();
         leapfrog::undo(&mut particles, 0.02);
         assert_eq!(states.apart(&particles, &exact), 0.0);
@@ -353,8 +353,7 @@ fn steps_that_lose_the_state_are_found() {
     let lost = |particles: &Particles, dt: f64| {
         let columns = Columns::new(&device, particles);
         let (moving, heated) = (columns.moving(), columns.heated());
-        let lost =
-            device_leapfrog::lost(&device, &moving, Some(&heated), particles.owned(), dt, 1.0).unwrap();
+        let lost = device_leapfrog::lost(&device, &moving, &heated, particles.owned(), dt, 1.0).unwrap();
         assert_eq!(lost == 0, leapfrog::can_undo(particles, dt, 1.0));
         lost
     };

@@ -6,9 +6,8 @@
 //     v' = v_predicted + (a' - a) dt/2                 u' = u_predicted + (q' - q) dt/2
 //
 // Acceleration and rate of the step's start stay where they are and become KickAcceleration and KickEnergyRate; the forces
-// write theirs elsewhere. Without internal energies these pointers are null, and particles are moved alone. Rows begin ..
-// end are the owned ones; there is no ghost among them. All kernels: blocks of 256 threads, one thread a row; bound by
-// memory.
+// write theirs elsewhere. Rows begin .. end are the owned ones; there is no ghost among them. All kernels: blocks of 256
+// threads, one thread a row; bound by memory.
 #include "../device.cuh"
 
 #include "../motion/block.cuh"
@@ -19,7 +18,7 @@ namespace hilbrium {
 // A predicted internal energy never falls below this fraction of the present one.
 constexpr double LOWEST_PREDICTION = 0.1;
 
-// First half of a step. Floor: 104 bytes read, 72 written a row of gas.
+// First half of a step. Floor: 104 bytes read, 72 written a row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     leapfrog_kick_and_drift(double* __restrict__ position_x, double* __restrict__ position_y,
                             double* __restrict__ position_z, double* __restrict__ velocity_x,
@@ -39,7 +38,6 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         position[d][row] = (x + (v + Rounded(0.5) * step * a) * step).value;
         velocity[d][row] = (v + a * step).value;
     }
-    if (energy == nullptr) { return; }
     const Rounded u = energy[row];
     // the part of the rate that the floor cuts off is not applied twice: the rate kept is what was applied
     const Rounded q = greatest(rate[row], Rounded(LOWEST_PREDICTION - 1.0) * u / Rounded(step));
@@ -51,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 HILBRIUM_EXPORT(leapfrog_kick_and_drift)
 
 // Second half, after the forces: corrects the predictions by half the change of the rates. Floor: 88 bytes read, 32
-// written a row of gas.
+// written a row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     leapfrog_kick(double* __restrict__ velocity_x, double* __restrict__ velocity_y, double* __restrict__ velocity_z,
                   const double* __restrict__ acceleration_x, const double* __restrict__ acceleration_y,
@@ -69,14 +67,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         const Rounded change = Rounded(acceleration[d][row]) - Rounded(old[d][row]);
         velocity[d][row] = (Rounded(velocity[d][row]) + Rounded(0.5) * step * change).value;
     }
-    if (energy == nullptr) { return; }
     const Rounded u = energy[row], change = Rounded(rate[row]) - Rounded(old_rate[row]);
     energy[row] = greatest(u + Rounded(0.5) * step * change, Rounded(LOWEST_PREDICTION) * u).value;
 }
 HILBRIUM_EXPORT(leapfrog_kick)
 
 // Counts in `lost` the rows that a step would throw farther than 1e6 `reach`, or heat by more than 1e6 times their energy:
-// with none the step can be taken back to about eight digits. Floor: 64 bytes read a row of gas.
+// with none the step can be taken back to about eight digits. Floor: 64 bytes read a row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     leapfrog_lost(const double* __restrict__ velocity_x, const double* __restrict__ velocity_y,
                   const double* __restrict__ velocity_z, const double* __restrict__ acceleration_x,
@@ -94,16 +91,14 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             const Rounded moved = (Rounded(velocity[d][row]) + Rounded(0.5) * step * acceleration[d][row]) * step;
             mild &= magnitude(moved) <= Rounded(LARGEST) * reach;
         }
-        if (energy != nullptr) {
-            mild &= magnitude(Rounded(rate[row]) * step) <= Rounded(LARGEST) * magnitude(energy[row]);
-        }
+        mild &= magnitude(Rounded(rate[row]) * step) <= Rounded(LARGEST) * magnitude(energy[row]);
     }
     count({!mild}, lost);
 }
 HILBRIUM_EXPORT(leapfrog_lost)
 
 // Takes the first half of a step back, to rounding; smoothing lengths stay, as they are found anew. Floor: 88 bytes read,
-// 56 written a row of gas.
+// 56 written a row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     leapfrog_undo(double* __restrict__ position_x, double* __restrict__ position_y, double* __restrict__ position_z,
                   double* __restrict__ velocity_x, double* __restrict__ velocity_y, double* __restrict__ velocity_z,
@@ -122,7 +117,6 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         velocity[d][row] = v.value;
         position[d][row] = (Rounded(position[d][row]) - (v + Rounded(0.5) * step * a) * step).value;
     }
-    if (energy == nullptr) { return; }
     energy[row] = (Rounded(energy[row]) - Rounded(old_rate[row]) * step).value;
 }
 HILBRIUM_EXPORT(leapfrog_undo)

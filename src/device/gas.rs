@@ -191,12 +191,11 @@ impl Gas {
         let rows = self.columns.owned();
         let reach = self.bx.lengths().max();
         let (all, gas) = (moving(&self.columns), heated(&self.columns));
-        let mut lost =
-            [u64::from(leapfrog::lost(&self.device, &all, Some(&gas), rows.clone(), dt, reach)? > 0)];
+        let mut lost = [u64::from(leapfrog::lost(&self.device, &all, &gas, rows.clone(), dt, reach)? > 0)];
         // all ranks alike: the forces may move particles to other ranks before they fail
         self.exchange.comm().all_max(&mut lost);
         let before = if lost[0] > 0 { Some(self.copy()?) } else { None };
-        leapfrog::kick_and_drift(&self.device, &all, Some(&gas), rows.clone(), dt)?;
+        leapfrog::kick_and_drift(&self.device, &all, &gas, rows.clone(), dt)?;
         for [from, to] in PREDICTED {
             self.rename(from, to);
         }
@@ -209,10 +208,10 @@ impl Gas {
         }
         let old = Predicted {
             acceleration: self.columns.vector(Field::KickAcceleration),
-            rate: Some(self.columns.scalar(Field::KickEnergyRate)),
+            rate: self.columns.scalar(Field::KickEnergyRate),
         };
         let (all, gas) = (moving(&self.columns), heated(&self.columns));
-        leapfrog::kick(&self.device, &all, Some(&gas), &old, self.columns.owned(), dt)?;
+        leapfrog::kick(&self.device, &all, &gas, &old, self.columns.owned(), dt)?;
         self.columns.remove(&PREDICTED.map(|[_, old]| old));
         clock.lap("kick");
         Ok(())
@@ -229,11 +228,11 @@ impl Gas {
         let rows = self.columns.owned();
         let old = Predicted {
             acceleration: self.columns.vector(Field::KickAcceleration),
-            rate: Some(self.columns.scalar(Field::KickEnergyRate)),
+            rate: self.columns.scalar(Field::KickEnergyRate),
         };
         let (position, velocity) =
             (self.columns.vector(Field::Position), self.columns.vector(Field::Velocity));
-        let energy = Some(self.columns.scalar(Field::InternalEnergy));
+        let energy = self.columns.scalar(Field::InternalEnergy);
         leapfrog::undo(&self.device, position, velocity, energy, &old, rows.clone(), dt)?;
         for [from, to] in PREDICTED {
             self.rename(to, from);

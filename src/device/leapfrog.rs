@@ -26,8 +26,8 @@ pub struct Heated<'a> {
 pub struct Predicted<'a> {
     /// Accelerations.
     pub acceleration: Vector<'a>,
-    /// Rates of the internal energies, of a gas.
-    pub rate: Option<&'a Buffer<f64>>,
+    /// Rates of the internal energies.
+    pub rate: &'a Buffer<f64>,
 }
 
 /// First half of a step: drift the positions; velocities and internal energies become their predictions for the end of the
@@ -38,18 +38,15 @@ pub struct Predicted<'a> {
 pub fn kick_and_drift(
     device: &Device,
     moving: &Moving,
-    heated: Option<&Heated>,
+    heated: &Heated,
     rows: Range<usize>,
     dt: f64,
 ) -> Result<()> {
     let Moving { position: [x, y, z], velocity: [u, v, w], acceleration: [a, b, c] } = *moving;
     let [begin, end] = bounds(&rows);
-    let [energy, rate, length, divergence] = match heated {
-        Some(gas) => [Some(gas.energy), Some(gas.rate), Some(gas.length), Some(gas.divergence)],
-        None => [None; 4],
-    };
+    let Heated { energy, rate, length, divergence } = *heated;
     let arguments: [&dyn Argument; 16] =
-        [x, y, z, u, v, w, a, b, c, &energy, &rate, &length, &divergence, &dt, &begin, &end];
+        [x, y, z, u, v, w, a, b, c, energy, rate, length, divergence, &dt, &begin, &end];
     over_rows(device, FILE, "leapfrog_kick_and_drift", &rows, &arguments)
 }
 
@@ -60,16 +57,16 @@ pub fn kick_and_drift(
 pub fn kick(
     device: &Device,
     moving: &Moving,
-    heated: Option<&Heated>,
+    heated: &Heated,
     old: &Predicted,
     rows: Range<usize>,
     dt: f64,
 ) -> Result<()> {
     let Moving { velocity: [u, v, w], acceleration: [a, b, c], .. } = *moving;
     let ([d, e, f], [begin, end]) = (old.acceleration, bounds(&rows));
-    let (energy, rate) = (heated.map(|gas| gas.energy), heated.map(|gas| gas.rate));
+    let Heated { energy, rate, .. } = *heated;
     let arguments: [&dyn Argument; 15] =
-        [u, v, w, a, b, c, d, e, f, &energy, &rate, &old.rate, &dt, &begin, &end];
+        [u, v, w, a, b, c, d, e, f, energy, rate, old.rate, &dt, &begin, &end];
     over_rows(device, FILE, "leapfrog_kick", &rows, &arguments)
 }
 
@@ -80,7 +77,7 @@ pub fn kick(
 pub fn lost(
     device: &Device,
     moving: &Moving,
-    heated: Option<&Heated>,
+    heated: &Heated,
     rows: Range<usize>,
     dt: f64,
     reach: f64,
@@ -88,14 +85,13 @@ pub fn lost(
     let findings = Findings::new(device, 1)?;
     let Moving { velocity: [u, v, w], acceleration: [a, b, c], .. } = *moving;
     let ([begin, end], lost) = (bounds(&rows), findings.at(0));
-    let (energy, rate) = (heated.map(|gas| gas.energy), heated.map(|gas| gas.rate));
-    let arguments: [&dyn Argument; 13] = [u, v, w, a, b, c, &energy, &rate, &dt, &reach, &begin, &end, &lost];
+    let Heated { energy, rate, .. } = *heated;
+    let arguments: [&dyn Argument; 13] = [u, v, w, a, b, c, energy, rate, &dt, &reach, &begin, &end, &lost];
     over_rows(device, FILE, "leapfrog_lost", &rows, &arguments)?;
     Ok(findings.read()?[0] as u32)
 }
 
-/// Take the first half of a step back, to rounding; `energy` are the internal energies of a gas. What `old` holds are then
-/// the rates of the start again.
+/// Take the first half of a step back, to rounding. What `old` holds are then the rates of the start again.
 ///
 /// # Errors
 /// Those of the device.
@@ -103,13 +99,13 @@ pub fn undo(
     device: &Device,
     position: Vector,
     velocity: Vector,
-    energy: Option<&Buffer<f64>>,
+    energy: &Buffer<f64>,
     old: &Predicted,
     rows: Range<usize>,
     dt: f64,
 ) -> Result<()> {
     let ([x, y, z], [u, v, w], [d, e, f]) = (position, velocity, old.acceleration);
     let [begin, end] = bounds(&rows);
-    let arguments: [&dyn Argument; 14] = [x, y, z, u, v, w, d, e, f, &energy, &old.rate, &dt, &begin, &end];
+    let arguments: [&dyn Argument; 14] = [x, y, z, u, v, w, d, e, f, energy, old.rate, &dt, &begin, &end];
     over_rows(device, FILE, "leapfrog_undo", &rows, &arguments)
 }

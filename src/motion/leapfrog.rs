@@ -1,4 +1,4 @@
-//! The leapfrog, kick-drift-kick, with velocities and internal energies predicted for the forces.
+//! The leapfrog of a gas, kick-drift-kick, with velocities and internal energies predicted for the forces.
 //!
 //! With accelerations `a` and heating rates `q` of the last forces, a step of length `dt` is
 //!
@@ -33,9 +33,6 @@ pub fn kick_and_drift(particles: &mut Particles, dt: f64) {
         });
     }
     particles.rename(Field::Acceleration, Field::KickAcceleration);
-    if !particles.has(Field::InternalEnergy) {
-        return;
-    }
     let heated = [
         (Field::InternalEnergy, 0),
         (Field::InternalEnergyRate, 0),
@@ -66,9 +63,6 @@ pub fn kick(particles: &mut Particles, dt: f64) {
         });
     }
     particles.remove(&[Field::KickAcceleration]);
-    if !particles.has(Field::InternalEnergy) {
-        return;
-    }
     let heated = [(Field::InternalEnergy, 0), (Field::InternalEnergyRate, 0), (Field::KickEnergyRate, 0)];
     over_pieces(particles, heated, |piece| {
         let [energy, rate, old] = piece.columns;
@@ -88,13 +82,12 @@ pub fn can_undo(particles: &Particles, dt: f64, reach: f64) -> bool {
         let acceleration = &particles.component(Field::Acceleration, c)[rows];
         velocity.iter().zip(acceleration).all(|(v, a)| ((v + 0.5 * dt * a) * dt).abs() <= LARGEST * reach)
     };
-    let gas = particles.has(Field::InternalEnergy);
     let mild = |rows: Range<usize>| {
         let energy = &particles.scalar(Field::InternalEnergy)[rows.clone()];
         let rate = &particles.scalar(Field::InternalEnergyRate)[rows];
         energy.iter().zip(rate).all(|(u, q)| (q * dt).abs() <= LARGEST * u.abs())
     };
-    let both = |rows: Range<usize>| (0..3).all(|c| near(rows.clone(), c)) && (!gas || mild(rows));
+    let both = |rows: Range<usize>| (0..3).all(|c| near(rows.clone(), c)) && mild(rows);
     reduce_pieces(particles.owned(), both, |a, b| a && b).unwrap_or(true)
 }
 
@@ -113,9 +106,6 @@ pub fn undo(particles: &mut Particles, dt: f64) {
         }
     }
     particles.rename(Field::KickAcceleration, Field::Acceleration);
-    if !particles.has(Field::InternalEnergy) {
-        return;
-    }
     let [energy, old] = particles.components_mut([(Field::InternalEnergy, 0), (Field::KickEnergyRate, 0)]);
     for row in owned {
         energy[row] -= old[row] * dt;
