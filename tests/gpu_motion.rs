@@ -6,7 +6,7 @@
 use hilbrium::comm::Communicator;
 use hilbrium::deck::plan::TimeStepPlan;
 use hilbrium::device::leapfrog::{self as device_leapfrog, Heated, Predicted};
-use hilbrium::device::motion::{Force, Motion, Moving};
+use hilbrium::device::motion::{Motion, Moving};
 use hilbrium::device::order::enter;
 use hilbrium::device::time_step::{self as device_time_step, GasRates};
 use hilbrium::device::values;
@@ -201,34 +201,22 @@ fn accelerations_are_forces_over_masses_and_the_first_that_is_none_is_named() {
             }
         }
     };
-    let of = |columns: &Columns| columns.vector(Field::Position).map(|column| column.download().unwrap());
-    let double = Force::Double(forces.vector(Field::Position));
-    let mass = columns.scalar(Field::Mass);
-    motion.accelerate(&double, mass, &columns.moving(), 0..1000, 0.0).unwrap();
+    let (force_there, mass) = (forces.vector(Field::Position), columns.scalar(Field::Mass));
+    motion.accelerate(force_there, mass, &columns.moving(), 0..1000, 0.0).unwrap();
     accelerate(&mut particles, &force);
     assert_eq!(columns.apart(&particles, &MOVED), 0.0);
-    motion.accelerate(&double, mass, &columns.moving(), 0..1000, 0.02).unwrap();
+    motion.accelerate(force_there, mass, &columns.moving(), 0..1000, 0.02).unwrap();
     verlet::kick(&mut particles, 0.02, &verlet::Left::default());
     assert_eq!(columns.apart(&particles, &MOVED), 0.0);
     assert_eq!(motion.first_not_finite().unwrap(), None);
 
-    let mut narrow = of(&forces).map(|column| column.iter().map(|&value| value as f32).collect::<Vec<f32>>());
-    let mut rounded = force.clone();
-    for c in 0..3 {
-        for (wide, narrow) in rounded.component_mut(Field::Position, c).iter_mut().zip(&narrow[c]) {
-            *wide = f64::from(*narrow);
-        }
-    }
-    accelerate(&mut particles, &rounded);
-    let upload = |narrow: &[Vec<f32>; 3]| [0, 1, 2].map(|c| Buffer::from_host(&device, &narrow[c]).unwrap());
-    let single = upload(&narrow);
-    motion.accelerate(&Force::Single(single.each_ref()), mass, &columns.moving(), 0..1000, 0.0).unwrap();
-    assert_eq!(columns.apart(&particles, &MOVED), 0.0);
-
     let before = columns.vector(Field::Velocity).map(|column| column.download().unwrap());
-    (narrow[1][700], narrow[2][633]) = (f32::NAN, f32::INFINITY);
-    let single = upload(&narrow);
-    motion.accelerate(&Force::Single(single.each_ref()), mass, &columns.moving(), 0..1000, 0.02).unwrap();
+    let mut spoiled = force.clone();
+    spoiled.component_mut(Field::Position, 1)[700] = f64::NAN;
+    spoiled.component_mut(Field::Position, 2)[633] = f64::INFINITY;
+    let spoiled = Columns::new(&device, &spoiled);
+    let force_there = spoiled.vector(Field::Position);
+    motion.accelerate(force_there, mass, &columns.moving(), 0..1000, 0.02).unwrap();
     assert_eq!(motion.first_not_finite().unwrap(), Some(633));
     let after = columns.vector(Field::Velocity).map(|column| column.download().unwrap());
     for row in [633, 700] {

@@ -93,22 +93,28 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 HILBRIUM_EXPORT(verlet_drift_back)
 
-// a = F / m, and with a step half a kick with it. A row whose acceleration is not finite gets no kick, and the first
-// such row goes to `first_not_finite` (note_first).
-template <class Force>
-__device__ __forceinline__ void accelerate_row(const Force* const (&force)[3], const double* mass,
-                                               double* const (&acceleration)[3], double* const (&velocity)[3],
-                                               double step, unsigned begin, unsigned end,
-                                               unsigned* first_not_finite) {
+// Accelerations a = F / m, and with a step other than 0 half a kick with them. A row whose acceleration is not finite gets no
+// kick, and the first such row goes to `first_not_finite` (note_first). Floor: 32 bytes read, 24 written a row; with the
+// kick 56 and 48.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    accelerate(const double* __restrict__ force_x, const double* __restrict__ force_y,
+               const double* __restrict__ force_z, const double* __restrict__ mass,
+               double* __restrict__ acceleration_x, double* __restrict__ acceleration_y,
+               double* __restrict__ acceleration_z, double* __restrict__ velocity_x, double* __restrict__ velocity_y,
+               double* __restrict__ velocity_z, double step, unsigned begin, unsigned end,
+               unsigned* __restrict__ first_not_finite) {
     const unsigned long long place = thread_of_grid(), row = begin + place;
     if (place >= end - begin) { return; }
+    const double* const force[3] = {force_x, force_y, force_z};
+    double* const acceleration[3] = {acceleration_x, acceleration_y, acceleration_z};
+    double* const velocity[3] = {velocity_x, velocity_y, velocity_z};
     // one division a row, as on the processor
     const Rounded inverse = Rounded(1.0) / Rounded(mass[row]);
     Rounded a[3];
     bool finite = true;
 #pragma unroll
     for (int d = 0; d < 3; ++d) {
-        a[d] = Rounded(static_cast<double>(force[d][row])) * inverse;
+        a[d] = Rounded(force[d][row]) * inverse;
         acceleration[d][row] = a[d].value;
         finite &= is_finite(a[d].value);
     }
@@ -121,36 +127,6 @@ __device__ __forceinline__ void accelerate_row(const Force* const (&force)[3], c
         }
     }
 }
-
-// Accelerations from forces in double precision; with a step other than 0 the second half of the kick too. Floor: 32
-// bytes read, 24 written a row; with the kick 56 and 48.
-extern "C" __global__ void __launch_bounds__(THREADS)
-    accelerate_double(const double* __restrict__ force_x, const double* __restrict__ force_y,
-                      const double* __restrict__ force_z, const double* __restrict__ mass,
-                      double* __restrict__ acceleration_x, double* __restrict__ acceleration_y,
-                      double* __restrict__ acceleration_z, double* __restrict__ velocity_x,
-                      double* __restrict__ velocity_y, double* __restrict__ velocity_z, double step, unsigned begin,
-                      unsigned end, unsigned* __restrict__ first_not_finite) {
-    const double* const force[3] = {force_x, force_y, force_z};
-    double* const acceleration[3] = {acceleration_x, acceleration_y, acceleration_z};
-    double* const velocity[3] = {velocity_x, velocity_y, velocity_z};
-    accelerate_row(force, mass, acceleration, velocity, step, begin, end, first_not_finite);
-}
-HILBRIUM_EXPORT(accelerate_double)
-
-// The same from forces in single precision, as a sweep in mixed precision sums them: 12 bytes a row less.
-extern "C" __global__ void __launch_bounds__(THREADS)
-    accelerate_single(const float* __restrict__ force_x, const float* __restrict__ force_y,
-                      const float* __restrict__ force_z, const double* __restrict__ mass,
-                      double* __restrict__ acceleration_x, double* __restrict__ acceleration_y,
-                      double* __restrict__ acceleration_z, double* __restrict__ velocity_x,
-                      double* __restrict__ velocity_y, double* __restrict__ velocity_z, double step, unsigned begin,
-                      unsigned end, unsigned* __restrict__ first_not_finite) {
-    const float* const force[3] = {force_x, force_y, force_z};
-    double* const acceleration[3] = {acceleration_x, acceleration_y, acceleration_z};
-    double* const velocity[3] = {velocity_x, velocity_y, velocity_z};
-    accelerate_row(force, mass, acceleration, velocity, step, begin, end, first_not_finite);
-}
-HILBRIUM_EXPORT(accelerate_single)
+HILBRIUM_EXPORT(accelerate)
 
 }  // namespace hilbrium

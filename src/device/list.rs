@@ -1,4 +1,4 @@
-//! Neighbor lists of clusters, built on the device.
+//! Neighbor lists of clusters, built on the device. Runs do not use [`ListBuilder::prune`], which says why.
 
 use super::scan::Scan;
 use super::{Argument, Buffer, Device, Unit};
@@ -189,6 +189,8 @@ impl ListBuilder {
     /// Replaces the records with those of the pairs of this search that a list for the same rows has: all of them, if it
     /// was built with radii as much larger as two particles may have come closer since. The bytes of
     /// [`crate::neighbors::ClusterList::prune`]. Waits for the device.
+    ///
+    /// Runs do not use it: sweeps over the shorter list save less than it takes to find it (docs/src/gpu.md).
     ///
     /// # Errors
     /// Those of [`ListBuilder::build`].

@@ -24,15 +24,6 @@ pub struct Moving<'a> {
     pub acceleration: Vector<'a>,
 }
 
-/// Forces as a sweep leaves them.
-#[derive(Clone, Copy, Debug)]
-pub enum Force<'a> {
-    /// In double precision.
-    Double(Vector<'a>),
-    /// In single precision.
-    Single([&'a Buffer<f32>; 3]),
-}
-
 /// What a drift did.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Drifted {
@@ -243,7 +234,7 @@ impl Motion {
     /// Those of the device.
     pub fn accelerate(
         &mut self,
-        force: &Force,
+        force: Vector,
         mass: &Buffer<f64>,
         moving: &Moving,
         rows: Range<usize>,
@@ -251,13 +242,9 @@ impl Motion {
     ) -> Result<()> {
         self.findings.clear()?;
         let Moving { velocity: [u, v, w], acceleration: [a, b, c], .. } = *moving;
-        let ([begin, end], first) = (bounds(&rows), self.findings.at(NOT_FINITE));
-        let (kernel, [f, g, h]): (_, [&dyn Argument; 3]) = match force {
-            Force::Double([f, g, h]) => ("accelerate_double", [*f, *g, *h]),
-            Force::Single([f, g, h]) => ("accelerate_single", [*f, *g, *h]),
-        };
+        let ([f, g, h], [begin, end], first) = (force, bounds(&rows), self.findings.at(NOT_FINITE));
         let arguments: [&dyn Argument; 14] = [f, g, h, mass, a, b, c, u, v, w, &dt, &begin, &end, &first];
-        over_rows(&self.device, "motion/verlet.cu", kernel, &rows, &arguments)
+        over_rows(&self.device, "motion/verlet.cu", "accelerate", &rows, &arguments)
     }
 
     /// The first row to which [`Self::accelerate`] gave an acceleration that is not finite.

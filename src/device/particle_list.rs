@@ -1,4 +1,5 @@
-//! Lists of single particles on a device (kernels/neighbors/particle_list.cu): for few neighbors.
+//! Lists of single particles on a device (kernels/neighbors/particle_list.cu): for few neighbors. Runs do not use them; they
+//! are there to compare lists of clusters with, in `bench sweep --device cuda` (docs/src/gpu.md).
 
 use super::list::{Records, Search};
 use super::scan::Scan;

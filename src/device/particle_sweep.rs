@@ -1,4 +1,5 @@
-//! The sweep over a list of particles on a device (kernels/pair/particle_sweep.cu).
+//! The sweep over a list of particles on a device (kernels/pair/particle_sweep.cu). Runs do not use it; it is there to compare
+//! the sweep over lists of clusters with, in `bench sweep --device cuda` (docs/src/gpu.md).
 
 use super::particle_list::ParticleRecords;
 use super::sweep::{Part, Pass, Sweep, SweepMemory};

@@ -5,7 +5,7 @@ use super::columns::Columns;
 use super::domain::{Arriving, Domain};
 use super::exchange::Exchange;
 use super::gravity::Gravity;
-use super::motion::{Drifted, Force, Motion, Moving};
+use super::motion::{Drifted, Motion, Moving};
 use super::neighborhood::Neighborhood;
 use super::sweep::{Pass, Sweep, SweepMemory};
 use super::{Device, values};
@@ -276,9 +276,9 @@ impl Verlet {
         if self.pairs.is_some() {
             self.sweep(true, arriving)?;
             let (rows, columns) = (self.columns.owned(), &self.columns);
-            let force = Force::Double(columns.vector(Field::Force));
+            let force = columns.vector(Field::Force);
             let kick = if with_gravity { 0.0 } else { dt };
-            self.motion.accelerate(&force, columns.scalar(Field::Mass), &moving(columns), rows, kick)?;
+            self.motion.accelerate(force, columns.scalar(Field::Mass), &moving(columns), rows, kick)?;
             first = self.motion.first_not_finite()?;
             clock.lap("pair forces");
         }

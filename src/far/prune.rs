@@ -180,6 +180,11 @@ mod tests {
         Opening { criterion, angle, range: 0.02, order: 2 }
     }
 
+    /// The tree over all particles.
+    fn whole(keys: &[u64], particles: &[[f64; 4]]) -> Tree {
+        Tree { sources: particles.to_vec(), ..Tree::nodes_of_cell(keys, particles, 0, 0, 16) }
+    }
+
     /// Total mass and number of sources that a box meets in a tree.
     fn met(opening: &Opening, tree: &Tree, group: &TargetBox) -> (f64, usize) {
         let mut found = Interactions::default();
@@ -214,7 +219,7 @@ mod tests {
             within in (0.0..1.0f64, 0.0..1.0f64, 0.0..1.0f64), drawn: u64,
         ) {
             let (keys, particles) = sample(Distribution::Evrard, count, seed);
-            let whole = Tree::of_cell(&keys, &particles, 0, 0, 16);
+            let whole = whole(&keys, &particles);
             let criterion = if relative { Criterion::RelativeError(1e-2) } else { Criterion::Geometric };
             let opening = opening(criterion, angle);
             let boxes: Vec<TargetBox> = corners.iter().map(|(lower, size)| TargetBox {
@@ -258,7 +263,7 @@ mod tests {
     #[should_panic(expected = "its owner did not send")]
     fn opening_what_was_not_sent_is_noticed() {
         let (keys, particles) = sample(Distribution::Evrard, 500, 1);
-        let whole = Tree::of_cell(&keys, &particles, 0, 0, 16);
+        let whole = whole(&keys, &particles);
         let opening = opening(Criterion::Geometric, 0.5);
         let far = TargetBox { lower: [3.0; 3], upper: [3.1; 3], acceleration: 0.0 };
         let near = TargetBox { lower: [0.0; 3], upper: [0.1; 3], acceleration: 0.0 };

@@ -48,14 +48,8 @@ pub struct Tree {
 impl Tree {
     /// The subtree of one cell: `keys` and `particles` (`[x, y, z, mass]`) are those of the cell, sorted by key; the
     /// cell spans keys from `start` at octree `level`. A node is a leaf when it holds at most `bucket` particles, as
-    /// in a cornerstone tree, or is at the deepest level. Rows count from 0.
-    pub fn of_cell(keys: &[u64], particles: &[[f64; 4]], start: u64, level: u32, bucket: usize) -> Self {
-        let mut tree = Self::nodes_of_cell(keys, particles, start, level, bucket);
-        tree.sources = particles.to_vec();
-        tree
-    }
-
-    /// [`Self::of_cell`] without the sources, which stay where they are: the subtree is to be grafted where they lie.
+    /// in a cornerstone tree, or is at the deepest level. Rows count from 0. It comes without its sources, which stay where
+    /// they are: the subtree is to be grafted where they lie.
     pub(crate) fn nodes_of_cell(
         keys: &[u64],
         particles: &[[f64; 4]],

@@ -1,7 +1,6 @@
 //! The matrix of the integral approach to derivatives, and by it the divergence and curl of the velocity.
 
 use crate::pair::language::*;
-use crate::particles::Particles;
 
 pub use gradients::*;
 
@@ -105,13 +104,4 @@ pub mod gradients {
             velocity_curl: curl.dot(curl).sqrt(),
         }
     }
-}
-
-/// How many owned particles got the isotropic matrix because their neighbors lie in a plane, or have none.
-pub fn fallbacks(particles: &Particles) -> usize {
-    let [xx, xy, xz, yy, yz, zz] = [0, 1, 2, 3, 4, 5].map(|c| particles.component(Field::GradientMatrix, c));
-    let plain = |&row: &usize| {
-        xy[row] == 0.0 && xz[row] == 0.0 && yz[row] == 0.0 && xx[row] == yy[row] && yy[row] == zz[row]
-    };
-    particles.owned().filter(plain).count()
 }

@@ -169,11 +169,6 @@ impl ClusterList {
         self.counts[super_cluster - self.super_clusters().start] as usize
     }
 
-    /// Entries in all lists.
-    pub fn entry_count(&self) -> u64 {
-        self.counts.iter().map(|&count| u64::from(count)).sum()
-    }
-
     /// Replaces `entries` with a super-cluster's list, sorted by cluster.
     #[inline(always)]
     pub fn decode(&self, super_cluster: usize, entries: &mut Vec<Entry>) {
