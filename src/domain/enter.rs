@@ -106,10 +106,17 @@ fn check(particles: &Particles, spans: &[Span; 3]) -> Result<()> {
                     .into(),
         });
     }
-    if u32::try_from(particles.len()).is_err() {
+    countable(particles.len())
+}
+
+/// Rows of a rank, those of other ranks' particles included, are numbered with 32 bits.
+fn countable(rows: usize) -> Result<()> {
+    if u32::try_from(rows).is_err() {
         return Err(Error::State {
             step: 0,
-            what: format!("a rank holds {} particles, more than 32 bits can number", owned.len()),
+            what: format!(
+                "a rank holds {rows} particles, those of others that it needs included, more than 32 bits can number"
+            ),
             remedy: "use more ranks".into(),
         });
     }
@@ -142,6 +149,13 @@ fn wrap_counted(column: &mut [f64], image: &mut [f64], bx: &SimulationBox, d: us
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_rows_that_are_too_many_are_told() {
+        assert!(countable(0xffff_ffff).is_ok());
+        let error = countable(0x1_0000_0000).unwrap_err().to_string();
+        assert!(error.contains("holds 4294967296 particles"), "{error}");
+    }
 
     proptest! {
         #[test]
