@@ -24,6 +24,21 @@ pub enum Reach {
     Nowhere,
 }
 
+impl Reach {
+    /// Per row, each times a factor: the support 2h with room to grow, or the cutoff.
+    fn of_rows(self, particles: &Particles, factor: f64) -> Vec<f64> {
+        match self {
+            Reach::Supports => {
+                let support = 2.0 * ROOM_TO_GROW * factor;
+                let lengths = particles.scalar(Field::SmoothingLength).par_iter().with_min_len(4096);
+                lengths.map(|h| support * h).collect()
+            }
+            Reach::Cutoff(cutoff) => vec![cutoff * factor; particles.len()],
+            Reach::Nowhere => vec![0.0; particles.len()],
+        }
+    }
+}
+
 /// The skins of the two lists, in units of the reach.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Skins {
@@ -124,22 +139,9 @@ impl Neighborhood {
         self.reach
     }
 
-    /// The reach per row, each times a factor: the support 2h with room to grow, or the cutoff.
-    fn reaches(&self, particles: &Particles, factor: f64) -> Vec<f64> {
-        match self.reach {
-            Reach::Supports => {
-                let support = 2.0 * ROOM_TO_GROW * factor;
-                let lengths = particles.scalar(Field::SmoothingLength).par_iter().with_min_len(4096);
-                lengths.map(|h| support * h).collect()
-            }
-            Reach::Cutoff(cutoff) => vec![cutoff * factor; particles.len()],
-            Reach::Nowhere => vec![0.0; particles.len()],
-        }
-    }
-
     /// The radius per row within which pairs are listed: reach and skin.
     pub fn radii(&self, particles: &Particles) -> Vec<f64> {
-        self.reaches(particles, 1.0 + self.outer.fraction())
+        self.reach.of_rows(particles, 1.0 + self.outer.fraction())
     }
 
     /// What the list needs for the particles where they are now. Collective; all ranks get the same answer.
@@ -162,7 +164,7 @@ impl Neighborhood {
             let reaches = match self.reach {
                 Reach::Cutoff(cutoff) => Radii::All(cutoff),
                 _ => {
-                    own = self.reaches(particles, 1.0);
+                    own = self.reach.of_rows(particles, 1.0);
                     Radii::Each(&own)
                 }
             };
@@ -263,7 +265,7 @@ impl Neighborhood {
     pub fn prune(&mut self, domain: &Domain, particles: &Particles) -> Result<()> {
         let Some(fraction) = self.inner.as_ref().map(Skin::fraction) else { return Ok(()) };
         let Some(NeighborList::Clustered(list)) = &self.list else { return Ok(()) };
-        let radius = self.reaches(particles, 1.0 + fraction);
+        let radius = self.reach.of_rows(particles, 1.0 + fraction);
         let request = self.request(domain, particles, &radius);
         let pruned = match request.symmetric {
             true => (self.find_tiles)(list, &request).map(NeighborList::Tiled),
@@ -300,10 +302,7 @@ fn remember(skin: &mut Skin, reach: Reach, domain: &Domain, particles: &Particle
     match reach {
         Reach::Cutoff(cutoff) => skin.remember(&domain.bx, particles, Radii::All(cutoff)),
         Reach::Supports => {
-            let support = 2.0 * ROOM_TO_GROW;
-            let reaches: Vec<f64> =
-                particles.scalar(Field::SmoothingLength).iter().map(|h| support * h).collect();
-            skin.remember(&domain.bx, particles, Radii::Each(&reaches));
+            skin.remember(&domain.bx, particles, Radii::Each(&reach.of_rows(particles, 1.0)));
         }
         Reach::Nowhere => {}
     }
