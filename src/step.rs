@@ -199,7 +199,7 @@ impl Simulation {
         }
         if let Some(gravity) = &self.gravity {
             finite = false;
-            far::gravity(gravity, &self.domain.comm, &self.domain, &mut self.particles, self.precision)?;
+            far::gravity(gravity, &self.domain, &mut self.particles, self.precision)?;
             allocator::give_back(self.particles.bytes());
             self.clock.lap("gravity");
         }

@@ -83,7 +83,7 @@ fn on_ranks(
         let received: Vec<usize> = others.map(|(_, &count)| count).collect();
         let tree = attracts.then(|| {
             let before = comm.received();
-            let found = gravity(&plan(), &comm, &domain, &mut particles, Precision::Mixed).unwrap();
+            let found = gravity(&plan(), &domain, &mut particles, Precision::Mixed).unwrap();
             EssentialTree {
                 own_nodes: found.own_nodes,
                 received_nodes: found.received_nodes,

@@ -37,9 +37,9 @@ fn on_ranks(
             );
             particles.scalar_mut(Field::Mass)[row] = all[index][3];
         }
-        let mut domain = Domain::new(comm.clone(), open_box(), DomainSettings::default());
+        let mut domain = Domain::new(comm, open_box(), DomainSettings::default());
         domain.sync(&mut particles, |particles| vec![0.0; particles.len()]).unwrap();
-        let statistics = gravity(plan, &comm, &domain, &mut particles, precision).unwrap();
+        let statistics = gravity(plan, &domain, &mut particles, precision).unwrap();
         let rows: Vec<(u64, [f64; 4])> = particles
             .owned()
             .map(|row| {
@@ -239,12 +239,11 @@ fn units_do_not_matter() {
 
 #[test]
 fn periodic_boxes_are_refused() {
-    let comm = Communicator::solo();
     let bx = SimulationBox { boundary: [Boundary::Periodic, Boundary::Open, Boundary::Open], ..open_box() };
     let mut particles = Particles::new(FIELDS, 1);
     particles.scalar_mut(Field::Mass)[0] = 1.0;
-    let mut domain = Domain::new(comm.clone(), bx, DomainSettings::default());
+    let mut domain = Domain::new(Communicator::solo(), bx, DomainSettings::default());
     domain.sync(&mut particles, |particles| vec![0.0; particles.len()]).unwrap();
-    let refused = gravity(&GravityPlan::default(), &comm, &domain, &mut particles, Precision::Mixed);
+    let refused = gravity(&GravityPlan::default(), &domain, &mut particles, Precision::Mixed);
     assert!(refused.unwrap_err().to_string().contains("boundary"));
 }

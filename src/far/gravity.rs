@@ -230,18 +230,17 @@ pub fn gravity_in_cells(
     Ok(statistics)
 }
 
-/// Gravity on the particles of a synchronized domain: see [`gravity_in_cells`]. `comm` must be the domain's. Collective.
+/// Gravity on the particles of a synchronized domain: see [`gravity_in_cells`]. Collective.
 ///
 /// # Errors
 /// [`Error::Usage`] in a periodic box.
 pub fn gravity(
     plan: &GravityPlan,
-    comm: &Communicator,
     domain: &Domain,
     particles: &mut Particles,
     precision: Precision,
 ) -> Result<GravityStatistics> {
-    let coarse = domain.coarse();
+    let (comm, coarse) = (&domain.comm, domain.coarse());
     let cells = (coarse.leaves(), coarse.leaves_of(comm.rank()));
     gravity_in_cells(plan, comm, &domain.bx, cells, particles, precision)
 }
