@@ -1,5 +1,7 @@
 //! A run: the loop of steps with its outputs, signals and ends.
 
+mod carried;
+mod folder;
 pub(crate) mod lists;
 mod outputs;
 mod schedule;
@@ -120,7 +122,7 @@ impl Run {
     /// From a checkpoint: everything goes on as if the run had not ended.
     fn restarted(deck: &Checked, comm: &Communicator, checkpoint: &Path) -> Result<Self> {
         let device = device::open(&deck.plan, comm)?;
-        let (mut simulation, carried) = outputs::read_checkpoint(&deck.plan, comm, checkpoint)?;
+        let (mut simulation, carried) = carried::read_checkpoint(&deck.plan, comm, checkpoint)?;
         settle(&mut simulation, device.as_ref())?;
         let outputs = Outputs::resumed(deck, comm, carried, &simulation)?;
         Ok(Run { simulation, outputs })

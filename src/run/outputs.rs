@@ -1,35 +1,24 @@
 //! What a run writes: observables, snapshots, checkpoints, progress, the table of phases.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use super::Outcome;
+use super::carried::Carried;
+use super::folder::{prepare, snapshot_path, supersede};
 use super::schedule::Schedule;
 use crate::comm::Communicator;
 use crate::deck::Checked;
-use crate::deck::plan::{EquationOfState, Plan};
+use crate::deck::plan::EquationOfState;
 use crate::memory::Peak;
-use crate::neighbors::{Costs, Reach, Skins};
 use crate::observe::{Layout, Measurements, Observables, Record};
 use crate::particles::{Field, Particles, Role};
 use crate::report;
 use crate::snapshot::trajectory::{self, Trajectory};
-use crate::snapshot::{self, CheckpointState, Header, Table};
+use crate::snapshot::{self, Header};
 use crate::sph::Smoothing;
 use crate::step::Simulation;
 use crate::{Error, Result};
-
-/// What outputs carry over a restart.
-#[derive(Clone, Debug, Default)]
-pub struct Carried {
-    /// Conserved energy at the start.
-    first_energy: f64,
-    /// Number of snapshots written.
-    snapshots: u64,
-    /// What measurements have carried so far; taken when they go on.
-    tables: BTreeMap<String, Table>,
-}
 
 /// The trajectory, opened with its first frame.
 struct Frames {
@@ -240,10 +229,11 @@ impl Outputs {
 
     /// After a restart at the end: what the run before came to no more.
     fn complete(&mut self, simulation: &mut Simulation) -> Result<()> {
-        let last = self.carried.snapshots.checked_sub(1).map(|number| self.snapshot_path(number));
+        let last = self.carried.snapshots.checked_sub(1).map(|number| snapshot_path(&self.directory, number));
         let of_now =
             |path: PathBuf| snapshot::read_header(&path).is_ok_and(|head| head.step == simulation.step);
-        let there = self.snapshot_path(self.carried.snapshots).exists() || last.is_some_and(of_now);
+        let there =
+            snapshot_path(&self.directory, self.carried.snapshots).exists() || last.is_some_and(of_now);
         // the root's view, so that all ranks go the same way
         let mut lacking = vec![u8::from(!there)];
         self.comm.broadcast(&mut lacking, 0);
@@ -294,14 +284,10 @@ impl Outputs {
         (observed.conserved_energy() - first) / first.abs().max(f64::MIN_POSITIVE)
     }
 
-    fn snapshot_path(&self, number: u64) -> PathBuf {
-        self.directory.join(format!("snapshot-{number:04}.hdf5"))
-    }
-
     fn snapshot(&mut self, simulation: &mut Simulation) -> Result<()> {
         simulation.bring_home()?;
         simulation.evaluate_energies();
-        let path = self.snapshot_path(self.carried.snapshots);
+        let path = snapshot_path(&self.directory, self.carried.snapshots);
         let header = self.header(simulation);
         let wanted = [
             Field::Velocity,
@@ -360,75 +346,12 @@ impl Outputs {
         simulation.bring_home()?;
         // what follows must not depend on a list that a restart does not have
         simulation.invalidate_lists();
-        let skins = simulation.neighborhood.skins();
-        let state = CheckpointState {
-            step: simulation.step,
-            time: simulation.time,
-            time_step: simulation.next_step,
-            bx: simulation.domain.bx,
-            title: simulation.plan.title.clone(),
-            deck: self.deck.clone(),
-            counters: serde_json::json!({ "snapshots": self.carried.snapshots }),
-            numbers: [
-                ("first_energy", self.carried.first_energy),
-                ("skin", skins.outer),
-                ("inner_skin", skins.inner.unwrap_or(0.0)),
-                ("heat", simulation.heat),
-            ]
-            .into_iter()
-            .chain(simulation.list_costs.into_iter().flat_map(Costs::to_numbers))
-            .map(|(name, number)| (name.to_owned(), number))
-            .collect(),
-            tables: self.measurements.tables(&self.comm),
-        };
+        let tables = self.measurements.tables(&self.comm);
+        let state = self.carried.state(simulation, &self.deck, tables);
         snapshot::write_checkpoint(&self.directory, &self.comm, &simulation.particles, &state)?;
         self.last_checkpoint = Instant::now();
         Ok(())
     }
-}
-
-/// The simulation that a checkpoint holds, under a plan that may differ in anything but the particles' fields.
-///
-/// # Errors
-/// [`Error::File`], [`Error::Content`], and [`Error::Usage`] when the plan needs fields that the checkpoint lacks.
-pub fn read_checkpoint(plan: &Plan, comm: &Communicator, path: &Path) -> Result<(Simulation, Carried)> {
-    let (state, mut particles) = snapshot::read_checkpoint(path, comm)?;
-    let fields = Simulation::fields(plan);
-    let lacking = fields.iter().find(|&&field| {
-        // a count of periods may begin anywhere
-        field.role() == Role::State && field != Field::Image && !particles.has(field)
-    });
-    if let Some(field) = lacking {
-        return Err(Error::usage(
-            format!("the deck needs {}, which {} does not hold", field.name(), path.display()),
-            "restart with the deck that the checkpoint was written with",
-        ));
-    }
-    particles.add(&fields);
-    let mut simulation = Simulation::new(plan.clone(), comm, state.bx, particles);
-    (simulation.time, simulation.step) = (state.time, state.step);
-    simulation.heat = state.numbers.get("heat").copied().unwrap_or(0.0);
-    let settings = &plan.time_step;
-    let largest = settings.largest.unwrap_or(f64::INFINITY);
-    simulation.next_step = settings.fixed.unwrap_or(state.time_step.min(largest));
-    // those of a deck's bounds
-    let skin = |name: &str| state.numbers.get(name).copied().filter(|skin| (0.0..=1.0).contains(skin));
-    if let (None, Some(outer)) = (plan.neighbors.skin, skin("skin")) {
-        let inner = skin("inner_skin").filter(|inner| *inner > 0.0);
-        simulation.neighborhood.set_skins(Skins { outer, inner });
-        if let Reach::Cutoff(cutoff) = simulation.neighborhood.reach() {
-            let widest = super::lists::widest(&simulation.domain.bx, cutoff);
-            let costs = Costs::from_numbers(|name| state.numbers.get(name).copied(), widest);
-            // those of another cutoff tell nothing
-            simulation.list_costs = costs.filter(|costs| costs.cutoff == cutoff);
-        }
-    }
-    let carried = Carried {
-        first_energy: state.numbers.get("first_energy").copied().unwrap_or(f64::NAN),
-        snapshots: state.counters["snapshots"].as_u64().unwrap_or(0),
-        tables: state.tables,
-    };
-    Ok((simulation, carried))
 }
 
 /// How the smoothing lengths of so many evaluations of the forces were found.
@@ -443,23 +366,6 @@ fn told(smoothing: &Smoothing, evaluations: u64, particles: u64) -> String {
     )
 }
 
-/// Set aside the snapshots from this number on: they are of a future that this run replaces.
-fn supersede(directory: &Path, first: u64) -> Result<()> {
-    let entries = std::fs::read_dir(directory).map_err(|cause| Error::file("read", directory, &cause))?;
-    for path in entries.flatten().map(|entry| entry.path()) {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let Some((number, kind)) = name.strip_prefix("snapshot-").and_then(|rest| rest.split_once('.'))
-        else {
-            continue;
-        };
-        if ["hdf5", "xdmf"].contains(&kind) && number.parse::<u64>().is_ok_and(|number| number >= first) {
-            std::fs::rename(&path, path.with_extension(format!("{kind}.superseded")))
-                .map_err(|cause| Error::file("rename", &path, &cause))?;
-        }
-    }
-    Ok(())
-}
-
 /// An error that names a state column with a value that is not finite: what the failed forces have spoiled.
 fn all_finite(particles: &Particles) -> Result<()> {
     for field in particles.fields_of(Role::State) {
@@ -472,27 +378,6 @@ fn all_finite(particles: &Particles) -> Result<()> {
                     remedy: "restart from an earlier checkpoint".into(),
                 });
             }
-        }
-    }
-    Ok(())
-}
-
-/// Make the output directory; refuse one with another run's snapshots unless they may be replaced.
-fn prepare(directory: &Path, overwrite: bool) -> Result<()> {
-    std::fs::create_dir_all(directory).map_err(|cause| Error::file("create", directory, &cause))?;
-    let entries = std::fs::read_dir(directory).map_err(|cause| Error::file("read", directory, &cause))?;
-    for entry in entries.flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let ours = ["snapshot-", "checkpoint-", "trajectory."].iter().any(|start| name.starts_with(start));
-        if ours && !overwrite {
-            return Err(Error::usage(
-                format!("{} holds the files of an earlier run ({name})", directory.display()),
-                "choose another folder with --set output.directory=..., or allow --set output.overwrite=true",
-            ));
-        }
-        if ours {
-            std::fs::remove_file(entry.path())
-                .map_err(|cause| Error::file("remove", &entry.path(), &cause))?;
         }
     }
     Ok(())
