@@ -251,6 +251,14 @@ impl Communicator {
         }
     }
 
+    /// Do something on rank 0 alone; every rank fails if it does, as [`Self::agree`].
+    ///
+    /// # Errors
+    /// As said.
+    pub fn on_root(&self, work: impl FnOnce() -> Result<()>) -> Result<()> {
+        self.agree(if self.is_root() { work() } else { Ok(()) })
+    }
+
     /// End all ranks now with this exit status. Among threads as ranks this ends the process.
     pub fn abort(&self, status: i32) -> ! {
         on_ranks!(self, ranks => ranks.abort(status))

@@ -114,6 +114,24 @@ fn one_error_fails_all() {
 }
 
 #[test]
+fn what_the_root_does_alone_fails_all() {
+    for ranks in RANKS {
+        let all = run_local(ranks, |comm| {
+            let mut done = 0;
+            let fine = comm.on_root(|| {
+                done += 1;
+                Ok(())
+            });
+            let failed = comm.on_root(|| Err(Error::usage("bad", "be good")));
+            (fine.is_ok(), done, failed.map_err(|error| matches!(error, Error::Elsewhere)))
+        });
+        for (rank, seen) in all.into_iter().enumerate() {
+            assert_eq!(seen, (true, u32::from(rank == 0), Err(rank != 0)));
+        }
+    }
+}
+
+#[test]
 fn a_panic_ends_the_other_ranks() {
     let outcome = std::panic::catch_unwind(|| {
         run_local(3, |comm| {

@@ -20,14 +20,9 @@ pub(super) fn run(path: &Path, overrides: &[String], restart: Option<&Path>) -> 
 
 /// The deck, which all ranks must have read.
 fn prepare(comm: &Communicator, path: &Path, overrides: &[String]) -> Result<Checked> {
-    let (deck, outcome) = match deck::read_checked(path, overrides) {
-        Ok(deck) => (Some(deck), Ok(())),
-        Err(error) => (None, Err(error)),
-    };
-    comm.agree(outcome)?;
-    let Some(deck) = deck else { return Err(Error::Elsewhere) };
-    let started = threads::start(comm, deck.plan.run.threads).map(drop);
-    comm.agree(started).map(|()| deck)
+    let deck = comm.agree_on(deck::read_checked(path, overrides))?;
+    comm.agree_on(threads::start(comm, deck.plan.run.threads))?;
+    Ok(deck)
 }
 
 fn advance(deck: &Checked, comm: &Communicator, restart: Option<&Path>) -> Result<Ending> {
@@ -39,11 +34,10 @@ fn advance(deck: &Checked, comm: &Communicator, restart: Option<&Path>) -> Resul
 
 /// All ranks tell what went wrong on them, rank 0 says the first of it, and all end with the worst status.
 pub(super) fn end(comm: &Communicator, outcome: Result<Ending>) -> u8 {
-    let (ending, agreed) = match outcome {
-        Ok(ending) => (ending, comm.agree(Ok(()))),
-        Err(error) => (Ending::Failed, comm.agree(Err(error))),
+    let error = match comm.agree_on(outcome) {
+        Ok(ending) => return status(Ok(ending)),
+        Err(error) => error,
     };
-    let Err(error) = agreed else { return status(Ok(ending)) };
     let own = if matches!(error, Error::Elsewhere) { String::new() } else { told(&error) };
     let texts = comm.all_gather(own.as_bytes());
     if let Some(text) = texts.iter().find(|text| !text.is_empty()) {

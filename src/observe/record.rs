@@ -41,16 +41,9 @@ impl Record {
         path: &Path,
         open: impl FnOnce(&Path) -> Result<(File, Option<u64>)>,
     ) -> Result<Self> {
-        let mut record = Self { path: path.to_owned(), file: None, last_step: None };
-        let mut outcome = Ok(());
-        if comm.is_root() {
-            match open(path) {
-                Ok((file, last_step)) => (record.file, record.last_step) = (Some(file), last_step),
-                Err(error) => outcome = Err(error),
-            }
-        }
-        comm.agree(outcome)?;
-        Ok(record)
+        let opened = comm.agree_on(comm.is_root().then(|| open(path)).transpose())?;
+        let (file, last_step) = opened.map_or((None, None), |(file, last)| (Some(file), last));
+        Ok(Self { path: path.to_owned(), file, last_step })
     }
 
     /// Add a row (collective). A step that is already the last row is not added again, as happens right after a restart.

@@ -58,7 +58,7 @@ impl Outputs {
     pub fn new(deck: &Checked, comm: &Communicator) -> Result<Self> {
         let plan = &deck.plan;
         let directory = &plan.output.directory;
-        comm.agree(if comm.is_root() { prepare(directory, plan.output.overwrite) } else { Ok(()) })?;
+        comm.on_root(|| prepare(directory, plan.output.overwrite))?;
         let record = Record::create(comm, &directory.join("observables.csv"), Layout::of(plan))?;
         Ok(Self::with(deck, comm, record, Carried::default()))
     }
@@ -75,9 +75,9 @@ impl Outputs {
         simulation: &Simulation,
     ) -> Result<Self> {
         let directory = &deck.plan.output.directory;
-        let made =
-            || std::fs::create_dir_all(directory).map_err(|cause| Error::file("create", directory, &cause));
-        comm.agree(if comm.is_root() { made() } else { Ok(()) })?;
+        comm.on_root(|| {
+            std::fs::create_dir_all(directory).map_err(|cause| Error::file("create", directory, &cause))
+        })?;
         let record = {
             let path = directory.join("observables.csv");
             Record::resume(comm, &path, Layout::of(&deck.plan), simulation.time)?
@@ -152,12 +152,7 @@ impl Outputs {
         let before = now - dt;
         self.updates += simulation.particles.owned().len() as u64;
         if std::mem::take(&mut self.goes_back) {
-            let root = self.comm.is_root();
-            self.comm.agree(if root {
-                supersede(&self.directory, self.carried.snapshots)
-            } else {
-                Ok(())
-            })?;
+            self.comm.on_root(|| supersede(&self.directory, self.carried.snapshots))?;
         }
         if self.observables.due(before, now, step, self.started.elapsed()) {
             let observed = self.observe(simulation, dt)?;
