@@ -9,6 +9,7 @@ mod schedule;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
@@ -101,8 +102,11 @@ impl Run {
     fn started(deck: &Checked, comm: &Communicator) -> Result<Self> {
         let plan = &deck.plan;
         let device = device::open(plan, comm)?;
-        let outputs = Outputs::new(deck, comm)?;
+        let (started, mut earlier) = (Instant::now(), Vec::new());
+        comm.on_root(|| folder::prepare(plan).map(|found| earlier = found))?;
         let (space, particles) = crate::start::particles(plan, comm, &Simulation::fields(plan))?;
+        // not before: a start that cannot be read costs no earlier run
+        let outputs = Outputs::new(deck, comm, &earlier, started)?;
         let mut simulation = Simulation::new(plan.clone(), comm, space, particles);
         if let Some(found) = simulation.minimize()? {
             report::line(&minimized(&found));

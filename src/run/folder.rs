@@ -1,48 +1,175 @@
 //! The folder of a run: what its files are called, and what is done with those that lie there already.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use crate::deck::plan::{Plan, StartPlan};
 use crate::{Error, Result};
+
+/// What a file of a run is, as its name says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A snapshot of a number, or what lies beside it for other programs.
+    Snapshot(u64),
+    /// A checkpoint of a step.
+    Checkpoint(u64),
+    /// A trajectory.
+    Trajectory,
+    /// One of these that was set aside, or that a killed run did not finish.
+    Remainder,
+}
+
+/// What the file of a name is; `None` where runs give no file this name.
+fn kind_of(name: &str) -> Option<Kind> {
+    let remainder = [".superseded", ".partial"].into_iter().find_map(|end| name.strip_suffix(end));
+    let (stem, ending) = remainder.unwrap_or(name).split_once('.')?;
+    let number = |start: &str, width: usize| {
+        let digits = stem.strip_prefix(start)?;
+        let number: u64 = digits.parse().ok()?;
+        (format!("{number:0width$}") == digits).then_some(number)
+    };
+    let kind = match ending {
+        "hdf5" | "xdmf" => Kind::Snapshot(number("snapshot-", 4)?),
+        "h5" => Kind::Checkpoint(number("checkpoint-", 6)?),
+        "h5md" | "xyz" if stem == "trajectory" => Kind::Trajectory,
+        _ => return None,
+    };
+    Some(if remainder.is_some() { Kind::Remainder } else { kind })
+}
+
+/// The files of runs in a folder, in the order of their names.
+fn files(directory: &Path) -> Result<Vec<(PathBuf, Kind)>> {
+    let failed = |cause: std::io::Error| Error::file("read", directory, &cause);
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let kind = entry.file_name().to_str().and_then(kind_of);
+        found.extend(kind.map(|kind| (entry.path(), kind)));
+    }
+    found.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    Ok(found)
+}
 
 /// The snapshot of a number, counted from 0.
 pub fn snapshot_path(directory: &Path, number: u64) -> PathBuf {
     directory.join(format!("snapshot-{number:04}.hdf5"))
 }
 
-/// Make the output directory; refuse one with another run's snapshots unless they may be replaced.
-pub fn prepare(directory: &Path, overwrite: bool) -> Result<()> {
+/// Make the output directory, and list the files of an earlier run that are to go. They are still there: [`clear`] removes
+/// them, once the run has its particles.
+///
+/// # Errors
+/// [`Error::File`]; [`Error::Usage`] where there are such files and the deck does not allow to replace them, or the run
+/// starts from one of them.
+pub fn prepare(plan: &Plan) -> Result<Vec<PathBuf>> {
+    let directory = &plan.output.directory;
     std::fs::create_dir_all(directory).map_err(|cause| Error::file("create", directory, &cause))?;
-    let entries = std::fs::read_dir(directory).map_err(|cause| Error::file("read", directory, &cause))?;
-    for entry in entries.flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let ours = ["snapshot-", "checkpoint-", "trajectory."].iter().any(|start| name.starts_with(start));
-        if ours && !overwrite {
-            return Err(Error::usage(
-                format!("{} holds the files of an earlier run ({name})", directory.display()),
-                "choose another folder with --set output.directory=..., or allow --set output.overwrite=true",
-            ));
-        }
-        if ours {
-            std::fs::remove_file(entry.path())
-                .map_err(|cause| Error::file("remove", &entry.path(), &cause))?;
+    let earlier: Vec<PathBuf> = files(directory)?.into_iter().map(|(path, _)| path).collect();
+    if let StartPlan::File(start) = &plan.start
+        // a start that is not there is told of when it is read
+        && let Ok(place) = start.path.canonicalize()
+        && earlier.iter().any(|path| path.canonicalize().is_ok_and(|other| other == place))
+    {
+        return Err(Error::usage(
+            format!("{} is both the start and in the way of the files of this run", start.path.display()),
+            "choose another folder with --set output.directory=..., or move the start out of this one and name its \
+             place with --set start.file.path=...",
+        ));
+    }
+    match earlier.first().and_then(|path| path.file_name()) {
+        Some(name) if !plan.output.overwrite => Err(Error::usage(
+            format!("{} holds the files of an earlier run ({})", directory.display(), name.to_string_lossy()),
+            "choose another folder with --set output.directory=..., or allow --set output.overwrite=true",
+        )),
+        _ => Ok(earlier),
+    }
+}
+
+/// Remove files of an earlier run.
+///
+/// # Errors
+/// [`Error::File`] with the first that cannot be removed; those after it are still there.
+pub fn clear(earlier: &[PathBuf]) -> Result<()> {
+    earlier.iter().try_for_each(|path| match std::fs::remove_file(path) {
+        Err(cause) if cause.kind() != ErrorKind::NotFound => Err(Error::file("remove", path, &cause)),
+        _ => Ok(()),
+    })
+}
+
+/// Set aside the snapshots from this number on: they are of a future that this run replaces.
+///
+/// # Errors
+/// [`Error::File`].
+pub fn supersede(directory: &Path, first: u64) -> Result<()> {
+    for (path, kind) in files(directory)? {
+        if matches!(kind, Kind::Snapshot(number) if number >= first) {
+            let mut aside = path.clone().into_os_string();
+            aside.push(".superseded");
+            std::fs::rename(&path, aside).map_err(|cause| Error::file("rename", &path, &cause))?;
         }
     }
     Ok(())
 }
 
-/// Set aside the snapshots from this number on: they are of a future that this run replaces.
-pub fn supersede(directory: &Path, first: u64) -> Result<()> {
-    let entries = std::fs::read_dir(directory).map_err(|cause| Error::file("read", directory, &cause))?;
-    for path in entries.flatten().map(|entry| entry.path()) {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let Some((number, kind)) = name.strip_prefix("snapshot-").and_then(|rest| rest.split_once('.'))
-        else {
-            continue;
-        };
-        if ["hdf5", "xdmf"].contains(&kind) && number.parse::<u64>().is_ok_and(|number| number >= first) {
-            std::fs::rename(&path, path.with_extension(format!("{kind}.superseded")))
-                .map_err(|cause| Error::file("rename", &path, &cause))?;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_that_runs_give_are_theirs() {
+        for (name, kind) in [
+            ("snapshot-0000.hdf5", Kind::Snapshot(0)),
+            ("snapshot-0012.xdmf", Kind::Snapshot(12)),
+            ("snapshot-12345.hdf5", Kind::Snapshot(12345)),
+            ("checkpoint-000010.h5", Kind::Checkpoint(10)),
+            ("checkpoint-1000000.h5", Kind::Checkpoint(1_000_000)),
+            ("trajectory.h5md", Kind::Trajectory),
+            ("trajectory.xyz", Kind::Trajectory),
+            ("snapshot-0001.hdf5.superseded", Kind::Remainder),
+            ("checkpoint-000010.h5.partial", Kind::Remainder),
+            ("trajectory.h5md.partial", Kind::Remainder),
+        ] {
+            assert_eq!(kind_of(name), Some(kind), "{name}");
         }
+        for name in [
+            "snapshot-plots",
+            "snapshot-plots.png",
+            "snapshot-0001.png",
+            "snapshot-+001.hdf5",
+            "snapshot-1.hdf5",
+            "snapshot-00001.hdf5",
+            "snapshot-0001.h5",
+            "snapshot-0001.hdf5.bak",
+            "snapshot-0001.hdf5.superseded.superseded",
+            "checkpoint-10.h5",
+            "checkpoint-000010.hdf5",
+            "trajectory.png",
+            "trajectory",
+            "old-trajectory.xyz",
+            "observables.csv",
+            ".superseded",
+            "",
+        ] {
+            assert_eq!(kind_of(name), None, "{name}");
+        }
+        let path = snapshot_path(Path::new("out"), 7);
+        assert_eq!(path.file_name().and_then(|name| kind_of(name.to_str()?)), Some(Kind::Snapshot(7)));
     }
-    Ok(())
+
+    #[test]
+    fn later_snapshots_are_set_aside_and_nothing_else_is_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["snapshot-0001.hdf5", "snapshot-0002.hdf5", "snapshot-0002.xdmf", "snapshot-0002.png"] {
+            std::fs::write(folder.path().join(name), name).unwrap();
+        }
+        std::fs::create_dir(folder.path().join("snapshot-plots")).unwrap();
+        supersede(folder.path(), 2).unwrap();
+        let mut names: Vec<String> = std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        let aside = ["snapshot-0002.hdf5.superseded", "snapshot-0002.png", "snapshot-0002.xdmf.superseded"];
+        assert_eq!(names, [&["snapshot-0001.hdf5"], &aside[..], &["snapshot-plots"]].concat());
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::Outcome;
 use super::carried::Carried;
-use super::folder::{prepare, snapshot_path, supersede};
+use super::folder::{clear, snapshot_path, supersede};
 use super::schedule::Schedule;
 use crate::comm::Communicator;
 use crate::deck::Checked;
@@ -51,16 +51,17 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// For a run from its start: the directory is made, and refused when another run has left snapshots there.
+    /// For a run from its start, in a directory that [`prepare`](super::folder::prepare) has made: rank 0 removes the files
+    /// of an `earlier` run, and a record is begun. Time is counted since `started`.
     ///
     /// # Errors
-    /// [`Error::File`] and [`Error::Usage`], on all ranks.
-    pub fn new(deck: &Checked, comm: &Communicator) -> Result<Self> {
+    /// [`Error::File`], on all ranks.
+    pub fn new(deck: &Checked, comm: &Communicator, earlier: &[PathBuf], started: Instant) -> Result<Self> {
         let plan = &deck.plan;
-        let directory = &plan.output.directory;
-        comm.on_root(|| prepare(directory, plan.output.overwrite))?;
-        let record = Record::create(comm, &directory.join("observables.csv"), Layout::of(plan))?;
-        Ok(Self::with(deck, comm, record, Carried::default()))
+        comm.on_root(|| clear(earlier))?;
+        let path = plan.output.directory.join("observables.csv");
+        let record = Record::create(comm, &path, Layout::of(plan))?;
+        Ok(Outputs { started, ..Self::with(deck, comm, record, Carried::default()) })
     }
 
     /// For a run from a checkpoint: the directory is made; with the first step, snapshots that an earlier run wrote

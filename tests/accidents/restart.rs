@@ -90,6 +90,49 @@ fn files_of_an_earlier_run_are_kept_unless_they_may_go() {
 }
 
 #[test]
+fn a_start_that_fails_costs_no_earlier_run() {
+    let case = Case::new(DECK);
+    assert_eq!(status(&case.run(&["run.steps=1", "start.evrard.particles=300"])), 0);
+    std::fs::write(case.path("out/snapshot-plots.png"), "drawn by a user").expect("a file");
+    std::fs::create_dir(case.path("out/snapshot-plots")).expect("a folder");
+    std::fs::copy(case.path("out/snapshot-0001.hdf5"), case.path("damaged.hdf5")).expect("a copy");
+    let damaged = std::fs::File::options().write(true).open(case.path("damaged.hdf5"));
+    damaged.and_then(|file| file.set_len(2000)).expect("cut off");
+    let contents = || -> Vec<(String, Vec<u8>)> {
+        let names = case.names("out").into_iter();
+        names
+            .map(|name| (name.clone(), std::fs::read(case.path("out").join(name)).unwrap_or_default()))
+            .collect()
+    };
+    let before = contents();
+    let from = |path: &str, more: &[&str]| {
+        let start = format!("[start.file]\npath = \"{path}\"");
+        let deck = DECK.replace("[start.evrard]\nparticles = 1500", &start);
+        std::fs::write(case.path("deck.toml"), deck).expect("the deck");
+        case.run(&[&["run.steps=1"], more].concat())
+    };
+    let overwrite = "output.overwrite=true";
+    for (path, wanted, expected) in [
+        ("out/snapshot-0001.hdf5", 2, "start.file.path="),
+        ("out/../out/snapshot-0001.hdf5", 2, "start.file.path="),
+        ("damaged.hdf5", 1, "damaged.hdf5"),
+    ] {
+        let output = from(path, &[overwrite]);
+        assert_eq!(status(&output), wanted, "{path}: {}", told(&output));
+        assert!(told(&output).contains(expected), "{path}: {}", told(&output));
+        assert!(contents() == before, "{path}: {:?}", case.names("out"));
+    }
+
+    // a start elsewhere takes the place of the earlier run, and of nothing else
+    std::fs::copy(case.path("out/snapshot-0001.hdf5"), case.path("start.hdf5")).expect("a copy");
+    std::fs::write(case.path("out/snapshot-0007.xdmf"), "of a longer run").expect("a file");
+    let output = from("start.hdf5", &[overwrite]);
+    assert_eq!(status(&output), 0, "{}", told(&output));
+    let names: Vec<String> = before.into_iter().map(|(name, _)| name).collect();
+    assert_eq!(case.names("out"), names);
+}
+
+#[test]
 fn a_step_that_fails_leaves_the_state_before_it_as_a_checkpoint() {
     let case = Case::new(DECK);
     assert_eq!(status(&case.run(&["run.steps=3", "output.checkpoint.every_steps=3"])), 0);
