@@ -8,6 +8,7 @@ use crate::deck::plan::Plan;
 use crate::neighbors::{Costs, Reach, Skins};
 use crate::particles::{Field, Role};
 use crate::snapshot::{self, CheckpointState, Table};
+use crate::start::species_known;
 use crate::step::Simulation;
 use crate::{Error, Result};
 
@@ -58,7 +59,8 @@ impl Carried {
 /// The simulation that a checkpoint holds, under a plan that may differ in anything but the particles' fields.
 ///
 /// # Errors
-/// [`Error::File`], [`Error::Content`], and [`Error::Usage`] when the plan needs fields that the checkpoint lacks.
+/// On all ranks: [`Error::File`], [`Error::Content`], and [`Error::Usage`] where the plan needs fields that the checkpoint
+/// lacks, or the checkpoint has particles of a species that the plan lacks.
 pub fn read_checkpoint(plan: &Plan, comm: &Communicator, path: &Path) -> Result<(Simulation, Carried)> {
     let (state, mut particles) = snapshot::read_checkpoint(path, comm)?;
     let fields = Simulation::fields(plan);
@@ -66,11 +68,19 @@ pub fn read_checkpoint(plan: &Plan, comm: &Communicator, path: &Path) -> Result<
         // a count of periods may begin anywhere
         field.role() == Role::State && field != Field::Image && !particles.has(field)
     });
+    let other =
+        |what: String| Error::usage(what, "restart with the deck that the checkpoint was written with");
     if let Some(field) = lacking {
-        return Err(Error::usage(
-            format!("the deck needs {}, which {} does not hold", field.name(), path.display()),
-            "restart with the deck that the checkpoint was written with",
-        ));
+        return Err(other(format!(
+            "the deck needs {}, which {} does not hold",
+            field.name(),
+            path.display()
+        )));
+    }
+    // without an interaction nothing depends on the species
+    if plan.interaction.is_some() {
+        let known = species_known(&particles, plan);
+        comm.agree(known.map_err(|what| other(format!("in {} {what}", path.display()))))?;
     }
     particles.add(&fields);
     let mut simulation = Simulation::new(plan.clone(), comm, state.bx, particles);

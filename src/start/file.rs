@@ -82,26 +82,41 @@ pub(super) fn identify(particles: &mut Particles, plan: &Plan, path: &Path) -> R
     if plan.species.is_empty() {
         return Ok(());
     }
+    species_known(particles, plan).map_err(|what| Error::Content {
+        path: path.to_owned(),
+        what,
+        remedy: "give the deck a [species.NAME] for each, in the order of the file's numbers".into(),
+    })?;
     for row in 0..particles.len() {
         let index = if particles.has(Field::Species) { particles.scalar(Field::Species)[row] } else { 0.0 };
-        let Some(kind) = plan.species.get(index as usize).filter(|_| index.fract() == 0.0 && index >= 0.0)
-        else {
-            return Err(Error::Content {
-                path: path.to_owned(),
-                what: format!(
-                    "particle {} is of species {index}, and the deck has {}",
-                    particles.id[row],
-                    plan.species.len()
-                ),
-                remedy: "give the deck a [species.NAME] for each, in the order of the file's numbers".into(),
-            });
-        };
+        let kind = &plan.species[index as usize];
         particles.scalar_mut(Field::Mass)[row] = kind.mass;
         if particles.has(Field::Charge) {
             particles.scalar_mut(Field::Charge)[row] = kind.charge;
         }
     }
     Ok(())
+}
+
+/// See that every particle's species is an index to those of the plan; a plan that names none has one.
+///
+/// # Errors
+/// The first particle of another species, in words.
+pub(crate) fn species_known(particles: &Particles, plan: &Plan) -> Result<(), String> {
+    if !particles.has(Field::Species) {
+        return Ok(());
+    }
+    let known = plan.species.len().max(1) as f64;
+    let column = particles.scalar(Field::Species);
+    match particles.owned().find(|&row| !(0.0..known).contains(&column[row]) || column[row].fract() != 0.0) {
+        Some(row) => Err(format!(
+            "particle {} is of species {}, and the deck has {}",
+            particles.id[row],
+            column[row],
+            plan.species.len()
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Smoothing lengths where there are none, from the smallest cell of a hierarchy of grids that holds enough particles

@@ -18,6 +18,8 @@ mod plummer;
 mod sedov;
 mod uniform;
 
+pub(crate) use file::species_known;
+
 use std::path::Path;
 
 use rand::{RngExt, SeedableRng};

@@ -90,6 +90,35 @@ fn files_of_an_earlier_run_are_kept_unless_they_may_go() {
 }
 
 #[test]
+fn a_restart_with_a_deck_of_fewer_species_is_refused() {
+    let kind =
+        |name: &str, sigma: f64| format!("[species.{name}]\nmass = 1.0\nepsilon = 1.0\nsigma = {sigma:?}\n");
+    let kinds = [kind("A", 1.0), kind("B", 0.9), kind("C", 0.8)];
+    let deck = |count: usize| {
+        format!(
+            "[run]\nsteps = 2\ndevice = \"cpu\"\n[start.lattice]\nkind = \"fcc\"\ncells = [4, 4, 4]\nspacing = 1.7\n\
+             temperature = 1.0\n[space]\nboundary = \"periodic\"\n[time_step]\nfixed = 0.001\n\
+             [interaction.lennard-jones]\ncutoff = 2.5\ntail = true\n\
+             [output]\ndirectory = \"out\"\ncheckpoint = {{ every_steps = 2 }}\n{}",
+            kinds[..count].concat()
+        )
+    };
+    let case = Case::new(&deck(3));
+    assert_eq!(status(&case.run(&[])), 0);
+    for (count, wanted) in [(2, 2), (1, 2), (3, 0)] {
+        std::fs::write(case.path("deck.toml"), deck(count)).expect("the deck");
+        let arguments = ["run", "deck.toml", "--set", "run.steps=3", "--restart", "out/checkpoint-000002.h5"];
+        let output = case.command(&arguments).output().expect("the program starts");
+        assert_eq!(status(&output), wanted, "{count}: {}", told(&output));
+        for part in
+            ["checkpoint-000002.h5", &format!("and the deck has {count}"), "help: restart with the deck"]
+        {
+            assert!(wanted == 0 || told(&output).contains(part), "{count}: {}", told(&output));
+        }
+    }
+}
+
+#[test]
 fn a_start_that_fails_costs_no_earlier_run() {
     let case = Case::new(DECK);
     assert_eq!(status(&case.run(&["run.steps=1", "start.evrard.particles=300"])), 0);
