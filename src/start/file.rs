@@ -29,17 +29,23 @@ pub fn particles(
     }
     let (header, read) = read_snapshot_slice(&start.path, comm)?;
     let charged = plan.interaction.as_ref().is_some_and(|interaction| interaction.coulomb.is_some());
+    // a file without masses has been refused already
     let needed = [
-        (Field::Mass, plan.species.is_empty()),
-        (Field::InternalEnergy, plan.sph.is_some()),
-        (Field::Species, plan.species.len() > 1),
-        (Field::Charge, charged && plan.species.is_empty()),
+        (Field::InternalEnergy, plan.sph.is_some(), "take [sph] out of the deck if there is no gas"),
+        (Field::Species, plan.species.len() > 1, "leave the deck one [species.NAME] if all are of one kind"),
+        (
+            Field::Charge,
+            charged && plan.species.is_empty(),
+            "give the deck [species.NAME] with a charge, or take [interaction.coulomb] out of it",
+        ),
     ];
-    if let Some((missing, _)) = needed.iter().find(|(field, needed)| *needed && !read.has(*field)) {
+    if let Some((missing, _, otherwise)) =
+        needed.iter().find(|(field, needed, _)| *needed && !read.has(*field))
+    {
         return Err(Error::Content {
             path: start.path.clone(),
             what: format!("it has no {}", missing.name()),
-            remedy: "add it to the file, or take [sph] out of the deck if there is no gas".into(),
+            remedy: format!("add it to the file, or {otherwise}"),
         });
     }
     let mut particles = Particles::new(fields, read.len());

@@ -293,3 +293,30 @@ fn a_file_gives_its_particles_on_any_number_of_ranks() {
     let error = particles(&read, &comm, &FIELDS).unwrap_err();
     assert!(matches!(error, Error::Content { .. }), "{error}");
 }
+
+#[test]
+fn what_a_file_lacks_is_told_with_a_remedy_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, deck) = (folder.path().join("start.hdf5"), folder.path().join("deck.toml"));
+    let comm = Communicator::solo();
+    let mut bare = Particles::new(&[Field::Position, Field::Mass], 2);
+    bare.id.copy_from_slice(&[0, 1]);
+    bare.scalar_mut(Field::Mass).fill(1.0);
+    bare.set_vector(Field::Position, 1, Vec3d::repeat(2.0));
+    let bx =
+        SimulationBox { lower: Vec3d::zeros(), upper: Vec3d::repeat(8.0), boundary: [Boundary::Periodic; 3] };
+    crate::snapshot::write_snapshot(&file, &comm, &bare, &crate::snapshot::Header::new(bx), &[]).unwrap();
+    let molecules = "[time_step]\nfixed = 0.001\n[interaction.coulomb]\ncutoff = 2.0\n";
+    let salt = format!("{molecules}[species.A]\nmass = 1.0\n[species.B]\nmass = 2.0\n");
+    for (field, more, remedy) in [
+        (Field::InternalEnergy, "[sph]\n", "take [sph] out of the deck"),
+        (Field::Charge, molecules, "give the deck [species.NAME] with a charge"),
+        (Field::Species, &salt, "leave the deck one [species.NAME]"),
+    ] {
+        std::fs::write(&deck, format!("[run]\nsteps = 1\n[start.file]\npath = {file:?}\n{more}")).unwrap();
+        let plan = crate::deck::read(&deck, &[]).unwrap_or_else(|error| panic!("{error}"));
+        let error = particles(&plan, &comm, &crate::step::Simulation::fields(&plan)).unwrap_err().to_string();
+        let told = error.contains(&format!("it has no {}", field.name())) && error.contains(remedy);
+        assert!(told && error.contains("[sph]") == (field == Field::InternalEnergy), "{error}");
+    }
+}
