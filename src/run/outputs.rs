@@ -44,7 +44,6 @@ pub struct Outputs {
     last_snapshot: Option<u64>,
     /// Whether later snapshots of the run that this one goes back on may lie in the directory.
     goes_back: bool,
-    last_checkpoint: Instant,
     started: Instant,
     first_step: u64,
     updates: u64,
@@ -115,7 +114,6 @@ impl Outputs {
             carried,
             last_snapshot: None,
             goes_back: false,
-            last_checkpoint: Instant::now(),
             started: Instant::now(),
             first_step: 0,
             updates: 0,
@@ -155,27 +153,21 @@ impl Outputs {
         if std::mem::take(&mut self.goes_back) {
             self.comm.on_root(|| supersede(&self.directory, self.carried.snapshots))?;
         }
-        if self.observables.due(before, now, step, self.started.elapsed()) {
+        if self.observables.due(&self.comm, before, now, step) {
             let observed = self.observe(simulation, dt)?;
             self.progress.update(step, now, dt, self.drift(&observed), observed.particles);
         }
         self.measure(simulation)?;
-        if self
-            .trajectory
-            .as_ref()
-            .is_some_and(|frames| frames.schedule.due(before, now, step, self.started.elapsed()))
-        {
+        if self.trajectory.as_ref().is_some_and(|frames| frames.schedule.due(&self.comm, before, now, step)) {
             self.frame(simulation)?;
         }
-        if self.snapshots.due(before, now, step, self.started.elapsed()) {
+        if self.snapshots.due(&self.comm, before, now, step) {
             self.snapshot(simulation)?;
             let phases = simulation.clock.phases(&self.comm, self.updates, rayon::current_num_threads());
             let (number, time) = (self.carried.snapshots - 1, report::rounded(now, 6));
             report::line(&format!("snapshot {number} at t = {time}; {}", phases.line()));
         }
-        let mut wall = [self.last_checkpoint.elapsed().as_secs_f64()];
-        self.comm.all_max(&mut wall);
-        if self.checkpoints.due(before, now, step, std::time::Duration::from_secs_f64(wall[0])) {
+        if self.checkpoints.due(&self.comm, before, now, step) {
             self.checkpoint(simulation)?;
         }
         simulation.clock.lap("output");
@@ -345,7 +337,7 @@ impl Outputs {
         let tables = self.measurements.tables(&self.comm);
         let state = self.carried.state(simulation, &self.deck, tables);
         snapshot::write_checkpoint(&self.directory, &self.comm, &simulation.particles, &state)?;
-        self.last_checkpoint = Instant::now();
+        self.checkpoints.met();
         Ok(())
     }
 }
