@@ -379,8 +379,8 @@ fn skins_of(plan: &Plan, space: &SimulationBox) -> Skins {
     let Some(interaction) = &plan.interaction else {
         return Skins { outer: plan.neighbors.least_skin(), inner: None };
     };
-    let room = 0.5 * space.periods().min() / interaction.cutoff * (1.0 - 1e-9) - 1.0;
-    let outer = plan.neighbors.skin.unwrap_or(GUESSED_SKIN.min(room).max(0.0));
+    let room = Skins::widest(space, interaction.cutoff).max(0.0);
+    let outer = plan.neighbors.skin.unwrap_or(GUESSED_SKIN.min(room));
     let inner = plan.neighbors.inner_skin.unwrap_or(0.3 * outer);
     Skins { outer, inner: (inner > 0.0).then_some(inner) }
 }

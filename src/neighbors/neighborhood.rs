@@ -48,6 +48,13 @@ pub struct Skins {
     pub inner: Option<f64>,
 }
 
+impl Skins {
+    /// The widest skin that a box has room for around a cutoff; below 0 where it has none.
+    pub fn widest(bx: &SimulationBox, cutoff: f64) -> f64 {
+        0.5 * bx.periods().min() / cutoff * (1.0 - 1e-9) - 1.0
+    }
+}
+
 /// What has to be done before the list holds every pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {

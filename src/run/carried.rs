@@ -95,7 +95,7 @@ pub fn read_checkpoint(plan: &Plan, comm: &Communicator, path: &Path) -> Result<
         let inner = skin("inner_skin").filter(|inner| *inner > 0.0);
         simulation.neighborhood.set_skins(Skins { outer, inner });
         if let Reach::Cutoff(cutoff) = simulation.neighborhood.reach() {
-            let widest = super::lists::widest(&simulation.domain.bx, cutoff);
+            let widest = Skins::widest(&simulation.domain.bx, cutoff);
             let costs = Costs::from_numbers(|name| state.numbers.get(name).copied(), widest);
             // those of another cutoff tell nothing
             simulation.list_costs = costs.filter(|costs| costs.cutoff == cutoff);

@@ -10,7 +10,6 @@ use crate::neighbors::{Costs, NeighborList, Reach, Skins};
 use crate::pair::pieces::reduce_pieces;
 use crate::particles::Field;
 use crate::report;
-use crate::space::SimulationBox;
 use crate::step::Simulation;
 
 /// How often each cost is measured; the median counts.
@@ -116,13 +115,8 @@ fn measure(simulation: &mut Simulation) -> Result<Option<Costs>> {
         cutoff,
         number_density: count as f64 / bx.lengths().product(),
         stride: speed * step,
-        widest: widest(bx, cutoff),
+        widest: Skins::widest(bx, cutoff),
     }))
-}
-
-/// The widest skin that a box has room for.
-pub fn widest(bx: &SimulationBox, cutoff: f64) -> f64 {
-    0.5 * bx.periods().min() / cutoff * (1.0 - 1e-9) - 1.0
 }
 
 /// Seconds of the forces with the list as it is.
