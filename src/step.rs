@@ -107,7 +107,7 @@ impl Simulation {
                 &plan.neighbors,
                 find_tiles,
                 reach_of(&plan),
-                skins_of(&plan, &space),
+                skins_of(&plan, &space, FIRST_SKIN),
             ),
             hydrodynamics: plan.sph.as_ref().map(|sph| Hydrodynamics::new(sph, precision)),
             gravity: plan.gravity.as_ref().map(gravity_of),
@@ -370,17 +370,16 @@ fn reach_of(plan: &Plan) -> Reach {
     }
 }
 
-/// By what fraction of the cutoff lists of molecules are wider where a plan leaves it open: a first guess on processors, which
-/// then measure; on devices what was found to be fastest.
-const GUESSED_SKIN: f64 = 0.22;
+/// How much wider than the cutoff processors make lists of molecules before they have measured what these cost.
+const FIRST_SKIN: f64 = 0.2;
 
-/// The skins of a plan's lists; what it leaves open is a first guess.
-fn skins_of(plan: &Plan, space: &SimulationBox) -> Skins {
+/// The skins of a plan's lists; what it leaves open for molecules is `open`, or as much of that as the box has room for.
+fn skins_of(plan: &Plan, space: &SimulationBox, open: f64) -> Skins {
     let Some(interaction) = &plan.interaction else {
         return Skins { outer: plan.neighbors.least_skin(), inner: None };
     };
     let room = Skins::widest(space, interaction.cutoff).max(0.0);
-    let outer = plan.neighbors.skin.unwrap_or(GUESSED_SKIN.min(room));
+    let outer = plan.neighbors.skin.unwrap_or(open.min(room));
     let inner = plan.neighbors.inner_skin.unwrap_or(0.3 * outer);
     Skins { outer, inner: (inner > 0.0).then_some(inner) }
 }

@@ -1,6 +1,6 @@
 //! A simulation whose particles live on a device: the host has them when it asks for them.
 
-use super::{Simulation, gravity_of};
+use super::{Simulation, gravity_of, skins_of};
 use crate::comm::Communicator;
 use crate::device::columns::Columns;
 use crate::device::domain::Domain;
@@ -25,6 +25,10 @@ pub enum Resident {
 
 /// With so many rows kernels take so long that waiting for them costs nothing that shows.
 const MANY: usize = 1 << 18;
+
+/// How much wider than the cutoff a device's lists of molecules are where the plan leaves it open: as lists are built fast
+/// there, less than processors choose.
+const SKIN: f64 = 0.22;
 
 impl Resident {
     fn columns(&self) -> &Columns {
@@ -58,7 +62,7 @@ impl Simulation {
     pub fn move_to(&mut self, device: &Device) -> Result<String> {
         let exchange = Exchange::new(device, &self.domain.comm)?;
         let (bx, particles, precision) = (&self.domain.bx, &self.particles, self.precision);
-        let skin = self.neighborhood.skins().outer;
+        let skin = skins_of(&self.plan, bx, SKIN).outer;
         let gravity = self.plan.gravity.as_ref().map(gravity_of);
         let moved = match &self.plan.sph {
             _ if gravity.is_some() && bx.any_periodic() => Err(Error::usage(
@@ -67,7 +71,6 @@ impl Simulation {
             )),
             None => {
                 let symmetric = self.plan.neighbors.symmetric.unwrap_or(true);
-                let skin = self.plan.neighbors.skin.unwrap_or(skin.min(super::GUESSED_SKIN));
                 let settings = verlet::Settings { gravity, precision, skin, symmetric };
                 verlet::Verlet::new(&exchange, self.molecules.as_ref(), bx, particles, &settings)
                     .map(|verlet| Resident::Verlet(Box::new(verlet)))
