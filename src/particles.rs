@@ -165,7 +165,7 @@ pub(crate) fn zeros<T: Copy + Default + Send + Sync>(count: usize) -> Vec<T> {
 /// What is done with particles while values of halos are on their way: it must not look at these.
 pub type Meanwhile<'m> = dyn FnMut(&Particles) + Send + 'm;
 
-/// Brings values of halos, and does something meanwhile.
+/// Brings values of halos, and may do something meanwhile.
 pub type Arrive<'a> = dyn FnMut(&mut Particles, &mut Meanwhile) + 'a;
 
 /// The particles of a rank: owned ones and halos, as columns of equal length.

@@ -320,7 +320,6 @@ impl Halos {
         meanwhile: Option<&mut Meanwhile>,
     ) {
         if comm.size() == 1 || self.send.is_empty() {
-            meanwhile.into_iter().for_each(|meanwhile| meanwhile(particles));
             return;
         }
         let components: Vec<(Field, usize)> =

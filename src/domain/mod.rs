@@ -41,6 +41,9 @@ pub struct Domain {
     pub bx: SimulationBox,
     /// The ranks.
     pub comm: Communicator,
+    /// Whether ranks go on with what needs no halos while their values travel: between hosts. On one host the cores themselves copy
+    /// messages: nothing is hidden, and ranks would wait for each other once more.
+    pub overlaps: bool,
     settings: DomainSettings,
     assignment: Assignment,
     halos: Halos,
@@ -57,10 +60,11 @@ struct Refreshed {
 impl Domain {
     /// A domain without particles; [`Self::sync`] brings them in.
     pub fn new(comm: Communicator, bx: SimulationBox, settings: DomainSettings) -> Self {
-        let ranks = comm.size();
+        let (ranks, (_, of_host)) = (comm.size(), comm.of_host());
         Self {
             bx,
             comm,
+            overlaps: of_host < ranks,
             settings,
             assignment: Assignment::new(ranks),
             halos: Halos::default(),
@@ -102,7 +106,8 @@ impl Domain {
         self.exchange_halos_while(particles, fields, None);
     }
 
-    /// [`Self::exchange_halos`] while something is done that looks at no halos. Collective.
+    /// [`Self::exchange_halos`], and something that looks at no halos while they travel; it is not called where nothing overlaps.
+    /// Collective.
     pub fn exchange_halos_while(
         &self,
         particles: &mut Particles,
@@ -112,7 +117,7 @@ impl Domain {
         let components: usize = fields.iter().map(|field| field.components()).sum();
         self.refreshed.exchanges.fetch_add(1, Relaxed);
         self.refreshed.components.fetch_add(components as u64, Relaxed);
-        self.halos.refresh(&self.comm, particles, fields, meanwhile);
+        self.halos.refresh(&self.comm, particles, fields, meanwhile.filter(|_| self.overlaps));
     }
 
     /// How often halos have been refreshed so far, and with how many columns in all.

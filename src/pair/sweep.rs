@@ -61,8 +61,8 @@ pub fn sweep_spending<L: PairLaw>(
     sweep_as(law, pass, list, (particles, Before::Spend(spent)), Instructions::Best)
 }
 
-/// [`sweep`] that brings values of halos, which the law reads, while it sweeps super-clusters that need none. Radii are
-/// those that halos have already.
+/// [`sweep`] that brings values of halos, which the law reads; who brings them may let it sweep super-clusters that need none
+/// meanwhile. Radii are those that halos have already.
 pub fn sweep_arriving<L: PairLaw>(
     law: &L,
     pass: &Pass,
@@ -163,15 +163,20 @@ fn sweep_in<L: PairLaw, T: Scalar>(
         }
         Before::Arrive(arrive) => {
             let nothing = Spent(Vec::new());
-            pack(&mut shared.packed, particles, &nothing, std::slice::from_ref(&whole));
             outputs = present.complete(particles.len());
-            let inner = |particles: &Particles| {
+            let mut begun = false;
+            let mut inner = |particles: &Particles| {
+                begun = true;
+                pack(&mut shared.packed, particles, &nothing, std::slice::from_ref(&whole));
                 let side = Some(Side::Inner);
                 run_chunks(&shared, list, particles, side, &mut outputs, &mut sums, instructions);
             };
-            arrive(particles, &mut { inner });
-            pack(&mut shared.packed, particles, &nothing, &[0..whole.start, whole.end..all.end]);
-            let side = Some(Side::Outer);
+            arrive(particles, &mut inner);
+            let (part, side) = match begun {
+                true => (vec![0..whole.start, whole.end..all.end], Some(Side::Outer)),
+                false => (vec![all], None),
+            };
+            pack(&mut shared.packed, particles, &nothing, &part);
             run_chunks(&shared, list, particles, side, &mut outputs, &mut sums, instructions);
         }
     }
@@ -203,7 +208,11 @@ impl<T: Scalar> Sums<T> {
             (Finish::new(shared.law, particles, &shared.rows, instructions), shared.owned.clone());
         let piece = |begin: usize| begin..owned.end.min(begin + PIECE);
         let rows: Vec<Range<usize>> = owned.clone().step_by(PIECE).map(piece).collect();
-        outputs.parts(&rows).into_par_iter().for_each(|mut part| finish.part(&self.chunks, &mut part));
+        outputs
+            .parts(&rows)
+            .into_par_iter()
+            .with_max_len(1)
+            .for_each(|mut part| finish.part(&self.chunks, &mut part));
     }
 }
 

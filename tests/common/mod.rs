@@ -43,12 +43,14 @@ pub fn rows(particles: &Particles, fields: &[Field]) -> Vec<Row> {
     rows
 }
 
-/// The particles after `steps` steps on so many ranks and threads, by id.
+/// The particles after `steps` steps on so many ranks and threads, by id. Ranks of several threads sweep while values of halos travel,
+/// as ranks of several hosts do.
 pub fn evolved(plan: &Plan, ranks: usize, threads: usize, steps: u64, fields: &[Field]) -> Vec<Row> {
     let parts = run_local(ranks, |comm| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool");
         pool.install(|| {
             let mut simulation = started(plan, &comm);
+            simulation.domain.overlaps = threads > 1;
             while simulation.step < steps {
                 simulation.advance(simulation.next_step).expect("a step");
             }
