@@ -60,8 +60,10 @@ pub struct Simulation {
     pub next_step: f64,
     /// Which criterion set it.
     pub limit: Limit,
-    /// Whether forces count the work of each particle, by which ranks share them: a rank alone does not count that of molecules.
-    pub(crate) counts_work: bool,
+    /// When forces count the work of each particle, by which ranks share them.
+    pub(crate) counts_work: CountsWork,
+    /// Whether the next forces do.
+    counting: bool,
     /// Whether the energies of molecules are those of the present positions.
     energies_known: bool,
     /// Whether halos are still where the particles were before: the next forces bring them.
@@ -124,7 +126,8 @@ impl Simulation {
             step: 0,
             next_step: 0.0,
             limit: Limit::Setting,
-            counts_work: comm.size() > 1 || plan.interaction.is_none(),
+            counts_work: CountsWork::of(&plan, comm.size()),
+            counting: true,
             energies_known: false,
             halos_left: false,
             resident: None,
@@ -172,7 +175,7 @@ impl Simulation {
             self.particles.fill(Field::Acceleration, 0.0);
         }
         // a column that is not there is left alone
-        let work = (!self.counts_work).then(|| self.particles.take(Field::Work)).flatten();
+        let work = (!self.counting).then(|| self.particles.take(Field::Work)).flatten();
         let finite = self.rates(dt);
         if let Some(work) = work {
             self.particles.put(Field::Work, work);
@@ -269,7 +272,12 @@ impl Simulation {
                 self.neighborhood.prune(&self.domain, &self.particles)?;
             }
         }
-        if self.counts_work {
+        self.counting = match self.counts_work {
+            CountsWork::Never => false,
+            CountsWork::WithLists => due == Due::Build,
+            CountsWork::Always => true,
+        };
+        if self.counting {
             self.particles.fill(Field::Work, 0.0);
         }
         self.clock.lap("neighbors");
@@ -342,6 +350,27 @@ impl Simulation {
             }
         }
         Ok(())
+    }
+}
+
+/// When forces count the work of each particle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CountsWork {
+    /// Nobody asks for it.
+    Never,
+    /// Once for each list: all steps with it cost the same.
+    WithLists,
+    /// In every step.
+    Always,
+}
+
+impl CountsWork {
+    fn of(plan: &Plan, ranks: usize) -> Self {
+        match (&plan.interaction, &plan.gravity) {
+            (Some(_), _) if ranks == 1 => CountsWork::Never,
+            (Some(_), None) => CountsWork::WithLists,
+            _ => CountsWork::Always,
+        }
     }
 }
 

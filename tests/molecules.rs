@@ -5,9 +5,10 @@
 mod common;
 
 use common::{difference, evolved, plan, started};
-use hilbrium::comm::Communicator;
+use hilbrium::comm::{Communicator, run_local};
 use hilbrium::observe::Molecular;
 use hilbrium::particles::Field;
+use hilbrium::step::Simulation;
 
 fn liquid(settings: &str, cells: usize, step: f64, skin: f64) -> String {
     format!(
@@ -77,4 +78,24 @@ fn a_start_has_the_temperature_asked_for_and_no_motion() {
     let Some(Molecular { temperature, .. }) = start.molecular else { panic!("molecules") };
     assert!((temperature - 1.44).abs() < 1e-12, "{temperature}");
     assert!(start.momentum.norm() < 1e-11);
+}
+
+#[test]
+fn ranks_count_work_once_for_each_list() {
+    let deck = plan(&liquid("[run]\nsteps = 1", 6, 0.002, 0.1));
+    let work = |simulation: &Simulation| {
+        let owned = simulation.particles.owned();
+        simulation.particles.scalar(Field::Work)[owned].to_vec()
+    };
+    run_local(2, |comm| {
+        let mut simulation = started(&deck, &comm);
+        let (counted, built) = (work(&simulation), simulation.neighborhood.builds());
+        assert!(counted.iter().all(|&work| work > 0.0));
+        simulation.advance(0.002).unwrap();
+        assert_eq!((work(&simulation), simulation.neighborhood.builds()), (counted, built));
+        simulation.neighborhood.invalidate();
+        simulation.advance(0.002).unwrap();
+        assert_eq!(simulation.neighborhood.builds(), built + 1);
+        assert!(work(&simulation).iter().all(|&work| work > 0.0));
+    });
 }

@@ -7,6 +7,7 @@ use crate::comm::{Communicator, run_local};
 use crate::domain::decomposition::Width;
 use crate::far::forest;
 use crate::particles::{Field, Particles};
+use crate::step::CountsWork;
 use crate::{Error, Result};
 
 /// Particles of the run that measures rates.
@@ -20,7 +21,7 @@ const COUNTED: (u64, usize) = (2000, 2);
 pub(super) fn probe(options: &Options, comm: &Communicator) -> Result<Probe> {
     let plan = options.case.plan(options.particles.min(PROBE), &options.set)?;
     let mut simulation = simulation(plan, comm)?;
-    simulation.counts_work = true;
+    simulation.counts_work = CountsWork::Always;
     simulation.evaluate_forces(0.0)?;
     simulation.choose_step(None)?;
     simulation.clock = crate::clock::Clock::new();
