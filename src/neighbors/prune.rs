@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Super-clusters pruned in one piece.
-const CHUNK: usize = 32;
+const CHUNK: usize = 16;
 
 impl ClusterList {
     /// The list of those pairs of a request that this list has: all of them, if it was built with radii as much larger as
@@ -29,6 +29,7 @@ impl ClusterList {
         let (range, level) = (self.super_clusters(), Level::new());
         let pieces: Vec<Piece> = (0..range.len().div_ceil(CHUNK))
             .into_par_iter()
+            .with_max_len(1)
             .map(|chunk| {
                 let begin = range.start + chunk * CHUNK;
                 let super_clusters = begin..range.end.min(begin + CHUNK);

@@ -99,7 +99,7 @@ const _: () = assert!(TileChunk::LENGTH.is_multiple_of(GROUP), "a group is in on
 
 impl TileChunk {
     /// Super-clusters of a chunk, but for the last: whole groups.
-    pub const LENGTH: usize = 32;
+    pub const LENGTH: usize = 16;
 
     /// Begin a group.
     pub fn begin(&mut self) {

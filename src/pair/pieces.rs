@@ -75,7 +75,7 @@ fn each<T: Send, O: Send>(pieces: Vec<T>, work: impl Fn(T) -> O + Send + Sync) -
     match pieces.len() {
         // not worth waking a thread
         0 | 1 => pieces.into_iter().map(work).collect(),
-        _ => pieces.into_par_iter().map(work).collect(),
+        _ => pieces.into_par_iter().with_max_len(1).map(work).collect(),
     }
 }
 

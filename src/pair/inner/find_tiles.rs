@@ -52,6 +52,7 @@ fn find<T: Scalar>(list: &ClusterList, request: &ListRequest) -> TileList {
     let (pieces, chunks): (Vec<Piece>, Vec<TileChunk>) =
         (0..super_clusters.len().div_ceil(TileChunk::LENGTH))
             .into_par_iter()
+            .with_max_len(1)
             .map(|chunk| {
                 let begin = super_clusters.start + chunk * TileChunk::LENGTH;
                 let super_clusters = begin..super_clusters.end.min(begin + TileChunk::LENGTH);
@@ -223,22 +224,32 @@ struct Found {
     behind: usize,
     /// Their numbers, and room for a cluster more.
     entries: Vec<u16>,
-    /// Per pattern of eight bits the places of those that are set, times [`VALUES`].
-    places: [[u16; CLUSTER]; 256],
 }
+
+/// Per pattern of eight bits the places of those that are set, times [`VALUES`].
+static PLACES: [[u16; CLUSTER]; 256] = {
+    let mut places = [[0; CLUSTER]; 256];
+    let mut bits = 0;
+    while bits < places.len() {
+        let (mut place, mut count) = (0, 0);
+        while place < CLUSTER {
+            if bits >> place & 1 == 1 {
+                places[bits][count] = (place * VALUES) as u16;
+                count += 1;
+            }
+            place += 1;
+        }
+        bits += 1;
+    }
+    places
+};
 
 impl Found {
     fn new() -> Self {
-        let mut places = [[0; CLUSTER]; 256];
-        for (bits, places) in places.iter_mut().enumerate() {
-            let set = (0..CLUSTER).filter(|place| bits >> place & 1 == 1);
-            places.iter_mut().zip(set).for_each(|(place, set)| *place = (set * VALUES) as u16);
-        }
         Found {
             numbers: [0; WORDS * u64::BITS as usize],
             behind: 0,
             entries: vec![0; (SEGMENT + 2) * CLUSTER],
-            places,
         }
     }
 
@@ -307,7 +318,7 @@ impl Found {
                     hits &= following;
                 }
                 let begin = u16x8::splat(simd, self.numbers[number]);
-                let places = begin + u16x8::from_slice(simd, &self.places[hits as usize]);
+                let places = begin + u16x8::from_slice(simd, &PLACES[hits as usize]);
                 places.store_slice(&mut self.entries[count..count + CLUSTER]);
                 count += hits.count_ones() as usize;
             }
