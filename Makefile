@@ -45,6 +45,7 @@ packages:
 test: packages
 	@scripts/test
 
+# Tests that cargo has built elsewhere: scripts/gpu-test target/release/deps/gpu_list-...
 gpu-test: packages
 	@scripts/gpu-test
 
