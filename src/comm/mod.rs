@@ -127,6 +127,26 @@ impl Communicator {
         self.reduce(values, |most, value| if value > most { value } else { most });
     }
 
+    /// [`Self::all_sum`] of some values and [`Self::all_max`] of others, in one message.
+    pub fn all_sum_and_max<T: Number>(&self, sums: &mut [T], largest: &mut [T]) {
+        if self.size() == 1 {
+            return;
+        }
+        let mut all = self.gather_equal(&[&*sums, &*largest].concat());
+        let (first, others) = all.split_at_mut(sums.len() + largest.len());
+        for part in others.chunks_exact(first.len().max(1)) {
+            for (k, (total, &value)) in first.iter_mut().zip(part).enumerate() {
+                *total = match k < sums.len() {
+                    true => *total + value,
+                    false if value > *total => value,
+                    false => *total,
+                };
+            }
+        }
+        sums.copy_from_slice(&first[..sums.len()]);
+        largest.copy_from_slice(&first[sums.len()..]);
+    }
+
     /// Everybody's `mine`, by rank; lengths may differ.
     pub fn all_gather<T: Pod>(&self, mine: &[T]) -> Vec<Vec<T>> {
         if self.size() == 1 {

@@ -20,10 +20,13 @@ fn reductions_are_in_rank_order() {
         let value = |rank: usize, k: usize| 0.1 / (1.0 + rank as f64 * 3.7 + k as f64 * 1e-3);
         let all = run_local(ranks, |comm| {
             let mine: Vec<f64> = (0..count).map(|k| value(comm.rank(), k)).collect();
-            let (mut sum, mut least, mut most) = (mine.clone(), mine.clone(), mine);
+            let (mut sum, mut least, mut most) = (mine.clone(), mine.clone(), mine.clone());
             comm.all_sum(&mut sum);
             comm.all_min(&mut least);
             comm.all_max(&mut most);
+            let (mut sum_too, mut most_too) = (mine.clone(), mine);
+            comm.all_sum_and_max(&mut sum_too, &mut most_too);
+            assert_eq!((sum_too, most_too), (sum.clone(), most.clone()));
             (sum, least, most)
         });
         for (sum, least, most) in all {

@@ -130,8 +130,8 @@ impl Neighborhood {
         self.used = None;
     }
 
-    /// Tell that no particle of this rank has come farther than this since the list was last asked for: while that alone
-    /// shows that it serves, the particles need not be looked at. To be called on all ranks or on none.
+    /// Tell that no particle of any rank has come farther than this since the list was last asked for: while that alone
+    /// shows that it serves, the particles need not be looked at. To be called with the same on all ranks, or on none.
     pub fn drifted(&mut self, farthest: f64) {
         self.drift = Some(farthest);
     }
@@ -158,9 +158,7 @@ impl Neighborhood {
             return Due::Build;
         }
         if let (Some(drift), Some(used), Reach::Cutoff(cutoff)) = (self.drift.take(), self.used, self.reach) {
-            let mut farthest = [drift];
-            domain.comm.all_max(&mut farthest);
-            let used = used.map(|used| used + 2.0 * farthest[0] / cutoff);
+            let used = used.map(|used| used + 2.0 * drift / cutoff);
             if self.judge(used) == Due::Nothing {
                 self.used = Some(used);
                 return Due::Nothing;

@@ -35,11 +35,11 @@ impl Simulation {
                 verlet::kick_and_drift(&mut self.particles, dt, farthest)
             }
         };
-        let mut sums = [f64::from(!left.none()), heat];
-        self.domain.comm.all_sum(&mut sums);
+        let (mut sums, mut farthest_of_all) = ([f64::from(!left.none()), heat], [way]);
+        self.domain.comm.all_sum_and_max(&mut sums, &mut farthest_of_all);
         let [refused, heat] = sums;
         if refused == 0.0 {
-            self.neighborhood.drifted(way);
+            self.neighborhood.drifted(farthest_of_all[0]);
             return Ok(heat);
         }
         let thrown = left.rows(&self.particles).find_map(|row| self.thrown(row, dt, farthest));
