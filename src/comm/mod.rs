@@ -124,27 +124,19 @@ impl Communicator {
 
     /// Replace each value by its largest over the ranks.
     pub fn all_max<T: Number>(&self, values: &mut [T]) {
-        self.reduce(values, |most, value| if value > most { value } else { most });
+        self.reduce(values, larger);
     }
 
     /// [`Self::all_sum`] of some values and [`Self::all_max`] of others, in one message.
     pub fn all_sum_and_max<T: Number>(&self, sums: &mut [T], largest: &mut [T]) {
-        if self.size() == 1 {
-            return;
-        }
-        let mut all = self.gather_equal(&[&*sums, &*largest].concat());
-        let (first, others) = all.split_at_mut(sums.len() + largest.len());
-        for part in others.chunks_exact(first.len().max(1)) {
-            for (k, (total, &value)) in first.iter_mut().zip(part).enumerate() {
-                *total = match k < sums.len() {
-                    true => *total + value,
-                    false if value > *total => value,
-                    false => *total,
-                };
-            }
-        }
-        sums.copy_from_slice(&first[..sums.len()]);
-        largest.copy_from_slice(&first[sums.len()..]);
+        let count = sums.len();
+        let mut both = [&*sums, &*largest].concat();
+        self.reduce_each(
+            &mut both,
+            |k, total, value| if k < count { total + value } else { larger(total, value) },
+        );
+        sums.copy_from_slice(&both[..count]);
+        largest.copy_from_slice(&both[count..]);
     }
 
     /// Everybody's `mine`, by rank; lengths may differ.
@@ -306,25 +298,33 @@ impl Communicator {
     }
 
     fn reduce<T: Number>(&self, values: &mut [T], combine: impl Fn(T, T) -> T) {
+        self.reduce_each(values, |_, a, b| combine(a, b));
+    }
+
+    /// Combine the values of all ranks, in their order, each by its place.
+    fn reduce_each<T: Number>(&self, values: &mut [T], combine: impl Fn(usize, T, T) -> T) {
         let ranks = self.size();
         if ranks == 1 || values.is_empty() {
             return;
         }
-        let fold = |of_ranks: &[&[T]], out: &mut [T]| {
+        // of the values from `first` on
+        let fold = |of_ranks: &[&[T]], first: usize, out: &mut [T]| {
             for (k, value) in out.iter_mut().enumerate() {
-                *value = of_ranks[1..].iter().fold(of_ranks[0][k], |sum, part| combine(sum, part[k]));
+                *value =
+                    of_ranks[1..].iter().fold(of_ranks[0][k], |sum, part| combine(first + k, sum, part[k]));
             }
         };
         if values.len() < SHARED_REDUCTION {
             let all = self.gather_equal(values);
             let parts: Vec<&[T]> = all.chunks_exact(values.len()).collect();
-            return fold(&parts, values);
+            return fold(&parts, 0, values);
         }
         let slice = |rank: usize| rank * values.len() / ranks..(rank + 1) * values.len() / ranks;
         let to: Vec<Vec<T>> = (0..ranks).map(|rank| values[slice(rank)].to_vec()).collect();
         let from = self.exchange(&to, &vec![slice(self.rank()).len(); ranks]);
         let mut reduced = to[self.rank()].clone();
-        fold(&from.iter().map(Vec::as_slice).collect::<Vec<_>>(), &mut reduced);
+        let parts: Vec<&[T]> = from.iter().map(Vec::as_slice).collect();
+        fold(&parts, slice(self.rank()).start, &mut reduced);
         let all = self.all_gather(&reduced);
         values.copy_from_slice(&all.concat());
     }
@@ -334,6 +334,11 @@ impl std::fmt::Debug for Communicator {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "rank {} of {}", self.rank(), self.size())
     }
+}
+
+/// The larger of two values; the first where the second is no number.
+fn larger<T: Number>(most: T, value: T) -> T {
+    if value > most { value } else { most }
 }
 
 fn zeroed_each<T: Pod>(counts: impl Iterator<Item = usize>) -> Vec<Vec<T>> {
