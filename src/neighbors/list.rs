@@ -91,6 +91,7 @@ impl ClusterList {
         let inner = inner_clusters(&request.owned, request.id.len());
         let pieces: Vec<Piece> = (0..range.len().div_ceil(CHUNK))
             .into_par_iter()
+            // one by one: a thread would be given a quarter of them at once
             .with_max_len(1)
             .map(|chunk| {
                 let begin = range.start + chunk * CHUNK;

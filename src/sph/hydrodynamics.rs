@@ -356,7 +356,7 @@ impl Hydrodynamics {
         sweep_spending(law, &pass, list, stage.particles, spent);
     }
 
-    /// Bring these fields of the halos up to date, and sweep; what needs no halos is swept while they are on their way.
+    /// Bring these fields of the halos up to date, and sweep; what needs no halos may be swept while they are on their way.
     fn sweep_sharing<L: PairLaw>(&self, law: &L, stage: &mut Stage, radius: &[f64], fields: &[Field]) {
         let Some(list) = stage.neighborhood.list() else { return stage.particles.add(L::OUTPUTS) };
         let domain = stage.domain;
