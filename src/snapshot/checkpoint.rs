@@ -17,7 +17,7 @@ use crate::particles::{Field, Particles, Role};
 use crate::report;
 use crate::space::{Boundary, SimulationBox, Vec3d};
 use crate::{Error, Result};
-use hdf5::{File, Group, H5Type};
+use hdf5::{Group, H5Type};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -210,7 +210,7 @@ impl<'a> Content<'a> {
     pub(super) fn open(path: &'a Path) -> Result<Self> {
         let bytes = seal::open(path)?.metadata().map_err(|cause| Error::file("read", path, &cause))?.len();
         let reading = Reading::of(path);
-        let file = File::open(path).map_err(|error| damaged(path, hdf::reason(&error)))?;
+        let file = hdf::open(path).map_err(|error| damaged(path, hdf::reason(&error)))?;
         let ours = file.group(OURS).map_err(|_| damaged(path, format!("it has no group {OURS}")))?;
         refuse_other_kinds(path, &ours, "checkpoint")?;
         let group = file.group(GROUP).map_err(|_| damaged(path, format!("it has no group {GROUP}")))?;

@@ -235,9 +235,9 @@ impl Drop for SharedFile<'_> {
     }
 }
 
-/// How all files are opened.
+/// How files are opened to write.
 pub(super) fn options() -> hdf5::FileBuilder {
-    let mut options = File::with_options();
+    let mut options = hdf::unlocked();
     // The format of HDF5 1.8 has checksums in its metadata; the default one does not. Without sieve buffer a failed
     // write leaves no data behind that closing would try to write again.
     options.with_fapl(|access| access.libver_v18().meta_block_size(METADATA_BLOCK).sieve_buf_size(0));

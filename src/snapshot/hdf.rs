@@ -7,6 +7,7 @@ use hdf5::{Dataset, Datatype, File, Group, H5Type, Location};
 use hdf5_sys::{h5a, h5d, h5f, h5i::hid_t, h5p, h5s, h5t};
 use std::ffi::{CString, c_void};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::Path;
 use std::ptr;
 
 /// The outcome of a call to HDF5.
@@ -52,6 +53,19 @@ impl Drop for Owned {
 
 fn succeeded(status: i32) -> Outcome<()> {
     if status < 0 { Err(last_error()) } else { Ok(()) }
+}
+
+/// How all files are opened: not locked. Who looks at a file while the run goes on must not end the run, a process that is
+/// being started keeps a lock for a moment after the file is closed, and some file systems of clusters have no locks.
+pub(super) fn unlocked() -> hdf5::FileBuilder {
+    let mut options = File::with_options();
+    options.with_fapl(|access| access.file_locking(false));
+    options
+}
+
+/// Open a file to read.
+pub(super) fn open(path: &Path) -> Outcome<File> {
+    unlocked().open(path)
 }
 
 /// Start the library, which must be before MPI starts: otherwise MPI ends the library when it is ended itself, and the
@@ -279,4 +293,22 @@ fn transfer_rows(
         }
         succeeded(work(memory.0, file.0, plan.0))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_others_have_locked_is_read_and_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f.h5");
+        unlocked().create(&path).unwrap().close().unwrap();
+        let other = std::fs::File::open(&path).unwrap();
+        other.lock().unwrap();
+        assert!(File::open(&path).is_err(), "a lock keeps out who asks for one");
+        open(&path).unwrap().close().unwrap();
+        unlocked().open_rw(&path).unwrap().create_group("g").unwrap();
+        assert!(open(&path).unwrap().link_exists("g"));
+    }
 }

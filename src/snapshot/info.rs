@@ -2,7 +2,7 @@
 
 use super::checkpoint::Content;
 use super::fault::{self, Reading};
-use super::hdf::read_string;
+use super::hdf::{self, read_string};
 use super::layout::OURS;
 use super::read::Source;
 use super::seal::{self, Seal};
@@ -24,7 +24,7 @@ const CHUNK: u64 = 1 << 18;
 pub fn info(path: &Path) -> Result<String> {
     let sealed = seal::verify(path, &Communicator::solo(), "copy the file anew, or take an earlier one")?;
     let _reading = Reading::of(path);
-    let ours = hdf5::File::open(path).ok().and_then(|file| file.group(OURS).ok());
+    let ours = hdf::open(path).ok().and_then(|file| file.group(OURS).ok());
     let kind = ours.and_then(|ours| read_string(&ours, "Kind"));
     let mut listing = Listing::default();
     listing.line("file", path.display());
@@ -82,7 +82,7 @@ pub fn info(path: &Path) -> Result<String> {
 
 /// Whether a file has a group.
 fn has(path: &Path, group: &str) -> bool {
-    hdf5::File::open(path).is_ok_and(|file| file.link_exists(group))
+    hdf::open(path).is_ok_and(|file| file.link_exists(group))
 }
 
 /// Least and largest value over all rows and components, and how many are not finite.

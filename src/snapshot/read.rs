@@ -93,7 +93,7 @@ impl Source {
         let damaged = |what: String| content(path, what);
         let bytes = seal::open(path)?.metadata().map_err(|cause| Error::file("read", path, &cause))?.len();
         let reading = Reading::of(path);
-        let file = File::open(path).map_err(|error| damaged(hdf::reason(&error)))?;
+        let file = hdf::open(path).map_err(|error| damaged(hdf::reason(&error)))?;
         if let Ok(ours) = file.group(OURS) {
             refuse_other_kinds(path, &ours, "snapshot")?;
         }

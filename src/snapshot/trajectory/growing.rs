@@ -198,6 +198,8 @@ fn take_room(file: &File, from: u64, to: u64) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::snapshot::collective::options;
+    use crate::snapshot::hdf;
     use proptest::prelude::*;
 
     proptest! {
@@ -213,12 +215,12 @@ mod tests {
             let number = [Number::Single, Number::Double, Number::Integer][kind];
             let shape = Shape { particles, number, tile: tile.min(particles), frames };
             let value = |frame: u64, k: u64| (1000 * frame + k) as f64;
-            let file = hdf5::File::create(&path).unwrap();
+            let file = options().create(&path).unwrap();
             shape.create(&file, "x").unwrap();
             file.close().unwrap();
             let write = |first: u64, end: u64| {
                 for frame in first..end {
-                    let file = hdf5::File::open_rw(&path).unwrap();
+                    let file = options().open_rw(&path).unwrap();
                     let table = file.dataset("x").unwrap();
                     let places = shape.reserve(&table, frame).unwrap();
                     let raw = open(&path).unwrap();
@@ -234,11 +236,11 @@ mod tests {
             write(0, count);
             // shorter, and on again, as after a restart
             let cut = cut.min(count);
-            let file = hdf5::File::open_rw(&path).unwrap();
+            let file = options().open_rw(&path).unwrap();
             file.dataset("x").unwrap().resize((cut as usize, particles as usize, 3)).unwrap();
             file.close().unwrap();
             write(cut, count);
-            let file = hdf5::File::open(&path).unwrap();
+            let file = hdf::open(&path).unwrap();
             let found: Vec<f64> = file.dataset("x").unwrap().read_raw().unwrap();
             let expected = (0..count).flat_map(|frame| (0..3 * particles).map(move |k| value(frame, k)));
             prop_assert_eq!(found, expected.collect::<Vec<_>>());

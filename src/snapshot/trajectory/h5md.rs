@@ -234,7 +234,7 @@ impl H5md {
 
     /// Make room for a frame, on the root, in memory: nothing is told yet to those who read the file.
     fn reserve(&self) -> Outcome<(File, Vec<u64>)> {
-        let file = reopening().open_rw(&self.path)?;
+        let file = options().open_rw(&self.path)?;
         let mut places = Vec::new();
         for table in &self.tables {
             match table.shape.reserve(&file.dataset(&table.name())?, self.frames) {
@@ -287,13 +287,6 @@ impl H5md {
         }
         file.flush()
     }
-}
-
-/// How the file is opened again: not locked, because who looks at it while the run goes on must not end the run.
-fn reopening() -> hdf5::FileBuilder {
-    let mut options = options();
-    options.with_fapl(|access| access.file_locking(false));
-    options
 }
 
 /// Attach a text of variable length, which is what the readers of H5MD compare with their names of units.

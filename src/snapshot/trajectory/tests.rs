@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::*;
 use crate::deck::plan::Every;
 use crate::particles::Field;
+use crate::snapshot::collective::options;
 use crate::space::{Boundary, Vec3d};
 use crate::units::UnitSystem;
 
@@ -93,7 +94,7 @@ fn a_later_format_is_refused() {
     let content = content(TrajectoryFormat::H5md);
     let (path, _) = written(folder.path(), &content, &[0]);
     assert!(crate::snapshot::info(&path).is_ok() && resumed(folder.path(), &content, 0).is_ok());
-    let file = hdf5::File::open_rw(&path).unwrap();
+    let file = options().open_rw(&path).unwrap();
     file.group("Hilbrium").unwrap().attr("Format version").unwrap().write_raw(&[2i64]).unwrap();
     file.close().unwrap();
     let errors = [crate::snapshot::info(&path).err(), resumed(folder.path(), &content, 0).err()];

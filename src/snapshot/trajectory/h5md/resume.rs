@@ -6,10 +6,10 @@ use hdf5::File;
 
 use super::super::order::Order;
 use super::super::{Content, foreign};
-use super::{GROUP, H5md, reopening, rows_of, tables};
+use super::{GROUP, H5md, rows_of, tables};
 use crate::comm::Communicator;
 use crate::particles::Particles;
-use crate::snapshot::collective::failure;
+use crate::snapshot::collective::{failure, options};
 use crate::snapshot::fault::Reading;
 use crate::snapshot::hdf::{self, Outcome, read_rows, read_string};
 use crate::snapshot::layout::OURS;
@@ -50,7 +50,7 @@ impl H5md {
     fn cut(&self, step: u64) -> Result<(u64, Option<u64>)> {
         let unreadable = |error: hdf5::Error| self.other(hdf::reason(&error));
         let _reading = Reading::or(|what| self.other(what));
-        let file = reopening().open_rw(&self.path).map_err(unreadable)?;
+        let file = options().open_rw(&self.path).map_err(unreadable)?;
         let ours = file.group(OURS).ok();
         let ours = ours.filter(|ours| read_string(ours, "Kind").as_deref() == Some("trajectory"));
         let ours = ours.ok_or_else(|| self.other("it is no trajectory of hilbrium".into()))?;
@@ -117,7 +117,7 @@ impl H5md {
     fn same_particles(&self, comm: &Communicator, ids: &[u64]) -> Result<()> {
         let unreadable = |error: hdf5::Error| self.other(hdf::reason(&error));
         let _reading = Reading::or(|what| self.other(what));
-        let file = File::open(&self.path).map_err(unreadable)?;
+        let file = hdf::open(&self.path).map_err(unreadable)?;
         let dataset = file.dataset(&format!("{GROUP}/id")).map_err(unreadable)?;
         let mut stored: Vec<i64> = zeros(ids.len(), &self.path)?;
         if dataset.shape() != [self.order.total() as usize] {

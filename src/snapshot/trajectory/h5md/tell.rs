@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use hdf5::File;
 use hdf5::types::VarLenUnicode;
 
 use super::{GROUP, rows_of};
@@ -18,7 +17,7 @@ pub(in crate::snapshot) fn describe(path: &Path) -> Result<Vec<(&'static str, St
         what: hdf::reason(&error),
         remedy: "copy the file anew, or start again from a checkpoint".into(),
     };
-    let file = File::open(path).map_err(wrong)?;
+    let file = hdf::open(path).map_err(wrong)?;
     let ours = file.group(OURS).ok();
     if let Some(ours) = &ours {
         refuse_other_versions(path, ours)?;
