@@ -168,6 +168,13 @@ pub type Meanwhile<'m> = dyn FnMut(&Particles) + Send + 'm;
 /// Brings values of halos, and may do something meanwhile.
 pub type Arrive<'a> = dyn FnMut(&mut Particles, &mut Meanwhile) + 'a;
 
+/// Gives the owners of halos what was summed for these, so many values a row, and hands out what each other rank summed for
+/// owned rows: the rows, counted from the first owned one, and their sums, row after row.
+pub type GiveBack<'g> = dyn Fn(usize, &SumsOf, &mut dyn FnMut(&[u32], &[f64])) + 'g;
+
+/// Tells what was summed for some rows, row after row.
+pub type SumsOf<'s> = dyn Fn(Range<usize>) -> Vec<f64> + 's;
+
 /// The particles of a rank: owned ones and halos, as columns of equal length.
 #[derive(Clone, Debug, Default)]
 pub struct Particles {

@@ -99,18 +99,18 @@ impl Simulation {
         };
         let settings =
             DomainSettings { bucket_size: plan.neighbors.bucket_size, ..DomainSettings::default() };
+        let reach = reach_of(&plan);
+        let skins = skins_of(&plan, &space, FIRST_SKIN);
+        let neighborhood = Neighborhood::new(&plan.neighbors, find_tiles, reach, skins);
+        let mut domain = Domain::new(comm.clone(), space, settings);
+        domain.across = neighborhood.across();
         Simulation {
-            domain: Domain::new(comm.clone(), space, settings),
+            domain,
             molecules: plan
                 .interaction
                 .as_ref()
                 .map(|interaction| Molecules::new(&plan, interaction, comm, &particles, precision)),
-            neighborhood: Neighborhood::new(
-                &plan.neighbors,
-                find_tiles,
-                reach_of(&plan),
-                skins_of(&plan, &space, FIRST_SKIN),
-            ),
+            neighborhood,
             hydrodynamics: plan.sph.as_ref().map(|sph| Hydrodynamics::new(sph, precision)),
             gravity: plan.gravity.as_ref().map(gravity_of),
             thermostat: plan

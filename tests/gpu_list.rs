@@ -70,6 +70,7 @@ impl Sample {
             keys: &self.keys,
             owned: self.owned.clone(),
             symmetric,
+            with_lower_from: None,
             coding: Coding::Nibble,
         }
     }

@@ -8,10 +8,10 @@ use hilbrium::neighbors::{
 };
 use hilbrium::pair::language::*;
 use hilbrium::pair::{
-    Instructions, PairLaw, Pass, Precision, find_tiles, naive, sweep, sweep_arriving, sweep_spending,
+    Instructions, PairLaw, Pass, Precision, Traffic, find_tiles, naive, sweep, sweep_across, sweep_spending,
     sweep_with,
 };
-use hilbrium::particles::{Field, Particles};
+use hilbrium::particles::{Field, Meanwhile, Particles};
 use hilbrium::space::{Boundary, SimulationBox, Vec3d};
 use rand::{RngExt, SeedableRng};
 
@@ -297,7 +297,7 @@ fn arriving<L: PairLaw>(law: &L) {
                 let whole = sweep(law, &pass, &list, &mut at_once);
                 for overlaps in [true, false] {
                     let mut arriving = old.clone();
-                    let arrived = sweep_arriving(law, &pass, &list, &mut arriving, &mut |now, meanwhile| {
+                    let mut arrive = |now: &mut Particles, meanwhile: &mut Meanwhile| {
                         if overlaps {
                             meanwhile(now);
                         }
@@ -307,7 +307,9 @@ fn arriving<L: PairLaw>(law: &L) {
                                 halos.iter().for_each(|&row| now.component_mut(field, c)[row] = values[row]);
                             }
                         }
-                    });
+                    };
+                    let traffic = Traffic { arrive: Some(&mut arrive), give_back: None };
+                    let arrived = sweep_across(law, &pass, &list, &mut arriving, traffic);
                     assert_eq!(whole, arrived);
                     let error = difference(L::OUTPUTS, &arriving, &at_once);
                     let most = match (symmetric && overlaps, precision) {

@@ -120,7 +120,7 @@ impl Decomposition {
             .into_par_iter()
             .map(|sender| {
                 let own = own(sender);
-                let needed = |rank: usize| own.needed(&published[rank], &extents[rank], bx).len();
+                let needed = |rank: usize| own.needed(own.all(), &published[rank], &extents[rank], bx).len();
                 let others = (0..ranks).filter(|&rank| rank != sender).map(|rank| (rank, needed(rank)));
                 others.filter(|(_, count)| *count > 0).collect()
             })

@@ -4,13 +4,17 @@
 //! largest radius inside. A sender gives away the particles that are closer to a box of the receiver than the larger
 //! of both radii. As each particle is inside a box of its rank and its radius at most the box's, no pair with
 //! r < max(radius_i, radius_j) is missed.
+//!
+//! Where one of two ranks has their pairs ([`Across::One`]) only the halos of those pairs are sent: the boxes of the higher
+//! rank are cut in two halves, of which the first goes to the lower rank and the second asks for what it needs of that rank.
 
+use super::Across;
 use super::assign::Assignment;
 use super::exchange::{columns_of_packed, pack};
 use crate::comm::Communicator;
 use crate::pair::Instructions;
 use crate::pair::lane::{Task, dispatch};
-use crate::particles::{Field, Meanwhile, Particles, SUPER_CLUSTER};
+use crate::particles::{CLUSTER, Field, Meanwhile, Particles, SUPER_CLUSTER, SumsOf};
 use crate::space::{Boundary, SimulationBox};
 use crate::tree::bounds::Extent;
 use fearless_simd::Simd;
@@ -30,6 +34,14 @@ pub(super) struct Halos {
     send: Vec<Vec<u32>>,
     /// For each rank the rows where its particles are here.
     pub rows: Vec<Range<usize>>,
+    /// The first of the own super-clusters that have pairs with particles of lower ranks here.
+    pub first_with_lower: usize,
+    across: Across,
+}
+
+/// The first box of the second half.
+fn half(boxes: usize) -> usize {
+    boxes / 2
 }
 
 /// Whether a particle of one may interact with one of the other; never wrongly false.
@@ -173,8 +185,20 @@ impl<'a> Own<'a> {
         &self.boxes
     }
 
-    /// The rows that a rank with these boxes needs, in order; `their_whole` is the extent of all its boxes.
-    pub fn needed(&self, theirs: &[Extent], their_whole: &Extent, bx: &SimulationBox) -> Vec<u32> {
+    /// All boxes.
+    pub fn all(&self) -> Range<usize> {
+        0..self.boxes.len()
+    }
+
+    /// The rows, of those in some of the own boxes, that a rank with these boxes needs, in order; `their_whole` is the extent of all of
+    /// these.
+    pub fn needed(
+        &self,
+        own: Range<usize>,
+        theirs: &[Extent],
+        their_whole: &Extent,
+        bx: &SimulationBox,
+    ) -> Vec<u32> {
         // Most ranks are far away: one test for them, not one a box.
         if self.whole.is_nothing() || their_whole.is_nothing() || !may_interact(&self.whole, their_whole, bx)
         {
@@ -191,7 +215,8 @@ impl<'a> Own<'a> {
                 Needed { own: self, leaf, begins: begins.clone(), together: &together, bx },
             )
         };
-        let parts: Vec<Vec<u32>> = self.boxes.par_iter().zip(&self.begins).map(of_leaf).collect();
+        let (boxes, begins) = (&self.boxes[own.clone()], &self.begins[own]);
+        let parts: Vec<Vec<u32>> = boxes.par_iter().zip(begins).map(of_leaf).collect();
         parts.concat()
     }
 }
@@ -249,18 +274,31 @@ impl Halos {
         assignment: &Assignment,
         particles: &Particles,
         radius: &[f64],
+        across: Across,
     ) -> Self {
         let own = Own::new(assignment, comm.rank(), OwnRows::of(particles, radius));
-        let boxes = comm.all_gather(own.boxes());
-        let send = boxes.iter().enumerate().map(|(rank, theirs)| match rank {
-            rank if rank == comm.rank() => Vec::new(),
-            _ => own.needed(theirs, &union(theirs.iter().copied()), bx),
+        let all_boxes = comm.all_gather(own.boxes());
+        let second = half(own.boxes.len());
+        let send = all_boxes.iter().enumerate().map(|(rank, theirs)| {
+            let (boxes, theirs) = match across {
+                _ if rank == comm.rank() => return Vec::new(),
+                Across::Both => (own.all(), &theirs[..]),
+                Across::One if rank < comm.rank() => (0..second, &theirs[..]),
+                Across::One => (own.all(), &theirs[half(theirs.len())..]),
+            };
+            own.needed(boxes, theirs, &union(theirs.iter().copied()), bx)
         });
-        Self { send: send.collect(), rows: Vec::new() }
+        let first_with_lower = match across {
+            Across::Both => 0,
+            Across::One => own.begins.get(second).map_or(0, |begins| begins.start),
+        };
+        Self { send: send.collect(), rows: Vec::new(), first_with_lower, across }
     }
 
     /// Send and receive id, key and the fields of halos, and lay out the rows: halos of lower ranks, padding, owned, halos of
-    /// higher ranks. Padding has the first key of the own range, so that all keys stay sorted.
+    /// higher ranks. Padding has the first key of the own range, so that all keys stay sorted. Where one of two ranks has their
+    /// pairs there is padding behind owned rows, too, with the last key: no cluster has owned rows and halos, whose pairs with each
+    /// other are others'.
     pub fn attach(&mut self, comm: &Communicator, own_keys: Range<u64>, particles: &mut Particles) {
         let fields = particles.fields_of_halos();
         let leaving: Vec<Vec<u64>> = self.send.iter().map(|rows| pack(particles, &fields, rows)).collect();
@@ -271,10 +309,12 @@ impl Halos {
         let start = lower.next_multiple_of(SUPER_CLUSTER);
         let owned = start..start + particles.len();
         self.rows.clear();
-        let mut next = 0;
+        let (mut next, mut behind) = (0, 0..0);
         for (rank, &count) in counts.iter().enumerate() {
             if rank == comm.rank() {
-                next = owned.end;
+                let shares = self.across == Across::One && counts[rank..].iter().any(|&count| count > 0);
+                next = if shares { owned.end.next_multiple_of(CLUSTER) } else { owned.end };
+                behind = owned.end..next;
             }
             self.rows.push(next..next + count);
             next += count;
@@ -291,6 +331,7 @@ impl Halos {
         layout.spread(&mut particles.id, u64::MAX);
         halo(0, &mut |rows, words| particles.id[rows].copy_from_slice(words));
         layout.spread(&mut particles.key, own_keys.start);
+        particles.key[behind].fill(own_keys.end.saturating_sub(1));
         halo(1, &mut |rows, words| particles.key[rows].copy_from_slice(words));
         let mut packed = 2;
         for (field, column) in particles.rebuild() {
@@ -308,6 +349,26 @@ impl Halos {
             }
         }
         particles.set_owned(owned);
+    }
+
+    /// Give the owners of halos what was summed for these, and hand out what other ranks summed for rows of this one, in the
+    /// order of the ranks: a [`GiveBack`]. Collective.
+    ///
+    /// [`GiveBack`]: crate::particles::GiveBack
+    pub fn give_back(
+        &self,
+        comm: &Communicator,
+        columns: usize,
+        sums: &SumsOf,
+        take: &mut dyn FnMut(&[u32], &[f64]),
+    ) {
+        if comm.size() == 1 || self.send.is_empty() {
+            return;
+        }
+        let leaving: Vec<Vec<f64>> = self.rows.iter().map(|rows| sums(rows.clone())).collect();
+        let counts: Vec<usize> = self.send.iter().map(|rows| rows.len() * columns).collect();
+        let arrived = comm.exchange(&leaving, &counts);
+        self.send.iter().zip(arrived).for_each(|(rows, sums)| take(rows, &sums));
     }
 
     /// Copy fields of the owned rows into the halo rows of the other ranks; `meanwhile` is done while they are on their way,

@@ -8,7 +8,7 @@ pub mod halo;
 
 use crate::Result;
 use crate::comm::Communicator;
-use crate::particles::{Field, Meanwhile, Particles};
+use crate::particles::{Field, Meanwhile, Particles, SUPER_CLUSTER, SumsOf};
 use crate::space::SimulationBox;
 use crate::tree::bounds::Extent;
 use crate::tree::leaves::Leaves;
@@ -34,6 +34,18 @@ impl Default for DomainSettings {
     }
 }
 
+/// Which ranks have a pair of particles that two of them own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Across {
+    /// Both: each has halos of all that is near its particles.
+    #[default]
+    Both,
+    /// One of them, which gives the other its part ([`Domain::give_back`]): no pair is evaluated twice, and halos are about
+    /// half as many. The lower rank has the pairs with particles in the first half of the higher one's boxes, that one the
+    /// others.
+    One,
+}
+
 /// The part of space that this rank owns, and what it knows of the others.
 #[derive(Clone, Debug)]
 pub struct Domain {
@@ -44,6 +56,8 @@ pub struct Domain {
     /// Whether ranks go on with what needs no halos while their values travel: between hosts. On one host the cores themselves copy
     /// messages: nothing is hidden, and ranks would wait for each other once more.
     pub overlaps: bool,
+    /// Which ranks have pairs of particles of two; of halos that are found from now on.
+    pub across: Across,
     settings: DomainSettings,
     assignment: Assignment,
     halos: Halos,
@@ -65,6 +79,7 @@ impl Domain {
             bx,
             comm,
             overlaps: of_host < ranks,
+            across: Across::default(),
             settings,
             assignment: Assignment::new(ranks),
             halos: Halos::default(),
@@ -97,7 +112,7 @@ impl Domain {
     pub fn renew_halos(&mut self, particles: &mut Particles, radius: impl Fn(&Particles) -> Vec<f64>) {
         halo::detach(particles);
         let radius = radius(particles);
-        self.halos = Halos::find(&self.comm, &self.bx, &self.assignment, particles, &radius);
+        self.halos = Halos::find(&self.comm, &self.bx, &self.assignment, particles, &radius, self.across);
         self.halos.attach(&self.comm, self.range(self.comm.rank()), particles);
     }
 
@@ -118,6 +133,20 @@ impl Domain {
         self.refreshed.exchanges.fetch_add(1, Relaxed);
         self.refreshed.components.fetch_add(components as u64, Relaxed);
         self.halos.refresh(&self.comm, particles, fields, meanwhile.filter(|_| self.overlaps));
+    }
+
+    /// Of which super-clusters on pairs with halos of lower ranks are on this rank, where one of two ranks has their pairs.
+    pub fn with_lower_from(&self, particles: &Particles) -> Option<usize> {
+        let first = particles.owned().start / SUPER_CLUSTER;
+        (self.across == Across::One).then(|| first + self.halos.first_with_lower)
+    }
+
+    /// Give the owners of halos what was summed for these, where one of two ranks has their pairs, and take what others summed for
+    /// rows of this one: a [`GiveBack`]. Collective.
+    ///
+    /// [`GiveBack`]: crate::particles::GiveBack
+    pub fn give_back(&self, columns: usize, sums: &SumsOf, take: &mut dyn FnMut(&[u32], &[f64])) {
+        self.halos.give_back(&self.comm, columns, sums, take);
     }
 
     /// How often halos have been refreshed so far, and with how many columns in all.

@@ -20,9 +20,9 @@ use crate::neighbors::{Neighborhood, Radii};
 use crate::pair::language::Table;
 use crate::pair::pieces::{PIECE, Piece, Work, by_pieces};
 use crate::pair::{
-    Energies, Forces, PairLaw, Pass, Precision, Together, sweep, sweep_arriving, sweep_double,
+    Energies, Forces, PairLaw, Pass, Precision, Together, Traffic, sweep_across, sweep_double,
 };
-use crate::particles::{Field, Particles};
+use crate::particles::{Field, GiveBack, Meanwhile, Particles};
 use crate::units::Units;
 use rayon::prelude::*;
 
@@ -251,15 +251,23 @@ impl Molecules {
         let (domain, Some(list)) = (stage.domain, stage.neighborhood.list()) else { return };
         let radius = Radii::All(self.cutoff());
         let pass = Pass { bx: &domain.bx, radius, precision: self.precision, active: None };
+        let mut arrive = |particles: &mut Particles, meanwhile: &mut Meanwhile| {
+            domain.exchange_halos_while(particles, &[Field::Position], Some(meanwhile));
+        };
+        let give_back: &GiveBack = &|columns, sums, take| domain.give_back(columns, sums, take);
+        let traffic = Traffic {
+            arrive: match stage.wanted {
+                Wanted::ForcesAndHalos => Some(&mut arrive),
+                Wanted::Forces | Wanted::Energies => None,
+            },
+            give_back: list.shares_pairs().then_some(give_back),
+        };
         match stage.wanted {
-            Wanted::ForcesAndHalos => {
-                sweep_arriving(&Forces(*law), &pass, list, stage.particles, &mut |particles, meanwhile| {
-                    domain.exchange_halos_while(particles, &[Field::Position], Some(meanwhile));
-                })
+            Wanted::ForcesAndHalos | Wanted::Forces => {
+                sweep_across(&Forces(*law), &pass, list, stage.particles, traffic)
             }
-            Wanted::Forces => sweep(&Forces(*law), &pass, list, stage.particles),
             // seldom, and read to many digits
-            Wanted::Energies => sweep_double(&Energies(*law), &pass, list, stage.particles),
+            Wanted::Energies => sweep_double(&Energies(*law), &pass, list, stage.particles, traffic),
         };
     }
 }

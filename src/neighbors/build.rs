@@ -2,7 +2,7 @@
 
 use super::list::members;
 use super::near::{Frame, Near};
-use super::{CLUSTER, ListRequest};
+use super::{CLUSTER, CLUSTERS, ListRequest};
 use crate::Result;
 use crate::tree::{Bounds, Leaves, Octree};
 use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
@@ -87,13 +87,18 @@ impl<'a> Search<'a> {
     fn walk<S: Simd>(&self, simd: S, frame: &Frame, stack: &mut Vec<u32>, clusters: &mut Vec<u32>) {
         let owned = &self.near.request.owned;
         let (begin, end) = (owned.start / CLUSTER, owned.end.div_ceil(CLUSTER));
-        let mut next = 0;
+        // others have pairs with what is before the first cluster
+        let first = match self.near.request.with_lower_from {
+            Some(from) if frame.first_cluster / CLUSTERS < from => begin,
+            _ => 0,
+        };
+        let mut next = first;
         stack.clear();
         stack.push(0);
         while let Some(node) = stack.pop() {
             let node = node as usize;
             let rows = self.tree.rows(node);
-            if rows.is_empty() {
+            if rows.is_empty() || rows.end <= first * CLUSTER {
                 continue;
             }
             if self.near.request.symmetric

@@ -17,6 +17,7 @@ use std::ops::Range;
 pub struct ClusterList {
     owned: Range<usize>,
     symmetric: bool,
+    shares_pairs: bool,
     coding: Coding,
     counts: Vec<u32>,
     /// Where each record begins in the data; one more than there are records.
@@ -102,7 +103,7 @@ impl ClusterList {
                 piece
             })
             .collect();
-        Ok(Self::join(request.owned.clone(), request.symmetric, request.coding, pieces))
+        Ok(Self::join(request, pieces))
     }
 
     /// The list of these clusters: one sorted vector per super-cluster with owned rows.
@@ -116,11 +117,19 @@ impl ClusterList {
         let mut piece = Piece::default();
         let inner = inner_clusters(&owned, owned.end);
         clusters.iter().for_each(|clusters| piece.push(clusters, coding, &inner));
-        Self::join(owned, symmetric, coding, vec![piece])
+        Self::of_records(owned, symmetric, coding, vec![piece])
+    }
+
+    /// The list of a request: records of pieces in order.
+    pub(crate) fn join(request: &ListRequest, pieces: Vec<Piece>) -> Self {
+        let shares_pairs = request.with_lower_from.is_some();
+        assert!(request.symmetric || !shares_pairs, "a full list has the pairs of all owned rows");
+        let list = Self::of_records(request.owned.clone(), request.symmetric, request.coding, pieces);
+        Self { shares_pairs, ..list }
     }
 
     /// Concatenates records in order.
-    pub(crate) fn join(owned: Range<usize>, symmetric: bool, coding: Coding, pieces: Vec<Piece>) -> Self {
+    fn of_records(owned: Range<usize>, symmetric: bool, coding: Coding, pieces: Vec<Piece>) -> Self {
         let mut offsets = vec![0];
         let mut end = 0;
         for length in pieces.iter().flat_map(|piece| &piece.lengths) {
@@ -136,7 +145,7 @@ impl ClusterList {
             counts.extend_from_slice(&piece.counts);
             outer.extend(piece.outer.iter().filter(|_| any));
         }
-        Self { owned, symmetric, coding, counts, offsets, data, outer }
+        Self { owned, symmetric, shares_pairs: false, coding, counts, offsets, data, outer }
     }
 
     /// Whether a super-cluster lists a cluster of a super-cluster whose rows are not all owned.
@@ -153,6 +162,11 @@ impl ClusterList {
     /// Whether pairs of owned rows appear once.
     pub fn symmetric(&self) -> bool {
         self.symmetric
+    }
+
+    /// Whether pairs of an owned row and a halo are in one list of two ranks, not in both.
+    pub fn shares_pairs(&self) -> bool {
+        self.shares_pairs
     }
 
     /// The rows whose neighbors are listed.

@@ -71,6 +71,9 @@ pub struct ListRequest<'a> {
     /// Whether pairs of owned rows appear once (half) or from both sides (full). Pairs of an owned row and a halo
     /// appear once, on the owned side, in either.
     pub symmetric: bool,
+    /// Where one of two ranks has their pairs: the first super-cluster whose pairs with the rows before the owned ones are
+    /// in this list. Of half lists alone; what a sweep sums for halos is for their owners then.
+    pub with_lower_from: Option<usize>,
     /// How the indices are coded; no matter to a per-particle list.
     pub coding: Coding,
 }
@@ -92,6 +95,7 @@ impl<'a> ListRequest<'a> {
             keys: &particles.key,
             owned: particles.owned(),
             symmetric,
+            with_lower_from: None,
             coding,
         }
     }
@@ -208,6 +212,11 @@ impl NeighborList {
             NeighborList::Tiled(_) => true,
             NeighborList::PerParticle(list) => list.symmetric(),
         }
+    }
+
+    /// Whether pairs of an owned row and a halo are in one list of two ranks, not in both.
+    pub fn shares_pairs(&self) -> bool {
+        self.clusters().is_some_and(ClusterList::shares_pairs)
     }
 
     /// The rows whose neighbors are listed.

@@ -4,7 +4,7 @@ use super::skin::Skin;
 use super::{ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii, TileList};
 use crate::Result;
 use crate::deck::plan::{self, ListKind, NeighborsPlan};
-use crate::domain::Domain;
+use crate::domain::{Across, Domain};
 use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
 use rayon::prelude::*;
@@ -296,9 +296,20 @@ impl Neighborhood {
             plan::Coding::Plain => Coding::Plain,
             plan::Coding::Band => Coding::Band,
         };
-        // half lists save more where a pair costs less than finding it
-        let symmetric = self.plan.symmetric.unwrap_or(matches!(self.reach, Reach::Cutoff(_)));
-        ListRequest::of(&domain.bx, particles, radius, symmetric, coding)
+        let all = ListRequest::of(&domain.bx, particles, radius, self.symmetric(), coding);
+        ListRequest { with_lower_from: domain.with_lower_from(particles), ..all }
+    }
+
+    /// Whether pairs are listed once: half lists save more where a pair costs less than finding it.
+    fn symmetric(&self) -> bool {
+        self.plan.symmetric.unwrap_or(matches!(self.reach, Reach::Cutoff(_)))
+    }
+
+    /// Which ranks have a pair of particles of two in such lists.
+    pub fn across(&self) -> Across {
+        // the passes of a gas read what neighbors have summed, one after the other
+        let molecules = matches!(self.reach, Reach::Cutoff(_)) && self.plan.list == ListKind::Clustered;
+        if molecules && self.symmetric() { Across::One } else { Across::Both }
     }
 }
 

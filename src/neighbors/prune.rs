@@ -22,7 +22,9 @@ impl ClusterList {
     /// Those of [`ClusterList::build`].
     pub fn prune(&self, request: &ListRequest) -> Result<Self> {
         assert!(
-            request.owned == self.owned() && request.symmetric == self.symmetric(),
+            request.owned == self.owned()
+                && request.symmetric == self.symmetric()
+                && request.with_lower_from.is_some() == self.shares_pairs(),
             "a list is pruned for the rows that it was built for"
         );
         let near = Near::new(request)?;
@@ -36,7 +38,7 @@ impl ClusterList {
                 dispatch!(level, simd => self.pruned(simd, &near, super_clusters))
             })
             .collect();
-        Ok(Self::join(request.owned.clone(), request.symmetric, request.coding, pieces))
+        Ok(Self::join(request, pieces))
     }
 
     #[inline(always)]

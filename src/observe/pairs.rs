@@ -1,7 +1,7 @@
 //! Counts of pairs by distance: exact whole numbers, the same for any number of ranks and threads.
 
 use crate::Result;
-use crate::domain::Domain;
+use crate::domain::{Across, Domain};
 use crate::neighbors::{CLUSTER, ClusterList, Coding, Entry, ListRequest};
 use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
@@ -49,6 +49,7 @@ pub fn count_pairs(
 ) -> Result<Vec<u64>> {
     let mut near = bare_copy(particles, kind);
     let mut domain = domain.clone();
+    domain.across = Across::Both;
     domain.renew_halos(&mut near, |particles| vec![bins.distance; particles.len()]);
     let radius = vec![bins.distance; near.len()];
     let built = ClusterList::build(&ListRequest::of(&domain.bx, &near, &radius, true, Coding::Plain));

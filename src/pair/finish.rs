@@ -115,6 +115,11 @@ impl<'a, L: PairLaw> Finish<'a, L> {
         chunks.iter().for_each(|chunk| self.add_work(chunk, part));
     }
 
+    /// What chunks have of some rows, row after row.
+    pub fn sums_of<T: Scalar>(&self, chunks: &[ChunkSums<T>], rows: Range<usize>) -> Vec<f64> {
+        dispatch(self.instructions, SumsOf { finish: self, chunks, rows })
+    }
+
     /// What chunks have of a super-cluster, if any has something.
     #[inline(always)]
     fn sums<'c, T: Scalar, S: Simd>(
@@ -178,6 +183,37 @@ impl<'a, L: PairLaw> Finish<'a, L> {
         for row in rows.filter(|&row| self.rows.written(row)) {
             work[row - part.rows.start] += chunk.work[row - begin];
         }
+    }
+}
+
+/// The sums of some rows, joined in lanes.
+struct SumsOf<'f, 'a, 'c, L, T: Scalar> {
+    finish: &'f Finish<'a, L>,
+    chunks: &'c [ChunkSums<T>],
+    rows: Range<usize>,
+}
+
+impl<L: PairLaw, T: Scalar> Task for SumsOf<'_, '_, '_, L, T> {
+    type Output = Vec<f64>;
+    type Scalar = T;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Vec<f64> {
+        let SumsOf { finish, chunks, rows } = self;
+        let columns = L::SUMS.len();
+        let (mut room, mut all) = (Vec::new(), Vec::with_capacity(rows.len() * columns));
+        for super_cluster in rows.start / SUPER_CLUSTER..rows.end.div_ceil(SUPER_CLUSTER) {
+            let begin = super_cluster * SUPER_CLUSTER;
+            let rows = rows.start.max(begin)..rows.end.min(begin + SUPER_CLUSTER);
+            match finish.sums(simd, chunks, super_cluster, &mut room) {
+                None => rows.for_each(|_| all.extend(L::SUMS.iter().map(|sum| sum.reduction.identity()))),
+                Some(sums) => rows.for_each(|row| {
+                    let own = &sums[(row - begin) / CLUSTER * CLUSTER * columns..][row % CLUSTER..];
+                    all.extend((0..columns).map(|c| own[c * CLUSTER]));
+                }),
+            }
+        }
+        all
     }
 }
 

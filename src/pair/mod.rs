@@ -30,7 +30,9 @@ pub use lane::Instructions;
 pub use law::PairLaw;
 pub use naive::naive;
 pub use parts::{Energies, Forces};
-pub use sweep::{Pass, SweepStatistics, sweep, sweep_arriving, sweep_double, sweep_spending, sweep_with};
+pub use sweep::{
+    Pass, SweepStatistics, Traffic, sweep, sweep_across, sweep_double, sweep_spending, sweep_with,
+};
 pub use together::Together;
 
 /// Everything a law's module sees.

@@ -8,8 +8,8 @@ use super::lane::{Instructions, Scalar, dispatch};
 use super::law::PairLaw;
 use super::pack::{Input, Packed};
 use super::sums::ChunkSums;
-use crate::neighbors::{ClusterList, NeighborList, Radii, SUPER_CLUSTER, whole_super_clusters};
-use crate::particles::{Arrive, Field, Particles};
+use crate::neighbors::{CLUSTER, ClusterList, NeighborList, Radii, SUPER_CLUSTER, whole_super_clusters};
+use crate::particles::{Arrive, Field, GiveBack, Particles};
 use crate::space::SimulationBox;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -57,40 +57,51 @@ pub fn sweep_spending<L: PairLaw>(
     particles: &mut Particles,
     spent: &[Field],
 ) -> SweepStatistics {
-    check(pass, list, particles);
-    sweep_as(law, pass, list, (particles, Before::Spend(spent)), Instructions::Best)
+    let beside = Beside { spent, ..Beside::default() };
+    sweep_as(law, pass, list, particles, beside, Instructions::Best)
 }
 
-/// [`sweep`] that brings values of halos, which the law reads; who brings them may let it sweep super-clusters that need none
-/// meanwhile. Radii are those that halos have already.
-pub fn sweep_arriving<L: PairLaw>(
+/// What a sweep exchanges with other ranks.
+#[derive(Default)]
+pub struct Traffic<'t, 'a> {
+    /// Brings values of halos, which the law reads; who brings them may let super-clusters be swept that need none meanwhile.
+    /// Radii are those that halos have already.
+    pub arrive: Option<&'t mut Arrive<'a>>,
+    /// Gives the owners of halos their part of pairs that are in one list of two ranks; such a list needs it.
+    pub give_back: Option<&'t GiveBack<'t>>,
+}
+
+/// [`sweep`] that exchanges with other ranks. Collective.
+pub fn sweep_across<L: PairLaw>(
     law: &L,
     pass: &Pass,
     list: &NeighborList,
     particles: &mut Particles,
-    arrive: &mut Arrive,
+    traffic: Traffic,
 ) -> SweepStatistics {
-    check(pass, list, particles);
-    sweep_as(law, pass, list, (particles, Before::Arrive(arrive)), Instructions::Best)
+    let beside = Beside { traffic, ..Beside::default() };
+    sweep_as(law, pass, list, particles, beside, Instructions::Best)
 }
 
-/// [`sweep`] in double precision, whatever the pass says.
+/// [`sweep_across`] in double precision, whatever the pass says.
 pub fn sweep_double<L: PairLaw>(
     law: &L,
     pass: &Pass,
     list: &NeighborList,
     particles: &mut Particles,
+    traffic: Traffic,
 ) -> SweepStatistics {
-    check(pass, list, particles);
-    sweep_in::<L, f64>(law, pass, list, (particles, Before::Spend(&[])), Instructions::Best)
+    let beside = Beside { traffic, ..Beside::default() };
+    sweep_in::<L, f64>(law, pass, list, particles, beside, Instructions::Best)
 }
 
 /// What a pass must be for the particles.
-fn check(pass: &Pass, list: &NeighborList, particles: &Particles) {
+fn check(pass: &Pass, list: &NeighborList, particles: &Particles, gives_back: bool) {
     if let Radii::Each(radius) = pass.radius {
         assert_eq!(radius.len(), particles.len(), "one radius per row");
     }
     assert_eq!(list.owned(), particles.owned(), "the list belongs to other particles");
+    assert_eq!(list.shares_pairs(), gives_back, "who has the pairs of two ranks gives one its part");
 }
 
 /// [`sweep`] with chosen instructions, for tests and benchmarks.
@@ -101,8 +112,7 @@ pub fn sweep_with<L: PairLaw>(
     particles: &mut Particles,
     instructions: Instructions,
 ) -> SweepStatistics {
-    check(pass, list, particles);
-    sweep_as(law, pass, list, (particles, Before::Spend(&[])), instructions)
+    sweep_as(law, pass, list, particles, Beside::default(), instructions)
 }
 
 /// In the precision of the pass.
@@ -110,38 +120,42 @@ fn sweep_as<L: PairLaw>(
     law: &L,
     pass: &Pass,
     list: &NeighborList,
-    particles: (&mut Particles, Before),
+    particles: &mut Particles,
+    beside: Beside,
     instructions: Instructions,
 ) -> SweepStatistics {
     if pass.precision == Precision::Mixed && instructions.have_single() {
-        sweep_in::<L, f32>(law, pass, list, particles, instructions)
+        sweep_in::<L, f32>(law, pass, list, particles, beside, instructions)
     } else {
-        sweep_in::<L, f64>(law, pass, list, particles, instructions)
+        sweep_in::<L, f64>(law, pass, list, particles, beside, instructions)
     }
 }
 
-/// What happens to the input of a sweep.
-enum Before<'b, 'a> {
-    /// These fields go when they are packed.
-    Spend(&'b [Field]),
-    /// Values of halos come.
-    Arrive(&'b mut Arrive<'a>),
+/// What is done beside a sweep.
+#[derive(Default)]
+struct Beside<'b, 'a> {
+    /// These fields go when they are packed; of sweeps for which no values arrive.
+    spent: &'b [Field],
+    traffic: Traffic<'b, 'a>,
 }
 
 fn sweep_in<L: PairLaw, T: Scalar>(
     law: &L,
     pass: &Pass,
     list: &NeighborList,
-    (particles, before): (&mut Particles, Before),
+    particles: &mut Particles,
+    Beside { spent, traffic }: Beside,
     instructions: Instructions,
 ) -> SweepStatistics {
+    check(pass, list, particles, traffic.give_back.is_some());
     let symmetric = list.symmetric();
     let rows = Chosen::new(particles, pass.active, symmetric);
     let present = Present::take::<L>(particles);
     let whole = whole_super_clusters(&particles.owned(), particles.len());
     let packed = Packed::<T>::new::<L>(layout::<L>(list), pass.radius, particles.len(), pass.bx);
     let (owned, counted) = (particles.owned(), present.counts_work());
-    let mut shared = Shared { law, packed, rows, owned, symmetric, whole: whole.clone(), counted };
+    let given = if traffic.give_back.is_some() { 0..particles.len() } else { owned.clone() };
+    let mut shared = Shared { law, packed, rows, owned, given, symmetric, whole: whole.clone(), counted };
     let pack = |packed: &mut Packed<T>, particles: &Particles, spent: &Spent, part: &[Range<usize>]| {
         let columns: Vec<&[f64]> =
             components(L::INPUTS).map(|input| spent.column(particles, input)).collect();
@@ -152,16 +166,16 @@ fn sweep_in<L: PairLaw, T: Scalar>(
     let all = 0..shared.packed.super_clusters();
     let mut sums = Sums::<T> { chunks: Vec::new(), lane_pairs: 0 };
     let mut outputs;
-    match before {
-        Before::Spend(fields) => {
-            let spent = Spent::take(particles, fields);
+    match traffic.arrive {
+        None => {
+            let spent = Spent::take(particles, spent);
             pack(&mut shared.packed, particles, &spent, &[all]);
             // now the outputs can have the memory of what is packed
             drop(spent);
             outputs = present.complete(particles.len());
             run_chunks(&shared, list, particles, None, &mut outputs, &mut sums, instructions);
         }
-        Before::Arrive(arrive) => {
+        Some(arrive) => {
             let nothing = Spent(Vec::new());
             outputs = present.complete(particles.len());
             let mut begun = false;
@@ -180,6 +194,9 @@ fn sweep_in<L: PairLaw, T: Scalar>(
             run_chunks(&shared, list, particles, side, &mut outputs, &mut sums, instructions);
         }
     }
+    if let Some(give_back) = traffic.give_back {
+        sums.give_back(&shared, particles, give_back, instructions);
+    }
     sums.finish(&shared, particles, &mut outputs, instructions);
     outputs.give(particles);
     sums.chunks.into_iter().filter_map(|chunk| chunk.given).for_each(Given::keep);
@@ -193,6 +210,37 @@ struct Sums<T: Scalar> {
 }
 
 impl<T: Scalar> Sums<T> {
+    /// Give the owners of halos what chunks have of these, and take what others have of owned rows. Collective.
+    fn give_back<L: PairLaw>(
+        &mut self,
+        shared: &Shared<L, T>,
+        particles: &Particles,
+        give_back: &GiveBack,
+        instructions: Instructions,
+    ) {
+        let finish = Finish::new(shared.law, particles, &shared.rows, instructions);
+        let sums = |rows: Range<usize>| {
+            let piece = |begin: usize| begin..rows.end.min(begin + PIECE);
+            let pieces: Vec<Range<usize>> = rows.clone().step_by(PIECE).map(piece).collect();
+            let sums = |rows: &Range<usize>| finish.sums_of(&self.chunks, rows.clone());
+            pieces.par_iter().with_max_len(1).map(sums).collect::<Vec<_>>().concat()
+        };
+        let first = shared.owned.start;
+        let all = first / SUPER_CLUSTER..shared.owned.end.div_ceil(SUPER_CLUSTER);
+        let mut returned = ChunkSums::new(L::SUMS, all.start..all.start, 0, all);
+        give_back(L::SUMS.len(), &sums, &mut |rows, sums| {
+            for (row, sums) in rows.iter().zip(sums.chunks_exact(L::SUMS.len())) {
+                let row = first + *row as usize;
+                let columns = returned.blocks.cluster_mut(row / CLUSTER).chunks_exact_mut(CLUSTER);
+                for ((sum, column), value) in L::SUMS.iter().zip(columns).zip(sums) {
+                    let total = &mut column[row % CLUSTER];
+                    *total = sum.reduction.join(*total, *value);
+                }
+            }
+        });
+        self.chunks.push(returned);
+    }
+
     /// Join what chunks have of all rows, and write the outputs.
     fn finish<L: PairLaw>(
         &self,

@@ -10,8 +10,8 @@ use crate::domain::Domain;
 use crate::laws::{self, viscosity_switch::ViscositySwitch};
 use crate::neighbors::{Neighborhood, Radii};
 use crate::pair::pieces::{PIECE, over_pieces, pieces, reduce_pieces};
-use crate::pair::{Kernel, PairLaw, Pass, Precision, sweep_arriving, sweep_spending};
-use crate::particles::{Field, Particles};
+use crate::pair::{Kernel, PairLaw, Pass, Precision, Traffic, sweep_across, sweep_spending};
+use crate::particles::{Field, Meanwhile, Particles};
 use crate::sph::smoothing::{self, Next, Search};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -362,9 +362,11 @@ impl Hydrodynamics {
         let domain = stage.domain;
         let radius = Radii::Each(radius);
         let pass = Pass { bx: &domain.bx, radius, precision: self.precision, active: None };
-        sweep_arriving(law, &pass, list, stage.particles, &mut |particles, meanwhile| {
+        let mut arrive = |particles: &mut Particles, meanwhile: &mut Meanwhile| {
             domain.exchange_halos_while(particles, fields, Some(meanwhile));
-        });
+        };
+        let traffic = Traffic { arrive: Some(&mut arrive), give_back: None };
+        sweep_across(law, &pass, list, stage.particles, traffic);
     }
 
     /// Fields that no later pass reads.

@@ -9,7 +9,7 @@ mod sums;
 
 use cases::{Case, Share};
 use hilbrium::comm::run_local;
-use hilbrium::domain::{Domain, DomainSettings};
+use hilbrium::domain::{Across, Domain, DomainSettings};
 use hilbrium::neighbors::{ClusterList, Coding, Entry, ListRequest, NeighborList, ParticleList};
 use hilbrium::pair::find_tiles;
 use hilbrium::particles::{Field, Particles};
@@ -43,6 +43,7 @@ fn request<'a>(case: &'a Case, share: &'a Share, symmetric: bool, coding: Coding
         keys: &share.keys,
         owned: share.owned.clone(),
         symmetric,
+        with_lower_from: None,
         coding,
     }
 }
@@ -209,8 +210,14 @@ fn every_list_finds_the_pairs_of_naive() {
 /// What a rank found: its particles, and per list kind the pairs by id.
 type Found = (Vec<u64>, Vec<Vec<(u64, u64)>>);
 
+/// The kinds of lists that can have the pairs of two ranks once.
+fn kinds_across(across: Across) -> Vec<(Kind, bool)> {
+    let shares = |&(kind, symmetric): &(Kind, bool)| symmetric && !matches!(kind, Kind::PerParticle);
+    kinds().filter(|kind| across == Across::Both || shares(kind)).collect()
+}
+
 /// Syncs the case over ranks, starting scattered, and lists the pairs of each kind.
-fn synced(case: &Case, ranks: usize) -> Vec<Found> {
+fn synced(case: &Case, ranks: usize, across: Across) -> Vec<Found> {
     run_local(ranks, |comm| {
         let mine: Vec<usize> = (0..case.position.len()).filter(|k| k / 5 % ranks == comm.rank()).collect();
         let mut particles =
@@ -223,16 +230,18 @@ fn synced(case: &Case, ranks: usize) -> Vec<Found> {
         }
         let settings = DomainSettings { bucket_size: 8, coarse_leaves_per_rank: 20 };
         let mut domain = Domain::new(comm.clone(), case.bx, settings);
+        domain.across = across;
         domain.sync(&mut particles, |particles| particles.scalar(Field::SmoothingLength).to_vec()).unwrap();
         let radius = particles.scalar(Field::SmoothingLength).to_vec();
         let (id, owned) = (&particles.id, particles.owned());
         let pairs_of = |(kind, symmetric): (Kind, bool)| {
-            let request = ListRequest::of(&domain.bx, &particles, &radius, symmetric, Coding::Plain);
-            let list = listed(kind, &request);
+            let with_lower_from = domain.with_lower_from(&particles);
+            let all = ListRequest::of(&domain.bx, &particles, &radius, symmetric, Coding::Plain);
+            let list = listed(kind, &ListRequest { with_lower_from, ..all });
             let reaches = |i: usize, j: usize| case.reaches(id[i] as usize, id[j] as usize);
             visited(&list, id, &owned, &reaches).into_iter().map(|(i, j)| (id[i], id[j])).collect()
         };
-        (id[owned.clone()].to_vec(), kinds().map(pairs_of).collect())
+        (id[owned.clone()].to_vec(), kinds_across(across).into_iter().map(pairs_of).collect())
     })
 }
 
@@ -240,16 +249,19 @@ fn synced(case: &Case, ranks: usize) -> Vec<Found> {
 fn ranks_of_the_domain_find_the_pairs_of_naive() {
     for case in cases::all() {
         let naive = case.naive();
-        for ranks in RANKS {
-            let found = synced(&case, ranks);
+        for (ranks, across) in RANKS.into_iter().flat_map(|n| [Across::Both, Across::One].map(|a| (n, a))) {
+            let found = synced(&case, ranks, across);
             let owner = |particle: u64| found.iter().position(|(owned, _)| owned.contains(&particle));
             let owners: Vec<_> = (0..case.position.len()).map(|k| owner(k as u64)).collect();
             assert!(owners.iter().all(Option::is_some), "every particle has an owner");
-            for (k, (kind, symmetric)) in kinds().enumerate() {
+            for (k, (kind, symmetric)) in kinds_across(across).into_iter().enumerate() {
                 let mut pairs: Vec<_> = found.iter().flat_map(|(_, pairs)| pairs[k].clone()).collect();
-                let same = |i: u64, j: u64| owners[i as usize] == owners[j as usize];
-                if let Err(wrong) = compare(&naive, &mut pairs, symmetric, &same) {
-                    panic!("{}; {kind:?}, symmetric {symmetric}, {ranks} ranks: {wrong}", case.name);
+                let once = |i: u64, j: u64| across == Across::One || owners[i as usize] == owners[j as usize];
+                if let Err(wrong) = compare(&naive, &mut pairs, symmetric, &once) {
+                    panic!(
+                        "{}; {kind:?}, symmetric {symmetric}, {ranks} ranks, {across:?}: {wrong}",
+                        case.name
+                    );
                 }
             }
         }

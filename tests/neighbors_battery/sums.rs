@@ -1,12 +1,12 @@
 //! Sums over lists: the number density of domains over ranks against the O(N^2) sum.
 
-use super::{Case, Kind, RANKS, cases, kinds, listed};
+use super::{Case, Kind, RANKS, cases, kinds_across, listed};
 use hilbrium::comm::run_local;
-use hilbrium::domain::{Domain, DomainSettings};
+use hilbrium::domain::{Across, Domain, DomainSettings};
 use hilbrium::laws::number_density;
 use hilbrium::neighbors::{Coding, ListRequest, Radii};
-use hilbrium::pair::{Kernel, Pass, Precision, naive, sweep};
-use hilbrium::particles::{Field, Particles};
+use hilbrium::pair::{Kernel, Pass, Precision, Traffic, naive, sweep_across};
+use hilbrium::particles::{Field, GiveBack, Particles};
 
 const FIELDS: &[Field] =
     &[Field::Position, Field::SmoothingLength, Field::Work, Field::NumberDensity, Field::NumberDensitySlope];
@@ -34,31 +34,35 @@ fn law() -> number_density::Law<f64> {
 /// Id, number density and slope of a rank's owned particles, by list kind and precision.
 type Sums = Vec<Vec<(u64, f64, f64)>>;
 
-fn settings() -> impl Iterator<Item = (Kind, bool, Precision)> {
-    kinds().flat_map(|(kind, symmetric)| {
+fn settings(across: Across) -> impl Iterator<Item = (Kind, bool, Precision)> {
+    kinds_across(across).into_iter().flat_map(|(kind, symmetric)| {
         [Precision::Mixed, Precision::Double].map(|precision| (kind, symmetric, precision))
     })
 }
 
-fn synced(case: &Case, ranks: usize) -> Vec<Sums> {
+fn synced(case: &Case, ranks: usize, across: Across) -> Vec<Sums> {
     run_local(ranks, |comm| {
         let mine: Vec<usize> = (0..case.position.len()).filter(|k| k / 5 % ranks == comm.rank()).collect();
         let mut particles = some(case, &mine);
         let coarse = DomainSettings { bucket_size: 8, coarse_leaves_per_rank: 20 };
         let mut domain = Domain::new(comm.clone(), case.bx, coarse);
+        domain.across = across;
         domain.sync(&mut particles, radius).unwrap();
         let radius = radius(&particles);
         let sums = |(kind, symmetric, precision): (Kind, bool, Precision)| {
-            let request = ListRequest::of(&domain.bx, &particles, &radius, symmetric, Coding::Plain);
-            let list = listed(kind, &request);
+            let with_lower_from = domain.with_lower_from(&particles);
+            let all = ListRequest::of(&domain.bx, &particles, &radius, symmetric, Coding::Plain);
+            let list = listed(kind, &ListRequest { with_lower_from, ..all });
             let mut particles = particles.clone();
             let pass = Pass { bx: &domain.bx, radius: Radii::Each(&radius), precision, active: None };
-            sweep(&law(), &pass, &list, &mut particles);
+            let give_back: &GiveBack = &|columns, sums, take| domain.give_back(columns, sums, take);
+            let traffic = Traffic { arrive: None, give_back: list.shares_pairs().then_some(give_back) };
+            sweep_across(&law(), &pass, &list, &mut particles, traffic);
             let (density, slope) =
                 (particles.scalar(Field::NumberDensity), particles.scalar(Field::NumberDensitySlope));
             particles.owned().map(|row| (particles.id[row], density[row], slope[row])).collect()
         };
-        settings().map(sums).collect()
+        settings(across).map(sums).collect()
     })
 }
 
@@ -70,9 +74,9 @@ fn number_densities_are_those_of_naive() {
         let radius = radius(&truth);
         naive(&law(), &case.bx, &radius, &mut truth);
         let (density, slope) = (truth.scalar(Field::NumberDensity), truth.scalar(Field::NumberDensitySlope));
-        for ranks in RANKS {
-            let found = synced(&case, ranks);
-            for (k, (kind, symmetric, precision)) in settings().enumerate() {
+        for (ranks, across) in RANKS.into_iter().flat_map(|n| [Across::Both, Across::One].map(|a| (n, a))) {
+            let found = synced(&case, ranks, across);
+            for (k, (kind, symmetric, precision)) in settings(across).enumerate() {
                 // A super-cluster that spans both clumps is 5000 radii wide: single-precision offsets resolve
                 // 1e-4 of a radius there.
                 let wide = case.name.starts_with("two clumps");
@@ -89,7 +93,7 @@ fn number_densities_are_those_of_naive() {
                     assert!(
                         (n - n0).abs() <= tolerance * n0
                             && (m - m0).abs() <= 10.0 * tolerance * (n0 + m0.abs()),
-                        "{}; {kind:?}, symmetric {symmetric}, {precision:?}, {ranks} ranks, particle {id}: \
+                        "{}; {kind:?}, symmetric {symmetric}, {precision:?}, {ranks} ranks, {across:?}, particle {id}: \
                          {n} and {m} instead of {n0} and {m0}",
                         case.name
                     );

@@ -50,9 +50,9 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     side: Option<Side>,
     sums: &mut ChunkSums<T>,
 ) {
-    let owned = shared.owned.start / CLUSTER..shared.owned.end.div_ceil(CLUSTER);
+    let clusters = shared.given.start / CLUSTER..shared.given.end.div_ceil(CLUSTER);
     let (mut near, mut others) = (Near::<T>::new(R::<T, S>::ROWS), Vec::new());
-    let mut given = Given::<T>::new(L::SUMS.iter().map(|sum| sum.reduction.identity()), owned);
+    let mut given = Given::<T>::new(L::SUMS.iter().map(|sum| sum.reduction.identity()), clusters);
     for super_cluster in sums.super_clusters.clone() {
         if !shared.swept(list, side, super_cluster) {
             continue;

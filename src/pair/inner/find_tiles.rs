@@ -30,7 +30,10 @@ const WORDS: usize = (SEGMENT + 1) / u64::BITS as usize;
 /// [`crate::Error::State`] when a periodic edge is less than twice the radius.
 pub fn find_tiles(list: &ClusterList, request: &ListRequest) -> Result<TileList> {
     assert!(
-        request.owned == list.owned() && request.symmetric && list.symmetric(),
+        request.owned == list.owned()
+            && request.symmetric
+            && list.symmetric()
+            && request.with_lower_from.is_some() == list.shares_pairs(),
         "tiles are of a half list, for the rows that it was built for"
     );
     let largest = request.radius.iter().copied().fold(0.0, f64::max);
@@ -59,7 +62,7 @@ fn find<T: Scalar>(list: &ClusterList, request: &ListRequest) -> TileList {
                 dispatch(Instructions::Best, Find { list, request, packed: &packed, super_clusters })
             })
             .unzip();
-    let clusters = ClusterList::join(request.owned.clone(), true, request.coding, pieces);
+    let clusters = ClusterList::join(request, pieces);
     TileList::new(clusters, chunks)
 }
 

@@ -35,6 +35,8 @@ pub struct Shared<'a, L, T> {
     pub rows: Chosen,
     /// Rows this rank owns.
     pub owned: Range<usize>,
+    /// Rows that are given what pairs of half lists give them: these or, where halos are given it for their owners, all.
+    pub given: Range<usize>,
     /// Whether pairs of owned rows are listed once.
     pub symmetric: bool,
     /// Super-clusters whose rows are all owned.
@@ -100,7 +102,7 @@ impl<L: PairLaw, T: Scalar> Task for Chunk<'_, '_, L, T> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> ChunkSums<T> {
         let touched = match self.shared.symmetric {
-            true => 0..self.shared.owned.end.div_ceil(SUPER_CLUSTER),
+            true => 0..self.shared.given.end.div_ceil(SUPER_CLUSTER),
             false => self.super_clusters.clone(),
         };
         let swept = self.super_clusters.clone().filter(|&super_cluster| {

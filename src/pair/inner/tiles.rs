@@ -51,9 +51,9 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     if const { !serve::<L>() } {
         return clusters::sums::<L, T, S>(simd, shared, list.clusters(), side, sums);
     }
-    let owned = shared.owned.start / CLUSTER..shared.owned.end.div_ceil(CLUSTER);
+    let clusters = shared.given.start / CLUSTER..shared.given.end.div_ceil(CLUSTER);
     let nothing = std::iter::repeat_n(0.0, const { given_vectors::<L, T, S>() });
-    let (mut placed, mut kept) = (Placed::<T>::new(), Given::<T>::new(nothing, owned));
+    let (mut placed, mut kept) = (Placed::<T>::new(), Given::<T>::new(nothing, clusters));
     let (mut records, mut given) = (T::take_records(), T::take_records());
     let mut begins = Vec::new();
     let pairs = AllPairs::<L, R<T, S>> {
