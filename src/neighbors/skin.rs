@@ -20,7 +20,7 @@ pub struct Skin {
     built: Option<Built>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Built {
     periods: Vec3d,
     id: Vec<u64>,
@@ -46,15 +46,16 @@ impl Skin {
     /// Remembers the owned particles as the list is built. `radius` is without the skin.
     pub fn remember(&mut self, bx: &SimulationBox, particles: &Particles, radius: Radii) {
         let owned = particles.owned();
-        self.built = Some(Built {
-            periods: bx.periods(),
-            id: particles.id[owned.clone()].to_vec(),
-            position: particles.vector(Field::Position).map(|column| column[owned.clone()].to_vec()),
-            radius: match radius {
-                Radii::All(radius) => vec![radius],
-                Radii::Each(radius) => radius[owned].to_vec(),
-            },
-        });
+        let built = self.built.get_or_insert_default();
+        built.periods = bx.periods();
+        copy(&mut built.id, &particles.id[owned.clone()]);
+        for (then, now) in built.position.iter_mut().zip(particles.vector(Field::Position)) {
+            copy(then, &now[owned.clone()]);
+        }
+        match radius {
+            Radii::All(radius) => built.radius = vec![radius],
+            Radii::Each(radius) => copy(&mut built.radius, &radius[owned]),
+        }
     }
 
     /// Per owned row the largest radius whose pairs the list still holds, if all others are within half their skins:
@@ -79,7 +80,7 @@ impl Skin {
     pub fn used(&self, bx: &SimulationBox, particles: &Particles, radius: Radii) -> f64 {
         let owned = particles.owned();
         let Some(built) = &self.built else { return f64::INFINITY };
-        if built.periods != bx.periods() || built.id[..] != particles.id[owned.clone()] {
+        if built.periods != bx.periods() || !same(&built.id, &particles.id[owned.clone()]) {
             return f64::INFINITY;
         }
         if let Radii::All(radius) = radius
@@ -104,6 +105,17 @@ impl Skin {
         };
         owned.into_par_iter().with_min_len(PIECE).enumerate().map(used).reduce(|| 0.0, f64::max)
     }
+}
+
+/// Make values those of a column, by all threads.
+fn copy<T: Copy + Send + Sync>(values: &mut Vec<T>, column: &[T]) {
+    column.par_iter().with_min_len(PIECE).copied().collect_into_vec(values);
+}
+
+/// Whether ids are the same, looked at by all threads.
+fn same(then: &[u64], now: &[u64]) -> bool {
+    then.len() == now.len()
+        && then.par_chunks(PIECE).zip(now.par_chunks(PIECE)).all(|(then, now)| then == now)
 }
 
 impl Built {

@@ -38,6 +38,8 @@ pub(crate) struct TileChunk {
     begins: Vec<u32>,
     segments: Vec<Segment>,
     clusters: Vec<u32>,
+    /// Words of the entries of each super-cluster's tiles.
+    words: Vec<u32>,
     /// Four at a time, the first in the lowest bits: processors have more units to take apart a word than a vector.
     entries: Vec<u64>,
 }
@@ -101,9 +103,10 @@ impl TileChunk {
     /// Super-clusters of a chunk, but for the last: whole groups.
     pub const LENGTH: usize = 16;
 
-    /// Begin a group.
-    pub fn begin(&mut self) {
+    /// Begin a group of so many super-clusters.
+    pub fn begin(&mut self, super_clusters: usize) {
         self.begins.push(self.segments.len() as u32);
+        self.words.resize(self.words.len() + super_clusters, 0);
     }
 
     /// Add a segment of these clusters for some of the group's super-clusters, to the tiles of which entries are then added; `first`
@@ -124,6 +127,7 @@ impl TileChunk {
             four.iter().rev().fold(0, |word, entry| word << u16::BITS | u64::from(*entry))
         };
         self.entries.extend(entries.as_chunks().0.iter().map(word));
+        self.words[(self.begins.len() - 1) * GROUP + tile / TILES] += (entries.len() / TILE) as u32;
         if let Some(segment) = self.segments.last_mut() {
             segment.words[tile + 1..].fill((self.entries.len() - segment.begin as usize) as u16);
         }
@@ -182,10 +186,8 @@ impl TileList {
 
     /// Words of the entries of a super-cluster's tiles.
     pub(crate) fn words(&self, super_cluster: usize) -> usize {
-        let group = self.groups(super_cluster..super_cluster + 1).start;
-        let first = (super_cluster - self.members(group).start) * TILES;
-        let own = |tiles: Tiles| usize::from(tiles.words[first + TILES] - tiles.words[first]);
-        self.segments(group).map(own).sum()
+        let place = super_cluster - self.clusters.super_clusters().start;
+        self.chunks[place / TileChunk::LENGTH].words[place % TileChunk::LENGTH] as usize
     }
 
     /// Every pair of rows that the list lets meet, pairs within four rows included: rows i, rows j, of so many rows.
@@ -229,7 +231,10 @@ impl TileList {
         let ListBytes { indices, offsets } = self.clusters.bytes();
         let of = |chunk: &TileChunk| size_of_val(&chunk.entries[..]) + size_of_val(&chunk.clusters[..]);
         let entries: usize = self.chunks.iter().map(of).sum();
-        let of = |chunk: &TileChunk| size_of_val(&chunk.begins[..]) + size_of_val(&chunk.segments[..]);
+        let of = |chunk: &TileChunk| {
+            let begins = size_of_val(&chunk.begins[..]) + size_of_val(&chunk.words[..]);
+            begins + size_of_val(&chunk.segments[..])
+        };
         let begins: usize = self.chunks.iter().map(of).sum();
         ListBytes { indices: indices + entries as u64, offsets: offsets + begins as u64 }
     }

@@ -115,9 +115,9 @@ impl<'a, L: PairLaw> Finish<'a, L> {
         chunks.iter().for_each(|chunk| self.add_work(chunk, part));
     }
 
-    /// What chunks have of some rows, row after row.
-    pub fn sums_of<T: Scalar>(&self, chunks: &[ChunkSums<T>], rows: Range<usize>) -> Vec<f64> {
-        dispatch(self.instructions, SumsOf { finish: self, chunks, rows })
+    /// Write what chunks have of the rows from one on, row after row.
+    pub fn sums_of<T: Scalar>(&self, chunks: &[ChunkSums<T>], first: usize, sums: &mut [f64]) {
+        dispatch(self.instructions, SumsOf { finish: self, chunks, first, sums });
     }
 
     /// What chunks have of a super-cluster, if any has something.
@@ -186,34 +186,37 @@ impl<'a, L: PairLaw> Finish<'a, L> {
     }
 }
 
-/// The sums of some rows, joined in lanes.
-struct SumsOf<'f, 'a, 'c, L, T: Scalar> {
+/// The sums of the rows from one on, joined in lanes.
+struct SumsOf<'f, 'a, 'c, 's, L, T: Scalar> {
     finish: &'f Finish<'a, L>,
     chunks: &'c [ChunkSums<T>],
-    rows: Range<usize>,
+    first: usize,
+    sums: &'s mut [f64],
 }
 
-impl<L: PairLaw, T: Scalar> Task for SumsOf<'_, '_, '_, L, T> {
-    type Output = Vec<f64>;
+impl<L: PairLaw, T: Scalar> Task for SumsOf<'_, '_, '_, '_, L, T> {
+    type Output = ();
     type Scalar = T;
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> Vec<f64> {
-        let SumsOf { finish, chunks, rows } = self;
+    fn run<S: Simd>(self, simd: S) {
+        let SumsOf { finish, chunks, first, sums } = self;
         let columns = L::SUMS.len();
-        let (mut room, mut all) = (Vec::new(), Vec::with_capacity(rows.len() * columns));
-        for super_cluster in rows.start / SUPER_CLUSTER..rows.end.div_ceil(SUPER_CLUSTER) {
-            let begin = super_cluster * SUPER_CLUSTER;
-            let rows = rows.start.max(begin)..rows.end.min(begin + SUPER_CLUSTER);
-            match finish.sums(simd, chunks, super_cluster, &mut room) {
-                None => rows.for_each(|_| all.extend(L::SUMS.iter().map(|sum| sum.reduction.identity()))),
-                Some(sums) => rows.for_each(|row| {
-                    let own = &sums[(row - begin) / CLUSTER * CLUSTER * columns..][row % CLUSTER..];
-                    all.extend((0..columns).map(|c| own[c * CLUSTER]));
-                }),
+        let mut room = Vec::new();
+        let (mut row, mut rest) = (first, sums);
+        while !rest.is_empty() {
+            let begin = row - row % SUPER_CLUSTER;
+            let rows = (begin + SUPER_CLUSTER - row).min(rest.len() / columns);
+            let (own, behind) = rest.split_at_mut(rows * columns);
+            let joined = finish.sums(simd, chunks, row / SUPER_CLUSTER, &mut room);
+            for (member, own) in (row - begin..).zip(own.chunks_exact_mut(columns)) {
+                let place = member / CLUSTER * CLUSTER * columns + member % CLUSTER;
+                for (c, (own, sum)) in own.iter_mut().zip(L::SUMS).enumerate() {
+                    *own = joined.map_or(sum.reduction.identity(), |joined| joined[place + c * CLUSTER]);
+                }
             }
+            (row, rest) = (row + rows, behind);
         }
-        all
     }
 }
 

@@ -84,6 +84,11 @@ pub struct Input<'a, L> {
     pub instructions: Instructions,
 }
 
+/// So many of a value, written by all threads.
+fn written<V: Send>(count: usize, value: impl Fn() -> V + Sync + Send) -> Vec<V> {
+    (0..count).into_par_iter().with_min_len(1024).map(|_| value()).collect()
+}
+
 impl<T: Scalar> Packed<T> {
     /// Room for so many rows of a law with these radii, none of which is packed yet.
     pub fn new<L: PairLaw>(layout: Layout, radius: Radii, rows: usize, bx: &SimulationBox) -> Self {
@@ -116,8 +121,8 @@ impl<T: Scalar> Packed<T> {
             columns,
             layout,
             values: Aligned::new(super_clusters * CLUSTERS * width),
-            bounds: vec![Bounds::NOTHING; super_clusters * CLUSTERS],
-            places: vec![Place::nowhere(); super_clusters],
+            bounds: written(super_clusters * CLUSTERS, || Bounds::NOTHING),
+            places: written(super_clusters, Place::nowhere),
             unit: power_of_two_below(largest),
             periods,
             frequency: periods.map(|period| if period > 0.0 { 1.0 / period } else { 0.0 }),

@@ -220,10 +220,12 @@ impl<T: Scalar> Sums<T> {
     ) {
         let finish = Finish::new(shared.law, particles, &shared.rows, instructions);
         let sums = |rows: Range<usize>| {
-            let piece = |begin: usize| begin..rows.end.min(begin + PIECE);
-            let pieces: Vec<Range<usize>> = rows.clone().step_by(PIECE).map(piece).collect();
-            let sums = |rows: &Range<usize>| finish.sums_of(&self.chunks, rows.clone());
-            pieces.par_iter().with_max_len(1).map(sums).collect::<Vec<_>>().concat()
+            let mut sums = vec![0.0; rows.len() * L::SUMS.len()];
+            let pieces = sums.par_chunks_mut(PIECE * L::SUMS.len()).enumerate();
+            pieces.for_each(|(piece, sums)| {
+                finish.sums_of(&self.chunks, rows.start + piece * PIECE, sums);
+            });
+            sums
         };
         let first = shared.owned.start;
         let all = first / SUPER_CLUSTER..shared.owned.end.div_ceil(SUPER_CLUSTER);

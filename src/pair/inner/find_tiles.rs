@@ -85,8 +85,8 @@ impl<T: Scalar> Task for Find<'_, T> {
         let mut members: Vec<Member<T>> = (0..GROUP).map(|_| Member::new()).collect();
         let (mut found, mut union, mut room) = (Found::new(), Vec::new(), Vec::new());
         for begin in self.super_clusters.clone().step_by(GROUP) {
-            chunk.begin();
             let group = begin..self.super_clusters.end.min(begin + GROUP);
+            chunk.begin(group.len());
             let members = &mut members[..group.len()];
             for (member, super_cluster) in members.iter_mut().zip(group.clone()) {
                 member.count = member.near.placed.decode(self.list, super_cluster);
