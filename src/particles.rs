@@ -1,7 +1,8 @@
 //! The particles: named columns of doubles beside the 64-bit identity, all in key order.
 //!
-//! Layout on a rank, after [`crate::domain::Domain::sync`]: `[halos of lower ranks | padding | owned | halos of
-//! higher ranks]`; `owned().start` is a multiple of [`SUPER_CLUSTER`], the padding are ghosts (see [`Particles::ghost`]).
+//! Layout on a rank, after [`crate::domain::Domain::sync`]: `[halos of lower ranks | padding | owned | padding | halos of
+//! higher ranks]`; `owned().start` is a multiple of [`SUPER_CLUSTER`], the padding are ghosts (see [`Particles::ghost`]); there
+//! is none behind the owned rows where each of two ranks has their pairs.
 
 use std::ops::Range;
 
@@ -296,6 +297,20 @@ impl Particles {
                 }
             }
         }
+    }
+
+    /// The owned particles in the order that they have, with no more than their places and, of those that they have, these fields.
+    pub fn bare(&self, fields: &[Field]) -> Particles {
+        let mut kept: Vec<Field> = fields.iter().copied().filter(|&field| self.has(field)).collect();
+        kept.push(Field::Position);
+        let owned = self.owned();
+        let mut copy = Particles::new(&kept, owned.len());
+        copy.id.copy_from_slice(&self.id[owned.clone()]);
+        copy.key.copy_from_slice(&self.key[owned.clone()]);
+        for (field, c) in kept.iter().flat_map(|&field| (0..field.components()).map(move |c| (field, c))) {
+            copy.component_mut(field, c).copy_from_slice(&self.component(field, c)[owned.clone()]);
+        }
+        copy
     }
 
     /// Take a field from the particles and return its columns, one a component, if it is there.

@@ -1,6 +1,5 @@
 //! The step, written once: a list of verbs, each timed.
 
-use crate::Result;
 use crate::allocator;
 use crate::clock::Clock;
 use crate::comm::Communicator;
@@ -16,6 +15,7 @@ use crate::pair::{Precision, find_tiles};
 use crate::particles::{Field, Particles, Role};
 use crate::space::SimulationBox;
 use crate::sph::{self, Hydrodynamics, Searches, Stage};
+use crate::{Error, Result};
 use rayon::prelude::*;
 
 mod minimize;
@@ -97,15 +97,16 @@ impl Simulation {
             plan::Precision::Mixed => Precision::Mixed,
             plan::Precision::Double => Precision::Double,
         };
-        let settings =
-            DomainSettings { bucket_size: plan.neighbors.bucket_size, ..DomainSettings::default() };
         let reach = reach_of(&plan);
         let skins = skins_of(&plan, &space, FIRST_SKIN);
         let neighborhood = Neighborhood::new(&plan.neighbors, find_tiles, reach, skins);
-        let mut domain = Domain::new(comm.clone(), space, settings);
-        domain.across = neighborhood.across();
+        let settings = DomainSettings {
+            bucket_size: plan.neighbors.bucket_size,
+            across: neighborhood.across(),
+            ..DomainSettings::default()
+        };
         Simulation {
-            domain,
+            domain: Domain::new(comm.clone(), space, settings),
             molecules: plan
                 .interaction
                 .as_ref()
@@ -162,8 +163,9 @@ impl Simulation {
             return self.evaluate_resident(dt);
         }
         let finite = self.forces(dt)?;
-        let checked = if finite { Ok(()) } else { self.check_rates() };
-        self.domain.comm.agree(checked)
+        let spoiled = if finite { None } else { self.spoiled_rate() };
+        let sound = if spoiled.is_none() { Ok(()) } else { Err(Error::Elsewhere) };
+        self.domain.comm.agree(sound).map_err(|_| self.spoiled_error(spoiled))
     }
 
     /// The forces, which may turn out not to be finite; returns whether they are known to be on this rank.
@@ -333,8 +335,8 @@ impl Simulation {
         self.next_step = 0.5 * self.next_step.min(allowed);
     }
 
-    /// An error that names the first particle with a rate that is not a number.
-    fn check_rates(&self) -> Result<()> {
+    /// The first owned particle with a rate that is not a number: the rate, its value, and which of the owned ones.
+    fn spoiled_rate(&self) -> Option<(Field, f64, usize)> {
         let mut rates = vec![Field::Acceleration];
         if self.hydrodynamics.is_some() {
             rates.extend([Field::InternalEnergyRate, Field::Density, Field::SmoothingLength]);
@@ -344,12 +346,21 @@ impl Simulation {
             for component in 0..field.components() {
                 let column = &self.particles.component(field, component)[owned.clone()];
                 if let Some(place) = first_not_finite(column) {
-                    let (bx, row) = (&self.domain.bx, owned.start + place);
-                    return Err(neighbors::not_finite(bx, &self.particles, field, column[place], row));
+                    return Some((field, column[place], place));
                 }
             }
         }
-        Ok(())
+        None
+    }
+
+    /// The error that names that particle, on the rank that has it. Collective, because its neighbors may be others' particles.
+    fn spoiled_error(&self, spoiled: Option<(Field, f64, usize)>) -> Error {
+        let mut near = self.particles.bare(&[Field::SmoothingLength]);
+        let mut domain = self.domain.with_all_halos();
+        domain.renew_halos(&mut near, |near| self.neighborhood.radii(near));
+        spoiled.map_or(Error::Elsewhere, |(field, value, place)| {
+            neighbors::not_finite(&domain.bx, &near, field, value, near.owned().start + place)
+        })
     }
 }
 

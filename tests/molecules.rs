@@ -8,6 +8,8 @@ use common::{difference, evolved, plan, started};
 use hilbrium::comm::{Communicator, run_local};
 use hilbrium::observe::Molecular;
 use hilbrium::particles::Field;
+use hilbrium::space::Vec3d;
+use hilbrium::space::hilbert::key_of;
 use hilbrium::step::Simulation;
 
 fn liquid(settings: &str, cells: usize, step: f64, skin: f64) -> String {
@@ -67,6 +69,56 @@ fn ranks_threads_and_skins_give_the_serial_trajectory() {
         let apart = difference(&serial, &evolved(&deck(0.1), ranks, threads, 50, FIELDS));
         println!("{ranks} {threads}: {apart:e}");
         assert!(apart < 1e-9, "{ranks} ranks, {threads} threads: {apart:e}");
+    }
+}
+
+/// Single precision over tiles, with what ranks give each other for their pairs, and energies by the same lists.
+#[test]
+fn ranks_have_the_serial_forces_in_mixed_precision() {
+    let deck = plan(&liquid("[run]\nsteps = 1\nprecision = \"mixed\"", 8, 0.002, 0.3));
+    for fields in [&[Field::Force][..], &[Field::PairEnergy, Field::Virial]] {
+        let serial = evolved(&deck, 1, 1, 10, fields);
+        for (ranks, threads) in [(1, 2), (2, 1), (3, 2), (5, 1)] {
+            let apart = difference(&serial, &evolved(&deck, ranks, threads, 10, fields));
+            println!("{fields:?} {ranks} {threads}: {apart:e}");
+            // rounding of pairs that nearly cancel; a pair that is missed is 1
+            assert!(apart < 1e-4, "{fields:?}, {ranks} ranks, {threads} threads: {apart:e}");
+        }
+    }
+}
+
+#[test]
+fn neighbors_of_what_is_no_number_are_named_across_ranks() {
+    let deck = plan(&liquid("[run]\nsteps = 1\nprecision = \"mixed\"", 6, 0.002, 0.1));
+    let told = run_local(2, |comm| {
+        let mut simulation = started(&deck, &comm);
+        let bx = simulation.domain.bx;
+        let beyond = bx.lower + 0.5 * bx.lengths();
+        // two places next to each other, on either side of the cut
+        let places = (0..3).find_map(|d| {
+            let mut above = bx.lower + Vec3d::new(0.1, 0.2, 0.3).component_mul(&bx.lengths());
+            above[d] = beyond[d];
+            let mut below = above;
+            below[d] = beyond[d] - 1e-15 * bx.lengths()[d];
+            let owner = |place: &Vec3d| {
+                (0..2).find(|&rank| simulation.domain.range(rank).contains(&key_of(place, &bx)))
+            };
+            (owner(&above) != owner(&below))
+                .then(|| if owner(&above) == Some(0) { [above, below] } else { [below, above] })
+        });
+        let row = simulation.particles.owned().start;
+        simulation.particles.set_vector(Field::Position, row, places.unwrap()[comm.rank()]);
+        let id = simulation.particles.id[row];
+        simulation.neighborhood.invalidate();
+        let error = simulation.evaluate_forces(0.0).unwrap_err().to_string();
+        assert!(simulation.particles.id[simulation.particles.owned()].contains(&id), "it has stayed");
+        (id, error)
+    });
+    for ([own, other], (_, error)) in [[0, 1], [1, 0]].into_iter().zip(&told) {
+        let (own, other) = (told[own].0, told[other].0);
+        let named = error.contains(&format!("of particle {own} is"))
+            && error.contains(&format!("neighbors are [{other},"));
+        assert!(named, "{error}");
     }
 }
 

@@ -124,6 +124,7 @@ fn coordinates_lie_in_the_box_also_where_particles_left_it() {
             stored.iter().enumerate().all(|(k, x)| *x >= 0.0 && *x < edges[k % 3]),
             "{stored:?} {edges:?}"
         );
+        drop(file);
         let (read, back) = read_snapshot(&path).unwrap();
         assert_eq!(read.bx.boundary, [boundary; 3]);
         for row in 0..3 {
@@ -396,6 +397,7 @@ fn gadget_files_are_read_in_our_conventions() {
         head.new_attr::<f64>().create(name).unwrap().write_scalar(&value).unwrap();
     }
     head.attr("Time").unwrap().write_scalar(&0.5).unwrap();
+    drop(head);
     file.close().unwrap();
     let (header, read) = read_snapshot(&path).unwrap();
     let near = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-12, "{a} {b}");

@@ -28,6 +28,8 @@ pub struct RankHalos {
     pub senders: usize,
     /// Its particles that others hold, each as often as it is held.
     pub sent: usize,
+    /// Ranks that hold them.
+    pub receivers: usize,
     /// Ranks that it exchanges particles with, either way.
     pub peers: usize,
 }
@@ -120,7 +122,11 @@ impl Decomposition {
             .into_par_iter()
             .map(|sender| {
                 let own = own(sender);
-                let needed = |rank: usize| own.needed(own.all(), &published[rank], &extents[rank], bx).len();
+                let across = self.settings.across;
+                let needed = |rank: usize| {
+                    let theirs = (rank, &published[rank][..]);
+                    own.needed(sender, theirs, &extents[rank], bx, across).len()
+                };
                 let others = (0..ranks).filter(|&rank| rank != sender).map(|rank| (rank, needed(rank)));
                 others.filter(|(_, count)| *count > 0).collect()
             })
@@ -131,6 +137,7 @@ impl Decomposition {
             .map(|(boxes, to)| RankHalos {
                 boxes: boxes.len(),
                 sent: to.iter().map(|(_, count)| count).sum(),
+                receivers: to.len(),
                 peers: to.len(),
                 ..RankHalos::default()
             })

@@ -39,6 +39,20 @@ pub(super) struct Halos {
     across: Across,
 }
 
+/// A rank, and how many boxes it publishes.
+pub(super) type Publisher = (usize, usize);
+
+impl Across {
+    /// Of which of its boxes a rank sends rows to another rank, and for which of that one's.
+    pub(super) fn boxes(self, own: Publisher, theirs: Publisher) -> [Range<usize>; 2] {
+        match self {
+            Across::One if own.0 > theirs.0 => [0..half(own.1), 0..theirs.1],
+            Across::One => [0..own.1, half(theirs.1)..theirs.1],
+            Across::Both => [0..own.1, 0..theirs.1],
+        }
+    }
+}
+
 /// The first box of the second half.
 fn half(boxes: usize) -> usize {
     boxes / 2
@@ -185,20 +199,17 @@ impl<'a> Own<'a> {
         &self.boxes
     }
 
-    /// All boxes.
-    pub fn all(&self) -> Range<usize> {
-        0..self.boxes.len()
-    }
-
-    /// The rows, of those in some of the own boxes, that a rank with these boxes needs, in order; `their_whole` is the extent of all of
-    /// these.
+    /// The rows of this rank that another one with these boxes needs, in order; `their_whole` is the extent of all its boxes.
     pub fn needed(
         &self,
-        own: Range<usize>,
-        theirs: &[Extent],
+        rank: usize,
+        (other, theirs): (usize, &[Extent]),
         their_whole: &Extent,
         bx: &SimulationBox,
+        across: Across,
     ) -> Vec<u32> {
+        let [own, asking] = across.boxes((rank, self.boxes.len()), (other, theirs.len()));
+        let theirs = &theirs[asking];
         // Most ranks are far away: one test for them, not one a box.
         if self.whole.is_nothing() || their_whole.is_nothing() || !may_interact(&self.whole, their_whole, bx)
         {
@@ -277,20 +288,14 @@ impl Halos {
         across: Across,
     ) -> Self {
         let own = Own::new(assignment, comm.rank(), OwnRows::of(particles, radius));
-        let all_boxes = comm.all_gather(own.boxes());
-        let second = half(own.boxes.len());
-        let send = all_boxes.iter().enumerate().map(|(rank, theirs)| {
-            let (boxes, theirs) = match across {
-                _ if rank == comm.rank() => return Vec::new(),
-                Across::Both => (own.all(), &theirs[..]),
-                Across::One if rank < comm.rank() => (0..second, &theirs[..]),
-                Across::One => (own.all(), &theirs[half(theirs.len())..]),
-            };
-            own.needed(boxes, theirs, &union(theirs.iter().copied()), bx)
+        let boxes = comm.all_gather(own.boxes());
+        let send = boxes.iter().enumerate().map(|(rank, theirs)| match rank {
+            rank if rank == comm.rank() => Vec::new(),
+            _ => own.needed(comm.rank(), (rank, theirs), &union(theirs.iter().copied()), bx, across),
         });
         let first_with_lower = match across {
             Across::Both => 0,
-            Across::One => own.begins.get(second).map_or(0, |begins| begins.start),
+            Across::One => own.begins.get(half(own.boxes.len())).map_or(0, |begins| begins.start),
         };
         Self { send: send.collect(), rows: Vec::new(), first_with_lower, across }
     }

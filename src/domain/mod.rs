@@ -19,21 +19,6 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// How finely the domain divides space.
-#[derive(Clone, Copy, Debug)]
-pub struct DomainSettings {
-    /// Most particles of a fine leaf.
-    pub bucket_size: u64,
-    /// About how many coarse leaves a rank owns: more balance better, fewer cost less to replicate.
-    pub coarse_leaves_per_rank: u64,
-}
-
-impl Default for DomainSettings {
-    fn default() -> Self {
-        Self { bucket_size: 64, coarse_leaves_per_rank: 96 }
-    }
-}
-
 /// Which ranks have a pair of particles that two of them own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Across {
@@ -46,6 +31,23 @@ pub enum Across {
     One,
 }
 
+/// How the domain divides space, and the pairs of two ranks.
+#[derive(Clone, Copy, Debug)]
+pub struct DomainSettings {
+    /// Most particles of a fine leaf.
+    pub bucket_size: u64,
+    /// About how many coarse leaves a rank owns: more balance better, fewer cost less to replicate.
+    pub coarse_leaves_per_rank: u64,
+    /// Which ranks have pairs of particles of two.
+    pub across: Across,
+}
+
+impl Default for DomainSettings {
+    fn default() -> Self {
+        Self { bucket_size: 64, coarse_leaves_per_rank: 96, across: Across::Both }
+    }
+}
+
 /// The part of space that this rank owns, and what it knows of the others.
 #[derive(Clone, Debug)]
 pub struct Domain {
@@ -56,19 +58,32 @@ pub struct Domain {
     /// Whether ranks go on with what needs no halos while their values travel: between hosts. On one host the cores themselves copy
     /// messages: nothing is hidden, and ranks would wait for each other once more.
     pub overlaps: bool,
-    /// Which ranks have pairs of particles of two; of halos that are found from now on.
-    pub across: Across,
     settings: DomainSettings,
     assignment: Assignment,
     halos: Halos,
     refreshed: Arc<Refreshed>,
 }
 
-/// Counts what halos are refreshed with, also on one rank, which has none.
+/// Counts what halos are refreshed with, and what is given back of them, also on one rank, which has none.
 #[derive(Debug, Default)]
 struct Refreshed {
-    exchanges: AtomicU64,
-    components: AtomicU64,
+    brought: Exchanged,
+    given_back: Exchanged,
+}
+
+/// Exchanges, and all their columns.
+#[derive(Debug, Default)]
+struct Exchanged([AtomicU64; 2]);
+
+impl Exchanged {
+    fn add(&self, columns: usize) {
+        self.0[0].fetch_add(1, Relaxed);
+        self.0[1].fetch_add(columns as u64, Relaxed);
+    }
+
+    fn counts(&self) -> [u64; 2] {
+        [0, 1].map(|k| self.0[k].load(Relaxed))
+    }
 }
 
 impl Domain {
@@ -79,7 +94,6 @@ impl Domain {
             bx,
             comm,
             overlaps: of_host < ranks,
-            across: Across::default(),
             settings,
             assignment: Assignment::new(ranks),
             halos: Halos::default(),
@@ -112,7 +126,8 @@ impl Domain {
     pub fn renew_halos(&mut self, particles: &mut Particles, radius: impl Fn(&Particles) -> Vec<f64>) {
         halo::detach(particles);
         let radius = radius(particles);
-        self.halos = Halos::find(&self.comm, &self.bx, &self.assignment, particles, &radius, self.across);
+        self.halos =
+            Halos::find(&self.comm, &self.bx, &self.assignment, particles, &radius, self.settings.across);
         self.halos.attach(&self.comm, self.range(self.comm.rank()), particles);
     }
 
@@ -130,15 +145,14 @@ impl Domain {
         meanwhile: Option<&mut Meanwhile>,
     ) {
         let components: usize = fields.iter().map(|field| field.components()).sum();
-        self.refreshed.exchanges.fetch_add(1, Relaxed);
-        self.refreshed.components.fetch_add(components as u64, Relaxed);
+        self.refreshed.brought.add(components);
         self.halos.refresh(&self.comm, particles, fields, meanwhile.filter(|_| self.overlaps));
     }
 
     /// Of which super-clusters on pairs with halos of lower ranks are on this rank, where one of two ranks has their pairs.
     pub fn with_lower_from(&self, particles: &Particles) -> Option<usize> {
         let first = particles.owned().start / SUPER_CLUSTER;
-        (self.across == Across::One).then(|| first + self.halos.first_with_lower)
+        (self.settings.across == Across::One).then(|| first + self.halos.first_with_lower)
     }
 
     /// Give the owners of halos what was summed for these, where one of two ranks has their pairs, and take what others summed for
@@ -146,12 +160,19 @@ impl Domain {
     ///
     /// [`GiveBack`]: crate::particles::GiveBack
     pub fn give_back(&self, columns: usize, sums: &SumsOf, take: &mut dyn FnMut(&[u32], &[f64])) {
+        self.refreshed.given_back.add(columns);
         self.halos.give_back(&self.comm, columns, sums, take);
     }
 
-    /// How often halos have been refreshed so far, and with how many columns in all.
-    pub fn refreshed(&self) -> [u64; 2] {
-        [&self.refreshed.exchanges, &self.refreshed.components].map(|count| count.load(Relaxed))
+    /// How often values of halos have been brought so far, and with how many columns in all; and the same of what was given back.
+    pub fn refreshed(&self) -> [[u64; 2]; 2] {
+        [self.refreshed.brought.counts(), self.refreshed.given_back.counts()]
+    }
+
+    /// The same domain for other halos, those of all that is near the own particles: to be found anew.
+    pub fn with_all_halos(&self) -> Self {
+        let settings = DomainSettings { across: Across::Both, ..self.settings };
+        Self { settings, halos: Halos::default(), ..self.clone() }
     }
 
     /// From now on these ranks own these keys: their particles are here already, without halos.
@@ -189,7 +210,7 @@ impl Domain {
         self.halos.rows.get(rank).cloned().unwrap_or(0..0)
     }
 
-    /// How finely the domain divides space.
+    /// How the domain divides space, and the pairs of two ranks.
     pub fn settings(&self) -> DomainSettings {
         self.settings
     }

@@ -109,6 +109,8 @@ impl Skin {
 
 /// Make values those of a column, by all threads.
 fn copy<T: Copy + Send + Sync>(values: &mut Vec<T>, column: &[T]) {
+    values.clear();
+    values.reserve_exact(column.len());
     column.par_iter().with_min_len(PIECE).copied().collect_into_vec(values);
 }
 

@@ -1,7 +1,7 @@
 //! Counts of pairs by distance: exact whole numbers, the same for any number of ranks and threads.
 
 use crate::Result;
-use crate::domain::{Across, Domain};
+use crate::domain::Domain;
 use crate::neighbors::{CLUSTER, ClusterList, Coding, Entry, ListRequest};
 use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
@@ -47,9 +47,12 @@ pub fn count_pairs(
     kinds: usize,
     kind: impl Fn(usize) -> usize,
 ) -> Result<Vec<u64>> {
-    let mut near = bare_copy(particles, kind);
-    let mut domain = domain.clone();
-    domain.across = Across::Both;
+    let mut near = particles.bare(&[]);
+    near.add(&[Field::Mass]);
+    // the kind stands where the mass does
+    let kinds_of = near.scalar_mut(Field::Mass).iter_mut().zip(particles.owned());
+    kinds_of.for_each(|(value, row)| *value = kind(row) as f64);
+    let mut domain = domain.with_all_halos();
     domain.renew_halos(&mut near, |particles| vec![bins.distance; particles.len()]);
     let radius = vec![bins.distance; near.len()];
     let built = ClusterList::build(&ListRequest::of(&domain.bx, &near, &radius, true, Coding::Plain));
@@ -73,20 +76,6 @@ pub fn pair_of_kinds(a: usize, b: usize) -> usize {
 /// Number of pairs of kinds.
 pub fn pairs_of(kinds: usize) -> usize {
     kinds * (kinds + 1) / 2
-}
-
-/// The owned particles with no more than their places, in the order that they have; the kind stands where the mass does.
-fn bare_copy(particles: &Particles, kind: impl Fn(usize) -> usize) -> Particles {
-    let owned = particles.owned();
-    let mut copy = Particles::new(&[Field::Position, Field::Mass], owned.len());
-    copy.id.copy_from_slice(&particles.id[owned.clone()]);
-    copy.key.copy_from_slice(&particles.key[owned.clone()]);
-    for c in 0..3 {
-        let from = &particles.component(Field::Position, c)[owned.clone()];
-        copy.component_mut(Field::Position, c).copy_from_slice(from);
-    }
-    copy.scalar_mut(Field::Mass).iter_mut().zip(owned).for_each(|(value, row)| *value = kind(row) as f64);
-    copy
 }
 
 /// Eight particles.

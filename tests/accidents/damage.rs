@@ -121,6 +121,8 @@ fn numbers_in_a_file_that_are_no_place_are_told_of() {
         let mut values: Vec<f64> = coordinates.read_raw().expect("numbers");
         values[3 * 7 + 1] = wrong;
         coordinates.write_raw(&values).expect("numbers");
+        // what is still open is not in the file yet
+        drop(coordinates);
         file.close().expect("a whole file");
         let output = case.run(&[]);
         assert_eq!(status(&output), 1, "{}", told(&output));

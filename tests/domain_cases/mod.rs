@@ -163,7 +163,7 @@ impl View {
 
 pub fn settings() -> DomainSettings {
     // Small leaves, so that a few hundred particles have something to divide.
-    DomainSettings { bucket_size: 8, coarse_leaves_per_rank: 20 }
+    DomainSettings { bucket_size: 8, coarse_leaves_per_rank: 20, ..DomainSettings::default() }
 }
 
 /// Sync a cloud that starts scattered over the ranks.

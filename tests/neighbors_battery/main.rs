@@ -228,9 +228,8 @@ fn synced(case: &Case, ranks: usize, across: Across) -> Vec<Found> {
             particles.scalar_mut(Field::SmoothingLength)[row] = case.radius[k];
             particles.scalar_mut(Field::Work)[row] = 1.0;
         }
-        let settings = DomainSettings { bucket_size: 8, coarse_leaves_per_rank: 20 };
+        let settings = DomainSettings { bucket_size: 8, coarse_leaves_per_rank: 20, across };
         let mut domain = Domain::new(comm.clone(), case.bx, settings);
-        domain.across = across;
         domain.sync(&mut particles, |particles| particles.scalar(Field::SmoothingLength).to_vec()).unwrap();
         let radius = particles.scalar(Field::SmoothingLength).to_vec();
         let (id, owned) = (&particles.id, particles.owned());

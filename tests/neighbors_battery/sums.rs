@@ -44,9 +44,8 @@ fn synced(case: &Case, ranks: usize, across: Across) -> Vec<Sums> {
     run_local(ranks, |comm| {
         let mine: Vec<usize> = (0..case.position.len()).filter(|k| k / 5 % ranks == comm.rank()).collect();
         let mut particles = some(case, &mine);
-        let coarse = DomainSettings { bucket_size: 8, coarse_leaves_per_rank: 20 };
+        let coarse = DomainSettings { bucket_size: 8, coarse_leaves_per_rank: 20, across };
         let mut domain = Domain::new(comm.clone(), case.bx, coarse);
-        domain.across = across;
         domain.sync(&mut particles, radius).unwrap();
         let radius = radius(&particles);
         let sums = |(kind, symmetric, precision): (Kind, bool, Precision)| {

@@ -95,12 +95,16 @@ impl Drawn {
         let of_rank = |rank: usize| {
             let rows = decomposition.rows(rank);
             let (halos, tree, synced) = (&halos[rank], trees[rank], synced[rank]);
-            let refreshed = (halos.received as f64 * 8.0 * probe.components) as u64;
+            // what is given back comes for the particles that others hold
+            let brought = halos.received as f64 * probe.brought.columns;
+            let given_back = halos.sent as f64 * probe.given_back.columns;
+            let refreshed = (8.0 * (brought + given_back)) as u64;
             // The moments of all others' leaves, and the counts ahead of them and of the wishes.
             let others = leaves - assignment.leaves_of(rank).len();
             let gathered = (others * forest::GATHERED + 16 * (ranks - 1)) as u64;
             let held = rows.len() + halos.received;
-            let messages = (halos.senders as f64 * probe.refreshes) as u64;
+            let messages = halos.senders as f64 * probe.brought.exchanges
+                + halos.receivers as f64 * probe.given_back.exchanges;
             Share {
                 particles: rows.len(),
                 cost: work[rows.clone()].iter().map(|work| 1.0 + work).sum(),
@@ -111,7 +115,7 @@ impl Drawn {
                 boxes: halos.boxes,
                 peers: halos.peers,
                 synced,
-                refreshed: exchanging(refreshed, messages),
+                refreshed: exchanging(refreshed, messages as u64),
                 tree,
                 tree_bytes: tree.traffic.bytes.saturating_sub(gathered),
                 memory: (held * probe.bytes_per_row + leaves * decomposition::BYTES_PER_LEAF) as u64,

@@ -1,7 +1,7 @@
 //! Short runs of a case: how fast this machine is with it, and what ranks would exchange.
 
 use super::Options;
-use super::weak_scaling::Probe;
+use super::weak_scaling::{Exchanged, Probe};
 use crate::bench::case::simulation;
 use crate::comm::{Communicator, run_local};
 use crate::domain::decomposition::Width;
@@ -34,6 +34,10 @@ pub(super) fn probe(options: &Options, comm: &Communicator) -> Result<Probe> {
     let seconds = start.elapsed().as_secs_f64();
     let of_step = |before: u64, after: u64| (after - before) as f64 / PROBE_STEPS as f64;
     let now = simulation.domain.refreshed();
+    let exchanged = |way: usize| {
+        let [exchanges, columns] = [0, 1].map(|k| of_step(refreshed[way][k], now[way][k]));
+        Exchanged { exchanges, columns }
+    };
     let particles = &simulation.particles;
     let owned = particles.owned();
     let count = owned.len().max(1) as f64;
@@ -46,8 +50,8 @@ pub(super) fn probe(options: &Options, comm: &Communicator) -> Result<Probe> {
         far_share: simulation.clock.seconds("gravity") / seconds,
         near_work: (work - far).max(0.0),
         far_work: far,
-        refreshes: of_step(refreshed[0], now[0]),
-        components: of_step(refreshed[1], now[1]),
+        brought: exchanged(0),
+        given_back: exchanged(1),
         builds: of_step(built, simulation.neighborhood.builds()),
         collectives: collectives(options)?,
         bytes_per_row: 8 * (components + 2),

@@ -15,6 +15,15 @@ const SMALL: f64 = 24.0;
 /// MPI counts the bytes of a gathering in 32 bits: beyond this every rank sends to every other.
 const LARGEST_GATHERING: f64 = (1u64 << 30) as f64;
 
+/// What is exchanged of halos in a step.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Exchanged {
+    /// Exchanges.
+    pub exchanges: f64,
+    /// Columns of all of them.
+    pub columns: f64,
+}
+
 /// What a short run tells.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Probe {
@@ -28,10 +37,10 @@ pub(super) struct Probe {
     pub near_work: f64,
     /// Mean work of a particle in gravity, in lane pairs of the passes.
     pub far_work: f64,
-    /// Refreshes of halos a step.
-    pub refreshes: f64,
-    /// Columns refreshed a step.
-    pub components: f64,
+    /// What is brought to halos.
+    pub brought: Exchanged,
+    /// What is given back of them.
+    pub given_back: Exchanged,
     /// Lists built, with owners and halos, a step.
     pub builds: f64,
     /// Operations of all ranks a step.
@@ -247,9 +256,11 @@ impl Model {
         // A rank alone has no others; between a few, most of the surface is still inside the rank or the box's.
         let surface = others;
         let halos = self.halos.at(n) * surface;
-        let width = 8.0 * (probe.width.halo as f64 * probe.builds + probe.components);
+        let columns = probe.brought.columns + probe.given_back.columns;
+        let width = 8.0 * (probe.width.halo as f64 * probe.builds + columns);
         let migrating = self.migrants.at(n) * surface * 8.0 * probe.width.migrant as f64 * probe.builds;
-        let messages = (self.peers * (probe.refreshes + 2.0 * probe.builds)).min(1e3 * (ranks - 1.0));
+        let exchanges = probe.brought.exchanges + probe.given_back.exchanges;
+        let messages = (self.peers * (exchanges + 2.0 * probe.builds)).min(1e3 * (ranks - 1.0));
         let leaves = self.leaves_per_rank * ranks;
         let boxes = self.boxes_per_rank * ranks;
         let summed = leaves * SUMMED_PER_LEAF as f64 * self.rounds;
@@ -334,7 +345,8 @@ impl Model {
             ("gravitys_part_of_the_time_measured", Cell::Number(self.probe.far_share, 3)),
             ("core_nanoseconds_of_a_lane_pair_of_the_passes", Cell::Number(1e9 * near, 3)),
             ("and_of_as_much_work_in_gravity", Cell::Number(1e9 * far, 3)),
-            ("columns_of_halos_refreshed_a_step", Cell::Number(self.probe.components, 1)),
+            ("columns_of_halos_refreshed_a_step", Cell::Number(self.probe.brought.columns, 1)),
+            ("columns_of_halos_given_back_a_step", Cell::Number(self.probe.given_back.columns, 1)),
             ("lists_built_a_step", Cell::Number(self.probe.builds, 2)),
             ("operations_of_all_ranks_a_step", Cell::Number(self.probe.collectives, 1)),
             ("imbalance_of_the_cost", Cell::Number(self.imbalance, 3)),
