@@ -169,9 +169,17 @@ pub type Meanwhile<'m> = dyn FnMut(&Particles) + Send + 'm;
 /// Brings values of halos, and may do something meanwhile.
 pub type Arrive<'a> = dyn FnMut(&mut Particles, &mut Meanwhile) + 'a;
 
-/// Gives the owners of halos what was summed for these, so many values a row, and hands out what each other rank summed for
-/// owned rows: the rows, counted from the first owned one, and their sums, row after row.
-pub type GiveBack<'g> = dyn Fn(usize, &SumsOf, &mut dyn FnMut(&[u32], &[f64])) + 'g;
+/// Gives the owners of halos what was summed for these, so many values a row, and tells what other ranks summed for owned rows,
+/// in the order of the ranks.
+pub type GiveBack<'g> = dyn Fn(usize, &SumsOf) -> Vec<Returned<'g>> + 'g;
+
+/// What another rank summed for owned rows.
+pub struct Returned<'r> {
+    /// The rows, in order, counted from the first owned one.
+    pub rows: &'r [u32],
+    /// Their sums, row after row.
+    pub sums: Vec<f64>,
+}
 
 /// Tells what was summed for some rows, row after row.
 pub type SumsOf<'s> = dyn Fn(Range<usize>) -> Vec<f64> + 's;

@@ -14,7 +14,7 @@ use super::exchange::{columns_of_packed, pack};
 use crate::comm::Communicator;
 use crate::pair::Instructions;
 use crate::pair::lane::{Task, dispatch};
-use crate::particles::{CLUSTER, Field, Meanwhile, Particles, SUPER_CLUSTER, SumsOf};
+use crate::particles::{CLUSTER, Field, Meanwhile, Particles, Returned, SUPER_CLUSTER, SumsOf};
 use crate::space::{Boundary, SimulationBox};
 use crate::tree::bounds::Extent;
 use fearless_simd::Simd;
@@ -30,7 +30,7 @@ const ROUNDING: f64 = 1.0 + 1e-6;
 /// Who sends which rows to whom.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Halos {
-    /// For each rank the rows it is sent, counted from the first owned one.
+    /// For each rank the rows it is sent, in order, counted from the first owned one.
     send: Vec<Vec<u32>>,
     /// For each rank the rows where its particles are here.
     pub rows: Vec<Range<usize>>,
@@ -356,24 +356,19 @@ impl Halos {
         particles.set_owned(owned);
     }
 
-    /// Give the owners of halos what was summed for these, and hand out what other ranks summed for rows of this one, in the
+    /// Give the owners of halos what was summed for these, and return what other ranks summed for rows of this one, in the
     /// order of the ranks: a [`GiveBack`]. Collective.
     ///
     /// [`GiveBack`]: crate::particles::GiveBack
-    pub fn give_back(
-        &self,
-        comm: &Communicator,
-        columns: usize,
-        sums: &SumsOf,
-        take: &mut dyn FnMut(&[u32], &[f64]),
-    ) {
+    pub fn give_back(&self, comm: &Communicator, columns: usize, sums: &SumsOf) -> Vec<Returned<'_>> {
         if comm.size() == 1 || self.send.is_empty() {
-            return;
+            return Vec::new();
         }
         let leaving: Vec<Vec<f64>> = self.rows.iter().map(|rows| sums(rows.clone())).collect();
         let counts: Vec<usize> = self.send.iter().map(|rows| rows.len() * columns).collect();
         let arrived = comm.exchange(&leaving, &counts);
-        self.send.iter().zip(arrived).for_each(|(rows, sums)| take(rows, &sums));
+        let returned = self.send.iter().zip(arrived).map(|(rows, sums)| Returned { rows, sums });
+        returned.filter(|returned| !returned.rows.is_empty()).collect()
     }
 
     /// Copy fields of the owned rows into the halo rows of the other ranks; `meanwhile` is done while they are on their way,

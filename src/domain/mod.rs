@@ -8,7 +8,7 @@ pub mod halo;
 
 use crate::Result;
 use crate::comm::Communicator;
-use crate::particles::{Field, Meanwhile, Particles, SUPER_CLUSTER, SumsOf};
+use crate::particles::{Field, Meanwhile, Particles, Returned, SUPER_CLUSTER, SumsOf};
 use crate::space::SimulationBox;
 use crate::tree::bounds::Extent;
 use crate::tree::leaves::Leaves;
@@ -159,9 +159,9 @@ impl Domain {
     /// rows of this one: a [`GiveBack`]. Collective.
     ///
     /// [`GiveBack`]: crate::particles::GiveBack
-    pub fn give_back(&self, columns: usize, sums: &SumsOf, take: &mut dyn FnMut(&[u32], &[f64])) {
+    pub fn give_back(&self, columns: usize, sums: &SumsOf) -> Vec<Returned<'_>> {
         self.refreshed.given_back.add(columns);
-        self.halos.give_back(&self.comm, columns, sums, take);
+        self.halos.give_back(&self.comm, columns, sums)
     }
 
     /// How often values of halos have been brought so far, and with how many columns in all; and the same of what was given back.

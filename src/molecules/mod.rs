@@ -254,7 +254,7 @@ impl Molecules {
         let mut arrive = |particles: &mut Particles, meanwhile: &mut Meanwhile| {
             domain.exchange_halos_while(particles, &[Field::Position], Some(meanwhile));
         };
-        let give_back: &GiveBack = &|columns, sums, take| domain.give_back(columns, sums, take);
+        let give_back: &GiveBack = &|columns, sums| domain.give_back(columns, sums);
         let traffic = Traffic {
             arrive: match stage.wanted {
                 Wanted::ForcesAndHalos => Some(&mut arrive),

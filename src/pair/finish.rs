@@ -6,7 +6,7 @@ use super::law::{Columns, PairLaw, Sum};
 use super::sums::ChunkSums;
 use super::sweep::{Chosen, components};
 use crate::neighbors::{CLUSTER, CLUSTERS, SUPER_CLUSTER};
-use crate::particles::{Field, Particles, zeros};
+use crate::particles::{Field, Particles, Returned, zeros};
 use fearless_simd::Simd;
 use std::ops::Range;
 
@@ -108,10 +108,10 @@ impl<'a, L: PairLaw> Finish<'a, L> {
         Finish { law, inputs: components(L::INPUTS).map(column).collect(), rows, instructions }
     }
 
-    /// Join the sums that chunks have of the rows of a part, in the order of the chunks, finish each particle, write its
-    /// outputs, and add the work that was spent on it.
-    pub fn part<T: Scalar>(&self, chunks: &[ChunkSums<T>], part: &mut Part) {
-        dispatch(self.instructions, FinishPart { finish: self, chunks, part });
+    /// Join the sums of the rows of a part that chunks have, in their order, and then those of other ranks; finish each particle,
+    /// write its outputs, and add the work that was spent on it.
+    pub fn part<T: Scalar>(&self, chunks: &[ChunkSums<T>], returned: &[Returned], part: &mut Part) {
+        dispatch(self.instructions, FinishPart { finish: self, chunks, returned, part });
         chunks.iter().for_each(|chunk| self.add_work(chunk, part));
     }
 
@@ -120,12 +120,13 @@ impl<'a, L: PairLaw> Finish<'a, L> {
         dispatch(self.instructions, SumsOf { finish: self, chunks, first, sums });
     }
 
-    /// What chunks have of a super-cluster, if any has something.
+    /// What chunks, and then others, have of a super-cluster, if any has something.
     #[inline(always)]
     fn sums<'c, T: Scalar, S: Simd>(
         &self,
         simd: S,
         chunks: &'c [ChunkSums<T>],
+        others: &mut Waiting,
         super_cluster: usize,
         room: &'c mut Vec<f64>,
     ) -> Option<&'c [f64]> {
@@ -133,18 +134,23 @@ impl<'a, L: PairLaw> Finish<'a, L> {
             |chunk: &'c ChunkSums<T>| chunk.blocks.super_cluster(super_cluster),
             |chunk: &'c ChunkSums<T>| chunk.given.as_ref()?.super_cluster(super_cluster),
         );
+        let end = (super_cluster + 1) * SUPER_CLUSTER;
+        let returned = others.any_before(end);
         let mut having =
             chunks.iter().filter(|chunk| blocks(chunk).is_some() || given(chunk).is_some()).peekable();
-        let only = having.next()?;
-        if let (Some(block), None) = (blocks(only), having.peek()) {
-            return Some(block);
+        let only = having.next();
+        if !returned && having.peek().is_none() {
+            let only = only?;
+            if let (Some(block), None) = (blocks(only), given(only)) {
+                return Some(block);
+            }
         }
         room.clear();
         room.resize(SUPER_CLUSTER * L::SUMS.len(), 0.0);
         for (column, values) in room.chunks_exact_mut(CLUSTER).enumerate() {
             values.fill(L::SUMS[column % L::SUMS.len()].reduction.identity());
         }
-        for chunk in std::iter::once(only).chain(having) {
+        for chunk in only.into_iter().chain(having) {
             if let Some(block) = blocks(chunk) {
                 join(L::SUMS, room, block);
             }
@@ -154,6 +160,9 @@ impl<'a, L: PairLaw> Finish<'a, L> {
                     given::join::<L, T, S>(simd, vectors, sums);
                 }
             }
+        }
+        if returned {
+            others.join_before(end, L::SUMS, room);
         }
         Some(room)
     }
@@ -202,13 +211,13 @@ impl<L: PairLaw, T: Scalar> Task for SumsOf<'_, '_, '_, '_, L, T> {
     fn run<S: Simd>(self, simd: S) {
         let SumsOf { finish, chunks, first, sums } = self;
         let columns = L::SUMS.len();
-        let mut room = Vec::new();
+        let (mut room, mut none) = (Vec::new(), Waiting::new(&[], 0, 0));
         let (mut row, mut rest) = (first, sums);
         while !rest.is_empty() {
             let begin = row - row % SUPER_CLUSTER;
             let rows = (begin + SUPER_CLUSTER - row).min(rest.len() / columns);
             let (own, behind) = rest.split_at_mut(rows * columns);
-            let joined = finish.sums(simd, chunks, row / SUPER_CLUSTER, &mut room);
+            let joined = finish.sums(simd, chunks, &mut none, row / SUPER_CLUSTER, &mut room);
             for (member, own) in (row - begin..).zip(own.chunks_exact_mut(columns)) {
                 let place = member / CLUSTER * CLUSTER * columns + member % CLUSTER;
                 for (c, (own, sum)) in own.iter_mut().zip(L::SUMS).enumerate() {
@@ -224,6 +233,7 @@ impl<L: PairLaw, T: Scalar> Task for SumsOf<'_, '_, '_, '_, L, T> {
 struct FinishPart<'f, 'a, 'c, 'p, L, T: Scalar> {
     finish: &'f Finish<'a, L>,
     chunks: &'c [ChunkSums<T>],
+    returned: &'c [Returned<'c>],
     part: &'f mut Part<'p>,
 }
 
@@ -233,16 +243,63 @@ impl<L: PairLaw, T: Scalar> Task for FinishPart<'_, '_, '_, '_, L, T> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let FinishPart { finish, chunks, part } = self;
+        let FinishPart { finish, chunks, returned, part } = self;
+        let mut others = Waiting::new(returned, finish.rows.first(), part.rows.start);
         let mut room = Vec::new();
         // owned rows begin with a super-cluster
         for begin in part.rows.clone().step_by(SUPER_CLUSTER) {
-            let Some(sums) = finish.sums(simd, chunks, begin / SUPER_CLUSTER, &mut room) else { continue };
+            let sums = finish.sums(simd, chunks, &mut others, begin / SUPER_CLUSTER, &mut room);
+            let Some(sums) = sums else { continue };
             let end = part.rows.end.min(begin + SUPER_CLUSTER);
             let clusters = sums.chunks_exact(CLUSTER * L::SUMS.len());
             for (first, sums) in (begin..end).step_by(CLUSTER).zip(clusters) {
                 let rows = first..end.min(first + CLUSTER);
                 finish.cluster(rows, sums, first - part.rows.start, &mut part.columns);
+            }
+        }
+    }
+}
+
+/// What other ranks have of rows from one on that nobody has joined yet.
+struct Waiting<'r> {
+    /// The first owned row.
+    first: usize,
+    /// Rows from that one on, and their sums.
+    sums: Vec<(&'r [u32], &'r [f64])>,
+}
+
+impl<'r> Waiting<'r> {
+    /// From the row `from` on.
+    fn new(returned: &'r [Returned], first: usize, from: usize) -> Self {
+        let from_row = |returned: &'r Returned| {
+            let before = returned.rows.partition_point(|&row| first + (row as usize) < from);
+            let columns = returned.sums.len() / returned.rows.len().max(1);
+            (&returned.rows[before..], &returned.sums[before * columns..])
+        };
+        Self { first, sums: returned.iter().map(from_row).collect() }
+    }
+
+    /// Whether there are any of rows before one.
+    #[inline(always)]
+    fn any_before(&self, end: usize) -> bool {
+        self.sums.iter().any(|(rows, _)| rows.first().is_some_and(|&row| self.first + (row as usize) < end))
+    }
+
+    /// Join those of rows before one with the sums of their super-cluster.
+    fn join_before(&mut self, end: usize, columns: &[Sum], totals: &mut [f64]) {
+        for (rows, sums) in &mut self.sums {
+            while let Some((&row, behind)) =
+                rows.split_first().filter(|(row, _)| self.first + (**row as usize) < end)
+            {
+                let (own, rest) = sums.split_at(columns.len());
+                let member = (self.first + row as usize) % SUPER_CLUSTER;
+                let begin = member / CLUSTER * CLUSTER * columns.len() + member % CLUSTER;
+                for ((total, column), value) in
+                    totals[begin..].iter_mut().step_by(CLUSTER).zip(columns).zip(own)
+                {
+                    *total = column.reduction.join(*total, *value);
+                }
+                (*rows, *sums) = (behind, rest);
             }
         }
     }

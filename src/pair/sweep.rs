@@ -8,8 +8,8 @@ use super::lane::{Instructions, Scalar, dispatch};
 use super::law::PairLaw;
 use super::pack::{Input, Packed};
 use super::sums::ChunkSums;
-use crate::neighbors::{CLUSTER, ClusterList, NeighborList, Radii, SUPER_CLUSTER, whole_super_clusters};
-use crate::particles::{Arrive, Field, GiveBack, Particles};
+use crate::neighbors::{ClusterList, NeighborList, Radii, SUPER_CLUSTER, whole_super_clusters};
+use crate::particles::{Arrive, Field, GiveBack, Particles, Returned};
 use crate::space::SimulationBox;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -164,7 +164,7 @@ fn sweep_in<L: PairLaw, T: Scalar>(
         part.iter().for_each(|part| packed.pack(&input, part.clone()));
     };
     let all = 0..shared.packed.super_clusters();
-    let mut sums = Sums::<T> { chunks: Vec::new(), lane_pairs: 0 };
+    let mut sums = Sums::<T> { chunks: Vec::new(), returned: Vec::new(), lane_pairs: 0 };
     let mut outputs;
     match traffic.arrive {
         None => {
@@ -203,19 +203,20 @@ fn sweep_in<L: PairLaw, T: Scalar>(
     SweepStatistics { lane_pairs: sums.lane_pairs }
 }
 
-/// What chunks of half lists have summed, and what all of them took.
-struct Sums<T: Scalar> {
+/// What chunks of half lists have summed and what other ranks have, and how many pairs all chunks took.
+struct Sums<'r, T: Scalar> {
     chunks: Vec<ChunkSums<T>>,
+    returned: Vec<Returned<'r>>,
     lane_pairs: u64,
 }
 
-impl<T: Scalar> Sums<T> {
+impl<'r, T: Scalar> Sums<'r, T> {
     /// Give the owners of halos what chunks have of these, and take what others have of owned rows. Collective.
     fn give_back<L: PairLaw>(
         &mut self,
         shared: &Shared<L, T>,
         particles: &Particles,
-        give_back: &GiveBack,
+        give_back: &GiveBack<'r>,
         instructions: Instructions,
     ) {
         let finish = Finish::new(shared.law, particles, &shared.rows, instructions);
@@ -227,23 +228,10 @@ impl<T: Scalar> Sums<T> {
             });
             sums
         };
-        let first = shared.owned.start;
-        let all = first / SUPER_CLUSTER..shared.owned.end.div_ceil(SUPER_CLUSTER);
-        let mut returned = ChunkSums::new(L::SUMS, all.start..all.start, 0, all);
-        give_back(L::SUMS.len(), &sums, &mut |rows, sums| {
-            for (row, sums) in rows.iter().zip(sums.chunks_exact(L::SUMS.len())) {
-                let row = first + *row as usize;
-                let columns = returned.blocks.cluster_mut(row / CLUSTER).chunks_exact_mut(CLUSTER);
-                for ((sum, column), value) in L::SUMS.iter().zip(columns).zip(sums) {
-                    let total = &mut column[row % CLUSTER];
-                    *total = sum.reduction.join(*total, *value);
-                }
-            }
-        });
-        self.chunks.push(returned);
+        self.returned = give_back(L::SUMS.len(), &sums);
     }
 
-    /// Join what chunks have of all rows, and write the outputs.
+    /// Join what chunks and other ranks have of all rows, and write the outputs.
     fn finish<L: PairLaw>(
         &self,
         shared: &Shared<L, T>,
@@ -251,7 +239,7 @@ impl<T: Scalar> Sums<T> {
         outputs: &mut Outputs,
         instructions: Instructions,
     ) {
-        if self.chunks.is_empty() {
+        if self.chunks.is_empty() && self.returned.is_empty() {
             return;
         }
         let (finish, owned) =
@@ -262,7 +250,7 @@ impl<T: Scalar> Sums<T> {
             .parts(&rows)
             .into_par_iter()
             .with_max_len(1)
-            .for_each(|mut part| finish.part(&self.chunks, &mut part));
+            .for_each(|mut part| finish.part(&self.chunks, &self.returned, &mut part));
     }
 }
 
@@ -304,14 +292,18 @@ fn run_chunks<L: PairLaw, T: Scalar>(
         let lane_pairs = sums.lane_pairs;
         match part {
             Some(mut part) => {
-                finish.part(&[sums], &mut part);
+                finish.part(&[sums], &[], &mut part);
                 (lane_pairs, None)
             }
             None => (lane_pairs, Some(sums)),
         }
     };
+    // one after the other, as threads are free for them
+    let numbered = chunks.into_iter().zip(parts).enumerate().par_bridge();
+    let mut found: Vec<_> = numbered.map(|(number, chunk)| (number, evaluate(chunk))).collect();
+    found.sort_unstable_by_key(|(number, _)| *number);
     let (lane_pairs, found): (Vec<u64>, Vec<Option<ChunkSums<T>>>) =
-        chunks.into_par_iter().zip(parts).with_max_len(1).map(evaluate).unzip();
+        found.into_iter().map(|(_, found)| found).unzip();
     sums.lane_pairs += lane_pairs.into_iter().sum::<u64>();
     sums.chunks.extend(found.into_iter().flatten());
 }
@@ -364,7 +356,7 @@ fn chunks(list: &NeighborList, swept: impl Fn(&ClusterList, usize) -> bool) -> V
     let costs: Vec<usize> = all.clone().map(cost).collect();
     let pieces = match (rayon::current_num_threads(), list.symmetric()) {
         (1, true) => 1,
-        (threads, true) => 2 * threads,
+        (threads, true) => 4 * threads,
         (threads, false) => (8 * threads).max(costs.iter().filter(|cost| **cost > 0).count() / CHUNK),
     };
     let share = costs.iter().sum::<usize>().div_ceil(pieces).max(1);
@@ -408,6 +400,11 @@ impl Chosen {
         };
         let others = symmetric && active.is_some();
         Chosen { written: of(active), wanted: others.then(|| of(None)), owned: owned.clone() }
+    }
+
+    /// The first owned row.
+    pub fn first(&self) -> usize {
+        self.owned.start
     }
 
     /// Whether an owned row gets outputs.
