@@ -34,6 +34,7 @@ pub mod start;
 pub mod step;
 pub mod tree;
 pub mod units;
+mod unused;
 pub mod validate;
 
 pub use error::{Error, Result};

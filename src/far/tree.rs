@@ -2,6 +2,7 @@
 use crate::space::hilbert::LEVELS;
 use crate::tree::leaves::{Leaves, span_of};
 use crate::tree::moments::Moments;
+use crate::unused::Unused;
 use std::ops::Range;
 
 /// A node of the tree: where its children and its particles are.
@@ -45,6 +46,9 @@ pub struct Tree {
     pub sources: Vec<[f64; 4]>,
 }
 
+/// Trees that subtrees are made in, before their number of nodes is known.
+static SUBTREES: Unused<Tree> = Unused::new();
+
 impl Tree {
     /// The subtree of one cell: `keys` and `particles` (`[x, y, z, mass]`) are those of the cell, sorted by key; the
     /// cell spans keys from `start` at octree `level`. A node is a leaf when it holds at most `bucket` particles, as
@@ -57,14 +61,17 @@ impl Tree {
         level: u32,
         bucket: usize,
     ) -> Self {
-        let mut tree = Tree::default();
-        if !particles.is_empty() {
-            tree.nodes.push(Node::default());
-            tree.moments.push(Moments::default());
-            tree.refine(0, &Cell { keys, particles, bucket }, start, level, 0..particles.len());
-            tree.nodes.shrink_to_fit();
-            tree.moments.shrink_to_fit();
+        if particles.is_empty() {
+            return Tree::default();
         }
+        let mut made = SUBTREES.take();
+        made.nodes.clear();
+        made.moments.clear();
+        made.nodes.push(Node::default());
+        made.moments.push(Moments::default());
+        made.refine(0, &Cell { keys, particles, bucket }, start, level, 0..particles.len());
+        let tree = made.clone();
+        SUBTREES.leave(made);
         tree
     }
 

@@ -8,6 +8,9 @@ use crate::tree::{Bounds, Leaves, Octree};
 use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
 use std::ops::Range;
 
+/// Clusters of a super-cluster's list that there is room for at once.
+pub(super) const ENTRIES: usize = 1024;
+
 /// Rows in a leaf of the tree that is searched, at most.
 const BUCKET: u64 = 64;
 
@@ -70,7 +73,7 @@ impl<'a> Search<'a> {
 
     #[inline(always)]
     fn run_with<S: Simd>(&self, simd: S, super_clusters: Range<usize>, mut take: impl FnMut(&[u32])) {
-        let (mut stack, mut clusters) = (Vec::new(), Vec::new());
+        let (mut stack, mut clusters) = (Vec::with_capacity(ENTRIES), Vec::with_capacity(ENTRIES));
         let mut frame = Frame::EMPTY;
         for super_cluster in super_clusters {
             clusters.clear();

@@ -3,6 +3,7 @@
 use super::build::Search;
 use super::{CLUSTERS, Coding, Entry, ListBytes, ListRequest, SUPER_CLUSTER};
 use crate::Result;
+use crate::unused::Unused;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -27,8 +28,11 @@ pub struct ClusterList {
     outer: Vec<bool>,
 }
 
+/// Records that were being made of some consecutive super-clusters.
+static PIECES: Unused<Piece> = Unused::new();
+
 /// The records of some consecutive super-clusters.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Piece {
     counts: Vec<u32>,
     lengths: Vec<u64>,
@@ -37,6 +41,25 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
+    /// Forget all, but not the memory.
+    pub fn clear(&mut self) {
+        self.counts.clear();
+        self.lengths.clear();
+        self.data.clear();
+        self.outer.clear();
+    }
+
+    /// Records that `make` adds, in no more memory than they need.
+    #[inline(always)]
+    pub fn of(make: impl FnOnce(&mut Piece)) -> Piece {
+        let mut made = PIECES.take();
+        made.clear();
+        make(&mut made);
+        let piece = made.clone();
+        PIECES.leave(made);
+        piece
+    }
+
     /// Adds a record: sorted clusters, of which those in `inner` are of super-clusters whose rows are all owned.
     pub fn push(&mut self, clusters: &[u32], coding: Coding, inner: &Range<usize>) {
         let among =
@@ -96,11 +119,11 @@ impl ClusterList {
             .with_max_len(1)
             .map(|chunk| {
                 let begin = range.start + chunk * CHUNK;
-                let mut piece = Piece::default();
-                search.run(begin..range.end.min(begin + CHUNK), |clusters| {
-                    piece.push(clusters, request.coding, &inner);
-                });
-                piece
+                Piece::of(|piece| {
+                    search.run(begin..range.end.min(begin + CHUNK), |clusters| {
+                        piece.push(clusters, request.coding, &inner);
+                    });
+                })
             })
             .collect();
         Ok(Self::join(request, pieces))

@@ -3,6 +3,7 @@
 //! After Pall et al. 2020, J. Chem. Phys. 153, 134110: a list with a wide skin is built seldom, and one with a narrow skin
 //! is pruned from it more often, at the cost of a test per pair of clusters instead of a search.
 
+use super::build::ENTRIES;
 use super::list::{Piece, inner_clusters};
 use super::near::{Frame, Near};
 use super::{ClusterList, ListRequest};
@@ -35,17 +36,16 @@ impl ClusterList {
             .map(|chunk| {
                 let begin = range.start + chunk * CHUNK;
                 let super_clusters = begin..range.end.min(begin + CHUNK);
-                dispatch!(level, simd => self.pruned(simd, &near, super_clusters))
+                Piece::of(|piece| dispatch!(level, simd => self.pruned(simd, &near, super_clusters, piece)))
             })
             .collect();
         Ok(Self::join(request, pieces))
     }
 
     #[inline(always)]
-    fn pruned<S: Simd>(&self, simd: S, near: &Near, super_clusters: Range<usize>) -> Piece {
-        let mut piece = Piece::default();
+    fn pruned<S: Simd>(&self, simd: S, near: &Near, super_clusters: Range<usize>, piece: &mut Piece) {
         let inner = inner_clusters(&near.request.owned, near.request.id.len());
-        let (mut listed, mut kept) = (Vec::new(), Vec::new());
+        let (mut listed, mut kept) = (Vec::with_capacity(ENTRIES), Vec::with_capacity(ENTRIES));
         let mut frame = Frame::EMPTY;
         for super_cluster in super_clusters {
             kept.clear();
@@ -60,6 +60,5 @@ impl ClusterList {
             }
             piece.push(&kept, near.request.coding, &inner);
         }
-        piece
     }
 }

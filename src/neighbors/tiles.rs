@@ -103,6 +103,15 @@ impl TileChunk {
     /// Super-clusters of a chunk, but for the last: whole groups.
     pub const LENGTH: usize = 16;
 
+    /// Forget all, but not the memory.
+    pub fn clear(&mut self) {
+        self.begins.clear();
+        self.segments.clear();
+        self.clusters.clear();
+        self.words.clear();
+        self.entries.clear();
+    }
+
     /// Begin a group of so many super-clusters.
     pub fn begin(&mut self, super_clusters: usize) {
         self.begins.push(self.segments.len() as u32);

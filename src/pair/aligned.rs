@@ -7,6 +7,7 @@ use std::ops::{Deref, DerefMut};
 const ALIGNMENT: usize = 64;
 
 /// A slice whose first value begins a line of the cache, so that no vector of eight crosses one.
+#[derive(Default)]
 pub struct Aligned<T> {
     values: Vec<T>,
     start: usize,

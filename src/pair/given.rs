@@ -45,7 +45,7 @@ impl<T: Scalar> Given<T> {
     pub fn new(nothing: impl Iterator<Item = f64>, clusters: Range<usize>) -> Self {
         let nothing: Vec<T::Vector> = nothing.map(T::vector).collect();
         let begins = vec![0; clusters.end.div_ceil(CLUSTERS)];
-        let mut vectors = T::take_vectors();
+        let mut vectors = T::kept().vectors.take();
         vectors.clear();
         vectors.extend_from_slice(&nothing);
         Self { nothing, begins, clusters, vectors }
@@ -84,7 +84,7 @@ impl<T: Scalar> Given<T> {
 
     /// Keep the room of what nobody asks for any more.
     pub fn keep(self) {
-        T::keep_vectors(self.vectors);
+        T::kept().vectors.leave(self.vectors);
     }
 
     /// Hand out each cluster that was touched, or its neighbors were, with its vectors; keep the room.

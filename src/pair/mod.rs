@@ -8,6 +8,7 @@ pub mod device_text;
 mod finish;
 mod given;
 mod inner;
+mod kept;
 pub mod kernel;
 pub mod lane;
 pub mod law;

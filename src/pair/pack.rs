@@ -55,9 +55,7 @@ pub struct Packed<T> {
     /// Values of a cluster in columns.
     columns: usize,
     layout: Layout,
-    values: Aligned<T>,
-    bounds: Vec<Bounds>,
-    places: Vec<Place>,
+    room: Room<T>,
     /// The unit of the bounds: a power of two near the largest radius, so that squares neither overflow nor vanish.
     pub unit: f64,
     /// Periods, 0 where open.
@@ -68,6 +66,14 @@ pub struct Packed<T> {
     pub largest: f64,
     /// When a pair of the law acts.
     pub cutoff: Cutoff,
+}
+
+/// The memory of packed input.
+#[derive(Default)]
+pub struct Room<T> {
+    values: Aligned<T>,
+    bounds: Vec<Bounds>,
+    places: Vec<Place>,
 }
 
 /// What is packed: positions, radii, and what a law reads, in the order of its inputs; all rows each.
@@ -87,6 +93,22 @@ pub struct Input<'a, L> {
 /// So many of a value, written by all threads.
 fn written<V: Send>(count: usize, value: impl Fn() -> V + Sync + Send) -> Vec<V> {
     (0..count).into_par_iter().with_min_len(1024).map(|_| value()).collect()
+}
+
+impl<T: Scalar> Room<T> {
+    /// Make it that of so many super-clusters, with so many values of each cluster; what is in it is not defined.
+    fn resize(&mut self, super_clusters: usize, width: usize) {
+        let clusters = super_clusters * CLUSTERS;
+        if self.places.is_empty() {
+            self.values = Aligned::new(clusters * width);
+            self.bounds = written(clusters, || Bounds::NOTHING);
+            self.places = written(super_clusters, Place::nowhere);
+        } else {
+            self.values.resize(clusters * width);
+            self.bounds.resize(clusters, Bounds::NOTHING);
+            self.places.resize(super_clusters, Place::nowhere());
+        }
+    }
 }
 
 impl<T: Scalar> Packed<T> {
@@ -110,6 +132,12 @@ impl<T: Scalar> Packed<T> {
         let columns = (GEOMETRY + inputs) * CLUSTER;
         let width = layout.width(columns);
         let super_clusters = rows.div_ceil(SUPER_CLUSTER);
+        let mut room = match layout {
+            // of molecules, whose every step needs it; a gas has other uses for the memory between its passes
+            Layout::Records(_) => T::kept().rooms.take(),
+            Layout::Columns => Room::default(),
+        };
+        room.resize(super_clusters, width);
         let largest = match radius {
             Radii::All(radius) => radius,
             Radii::Each(radius) => radius.par_iter().with_min_len(4096).copied().reduce(|| 0.0, f64::max),
@@ -120,9 +148,7 @@ impl<T: Scalar> Packed<T> {
             width,
             columns,
             layout,
-            values: Aligned::new(super_clusters * CLUSTERS * width),
-            bounds: written(super_clusters * CLUSTERS, || Bounds::NOTHING),
-            places: written(super_clusters, Place::nowhere),
+            room,
             unit: power_of_two_below(largest),
             periods,
             frequency: periods.map(|period| if period > 0.0 { 1.0 / period } else { 0.0 }),
@@ -167,10 +193,10 @@ impl<T: Scalar> Packed<T> {
     ) {
         let stride = CLUSTERS * self.width;
         let (begin, end) = (super_clusters.start, super_clusters.end);
-        self.values[begin * stride..end * stride]
+        self.room.values[begin * stride..end * stride]
             .par_chunks_mut(PIECE * stride)
-            .zip(self.bounds[begin * CLUSTERS..end * CLUSTERS].par_chunks_mut(PIECE * CLUSTERS))
-            .zip(self.places[begin..end].par_chunks_mut(PIECE))
+            .zip(self.room.bounds[begin * CLUSTERS..end * CLUSTERS].par_chunks_mut(PIECE * CLUSTERS))
+            .zip(self.room.places[begin..end].par_chunks_mut(PIECE))
             .enumerate()
             .for_each(|(piece, ((values, bounds), places))| {
                 let first = (begin + piece * PIECE) * SUPER_CLUSTER;
@@ -191,26 +217,33 @@ impl<T: Scalar> Packed<T> {
             });
     }
 
+    /// Leave the memory for the next sweep that can use it.
+    pub fn keep(self) {
+        if let Layout::Records(_) = self.layout {
+            T::kept().rooms.leave(self.room);
+        }
+    }
+
     /// Number of super-clusters.
     pub fn super_clusters(&self) -> usize {
-        self.places.len()
+        self.room.places.len()
     }
 
     /// A cluster's values.
     #[inline(always)]
     pub fn block(&self, cluster: usize) -> &[T] {
-        &self.values[cluster * self.width..][..self.width]
+        &self.room.values[cluster * self.width..][..self.width]
     }
 
     /// One value of a row, of a layout in columns.
     #[inline(always)]
     pub fn value(&self, row: usize, column: usize) -> T {
-        self.values[row / CLUSTER * self.width + column * CLUSTER + row % CLUSTER]
+        self.room.values[row / CLUSTER * self.width + column * CLUSTER + row % CLUSTER]
     }
 
     /// The bounds of a cluster.
     #[inline(always)]
     pub fn bounds(&self, cluster: usize) -> &Bounds {
-        &self.bounds[cluster]
+        &self.room.bounds[cluster]
     }
 }

@@ -199,6 +199,7 @@ fn sweep_in<L: PairLaw, T: Scalar>(
     }
     sums.finish(&shared, particles, &mut outputs, instructions);
     outputs.give(particles);
+    shared.packed.keep();
     sums.chunks.into_iter().filter_map(|chunk| chunk.given).for_each(Given::keep);
     SweepStatistics { lane_pairs: sums.lane_pairs }
 }

@@ -80,10 +80,11 @@ impl<T: Scalar> Task for Find<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> (Piece, TileChunk) {
-        let (mut piece, mut chunk) = (Piece::default(), TileChunk::default());
+        let mut search = T::kept().searches.take();
+        let TileSearch { members, found, union, room, piece, chunk } = &mut search;
+        piece.clear();
+        chunk.clear();
         let inner = inner_clusters(&self.request.owned, self.request.id.len());
-        let mut members: Vec<Member<T>> = (0..GROUP).map(|_| Member::new()).collect();
-        let (mut found, mut union, mut room) = (Found::new(), Vec::new(), Vec::new());
         for begin in self.super_clusters.clone().step_by(GROUP) {
             let group = begin..self.super_clusters.end.min(begin + GROUP);
             chunk.begin(group.len());
@@ -98,25 +99,28 @@ impl<T: Scalar> Task for Find<'_, T> {
                 union.clear();
                 for (member, super_cluster) in members.iter_mut().zip(group.clone()) {
                     member.place(simd, self.packed, super_cluster, (0, member.count));
-                    unite(&mut union, &member.kept, &mut room);
+                    unite(union, &member.kept, room);
                 }
                 joined = union.len() <= SEGMENT;
             }
             if joined {
-                chunk.segment(0..group.len() as u8, true, &union);
+                chunk.segment(0..group.len() as u8, true, union);
                 for (number, member) in members.iter_mut().enumerate() {
-                    found.number(member, &union);
-                    self.tiles(simd, begin, number, member, &mut found, &mut chunk);
+                    found.number(member, union);
+                    self.tiles(simd, begin, number, member, found, chunk);
                 }
             } else {
                 for (number, member) in members.iter_mut().enumerate() {
-                    self.own_segments(simd, begin, number, member, &mut found, &mut chunk);
+                    self.own_segments(simd, begin, number, member, found, chunk);
                 }
             }
             members.iter().for_each(|member| piece.push(&member.kept, self.request.coding, &inner));
         }
         chunk.end();
-        (piece, chunk)
+        // as long as they are, and no longer
+        let found = (piece.clone(), chunk.clone());
+        T::kept().searches.leave(search);
+        found
     }
 }
 
@@ -162,6 +166,26 @@ impl<T: Scalar> Find<'_, T> {
                 chunk.tile(tile, found.tile(simd, self.packed, row, &member.near, &member.offsets));
             }
         }
+    }
+}
+
+/// What a thread needs for it.
+pub struct TileSearch<T> {
+    members: [Member<T>; GROUP],
+    found: Found,
+    /// Clusters of a group, and of what has been united of it.
+    union: Vec<u32>,
+    room: Vec<u32>,
+    /// What is found.
+    piece: Piece,
+    chunk: TileChunk,
+}
+
+impl<T: Scalar> Default for TileSearch<T> {
+    fn default() -> Self {
+        let (piece, chunk) = (Piece::default(), TileChunk::default());
+        let members = std::array::from_fn(|_| Member::new());
+        TileSearch { members, found: Found::new(), union: Vec::new(), room: Vec::new(), piece, chunk }
     }
 }
 

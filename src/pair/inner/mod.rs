@@ -12,7 +12,7 @@ mod segment;
 mod stages;
 mod tiles;
 
-pub use find_tiles::find_tiles;
+pub use find_tiles::{TileSearch, find_tiles};
 
 use super::lane::{Lanes, Scalar, Task};
 use super::law::{Columns, PairLaw, Parity, Reduction, Sum};

@@ -6,6 +6,7 @@ mod single;
 
 pub use dispatch::{Instructions, Task, dispatch, widest};
 
+use super::kept::Kept;
 use super::law::{Reduction, Sum};
 use super::real::Real;
 use super::record::{DOUBLE, QUAD, Records, SINGLE};
@@ -13,7 +14,6 @@ use crate::neighbors::CLUSTER;
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x8, f32x16, f64x8};
 use std::cell::Cell;
-use std::sync::{Mutex, PoisonError};
 
 /// The storage type of a lane.
 pub trait Scalar: Copy + Send + Sync + Default + PartialOrd + 'static {
@@ -27,10 +27,8 @@ pub trait Scalar: Copy + Send + Sync + Default + PartialOrd + 'static {
     type Vector: Copy + Send + Sync + AsRef<[Self]> + AsMut<[Self]>;
     /// The same number in all of a vector.
     fn vector(value: f64) -> Self::Vector;
-    /// Vectors that were kept, so that memory is not asked for in every sweep.
-    fn take_vectors() -> Vec<Self::Vector>;
-    /// Keep vectors for the next chunk of a sweep.
-    fn keep_vectors(vectors: Vec<Self::Vector>);
+    /// What sweeps leave for those that follow.
+    fn kept() -> &'static Kept<Self>;
     /// Room for records.
     type Records;
     /// Records of this thread, so that they are not made for every chunk of a sweep.
@@ -50,19 +48,8 @@ thread_local! {
     static DOUBLE_RECORDS: Cell<Vec<Box<Records<[f64; DOUBLE]>>>> = const { Cell::new(Vec::new()) };
 }
 
-/// Vectors that nobody uses, of all threads: those of a chunk go to the thread that joins them.
-type Unused<V> = Mutex<Vec<Vec<V>>>;
-
-static SINGLE_VECTORS: Unused<Stored<[f32; 16]>> = Mutex::new(Vec::new());
-static DOUBLE_VECTORS: Unused<Stored<[f64; 8]>> = Mutex::new(Vec::new());
-
-fn take_unused<V>(unused: &Unused<V>) -> Vec<V> {
-    unused.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
-}
-
-fn keep_unused<V>(unused: &Unused<V>, vectors: Vec<V>) {
-    unused.lock().unwrap_or_else(PoisonError::into_inner).push(vectors);
-}
+static KEPT_SINGLE: Kept<f32> = Kept::new();
+static KEPT_DOUBLE: Kept<f64> = Kept::new();
 
 impl Scalar for f32 {
     type Lanes<S: Simd> = f32x16<S>;
@@ -74,11 +61,8 @@ impl Scalar for f32 {
     fn vector(value: f64) -> Self::Vector {
         Stored([value as f32; 16])
     }
-    fn take_vectors() -> Vec<Self::Vector> {
-        take_unused(&SINGLE_VECTORS)
-    }
-    fn keep_vectors(vectors: Vec<Self::Vector>) {
-        keep_unused(&SINGLE_VECTORS, vectors);
+    fn kept() -> &'static Kept<Self> {
+        &KEPT_SINGLE
     }
     type Records = Records<[f32; SINGLE]>;
     fn take_records() -> Box<Self::Records> {
@@ -118,11 +102,8 @@ impl Scalar for f64 {
     fn vector(value: f64) -> Self::Vector {
         Stored([value; 8])
     }
-    fn take_vectors() -> Vec<Self::Vector> {
-        take_unused(&DOUBLE_VECTORS)
-    }
-    fn keep_vectors(vectors: Vec<Self::Vector>) {
-        keep_unused(&DOUBLE_VECTORS, vectors);
+    fn kept() -> &'static Kept<Self> {
+        &KEPT_DOUBLE
     }
     type Records = Records<[f64; DOUBLE]>;
     fn take_records() -> Box<Self::Records> {

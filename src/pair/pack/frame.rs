@@ -79,7 +79,7 @@ impl<T: Scalar> Packed<T> {
     pub fn cluster_reach(&self, cluster: usize) -> f32 {
         match self.cutoff {
             Cutoff::Common => (self.largest / self.unit) as f32,
-            Cutoff::Own | Cutoff::Either => self.bounds[cluster].values[Bounds::REACH],
+            Cutoff::Own | Cutoff::Either => self.room.bounds[cluster].values[Bounds::REACH],
         }
     }
 
@@ -88,7 +88,7 @@ impl<T: Scalar> Packed<T> {
     fn reach(&self, super_cluster: usize, symmetric: bool) -> f64 {
         match self.cutoff {
             Cutoff::Own if !symmetric => {
-                let clusters = &self.bounds[super_cluster * CLUSTERS..][..CLUSTERS];
+                let clusters = &self.room.bounds[super_cluster * CLUSTERS..][..CLUSTERS];
                 let largest = clusters.iter().map(|bounds| bounds.values[Bounds::REACH]).fold(0.0, f32::max);
                 f64::from(largest) * (1.0 + ROUNDING) * self.unit
             }
@@ -99,14 +99,15 @@ impl<T: Scalar> Packed<T> {
     /// The frame of some super-clusters together, for a list that may be symmetric: that of one is its own.
     pub fn frame(&self, members: Range<usize>, symmetric: bool) -> Frame {
         let reach = members.clone().map(|member| self.reach(member, symmetric)).fold(0.0, f64::max);
-        let Place { mut centre, mut half } = self.places[members.start];
+        let Place { mut centre, mut half } = self.room.places[members.start];
         if members.len() > 1 {
             for d in 0..3 {
                 let (mut lower, mut upper) = (f64::INFINITY, f64::NEG_INFINITY);
-                for place in &self.places[members.clone()] {
+                for place in &self.room.places[members.clone()] {
                     // its image next to the first one
-                    let periods =
-                        rounded((place.centre[d] - self.places[members.start].centre[d]) * self.frequency[d]);
+                    let periods = rounded(
+                        (place.centre[d] - self.room.places[members.start].centre[d]) * self.frequency[d],
+                    );
                     let middle = place.centre[d] - self.periods[d] * periods;
                     (lower, upper) = (lower.min(middle - place.half[d]), upper.max(middle + place.half[d]));
                 }
@@ -142,22 +143,22 @@ impl<T: Scalar> Packed<T> {
     /// How far from a frame's centre, and from their own, the particles of a super-cluster may be with their shift.
     #[inline(always)]
     pub fn farthest(&self, super_cluster: usize, shift: &Shift) -> f64 {
-        let half = &self.places[super_cluster].half;
+        let half = &self.room.places[super_cluster].half;
         (0..3).map(|d| half[d] + 2.0 * shift.by[d].abs()).fold(0.0, f64::max)
     }
 
     /// The shift of a super-cluster's offsets, which is `ambiguous` where its clusters have shifts of their own.
     #[inline(always)]
     pub fn any_shift(&self, frame: &Frame, super_cluster: usize) -> Shift {
-        let Place { centre, half } = &self.places[super_cluster];
+        let Place { centre, half } = &self.room.places[super_cluster];
         self.shift_of(frame, super_cluster, &[centre.x, centre.y, centre.z], half)
     }
 
     /// The shift of one cluster.
     #[cold]
     pub fn own_shift(&self, frame: &Frame, cluster: usize) -> Shift {
-        let (bounds, other) = (&self.bounds[cluster], cluster / CLUSTERS);
-        let own = &self.places[other].centre;
+        let (bounds, other) = (&self.room.bounds[cluster], cluster / CLUSTERS);
+        let own = &self.room.places[other].centre;
         let (mut middle, mut half) = ([0.0; 3], [0.0; 3]);
         for d in 0..3 {
             let lower = self.unit * f64::from(bounds.values[Bounds::LOWER + d]);
@@ -170,7 +171,7 @@ impl<T: Scalar> Packed<T> {
 
     #[inline(always)]
     fn shift_of(&self, frame: &Frame, other: usize, middle: &[f64; 3], half: &[f64; 3]) -> Shift {
-        let own = &self.places[other].centre;
+        let own = &self.room.places[other].centre;
         let mut shift = Shift { by: [0.0; 3], ambiguous: false };
         for d in 0..3 {
             shift.by[d] = own[d] - frame.centre[d];
