@@ -169,9 +169,14 @@ pub type Meanwhile<'m> = dyn FnMut(&Particles) + Send + 'm;
 /// Brings values of halos, and may do something meanwhile.
 pub type Arrive<'a> = dyn FnMut(&mut Particles, &mut Meanwhile) + 'a;
 
-/// Gives the owners of halos what was summed for these, so many values a row, and tells what other ranks summed for owned rows,
-/// in the order of the ranks.
-pub type GiveBack<'g> = dyn Fn(usize, &SumsOf) -> Vec<Returned<'g>> + 'g;
+/// Gives sums of halos to their owners.
+pub trait GiveBack {
+    /// Whether there are others.
+    fn others(&self) -> bool;
+    /// Gives the owners of halos what was summed for these, so many values a row, and tells what other ranks summed for owned rows,
+    /// in the order of the ranks. Collective.
+    fn give_back(&self, columns: usize, sums: &SumsOf) -> Vec<Returned<'_>>;
+}
 
 /// What another rank summed for owned rows.
 pub struct Returned<'r> {

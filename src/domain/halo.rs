@@ -357,9 +357,7 @@ impl Halos {
     }
 
     /// Give the owners of halos what was summed for these, and return what other ranks summed for rows of this one, in the
-    /// order of the ranks: a [`GiveBack`]. Collective.
-    ///
-    /// [`GiveBack`]: crate::particles::GiveBack
+    /// order of the ranks. Collective.
     pub fn give_back(&self, comm: &Communicator, columns: usize, sums: &SumsOf) -> Vec<Returned<'_>> {
         if comm.size() == 1 || self.send.is_empty() {
             return Vec::new();

@@ -8,7 +8,7 @@ pub mod halo;
 
 use crate::Result;
 use crate::comm::Communicator;
-use crate::particles::{Field, Meanwhile, Particles, Returned, SUPER_CLUSTER, SumsOf};
+use crate::particles::{Field, GiveBack, Meanwhile, Particles, Returned, SUPER_CLUSTER, SumsOf};
 use crate::space::SimulationBox;
 use crate::tree::bounds::Extent;
 use crate::tree::leaves::Leaves;
@@ -155,15 +155,6 @@ impl Domain {
         (self.settings.across == Across::One).then(|| first + self.halos.first_with_lower)
     }
 
-    /// Give the owners of halos what was summed for these, where one of two ranks has their pairs, and take what others summed for
-    /// rows of this one: a [`GiveBack`]. Collective.
-    ///
-    /// [`GiveBack`]: crate::particles::GiveBack
-    pub fn give_back(&self, columns: usize, sums: &SumsOf) -> Vec<Returned<'_>> {
-        self.refreshed.given_back.add(columns);
-        self.halos.give_back(&self.comm, columns, sums)
-    }
-
     /// How often values of halos have been brought so far, and with how many columns in all; and the same of what was given back.
     pub fn refreshed(&self) -> [[u64; 2]; 2] {
         [self.refreshed.brought.counts(), self.refreshed.given_back.counts()]
@@ -213,5 +204,17 @@ impl Domain {
     /// How the domain divides space, and the pairs of two ranks.
     pub fn settings(&self) -> DomainSettings {
         self.settings
+    }
+}
+
+/// Where one of two ranks has their pairs.
+impl GiveBack for Domain {
+    fn others(&self) -> bool {
+        self.comm.size() > 1
+    }
+
+    fn give_back(&self, columns: usize, sums: &SumsOf) -> Vec<Returned<'_>> {
+        self.refreshed.given_back.add(columns);
+        self.halos.give_back(&self.comm, columns, sums)
     }
 }

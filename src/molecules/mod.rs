@@ -22,7 +22,7 @@ use crate::pair::pieces::{PIECE, Piece, Work, by_pieces};
 use crate::pair::{
     Energies, Forces, PairLaw, Pass, Precision, Together, Traffic, sweep_across, sweep_double,
 };
-use crate::particles::{Field, GiveBack, Meanwhile, Particles};
+use crate::particles::{Field, Meanwhile, Particles};
 use crate::units::Units;
 use rayon::prelude::*;
 
@@ -254,13 +254,12 @@ impl Molecules {
         let mut arrive = |particles: &mut Particles, meanwhile: &mut Meanwhile| {
             domain.exchange_halos_while(particles, &[Field::Position], Some(meanwhile));
         };
-        let give_back: &GiveBack = &|columns, sums| domain.give_back(columns, sums);
         let traffic = Traffic {
             arrive: match stage.wanted {
                 Wanted::ForcesAndHalos => Some(&mut arrive),
                 Wanted::Forces | Wanted::Energies => None,
             },
-            give_back: list.shares_pairs().then_some(give_back),
+            give_back: list.shares_pairs().then_some(domain),
         };
         match stage.wanted {
             Wanted::ForcesAndHalos | Wanted::Forces => {

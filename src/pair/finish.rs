@@ -110,13 +110,13 @@ impl<'a, L: PairLaw> Finish<'a, L> {
 
     /// Join the sums of the rows of a part that chunks have, in their order, and then those of other ranks; finish each particle,
     /// write its outputs, and add the work that was spent on it.
-    pub fn part<T: Scalar>(&self, chunks: &[ChunkSums<T>], returned: &[Returned], part: &mut Part) {
+    pub fn part<T: Scalar>(&self, chunks: &[&ChunkSums<T>], returned: &[Returned], part: &mut Part) {
         dispatch(self.instructions, FinishPart { finish: self, chunks, returned, part });
         chunks.iter().for_each(|chunk| self.add_work(chunk, part));
     }
 
     /// Write what chunks have of the rows from one on, row after row.
-    pub fn sums_of<T: Scalar>(&self, chunks: &[ChunkSums<T>], first: usize, sums: &mut [f64]) {
+    pub fn sums_of<T: Scalar>(&self, chunks: &[&ChunkSums<T>], first: usize, sums: &mut [f64]) {
         dispatch(self.instructions, SumsOf { finish: self, chunks, first, sums });
     }
 
@@ -125,7 +125,7 @@ impl<'a, L: PairLaw> Finish<'a, L> {
     fn sums<'c, T: Scalar, S: Simd>(
         &self,
         simd: S,
-        chunks: &'c [ChunkSums<T>],
+        chunks: &'c [&'c ChunkSums<T>],
         others: &mut Waiting,
         super_cluster: usize,
         room: &'c mut Vec<f64>,
@@ -198,7 +198,7 @@ impl<'a, L: PairLaw> Finish<'a, L> {
 /// The sums of the rows from one on, joined in lanes.
 struct SumsOf<'f, 'a, 'c, 's, L, T: Scalar> {
     finish: &'f Finish<'a, L>,
-    chunks: &'c [ChunkSums<T>],
+    chunks: &'c [&'c ChunkSums<T>],
     first: usize,
     sums: &'s mut [f64],
 }
@@ -232,7 +232,7 @@ impl<L: PairLaw, T: Scalar> Task for SumsOf<'_, '_, '_, '_, L, T> {
 /// The rows of a part, in lanes.
 struct FinishPart<'f, 'a, 'c, 'p, L, T: Scalar> {
     finish: &'f Finish<'a, L>,
-    chunks: &'c [ChunkSums<T>],
+    chunks: &'c [&'c ChunkSums<T>],
     returned: &'c [Returned<'c>],
     part: &'f mut Part<'p>,
 }

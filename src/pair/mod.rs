@@ -4,6 +4,7 @@
 //! lanes, [`naive`] over all pairs in scalars.
 
 mod aligned;
+mod chunks;
 pub mod device_text;
 mod finish;
 mod given;
@@ -23,6 +24,7 @@ mod sums;
 mod sweep;
 pub mod table;
 pub mod together;
+mod turns;
 pub mod vec3;
 
 pub use inner::find_tiles;

@@ -1,15 +1,14 @@
 //! The sweep: a law over a neighbor list, threads over chunks of super-clusters, lanes within.
 
 use super::Precision;
-use super::finish::{Finish, Outputs, Part, Present};
-use super::given::Given;
-use super::inner::{Chunk, Shared, Side, layout};
-use super::lane::{Instructions, Scalar, dispatch};
+use super::chunks::{PIECE, Sums, Sweeping, pieces};
+use super::finish::Present;
+use super::inner::{Shared, Side, layout};
+use super::lane::{Instructions, Scalar};
 use super::law::PairLaw;
 use super::pack::{Input, Packed};
-use super::sums::ChunkSums;
-use crate::neighbors::{ClusterList, NeighborList, Radii, SUPER_CLUSTER, whole_super_clusters};
-use crate::particles::{Arrive, Field, GiveBack, Particles, Returned};
+use crate::neighbors::{NeighborList, Radii, whole_super_clusters};
+use crate::particles::{Arrive, Field, GiveBack, Particles};
 use crate::space::SimulationBox;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -68,7 +67,7 @@ pub struct Traffic<'t, 'a> {
     /// Radii are those that halos have already.
     pub arrive: Option<&'t mut Arrive<'a>>,
     /// Gives the owners of halos their part of pairs that are in one list of two ranks; such a list needs it.
-    pub give_back: Option<&'t GiveBack<'t>>,
+    pub give_back: Option<&'t dyn GiveBack>,
 }
 
 /// [`sweep`] that exchanges with other ranks. Collective.
@@ -154,6 +153,10 @@ fn sweep_in<L: PairLaw, T: Scalar>(
     let whole = whole_super_clusters(&particles.owned(), particles.len());
     let packed = Packed::<T>::new::<L>(layout::<L>(list), pass.radius, particles.len(), pass.bx);
     let (owned, counted) = (particles.owned(), present.counts_work());
+    let pieces = if symmetric { pieces(&owned) } else { Vec::new() };
+    // what only this rank's chunks have sums of is written as soon as these are done
+    let others = traffic.give_back.is_some_and(GiveBack::others);
+    let early: &[Range<usize>] = if others { &[] } else { &pieces };
     let given = if traffic.give_back.is_some() { 0..particles.len() } else { owned.clone() };
     let mut shared = Shared { law, packed, rows, owned, given, symmetric, whole: whole.clone(), counted };
     let pack = |packed: &mut Packed<T>, particles: &Particles, spent: &Spent, part: &[Range<usize>]| {
@@ -164,7 +167,7 @@ fn sweep_in<L: PairLaw, T: Scalar>(
         part.iter().for_each(|part| packed.pack(&input, part.clone()));
     };
     let all = 0..shared.packed.super_clusters();
-    let mut sums = Sums::<T> { chunks: Vec::new(), returned: Vec::new(), lane_pairs: 0 };
+    let mut sums = Sums::<T>::new();
     let mut outputs;
     match traffic.arrive {
         None => {
@@ -173,7 +176,8 @@ fn sweep_in<L: PairLaw, T: Scalar>(
             // now the outputs can have the memory of what is packed
             drop(spent);
             outputs = present.complete(particles.len());
-            run_chunks(&shared, list, particles, None, &mut outputs, &mut sums, instructions);
+            let sweeping = Sweeping { shared: &shared, list, particles, instructions };
+            sweeping.run(None, early, &mut outputs, &mut sums);
         }
         Some(arrive) => {
             let nothing = Spent(Vec::new());
@@ -182,8 +186,8 @@ fn sweep_in<L: PairLaw, T: Scalar>(
             let mut inner = |particles: &Particles| {
                 begun = true;
                 pack(&mut shared.packed, particles, &nothing, std::slice::from_ref(&whole));
-                let side = Some(Side::Inner);
-                run_chunks(&shared, list, particles, side, &mut outputs, &mut sums, instructions);
+                let sweeping = Sweeping { shared: &shared, list, particles, instructions };
+                sweeping.run(Some(Side::Inner), &[], &mut outputs, &mut sums);
             };
             arrive(particles, &mut inner);
             let (part, side) = match begun {
@@ -191,122 +195,22 @@ fn sweep_in<L: PairLaw, T: Scalar>(
                 false => (vec![all], None),
             };
             pack(&mut shared.packed, particles, &nothing, &part);
-            run_chunks(&shared, list, particles, side, &mut outputs, &mut sums, instructions);
+            let sweeping = Sweeping { shared: &shared, list, particles, instructions };
+            sweeping.run(side, early, &mut outputs, &mut sums);
         }
     }
     if let Some(give_back) = traffic.give_back {
-        sums.give_back(&shared, particles, give_back, instructions);
+        let sweeping = Sweeping { shared: &shared, list, particles, instructions };
+        sweeping.give_back(&mut sums, give_back);
+        if others {
+            sweeping.join(&sums, &pieces, &mut outputs);
+        }
     }
-    sums.finish(&shared, particles, &mut outputs, instructions);
+    let statistics = SweepStatistics { lane_pairs: sums.lane_pairs };
     outputs.give(particles);
     shared.packed.keep();
-    sums.chunks.into_iter().filter_map(|chunk| chunk.given).for_each(Given::keep);
-    SweepStatistics { lane_pairs: sums.lane_pairs }
-}
-
-/// What chunks of half lists have summed and what other ranks have, and how many pairs all chunks took.
-struct Sums<'r, T: Scalar> {
-    chunks: Vec<ChunkSums<T>>,
-    returned: Vec<Returned<'r>>,
-    lane_pairs: u64,
-}
-
-impl<'r, T: Scalar> Sums<'r, T> {
-    /// Give the owners of halos what chunks have of these, and take what others have of owned rows. Collective.
-    fn give_back<L: PairLaw>(
-        &mut self,
-        shared: &Shared<L, T>,
-        particles: &Particles,
-        give_back: &GiveBack<'r>,
-        instructions: Instructions,
-    ) {
-        let finish = Finish::new(shared.law, particles, &shared.rows, instructions);
-        let sums = |rows: Range<usize>| {
-            let mut sums = vec![0.0; rows.len() * L::SUMS.len()];
-            let pieces = sums.par_chunks_mut(PIECE * L::SUMS.len()).enumerate();
-            pieces.for_each(|(piece, sums)| {
-                finish.sums_of(&self.chunks, rows.start + piece * PIECE, sums);
-            });
-            sums
-        };
-        self.returned = give_back(L::SUMS.len(), &sums);
-    }
-
-    /// Join what chunks and other ranks have of all rows, and write the outputs.
-    fn finish<L: PairLaw>(
-        &self,
-        shared: &Shared<L, T>,
-        particles: &Particles,
-        outputs: &mut Outputs,
-        instructions: Instructions,
-    ) {
-        if self.chunks.is_empty() && self.returned.is_empty() {
-            return;
-        }
-        let (finish, owned) =
-            (Finish::new(shared.law, particles, &shared.rows, instructions), shared.owned.clone());
-        let piece = |begin: usize| begin..owned.end.min(begin + PIECE);
-        let rows: Vec<Range<usize>> = owned.clone().step_by(PIECE).map(piece).collect();
-        outputs
-            .parts(&rows)
-            .into_par_iter()
-            .with_max_len(1)
-            .for_each(|mut part| finish.part(&self.chunks, &self.returned, &mut part));
-    }
-}
-
-/// Evaluate a list, or a side of it, chunk by chunk.
-///
-/// A chunk of a full list has all sums of its rows, and writes the outputs as soon as it is done. Chunks of half lists have
-/// sums of rows of others too, which are joined when all are done.
-fn run_chunks<L: PairLaw, T: Scalar>(
-    shared: &Shared<L, T>,
-    list: &NeighborList,
-    particles: &Particles,
-    side: Option<Side>,
-    outputs: &mut Outputs,
-    sums: &mut Sums<T>,
-    instructions: Instructions,
-) {
-    let owned = list.owned();
-    let chunks =
-        chunks(list, |list, super_cluster| side.is_none_or(|side| side == shared.side(list, super_cluster)));
-    let chunks = match (list, side) {
-        // such lists do not know
-        (NeighborList::PerParticle(_), Some(Side::Inner)) => Vec::new(),
-        _ => chunks,
-    };
-    let rows = |chunk: &Range<usize>| {
-        (chunk.start * SUPER_CLUSTER).max(owned.start)..(chunk.end * SUPER_CLUSTER).min(owned.end)
-    };
-    let parts: Vec<Option<Part>> = match shared.symmetric {
-        true => chunks.iter().map(|_| None).collect(),
-        false => {
-            let rows: Vec<Range<usize>> = chunks.iter().map(rows).collect();
-            outputs.parts(&rows).into_iter().map(Some).collect()
-        }
-    };
-    let (finish, position) =
-        (Finish::new(shared.law, particles, &shared.rows, instructions), particles.vector(Field::Position));
-    let evaluate = |(super_clusters, part): (Range<usize>, Option<Part>)| {
-        let sums = dispatch(instructions, Chunk { shared, list, position, super_clusters, side });
-        let lane_pairs = sums.lane_pairs;
-        match part {
-            Some(mut part) => {
-                finish.part(&[sums], &[], &mut part);
-                (lane_pairs, None)
-            }
-            None => (lane_pairs, Some(sums)),
-        }
-    };
-    // one after the other, as threads are free for them
-    let numbered = chunks.into_iter().zip(parts).enumerate().par_bridge();
-    let mut found: Vec<_> = numbered.map(|(number, chunk)| (number, evaluate(chunk))).collect();
-    found.sort_unstable_by_key(|(number, _)| *number);
-    let (lane_pairs, found): (Vec<u64>, Vec<Option<ChunkSums<T>>>) =
-        found.into_iter().map(|(_, found)| found).unzip();
-    sums.lane_pairs += lane_pairs.into_iter().sum::<u64>();
-    sums.chunks.extend(found.into_iter().flatten());
+    sums.keep();
+    statistics
 }
 
 /// The components of fields, in order.
@@ -330,53 +234,6 @@ impl Spent {
         }
     }
 }
-
-/// Super-clusters of a chunk of a full list, about: enough that what a chunk prepares is nothing beside it, and few enough that
-/// its sums stay in the cache and no thread waits long for the last one.
-const CHUNK: usize = 32;
-
-/// Contiguous runs of super-clusters, of which some are swept, of about equal numbers of entries. Each chunk of a half list has its own
-/// reactions, so there are fewer of them; their number is a function of the number of threads alone.
-fn chunks(list: &NeighborList, swept: impl Fn(&ClusterList, usize) -> bool) -> Vec<Range<usize>> {
-    let owned = list.owned();
-    let all = owned.start / SUPER_CLUSTER..owned.end.div_ceil(SUPER_CLUSTER);
-    if owned.is_empty() {
-        return Vec::new();
-    }
-    let unswept = |super_cluster| list.clusters().is_some_and(|list| !swept(list, super_cluster));
-    let cost = |super_cluster: usize| match list {
-        _ if unswept(super_cluster) => 0,
-        NeighborList::Clustered(list) => list.entries(super_cluster) + 1,
-        NeighborList::Tiled(list) => list.words(super_cluster) + 1,
-        NeighborList::PerParticle(list) => {
-            let rows = super_cluster * SUPER_CLUSTER..(super_cluster + 1) * SUPER_CLUSTER;
-            let rows = rows.start.max(owned.start)..rows.end.min(owned.end);
-            1 + rows.map(|row| list.neighbors(row).len()).sum::<usize>()
-        }
-    };
-    let costs: Vec<usize> = all.clone().map(cost).collect();
-    let pieces = match (rayon::current_num_threads(), list.symmetric()) {
-        (1, true) => 1,
-        (threads, true) => 4 * threads,
-        (threads, false) => (8 * threads).max(costs.iter().filter(|cost| **cost > 0).count() / CHUNK),
-    };
-    let share = costs.iter().sum::<usize>().div_ceil(pieces).max(1);
-    let (mut chunks, mut begin, mut sum) = (Vec::new(), all.start, 0);
-    for (super_cluster, cost) in all.clone().zip(costs) {
-        sum += cost;
-        if sum >= share {
-            chunks.push(begin..super_cluster + 1);
-            (begin, sum) = (super_cluster + 1, 0);
-        }
-    }
-    if sum > 0 {
-        chunks.push(begin..all.end);
-    }
-    chunks
-}
-
-/// Rows of a piece that is finished by one thread.
-const PIECE: usize = 32 * SUPER_CLUSTER;
 
 /// Which rows a sweep is for.
 pub struct Chosen {

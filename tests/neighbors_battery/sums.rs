@@ -54,8 +54,8 @@ fn synced(case: &Case, ranks: usize, across: Across) -> Vec<Sums> {
             let list = listed(kind, &ListRequest { with_lower_from, ..all });
             let mut particles = particles.clone();
             let pass = Pass { bx: &domain.bx, radius: Radii::Each(&radius), precision, active: None };
-            let give_back: &GiveBack = &|columns, sums| domain.give_back(columns, sums);
-            let traffic = Traffic { arrive: None, give_back: list.shares_pairs().then_some(give_back) };
+            let give_back = list.shares_pairs().then_some(&domain as &dyn GiveBack);
+            let traffic = Traffic { arrive: None, give_back };
             sweep_across(&law(), &pass, &list, &mut particles, traffic);
             let (density, slope) =
                 (particles.scalar(Field::NumberDensity), particles.scalar(Field::NumberDensitySlope));

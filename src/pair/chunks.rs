@@ -1,0 +1,262 @@
+//! The chunks of a sweep, and what becomes of their sums.
+
+use super::finish::{Finish, Outputs, Part};
+use super::given::Given;
+use super::inner::{Chunk, Shared, Side};
+use super::lane::{Instructions, Scalar, dispatch};
+use super::law::PairLaw;
+use super::sums::ChunkSums;
+use super::turns::in_turns;
+use crate::neighbors::{ClusterList, GROUP, NeighborList, SUPER_CLUSTER};
+use crate::particles::{Field, GiveBack, Particles, Returned};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// Rows of a piece that is finished by one thread.
+pub(super) const PIECE: usize = 32 * SUPER_CLUSTER;
+
+/// Rows in pieces.
+pub(super) fn pieces(rows: &Range<usize>) -> Vec<Range<usize>> {
+    rows.clone().step_by(PIECE).map(|begin| begin..rows.end.min(begin + PIECE)).collect()
+}
+
+/// What chunks of half lists have summed and what other ranks have, and how many pairs all chunks took.
+pub(super) struct Sums<'r, T: Scalar> {
+    chunks: Vec<ChunkSums<T>>,
+    returned: Vec<Returned<'r>>,
+    /// Lane pairs evaluated at least to their distance.
+    pub lane_pairs: u64,
+}
+
+impl<T: Scalar> Sums<'_, T> {
+    /// None yet.
+    pub fn new() -> Self {
+        Sums { chunks: Vec::new(), returned: Vec::new(), lane_pairs: 0 }
+    }
+
+    /// Leave the memory for the next sweep.
+    pub fn keep(self) {
+        self.chunks.into_iter().filter_map(|chunk| chunk.given).for_each(Given::keep);
+    }
+}
+
+/// What is swept.
+pub(super) struct Sweeping<'s, 'a, L, T> {
+    /// What all chunks share.
+    pub shared: &'s Shared<'a, L, T>,
+    /// The list.
+    pub list: &'s NeighborList,
+    /// The particles, without their outputs.
+    pub particles: &'s Particles,
+    /// The lanes that sweep.
+    pub instructions: Instructions,
+}
+
+/// Lane pairs of a chunk and, of a half list, its sums.
+type Swept<T> = (u64, Option<ChunkSums<T>>);
+
+impl<L: PairLaw, T: Scalar> Sweeping<'_, '_, L, T> {
+    /// Evaluate the list, or a side of it, chunk by chunk.
+    ///
+    /// A chunk of a full list has all sums of its rows, and writes the outputs as soon as it is done. Chunks of half lists have
+    /// sums of rows of others too: the outputs of the rows `joined` are written when the chunks that have sums of them are done, those of
+    /// other rows not yet.
+    pub fn run(
+        &self,
+        side: Option<Side>,
+        joined: &[Range<usize>],
+        outputs: &mut Outputs,
+        sums: &mut Sums<T>,
+    ) {
+        let Sweeping { shared, list, particles, instructions } = *self;
+        let owned = list.owned();
+        let chunks = match (list, side) {
+            // such lists do not know
+            (NeighborList::PerParticle(_), Some(Side::Inner)) => Vec::new(),
+            _ => chunks(list, |list, super_cluster| {
+                side.is_none_or(|side| side == shared.side(list, super_cluster))
+            }),
+        };
+        let (mut own, mut then) = (Vec::new(), Vec::new());
+        if shared.symmetric {
+            let needed = |rows: &Range<usize>| {
+                // pairs are in the list of the first of their super-clusters
+                chunks.partition_point(|chunk| chunk.start * SUPER_CLUSTER < rows.end)
+            };
+            then = joined.iter().map(needed).zip(outputs.parts(joined)).collect();
+        } else {
+            let rows = |chunk: &Range<usize>| {
+                (chunk.start * SUPER_CLUSTER).max(owned.start)..(chunk.end * SUPER_CLUSTER).min(owned.end)
+            };
+            own = outputs.parts(&chunks.iter().map(rows).collect::<Vec<_>>());
+        }
+        let (finish, position) = (self.finish(), particles.vector(Field::Position));
+        let evaluate = |(super_clusters, part): (Range<usize>, Option<Part>)| -> Swept<T> {
+            let sums = dispatch(instructions, Chunk { shared, list, position, super_clusters, side });
+            let lane_pairs = sums.lane_pairs;
+            match part {
+                Some(mut part) => {
+                    finish.part(&[&sums], &[], &mut part);
+                    (lane_pairs, None)
+                }
+                None => (lane_pairs, Some(sums)),
+            }
+        };
+        let join = |swept: &[OnceLock<Swept<T>>], mut part: Part| {
+            let swept = swept.iter().filter_map(|swept| swept.get()?.1.as_ref());
+            let chunks: Vec<&ChunkSums<T>> = sums.chunks.iter().chain(swept).collect();
+            finish.part(&chunks, &[], &mut part);
+        };
+        let mut own = own.into_iter();
+        let chunks = chunks.into_iter().map(|chunk| (chunk, own.next())).collect();
+        for (lane_pairs, swept) in in_turns(chunks, evaluate, then, join) {
+            sums.lane_pairs += lane_pairs;
+            sums.chunks.extend(swept);
+        }
+    }
+
+    /// Give the owners of halos what chunks have of these, and take what others have of owned rows. Collective.
+    pub fn give_back<'r>(&self, sums: &mut Sums<'r, T>, give_back: &'r dyn GiveBack) {
+        let finish = self.finish();
+        let chunks: Vec<&ChunkSums<T>> = sums.chunks.iter().collect();
+        let of_rows = |rows: Range<usize>| {
+            let mut sums = vec![0.0; rows.len() * L::SUMS.len()];
+            let pieces = sums.par_chunks_mut(PIECE * L::SUMS.len()).enumerate();
+            pieces.for_each(|(piece, sums)| {
+                finish.sums_of(&chunks, rows.start + piece * PIECE, sums);
+            });
+            sums
+        };
+        sums.returned = give_back.give_back(L::SUMS.len(), &of_rows);
+    }
+
+    /// Join what chunks and other ranks have of some rows, and write the outputs.
+    pub fn join(&self, sums: &Sums<T>, rows: &[Range<usize>], outputs: &mut Outputs) {
+        let finish = self.finish();
+        let chunks: Vec<&ChunkSums<T>> = sums.chunks.iter().collect();
+        let parts = outputs.parts(rows).into_par_iter().with_max_len(1);
+        parts.for_each(|mut part| finish.part(&chunks, &sums.returned, &mut part));
+    }
+
+    fn finish(&self) -> Finish<'_, L> {
+        Finish::new(self.shared.law, self.particles, &self.shared.rows, self.instructions)
+    }
+}
+
+/// Super-clusters of a chunk of a full list, about: enough that what a chunk prepares is nothing beside it, and few enough that
+/// its sums stay in the cache and no thread waits long for the last one.
+const CHUNK: usize = 32;
+
+/// What of a half list is in large chunks, one a thread: each chunk has reactions of its own for all super-clusters that it touches,
+/// which are made and joined.
+const LARGE: f64 = 0.8;
+
+/// Small chunks, a thread, of the rest: threads take them as they are free, or finish rows of the large ones.
+const SMALL: usize = 3;
+
+/// What part of a list each chunk is, about; of half lists a function of the number of threads alone. `swept` super-clusters are.
+fn shares(symmetric: bool, swept: usize) -> Vec<f64> {
+    let threads = rayon::current_num_threads();
+    match (symmetric, threads) {
+        (true, 1) => vec![1.0],
+        (true, _) => {
+            let small = SMALL * threads;
+            [vec![LARGE / threads as f64; threads], vec![(1.0 - LARGE) / small as f64; small]].concat()
+        }
+        (false, _) => {
+            let chunks = (8 * threads).max(swept / CHUNK);
+            vec![1.0 / chunks as f64; chunks]
+        }
+    }
+}
+
+/// Contiguous runs of super-clusters, of which some are swept.
+fn chunks(list: &NeighborList, swept: impl Fn(&ClusterList, usize) -> bool) -> Vec<Range<usize>> {
+    let owned = list.owned();
+    let all = owned.start / SUPER_CLUSTER..owned.end.div_ceil(SUPER_CLUSTER);
+    if owned.is_empty() {
+        return Vec::new();
+    }
+    let unswept = |super_cluster| list.clusters().is_some_and(|list| !swept(list, super_cluster));
+    let cost = |super_cluster: usize| match list {
+        _ if unswept(super_cluster) => 0,
+        NeighborList::Clustered(list) => list.entries(super_cluster) + 1,
+        // as long as four entries of a tile take, its records are brought for a cluster
+        NeighborList::Tiled(list) => list.words(super_cluster) + list.clusters().entries(super_cluster) + 1,
+        NeighborList::PerParticle(list) => {
+            let rows = super_cluster * SUPER_CLUSTER..(super_cluster + 1) * SUPER_CLUSTER;
+            let rows = rows.start.max(owned.start)..rows.end.min(owned.end);
+            1 + rows.map(|row| list.neighbors(row).len()).sum::<usize>()
+        }
+    };
+    let costs: Vec<usize> = all.clone().map(cost).collect();
+    let total = costs.iter().sum::<usize>() as f64;
+    if total == 0.0 {
+        return Vec::new();
+    }
+    let shares = shares(list.symmetric(), costs.iter().filter(|cost| **cost > 0).count());
+    let ends: Vec<f64> = shares
+        .iter()
+        .scan(0.0, |end, share| {
+            *end += share * total;
+            Some(*end)
+        })
+        .collect();
+    // what a group of tiles shares is brought once
+    let group = if let NeighborList::Tiled(_) = list { GROUP } else { 1 };
+    let (mut chunks, mut begin, mut sum, mut done) = (Vec::new(), all.start, 0, 0);
+    let mut ends = ends.into_iter().peekable();
+    for (super_cluster, cost) in all.clone().zip(costs) {
+        sum += cost;
+        let (end, reached) = (super_cluster + 1, |share: &f64| sum as f64 >= *share);
+        if (end - all.start).is_multiple_of(group) && ends.next_if(reached).is_some() {
+            chunks.push(begin..end);
+            (begin, done) = (end, sum);
+            while ends.next_if(reached).is_some() {}
+        }
+    }
+    if sum > done {
+        chunks.push(begin..all.end);
+    }
+    chunks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::neighbors::Coding;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn chunks_follow_each_other_and_have_what_is_swept(
+            entries in prop::collection::vec((0u32..60, any::<bool>()), 1..300),
+            threads in 1usize..6,
+            symmetric: bool,
+        ) {
+            let clusters: Vec<Vec<u32>> = entries.iter().map(|(count, _)| (0..*count).collect()).collect();
+            let owned = 0..entries.len() * SUPER_CLUSTER;
+            let list = ClusterList::from_clusters(owned, symmetric, Coding::Plain, &clusters);
+            let list = NeighborList::Clustered(list);
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let chunks = pool.install(|| chunks(&list, |_, super_cluster| entries[super_cluster].1));
+            prop_assert!(chunks.iter().all(|chunk| !chunk.is_empty()));
+            prop_assert!(chunks.windows(2).all(|two| two[0].end == two[1].start));
+            let in_chunk = |super_cluster| chunks.iter().any(|chunk| chunk.contains(&super_cluster));
+            prop_assert!((0..entries.len()).all(|k| !entries[k].1 || in_chunk(k)));
+            if symmetric {
+                let most = if threads == 1 { 1 } else { (1 + SMALL) * threads };
+                prop_assert!(chunks.len() <= most);
+                // none has much more than its share
+                let cost = |k: usize| if entries[k].1 { entries[k].0 as f64 + 1.0 } else { 0.0 };
+                let total: f64 = (0..entries.len()).map(cost).sum();
+                let share = if threads == 1 { 1.0 } else { LARGE / threads as f64 };
+                for chunk in chunks {
+                    let own: f64 = chunk.map(cost).sum();
+                    prop_assert!(own <= share * total + 61.0, "{own} of {total}");
+                }
+            }
+        }
+    }
+}
