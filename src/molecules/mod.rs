@@ -16,15 +16,17 @@ use crate::laws::{
     coulomb, lennard_jones, lennard_jones_coulomb, lennard_jones_mixed, lennard_jones_mixed_switched,
     lennard_jones_switched, lennard_jones_table, mie, yukawa,
 };
-use crate::neighbors::{Neighborhood, Radii};
+use crate::neighbors::{Neighborhood, Radii, SUPER_CLUSTER};
+use crate::pair::lane::{Task, dispatch};
 use crate::pair::language::Table;
-use crate::pair::pieces::{PIECE, Piece, Work, by_pieces};
 use crate::pair::{
-    Energies, Forces, PairLaw, Pass, Precision, Together, Traffic, sweep_across, sweep_double,
+    Energies, Finished, Forces, Instructions, PairLaw, Pass, Precision, Then, Together, Traffic,
+    sweep_across, sweep_double, sweep_then,
 };
 use crate::particles::{Field, Meanwhile, Particles};
 use crate::units::Units;
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The law of pairs, beside that of charges, with its constants.
 #[derive(Clone, Debug)]
@@ -75,6 +77,8 @@ struct Stage<'a> {
     domain: &'a Domain,
     neighborhood: &'a Neighborhood,
     particles: &'a mut Particles,
+    /// What is done with forces.
+    then: Option<&'a Then<'a>>,
 }
 
 impl Molecules {
@@ -173,24 +177,40 @@ impl Molecules {
     ) -> bool {
         self.prepare(particles);
         let wanted = if bring { Wanted::ForcesAndHalos } else { Wanted::Forces };
-        self.evaluate(&mut Stage { wanted, domain, neighborhood, particles });
-        by_pieces(particles, &Accelerate).into_iter().all(|finite| finite)
+        let finite = AtomicBool::new(true);
+        let accelerate = |finished: Finished| {
+            if !dispatch(Instructions::Best, Accelerate(finished)) {
+                finite.store(false, Ordering::Relaxed);
+            }
+        };
+        let then = Then { fields: &[Field::Acceleration], work: &accelerate };
+        let mut stage = Stage { wanted, domain, neighborhood, particles, then: Some(&then) };
+        if !self.evaluate(&mut stage) {
+            // there are no forces
+            particles.fill(Field::Acceleration, 0.0);
+        }
+        finite.into_inner()
     }
 
     /// Leave the forces in their column, and no more.
     pub fn evaluate_forces(&self, domain: &Domain, neighborhood: &Neighborhood, particles: &mut Particles) {
         self.prepare(particles);
-        self.evaluate(&mut Stage { wanted: Wanted::Forces, domain, neighborhood, particles });
+        let wanted = Wanted::Forces;
+        self.evaluate(&mut Stage { wanted, domain, neighborhood, particles, then: None });
     }
 
     /// Leave energies and virials at the present positions in their columns, where their halos and the list are those of
     /// the last forces.
     pub fn energies(&self, domain: &Domain, neighborhood: &Neighborhood, particles: &mut Particles) {
-        self.evaluate(&mut Stage { wanted: Wanted::Energies, domain, neighborhood, particles });
+        let wanted = Wanted::Energies;
+        self.evaluate(&mut Stage { wanted, domain, neighborhood, particles, then: None });
     }
 
-    fn evaluate(&self, stage: &mut Stage) {
-        self.visit(&mut Sweeping { molecules: self, stage });
+    /// Returns whether anything interacts.
+    fn evaluate(&self, stage: &mut Stage) -> bool {
+        let mut sweeping = Sweeping { molecules: self, stage, swept: false };
+        self.visit(&mut sweeping);
+        sweeping.swept
     }
 
     /// Hands the law of all pairs, that of charges included, to a visitor.
@@ -247,8 +267,9 @@ impl Molecules {
         }
     }
 
-    fn sweep<L: PairLaw>(&self, law: &L, stage: &mut Stage) {
-        let (domain, Some(list)) = (stage.domain, stage.neighborhood.list()) else { return };
+    /// Returns whether there is a list.
+    fn sweep<L: PairLaw>(&self, law: &L, stage: &mut Stage) -> bool {
+        let (domain, Some(list)) = (stage.domain, stage.neighborhood.list()) else { return false };
         let radius = Radii::All(self.cutoff());
         let pass = Pass { bx: &domain.bx, radius, precision: self.precision, active: None };
         let mut arrive = |particles: &mut Particles, meanwhile: &mut Meanwhile| {
@@ -261,13 +282,13 @@ impl Molecules {
             },
             give_back: list.shares_pairs().then_some(domain),
         };
-        match stage.wanted {
-            Wanted::ForcesAndHalos | Wanted::Forces => {
-                sweep_across(&Forces(*law), &pass, list, stage.particles, traffic)
-            }
+        match (stage.wanted, stage.then) {
             // seldom, and read to many digits
-            Wanted::Energies => sweep_double(&Energies(*law), &pass, list, stage.particles, traffic),
+            (Wanted::Energies, _) => sweep_double(&Energies(*law), &pass, list, stage.particles, traffic),
+            (_, Some(then)) => sweep_then(&Forces(*law), &pass, list, stage.particles, traffic, then),
+            (_, None) => sweep_across(&Forces(*law), &pass, list, stage.particles, traffic),
         };
+        true
     }
 }
 
@@ -281,11 +302,12 @@ pub trait LawVisitor {
 struct Sweeping<'s, 'p> {
     molecules: &'s Molecules,
     stage: &'s mut Stage<'p>,
+    swept: bool,
 }
 
 impl LawVisitor for Sweeping<'_, '_> {
     fn visit<L: PairLaw>(&mut self, law: &L) {
-        self.molecules.sweep(law, self.stage);
+        self.swept = self.molecules.sweep(law, self.stage);
     }
 }
 
@@ -361,31 +383,28 @@ fn counts(species: &[SpeciesPlan], comm: &Communicator, particles: &Particles) -
     counts
 }
 
-/// a = F / m.
-struct Accelerate;
+/// a = F / m of some rows; tells whether all are finite.
+struct Accelerate<'f, 'c>(Finished<'f, 'c>);
 
-impl Work<7> for Accelerate {
+impl Task for Accelerate<'_, '_> {
     type Output = bool;
-    const WANTED: [(Field, usize); 7] = [
-        (Field::Mass, 0),
-        (Field::Force, 0),
-        (Field::Force, 1),
-        (Field::Force, 2),
-        (Field::Acceleration, 0),
-        (Field::Acceleration, 1),
-        (Field::Acceleration, 2),
-    ];
+    type Scalar = f64;
+
     #[inline(always)]
-    fn run<S: Simd>(&self, _: S, piece: Piece<7>) -> bool {
-        let [mass, f0, f1, f2, a0, a1, a2] = piece.columns;
-        // one division a row
-        let mut inverse = [0.0; PIECE];
-        inverse.iter_mut().zip(mass.iter()).for_each(|(inverse, mass)| *inverse = 1.0 / mass);
-        let mut finite = true;
-        for (force, acceleration) in [(f0, a0), (f1, a1), (f2, a2)] {
-            for ((a, f), inverse) in acceleration.iter_mut().zip(force.iter()).zip(&inverse) {
-                *a = f * inverse;
-                finite &= a.is_finite();
+    fn run<S: Simd>(self, _: S) -> bool {
+        let Finished { particles, rows, outputs: force, columns: acceleration } = self.0;
+        let mass = &particles.scalar(Field::Mass)[rows];
+        let (mut inverse, mut finite) = ([0.0; SUPER_CLUSTER], true);
+        for (block, mass) in mass.chunks(SUPER_CLUSTER).enumerate() {
+            // one division a row
+            inverse.iter_mut().zip(mass).for_each(|(inverse, mass)| *inverse = 1.0 / mass);
+            let rows = block * SUPER_CLUSTER..block * SUPER_CLUSTER + mass.len();
+            for (force, acceleration) in force.iter().zip(acceleration.iter_mut()) {
+                let rows = acceleration[rows.clone()].iter_mut().zip(&force[rows.clone()]);
+                for ((a, f), inverse) in rows.zip(&inverse) {
+                    *a = f * inverse;
+                    finite &= a.is_finite();
+                }
             }
         }
         finite

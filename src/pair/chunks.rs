@@ -1,6 +1,6 @@
 //! The chunks of a sweep, and what becomes of their sums.
 
-use super::finish::{Finish, Outputs, Part};
+use super::finish::{Finish, Outputs, Part, Then};
 use super::given::Given;
 use super::inner::{Chunk, Shared, Side};
 use super::lane::{Instructions, Scalar, dispatch};
@@ -51,6 +51,8 @@ pub(super) struct Sweeping<'s, 'a, L, T> {
     pub particles: &'s Particles,
     /// The lanes that sweep.
     pub instructions: Instructions,
+    /// What is done with the outputs.
+    pub then: Option<&'s Then<'s>>,
 }
 
 /// Lane pairs of a chunk and, of a half list, its sums.
@@ -69,7 +71,7 @@ impl<L: PairLaw, T: Scalar> Sweeping<'_, '_, L, T> {
         outputs: &mut Outputs,
         sums: &mut Sums<T>,
     ) {
-        let Sweeping { shared, list, particles, instructions } = *self;
+        let Sweeping { shared, list, particles, instructions, .. } = *self;
         let owned = list.owned();
         let chunks = match (list, side) {
             // such lists do not know
@@ -140,7 +142,7 @@ impl<L: PairLaw, T: Scalar> Sweeping<'_, '_, L, T> {
     }
 
     fn finish(&self) -> Finish<'_, L> {
-        Finish::new(self.shared.law, self.particles, &self.shared.rows, self.instructions)
+        Finish::new(self.shared.law, self.particles, &self.shared.rows, self.instructions, self.then)
     }
 }
 

@@ -10,9 +10,30 @@ use crate::particles::{Field, Particles, Returned, zeros};
 use fearless_simd::Simd;
 use std::ops::Range;
 
+/// What is done with rows as soon as their outputs are written, while these are near.
+pub struct Then<'t> {
+    /// Fields of which it writes the rows; no outputs.
+    pub fields: &'static [Field],
+    /// The work.
+    pub work: &'t (dyn Fn(Finished) + Sync),
+}
+
+/// Rows whose outputs are written.
+pub struct Finished<'f, 'c> {
+    /// The particles, without outputs and what is written beside.
+    pub particles: &'f Particles,
+    /// The rows.
+    pub rows: Range<usize>,
+    /// Their outputs, by column.
+    pub outputs: &'f [&'c mut [f64]],
+    /// Their columns of the fields that are written.
+    pub columns: &'f mut [&'c mut [f64]],
+}
+
 /// The columns that a sweep writes. Meanwhile the particles have none of them, so that their others can be read beside.
 pub struct Outputs {
-    fields: &'static [Field],
+    /// Those of the law, then those of what is done with them.
+    fields: [&'static [Field]; 2],
     columns: Vec<Vec<f64>>,
     work: Option<Vec<f64>>,
 }
@@ -26,17 +47,18 @@ pub struct Part<'a> {
 
 /// Outputs that the particles had before.
 pub struct Present {
-    fields: &'static [Field],
+    fields: [&'static [Field]; 2],
     columns: Vec<Option<Vec<Vec<f64>>>>,
     work: Option<Vec<f64>>,
 }
 
 impl Present {
-    /// Take from the particles what a law writes of them, and their work.
-    pub fn take<L: PairLaw>(particles: &mut Particles) -> Self {
-        let columns = L::OUTPUTS.iter().map(|&field| particles.take(field)).collect();
+    /// Take from the particles what a law writes of them, and what is done with that, and their work.
+    pub fn take<L: PairLaw>(particles: &mut Particles, then: Option<&Then>) -> Self {
+        let fields = [L::OUTPUTS, then.map_or(&[], |then| then.fields)];
+        let columns = fields.into_iter().flatten().map(|&field| particles.take(field)).collect();
         let work = particles.take(Field::Work).and_then(|mut columns| columns.pop());
-        Present { fields: L::OUTPUTS, columns, work }
+        Present { fields, columns, work }
     }
 
     /// Whether work is counted.
@@ -46,7 +68,7 @@ impl Present {
 
     /// With those that were not there, for so many rows.
     pub fn complete(self, rows: usize) -> Outputs {
-        let fields = self.fields.iter().zip(self.columns);
+        let fields = self.fields.into_iter().flatten().zip(self.columns);
         let columns = fields.flat_map(|(field, present)| {
             present.unwrap_or_else(|| (0..field.components()).map(|_| zeros(rows)).collect())
         });
@@ -73,7 +95,7 @@ impl Outputs {
     /// Give the particles what was written.
     pub fn give(self, particles: &mut Particles) {
         let mut columns = self.columns.into_iter();
-        for &field in self.fields {
+        for &field in self.fields.into_iter().flatten() {
             particles.put(field, columns.by_ref().take(field.components()).collect());
         }
         if let Some(work) = self.work {
@@ -99,20 +121,34 @@ pub struct Finish<'a, L> {
     rows: &'a Chosen,
     /// The lanes that join sums.
     instructions: Instructions,
+    /// What is done with the outputs, and the particles that it looks at.
+    then: Option<(&'a Then<'a>, &'a Particles)>,
 }
 
 impl<'a, L: PairLaw> Finish<'a, L> {
     /// Of these particles.
-    pub fn new(law: &'a L, particles: &'a Particles, rows: &'a Chosen, instructions: Instructions) -> Self {
+    pub fn new(
+        law: &'a L,
+        particles: &'a Particles,
+        rows: &'a Chosen,
+        instructions: Instructions,
+        then: Option<&'a Then<'a>>,
+    ) -> Self {
         let column = |(field, c)| particles.has(field).then(|| particles.component(field, c));
-        Finish { law, inputs: components(L::INPUTS).map(column).collect(), rows, instructions }
+        let inputs = components(L::INPUTS).map(column).collect();
+        Finish { law, inputs, rows, instructions, then: then.map(|then| (then, particles)) }
     }
 
     /// Join the sums of the rows of a part that chunks have, in their order, and then those of other ranks; finish each particle,
-    /// write its outputs, and add the work that was spent on it.
+    /// write its outputs, add the work that was spent on it, and do what is done then.
     pub fn part<T: Scalar>(&self, chunks: &[&ChunkSums<T>], returned: &[Returned], part: &mut Part) {
         dispatch(self.instructions, FinishPart { finish: self, chunks, returned, part });
         chunks.iter().for_each(|chunk| self.add_work(chunk, part));
+        if let Some((then, particles)) = self.then {
+            let outputs = L::OUTPUTS.iter().map(|field| field.components()).sum();
+            let (outputs, columns) = part.columns.split_at_mut(outputs);
+            (then.work)(Finished { particles, rows: part.rows.clone(), outputs, columns });
+        }
     }
 
     /// Write what chunks have of the rows from one on, row after row.

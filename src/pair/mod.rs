@@ -27,6 +27,7 @@ pub mod together;
 mod turns;
 pub mod vec3;
 
+pub use finish::{Finished, Then};
 pub use inner::find_tiles;
 pub use kernel::Kernel;
 pub use lane::Instructions;
@@ -34,7 +35,7 @@ pub use law::PairLaw;
 pub use naive::naive;
 pub use parts::{Energies, Forces};
 pub use sweep::{
-    Pass, SweepStatistics, Traffic, sweep, sweep_across, sweep_double, sweep_spending, sweep_with,
+    Pass, SweepStatistics, Traffic, sweep, sweep_across, sweep_double, sweep_spending, sweep_then, sweep_with,
 };
 pub use together::Together;
 

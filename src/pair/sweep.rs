@@ -2,7 +2,7 @@
 
 use super::Precision;
 use super::chunks::{PIECE, Sums, Sweeping, pieces};
-use super::finish::Present;
+use super::finish::{Present, Then};
 use super::inner::{Shared, Side, layout};
 use super::lane::{Instructions, Scalar};
 use super::law::PairLaw;
@@ -82,6 +82,19 @@ pub fn sweep_across<L: PairLaw>(
     sweep_as(law, pass, list, particles, beside, Instructions::Best)
 }
 
+/// [`sweep_across`] that does something with rows as soon as their outputs are written.
+pub fn sweep_then<L: PairLaw>(
+    law: &L,
+    pass: &Pass,
+    list: &NeighborList,
+    particles: &mut Particles,
+    traffic: Traffic,
+    then: &Then,
+) -> SweepStatistics {
+    let beside = Beside { traffic, then: Some(then), ..Beside::default() };
+    sweep_as(law, pass, list, particles, beside, Instructions::Best)
+}
+
 /// [`sweep_across`] in double precision, whatever the pass says.
 pub fn sweep_double<L: PairLaw>(
     law: &L,
@@ -136,6 +149,7 @@ struct Beside<'b, 'a> {
     /// These fields go when they are packed; of sweeps for which no values arrive.
     spent: &'b [Field],
     traffic: Traffic<'b, 'a>,
+    then: Option<&'b Then<'b>>,
 }
 
 fn sweep_in<L: PairLaw, T: Scalar>(
@@ -143,13 +157,13 @@ fn sweep_in<L: PairLaw, T: Scalar>(
     pass: &Pass,
     list: &NeighborList,
     particles: &mut Particles,
-    Beside { spent, traffic }: Beside,
+    Beside { spent, traffic, then }: Beside,
     instructions: Instructions,
 ) -> SweepStatistics {
     check(pass, list, particles, traffic.give_back.is_some());
     let symmetric = list.symmetric();
     let rows = Chosen::new(particles, pass.active, symmetric);
-    let present = Present::take::<L>(particles);
+    let present = Present::take::<L>(particles, then);
     let whole = whole_super_clusters(&particles.owned(), particles.len());
     let packed = Packed::<T>::new::<L>(layout::<L>(list), pass.radius, particles.len(), pass.bx);
     let (owned, counted) = (particles.owned(), present.counts_work());
@@ -176,7 +190,7 @@ fn sweep_in<L: PairLaw, T: Scalar>(
             // now the outputs can have the memory of what is packed
             drop(spent);
             outputs = present.complete(particles.len());
-            let sweeping = Sweeping { shared: &shared, list, particles, instructions };
+            let sweeping = Sweeping { shared: &shared, list, particles, instructions, then };
             sweeping.run(None, early, &mut outputs, &mut sums);
         }
         Some(arrive) => {
@@ -186,7 +200,7 @@ fn sweep_in<L: PairLaw, T: Scalar>(
             let mut inner = |particles: &Particles| {
                 begun = true;
                 pack(&mut shared.packed, particles, &nothing, std::slice::from_ref(&whole));
-                let sweeping = Sweeping { shared: &shared, list, particles, instructions };
+                let sweeping = Sweeping { shared: &shared, list, particles, instructions, then };
                 sweeping.run(Some(Side::Inner), &[], &mut outputs, &mut sums);
             };
             arrive(particles, &mut inner);
@@ -195,12 +209,12 @@ fn sweep_in<L: PairLaw, T: Scalar>(
                 false => (vec![all], None),
             };
             pack(&mut shared.packed, particles, &nothing, &part);
-            let sweeping = Sweeping { shared: &shared, list, particles, instructions };
+            let sweeping = Sweeping { shared: &shared, list, particles, instructions, then };
             sweeping.run(side, early, &mut outputs, &mut sums);
         }
     }
     if let Some(give_back) = traffic.give_back {
-        let sweeping = Sweeping { shared: &shared, list, particles, instructions };
+        let sweeping = Sweeping { shared: &shared, list, particles, instructions, then };
         sweeping.give_back(&mut sums, give_back);
         if others {
             sweeping.join(&sums, &pieces, &mut outputs);
