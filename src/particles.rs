@@ -171,7 +171,7 @@ pub type Arrive<'a> = dyn FnMut(&mut Particles, &mut Meanwhile) + 'a;
 
 /// Gives sums of halos to their owners.
 pub trait GiveBack {
-    /// Whether there are others.
+    /// Whether there are other ranks, which may have sums of owned rows.
     fn others(&self) -> bool;
     /// Gives the owners of halos what was summed for these, so many values a row, and tells what other ranks summed for owned rows,
     /// in the order of the ranks. Collective.

@@ -169,7 +169,7 @@ impl<T: Scalar> Find<'_, T> {
     }
 }
 
-/// What a thread needs for it.
+/// What a thread needs to find the tiles of a chunk; it stays for the next chunk.
 pub struct TileSearch<T> {
     members: [Member<T>; GROUP],
     found: Found,
