@@ -173,9 +173,17 @@ pub type Arrive<'a> = dyn FnMut(&mut Particles, &mut Meanwhile) + 'a;
 pub trait GiveBack {
     /// Whether there are other ranks, which may have sums of owned rows.
     fn others(&self) -> bool;
-    /// Gives the owners of halos what was summed for these, so many values a row, and tells what other ranks summed for owned rows,
-    /// in the order of the ranks. Collective.
-    fn give_back(&self, columns: usize, sums: &SumsOf) -> Vec<Returned<'_>>;
+    /// Runs of owned rows, in order, counted from the first one, of which none of them has: whole super-clusters.
+    fn alone(&self) -> &[Range<usize>];
+    /// Gives the owners of halos what was summed for these, so many values a row, and shows what other ranks summed for owned rows,
+    /// in the order of the ranks; `meanwhile` is done while that is on its way. Both are called once. Collective.
+    fn give_back(
+        &self,
+        columns: usize,
+        sums: &SumsOf,
+        meanwhile: &mut dyn FnMut(),
+        show: &mut dyn FnMut(&[Returned]),
+    );
 }
 
 /// What another rank summed for owned rows.
@@ -183,11 +191,11 @@ pub struct Returned<'r> {
     /// The rows, in order, counted from the first owned one.
     pub rows: &'r [u32],
     /// Their sums, row after row.
-    pub sums: Vec<f64>,
+    pub sums: &'r [f64],
 }
 
-/// Tells what was summed for some rows, row after row.
-pub type SumsOf<'s> = dyn Fn(Range<usize>) -> Vec<f64> + 's;
+/// Writes what was summed for the rows from one on, row after row.
+pub type SumsOf<'s> = dyn Fn(usize, &mut [f64]) + 's;
 
 /// The particles of a rank: owned ones and halos, as columns of equal length.
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,6 @@
 //! Ranks as threads of one process, which exchange bytes through one mailbox per rank.
 
+use super::host::exchange::HostMemory;
 use super::{Communicator, Ranks};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -33,6 +34,7 @@ struct State {
 pub(super) struct Member {
     rank: usize,
     shared: Arc<Shared>,
+    memory: Option<Mutex<HostMemory>>,
 }
 
 /// Carried by ranks that end because another one did.
@@ -49,7 +51,7 @@ pub fn run_local<R: Send>(ranks: usize, work: impl Fn(Communicator) -> R + Sync)
             .map(|rank| {
                 let (shared, work) = (Arc::clone(&shared), &work);
                 scope.spawn(move || {
-                    let member = Member { rank, shared: Arc::clone(&shared) };
+                    let member = Member { rank, shared: Arc::clone(&shared), memory: None };
                     let outcome = catch_unwind(AssertUnwindSafe(|| {
                         work(Communicator::new(Ranks::Local(Arc::new(member))))
                     }));
@@ -129,7 +131,13 @@ impl Shared {
 
 impl Member {
     pub(super) fn solo() -> Self {
-        Self { rank: 0, shared: Arc::new(Shared::new(1)) }
+        Self { rank: 0, shared: Arc::new(Shared::new(1)), memory: None }
+    }
+
+    /// The same rank, which shares memory with some others as ranks of a host do.
+    #[cfg(test)]
+    pub(super) fn sharing(&self, memory: Option<HostMemory>) -> Self {
+        Self { rank: self.rank, shared: Arc::clone(&self.shared), memory: memory.map(Mutex::new) }
     }
 
     pub(super) fn rank(&self) -> usize {
@@ -164,6 +172,11 @@ impl Member {
             return from[0].copy_from_slice(to[0]);
         }
         self.swap(Post::Each(Arc::new(to.iter().map(|part| part.to_vec()).collect())), from);
+    }
+
+    /// None but in tests: threads post messages.
+    pub(super) fn host_memory(&self) -> Option<&Mutex<HostMemory>> {
+        self.memory.as_ref()
     }
 
     /// Whether a thread should see to messages: no, these are copied when all have posted theirs.

@@ -4,6 +4,8 @@
 //! bytes, and every reduction is done here, in rank order, so that both give the same bits. All methods are
 //! collective: every rank must call them in the same order, each from one thread at a time.
 
+#[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "ranks of a host are processes"))]
+mod host;
 mod local;
 #[cfg(feature = "mpi")]
 mod mpi;
@@ -15,8 +17,8 @@ pub mod traffic;
 
 use crate::{Error, Result};
 use bytemuck::Pod;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use traffic::{Meter, Traffic};
 
@@ -167,25 +169,16 @@ impl Communicator {
         self.exchange_with(to, counts, || ())
     }
 
-    /// [`Self::exchange`], and `work` done while the messages are on their way.
-    pub fn exchange_while<T: Pod>(
-        &self,
-        to: &[Vec<T>],
-        counts: &[usize],
-        work: impl FnOnce(),
-    ) -> Vec<Vec<T>> {
+    /// Work while messages of at most so many bytes are on their way. Another thread sees to large ones: most libraries move them
+    /// only while they are called.
+    fn attended(&self, bytes: usize, work: impl FnOnce()) {
         /// Bytes of messages that libraries send off at once.
         const EAGER: usize = 1 << 16;
-        let values =
-            to.iter().map(Vec::len).max().unwrap_or(0).max(counts.iter().copied().max().unwrap_or(0));
-        let attended = on_ranks!(self, ranks => ranks.attended()) && values * size_of::<T>() > EAGER;
-        self.exchange_with(to, counts, || if attended { self.attended(work) } else { work() })
-    }
-
-    /// Work during which another thread sees to messages: most libraries move large ones only while they are called.
-    fn attended(&self, work: impl FnOnce()) {
         /// Between two looks at the messages: long enough to cost those who work nothing, a few in the time of a pass.
         const PAUSE: Duration = Duration::from_millis(1);
+        if bytes <= EAGER || !on_ranks!(self, ranks => ranks.attended()) {
+            return work();
+        }
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let attendant = scope.spawn(|| {
@@ -198,6 +191,50 @@ impl Communicator {
             done.store(true, Ordering::Release);
             attendant.thread().unpark();
         });
+    }
+
+    /// So many values go to each rank, which `write` is to write, once for each rank to which some go; and so many come from each,
+    /// which `read` is shown when all are there, by rank. `work` is done while they are on their way. Ranks of a host write and read
+    /// in memory that they share. Nothing goes to the rank itself.
+    pub fn exchange_in_place<T: Pod>(
+        &self,
+        (to, mut write): (&[usize], impl FnMut(usize, &mut [T])),
+        (from, read): (&[usize], impl FnOnce(&[&[T]])),
+        work: impl FnOnce(),
+    ) {
+        assert!(to[self.rank()] == 0 && from[self.rank()] == 0, "exchange: nothing goes to the rank itself");
+        let bytes = |counts: &[usize]| counts.iter().map(|count| count * size_of::<T>()).collect::<Vec<_>>();
+        // what was sent before may wait until its sender calls the library
+        let idle = || on_ranks!(self, ranks => ranks.attend());
+        let memory = on_ranks!(self, ranks => ranks.host_memory());
+        let mut memory = memory.map(|memory| memory.lock().unwrap_or_else(PoisonError::into_inner));
+        let shared: Vec<bool> = (0..self.size())
+            .map(|rank| memory.as_ref().is_some_and(|memory| memory.is_shared_with(rank)))
+            .collect();
+        let refused = memory.as_mut().is_some_and(|memory| {
+            memory.write(&bytes(to), |rank, values| write(rank, bytemuck::cast_slice_mut(values)), &idle)
+        });
+        let leaving = written(&some_of(to, |rank| !shared[rank]), &mut write);
+        let largest = leaving.iter().map(|values| size_of_val(&values[..])).max().unwrap_or(0);
+        let mut here = None;
+        let came = self.exchange_with(&leaving, &some_of(from, |rank| !shared[rank]), || {
+            self.attended(largest, work);
+            here = memory.as_mut().map(|memory| memory.wait(&bytes(from), &idle));
+        });
+        let elsewhere = |rank: usize| here.as_ref().is_some_and(|here| here.refused(rank));
+        let in_place = some_of(from, |rank| shared[rank] && !elsewhere(rank));
+        self.meter.exchange(in_place.into_iter(), size_of::<T>());
+        let late: Vec<usize> = some_of(from, elsewhere);
+        let came_late = match refused || late.iter().any(|&count| count > 0) {
+            true => self.exchange(&written(&some_of(to, |rank| shared[rank] && refused), &mut write), &late),
+            false => vec![Vec::new(); self.size()],
+        };
+        let of = |rank: usize| match here.as_ref().and_then(|here| here.of(rank)) {
+            Some(values) => bytemuck::cast_slice(values),
+            None if elsewhere(rank) => &came_late[rank][..],
+            None => &came[rank][..],
+        };
+        read(&(0..self.size()).map(of).collect::<Vec<_>>());
     }
 
     /// [`Self::exchange`] of and into memory that the caller has: `from[r]` is as long as what rank r sends.
@@ -339,6 +376,19 @@ impl std::fmt::Debug for Communicator {
 /// The larger of two values; the first where the second is no number.
 fn larger<T: Number>(most: T, value: T) -> T {
     if value > most { value } else { most }
+}
+
+/// The counts of some ranks, and 0 of the others.
+fn some_of(counts: &[usize], whether: impl Fn(usize) -> bool) -> Vec<usize> {
+    counts.iter().enumerate().map(|(rank, &count)| if whether(rank) { count } else { 0 }).collect()
+}
+
+/// So many values for each rank, written.
+fn written<T: Pod>(counts: &[usize], write: &mut impl FnMut(usize, &mut [T])) -> Vec<Vec<T>> {
+    let mut values: Vec<Vec<T>> = zeroed_each(counts.iter().copied());
+    let some = values.iter_mut().enumerate().filter(|(_, values)| !values.is_empty());
+    some.for_each(|(rank, values)| write(rank, values));
+    values
 }
 
 fn zeroed_each<T: Pod>(counts: impl Iterator<Item = usize>) -> Vec<Vec<T>> {

@@ -3,6 +3,9 @@
 //! Errors of MPI itself keep MPI's default handler, which prints what happened and ends all ranks.
 
 use super::Ranks;
+use super::host::Place;
+use super::host::board::{self, Board};
+use super::host::exchange::{HostMemory, LARGEST};
 use crate::{Error, Result};
 use mpi::datatype::PartitionMut;
 use mpi::environment::Universe;
@@ -19,6 +22,10 @@ pub(super) struct World {
     size: usize,
     /// Rank and size among those on this host.
     of_host: (usize, usize),
+    /// What it shares with them.
+    host_memory: Option<Mutex<HostMemory>>,
+    /// Of all ranks, where they are on one host.
+    board: Option<Mutex<Board>>,
     /// Whether a thread may see to messages that another has begun, and some of them go to other hosts.
     attended: bool,
     _universe: Universe,
@@ -54,13 +61,37 @@ pub(super) fn world() -> Result<Ranks> {
     let (rank, size) = (universe.world().rank() as usize, universe.world().size() as usize);
     let host = universe.world().split_shared(0);
     let of_host = (host.rank() as usize, host.size() as usize);
+    let host_memory = host_memory(&host, rank).map(Mutex::new);
+    let board = place(&host).filter(|place| place.count == size);
+    let board = board.and_then(|place| Board::new(place, &|mine| gathered(&host, mine))).map(Mutex::new);
     let attended = of_host.1 != size && threading >= mpi::Threading::Serialized;
-    let world = Arc::new(World { rank, size, of_host, attended, _universe: universe });
+    let world = Arc::new(World { rank, size, of_host, host_memory, board, attended, _universe: universe });
     if size > 1 {
         abort_on_panic();
     }
     *current = Arc::downgrade(&world);
     Ok(Ranks::World(world))
+}
+
+/// What the ranks of a host share, where there are several and they can.
+fn host_memory(host: &SimpleCommunicator, rank: usize) -> Option<HostMemory> {
+    let place = place(host)?;
+    let mut ranks = vec![0u64; place.count];
+    host.all_gather_into(&(rank as u64), &mut ranks[..]);
+    let ranks = ranks.into_iter().map(|rank| rank as usize).collect();
+    HostMemory::new(place, ranks, LARGEST, &|mine| gathered(host, mine))
+}
+
+/// The place of this rank among those of its host, where there are several.
+fn place(host: &SimpleCommunicator) -> Option<Place> {
+    let (own, count) = (host.rank() as usize, host.size() as usize);
+    (count > 1).then_some(Place { own, count })
+}
+
+fn gathered<const N: usize>(host: &SimpleCommunicator, mine: &[u8; N]) -> Vec<[u8; N]> {
+    let mut all = vec![[0; N]; host.size() as usize];
+    host.all_gather_into(&mine[..], all.as_flattened_mut());
+    all
 }
 
 /// A rank that panics would leave the others waiting for ever: print as before, then end all ranks.
@@ -103,12 +134,17 @@ impl World {
         communicator().all_to_all_into(to, from);
     }
 
-    /// Everybody's `mine` into `all`, whose lengths are right already.
+    /// Everybody's `mine` into `all`, whose lengths are right already and thus known to all.
     pub(super) fn all_gather(&self, mine: &[u8], all: &mut [&mut [u8]]) {
         let total: usize = all.iter().map(|part| part.len()).sum();
         if total == 0 {
             // the address of no bytes may be one that MPI gives a meaning to
             return;
+        }
+        if let Some(board) = self.board.as_ref().filter(|_| all.iter().all(|part| part.len() <= board::MOST))
+        {
+            let mut board = board.lock().unwrap_or_else(PoisonError::into_inner);
+            return board.all_gather(mine, all, &|| self.attend());
         }
         if total > LARGEST_MESSAGE {
             return self.exchange(&vec![mine; self.size()], all, || ());
@@ -151,6 +187,11 @@ impl World {
             meanwhile();
             requests.into_iter().for_each(|request| request.wait_without_status());
         });
+    }
+
+    /// What this rank shares with others of its host.
+    pub(super) fn host_memory(&self) -> Option<&Mutex<HostMemory>> {
+        self.host_memory.as_ref()
     }
 
     /// Whether it is of use that a thread sees to messages that another has begun: on one host cores copy them.

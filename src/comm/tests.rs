@@ -1,3 +1,4 @@
+use super::host::exchange::HostMemory;
 use super::*;
 use proptest::prelude::*;
 
@@ -85,17 +86,93 @@ proptest! {
         let received = run_local(ranks, |comm| {
             let to: Vec<Vec<u64>> = (0..ranks).map(|to| message(comm.rank(), to)).collect();
             let counts: Vec<usize> = (0..ranks).map(|from| length(from, comm.rank())).collect();
-            let mut worked = 0;
-            let during = comm.exchange_while(&to, &counts, || worked += 1);
-            comm.attended(|| worked += 1);
-            (comm.all_to_all(&to), comm.exchange(&to, &counts), during, worked)
+            (comm.all_to_all(&to), comm.exchange(&to, &counts), in_place(&comm, &to, &counts))
         });
-        for (rank, (counted, known, during, worked)) in received.into_iter().enumerate() {
+        for (rank, (counted, known, in_place)) in received.into_iter().enumerate() {
             let wanted: Vec<Vec<u64>> = (0..ranks).map(|from| message(from, rank)).collect();
             prop_assert_eq!(&counted, &wanted);
             prop_assert_eq!(&known, &wanted);
-            prop_assert_eq!(&during, &wanted);
-            prop_assert_eq!(worked, 2);
+            let others = wanted.into_iter().enumerate().map(|(from, values)| if from == rank { Vec::new() } else { values });
+            prop_assert_eq!(in_place, others.collect::<Vec<_>>());
+        }
+    }
+}
+
+/// What came from the others, by rank, and the work done once.
+fn in_place(comm: &Communicator, to: &[Vec<u64>], counts: &[usize]) -> Vec<Vec<u64>> {
+    let other = |rank: usize| rank != comm.rank();
+    let lengths: Vec<usize> = to.iter().map(Vec::len).collect();
+    let (mut written, mut came, mut worked) = (vec![0; comm.size()], Vec::new(), 0);
+    let write = |rank: usize, values: &mut [u64]| {
+        written[rank] += 1;
+        values.copy_from_slice(&to[rank]);
+    };
+    comm.exchange_in_place(
+        (&some_of(&lengths, other), write),
+        (&some_of(counts, other), |values| came = values.iter().map(|values| values.to_vec()).collect()),
+        || worked += 1,
+    );
+    assert_eq!(worked, 1);
+    let wanted = |rank: usize| usize::from(other(rank) && lengths[rank] > 0);
+    assert_eq!(written, (0..comm.size()).map(wanted).collect::<Vec<_>>());
+    came
+}
+
+/// Ranks on these hosts; those of a host share memory of at most so many bytes a rank.
+fn on_hosts<R: Send>(hosts: &[usize], largest: usize, work: impl Fn(Communicator) -> R + Sync) -> Vec<R> {
+    run_local(hosts.len(), |comm| {
+        let Ranks::Local(member) = &comm.ranks else { unreachable!("ranks are threads") };
+        let on_host = |rank: &usize| hosts[*rank] == hosts[comm.rank()];
+        let ranks: Vec<usize> = (0..comm.size()).filter(on_host).collect();
+        let own = ranks.iter().position(|&rank| rank == comm.rank()).unwrap();
+        let all_gather = |mine: &[u8; _]| {
+            let all = comm.all_gather(mine);
+            ranks.iter().map(|&rank| all[rank][..].try_into().unwrap()).collect()
+        };
+        let place = host::Place { own, count: ranks.len() };
+        let memory = HostMemory::new(place, ranks.clone(), largest, &all_gather);
+        work(Communicator::new(Ranks::Local(Arc::new(member.sharing(memory)))))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn ranks_of_hosts_exchange_in_place(
+        hosts in prop::collection::vec(0usize..3, 1..6),
+        lengths in prop::collection::vec((0usize..2000, any::<bool>()), 5 * 36),
+        pages in 1usize..12,
+    ) {
+        // some segments have no room for slots, some not for all values, and some grow
+        let rounds = lengths.as_chunks::<36>().0;
+        let length = |round: usize, from: usize, to: usize| {
+            let (length, any) = rounds[round][from * 6 + to];
+            if any { length } else { 0 }
+        };
+        let message = |round: usize, from: usize, to: usize| -> Vec<u64> {
+            (0..length(round, from, to)).map(|k| ((round * 10 + from) * 10 + to) as u64 * 10_000 + k as u64).collect()
+        };
+        let ranks = hosts.len();
+        let all = on_hosts(&hosts, pages * 4096 - 4000, |comm| {
+            let mut came = Vec::new();
+            for round in 0..rounds.len() {
+                let to: Vec<Vec<u64>> = (0..ranks).map(|to| message(round, comm.rank(), to)).collect();
+                let counts: Vec<usize> = (0..ranks).map(|from| length(round, from, comm.rank())).collect();
+                came.push(in_place(&comm, &to, &counts));
+            }
+            (came, comm.received())
+        });
+        for (rank, (came, received)) in all.into_iter().enumerate() {
+            let (mut messages, mut bytes) = (0, 0);
+            for (round, came) in came.into_iter().enumerate() {
+                for (from, values) in came.into_iter().enumerate() {
+                    let wanted = if from == rank { Vec::new() } else { message(round, from, rank) };
+                    messages += u64::from(!wanted.is_empty());
+                    bytes += size_of_val(&wanted[..]) as u64;
+                    prop_assert_eq!(values, wanted);
+                }
+            }
+            prop_assert_eq!((received.messages, received.bytes), (messages, bytes));
         }
     }
 }

@@ -19,10 +19,14 @@ use crate::space::{Boundary, SimulationBox};
 use crate::tree::bounds::Extent;
 use fearless_simd::Simd;
 use rayon::prelude::*;
+use std::cell::RefCell;
 use std::ops::Range;
 
 /// So many boxes of another rank are looked at together before each of them is.
 const TOGETHER: usize = 8;
+
+/// A run of so many super-clusters is worth to be seen to by itself.
+const RUN: usize = 4;
 
 /// Radii are taken this much larger, because passes in single precision round distances.
 const ROUNDING: f64 = 1.0 + 1e-6;
@@ -37,6 +41,8 @@ pub(super) struct Halos {
     /// The first of the own super-clusters that have pairs with particles of lower ranks here.
     pub first_with_lower: usize,
     across: Across,
+    /// Runs of owned rows, counted from the first one, of which no other rank has sums, where one of two has their pairs.
+    pub alone: Vec<Range<usize>>,
 }
 
 /// A rank, and how many boxes it publishes.
@@ -297,7 +303,12 @@ impl Halos {
             Across::Both => 0,
             Across::One => own.begins.get(half(own.boxes.len())).map_or(0, |begins| begins.start),
         };
-        Self { send: send.collect(), rows: Vec::new(), first_with_lower, across }
+        let send: Vec<Vec<u32>> = send.collect();
+        let alone = match across {
+            Across::Both => Vec::new(),
+            Across::One => alone(&send, particles.len()),
+        };
+        Self { send, rows: Vec::new(), first_with_lower, across, alone }
     }
 
     /// Send and receive id, key and the fields of halos, and lay out the rows: halos of lower ranks, padding, owned, halos of
@@ -356,17 +367,28 @@ impl Halos {
         particles.set_owned(owned);
     }
 
-    /// Give the owners of halos what was summed for these, and return what other ranks summed for rows of this one, in the
-    /// order of the ranks. Collective.
-    pub fn give_back(&self, comm: &Communicator, columns: usize, sums: &SumsOf) -> Vec<Returned<'_>> {
+    /// Give the owners of halos what was summed for these, and show what other ranks summed for rows of this one, in the order of the
+    /// ranks; `meanwhile` is done while that is on its way. Collective.
+    pub fn give_back(
+        &self,
+        comm: &Communicator,
+        columns: usize,
+        sums: &SumsOf,
+        meanwhile: impl FnOnce(),
+        show: impl FnOnce(&[Returned]),
+    ) {
         if comm.size() == 1 || self.send.is_empty() {
-            return Vec::new();
+            meanwhile();
+            return show(&[]);
         }
-        let leaving: Vec<Vec<f64>> = self.rows.iter().map(|rows| sums(rows.clone())).collect();
-        let counts: Vec<usize> = self.send.iter().map(|rows| rows.len() * columns).collect();
-        let arrived = comm.exchange(&leaving, &counts);
-        let returned = self.send.iter().zip(arrived).map(|(rows, sums)| Returned { rows, sums });
-        returned.filter(|returned| !returned.rows.is_empty()).collect()
+        let to: Vec<usize> = self.rows.iter().map(|rows| rows.len() * columns).collect();
+        let from: Vec<usize> = self.send.iter().map(|rows| rows.len() * columns).collect();
+        let write = |rank: usize, values: &mut [f64]| sums(self.rows[rank].start, values);
+        let read = |values: &[&[f64]]| {
+            let returned = self.send.iter().zip(values).map(|(rows, sums)| Returned { rows, sums });
+            show(&returned.filter(|returned| !returned.rows.is_empty()).collect::<Vec<_>>());
+        };
+        comm.exchange_in_place((&to, write), (&from, read), meanwhile);
     }
 
     /// Copy fields of the owned rows into the halo rows of the other ranks; `meanwhile` is done while they are on their way,
@@ -384,26 +406,46 @@ impl Halos {
         let components: Vec<(Field, usize)> =
             fields.iter().flat_map(|&field| (0..field.components()).map(move |c| (field, c))).collect();
         let first = particles.owned().start;
-        let values = |rows: &Vec<u32>| {
-            let mut values = Vec::with_capacity(rows.len() * components.len());
-            for &(field, component) in &components {
+        let to: Vec<usize> = self.send.iter().map(|rows| rows.len() * components.len()).collect();
+        let from: Vec<usize> = self.rows.iter().map(|rows| rows.len() * components.len()).collect();
+        // written, shown to others and read one after the other
+        let particles = RefCell::new(particles);
+        let write = |rank: usize, values: &mut [f64]| {
+            let (particles, rows): (&Particles, _) = (&particles.borrow(), &self.send[rank]);
+            let columns = values.par_chunks_exact_mut(rows.len()).zip(&components);
+            columns.for_each(|(values, &(field, component))| {
                 let column = &particles.component(field, component)[first..];
-                values.extend(rows.iter().map(|&row| column[row as usize]));
-            }
-            values
+                values.iter_mut().zip(rows).for_each(|(value, &row)| *value = column[row as usize]);
+            });
         };
-        let leaving: Vec<Vec<f64>> = self.send.par_iter().map(values).collect();
-        let counts: Vec<usize> = self.rows.iter().map(|rows| rows.len() * components.len()).collect();
-        let arrived = match meanwhile {
-            Some(meanwhile) => comm.exchange_while(&leaving, &counts, || meanwhile(particles)),
-            None => comm.exchange(&leaving, &counts),
-        };
-        for (rows, values) in self.rows.iter().zip(&arrived).filter(|(rows, _)| !rows.is_empty()) {
-            for (&(field, component), part) in components.iter().zip(values.chunks_exact(rows.len())) {
-                particles.component_mut(field, component)[rows.clone()].copy_from_slice(part);
+        let read = |values: &[&[f64]]| {
+            let mut particles = particles.borrow_mut();
+            for (rows, values) in self.rows.iter().zip(values).filter(|(rows, _)| !rows.is_empty()) {
+                for (values, &(field, component)) in values.chunks_exact(rows.len()).zip(&components) {
+                    particles.component_mut(field, component)[rows.clone()].copy_from_slice(values);
+                }
             }
-        }
+        };
+        comm.exchange_in_place((&to, write), (&from, read), || {
+            if let Some(meanwhile) = meanwhile {
+                meanwhile(&particles.borrow());
+            }
+        });
     }
+}
+
+/// Runs of super-clusters, of at least [`RUN`] each, that have none of these rows, of so many in all.
+fn alone(some: &[Vec<u32>], rows: usize) -> Vec<Range<usize>> {
+    let mut have = vec![false; rows.div_ceil(SUPER_CLUSTER)];
+    some.iter().flatten().for_each(|&row| have[row as usize / SUPER_CLUSTER] = true);
+    let mut begin = 0;
+    let runs = have.chunk_by(|a, b| a == b).map(|run| {
+        begin += run.len();
+        (run, begin - run.len()..begin)
+    });
+    runs.filter(|(run, _)| !run[0] && run.len() >= RUN)
+        .map(|(_, run)| run.start * SUPER_CLUSTER..rows.min(run.end * SUPER_CLUSTER))
+        .collect()
 }
 
 /// Where rows go when halos come.
@@ -447,6 +489,31 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn runs_without_some_rows_are_all_that_are_long_enough(
+            rows in 0..3000usize,
+            ranks in prop::collection::vec(prop::collection::btree_set(0..3000u32, 0..6), 0..4),
+        ) {
+            let of = |some: std::collections::BTreeSet<u32>| {
+                some.into_iter().filter(|&row| (row as usize) < rows).collect::<Vec<_>>()
+            };
+            let some: Vec<Vec<u32>> = ranks.into_iter().map(of).collect();
+            let runs = alone(&some, rows);
+            let touched = |s: usize| some.iter().flatten().any(|&row| row as usize / SUPER_CLUSTER == s);
+            let count = rows.div_ceil(SUPER_CLUSTER);
+            for s in 0..count {
+                // how far the super-clusters around it are untouched, too
+                let before = (0..s).rev().take_while(|&s| !touched(s)).count();
+                let behind = (s..count).take_while(|&s| !touched(s)).count();
+                let long = !touched(s) && before + behind >= RUN;
+                let members = s * SUPER_CLUSTER..rows.min((s + 1) * SUPER_CLUSTER);
+                let within = runs.iter().filter(|run| run.start <= members.start && members.end <= run.end).count();
+                let meets = runs.iter().filter(|run| run.start < members.end && members.start < run.end).count();
+                prop_assert_eq!((within, meets), (usize::from(long), usize::from(long)), "{}", s);
+            }
+            prop_assert!(runs.windows(2).all(|two| two[0].end < two[1].start));
+        }
+
         #[test]
         fn rows_are_reached_as_each_of_them_may_interact(
             points in prop::collection::vec((prop::array::uniform3(0.0..1.0f64), 0.0..0.2f64), 1..=SUPER_CLUSTER),

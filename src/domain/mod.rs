@@ -213,8 +213,18 @@ impl GiveBack for Domain {
         self.comm.size() > 1
     }
 
-    fn give_back(&self, columns: usize, sums: &SumsOf) -> Vec<Returned<'_>> {
+    fn alone(&self) -> &[Range<usize>] {
+        &self.halos.alone
+    }
+
+    fn give_back(
+        &self,
+        columns: usize,
+        sums: &SumsOf,
+        meanwhile: &mut dyn FnMut(),
+        show: &mut dyn FnMut(&[Returned]),
+    ) {
         self.refreshed.given_back.add(columns);
-        self.halos.give_back(&self.comm, columns, sums)
+        self.halos.give_back(&self.comm, columns, sums, meanwhile, show);
     }
 }

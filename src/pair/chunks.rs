@@ -21,18 +21,17 @@ pub(super) fn pieces(rows: &Range<usize>) -> Vec<Range<usize>> {
     rows.clone().step_by(PIECE).map(|begin| begin..rows.end.min(begin + PIECE)).collect()
 }
 
-/// What chunks of half lists have summed and what other ranks have, and how many pairs all chunks took.
-pub(super) struct Sums<'r, T: Scalar> {
+/// What chunks of half lists have summed, and how many pairs all chunks took.
+pub(super) struct Sums<T: Scalar> {
     chunks: Vec<ChunkSums<T>>,
-    returned: Vec<Returned<'r>>,
     /// Lane pairs evaluated at least to their distance.
     pub lane_pairs: u64,
 }
 
-impl<T: Scalar> Sums<'_, T> {
+impl<T: Scalar> Sums<T> {
     /// None yet.
     pub fn new() -> Self {
-        Sums { chunks: Vec::new(), returned: Vec::new(), lane_pairs: 0 }
+        Sums { chunks: Vec::new(), lane_pairs: 0 }
     }
 
     /// Leave the memory for the next sweep.
@@ -118,32 +117,61 @@ impl<L: PairLaw, T: Scalar> Sweeping<'_, '_, L, T> {
         }
     }
 
-    /// Give the owners of halos what chunks have of these, and take what others have of owned rows. Collective.
-    pub fn give_back<'r>(&self, sums: &mut Sums<'r, T>, give_back: &'r dyn GiveBack) {
+    /// Give the owners of halos what chunks have of these, join what chunks and other ranks have of the owned rows, which are in these
+    /// pieces, and write the outputs: first of what others have nothing of. Collective.
+    pub fn give_back(
+        &self,
+        sums: &Sums<T>,
+        give_back: &dyn GiveBack,
+        pieces: &[Range<usize>],
+        outputs: &mut Outputs,
+    ) {
         let finish = self.finish();
         let chunks: Vec<&ChunkSums<T>> = sums.chunks.iter().collect();
-        let of_rows = |rows: Range<usize>| {
-            let mut sums = vec![0.0; rows.len() * L::SUMS.len()];
+        let of_rows = |first: usize, sums: &mut [f64]| {
             let pieces = sums.par_chunks_mut(PIECE * L::SUMS.len()).enumerate();
             pieces.for_each(|(piece, sums)| {
-                finish.sums_of(&chunks, rows.start + piece * PIECE, sums);
+                finish.sums_of(&chunks, first + piece * PIECE, sums);
             });
-            sums
         };
-        sums.returned = give_back.give_back(L::SUMS.len(), &of_rows);
-    }
-
-    /// Join what chunks and other ranks have of some rows, and write the outputs.
-    pub fn join(&self, sums: &Sums<T>, rows: &[Range<usize>], outputs: &mut Outputs) {
-        let finish = self.finish();
-        let chunks: Vec<&ChunkSums<T>> = sums.chunks.iter().collect();
-        let parts = outputs.parts(rows).into_par_iter().with_max_len(1);
-        parts.for_each(|mut part| finish.part(&chunks, &sums.returned, &mut part));
+        let apart = apart(pieces, give_back.alone(), self.list.owned().start);
+        let rows: Vec<Range<usize>> = apart.iter().map(|(rows, _)| rows.clone()).collect();
+        let parts = outputs.parts(&rows).into_iter().zip(&apart);
+        let (alone, others): (Vec<_>, Vec<_>) = parts.partition(|(_, (_, alone))| *alone);
+        let join = |parts: &mut Vec<(Part, _)>, returned: &[Returned]| {
+            let parts = parts.par_iter_mut().with_max_len(1);
+            parts.for_each(|(part, _)| finish.part(&chunks, returned, part));
+        };
+        let (mut alone, mut others) = (alone, others);
+        give_back.give_back(L::SUMS.len(), &of_rows, &mut || join(&mut alone, &[]), &mut |returned| {
+            join(&mut others, returned);
+        });
     }
 
     fn finish(&self) -> Finish<'_, L> {
         Finish::new(self.shared.law, self.particles, &self.shared.rows, self.instructions, self.then)
     }
+}
+
+/// These pieces of rows cut where some runs of rows, counted from the first one, begin and end, and whether each is in one.
+fn apart(pieces: &[Range<usize>], runs: &[Range<usize>], first: usize) -> Vec<(Range<usize>, bool)> {
+    let mut apart = Vec::with_capacity(pieces.len() + 2 * runs.len());
+    let mut runs = runs.iter().map(|run| first + run.start..first + run.end).peekable();
+    for piece in pieces {
+        let mut begin = piece.start;
+        while begin < piece.end {
+            while runs.next_if(|run| run.end <= begin).is_some() {}
+            let (end, within) = match runs.peek() {
+                Some(run) if run.start <= begin => (run.end, true),
+                Some(run) => (run.start, false),
+                None => (piece.end, false),
+            };
+            let end = end.min(piece.end);
+            apart.push((begin..end, within));
+            begin = end;
+        }
+    }
+    apart
 }
 
 /// Super-clusters of a chunk of a full list, about: enough that what a chunk prepares is nothing beside it, and few enough that
@@ -231,6 +259,37 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn pieces_are_cut_where_runs_begin_and_end(
+            lengths in prop::collection::vec(1usize..50, 0..8),
+            gaps in prop::collection::vec((1usize..40, 1usize..40), 0..8),
+            first in 0usize..10,
+        ) {
+            let follow = |end: &mut usize, length: usize| {
+                let begin = std::mem::replace(end, *end + length);
+                Some(begin..*end)
+            };
+            let pieces: Vec<Range<usize>> = lengths.iter().scan(first, |end, &length| follow(end, length)).collect();
+            let runs: Vec<Range<usize>> = gaps
+                .iter()
+                .scan(0, |end, &(gap, length)| {
+                    *end += gap;
+                    follow(end, length)
+                })
+                .collect();
+            let rows = |ranges: &[Range<usize>]| ranges.iter().cloned().flatten().collect::<Vec<usize>>();
+            let apart = apart(&pieces, &runs, first);
+            let (cut, alone): (Vec<Range<usize>>, Vec<bool>) = apart.into_iter().unzip();
+            prop_assert_eq!(rows(&cut), rows(&pieces));
+            prop_assert!(cut.iter().all(|cut| pieces.iter().any(|all| all.start <= cut.start && cut.end <= all.end)));
+            for (cut, alone) in cut.into_iter().zip(alone) {
+                prop_assert!(!cut.is_empty());
+                for row in cut {
+                    prop_assert_eq!(alone, runs.iter().any(|run| run.contains(&(row - first))));
+                }
+            }
+        }
+
         #[test]
         fn chunks_follow_each_other_and_have_what_is_swept(
             entries in prop::collection::vec((0u32..60, any::<bool>()), 1..300),

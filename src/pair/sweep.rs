@@ -215,10 +215,7 @@ fn sweep_in<L: PairLaw, T: Scalar>(
     }
     if let Some(give_back) = traffic.give_back {
         let sweeping = Sweeping { shared: &shared, list, particles, instructions, then };
-        sweeping.give_back(&mut sums, give_back);
-        if others {
-            sweeping.join(&sums, &pieces, &mut outputs);
-        }
+        sweeping.give_back(&sums, give_back, if others { &pieces } else { &[] }, &mut outputs);
     }
     let statistics = SweepStatistics { lane_pairs: sums.lane_pairs };
     outputs.give(particles);
