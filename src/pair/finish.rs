@@ -198,7 +198,7 @@ impl<'a, L: PairLaw> Finish<'a, L> {
             }
         }
         if returned {
-            others.join_before(end, L::SUMS, room);
+            others.join_before::<L>(end, room);
         }
         Some(room)
     }
@@ -322,21 +322,22 @@ impl<'r> Waiting<'r> {
     }
 
     /// Join those of rows before one with the sums of their super-cluster.
-    fn join_before(&mut self, end: usize, columns: &[Sum], totals: &mut [f64]) {
+    #[inline(always)]
+    fn join_before<L: PairLaw>(&mut self, end: usize, totals: &mut [f64]) {
+        let columns = L::SUMS.len();
         for (rows, sums) in &mut self.sums {
-            while let Some((&row, behind)) =
-                rows.split_first().filter(|(row, _)| self.first + (**row as usize) < end)
-            {
-                let (own, rest) = sums.split_at(columns.len());
-                let member = (self.first + row as usize) % SUPER_CLUSTER;
-                let begin = member / CLUSTER * CLUSTER * columns.len() + member % CLUSTER;
-                for ((total, column), value) in
-                    totals[begin..].iter_mut().step_by(CLUSTER).zip(columns).zip(own)
-                {
-                    *total = column.reduction.join(*total, *value);
+            let count = rows.iter().take_while(|row| self.first + (**row as usize) < end).count();
+            let (own_rows, rows_behind) = rows.split_at(count);
+            let (own, behind) = sums.split_at(count * columns);
+            for (row, own) in own_rows.iter().zip(own.chunks_exact(columns)) {
+                let member = (self.first + *row as usize) % SUPER_CLUSTER;
+                let begin = member / CLUSTER * CLUSTER * columns + member % CLUSTER;
+                for (c, sum) in L::SUMS.iter().enumerate() {
+                    let total = &mut totals[begin + c * CLUSTER];
+                    *total = sum.reduction.join(*total, own[c]);
                 }
-                (*rows, *sums) = (behind, rest);
             }
+            (*rows, *sums) = (rows_behind, behind);
         }
     }
 }
