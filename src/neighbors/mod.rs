@@ -31,6 +31,7 @@ pub use tune::Costs;
 
 use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Radii of rows.
@@ -48,6 +49,26 @@ impl Radii<'_> {
         match self {
             Radii::All(radius) => *radius,
             Radii::Each(radius) => radius[row],
+        }
+    }
+
+    /// The largest one, 0 if there is none above.
+    pub fn largest(&self) -> f64 {
+        /// Rows looked at in one piece.
+        const PIECE: usize = 8192;
+        let larger = |most: f64, radius: f64| if radius > most { radius } else { most };
+        // eight at once, which compiles to lanes
+        let of_piece = |radius: &[f64]| {
+            let (eights, rest) = radius.as_chunks::<8>();
+            let mut most = [0.0; 8];
+            for eight in eights {
+                most.iter_mut().zip(eight).for_each(|(most, &radius)| *most = larger(*most, radius));
+            }
+            most.into_iter().chain(rest.iter().copied()).fold(0.0, larger)
+        };
+        match self {
+            Radii::All(radius) => larger(0.0, *radius),
+            Radii::Each(radius) => radius.par_chunks(PIECE).map(of_piece).reduce(|| 0.0, larger),
         }
     }
 }
@@ -243,6 +264,30 @@ impl NeighborList {
             NeighborList::Clustered(list) => list.bytes(),
             NeighborList::Tiled(list) => list.bytes(),
             NeighborList::PerParticle(list) => list.bytes(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_largest_radius_is_that_of_a_row(
+            mut radius in prop::collection::vec(-1.0..1.0f64, 0..60),
+            (more, unknown) in (0..20_000usize, any::<prop::sample::Index>()),
+        ) {
+            radius.extend((0..more).map(|k| 1e-4 * (k as f64).sin()));
+            if !radius.is_empty() {
+                // what is no number is no radius
+                let row = unknown.index(radius.len());
+                radius[row] = f64::NAN;
+            }
+            let expected = radius.iter().copied().fold(0.0, f64::max);
+            prop_assert_eq!(Radii::Each(&radius).largest(), expected);
+            prop_assert_eq!(Radii::All(expected).largest(), expected);
         }
     }
 }

@@ -56,6 +56,8 @@ pub struct Packed<T> {
     columns: usize,
     layout: Layout,
     room: Room<T>,
+    /// Whether the room is left for the next one.
+    keeps: bool,
     /// The unit of the bounds: a power of two near the largest radius, so that squares neither overflow nor vanish.
     pub unit: f64,
     /// Periods, 0 where open.
@@ -114,15 +116,20 @@ impl<T: Scalar> Room<T> {
 impl<T: Scalar> Packed<T> {
     /// Room for so many rows of a law with these radii, none of which is packed yet.
     pub fn new<L: PairLaw>(layout: Layout, radius: Radii, rows: usize, bx: &SimulationBox) -> Self {
-        Self::of(L::Prepared::<f64>::COUNT, layout, L::CUTOFF, (radius, rows), bx)
+        // molecules need it in every step; a gas has other uses for the memory between its passes
+        let keeps = matches!(layout, Layout::Records(_));
+        let room = if keeps { T::kept().rooms.take() } else { Room::default() };
+        Self::of((room, keeps), L::Prepared::<f64>::COUNT, layout, L::CUTOFF, (radius, rows), bx)
     }
 
     /// Room for positions alone, of pairs within the largest of these radii.
     pub fn of_positions(radius: &[f64], bx: &SimulationBox) -> Self {
-        Self::of(0, Layout::Columns, Cutoff::Common, (Radii::Each(radius), radius.len()), bx)
+        let room = (T::kept().rooms.take(), true);
+        Self::of(room, 0, Layout::Columns, Cutoff::Common, (Radii::Each(radius), radius.len()), bx)
     }
 
     fn of(
+        (mut room, keeps): (Room<T>, bool),
         inputs: usize,
         layout: Layout,
         cutoff: Cutoff,
@@ -132,16 +139,8 @@ impl<T: Scalar> Packed<T> {
         let columns = (GEOMETRY + inputs) * CLUSTER;
         let width = layout.width(columns);
         let super_clusters = rows.div_ceil(SUPER_CLUSTER);
-        let mut room = match layout {
-            // of molecules, whose every step needs it; a gas has other uses for the memory between its passes
-            Layout::Records(_) => T::kept().rooms.take(),
-            Layout::Columns => Room::default(),
-        };
         room.resize(super_clusters, width);
-        let largest = match radius {
-            Radii::All(radius) => radius,
-            Radii::Each(radius) => radius.par_iter().with_min_len(4096).copied().reduce(|| 0.0, f64::max),
-        };
+        let largest = radius.largest();
         let lengths = bx.lengths();
         let periods = [0, 1, 2].map(|d| if bx.boundary[d] == Boundary::Periodic { lengths[d] } else { 0.0 });
         Self {
@@ -149,6 +148,7 @@ impl<T: Scalar> Packed<T> {
             columns,
             layout,
             room,
+            keeps,
             unit: power_of_two_below(largest),
             periods,
             frequency: periods.map(|period| if period > 0.0 { 1.0 / period } else { 0.0 }),
@@ -217,9 +217,9 @@ impl<T: Scalar> Packed<T> {
             });
     }
 
-    /// Leave the memory for the next sweep that can use it.
+    /// Leave the memory for the next sweep or search that can use it.
     pub fn keep(self) {
-        if let Layout::Records(_) = self.layout {
+        if self.keeps {
             T::kept().rooms.leave(self.room);
         }
     }

@@ -5,7 +5,7 @@ use super::near::Near;
 use super::{lift, nearest, repeat, spread, vector};
 use crate::Result;
 use crate::neighbors::{
-    CLUSTER, ClusterList, GROUP, ListRequest, Piece, SEGMENT, SUPER_CLUSTER, TILE, TILES, TileChunk,
+    CLUSTER, ClusterList, GROUP, ListRequest, Piece, Radii, SEGMENT, SUPER_CLUSTER, TILE, TILES, TileChunk,
     TileList, VALUES, inner_clusters,
 };
 use crate::pair::aligned::Aligned;
@@ -36,7 +36,7 @@ pub fn find_tiles(list: &ClusterList, request: &ListRequest) -> Result<TileList>
             && request.with_lower_from.is_some() == list.shares_pairs(),
         "tiles are of a half list, for the rows that it was built for"
     );
-    let largest = request.radius.iter().copied().fold(0.0, f64::max);
+    let largest = Radii::Each(request.radius).largest();
     request.bx.check_reach(largest)?;
     // where single precision has room for squares; it leaves a margin for its rounding
     Ok(match Instructions::Best.have_single() && SQUARED.contains(&largest) {
@@ -62,6 +62,7 @@ fn find<T: Scalar>(list: &ClusterList, request: &ListRequest) -> TileList {
                 dispatch(Instructions::Best, Find { list, request, packed: &packed, super_clusters })
             })
             .unzip();
+    packed.keep();
     let clusters = ClusterList::join(request, pieces);
     TileList::new(clusters, chunks)
 }
