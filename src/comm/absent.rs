@@ -55,6 +55,10 @@ impl World {
         match *self {}
     }
 
+    pub(super) fn takes_part(&self, _some: bool) -> bool {
+        match *self {}
+    }
+
     pub(super) fn attended(&self) -> bool {
         match *self {}
     }

@@ -179,6 +179,12 @@ impl Member {
         self.memory.as_ref()
     }
 
+    /// Whether this rank takes part in an exchange of those who have something to exchange after [`Self::host_memory`]: threads
+    /// exchange all together.
+    pub(super) fn takes_part(&self, some: bool) -> bool {
+        some || self.memory.is_some()
+    }
+
     /// Whether a thread should see to messages: no, these are copied when all have posted theirs.
     pub(super) fn attended(&self) -> bool {
         false

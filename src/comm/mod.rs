@@ -214,10 +214,10 @@ impl Communicator {
         let refused = memory.as_mut().is_some_and(|memory| {
             memory.write(&bytes(to), |rank, values| write(rank, bytemuck::cast_slice_mut(values)), &idle)
         });
-        let leaving = written(&some_of(to, |rank| !shared[rank]), &mut write);
-        let largest = leaving.iter().map(|values| size_of_val(&values[..])).max().unwrap_or(0);
+        let [to_far, from_far] = [to, from].map(|counts| some_of(counts, |rank| !shared[rank]));
+        let largest = to_far.iter().chain(&from_far).max().map_or(0, |&values| values * size_of::<T>());
         let mut here = None;
-        let came = self.exchange_with(&leaving, &some_of(from, |rank| !shared[rank]), || {
+        let came = self.exchange_with(&written(&to_far, &mut write), &from_far, || {
             self.attended(largest, work);
             here = memory.as_mut().map(|memory| memory.wait(&bytes(from), &idle));
         });
@@ -225,7 +225,8 @@ impl Communicator {
         let in_place = some_of(from, |rank| shared[rank] && !elsewhere(rank));
         self.meter.exchange(in_place.into_iter(), size_of::<T>());
         let late: Vec<usize> = some_of(from, elsewhere);
-        let came_late = match refused || late.iter().any(|&count| count > 0) {
+        let some = refused || late.iter().any(|&count| count > 0);
+        let came_late = match on_ranks!(self, ranks => ranks.takes_part(some)) {
             true => self.exchange(&written(&some_of(to, |rank| shared[rank] && refused), &mut write), &late),
             false => vec![Vec::new(); self.size()],
         };

@@ -194,6 +194,11 @@ impl World {
         self.host_memory.as_ref()
     }
 
+    /// Whether this rank takes part in an exchange of those who have something to exchange.
+    pub(super) fn takes_part(&self, some: bool) -> bool {
+        some
+    }
+
     /// Whether it is of use that a thread sees to messages that another has begun: on one host cores copy them.
     pub(super) fn attended(&self) -> bool {
         self.attended

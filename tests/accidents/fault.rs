@@ -58,8 +58,12 @@ pub const ALL: u64 = 1 << 40;
 impl Fault {
     /// Let a command have this fault on the files that a case's run writes.
     pub fn strikes(&self, command: &mut Command, case: &Case) {
-        let folder = case.folder.path().canonicalize().expect("a path").join("out");
-        command.env("LD_PRELOAD", library()).env("FAULT", self.kind).env("FAULT_FOLDER", folder);
+        self.strikes_below(command, &case.folder.path().canonicalize().expect("a path").join("out"));
+    }
+
+    /// Let a command have this fault on files whose names begin so.
+    pub fn strikes_below(&self, command: &mut Command, names: &Path) {
+        command.env("LD_PRELOAD", library()).env("FAULT", self.kind).env("FAULT_FOLDER", names);
         command.env("FAULT_AT", self.at.to_string()).env("FAULT_TIMES", self.times.to_string());
         if let Some(rank) = self.rank {
             command.env("FAULT_RANK", rank.to_string());
@@ -68,8 +72,14 @@ impl Fault {
 }
 
 /// The calls on files that a command makes.
-pub fn count_calls(mut command: Command, case: &Case, rank: Option<usize>) -> u64 {
-    Fault { kind: "count", at: 0, times: 0, rank }.strikes(&mut command, case);
+pub fn count_calls(command: Command, case: &Case, rank: Option<usize>) -> u64 {
+    let names = case.folder.path().canonicalize().expect("a path").join("out");
+    count_calls_below(command, case, rank, &names)
+}
+
+/// The calls on files whose names begin so.
+pub fn count_calls_below(mut command: Command, case: &Case, rank: Option<usize>, names: &Path) -> u64 {
+    Fault { kind: "count", at: 0, times: 0, rank }.strikes_below(&mut command, names);
     let output = command.env("FAULT_REPORT", case.path("calls")).output().expect("it starts");
     assert_eq!(status(&output), 0, "{}", told(&output));
     let calls = std::fs::read_to_string(case.path("calls")).expect("a count");

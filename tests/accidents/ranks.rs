@@ -72,6 +72,30 @@ fn a_stopped_rank_holds_the_others_until_it_goes_on_and_nothing_is_lost() {
     assert_eq!(record(&case), record(&undisturbed));
 }
 
+/// Files that the ranks of a host share have such names.
+const SHARED: &str = "/dev/shm/hilbrium-";
+
+#[test]
+fn ranks_that_cannot_share_memory_exchange_by_messages_with_the_same_bits() {
+    let names = Path::new(SHARED);
+    let whole = Case::new(EVERYTHING);
+    let calls = count_calls_below(whole.ranks(2, &["run", "deck.toml"]), &whole, Some(1), names);
+    assert!(calls > 4, "the second rank shares memory, which grows: {calls} calls");
+    // no file at all, none that grows, the last time alone, and writes in pieces
+    let faults = [("broken", 1, ALL), ("full", 5, ALL), ("full", calls, 1), ("short", 1, ALL)];
+    each(&faults, |(kind, at, times)| {
+        let case = Case::new(EVERYTHING);
+        let mut command = case.ranks(2, &["run", "deck.toml"]);
+        Fault { kind, at, times, rank: Some(1) }.strikes_below(&mut command, names);
+        let output = command.output().expect("mpirun starts");
+        assert_eq!(status(&output), 0, "{kind} at {at} of {calls}: {}", told(&output));
+        let record =
+            |case: &Case| std::fs::read_to_string(case.path("out/observables.csv")).expect("a record");
+        assert_eq!(record(&case), record(&whole), "{kind} at {at} of {calls}");
+        assert!(last_state(&case.path("out")) == last_state(&whole.path("out")), "{kind} at {at} of {calls}");
+    });
+}
+
 /// Checkpoints of two ranks, each of which has a part in every file.
 const TWO: &str = r#"
 [run]
