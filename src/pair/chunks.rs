@@ -137,12 +137,11 @@ impl<L: PairLaw, T: Scalar> Sweeping<'_, '_, L, T> {
         let apart = apart(pieces, give_back.alone(), self.list.owned().start);
         let rows: Vec<Range<usize>> = apart.iter().map(|(rows, _)| rows.clone()).collect();
         let parts = outputs.parts(&rows).into_iter().zip(&apart);
-        let (alone, others): (Vec<_>, Vec<_>) = parts.partition(|(_, (_, alone))| *alone);
+        let (mut alone, mut others): (Vec<_>, Vec<_>) = parts.partition(|(_, (_, alone))| *alone);
         let join = |parts: &mut Vec<(Part, _)>, returned: &[Returned]| {
             let parts = parts.par_iter_mut().with_max_len(1);
             parts.for_each(|(part, _)| finish.part(&chunks, returned, part));
         };
-        let (mut alone, mut others) = (alone, others);
         give_back.give_back(L::SUMS.len(), &of_rows, &mut || join(&mut alone, &[]), &mut |returned| {
             join(&mut others, returned);
         });
