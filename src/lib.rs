@@ -33,6 +33,7 @@ pub mod sph;
 pub mod start;
 pub mod step;
 pub mod tree;
+mod turns;
 pub mod units;
 mod unused;
 pub mod validate;

@@ -70,9 +70,7 @@ impl Tree {
         made.nodes.push(Node::default());
         made.moments.push(Moments::default());
         made.refine(0, &Cell { keys, particles, bucket }, start, level, 0..particles.len());
-        let tree = made.clone();
-        SUBTREES.leave(made);
-        tree
+        made.clone()
     }
 
     fn refine(&mut self, node: usize, cell: &Cell, mut start: u64, mut level: u32, rows: Range<usize>) {

@@ -3,8 +3,8 @@
 use super::build::Search;
 use super::{CLUSTERS, Coding, Entry, ListBytes, ListRequest, SUPER_CLUSTER};
 use crate::Result;
+use crate::turns::each;
 use crate::unused::Unused;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Per super-cluster S the sorted clusters c with which any of its particles has a pair, coded.
@@ -55,9 +55,7 @@ impl Piece {
         let mut made = PIECES.take();
         made.clear();
         make(&mut made);
-        let piece = made.clone();
-        PIECES.leave(made);
-        piece
+        made.clone()
     }
 
     /// Adds a record: sorted clusters, of which those in `inner` are of super-clusters whose rows are all owned.
@@ -113,19 +111,12 @@ impl ClusterList {
         let search = Search::new(request)?;
         let range = super_clusters(&request.owned);
         let inner = inner_clusters(&request.owned, request.id.len());
-        let pieces: Vec<Piece> = (0..range.len().div_ceil(CHUNK))
-            .into_par_iter()
-            // one by one: a thread would be given a quarter of them at once
-            .with_max_len(1)
-            .map(|chunk| {
-                let begin = range.start + chunk * CHUNK;
-                Piece::of(|piece| {
-                    search.run(begin..range.end.min(begin + CHUNK), |clusters| {
-                        piece.push(clusters, request.coding, &inner);
-                    });
-                })
+        let chunk = |begin: usize| begin..range.end.min(begin + CHUNK);
+        let pieces = each(range.clone().step_by(CHUNK).map(chunk).collect(), |super_clusters| {
+            Piece::of(|piece| {
+                search.run(super_clusters, |clusters| piece.push(clusters, request.coding, &inner));
             })
-            .collect();
+        });
         Ok(Self::join(request, pieces))
     }
 

@@ -8,8 +8,8 @@ use super::list::{Piece, inner_clusters};
 use super::near::{Frame, Near};
 use super::{ClusterList, ListRequest};
 use crate::Result;
+use crate::turns::each;
 use fearless_simd::{Level, Simd, dispatch};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Super-clusters pruned in one piece.
@@ -30,15 +30,10 @@ impl ClusterList {
         );
         let near = Near::new(request)?;
         let (range, level) = (self.super_clusters(), Level::new());
-        let pieces: Vec<Piece> = (0..range.len().div_ceil(CHUNK))
-            .into_par_iter()
-            .with_max_len(1)
-            .map(|chunk| {
-                let begin = range.start + chunk * CHUNK;
-                let super_clusters = begin..range.end.min(begin + CHUNK);
-                Piece::of(|piece| dispatch!(level, simd => self.pruned(simd, &near, super_clusters, piece)))
-            })
-            .collect();
+        let chunk = |begin: usize| begin..range.end.min(begin + CHUNK);
+        let pieces = each(range.clone().step_by(CHUNK).map(chunk).collect(), |super_clusters| {
+            Piece::of(|piece| dispatch!(level, simd => self.pruned(simd, &near, super_clusters, piece)))
+        });
         Ok(Self::join(request, pieces))
     }
 

@@ -3,10 +3,12 @@
 use super::Radii;
 use crate::pair::Instructions;
 use crate::pair::lane::{Task, dispatch};
+use crate::pair::pieces::reduce_pieces;
 use crate::particles::{Field, Particles};
 use crate::space::{SimulationBox, Vec3d};
 use fearless_simd::{Simd, f64x8, prelude::*};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// The skin of a list, and the particles as they were when the list was built.
 ///
@@ -117,7 +119,7 @@ fn copy<T: Copy + Send + Sync>(values: &mut Vec<T>, column: &[T]) {
 /// Whether ids are the same, looked at by all threads.
 fn same(then: &[u64], now: &[u64]) -> bool {
     then.len() == now.len()
-        && then.par_chunks(PIECE).zip(now.par_chunks(PIECE)).all(|(then, now)| then == now)
+        && reduce_pieces(0..now.len(), |rows| then[rows.clone()] == now[rows], |a, b| a && b).unwrap_or(true)
 }
 
 impl Built {
@@ -135,8 +137,7 @@ impl Built {
         let owned = particles.owned();
         let now = particles.vector(Field::Position).map(|column| &column[owned.clone()]);
         let (periods, frequencies) = (bx.finite_periods(), bx.frequencies());
-        let farthest = |piece: usize| {
-            let rows = piece * PIECE..owned.len().min((piece + 1) * PIECE);
+        let farthest = |rows: Range<usize>| {
             let columns = [0, 1, 2].map(|d| Column {
                 now: &now[d][rows.clone()],
                 then: &self.position[d][rows.clone()],
@@ -145,8 +146,7 @@ impl Built {
             });
             dispatch(Instructions::Best, Farthest { columns })
         };
-        let pieces = (0..owned.len().div_ceil(PIECE)).into_par_iter();
-        pieces.map(farthest).reduce(|| 0.0, f64::max).sqrt()
+        reduce_pieces(0..owned.len(), farthest, f64::max).unwrap_or(0.0).sqrt()
     }
 }
 

@@ -7,7 +7,6 @@ use std::ops::{Deref, DerefMut};
 const ALIGNMENT: usize = 64;
 
 /// A slice whose first value begins a line of the cache, so that no vector of eight crosses one.
-#[derive(Default)]
 pub struct Aligned<T> {
     values: Vec<T>,
     start: usize,
@@ -17,6 +16,12 @@ pub struct Aligned<T> {
 /// Values that stand before the first one, at most.
 const fn room<T>() -> usize {
     ALIGNMENT.div_ceil(size_of::<T>())
+}
+
+impl<T> Default for Aligned<T> {
+    fn default() -> Self {
+        Aligned { values: Vec::new(), start: 0, length: 0 }
+    }
 }
 
 impl<T: Copy + Default + Send + Sync> Aligned<T> {

@@ -1,14 +1,13 @@
 //! The chunks of a sweep, and what becomes of their sums.
 
 use super::finish::{Finish, Outputs, Part, Then};
-use super::given::Given;
 use super::inner::{Chunk, Shared, Side};
 use super::lane::{Instructions, Scalar, dispatch};
 use super::law::PairLaw;
 use super::sums::ChunkSums;
-use super::turns::in_turns;
 use crate::neighbors::{ClusterList, GROUP, NeighborList, SUPER_CLUSTER};
 use crate::particles::{Field, GiveBack, Particles, Returned};
+use crate::turns::{each, in_turns};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -33,15 +32,10 @@ impl<T: Scalar> Sums<T> {
     pub fn new() -> Self {
         Sums { chunks: Vec::new(), lane_pairs: 0 }
     }
-
-    /// Leave the memory for the next sweep.
-    pub fn keep(self) {
-        self.chunks.into_iter().filter_map(|chunk| chunk.given).for_each(Given::keep);
-    }
 }
 
 /// What is swept.
-pub(super) struct Sweeping<'s, 'a, L, T> {
+pub(super) struct Sweeping<'s, 'a, L, T: 'static> {
     /// What all chunks share.
     pub shared: &'s Shared<'a, L, T>,
     /// The list.
@@ -139,8 +133,7 @@ impl<L: PairLaw, T: Scalar> Sweeping<'_, '_, L, T> {
         let parts = outputs.parts(&rows).into_iter().zip(&apart);
         let (mut alone, mut others): (Vec<_>, Vec<_>) = parts.partition(|(_, (_, alone))| *alone);
         let join = |parts: &mut Vec<(Part, _)>, returned: &[Returned]| {
-            let parts = parts.par_iter_mut().with_max_len(1);
-            parts.for_each(|(part, _)| finish.part(&chunks, returned, part));
+            each(parts.iter_mut().collect(), |(part, _)| finish.part(&chunks, returned, part));
         };
         give_back.give_back(L::SUMS.len(), &of_rows, &mut || join(&mut alone, &[]), &mut |returned| {
             join(&mut others, returned);
@@ -177,12 +170,9 @@ fn apart(pieces: &[Range<usize>], runs: &[Range<usize>], first: usize) -> Vec<(R
 /// its sums stay in the cache and no thread waits long for the last one.
 const CHUNK: usize = 32;
 
-/// What of a half list is in large chunks, one a thread: each chunk has reactions of its own for all super-clusters that it touches,
-/// which are made and joined.
-const LARGE: f64 = 0.8;
-
-/// Small chunks, a thread, of the rest: threads take them as they are free, or finish rows of the large ones.
-const SMALL: usize = 3;
+/// What of a thread's part of a half list is in one large chunk: each chunk has reactions of its own for all super-clusters that it
+/// touches, which are made and joined. The rest is a small one, which another thread takes if it is free before.
+const LARGE: f64 = 0.9;
 
 /// What part of a list each chunk is, about; of half lists a function of the number of threads alone. `swept` super-clusters are.
 fn shares(symmetric: bool, swept: usize) -> Vec<f64> {
@@ -190,8 +180,7 @@ fn shares(symmetric: bool, swept: usize) -> Vec<f64> {
     match (symmetric, threads) {
         (true, 1) => vec![1.0],
         (true, _) => {
-            let small = SMALL * threads;
-            [vec![LARGE / threads as f64; threads], vec![(1.0 - LARGE) / small as f64; small]].concat()
+            (0..threads).flat_map(|_| [LARGE, 1.0 - LARGE].map(|part| part / threads as f64)).collect()
         }
         (false, _) => {
             let chunks = (8 * threads).max(swept / CHUNK);
@@ -306,7 +295,7 @@ mod tests {
             let in_chunk = |super_cluster| chunks.iter().any(|chunk| chunk.contains(&super_cluster));
             prop_assert!((0..entries.len()).all(|k| !entries[k].1 || in_chunk(k)));
             if symmetric {
-                let most = if threads == 1 { 1 } else { (1 + SMALL) * threads };
+                let most = if threads == 1 { 1 } else { 2 * threads };
                 prop_assert!(chunks.len() <= most);
                 // none has much more than its share
                 let cost = |k: usize| if entries[k].1 { entries[k].0 as f64 + 1.0 } else { 0.0 };

@@ -4,6 +4,7 @@ use super::lane::{Lanes, Scalar};
 use super::law::PairLaw;
 use super::record::QUAD;
 use crate::neighbors::{CLUSTER, CLUSTERS};
+use crate::unused::Used;
 use fearless_simd::Simd;
 use std::ops::Range;
 
@@ -37,7 +38,7 @@ pub struct Given<T: Scalar> {
     /// Per super-cluster where its vectors begin; 0 where there are none.
     begins: Vec<u32>,
     /// First those of clusters that nothing counts for; then `[super-cluster][cluster]`.
-    vectors: Vec<T::Vector>,
+    vectors: Used<Vec<T::Vector>>,
 }
 
 impl<T: Scalar> Given<T> {
@@ -82,12 +83,7 @@ impl<T: Scalar> Given<T> {
         Some(&self.vectors[begin..begin + CLUSTERS * self.nothing.len()])
     }
 
-    /// Keep the room of what nobody asks for any more.
-    pub fn keep(self) {
-        T::kept().vectors.leave(self.vectors);
-    }
-
-    /// Hand out each cluster that was touched, or its neighbors were, with its vectors; keep the room.
+    /// Hand out each cluster that was touched, or its neighbors were, with its vectors.
     #[inline(always)]
     pub fn take(self, mut take: impl FnMut(usize, &[T::Vector])) {
         for super_cluster in 0..self.begins.len() {
@@ -96,7 +92,6 @@ impl<T: Scalar> Given<T> {
                 take(super_cluster * CLUSTERS + member, vectors);
             }
         }
-        self.keep();
     }
 }
 

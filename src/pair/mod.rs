@@ -24,7 +24,6 @@ mod sums;
 mod sweep;
 pub mod table;
 pub mod together;
-mod turns;
 pub mod vec3;
 
 pub use finish::{Finished, Then};

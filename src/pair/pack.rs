@@ -7,6 +7,8 @@ use super::record::{QUAD, quads};
 use crate::neighbors::cluster::power_of_two_below;
 use crate::neighbors::{CLUSTER, CLUSTERS, Radii, SUPER_CLUSTER};
 use crate::space::{Boundary, SimulationBox};
+use crate::turns::each;
+use crate::unused::Used;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -49,15 +51,13 @@ impl Layout {
 /// Per cluster what its [`Layout`] says. Offsets are taken in double precision before they are rounded to
 /// the lanes'; rows beyond the end and ghosts have offsets that are no numbers or infinite, so that no distance to
 /// them is in range.
-pub struct Packed<T> {
+pub struct Packed<T: 'static> {
     /// Values of a cluster.
     width: usize,
     /// Values of a cluster in columns.
     columns: usize,
     layout: Layout,
-    room: Room<T>,
-    /// Whether the room is left for the next one.
-    keeps: bool,
+    room: Used<Room<T>>,
     /// The unit of the bounds: a power of two near the largest radius, so that squares neither overflow nor vanish.
     pub unit: f64,
     /// Periods, 0 where open.
@@ -71,11 +71,16 @@ pub struct Packed<T> {
 }
 
 /// The memory of packed input.
-#[derive(Default)]
 pub struct Room<T> {
     values: Aligned<T>,
     bounds: Vec<Bounds>,
     places: Vec<Place>,
+}
+
+impl<T> Default for Room<T> {
+    fn default() -> Self {
+        Room { values: Aligned::default(), bounds: Vec::new(), places: Vec::new() }
+    }
 }
 
 /// What is packed: positions, radii, and what a law reads, in the order of its inputs; all rows each.
@@ -117,19 +122,21 @@ impl<T: Scalar> Packed<T> {
     /// Room for so many rows of a law with these radii, none of which is packed yet.
     pub fn new<L: PairLaw>(layout: Layout, radius: Radii, rows: usize, bx: &SimulationBox) -> Self {
         // molecules need it in every step; a gas has other uses for the memory between its passes
-        let keeps = matches!(layout, Layout::Records(_));
-        let room = if keeps { T::kept().rooms.take() } else { Room::default() };
-        Self::of((room, keeps), L::Prepared::<f64>::COUNT, layout, L::CUTOFF, (radius, rows), bx)
+        let room = match layout {
+            Layout::Records(_) => T::kept().rooms.take(),
+            Layout::Columns => Used::once(),
+        };
+        Self::of(room, L::Prepared::<f64>::COUNT, layout, L::CUTOFF, (radius, rows), bx)
     }
 
     /// Room for positions alone, of pairs within the largest of these radii.
     pub fn of_positions(radius: &[f64], bx: &SimulationBox) -> Self {
-        let room = (T::kept().rooms.take(), true);
+        let room = T::kept().rooms.take();
         Self::of(room, 0, Layout::Columns, Cutoff::Common, (Radii::Each(radius), radius.len()), bx)
     }
 
     fn of(
-        (mut room, keeps): (Room<T>, bool),
+        mut room: Used<Room<T>>,
         inputs: usize,
         layout: Layout,
         cutoff: Cutoff,
@@ -148,7 +155,6 @@ impl<T: Scalar> Packed<T> {
             columns,
             layout,
             room,
-            keeps,
             unit: power_of_two_below(largest),
             periods,
             frequency: periods.map(|period| if period > 0.0 { 1.0 / period } else { 0.0 }),
@@ -193,35 +199,30 @@ impl<T: Scalar> Packed<T> {
     ) {
         let stride = CLUSTERS * self.width;
         let (begin, end) = (super_clusters.start, super_clusters.end);
-        self.room.values[begin * stride..end * stride]
-            .par_chunks_mut(PIECE * stride)
-            .zip(self.room.bounds[begin * CLUSTERS..end * CLUSTERS].par_chunks_mut(PIECE * CLUSTERS))
-            .zip(self.room.places[begin..end].par_chunks_mut(PIECE))
+        let room = &mut *self.room;
+        let pieces = room.values[begin * stride..end * stride]
+            .chunks_mut(PIECE * stride)
+            .zip(room.bounds[begin * CLUSTERS..end * CLUSTERS].chunks_mut(PIECE * CLUSTERS))
+            .zip(room.places[begin..end].chunks_mut(PIECE))
             .enumerate()
-            .for_each(|(piece, ((values, bounds), places))| {
-                let first = (begin + piece * PIECE) * SUPER_CLUSTER;
-                let mut own = Aligned::new(0);
-                let columns = match self.layout {
-                    Layout::Columns => &mut *values,
-                    Layout::Records(_) => {
-                        own.resize(places.len() * CLUSTERS * self.columns);
-                        &mut own[..]
-                    }
-                };
-                dispatch(instructions, Piece { source, first, values: columns, bounds, places });
-                prepare(first, columns);
-                if let Layout::Records(quads) = self.layout {
-                    let width = self.columns;
-                    dispatch(instructions, Write { columns: &own, width, records: values, quads });
+            .collect();
+        each(pieces, |(piece, ((values, bounds), places))| {
+            let first = (begin + piece * PIECE) * SUPER_CLUSTER;
+            let mut own = Aligned::new(0);
+            let columns = match self.layout {
+                Layout::Columns => &mut *values,
+                Layout::Records(_) => {
+                    own.resize(places.len() * CLUSTERS * self.columns);
+                    &mut own[..]
                 }
-            });
-    }
-
-    /// Leave the memory for the next sweep or search that can use it.
-    pub fn keep(self) {
-        if self.keeps {
-            T::kept().rooms.leave(self.room);
-        }
+            };
+            dispatch(instructions, Piece { source, first, values: columns, bounds, places });
+            prepare(first, columns);
+            if let Layout::Records(quads) = self.layout {
+                let width = self.columns;
+                dispatch(instructions, Write { columns: &own, width, records: values, quads });
+            }
+        });
     }
 
     /// Number of super-clusters.

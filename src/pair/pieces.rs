@@ -4,11 +4,11 @@
 use std::ops::Range;
 
 use fearless_simd::Simd;
-use rayon::prelude::*;
 
 use super::Instructions;
 use super::lane::{Task, dispatch};
 use crate::particles::{Field, Particles};
+use crate::turns::each;
 
 /// Rows of a piece: its columns fit the cache of a core.
 pub const PIECE: usize = 2048;
@@ -26,7 +26,7 @@ pub struct Piece<'a, const N: usize> {
 /// What is done with every piece.
 pub trait Work<const N: usize>: Sync {
     /// What a piece gives.
-    type Output: Send;
+    type Output: Send + Sync;
     /// The columns that it needs.
     const WANTED: [(Field, usize); N];
     /// Do it; `#[inline(always)]`, as all that it calls, or it loses the processor's wider instructions.
@@ -39,7 +39,7 @@ pub fn by_pieces<const N: usize, W: Work<N>>(particles: &mut Particles, work: &W
 }
 
 /// [`by_pieces`] of what has nothing to gain from the processor's wider instructions.
-pub fn over_pieces<const N: usize, O: Send>(
+pub fn over_pieces<const N: usize, O: Send + Sync>(
     particles: &mut Particles,
     wanted: [(Field, usize); N],
     work: impl Fn(Piece<N>) -> O + Send + Sync,
@@ -61,7 +61,7 @@ pub fn pieces<const N: usize>(particles: &mut Particles, wanted: [(Field, usize)
 }
 
 /// Reduce what is found in the pieces of some rows, for who only reads them; the order of the pieces must not matter.
-pub fn reduce_pieces<O: Send>(
+pub fn reduce_pieces<O: Send + Sync>(
     rows: Range<usize>,
     find: impl Fn(Range<usize>) -> O + Send + Sync,
     join: impl Fn(O, O) -> O + Send + Sync,
@@ -69,14 +69,6 @@ pub fn reduce_pieces<O: Send>(
     let piece = |begin: usize| begin..rows.end.min(begin + PIECE);
     let pieces = rows.clone().step_by(PIECE).map(piece).collect();
     each(pieces, find).into_iter().reduce(join)
-}
-
-fn each<T: Send, O: Send>(pieces: Vec<T>, work: impl Fn(T) -> O + Send + Sync) -> Vec<O> {
-    match pieces.len() {
-        // not worth waking a thread
-        0 | 1 => pieces.into_iter().map(work).collect(),
-        _ => pieces.into_par_iter().with_max_len(1).map(work).collect(),
-    }
 }
 
 struct On<'a, const N: usize, W> {

@@ -7,6 +7,7 @@ use super::inner::{Shared, Side, layout};
 use super::lane::{Instructions, Scalar};
 use super::law::PairLaw;
 use super::pack::{Input, Packed};
+use super::pieces::reduce_pieces;
 use crate::neighbors::{NeighborList, Radii, whole_super_clusters};
 use crate::particles::{Arrive, Field, GiveBack, Particles};
 use crate::space::SimulationBox;
@@ -219,8 +220,6 @@ fn sweep_in<L: PairLaw, T: Scalar>(
     }
     let statistics = SweepStatistics { lane_pairs: sums.lane_pairs };
     outputs.give(particles);
-    shared.packed.keep();
-    sums.keep();
     statistics
 }
 
@@ -259,7 +258,8 @@ impl Chosen {
     /// Owned rows that are no ghosts and active. On half lists an inactive particle's pairs act on active ones.
     fn new(particles: &Particles, active: Option<&[bool]>, symmetric: bool) -> Self {
         let owned = particles.owned();
-        let any_ghost = particles.id[owned.clone()].par_chunks(PIECE).any(|ids| ids.contains(&u64::MAX));
+        let any_ghost = |rows: Range<usize>| particles.id[rows].contains(&u64::MAX);
+        let any_ghost = reduce_pieces(owned.clone(), any_ghost, |a, b| a || b).unwrap_or(false);
         let of = |active: Option<&[bool]>| {
             let chosen = |row: usize| {
                 owned.contains(&row) && !particles.ghost(row) && active.is_none_or(|active| active[row])

@@ -12,9 +12,9 @@ use crate::pair::aligned::Aligned;
 use crate::pair::lane::{Instructions, Lanes, Scalar, Task, dispatch};
 use crate::pair::pack::Packed;
 use crate::pair::real::Real;
+use crate::turns::each;
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, u16x8};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Lanes of the type T.
@@ -52,23 +52,18 @@ fn find<T: Scalar>(list: &ClusterList, request: &ListRequest) -> TileList {
     let mut packed = Packed::<T>::of_positions(request.radius, request.bx);
     packed.pack_positions(request.position, request.radius, Instructions::Best);
     let super_clusters = list.super_clusters();
-    let (pieces, chunks): (Vec<Piece>, Vec<TileChunk>) =
-        (0..super_clusters.len().div_ceil(TileChunk::LENGTH))
-            .into_par_iter()
-            .with_max_len(1)
-            .map(|chunk| {
-                let begin = super_clusters.start + chunk * TileChunk::LENGTH;
-                let super_clusters = begin..super_clusters.end.min(begin + TileChunk::LENGTH);
-                dispatch(Instructions::Best, Find { list, request, packed: &packed, super_clusters })
-            })
-            .unzip();
-    packed.keep();
+    let chunk = |begin: usize| begin..super_clusters.end.min(begin + TileChunk::LENGTH);
+    let found =
+        each(super_clusters.clone().step_by(TileChunk::LENGTH).map(chunk).collect(), |super_clusters| {
+            dispatch(Instructions::Best, Find { list, request, packed: &packed, super_clusters })
+        });
+    let (pieces, chunks): (Vec<Piece>, Vec<TileChunk>) = found.into_iter().unzip();
     let clusters = ClusterList::join(request, pieces);
     TileList::new(clusters, chunks)
 }
 
 /// A chunk of super-clusters whose tiles are to be found.
-struct Find<'a, T> {
+struct Find<'a, T: 'static> {
     list: &'a ClusterList,
     request: &'a ListRequest<'a>,
     packed: &'a Packed<T>,
@@ -82,7 +77,7 @@ impl<T: Scalar> Task for Find<'_, T> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> (Piece, TileChunk) {
         let mut search = T::kept().searches.take();
-        let TileSearch { members, found, union, room, piece, chunk } = &mut search;
+        let TileSearch { members, found, union, room, piece, chunk } = &mut *search;
         piece.clear();
         chunk.clear();
         let inner = inner_clusters(&self.request.owned, self.request.id.len());
@@ -119,9 +114,7 @@ impl<T: Scalar> Task for Find<'_, T> {
         }
         chunk.end();
         // as long as they are, and no longer
-        let found = (piece.clone(), chunk.clone());
-        T::kept().searches.leave(search);
-        found
+        (piece.clone(), chunk.clone())
     }
 }
 

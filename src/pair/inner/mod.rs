@@ -26,7 +26,7 @@ use fearless_simd::Simd;
 use std::ops::Range;
 
 /// What all chunks of a sweep share.
-pub struct Shared<'a, L, T> {
+pub struct Shared<'a, L, T: 'static> {
     /// The law.
     pub law: &'a L,
     /// Its packed input.
@@ -82,7 +82,7 @@ pub fn layout<L: PairLaw>(list: &NeighborList) -> Layout {
 }
 
 /// A chunk of super-clusters to sweep.
-pub struct Chunk<'s, 'a, L, T> {
+pub struct Chunk<'s, 'a, L, T: 'static> {
     /// What the chunks share.
     pub shared: &'s Shared<'a, L, T>,
     /// The list.

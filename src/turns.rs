@@ -1,30 +1,46 @@
-//! Work that threads take in turns: items one after the other, then what only needs the first of their results.
+//! Loops that threads share. Each thread has a run of the items of its own, the same in every loop over as many of them, so that
+//! what it needs is in its caches since the last loop; when it has done these it helps others.
+//!
+//! Threads of processors far from each other pay for every line of the cache that the other wrote last, and for every word about who
+//! does what. Such a loop is handed to them once, where halving it again and again would be as many times.
 
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+/// Do some work on every item. Returns the results in the order of the items.
+pub fn each<T: Send, O: Send + Sync>(items: Vec<T>, work: impl Fn(T) -> O + Sync) -> Vec<O> {
+    match items.len() {
+        // not worth waking a thread
+        0 | 1 => items.into_iter().map(work).collect(),
+        _ => in_turns(items, work, Vec::<(usize, ())>::new(), |_, ()| ()),
+    }
+}
+
 /// Do some work on every item, and then what is to be done with the first so many of the results, each as soon as these are there.
 /// Returns the results in the order of the items.
 ///
-/// Threads take items in their order, and when there are no more what follows, so that none is idle as long as there is some of it to do.
-/// Neither may wait for other threads itself.
+/// When there are no more items threads take what follows, so that none is idle as long as there is some of it to do. Neither may
+/// wait for other threads itself.
 pub fn in_turns<T: Send, O: Send + Sync, E: Send>(
     items: Vec<T>,
     work: impl Fn(T) -> O + Sync,
     then: Vec<(usize, E)>,
     follow: impl Fn(&[OnceLock<O>], E) + Sync,
 ) -> Vec<O> {
+    let threads = rayon::current_num_threads();
     let results: Vec<OnceLock<O>> = items.iter().map(|_| OnceLock::new()).collect();
-    let (items, then) = (Mutex::new(items.into_iter().zip(&results)), Mutex::new(then.into_iter()));
+    let items = Shares::new(items.into_iter().zip(&results), threads);
+    let then = Shares::new(then.into_iter(), threads);
     let failed = AtomicBool::new(false);
     let take_turns = |_| {
         let _failing = Failing(&failed);
-        while let Some((item, result)) = next(&items) {
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        while let Some((item, result)) = items.next(thread) {
             // nobody else has it
             let _ = result.set(work(item));
         }
-        while let Some((needed, what)) = next(&then) {
+        while let Some((needed, what)) = then.next(thread) {
             let first = &results[..needed];
             while first.iter().any(|result| result.get().is_none()) {
                 if failed.load(Ordering::Relaxed) {
@@ -35,13 +51,35 @@ pub fn in_turns<T: Send, O: Send + Sync, E: Send>(
             follow(first, what);
         }
     };
-    (0..rayon::current_num_threads()).into_par_iter().with_max_len(1).for_each(take_turns);
+    (0..threads).into_par_iter().with_max_len(1).for_each(take_turns);
     drop(items);
     results.into_iter().filter_map(OnceLock::into_inner).collect()
 }
 
-fn next<I: Iterator>(items: &Mutex<I>) -> Option<I::Item> {
-    items.lock().unwrap_or_else(PoisonError::into_inner).next()
+/// Items in equal runs, one for each thread.
+struct Shares<T>(Vec<Share<T>>);
+
+/// What is left of a thread's run, in lines of the cache that are no other's.
+#[repr(align(128))]
+struct Share<T>(Mutex<std::vec::IntoIter<T>>);
+
+impl<T> Shares<T> {
+    fn new(mut items: impl ExactSizeIterator<Item = T>, threads: usize) -> Self {
+        let count = items.len();
+        let share = |thread: usize| {
+            let share = (thread + 1) * count / threads - thread * count / threads;
+            Share(Mutex::new(items.by_ref().take(share).collect::<Vec<T>>().into_iter()))
+        };
+        Shares((0..threads).map(share).collect())
+    }
+
+    /// The next of a thread's own, or when there is none the last of another's.
+    fn next(&self, thread: usize) -> Option<T> {
+        let share =
+            |thread: usize| self.0[thread % self.0.len()].0.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = share(thread).next();
+        own.or_else(|| (1..self.0.len()).find_map(|other| share(thread + other).next_back()))
+    }
 }
 
 /// Tells those who wait for a result that its thread has panicked.
@@ -83,6 +121,29 @@ mod tests {
             });
             assert!(squares.iter().enumerate().all(|(k, square)| *square == k * k) && squares.len() == 30);
             assert!(followed.iter().all(|times| times.load(Ordering::Relaxed) == 1), "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn a_thread_takes_its_own_run_in_order_and_then_the_last_of_others() {
+        let shares = Shares::new(0..8, 3);
+        // runs 0..2, 2..5, 5..8
+        let taken: Vec<Option<usize>> =
+            [1, 1, 0, 1, 1, 1, 0, 2, 2, 0].map(|thread| shares.next(thread)).to_vec();
+        let expected = [2, 3, 0, 4, 7, 6, 1, 5].map(Some);
+        assert_eq!(taken[..8], expected);
+        assert_eq!(taken[8..], [None, None]);
+    }
+
+    #[test]
+    fn each_item_gives_its_result_in_order() {
+        for threads in [1, 3] {
+            for count in [0, 1, 2, 50] {
+                let squares = on(threads, || each((0..count).collect(), |k: usize| k * k));
+                assert!(
+                    squares.iter().enumerate().all(|(k, square)| *square == k * k) && squares.len() == count
+                );
+            }
         }
     }
 
