@@ -5,7 +5,7 @@
 //! does what. Such a loop is handed to them once, where halving it again and again would be as many times.
 
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Do some work on every item. Returns the results in the order of the items.
@@ -61,24 +61,42 @@ struct Shares<T>(Vec<Share<T>>);
 
 /// What is left of a thread's run, in lines of the cache that are no other's.
 #[repr(align(128))]
-struct Share<T>(Mutex<std::vec::IntoIter<T>>);
+struct Share<T> {
+    /// How many items, at most: who looks for some only reads that, as long as there are none.
+    left: AtomicUsize,
+    items: Mutex<std::vec::IntoIter<T>>,
+}
 
 impl<T> Shares<T> {
     fn new(mut items: impl ExactSizeIterator<Item = T>, threads: usize) -> Self {
         let count = items.len();
         let share = |thread: usize| {
             let share = (thread + 1) * count / threads - thread * count / threads;
-            Share(Mutex::new(items.by_ref().take(share).collect::<Vec<T>>().into_iter()))
+            let items = items.by_ref().take(share).collect::<Vec<T>>();
+            Share { left: AtomicUsize::new(items.len()), items: Mutex::new(items.into_iter()) }
         };
         Shares((0..threads).map(share).collect())
     }
 
     /// The next of a thread's own, or when there is none the last of another's.
     fn next(&self, thread: usize) -> Option<T> {
-        let share =
-            |thread: usize| self.0[thread % self.0.len()].0.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = share(thread).next();
-        own.or_else(|| (1..self.0.len()).find_map(|other| share(thread + other).next_back()))
+        let own = self.0[thread].take(std::vec::IntoIter::next);
+        own.or_else(|| {
+            let mut others = (1..self.0.len()).map(|other| &self.0[(thread + other) % self.0.len()]);
+            others.find_map(|other| other.take(std::vec::IntoIter::next_back))
+        })
+    }
+}
+
+impl<T> Share<T> {
+    fn take(&self, end: impl FnOnce(&mut std::vec::IntoIter<T>) -> Option<T>) -> Option<T> {
+        if self.left.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = end(&mut items);
+        self.left.store(items.len(), Ordering::Relaxed);
+        taken
     }
 }
 
@@ -96,7 +114,6 @@ impl Drop for Failing<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicUsize;
 
     fn on<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)

@@ -170,17 +170,26 @@ fn apart(pieces: &[Range<usize>], runs: &[Range<usize>], first: usize) -> Vec<(R
 /// its sums stay in the cache and no thread waits long for the last one.
 const CHUNK: usize = 32;
 
-/// What of a thread's part of a half list is in one large chunk: each chunk has reactions of its own for all super-clusters that it
-/// touches, which are made and joined. The rest is a small one, which another thread takes if it is free before.
-const LARGE: f64 = 0.9;
+/// What of a thread's part of a half list is in one large chunk, and in how many small ones the rest is, which another thread takes if it
+/// is free before: each chunk has reactions of its own for all super-clusters that it touches, which are made and joined.
+const MANY: (f64, usize) = (0.9, 1);
 
-/// What part of a list each chunk is, about; of half lists a function of the number of threads alone. `swept` super-clusters are.
+/// The same where a thread has few super-clusters, whose cost is not known as well.
+const FEW: (f64, usize) = (0.8, 3);
+
+/// Super-clusters of a thread that are many.
+const ENOUGH: usize = 48;
+
+/// What part of a list each chunk is, about; of half lists a function of the numbers of threads and of `swept` super-clusters alone.
 fn shares(symmetric: bool, swept: usize) -> Vec<f64> {
     let threads = rayon::current_num_threads();
     match (symmetric, threads) {
         (true, 1) => vec![1.0],
         (true, _) => {
-            (0..threads).flat_map(|_| [LARGE, 1.0 - LARGE].map(|part| part / threads as f64)).collect()
+            let (large, count) = if swept < ENOUGH * threads { FEW } else { MANY };
+            let small = std::iter::repeat_n((1.0 - large) / count as f64, count);
+            let of_thread = std::iter::once(large).chain(small).map(|part| part / threads as f64);
+            (0..threads).flat_map(|_| of_thread.clone()).collect()
         }
         (false, _) => {
             let chunks = (8 * threads).max(swept / CHUNK);
@@ -295,12 +304,12 @@ mod tests {
             let in_chunk = |super_cluster| chunks.iter().any(|chunk| chunk.contains(&super_cluster));
             prop_assert!((0..entries.len()).all(|k| !entries[k].1 || in_chunk(k)));
             if symmetric {
-                let most = if threads == 1 { 1 } else { 2 * threads };
+                let most = if threads == 1 { 1 } else { (1 + FEW.1) * threads };
                 prop_assert!(chunks.len() <= most);
                 // none has much more than its share
                 let cost = |k: usize| if entries[k].1 { entries[k].0 as f64 + 1.0 } else { 0.0 };
                 let total: f64 = (0..entries.len()).map(cost).sum();
-                let share = if threads == 1 { 1.0 } else { LARGE / threads as f64 };
+                let share = if threads == 1 { 1.0 } else { MANY.0 / threads as f64 };
                 for chunk in chunks {
                     let own: f64 = chunk.map(cost).sum();
                     prop_assert!(own <= share * total + 61.0, "{own} of {total}");
