@@ -1,5 +1,5 @@
 // Boxes with largest radii, and whether particles of two of them may interact: mirrors src/tree/bounds.rs and
-// may_interact of src/domain/halo.rs.
+// may_interact of src/domain/needed.rs.
 #pragma once
 
 #include "../device.cuh"

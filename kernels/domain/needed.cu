@@ -1,4 +1,4 @@
-// The rows that another rank needs: those that may interact with what is in its boxes. Mirrors src/domain/halo.rs.
+// The rows that another rank needs: those that may interact with what is in its boxes. Mirrors src/domain/needed.rs.
 #include "../device.cuh"
 #include "../domain/extent.cuh"
 

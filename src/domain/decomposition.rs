@@ -3,7 +3,7 @@
 
 use super::DomainSettings;
 use super::assign::{Assignment, running_work, sums};
-use super::halo::{Own, OwnRows, union};
+use super::needed::{Own, OwnRows, union};
 use crate::comm::traffic::{Traffic, agreeing, gathering, reducing, sending};
 use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;

@@ -5,6 +5,7 @@ pub mod decomposition;
 mod enter;
 mod exchange;
 pub mod halo;
+pub(crate) mod needed;
 
 use crate::Result;
 use crate::comm::Communicator;
@@ -14,7 +15,8 @@ use crate::tree::bounds::Extent;
 use crate::tree::leaves::Leaves;
 use assign::Assignment;
 pub(crate) use exchange::sort;
-use halo::{Halos, Own, OwnRows};
+use halo::Halos;
+use needed::{Own, OwnRows};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -12,7 +12,7 @@ use super::super::sort::{gather_words, rows_of_32_bits};
 use super::super::{Argument, Buffer, Device, Unit};
 use super::assign::Owners;
 use crate::Result;
-use crate::domain::halo::{may_interact, rounding, union};
+use crate::domain::needed::{may_interact, rounding, union};
 use crate::particles::{Field, SUPER_CLUSTER};
 use crate::space::SimulationBox;
 use crate::tree::bounds::Extent;
