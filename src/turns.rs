@@ -5,8 +5,14 @@
 //! does what. Such a loop is handed to them once, where halving it again and again would be as many times.
 
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// Runs of so many of what is in a range, and what is left.
+pub fn runs(all: Range<usize>, length: usize) -> Vec<Range<usize>> {
+    all.clone().step_by(length).map(|begin| begin..all.end.min(begin + length)).collect()
+}
 
 /// Do some work on every item. Returns the results in the order of the items.
 pub fn each<T: Send, O: Send + Sync>(items: Vec<T>, work: impl Fn(T) -> O + Sync) -> Vec<O> {
@@ -150,6 +156,13 @@ mod tests {
         let expected = [2, 3, 0, 4, 7, 6, 1, 5].map(Some);
         assert_eq!(taken[..8], expected);
         assert_eq!(taken[8..], [None, None]);
+    }
+
+    #[test]
+    fn runs_are_all_of_a_range() {
+        assert_eq!(runs(3..10, 3), [3..6, 6..9, 9..10]);
+        assert_eq!(runs(3..9, 3), [3..6, 6..9]);
+        assert!(runs(3..3, 3).is_empty());
     }
 
     #[test]

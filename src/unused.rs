@@ -2,12 +2,12 @@
 //! other in the allocator, and memory that is new to a process costs a fault for every page.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Values that were left by who used them before, each on the shelf of the thread that had it, in the order in which they were left.
 pub(crate) struct Unused<V: Default + 'static>([Shelf<V>; SHELVES]);
 
-/// What was left by threads of one number, and by those of so many more, in lines of the cache that no other thread writes.
+/// What threads left whose numbers have the same remainder by that of the shelves, in lines of the cache that no other thread writes.
 #[repr(align(128))]
 struct Shelf<V>(Mutex<Vec<V>>);
 
@@ -31,7 +31,7 @@ impl<V: Default> Unused<V> {
         Used { value: taken.unwrap_or_default(), home: Some((self, own)) }
     }
 
-    fn shelf(&self, number: usize) -> std::sync::MutexGuard<'_, Vec<V>> {
+    fn shelf(&self, number: usize) -> MutexGuard<'_, Vec<V>> {
         self.0[number % SHELVES].0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

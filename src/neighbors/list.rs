@@ -3,7 +3,7 @@
 use super::build::Search;
 use super::{CLUSTERS, Coding, Entry, ListBytes, ListRequest, SUPER_CLUSTER};
 use crate::Result;
-use crate::turns::each;
+use crate::turns::{each, runs};
 use crate::unused::Unused;
 use std::ops::Range;
 
@@ -109,10 +109,8 @@ impl ClusterList {
     pub fn build(request: &ListRequest) -> Result<Self> {
         const CHUNK: usize = 32;
         let search = Search::new(request)?;
-        let range = super_clusters(&request.owned);
         let inner = inner_clusters(&request.owned, request.id.len());
-        let chunk = |begin: usize| begin..range.end.min(begin + CHUNK);
-        let pieces = each(range.clone().step_by(CHUNK).map(chunk).collect(), |super_clusters| {
+        let pieces = each(runs(super_clusters(&request.owned), CHUNK), |super_clusters| {
             Piece::of(|piece| {
                 search.run(super_clusters, |clusters| piece.push(clusters, request.coding, &inner));
             })

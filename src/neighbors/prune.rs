@@ -8,7 +8,7 @@ use super::list::{Piece, inner_clusters};
 use super::near::{Frame, Near};
 use super::{ClusterList, ListRequest};
 use crate::Result;
-use crate::turns::each;
+use crate::turns::{each, runs};
 use fearless_simd::{Level, Simd, dispatch};
 use std::ops::Range;
 
@@ -29,9 +29,8 @@ impl ClusterList {
             "a list is pruned for the rows that it was built for"
         );
         let near = Near::new(request)?;
-        let (range, level) = (self.super_clusters(), Level::new());
-        let chunk = |begin: usize| begin..range.end.min(begin + CHUNK);
-        let pieces = each(range.clone().step_by(CHUNK).map(chunk).collect(), |super_clusters| {
+        let level = Level::new();
+        let pieces = each(runs(self.super_clusters(), CHUNK), |super_clusters| {
             Piece::of(|piece| dispatch!(level, simd => self.pruned(simd, &near, super_clusters, piece)))
         });
         Ok(Self::join(request, pieces))

@@ -15,11 +15,6 @@ use std::sync::OnceLock;
 /// Rows of a piece that is finished by one thread.
 pub(super) const PIECE: usize = 32 * SUPER_CLUSTER;
 
-/// Rows in pieces.
-pub(super) fn pieces(rows: &Range<usize>) -> Vec<Range<usize>> {
-    rows.clone().step_by(PIECE).map(|begin| begin..rows.end.min(begin + PIECE)).collect()
-}
-
 /// What chunks of half lists have summed, and how many pairs all chunks took.
 pub(super) struct Sums<T: Scalar> {
     chunks: Vec<ChunkSums<T>>,
@@ -170,15 +165,30 @@ fn apart(pieces: &[Range<usize>], runs: &[Range<usize>], first: usize) -> Vec<(R
 /// its sums stay in the cache and no thread waits long for the last one.
 const CHUNK: usize = 32;
 
-/// What of a thread's part of a half list is in one large chunk, and in how many small ones the rest is, which another thread takes if it
-/// is free before: each chunk has reactions of its own for all super-clusters that it touches, which are made and joined.
-const MANY: (f64, usize) = (0.9, 1);
+/// The chunks of a thread's part of a half list. Each has reactions of its own for all super-clusters that it touches, which are made
+/// and joined: one is large. Another thread takes the small ones if it is free before.
+struct Parts {
+    /// What of the part is in the large one.
+    large: f64,
+    /// In how many small ones the rest is.
+    small: usize,
+}
 
-/// The same where a thread has few super-clusters, whose cost is not known as well.
-const FEW: (f64, usize) = (0.8, 3);
+impl Parts {
+    /// Of a thread that has many super-clusters.
+    const MANY: Parts = Parts { large: 0.9, small: 1 };
 
-/// Super-clusters of a thread that are many.
-const ENOUGH: usize = 48;
+    /// Of one that has few, whose cost is not known as well.
+    const FEW: Parts = Parts { large: 0.8, small: 3 };
+
+    /// Super-clusters of a thread that are many.
+    const ENOUGH: usize = 48;
+
+    /// Where so many super-clusters are swept.
+    fn of(swept: usize, threads: usize) -> Self {
+        if swept < Self::ENOUGH * threads { Self::FEW } else { Self::MANY }
+    }
+}
 
 /// What part of a list each chunk is, about; of half lists a function of the numbers of threads and of `swept` super-clusters alone.
 fn shares(symmetric: bool, swept: usize) -> Vec<f64> {
@@ -186,8 +196,8 @@ fn shares(symmetric: bool, swept: usize) -> Vec<f64> {
     match (symmetric, threads) {
         (true, 1) => vec![1.0],
         (true, _) => {
-            let (large, count) = if swept < ENOUGH * threads { FEW } else { MANY };
-            let small = std::iter::repeat_n((1.0 - large) / count as f64, count);
+            let Parts { large, small } = Parts::of(swept, threads);
+            let small = std::iter::repeat_n((1.0 - large) / small as f64, small);
             let of_thread = std::iter::once(large).chain(small).map(|part| part / threads as f64);
             (0..threads).flat_map(|_| of_thread.clone()).collect()
         }
@@ -304,12 +314,14 @@ mod tests {
             let in_chunk = |super_cluster| chunks.iter().any(|chunk| chunk.contains(&super_cluster));
             prop_assert!((0..entries.len()).all(|k| !entries[k].1 || in_chunk(k)));
             if symmetric {
-                let most = if threads == 1 { 1 } else { (1 + FEW.1) * threads };
+                let swept = entries.iter().filter(|(_, swept)| *swept).count();
+                let Parts { large, small } = Parts::of(swept, threads);
+                let most = if threads == 1 { 1 } else { (1 + small) * threads };
                 prop_assert!(chunks.len() <= most);
                 // none has much more than its share
                 let cost = |k: usize| if entries[k].1 { entries[k].0 as f64 + 1.0 } else { 0.0 };
                 let total: f64 = (0..entries.len()).map(cost).sum();
-                let share = if threads == 1 { 1.0 } else { MANY.0 / threads as f64 };
+                let share = if threads == 1 { 1.0 } else { large / threads as f64 };
                 for chunk in chunks {
                     let own: f64 = chunk.map(cost).sum();
                     prop_assert!(own <= share * total + 61.0, "{own} of {total}");

@@ -8,7 +8,7 @@ use fearless_simd::Simd;
 use super::Instructions;
 use super::lane::{Task, dispatch};
 use crate::particles::{Field, Particles};
-use crate::turns::each;
+use crate::turns::{each, runs};
 
 /// Rows of a piece: its columns fit the cache of a core.
 pub const PIECE: usize = 2048;
@@ -66,9 +66,7 @@ pub fn reduce_pieces<O: Send + Sync>(
     find: impl Fn(Range<usize>) -> O + Send + Sync,
     join: impl Fn(O, O) -> O + Send + Sync,
 ) -> Option<O> {
-    let piece = |begin: usize| begin..rows.end.min(begin + PIECE);
-    let pieces = rows.clone().step_by(PIECE).map(piece).collect();
-    each(pieces, find).into_iter().reduce(join)
+    each(runs(rows, PIECE), find).into_iter().reduce(join)
 }
 
 struct On<'a, const N: usize, W> {

@@ -1,7 +1,7 @@
 //! The sweep: a law over a neighbor list, threads over chunks of super-clusters, lanes within.
 
 use super::Precision;
-use super::chunks::{PIECE, Sums, Sweeping, pieces};
+use super::chunks::{PIECE, Sums, Sweeping};
 use super::finish::{Present, Then};
 use super::inner::{Shared, Side, layout};
 use super::lane::{Instructions, Scalar};
@@ -11,6 +11,7 @@ use super::pieces::reduce_pieces;
 use crate::neighbors::{NeighborList, Radii, whole_super_clusters};
 use crate::particles::{Arrive, Field, GiveBack, Particles};
 use crate::space::SimulationBox;
+use crate::turns::runs;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -168,7 +169,7 @@ fn sweep_in<L: PairLaw, T: Scalar>(
     let whole = whole_super_clusters(&particles.owned(), particles.len());
     let packed = Packed::<T>::new::<L>(layout::<L>(list), pass.radius, particles.len(), pass.bx);
     let (owned, counted) = (particles.owned(), present.counts_work());
-    let pieces = if symmetric { pieces(&owned) } else { Vec::new() };
+    let pieces = if symmetric { runs(owned.clone(), PIECE) } else { Vec::new() };
     // what only this rank's chunks have sums of is written as soon as these are done
     let others = traffic.give_back.is_some_and(GiveBack::others);
     let early: &[Range<usize>] = if others { &[] } else { &pieces };

@@ -12,7 +12,7 @@ use crate::pair::aligned::Aligned;
 use crate::pair::lane::{Instructions, Lanes, Scalar, Task, dispatch};
 use crate::pair::pack::Packed;
 use crate::pair::real::Real;
-use crate::turns::each;
+use crate::turns::{each, runs};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, u16x8};
 use std::ops::Range;
@@ -51,12 +51,9 @@ const SQUARED: Range<f64> = 1e-15..1e15;
 fn find<T: Scalar>(list: &ClusterList, request: &ListRequest) -> TileList {
     let mut packed = Packed::<T>::of_positions(request.radius, request.bx);
     packed.pack_positions(request.position, request.radius, Instructions::Best);
-    let super_clusters = list.super_clusters();
-    let chunk = |begin: usize| begin..super_clusters.end.min(begin + TileChunk::LENGTH);
-    let found =
-        each(super_clusters.clone().step_by(TileChunk::LENGTH).map(chunk).collect(), |super_clusters| {
-            dispatch(Instructions::Best, Find { list, request, packed: &packed, super_clusters })
-        });
+    let found = each(runs(list.super_clusters(), TileChunk::LENGTH), |super_clusters| {
+        dispatch(Instructions::Best, Find { list, request, packed: &packed, super_clusters })
+    });
     let (pieces, chunks): (Vec<Piece>, Vec<TileChunk>) = found.into_iter().unzip();
     let clusters = ClusterList::join(request, pieces);
     TileList::new(clusters, chunks)
