@@ -5,6 +5,7 @@
 //! does what. Such a loop is handed to them once, where halving it again and again would be as many times.
 
 use rayon::prelude::*;
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -19,19 +20,19 @@ pub fn each<T: Send, O: Send + Sync>(items: Vec<T>, work: impl Fn(T) -> O + Sync
     match items.len() {
         // not worth waking a thread
         0 | 1 => items.into_iter().map(work).collect(),
-        _ => in_turns(items, work, Vec::<(usize, ())>::new(), |_, ()| ()),
+        _ => in_turns(items, work, Vec::<(Vec<usize>, ())>::new(), |_, ()| ()),
     }
 }
 
-/// Do some work on every item, and then what is to be done with the first so many of the results, each as soon as these are there.
-/// Returns the results in the order of the items.
+/// Do some work on every item, and then what is to be done with some of the results, given by their numbers, each as soon as these are
+/// there; others of the results may be there, too. Returns the results in the order of the items.
 ///
-/// When there are no more items threads take what follows, so that none is idle as long as there is some of it to do. Neither may
-/// wait for other threads itself.
+/// When there are no more items threads take what follows, first what has all that it needs, so that none is idle as long as there is
+/// some of it to do. Neither may wait for other threads itself.
 pub fn in_turns<T: Send, O: Send + Sync, E: Send>(
     items: Vec<T>,
     work: impl Fn(T) -> O + Sync,
-    then: Vec<(usize, E)>,
+    then: Vec<(Vec<usize>, E)>,
     follow: impl Fn(&[OnceLock<O>], E) + Sync,
 ) -> Vec<O> {
     let threads = rayon::current_num_threads();
@@ -46,15 +47,16 @@ pub fn in_turns<T: Send, O: Send + Sync, E: Send>(
             // nobody else has it
             let _ = result.set(work(item));
         }
-        while let Some((needed, what)) = then.next(thread) {
-            let first = &results[..needed];
-            while first.iter().any(|result| result.get().is_none()) {
+        let ready = |needed: &[usize]| needed.iter().all(|&needed| results[needed].get().is_some());
+        let next = || then.next_of(thread, |(needed, _)| ready(needed)).or_else(|| then.next(thread));
+        while let Some((needed, what)) = next() {
+            while !ready(&needed) {
                 if failed.load(Ordering::Relaxed) {
                     return;
                 }
                 std::thread::yield_now();
             }
-            follow(first, what);
+            follow(&results, what);
         }
     };
     (0..threads).into_par_iter().with_max_len(1).for_each(take_turns);
@@ -70,7 +72,7 @@ struct Shares<T>(Vec<Share<T>>);
 struct Share<T> {
     /// How many items, at most: who looks for some only reads that, as long as there are none.
     left: AtomicUsize,
-    items: Mutex<std::vec::IntoIter<T>>,
+    items: Mutex<VecDeque<T>>,
 }
 
 impl<T> Shares<T> {
@@ -78,24 +80,34 @@ impl<T> Shares<T> {
         let count = items.len();
         let share = |thread: usize| {
             let share = (thread + 1) * count / threads - thread * count / threads;
-            let items = items.by_ref().take(share).collect::<Vec<T>>();
-            Share { left: AtomicUsize::new(items.len()), items: Mutex::new(items.into_iter()) }
+            let items = items.by_ref().take(share).collect::<VecDeque<T>>();
+            Share { left: AtomicUsize::new(items.len()), items: Mutex::new(items) }
         };
         Shares((0..threads).map(share).collect())
     }
 
     /// The next of a thread's own, or when there is none the last of another's.
     fn next(&self, thread: usize) -> Option<T> {
-        let own = self.0[thread].take(std::vec::IntoIter::next);
-        own.or_else(|| {
-            let mut others = (1..self.0.len()).map(|other| &self.0[(thread + other) % self.0.len()]);
-            others.find_map(|other| other.take(std::vec::IntoIter::next_back))
-        })
+        self.0[thread]
+            .take(VecDeque::pop_front)
+            .or_else(|| self.others(thread).find_map(|other| other.take(VecDeque::pop_back)))
+    }
+
+    /// The next of a thread's own, or when there is none the last of another's, of those that are wanted.
+    fn next_of(&self, thread: usize, wanted: impl Fn(&T) -> bool) -> Option<T> {
+        let first = |items: &mut VecDeque<T>| items.remove(items.iter().position(&wanted)?);
+        let last = |items: &mut VecDeque<T>| items.remove(items.iter().rposition(&wanted)?);
+        self.0[thread].take(first).or_else(|| self.others(thread).find_map(|other| other.take(last)))
+    }
+
+    /// What is left of the other threads' runs, from the next one's on.
+    fn others(&self, thread: usize) -> impl Iterator<Item = &Share<T>> {
+        (1..self.0.len()).map(move |other| &self.0[(thread + other) % self.0.len()])
     }
 }
 
 impl<T> Share<T> {
-    fn take(&self, end: impl FnOnce(&mut std::vec::IntoIter<T>) -> Option<T>) -> Option<T> {
+    fn take(&self, end: impl FnOnce(&mut VecDeque<T>) -> Option<T>) -> Option<T> {
         if self.left.load(Ordering::Relaxed) == 0 {
             return None;
         }
@@ -127,18 +139,18 @@ mod tests {
 
     #[test]
     fn everything_is_done_once_and_what_follows_has_what_it_needs() {
+        let needed = |k: usize| vec![k / 2, 29 - k / 3];
         for threads in [1, 2, 5] {
             let followed: Vec<AtomicUsize> = (0..40).map(|_| AtomicUsize::new(0)).collect();
-            let then: Vec<(usize, usize)> = (0..40).map(|k| (k / 2, k)).collect();
+            let then: Vec<(Vec<usize>, usize)> = (0..40).map(|k| (needed(k), k)).collect();
             let squares = on(threads, || {
                 let square = |k: usize| {
                     // the first ones last
                     std::thread::sleep(std::time::Duration::from_micros(20 * (30 - k) as u64));
                     k * k
                 };
-                in_turns((0..30).collect(), square, then, |first, k| {
-                    assert_eq!(first.len(), k / 2);
-                    assert!(first.iter().enumerate().all(|(k, square)| square.get() == Some(&(k * k))));
+                in_turns((0..30).collect(), square, then, |squares, k| {
+                    assert!(needed(k).iter().all(|&k| squares[k].get() == Some(&(k * k))));
                     followed[k].fetch_add(1, Ordering::Relaxed);
                 })
             });
@@ -156,6 +168,15 @@ mod tests {
         let expected = [2, 3, 0, 4, 7, 6, 1, 5].map(Some);
         assert_eq!(taken[..8], expected);
         assert_eq!(taken[8..], [None, None]);
+    }
+
+    #[test]
+    fn what_is_wanted_is_taken_before_other_items() {
+        let shares = Shares::new(0..8, 2);
+        let taken = [0, 0, 0, 1].map(|thread| shares.next_of(thread, |item| item % 3 == 1));
+        // runs 0..4, 4..8
+        assert_eq!(taken, [Some(1), Some(7), Some(4), None]);
+        assert_eq!([0, 0, 0, 0].map(|thread| shares.next(thread)), [0, 2, 3, 6].map(Some));
     }
 
     #[test]
@@ -179,7 +200,7 @@ mod tests {
 
     #[test]
     fn nothing_follows_nothing() {
-        let none = in_turns(Vec::<u8>::new(), |_| 0_u8, Vec::<(usize, u8)>::new(), |_, _| ());
+        let none = in_turns(Vec::<u8>::new(), |_| 0_u8, Vec::<(Vec<usize>, u8)>::new(), |_, _| ());
         assert!(none.is_empty());
     }
 
@@ -192,7 +213,7 @@ mod tests {
                         std::thread::sleep(std::time::Duration::from_millis(10));
                         assert_ne!(k, 3, "as it should");
                     };
-                    in_turns((0..5).collect(), work, vec![(5, ()); 5], |_, ()| {
+                    in_turns((0..5).collect(), work, vec![((0..5).collect(), ()); 5], |_, ()| {
                         unreachable!("one is missing")
                     });
                 });

@@ -157,8 +157,7 @@ __device__ __noinline__ bool meets(const ListRequest& request, unsigned super_cl
     const float reach = plus(fmaxf(own.w, other.w), margin);
     bool close = frame.present && !(square > times(times(reach, reach), 1.0f + 1e-6f));
     // a symmetric list has the pairs of the own super-cluster from the member that comes later
-    const unsigned begin = request.owned_begin / CLUSTER, end = (request.owned_end + CLUSTER - 1) / CLUSTER;
-    if (request.symmetric && cluster >= begin && cluster < end && first + member > cluster) { close = false; }
+    if (request.symmetric && cluster - first < CLUSTERS && first + member > cluster) { close = false; }
     unsigned near = __ballot_sync(FULL, close) & 0xff;
     if (near == 0) { return false; }
 

@@ -4,6 +4,7 @@
 
 #include "../neighbors/candidates.cuh"
 #include "../neighbors/decode.cuh"
+#include "../neighbors/half.cuh"
 
 namespace hilbrium {
 
@@ -72,12 +73,11 @@ template <bool PERIODIC> struct Walk {
         float4 extent = {0.0f, 0.0f, 0.0f, -1.0f};
         if (alike >> lane & 1) {
             const unsigned element = memory.elements[below] + child;
-            // clusters of the node; those of earlier owned super-clusters have the pairs of a symmetric list
-            const unsigned begin = child << (3 * below), end = (child + 1) << (3 * below);
-            const unsigned owned_begin = request.owned_begin / CLUSTER, own = CLUSTERS * frame.super_cluster;
             extent = request.extent[element];
-            const bool listed_there = request.symmetric && begin >= owned_begin && end <= own;
-            if (!listed_there && extent.w >= 0.0f) {
+            // clusters of the node
+            const unsigned begin = child << (3 * below), end = (child + 1) << (3 * below);
+            const bool theirs = request.symmetric && listed_there(request, frame.super_cluster, begin, end);
+            if (!theirs && extent.w >= 0.0f) {
                 hit = approaches<PERIODIC>(request, frame, element, extent, center);
             }
         }

@@ -1,5 +1,6 @@
 //! Finding the neighbor clusters of super-clusters: a walk down the octree, then the tests of [`super::near`].
 
+use super::half::listed_there;
 use super::list::members;
 use super::near::{Frame, Near};
 use super::{CLUSTER, CLUSTERS, ListRequest};
@@ -88,10 +89,14 @@ impl<'a> Search<'a> {
     /// Depth first in the order of keys, so that clusters are met in ascending order.
     #[inline(always)]
     fn walk<S: Simd>(&self, simd: S, frame: &Frame, stack: &mut Vec<u32>, clusters: &mut Vec<u32>) {
-        let owned = &self.near.request.owned;
-        let (begin, end) = (owned.start / CLUSTER, owned.end.div_ceil(CLUSTER));
+        let request = self.near.request;
+        let (symmetric, begin) = (request.symmetric, request.owned.start / CLUSTER);
+        let listed_there = match symmetric {
+            true => listed_there(request, frame.first_cluster / CLUSTERS),
+            false => [0..0, 0..0],
+        };
         // others have pairs with what is before the first cluster
-        let first = match self.near.request.with_lower_from {
+        let first = match request.with_lower_from {
             Some(from) if frame.first_cluster / CLUSTERS < from => begin,
             _ => 0,
         };
@@ -104,10 +109,7 @@ impl<'a> Search<'a> {
             if rows.is_empty() || rows.end <= first * CLUSTER {
                 continue;
             }
-            if self.near.request.symmetric
-                && rows.start >= owned.start
-                && rows.end <= frame.first_cluster * CLUSTER
-            {
+            if listed_there.iter().any(|there| there.start <= rows.start && rows.end <= there.end) {
                 continue;
             }
             if !self.tree.is_leaf(node) {
@@ -121,13 +123,10 @@ impl<'a> Search<'a> {
                 continue;
             }
             for cluster in next.max(rows.start / CLUSTER)..rows.end.div_ceil(CLUSTER) {
-                let mut allowed = frame.present;
-                if self.near.request.symmetric && (begin..end).contains(&cluster) {
-                    if cluster < frame.first_cluster {
-                        continue;
-                    }
-                    allowed &= members(true, frame.first_cluster / 8, cluster);
+                if listed_there.iter().any(|there| there.contains(&(cluster * CLUSTER))) {
+                    continue;
                 }
+                let allowed = frame.present & members(symmetric, frame.first_cluster / CLUSTERS, cluster);
                 if self.near.meets(simd, frame, cluster, allowed) {
                     clusters.push(cluster as u32);
                 }

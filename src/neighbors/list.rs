@@ -10,8 +10,8 @@ use std::ops::Range;
 /// Per super-cluster S the sorted clusters c with which any of its particles has a pair, coded.
 ///
 /// An entry covers all lane pairs of the i-clusters 8S + k with the j-cluster c, in a symmetric list those with
-/// 8S + k <= c, and an owned c of an earlier super-cluster is not listed; in the self pair the sweep leaves out
-/// lanes j <= i (j == i if not symmetric). Every pair of the [`ListRequest`] is covered, exactly once in a symmetric list; lane pairs
+/// 8S + k <= c, and of two owned super-clusters one lists the other: that behind which it comes sooner along the curve, where this
+/// is closed, if both are whole. In the self pair the sweep leaves out lanes j <= i (j == i if not symmetric). Every pair of the [`ListRequest`] is covered, exactly once in a symmetric list; lane pairs
 /// out of reach are covered too, so whoever walks the list tests distances, those of the clusters' boxes first. That
 /// says more than a mask of the i-clusters could that had pairs with c when the list was built, and takes no memory.
 #[derive(Clone, Debug)]

@@ -7,6 +7,7 @@ pub mod band;
 mod build;
 pub mod cluster;
 pub mod compress;
+mod half;
 mod list;
 mod near;
 mod nearest;
@@ -18,6 +19,7 @@ mod tiles;
 pub mod tune;
 
 pub use crate::particles::{CLUSTER, CLUSTERS, SUPER_CLUSTER};
+pub(crate) use half::{Listed, Parts};
 pub use list::{ClusterList, whole_super_clusters};
 pub(crate) use list::{Piece, inner_clusters};
 pub(crate) use nearest::not_finite;
@@ -255,6 +257,15 @@ impl NeighborList {
             NeighborList::Clustered(list) => Some(list),
             NeighborList::Tiled(list) => Some(list.clusters()),
             NeighborList::PerParticle(_) => None,
+        }
+    }
+
+    /// What some super-clusters list, their own rows included.
+    pub(crate) fn listed(&self, super_clusters: Range<usize>) -> Listed {
+        match self {
+            NeighborList::Tiled(list) => list.listed(super_clusters),
+            // such lists do not know
+            _ => Listed::ANY,
         }
     }
 

@@ -1,13 +1,13 @@
 //! A plain list of rows per particle: what the cluster list is compared with.
 
-use super::{CLUSTER, ClusterList, Coding, ListBytes, ListRequest};
+use super::{CLUSTER, ClusterList, Coding, ListBytes, ListRequest, SUPER_CLUSTER};
 use crate::Result;
 use crate::space::Vec3d;
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// Per owned row the sorted rows within reach, those of [`ListRequest`]; in a symmetric list pairs of owned rows
-/// are with the lower row.
+/// are with that whose super-cluster lists the other's, and within one with the lower row.
 #[derive(Clone, Debug)]
 pub struct ParticleList {
     owned: Range<usize>,
@@ -65,7 +65,8 @@ impl ParticleList {
                 for entry in entries.iter().filter(|entry| entry.mask >> member & 1 == 1) {
                     let begin = entry.cluster as usize * CLUSTER;
                     for j in begin..request.id.len().min(begin + CLUSTER) {
-                        let twice = request.symmetric && request.owned.contains(&j) && j < i;
+                        let same = j / SUPER_CLUSTER == super_cluster;
+                        let twice = request.symmetric && request.owned.contains(&j) && same && j < i;
                         if j == i || twice || request.ghost(j) {
                             continue;
                         }

@@ -3,7 +3,7 @@
 //! Like the inner of two lists of Pall et al. 2020, J. Chem. Phys. 153, 134110, it is found from an outer list again and
 //! again. It holds few pairs out of range, and takes more memory: some two bytes a pair of rows.
 
-use super::{CLUSTER, ClusterList, ListBytes, SUPER_CLUSTER};
+use super::{CLUSTER, ClusterList, ListBytes, Listed, Parts, SUPER_CLUSTER};
 use std::ops::Range;
 
 /// Rows of a tile.
@@ -27,6 +27,8 @@ pub const SEGMENT: usize = 255;
 #[derive(Clone, Debug)]
 pub struct TileList {
     clusters: ClusterList,
+    /// The parts of all rows.
+    parts: Parts,
     /// Of [`TileChunk::LENGTH`] super-clusters each.
     chunks: Vec<TileChunk>,
 }
@@ -36,6 +38,8 @@ pub struct TileList {
 pub(crate) struct TileChunk {
     /// Where the segments of each group begin; one more than groups.
     begins: Vec<u32>,
+    /// In which parts of all rows the clusters of each group are.
+    named: Vec<u64>,
     segments: Vec<Segment>,
     clusters: Vec<u32>,
     /// Words of the entries of each super-cluster's tiles.
@@ -99,6 +103,9 @@ pub(crate) fn four(word: u64) -> [usize; TILE] {
 
 const _: () = assert!(TileChunk::LENGTH.is_multiple_of(GROUP), "a group is in one chunk");
 
+/// Groups of a chunk, but for the last.
+const GROUPS: usize = TileChunk::LENGTH / GROUP;
+
 impl TileChunk {
     /// Super-clusters of a chunk, but for the last: whole groups.
     pub const LENGTH: usize = 16;
@@ -106,6 +113,7 @@ impl TileChunk {
     /// Forget all, but not the memory.
     pub fn clear(&mut self) {
         self.begins.clear();
+        self.named.clear();
         self.segments.clear();
         self.clusters.clear();
         self.words.clear();
@@ -115,12 +123,15 @@ impl TileChunk {
     /// Begin a group of so many super-clusters.
     pub fn begin(&mut self, super_clusters: usize) {
         self.begins.push(self.segments.len() as u32);
+        self.named.push(0);
         self.words.resize(self.words.len() + super_clusters, 0);
     }
 
     /// Add a segment of these clusters for some of the group's super-clusters, to the tiles of which entries are then added; `first`
     /// if none before it was for these.
-    pub fn segment(&mut self, members: Range<u8>, first: bool, clusters: &[u32]) {
+    pub fn segment(&mut self, members: Range<u8>, first: bool, clusters: &[u32], parts: Parts) {
+        let named = clusters.iter().fold(0, |named, &cluster| named | parts.with(cluster as usize));
+        self.named.last_mut().into_iter().for_each(|of_group| *of_group |= named);
         let first_cluster = self.clusters.len() as u32;
         self.clusters.extend_from_slice(clusters);
         let (clusters, begin) = (clusters.len() as u16, self.entries.len() as u32);
@@ -150,8 +161,8 @@ impl TileChunk {
 
 impl TileList {
     /// The list of these clusters and tiles.
-    pub(crate) fn new(clusters: ClusterList, chunks: Vec<TileChunk>) -> Self {
-        TileList { clusters, chunks }
+    pub(crate) fn new(clusters: ClusterList, parts: Parts, chunks: Vec<TileChunk>) -> Self {
+        TileList { clusters, parts, chunks }
     }
 
     /// The clusters that hold the particles of the entries; with the list's own rules they have all its pairs.
@@ -165,6 +176,16 @@ impl TileList {
         (super_clusters.start - first) / GROUP..(super_clusters.end - first).div_ceil(GROUP)
     }
 
+    /// What some super-clusters list, their own rows included.
+    pub(crate) fn listed(&self, super_clusters: Range<usize>) -> Listed {
+        // pairs within four rows are in no segment
+        let own = super_clusters.start * SUPER_CLUSTER..super_clusters.end * SUPER_CLUSTER;
+        let own = self.parts.with_any(own.start..own.end.min(self.owned().end));
+        let named = |group: usize| self.chunks[group / GROUPS].named[group % GROUPS];
+        let bits = self.groups(super_clusters).fold(own, |bits, group| bits | named(group));
+        Listed { parts: self.parts, bits }
+    }
+
     /// The super-clusters of a group.
     pub(crate) fn members(&self, group: usize) -> Range<usize> {
         let all = self.clusters.super_clusters();
@@ -175,7 +196,6 @@ impl TileList {
     /// The segments of a group.
     #[inline(always)]
     pub(crate) fn segments(&self, group: usize) -> impl Iterator<Item = Tiles<'_>> {
-        const GROUPS: usize = TileChunk::LENGTH / GROUP;
         let chunk = &self.chunks[group / GROUPS];
         let range = chunk.begins[group % GROUPS] as usize..chunk.begins[group % GROUPS + 1] as usize;
         chunk.segments[range].iter().map(move |segment| {
@@ -241,7 +261,9 @@ impl TileList {
         let of = |chunk: &TileChunk| size_of_val(&chunk.entries[..]) + size_of_val(&chunk.clusters[..]);
         let entries: usize = self.chunks.iter().map(of).sum();
         let of = |chunk: &TileChunk| {
-            let begins = size_of_val(&chunk.begins[..]) + size_of_val(&chunk.words[..]);
+            let begins = size_of_val(&chunk.begins[..])
+                + size_of_val(&chunk.named[..])
+                + size_of_val(&chunk.words[..]);
             begins + size_of_val(&chunk.segments[..])
         };
         let begins: usize = self.chunks.iter().map(of).sum();

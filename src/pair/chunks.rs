@@ -5,7 +5,7 @@ use super::inner::{Chunk, Shared, Side};
 use super::lane::{Instructions, Scalar, dispatch};
 use super::law::PairLaw;
 use super::sums::ChunkSums;
-use crate::neighbors::{ClusterList, GROUP, NeighborList, SUPER_CLUSTER};
+use crate::neighbors::{ClusterList, GROUP, Listed, NeighborList, SUPER_CLUSTER};
 use crate::particles::{Field, GiveBack, Particles, Returned};
 use crate::turns::{each, in_turns};
 use rayon::prelude::*;
@@ -70,9 +70,9 @@ impl<L: PairLaw, T: Scalar> Sweeping<'_, '_, L, T> {
         };
         let (mut own, mut then) = (Vec::new(), Vec::new());
         if shared.symmetric {
+            let listed: Vec<Listed> = chunks.iter().map(|chunk| list.listed(chunk.clone())).collect();
             let needed = |rows: &Range<usize>| {
-                // pairs are in the list of the first of their super-clusters
-                chunks.partition_point(|chunk| chunk.start * SUPER_CLUSTER < rows.end)
+                (0..chunks.len()).filter(|chunk| listed[*chunk].may_have(rows.clone())).collect()
             };
             then = joined.iter().map(needed).zip(outputs.parts(joined)).collect();
         } else {
