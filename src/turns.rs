@@ -43,12 +43,12 @@ pub fn in_turns<T: Send, O: Send + Sync, E: Send>(
     let take_turns = |_| {
         let _failing = Failing(&failed);
         let thread = rayon::current_thread_index().unwrap_or(0);
-        while let Some((item, result)) = items.next(thread) {
+        while let Some((item, result)) = items.next(thread, |_| true) {
             // nobody else has it
             let _ = result.set(work(item));
         }
         let ready = |needed: &[usize]| needed.iter().all(|&needed| results[needed].get().is_some());
-        let next = || then.next_of(thread, |(needed, _)| ready(needed)).or_else(|| then.next(thread));
+        let next = || then.next(thread, |(needed, _)| ready(needed)).or_else(|| then.next(thread, |_| true));
         while let Some((needed, what)) = next() {
             while !ready(&needed) {
                 if failed.load(Ordering::Relaxed) {
@@ -86,15 +86,8 @@ impl<T> Shares<T> {
         Shares((0..threads).map(share).collect())
     }
 
-    /// The next of a thread's own, or when there is none the last of another's.
-    fn next(&self, thread: usize) -> Option<T> {
-        self.0[thread]
-            .take(VecDeque::pop_front)
-            .or_else(|| self.others(thread).find_map(|other| other.take(VecDeque::pop_back)))
-    }
-
     /// The next of a thread's own, or when there is none the last of another's, of those that are wanted.
-    fn next_of(&self, thread: usize, wanted: impl Fn(&T) -> bool) -> Option<T> {
+    fn next(&self, thread: usize, wanted: impl Fn(&T) -> bool) -> Option<T> {
         let first = |items: &mut VecDeque<T>| items.remove(items.iter().position(&wanted)?);
         let last = |items: &mut VecDeque<T>| items.remove(items.iter().rposition(&wanted)?);
         self.0[thread].take(first).or_else(|| self.others(thread).find_map(|other| other.take(last)))
@@ -164,7 +157,7 @@ mod tests {
         let shares = Shares::new(0..8, 3);
         // runs 0..2, 2..5, 5..8
         let taken: Vec<Option<usize>> =
-            [1, 1, 0, 1, 1, 1, 0, 2, 2, 0].map(|thread| shares.next(thread)).to_vec();
+            [1, 1, 0, 1, 1, 1, 0, 2, 2, 0].map(|thread| shares.next(thread, |_| true)).to_vec();
         let expected = [2, 3, 0, 4, 7, 6, 1, 5].map(Some);
         assert_eq!(taken[..8], expected);
         assert_eq!(taken[8..], [None, None]);
@@ -173,10 +166,10 @@ mod tests {
     #[test]
     fn what_is_wanted_is_taken_before_other_items() {
         let shares = Shares::new(0..8, 2);
-        let taken = [0, 0, 0, 1].map(|thread| shares.next_of(thread, |item| item % 3 == 1));
+        let taken = [0, 0, 0, 1].map(|thread| shares.next(thread, |item| item % 3 == 1));
         // runs 0..4, 4..8
         assert_eq!(taken, [Some(1), Some(7), Some(4), None]);
-        assert_eq!([0, 0, 0, 0].map(|thread| shares.next(thread)), [0, 2, 3, 6].map(Some));
+        assert_eq!([0, 0, 0, 0].map(|thread| shares.next(thread, |_| true)), [0, 2, 3, 6].map(Some));
     }
 
     #[test]

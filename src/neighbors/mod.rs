@@ -9,6 +9,7 @@ pub mod cluster;
 pub mod compress;
 mod half;
 mod list;
+mod listed;
 mod near;
 mod nearest;
 mod neighborhood;
@@ -19,9 +20,9 @@ mod tiles;
 pub mod tune;
 
 pub use crate::particles::{CLUSTER, CLUSTERS, SUPER_CLUSTER};
-pub(crate) use half::{Listed, Parts};
 pub use list::{ClusterList, whole_super_clusters};
 pub(crate) use list::{Piece, inner_clusters};
+pub(crate) use listed::{Listed, Sections};
 pub(crate) use nearest::not_finite;
 pub(crate) use neighborhood::largest_smoothing_length;
 pub use neighborhood::{Due, FindTiles, Neighborhood, ROOM_TO_GROW, Reach, Skins};

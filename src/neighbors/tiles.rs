@@ -3,7 +3,7 @@
 //! Like the inner of two lists of Pall et al. 2020, J. Chem. Phys. 153, 134110, it is found from an outer list again and
 //! again. It holds few pairs out of range, and takes more memory: some two bytes a pair of rows.
 
-use super::{CLUSTER, ClusterList, ListBytes, Listed, Parts, SUPER_CLUSTER};
+use super::{CLUSTER, ClusterList, ListBytes, Listed, SUPER_CLUSTER, Sections};
 use std::ops::Range;
 
 /// Rows of a tile.
@@ -27,8 +27,8 @@ pub const SEGMENT: usize = 255;
 #[derive(Clone, Debug)]
 pub struct TileList {
     clusters: ClusterList,
-    /// The parts of all rows.
-    parts: Parts,
+    /// The sections of all rows.
+    sections: Sections,
     /// Of [`TileChunk::LENGTH`] super-clusters each.
     chunks: Vec<TileChunk>,
 }
@@ -38,7 +38,7 @@ pub struct TileList {
 pub(crate) struct TileChunk {
     /// Where the segments of each group begin; one more than groups.
     begins: Vec<u32>,
-    /// In which parts of all rows the clusters of each group are.
+    /// In which sections of all rows the clusters of each group are.
     named: Vec<u64>,
     segments: Vec<Segment>,
     clusters: Vec<u32>,
@@ -129,8 +129,8 @@ impl TileChunk {
 
     /// Add a segment of these clusters for some of the group's super-clusters, to the tiles of which entries are then added; `first`
     /// if none before it was for these.
-    pub fn segment(&mut self, members: Range<u8>, first: bool, clusters: &[u32], parts: Parts) {
-        let named = clusters.iter().fold(0, |named, &cluster| named | parts.with(cluster as usize));
+    pub fn segment(&mut self, members: Range<u8>, first: bool, clusters: &[u32], sections: Sections) {
+        let named = clusters.iter().fold(0, |named, &cluster| named | sections.of_cluster(cluster as usize));
         self.named.last_mut().into_iter().for_each(|of_group| *of_group |= named);
         let first_cluster = self.clusters.len() as u32;
         self.clusters.extend_from_slice(clusters);
@@ -161,8 +161,8 @@ impl TileChunk {
 
 impl TileList {
     /// The list of these clusters and tiles.
-    pub(crate) fn new(clusters: ClusterList, parts: Parts, chunks: Vec<TileChunk>) -> Self {
-        TileList { clusters, parts, chunks }
+    pub(crate) fn new(clusters: ClusterList, sections: Sections, chunks: Vec<TileChunk>) -> Self {
+        TileList { clusters, sections, chunks }
     }
 
     /// The clusters that hold the particles of the entries; with the list's own rules they have all its pairs.
@@ -180,10 +180,10 @@ impl TileList {
     pub(crate) fn listed(&self, super_clusters: Range<usize>) -> Listed {
         // pairs within four rows are in no segment
         let own = super_clusters.start * SUPER_CLUSTER..super_clusters.end * SUPER_CLUSTER;
-        let own = self.parts.with_any(own.start..own.end.min(self.owned().end));
+        let own = self.sections.of_rows(own.start..own.end.min(self.owned().end));
         let named = |group: usize| self.chunks[group / GROUPS].named[group % GROUPS];
         let bits = self.groups(super_clusters).fold(own, |bits, group| bits | named(group));
-        Listed { parts: self.parts, bits }
+        Listed { sections: self.sections, bits }
     }
 
     /// The super-clusters of a group.

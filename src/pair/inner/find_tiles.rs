@@ -5,7 +5,7 @@ use super::near::Near;
 use super::{lift, nearest, repeat, spread, vector};
 use crate::Result;
 use crate::neighbors::{
-    CLUSTER, ClusterList, GROUP, ListRequest, Parts, Piece, Radii, SEGMENT, SUPER_CLUSTER, TILE, TILES,
+    CLUSTER, ClusterList, GROUP, ListRequest, Piece, Radii, SEGMENT, SUPER_CLUSTER, Sections, TILE, TILES,
     TileChunk, TileList, VALUES, inner_clusters,
 };
 use crate::pair::aligned::Aligned;
@@ -51,13 +51,13 @@ const SQUARED: Range<f64> = 1e-15..1e15;
 fn find<T: Scalar>(list: &ClusterList, request: &ListRequest) -> TileList {
     let mut packed = Packed::<T>::of_positions(request.radius, request.bx);
     packed.pack_positions(request.position, request.radius, Instructions::Best);
-    let parts = Parts::of(request.id.len());
+    let sections = Sections::of(request.id.len());
     let found = each(runs(list.super_clusters(), TileChunk::LENGTH), |super_clusters| {
-        dispatch(Instructions::Best, Find { list, request, packed: &packed, parts, super_clusters })
+        dispatch(Instructions::Best, Find { list, request, packed: &packed, sections, super_clusters })
     });
     let (pieces, chunks): (Vec<Piece>, Vec<TileChunk>) = found.into_iter().unzip();
     let clusters = ClusterList::join(request, pieces);
-    TileList::new(clusters, parts, chunks)
+    TileList::new(clusters, sections, chunks)
 }
 
 /// A chunk of super-clusters whose tiles are to be found.
@@ -65,7 +65,7 @@ struct Find<'a, T: 'static> {
     list: &'a ClusterList,
     request: &'a ListRequest<'a>,
     packed: &'a Packed<T>,
-    parts: Parts,
+    sections: Sections,
     super_clusters: Range<usize>,
 }
 
@@ -99,7 +99,7 @@ impl<T: Scalar> Task for Find<'_, T> {
                 joined = union.len() <= SEGMENT;
             }
             if joined {
-                chunk.segment(0..group.len() as u8, true, union, self.parts);
+                chunk.segment(0..group.len() as u8, true, union, self.sections);
                 for (number, member) in members.iter_mut().enumerate() {
                     found.number(member, union);
                     self.tiles(simd, begin, number, member, found, chunk);
@@ -133,7 +133,7 @@ impl<T: Scalar> Find<'_, T> {
         for first in (0..member.count).step_by(SEGMENT) {
             let entries = (first, member.count.min(first + SEGMENT));
             member.place(simd, self.packed, begin + number, entries);
-            chunk.segment(number as u8..number as u8 + 1, first == 0, &member.kept, self.parts);
+            chunk.segment(number as u8..number as u8 + 1, first == 0, &member.kept, self.sections);
             let clusters = std::mem::take(&mut member.kept);
             found.number(member, &clusters);
             self.tiles(simd, begin, number, member, found, chunk);
