@@ -10,6 +10,9 @@ use crate::particles::{Field, Particles, Returned, zeros};
 use fearless_simd::Simd;
 use std::ops::Range;
 
+/// Columns that a law writes, at most.
+const OUTPUTS: usize = 16;
+
 /// What is done with rows as soon as their outputs are written, while these are near.
 pub struct Then<'t> {
     /// Fields of which it writes the rows; no outputs.
@@ -206,19 +209,56 @@ impl<'a, L: PairLaw> Finish<'a, L> {
     /// Finish the particles of some rows of a cluster with these sums, and write them at a place of the columns and behind it.
     #[inline(always)]
     fn cluster(&self, rows: Range<usize>, sums: &[f64], place: usize, columns: &mut [&mut [f64]]) {
+        let sums = &sums.as_chunks::<CLUSTER>().0[..L::SUMS.len()];
+        if rows.len() == CLUSTER && self.rows.all_written() {
+            return self.whole_cluster(rows.start, sums, place, columns);
+        }
         for ((member, row), place) in rows.enumerate().zip(place..) {
             if !self.rows.written(row) {
                 continue;
             }
-            let sums = L::Sums::<f64>::from_columns(|c| sums[c * CLUSTER + member]);
-            // not a number: a law that reads what is no longer there is found at once
-            let own =
-                L::Particle::<f64>::from_columns(|c| self.inputs[c].map_or(f64::NAN, |column| column[row]));
-            let output = self.law.finish(own, sums).to_columns();
+            let output = self.finished(|column| column[row], member, sums).to_columns();
             for (column, value) in columns.iter_mut().zip(output.as_ref()) {
                 column[place] = *value;
             }
         }
+    }
+
+    /// The same of all rows of a cluster, from the first one on: the members side by side, as in lanes.
+    #[inline(always)]
+    fn whole_cluster(
+        &self,
+        first: usize,
+        sums: &[[f64; CLUSTER]],
+        place: usize,
+        columns: &mut [&mut [f64]],
+    ) {
+        const { assert!(L::Output::COUNT <= OUTPUTS, "the law writes too many columns") };
+        let mut outputs = [[0.0; CLUSTER]; OUTPUTS];
+        let outputs = &mut outputs[..L::Output::COUNT];
+        for member in 0..CLUSTER {
+            let own = |column: &[f64]| column[first..first + CLUSTER][member];
+            let output = self.finished(own, member, sums).to_columns();
+            for (column, value) in outputs.iter_mut().zip(output.as_ref()) {
+                column[member] = *value;
+            }
+        }
+        for (column, values) in columns.iter_mut().zip(outputs) {
+            column[place..place + CLUSTER].copy_from_slice(values);
+        }
+    }
+
+    /// What is stored of a member of a cluster with these sums; `own` is its value of a column.
+    #[inline(always)]
+    fn finished(
+        &self,
+        own: impl Fn(&[f64]) -> f64,
+        member: usize,
+        sums: &[[f64; CLUSTER]],
+    ) -> L::Output {
+        // not a number: a law that reads what is no longer there is found at once
+        let own = L::Particle::<f64>::from_columns(|c| self.inputs[c].map_or(f64::NAN, &own));
+        self.law.finish(own, L::Sums::<f64>::from_columns(|c| sums[c][member]))
     }
 
     fn add_work<T: Scalar>(&self, chunk: &ChunkSums<T>, part: &mut Part) {
@@ -254,11 +294,15 @@ impl<L: PairLaw, T: Scalar> Task for SumsOf<'_, '_, '_, '_, L, T> {
             let rows = (begin + SUPER_CLUSTER - row).min(rest.len() / columns);
             let (own, behind) = rest.split_at_mut(rows * columns);
             let joined = finish.sums(simd, chunks, &mut none, row / SUPER_CLUSTER, &mut room);
-            for (member, own) in (row - begin..).zip(own.chunks_exact_mut(columns)) {
-                let place = member / CLUSTER * CLUSTER * columns + member % CLUSTER;
-                for (c, (own, sum)) in own.iter_mut().zip(L::SUMS).enumerate() {
-                    *own = joined.map_or(sum.reduction.identity(), |joined| joined[place + c * CLUSTER]);
-                }
+            let own = own.chunks_exact_mut(columns);
+            match joined.map(|joined| joined.as_chunks::<CLUSTER>().0) {
+                Some(joined) => own.zip(row - begin..).for_each(|(own, member)| {
+                    let of_cluster = &joined[member / CLUSTER * columns..][..columns];
+                    own.iter_mut().zip(of_cluster).for_each(|(own, sums)| *own = sums[member % CLUSTER]);
+                }),
+                None => own.for_each(|own| {
+                    own.iter_mut().zip(L::SUMS).for_each(|(own, sum)| *own = sum.reduction.identity());
+                }),
             }
             (row, rest) = (row + rows, behind);
         }

@@ -19,7 +19,7 @@ pub use frame::{Bounds, Shift};
 pub use write::GEOMETRY;
 
 use frame::Place;
-use write::{Piece, Prepare, Source, Write};
+use write::{Piece, Prepare, Records, Source};
 
 /// Super-clusters packed in one piece.
 const PIECE: usize = 16;
@@ -39,10 +39,10 @@ impl Layout {
         Layout::Records(quads::<L>())
     }
 
-    /// Values of a cluster that has so many in columns.
-    fn width(self, columns: usize) -> usize {
+    /// Values of a cluster whose pairs need so many of each particle.
+    fn width(self, inputs: usize) -> usize {
         match self {
-            Layout::Columns => columns,
+            Layout::Columns => (GEOMETRY + inputs) * CLUSTER,
             Layout::Records(quads) => quads * QUAD * CLUSTER,
         }
     }
@@ -54,8 +54,6 @@ impl Layout {
 pub struct Packed<T: 'static> {
     /// Values of a cluster.
     width: usize,
-    /// Values of a cluster in columns.
-    columns: usize,
     layout: Layout,
     room: Used<Room<T>>,
     /// The unit of the bounds: a power of two near the largest radius, so that squares neither overflow nor vanish.
@@ -73,6 +71,7 @@ pub struct Packed<T: 'static> {
 /// The memory of packed input.
 pub struct Room<T> {
     values: Aligned<T>,
+    /// Of clusters in columns.
     bounds: Vec<Bounds>,
     places: Vec<Place>,
 }
@@ -104,15 +103,16 @@ fn written<V: Send>(count: usize, value: impl Fn() -> V + Sync + Send) -> Vec<V>
 
 impl<T: Scalar> Room<T> {
     /// Make it that of so many super-clusters, with so many values of each cluster; what is in it is not defined.
-    fn resize(&mut self, super_clusters: usize, width: usize) {
+    fn resize(&mut self, super_clusters: usize, width: usize, layout: Layout) {
         let clusters = super_clusters * CLUSTERS;
+        let bounds = if layout == Layout::Columns { clusters } else { self.bounds.len() };
         if self.places.is_empty() {
             self.values = Aligned::new(clusters * width);
-            self.bounds = written(clusters, || Bounds::NOTHING);
+            self.bounds = written(bounds, || Bounds::NOTHING);
             self.places = written(super_clusters, Place::nowhere);
         } else {
             self.values.resize(clusters * width);
-            self.bounds.resize(clusters, Bounds::NOTHING);
+            self.bounds.resize(bounds, Bounds::NOTHING);
             self.places.resize(super_clusters, Place::nowhere());
         }
     }
@@ -143,16 +143,13 @@ impl<T: Scalar> Packed<T> {
         (radius, rows): (Radii, usize),
         bx: &SimulationBox,
     ) -> Self {
-        let columns = (GEOMETRY + inputs) * CLUSTER;
-        let width = layout.width(columns);
-        let super_clusters = rows.div_ceil(SUPER_CLUSTER);
-        room.resize(super_clusters, width);
+        let width = layout.width(inputs);
+        room.resize(rows.div_ceil(SUPER_CLUSTER), width, layout);
         let largest = radius.largest();
         let lengths = bx.lengths();
         let periods = [0, 1, 2].map(|d| if bx.boundary[d] == Boundary::Periodic { lengths[d] } else { 0.0 });
         Self {
             width,
-            columns,
             layout,
             room,
             unit: power_of_two_below(largest),
@@ -171,26 +168,41 @@ impl<T: Scalar> Packed<T> {
             radius,
             inputs,
             prepared: L::PREPARES,
-            width: self.columns,
+            width: self.width,
             scale: 1.0 / self.unit,
         };
-        self.pack_pieces(&source, instructions, super_clusters, |first, values| {
-            if L::PREPARES {
-                dispatch(instructions, Prepare { law, source: &source, first, values });
+        match self.layout {
+            Layout::Columns => self.pack_columns(&source, instructions, super_clusters, |first, values| {
+                if L::PREPARES {
+                    dispatch(instructions, Prepare { law, source: &source, first, values });
+                }
+            }),
+            Layout::Records(_) => {
+                let (begin, end, stride) = (super_clusters.start, super_clusters.end, CLUSTERS * self.width);
+                let room = &mut *self.room;
+                let pieces = room.values[begin * stride..end * stride]
+                    .chunks_mut(PIECE * stride)
+                    .zip(room.places[begin..end].chunks_mut(PIECE))
+                    .enumerate()
+                    .collect();
+                each(pieces, |(piece, (records, places))| {
+                    let first = (begin + piece * PIECE) * SUPER_CLUSTER;
+                    dispatch(instructions, Records { law, source: &source, first, records, places });
+                });
             }
-        });
+        }
     }
 
     /// Pack the positions of all super-clusters.
     pub fn pack_positions(&mut self, position: [&[f64]; 3], radius: &[f64], instructions: Instructions) {
-        let (width, scale) = (self.columns, 1.0 / self.unit);
+        let (width, scale) = (self.width, 1.0 / self.unit);
         let radius = Radii::Each(radius);
         let source = Source { position, radius, inputs: &[], prepared: false, width, scale };
-        self.pack_pieces(&source, instructions, 0..self.super_clusters(), |_, _| ());
+        self.pack_columns(&source, instructions, 0..self.super_clusters(), |_, _| ());
     }
 
-    /// Pack what is read as it is, then what is `prepared` from the row of a piece on.
-    fn pack_pieces(
+    /// Pack in columns what is read as it is, then what is `prepared` from the row of a piece on.
+    fn pack_columns(
         &mut self,
         source: &Source,
         instructions: Instructions,
@@ -208,20 +220,8 @@ impl<T: Scalar> Packed<T> {
             .collect();
         each(pieces, |(piece, ((values, bounds), places))| {
             let first = (begin + piece * PIECE) * SUPER_CLUSTER;
-            let mut own = Aligned::new(0);
-            let columns = match self.layout {
-                Layout::Columns => &mut *values,
-                Layout::Records(_) => {
-                    own.resize(places.len() * CLUSTERS * self.columns);
-                    &mut own[..]
-                }
-            };
-            dispatch(instructions, Piece { source, first, values: columns, bounds, places });
-            prepare(first, columns);
-            if let Layout::Records(quads) = self.layout {
-                let width = self.columns;
-                dispatch(instructions, Write { columns: &own, width, records: values, quads });
-            }
+            dispatch(instructions, Piece { source, first, values: &mut *values, bounds, places });
+            prepare(first, values);
         });
     }
 
@@ -242,7 +242,7 @@ impl<T: Scalar> Packed<T> {
         self.room.values[row / CLUSTER * self.width + column * CLUSTER + row % CLUSTER]
     }
 
-    /// The bounds of a cluster.
+    /// The bounds of a cluster, of a layout in columns.
     #[inline(always)]
     pub fn bounds(&self, cluster: usize) -> &Bounds {
         &self.room.bounds[cluster]

@@ -32,6 +32,7 @@ const fn sums<L: PairLaw>() -> (&'static [Sum], &'static [Sum]) {
 }
 
 /// Columns of a law's output of which only those from the first on have been summed.
+#[inline(always)]
 fn finished<L: PairLaw>(law: &L, i: L::Particle<f64>, first: usize, sums: &[f64]) -> [f64; FORCE + 2] {
     let known = |c: usize| c.checked_sub(first).and_then(|c| sums.get(c)).copied().unwrap_or(0.0);
     let output = law.finish(i, L::Sums::<f64>::from_columns(known)).to_columns();
@@ -94,6 +95,7 @@ impl<L: PairLaw> PairLaw for Forces<L> {
         Vec3 { x: sums[0], y: sums[1], z: sums[2] }
     }
 
+    #[inline(always)]
     fn finish(&self, i: Self::Particle<f64>, sums: Vec3<f64>) -> Vec3<f64> {
         let [x, y, z, ..] = finished(&self.0, i, 0, &sums.to_columns());
         Vec3 { x, y, z }
@@ -157,6 +159,7 @@ impl<L: PairLaw> PairLaw for Energies<L> {
         [sums[FORCE], sums[FORCE + 1]]
     }
 
+    #[inline(always)]
     fn finish(&self, i: Self::Particle<f64>, sums: [f64; 2]) -> [f64; 2] {
         let [_, _, _, energy, virial] = finished(&self.0, i, FORCE, &sums);
         [energy, virial]

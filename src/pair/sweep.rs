@@ -8,7 +8,7 @@ use super::lane::{Instructions, Scalar};
 use super::law::PairLaw;
 use super::pack::{Input, Packed};
 use super::pieces::reduce_pieces;
-use crate::neighbors::{NeighborList, Radii, whole_super_clusters};
+use crate::neighbors::{NeighborList, Radii, SUPER_CLUSTER, whole_super_clusters};
 use crate::particles::{Arrive, Field, GiveBack, Particles};
 use crate::space::SimulationBox;
 use crate::turns::runs;
@@ -259,7 +259,9 @@ impl Chosen {
     /// Owned rows that are no ghosts and active. On half lists an inactive particle's pairs act on active ones.
     fn new(particles: &Particles, active: Option<&[bool]>, symmetric: bool) -> Self {
         let owned = particles.owned();
-        let any_ghost = |rows: Range<usize>| particles.id[rows].contains(&u64::MAX);
+        // all of a block at once: quicker than to look whether to go on
+        let of_block = |ids: &[u64]| ids.iter().fold(false, |any, id| any | (*id == u64::MAX));
+        let any_ghost = |rows: Range<usize>| particles.id[rows].chunks(SUPER_CLUSTER).any(of_block);
         let any_ghost = reduce_pieces(owned.clone(), any_ghost, |a, b| a || b).unwrap_or(false);
         let of = |active: Option<&[bool]>| {
             let chosen = |row: usize| {
@@ -275,6 +277,12 @@ impl Chosen {
     /// The first owned row.
     pub fn first(&self) -> usize {
         self.owned.start
+    }
+
+    /// Whether all owned rows get outputs.
+    #[inline(always)]
+    pub fn all_written(&self) -> bool {
+        self.written.is_none()
     }
 
     /// Whether an owned row gets outputs.

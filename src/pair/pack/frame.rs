@@ -1,9 +1,10 @@
 //! Where clusters are: their boxes, the centres that offsets are from, and how offsets come into the frame of others.
 
-use super::Packed;
+use super::{Layout, Packed};
 use crate::neighbors::CLUSTERS;
 use crate::pair::lane::Scalar;
 use crate::pair::law::Cutoff;
+use crate::pair::record::QUAD;
 use crate::space::{Vec3d, rounded};
 use std::ops::Range;
 
@@ -157,16 +158,32 @@ impl<T: Scalar> Packed<T> {
     /// The shift of one cluster.
     #[cold]
     pub fn own_shift(&self, frame: &Frame, cluster: usize) -> Shift {
-        let (bounds, other) = (&self.room.bounds[cluster], cluster / CLUSTERS);
+        let other = cluster / CLUSTERS;
         let own = &self.room.places[other].centre;
         let (mut middle, mut half) = ([0.0; 3], [0.0; 3]);
         for d in 0..3 {
-            let lower = self.unit * f64::from(bounds.values[Bounds::LOWER + d]);
-            let upper = self.unit * f64::from(bounds.values[Bounds::UPPER + d]);
+            let (lower, upper) = self.corners(cluster, d);
             middle[d] = own[d] + 0.5 * (lower + upper);
             half[d] = 0.5 * (upper - lower) + ROUNDING * lower.abs().max(upper.abs());
         }
         self.shift_of(frame, other, &middle, &half)
+    }
+
+    /// Where the box of a cluster's particles begins and ends along an axis, from the centre of its super-cluster.
+    fn corners(&self, cluster: usize, axis: usize) -> (f64, f64) {
+        match self.layout {
+            Layout::Columns => {
+                let corner = |k: usize| self.unit * f64::from(self.room.bounds[cluster].values[k + axis]);
+                (corner(Bounds::LOWER), corner(Bounds::UPPER))
+            }
+            Layout::Records(quads) => {
+                let offsets = self.block(cluster).iter().skip(axis).step_by(quads * QUAD);
+                let finite = offsets.map(|offset| offset.to_f64()).filter(|offset| offset.is_finite());
+                finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(lower, upper), offset| {
+                    (lower.min(offset), upper.max(offset))
+                })
+            }
+        }
     }
 
     #[inline(always)]

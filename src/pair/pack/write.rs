@@ -4,7 +4,7 @@ use super::frame::{Bounds, Place};
 use crate::neighbors::{CLUSTER, CLUSTERS, Radii, SUPER_CLUSTER};
 use crate::pair::lane::{Lanes, Scalar, Task};
 use crate::pair::law::{Columns, PairLaw, Reduction};
-use crate::pair::record::{OFFSETS, QUAD};
+use crate::pair::record::{OFFSETS, QUAD, QUADS, quads};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f64x8};
 
@@ -135,38 +135,107 @@ fn pack_radii<S: Simd, T: Scalar>(
     }
 }
 
-/// Columns of clusters, each of `width` values, that become records of so many quads.
-pub(super) struct Write<'s, T> {
-    pub columns: &'s [T],
-    pub width: usize,
+/// Some super-clusters to pack in records of a law, from the row `first` on.
+pub(super) struct Records<'s, L, T> {
+    pub law: &'s L,
+    pub source: &'s Source<'s>,
+    pub first: usize,
     pub records: &'s mut [T],
-    pub quads: usize,
+    pub places: &'s mut [Place],
 }
 
-impl<T: Scalar> Task for Write<'_, T> {
+impl<L: PairLaw, T: Scalar> Task for Records<'_, L, T> {
     type Output = ();
     type Scalar = T;
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let clusters = self.columns.chunks_exact(self.width);
-        for (columns, records) in clusters.zip(self.records.chunks_exact_mut(self.quads * QUAD * CLUSTER)) {
-            for quad in 0..self.quads {
-                // where there is no column any, which nobody reads
-                let mut four: [&[T]; QUAD] = [&columns[..CLUSTER]; QUAD];
-                for (k, four) in four.iter_mut().enumerate() {
-                    // the squared radius, which stands between, is that of the pass
-                    let column = match quad * QUAD + k {
-                        c if c < OFFSETS => c,
-                        c => c - OFFSETS + GEOMETRY,
-                    };
-                    if let Some(column) = columns.get(column * CLUSTER..(column + 1) * CLUSTER) {
-                        *four = column;
-                    }
+        let (source, quads) = (self.source, const { quads::<L>() });
+        let parameters = self.law.parameters::<f64x8<S>>(simd);
+        let mut room = [[0.0; SUPER_CLUSTER]; OFFSETS];
+        // where a quad has no column, one that nobody reads
+        let mut columns = [[T::default(); CLUSTER]; QUADS * QUAD];
+        let blocks = self.records.chunks_exact_mut(CLUSTERS * CLUSTER * quads * QUAD);
+        let rows = (self.first..).step_by(SUPER_CLUSTER);
+        for ((records, place), first) in blocks.zip(self.places).zip(rows) {
+            let [x, y, z] = &mut room;
+            let position = [
+                sixty_four(source.position[0], first, x),
+                sixty_four(source.position[1], first, y),
+                sixty_four(source.position[2], first, z),
+            ];
+            for d in 0..OFFSETS {
+                (place.centre[d], place.half[d]) = middle(simd, position[d]);
+            }
+            let clusters = records.chunks_exact_mut(CLUSTER * quads * QUAD);
+            for (k, (records, first)) in clusters.zip((first..).step_by(CLUSTER)).enumerate() {
+                for d in 0..OFFSETS {
+                    round(f64x8::simd_from(simd, position[d][k]) - place.centre[d], &mut columns[d]);
                 }
-                T::Lanes::<S>::write_quads(simd, four, records, self.quads, quad);
+                write_inputs::<L, T, S>(simd, parameters, source, first, &mut columns[OFFSETS..]);
+                for (quad, four) in columns.as_chunks::<QUAD>().0.iter().enumerate().take(quads) {
+                    let four: [&[T]; QUAD] = [&four[0], &four[1], &four[2], &four[3]];
+                    T::Lanes::<S>::write_quads(simd, four, records, quads, quad);
+                }
             }
         }
+    }
+}
+
+/// The values of a super-cluster's rows, from the row `first` on, by cluster; not a number beyond the end of the column.
+#[inline(always)]
+fn sixty_four<'v>(
+    column: &'v [f64],
+    first: usize,
+    room: &'v mut [f64; SUPER_CLUSTER],
+) -> &'v [[f64; CLUSTER]] {
+    match column.get(first..first + SUPER_CLUSTER) {
+        Some(values) => values.as_chunks().0,
+        None => {
+            room.fill(f64::NAN);
+            room.iter_mut().zip(column.iter().skip(first)).for_each(|(value, own)| *value = *own);
+            room.as_chunks().0
+        }
+    }
+}
+
+/// The middle of the values of a super-cluster that are finite, and how far from it they are.
+#[inline(always)]
+fn middle<S: Simd>(simd: S, values: &[[f64; CLUSTER]]) -> (f64, f64) {
+    let nothing = f64x8::splat(simd, f64::INFINITY);
+    let (mut lower, mut upper) = (nothing, -nothing);
+    for values in values {
+        let x = f64x8::simd_from(simd, *values);
+        let finite = x.abs().simd_lt(nothing);
+        lower = lower.min(finite.select(x, nothing));
+        upper = upper.max(finite.select(x, -nothing));
+    }
+    let (lowest, highest) = (least(lower.into()), -least((-upper).into()));
+    if lowest <= highest { (0.5 * (lowest + highest), 0.5 * (highest - lowest)) } else { (0.0, 0.0) }
+}
+
+/// What pairs need of eight particles, from the row `first` on, a column each: what is read, or what the law prepares of it.
+#[inline(always)]
+fn write_inputs<L: PairLaw, T: Scalar, S: Simd>(
+    simd: S,
+    parameters: L::Parameters<f64x8<S>>,
+    source: &Source,
+    first: usize,
+    columns: &mut [[T; CLUSTER]],
+) {
+    if !L::PREPARES {
+        for (column, lanes) in source.inputs.iter().zip(columns) {
+            round(f64x8::simd_from(simd, eight(column, first, 0.0)), lanes);
+        }
+        return;
+    }
+    let particle = L::Particle::<f64x8<S>>::from_columns(
+        #[inline(always)]
+        |c| f64x8::simd_from(simd, eight(source.inputs[c], first, 0.0)),
+    );
+    let prepared = L::prepare::<f64x8<S>>(simd, parameters, particle).to_columns();
+    for (lanes, prepared) in columns.iter_mut().zip(prepared.as_ref()) {
+        round(*prepared, lanes);
     }
 }
 
@@ -188,15 +257,8 @@ impl<L: PairLaw, T: Scalar> Task for Prepare<'_, L, T> {
         let parameters = self.law.parameters::<f64x8<S>>(simd);
         let rows = (self.first..).step_by(CLUSTER);
         for (block, first) in self.values.chunks_exact_mut(self.source.width).zip(rows) {
-            let particle = L::Particle::<f64x8<S>>::from_columns(
-                #[inline(always)]
-                |c| f64x8::simd_from(simd, eight(self.source.inputs[c], first, 0.0)),
-            );
-            let prepared = L::prepare::<f64x8<S>>(simd, parameters, particle).to_columns();
             let columns = block[GEOMETRY * CLUSTER..].as_chunks_mut().0;
-            for (column, prepared) in columns.iter_mut().zip(prepared.as_ref()) {
-                round(*prepared, column);
-            }
+            write_inputs::<L, T, S>(simd, parameters, self.source, first, columns);
         }
     }
 }
