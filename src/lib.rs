@@ -27,6 +27,7 @@ pub mod pair;
 pub mod particles;
 pub mod report;
 pub mod run;
+pub mod runs;
 pub mod snapshot;
 pub mod space;
 pub mod sph;

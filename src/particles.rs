@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use crate::comm::Communicator;
+use crate::runs::Runs;
 use rayon::prelude::*;
 
 /// Rows in a cluster: rows `8c..8c + 8` are cluster `c`.
@@ -188,14 +189,14 @@ pub trait GiveBack {
 
 /// What another rank summed for owned rows.
 pub struct Returned<'r> {
-    /// The rows, in order, counted from the first owned one.
-    pub rows: &'r [u32],
-    /// Their sums, row after row.
+    /// The rows, counted from the first owned one.
+    pub rows: &'r Runs,
+    /// Their sums, column after column.
     pub sums: &'r [f64],
 }
 
-/// Writes what was summed for the rows from one on, row after row.
-pub type SumsOf<'s> = dyn Fn(usize, &mut [f64]) + 's;
+/// Writes what was summed for some rows, column after column.
+pub type SumsOf<'s> = dyn Fn(Range<usize>, &mut [f64]) + 's;
 
 /// The particles of a rank: owned ones and halos, as columns of equal length.
 #[derive(Clone, Debug, Default)]

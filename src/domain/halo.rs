@@ -14,6 +14,7 @@ use super::exchange::{columns_of_packed, pack};
 use super::needed::{Own, OwnRows, union};
 use crate::comm::Communicator;
 use crate::particles::{CLUSTER, Field, Meanwhile, Particles, Returned, SUPER_CLUSTER, SumsOf};
+use crate::runs::Runs;
 use crate::space::SimulationBox;
 use rayon::prelude::*;
 use std::cell::RefCell;
@@ -25,7 +26,7 @@ const RUN: usize = 4;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Halos {
     /// For each rank the rows it is sent, in order, counted from the first owned one.
-    send: Vec<Vec<u32>>,
+    send: Vec<Runs>,
     /// For each rank the rows where its particles are here.
     pub rows: Vec<Range<usize>>,
     /// The first of the own super-clusters that have pairs with particles of lower ranks here.
@@ -51,7 +52,7 @@ impl Halos {
             rank if rank == comm.rank() => Vec::new(),
             _ => own.needed(comm.rank(), (rank, theirs), &union(theirs.iter().copied()), bx, across),
         });
-        let send: Vec<Vec<u32>> = send.collect();
+        let send: Vec<Runs> = send.map(|rows| Runs::of(&rows)).collect();
         let alone = match across {
             Across::Both => Vec::new(),
             Across::One => alone(&send, particles.len()),
@@ -65,7 +66,9 @@ impl Halos {
     /// other are others'.
     pub fn attach(&mut self, comm: &Communicator, own_keys: Range<u64>, particles: &mut Particles) {
         let fields = particles.fields_of_halos();
-        let leaving: Vec<Vec<u64>> = self.send.iter().map(|rows| pack(particles, &fields, rows)).collect();
+        let rows = |runs: &Runs| runs.iter().cloned().flatten().map(|row| row as u32).collect::<Vec<u32>>();
+        let leaving: Vec<Vec<u64>> =
+            self.send.iter().map(|runs| pack(particles, &fields, &rows(runs))).collect();
         let arrived = comm.all_to_all(&leaving);
         let width = columns_of_packed(&fields);
         let counts: Vec<usize> = arrived.iter().map(|words| words.len() / width).collect();
@@ -130,8 +133,8 @@ impl Halos {
             return show(&[]);
         }
         let to: Vec<usize> = self.rows.iter().map(|rows| rows.len() * columns).collect();
-        let from: Vec<usize> = self.send.iter().map(|rows| rows.len() * columns).collect();
-        let write = |rank: usize, values: &mut [f64]| sums(self.rows[rank].start, values);
+        let from: Vec<usize> = self.send.iter().map(|sent| sent.rows() * columns).collect();
+        let write = |rank: usize, values: &mut [f64]| sums(self.rows[rank].clone(), values);
         let read = |values: &[&[f64]]| {
             let returned = self.send.iter().zip(values).map(|(rows, sums)| Returned { rows, sums });
             show(&returned.filter(|returned| !returned.rows.is_empty()).collect::<Vec<_>>());
@@ -154,16 +157,19 @@ impl Halos {
         let components: Vec<(Field, usize)> =
             fields.iter().flat_map(|&field| (0..field.components()).map(move |c| (field, c))).collect();
         let first = particles.owned().start;
-        let to: Vec<usize> = self.send.iter().map(|rows| rows.len() * components.len()).collect();
+        let to: Vec<usize> = self.send.iter().map(|sent| sent.rows() * components.len()).collect();
         let from: Vec<usize> = self.rows.iter().map(|rows| rows.len() * components.len()).collect();
         // written, shown to others and read one after the other
         let particles = RefCell::new(particles);
         let write = |rank: usize, values: &mut [f64]| {
-            let (particles, rows): (&Particles, _) = (&particles.borrow(), &self.send[rank]);
-            let columns = values.par_chunks_exact_mut(rows.len()).zip(&components);
-            columns.for_each(|(values, &(field, component))| {
+            let (particles, sent): (&Particles, _) = (&particles.borrow(), &self.send[rank]);
+            let columns = values.par_chunks_exact_mut(sent.rows()).zip(&components);
+            columns.for_each(|(mut values, &(field, component))| {
                 let column = &particles.component(field, component)[first..];
-                values.iter_mut().zip(rows).for_each(|(value, &row)| *value = column[row as usize]);
+                for run in sent.iter() {
+                    let own = values.split_off_mut(..run.len()).unwrap_or_default();
+                    own.copy_from_slice(&column[run.clone()]);
+                }
             });
         };
         let read = |values: &[&[f64]]| {
@@ -183,9 +189,10 @@ impl Halos {
 }
 
 /// Runs of super-clusters, of at least [`RUN`] each, that have none of these rows, of so many in all.
-fn alone(some: &[Vec<u32>], rows: usize) -> Vec<Range<usize>> {
+fn alone(some: &[Runs], rows: usize) -> Vec<Range<usize>> {
     let mut have = vec![false; rows.div_ceil(SUPER_CLUSTER)];
-    some.iter().flatten().for_each(|&row| have[row as usize / SUPER_CLUSTER] = true);
+    let touched = |run: &Range<usize>| run.start / SUPER_CLUSTER..run.end.div_ceil(SUPER_CLUSTER);
+    some.iter().flat_map(Runs::iter).for_each(|run| have[touched(run)].fill(true));
     let mut begin = 0;
     let runs = have.chunk_by(|a, b| a == b).map(|run| {
         begin += run.len();
@@ -245,7 +252,8 @@ mod tests {
                 some.into_iter().filter(|&row| (row as usize) < rows).collect::<Vec<_>>()
             };
             let some: Vec<Vec<u32>> = ranks.into_iter().map(of).collect();
-            let runs = alone(&some, rows);
+            let sent: Vec<Runs> = some.iter().map(|rows| Runs::of(rows)).collect();
+            let runs = alone(&sent, rows);
             let touched = |s: usize| some.iter().flatten().any(|&row| row as usize / SUPER_CLUSTER == s);
             let count = rows.div_ceil(SUPER_CLUSTER);
             for s in 0..count {

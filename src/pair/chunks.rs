@@ -7,8 +7,7 @@ use super::law::PairLaw;
 use super::sums::ChunkSums;
 use crate::neighbors::{ClusterList, GROUP, Listed, NeighborList, SUPER_CLUSTER};
 use crate::particles::{Field, GiveBack, Particles, Returned};
-use crate::turns::{each, in_turns};
-use rayon::prelude::*;
+use crate::turns::{each, in_turns, runs};
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -117,11 +116,12 @@ impl<L: PairLaw, T: Scalar> Sweeping<'_, '_, L, T> {
     ) {
         let finish = self.finish();
         let chunks: Vec<&ChunkSums<T>> = sums.chunks.iter().collect();
-        let of_rows = |first: usize, sums: &mut [f64]| {
-            let pieces = sums.par_chunks_mut(PIECE * L::SUMS.len()).enumerate();
-            pieces.for_each(|(piece, sums)| {
-                finish.sums_of(&chunks, first + piece * PIECE, sums);
-            });
+        let of_rows = |rows: Range<usize>, sums: &mut [f64]| {
+            let columns = sums.chunks_exact_mut(rows.len()).map(|column| column.chunks_mut(PIECE));
+            let mut columns: Vec<_> = columns.collect();
+            let pieces = runs(rows, PIECE).into_iter();
+            let pieces = pieces.map(|rows| (rows, columns.iter_mut().filter_map(Iterator::next).collect()));
+            each(pieces.collect(), |(rows, sums)| finish.sums_of(&chunks, rows, sums));
         };
         let apart = apart(pieces, give_back.alone(), self.list.owned().start);
         let rows: Vec<Range<usize>> = apart.iter().map(|(rows, _)| rows.clone()).collect();

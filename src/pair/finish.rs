@@ -2,11 +2,12 @@
 
 use super::given;
 use super::lane::{Instructions, Scalar, Task, dispatch};
-use super::law::{Columns, PairLaw, Sum};
+use super::law::{Columns, PairLaw, Reduction, Sum};
 use super::sums::ChunkSums;
 use super::sweep::{Chosen, components};
 use crate::neighbors::{CLUSTER, CLUSTERS, SUPER_CLUSTER};
 use crate::particles::{Field, Particles, Returned, zeros};
+use crate::runs::Rest;
 use fearless_simd::Simd;
 use std::ops::Range;
 
@@ -154,9 +155,9 @@ impl<'a, L: PairLaw> Finish<'a, L> {
         }
     }
 
-    /// Write what chunks have of the rows from one on, row after row.
-    pub fn sums_of<T: Scalar>(&self, chunks: &[&ChunkSums<T>], first: usize, sums: &mut [f64]) {
-        dispatch(self.instructions, SumsOf { finish: self, chunks, first, sums });
+    /// Write what chunks have of some rows, in columns.
+    pub fn sums_of<T: Scalar>(&self, chunks: &[&ChunkSums<T>], rows: Range<usize>, sums: Vec<&mut [f64]>) {
+        dispatch(self.instructions, SumsOf { finish: self, chunks, rows, sums });
     }
 
     /// What chunks, and then others, have of a super-cluster, if any has something.
@@ -226,13 +227,7 @@ impl<'a, L: PairLaw> Finish<'a, L> {
 
     /// The same of all rows of a cluster, from the first one on: the members side by side, as in lanes.
     #[inline(always)]
-    fn whole_cluster(
-        &self,
-        first: usize,
-        sums: &[[f64; CLUSTER]],
-        place: usize,
-        columns: &mut [&mut [f64]],
-    ) {
+    fn whole_cluster(&self, first: usize, sums: &[[f64; CLUSTER]], place: usize, columns: &mut [&mut [f64]]) {
         const { assert!(L::Output::COUNT <= OUTPUTS, "the law writes too many columns") };
         let mut outputs = [[0.0; CLUSTER]; OUTPUTS];
         let outputs = &mut outputs[..L::Output::COUNT];
@@ -250,12 +245,7 @@ impl<'a, L: PairLaw> Finish<'a, L> {
 
     /// What is stored of a member of a cluster with these sums; `own` is its value of a column.
     #[inline(always)]
-    fn finished(
-        &self,
-        own: impl Fn(&[f64]) -> f64,
-        member: usize,
-        sums: &[[f64; CLUSTER]],
-    ) -> L::Output {
+    fn finished(&self, own: impl Fn(&[f64]) -> f64, member: usize, sums: &[[f64; CLUSTER]]) -> L::Output {
         // not a number: a law that reads what is no longer there is found at once
         let own = L::Particle::<f64>::from_columns(|c| self.inputs[c].map_or(f64::NAN, &own));
         self.law.finish(own, L::Sums::<f64>::from_columns(|c| sums[c][member]))
@@ -271,12 +261,12 @@ impl<'a, L: PairLaw> Finish<'a, L> {
     }
 }
 
-/// The sums of the rows from one on, joined in lanes.
+/// The sums of some rows, joined in lanes.
 struct SumsOf<'f, 'a, 'c, 's, L, T: Scalar> {
     finish: &'f Finish<'a, L>,
     chunks: &'c [&'c ChunkSums<T>],
-    first: usize,
-    sums: &'s mut [f64],
+    rows: Range<usize>,
+    sums: Vec<&'s mut [f64]>,
 }
 
 impl<L: PairLaw, T: Scalar> Task for SumsOf<'_, '_, '_, '_, L, T> {
@@ -285,26 +275,28 @@ impl<L: PairLaw, T: Scalar> Task for SumsOf<'_, '_, '_, '_, L, T> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let SumsOf { finish, chunks, first, sums } = self;
-        let columns = L::SUMS.len();
+        let SumsOf { finish, chunks, rows, mut sums } = self;
         let (mut room, mut none) = (Vec::new(), Waiting::new(&[], 0, 0));
-        let (mut row, mut rest) = (first, sums);
-        while !rest.is_empty() {
-            let begin = row - row % SUPER_CLUSTER;
-            let rows = (begin + SUPER_CLUSTER - row).min(rest.len() / columns);
-            let (own, behind) = rest.split_at_mut(rows * columns);
-            let joined = finish.sums(simd, chunks, &mut none, row / SUPER_CLUSTER, &mut room);
-            let own = own.chunks_exact_mut(columns);
-            match joined.map(|joined| joined.as_chunks::<CLUSTER>().0) {
-                Some(joined) => own.zip(row - begin..).for_each(|(own, member)| {
-                    let of_cluster = &joined[member / CLUSTER * columns..][..columns];
-                    own.iter_mut().zip(of_cluster).for_each(|(own, sums)| *own = sums[member % CLUSTER]);
-                }),
-                None => own.for_each(|own| {
-                    own.iter_mut().zip(L::SUMS).for_each(|(own, sum)| *own = sum.reduction.identity());
-                }),
+        let mut row = rows.start;
+        while row < rows.end {
+            let super_cluster = row / SUPER_CLUSTER;
+            let end = rows.end.min((super_cluster + 1) * SUPER_CLUSTER);
+            let joined = finish.sums(simd, chunks, &mut none, super_cluster, &mut room);
+            let joined = joined.map(|joined| joined.as_chunks::<CLUSTER>().0);
+            while row < end {
+                let members = row % CLUSTER..CLUSTER.min(row % CLUSTER + end - row);
+                let begin = row % SUPER_CLUSTER / CLUSTER * L::SUMS.len();
+                for (c, (own, sum)) in sums.iter_mut().zip(L::SUMS).enumerate() {
+                    let own = &mut own[row - rows.start..][..members.len()];
+                    match joined {
+                        // a vector, of which nobody asks how long it is
+                        Some(joined) if members.len() == CLUSTER => own.copy_from_slice(&joined[begin + c]),
+                        Some(joined) => own.copy_from_slice(&joined[begin + c][members.clone()]),
+                        None => own.fill(sum.reduction.identity()),
+                    }
+                }
+                row += members.len();
             }
-            (row, rest) = (row + rows, behind);
         }
     }
 }
@@ -344,55 +336,58 @@ impl<L: PairLaw, T: Scalar> Task for FinishPart<'_, '_, '_, '_, L, T> {
 struct Waiting<'r> {
     /// The first owned row.
     first: usize,
-    /// Rows from that one on, and their sums.
-    sums: Vec<(&'r [u32], &'r [f64])>,
+    /// By rank the rows from that one on, and the sums of all its rows.
+    returned: Vec<(Rest<'r>, &'r Returned<'r>)>,
 }
 
 impl<'r> Waiting<'r> {
     /// From the row `from` on.
     fn new(returned: &'r [Returned], first: usize, from: usize) -> Self {
-        let from_row = |returned: &'r Returned| {
-            let before = returned.rows.partition_point(|&row| first + (row as usize) < from);
-            let columns = returned.sums.len() / returned.rows.len().max(1);
-            (&returned.rows[before..], &returned.sums[before * columns..])
-        };
-        Self { first, sums: returned.iter().map(from_row).collect() }
+        let rest = |returned: &'r Returned| (returned.rows.from_row(from - first), returned);
+        Self { first, returned: returned.iter().map(rest).collect() }
     }
 
     /// Whether there are any of rows before one.
     #[inline(always)]
     fn any_before(&self, end: usize) -> bool {
-        self.sums.iter().any(|(rows, _)| rows.first().is_some_and(|&row| self.first + (row as usize) < end))
+        self.returned.iter().any(|(rest, _)| rest.next_row().is_some_and(|row| self.first + row < end))
     }
 
     /// Join those of rows before one with the sums of their super-cluster.
     #[inline(always)]
     fn join_before<L: PairLaw>(&mut self, end: usize, totals: &mut [f64]) {
-        let columns = L::SUMS.len();
-        for (rows, sums) in &mut self.sums {
-            let count = rows.iter().take_while(|row| self.first + (**row as usize) < end).count();
-            let (own_rows, rows_behind) = rows.split_at(count);
-            let (own, behind) = sums.split_at(count * columns);
-            for (row, own) in own_rows.iter().zip(own.chunks_exact(columns)) {
-                let member = (self.first + *row as usize) % SUPER_CLUSTER;
-                let begin = member / CLUSTER * CLUSTER * columns + member % CLUSTER;
+        let totals = totals.as_chunks_mut::<CLUSTER>().0;
+        for (rest, returned) in &mut self.returned {
+            let count = returned.rows.rows();
+            // cluster by cluster: owned rows begin with one
+            while let Some(row) = rest.next_row().filter(|row| self.first + row < end)
+                && let Some((rows, place)) = rest.take_before((row / CLUSTER + 1) * CLUSTER)
+            {
+                let member = row % CLUSTER;
+                let begin = (self.first + row) % SUPER_CLUSTER / CLUSTER * L::SUMS.len();
                 for (c, sum) in L::SUMS.iter().enumerate() {
-                    let total = &mut totals[begin + c * CLUSTER];
-                    *total = sum.reduction.join(*total, own[c]);
+                    let totals = &mut totals[begin + c];
+                    let sums = &returned.sums[c * count + place..][..rows.len()];
+                    match <&[f64; CLUSTER]>::try_from(sums) {
+                        Ok(sums) => join_members(sum.reduction, totals, sums),
+                        Err(_) => join_members(sum.reduction, &mut totals[member..][..sums.len()], sums),
+                    }
                 }
             }
-            (*rows, *sums) = (rows_behind, behind);
         }
     }
+}
+
+/// Join sums with totals of as many members of a cluster.
+#[inline(always)]
+fn join_members(reduction: Reduction, totals: &mut [f64], sums: &[f64]) {
+    totals.iter_mut().zip(sums).for_each(|(total, sum)| *total = reduction.join(*total, *sum));
 }
 
 /// Join a block with the sums of the same super-cluster.
 fn join(columns: &[Sum], sums: &mut [f64], block: &[f64]) {
     let pairs = sums.chunks_exact_mut(CLUSTER).zip(block.chunks_exact(CLUSTER));
     for (k, (totals, values)) in pairs.enumerate() {
-        let reduction = columns[k % columns.len()].reduction;
-        for (total, value) in totals.iter_mut().zip(values) {
-            *total = reduction.join(*total, *value);
-        }
+        join_members(columns[k % columns.len()].reduction, totals, values);
     }
 }

@@ -248,3 +248,78 @@ impl<T: Scalar> Packed<T> {
         &self.room.bounds[cluster]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::laws::{gradients, lennard_jones, lennard_jones_mixed};
+    use crate::pair::Kernel;
+    use crate::space::Vec3d;
+    use proptest::prelude::*;
+
+    /// A law's input in both layouts: what records have of particles is what columns have, to the bit.
+    fn records_are_columns<L: PairLaw, T: Scalar + std::fmt::Debug>(law: &L, position: &[Vec<f64>; 3]) {
+        let rows = position[0].len();
+        let bx = SimulationBox {
+            lower: Vec3d::zeros(),
+            upper: Vec3d::new(4.0, 5.0, 6.0),
+            boundary: [Boundary::Periodic; 3],
+        };
+        let position = [0, 1, 2].map(|d| &position[d][..]);
+        let inputs: Vec<Vec<f64>> = (0..L::Particle::<f64>::COUNT)
+            .map(|c| (0..rows).map(|row| 0.5 + (row * 7 + c * 3) as f64 % 11.0).collect())
+            .collect();
+        let inputs: Vec<&[f64]> = inputs.iter().map(Vec::as_slice).collect();
+        let radius = Radii::All(1.5);
+        let [columns, records] = [Layout::Columns, Layout::records::<L>()].map(|layout| {
+            let mut packed = Packed::<T>::new::<L>(layout, radius, rows, &bx);
+            let input = Input { law, position, radius, columns: &inputs, instructions: Instructions::Best };
+            packed.pack(&input, 0..packed.super_clusters());
+            packed
+        });
+        let bits = |value: T| value.to_f64().to_bits();
+        for row in 0..records.super_clusters() * SUPER_CLUSTER {
+            let record = &records.block(row / CLUSTER)[row % CLUSTER * QUAD * quads::<L>()..];
+            let offsets = (0..3).map(|d| (d, d));
+            let needed = (0..L::Prepared::<f64>::COUNT).map(|c| (3 + c, GEOMETRY + c));
+            for (place, column) in offsets.chain(needed) {
+                let (own, value) = (record[place], columns.value(row, column));
+                assert!(
+                    bits(own) == bits(value) || own.to_f64().is_nan() && value.to_f64().is_nan(),
+                    "{row}"
+                );
+            }
+        }
+        for super_cluster in 0..records.super_clusters() {
+            let [a, b] = [&columns, &records].map(|packed| packed.room.places[super_cluster]);
+            assert_eq!((a.centre, a.half), (b.centre, b.half));
+        }
+        for cluster in 0..records.super_clusters() * CLUSTERS {
+            for axis in 0..3 {
+                let [(a, b), (c, d)] = [&columns, &records].map(|packed| packed.corners(cluster, axis));
+                let near = |a: f64, b: f64| a == b || (a - b).abs() <= 1e-6 * a.abs().max(b.abs());
+                assert!(near(a, c) && near(b, d), "{a} to {b}, {c} to {d}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn records_have_what_columns_have(
+            rows in prop::collection::vec(([0.0..4.0, 0.0..5.0, 0.0..6.0f64], 0..20u32), 1..200),
+        ) {
+            // some are ghosts, others no places
+            let at = |(position, kind): &([f64; 3], u32), d: usize| match kind {
+                0 => f64::INFINITY,
+                1 => f64::NAN,
+                _ => position[d],
+            };
+            let position = [0, 1, 2].map(|d| rows.iter().map(|row| at(row, d)).collect::<Vec<f64>>());
+            let alike = lennard_jones::Law::truncated(1.0, 1.0);
+            records_are_columns::<_, f32>(&alike, &position);
+            records_are_columns::<_, f64>(&alike, &position);
+            records_are_columns::<_, f32>(&lennard_jones_mixed::Law::truncated(), &position);
+            records_are_columns::<_, f64>(&gradients::Law { kernel: Kernel::wendland_c2() }, &position);
+        }
+    }
+}

@@ -170,7 +170,7 @@ impl<T: Scalar> Packed<T> {
     }
 
     /// Where the box of a cluster's particles begins and ends along an axis, from the centre of its super-cluster.
-    fn corners(&self, cluster: usize, axis: usize) -> (f64, f64) {
+    pub(super) fn corners(&self, cluster: usize, axis: usize) -> (f64, f64) {
         match self.layout {
             Layout::Columns => {
                 let corner = |k: usize| self.unit * f64::from(self.room.bounds[cluster].values[k + axis]);
