@@ -9,6 +9,7 @@ extern crate self as hilbrium;
 
 pub mod allocator;
 pub mod bench;
+mod claim;
 pub mod clock;
 pub mod comm;
 pub mod commands;

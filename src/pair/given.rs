@@ -3,6 +3,7 @@
 use super::lane::{Lanes, Scalar};
 use super::law::PairLaw;
 use super::record::QUAD;
+use crate::claim::claim;
 use crate::neighbors::{CLUSTER, CLUSTERS};
 use crate::unused::Used;
 use fearless_simd::Simd;
@@ -69,6 +70,8 @@ impl<T: Scalar> Given<T> {
     fn make(&mut self, super_cluster: usize) {
         self.begins[super_cluster] = self.vectors.len() as u32;
         (0..CLUSTERS).for_each(|_| self.vectors.extend_from_slice(&self.nothing));
+        // another thread has read what was there in the last sweep
+        claim(self.vectors.as_ptr_range().end, CLUSTERS * self.nothing.len());
     }
 
     /// The vectors.

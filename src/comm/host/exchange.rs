@@ -7,8 +7,12 @@
 //!
 //! A rank writes anew when all have read what it wrote in earlier exchanges, and reads when it has written. So none waits for ever:
 //! those in the earliest exchange wait for nobody's room, all of them write, and then have what they read.
+//!
+//! It writes behind what it wrote last, and then at the beginning again: what others have just read is in the caches of their cores, and
+//! to write a line of it means to ask these cores for it, one after the other.
 
 use super::{AllGather, Atomics, Line, PAGE, Place, Segment, segments, until};
+use crate::claim::claim;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,6 +21,9 @@ pub(in crate::comm) const LARGEST: usize = 64 << 20;
 
 /// Values for different ranks begin at multiples of so many bytes.
 const ALIGNMENT: usize = 128;
+
+/// So many bytes are claimed before they are written: what a core's own caches have room for.
+const CLAIMED: usize = 256 << 10;
 
 /// `begin` of what was not written here.
 const ELSEWHERE: u64 = u64::MAX;
@@ -52,6 +59,8 @@ pub(in crate::comm) struct HostMemory {
     segments: Vec<Segment>,
     written: Vec<u64>,
     read: Vec<u64>,
+    /// Where the last values were written.
+    last: Range<usize>,
 }
 
 /// What came from others. When it is dropped, they may write anew.
@@ -66,7 +75,7 @@ impl HostMemory {
     pub fn new(place: Place, ranks: Vec<usize>, largest: usize, all_gather: &AllGather) -> Option<Self> {
         let segments = segments(place, values_of(place.count), largest, all_gather)?;
         let none = vec![0; place.count];
-        Some(Self { place, ranks, segments, written: none.clone(), read: none })
+        Some(Self { place, ranks, segments, written: none.clone(), read: none, last: 0..0 })
     }
 
     /// Whether this one and that of all ranks share memory.
@@ -88,13 +97,17 @@ impl HostMemory {
         let segment = &mut self.segments[self.place.own];
         let read_by = |place: usize| segment.at::<Slot>(0, place).of_reader.0.load(Ordering::Acquire);
         until(idle, || self.written.iter().enumerate().all(|(place, &written)| read_by(place) == written));
-        let mut begin = values_of(self.place.count);
         let room =
             others.iter().map(|&place| to[self.ranks[place]].next_multiple_of(ALIGNMENT)).sum::<usize>();
-        let refused = segment.reach(begin + room).is_err();
+        let first = values_of(self.place.count);
+        let behind = (self.last.start == first).then_some(self.last.end);
+        let free = behind.into_iter().chain([first]).find(|begin| segment.reach(begin + room).is_ok());
+        let (mut begin, refused) = (free.unwrap_or(first), free.is_none());
+        self.last = begin..begin + room;
         for &place in &others {
             let (rank, bytes) = (self.ranks[place], to[self.ranks[place]]);
             if !refused {
+                claim(segment.bytes(begin..begin + bytes).cast::<u8>(), bytes.min(CLAIMED));
                 // SAFETY: within the map, and within the file, which reaches as far. Nobody else writes here, and nobody reads: all
                 // have read what was written before, and do not know of this yet.
                 write(rank, unsafe { &mut *segment.bytes(begin..begin + bytes) });

@@ -67,6 +67,38 @@ fn values_stay_until_they_are_let_go() {
 }
 
 #[test]
+fn nothing_is_written_where_the_last_values_were_if_there_is_room_elsewhere() {
+    for (largest, elsewhere) in [(1 << 20, true), (4 * PAGE, false)] {
+        let written = on_one_host(2, |place, comm, gather| {
+            let mut memory = HostMemory::new(place, vec![0, 1], largest, gather).unwrap();
+            let other = 1 - place.own;
+            let mut written = Vec::new();
+            for round in 0..20 {
+                // lengths change, too
+                let mut to = [0; 2];
+                to[other] = 2 * PAGE + round % 3 * 1000;
+                let refused = memory.write(
+                    &to,
+                    |_, bytes| {
+                        bytes.fill(round as u8);
+                        written.push(bytes.as_ptr() as usize);
+                    },
+                    &std::thread::yield_now,
+                );
+                assert!(!refused);
+                let here = memory.wait(&to, &std::thread::yield_now);
+                assert!(here.of(other).unwrap().iter().all(|&byte| byte == round as u8));
+            }
+            comm.barrier();
+            written
+        });
+        for written in written {
+            assert!(written.windows(2).all(|two| (two[0] != two[1]) == elsewhere));
+        }
+    }
+}
+
+#[test]
 fn what_has_no_room_is_refused_on_both_sides_and_what_follows_is_not() {
     let fits = PAGE;
     on_one_host(3, |place, comm, gather| {

@@ -1,6 +1,7 @@
 //! Values on their way to lanes: offsets and boxes, radii, what laws read or prepare, and records of all that.
 
 use super::frame::{Bounds, Place};
+use crate::claim::claim;
 use crate::neighbors::{CLUSTER, CLUSTERS, Radii, SUPER_CLUSTER};
 use crate::pair::lane::{Lanes, Scalar, Task};
 use crate::pair::law::{Columns, PairLaw, Reduction};
@@ -135,6 +136,9 @@ fn pack_radii<S: Simd, T: Scalar>(
     }
 }
 
+/// Super-clusters between the one that is packed and the one whose lines are claimed.
+const AHEAD: usize = 2;
+
 /// Some super-clusters to pack in records of a law, from the row `first` on.
 pub(super) struct Records<'s, L, T> {
     pub law: &'s L,
@@ -155,9 +159,12 @@ impl<L: PairLaw, T: Scalar> Task for Records<'_, L, T> {
         let mut room = [[0.0; SUPER_CLUSTER]; OFFSETS];
         // where a quad has no column, one that nobody reads
         let mut columns = [[T::default(); CLUSTER]; QUADS * QUAD];
-        let blocks = self.records.chunks_exact_mut(CLUSTERS * CLUSTER * quads * QUAD);
+        let stride = CLUSTERS * CLUSTER * quads * QUAD;
+        let blocks = self.records.chunks_exact_mut(stride);
         let rows = (self.first..).step_by(SUPER_CLUSTER);
         for ((records, place), first) in blocks.zip(self.places).zip(rows) {
+            // other threads have read them in the last sweep
+            claim(records.as_ptr().wrapping_add(AHEAD * stride), stride);
             let [x, y, z] = &mut room;
             let position = [
                 sixty_four(source.position[0], first, x),
