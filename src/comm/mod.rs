@@ -160,8 +160,17 @@ impl Communicator {
         let mut from = vec![0u64; counts.len()];
         on_ranks!(self, ranks => ranks.transpose(&counts, &mut from));
         self.meter.collective(from.len() - 1, size_of::<u64>());
-        let from: Vec<usize> = from.iter().map(|&count| count as usize).collect();
-        self.exchange(to, &from)
+        let others = |counts: Vec<usize>| some_of(&counts, |rank| rank != self.rank());
+        let (to_others, from_others) = (
+            others(to.iter().map(Vec::len).collect()),
+            others(from.into_iter().map(|count| count as usize).collect()),
+        );
+        let mut came: Vec<Vec<T>> = Vec::new();
+        let write = |rank: usize, values: &mut [T]| values.copy_from_slice(&to[rank]);
+        let read = |values: &[&[T]]| came.extend(values.iter().map(|values| values.to_vec()));
+        self.exchange_in_place((&to_others, write), (&from_others, read), || ());
+        came[self.rank()].clone_from(&to[self.rank()]);
+        came
     }
 
     /// [`Self::all_to_all`] when every rank already knows that it gets `counts[r]` values from rank r.

@@ -11,7 +11,7 @@ use mpi::datatype::PartitionMut;
 use mpi::environment::Universe;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{AsRaw, Communicator, CommunicatorCollectives, Destination, Source};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Bytes of the largest single message: MPI counts in 32 bits.
 const LARGEST_MESSAGE: usize = 1 << 30;
@@ -131,7 +131,19 @@ impl World {
 
     /// `to[r]` goes to rank r, `from[r]` came from it.
     pub(super) fn transpose(&self, to: &[u64], from: &mut [u64]) {
-        communicator().all_to_all_into(to, from);
+        let Some(mut board) = self.board(size_of_val(to)) else {
+            return communicator().all_to_all_into(to, from);
+        };
+        let mut all = vec![0u64; to.len() * to.len()];
+        let mut rows: Vec<&mut [u8]> = all.chunks_exact_mut(to.len()).map(bytemuck::cast_slice_mut).collect();
+        board.all_gather(bytemuck::cast_slice(to), &mut rows, &|| self.attend());
+        from.iter_mut().zip(all.chunks_exact(to.len())).for_each(|(from, row)| *from = row[self.rank]);
+    }
+
+    /// The board of the host, if all ranks are there and it has room for so many bytes of each.
+    fn board(&self, most: usize) -> Option<MutexGuard<'_, Board>> {
+        let board = self.board.as_ref().filter(|_| most <= board::MOST)?;
+        Some(board.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Everybody's `mine` into `all`, whose lengths are right already and thus known to all.
@@ -141,9 +153,7 @@ impl World {
             // the address of no bytes may be one that MPI gives a meaning to
             return;
         }
-        if let Some(board) = self.board.as_ref().filter(|_| all.iter().all(|part| part.len() <= board::MOST))
-        {
-            let mut board = board.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(mut board) = self.board(all.iter().map(|part| part.len()).max().unwrap_or(0)) {
             return board.all_gather(mine, all, &|| self.attend());
         }
         if total > LARGEST_MESSAGE {

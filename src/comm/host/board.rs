@@ -7,7 +7,7 @@ use super::{AllGather, Line, PAGE, Place, Segment, segments, until};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Most bytes of a rank.
-pub(in crate::comm) const MOST: usize = 1024;
+pub(in crate::comm) const MOST: usize = 8 << 10;
 
 /// Where bytes begin.
 const BYTES: usize = PAGE;
