@@ -46,15 +46,22 @@ pub(crate) fn may_interact(one: &Extent, other: &Extent, bx: &SimulationBox) -> 
     let mut distance2 = 0.0;
     for d in 0..3 {
         let mut between = 0.5 * ((one.lower[d] + one.upper[d]) - (other.lower[d] + other.upper[d]));
-        let length = bx.upper[d] - bx.lower[d];
         if bx.boundary[d] == Boundary::Periodic {
-            between -= length * (between / length).round();
+            between = nearest(between, bx.upper[d] - bx.lower[d]);
         }
         let halves = 0.5 * ((one.upper[d] - one.lower[d]) + (other.upper[d] - other.lower[d]));
         let gap = (between.abs() - halves - rounding(bx, d)).max(0.0);
         distance2 += gap * gap;
     }
     distance2 <= reach * reach
+}
+
+/// The way to the nearest image between two that are in the box: at most one period away.
+#[inline(always)]
+fn nearest(between: f64, period: f64) -> f64 {
+    let half = 0.5 * period;
+    let periods = f64::from(u8::from(between >= half)) - f64::from(u8::from(between <= -half));
+    between - period * periods
 }
 
 /// The extent of all of them together.
@@ -103,13 +110,7 @@ impl<'a> OwnRows<'a> {
                 let rows = distance2.iter_mut().zip(&self.position[d][rows.clone()]);
                 match bx.boundary[d] {
                     Boundary::Open => rows.for_each(|(sum, x)| add(sum, middle - x)),
-                    Boundary::Periodic => rows.for_each(|(sum, x)| {
-                        // both are in the box: their images are at most one period away
-                        let (between, half) = (middle - x, 0.5 * length);
-                        let periods =
-                            f64::from(u8::from(between >= half)) - f64::from(u8::from(between <= -half));
-                        add(sum, between - length * periods);
-                    }),
+                    Boundary::Periodic => rows.for_each(|(sum, x)| add(sum, nearest(middle - x, length))),
                 }
             }
             for ((reached, distance2), radius) in
