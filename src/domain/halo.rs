@@ -10,7 +10,7 @@
 
 use super::Across;
 use super::assign::Assignment;
-use super::exchange::{columns_of_packed, pack};
+use super::exchange::columns_of_packed;
 use super::needed::{Own, OwnRows, union};
 use crate::comm::Communicator;
 use crate::particles::{CLUSTER, Field, Meanwhile, Particles, Returned, SUPER_CLUSTER, SumsOf};
@@ -46,6 +46,10 @@ impl Halos {
         radius: &[f64],
         across: Across,
     ) -> Self {
+        if comm.size() == 1 {
+            let send = vec![Runs::default()];
+            return Self { alone: across.alone(&send, particles.len()), send, across, ..Self::default() };
+        }
         let own = Own::new(assignment, comm.rank(), OwnRows::of(particles, radius));
         let boxes = comm.all_gather(own.boxes());
         let send = boxes.iter().enumerate().map(|(rank, theirs)| match rank {
@@ -53,10 +57,7 @@ impl Halos {
             _ => own.needed(comm.rank(), (rank, theirs), &union(theirs.iter().copied()), bx, across),
         });
         let send: Vec<Runs> = send.map(|rows| Runs::of(&rows)).collect();
-        let alone = match across {
-            Across::Both => Vec::new(),
-            Across::One => alone(&send, particles.len()),
-        };
+        let alone = across.alone(&send, particles.len());
         Self { send, rows: Vec::new(), first_with_lower: own.first_with_lower(across), across, alone }
     }
 
@@ -66,9 +67,7 @@ impl Halos {
     /// other are others'.
     pub fn attach(&mut self, comm: &Communicator, own_keys: Range<u64>, particles: &mut Particles) {
         let fields = particles.fields_of_halos();
-        let rows = |runs: &Runs| runs.iter().cloned().flatten().map(|row| row as u32).collect::<Vec<u32>>();
-        let leaving: Vec<Vec<u64>> =
-            self.send.iter().map(|runs| pack(particles, &fields, &rows(runs))).collect();
+        let leaving: Vec<Vec<u64>> = self.send.iter().map(|runs| pack(particles, &fields, runs)).collect();
         let arrived = comm.all_to_all(&leaving);
         let width = columns_of_packed(&fields);
         let counts: Vec<usize> = arrived.iter().map(|words| words.len() / width).collect();
@@ -105,10 +104,7 @@ impl Halos {
             layout.spread(column, if field == Field::Position { f64::INFINITY } else { 0.0 });
             if field.of_halos() {
                 halo(packed, &mut |rows, words| {
-                    column[rows]
-                        .iter_mut()
-                        .zip(words)
-                        .for_each(|(value, &word)| *value = f64::from_bits(word));
+                    column[rows].copy_from_slice(bytemuck::cast_slice(words));
                 });
                 packed += 1;
             } else {
@@ -188,6 +184,16 @@ impl Halos {
     }
 }
 
+impl Across {
+    /// Runs of rows, of so many, of which no other rank has sums that is sent these.
+    fn alone(self, send: &[Runs], rows: usize) -> Vec<Range<usize>> {
+        match self {
+            Across::Both => Vec::new(),
+            Across::One => alone(send, rows),
+        }
+    }
+}
+
 /// Runs of super-clusters, of at least [`RUN`] each, that have none of these rows, of so many in all.
 fn alone(some: &[Runs], rows: usize) -> Vec<Range<usize>> {
     let mut have = vec![false; rows.div_ceil(SUPER_CLUSTER)];
@@ -201,6 +207,17 @@ fn alone(some: &[Runs], rows: usize) -> Vec<Range<usize>> {
     runs.filter(|(run, _)| !run[0] && run.len() >= RUN)
         .map(|(_, run)| run.start * SUPER_CLUSTER..rows.min(run.end * SUPER_CLUSTER))
         .collect()
+}
+
+/// Id, key and these fields of runs of rows, one column after the other.
+fn pack(particles: &Particles, fields: &[Field], rows: &Runs) -> Vec<u64> {
+    let mut words = Vec::with_capacity(rows.rows() * columns_of_packed(fields));
+    let components = fields.iter().flat_map(|&field| (0..field.components()).map(move |c| (field, c)));
+    let columns = components.map(|(field, c)| bytemuck::cast_slice(particles.component(field, c)));
+    for column in [&particles.id[..], &particles.key].into_iter().chain(columns) {
+        rows.iter().for_each(|run| words.extend_from_slice(&column[run.clone()]));
+    }
+    words
 }
 
 /// Where rows go when halos come.
