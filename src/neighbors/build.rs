@@ -57,14 +57,9 @@ fn eight<S: Simd>(simd: S, column: &[f64], first: usize) -> f64x8<S> {
 
 impl<'a> Search<'a> {
     pub fn new(request: &'a ListRequest<'a>) -> Result<Self> {
-        let near = Near::new(request)?;
-        let keys = filled_keys(request);
-        let keys = keys.as_deref().unwrap_or(request.keys);
-        let mut leaves = Leaves::root();
-        leaves.converge(keys, BUCKET);
-        let tree = Octree::new(&leaves, keys);
-        let bounds = Bounds::new(&tree, request.position, request.radius, &|row| request.ghost(row));
-        Ok(Self { near, nodes: NodeBoxes::new(&bounds), tree, level: Level::new() })
+        // neither has much that many threads can share
+        let (near, (tree, nodes)) = rayon::join(|| Near::new(request), || tree(request));
+        Ok(Self { near: near?, nodes, tree, level: Level::new() })
     }
 
     /// Hands the sorted neighbor clusters of each super-cluster in the range to `take`, in order.
@@ -151,6 +146,17 @@ impl<'a> Search<'a> {
         let beyond = square.simd_gt(reach * reach * (1.0 + 1e-9));
         !beyond.to_bitmask() as u8
     }
+}
+
+/// The octree over the rows of a request, and the boxes of its nodes.
+fn tree(request: &ListRequest) -> (Octree, NodeBoxes) {
+    let keys = filled_keys(request);
+    let keys = keys.as_deref().unwrap_or(request.keys);
+    let mut leaves = Leaves::root();
+    leaves.converge(keys, BUCKET);
+    let tree = Octree::new(&leaves, keys);
+    let bounds = Bounds::new(&tree, request.position, request.radius, &|row| request.ghost(row));
+    (tree, NodeBoxes::new(&bounds))
 }
 
 /// The keys with those of ghosts replaced by their predecessor's, so that they are sorted; `None` if they are.
