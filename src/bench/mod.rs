@@ -12,6 +12,7 @@ mod machine;
 mod neighbors;
 mod operations;
 mod pairs;
+mod quiet;
 mod sample;
 mod scaling;
 mod size;

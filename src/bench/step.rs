@@ -1,6 +1,7 @@
 //! `bench step`: whole steps, by phase, over all ranks.
 
 use super::case::{Case, simulation};
+use super::quiet::Quiet;
 use super::{Cell, Column, Common, Findings, Table, machine};
 use crate::clock::PhaseTable;
 use crate::comm::Communicator;
@@ -13,7 +14,9 @@ use std::time::Instant;
 #[command(
     after_help = "The steps that are timed come after the first forces and after skins have been chosen, and have no\n\
     outputs. Seconds are those of all steps, over the ranks; microseconds per update are those of a\n\
-    core: mean seconds times the threads of all ranks, over particles times steps."
+    core: mean seconds times the threads of all ranks, over particles times steps. Quiet updates are those of steps\n\
+    that take what a tenth of all that build a list, find the inner list anew, or do neither, take at most: so much\n\
+    less is it what others do on the machine."
 )]
 pub struct Options {
     /// What is simulated
@@ -65,6 +68,7 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
         ("steps", Cell::count(steps.count)),
         ("updates_per_second", Cell::Number(steps.phases.rate(), 0)),
         ("updates_per_second_and_core", Cell::Number(steps.phases.rate_per_core(), 0)),
+        ("quiet_updates_per_second", Cell::Number(steps.particles as f64 / steps.quiet_seconds, 0)),
         ("processor_microseconds_per_update", Cell::Number(steps.processor_microseconds(), 3)),
         ("lists_built", Cell::count(steps.builds)),
         ("peak_memory_per_particle_in_bytes", Cell::Number(steps.bytes as f64 / steps.particles as f64, 0)),
@@ -96,6 +100,8 @@ pub(super) struct Steps {
     pub bytes: u64,
     /// Wall seconds from the first to the last step, of the slowest rank.
     pub seconds: f64,
+    /// Seconds of a step while nobody else has the machine, as far as that can be told; of the slowest rank.
+    pub quiet_seconds: f64,
     /// Seconds that processors worked for all ranks.
     pub processor_seconds: f64,
     /// What skins were chosen, if a deck left them open.
@@ -118,10 +124,16 @@ impl Steps {
         simulation.clock.restart();
         let (start, built) = (Instant::now(), simulation.lists_built());
         let worked = machine::processor_seconds();
-        let (mut updates, mut count) = (0, 0);
+        let (mut updates, mut count, mut quiet) = (0, 0, Quiet::default());
         loop {
-            let before = simulation.lists_built();
+            let (begin, before, found) =
+                (Instant::now(), simulation.lists_built(), simulation.neighborhood.found());
             simulation.advance(simulation.next_step)?;
+            quiet.add(
+                begin.elapsed().as_secs_f64(),
+                simulation.lists_built() - before,
+                simulation.neighborhood.found() - found,
+            );
             if simulation.lists_built() != before {
                 skins = crate::run::lists::follow(simulation).or(skins);
             }
@@ -133,6 +145,8 @@ impl Steps {
                 if elapsed[0] >= seconds {
                     let comm = &simulation.domain.comm;
                     let phases = simulation.clock.phases(comm, updates, rayon::current_num_threads());
+                    let mut quiet = [quiet.seconds()];
+                    comm.all_max(&mut quiet);
                     let mut processor = [machine::processor_seconds() - worked];
                     comm.all_sum(&mut processor);
                     let mut sums = [memory::peak(), simulation.particles.owned().len() as u64];
@@ -147,6 +161,7 @@ impl Steps {
                         builds,
                         bytes,
                         seconds,
+                        quiet_seconds: quiet[0],
                         processor_seconds,
                         skins,
                     });

@@ -89,6 +89,7 @@ pub struct Neighborhood {
     /// How far the particles have come at most since they were last asked about, if that is known.
     drift: Option<f64>,
     builds: u64,
+    found: u64,
 }
 
 /// The largest smoothing length that a particle may have: a list of it with this skin still fits a periodic box, and an open
@@ -114,6 +115,7 @@ impl Neighborhood {
             used: None,
             drift: None,
             builds: 0,
+            found: 0,
         };
         neighborhood.set_skins(skins);
         neighborhood
@@ -224,6 +226,11 @@ impl Neighborhood {
         self.builds
     }
 
+    /// Number of inner lists found so far, on the host.
+    pub fn found(&self) -> u64 {
+        self.found
+    }
+
     /// The largest smoothing length that a particle may have: a list of it still fits a periodic box, and an open box is
     /// not larger than its support.
     pub fn largest_smoothing_length(&self, bx: &SimulationBox) -> f64 {
@@ -282,6 +289,7 @@ impl Neighborhood {
             remember(inner, self.reach, domain, particles);
         }
         self.used = self.used.map(|[outer, _]| [outer, 0.0]);
+        self.found += 1;
         Ok(())
     }
 
