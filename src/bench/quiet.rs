@@ -8,9 +8,9 @@ pub(super) struct Quiet {
 }
 
 impl Quiet {
-    /// A step of so many seconds, with so many lists built and inner lists found.
-    pub fn add(&mut self, seconds: f64, built: u64, found: u64) {
-        let kind = match (built, found) {
+    /// A step of so many seconds, with so many lists built, and so many pruned to inner ones.
+    pub fn add(&mut self, seconds: f64, built: u64, pruned: u64) {
+        let kind = match (built, pruned) {
             (0, 0) => 0,
             (0, _) => 1,
             _ => 2,
@@ -46,7 +46,7 @@ mod tests {
         }
         assert_eq!(quiet.seconds(), 1.0);
         (0..8).for_each(|_| quiet.add(3.0, 0, 1));
-        // an inner list is found with every list
+        // every list that is built is pruned, too
         (0..2).for_each(|_| quiet.add(8.0, 1, 1));
         assert_eq!(quiet.seconds(), (40.0 * 1.0 + 8.0 * 3.0 + 2.0 * 8.0) / 50.0);
     }

@@ -126,13 +126,13 @@ impl Steps {
         let worked = machine::processor_seconds();
         let (mut updates, mut count, mut quiet) = (0, 0, Quiet::default());
         loop {
-            let (begin, before, found) =
-                (Instant::now(), simulation.lists_built(), simulation.neighborhood.found());
+            let (begin, before, prunes) =
+                (Instant::now(), simulation.lists_built(), simulation.neighborhood.prunes());
             simulation.advance(simulation.next_step)?;
             quiet.add(
                 begin.elapsed().as_secs_f64(),
                 simulation.lists_built() - before,
-                simulation.neighborhood.found() - found,
+                simulation.neighborhood.prunes() - prunes,
             );
             if simulation.lists_built() != before {
                 skins = crate::run::lists::follow(simulation).or(skins);

@@ -89,7 +89,7 @@ pub struct Neighborhood {
     /// How far the particles have come at most since they were last asked about, if that is known.
     drift: Option<f64>,
     builds: u64,
-    found: u64,
+    prunes: u64,
 }
 
 /// The largest smoothing length that a particle may have: a list of it with this skin still fits a periodic box, and an open
@@ -115,7 +115,7 @@ impl Neighborhood {
             used: None,
             drift: None,
             builds: 0,
-            found: 0,
+            prunes: 0,
         };
         neighborhood.set_skins(skins);
         neighborhood
@@ -226,9 +226,9 @@ impl Neighborhood {
         self.builds
     }
 
-    /// Number of inner lists found so far, on the host.
-    pub fn found(&self) -> u64 {
-        self.found
+    /// Number of times that a list was pruned so far, on the host.
+    pub fn prunes(&self) -> u64 {
+        self.prunes
     }
 
     /// The largest smoothing length that a particle may have: a list of it still fits a periodic box, and an open box is
@@ -289,7 +289,7 @@ impl Neighborhood {
             remember(inner, self.reach, domain, particles);
         }
         self.used = self.used.map(|[outer, _]| [outer, 0.0]);
-        self.found += 1;
+        self.prunes += 1;
         Ok(())
     }
 
