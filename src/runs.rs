@@ -16,6 +16,15 @@ impl Runs {
         Runs { runs: rows.chunk_by(|a, b| a + 1 == *b).map(run).collect(), rows: rows.len() }
     }
 
+    /// Add rows behind the others, at least one.
+    pub fn add(&mut self, rows: Range<usize>) {
+        self.rows += rows.len();
+        match self.runs.last_mut() {
+            Some(last) if last.end == rows.start => last.end = rows.end,
+            _ => self.runs.push(rows),
+        }
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
@@ -87,6 +96,9 @@ mod tests {
         ) {
             let rows: Vec<u32> = rows.into_iter().collect();
             let runs = Runs::of(&rows);
+            let mut added = Runs::default();
+            rows.iter().for_each(|&row| added.add(row as usize..row as usize + 1));
+            prop_assert_eq!(&added, &runs);
             let of_runs: Vec<u32> = runs.iter().cloned().flatten().map(|row| row as u32).collect();
             prop_assert_eq!(&of_runs, &rows);
             prop_assert_eq!((runs.rows(), runs.is_empty()), (rows.len(), rows.is_empty()));

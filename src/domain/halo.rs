@@ -53,10 +53,10 @@ impl Halos {
         let own = Own::new(assignment, comm.rank(), OwnRows::of(particles, radius));
         let boxes = comm.all_gather(own.boxes());
         let send = boxes.iter().enumerate().map(|(rank, theirs)| match rank {
-            rank if rank == comm.rank() => Vec::new(),
+            rank if rank == comm.rank() => Runs::default(),
             _ => own.needed(comm.rank(), (rank, theirs), &union(theirs.iter().copied()), bx, across),
         });
-        let send: Vec<Runs> = send.map(|rows| Runs::of(&rows)).collect();
+        let send: Vec<Runs> = send.collect();
         let alone = across.alone(&send, particles.len());
         Self { send, rows: Vec::new(), first_with_lower: own.first_with_lower(across), across, alone }
     }

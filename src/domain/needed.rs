@@ -5,14 +5,15 @@ use super::assign::Assignment;
 use crate::pair::Instructions;
 use crate::pair::lane::{Task, dispatch};
 use crate::particles::{Field, Particles, SUPER_CLUSTER};
+use crate::runs::Runs;
 use crate::space::{Boundary, SimulationBox};
 use crate::tree::bounds::Extent;
-use fearless_simd::Simd;
+use fearless_simd::{Simd, f64x8, prelude::*};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// So many boxes of another rank are looked at together before each of them is.
-const TOGETHER: usize = 8;
+/// Leaves a task.
+const LEAVES: usize = 64;
 
 /// Radii are taken this much larger, because passes in single precision round distances.
 const ROUNDING: f64 = 1.0 + 1e-6;
@@ -92,35 +93,30 @@ impl<'a> OwnRows<'a> {
         }
     }
 
-    /// Which rows of a super-cluster may interact with a particle in any of the boxes: [`may_interact`] of each, in loops over rows
-    /// that compile to lanes.
+    /// Bit k: row k of these, of one super-cluster, may interact with a particle in any of the boxes.
     #[inline(always)]
-    fn reached(&self, rows: Range<usize>, boxes: &[Extent], bx: &SimulationBox) -> [bool; SUPER_CLUSTER] {
-        let mut reached = [0u64; SUPER_CLUSTER];
+    fn reached<S: Simd>(&self, simd: S, rows: Range<usize>, boxes: &[Centered], space: &Space) -> u64 {
+        let fill = |column: &[f64]| {
+            let mut filled = [0.0; SUPER_CLUSTER];
+            filled[..rows.len()].copy_from_slice(&column[rows.clone()]);
+            filled
+        };
+        let (position, radius) = (self.position.map(fill), fill(self.radius));
+        let all = u64::MAX >> (SUPER_CLUSTER - rows.len());
+        let mut reached = 0;
         for theirs in boxes {
-            let mut distance2 = [0.0; SUPER_CLUSTER];
-            for d in 0..3 {
-                let (middle, halves) =
-                    (0.5 * (theirs.lower[d] + theirs.upper[d]), 0.5 * (theirs.upper[d] - theirs.lower[d]));
-                let (length, rounding) = (bx.upper[d] - bx.lower[d], rounding(bx, d));
-                let add = |sum: &mut f64, between: f64| {
-                    let gap = (between.abs() - halves - rounding).max(0.0);
-                    *sum += gap * gap;
-                };
-                let rows = distance2.iter_mut().zip(&self.position[d][rows.clone()]);
-                match bx.boundary[d] {
-                    Boundary::Open => rows.for_each(|(sum, x)| add(sum, middle - x)),
-                    Boundary::Periodic => rows.for_each(|(sum, x)| add(sum, nearest(middle - x, length))),
+            for first in (0..SUPER_CLUSTER).step_by(LANES) {
+                let mut rows = Eight::points(simd, eight(simd, &radius, first));
+                for d in 0..3 {
+                    rows.middle[d] = eight(simd, &position[d], first);
                 }
+                reached |= u64::from(rows.may_interact(simd, theirs, space)) << first;
             }
-            for ((reached, distance2), radius) in
-                reached.iter_mut().zip(distance2).zip(&self.radius[rows.clone()])
-            {
-                let reach = theirs.radius.max(*radius) * ROUNDING;
-                *reached |= u64::from((reach > 0.0) & (distance2 <= reach * reach));
+            if reached & all == all {
+                break;
             }
         }
-        reached.map(|reached| reached > 0)
+        reached & all
     }
 }
 
@@ -194,74 +190,218 @@ impl<'a> Own<'a> {
         their_whole: &Extent,
         bx: &SimulationBox,
         across: Across,
-    ) -> Vec<u32> {
+    ) -> Runs {
         let [own, asking] = across.boxes((rank, self.boxes.len()), (other, theirs.len()));
         let theirs = &theirs[asking];
         // Most ranks are far away: one test for them, not one a box.
         if self.whole.is_nothing() || their_whole.is_nothing() || !may_interact(&self.whole, their_whole, bx)
         {
-            return Vec::new();
+            return Runs::default();
         }
-        let mut near_all = Vec::new();
-        near(&self.whole, theirs, bx, &mut near_all);
-        // Along the curve boxes that follow each other are neighbors: most leaves are far from all of these at once.
-        let together: Vec<(Extent, &[Extent])> =
-            near_all.chunks(TOGETHER).map(|boxes| (union(boxes.iter().copied()), boxes)).collect();
-        let of_leaf = |(leaf, begins): (&Extent, &Range<usize>)| {
-            dispatch(
-                Instructions::Best,
-                Needed { own: self, leaf, begins: begins.clone(), together: &together, bx },
-            )
-        };
-        let (boxes, begins) = (&self.boxes[own.clone()], &self.begins[own]);
-        let parts: Vec<Vec<u32>> = boxes.par_iter().zip(begins).map(of_leaf).collect();
-        parts.concat()
+        let space = Space::of(bx);
+        let mut near_all = Boxes::default();
+        let some = theirs.iter().filter(|theirs| may_interact(&self.whole, theirs, bx));
+        some.for_each(|theirs| near_all.push(Centered::of(theirs)));
+        let task = |boxes: Range<usize>| Needed { own: self, boxes, theirs: &near_all, space: &space };
+        let boxes =
+            own.clone().into_par_iter().step_by(LEAVES).map(|first| first..own.end.min(first + LEAVES));
+        let parts: Vec<Vec<Range<usize>>> =
+            boxes.map(|boxes| dispatch(Instructions::Best, task(boxes))).collect();
+        let mut needed = Runs::default();
+        parts.into_iter().flatten().for_each(|run| needed.add(run));
+        needed
     }
 }
 
-/// The rows, among those of the super-clusters that begin in a leaf, that the boxes of another rank need.
+/// The rows, among those of the super-clusters that begin in some leaves, that the boxes of another rank need.
 struct Needed<'a> {
     own: &'a Own<'a>,
-    /// The extent of these super-clusters.
-    leaf: &'a Extent,
-    begins: Range<usize>,
-    /// The boxes, some together with the extent of these.
-    together: &'a [(Extent, &'a [Extent])],
-    bx: &'a SimulationBox,
+    /// These leaves, by box.
+    boxes: Range<usize>,
+    theirs: &'a Boxes,
+    space: &'a Space,
 }
 
 impl Task for Needed<'_> {
-    type Output = Vec<u32>;
+    type Output = Vec<Range<usize>>;
     type Scalar = f64;
 
-    /// The loops over rows compile to the lanes of these instructions.
     #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) -> Vec<u32> {
-        let Needed { own, leaf, begins, together, bx } = self;
-        let (mut rows, mut near_leaf, mut near_super) = (Vec::new(), Vec::new(), Vec::new());
-        for (_, boxes) in together.iter().filter(|(all, _)| may_interact(all, leaf, bx)) {
-            near(leaf, boxes, bx, &mut near_leaf);
-        }
-        if near_leaf.is_empty() {
-            return rows;
-        }
-        for s in begins {
-            near_super.clear();
-            near(&own.super_clusters[s], &near_leaf, bx, &mut near_super);
-            if !near_super.is_empty() {
-                let members = s * SUPER_CLUSTER..own.rows.keys.len().min((s + 1) * SUPER_CLUSTER);
-                let reached = own.rows.reached(members.clone(), &near_super, bx);
-                rows.extend(members.zip(reached).filter_map(|(row, reached)| reached.then_some(row as u32)));
+    fn run<S: Simd>(self, simd: S) -> Vec<Range<usize>> {
+        let Needed { own, boxes, theirs, space } = self;
+        let (mut runs, mut near_leaf, mut near_super) = (Vec::new(), Boxes::default(), Vec::new());
+        for leaf in boxes {
+            near_leaf.clear();
+            theirs.near(simd, &Centered::of(&own.boxes[leaf]), space, |theirs| near_leaf.push(theirs));
+            if near_leaf.count == 0 {
+                continue;
+            }
+            for s in own.begins[leaf].clone() {
+                near_super.clear();
+                let super_cluster = Centered::of(&own.super_clusters[s]);
+                near_leaf.near(simd, &super_cluster, space, |theirs| near_super.push(theirs));
+                if !near_super.is_empty() {
+                    let members = s * SUPER_CLUSTER..own.rows.keys.len().min((s + 1) * SUPER_CLUSTER);
+                    let reached = own.rows.reached(simd, members.clone(), &near_super, space);
+                    runs.extend(ones(reached).map(|run| members.start + run.start..members.start + run.end));
+                }
             }
         }
-        rows
+        runs
     }
 }
 
-/// Adds those of the boxes that may interact with an extent.
+/// The runs of bits that are set, from the lowest on.
 #[inline(always)]
-fn near(extent: &Extent, boxes: &[Extent], bx: &SimulationBox, found: &mut Vec<Extent>) {
-    found.extend(boxes.iter().filter(|theirs| may_interact(theirs, extent, bx)));
+fn ones(bits: u64) -> impl Iterator<Item = Range<usize>> {
+    let mut begin = 0;
+    std::iter::from_fn(move || {
+        let rest = bits.checked_shr(begin).filter(|rest| *rest != 0)?;
+        let first = begin + rest.trailing_zeros();
+        begin = first + (bits >> first).trailing_ones();
+        Some(first as usize..begin as usize)
+    })
+}
+
+/// The extent of some particles by its middle.
+#[derive(Clone, Copy, Debug)]
+struct Centered {
+    middle: [f64; 3],
+    halves: [f64; 3],
+    radius: f64,
+}
+
+impl Centered {
+    #[inline(always)]
+    fn of(&Extent { lower, upper, radius }: &Extent) -> Self {
+        Centered {
+            middle: [0, 1, 2].map(|d| 0.5 * (lower[d] + upper[d])),
+            halves: [0, 1, 2].map(|d| 0.5 * (upper[d] - lower[d])),
+            radius,
+        }
+    }
+}
+
+/// Extents in blocks of as many as there are lanes; those that fill up the last one are out of every reach.
+#[derive(Default)]
+struct Boxes {
+    blocks: Vec<Block>,
+    count: usize,
+}
+
+/// Middles, halves and radii of some extents.
+#[derive(Clone, Copy)]
+struct Block {
+    middle: [[f64; LANES]; 3],
+    halves: [[f64; LANES]; 3],
+    radius: [f64; LANES],
+}
+
+impl Block {
+    const BEYOND: Block =
+        Block { middle: [[0.0; LANES]; 3], halves: [[f64::NEG_INFINITY; LANES]; 3], radius: [0.0; LANES] };
+}
+
+impl Boxes {
+    #[inline(always)]
+    fn clear(&mut self) {
+        self.blocks.clear();
+        self.count = 0;
+    }
+
+    #[inline(always)]
+    fn push(&mut self, one: Centered) {
+        let (block, k) = (self.count / LANES, self.count % LANES);
+        if k == 0 {
+            self.blocks.push(Block::BEYOND);
+        }
+        let block = &mut self.blocks[block];
+        for d in 0..3 {
+            block.middle[d][k] = one.middle[d];
+            block.halves[d][k] = one.halves[d];
+        }
+        block.radius[k] = one.radius;
+        self.count += 1;
+    }
+
+    /// Hands out those that may interact with one, in order.
+    #[inline(always)]
+    fn near<S: Simd>(&self, simd: S, one: &Centered, space: &Space, mut take: impl FnMut(Centered)) {
+        for block in &self.blocks {
+            let mut boxes = Eight::points(simd, f64x8::load_array_ref(simd, &block.radius));
+            for d in 0..3 {
+                boxes.middle[d] = f64x8::load_array_ref(simd, &block.middle[d]);
+                boxes.halves[d] = f64x8::load_array_ref(simd, &block.halves[d]);
+            }
+            let mut near = boxes.may_interact(simd, one, space);
+            while near != 0 {
+                let k = near.trailing_zeros() as usize;
+                near &= near - 1;
+                let (m, h) = (&block.middle, &block.halves);
+                take(Centered {
+                    middle: [m[0][k], m[1][k], m[2][k]],
+                    halves: [h[0][k], h[1][k], h[2][k]],
+                    radius: block.radius[k],
+                });
+            }
+        }
+    }
+}
+
+/// What distances in a box are taken with, by axis.
+struct Space {
+    /// Periods; infinite where open.
+    period: [f64; 3],
+    rounding: [f64; 3],
+}
+
+impl Space {
+    fn of(bx: &SimulationBox) -> Self {
+        Self { period: bx.periods().into(), rounding: [0, 1, 2].map(|d| rounding(bx, d)) }
+    }
+}
+
+/// Doubles that are looked at side by side.
+const LANES: usize = 8;
+
+/// Eight extents.
+struct Eight<S: Simd> {
+    middle: [f64x8<S>; 3],
+    halves: [f64x8<S>; 3],
+    radius: f64x8<S>,
+}
+
+// Loops, not closures: a closure has no target features of its own, so that what it calls is not inlined.
+impl<S: Simd> Eight<S> {
+    /// At the origin.
+    #[inline(always)]
+    fn points(simd: S, radius: f64x8<S>) -> Self {
+        let zero = f64x8::splat(simd, 0.0);
+        Self { middle: [zero; 3], halves: [zero; 3], radius }
+    }
+
+    /// [`may_interact`] of each with another, one bit each.
+    #[inline(always)]
+    fn may_interact(&self, simd: S, other: &Centered, space: &Space) -> u8 {
+        let mut square = f64x8::splat(simd, 0.0);
+        for d in 0..3 {
+            let apart = self.middle[d] - other.middle[d];
+            let apart = apart.max(-apart);
+            let around = space.period[d] - apart;
+            let apart = apart.min(around.max(-around));
+            let gap = (apart - self.halves[d] - (other.halves[d] + space.rounding[d])).max(0.0);
+            square = gap.mul_add(gap, square);
+        }
+        let reach = self.radius.max(other.radius) * ROUNDING;
+        let near = square.simd_le(reach * reach) & reach.simd_gt(0.0);
+        near.to_bitmask() as u8
+    }
+}
+
+/// Eight values of a column.
+#[inline(always)]
+fn eight<S: Simd>(simd: S, column: &[f64], first: usize) -> f64x8<S> {
+    f64x8::from_slice(simd, &column[first..first + LANES])
 }
 
 #[cfg(test)]
@@ -270,7 +410,33 @@ mod tests {
     use crate::space::Vec3d;
     use proptest::prelude::*;
 
+    struct Reached<'a> {
+        rows: &'a OwnRows<'a>,
+        count: usize,
+        boxes: &'a [Centered],
+        space: &'a Space,
+    }
+
+    impl Task for Reached<'_> {
+        type Output = u64;
+        type Scalar = f64;
+        #[inline(always)]
+        fn run<S: Simd>(self, simd: S) -> u64 {
+            self.rows.reached(simd, 0..self.count, self.boxes, self.space)
+        }
+    }
+
     proptest! {
+        #[test]
+        fn runs_of_ones_have_all_of_them(bits: u64) {
+            for bits in [bits, 0, u64::MAX, bits | 1 << 63, 1 << 63] {
+                let runs: Vec<Range<usize>> = ones(bits).collect();
+                prop_assert!(runs.windows(2).all(|two| two[0].end < two[1].start));
+                let places: Vec<usize> = runs.into_iter().flatten().collect();
+                prop_assert_eq!(places, (0..64).filter(|k| bits >> k & 1 == 1).collect::<Vec<_>>());
+            }
+        }
+
         #[test]
         fn rows_are_reached_as_each_of_them_may_interact(
             points in prop::collection::vec((prop::array::uniform3(0.0..1.0f64), 0.0..0.2f64), 1..=SUPER_CLUSTER),
@@ -291,11 +457,13 @@ mod tests {
                     Extent { lower, upper, radius }
                 })
                 .collect();
-            let reached = rows.reached(0..points.len(), &boxes, &bx);
-            for (row, reached) in reached.into_iter().enumerate() {
+            let centered: Vec<Centered> = boxes.iter().map(Centered::of).collect();
+            let task = Reached { rows: &rows, count: points.len(), boxes: &centered, space: &Space::of(&bx) };
+            let reached = dispatch(Instructions::Best, task);
+            for row in 0..SUPER_CLUSTER {
                 let point = || Extent::of_row(rows.position, rows.radius, row);
                 let expected = row < points.len() && boxes.iter().any(|theirs| may_interact(theirs, &point(), &bx));
-                prop_assert_eq!(reached, expected, "row {}", row);
+                prop_assert_eq!(reached >> row & 1 == 1, expected, "row {}", row);
             }
         }
     }
