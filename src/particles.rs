@@ -127,11 +127,18 @@ fields! {
 }
 
 impl Field {
-    /// Whether halos come with it: what passes read of a neighbor before anything is shared in the step. The rest of the state
-    /// is read of owned particles alone, or made from them and shared then.
-    pub const fn of_halos(self) -> bool {
+    /// Those of some fields that halos come with: what passes read of a neighbor before anything is shared in the step. The rest of
+    /// the state is read of owned particles alone, or made from them and shared then. Only the passes of a gas read velocities and
+    /// masses of neighbors.
+    pub fn of_halos(fields: &[Field]) -> Vec<Field> {
         use Field::*;
-        matches!(self, Position | Velocity | Mass | SmoothingLength | InternalEnergy | Species | Charge)
+        let gas = fields.contains(&SmoothingLength);
+        let travels = |field: &Field| match field {
+            Position | Species | Charge => true,
+            Velocity | Mass | SmoothingLength | InternalEnergy => gas,
+            _ => false,
+        };
+        fields.iter().copied().filter(travels).collect()
     }
 
     /// The field of that name.
@@ -244,7 +251,7 @@ impl Particles {
 
     /// The fields that halos come with.
     pub fn fields_of_halos(&self) -> Vec<Field> {
-        self.fields.iter().copied().filter(|field| field.of_halos()).collect()
+        Field::of_halos(&self.fields)
     }
 
     /// Whether the field is there.

@@ -105,7 +105,7 @@ impl Columns {
 
     /// The fields that rows of others come with.
     pub fn fields_of_halos(&self) -> Vec<Field> {
-        self.fields().filter(|field| field.of_halos()).collect()
+        Field::of_halos(&self.fields().collect::<Vec<_>>())
     }
 
     /// Whether the field is there.

@@ -4,6 +4,7 @@ use super::assign::Assignment;
 use crate::comm::Communicator;
 use crate::particles::{Field, Particles, Role};
 use crate::space::{SimulationBox, hilbert};
+use bytemuck::Pod;
 use rayon::prelude::*;
 
 /// Rows a task.
@@ -43,13 +44,23 @@ pub fn sort(bx: &SimulationBox, particles: &mut Particles) -> Sorted {
     Sorted { keys, rows }
 }
 
-/// Send every particle to the owner of its key and arrange those owned here in key order, at the first rows and
-/// without halos. State columns move, derived ones become zero.
+/// Rows that are left free for halos, so that the owned ones need not move when these come.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Room {
+    /// Before the owned rows.
+    pub before: usize,
+    /// Behind them.
+    pub behind: usize,
+}
+
+/// Send every particle to the owner of its key and arrange those owned here in key order, without halos, behind the first rows
+/// of the room. State columns move, derived ones become zero.
 pub(super) fn migrate(
     comm: &Communicator,
     assignment: &Assignment,
     sorted: Sorted,
     particles: &mut Particles,
+    room: Room,
 ) {
     let rows_of = |rank: usize| {
         let range = assignment.range(rank);
@@ -63,8 +74,8 @@ pub(super) fn migrate(
         .collect();
     let arrived = Arrived { words: comm.all_to_all(&leaving), columns: columns_of_packed(&state) };
     let order = arrived.merge(particles, rows_of(comm.rank()));
-    arrived.gather(particles, &order);
-    particles.set_owned(0..order.len());
+    arrived.gather(particles, &order, room);
+    particles.set_owned(room.before..room.before + order.len());
 }
 
 /// Number of columns of a particle that is packed with these fields: its id and key, too.
@@ -84,13 +95,8 @@ pub struct Width {
 impl Width {
     /// Of particles with these fields.
     pub fn of(fields: &[Field]) -> Self {
-        let columns = |travels: fn(&Field) -> bool| {
-            columns_of_packed(&fields.iter().copied().filter(travels).collect::<Vec<_>>())
-        };
-        Self {
-            migrant: columns(|field| field.role() == Role::State),
-            halo: columns(|field| field.of_halos()),
-        }
+        let state: Vec<Field> = fields.iter().copied().filter(|field| field.role() == Role::State).collect();
+        Self { migrant: columns_of_packed(&state), halo: columns_of_packed(&Field::of_halos(fields)) }
     }
 }
 
@@ -144,33 +150,36 @@ impl Arrived {
         order
     }
 
-    /// Make the particles those of `order`.
-    fn gather(&self, particles: &mut Particles, order: &[u32]) {
+    /// Make the particles those of `order`, with zeros in the rows before them.
+    fn gather(&self, particles: &mut Particles, order: &[u32], room: Room) {
         let mut spare = Vec::new();
         particles.id.extend(self.column(0));
-        take(&mut particles.id, order, &mut spare);
+        take(&mut particles.id, order, room, &mut spare);
         particles.key.extend(self.column(1));
-        take(&mut particles.key, order, &mut spare);
+        take(&mut particles.key, order, room, &mut spare);
         let (mut spare, mut next) = (Vec::new(), 2);
         for (field, column) in particles.rebuild() {
             match field.role() {
                 Role::State => {
                     column.extend(self.column(next).map(f64::from_bits));
-                    take(column, order, &mut spare);
+                    take(column, order, room, &mut spare);
                     next += 1;
                 }
                 Role::Derived => {
                     column.clear();
-                    column.resize(order.len(), 0.0);
+                    column.resize(room.before + order.len(), 0.0);
                 }
             }
         }
     }
 }
 
-/// Replace a column by its values at `order`. The column's memory becomes the spare one of the next call.
-fn take<T: Copy + Send + Sync>(column: &mut Vec<T>, order: &[u32], spare: &mut Vec<T>) {
+/// Replace a column by its values at `order`, in such a room. The column's memory becomes the spare one of the next call.
+fn take<T: Pod + Send + Sync>(column: &mut Vec<T>, order: &[u32], room: Room, spare: &mut Vec<T>) {
     let values: &[T] = column;
-    order.par_iter().with_min_len(CHUNK).map(|&row| values[row as usize]).collect_into_vec(spare);
+    spare.clear();
+    spare.reserve(room.before + order.len() + room.behind);
+    spare.resize(room.before, T::zeroed());
+    spare.par_extend(order.par_iter().with_min_len(CHUNK).map(|&row| values[row as usize]));
     std::mem::swap(column, spare);
 }

@@ -10,7 +10,7 @@
 
 use super::Across;
 use super::assign::Assignment;
-use super::exchange::columns_of_packed;
+use super::exchange::{Room, columns_of_packed};
 use super::needed::{Own, OwnRows, union};
 use crate::comm::Communicator;
 use crate::particles::{CLUSTER, Field, Meanwhile, Particles, Returned, SUPER_CLUSTER, SumsOf};
@@ -29,6 +29,9 @@ pub(super) struct Halos {
     send: Vec<Runs>,
     /// For each rank the rows where its particles are here.
     pub rows: Vec<Range<usize>>,
+    /// How many of them are before the owned rows, and where these are.
+    lower: usize,
+    owned: Range<usize>,
     /// The first of the own super-clusters that have pairs with particles of lower ranks here.
     pub first_with_lower: usize,
     across: Across,
@@ -37,7 +40,19 @@ pub(super) struct Halos {
 }
 
 impl Halos {
-    /// Find who needs which of the rows, which are all owned here. Collective.
+    /// About what the next halos need of rows: somewhat more than these have.
+    pub fn room(&self) -> Room {
+        /// Halos that may come more than last time.
+        const MORE: usize = SUPER_CLUSTER / 2;
+        let many = |rows: usize| if rows > 0 { rows + MORE } else { 0 };
+        let end = self.rows.iter().map(|rows| rows.end).max().unwrap_or(0);
+        Room {
+            before: many(self.lower).next_multiple_of(SUPER_CLUSTER),
+            behind: many(end.saturating_sub(self.owned.end)),
+        }
+    }
+
+    /// Find who needs which of the owned rows; there are no halos yet. Collective.
     pub fn find(
         comm: &Communicator,
         bx: &SimulationBox,
@@ -48,7 +63,12 @@ impl Halos {
     ) -> Self {
         if comm.size() == 1 {
             let send = vec![Runs::default()];
-            return Self { alone: across.alone(&send, particles.len()), send, across, ..Self::default() };
+            return Self {
+                alone: across.alone(&send, particles.owned().len()),
+                send,
+                across,
+                ..Self::default()
+            };
         }
         let own = Own::new(assignment, comm.rank(), OwnRows::of(particles, radius));
         let boxes = comm.all_gather(own.boxes());
@@ -57,14 +77,15 @@ impl Halos {
             _ => own.needed(comm.rank(), (rank, theirs), &union(theirs.iter().copied()), bx, across),
         });
         let send: Vec<Runs> = send.collect();
-        let alone = across.alone(&send, particles.len());
-        Self { send, rows: Vec::new(), first_with_lower: own.first_with_lower(across), across, alone }
+        let alone = across.alone(&send, particles.owned().len());
+        Self { send, first_with_lower: own.first_with_lower(across), across, alone, ..Self::default() }
     }
 
     /// Send and receive id, key and the fields of halos, and lay out the rows: halos of lower ranks, padding, owned, halos of
-    /// higher ranks. Padding has the first key of the own range, so that all keys stay sorted. Where one of two ranks has their
-    /// pairs there is padding behind owned rows, too, with the last key: no cluster has owned rows and halos, whose pairs with each
-    /// other are others'.
+    /// higher ranks. Owned rows stay where they are if that leaves room for the halos of lower ranks, and not much more. The keys of padding are between those
+    /// around it, one after the other, so that all keys stay sorted and no leaf of a tree over them is full of it. Where one of two
+    /// ranks has their pairs there is padding behind owned rows, too, with the last key: no cluster has owned rows and halos, whose
+    /// pairs with each other are others'.
     pub fn attach(&mut self, comm: &Communicator, own_keys: Range<u64>, particles: &mut Particles) {
         let fields = particles.fields_of_halos();
         let leaving: Vec<Vec<u64>> = self.send.iter().map(|runs| pack(particles, &fields, runs)).collect();
@@ -72,8 +93,11 @@ impl Halos {
         let width = columns_of_packed(&fields);
         let counts: Vec<usize> = arrived.iter().map(|words| words.len() / width).collect();
         let lower: usize = counts[..comm.rank()].iter().sum();
-        let start = lower.next_multiple_of(SUPER_CLUSTER);
-        let owned = start..start + particles.len();
+        let present = particles.owned();
+        let least = lower.next_multiple_of(SUPER_CLUSTER);
+        let fits = (least..=least + SUPER_CLUSTER).contains(&present.start);
+        let start = if fits { present.start } else { least };
+        let owned = start..start + present.len();
         self.rows.clear();
         let (mut next, mut behind) = (0, 0..0);
         for (rank, &count) in counts.iter().enumerate() {
@@ -85,7 +109,8 @@ impl Halos {
             self.rows.push(next..next + count);
             next += count;
         }
-        if next == particles.len() {
+        (self.lower, self.owned) = (lower, owned.clone());
+        if next == particles.len() && start == 0 {
             return;
         }
         let halo = |column: usize, place: &mut dyn FnMut(Range<usize>, &[u64])| {
@@ -93,16 +118,19 @@ impl Halos {
                 place(rows.clone(), &words[column * count..(column + 1) * count]);
             }
         };
-        let layout = Layout { owned: owned.clone(), padding: lower..start, rows: next };
+        let layout = Layout { present, owned: owned.clone(), padding: lower..start, rows: next };
         layout.spread(&mut particles.id, u64::MAX);
         halo(0, &mut |rows, words| particles.id[rows].copy_from_slice(words));
         layout.spread(&mut particles.key, own_keys.start);
         particles.key[behind].fill(own_keys.end.saturating_sub(1));
         halo(1, &mut |rows, words| particles.key[rows].copy_from_slice(words));
+        let last = particles.key[..lower].last().copied().unwrap_or(0);
+        let keys = between(last..own_keys.start, layout.padding.len());
+        particles.key[layout.padding.clone()].iter_mut().zip(keys).for_each(|(key, between)| *key = between);
         let mut packed = 2;
         for (field, column) in particles.rebuild() {
             layout.spread(column, if field == Field::Position { f64::INFINITY } else { 0.0 });
-            if field.of_halos() {
+            if fields.contains(&field) {
                 halo(packed, &mut |rows, words| {
                     column[rows].copy_from_slice(bytemuck::cast_slice(words));
                 });
@@ -209,12 +237,19 @@ fn alone(some: &[Runs], rows: usize) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Id, key and these fields of runs of rows, one column after the other.
+/// So many keys, in order, from those of a range, or all of them its end where it has none.
+fn between(keys: Range<u64>, count: usize) -> impl Iterator<Item = u64> {
+    let step = keys.end.saturating_sub(keys.start) / (count as u64 + 1);
+    (1..=count as u64).map(move |k| keys.end.min(keys.start + k * step))
+}
+
+/// Id, key and these fields of runs of owned rows, one column after the other.
 fn pack(particles: &Particles, fields: &[Field], rows: &Runs) -> Vec<u64> {
     let mut words = Vec::with_capacity(rows.rows() * columns_of_packed(fields));
     let components = fields.iter().flat_map(|&field| (0..field.components()).map(move |c| (field, c)));
     let columns = components.map(|(field, c)| bytemuck::cast_slice(particles.component(field, c)));
     for column in [&particles.id[..], &particles.key].into_iter().chain(columns) {
+        let column = &column[particles.owned()];
         rows.iter().for_each(|run| words.extend_from_slice(&column[run.clone()]));
     }
     words
@@ -222,18 +257,25 @@ fn pack(particles: &Particles, fields: &[Field], rows: &Runs) -> Vec<u64> {
 
 /// Where rows go when halos come.
 struct Layout {
+    /// Where owned rows are, and where they are to be.
+    present: Range<usize>,
     owned: Range<usize>,
     padding: Range<usize>,
     rows: usize,
 }
 
 impl Layout {
-    /// Move a column of owned rows to its place and fill the padding and the halos behind; those before, which were owned rows, are
-    /// to be overwritten.
+    /// Move a column of owned rows to its place, if it is not there, and fill the padding and the halos behind; those before, which
+    /// may have been owned rows, are to be overwritten.
     fn spread<T: Copy>(&self, column: &mut Vec<T>, ghost: T) {
-        let owned = column.len();
-        column.resize(self.rows, ghost);
-        column.copy_within(..owned, self.owned.start);
+        column.resize(self.rows.max(self.present.end), ghost);
+        if self.present != self.owned {
+            column.copy_within(self.present.clone(), self.owned.start);
+        }
+        if self.present.end > self.owned.end {
+            column[self.owned.end..self.present.end].fill(ghost);
+        }
+        column.truncate(self.rows);
         column[self.padding.clone()].fill(ghost);
     }
 }
@@ -260,6 +302,35 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn owned_rows_come_to_their_place_from_any(
+            (here, there) in (0..9usize, 0..9usize),
+            count in 0..30usize,
+            (padding, behind) in (0..5usize, 0..20usize),
+        ) {
+            let owned = there..there + count;
+            let layout = Layout {
+                present: here..here + count,
+                padding: there.saturating_sub(padding)..there,
+                rows: owned.end + behind,
+                owned: owned.clone(),
+            };
+            let mut column: Vec<usize> = (0..here + count).collect();
+            layout.spread(&mut column, usize::MAX);
+            prop_assert_eq!(column.len(), layout.rows);
+            prop_assert_eq!(&column[owned.clone()], &(here..here + count).collect::<Vec<_>>()[..]);
+            let ghosts = layout.padding.clone().chain(owned.end..layout.rows);
+            prop_assert!(ghosts.into_iter().all(|row| column[row] == usize::MAX));
+        }
+
+        #[test]
+        fn keys_between_are_in_order_and_apart_where_there_is_room(start in 0..u64::MAX / 2, width in 0..300u64, count in 0..200usize) {
+            let keys: Vec<u64> = between(start..start + width, count).collect();
+            prop_assert_eq!(keys.len(), count);
+            prop_assert!(keys.is_sorted() && keys.iter().all(|key| (start..=start + width).contains(key)));
+            prop_assert!(width <= count as u64 || keys.windows(2).all(|two| two[0] < two[1]));
+        }
+
         #[test]
         fn runs_without_some_rows_are_all_that_are_long_enough(
             rows in 0..3000usize,

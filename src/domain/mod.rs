@@ -106,7 +106,8 @@ impl Domain {
     /// Bring the particles of all ranks to their owners, in key order, with halos for pairs closer than the larger of
     /// their radii. Rows as [`crate::particles`] describes them; state is moved, derived columns become zero.
     ///
-    /// `radius` gives the radius of each row (length unit); it sees the owned particles alone, in their new order.
+    /// `radius` gives the radius of each row (length unit); it sees the owned particles, in their new order, and zeros in rows that
+    /// are left for halos.
     /// Collective. The result depends on the state of all particles (position, id, work, radius) and the number of
     /// ranks, not on who owned what before.
     ///
@@ -118,8 +119,8 @@ impl Domain {
         let sorted = exchange::sort(&self.bx, particles);
         let work = assign::running_work(particles, &sorted.rows);
         self.assignment.update(&self.comm, &sorted.keys, &work, &self.settings);
-        exchange::migrate(&self.comm, &self.assignment, sorted, particles);
-        self.renew_halos(particles, radius);
+        exchange::migrate(&self.comm, &self.assignment, sorted, particles, self.halos.room());
+        self.add_halos(particles, radius);
         Ok(())
     }
 
@@ -127,6 +128,11 @@ impl Domain {
     /// become zero there. Collective.
     pub fn renew_halos(&mut self, particles: &mut Particles, radius: impl Fn(&Particles) -> Vec<f64>) {
         halo::detach(particles);
+        self.add_halos(particles, radius);
+    }
+
+    /// Find and receive the halos of particles that have none.
+    fn add_halos(&mut self, particles: &mut Particles, radius: impl Fn(&Particles) -> Vec<f64>) {
         let radius = radius(particles);
         self.halos =
             Halos::find(&self.comm, &self.bx, &self.assignment, particles, &radius, self.settings.across);

@@ -48,9 +48,9 @@ pub fn count_pairs(
     kind: impl Fn(usize) -> usize,
 ) -> Result<Vec<u64>> {
     let mut near = particles.bare(&[]);
-    near.add(&[Field::Mass]);
-    // the kind stands where the mass does
-    let kinds_of = near.scalar_mut(Field::Mass).iter_mut().zip(particles.owned());
+    near.add(&[Field::Species]);
+    // whatever the kinds are, they stand where the species does
+    let kinds_of = near.scalar_mut(Field::Species).iter_mut().zip(particles.owned());
     kinds_of.for_each(|(value, row)| *value = kind(row) as f64);
     let mut domain = domain.with_all_halos();
     domain.renew_halos(&mut near, |particles| vec![bins.distance; particles.len()]);
@@ -110,7 +110,7 @@ impl Count {
                     (0..3)
                         .for_each(|c| block.position[c][lane] = particles.component(Field::Position, c)[row]);
                     block.weight[lane] = if owned.contains(&row) { 2 } else { 1 };
-                    block.kind[lane] = particles.scalar(Field::Mass)[row] as usize;
+                    block.kind[lane] = particles.scalar(Field::Species)[row] as usize;
                 }
             }
             block
