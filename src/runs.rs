@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+/// Values that are copied at once.
+const VECTOR: usize = 8;
+
 /// Rows in order; no run is empty, and none follows the one before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Runs {
@@ -38,6 +41,25 @@ impl Runs {
     /// The runs.
     pub fn iter(&self) -> std::slice::Iter<'_, Range<usize>> {
         self.runs.iter()
+    }
+
+    /// Copy the rows of a column, one after the other, into as many values. Runs are short: vectors are copied, beyond the end of a
+    /// run too, where the next one comes.
+    pub fn copy<T: Copy>(&self, column: &[T], values: &mut [T]) {
+        assert!(values.len() == self.rows, "as many values as rows");
+        let mut place = 0;
+        for run in &self.runs {
+            let (from, to) = (&column[run.start..], &mut values[place..]);
+            let whole = run.len().next_multiple_of(VECTOR);
+            match (from.get(..whole), to.get_mut(..whole)) {
+                (Some(from), Some(to)) => {
+                    let vectors = to.as_chunks_mut::<VECTOR>().0.iter_mut().zip(from.as_chunks::<VECTOR>().0);
+                    vectors.for_each(|(to, from)| *to = *from);
+                }
+                _ => to[..run.len()].copy_from_slice(&from[..run.len()]),
+            }
+            place += run.len();
+        }
     }
 
     /// What is left of them from a row on.
@@ -99,6 +121,12 @@ mod tests {
             let mut added = Runs::default();
             rows.iter().for_each(|&row| added.add(row as usize..row as usize + 1));
             prop_assert_eq!(&added, &runs);
+            for behind in [0, 3, 20] {
+                let column: Vec<u32> = (0..rows.last().map_or(0, |last| last + 1) + behind).collect();
+                let mut copied = vec![0; rows.len()];
+                runs.copy(&column, &mut copied);
+                prop_assert_eq!(&copied, &rows);
+            }
             let of_runs: Vec<u32> = runs.iter().cloned().flatten().map(|row| row as u32).collect();
             prop_assert_eq!(&of_runs, &rows);
             prop_assert_eq!((runs.rows(), runs.is_empty()), (rows.len(), rows.is_empty()));

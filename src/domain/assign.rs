@@ -2,13 +2,13 @@
 //!
 //! The coarse leaves are a cornerstone array like the fine ones, but of all ranks' particles and replicated, with
 //! some tens of leaves a rank. A node is divided exactly if it holds more than the fine bucket size (so that the fine
-//! tree only refines the coarse one) and more than its share of the particles or of the work. Counts and work are
-//! integers, hence their sums, the leaves and the cut are functions of the global state alone, whatever rank
+//! tree only refines the coarse one) and either more than its share of the particles or of the work, or the place where equal work
+//! would cut the curve: ranks are as equal as if all leaves were as small as fine ones. Counts and work are integers, hence their sums, the leaves and the cut are functions of the global state alone, whatever rank
 //! held which particle before.
 
 use super::DomainSettings;
 use crate::comm::Communicator;
-use crate::particles::{Field, Particles};
+use crate::particles::{Field, Particles, SUPER_CLUSTER};
 use crate::space::hilbert::END;
 use crate::tree::leaves::Leaves;
 use rayon::prelude::*;
@@ -98,8 +98,10 @@ impl Assignment {
         let bucket =
             (3 * total[0] / (ranks * settings.coarse_leaves_per_rank.max(1))).max(settings.bucket_size);
         let share = total[1] / (ranks * LEAF_SHARE);
-        let divides =
-            |[count, work]: [u64; 2]| count > settings.bucket_size && (count > bucket || work > share);
+        let divides = |before: u64, [count, work]: [u64; 2]| {
+            count > settings.bucket_size
+                && (count > bucket || work > share || cut_within(before..before + work, total[1], ranks))
+        };
         loop {
             let sums = sums_of(&self.leaves);
             let Some(next) = round(&self.leaves, &sums, &divides) else {
@@ -109,6 +111,21 @@ impl Assignment {
             };
             self.leaves = next;
         }
+    }
+
+    /// For how many of the first leaves in which super-clusters of a rank begin half of its particles are in leaves before, about: all
+    /// ranks cut what that one publishes there, with about the same pairs on either side whatever its leaves are.
+    pub(super) fn middle(&self, rank: usize) -> usize {
+        let counts = self.counts[self.leaves_of(rank)].iter().map(|&count| count as usize);
+        let half = counts.clone().sum::<usize>() / 2;
+        let (mut before, mut boxes, mut middle) = (0usize, 0, (half, 0));
+        for count in counts {
+            let begins = before.div_ceil(SUPER_CLUSTER)..(before + count).div_ceil(SUPER_CLUSTER);
+            before += count;
+            boxes += usize::from(!begins.is_empty());
+            middle = middle.min((before.abs_diff(half), boxes));
+        }
+        middle.1
     }
 
     /// The coarse leaves, with those of `rank` divided down to `bucket_size` of its own (sorted) keys.
@@ -171,11 +188,11 @@ pub(super) fn sums(leaves: &Leaves, keys: &[u64], work: &[u64]) -> Vec<[u64; 2]>
 }
 
 /// One round towards the leaves that are divided exactly where `divides` says so, a level at a time; `None` when they
-/// are. `divides` must hold for a node when it holds for one of its children.
-fn round(leaves: &Leaves, sums: &[[u64; 2]], divides: &impl Fn([u64; 2]) -> bool) -> Option<Leaves> {
+/// are. It is told the work before a node, and the node's own sums, and must hold for a node when it holds for one of its children.
+fn round(leaves: &Leaves, sums: &[[u64; 2]], divides: &impl Fn(u64, [u64; 2]) -> bool) -> Option<Leaves> {
     let keys = leaves.keys();
     let mut next = Vec::with_capacity(keys.len());
-    let mut leaf = 0;
+    let (mut leaf, mut before) = (0, 0);
     while leaf < leaves.len() {
         let (first, span) = (keys[leaf], keys[leaf + 1] - keys[leaf]);
         next.push(first);
@@ -185,15 +202,15 @@ fn round(leaves: &Leaves, sums: &[[u64; 2]], divides: &impl Fn([u64; 2]) -> bool
         if siblings {
             let parent =
                 sums[leaf..leaf + 8].iter().fold([0, 0], |sum, own| [sum[0] + own[0], sum[1] + own[1]]);
-            if !divides(parent) {
-                leaf += 8;
+            if !divides(before, parent) {
+                (leaf, before) = (leaf + 8, before + parent[1]);
                 continue;
             }
         }
-        if span > 1 && divides(sums[leaf]) {
+        if span > 1 && divides(before, sums[leaf]) {
             next.extend((1..8).map(|child| first + child * (span / 8)));
         }
-        leaf += 1;
+        (leaf, before) = (leaf + 1, before + sums[leaf][1]);
     }
     next.push(END);
     if next == keys {
@@ -205,6 +222,19 @@ fn round(leaves: &Leaves, sums: &[[u64; 2]], divides: &impl Fn([u64; 2]) -> bool
     }
 }
 
+/// The work before a rank, if each has as much.
+fn begin_of(rank: u64, total: u64, ranks: u64) -> u64 {
+    (u128::from(total) * u128::from(rank) / u128::from(ranks)) as u64
+}
+
+/// Whether a rank begins within this part of the work, and not where it begins or ends, if each has as much.
+fn cut_within(part: Range<u64>, total: u64, ranks: u64) -> bool {
+    // the first rank that begins behind the begin
+    let behind = u128::from(part.start) + 1;
+    let rank = (behind * u128::from(ranks)).div_ceil(u128::from(total.max(1))) as u64;
+    rank < ranks && begin_of(rank, total, ranks) < part.end
+}
+
 /// The first leaf of each rank, and the end: the cuts that are nearest to equal work.
 fn cut(sums: &[[u64; 2]], ranks: usize) -> Vec<usize> {
     let running: Vec<u64> = std::iter::once(0)
@@ -213,10 +243,10 @@ fn cut(sums: &[[u64; 2]], ranks: usize) -> Vec<usize> {
             Some(*sum)
         }))
         .collect();
-    let total = u128::from(running[sums.len()]);
+    let total = running[sums.len()];
     let mut first_leaf: Vec<usize> = (0..ranks)
         .map(|rank| {
-            let wanted = (total * rank as u128 / ranks as u128) as u64;
+            let wanted = begin_of(rank as u64, total, ranks as u64);
             let above = running.partition_point(|&work| work < wanted);
             match above.checked_sub(1) {
                 Some(below) if wanted - running[below] <= running[above] - wanted => below,
@@ -226,4 +256,73 @@ fn cut(sums: &[[u64; 2]], ranks: usize) -> Vec<usize> {
         .collect();
     first_leaf.push(sums.len());
     first_leaf
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn cuts_are_found_within_parts(total in 0..200u64, ranks in 1..12u64, ends in (0..200u64, 0..200u64)) {
+            let part = ends.0.min(ends.1).min(total)..ends.0.max(ends.1).min(total);
+            let expected = (0..ranks).any(|rank| {
+                let begin = begin_of(rank, total, ranks);
+                part.start < begin && begin < part.end
+            });
+            prop_assert_eq!(cut_within(part, total, ranks), expected);
+        }
+
+        #[test]
+        fn ranks_have_as_much_work_as_others_up_to_a_small_leaf(
+            mut keys in prop::collection::vec(0..END, 200..2000),
+            ranks in 1..6usize,
+            heavy in 1..9u64,
+        ) {
+            keys.sort_unstable();
+            keys.dedup();
+            // the last half costs more
+            let cost = |k: usize| if 2 * k < keys.len() { 1 } else { heavy };
+            let work: Vec<u64> = std::iter::once(0)
+                .chain((0..keys.len()).scan(0, |sum, k| {
+                    *sum += cost(k);
+                    Some(*sum)
+                }))
+                .collect();
+            let settings = DomainSettings { bucket_size: 8, coarse_leaves_per_rank: 2, ..DomainSettings::default() };
+            let total = [keys.len() as u64, work[keys.len()]];
+            let mut assignment = Assignment::new(ranks);
+            assignment.decide(total, &settings, |leaves| sums(leaves, &keys, &work));
+            for rank in 1..ranks {
+                let first = keys.partition_point(|&key| key < assignment.range(rank).start);
+                let away = work[first].abs_diff(begin_of(rank as u64, total[1], ranks as u64));
+                prop_assert!(2 * away <= settings.bucket_size * heavy, "{} of {}", away, total[1]);
+            }
+            for rank in 0..ranks {
+                let own = |leaves: Range<usize>| assignment.counts()[leaves].iter().sum::<u64>() as usize;
+                let leaves = assignment.leaves_of(rank);
+                let half = own(leaves.clone()) / 2;
+                let least = (leaves.start..=leaves.end).map(|leaf| own(leaves.start..leaf).abs_diff(half)).min();
+                // boxes before the middle, and the particles before the leaf of the next one
+                let begins = |leaf: usize| own(leaves.start..leaf).div_ceil(SUPER_CLUSTER);
+                let (mut boxes, mut nearest) = (0, Vec::new());
+                for leaf in leaves.clone() {
+                    if boxes == assignment.middle(rank) {
+                        nearest.push(own(leaves.start..leaf).abs_diff(half));
+                    }
+                    boxes += usize::from(begins(leaf) < begins(leaf + 1));
+                }
+                if boxes == assignment.middle(rank) {
+                    nearest.push(own(leaves.clone()).abs_diff(half));
+                }
+                prop_assert_eq!(nearest.into_iter().min(), least);
+            }
+            // whatever leaves it began with
+            let mut again = Assignment::new(ranks);
+            again.decide(total, &DomainSettings { coarse_leaves_per_rank: 50, ..settings }, |leaves| sums(leaves, &keys, &work));
+            again.decide(total, &settings, |leaves| sums(leaves, &keys, &work));
+            prop_assert_eq!(again.leaves().keys(), assignment.leaves().keys());
+        }
+    }
 }

@@ -125,7 +125,7 @@ impl Decomposition {
                 let across = self.settings.across;
                 let needed = |rank: usize| {
                     let theirs = (rank, &published[rank][..]);
-                    own.needed(sender, theirs, &extents[rank], bx, across).rows()
+                    own.needed(theirs, &extents[rank], bx, across).rows()
                 };
                 let others = (0..ranks).filter(|&rank| rank != sender).map(|rank| (rank, needed(rank)));
                 others.filter(|(_, count)| *count > 0).collect()

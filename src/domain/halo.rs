@@ -6,7 +6,8 @@
 //! r < max(radius_i, radius_j) is missed.
 //!
 //! Where one of two ranks has their pairs ([`Across::One`]) only the halos of those pairs are sent: the boxes of the higher
-//! rank are cut in two halves, of which the first goes to the lower rank and the second asks for what it needs of that rank.
+//! rank are cut in two where half of its particles are in leaves before. The first ones go to the lower rank, the others ask for
+//! what they need of that rank.
 
 use super::Across;
 use super::assign::Assignment;
@@ -74,7 +75,7 @@ impl Halos {
         let boxes = comm.all_gather(own.boxes());
         let send = boxes.iter().enumerate().map(|(rank, theirs)| match rank {
             rank if rank == comm.rank() => Runs::default(),
-            _ => own.needed(comm.rank(), (rank, theirs), &union(theirs.iter().copied()), bx, across),
+            _ => own.needed((rank, theirs), &union(theirs.iter().copied()), bx, across),
         });
         let send: Vec<Runs> = send.collect();
         let alone = across.alone(&send, particles.owned().len());
@@ -188,12 +189,8 @@ impl Halos {
         let write = |rank: usize, values: &mut [f64]| {
             let (particles, sent): (&Particles, _) = (&particles.borrow(), &self.send[rank]);
             let columns = values.par_chunks_exact_mut(sent.rows()).zip(&components);
-            columns.for_each(|(mut values, &(field, component))| {
-                let column = &particles.component(field, component)[first..];
-                for run in sent.iter() {
-                    let own = values.split_off_mut(..run.len()).unwrap_or_default();
-                    own.copy_from_slice(&column[run.clone()]);
-                }
+            columns.for_each(|(values, &(field, component))| {
+                sent.copy(&particles.component(field, component)[first..], values);
             });
         };
         let read = |values: &[&[f64]]| {
@@ -245,12 +242,15 @@ fn between(keys: Range<u64>, count: usize) -> impl Iterator<Item = u64> {
 
 /// Id, key and these fields of runs of owned rows, one column after the other.
 fn pack(particles: &Particles, fields: &[Field], rows: &Runs) -> Vec<u64> {
-    let mut words = Vec::with_capacity(rows.rows() * columns_of_packed(fields));
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let mut words = vec![0; rows.rows() * columns_of_packed(fields)];
     let components = fields.iter().flat_map(|&field| (0..field.components()).map(move |c| (field, c)));
     let columns = components.map(|(field, c)| bytemuck::cast_slice(particles.component(field, c)));
-    for column in [&particles.id[..], &particles.key].into_iter().chain(columns) {
-        let column = &column[particles.owned()];
-        rows.iter().for_each(|run| words.extend_from_slice(&column[run.clone()]));
+    let columns = [&particles.id[..], &particles.key].into_iter().chain(columns);
+    for (column, words) in columns.zip(words.chunks_exact_mut(rows.rows())) {
+        rows.copy(&column[particles.owned()], words);
     }
     words
 }

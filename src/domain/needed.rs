@@ -12,29 +12,32 @@ use fearless_simd::{Simd, f64x8, prelude::*};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Leaves a task.
-const LEAVES: usize = 64;
+/// Tasks a thread in which the rows of a rank are looked at.
+const TASKS: usize = 4;
 
 /// Radii are taken this much larger, because passes in single precision round distances.
 const ROUNDING: f64 = 1.0 + 1e-6;
 
-/// A rank, and how many boxes it publishes.
-pub(super) type Publisher = (usize, usize);
+/// A rank that publishes boxes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Publisher {
+    /// Which.
+    pub rank: usize,
+    /// How many.
+    pub boxes: usize,
+    /// The first of the second half, [`Assignment::middle`].
+    pub middle: usize,
+}
 
 impl Across {
     /// Of which of its boxes a rank sends rows to another rank, and for which of that one's.
     pub(super) fn boxes(self, own: Publisher, theirs: Publisher) -> [Range<usize>; 2] {
         match self {
-            Across::One if own.0 > theirs.0 => [0..half(own.1), 0..theirs.1],
-            Across::One => [0..own.1, half(theirs.1)..theirs.1],
-            Across::Both => [0..own.1, 0..theirs.1],
+            Across::One if own.rank > theirs.rank => [0..own.middle, 0..theirs.boxes],
+            Across::One => [0..own.boxes, theirs.middle..theirs.boxes],
+            Across::Both => [0..own.boxes, 0..theirs.boxes],
         }
     }
-}
-
-/// The first box of the second half.
-fn half(boxes: usize) -> usize {
-    boxes / 2
 }
 
 /// Whether a particle of one may interact with one of the other; never wrongly false.
@@ -135,11 +138,15 @@ pub(super) struct Own<'a> {
     boxes: Vec<Extent>,
     /// Of all boxes together.
     whole: Extent,
+    /// The first of their second half.
+    middle: usize,
+    rank: usize,
+    assignment: &'a Assignment,
 }
 
 impl<'a> Own<'a> {
     /// Boxes of the rows of a rank.
-    pub fn new(assignment: &Assignment, rank: usize, rows: OwnRows<'a>) -> Self {
+    pub fn new(assignment: &'a Assignment, rank: usize, rows: OwnRows<'a>) -> Self {
         let count = rows.keys.len();
         let super_clusters: Vec<Extent> = (0..count.div_ceil(SUPER_CLUSTER))
             .into_par_iter()
@@ -165,7 +172,8 @@ impl<'a> Own<'a> {
             }
         }
         let whole = union(boxes.iter().copied());
-        Self { rows, super_clusters, begins: all_begins, boxes, whole }
+        let middle = assignment.middle(rank).min(boxes.len());
+        Self { rows, super_clusters, begins: all_begins, boxes, whole, middle, rank, assignment }
     }
 
     /// What this rank publishes: for each coarse leaf in which super-clusters begin the extent of these, whole, so that some
@@ -174,39 +182,47 @@ impl<'a> Own<'a> {
         &self.boxes
     }
 
+    fn publisher(&self) -> Publisher {
+        Publisher { rank: self.rank, boxes: self.boxes.len(), middle: self.middle }
+    }
+
     /// The first of the super-clusters that have pairs with particles of lower ranks here.
     pub fn first_with_lower(&self, across: Across) -> usize {
         match across {
             Across::Both => 0,
-            Across::One => self.begins.get(half(self.boxes.len())).map_or(0, |begins| begins.start),
+            Across::One => {
+                let second_half = self.begins.get(self.middle);
+                second_half.map_or(self.super_clusters.len(), |begins| begins.start)
+            }
         }
     }
 
     /// The rows of this rank that another one with these boxes needs, in order; `their_whole` is the extent of all its boxes.
     pub fn needed(
         &self,
-        rank: usize,
         (other, theirs): (usize, &[Extent]),
         their_whole: &Extent,
         bx: &SimulationBox,
         across: Across,
     ) -> Runs {
-        let [own, asking] = across.boxes((rank, self.boxes.len()), (other, theirs.len()));
-        let theirs = &theirs[asking];
         // Most ranks are far away: one test for them, not one a box.
         if self.whole.is_nothing() || their_whole.is_nothing() || !may_interact(&self.whole, their_whole, bx)
         {
             return Runs::default();
         }
+        let middle = self.assignment.middle(other).min(theirs.len());
+        let other = Publisher { rank: other, boxes: theirs.len(), middle };
+        let [own, asking] = across.boxes(self.publisher(), other);
+        let theirs = &theirs[asking];
         let space = Space::of(bx);
         let mut near_all = Boxes::default();
         let some = theirs.iter().filter(|theirs| may_interact(&self.whole, theirs, bx));
         some.for_each(|theirs| near_all.push(Centered::of(theirs)));
         let task = |boxes: Range<usize>| Needed { own: self, boxes, theirs: &near_all, space: &space };
-        let boxes =
-            own.clone().into_par_iter().step_by(LEAVES).map(|first| first..own.end.min(first + LEAVES));
-        let parts: Vec<Vec<Range<usize>>> =
-            boxes.map(|boxes| dispatch(Instructions::Best, task(boxes))).collect();
+        let each = own.len().div_ceil(TASKS * rayon::current_num_threads()).max(1);
+        let tasks =
+            own.clone().into_par_iter().step_by(each).map(|first| task(first..own.end.min(first + each)));
+        let parts: Vec<Vec<Range<usize>>> = tasks.map(|task| dispatch(Instructions::Best, task)).collect();
         let mut needed = Runs::default();
         parts.into_iter().flatten().for_each(|run| needed.add(run));
         needed
