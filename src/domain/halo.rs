@@ -20,6 +20,9 @@ use crate::space::SimulationBox;
 use rayon::prelude::*;
 use std::cell::RefCell;
 use std::ops::Range;
+/// Rows for halos come in steps of one to two such parts of their number.
+const PARTS: usize = 16;
+
 /// A run of so many super-clusters is worth to be seen to by itself.
 const RUN: usize = 4;
 
@@ -30,8 +33,7 @@ pub(super) struct Halos {
     send: Vec<Runs>,
     /// For each rank the rows where its particles are here.
     pub rows: Vec<Range<usize>>,
-    /// How many of them are before the owned rows, and where these are.
-    lower: usize,
+    /// Where the owned rows are.
     owned: Range<usize>,
     /// The first of the own super-clusters that have pairs with particles of lower ranks here.
     pub first_with_lower: usize,
@@ -41,16 +43,11 @@ pub(super) struct Halos {
 }
 
 impl Halos {
-    /// About what the next halos need of rows: somewhat more than these have.
+    /// What the next halos need of rows, if they are about as many.
     pub fn room(&self) -> Room {
-        /// Halos that may come more than last time.
-        const MORE: usize = SUPER_CLUSTER / 2;
-        let many = |rows: usize| if rows > 0 { rows + MORE } else { 0 };
         let end = self.rows.iter().map(|rows| rows.end).max().unwrap_or(0);
-        Room {
-            before: many(self.lower).next_multiple_of(SUPER_CLUSTER),
-            behind: many(end.saturating_sub(self.owned.end)),
-        }
+        let behind = end.saturating_sub(self.owned.end);
+        Room { before: self.owned.start, behind: behind + behind / PARTS }
     }
 
     /// Find who needs which of the owned rows; there are no halos yet. Collective.
@@ -83,10 +80,9 @@ impl Halos {
     }
 
     /// Send and receive id, key and the fields of halos, and lay out the rows: halos of lower ranks, padding, owned, halos of
-    /// higher ranks. Owned rows stay where they are if that leaves room for the halos of lower ranks, and not much more. The keys of padding are between those
-    /// around it, one after the other, so that all keys stay sorted and no leaf of a tree over them is full of it. Where one of two
-    /// ranks has their pairs there is padding behind owned rows, too, with the last key: no cluster has owned rows and halos, whose
-    /// pairs with each other are others'.
+    /// higher ranks. The keys of padding are between those around it, one after the other, so that all keys stay sorted and no leaf of
+    /// a tree over them is full of it. Where one of two ranks has their pairs there is padding behind owned rows, too, with the last
+    /// key: no cluster has owned rows and halos, whose pairs with each other are others'.
     pub fn attach(&mut self, comm: &Communicator, own_keys: Range<u64>, particles: &mut Particles) {
         let fields = particles.fields_of_halos();
         let leaving: Vec<Vec<u64>> = self.send.iter().map(|runs| pack(particles, &fields, runs)).collect();
@@ -95,9 +91,7 @@ impl Halos {
         let counts: Vec<usize> = arrived.iter().map(|words| words.len() / width).collect();
         let lower: usize = counts[..comm.rank()].iter().sum();
         let present = particles.owned();
-        let least = lower.next_multiple_of(SUPER_CLUSTER);
-        let fits = (least..=least + SUPER_CLUSTER).contains(&present.start);
-        let start = if fits { present.start } else { least };
+        let start = begin_behind(lower);
         let owned = start..start + present.len();
         self.rows.clear();
         let (mut next, mut behind) = (0, 0..0);
@@ -110,7 +104,7 @@ impl Halos {
             self.rows.push(next..next + count);
             next += count;
         }
-        (self.lower, self.owned) = (lower, owned.clone());
+        self.owned = owned.clone();
         if next == particles.len() && start == 0 {
             return;
         }
@@ -234,6 +228,12 @@ fn alone(some: &[Runs], rows: usize) -> Vec<Range<usize>> {
         .collect()
 }
 
+/// Where owned rows begin behind so many halos of lower ranks: with the next ones, which are about as many, they mostly begin there again
+/// and need not move. The number alone decides, so that rows do not tell what was before.
+fn begin_behind(lower: usize) -> usize {
+    lower.next_multiple_of((lower / PARTS).next_power_of_two().max(SUPER_CLUSTER))
+}
+
 /// So many keys, in order, from those of a range, or all of them its end where it has none.
 fn between(keys: Range<u64>, count: usize) -> impl Iterator<Item = u64> {
     let step = keys.end.saturating_sub(keys.start) / (count as u64 + 1);
@@ -321,6 +321,13 @@ mod tests {
             prop_assert_eq!(&column[owned.clone()], &(here..here + count).collect::<Vec<_>>()[..]);
             let ghosts = layout.padding.clone().chain(owned.end..layout.rows);
             prop_assert!(ghosts.into_iter().all(|row| column[row] == usize::MAX));
+        }
+
+        #[test]
+        fn owned_rows_begin_with_a_super_cluster_not_far_behind_halos(lower in 0..1_000_000usize) {
+            let begin = begin_behind(lower);
+            prop_assert!(begin.is_multiple_of(SUPER_CLUSTER) && begin >= lower);
+            prop_assert!(begin - lower < SUPER_CLUSTER.max(2 * lower / PARTS + 2), "{}", begin);
         }
 
         #[test]
