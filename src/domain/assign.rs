@@ -113,17 +113,20 @@ impl Assignment {
         }
     }
 
-    /// For how many of the first leaves in which super-clusters of a rank begin half of its particles are in leaves before, about: all
-    /// ranks cut what that one publishes there, with about the same pairs on either side whatever its leaves are.
+    /// Which of the leaves in which super-clusters of a rank begin is the first of its second half: that with about as many of the rank's
+    /// particles before it as behind. All ranks cut there what that one publishes, with about the same pairs on either side
+    /// whatever its leaves are. The second half is never empty, unless all is.
     pub(super) fn middle(&self, rank: usize) -> usize {
         let counts = self.counts[self.leaves_of(rank)].iter().map(|&count| count as usize);
         let half = counts.clone().sum::<usize>() / 2;
-        let (mut before, mut boxes, mut middle) = (0usize, 0, (half, 0));
+        let (mut before, mut boxes, mut middle) = (0usize, 0, (usize::MAX, 0));
         for count in counts {
             let begins = before.div_ceil(SUPER_CLUSTER)..(before + count).div_ceil(SUPER_CLUSTER);
+            if !begins.is_empty() {
+                middle = middle.min((before.abs_diff(half), boxes));
+                boxes += 1;
+            }
             before += count;
-            boxes += usize::from(!begins.is_empty());
-            middle = middle.min((before.abs_diff(half), boxes));
         }
         middle.1
     }
@@ -303,20 +306,12 @@ mod tests {
                 let own = |leaves: Range<usize>| assignment.counts()[leaves].iter().sum::<u64>() as usize;
                 let leaves = assignment.leaves_of(rank);
                 let half = own(leaves.clone()) / 2;
-                let least = (leaves.start..=leaves.end).map(|leaf| own(leaves.start..leaf).abs_diff(half)).min();
-                // boxes before the middle, and the particles before the leaf of the next one
-                let begins = |leaf: usize| own(leaves.start..leaf).div_ceil(SUPER_CLUSTER);
-                let (mut boxes, mut nearest) = (0, Vec::new());
-                for leaf in leaves.clone() {
-                    if boxes == assignment.middle(rank) {
-                        nearest.push(own(leaves.start..leaf).abs_diff(half));
-                    }
-                    boxes += usize::from(begins(leaf) < begins(leaf + 1));
-                }
-                if boxes == assignment.middle(rank) {
-                    nearest.push(own(leaves.clone()).abs_diff(half));
-                }
-                prop_assert_eq!(nearest.into_iter().min(), least);
+                let before = |leaf: usize| own(leaves.start..leaf);
+                let begins = |leaf: &usize| before(*leaf).div_ceil(SUPER_CLUSTER) < before(leaf + 1).div_ceil(SUPER_CLUSTER);
+                let away: Vec<usize> = leaves.clone().filter(begins).map(|leaf| before(leaf).abs_diff(half)).collect();
+                let middle = assignment.middle(rank);
+                prop_assert!(middle < away.len().max(1));
+                prop_assert_eq!(away.get(middle), away.iter().min());
             }
             // whatever leaves it began with
             let mut again = Assignment::new(ranks);
