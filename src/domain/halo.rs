@@ -105,7 +105,8 @@ impl Halos {
             next += count;
         }
         self.owned = owned.clone();
-        if next == particles.len() && start == 0 {
+        let layout = Layout { present, owned: owned.clone(), padding: lower..start, rows: next };
+        if layout.changes_nothing() {
             return;
         }
         let halo = |column: usize, place: &mut dyn FnMut(Range<usize>, &[u64])| {
@@ -113,7 +114,6 @@ impl Halos {
                 place(rows.clone(), &words[column * count..(column + 1) * count]);
             }
         };
-        let layout = Layout { present, owned: owned.clone(), padding: lower..start, rows: next };
         layout.spread(&mut particles.id, u64::MAX);
         halo(0, &mut |rows, words| particles.id[rows].copy_from_slice(words));
         layout.spread(&mut particles.key, own_keys.start);
@@ -265,6 +265,12 @@ struct Layout {
 }
 
 impl Layout {
+    /// Whether owned rows are all there is, before and after. To compare numbers of rows would not do: as many may come behind as were
+    /// left free before.
+    fn changes_nothing(&self) -> bool {
+        self.present.start == 0 && self.owned == (0..self.rows)
+    }
+
     /// Move a column of owned rows to its place, if it is not there, and fill the padding and the halos behind; those before, which
     /// may have been owned rows, are to be overwritten.
     fn spread<T: Copy>(&self, column: &mut Vec<T>, ghost: T) {
@@ -316,7 +322,9 @@ mod tests {
                 owned: owned.clone(),
             };
             let mut column: Vec<usize> = (0..here + count).collect();
+            let before = column.clone();
             layout.spread(&mut column, usize::MAX);
+            prop_assert_eq!(layout.changes_nothing(), column == before && layout.rows == count);
             prop_assert_eq!(column.len(), layout.rows);
             prop_assert_eq!(&column[owned.clone()], &(here..here + count).collect::<Vec<_>>()[..]);
             let ghosts = layout.padding.clone().chain(owned.end..layout.rows);
