@@ -134,8 +134,8 @@ impl Field {
         use Field::*;
         let gas = fields.contains(&SmoothingLength);
         let travels = |field: &Field| match field {
-            Position | Species | Charge => true,
-            Velocity | Mass | SmoothingLength | InternalEnergy => gas,
+            Position | Species | Charge | SmoothingLength | InternalEnergy => true,
+            Velocity | Mass => gas,
             _ => false,
         };
         fields.iter().copied().filter(travels).collect()

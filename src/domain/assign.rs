@@ -2,9 +2,10 @@
 //!
 //! The coarse leaves are a cornerstone array like the fine ones, but of all ranks' particles and replicated, with
 //! some tens of leaves a rank. A node is divided exactly if it holds more than the fine bucket size (so that the fine
-//! tree only refines the coarse one) and either more than its share of the particles or of the work, or the place where equal work
-//! would cut the curve: ranks are as equal as if all leaves were as small as fine ones. Counts and work are integers, hence their sums, the leaves and the cut are functions of the global state alone, whatever rank
-//! held which particle before.
+//! tree only refines the coarse one) and either more than its share of the particles or of the work, or the place where
+//! equal work would cut the curve: ranks are as equal as if all leaves were as small as fine ones. Counts and work are
+//! integers, hence their sums, the leaves and the cut are functions of the global state alone, whatever rank held which
+//! particle before.
 
 use super::DomainSettings;
 use crate::comm::Communicator;

@@ -6,6 +6,7 @@ mod enter;
 mod exchange;
 pub mod halo;
 pub(crate) mod needed;
+pub(crate) mod reach;
 
 use crate::Result;
 use crate::comm::Communicator;
@@ -28,7 +29,7 @@ pub enum Across {
     #[default]
     Both,
     /// One of them, which gives the other its part ([`Domain::give_back`]): no pair is evaluated twice, and halos are about
-    /// half as many. The lower rank has the pairs with particles in the first half of the higher one's boxes, that one the
+    /// half as many. The lower rank has the pairs with particles in the boxes of the higher one's first half, that one the
     /// others.
     One,
 }
