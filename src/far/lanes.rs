@@ -139,19 +139,19 @@ macro_rules! with_lanes {
         #[cfg(target_arch = "x86_64")]
         {
             if let Some($simd) = level.as_avx512() {
-                fearless_simd::Simd::vectorize(
+                $crate::pair::lane::vectorize(
                     $simd,
                     #[inline(always)]
                     || $body,
                 )
             } else if let Some($simd) = level.as_avx2() {
-                fearless_simd::Simd::vectorize(
+                $crate::pair::lane::vectorize(
                     $simd,
                     #[inline(always)]
                     || $body,
                 )
             } else if let Some($simd) = level.as_sse2() {
-                fearless_simd::Simd::vectorize(
+                $crate::pair::lane::vectorize(
                     $simd,
                     #[inline(always)]
                     || $body,
@@ -163,7 +163,7 @@ macro_rules! with_lanes {
         #[cfg(target_arch = "aarch64")]
         {
             let Some($simd) = level.as_neon() else { unreachable!("every 64-bit ARM processor has NEON") };
-            fearless_simd::Simd::vectorize(
+            $crate::pair::lane::vectorize(
                 $simd,
                 #[inline(always)]
                 || $body,
@@ -173,7 +173,7 @@ macro_rules! with_lanes {
         {
             let _ = level;
             let $simd = fearless_simd::Fallback::new();
-            fearless_simd::Simd::vectorize(
+            $crate::pair::lane::vectorize(
                 $simd,
                 #[inline(always)]
                 || $body,

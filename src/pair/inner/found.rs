@@ -5,7 +5,7 @@ use super::placed::Placed;
 use super::{lift, nearest, repeat, self_pairs, spread, vector};
 use crate::neighbors::CLUSTER;
 use crate::pair::aligned::Aligned;
-use crate::pair::lane::{Lanes, Scalar};
+use crate::pair::lane::{Lanes, Scalar, vectorize};
 use crate::pair::law::Cutoff;
 use crate::pair::pack::{GEOMETRY, Packed};
 use crate::pair::real::Real;
@@ -34,7 +34,8 @@ pub(super) fn bring<T: Scalar, S: Simd>(
     offsets: &mut Aligned<T>,
 ) {
     // a function that no law is part of, so that it is compiled once for all
-    simd.vectorize(
+    vectorize(
+        simd,
         #[inline(always)]
         || {
             offsets.resize(placed.clusters.len() * GEOMETRIES);

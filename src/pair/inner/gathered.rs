@@ -6,7 +6,7 @@ use super::near::{Near, segments};
 use super::{Shared, Side, collected, lift, nearest, nothing, vector};
 use crate::neighbors::{CLUSTER, CLUSTERS, ClusterList};
 use crate::pair::aligned::Aligned;
-use crate::pair::lane::{Lanes, Scalar};
+use crate::pair::lane::{Lanes, Scalar, vectorize};
 use crate::pair::law::{Columns, Cutoff, PairLaw};
 use crate::pair::pack::{GEOMETRY, Packed};
 use crate::pair::real::Real;
@@ -148,11 +148,13 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
         let (packed, near, offsets) = (&self.shared.packed, self.near, self.offsets);
         // functions that no law is part of, so that they are compiled once for all
         match const { L::CUTOFF } {
-            Cutoff::Either => simd.vectorize(
+            Cutoff::Either => vectorize(
+                simd,
                 #[inline(always)]
                 || found.find::<T, S, true>(simd, packed, cluster, first, near, offsets),
             ),
-            Cutoff::Own | Cutoff::Common => simd.vectorize(
+            Cutoff::Own | Cutoff::Common => vectorize(
+                simd,
                 #[inline(always)]
                 || found.find::<T, S, false>(simd, packed, cluster, first, near, offsets),
             ),

@@ -3,7 +3,7 @@
 use super::placed::Placed;
 use crate::neighbors::{CLUSTER, CLUSTERS, SUPER_CLUSTER};
 use crate::pair::aligned::Aligned;
-use crate::pair::lane::{Lanes, Scalar};
+use crate::pair::lane::{Lanes, Scalar, vectorize};
 use crate::pair::law::Cutoff;
 use crate::pair::pack::{Bounds, Packed};
 use fearless_simd::prelude::*;
@@ -85,7 +85,8 @@ impl<T: Scalar> Near<T> {
         symmetric: bool,
     ) {
         // a function that no law is part of, so that it is compiled once for all
-        simd.vectorize(
+        vectorize(
+            simd,
             #[inline(always)]
             || {
                 self.place_in(simd, packed, super_cluster, entries, symmetric);

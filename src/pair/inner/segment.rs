@@ -5,7 +5,7 @@ use super::stages::{AllPairs, Apart, Particles, Rows, Stages, UNDER_WAY, evaluat
 use super::{Shared, joined, lift, nearest, nothing};
 use crate::neighbors::{CLUSTER, ENTRIES, GROUP, SUPER_CLUSTER, TILE, TILES, Tiles, VALUES, four};
 use crate::pair::given::{GIVEN, Given, given_quads, given_vectors};
-use crate::pair::lane::{Lanes, Scalar};
+use crate::pair::lane::{Lanes, Scalar, vectorize};
 use crate::pair::law::{Columns, PairLaw, Parity};
 use crate::pair::real::Real;
 use crate::pair::record::{OFFSETS, QUAD, QUADS, quads};
@@ -51,7 +51,8 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
         swept: [bool; GROUP],
         sums: &mut ChunkSums<T>,
     ) {
-        simd.vectorize(
+        vectorize(
+            simd,
             #[inline(always)]
             move || {
                 // copies that nobody else can change

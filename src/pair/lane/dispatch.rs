@@ -1,6 +1,6 @@
 //! The choice of instructions when the program starts.
 
-use super::Scalar;
+use super::{Scalar, vectorize};
 use fearless_simd::{Level, Simd};
 
 /// The instruction sets that a sweep exists for.
@@ -58,13 +58,15 @@ pub fn dispatch<T: Task>(instructions: Instructions, task: T) -> T::Output {
     #[cfg(target_arch = "x86_64")]
     {
         if let (Instructions::Best, Some(simd)) = (instructions, level.as_avx512()) {
-            return simd.vectorize(
+            return vectorize(
+                simd,
                 #[inline(always)]
                 || task.run(simd),
             );
         }
         if let (Instructions::Best | Instructions::Avx2, Some(simd)) = (instructions, level.as_avx2()) {
-            return simd.vectorize(
+            return vectorize(
+                simd,
                 #[inline(always)]
                 || task.run(simd),
             );

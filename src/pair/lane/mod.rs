@@ -2,9 +2,11 @@
 
 mod dispatch;
 mod double;
+mod frame;
 mod single;
 
 pub use dispatch::{Instructions, Task, dispatch, widest};
+pub use frame::vectorize;
 
 use super::kept::Kept;
 use super::law::{Reduction, Sum};
@@ -93,7 +95,8 @@ impl Scalar for f64 {
     type Lanes<S: Simd> = f64x8<S>;
     #[cfg(target_arch = "x86_64")]
     fn baseline<T: Task>(simd: fearless_simd::x86::Sse2, task: T) -> T::Output {
-        simd.vectorize(
+        vectorize(
+            simd,
             #[inline(always)]
             || task.run(simd),
         )
