@@ -10,7 +10,7 @@ use hilbrium::comm::run_local;
 use hilbrium::domain::{Across, Domain, DomainSettings};
 use hilbrium::particles::{Field, Particles};
 use hilbrium::space::hilbert::{END, key_of};
-use hilbrium::space::{SimulationBox, Vec3d};
+use hilbrium::space::{Boundary, SimulationBox, Vec3d};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -232,6 +232,68 @@ fn the_history_leaves_no_trace() {
     }
 }
 
+/// Three crowds of 64 on three ranks: in octants that follow each other along the curve, the last two near each other.
+fn crowds() -> Cloud {
+    let bx =
+        SimulationBox { lower: Vec3d::zeros(), upper: Vec3d::repeat(1.0), boundary: [Boundary::Periodic; 3] };
+    let corner = |k: usize| Vec3d::from_fn(|d, _| if k >> d & 1 == 1 { 0.75 } else { 0.25 });
+    let mut octants: Vec<Vec3d> = (0..8).map(corner).collect();
+    octants.sort_by_key(|octant| key_of(octant, &bx));
+    let (first, second) = (octants[1] - octants[0], octants[2] - octants[1]);
+    let places = [octants[0] - 0.4 * first, octants[1] + 0.4 * second, octants[2] - 0.4 * second];
+    let mut cloud = Cloud::new(Kind::Uniform, bx, 192);
+    for (id, position) in cloud.position.iter_mut().enumerate() {
+        *position = places[id / 64] + 0.01 * (*position - Vec3d::repeat(0.5));
+    }
+    cloud.work.fill(0.0);
+    cloud
+}
+
+#[test]
+fn halos_come_behind_where_as_many_were_before() {
+    let cloud = crowds();
+    let sync = |radii: &'static [f64]| {
+        run_local(3, |comm| {
+            let mut particles = cloud.slice(&comm, |id| id / 64);
+            let mut domain = Domain::new(comm.clone(), cloud.bx, DomainSettings::default());
+            for &radius in radii {
+                domain.sync(&mut particles, |rows| vec![radius; rows.len()]).unwrap();
+            }
+            View::new(&domain, &particles)
+        })
+    };
+    let (wide, narrow, worn) = (sync(&[0.45]), sync(&[0.2]), sync(&[0.45, 0.2]));
+    assert_eq!(wide[1].halo_rows, [0..64, 128..128, 128..192]);
+    assert_eq!(narrow[1].halo_rows, [0..0, 64..64, 64..128]);
+    for (fresh, worn) in narrow.iter().zip(&worn) {
+        assert_eq!(fresh.halo_rows, worn.halo_rows);
+        assert!(fresh.bits() == worn.bits());
+    }
+}
+
+#[test]
+fn halos_come_with_velocities_and_masses_for_a_gas_alone() {
+    let cloud = Cloud::new(Kind::Uniform, boxes()[2], 500);
+    for gas in [true, false] {
+        let length: &[Field] = if gas { &[Field::SmoothingLength] } else { &[] };
+        run_local(2, |comm| {
+            let fields = [&[Field::Velocity, Field::Mass], length].concat();
+            let mut particles = cloud.slice(&comm, |id| id).bare(&fields);
+            let mut domain = Domain::new(comm.clone(), cloud.bx, settings());
+            domain.sync(&mut particles, |rows| vec![0.1; rows.len()]).unwrap();
+            let halos = domain.halo_rows(1 - comm.rank());
+            assert!(!halos.is_empty());
+            for row in halos {
+                let id = particles.id[row] as usize;
+                let (mass, moving) =
+                    if gas { (1.0 + id as f64, velocity(id)) } else { (0.0, Vec3d::zeros()) };
+                assert_eq!(particles.scalar(Field::Mass)[row], mass);
+                assert_eq!(particles.vector_at(Field::Velocity, row), moving);
+            }
+        });
+    }
+}
+
 #[test]
 fn fine_leaves_do_not_depend_on_the_ranks() {
     for kind in KINDS {
@@ -269,7 +331,7 @@ fn renewed_halos_reach_farther_and_keep_derived_columns() {
 
 #[test]
 fn work_is_balanced() {
-    // Cuts lie between coarse leaves of at most a sixteenth of a rank's share, so each end is off by half of one.
+    // Cuts lie between leaves of at most 64 particles where equal work would cut, so each end is off by half of one.
     for kind in [Kind::Uniform, Kind::Plummer] {
         let cloud = Cloud::new(kind, boxes()[0], 20_000);
         for ranks in RANKS {
@@ -279,8 +341,10 @@ fn work_is_balanced() {
                 particles.scalar(Field::Work)[owned].iter().map(|work| work + 1.0).sum::<f64>()
             });
             let mean = work.iter().sum::<f64>() / ranks as f64;
+            let largest = 1.0 + cloud.work.iter().copied().fold(0.0, f64::max);
             for own in work {
                 assert!((own / mean - 1.0).abs() < 1.1 / 16.0, "{kind:?}: {own} of {mean} on {ranks}");
+                assert!((own - mean).abs() <= 64.0 * largest, "{kind:?}: {own} of {mean} on {ranks}");
             }
         }
     }
