@@ -135,7 +135,7 @@ impl Run {
     fn until_the_end(&mut self, stop: &AtomicBool) -> Result<Outcome> {
         while !self.done() {
             let built = self.simulation.lists_built();
-            let advanced = self.length_of_step().and_then(|dt| self.simulation.advance(dt).map(|()| dt));
+            let advanced = self.length_of_step().and_then(|dt| self.simulation.advance_on(dt).map(|()| dt));
             let dt = match advanced {
                 Ok(dt) => dt,
                 Err(error) => {

@@ -72,6 +72,8 @@ pub struct Simulation {
     resident: Option<Resident>,
     /// Whether the host's particles are those of the device.
     at_home: bool,
+    /// The length of the last step, where the last half of its kick is still to be done.
+    open_kick: Option<f64>,
 }
 
 impl Simulation {
@@ -133,6 +135,7 @@ impl Simulation {
             halos_left: false,
             resident: None,
             at_home: true,
+            open_kick: None,
             particles,
             plan,
         }
@@ -140,6 +143,14 @@ impl Simulation {
 
     /// One time step of length `dt`. On an error of the forces the particles are back at the start of the step.
     pub fn advance(&mut self, dt: f64) -> Result<()> {
+        self.advance_on(dt)?;
+        self.close_kick();
+        Ok(())
+    }
+
+    /// [`Self::advance`] for who asks for the particles by [`Self::bring_home`] or [`Self::observe`]: without these velocities may
+    /// lack half a kick, which then comes with the next step.
+    pub fn advance_on(&mut self, dt: f64) -> Result<()> {
         // only the forces of a gas depend on velocities
         let advanced = match (&self.resident, &self.hydrodynamics) {
             (Some(_), _) => self.advance_resident(dt),
@@ -214,6 +225,7 @@ impl Simulation {
     /// Observe the host's particles, all of them, after a step of length `dt` (0 if there was none), what a tail adds
     /// included; collective. Those of a device are to be brought home before.
     pub fn observe(&mut self, dt: f64) -> Observables {
+        self.close_kick();
         self.evaluate_energies();
         let (comm, bx, units) = (&self.domain.comm, &self.domain.bx, &self.plan.units);
         let observed = observe(comm, bx, &self.particles, units, self.step, self.time, dt);

@@ -139,7 +139,7 @@ fn velocity_verlet_has_the_same_bits() {
         let columns = Columns::new(&device, &particles);
         let rows = particles.owned();
         motion.kick_and_drift(&columns.moving(), rows.clone(), 0.01, 1e3).unwrap();
-        let expected = verlet::kick_and_drift(&mut particles, 0.01, 1e3);
+        let expected = verlet::kick_and_drift(&mut particles, None, 0.01, 1e3);
         let drifted = motion.drifted(0.01).unwrap();
         assert_eq!((drifted.refused, drifted.farthest), (0, expected.farthest));
         assert_eq!(columns.apart(&particles, &MOVED), 0.0);

@@ -128,7 +128,7 @@ impl Steps {
         loop {
             let (begin, before, prunes) =
                 (Instant::now(), simulation.lists_built(), simulation.neighborhood.prunes());
-            simulation.advance(simulation.next_step)?;
+            simulation.advance_on(simulation.next_step)?;
             quiet.add(
                 begin.elapsed().as_secs_f64(),
                 simulation.lists_built() - before,

@@ -35,6 +35,7 @@ pub fn follow(simulation: &mut Simulation) -> Option<String> {
     // a device has one list, whose skin stays
     let here = !simulation.is_resident();
     let (costs, step) = (simulation.list_costs.filter(|_| here)?, simulation.plan.time_step.fixed?);
+    simulation.close_kick();
     let (_, speed) = motion(simulation);
     let mut chosen = None;
     if speed > 0.0 && !costs.as_fast_as(speed * step) {

@@ -104,12 +104,13 @@ impl Simulation {
         }
     }
 
-    /// The host's particles become those of the device, molecules with energies at the present positions; nothing happens
-    /// where they are that already. Collective.
+    /// The host's particles become those of the present time, of the device if they live there, molecules then with energies at the
+    /// present positions; nothing happens where they are that already. Collective.
     ///
     /// # Errors
     /// Those of the devices, on all ranks.
     pub fn bring_home(&mut self) -> Result<()> {
+        self.close_kick();
         let Some(resident) = &mut self.resident else { return Ok(()) };
         if self.at_home {
             return Ok(());

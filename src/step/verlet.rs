@@ -8,7 +8,7 @@ use crate::particles::Field;
 use crate::{Error, Result};
 
 impl Simulation {
-    /// A step of velocity Verlet of length `dt`, or none.
+    /// A step of velocity Verlet of length `dt`, or none; the last half of its kick is left open where nobody needs velocities.
     pub(super) fn advance_verlet(&mut self, dt: f64) -> Result<()> {
         let heat = self.first_half(dt)?;
         self.clock.lap("drift");
@@ -19,20 +19,32 @@ impl Simulation {
             verlet::kick(&mut self.particles, -dt, &Left::default());
             return Err(error);
         }
-        verlet::kick(&mut self.particles, dt, &Left::default());
+        self.open_kick = Some(dt);
         self.heat += heat + self.after_second_half(dt);
         Ok(())
+    }
+
+    /// Velocities become those of the present time: the half of a kick that the last step left open is done.
+    pub(crate) fn close_kick(&mut self) {
+        if let Some(dt) = self.open_kick.take() {
+            verlet::kick(&mut self.particles, dt, &Left::default());
+            self.clock.lap("kick");
+        }
     }
 
     /// Half a kick and the drift, with what a thermostat does meanwhile; returns the heat that it gave. Collective.
     fn first_half(&mut self, dt: f64) -> Result<f64> {
         let farthest = FARTHEST * self.domain.bx.lengths().max();
+        if self.thermostat.is_some() {
+            self.close_kick();
+        }
+        let open = self.open_kick.take();
         let Drifted { left, farthest: way, heat } = match &self.thermostat {
             Some(Thermostat::Langevin(langevin)) => {
                 langevin.kick_and_drift(&mut self.particles, dt, self.step, farthest)
             }
             Some(Thermostat::VelocityRescaling(_)) | None => {
-                verlet::kick_and_drift(&mut self.particles, dt, farthest)
+                verlet::kick_and_drift(&mut self.particles, open, dt, farthest)
             }
         };
         let (mut sums, mut farthest_of_all) = ([f64::from(!left.none()), heat], [way]);
@@ -61,12 +73,17 @@ impl Simulation {
 
     /// What is done with the velocities of the end of a step; returns the heat that it gave. Collective.
     fn after_second_half(&mut self, dt: f64) -> f64 {
+        let remove_drift =
+            self.plan.motion.remove_drift.is_some_and(|every| (self.step + 1).is_multiple_of(every));
+        if remove_drift || self.thermostat.is_some() {
+            self.close_kick();
+        }
         let comm = &self.domain.comm;
         let mut heat = 0.0;
         if let Some(Thermostat::VelocityRescaling(rescaling)) = &self.thermostat {
             heat += rescaling.rescale(&mut self.particles, comm, dt, self.step);
         }
-        if self.plan.motion.remove_drift.is_some_and(|every| (self.step + 1).is_multiple_of(every)) {
+        if remove_drift {
             heat -= whole::remove_drift(&mut self.particles, comm);
         }
         heat
