@@ -166,8 +166,8 @@ impl Arrived {
                     next += 1;
                 }
                 Role::Derived => {
-                    column.clear();
                     column.resize(room.before + order.len(), 0.0);
+                    column.par_chunks_mut(CHUNK).for_each(|rows| rows.fill(0.0));
                 }
             }
         }

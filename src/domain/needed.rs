@@ -115,7 +115,7 @@ impl<'a> Own<'a> {
             .with_min_len(64)
             .map(|s| {
                 let members = s * SUPER_CLUSTER..count.min((s + 1) * SUPER_CLUSTER);
-                Extent::of_rows(rows.position, rows.radius, &|_| false, members)
+                Extent::of_all(rows.position, rows.radius, members)
             })
             .collect();
         let leaves = assignment.leaves_of(rank);

@@ -57,6 +57,13 @@ impl Extent {
         Extent { lower: point, upper: point, radius: radius[row] }
     }
 
+    /// Of all particles in `rows`.
+    pub fn of_all(position: [&[f64]; 3], radius: &[f64], rows: Range<usize>) -> Self {
+        let [x, y, z] = position.map(|column| ends(&column[rows.clone()]));
+        let largest = ends(&radius[rows])[1].max(0.0);
+        Extent { lower: [x[0], y[0], z[0]], upper: [x[1], y[1], z[1]], radius: largest }
+    }
+
     /// Of the particles in `rows` that are no ghosts.
     #[inline]
     pub fn of_rows(
@@ -68,6 +75,19 @@ impl Extent {
         rows.filter(|&row| !ghost(row))
             .fold(Self::NOTHING, |extent, row| extent.with(Self::of_row(position, radius, row)))
     }
+}
+
+/// The least and the greatest of some numbers: eight at once, which compiles to lanes.
+fn ends(values: &[f64]) -> [f64; 2] {
+    let (mut least, mut greatest) = ([f64::INFINITY; 8], [f64::NEG_INFINITY; 8]);
+    let mut with = |k: usize, value: f64| {
+        least[k] = if value < least[k] { value } else { least[k] };
+        greatest[k] = if value > greatest[k] { value } else { greatest[k] };
+    };
+    let (eights, rest) = values.as_chunks::<8>();
+    eights.iter().for_each(|eight| (0..8).for_each(|k| with(k, eight[k])));
+    rest.iter().for_each(|&value| with(0, value));
+    [least.into_iter().fold(f64::INFINITY, f64::min), greatest.into_iter().fold(f64::NEG_INFINITY, f64::max)]
 }
 
 impl Bounds {
@@ -131,6 +151,8 @@ mod tests {
             let bounds = Bounds::new(&tree, position, &radius, &ghost);
             for node in 0..tree.len() {
                 prop_assert_eq!(bounds.extent(node), Extent::of_rows(position, &radius, &ghost, tree.rows(node)));
+                let all = Extent::of_rows(position, &radius, &|_| false, tree.rows(node));
+                prop_assert_eq!(Extent::of_all(position, &radius, tree.rows(node)), all);
             }
         }
     }
