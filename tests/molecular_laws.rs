@@ -94,7 +94,7 @@ fn nist(name: &str) -> (SimulationBox, Particles) {
 
 fn tiles(request: &ListRequest) -> NeighborList {
     let clusters = ClusterList::build(request).expect("a list");
-    NeighborList::Tiled(find_tiles(&clusters, request).expect("tiles"))
+    NeighborList::Tiled(find_tiles(&clusters, request, None).expect("tiles"))
 }
 
 fn lists(bx: &SimulationBox, particles: &Particles, radius: &[f64]) -> Vec<NeighborList> {

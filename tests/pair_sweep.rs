@@ -181,7 +181,7 @@ fn lists(bx: &SimulationBox, particles: &Particles, radius: &[f64]) -> Vec<(&'st
         let clusters = ClusterList::from_clusters(owned.clone(), symmetric, Coding::Plain, &clusters);
         if symmetric {
             let request = ListRequest::of(bx, particles, radius, symmetric, Coding::Plain);
-            lists.push(("tiles", NeighborList::Tiled(find_tiles(&clusters, &request).expect("tiles"))));
+            lists.push(("tiles", NeighborList::Tiled(find_tiles(&clusters, &request, None).expect("tiles"))));
         }
         lists.push((if symmetric { "half clusters" } else { "clusters" }, NeighborList::Clustered(clusters)));
         let rows: Vec<Vec<u32>> = owned
@@ -289,7 +289,7 @@ fn arriving<L: PairLaw>(law: &L) {
             let clusters = ClusterList::build(&request).expect("a list");
             clusters.super_clusters().for_each(|s| sides[usize::from(clusters.reaches_out(s))] += 1);
             let rows = ParticleList::build(&request).expect("a list");
-            let tiles = symmetric.then(|| find_tiles(&clusters, &request).expect("tiles"));
+            let tiles = symmetric.then(|| find_tiles(&clusters, &request, None).expect("tiles"));
             let both = [NeighborList::Clustered(clusters), NeighborList::PerParticle(rows)];
             for list in both.into_iter().chain(tiles.map(NeighborList::Tiled)) {
                 let pass = Pass { bx, radius: Radii::Each(&radius), precision, active: None };

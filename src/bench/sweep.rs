@@ -152,7 +152,7 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
                 let inner = 1.0 + simulation.neighborhood.skins().inner.unwrap_or(0.0);
                 let near: Vec<f64> = radius.iter().map(|radius| radius * inner).collect();
                 let request = ListRequest { radius: &near, ..request(true) };
-                Some(NeighborList::Tiled(find_tiles(&half, &request)?))
+                Some(NeighborList::Tiled(find_tiles(&half, &request, None)?))
             }
             None => None,
         };

@@ -107,7 +107,8 @@ impl ClusterList {
     /// [`crate::Error::State`] when a periodic edge is less than twice the largest radius, since a pair would
     /// have two images in reach, or when a rank holds 2^32 rows.
     pub fn build(request: &ListRequest) -> Result<Self> {
-        const CHUNK: usize = 32;
+        // few, lest a thread waits long for the last ones
+        const CHUNK: usize = 8;
         let search = Search::new(request)?;
         let inner = inner_clusters(&request.owned, request.id.len());
         let pieces = each(runs(super_clusters(&request.owned), CHUNK), |super_clusters| {

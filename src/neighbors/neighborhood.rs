@@ -66,8 +66,8 @@ pub enum Due {
     Build,
 }
 
-/// What finds tiles in a list of clusters: those that walk tiles know how.
-pub type FindTiles = fn(&ClusterList, &ListRequest) -> Result<TileList>;
+/// What finds tiles in a list of clusters, in the memory of tiles that are spent: those that walk tiles know how.
+pub type FindTiles = fn(&ClusterList, &ListRequest, Option<TileList>) -> Result<TileList>;
 
 /// The list of neighbors with what is needed to know how long it holds.
 ///
@@ -79,6 +79,8 @@ pub struct Neighborhood {
     reach: Reach,
     list: Option<NeighborList>,
     pruned: Option<NeighborList>,
+    /// The pruned list of the last list, for its memory.
+    spent: Option<NeighborList>,
     radius: Vec<f64>,
     /// Of a list that is used again, per owned row.
     limits: Option<Vec<f64>>,
@@ -108,6 +110,7 @@ impl Neighborhood {
             reach,
             list: None,
             pruned: None,
+            spent: None,
             radius: Vec::new(),
             limits: None,
             outer: Skin::new(0.0),
@@ -127,7 +130,7 @@ impl Neighborhood {
         let prunable = matches!(self.reach, Reach::Cutoff(_)) && self.plan.list == ListKind::Clustered;
         self.inner = skins.inner.filter(|inner| prunable && *inner < skins.outer).map(Skin::new);
         if self.inner.is_none() {
-            self.pruned = None;
+            (self.pruned, self.spent) = (None, None);
         }
         self.used = None;
     }
@@ -249,8 +252,9 @@ impl Neighborhood {
     /// On all ranks when one fails: a periodic box too small for the radii.
     pub fn rebuild(&mut self, domain: &Domain, particles: &Particles) -> Result<()> {
         self.radius = self.radii(particles);
-        // memory of the old lists is free before the new one is built
-        (self.list, self.pruned, self.limits) = (None, None, None);
+        // memory of the old lists is free before the new one is built, but for the tiles', which new ones take
+        (self.list, self.limits) = (None, None);
+        self.spent = self.pruned.take();
         if self.reach == Reach::Nowhere {
             return Ok(());
         }
@@ -279,8 +283,12 @@ impl Neighborhood {
         let Some(NeighborList::Clustered(list)) = &self.list else { return Ok(()) };
         let radius = self.reach.of_rows(particles, 1.0 + fraction);
         let request = self.request(domain, particles, &radius);
+        let spent = match self.pruned.take().or(self.spent.take()) {
+            Some(NeighborList::Tiled(tiles)) => Some(tiles),
+            _ => None,
+        };
         let pruned = match request.symmetric {
-            true => (self.find_tiles)(list, &request).map(NeighborList::Tiled),
+            true => (self.find_tiles)(list, &request, spent).map(NeighborList::Tiled),
             false => list.prune(&request).map(NeighborList::Clustered),
         };
         let outcome = pruned.map(|list| self.pruned = Some(list));

@@ -107,8 +107,8 @@ const _: () = assert!(TileChunk::LENGTH.is_multiple_of(GROUP), "a group is in on
 const GROUPS: usize = TileChunk::LENGTH / GROUP;
 
 impl TileChunk {
-    /// Super-clusters of a chunk, but for the last: whole groups.
-    pub const LENGTH: usize = 16;
+    /// Super-clusters of a chunk, but for the last: whole groups, and few enough that no thread waits long for the last one.
+    pub const LENGTH: usize = 8;
 
     /// Forget all, but not the memory.
     pub fn clear(&mut self) {
@@ -118,6 +118,16 @@ impl TileChunk {
         self.clusters.clear();
         self.words.clear();
         self.entries.clear();
+    }
+
+    /// Become another one, in the own memory where that is as large as it must be and not much larger.
+    pub fn renew(&mut self, other: &TileChunk) {
+        renew(&mut self.begins, &other.begins);
+        renew(&mut self.named, &other.named);
+        renew(&mut self.segments, &other.segments);
+        renew(&mut self.clusters, &other.clusters);
+        renew(&mut self.words, &other.words);
+        renew(&mut self.entries, &other.entries);
     }
 
     /// Begin a group of so many super-clusters.
@@ -159,7 +169,22 @@ impl TileChunk {
     }
 }
 
+/// Make values those of others.
+fn renew<T: Clone>(values: &mut Vec<T>, others: &[T]) {
+    let enough = others.len()..=others.len() + others.len() / 4;
+    if !enough.contains(&values.capacity()) {
+        *values = Vec::with_capacity(others.len());
+    }
+    values.clear();
+    values.extend_from_slice(others);
+}
+
 impl TileList {
+    /// Its tiles, for their memory.
+    pub(crate) fn into_chunks(self) -> Vec<TileChunk> {
+        self.chunks
+    }
+
     /// The list of these clusters and tiles.
     pub(crate) fn new(clusters: ClusterList, sections: Sections, chunks: Vec<TileChunk>) -> Self {
         TileList { clusters, sections, chunks }

@@ -58,7 +58,10 @@ fn listed(kind: Kind, request: &ListRequest) -> NeighborList {
         Kind::PerParticle => NeighborList::PerParticle(ParticleList::build(request).unwrap()),
         Kind::Tiled => {
             let clusters = ClusterList::build(request).unwrap();
-            NeighborList::Tiled(find_tiles(&clusters, request).unwrap())
+            // in the memory of tiles of other pairs
+            let half: Vec<f64> = request.radius.iter().map(|radius| 0.5 * radius).collect();
+            let spent = find_tiles(&clusters, &ListRequest { radius: &half, ..request.clone() }, None);
+            NeighborList::Tiled(find_tiles(&clusters, request, Some(spent.unwrap())).unwrap())
         }
     }
 }

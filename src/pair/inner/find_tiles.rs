@@ -24,11 +24,12 @@ type R<T, S> = <T as Scalar>::Lanes<S>;
 const WORDS: usize = (SEGMENT + 1) / u64::BITS as usize;
 
 /// The tiles of those pairs within the largest radius of a request that a symmetric list has: all pairs of the request, if the list
-/// was built with radii as much larger as two particles may have come closer since. The same bits on any number of threads.
+/// was built with radii as much larger as two particles may have come closer since. The same bits on any number of threads. They take
+/// the memory of tiles that are spent.
 ///
 /// # Errors
 /// [`crate::Error::State`] when a periodic edge is less than twice the radius.
-pub fn find_tiles(list: &ClusterList, request: &ListRequest) -> Result<TileList> {
+pub fn find_tiles(list: &ClusterList, request: &ListRequest, spent: Option<TileList>) -> Result<TileList> {
     assert!(
         request.owned == list.owned()
             && request.symmetric
@@ -40,20 +41,23 @@ pub fn find_tiles(list: &ClusterList, request: &ListRequest) -> Result<TileList>
     request.bx.check_reach(largest)?;
     // where single precision has room for squares; it leaves a margin for its rounding
     Ok(match Instructions::Best.have_single() && SQUARED.contains(&largest) {
-        true => find::<f32>(list, request),
-        false => find::<f64>(list, request),
+        true => find::<f32>(list, request, spent),
+        false => find::<f64>(list, request, spent),
     })
 }
 
 /// Lengths whose squares are far from the ends of single precision.
 const SQUARED: Range<f64> = 1e-15..1e15;
 
-fn find<T: Scalar>(list: &ClusterList, request: &ListRequest) -> TileList {
+fn find<T: Scalar>(list: &ClusterList, request: &ListRequest, spent: Option<TileList>) -> TileList {
     let mut packed = Packed::<T>::of_positions(request.radius, request.bx);
     packed.pack_positions(request.position, request.radius, Instructions::Best);
     let sections = Sections::of(request.id.len());
-    let found = each(runs(list.super_clusters(), TileChunk::LENGTH), |super_clusters| {
-        dispatch(Instructions::Best, Find { list, request, packed: &packed, sections, super_clusters })
+    let spent =
+        spent.into_iter().flat_map(TileList::into_chunks).chain(std::iter::repeat_with(TileChunk::default));
+    let items = runs(list.super_clusters(), TileChunk::LENGTH).into_iter().zip(spent).collect();
+    let found = each(items, |(super_clusters, spent)| {
+        dispatch(Instructions::Best, Find { list, request, packed: &packed, sections, super_clusters, spent })
     });
     let (pieces, chunks): (Vec<Piece>, Vec<TileChunk>) = found.into_iter().unzip();
     let clusters = ClusterList::join(request, pieces);
@@ -67,6 +71,8 @@ struct Find<'a, T: 'static> {
     packed: &'a Packed<T>,
     sections: Sections,
     super_clusters: Range<usize>,
+    /// What it is to be left in.
+    spent: TileChunk,
 }
 
 impl<T: Scalar> Task for Find<'_, T> {
@@ -74,7 +80,7 @@ impl<T: Scalar> Task for Find<'_, T> {
     type Scalar = T;
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> (Piece, TileChunk) {
+    fn run<S: Simd>(mut self, simd: S) -> (Piece, TileChunk) {
         let mut search = T::kept().searches.take();
         let TileSearch { members, found, union, room, piece, chunk } = &mut *search;
         piece.clear();
@@ -112,8 +118,10 @@ impl<T: Scalar> Task for Find<'_, T> {
             members.iter().for_each(|member| piece.push(&member.kept, self.request.coding, &inner));
         }
         chunk.end();
-        // as long as they are, and no longer
-        (piece.clone(), chunk.clone())
+        // as long as they are, and hardly longer
+        let mut left = std::mem::take(&mut self.spent);
+        left.renew(chunk);
+        (piece.clone(), left)
     }
 }
 
