@@ -183,11 +183,11 @@ pub trait GiveBack {
     fn others(&self) -> bool;
     /// Runs of owned rows, in order, counted from the first one, of which none of them has: whole super-clusters.
     fn alone(&self) -> &[Range<usize>];
-    /// Gives the owners of halos what was summed for these, so many values a row, and shows what other ranks summed for owned rows,
+    /// Gives the owners of halos what was summed for these, so many words a row, and shows what other ranks summed for owned rows,
     /// in the order of the ranks; `meanwhile` is done while that is on its way. Both are called once. Collective.
     fn give_back(
         &self,
-        columns: usize,
+        words: usize,
         sums: &SumsOf,
         meanwhile: &mut dyn FnMut(),
         show: &mut dyn FnMut(&[Returned]),
@@ -198,12 +198,12 @@ pub trait GiveBack {
 pub struct Returned<'r> {
     /// The rows, counted from the first owned one.
     pub rows: &'r Runs,
-    /// Their sums, column after column.
-    pub sums: &'r [f64],
+    /// Their sums, row after row.
+    pub sums: &'r [u64],
 }
 
-/// Writes what was summed for some rows, column after column.
-pub type SumsOf<'s> = dyn Fn(Range<usize>, &mut [f64]) + 's;
+/// Writes what was summed for some rows, row after row.
+pub type SumsOf<'s> = dyn Fn(Range<usize>, &mut [u64]) + 's;
 
 /// The particles of a rank: owned ones and halos, as columns of equal length.
 #[derive(Clone, Debug, Default)]

@@ -142,7 +142,7 @@ impl Halos {
     pub fn give_back(
         &self,
         comm: &Communicator,
-        columns: usize,
+        words: usize,
         sums: &SumsOf,
         meanwhile: impl FnOnce(),
         show: impl FnOnce(&[Returned]),
@@ -151,10 +151,10 @@ impl Halos {
             meanwhile();
             return show(&[]);
         }
-        let to: Vec<usize> = self.rows.iter().map(|rows| rows.len() * columns).collect();
-        let from: Vec<usize> = self.send.iter().map(|sent| sent.rows() * columns).collect();
-        let write = |rank: usize, values: &mut [f64]| sums(self.rows[rank].clone(), values);
-        let read = |values: &[&[f64]]| {
+        let to: Vec<usize> = self.rows.iter().map(|rows| rows.len() * words).collect();
+        let from: Vec<usize> = self.send.iter().map(|sent| sent.rows() * words).collect();
+        let write = |rank: usize, values: &mut [u64]| sums(self.rows[rank].clone(), values);
+        let read = |values: &[&[u64]]| {
             let returned = self.send.iter().zip(values).map(|(rows, sums)| Returned { rows, sums });
             show(&returned.filter(|returned| !returned.rows.is_empty()).collect::<Vec<_>>());
         };

@@ -228,12 +228,12 @@ impl GiveBack for Domain {
 
     fn give_back(
         &self,
-        columns: usize,
+        words: usize,
         sums: &SumsOf,
         meanwhile: &mut dyn FnMut(),
         show: &mut dyn FnMut(&[Returned]),
     ) {
-        self.refreshed.given_back.add(columns);
-        self.halos.give_back(&self.comm, columns, sums, meanwhile, show);
+        self.refreshed.given_back.add(words);
+        self.halos.give_back(&self.comm, words, sums, meanwhile, show);
     }
 }

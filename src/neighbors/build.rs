@@ -5,6 +5,7 @@ use super::list::members;
 use super::near::{Frame, Near};
 use super::{CLUSTER, CLUSTERS, ListRequest};
 use crate::Result;
+use crate::pair::lane::aligned;
 use crate::tree::{Bounds, Leaves, Octree};
 use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
 use std::ops::Range;
@@ -64,7 +65,10 @@ impl<'a> Search<'a> {
 
     /// Hands the sorted neighbor clusters of each super-cluster in the range to `take`, in order.
     pub fn run(&self, super_clusters: Range<usize>, take: impl FnMut(&[u32])) {
-        dispatch!(self.level, simd => self.run_with(simd, super_clusters, take));
+        dispatch!(self.level, simd => aligned(
+            #[inline(always)]
+            || self.run_with(simd, super_clusters, take),
+        ));
     }
 
     #[inline(always)]

@@ -8,6 +8,7 @@ use super::list::{Piece, inner_clusters};
 use super::near::{Frame, Near};
 use super::{ClusterList, ListRequest};
 use crate::Result;
+use crate::pair::lane::aligned;
 use crate::turns::{each, runs};
 use fearless_simd::{Level, Simd, dispatch};
 use std::ops::Range;
@@ -31,7 +32,12 @@ impl ClusterList {
         let near = Near::new(request)?;
         let level = Level::new();
         let pieces = each(runs(self.super_clusters(), CHUNK), |super_clusters| {
-            Piece::of(|piece| dispatch!(level, simd => self.pruned(simd, &near, super_clusters, piece)))
+            Piece::of(|piece| {
+                dispatch!(level, simd => aligned(
+                    #[inline(always)]
+                    || self.pruned(simd, &near, super_clusters, piece),
+                ));
+            })
         });
         Ok(Self::join(request, pieces))
     }

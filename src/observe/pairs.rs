@@ -3,6 +3,7 @@
 use crate::Result;
 use crate::domain::Domain;
 use crate::neighbors::{CLUSTER, ClusterList, Coding, Entry, ListRequest};
+use crate::pair::lane::aligned;
 use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
 use fearless_simd::{Level, dispatch};
@@ -136,7 +137,10 @@ impl Count {
             .fold(empty, |mut counts, chunk| {
                 let begin = range.start + chunk * CHUNK;
                 let chunk = begin..range.end.min(begin + CHUNK);
-                dispatch!(level, _ => self.chunk(list, chunk, &mut counts));
+                dispatch!(level, _ => aligned(
+                    #[inline(always)]
+                    || self.chunk(list, chunk, &mut counts),
+                ));
                 counts
             })
             .reduce(empty, |mut one, other| {

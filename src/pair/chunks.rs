@@ -1,6 +1,7 @@
 //! The chunks of a sweep, and what becomes of their sums.
 
 use super::finish::{Finish, Outputs, Part, Then};
+use super::given::given_of_row;
 use super::inner::{Chunk, Shared, Side};
 use super::lane::{Instructions, Scalar, dispatch};
 use super::law::PairLaw;
@@ -116,12 +117,10 @@ impl<L: PairLaw, T: Scalar> Sweeping<'_, '_, L, T> {
     ) {
         let finish = self.finish();
         let chunks: Vec<&ChunkSums<T>> = sums.chunks.iter().collect();
-        let of_rows = |rows: Range<usize>, sums: &mut [f64]| {
-            let columns = sums.chunks_exact_mut(rows.len()).map(|column| column.chunks_mut(PIECE));
-            let mut columns: Vec<_> = columns.collect();
-            let pieces = runs(rows, PIECE).into_iter();
-            let pieces = pieces.map(|rows| (rows, columns.iter_mut().filter_map(Iterator::next).collect()));
-            each(pieces.collect(), |(rows, sums)| finish.sums_of(&chunks, rows, sums));
+        let of_rows = |rows: Range<usize>, sums: &mut [u64]| {
+            let records = bytemuck::cast_slice_mut(sums).chunks_mut(PIECE * given_of_row::<L>());
+            let pieces = runs(rows, PIECE).into_iter().zip(records).collect();
+            each(pieces, |(rows, records)| finish.records_of(&chunks, rows, records));
         };
         let apart = apart(pieces, give_back.alone(), self.list.owned().start);
         let rows: Vec<Range<usize>> = apart.iter().map(|(rows, _)| rows.clone()).collect();
@@ -130,7 +129,8 @@ impl<L: PairLaw, T: Scalar> Sweeping<'_, '_, L, T> {
         let join = |parts: &mut Vec<(Part, _)>, returned: &[Returned]| {
             each(parts.iter_mut().collect(), |(part, _)| finish.part(&chunks, returned, part));
         };
-        give_back.give_back(L::SUMS.len(), &of_rows, &mut || join(&mut alone, &[]), &mut |returned| {
+        let words = given_of_row::<L>() * size_of::<T>() / size_of::<u64>();
+        give_back.give_back(words, &of_rows, &mut || join(&mut alone, &[]), &mut |returned| {
             join(&mut others, returned);
         });
     }

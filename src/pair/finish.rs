@@ -1,6 +1,6 @@
 //! From the sums of a sweep to the columns that it writes.
 
-use super::given;
+use super::given::{self, given_of_row};
 use super::lane::{Instructions, Scalar, Task, dispatch};
 use super::law::{Columns, PairLaw, Reduction, Sum};
 use super::sums::ChunkSums;
@@ -155,9 +155,9 @@ impl<'a, L: PairLaw> Finish<'a, L> {
         }
     }
 
-    /// Write what chunks have of some rows, in columns.
-    pub fn sums_of<T: Scalar>(&self, chunks: &[&ChunkSums<T>], rows: Range<usize>, sums: Vec<&mut [f64]>) {
-        dispatch(self.instructions, SumsOf { finish: self, chunks, rows, sums });
+    /// Write what chunks have of some rows, as if these were given it, row after row.
+    pub fn records_of<T: Scalar>(&self, chunks: &[&ChunkSums<T>], rows: Range<usize>, records: &mut [T]) {
+        dispatch(self.instructions, RecordsOf { finish: self, chunks, rows, records });
     }
 
     /// What chunks, and then others, have of a super-cluster, if any has something.
@@ -166,7 +166,7 @@ impl<'a, L: PairLaw> Finish<'a, L> {
         &self,
         simd: S,
         chunks: &'c [&'c ChunkSums<T>],
-        others: &mut Waiting,
+        others: &mut Waiting<T>,
         super_cluster: usize,
         room: &'c mut Vec<f64>,
     ) -> Option<&'c [f64]> {
@@ -176,8 +176,7 @@ impl<'a, L: PairLaw> Finish<'a, L> {
         );
         let end = (super_cluster + 1) * SUPER_CLUSTER;
         let returned = others.any_before(end);
-        let mut having =
-            chunks.iter().filter(|chunk| blocks(chunk).is_some() || given(chunk).is_some()).peekable();
+        let mut having = chunks.iter().filter(|chunk| chunk.have(super_cluster)).peekable();
         let only = having.next();
         if !returned && having.peek().is_none() {
             let only = only?;
@@ -261,44 +260,56 @@ impl<'a, L: PairLaw> Finish<'a, L> {
     }
 }
 
-/// The sums of some rows, joined in lanes.
-struct SumsOf<'f, 'a, 'c, 's, L, T: Scalar> {
+/// What some rows are given, joined in lanes.
+struct RecordsOf<'f, 'a, 'c, 'r, L, T: Scalar> {
     finish: &'f Finish<'a, L>,
     chunks: &'c [&'c ChunkSums<T>],
     rows: Range<usize>,
-    sums: Vec<&'s mut [f64]>,
+    records: &'r mut [T],
 }
 
-impl<L: PairLaw, T: Scalar> Task for SumsOf<'_, '_, '_, '_, L, T> {
+impl<L: PairLaw, T: Scalar> Task for RecordsOf<'_, '_, '_, '_, L, T> {
     type Output = ();
     type Scalar = T;
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let SumsOf { finish, chunks, rows, mut sums } = self;
+        let RecordsOf { finish, chunks, rows, mut records } = self;
         let (mut room, mut none) = (Vec::new(), Waiting::new(&[], 0, 0));
+        let width = given_of_row::<L>();
         let mut row = rows.start;
         while row < rows.end {
             let super_cluster = row / SUPER_CLUSTER;
             let end = rows.end.min((super_cluster + 1) * SUPER_CLUSTER);
+            let members = row % SUPER_CLUSTER..row % SUPER_CLUSTER + end - row;
+            let (own, behind) = std::mem::take(&mut records).split_at_mut(members.len() * width);
+            (row, records) = (end, behind);
+            if let Some(given) = only_given(chunks, super_cluster) {
+                own.copy_from_slice(&given[members.start * width..members.end * width]);
+                continue;
+            }
             let joined = finish.sums(simd, chunks, &mut none, super_cluster, &mut room);
-            let joined = joined.map(|joined| joined.as_chunks::<CLUSTER>().0);
-            while row < end {
-                let members = row % CLUSTER..CLUSTER.min(row % CLUSTER + end - row);
-                let begin = row % SUPER_CLUSTER / CLUSTER * L::SUMS.len();
-                for (c, (own, sum)) in sums.iter_mut().zip(L::SUMS).enumerate() {
-                    let own = &mut own[row - rows.start..][..members.len()];
-                    match joined {
-                        // a vector, of which nobody asks how long it is
-                        Some(joined) if members.len() == CLUSTER => own.copy_from_slice(&joined[begin + c]),
-                        Some(joined) => own.copy_from_slice(&joined[begin + c][members.clone()]),
-                        None => own.fill(sum.reduction.identity()),
-                    }
+            for (member, record) in members.zip(own.chunks_exact_mut(width)) {
+                let begin = member / CLUSTER * L::SUMS.len();
+                for (c, (value, &sum)) in record.iter_mut().zip(L::SUMS).enumerate() {
+                    let identity = sum.reduction.identity();
+                    let total =
+                        joined.map_or(identity, |sums| sums[(begin + c) * CLUSTER + member % CLUSTER]);
+                    *value = T::from_f64(given::joined(sum, identity, total));
                 }
-                row += members.len();
             }
         }
     }
+}
+
+/// What the particles of a super-cluster were given, one after the other, where one of the chunks has that and none anything else.
+#[inline(always)]
+fn only_given<'c, T: Scalar>(chunks: &[&'c ChunkSums<T>], super_cluster: usize) -> Option<&'c [T]> {
+    let given = |chunk: &'c ChunkSums<T>| chunk.given.as_ref()?.super_cluster(super_cluster);
+    let mut having = chunks.iter().filter(|chunk| chunk.have(super_cluster));
+    let (only, None) = (having.next()?, having.next()) else { return None };
+    let none_else = only.blocks.super_cluster(super_cluster).is_none();
+    given(only).filter(|_| none_else).map(bytemuck::cast_slice)
 }
 
 /// The rows of a part, in lanes.
@@ -333,17 +344,19 @@ impl<L: PairLaw, T: Scalar> Task for FinishPart<'_, '_, '_, '_, L, T> {
 }
 
 /// What other ranks have of rows from one on that nobody has joined yet.
-struct Waiting<'r> {
+struct Waiting<'r, T> {
     /// The first owned row.
     first: usize,
-    /// By rank the rows from that one on, and the sums of all its rows.
-    returned: Vec<(Rest<'r>, &'r Returned<'r>)>,
+    /// By rank the rows from that one on, and what all its rows are given.
+    returned: Vec<(Rest<'r>, &'r [T])>,
 }
 
-impl<'r> Waiting<'r> {
+impl<'r, T: Scalar> Waiting<'r, T> {
     /// From the row `from` on.
     fn new(returned: &'r [Returned], first: usize, from: usize) -> Self {
-        let rest = |returned: &'r Returned| (returned.rows.from_row(from - first), returned);
+        let rest = |returned: &'r Returned| {
+            (returned.rows.from_row(from - first), bytemuck::cast_slice(returned.sums))
+        };
         Self { first, returned: returned.iter().map(rest).collect() }
     }
 
@@ -358,19 +371,18 @@ impl<'r> Waiting<'r> {
     fn join_before<L: PairLaw>(&mut self, end: usize, totals: &mut [f64]) {
         let totals = totals.as_chunks_mut::<CLUSTER>().0;
         for (rest, returned) in &mut self.returned {
-            let count = returned.rows.rows();
             // cluster by cluster: owned rows begin with one
             while let Some(row) = rest.next_row().filter(|row| self.first + row < end)
                 && let Some((rows, place)) = rest.take_before((row / CLUSTER + 1) * CLUSTER)
             {
-                let member = row % CLUSTER;
                 let begin = (self.first + row) % SUPER_CLUSTER / CLUSTER * L::SUMS.len();
-                for (c, sum) in L::SUMS.iter().enumerate() {
-                    let totals = &mut totals[begin + c];
-                    let sums = &returned.sums[c * count + place..][..rows.len()];
-                    match <&[f64; CLUSTER]>::try_from(sums) {
-                        Ok(sums) => join_members(sum.reduction, totals, sums),
-                        Err(_) => join_members(sum.reduction, &mut totals[member..][..sums.len()], sums),
+                let totals = &mut totals[begin..begin + L::SUMS.len()];
+                let width = given_of_row::<L>();
+                let records = returned[place * width..].chunks_exact(width);
+                for (row, record) in rows.zip(records) {
+                    for (c, &sum) in L::SUMS.iter().enumerate() {
+                        let total = &mut totals[c][row % CLUSTER];
+                        *total = given::joined(sum, *total, record[c].to_f64());
                     }
                 }
             }

@@ -98,6 +98,13 @@ impl<T: Scalar> ChunkSums<T> {
         Self { super_clusters, blocks, given: None, work: Vec::new(), lane_pairs: 0 }
     }
 
+    /// Whether there is anything of a super-cluster.
+    #[inline(always)]
+    pub fn have(&self, super_cluster: usize) -> bool {
+        let given = self.given.as_ref().and_then(|given| given.super_cluster(super_cluster));
+        given.is_some() || self.blocks.super_cluster(super_cluster).is_some()
+    }
+
     /// Count work from now on.
     pub fn count_work(&mut self) {
         self.work = vec![0.0; self.super_clusters.len() * SUPER_CLUSTER];

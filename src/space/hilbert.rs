@@ -6,6 +6,7 @@
 //! digits of a key's first k levels are the octree node of level k that holds the cell.
 
 use super::{SimulationBox, Vec3d};
+use crate::pair::lane::aligned;
 use fearless_simd::{Level, Simd, dispatch};
 use rayon::prelude::*;
 
@@ -188,7 +189,10 @@ pub fn keys(bx: &SimulationBox, position: [&[f64]; 3], keys: &mut [u64]) {
     keys.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, keys)| {
         let rows = chunk * CHUNK..chunk * CHUNK + keys.len();
         let columns = position.map(|column| &column[rows.clone()]);
-        dispatch!(level, simd => keys_of_chunk(simd, bx, columns, keys));
+        dispatch!(level, simd => aligned(
+            #[inline(always)]
+            || keys_of_chunk(simd, bx, columns, keys),
+        ));
     });
 }
 

@@ -6,19 +6,20 @@ mod frame;
 mod single;
 
 pub use dispatch::{Instructions, Task, dispatch, widest};
-pub use frame::vectorize;
+pub use frame::{aligned, vectorize};
 
 use super::kept::Kept;
 use super::law::{Reduction, Sum};
 use super::real::Real;
 use super::record::{DOUBLE, QUAD, Records, SINGLE};
 use crate::neighbors::CLUSTER;
+use bytemuck::{Pod, Zeroable};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x8, f32x16, f64x8};
 use std::cell::Cell;
 
 /// The storage type of a lane.
-pub trait Scalar: Copy + Send + Sync + Default + PartialOrd + 'static {
+pub trait Scalar: Pod + Send + Sync + Default + PartialOrd {
     /// The lanes of this type.
     type Lanes<S: Simd>: Lanes<Scalar = Self, Token = S>;
     /// Run a task on the baseline of x86-64, where there are no single-precision lanes: vectors of sixteen would be
@@ -26,7 +27,7 @@ pub trait Scalar: Copy + Send + Sync + Default + PartialOrd + 'static {
     #[cfg(target_arch = "x86_64")]
     fn baseline<T: Task>(simd: fearless_simd::x86::Sse2, task: T) -> T::Output;
     /// A vector that is stored, at the begin of a line of the cache.
-    type Vector: Copy + Send + Sync + AsRef<[Self]> + AsMut<[Self]>;
+    type Vector: Pod + Send + Sync + AsRef<[Self]> + AsMut<[Self]>;
     /// The same number in all of a vector.
     fn vector(value: f64) -> Self::Vector;
     /// What sweeps leave for those that follow.
@@ -134,9 +135,15 @@ impl Scalar for f64 {
 }
 
 /// The lanes of a vector, in a line of the cache.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
+#[derive(Clone, Copy, Zeroable)]
+#[repr(C, align(64))]
 pub struct Stored<A>(A);
+
+const _: () = assert!(size_of::<Stored<[f32; 16]>>() == 64 && size_of::<Stored<[f64; 8]>>() == 64);
+// SAFETY: they fill their line, see above.
+unsafe impl Pod for Stored<[f32; 16]> {}
+// SAFETY: the same.
+unsafe impl Pod for Stored<[f64; 8]> {}
 
 impl<T, const N: usize> AsRef<[T]> for Stored<[T; N]> {
     #[inline(always)]
