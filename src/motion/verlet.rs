@@ -259,6 +259,18 @@ mod tests {
         assert!(error.contains("particle 7 would move by NaN, which is no place"), "{error}");
     }
 
+    /// Particles that all move and are accelerated.
+    fn moving(count: usize) -> Particles {
+        let mut particles = Particles::new(FIELDS, count);
+        for row in 0..count {
+            let t = row as f64;
+            particles.set_vector(Field::Position, row, Vec3d::new(t.sin(), t.cos(), 0.1 * t));
+            particles.set_vector(Field::Velocity, row, Vec3d::new(t.cos(), 1.0, -0.5));
+            particles.set_vector(Field::Acceleration, row, Vec3d::new(0.0, t.sin(), 0.3));
+        }
+        particles
+    }
+
     /// Position error of an oscillator x'' = -x after time 1.
     fn oscillator(steps: usize) -> f64 {
         let mut particles = Particles::new(FIELDS, 1);
@@ -284,13 +296,7 @@ mod tests {
 
     #[test]
     fn half_a_kick_left_to_the_next_step_makes_no_difference_to_the_last_bit() {
-        const COUNT: usize = 300;
-        let mut particles = Particles::new(FIELDS, COUNT);
-        for row in 0..COUNT {
-            let t = row as f64;
-            particles.set_vector(Field::Velocity, row, Vec3d::new(t.sin(), 0.3, -t.cos()));
-            particles.set_vector(Field::Acceleration, row, Vec3d::new(t.cos(), 0.1 * t, 0.7));
-        }
+        let mut particles = moving(300);
         // its block is left where it is, with the whole kick
         particles.component_mut(Field::Velocity, 1)[100] = 1e9;
         let mut closed = particles.clone();
@@ -306,13 +312,7 @@ mod tests {
     #[test]
     fn what_would_fly_away_is_left_and_the_rest_taken_back() {
         const COUNT: usize = 5000;
-        let mut particles = Particles::new(FIELDS, COUNT);
-        for row in 0..COUNT {
-            let t = row as f64;
-            particles.set_vector(Field::Position, row, Vec3d::new(t.sin(), t.cos(), 0.1 * t));
-            particles.set_vector(Field::Velocity, row, Vec3d::new(t.cos(), 1.0, -0.5));
-            particles.set_vector(Field::Acceleration, row, Vec3d::new(0.0, t.sin(), 0.3));
-        }
+        let mut particles = moving(COUNT);
         particles.component_mut(Field::Acceleration, 1)[4000] = 1e30;
         particles.component_mut(Field::Velocity, 2)[70] = f64::NAN;
         let before = particles.clone();

@@ -170,17 +170,14 @@ impl<'a, L: PairLaw> Finish<'a, L> {
         super_cluster: usize,
         room: &'c mut Vec<f64>,
     ) -> Option<&'c [f64]> {
-        let (blocks, given) = (
-            |chunk: &'c ChunkSums<T>| chunk.blocks.super_cluster(super_cluster),
-            |chunk: &'c ChunkSums<T>| chunk.given.as_ref()?.super_cluster(super_cluster),
-        );
         let end = (super_cluster + 1) * SUPER_CLUSTER;
         let returned = others.any_before(end);
         let mut having = chunks.iter().filter(|chunk| chunk.have(super_cluster)).peekable();
         let only = having.next();
         if !returned && having.peek().is_none() {
             let only = only?;
-            if let (Some(block), None) = (blocks(only), given(only)) {
+            if let (Some(block), None) = (only.blocks.super_cluster(super_cluster), only.given(super_cluster))
+            {
                 return Some(block);
             }
         }
@@ -190,10 +187,10 @@ impl<'a, L: PairLaw> Finish<'a, L> {
             values.fill(L::SUMS[column % L::SUMS.len()].reduction.identity());
         }
         for chunk in only.into_iter().chain(having) {
-            if let Some(block) = blocks(chunk) {
+            if let Some(block) = chunk.blocks.super_cluster(super_cluster) {
                 join(L::SUMS, room, block);
             }
-            if let Some(vectors) = given(chunk) {
+            if let Some(vectors) = chunk.given(super_cluster) {
                 let vectors = vectors.chunks_exact(vectors.len() / CLUSTERS);
                 for (vectors, sums) in vectors.zip(room.chunks_exact_mut(CLUSTER * L::SUMS.len())) {
                     given::join::<L, T, S>(simd, vectors, sums);
@@ -305,11 +302,10 @@ impl<L: PairLaw, T: Scalar> Task for RecordsOf<'_, '_, '_, '_, L, T> {
 /// What the particles of a super-cluster were given, one after the other, where one of the chunks has that and none anything else.
 #[inline(always)]
 fn only_given<'c, T: Scalar>(chunks: &[&'c ChunkSums<T>], super_cluster: usize) -> Option<&'c [T]> {
-    let given = |chunk: &'c ChunkSums<T>| chunk.given.as_ref()?.super_cluster(super_cluster);
     let mut having = chunks.iter().filter(|chunk| chunk.have(super_cluster));
     let (only, None) = (having.next()?, having.next()) else { return None };
     let none_else = only.blocks.super_cluster(super_cluster).is_none();
-    given(only).filter(|_| none_else).map(bytemuck::cast_slice)
+    only.given(super_cluster).filter(|_| none_else).map(bytemuck::cast_slice)
 }
 
 /// The rows of a part, in lanes.

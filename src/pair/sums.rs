@@ -98,11 +98,16 @@ impl<T: Scalar> ChunkSums<T> {
         Self { super_clusters, blocks, given: None, work: Vec::new(), lane_pairs: 0 }
     }
 
+    /// The vectors that a super-cluster was given, if any was.
+    #[inline(always)]
+    pub fn given(&self, super_cluster: usize) -> Option<&[T::Vector]> {
+        self.given.as_ref()?.super_cluster(super_cluster)
+    }
+
     /// Whether there is anything of a super-cluster.
     #[inline(always)]
     pub fn have(&self, super_cluster: usize) -> bool {
-        let given = self.given.as_ref().and_then(|given| given.super_cluster(super_cluster));
-        given.is_some() || self.blocks.super_cluster(super_cluster).is_some()
+        self.given(super_cluster).is_some() || self.blocks.super_cluster(super_cluster).is_some()
     }
 
     /// Count work from now on.

@@ -35,16 +35,12 @@ impl Simulation {
     /// Half a kick and the drift, with what a thermostat does meanwhile; returns the heat that it gave. Collective.
     fn first_half(&mut self, dt: f64) -> Result<f64> {
         let farthest = FARTHEST * self.domain.bx.lengths().max();
-        if self.thermostat.is_some() {
-            self.close_kick();
-        }
-        let open = self.open_kick.take();
         let Drifted { left, farthest: way, heat } = match &self.thermostat {
             Some(Thermostat::Langevin(langevin)) => {
                 langevin.kick_and_drift(&mut self.particles, dt, self.step, farthest)
             }
             Some(Thermostat::VelocityRescaling(_)) | None => {
-                verlet::kick_and_drift(&mut self.particles, open, dt, farthest)
+                verlet::kick_and_drift(&mut self.particles, self.open_kick.take(), dt, farthest)
             }
         };
         let (mut sums, mut farthest_of_all) = ([f64::from(!left.none()), heat], [way]);

@@ -60,8 +60,9 @@ fn listed(kind: Kind, request: &ListRequest) -> NeighborList {
             let clusters = ClusterList::build(request).unwrap();
             // in the memory of tiles of other pairs
             let half: Vec<f64> = request.radius.iter().map(|radius| 0.5 * radius).collect();
-            let spent = find_tiles(&clusters, &ListRequest { radius: &half, ..request.clone() }, None);
-            NeighborList::Tiled(find_tiles(&clusters, request, Some(spent.unwrap())).unwrap())
+            let others = ListRequest { radius: &half, ..request.clone() };
+            let spent = find_tiles(&clusters, &others, None).unwrap();
+            NeighborList::Tiled(find_tiles(&clusters, request, Some(spent)).unwrap())
         }
     }
 }
