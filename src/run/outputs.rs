@@ -85,7 +85,14 @@ impl Outputs {
         let mut outputs = Self::with(deck, comm, record, carried);
         if let Some(frames) = &mut outputs.trajectory {
             let (particles, step) = (&simulation.particles, simulation.step);
-            frames.file = Some(Trajectory::resume(directory, comm, &frames.content, particles, step)?);
+            frames.file = Some(Trajectory::resume(
+                directory,
+                comm,
+                &frames.content,
+                &simulation.domain.bx,
+                particles,
+                step,
+            )?);
         }
         outputs.first_step = simulation.step;
         outputs.goes_back = true;
@@ -307,7 +314,9 @@ impl Outputs {
         let (comm, particles) = (&self.comm, &simulation.particles);
         let mut file = match frames.file.take() {
             Some(file) => file,
-            None => Trajectory::create(&self.directory, comm, &frames.content, particles)?,
+            None => {
+                Trajectory::create(&self.directory, comm, &frames.content, &simulation.domain.bx, particles)?
+            }
         };
         let moment =
             trajectory::Moment { step: simulation.step, time: simulation.time, bx: simulation.domain.bx };

@@ -32,3 +32,33 @@ fn restarts_that_are_killed_lose_nothing() {
     }
     reference.reached_from(&case, "killed four times");
 }
+
+/// The first frames, and the ones after 64, where the file grows by a chunk: killed at every call on the file.
+#[test]
+fn a_trajectory_has_whole_frames_wherever_its_file_grows() {
+    let deck = |steps: u64| {
+        let deck = EVERYTHING.replace("steps = 12\n", &format!("steps = {steps}\n"));
+        let (head, _) = deck.split_once("[measure").expect("what is measured");
+        format!("{head}[output]\n[output.trajectory]\nevery_steps = 1\nvelocities = true\n")
+    };
+    let names = |case: &Case| case.folder.path().canonicalize().expect("a path").join("out/trajectory");
+    let calls = |steps: u64| {
+        let case = Case::new(&deck(steps));
+        (count_calls_below(case.command(&["run", "deck.toml"]), &case, None, &names(&case)), case)
+    };
+    let ((begun, _), (full, _), (grown, whole)) = (calls(1), calls(63), calls(65));
+    let whole = frames(&whole.path("out/trajectory.h5md"));
+    assert_eq!(whole.len(), 66);
+    assert!(10 < begun && begun < full && full + 10 < grown, "{begun}, {full} and {grown} calls");
+    let points: Vec<u64> = (1..=begun).chain(full + 1..=grown).collect();
+    each(&points, |at| {
+        let case = Case::new(&deck(65));
+        let mut command = case.command(&["run", "deck.toml"]);
+        Fault { kind: "kill", at, times: 1, rank: None }.strikes_below(&mut command, &names(&case));
+        assert_eq!(command.output().expect("the program starts").status.code(), None, "killed at call {at}");
+        let path = case.path("out/trajectory.h5md");
+        let found = if path.exists() { frames(&path) } else { Vec::new() };
+        assert!(whole.starts_with(&found), "killed at call {at}: {} frames differ", found.len());
+        assert!(at <= begun || found.len() >= 64, "killed at call {at}: {} frames are left", found.len());
+    });
+}

@@ -131,7 +131,7 @@ pub fn reference() -> &'static Reference {
 }
 
 /// Positions and velocities of all frames, and their steps.
-fn frames(path: &Path) -> Vec<(i64, Vec<f32>)> {
+pub fn frames(path: &Path) -> Vec<(i64, Vec<f32>)> {
     let file = hdf5::File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let read = |name: &str| file.dataset(name).expect(name);
     let steps: Vec<i64> = read("particles/all/position/step").read_raw().expect("steps");

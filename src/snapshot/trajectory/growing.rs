@@ -4,6 +4,10 @@
 //! them: chunks without filters are the values in order, as the file format says. So the values are in the file before
 //! the table grows for those who read it, all ranks write at once over MPI as in threads, and an error of the file
 //! system is the error of a call. A chunk holds several frames, so that the index of chunks rarely changes.
+//!
+//! A process that is killed between two writes leaves whole frames: the end of the file is stated before what refers to it
+//! (`superblock`), and a table has one frame while it is created, so that the first node of its index comes to lie behind its
+//! header. The library writes what lies side by side at once, and so the frames with their chunks.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -13,6 +17,7 @@ use hdf5::{Dataset, Extent, Group, H5Type, SimpleExtents};
 use hdf5_sys::h5d;
 
 use super::super::hdf::Outcome;
+use super::superblock;
 
 /// Most particles of a chunk: HDF5 bounds chunks to 4 GiB.
 const TILE: u64 = 1 << 22;
@@ -83,15 +88,17 @@ impl Shape {
 
     fn create_of<T: H5Type>(&self, group: &Group, name: &str) -> Outcome<Dataset> {
         use hdf5::plist::dataset_create::{AllocTime, FillTime};
-        let extents = [Extent::resizable(0), Extent::fixed(self.particles as usize), Extent::fixed(3)];
-        group
+        let extents = [Extent::resizable(1), Extent::fixed(self.particles as usize), Extent::fixed(3)];
+        let table = group
             .new_dataset::<T>()
             .shape(SimpleExtents::new(extents))
             .chunk((self.frames as usize, self.tile as usize, 3))
             .alloc_time(Some(AllocTime::Early))
             .fill_time(FillTime::Never)
             .obj_track_times(false)
-            .create(name)
+            .create(name)?;
+        table.resize((0, self.particles as usize, 3))?;
+        Ok(table)
     }
 
     /// Make room for frame number `frame`, and say where each tile of it begins in the file.
@@ -154,24 +161,32 @@ pub(super) fn open(path: &Path) -> std::io::Result<File> {
 /// A table of one value or row a frame, which rank 0 alone writes.
 pub(super) fn create_small<T: H5Type>(group: &Group, name: &str, width: Option<usize>) -> Outcome<Dataset> {
     let builder = group.new_dataset::<T>();
-    let frames = Extent::resizable(0);
+    let frames = Extent::resizable(1);
     let shaped = match width {
         None => builder.shape(SimpleExtents::new([frames])).chunk(256),
         Some(width) => builder.shape(SimpleExtents::new([frames, Extent::fixed(width)])).chunk((256, width)),
     };
     let early = hdf5::plist::dataset_create::AllocTime::Early;
-    shaped.alloc_time(Some(early)).obj_track_times(false).create(name)
+    let table = shaped.alloc_time(Some(early)).obj_track_times(false).create(name)?;
+    match width {
+        None => table.resize(0)?,
+        Some(width) => table.resize((0, width))?,
+    }
+    Ok(table)
 }
 
-/// Let the file be as long as HDF5 will say that it is, with room on the disk for all of it. A disk or a limit that does
-/// not allow it is found here, before anything is told to those who read the file: one that is shorter than it says does
-/// not open.
+/// Let the file be as long as HDF5 will say that it is, with room on the disk for all of it, and let it say so itself. A
+/// disk or a limit that does not allow it is found here, before anything is told to those who read the file: one that is
+/// shorter than it says does not open.
 pub(super) fn lengthen(path: &Path, file: &hdf5::File) -> Outcome<()> {
     let wanted = file.size();
     let longer = || -> std::io::Result<()> {
-        let raw = open(path)?;
+        let raw = OpenOptions::new().read(true).write(true).open(path)?;
         let there = raw.metadata()?.len();
-        if there < wanted { take_room(&raw, there, wanted) } else { Ok(()) }
+        if there < wanted {
+            take_room(&raw, there, wanted)?;
+        }
+        superblock::state_end(&raw, wanted)
     };
     longer().map_err(|cause| cause.to_string().into())
 }

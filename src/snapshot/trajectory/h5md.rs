@@ -23,7 +23,7 @@ use super::order::Order;
 use super::{Content, Moment};
 use crate::comm::Communicator;
 use crate::particles::{Field, Particles};
-use crate::space::Boundary;
+use crate::space::{Boundary, SimulationBox};
 use crate::units::UnitSystem;
 use crate::{Error, Result};
 use constant::{Constant, constants};
@@ -32,6 +32,8 @@ use constant::{Constant, constants};
 const GROUP: &str = "particles/all";
 /// Chunks in a node of their index, halved: a node is split rarely.
 const INDEX_NODE: u32 = 256;
+/// One block for all headers and first nodes of indices, so that no node is parted from its header.
+const METADATA_BLOCK: u64 = 1 << 18;
 
 /// A trajectory, closed between frames.
 pub struct H5md {
@@ -73,6 +75,7 @@ impl H5md {
         path: &Path,
         comm: &Communicator,
         content: &Content,
+        bx: &SimulationBox,
         particles: &Particles,
     ) -> Result<Self> {
         let order = Order::new(comm, &particles.id[particles.owned()]);
@@ -87,7 +90,7 @@ impl H5md {
         let constants = constants(particles);
         let described = comm.is_root().then(|| {
             std::fs::File::create(&partial).map_err(|cause| Error::file("create", path, &cause))?;
-            made.describe(&partial, content, &constants).map_err(|error| failure("write", path, &error))
+            made.describe(&partial, content, bx, &constants).map_err(|error| failure("write", path, &error))
         });
         let written = comm.agree_on(described.transpose()).and_then(|places| {
             made.write_constants(&partial, comm, &constants, particles, places.unwrap_or_default())?;
@@ -100,11 +103,18 @@ impl H5md {
     }
 
     /// All groups and attributes, on the root; where the columns that do not change are to be written.
-    fn describe(&self, partial: &Path, content: &Content, constants: &[Constant]) -> Outcome<Vec<u64>> {
+    fn describe(
+        &self,
+        partial: &Path,
+        content: &Content,
+        bx: &SimulationBox,
+        constants: &[Constant],
+    ) -> Outcome<Vec<u64>> {
         let mut options = options();
         options.with_fcpl(|plan| plan.istore_k(INDEX_NODE));
+        options.with_fapl(|access| access.meta_block_size(METADATA_BLOCK));
         let file = options.create(partial)?;
-        match self.describe_in(&file, content, constants) {
+        match self.describe_in(&file, content, bx, constants) {
             Ok(places) => hdf::close(file).map(|()| places),
             Err(error) => {
                 hdf::abandon(file);
@@ -113,7 +123,13 @@ impl H5md {
         }
     }
 
-    fn describe_in(&self, file: &File, content: &Content, constants: &[Constant]) -> Outcome<Vec<u64>> {
+    fn describe_in(
+        &self,
+        file: &File,
+        content: &Content,
+        bx: &SimulationBox,
+        constants: &[Constant],
+    ) -> Outcome<Vec<u64>> {
         let head = hdf::create_group(file, "h5md")?;
         hdf::write_numbers(&head, "version", &[1i32, 1])?;
         let author = hdf::create_group(file, "h5md/author")?;
@@ -137,6 +153,10 @@ impl H5md {
         let unit = |to: &Location, name: &str| if molecular { text(to, "unit", name) } else { Ok(()) };
         let space = hdf::create_group(file, &format!("{GROUP}/box"))?;
         space.new_attr::<i32>().create("dimension")?.write_scalar(&3)?;
+        let walls =
+            bx.boundary.map(|boundary| if boundary == Boundary::Periodic { "periodic" } else { "none" });
+        let walls: Vec<VarLenUnicode> = walls.iter().filter_map(|name| name.parse().ok()).collect();
+        space.new_attr::<VarLenUnicode>().shape([3]).create("boundary")?.write_raw(&walls)?;
         let edges = hdf::create_group(file, &format!("{GROUP}/box/edges"))?;
         growing::create_small::<i64>(&edges, "step", None)?;
         let time = growing::create_small::<f64>(&edges, "time", None)?;
@@ -269,15 +289,6 @@ impl H5md {
         write_rows(&step, self.frames, &[moment.step as i64], alone)?;
         write_rows(&time, self.frames, &[moment.time], alone)?;
         write_rows(&value, self.frames, moment.bx.lengths().as_slice(), alone)?;
-        if self.frames == 0 {
-            let group = file.group(&format!("{GROUP}/box"))?;
-            let names = moment
-                .bx
-                .boundary
-                .map(|boundary| if boundary == Boundary::Periodic { "periodic" } else { "none" });
-            let names: Vec<VarLenUnicode> = names.iter().filter_map(|name| name.parse().ok()).collect();
-            group.new_attr::<VarLenUnicode>().shape([3]).create("boundary")?.write_raw(&names)?;
-        }
         growing::lengthen(&self.path, file)?;
         for dataset in [&step, &time, &value] {
             dataset.flush()?;

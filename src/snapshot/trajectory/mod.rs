@@ -1,12 +1,13 @@
 //! Trajectories: one file that grows by a frame at a time, particles in the order of their ids.
 //!
-//! Both formats keep what was written: a run that is killed leaves a file that opens and has the frames before (but for one
-//! moment of H5MD, which `docs/src/reliability.md` names), and a restart from a checkpoint cuts the frames after its step and
+//! Both formats keep what was written: a run that is killed leaves a file that opens and has the frames before (but for two
+//! moments of H5MD, which `docs/src/reliability.md` names), and a restart from a checkpoint cuts the frames after its step and
 //! goes on without a gap and without doubles.
 
 mod growing;
 mod h5md;
 mod order;
+mod superblock;
 mod xyz;
 
 pub(super) use h5md::describe;
@@ -83,11 +84,12 @@ impl Trajectory {
         directory: &Path,
         comm: &Communicator,
         content: &Content,
+        bx: &SimulationBox,
         particles: &Particles,
     ) -> Result<Self> {
         let path = directory.join(content.file_name());
         match content.plan.format {
-            TrajectoryFormat::H5md => H5md::create(&path, comm, content, particles).map(Self::H5md),
+            TrajectoryFormat::H5md => H5md::create(&path, comm, content, bx, particles).map(Self::H5md),
             TrajectoryFormat::Xyz => Xyz::create(&path, comm, content, particles).map(Self::Xyz),
         }
     }
@@ -101,6 +103,7 @@ impl Trajectory {
         directory: &Path,
         comm: &Communicator,
         content: &Content,
+        bx: &SimulationBox,
         particles: &Particles,
         step: u64,
     ) -> Result<Self> {
@@ -109,7 +112,7 @@ impl Trajectory {
         let mut there = vec![u8::from(path.exists())];
         comm.broadcast(&mut there, 0);
         if there == [0] {
-            return Self::create(directory, comm, content, particles);
+            return Self::create(directory, comm, content, bx, particles);
         }
         match content.plan.format {
             TrajectoryFormat::H5md => H5md::resume(&path, comm, content, particles, step).map(Self::H5md),

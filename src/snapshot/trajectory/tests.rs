@@ -25,12 +25,15 @@ fn particles() -> Particles {
     particles
 }
 
+fn cube() -> SimulationBox {
+    SimulationBox { lower: Vec3d::zeros(), upper: Vec3d::repeat(1.0), boundary: [Boundary::Periodic; 3] }
+}
+
 /// A trajectory with these steps: its path and its bytes.
 fn written(directory: &Path, content: &Content, steps: &[u64]) -> (PathBuf, Vec<u8>) {
     let (comm, particles) = (Communicator::solo(), particles());
-    let mut trajectory = Trajectory::create(directory, &comm, content, &particles).unwrap();
-    let bx =
-        SimulationBox { lower: Vec3d::zeros(), upper: Vec3d::repeat(1.0), boundary: [Boundary::Periodic; 3] };
+    let bx = cube();
+    let mut trajectory = Trajectory::create(directory, &comm, content, &bx, &particles).unwrap();
     for &step in steps {
         trajectory.append(&comm, &particles, &Moment { step, time: 0.5, bx }).unwrap();
     }
@@ -40,7 +43,7 @@ fn written(directory: &Path, content: &Content, steps: &[u64]) -> (PathBuf, Vec<
 }
 
 fn resumed(directory: &Path, content: &Content, step: u64) -> Result<Trajectory> {
-    Trajectory::resume(directory, &Communicator::solo(), content, &particles(), step)
+    Trajectory::resume(directory, &Communicator::solo(), content, &cube(), &particles(), step)
 }
 
 #[test]
