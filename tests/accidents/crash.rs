@@ -39,7 +39,7 @@ fn a_trajectory_has_whole_frames_wherever_its_file_grows() {
     let deck = |steps: u64| {
         let deck = EVERYTHING.replace("steps = 12\n", &format!("steps = {steps}\n"));
         let (head, _) = deck.split_once("[measure").expect("what is measured");
-        format!("{head}[output]\n[output.trajectory]\nevery_steps = 1\nvelocities = true\n")
+        format!("{head}[output]\n[output.trajectory]\nevery_steps = 1\nvelocities = true\nforces = true\n")
     };
     let names = |case: &Case| case.folder.path().canonicalize().expect("a path").join("out/trajectory");
     let calls = |steps: u64| {

@@ -153,10 +153,10 @@ impl H5md {
         let unit = |to: &Location, name: &str| if molecular { text(to, "unit", name) } else { Ok(()) };
         let space = hdf::create_group(file, &format!("{GROUP}/box"))?;
         space.new_attr::<i32>().create("dimension")?.write_scalar(&3)?;
-        let walls =
+        let names =
             bx.boundary.map(|boundary| if boundary == Boundary::Periodic { "periodic" } else { "none" });
-        let walls: Vec<VarLenUnicode> = walls.iter().filter_map(|name| name.parse().ok()).collect();
-        space.new_attr::<VarLenUnicode>().shape([3]).create("boundary")?.write_raw(&walls)?;
+        let names: Vec<VarLenUnicode> = names.iter().filter_map(|name| name.parse().ok()).collect();
+        space.new_attr::<VarLenUnicode>().shape([3]).create("boundary")?.write_raw(&names)?;
         let edges = hdf::create_group(file, &format!("{GROUP}/box/edges"))?;
         growing::create_small::<i64>(&edges, "step", None)?;
         let time = growing::create_small::<f64>(&edges, "time", None)?;

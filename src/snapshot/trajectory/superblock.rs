@@ -81,9 +81,9 @@ fn lookup3(bytes: &[u8]) -> u32 {
 mod tests {
     use super::*;
 
-    /// Values that the author of the hash gives with it.
+    /// The value that the author of the hash gives with it.
     #[test]
-    fn lookup3_has_the_values_of_its_author() {
+    fn lookup3_has_the_value_of_its_author() {
         assert_eq!(lookup3(b"Four score and seven years ago"), 0x1777_0551);
     }
 
