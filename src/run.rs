@@ -2,7 +2,7 @@
 
 mod carried;
 mod folder;
-pub(crate) mod lists;
+pub mod lists;
 mod outputs;
 mod schedule;
 

@@ -158,31 +158,3 @@ fn motion(simulation: &Simulation) -> (u64, f64) {
     let temperature = kept.max(sums[0] / (3 * count[0].max(1)) as f64);
     (count[0], fastest(count[0]) * (temperature / lightest[0]).sqrt())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::bench::case::{Case, simulation};
-    use crate::comm::Communicator;
-
-    #[test]
-    fn slower_particles_get_other_skins_once() -> Result<()> {
-        let mut liquid = simulation(Case::Liquid.plan(2048, &[])?, &Communicator::solo())?;
-        liquid.evaluate_forces(0.0)?;
-        assert_eq!(follow(&mut liquid), None, "nothing was measured");
-        assert!(tune(&mut liquid)?.is_some());
-        let Some(costs) = liquid.list_costs else { panic!("skins were chosen without costs") };
-        assert_eq!(follow(&mut liquid), None, "particles are as fast as they were");
-
-        // as if skins had been chosen for particles three times as fast, and lists cost this much
-        let costs = Costs { build: 10.0, prune: 1.0, sweep: 4.0, stride: 3.0 * costs.stride, ..costs };
-        liquid.neighborhood.set_skins(costs.best(None));
-        liquid.list_costs = Some(costs);
-        let told = follow(&mut liquid);
-        assert!(told.is_some_and(|told| told.starts_with("lists: cutoff 2.5, built to ")));
-        let slower = Costs { stride: costs.stride / 3.0, ..costs };
-        assert_eq!(liquid.neighborhood.skins(), slower.best(None));
-        assert_eq!(follow(&mut liquid), None, "once");
-        Ok(())
-    }
-}

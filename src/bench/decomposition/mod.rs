@@ -169,7 +169,9 @@ fn model(
 
 #[cfg(test)]
 mod tests {
+    use super::weak_scaling::Exchanged;
     use super::*;
+    use crate::domain::decomposition::Width;
 
     fn options(case: Case, particles: u64, ranks: u64) -> Options {
         let machine = Machine {
@@ -188,7 +190,21 @@ mod tests {
         // Through three numbers of ranks, for one between them and for one beyond.
         let comm = Communicator::solo();
         let options = options(Case::Uniform, 60_000, 512);
-        let probe = probe(&options, &comm).unwrap();
+        // where all have the same work, halos do not ask for more than that
+        let exchanged = Exchanged { exchanges: 5.0, columns: 20.0 };
+        let probe = Probe {
+            particles: 60_000.0,
+            rate: 1e5,
+            far_share: 0.0,
+            near_work: 1000.0,
+            far_work: 0.0,
+            brought: exchanged,
+            given_back: exchanged,
+            builds: 1.0,
+            collectives: 20.0,
+            bytes_per_row: 200,
+            width: Width { migrant: 12, halo: 9 },
+        };
         let drawn = draw(&options, &comm, &probe).unwrap();
         let count = |ranks: usize| {
             let mut decomposition = Decomposition::new(ranks, drawn.simulation.domain.settings());
