@@ -2,8 +2,8 @@
 //!
 //! HDF5 checks little of what it follows through a file: on one that is damaged in the wrong place it reads outside of its
 //! memory, and the process gets a signal instead of an error; or it follows a ring, and takes memory until there is no more.
-//! While a file is read, both say which one it was and end the process with status 1, as the error would have. No other
-//! file is being written then, and this one only where a trajectory is cut for a restart.
+//! While a file is read, both say which one it was and end the process with status 1, as the error would have. No file is
+//! being written then but the copy of a trajectory that is cut for a restart.
 
 use crate::{Error, memory};
 use std::cell::Cell;

@@ -2,6 +2,7 @@
 
 use crate::case::*;
 use crate::fault::*;
+use std::path::PathBuf;
 
 #[test]
 fn a_run_that_is_killed_at_any_call_goes_on_to_the_same_end() {
@@ -33,15 +34,63 @@ fn restarts_that_are_killed_lose_nothing() {
     reference.reached_from(&case, "killed four times");
 }
 
+/// A run whose trajectory has a frame of each step and all that a frame can have; `output` is what else it writes.
+fn filmed(steps: u64, output: &str) -> String {
+    let deck = EVERYTHING.replace("steps = 12\n", &format!("steps = {steps}\n"));
+    let (head, _) = deck.split_once("[measure").expect("what is measured");
+    format!(
+        "{head}[output]\n{output}[output.trajectory]\nevery_steps = 1\nvelocities = true\nforces = true\n"
+    )
+}
+
+/// How the names of a case's trajectory begin.
+fn trajectory(case: &Case) -> PathBuf {
+    case.folder.path().canonicalize().expect("a path").join("out/trajectory")
+}
+
+/// A restart cuts the frames after its checkpoint off, a whole chunk with them: killed at every call meanwhile.
+#[test]
+fn a_trajectory_has_whole_frames_wherever_a_restart_cuts_it() {
+    let deck = filmed(66, "checkpoint = { every_steps = 60 }\n");
+    let run = Case::new(&deck);
+    assert_eq!(status(&run.run(&[])), 0);
+    let whole = frames(&run.path("out/trajectory.h5md"));
+    assert_eq!(whole.len(), 67);
+    // the run goes on from step 60 to 61
+    let restart = |case: &Case| {
+        let (from, to) = (run.path("out"), case.path("out"));
+        std::fs::create_dir(&to).expect("a folder");
+        for name in run.names("out") {
+            std::fs::copy(from.join(&name), to.join(&name)).expect("a copy");
+        }
+        let checkpoint =
+            run.names("out").into_iter().find(|name| name.contains("000060")).expect("a checkpoint");
+        let checkpoint = format!("out/{checkpoint}");
+        case.command(&["run", "deck.toml", "--restart", &checkpoint, "--set", "run.steps=61"])
+    };
+    let case = Case::new(&deck);
+    let calls = count_calls_below(restart(&case), &case, None, &trajectory(&case));
+    assert_eq!(frames(&case.path("out/trajectory.h5md")), whole[..62], "the first 60 and one more");
+    assert!(calls > 20, "{calls} calls");
+    each(&(1..=calls).collect::<Vec<_>>(), |at| {
+        let case = Case::new(&deck);
+        let mut command = restart(&case);
+        Fault { kind: "kill", at, times: 1, rank: None }.strikes_below(&mut command, &trajectory(&case));
+        assert_eq!(command.output().expect("the program starts").status.code(), None, "killed at call {at}");
+        let found = frames(&case.path("out/trajectory.h5md"));
+        assert!(
+            found.len() >= 61 && whole.starts_with(&found),
+            "killed at call {at}: {} frames",
+            found.len()
+        );
+    });
+}
+
 /// The first frames, and the ones after 64, where the file grows by a chunk: killed at every call on the file.
 #[test]
 fn a_trajectory_has_whole_frames_wherever_its_file_grows() {
-    let deck = |steps: u64| {
-        let deck = EVERYTHING.replace("steps = 12\n", &format!("steps = {steps}\n"));
-        let (head, _) = deck.split_once("[measure").expect("what is measured");
-        format!("{head}[output]\n[output.trajectory]\nevery_steps = 1\nvelocities = true\nforces = true\n")
-    };
-    let names = |case: &Case| case.folder.path().canonicalize().expect("a path").join("out/trajectory");
+    let deck = |steps: u64| filmed(steps, "");
+    let names = trajectory;
     let calls = |steps: u64| {
         let case = Case::new(&deck(steps));
         (count_calls_below(case.command(&["run", "deck.toml"]), &case, None, &names(&case)), case)

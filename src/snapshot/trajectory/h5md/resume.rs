@@ -1,4 +1,5 @@
-//! A trajectory whose run goes on: frames after the checkpoint are cut off.
+//! A trajectory whose run goes on: frames after the checkpoint are cut off, in a copy that then takes the file's place. HDF5 cuts
+//! a table's last chunk before the table's header says so, and the file before its superblock does.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use super::super::{Content, foreign};
 use super::{GROUP, H5md, rows_of, tables};
 use crate::comm::Communicator;
 use crate::particles::Particles;
-use crate::snapshot::collective::{failure, options};
+use crate::snapshot::collective::{failure, options, partial_name, rename};
 use crate::snapshot::fault::Reading;
 use crate::snapshot::hdf::{self, Outcome, read_rows, read_string};
 use crate::snapshot::layout::OURS;
@@ -50,16 +51,17 @@ impl H5md {
     fn cut(&self, step: u64) -> Result<(u64, Option<u64>)> {
         let unreadable = |error: hdf5::Error| self.other(hdf::reason(&error));
         let _reading = Reading::or(|what| self.other(what));
-        let file = options().open_rw(&self.path).map_err(unreadable)?;
+        let file = hdf::open(&self.path).map_err(unreadable)?;
         let ours = file.group(OURS).ok();
         let ours = ours.filter(|ours| read_string(ours, "Kind").as_deref() == Some("trajectory"));
         let ours = ours.ok_or_else(|| self.other("it is no trajectory of hilbrium".into()))?;
         refuse_other_versions(&self.path, &ours)?;
         let group = file.group(GROUP).map_err(unreadable)?;
         let steps = group.dataset("box/edges/step").map_err(unreadable)?;
-        let mut frames = rows_of(&steps);
+        let (mut frames, mut longest) = (rows_of(&steps), rows_of(&steps));
+        let mut count = |rows: u64| (frames, longest) = (frames.min(rows), longest.max(rows));
         for name in ["time", "value"] {
-            frames = frames.min(rows_of(&group.dataset(&format!("box/edges/{name}")).map_err(unreadable)?));
+            count(rows_of(&group.dataset(&format!("box/edges/{name}")).map_err(unreadable)?));
         }
         for table in &self.tables {
             let dataset = file.dataset(&table.name()).map_err(unreadable)?;
@@ -74,7 +76,7 @@ impl H5md {
                     "its {name} is stored as {kind:?} of {shape:?}, other than the deck asks for"
                 )));
             }
-            frames = frames.min(shape[0] as u64);
+            count(shape[0] as u64);
         }
         let bytes =
             std::fs::metadata(&self.path).map_err(|cause| Error::file("read", &self.path, &cause))?.len();
@@ -84,10 +86,32 @@ impl H5md {
         let mut values: Vec<i64> = zeros(frames as usize, &self.path)?;
         read_rows(&steps, 0, &mut values).map_err(unreadable)?;
         let kept = values.partition_point(|&value| value >= 0 && value as u64 <= step);
-        drop((ours, group, steps));
-        let shrunk = self.shrink(&file, kept as u64).and_then(|()| hdf::close(file));
-        shrunk.map_err(|error| failure("write", &self.path, &error))?;
+        drop((ours, group, steps, file));
+        if kept as u64 != longest {
+            self.cut_in_copy(kept as u64)?;
+        }
         Ok((kept as u64, kept.checked_sub(1).map(|last| values[last] as u64)))
+    }
+
+    /// Leave so many frames. Whoever is killed meanwhile leaves the file as it was, and perhaps a copy under its temporary name.
+    fn cut_in_copy(&self, frames: u64) -> Result<()> {
+        let partial = partial_name(&self.path);
+        let cut = || -> Result<()> {
+            std::fs::copy(&self.path, &partial).map_err(|cause| Error::file("copy", &self.path, &cause))?;
+            let failed = |error: hdf5::Error| failure("write", &self.path, &error);
+            let file = options().open_rw(&partial).map_err(failed)?;
+            match self.shrink(&file, frames) {
+                Ok(()) => hdf::close(file).map_err(failed)?,
+                Err(error) => {
+                    hdf::abandon(file);
+                    return Err(failed(error));
+                }
+            }
+            let synced = std::fs::File::open(&partial).and_then(|copy| copy.sync_all());
+            synced.map_err(|cause| Error::file("write", &self.path, &cause))?;
+            rename(&partial, &self.path)
+        };
+        cut().inspect_err(|_| drop(std::fs::remove_file(&partial)))
     }
 
     fn other(&self, what: String) -> Error {
