@@ -15,6 +15,7 @@ const LIQUID: &str = r#"
     [start.lattice]
     kind = "fcc"
     cells = [8, 8, 8]
+    spacing = 1.6795962
     density = 0.8442
     temperature = 1.44
     [space]

@@ -6,7 +6,7 @@ use std::path::Path;
 use hdf5::File;
 
 use super::super::order::Order;
-use super::super::{Content, foreign};
+use super::super::{Content, foreign, growing};
 use super::{GROUP, H5md, rows_of, tables};
 use crate::comm::Communicator;
 use crate::particles::Particles;
@@ -87,6 +87,8 @@ impl H5md {
         read_rows(&steps, 0, &mut values).map_err(unreadable)?;
         let kept = values.partition_point(|&value| value >= 0 && value as u64 <= step);
         drop((ours, group, steps, file));
+        // frames will be written into it: a file that refuses that is found now
+        growing::open(&self.path).map_err(|cause| Error::file("write", &self.path, &cause))?;
         if kept as u64 != longest {
             self.cut_in_copy(kept as u64)?;
         }
