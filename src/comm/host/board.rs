@@ -3,7 +3,7 @@
 //! Bytes of turn t are in half t % 2 of a rank's segment, and `turn >= t` says that they are there. A rank is at turn t + 2 when it has
 //! read turn t + 1 of all, which they wrote after they had read turn t: so nobody reads any longer what it overwrites.
 
-use super::{AllGather, Line, PAGE, Place, Segment, segments, until};
+use super::{AllGather, Line, Looks, PAGE, Place, Segment, segments};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Most bytes of a rank.
@@ -16,6 +16,7 @@ const BYTES: usize = PAGE;
 pub(in crate::comm) struct Board {
     place: Place,
     segments: Vec<Segment>,
+    looks: Looks,
     turn: u64,
 }
 
@@ -23,8 +24,8 @@ impl Board {
     /// The board of these ranks, or none of them has one. Collective.
     pub fn new(place: Place, all_gather: &AllGather) -> Option<Self> {
         let bytes = BYTES + 2 * MOST;
-        let segments = segments(place, bytes, bytes.next_multiple_of(PAGE), all_gather)?;
-        Some(Self { place, segments, turn: 0 })
+        let (segments, looks) = segments(place, bytes, bytes.next_multiple_of(PAGE), all_gather)?;
+        Some(Self { place, segments, looks, turn: 0 })
     }
 
     /// Everybody's `mine` into `all`, by place: as long as that one's bytes, at most [`MOST`]. `idle` is called again and again while
@@ -39,7 +40,7 @@ impl Board {
         unsafe { &mut *segment.bytes(begin..begin + mine.len()) }.copy_from_slice(mine);
         segment.at::<Line<AtomicU64>>(0, 0).0.store(turn, Ordering::Release);
         for (segment, bytes) in self.segments.iter().zip(all) {
-            until(idle, || turn_of(segment) >= turn);
+            self.looks.until(idle, || turn_of(segment) >= turn);
             // SAFETY: within the map and the file of that rank, which wrote them before it said so and changes nothing of them as
             // long as this rank is in this turn.
             bytes.copy_from_slice(unsafe { &*segment.bytes(begin..begin + bytes.len()) });

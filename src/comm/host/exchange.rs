@@ -11,7 +11,7 @@
 //! It writes behind what it wrote last, and then at the beginning again: what others have just read is in the caches of their cores, and
 //! to write a line of it means to ask these cores for it, one after the other.
 
-use super::{AllGather, Atomics, Line, PAGE, Place, Segment, segments, until};
+use super::{AllGather, Atomics, Line, Looks, PAGE, Place, Segment, segments};
 use crate::claim::claim;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -57,6 +57,7 @@ pub(in crate::comm) struct HostMemory {
     ranks: Vec<usize>,
     /// By rank of the host: its segment, how much was written for it, and how much of it was read.
     segments: Vec<Segment>,
+    looks: Looks,
     written: Vec<u64>,
     read: Vec<u64>,
     /// Where the last values were written.
@@ -73,9 +74,9 @@ pub(in crate::comm) struct Arrived<'m> {
 impl HostMemory {
     /// Memory of these ranks, which are all of a host, or none of them has any: by place their number among all ranks. Collective.
     pub fn new(place: Place, ranks: Vec<usize>, largest: usize, all_gather: &AllGather) -> Option<Self> {
-        let segments = segments(place, values_of(place.count), largest, all_gather)?;
+        let (segments, looks) = segments(place, values_of(place.count), largest, all_gather)?;
         let none = vec![0; place.count];
-        Some(Self { place, ranks, segments, written: none.clone(), read: none, last: 0..0 })
+        Some(Self { place, ranks, segments, looks, written: none.clone(), read: none, last: 0..0 })
     }
 
     /// Whether this one and that of all ranks share memory.
@@ -96,7 +97,9 @@ impl HostMemory {
         let others: Vec<usize> = self.others().filter(|&place| to[self.ranks[place]] > 0).collect();
         let segment = &mut self.segments[self.place.own];
         let read_by = |place: usize| segment.at::<Slot>(0, place).of_reader.0.load(Ordering::Acquire);
-        until(idle, || self.written.iter().enumerate().all(|(place, &written)| read_by(place) == written));
+        self.looks.until(idle, || {
+            self.written.iter().enumerate().all(|(place, &written)| read_by(place) == written)
+        });
         let room =
             others.iter().map(|&place| to[self.ranks[place]].next_multiple_of(ALIGNMENT)).sum::<usize>();
         let first = values_of(self.place.count);
@@ -127,7 +130,7 @@ impl HostMemory {
         let others = self.others().filter(|&place| from[self.ranks[place]] > 0).collect::<Vec<_>>();
         let of = |place: usize| {
             let written = &self.segments[place].at::<Slot>(0, self.place.own).of_owner.0;
-            until(idle, || written.count.load(Ordering::Acquire) > self.read[place]);
+            self.looks.until(idle, || written.count.load(Ordering::Acquire) > self.read[place]);
             let bytes = written.bytes.load(Ordering::Relaxed) as usize;
             assert!(bytes == from[self.ranks[place]], "ranks disagree about the length of a message");
             match written.begin.load(Ordering::Relaxed) {

@@ -22,9 +22,6 @@ const FOLDER: &str = "/dev/shm";
 /// Segments grow by multiples of so many bytes.
 const PAGE: usize = 4096;
 
-/// Looks at a count before the core is left to others.
-const LOOKS: usize = 64;
-
 /// Bytes of a name.
 const NAME: usize = 64;
 
@@ -50,6 +47,55 @@ struct Segment {
     map: MmapRaw,
     /// Bytes that its owner has made.
     length: usize,
+}
+
+/// How often a rank looks at a count before it leaves its core to others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Looks(usize);
+
+impl Looks {
+    /// For a microsecond or two: the core may be needed by the rank that is waited for.
+    const FEW: Looks = Looks(64);
+    /// For some tens of microseconds. To ask MPI and the system takes long beside a look, and meanwhile nobody sees that the wait is over.
+    const MANY: Looks = Looks(1024);
+
+    /// Of ranks with these cores, a bit for each: many where all of them can run at once.
+    fn of(cores: &[[u8; NAME]]) -> Self {
+        let any = |byte: usize| cores.iter().fold(0, |any, of_rank| any | of_rank[byte]);
+        let together: u32 = (0..NAME).map(|byte| any(byte).count_ones()).sum();
+        if together as usize >= cores.len() { Looks::MANY } else { Looks::FEW }
+    }
+
+    /// Look until it is true: first at once again, then after others had the core; `idle` is called then.
+    fn until(self, idle: &dyn Fn(), mut is_true: impl FnMut() -> bool) {
+        let mut looks = 0;
+        while !is_true() {
+            if looks < self.0 {
+                looks += 1;
+                std::hint::spin_loop();
+            } else {
+                idle();
+                std::thread::yield_now();
+            }
+        }
+    }
+}
+
+/// The cores that this rank may run on, of the first ones of its host, a bit for each; none where the system does not tell.
+fn cores() -> [u8; NAME] {
+    let mut cores = [0; NAME];
+    #[cfg(target_os = "linux")]
+    {
+        // SAFETY: all bytes zero are a value of it.
+        let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+        // SAFETY: the place for the answer is there, as large as said.
+        if unsafe { libc::sched_getaffinity(0, size_of_val(&set), &raw mut set) } == 0 {
+            // SAFETY: the set has more cores than are asked for.
+            let has = |core: usize| unsafe { libc::CPU_ISSET(core, &set) };
+            (0..8 * NAME).filter(|&core| has(core)).for_each(|core| cores[core / 8] |= 1 << (core % 8));
+        }
+    }
+    cores
 }
 
 /// A name in the file system, until it is dropped.
@@ -135,8 +181,14 @@ fn free(file: &File) -> Result<u64> {
     }
 }
 
-/// The segments of all ranks of a host, by place, or of none: of which the first bytes are there, all of them zero. Collective.
-fn segments(place: Place, first: usize, largest: usize, all_gather: &AllGather) -> Option<Vec<Segment>> {
+/// The segments of all ranks of a host, by place, or of none, of which the first bytes are there, all of them zero; and how often to look at
+/// what is in them. Collective.
+fn segments(
+    place: Place,
+    first: usize,
+    largest: usize,
+    all_gather: &AllGather,
+) -> Option<(Vec<Segment>, Looks)> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let name = format!("hilbrium-{}-{}-{since}", std::process::id(), place.own);
     let path = |name: &str| Path::new(FOLDER).join(name);
@@ -156,21 +208,8 @@ fn segments(place: Place, first: usize, largest: usize, all_gather: &AllGather) 
     let there = all_gather(&[u8::from(segments.is_some()); NAME]);
     // all have opened what it names
     drop(named);
-    segments.filter(|_| there.iter().all(|there| there[0] == 1))
-}
-
-/// Look until it is true: first at once again, then after others had the core; `idle` is called then.
-fn until(idle: &dyn Fn(), mut is_true: impl FnMut() -> bool) {
-    let mut looks = 0;
-    while !is_true() {
-        if looks < LOOKS {
-            looks += 1;
-            std::hint::spin_loop();
-        } else {
-            idle();
-            std::thread::yield_now();
-        }
-    }
+    let looks = Looks::of(&all_gather(&cores()));
+    segments.filter(|_| there.iter().all(|there| there[0] == 1)).map(|segments| (segments, looks))
 }
 
 #[cfg(test)]

@@ -15,6 +15,30 @@ fn on_one_host<R: Send>(ranks: usize, work: impl Fn(Place, &Communicator, &AllGa
 }
 
 #[test]
+fn ranks_look_often_where_each_can_have_a_core() {
+    let cores = |cores: &[usize]| {
+        let mut bits = [0u8; NAME];
+        cores.iter().for_each(|core| bits[core / 8] |= 1 << (core % 8));
+        bits
+    };
+    for (ranks, expected) in [
+        (vec![cores(&[0, 1]); 2], Looks::MANY),
+        (vec![cores(&[3]), cores(&[511])], Looks::MANY),
+        (vec![cores(&[3]), cores(&[3])], Looks::FEW),
+        (vec![cores(&[0, 1]); 4], Looks::FEW),
+        (vec![cores(&[]); 2], Looks::FEW),
+    ] {
+        assert_eq!(Looks::of(&ranks), expected, "{ranks:?}");
+    }
+    assert!(!cfg!(target_os = "linux") || super::cores().iter().any(|byte| *byte > 0), "this runs somewhere");
+    let mut looks = 0;
+    Looks::FEW.until(&|| panic!("it was true before"), || {
+        looks += 1;
+        looks > 60
+    });
+}
+
+#[test]
 fn everybody_reads_what_all_have_written_on_the_board() {
     const TURNS: usize = 2000;
     for ranks in [2, 3, 5] {
