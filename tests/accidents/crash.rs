@@ -90,10 +90,9 @@ fn a_trajectory_has_whole_frames_wherever_a_restart_cuts_it() {
 #[test]
 fn a_trajectory_has_whole_frames_wherever_its_file_grows() {
     let deck = |steps: u64| filmed(steps, "");
-    let names = trajectory;
     let calls = |steps: u64| {
         let case = Case::new(&deck(steps));
-        (count_calls_below(case.command(&["run", "deck.toml"]), &case, None, &names(&case)), case)
+        (count_calls_below(case.command(&["run", "deck.toml"]), &case, None, &trajectory(&case)), case)
     };
     let ((begun, _), (full, _), (grown, whole)) = (calls(1), calls(63), calls(65));
     let whole = frames(&whole.path("out/trajectory.h5md"));
@@ -103,7 +102,7 @@ fn a_trajectory_has_whole_frames_wherever_its_file_grows() {
     each(&points, |at| {
         let case = Case::new(&deck(65));
         let mut command = case.command(&["run", "deck.toml"]);
-        Fault { kind: "kill", at, times: 1, rank: None }.strikes_below(&mut command, &names(&case));
+        Fault { kind: "kill", at, times: 1, rank: None }.strikes_below(&mut command, &trajectory(&case));
         assert_eq!(command.output().expect("the program starts").status.code(), None, "killed at call {at}");
         let path = case.path("out/trajectory.h5md");
         let found = if path.exists() { frames(&path) } else { Vec::new() };
