@@ -150,7 +150,7 @@ impl Arrived {
         order
     }
 
-    /// Make the particles those of `order`, with zeros in the rows before them.
+    /// Make the particles those of `order`, behind rows in which anything may be.
     fn gather(&self, particles: &mut Particles, order: &[u32], room: Room) {
         let mut spare = Vec::new();
         particles.id.extend(self.column(0));
@@ -167,19 +167,20 @@ impl Arrived {
                 }
                 Role::Derived => {
                     column.resize(room.before + order.len(), 0.0);
-                    column.par_chunks_mut(CHUNK).for_each(|rows| rows.fill(0.0));
+                    column[room.before..].par_chunks_mut(CHUNK).for_each(|rows| rows.fill(0.0));
                 }
             }
         }
     }
 }
 
-/// Replace a column by its values at `order`, in such a room. The column's memory becomes the spare one of the next call.
+/// Replace a column by its values at `order`, in such a room, where anything may be. The column's memory becomes the spare one of the
+/// next call.
 fn take<T: Pod + Send + Sync>(column: &mut Vec<T>, order: &[u32], room: Room, spare: &mut Vec<T>) {
     let values: &[T] = column;
-    spare.clear();
-    spare.reserve(room.before + order.len() + room.behind);
+    // what was there need not go: halos come before anybody looks
     spare.resize(room.before, T::zeroed());
+    spare.reserve(order.len() + room.behind);
     spare.par_extend(order.par_iter().with_min_len(CHUNK).map(|&row| values[row as usize]));
     std::mem::swap(column, spare);
 }

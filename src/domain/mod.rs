@@ -107,7 +107,7 @@ impl Domain {
     /// Bring the particles of all ranks to their owners, in key order, with halos for pairs closer than the larger of
     /// their radii. Rows as [`crate::particles`] describes them; state is moved, derived columns become zero.
     ///
-    /// `radius` gives the radius of each row (length unit); it sees the owned particles, in their new order, and zeros in rows that
+    /// `radius` gives the radius of each row (length unit); it sees the owned particles, in their new order, and anything in rows that
     /// are left for halos.
     /// Collective. The result depends on the state of all particles (position, id, work, radius) and the number of
     /// ranks, not on who owned what before.
