@@ -55,49 +55,6 @@ impl Runs {
             place += run.len();
         }
     }
-
-    /// What is left of them from a row on.
-    pub fn from_row(&self, row: usize) -> Rest<'_> {
-        let before = self.runs.partition_point(|run| run.end <= row);
-        let place: usize = self.runs[..before].iter().map(Range::len).sum();
-        let mut rest = Rest { runs: &self.runs[before..], next: 0, place };
-        if let Some(run) = rest.runs.first() {
-            rest.next = run.start.max(row);
-            rest.place += rest.next - run.start;
-        }
-        rest
-    }
-}
-
-/// Rows that have not been taken yet.
-#[derive(Clone, Debug)]
-pub struct Rest<'r> {
-    runs: &'r [Range<usize>],
-    /// The first of them, if there are any.
-    next: usize,
-    /// How many rows were before it.
-    place: usize,
-}
-
-impl Rest<'_> {
-    /// The first row, if there is one.
-    #[inline(always)]
-    pub fn next_row(&self) -> Option<usize> {
-        (!self.runs.is_empty()).then_some(self.next)
-    }
-
-    /// Take the first rows, consecutive ones before `end`, and return them and how many rows of all were before these.
-    #[inline(always)]
-    pub fn take_before(&mut self, end: usize) -> Option<(Range<usize>, usize)> {
-        let run = self.runs.first().filter(|_| self.next < end)?;
-        let (rows, place) = (self.next..run.end.min(end), self.place);
-        (self.next, self.place) = (rows.end, place + rows.len());
-        if rows.end == run.end {
-            self.runs = &self.runs[1..];
-            self.next = self.runs.first().map_or(0, |run| run.start);
-        }
-        Some((rows, place))
-    }
 }
 
 #[cfg(test)]
@@ -132,29 +89,6 @@ mod tests {
             prop_assert_eq!((runs.rows(), runs.is_empty()), (rows.len(), rows.is_empty()));
             prop_assert!(runs.iter().all(|run| !run.is_empty()));
             prop_assert!(runs.runs.windows(2).all(|two| two[0].end < two[1].start));
-        }
-
-        #[test]
-        fn rows_are_taken_in_order_each_once_with_their_places(
-            rows in prop::collection::btree_set(0..300u32, 0..200),
-            from in 0..320usize,
-            step in 1..70usize,
-        ) {
-            let rows: Vec<u32> = rows.into_iter().collect();
-            let runs = Runs::of(&rows);
-            let mut rest = runs.from_row(from);
-            let mut taken = Vec::new();
-            for end in (0..400).step_by(step) {
-                while let Some((own, place)) = rest.take_before(end) {
-                    prop_assert!(!own.is_empty() && own.end <= end);
-                    taken.extend(own.zip(place..));
-                }
-                prop_assert!(rest.next_row().is_none_or(|next| next >= end));
-            }
-            taken.extend(std::iter::from_fn(|| rest.take_before(usize::MAX)).flat_map(|(own, place)| own.zip(place..)));
-            let places = rows.iter().enumerate().map(|(place, row)| (*row as usize, place));
-            prop_assert_eq!(taken, places.filter(|(row, _)| *row >= from).collect::<Vec<_>>());
-            prop_assert_eq!(rest.next_row(), None);
         }
     }
 }

@@ -4,11 +4,12 @@ use super::finish::{Finish, Outputs, Part, Then};
 use super::given::given_of_row;
 use super::inner::{Chunk, Shared, Side};
 use super::lane::{Instructions, Scalar, dispatch};
-use super::law::PairLaw;
+use super::law::{PairLaw, Reduction};
 use super::sums::ChunkSums;
 use crate::neighbors::{ClusterList, GROUP, Listed, NeighborList, SUPER_CLUSTER};
 use crate::particles::{Field, GiveBack, Particles, Returned};
 use crate::turns::{each, in_turns, runs};
+use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -26,6 +27,31 @@ impl<T: Scalar> Sums<T> {
     /// None yet.
     pub fn new() -> Self {
         Sums { chunks: Vec::new(), lane_pairs: 0 }
+    }
+
+    /// Add what other ranks gave owned rows to what these were given here.
+    fn add<L: PairLaw>(&mut self, owned: &Range<usize>, returned: &[Returned]) {
+        // threads add to chunks of their own: one of those that have a row
+        let mut chunk_of = vec![0; owned.end.div_ceil(SUPER_CLUSTER)];
+        for (number, chunk) in self.chunks.iter().enumerate() {
+            chunk_of[chunk.super_clusters.clone()].fill(number);
+        }
+        each(self.chunks.iter_mut().enumerate().collect(), |(number, chunk)| {
+            for Returned { rows, sums } in returned {
+                let mut records: &[T] = bytemuck::cast_slice(sums);
+                for run in rows.iter().map(|run| owned.start + run.start..owned.start + run.end) {
+                    let mut row = run.start;
+                    while row < run.end {
+                        let end = run.end.min((row / SUPER_CLUSTER + 1) * SUPER_CLUSTER);
+                        let (own, behind) = records.split_at((end - row) * given_of_row::<L>());
+                        if chunk_of[row / SUPER_CLUSTER] == number {
+                            chunk.add::<L>(row..end, own, owned);
+                        }
+                        (row, records) = (end, behind);
+                    }
+                }
+            }
+        });
     }
 }
 
@@ -87,7 +113,7 @@ impl<L: PairLaw, T: Scalar> Sweeping<'_, '_, L, T> {
             let lane_pairs = sums.lane_pairs;
             match part {
                 Some(mut part) => {
-                    finish.part(&[&sums], &[], &mut part);
+                    finish.part(&[&sums], &mut part);
                     (lane_pairs, None)
                 }
                 None => (lane_pairs, Some(sums)),
@@ -96,7 +122,7 @@ impl<L: PairLaw, T: Scalar> Sweeping<'_, '_, L, T> {
         let join = |swept: &[OnceLock<Swept<T>>], mut part: Part| {
             let swept = swept.iter().filter_map(|swept| swept.get()?.1.as_ref());
             let chunks: Vec<&ChunkSums<T>> = sums.chunks.iter().chain(swept).collect();
-            finish.part(&chunks, &[], &mut part);
+            finish.part(&chunks, &mut part);
         };
         let mut own = own.into_iter();
         let chunks = chunks.into_iter().map(|chunk| (chunk, own.next())).collect();
@@ -110,28 +136,38 @@ impl<L: PairLaw, T: Scalar> Sweeping<'_, '_, L, T> {
     /// pieces, and write the outputs: first of what others have nothing of. Collective.
     pub fn give_back(
         &self,
-        sums: &Sums<T>,
+        sums: &mut Sums<T>,
         give_back: &dyn GiveBack,
         pieces: &[Range<usize>],
         outputs: &mut Outputs,
     ) {
-        let finish = self.finish();
-        let chunks: Vec<&ChunkSums<T>> = sums.chunks.iter().collect();
-        let of_rows = |rows: Range<usize>, sums: &mut [u64]| {
-            let records = bytemuck::cast_slice_mut(sums).chunks_mut(PIECE * given_of_row::<L>());
+        assert!(
+            L::SUMS.iter().all(|sum| sum.reduction == Reduction::Sum),
+            "what ranks give each other is added"
+        );
+        let (finish, owned) = (self.finish(), self.list.owned());
+        // given to others, joined where these have nothing, and added to, one after the other
+        let sums = RefCell::new(sums);
+        let of_rows = |rows: Range<usize>, records: &mut [u64]| {
+            let (sums, width) = (sums.borrow(), given_of_row::<L>());
+            let chunks: Vec<&ChunkSums<T>> = sums.chunks.iter().collect();
+            let records = bytemuck::cast_slice_mut(records).chunks_mut(PIECE * width);
             let pieces = runs(rows, PIECE).into_iter().zip(records).collect();
             each(pieces, |(rows, records)| finish.records_of(&chunks, rows, records));
         };
-        let apart = apart(pieces, give_back.alone(), self.list.owned().start);
+        let apart = apart(pieces, give_back.alone(), owned.start);
         let rows: Vec<Range<usize>> = apart.iter().map(|(rows, _)| rows.clone()).collect();
         let parts = outputs.parts(&rows).into_iter().zip(&apart);
         let (mut alone, mut others): (Vec<_>, Vec<_>) = parts.partition(|(_, (_, alone))| *alone);
-        let join = |parts: &mut Vec<(Part, _)>, returned: &[Returned]| {
-            each(parts.iter_mut().collect(), |(part, _)| finish.part(&chunks, returned, part));
+        let join = |parts: &mut Vec<(Part, _)>| {
+            let sums = sums.borrow();
+            let chunks: Vec<&ChunkSums<T>> = sums.chunks.iter().collect();
+            each(parts.iter_mut().collect(), |(part, _)| finish.part(&chunks, part));
         };
         let words = given_of_row::<L>() * size_of::<T>() / size_of::<u64>();
-        give_back.give_back(words, &of_rows, &mut || join(&mut alone, &[]), &mut |returned| {
-            join(&mut others, returned);
+        give_back.give_back(words, &of_rows, &mut || join(&mut alone), &mut |returned| {
+            sums.borrow_mut().add::<L>(&owned, returned);
+            join(&mut others);
         });
     }
 

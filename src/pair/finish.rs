@@ -6,8 +6,7 @@ use super::law::{Columns, PairLaw, Reduction, Sum};
 use super::sums::ChunkSums;
 use super::sweep::{Chosen, components};
 use crate::neighbors::{CLUSTER, CLUSTERS, SUPER_CLUSTER};
-use crate::particles::{Field, Particles, Returned, zeros};
-use crate::runs::Rest;
+use crate::particles::{Field, Particles, zeros};
 use fearless_simd::Simd;
 use std::ops::Range;
 
@@ -143,10 +142,10 @@ impl<'a, L: PairLaw> Finish<'a, L> {
         Finish { law, inputs, rows, instructions, then: then.map(|then| (then, particles)) }
     }
 
-    /// Join the sums of the rows of a part that chunks have, in their order, and then those of other ranks; finish each particle,
-    /// write its outputs, add the work that was spent on it, and do what is done then.
-    pub fn part<T: Scalar>(&self, chunks: &[&ChunkSums<T>], returned: &[Returned], part: &mut Part) {
-        dispatch(self.instructions, FinishPart { finish: self, chunks, returned, part });
+    /// Join the sums of the rows of a part that chunks have, in their order; finish each particle, write its outputs, add the work that
+    /// was spent on it, and do what is done then.
+    pub fn part<T: Scalar>(&self, chunks: &[&ChunkSums<T>], part: &mut Part) {
+        dispatch(self.instructions, FinishPart { finish: self, chunks, part });
         chunks.iter().for_each(|chunk| self.add_work(chunk, part));
         if let Some((then, particles)) = self.then {
             let outputs = L::OUTPUTS.iter().map(|field| field.components()).sum();
@@ -160,33 +159,28 @@ impl<'a, L: PairLaw> Finish<'a, L> {
         dispatch(self.instructions, RecordsOf { finish: self, chunks, rows, records });
     }
 
-    /// What chunks, and then others, have of a super-cluster, if any has something.
+    /// What chunks have of a super-cluster, if any has something.
     #[inline(always)]
     fn sums<'c, T: Scalar, S: Simd>(
         &self,
         simd: S,
         chunks: &'c [&'c ChunkSums<T>],
-        others: &mut Waiting<T>,
         super_cluster: usize,
         room: &'c mut Vec<f64>,
     ) -> Option<&'c [f64]> {
-        let end = (super_cluster + 1) * SUPER_CLUSTER;
-        let returned = others.any_before(end);
         let mut having = chunks.iter().filter(|chunk| chunk.have(super_cluster)).peekable();
-        let only = having.next();
-        if !returned && having.peek().is_none() {
-            let only = only?;
+        let only = having.next()?;
+        if having.peek().is_none() {
             if let (Some(block), None) = (only.blocks.super_cluster(super_cluster), only.given(super_cluster))
             {
                 return Some(block);
             }
         }
-        room.clear();
         room.resize(SUPER_CLUSTER * L::SUMS.len(), 0.0);
         for (column, values) in room.chunks_exact_mut(CLUSTER).enumerate() {
             values.fill(L::SUMS[column % L::SUMS.len()].reduction.identity());
         }
-        for chunk in only.into_iter().chain(having) {
+        for chunk in std::iter::once(only).chain(having) {
             if let Some(block) = chunk.blocks.super_cluster(super_cluster) {
                 join(L::SUMS, room, block);
             }
@@ -196,9 +190,6 @@ impl<'a, L: PairLaw> Finish<'a, L> {
                     given::join::<L, T, S>(simd, vectors, sums);
                 }
             }
-        }
-        if returned {
-            others.join_before::<L>(end, room);
         }
         Some(room)
     }
@@ -272,7 +263,7 @@ impl<L: PairLaw, T: Scalar> Task for RecordsOf<'_, '_, '_, '_, L, T> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         let RecordsOf { finish, chunks, rows, mut records } = self;
-        let (mut room, mut none) = (Vec::new(), Waiting::new(&[], 0, 0));
+        let mut room = Vec::new();
         let width = given_of_row::<L>();
         let mut row = rows.start;
         while row < rows.end {
@@ -285,7 +276,7 @@ impl<L: PairLaw, T: Scalar> Task for RecordsOf<'_, '_, '_, '_, L, T> {
                 own.copy_from_slice(&given[members.start * width..members.end * width]);
                 continue;
             }
-            let joined = finish.sums(simd, chunks, &mut none, super_cluster, &mut room);
+            let joined = finish.sums(simd, chunks, super_cluster, &mut room);
             for (member, record) in members.zip(own.chunks_exact_mut(width)) {
                 let begin = member / CLUSTER * L::SUMS.len();
                 for (c, (value, &sum)) in record.iter_mut().zip(L::SUMS).enumerate() {
@@ -312,7 +303,6 @@ fn only_given<'c, T: Scalar>(chunks: &[&'c ChunkSums<T>], super_cluster: usize) 
 struct FinishPart<'f, 'a, 'c, 'p, L, T: Scalar> {
     finish: &'f Finish<'a, L>,
     chunks: &'c [&'c ChunkSums<T>],
-    returned: &'c [Returned<'c>],
     part: &'f mut Part<'p>,
 }
 
@@ -322,65 +312,17 @@ impl<L: PairLaw, T: Scalar> Task for FinishPart<'_, '_, '_, '_, L, T> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let FinishPart { finish, chunks, returned, part } = self;
-        let mut others = Waiting::new(returned, finish.rows.first(), part.rows.start);
+        let FinishPart { finish, chunks, part } = self;
         let mut room = Vec::new();
         // owned rows begin with a super-cluster
         for begin in part.rows.clone().step_by(SUPER_CLUSTER) {
-            let sums = finish.sums(simd, chunks, &mut others, begin / SUPER_CLUSTER, &mut room);
+            let sums = finish.sums(simd, chunks, begin / SUPER_CLUSTER, &mut room);
             let Some(sums) = sums else { continue };
             let end = part.rows.end.min(begin + SUPER_CLUSTER);
             let clusters = sums.chunks_exact(CLUSTER * L::SUMS.len());
             for (first, sums) in (begin..end).step_by(CLUSTER).zip(clusters) {
                 let rows = first..end.min(first + CLUSTER);
                 finish.cluster(rows, sums, first - part.rows.start, &mut part.columns);
-            }
-        }
-    }
-}
-
-/// What other ranks have of rows from one on that nobody has joined yet.
-struct Waiting<'r, T> {
-    /// The first owned row.
-    first: usize,
-    /// By rank the rows from that one on, and what all its rows are given.
-    returned: Vec<(Rest<'r>, &'r [T])>,
-}
-
-impl<'r, T: Scalar> Waiting<'r, T> {
-    /// From the row `from` on.
-    fn new(returned: &'r [Returned], first: usize, from: usize) -> Self {
-        let rest = |returned: &'r Returned| {
-            (returned.rows.from_row(from - first), bytemuck::cast_slice(returned.sums))
-        };
-        Self { first, returned: returned.iter().map(rest).collect() }
-    }
-
-    /// Whether there are any of rows before one.
-    #[inline(always)]
-    fn any_before(&self, end: usize) -> bool {
-        self.returned.iter().any(|(rest, _)| rest.next_row().is_some_and(|row| self.first + row < end))
-    }
-
-    /// Join those of rows before one with the sums of their super-cluster.
-    #[inline(always)]
-    fn join_before<L: PairLaw>(&mut self, end: usize, totals: &mut [f64]) {
-        let totals = totals.as_chunks_mut::<CLUSTER>().0;
-        for (rest, returned) in &mut self.returned {
-            // cluster by cluster: owned rows begin with one
-            while let Some(row) = rest.next_row().filter(|row| self.first + row < end)
-                && let Some((rows, place)) = rest.take_before((row / CLUSTER + 1) * CLUSTER)
-            {
-                let begin = (self.first + row) % SUPER_CLUSTER / CLUSTER * L::SUMS.len();
-                let totals = &mut totals[begin..begin + L::SUMS.len()];
-                let width = given_of_row::<L>();
-                let records = returned[place * width..].chunks_exact(width);
-                for (row, record) in rows.zip(records) {
-                    for (c, &sum) in L::SUMS.iter().enumerate() {
-                        let total = &mut totals[c][row % CLUSTER];
-                        *total = given::joined(sum, *total, record[c].to_f64());
-                    }
-                }
             }
         }
     }

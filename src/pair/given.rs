@@ -58,6 +58,12 @@ impl<T: Scalar> Given<T> {
         Self { nothing, begins, clusters, vectors }
     }
 
+    /// No records yet of what pairs give to particles, all of which is added.
+    pub fn records<L: PairLaw>(clusters: Range<usize>) -> Self {
+        let vectors = given_values::<L>() * size_of::<T>() / size_of::<T::Vector>();
+        Self::new(std::iter::repeat_n(0.0, vectors), clusters)
+    }
+
     /// Where the vectors of a cluster begin.
     #[inline(always)]
     pub fn begin(&mut self, cluster: usize) -> usize {
@@ -77,6 +83,16 @@ impl<T: Scalar> Given<T> {
         (0..CLUSTERS).for_each(|_| self.vectors.extend_from_slice(&self.nothing));
         // another thread has read what was there in the last sweep
         claim(self.vectors.as_ptr_range().end, CLUSTERS * self.nothing.len());
+    }
+
+    /// Add to the records of rows of one super-cluster.
+    pub fn add<L: PairLaw>(&mut self, rows: Range<usize>, records: &[T]) {
+        let begin = self.begin(rows.start / CLUSTER);
+        let own: &mut [T] = bytemuck::cast_slice_mut(&mut self.vectors[begin..]);
+        let own = own[rows.start % CLUSTER * given_of_row::<L>()..].as_chunks_mut::<QUAD>().0;
+        for (own, quad) in own.iter_mut().zip(records.as_chunks::<QUAD>().0) {
+            *own = std::array::from_fn(|k| own[k] + quad[k]);
+        }
     }
 
     /// The vectors.

@@ -2,7 +2,7 @@
 
 use super::given::Given;
 use super::lane::Scalar;
-use super::law::Sum;
+use super::law::{PairLaw, Sum};
 use crate::neighbors::{CLUSTER, CLUSTERS, SUPER_CLUSTER};
 use std::ops::Range;
 
@@ -102,6 +102,12 @@ impl<T: Scalar> ChunkSums<T> {
     #[inline(always)]
     pub fn given(&self, super_cluster: usize) -> Option<&[T::Vector]> {
         self.given.as_ref()?.super_cluster(super_cluster)
+    }
+
+    /// Add what rows of one super-cluster, which this rank owns as these, were given elsewhere.
+    pub fn add<L: PairLaw>(&mut self, rows: Range<usize>, records: &[T], owned: &Range<usize>) {
+        let clusters = owned.start / CLUSTER..owned.end.div_ceil(CLUSTER);
+        self.given.get_or_insert_with(|| Given::records::<L>(clusters)).add::<L>(rows, records);
     }
 
     /// Whether there is anything of a super-cluster.

@@ -217,7 +217,7 @@ fn sweep_in<L: PairLaw, T: Scalar>(
     }
     if let Some(give_back) = traffic.give_back {
         let sweeping = Sweeping { shared: &shared, list, particles, instructions, then };
-        sweeping.give_back(&sums, give_back, if others { &pieces } else { &[] }, &mut outputs);
+        sweeping.give_back(&mut sums, give_back, if others { &pieces } else { &[] }, &mut outputs);
     }
     let statistics = SweepStatistics { lane_pairs: sums.lane_pairs };
     outputs.give(particles);
@@ -272,11 +272,6 @@ impl Chosen {
         };
         let others = symmetric && active.is_some();
         Chosen { written: of(active), wanted: others.then(|| of(None)), owned: owned.clone() }
-    }
-
-    /// The first owned row.
-    pub fn first(&self) -> usize {
-        self.owned.start
     }
 
     /// Whether all owned rows get outputs.

@@ -52,8 +52,7 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
         return clusters::sums::<L, T, S>(simd, shared, list.clusters(), side, sums);
     }
     let clusters = shared.given.start / CLUSTER..shared.given.end.div_ceil(CLUSTER);
-    let nothing = std::iter::repeat_n(0.0, const { given_vectors::<L, T, S>() });
-    let (mut placed, mut kept) = (Placed::<T>::new(), Given::<T>::new(nothing, clusters));
+    let (mut placed, mut kept) = (Placed::<T>::new(), Given::<T>::records::<L>(clusters));
     let (mut records, mut given) = (T::take_records(), T::take_records());
     let mut begins = Vec::new();
     let pairs = AllPairs::<L, R<T, S>> {

@@ -19,7 +19,7 @@ use fearless_simd::{Simd, f32x8, f32x16, f64x8};
 use std::cell::Cell;
 
 /// The storage type of a lane.
-pub trait Scalar: Pod + Send + Sync + Default + PartialOrd {
+pub trait Scalar: Pod + Send + Sync + Default + PartialOrd + std::ops::Add<Output = Self> {
     /// The lanes of this type.
     type Lanes<S: Simd>: Lanes<Scalar = Self, Token = S>;
     /// Run a task on the baseline of x86-64, where there are no single-precision lanes: vectors of sixteen would be
