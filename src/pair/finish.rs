@@ -170,11 +170,9 @@ impl<'a, L: PairLaw> Finish<'a, L> {
     ) -> Option<&'c [f64]> {
         let mut having = chunks.iter().filter(|chunk| chunk.have(super_cluster)).peekable();
         let only = having.next()?;
-        if having.peek().is_none() {
-            if let (Some(block), None) = (only.blocks.super_cluster(super_cluster), only.given(super_cluster))
-            {
-                return Some(block);
-            }
+        let block = only.blocks.super_cluster(super_cluster);
+        if let (Some(block), None, None) = (block, only.given(super_cluster), having.peek()) {
+            return Some(block);
         }
         room.resize(SUPER_CLUSTER * L::SUMS.len(), 0.0);
         for (column, values) in room.chunks_exact_mut(CLUSTER).enumerate() {
