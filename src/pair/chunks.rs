@@ -298,10 +298,49 @@ fn chunks(list: &NeighborList, swept: impl Fn(&ClusterList, usize) -> bool) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::laws::lennard_jones;
     use crate::neighbors::Coding;
+    use crate::pair::Forces;
+    use crate::runs::Runs;
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn what_comes_back_is_added_to_each_row_once(
+            rows in prop::collection::btree_set(0..600u32, 0..200),
+            cut in 1..10usize,
+            threads in 1..4usize,
+        ) {
+            type Law = Forces<lennard_jones::Law<f64>>;
+            let (owned, width) = (SUPER_CLUSTER..SUPER_CLUSTER + 600, given_of_row::<Law>());
+            let end = owned.end.div_ceil(SUPER_CLUSTER);
+            let chunk = |own: Range<usize>| ChunkSums::<f32>::new(Law::SUMS, own, 0, 0..end);
+            let mut sums = Sums { chunks: vec![chunk(1..cut), chunk(cut..end)], lane_pairs: 0 };
+            let value = |row: usize, k: usize| (10 * row + k) as f32;
+            let mut records = vec![0_u64; rows.len() * width / 2];
+            let places = bytemuck::cast_slice_mut(&mut records).chunks_exact_mut(width).zip(&rows);
+            places.for_each(|(record, &row)| record.copy_from_slice(&[0, 1, 2, 3].map(|k| value(row as usize, k))));
+            let runs = Runs::of(&rows.iter().copied().collect::<Vec<u32>>());
+            let returned = [Returned { rows: &runs, sums: &records }, Returned { rows: &runs, sums: &records }];
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| sums.add::<Law>(&owned, &returned));
+            for row in 0..600 {
+                let place = owned.start + row;
+                let having: Vec<&ChunkSums<f32>> =
+                    sums.chunks.iter().filter(|chunk| chunk.have(place / SUPER_CLUSTER)).collect();
+                let total = |k: usize| {
+                    let of_chunk = |chunk: &&ChunkSums<f32>| {
+                        let given: &[f32] = bytemuck::cast_slice(chunk.given(place / SUPER_CLUSTER).unwrap());
+                        given[place % SUPER_CLUSTER * width + k]
+                    };
+                    having.iter().map(of_chunk).sum::<f32>()
+                };
+                let twice = |k: usize| if rows.contains(&(row as u32)) { 2.0 * value(row, k) } else { 0.0 };
+                prop_assert!(having.len() <= 1, "one chunk has a row");
+                prop_assert_eq!([0, 1, 2, 3].map(total), [0, 1, 2, 3].map(twice), "row {}", row);
+            }
+        }
+
         #[test]
         fn pieces_are_cut_where_runs_begin_and_end(
             lengths in prop::collection::vec(1usize..50, 0..8),
