@@ -2,7 +2,7 @@
 
 use super::given::{self, given_of_row};
 use super::lane::{Instructions, Scalar, Task, dispatch};
-use super::law::{Columns, PairLaw, Reduction, Sum};
+use super::law::{Columns, PairLaw, Parity, Reduction, Sum};
 use super::sums::ChunkSums;
 use super::sweep::{Chosen, components};
 use crate::neighbors::{CLUSTER, CLUSTERS, SUPER_CLUSTER};
@@ -278,10 +278,9 @@ impl<L: PairLaw, T: Scalar> Task for RecordsOf<'_, '_, '_, '_, L, T> {
             for (member, record) in members.zip(own.chunks_exact_mut(width)) {
                 let begin = member / CLUSTER * L::SUMS.len();
                 for (c, (value, &sum)) in record.iter_mut().zip(L::SUMS).enumerate() {
-                    let identity = sum.reduction.identity();
-                    let total =
-                        joined.map_or(identity, |sums| sums[(begin + c) * CLUSTER + member % CLUSTER]);
-                    *value = T::from_f64(given::joined(sum, identity, total));
+                    let total = joined.map_or(0.0, |sums| sums[(begin + c) * CLUSTER + member % CLUSTER]);
+                    // what rows are given has the other sign where it is odd
+                    *value = T::from_f64(if sum.parity == Parity::Odd { -total } else { total });
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! What a chunk's pairs give to particles, in vectors per cluster: columns of reactions, or over tiles records of all sums.
 
 use super::lane::{Lanes, Scalar};
-use super::law::{PairLaw, Parity, Reduction, Sum};
+use super::law::PairLaw;
 use super::record::QUAD;
 use crate::claim::claim;
 use crate::neighbors::{CLUSTER, CLUSTERS};
@@ -116,15 +116,6 @@ impl<T: Scalar> Given<T> {
                 take(super_cluster * CLUSTERS + member, vectors);
             }
         }
-    }
-}
-
-/// A total with what was given; a total with no other is also what must be given to have it.
-#[inline(always)]
-pub fn joined(sum: Sum, total: f64, given: f64) -> f64 {
-    match (sum.reduction, sum.parity) {
-        (Reduction::Sum, Parity::Odd) => total - given,
-        (reduction, _) => reduction.join(total, given),
     }
 }
 
