@@ -17,11 +17,7 @@ pub fn runs(all: Range<usize>, length: usize) -> Vec<Range<usize>> {
 
 /// Do some work on every item. Returns the results in the order of the items.
 pub fn each<T: Send, O: Send + Sync>(items: Vec<T>, work: impl Fn(T) -> O + Sync) -> Vec<O> {
-    match items.len() {
-        // not worth waking a thread
-        0 | 1 => items.into_iter().map(work).collect(),
-        _ => in_turns(items, work, Vec::<(Vec<usize>, ())>::new(), |_, ()| ()),
-    }
+    in_turns(items, work, Vec::<(Vec<usize>, ())>::new(), |_, ()| ())
 }
 
 /// Do some work on every item, and then what is to be done with some of the results, given by their numbers, each as soon as these are
@@ -35,78 +31,115 @@ pub fn in_turns<T: Send, O: Send + Sync, E: Send>(
     then: Vec<(Vec<usize>, E)>,
     follow: impl Fn(&[OnceLock<O>], E) + Sync,
 ) -> Vec<O> {
-    let threads = rayon::current_num_threads();
     let results: Vec<OnceLock<O>> = items.iter().map(|_| OnceLock::new()).collect();
-    let items = Shares::new(items.into_iter().zip(&results), threads);
-    let then = Shares::new(then.into_iter(), threads);
+    let items: Vec<Once<T>> = items.into_iter().map(Once::new).collect();
+    let (needed, then): (Vec<Vec<usize>>, Vec<Once<E>>) =
+        then.into_iter().map(|(needed, what)| (needed, Once::new(what))).unzip();
+    take_turns(
+        items.len(),
+        &|number| {
+            let result = items[number].take().map(&work);
+            // nobody else has it
+            let _ = result.map(|result| results[number].set(result));
+        },
+        &needed,
+        &|number| then[number].take().into_iter().for_each(|what| follow(&results, what)),
+    );
+    results.into_iter().filter_map(OnceLock::into_inner).collect()
+}
+
+/// The same by numbers: of so many items, and of what follows some of them. It is compiled once, not for each law and precision.
+fn take_turns(
+    items: usize,
+    work: &(dyn Fn(usize) + Sync),
+    needed: &[Vec<usize>],
+    follow: &(dyn Fn(usize) + Sync),
+) {
+    if items <= 1 && needed.is_empty() {
+        // not worth waking a thread
+        return (0..items).for_each(work);
+    }
+    let threads = rayon::current_num_threads();
+    let done: Vec<AtomicBool> = (0..items).map(|_| AtomicBool::new(false)).collect();
+    let (items, then) = (Shares::new(items, threads), Shares::new(needed.len(), threads));
     let failed = AtomicBool::new(false);
-    let take_turns = |_| {
+    let turns_of = |_| {
         let _failing = Failing(&failed);
         let thread = rayon::current_thread_index().unwrap_or(0);
-        while let Some((item, result)) = items.next(thread, |_| true) {
-            // nobody else has it
-            let _ = result.set(work(item));
+        while let Some(item) = items.next(thread, |_| true) {
+            work(item);
+            done[item].store(true, Ordering::Release);
         }
-        let ready = |needed: &[usize]| needed.iter().all(|&needed| results[needed].get().is_some());
-        let next = || then.next(thread, |(needed, _)| ready(needed)).or_else(|| then.next(thread, |_| true));
-        while let Some((needed, what)) = next() {
-            while !ready(&needed) {
+        let ready = |then: usize| needed[then].iter().all(|&item| done[item].load(Ordering::Acquire));
+        let next = || then.next(thread, ready).or_else(|| then.next(thread, |_| true));
+        while let Some(then) = next() {
+            while !ready(then) {
                 if failed.load(Ordering::Relaxed) {
                     return;
                 }
                 std::thread::yield_now();
             }
-            follow(&results, what);
+            follow(then);
         }
     };
-    (0..threads).into_par_iter().with_max_len(1).for_each(take_turns);
-    drop(items);
-    results.into_iter().filter_map(OnceLock::into_inner).collect()
+    (0..threads).into_par_iter().with_max_len(1).for_each(turns_of);
 }
 
-/// Items in equal runs, one for each thread.
-struct Shares<T>(Vec<Share<T>>);
+/// What one thread takes.
+struct Once<T>(Mutex<Option<T>>);
+
+impl<T> Once<T> {
+    fn new(item: T) -> Self {
+        Once(Mutex::new(Some(item)))
+    }
+
+    fn take(&self) -> Option<T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// Numbers in equal runs, one for each thread.
+struct Shares(Vec<Share>);
 
 /// What is left of a thread's run, in lines of the cache that are no other's.
 #[repr(align(128))]
-struct Share<T> {
-    /// How many items, at most: who looks for some only reads that, as long as there are none.
+struct Share {
+    /// How many numbers, at most: who looks for some only reads that, as long as there are none.
     left: AtomicUsize,
-    items: Mutex<VecDeque<T>>,
+    numbers: Mutex<VecDeque<usize>>,
 }
 
-impl<T> Shares<T> {
-    fn new(mut items: impl ExactSizeIterator<Item = T>, threads: usize) -> Self {
-        let count = items.len();
+impl Shares {
+    fn new(count: usize, threads: usize) -> Self {
         let share = |thread: usize| {
-            let share = (thread + 1) * count / threads - thread * count / threads;
-            let items = items.by_ref().take(share).collect::<VecDeque<T>>();
-            Share { left: AtomicUsize::new(items.len()), items: Mutex::new(items) }
+            let numbers: VecDeque<usize> =
+                (thread * count / threads..(thread + 1) * count / threads).collect();
+            Share { left: AtomicUsize::new(numbers.len()), numbers: Mutex::new(numbers) }
         };
         Shares((0..threads).map(share).collect())
     }
 
     /// The next of a thread's own, or when there is none the last of another's, of those that are wanted.
-    fn next(&self, thread: usize, wanted: impl Fn(&T) -> bool) -> Option<T> {
-        let first = |items: &mut VecDeque<T>| items.remove(items.iter().position(&wanted)?);
-        let last = |items: &mut VecDeque<T>| items.remove(items.iter().rposition(&wanted)?);
+    fn next(&self, thread: usize, wanted: impl Fn(usize) -> bool) -> Option<usize> {
+        let first = |numbers: &mut VecDeque<usize>| numbers.remove(numbers.iter().position(|&k| wanted(k))?);
+        let last = |numbers: &mut VecDeque<usize>| numbers.remove(numbers.iter().rposition(|&k| wanted(k))?);
         self.0[thread].take(first).or_else(|| self.others(thread).find_map(|other| other.take(last)))
     }
 
     /// What is left of the other threads' runs, from the next one's on.
-    fn others(&self, thread: usize) -> impl Iterator<Item = &Share<T>> {
+    fn others(&self, thread: usize) -> impl Iterator<Item = &Share> {
         (1..self.0.len()).map(move |other| &self.0[(thread + other) % self.0.len()])
     }
 }
 
-impl<T> Share<T> {
-    fn take(&self, end: impl FnOnce(&mut VecDeque<T>) -> Option<T>) -> Option<T> {
+impl Share {
+    fn take(&self, end: impl FnOnce(&mut VecDeque<usize>) -> Option<usize>) -> Option<usize> {
         if self.left.load(Ordering::Relaxed) == 0 {
             return None;
         }
-        let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = end(&mut items);
-        self.left.store(items.len(), Ordering::Relaxed);
+        let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = end(&mut numbers);
+        self.left.store(numbers.len(), Ordering::Relaxed);
         taken
     }
 }
@@ -154,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_thread_takes_its_own_run_in_order_and_then_the_last_of_others() {
-        let shares = Shares::new(0..8, 3);
+        let shares = Shares::new(8, 3);
         // runs 0..2, 2..5, 5..8
         let taken: Vec<Option<usize>> =
             [1, 1, 0, 1, 1, 1, 0, 2, 2, 0].map(|thread| shares.next(thread, |_| true)).to_vec();
@@ -165,7 +198,7 @@ mod tests {
 
     #[test]
     fn what_is_wanted_is_taken_before_other_items() {
-        let shares = Shares::new(0..8, 2);
+        let shares = Shares::new(8, 2);
         let taken = [0, 0, 0, 1].map(|thread| shares.next(thread, |item| item % 3 == 1));
         // runs 0..4, 4..8
         assert_eq!(taken, [Some(1), Some(7), Some(4), None]);
