@@ -129,7 +129,7 @@ fn missing(simulation: &Simulation) -> usize {
     let h = particles.scalar(Field::SmoothingLength);
     let mut entries: Vec<Entry> = Vec::new();
     let mut missing = 0;
-    for i in particles.owned().filter(|&row| !particles.ghost(row)) {
+    for i in particles.owned() {
         list.decode(i / 64, &mut entries);
         let mut held = vec![false; particles.len().div_ceil(8)];
         for entry in entries.iter().filter(|entry| entry.mask >> (i / 8 % 8) & 1 == 1) {

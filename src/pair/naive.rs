@@ -24,7 +24,6 @@ pub fn naive<L: PairLaw>(law: &L, bx: &SimulationBox, radius: &[f64], particles:
     let outputs: Vec<(usize, L::Output)> = particles
         .owned()
         .into_par_iter()
-        .filter(|&i| !particles.ghost(i))
         .map(|i| {
             let (parameters, own) = (law.parameters::<f64>(()), prepared(i));
             let mut sums: Vec<f64> = L::SUMS.iter().map(|sum| sum.reduction.identity()).collect();

@@ -7,8 +7,7 @@ use super::inner::{Shared, Side, layout};
 use super::lane::{Instructions, Scalar};
 use super::law::PairLaw;
 use super::pack::{Input, Packed};
-use super::pieces::reduce_pieces;
-use crate::neighbors::{NeighborList, Radii, SUPER_CLUSTER, whole_super_clusters};
+use crate::neighbors::{NeighborList, Radii, whole_super_clusters};
 use crate::particles::{Arrive, Field, GiveBack, Particles};
 use crate::space::SimulationBox;
 use crate::turns::runs;
@@ -164,7 +163,7 @@ fn sweep_in<L: PairLaw, T: Scalar>(
 ) -> SweepStatistics {
     check(pass, list, particles, traffic.give_back.is_some());
     let symmetric = list.symmetric();
-    let rows = Chosen::new(particles, pass.active, symmetric);
+    let rows = Chosen::new(particles.owned(), particles.len(), pass.active, symmetric);
     let present = Present::take::<L>(particles, then);
     let whole = whole_super_clusters(&particles.owned(), particles.len());
     let packed = Packed::<T>::new::<L>(layout::<L>(list), pass.radius, particles.len(), pass.bx);
@@ -251,27 +250,18 @@ pub struct Chosen {
     owned: Range<usize>,
     /// Rows that get outputs; `None`: all owned ones.
     written: Option<Vec<bool>>,
-    /// Rows whose pairs are evaluated, where these are others; the inner `None`: all owned ones.
-    wanted: Option<Option<Vec<bool>>>,
+    /// Whether pairs of all owned rows are evaluated, not only those of rows that get outputs.
+    all_wanted: bool,
 }
 
 impl Chosen {
-    /// Owned rows that are no ghosts and active. On half lists an inactive particle's pairs act on active ones.
-    fn new(particles: &Particles, active: Option<&[bool]>, symmetric: bool) -> Self {
-        let owned = particles.owned();
-        // all of a block at once: quicker than to look whether to go on
-        let of_block = |ids: &[u64]| ids.iter().fold(false, |any, id| any | (*id == u64::MAX));
-        let any_ghost = |rows: Range<usize>| particles.id[rows].chunks(SUPER_CLUSTER).any(of_block);
-        let any_ghost = reduce_pieces(owned.clone(), any_ghost, |a, b| a || b).unwrap_or(false);
-        let of = |active: Option<&[bool]>| {
-            let chosen = |row: usize| {
-                owned.contains(&row) && !particles.ghost(row) && active.is_none_or(|active| active[row])
-            };
-            let rows = || (0..particles.len()).into_par_iter().with_min_len(PIECE).map(chosen).collect();
-            (any_ghost || active.is_some()).then(rows)
-        };
-        let others = symmetric && active.is_some();
-        Chosen { written: of(active), wanted: others.then(|| of(None)), owned: owned.clone() }
+    /// Owned rows, of so many in all, that are active. On half lists an inactive particle's pairs act on active ones.
+    fn new(owned: Range<usize>, rows: usize, active: Option<&[bool]>, symmetric: bool) -> Self {
+        let written = active.map(|active| {
+            let chosen = |row: usize| owned.contains(&row) && active[row];
+            (0..rows).into_par_iter().with_min_len(PIECE).map(chosen).collect()
+        });
+        Chosen { written, all_wanted: symmetric, owned }
     }
 
     /// Whether all owned rows get outputs.
@@ -290,7 +280,7 @@ impl Chosen {
     #[inline(always)]
     pub fn wanted(&self, rows: Range<usize>) -> bool {
         let rows = rows.start.max(self.owned.start)..rows.end.min(self.owned.end);
-        let wanted = self.wanted.as_ref().unwrap_or(&self.written);
-        !rows.is_empty() && wanted.as_ref().is_none_or(|wanted| wanted[rows].contains(&true))
+        let any = |written: &Vec<bool>| written[rows.clone()].contains(&true);
+        !rows.is_empty() && (self.all_wanted || self.written.as_ref().is_none_or(any))
     }
 }

@@ -136,7 +136,7 @@ fn equal_masses(stage: &Stage) -> bool {
     // the largest mass, and the largest of the negative ones
     let both = |[a, b]: [f64; 2], [c, d]: [f64; 2]| [a.max(c), b.max(d)];
     let of_piece = |rows: Range<usize>| {
-        let masses = rows.filter(|&row| !stage.particles.ghost(row)).map(|row| [mass[row], -mass[row]]);
+        let masses = rows.map(|row| [mass[row], -mass[row]]);
         masses.fold([f64::NEG_INFINITY; 2], both)
     };
     let extremes = reduce_pieces(stage.particles.owned(), of_piece, both);
