@@ -32,23 +32,28 @@ pub fn in_turns<T: Send, O: Send + Sync, E: Send>(
     follow: impl Fn(&[OnceLock<O>], E) + Sync,
 ) -> Vec<O> {
     let results: Vec<OnceLock<O>> = items.iter().map(|_| OnceLock::new()).collect();
-    let items: Vec<Once<T>> = items.into_iter().map(Once::new).collect();
-    let (needed, then): (Vec<Vec<usize>>, Vec<Once<E>>) =
-        then.into_iter().map(|(needed, what)| (needed, Once::new(what))).unzip();
+    let items: Vec<Slot<T>> = items.into_iter().map(Slot::new).collect();
+    let (needed, then): (Vec<Vec<usize>>, Vec<Slot<E>>) =
+        then.into_iter().map(|(needed, what)| (needed, Slot::new(what))).unzip();
     take_turns(
         items.len(),
         &|number| {
-            let result = items[number].take().map(&work);
-            // nobody else has it
-            let _ = result.map(|result| results[number].set(result));
+            if let Some(item) = items[number].take() {
+                // nobody else has it
+                let _ = results[number].set(work(item));
+            }
         },
         &needed,
-        &|number| then[number].take().into_iter().for_each(|what| follow(&results, what)),
+        &|number| {
+            if let Some(what) = then[number].take() {
+                follow(&results, what);
+            }
+        },
     );
     results.into_iter().filter_map(OnceLock::into_inner).collect()
 }
 
-/// The same by numbers: of so many items, and of what follows some of them. It is compiled once, not for each law and precision.
+/// The same by numbers: of so many items, and of what follows some of them. So it is compiled once, not for each law and precision.
 fn take_turns(
     items: usize,
     work: &(dyn Fn(usize) + Sync),
@@ -85,12 +90,12 @@ fn take_turns(
     (0..threads).into_par_iter().with_max_len(1).for_each(turns_of);
 }
 
-/// What one thread takes.
-struct Once<T>(Mutex<Option<T>>);
+/// A place from which one thread takes what is there.
+struct Slot<T>(Mutex<Option<T>>);
 
-impl<T> Once<T> {
+impl<T> Slot<T> {
     fn new(item: T) -> Self {
-        Once(Mutex::new(Some(item)))
+        Slot(Mutex::new(Some(item)))
     }
 
     fn take(&self) -> Option<T> {
@@ -156,10 +161,11 @@ impl Drop for Failing<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn on<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    /// Some work on so many threads.
+    pub(crate) fn on<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
     }
 

@@ -302,6 +302,7 @@ mod tests {
     use crate::neighbors::Coding;
     use crate::pair::Forces;
     use crate::runs::Runs;
+    use crate::turns::tests::on;
     use proptest::prelude::*;
 
     proptest! {
@@ -322,8 +323,7 @@ mod tests {
             places.for_each(|(record, &row)| record.copy_from_slice(&[0, 1, 2, 3].map(|k| value(row as usize, k))));
             let runs = Runs::of(&rows.iter().copied().collect::<Vec<u32>>());
             let returned = [Returned { rows: &runs, sums: &records }, Returned { rows: &runs, sums: &records }];
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| sums.add::<Law>(&owned, &returned));
+            on(threads, || sums.add::<Law>(&owned, &returned));
             for row in 0..600 {
                 let place = owned.start + row;
                 let having: Vec<&ChunkSums<f32>> =
@@ -382,8 +382,7 @@ mod tests {
             let owned = 0..entries.len() * SUPER_CLUSTER;
             let list = ClusterList::from_clusters(owned, symmetric, Coding::Plain, &clusters);
             let list = NeighborList::Clustered(list);
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let chunks = pool.install(|| chunks(&list, |_, super_cluster| entries[super_cluster].1));
+            let chunks = on(threads, || chunks(&list, |_, super_cluster| entries[super_cluster].1));
             prop_assert!(chunks.iter().all(|chunk| !chunk.is_empty()));
             prop_assert!(chunks.windows(2).all(|two| two[0].end == two[1].start));
             let in_chunk = |super_cluster| chunks.iter().any(|chunk| chunk.contains(&super_cluster));
