@@ -287,7 +287,7 @@ impl Particles {
         self.owned = owned;
     }
 
-    /// Whether a row is padding.
+    /// Whether a row is padding; no owned row is.
     pub fn ghost(&self, row: usize) -> bool {
         self.id[row] == u64::MAX
     }

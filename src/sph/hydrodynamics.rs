@@ -135,10 +135,8 @@ fn equal_masses(stage: &Stage) -> bool {
     let mass = stage.particles.scalar(Field::Mass);
     // the largest mass, and the largest of the negative ones
     let both = |[a, b]: [f64; 2], [c, d]: [f64; 2]| [a.max(c), b.max(d)];
-    let of_piece = |rows: Range<usize>| {
-        let masses = rows.map(|row| [mass[row], -mass[row]]);
-        masses.fold([f64::NEG_INFINITY; 2], both)
-    };
+    let of_piece =
+        |rows: Range<usize>| rows.map(|row| [mass[row], -mass[row]]).fold([f64::NEG_INFINITY; 2], both);
     let extremes = reduce_pieces(stage.particles.owned(), of_piece, both);
     let mut extremes = extremes.unwrap_or([f64::NEG_INFINITY; 2]);
     stage.domain.comm.all_max(&mut extremes);
