@@ -4,13 +4,14 @@
 # make validate   the full-size runs behind the tables of docs/src/evrard.md (hours)
 # make validate-molecules   long runs of molecules: conservation, thermostats, published values (an hour)
 # make peers      GROMACS and LAMMPS, installed where missing, and hilbrium in turns on the same cores (40 minutes)
+# make cores      what two cores make of one, by threads and by ranks (11 minutes)
 # make soak       24,000 steps of a gas with gravity and of a liquid: memory flat, energies sane (minutes)
 # make docs       the book in docs/book and the crate's documentation in target/doc
 
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := evrard
-.PHONY: evrard build test gpu-test validate validate-molecules peers soak docs packages clean
+.PHONY: evrard build test gpu-test validate validate-molecules peers cores soak docs packages clean
 
 RANKS ?= 2
 PROGRAM := target/release/hilbrium
@@ -59,6 +60,11 @@ validate-molecules: build
 PEERS ?=
 peers: build
 	@MPIRUN="$(MPIRUN)" scripts/peers $(PROGRAM) $(PEERS)
+
+# Options of the script: make cores CORES="--turns 7 --systems liquid-32k"
+CORES ?=
+cores: build
+	@scripts/cores $(PROGRAM) $(CORES)
 
 soak: build
 	@scripts/soak $(PROGRAM)
