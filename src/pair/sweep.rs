@@ -7,6 +7,7 @@ use super::inner::{Shared, Side, layout};
 use super::lane::{Instructions, Scalar};
 use super::law::PairLaw;
 use super::pack::{Input, Packed};
+use crate::allocator;
 use crate::neighbors::{NeighborList, Radii, whole_super_clusters};
 use crate::particles::{Arrive, Field, GiveBack, Particles};
 use crate::space::SimulationBox;
@@ -189,7 +190,7 @@ fn sweep_in<L: PairLaw, T: Scalar>(
             let spent = Spent::take(particles, spent);
             pack(&mut shared.packed, particles, &spent, &[all]);
             // now the outputs can have the memory of what is packed
-            drop(spent);
+            spent.give_back(particles.bytes());
             outputs = present.complete(particles.len());
             let sweeping = Sweeping { shared: &shared, list, particles, instructions, then };
             sweeping.run(None, early, &mut outputs, &mut sums);
@@ -234,6 +235,15 @@ struct Spent(Vec<(Field, Vec<Vec<f64>>)>);
 impl Spent {
     fn take(particles: &mut Particles, fields: &[Field]) -> Self {
         Spent(fields.iter().filter_map(|&field| Some((field, particles.take(field)?))).collect())
+    }
+
+    /// Let it go. What one thread had is of no use for what another asks for, unless the system has it back.
+    fn give_back(self, held: usize) {
+        let any = !self.0.is_empty();
+        drop(self);
+        if any {
+            allocator::give_back(held);
+        }
     }
 
     /// A component of a field, from wherever it is.
