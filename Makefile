@@ -64,7 +64,7 @@ peers: build
 # Options of the script: make cores CORES="--turns 7 --systems liquid-32k"
 CORES ?=
 cores: build
-	@scripts/cores $(PROGRAM) $(CORES)
+	@MPIRUN="$(MPIRUN)" scripts/cores $(PROGRAM) $(CORES)
 
 soak: build
 	@scripts/soak $(PROGRAM)
