@@ -31,8 +31,8 @@ pub enum Error {
         /// What to do.
         remedy: String,
     },
-    /// A file was read but its content is not what it should be.
-    #[error("{} is damaged or of another kind: {}\n  help: {}", shown(path), plain(what), plain(remedy))]
+    /// A file was read, but its content cannot be used: it is damaged, of another kind, or of another system than the deck's.
+    #[error("cannot use {}: {}\n  help: {}", shown(path), plain(what), plain(remedy))]
     Content {
         /// The file.
         path: PathBuf,
