@@ -51,6 +51,8 @@ pub struct Units {
     pub boltzmann: f64,
     /// The constant of Coulomb's law, 1 / (4 pi epsilon_0): energy times length per squared charge.
     pub coulomb: f64,
+    /// The units of mass, length and time in gram, centimetre and second; all 1 where the run has no physical units.
+    pub cgs: [f64; 3],
 }
 
 impl Units {
@@ -58,8 +60,10 @@ impl Units {
     /// molar mass constant from 1 g/mol.
     pub const fn new(system: UnitSystem) -> Self {
         match system {
-            UnitSystem::Reduced => Units { system, boltzmann: 1.0, coulomb: 1.0 },
-            UnitSystem::Molecular => Units { system, boltzmann: BOLTZMANN, coulomb: COULOMB },
+            UnitSystem::Reduced => Units { system, boltzmann: 1.0, coulomb: 1.0, cgs: [1.0; 3] },
+            UnitSystem::Molecular => {
+                Units { system, boltzmann: BOLTZMANN, coulomb: COULOMB, cgs: [ATOMIC_MASS, 1e-7, 1e-12] }
+            }
         }
     }
 
@@ -97,14 +101,6 @@ impl Units {
         match self.system {
             UnitSystem::Reduced => "1",
             UnitSystem::Molecular => "e",
-        }
-    }
-
-    /// The units of mass, length and time in gram, centimetre and second; all 1 in reduced units.
-    pub const fn in_cgs(&self) -> [f64; 3] {
-        match self.system {
-            UnitSystem::Reduced => [1.0; 3],
-            UnitSystem::Molecular => [ATOMIC_MASS, 1e-7, 1e-12],
         }
     }
 }
@@ -350,7 +346,7 @@ mod tests {
 
     #[test]
     fn molecular_units_are_coherent() {
-        let [mass, length, time] = Units::new(Molecular).in_cgs();
+        let [mass, length, time] = Units::new(Molecular).cgs;
         // an erg is 1e-7 J; per mole, in kJ
         let energy = mass * (length / time).powi(2) * 1e-7 * 6.02214076e23 * 1e-3;
         // a mole of atomic mass units is not quite a gram: 1.00000000105 by CODATA 2022

@@ -66,11 +66,26 @@ impl Deck<'_> {
         text, optional_text: Text -> String = String::new();
         flag, optional_flag: Flag -> bool = false;
         choice, optional_choice: Choice -> &'static str = "";
-        choices, optional_choices: Choices -> [&'static str; 3] = [""; 3];
         integer, optional_integer: Integer -> u64 = 1;
         integers, optional_integers: Integers -> [u64; 3] = [1; 3];
         number, optional_number: Number -> f64 = 1.0;
         numbers, optional_numbers: Numbers -> [f64; 3] = [1.0; 3];
+    }
+
+    /// A list of texts, if it is written.
+    pub(super) fn optional_texts(&mut self, section: &str, name: &str) -> Option<Vec<String>> {
+        match self.value(section, name)? {
+            Value::Texts(texts) => Some(texts),
+            other => unreachable!("{section}.{name} is {other:?}: the table of keys has another kind"),
+        }
+    }
+
+    /// A choice for each dimension, if it is written.
+    pub(super) fn optional_choices(&mut self, section: &str, name: &str) -> Option<[&'static str; 3]> {
+        match self.value(section, name)? {
+            Value::Choices(names) => Some(names),
+            other => unreachable!("{section}.{name} is {other:?}: the table of keys has another kind"),
+        }
     }
 
     fn value(&mut self, section: &str, name: &str) -> Option<Value> {
@@ -391,9 +406,9 @@ impl Deck<'_> {
         }
     }
 
-    pub(super) fn boundary(&mut self) -> [Boundary; 3] {
-        let names = self.choices("space", "boundary");
-        names.map(|name| if name == "periodic" { Boundary::Periodic } else { Boundary::Open })
+    pub(super) fn boundary(&mut self) -> Option<[Boundary; 3]> {
+        let names = self.optional_choices("space", "boundary")?;
+        Some(names.map(|name| if name == "periodic" { Boundary::Periodic } else { Boundary::Open }))
     }
 }
 

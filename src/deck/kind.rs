@@ -52,6 +52,8 @@ impl fmt::Display for Interval {
 pub enum Kind {
     /// Any text.
     Text,
+    /// A list of texts, none empty.
+    Texts,
     /// A path, not empty.
     Path,
     /// true or false.
@@ -75,6 +77,7 @@ impl Kind {
     pub fn expected(&self) -> String {
         match self {
             Kind::Text => "a text in quotes".into(),
+            Kind::Texts => "a list of texts in quotes".into(),
             Kind::Path => "a path in quotes".into(),
             Kind::Flag => "true or false".into(),
             Kind::Choice(names) => format!("one of {}", quoted(names)),

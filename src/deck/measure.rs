@@ -79,8 +79,8 @@ impl Deck<'_> {
             }
             return;
         }
-        let periodic = plan.space.boundary.iter().all(|&boundary| boundary == Boundary::Periodic);
-        // a file has boundaries of its own
+        let periodic = plan.space.boundary == Some([Boundary::Periodic; 3]);
+        // a file may have boundaries of its own
         let known = !matches!(plan.start, StartPlan::File(_));
         let edges = plan.space.corners.map(|[lower, upper]| [0, 1, 2].map(|d| upper[d] - lower[d]));
         if let Some(radial) = &plan.measure.radial_distribution {

@@ -61,6 +61,13 @@ pub fn examine(name: &str, text: &str, overrides: &[String]) -> Result<Checked, 
     check::check(raw::Raw::new(name, text, overrides))
 }
 
+/// The names of the species of a deck's text, in the order in which they are written; whatever else is wrong with it.
+pub fn species_names(text: &str) -> Vec<String> {
+    let raw = raw::Raw::new("deck", text, &[]);
+    let sections = keys::section_at("species.*").map_or_else(Vec::new, |section| raw.instances(section));
+    sections.iter().map(|section| species::name_of(section).to_owned()).collect()
+}
+
 /// As [`examine`], for bytes that may not be text.
 ///
 /// # Errors

@@ -195,7 +195,7 @@ impl Deck<'_> {
         let tail = matches!(&interaction.law, Some(Interaction::LennardJones(law)) if law.tail);
         // the box of a file is known when it has been read
         let known = !matches!(plan.start, StartPlan::File(_));
-        if tail && known && plan.space.boundary != [Boundary::Periodic; 3] {
+        if tail && known && plan.space.boundary != Some([Boundary::Periodic; 3]) {
             let message = "a tail needs an even density beyond the cutoff, and the box is open".into();
             let help = "write boundary = \"periodic\" in [space], or tail = false";
             self.report(self.place(LENNARD_JONES, "tail"), message, help);
@@ -206,8 +206,8 @@ impl Deck<'_> {
     fn roomy_box(&mut self, plan: &Plan, interaction: &InteractionPlan, header: Option<Place>) {
         let Some([lower, upper]) = plan.space.corners else { return };
         let reach = interaction.cutoff * (1.0 + plan.neighbors.least_skin());
-        let tight = (0..3)
-            .find(|&d| plan.space.boundary[d] == Boundary::Periodic && 2.0 * reach >= upper[d] - lower[d]);
+        let boundary = plan.space.boundary_or_open();
+        let tight = (0..3).find(|&d| boundary[d] == Boundary::Periodic && 2.0 * reach >= upper[d] - lower[d]);
         if let Some(d) = tight {
             let message = format!(
                 "the box is too small in {}: its edge of {} is not above twice the cutoff with its skin, {}",

@@ -221,7 +221,7 @@ impl Deck<'_> {
             }
         }
         let corners = own.or_else(|| self.corners());
-        let periodic = boundary.contains(&Boundary::Periodic);
+        let periodic = boundary.is_some_and(|boundary| boundary.contains(&Boundary::Periodic));
         let place = self.place("space", "boundary");
         if periodic && self.section("gravity").is_some() {
             let message = "gravity with a periodic boundary is not available".into();
@@ -338,13 +338,13 @@ impl Deck<'_> {
         if own_corners(&plan.start).is_none() {
             return;
         }
+        let boundary = plan.space.boundary_or_open();
         let lengths: [f64; 3] = std::array::from_fn(|d| upper[d] - lower[d]);
         let volume: f64 = lengths.iter().product();
         let support = (3.0 * sph.neighbors * volume / (4.0 * std::f64::consts::PI * particles)).cbrt();
         // the radius of a list: a run refuses the box that is narrower than two of them
         let radius = ROOM_TO_GROW * (1.0 + plan.neighbors.least_skin()) * support;
-        let tight =
-            (0..3).find(|&d| plan.space.boundary[d] == Boundary::Periodic && 2.0 * radius >= lengths[d]);
+        let tight = (0..3).find(|&d| boundary[d] == Boundary::Periodic && 2.0 * radius >= lengths[d]);
         if let Some(d) = tight {
             let message = format!(
                 "the box is too small in {}: kernels of radius {support:.3} need an edge of {:.3}, not {}",

@@ -61,6 +61,7 @@ fn property(key: &Key) -> Json {
     };
     let mut property = match &key.kind {
         Kind::Text => json!({ "type": "string" }),
+        Kind::Texts => json!({ "type": "array", "items": { "type": "string", "minLength": 1 } }),
         Kind::Path => json!({ "type": "string", "minLength": 1 }),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Choice(names) => json!({ "enum": names }),
@@ -110,6 +111,7 @@ fn bounded(kind: &str, interval: &Interval) -> Json {
 fn json_of(value: &Value) -> Json {
     match value {
         Value::Text(text) => json!(text),
+        Value::Texts(texts) => json!(texts),
         Value::Flag(flag) => json!(flag),
         Value::Choice(name) => json!(name),
         Value::Choices(names) => json!(names[0]),

@@ -3,6 +3,7 @@
 use super::check::Deck;
 use super::plan::*;
 use crate::units::UnitSystem;
+use std::collections::BTreeMap;
 
 /// More kinds than any force field has atom types in one system: beyond it something is wrong with the deck.
 const MOST_SPECIES: usize = 1000;
@@ -28,6 +29,7 @@ impl Deck<'_> {
             .iter()
             .map(|section| SpeciesPlan {
                 name: name_of(section).into(),
+                names: self.optional_texts(section, "names").unwrap_or_default(),
                 mass: self.number(section, "mass"),
                 charge: self.number(section, "charge"),
                 lennard_jones: self
@@ -38,7 +40,24 @@ impl Deck<'_> {
             })
             .collect();
         self.fractions(&sections, &mut species);
+        self.distinct_names(&sections, &species);
         species
+    }
+
+    /// A name in a file means one species.
+    fn distinct_names(&mut self, sections: &[String], species: &[SpeciesPlan]) {
+        let mut owners: BTreeMap<&str, usize> =
+            species.iter().enumerate().map(|(k, kind)| (kind.name.as_str(), k)).collect();
+        for (k, (section, kind)) in sections.iter().zip(species).enumerate() {
+            for name in &kind.names {
+                let owner = *owners.entry(name).or_insert(k);
+                if owner != k {
+                    let message = format!("`names` has \"{name}\", which is a name of [{}]", sections[owner]);
+                    let help = "give each name to one species";
+                    self.report(self.place(section, "names"), message, help);
+                }
+            }
+        }
     }
 
     /// All species have a fraction, or none; together they are 1.

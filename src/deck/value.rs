@@ -12,6 +12,8 @@ use toml::de::DeValue;
 pub enum Value {
     /// Of [`Kind::Text`] and [`Kind::Path`].
     Text(String),
+    /// Of [`Kind::Texts`].
+    Texts(Vec<String>),
     /// Of [`Kind::Flag`].
     Flag(bool),
     /// Of [`Kind::Choice`].
@@ -37,6 +39,10 @@ impl Value {
         };
         match self {
             Value::Text(text) => toml::Value::String(text.clone()).to_string(),
+            Value::Texts(texts) => {
+                let quoted = texts.iter().map(|text| toml::Value::String(text.clone()).to_string());
+                format!("[{}]", quoted.collect::<Vec<_>>().join(", "))
+            }
             Value::Flag(flag) => flag.to_string(),
             Value::Choice(name) => format!("\"{name}\""),
             Value::Choices(names) => list(names.iter().map(|name| format!("\"{name}\"")).collect()),
@@ -67,6 +73,7 @@ pub fn convert(kind: &Kind, written: &Spanned<DeValue<'_>>, system: UnitSystem) 
         span: written.span(),
     };
     match kind {
+        Kind::Texts => texts(written, &wrong_type).map(Value::Texts),
         Kind::Text | Kind::Path => {
             let text = written.get_ref().as_str().ok_or_else(wrong_type)?;
             if matches!(kind, Kind::Path) && (text.trim().is_empty() || text.contains('\0')) {
@@ -92,6 +99,23 @@ pub fn convert(kind: &Kind, written: &Spanned<DeValue<'_>>, system: UnitSystem) 
             three(written, wrong_type, |one| number(interval, *dimension, system, one)).map(Value::Numbers)
         }
     }
+}
+
+/// A list of texts, none of which is empty or has control letters.
+fn texts(written: &Spanned<DeValue<'_>>, wrong_type: &dyn Fn() -> Wrong) -> Result<Vec<String>, Wrong> {
+    let list = written.get_ref().as_array().ok_or_else(wrong_type)?;
+    let text = |item: &Spanned<DeValue<'_>>| {
+        let text = item.get_ref().as_str().ok_or_else(wrong_type)?;
+        if text.trim().is_empty() || text.chars().any(char::is_control) {
+            return Err(Wrong {
+                message: "has an empty text, or one with control letters".into(),
+                help: "write the names as they stand in the file, in quotes".into(),
+                span: item.span(),
+            });
+        }
+        Ok(text.trim().to_owned())
+    };
+    list.iter().map(text).collect()
 }
 
 /// One value for all three dimensions, or a list of three. `one` gives `None` for a value of a wrong type.

@@ -219,7 +219,7 @@ pub fn gravity_in_cells(
     if bx.any_periodic() {
         return Err(Error::usage(
             "gravity in a periodic box is not supported: the tree sums over the particles, not over their images",
-            "make every boundary open, or remove [gravity] from the deck",
+            "write boundary = \"open\" in [space], or remove [gravity] from the deck",
         ));
     }
     let owned = owned_particles(particles);

@@ -33,6 +33,17 @@ pub fn box_text(bx: &SimulationBox) -> String {
     [side(0), side(1), side(2)].join(" x ")
 }
 
+/// Boundaries for people: `open`, or by dimension where they differ.
+pub fn boundary_text(boundary: &[Boundary; 3]) -> String {
+    let name = |boundary: Boundary| if boundary == Boundary::Periodic { "periodic" } else { "open" };
+    let names = boundary.map(name);
+    if names.iter().all(|name| *name == names[0]) {
+        names[0].to_owned()
+    } else {
+        format!("{} in x, {} in y, {} in z", names[0], names[1], names[2])
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,7 @@ pub mod picture;
 mod progress;
 mod table;
 
-pub use listing::{Listing, box_text};
+pub use listing::{Listing, boundary_text, box_text};
 pub use progress::Progress;
 pub use table::table;
 

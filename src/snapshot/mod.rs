@@ -25,6 +25,7 @@ mod hdf;
 mod info;
 mod keep;
 mod layout;
+mod names;
 mod read;
 mod seal;
 pub mod trajectory;
@@ -69,6 +70,25 @@ pub struct Header {
     pub units: [f64; 3],
     /// The deck's text (its first 60,000 bytes are stored), or empty.
     pub deck: String,
+    /// Names of the species, in the order of the numbers in the field of species; empty where species have no names.
+    pub species: Vec<String>,
+    /// What a file that was read states itself.
+    pub stated: Stated,
+}
+
+/// What a file that was read states itself, beside [`Header`]; nothing for a header that is to be written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stated {
+    /// Whether it has a box; else the header's is fitted around the particles.
+    pub bx: bool,
+    /// Whether it says which dimensions are periodic.
+    pub boundary: bool,
+    /// Whether it says its units.
+    pub units: bool,
+    /// Groups of particles that are left out, with their numbers.
+    pub left_out: Vec<(String, u64)>,
+    /// What else a user should know, a sentence each.
+    pub notes: Vec<String>,
 }
 
 impl Header {
@@ -84,6 +104,8 @@ impl Header {
             adiabatic_index: None,
             units: [1.0; 3],
             deck: String::new(),
+            species: Vec::new(),
+            stated: Stated::default(),
         }
     }
 }

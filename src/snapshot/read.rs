@@ -7,7 +7,7 @@ use super::fault::{self, Reading};
 use super::foreign::{self, Cosmology};
 use super::hdf::{self, read_numbers, read_rows, read_string};
 use super::layout::{FORMAT_VERSION, GROUP, OURS};
-use super::{Header, seal};
+use super::{Header, Stated, names, seal};
 use crate::comm::Communicator;
 use crate::comm::shares::{repeated, share};
 use crate::particles::{Field, Particles};
@@ -133,6 +133,7 @@ impl Source {
         });
         let unit_box =
             SimulationBox { lower: Vec3d::zeros(), upper: Vec3d::repeat(1.0), boundary: [Boundary::Open; 3] };
+        let deck = file.group(OURS).ok().and_then(|ours| read_string(&ours, "Deck")).unwrap_or_default();
         let header = Header {
             time,
             step: number("Step").map_or(0, |step| step.max(0.0) as u64),
@@ -145,7 +146,14 @@ impl Source {
                 .fold(0u64, |sum, &count| sum.saturating_add(count as u64)),
             adiabatic_index: index.and_then(|index| index.first().copied()).filter(|index| *index >= 1.0),
             units: foreign::units(&file, &head),
-            deck: file.group(OURS).ok().and_then(|ours| read_string(&ours, "Deck")).unwrap_or_default(),
+            species: names::read(&group, &deck),
+            deck,
+            stated: Stated {
+                bx: stated_box.is_some(),
+                boundary: stated_box.is_some(),
+                units: file.link_exists("Units"),
+                ..Stated::default()
+            },
         };
         Ok(Self {
             path: path.to_owned(),

@@ -3,7 +3,7 @@
 use super::collective::{Rows, SharedFile};
 use super::hdf::{self, Outcome};
 use super::layout::{self, GROUP, OURS};
-use super::{Header, xdmf};
+use super::{Header, names, xdmf};
 use crate::comm::Communicator;
 use crate::particles::{Field, Particles};
 use crate::space::{Boundary, SimulationBox, Vec3d};
@@ -53,6 +53,9 @@ pub fn write_snapshot(
     let ids = format!("{GROUP}/ParticleIDs");
     for &field in &fields {
         file.plan_table::<f64>(&table(field), &rows, field.components(), |dataset| {
+            if field == Field::Species && !header.species.is_empty() {
+                names::write(dataset, &header.species)?;
+            }
             layout::describe_field(dataset, field, header.units)
         })?;
     }

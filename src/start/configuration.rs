@@ -2,29 +2,28 @@
 
 use std::path::Path;
 
-use super::file::identify;
+use super::enclosure::{Enclosure, FileBox, enclose};
 use super::formats::{self, Configuration, Hints};
-use super::{enclose, few_enough, fill_common, own_box, share};
+use super::{Start, few_enough, fill_common, share, species, units};
 use crate::comm::Communicator;
 use crate::deck::plan::{FileFormat, FileStart, FileUnits, Plan};
 use crate::particles::{Field, Particles};
 use crate::report;
-use crate::space::{Boundary, SimulationBox};
 use crate::units::{ASE_VELOCITY, UnitSystem};
 use crate::{Error, Result};
 
-/// The box and this rank's share of the particles of a text file; collective. Velocities that the file lacks are zero.
+/// The start of a text file; collective. Velocities that the file lacks are zero.
 ///
 /// # Errors
 /// On all ranks: those of [`formats::read`]; [`Error::Content`] where the file lacks what the plan needs, or has what the
 /// plan does not know.
-pub(super) fn particles(
+pub(super) fn start(
     start: &FileStart,
     format: FileFormat,
     plan: &Plan,
     comm: &Communicator,
     fields: &[Field],
-) -> Result<(SimulationBox, Particles)> {
+) -> Result<Start> {
     let path = &start.path;
     if plan.sph.is_some() {
         return Err(Error::usage(
@@ -37,55 +36,21 @@ pub(super) fn particles(
     let mut read = comm.agree_on(formats::read(path, format, hints, rows))?;
     few_enough(read.count, comm)?;
     formats::unique(path, comm, &read.ids)?;
-    let units = units_of(start, format, &read, plan)?;
+    let units = units::of_text(start, format, read.units, plan)?;
     convert(&mut read, units);
     let names = all_names(comm, &read.names);
     let mut particles = comm.agree_on(made(&read, &names, path, plan, fields))?;
     read.notes.extend(differing(&read, &particles, plan, comm));
-    tell(path, format, &read, &names);
-    let bx = match (plan.space.corners, read.bx) {
-        (None, Some(bx)) => own_box(bx, plan, &mut particles),
-        (None, None) if plan.space.boundary.contains(&Boundary::Periodic) => {
-            let what = "it has no box, and the deck's boundary is periodic".into();
-            return Err(content(path, what, "give lower and upper in [space], or the box in the file"));
-        }
-        _ => enclose(plan, comm, &mut particles),
+    let mut notes = log_lines(path, format, &read, &names);
+    let stated = FileBox {
+        path,
+        corners: read.bx.map(|bx| [bx.lower, bx.upper]),
+        boundary: read.bx.map(|bx| bx.boundary),
+        states_boundary: read.boundary_stated,
     };
-    Ok((bx, particles))
-}
-
-/// The units that the file's numbers are in: the deck's key, what the file states, or what its format has by convention.
-/// In a reduced deck numbers are taken as they stand unless one of the first two speaks of others.
-fn units_of(start: &FileStart, format: FileFormat, read: &Configuration, plan: &Plan) -> Result<FileUnits> {
-    let said = start.units.or(read.units);
-    if plan.units.system == UnitSystem::Reduced {
-        return match said {
-            None | Some(FileUnits::Lj) => Ok(FileUnits::Lj),
-            Some(units) => Err(content(
-                &start.path,
-                format!("it is in the units \"{}\", and the deck is in reduced units", units.name()),
-                "write `system = \"molecular\"` in [units], or units = \"lj\" in [start.file] to take the numbers as they stand",
-            )),
-        };
-    }
-    let usual = match format {
-        FileFormat::Gromacs => Some(FileUnits::Gromacs),
-        FileFormat::ExtendedXyz => Some(FileUnits::Ase),
-        FileFormat::LammpsData | FileFormat::Hdf5 => None,
-    };
-    match said.or(usual) {
-        Some(FileUnits::Lj) => Err(content(
-            &start.path,
-            "it is in reduced units, and the deck is in molecular ones".into(),
-            "take [units] out of the deck, or give the file's own in [start.file]: units = \"real\", ...",
-        )),
-        None => Err(content(
-            &start.path,
-            "it does not say its units".into(),
-            "give units = \"real\" or \"metal\" in [start.file], as the LAMMPS script has it",
-        )),
-        Some(units) => Ok(units),
-    }
+    let Enclosure { bx, notes: about_box } = enclose(plan, Some(&stated), comm, &mut particles)?;
+    notes.extend(about_box);
+    Ok(Start { bx, particles, units: plan.units.cgs, notes })
 }
 
 /// Make the numbers the deck's.
@@ -115,7 +80,7 @@ fn all_names(comm: &Communicator, mine: &[String]) -> Vec<String> {
     names
 }
 
-/// The particles of what has been read, at positions perhaps outside of the box.
+/// The particles of what has been read, at positions perhaps outside of the box; `names` are sorted.
 fn made(
     read: &Configuration,
     names: &[String],
@@ -123,17 +88,14 @@ fn made(
     plan: &Plan,
     fields: &[Field],
 ) -> Result<Particles> {
-    if plan.species.is_empty() && names.len() > 1 {
-        let what = format!("it has the species {}, and the deck knows one kind of particles", listed(names));
-        return Err(content(path, what, "give the deck a section [species.NAME] for each"));
-    }
+    let indices = species::indices(names, plan).map_err(|mismatch| mismatch.of_file(path))?;
     if plan.species.is_empty() && read.masses.is_none() && plan.units.system != UnitSystem::Reduced {
         let remedy =
             format!("give the deck [species.{}] with the mass", names.first().map_or("NAME", String::as_str));
         return Err(content(path, "it has no masses".into(), &remedy));
     }
-    let kinds: Vec<usize> =
-        read.names.iter().map(|name| species_of(name, path, plan)).collect::<Result<_>>()?;
+    let kind_of = |name: &String| names.binary_search(name).map_or(0, |place| indices[place]);
+    let kinds: Vec<usize> = read.names.iter().map(kind_of).collect();
     let mut particles = Particles::new(fields, read.ids.len());
     fill_common(&mut particles, plan);
     particles.id.copy_from_slice(&read.ids);
@@ -144,11 +106,16 @@ fn made(
         Some(masses) => particles.scalar_mut(Field::Mass).copy_from_slice(masses),
         None => particles.scalar_mut(Field::Mass).fill(1.0),
     }
-    if particles.has(Field::Species) {
-        let column = particles.scalar_mut(Field::Species);
-        column.iter_mut().zip(&read.species).for_each(|(to, &name)| *to = kinds[name] as f64);
+    for (row, &name) in read.species.iter().enumerate() {
+        if particles.has(Field::Species) {
+            particles.scalar_mut(Field::Species)[row] = kinds[name] as f64;
+        }
+        let Some(kind) = plan.species.get(kinds[name]) else { continue };
+        particles.scalar_mut(Field::Mass)[row] = kind.mass;
+        if particles.has(Field::Charge) {
+            particles.scalar_mut(Field::Charge)[row] = kind.charge;
+        }
     }
-    identify(&mut particles, plan, path)?;
     if particles.has(Field::Charge) && plan.species.is_empty() {
         let charges = read.charges.as_ref().ok_or_else(|| {
             content(path, "it has no charges".into(), "give the deck [species.NAME] with a charge")
@@ -171,31 +138,6 @@ fn made(
         }
     }
     Ok(particles)
-}
-
-/// The deck's species of a name in the file: of the same name, else of the same letters, small or capital; types that are
-/// only numbered are the deck's species in their order.
-fn species_of(name: &str, path: &Path, plan: &Plan) -> Result<usize> {
-    if plan.species.is_empty() {
-        return Ok(0);
-    }
-    let same = |matches: &dyn Fn(&str) -> bool| {
-        let found: Vec<usize> = (0..plan.species.len()).filter(|&k| matches(&plan.species[k].name)).collect();
-        if let [only] = found[..] { Some(only) } else { None }
-    };
-    let number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    same(&|known| known == name)
-        .or_else(|| same(&|known| known.eq_ignore_ascii_case(name)))
-        .or(number.filter(|&number| number < plan.species.len()))
-        .ok_or_else(|| {
-            let known: Vec<String> = plan.species.iter().map(|kind| kind.name.clone()).collect();
-            let what = format!("it has the species \"{name}\", and the deck has {}", listed(&known));
-            content(
-                path,
-                what,
-                &format!("name a section of the deck [species.{name}], or rename the species in the file"),
-            )
-        })
 }
 
 /// What the file says of masses and charges and the deck's species say otherwise; collective.
@@ -221,31 +163,27 @@ fn differing(read: &Configuration, particles: &Particles, plan: &Plan, comm: &Co
     [said(counts[0], "masses"), said(counts[1], "charges")].into_iter().flatten().collect()
 }
 
-/// Say on rank 0 what was read, and what was not used of it.
-fn tell(path: &Path, format: FileFormat, read: &Configuration, names: &[String]) {
-    let with = |there: bool, what: &'static str| there.then_some(what);
+/// What was read, and what was not used of it.
+fn log_lines(path: &Path, format: FileFormat, read: &Configuration, names: &[String]) -> Vec<String> {
+    let moving = read.velocities.is_some() || read.momenta.is_some();
     let parts = [
-        with(read.velocities.is_some() || read.momenta.is_some(), "velocities"),
-        with(read.masses.is_some(), "masses"),
-        with(read.charges.is_some(), "charges"),
-        with(read.images.is_some(), "images"),
+        (moving, "velocities"),
+        (read.masses.is_some(), "masses"),
+        (read.charges.is_some(), "charges"),
+        (read.images.is_some(), "images"),
     ];
-    let parts: Vec<&str> = parts.into_iter().flatten().collect();
+    let parts: Vec<&str> = parts.into_iter().filter(|(there, _)| *there).map(|(_, what)| what).collect();
     let with = if parts.is_empty() { String::new() } else { format!(", with {}", parts.join(", ")) };
-    report::line(&format!(
-        "{} ({}): {} particles of {}{with}",
+    let resting = if moving { "" } else { "; no velocities, so they start at rest" };
+    let first = format!(
+        "{} ({}): {} particles of {}{with}{resting}",
         path.display(),
         format.name(),
         report::grouped(read.count),
-        listed(names)
-    ));
-    read.notes.iter().for_each(|note| report::line(&format!("{}: {note}", path.display())));
-}
-
-/// Names for people, at most a few.
-fn listed(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().take(8).map(|name| format!("\"{name}\"")).collect();
-    shown.join(", ") + if names.len() > 8 { ", ..." } else { "" }
+        species::listed(names)
+    );
+    let notes = read.notes.iter().map(|note| format!("{}: {note}", path.display()));
+    std::iter::once(first).chain(notes).collect()
 }
 
 fn content(path: &Path, what: String, remedy: &str) -> Error {

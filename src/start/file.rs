@@ -1,33 +1,94 @@
 //! Particles from a file, here from HDF5. What it lacks is made as for every other start: velocities are zero, and first
 //! smoothing lengths come from the local density.
 
-use super::{configuration, enclose, fill_common, formats, neighbors, own_box, smoothing_length};
+use std::path::Path;
+
+use super::enclosure::{Enclosure, FileBox, enclose};
+use super::{Start, configuration, fill_common, formats, neighbors, smoothing_length, species, units};
 use crate::comm::Communicator;
 use crate::deck::plan::{FileFormat, FileStart, Plan};
 use crate::particles::{Field, Particles};
-use crate::snapshot::read_snapshot_slice;
+use crate::report;
+use crate::snapshot::{Header, read_snapshot_slice};
 use crate::space::{SimulationBox, Vec3d};
 use crate::{Error, Result};
-use std::path::Path;
 
 /// Levels of the grid that counts particles: 64 cells along an edge.
 const LEVELS: u32 = 6;
 
-/// The box and this rank's share of the particles of a file; collective.
+/// The start of a file; collective.
 ///
 /// # Errors
-/// Those of [`read_snapshot_slice`]; [`Error::Content`] when the file lacks what the plan needs.
-pub fn particles(
-    start: &FileStart,
-    plan: &Plan,
-    comm: &Communicator,
-    fields: &[Field],
-) -> Result<(SimulationBox, Particles)> {
-    let format = comm.agree_on(start.format.map_or_else(|| formats::format_of(&start.path), Ok))?;
-    if format != FileFormat::Hdf5 {
-        return configuration::particles(start, format, plan, comm, fields);
+/// Those of [`read_snapshot_slice`] and of the readers of text; [`Error::Content`] when the file lacks what the plan needs or is
+/// of another system than the plan's.
+pub(super) fn start(file: &FileStart, plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<Start> {
+    let format = comm.agree_on(file.format.map_or_else(|| formats::format_of(&file.path), Ok))?;
+    for (name, written, format_of_key) in [
+        ("units", file.units.is_some(), format != FileFormat::Hdf5),
+        ("atom_style", file.atom_style.is_some(), format == FileFormat::LammpsData),
+    ] {
+        if written && !format_of_key {
+            return Err(Error::usage(
+                format!(
+                    "`{name}` of [start.file] has no effect on {} ({})",
+                    file.path.display(),
+                    format.name()
+                ),
+                format!("remove `{name}` from [start.file]"),
+            ));
+        }
     }
-    let (header, read) = read_snapshot_slice(&start.path, comm)?;
+    if format != FileFormat::Hdf5 {
+        return configuration::start(file, format, plan, comm, fields);
+    }
+    let (header, read) = read_snapshot_slice(&file.path, comm)?;
+    complete(plan, &header, &read, &file.path)?;
+    let (units, unit_note) = units::of_hdf5(&file.path, header.stated.units.then_some(header.units), plan)?;
+    let mut particles = Particles::new(fields, read.len());
+    particles.id.copy_from_slice(&read.id);
+    fill_common(&mut particles, plan);
+    for field in FIELDS {
+        if !particles.has(field) || !read.has(field) {
+            continue;
+        }
+        for component in 0..field.components() {
+            particles.component_mut(field, component).copy_from_slice(read.component(field, component));
+        }
+    }
+    let assigned = species::assign(&mut particles, &header.species, plan);
+    comm.agree(assigned.map_err(|mismatch| mismatch.of_file(&file.path)))?;
+    let stated = FileBox {
+        path: &file.path,
+        corners: header.stated.bx.then_some([header.bx.lower, header.bx.upper]),
+        boundary: header.stated.boundary.then_some(header.bx.boundary),
+        states_boundary: header.stated.boundary,
+    };
+    let Enclosure { bx, notes: about_box } = enclose(plan, Some(&stated), comm, &mut particles)?;
+    if particles.has(Field::SmoothingLength) {
+        guess_smoothing_lengths(&bx, neighbors(plan), comm, &mut particles);
+    }
+    let mut notes = vec![summary(&file.path, &header, &read)];
+    let about = header.stated.notes.into_iter().chain(unit_note).chain(unused(plan, &read, file));
+    notes.extend(about.map(|note| format!("{}: {note}", file.path.display())));
+    notes.extend(about_box);
+    Ok(Start { bx, particles, units, notes })
+}
+
+/// What a start takes from an HDF5 file.
+const FIELDS: [Field; 8] = [
+    Field::Position,
+    Field::Velocity,
+    Field::Mass,
+    Field::SmoothingLength,
+    Field::InternalEnergy,
+    Field::Viscosity,
+    Field::Species,
+    Field::Charge,
+];
+
+/// See that a file has what the plan needs, and no particles that the plan's gravity would lack.
+fn complete(plan: &Plan, header: &Header, read: &Particles, path: &Path) -> Result<()> {
+    let refused = |what: String, remedy: String| Err(Error::Content { path: path.to_owned(), what, remedy });
     let charged = plan.interaction.as_ref().is_some_and(|interaction| interaction.coulomb.is_some());
     // a file without masses has been refused already
     let needed = [
@@ -42,87 +103,69 @@ pub fn particles(
     if let Some((missing, _, otherwise)) =
         needed.iter().find(|(field, needed, _)| *needed && !read.has(*field))
     {
-        return Err(Error::Content {
-            path: start.path.clone(),
-            what: format!("it has no {}", missing.name()),
-            remedy: format!("add it to the file, or {otherwise}"),
-        });
+        return refused(
+            format!("it has no {}", missing.name()),
+            format!("add it to the file, or {otherwise}"),
+        );
     }
-    let mut particles = Particles::new(fields, read.len());
-    particles.id.copy_from_slice(&read.id);
-    fill_common(&mut particles, plan);
-    let kept = [
-        Field::Position,
-        Field::Velocity,
-        Field::Mass,
-        Field::SmoothingLength,
-        Field::InternalEnergy,
-        Field::Viscosity,
-        Field::Species,
-        Field::Charge,
-    ];
-    for field in kept {
-        if !particles.has(field) || !read.has(field) {
-            continue;
-        }
-        for component in 0..field.components() {
-            particles.component_mut(field, component).copy_from_slice(read.component(field, component));
-        }
+    if read.has(Field::Species) && header.species.is_empty() && plan.interaction.is_some() {
+        return refused(
+            "its species have numbers and no names".into(),
+            "give the dataset PartType0/species an attribute `names`, a list of the names in the order of the numbers".into(),
+        );
     }
-    comm.agree(identify(&mut particles, plan, &start.path))?;
-    let bx = match plan.space.corners {
-        Some(_) => enclose(plan, comm, &mut particles),
-        None => own_box(header.bx, plan, &mut particles),
-    };
-    if particles.has(Field::SmoothingLength) {
-        guess_smoothing_lengths(&bx, neighbors(plan), comm, &mut particles);
-    }
-    Ok((bx, particles))
-}
-
-/// Mass and charge of the species.
-///
-/// # Errors
-/// [`Error::Content`] where a particle is of a species that the plan does not have.
-pub(super) fn identify(particles: &mut Particles, plan: &Plan, path: &Path) -> Result<()> {
-    if plan.species.is_empty() {
-        return Ok(());
-    }
-    species_known(particles, plan).map_err(|what| Error::Content {
-        path: path.to_owned(),
-        what,
-        remedy: "give the deck a [species.NAME] for each, in the order of the file's numbers".into(),
-    })?;
-    for row in 0..particles.len() {
-        let index = if particles.has(Field::Species) { particles.scalar(Field::Species)[row] } else { 0.0 };
-        let kind = &plan.species[index as usize];
-        particles.scalar_mut(Field::Mass)[row] = kind.mass;
-        if particles.has(Field::Charge) {
-            particles.scalar_mut(Field::Charge)[row] = kind.charge;
-        }
+    if plan.gravity.is_some() && !header.stated.left_out.is_empty() {
+        return refused(
+            format!("it has {}, which gravity would lack", left_out(header)),
+            "take these particles out of the file, or [gravity] out of the deck: only gas (PartType0) is read".into(),
+        );
     }
     Ok(())
 }
 
-/// See that every particle's species is an index to those of the plan; a plan that names none has one.
-///
-/// # Errors
-/// The first particle of another species, in words.
-pub(crate) fn species_known(particles: &Particles, plan: &Plan) -> Result<(), String> {
-    if !particles.has(Field::Species) {
-        return Ok(());
+/// The particles of other types than gas, by group.
+fn left_out(header: &Header) -> String {
+    let types = header.stated.left_out.iter();
+    let texts: Vec<String> =
+        types.map(|(group, count)| format!("{} particles of {group}", report::grouped(*count))).collect();
+    texts.join(" and ")
+}
+
+/// What was read, in one line.
+fn summary(path: &Path, header: &Header, read: &Particles) -> String {
+    let there: Vec<&str> =
+        FIELDS.iter().filter(|&&field| read.has(field)).map(|field| field.name()).collect();
+    let mut text = format!(
+        "{} (hdf5): {} particles with {}",
+        path.display(),
+        report::grouped(header.particle_count),
+        there.join(", ")
+    );
+    if !read.has(Field::Velocity) {
+        text += "; no velocities, so they start at rest";
     }
-    let known = plan.species.len().max(1) as f64;
-    let column = particles.scalar(Field::Species);
-    match particles.owned().find(|&row| !(0.0..known).contains(&column[row]) || column[row].fract() != 0.0) {
-        Some(row) => Err(format!(
-            "particle {} is of species {}, and the deck has {}",
-            particles.id[row],
-            column[row],
-            plan.species.len()
-        )),
-        None => Ok(()),
+    if !header.stated.left_out.is_empty() {
+        text += &format!("; left out: {}", left_out(header));
     }
+    text
+}
+
+/// Fields of the file that the plan has no use for, or that it sets otherwise.
+fn unused(plan: &Plan, read: &Particles, file: &FileStart) -> Option<String> {
+    let gas = [Field::InternalEnergy, Field::SmoothingLength, Field::Viscosity];
+    let mut fields: Vec<&str> = Vec::new();
+    if plan.sph.is_none() {
+        fields.extend(gas.iter().filter(|&&field| read.has(field)).map(|field| field.name()));
+    }
+    if file.temperature.is_some() && read.has(Field::Velocity) {
+        fields.push(Field::Velocity.name());
+    }
+    if !plan.species.is_empty() {
+        fields.extend([Field::Mass, Field::Charge].iter().filter(|&&f| read.has(f)).map(|f| f.name()));
+    } else if read.has(Field::Charge) && !plan.interaction.as_ref().is_some_and(|i| i.coulomb.is_some()) {
+        fields.push(Field::Charge.name());
+    }
+    (!fields.is_empty()).then(|| format!("its {} are not used: the deck's hold", fields.join(", ")))
 }
 
 /// Smoothing lengths where there are none, from the smallest cell of a hierarchy of grids that holds enough particles

@@ -7,6 +7,7 @@
 mod cells;
 mod composition;
 mod configuration;
+mod enclosure;
 mod evrard;
 mod file;
 pub mod formats;
@@ -16,21 +17,21 @@ mod noise;
 mod pattern;
 mod plummer;
 mod sedov;
+pub(crate) mod species;
 mod uniform;
-
-pub(crate) use file::species_known;
-
-use std::path::Path;
+pub(crate) mod units;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::comm::Communicator;
 use crate::comm::shares::share;
-use crate::deck::plan::{FileFormat, Interaction, Plan, StartPlan};
+use crate::deck::plan::{FileFormat, Plan, StartPlan};
 use crate::particles::{Field, Particles};
-use crate::space::{Boundary, SimulationBox, Vec3d};
+use crate::report;
+use crate::space::{SimulationBox, Vec3d};
 use crate::{Error, Result};
+use enclosure::{Enclosure, enclose};
 
 /// What a case lays out: the particles of one range of ids, all of one mass.
 struct Layout {
@@ -56,19 +57,47 @@ type VolumeOf = dyn Fn(&Vec3d, f64) -> f64;
 /// Neighbors for the first smoothing lengths where a deck has no `[sph]` to say it.
 const USUAL_NEIGHBORS: f64 = 100.0;
 
-/// The box and this rank's share of the particles that a plan starts from; collective.
+/// A start: the box, this rank's share of the particles, and what a user should know of them.
+pub struct Start {
+    /// The box.
+    pub bx: SimulationBox,
+    /// The particles, all inside the box.
+    pub particles: Particles,
+    /// The units of mass, length and time that the run computes in, in gram, centimetre and second; all 1 without units.
+    pub units: [f64; 3],
+    /// Sentences for the log: where the box comes from, what of a file was converted or left out.
+    pub notes: Vec<String>,
+}
+
+/// The box and this rank's share of the particles that a plan starts from, with [`Start::notes`] on standard output; collective.
+///
+/// # Errors
+/// As [`build`].
+pub fn particles(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<(SimulationBox, Particles)> {
+    let start = build(plan, comm, fields)?;
+    start.notes.iter().for_each(|note| report::line(note));
+    Ok((start.bx, start.particles))
+}
+
+/// Build the start of a plan; collective.
 ///
 /// `fields` are the columns to make; of those, position, velocity, mass, smoothing length, internal energy, viscosity
 /// and work are set. The smoothing lengths are a guess by the case's density, h = (3 n_neighbors / (32 pi n))^(1/3), which the
 /// first step's iteration refines.
-pub fn particles(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<(SimulationBox, Particles)> {
-    if let StartPlan::File(start) = &plan.start {
-        let (bx, mut particles) = file::particles(start, plan, comm, fields)?;
-        endless_where_tailed(plan, &bx, &start.path)?;
-        if let Some(temperature) = start.temperature {
-            heat(&mut particles, comm, plan.units.boltzmann * temperature, start.seed);
+///
+/// # Errors
+/// On all ranks: more particles than a rank can hold; those of reading a file, and where the file does not fit the plan.
+pub fn build(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<Start> {
+    if let StartPlan::File(file) = &plan.start {
+        let mut start = file::start(file, plan, comm, fields)?;
+        if let Some(temperature) = file.temperature {
+            heat(&mut start.particles, comm, plan.units.boltzmann * temperature, file.seed);
+            start.notes.push(format!(
+                "{}: velocities are new ones of `temperature` in [start.file]",
+                file.path.display()
+            ));
         }
-        return Ok((bx, particles));
+        return Ok(start);
     }
     let total = count(&plan.start).unwrap_or(0);
     let share = share(total, comm.rank(), comm.size());
@@ -91,25 +120,8 @@ pub fn particles(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<(
     if let (Some(_), Some((temperature, seed))) = (&plan.interaction, thermal(&plan.start)) {
         heat(&mut particles, comm, plan.units.boltzmann * temperature, seed);
     }
-    let bx = enclose(plan, comm, &mut particles);
-    Ok((bx, particles))
-}
-
-/// What is beyond the cutoff is even only where the box goes on.
-fn endless_where_tailed(plan: &Plan, bx: &SimulationBox, path: &Path) -> Result<()> {
-    let law = plan.interaction.as_ref().and_then(|interaction| interaction.law.as_ref());
-    match law {
-        Some(Interaction::LennardJones(law)) if law.tail && bx.boundary != [Boundary::Periodic; 3] => {
-            Err(Error::usage(
-                format!(
-                    "a tail needs an even density beyond the cutoff, and the box of {} is open",
-                    path.display()
-                ),
-                "write boundary = \"periodic\" in [space], or tail = false in [interaction.lennard-jones]",
-            ))
-        }
-        _ => Ok(()),
-    }
+    let Enclosure { bx, notes } = enclose(plan, None, comm, &mut particles)?;
+    Ok(Start { bx, particles, units: plan.units.cgs, notes })
 }
 
 /// Neighbor lists address a rank's rows with 32 bits. The largest share is judged, so that all ranks say the same.
@@ -286,50 +298,6 @@ fn rows(layout: Layout, first_id: u64, plan: &Plan, fields: &[Field]) -> Particl
     }
     fill_common(&mut particles, plan);
     particles
-}
-
-/// Bring every particle to its image inside the box, and count the periods where there is a column for them.
-fn wrap(bx: &SimulationBox, particles: &mut Particles) {
-    for row in 0..particles.len() {
-        let before = particles.vector_at(Field::Position, row);
-        let position = bx.wrap(before);
-        particles.set_vector(Field::Position, row, position);
-        if particles.has(Field::Image) {
-            let crossed = (before - position).component_div(&bx.lengths()).map(f64::round);
-            particles.set_vector(Field::Image, row, particles.vector_at(Field::Image, row) + crossed);
-        }
-    }
-}
-
-/// The file's box, periodic where the file or the deck says so.
-fn own_box(mut bx: SimulationBox, plan: &Plan, particles: &mut Particles) -> SimulationBox {
-    for d in 0..3 {
-        if plan.space.boundary[d] == Boundary::Periodic {
-            bx.boundary[d] = Boundary::Periodic;
-        }
-    }
-    wrap(&bx, particles);
-    bx
-}
-
-/// The plan's box, with the particles wrapped into it, or where it has none the box that fits the particles.
-fn enclose(plan: &Plan, comm: &Communicator, particles: &mut Particles) -> SimulationBox {
-    let boundary = plan.space.boundary;
-    if let Some([lower, upper]) = plan.space.corners {
-        let bx = SimulationBox { lower: lower.into(), upper: upper.into(), boundary };
-        wrap(&bx, particles);
-        return bx;
-    }
-    let positions = particles.vector(Field::Position);
-    let mut lower = positions.map(|x| x.iter().copied().fold(f64::INFINITY, f64::min));
-    let mut upper = positions.map(|x| x.iter().copied().fold(f64::NEG_INFINITY, f64::max));
-    comm.all_min(&mut lower);
-    comm.all_max(&mut upper);
-    let unit = SimulationBox { lower: Vec3d::repeat(-0.5), upper: Vec3d::repeat(0.5), boundary };
-    if lower[0] > upper[0] {
-        return unit;
-    }
-    unit.fitted((lower.into(), upper.into()))
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ impl Simulation {
         let moved = match &self.plan.sph {
             _ if gravity.is_some() && bx.any_periodic() => Err(Error::usage(
                 "gravity in a periodic box is not supported: it sums over the particles, not over their images",
-                "make every boundary open, or remove [gravity] from the deck",
+                "write boundary = \"open\" in [space], or remove [gravity] from the deck",
             )),
             None => {
                 let symmetric = self.plan.neighbors.symmetric.unwrap_or(true);

@@ -159,7 +159,7 @@ const SPACE: &[Section] = &[section(
         key(
             "boundary",
             Kind::Choices(&["open", "periodic"]),
-            Default::Value("\"open\""),
+            Default::Unset("that of the start's file, else open"),
             "For all dimensions, or a list of three.",
         )
         .also(&["boundaries", "periodic", "bc"]),

@@ -35,6 +35,13 @@ pub(super) const MATTER: &[Section] = &[
         "species.*",
         "A kind of molecules, under a name of your choice.",
         &[
+            key(
+                "names",
+                Kind::Texts,
+                Default::Unset("the name of the section alone"),
+                "Other names of it in files, such as [\"C1'\", \"OW-2\"], or the number of a type, [\"1\"].",
+            )
+            .also(&["aliases", "labels", "called"]),
             key("mass", quantity(POSITIVE, Dimension::Mass), Default::Required, "Mass of a particle.")
                 .also(&["m", "weight"]),
             key("charge", quantity(ANY, Dimension::Charge), Default::Value("0.0"), "Charge of a particle.")

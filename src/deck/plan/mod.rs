@@ -76,6 +76,14 @@ pub struct Plan {
     pub output: OutputPlan,
 }
 
+impl Plan {
+    /// Whether observables are corrected for what lies beyond the cutoff of the pairs.
+    pub fn tail_corrected(&self) -> bool {
+        let law = self.interaction.as_ref().and_then(|interaction| interaction.law.as_ref());
+        matches!(law, Some(Interaction::LennardJones(law)) if law.tail)
+    }
+}
+
 choice! {
     /// Where the particles live and the passes run.
     Device {
@@ -116,11 +124,18 @@ pub struct RunPlan {
 /// `[space]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SpacePlan {
-    /// Lower and upper corner, lower < upper; `None` where the particles (or the file) define the box: then no
-    /// dimension is periodic, unless the start is a file, which has a box of its own.
+    /// Lower and upper corner, lower < upper; `None` where the start's file or the particles define the box.
     pub corners: Option<[[f64; 3]; 2]>,
-    /// Boundary per dimension.
-    pub boundary: [Boundary; 3],
+    /// Boundary per dimension; `None` where the deck does not say it: then the boundary of the start's file holds, and
+    /// without a file space is open.
+    pub boundary: Option<[Boundary; 3]>,
+}
+
+impl SpacePlan {
+    /// The boundary of a start that the program generates.
+    pub fn boundary_or_open(&self) -> [Boundary; 3] {
+        self.boundary.unwrap_or([Boundary::Open; 3])
+    }
 }
 
 choice! {

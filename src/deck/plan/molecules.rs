@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 pub struct SpeciesPlan {
     /// Its name: 1 to 24 letters, digits, `_`, `+` or `-`.
     pub name: String,
+    /// Other names that files may have for it; no two species share a name.
+    #[serde(default)]
+    pub names: Vec<String>,
     /// Mass of a particle, > 0.
     pub mass: f64,
     /// Charge of a particle.
@@ -75,6 +78,30 @@ impl PairParameters {
             Self::Mixed(species) => Mixing::LorentzBerthelot.mixed(species[a], species[b]),
             Self::Table(rows) => rows[a][b],
         }
+    }
+}
+
+impl super::Plan {
+    /// Put the species into another order: first those of `first`, by their present places, then the rest as they stand.
+    pub fn order_species(&mut self, first: Vec<usize>) {
+        let mut order = Vec::new();
+        for k in first.into_iter().chain(0..self.species.len()) {
+            if k < self.species.len() && !order.contains(&k) {
+                order.push(k);
+            }
+        }
+        self.species = order.iter().map(|&k| self.species[k].clone()).collect();
+        let law = self.interaction.as_mut().and_then(|interaction| interaction.law.as_mut());
+        let Some(Interaction::LennardJones(law)) = law else { return };
+        law.parameters = match &law.parameters {
+            PairParameters::Uniform(all) => PairParameters::Uniform(*all),
+            PairParameters::Mixed(species) => {
+                PairParameters::Mixed(order.iter().map(|&k| species[k]).collect())
+            }
+            PairParameters::Table(rows) => PairParameters::Table(
+                order.iter().map(|&a| order.iter().map(|&b| rows[a][b]).collect()).collect(),
+            ),
+        };
     }
 }
 

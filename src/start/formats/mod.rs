@@ -32,6 +32,8 @@ pub struct Configuration {
     pub count: u64,
     /// The box, where the file has one.
     pub bx: Option<SimulationBox>,
+    /// Whether the file itself states the boundary of that box; else it is a convention of the format.
+    pub boundary_stated: bool,
     /// The units that the file says it is in.
     pub units: Option<FileUnits>,
     /// What else a user should know, a sentence each.
