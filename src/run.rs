@@ -1,6 +1,7 @@
 //! A run: the loop of steps with its outputs, signals and ends.
 
 mod carried;
+mod changes;
 mod folder;
 pub mod lists;
 mod outputs;
@@ -20,6 +21,7 @@ use crate::device::{self, Device};
 use crate::report;
 use crate::step::{Minimized, Simulation};
 use crate::{Error, Result};
+use carried::Restart;
 use outputs::Outputs;
 
 /// How a run ended.
@@ -78,6 +80,23 @@ fn settle(simulation: &mut Simulation, device: Option<&Device>) -> Result<()> {
     Ok(())
 }
 
+/// Everything that a run does before its first forces: the folder, the device, the start, its domains and lists. Nothing is
+/// written. Returns what a user should know. Collective.
+///
+/// # Errors
+/// As [`run`] before its first forces.
+pub fn can_begin(deck: &Checked, comm: &Communicator) -> Result<Vec<String>> {
+    let plan = &deck.plan;
+    device::open(plan, comm)?;
+    comm.on_root(|| folder::examine(plan).map(drop))?;
+    let start = crate::start::build(plan, comm, &Simulation::fields(plan))?;
+    let mut notes = start.notes;
+    let mut simulation = Simulation::new(plan.clone(), comm, start.bx, start.particles);
+    notes.extend(simulation.notes());
+    simulation.sync()?;
+    Ok(notes)
+}
+
 /// How a search for a minimum of the energy ended, in words.
 fn minimized(found: &Minimized) -> String {
     let asked = if found.converged {
@@ -104,10 +123,12 @@ impl Run {
         let device = device::open(plan, comm)?;
         let (started, mut earlier) = (Instant::now(), Vec::new());
         comm.on_root(|| folder::prepare(plan).map(|found| earlier = found))?;
-        let (space, particles) = crate::start::particles(plan, comm, &Simulation::fields(plan))?;
+        let start = crate::start::build(plan, comm, &Simulation::fields(plan))?;
+        start.notes.iter().for_each(|note| report::line(note));
         // not before: a start that cannot be read costs no earlier run
         let outputs = Outputs::new(deck, comm, &earlier, started)?;
-        let mut simulation = Simulation::new(plan.clone(), comm, space, particles);
+        let mut simulation = Simulation::new(plan.clone(), comm, start.bx, start.particles);
+        simulation.plan.units.cgs = start.units;
         if let Some(found) = simulation.minimize()? {
             report::line(&minimized(&found));
         }
@@ -126,9 +147,11 @@ impl Run {
     /// From a checkpoint: everything goes on as if the run had not ended.
     fn restarted(deck: &Checked, comm: &Communicator, checkpoint: &Path) -> Result<Self> {
         let device = device::open(&deck.plan, comm)?;
-        let (mut simulation, carried) = carried::read_checkpoint(&deck.plan, comm, checkpoint)?;
+        let Restart { deck, mut simulation, carried, notes } =
+            carried::read_checkpoint(deck, comm, checkpoint)?;
+        notes.iter().for_each(|note| report::line(note));
         settle(&mut simulation, device.as_ref())?;
-        let outputs = Outputs::resumed(deck, comm, carried, &simulation)?;
+        let outputs = Outputs::resumed(&deck, comm, carried, &simulation)?;
         Ok(Run { simulation, outputs })
     }
 

@@ -1,6 +1,7 @@
-//! `hilbrium check`: the resolved deck, the particle count and a memory estimate.
+//! `hilbrium check`: the resolved deck, the particle count, a memory estimate, and whether the run can begin.
 
 use super::Ending;
+use crate::comm::Communicator;
 use crate::memory::{self, Estimate};
 use crate::report::{grouped, line};
 use crate::{Result, deck, start};
@@ -13,8 +14,20 @@ pub(super) fn check(path: &Path, overrides: &[String]) -> Result<Ending> {
     let particles = start::count_all(&checked.plan.start)?;
     line(&format!("# particles: {}", grouped(particles)));
     let Estimate { fixed, per_particle } = Estimate::of(&checked.plan);
-    let bytes = memory::bytes(fixed + particles as f64 * per_particle);
+    let needed = fixed + particles as f64 * per_particle;
+    let bytes = memory::bytes(needed);
     line(&format!("# memory: about {bytes} on one rank, {per_particle:.0} bytes a particle"));
-    line("# this deck is right; nothing was run");
+    let free = memory::available();
+    if needed > free {
+        line(&format!(
+            "# the deck is right; its start was not built, because it needs {bytes} and {} are free on this machine: files \
+             were not read to their end, and box and neighbors not tried",
+            memory::bytes(free)
+        ));
+        return Ok(Ending::Done);
+    }
+    let notes = crate::run::can_begin(&checked, &Communicator::solo())?;
+    notes.iter().for_each(|note| line(&format!("# {note}")));
+    line("# this deck is right: its start was built as a run builds it; no forces were evaluated");
     Ok(Ending::Done)
 }

@@ -1,7 +1,9 @@
 //! Memory: the most that the ranks have had, and what a run will need.
 
+mod available;
 mod estimate;
 
+pub use available::available;
 pub use estimate::Estimate;
 
 use crate::comm::Communicator;

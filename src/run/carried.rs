@@ -3,14 +3,21 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::changes::Changes;
 use crate::comm::Communicator;
-use crate::deck::plan::Plan;
+use crate::deck::plan::{Plan, TrajectoryFormat, TrajectoryPlan};
+use crate::deck::{self, Checked};
 use crate::neighbors::{Costs, Reach, Skins};
 use crate::particles::{Field, Role};
+use crate::report::box_text;
 use crate::snapshot::{self, CheckpointState, Table};
-use crate::start::species_known;
+use crate::start::{species, units};
 use crate::step::Simulation;
+use crate::units::UnitSystem;
 use crate::{Error, Result};
+
+/// The numbers of a checkpoint that are its units of mass, length and time in cgs.
+const UNITS: [&str; 3] = ["unit_mass", "unit_length", "unit_time"];
 
 /// What outputs carry over a restart.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +40,8 @@ impl Carried {
         tables: BTreeMap<String, Table>,
     ) -> CheckpointState {
         let skins = simulation.neighborhood.skins();
+        let species: Vec<&str> = simulation.plan.species.iter().map(|kind| kind.name.as_str()).collect();
+        let units = UNITS.into_iter().zip(simulation.plan.units.cgs);
         CheckpointState {
             step: simulation.step,
             time: simulation.time,
@@ -40,7 +49,7 @@ impl Carried {
             bx: simulation.domain.bx,
             title: simulation.plan.title.clone(),
             deck: deck.to_owned(),
-            counters: serde_json::json!({ "snapshots": self.snapshots }),
+            counters: serde_json::json!({ "snapshots": self.snapshots, "species": species }),
             numbers: [
                 ("first_energy", self.first_energy),
                 ("skin", skins.outer),
@@ -48,6 +57,7 @@ impl Carried {
                 ("heat", simulation.heat),
             ]
             .into_iter()
+            .chain(units)
             .chain(simulation.list_costs.into_iter().flat_map(Costs::to_numbers))
             .map(|(name, number)| (name.to_owned(), number))
             .collect(),
@@ -56,33 +66,58 @@ impl Carried {
     }
 }
 
-/// The simulation that a checkpoint holds, under a plan that may differ in anything but the particles' fields.
+/// A checkpoint that goes on under a deck.
+pub struct Restart {
+    /// The deck, its species in the order of the checkpoint's.
+    pub deck: Checked,
+    /// The state of the checkpoint.
+    pub simulation: Simulation,
+    /// What outputs go on with.
+    pub carried: Carried,
+    /// What a user should know: the box, the changes of the deck.
+    pub notes: Vec<String>,
+}
+
+/// The simulation that a checkpoint holds, under a deck that may differ from the checkpoint's in all that a restart can apply.
+/// Species are those of the same names, with mass and charge as the deck has them.
 ///
 /// # Errors
-/// On all ranks: [`Error::File`], [`Error::Content`], and [`Error::Usage`] where the plan needs fields that the checkpoint
-/// lacks, or the checkpoint has particles of a species that the plan lacks.
-pub fn read_checkpoint(plan: &Plan, comm: &Communicator, path: &Path) -> Result<(Simulation, Carried)> {
+/// On all ranks: [`Error::File`], [`Error::Content`], and [`Error::Usage`] where the deck needs fields that the checkpoint
+/// lacks, lacks a species that it has, is in other units, or describes another start.
+pub fn read_checkpoint(deck: &Checked, comm: &Communicator, path: &Path) -> Result<Restart> {
     let (state, mut particles) = snapshot::read_checkpoint(path, comm)?;
+    let mut deck = deck.clone();
+    let changes = Changes::between(&state.deck, &deck.resolved);
+    same_units(&state, &mut deck.plan, path)?;
+    changes.applicable(path)?;
+    let names = names_of(&state);
+    let other = |what: String, remedy: String| Error::usage(format!("{}: {what}", path.display()), remedy);
+    if !names.is_empty() {
+        let order = species::indices(&names, &deck.plan);
+        let order = order.map_err(|mismatch| other(mismatch.what, mismatch.remedy))?;
+        deck.plan.order_species(order);
+    }
+    let plan = &deck.plan;
     let fields = Simulation::fields(plan);
+    let of_species = |field: Field| {
+        !names.is_empty() && [Field::Mass, Field::Charge].contains(&field)
+            || names.len() == 1 && field == Field::Species
+    };
     let lacking = fields.iter().find(|&&field| {
         // a count of periods may begin anywhere
-        field.role() == Role::State && field != Field::Image && !particles.has(field)
+        field.role() == Role::State && field != Field::Image && !of_species(field) && !particles.has(field)
     });
-    let other =
-        |what: String| Error::usage(what, "restart with the deck that the checkpoint was written with");
     if let Some(field) = lacking {
-        return Err(other(format!(
-            "the deck needs {}, which {} does not hold",
-            field.name(),
-            path.display()
-        )));
-    }
-    // without an interaction nothing depends on the species
-    if plan.interaction.is_some() {
-        let known = species_known(&particles, plan);
-        comm.agree(known.map_err(|what| other(format!("in {} {what}", path.display()))))?;
+        return Err(other(
+            format!("the deck needs {}, which it does not hold", field.name()),
+            "restart with the deck that the checkpoint was written with".into(),
+        ));
     }
     particles.add(&fields);
+    if !names.is_empty() {
+        let assigned = species::assign(&mut particles, &names, plan);
+        comm.agree(assigned.map_err(|mismatch| other(mismatch.what, mismatch.remedy)))?;
+    }
     let mut simulation = Simulation::new(plan.clone(), comm, state.bx, particles);
     (simulation.time, simulation.step) = (state.time, state.step);
     simulation.heat = state.numbers.get("heat").copied().unwrap_or(0.0);
@@ -101,10 +136,54 @@ pub fn read_checkpoint(plan: &Plan, comm: &Communicator, path: &Path) -> Result<
             simulation.list_costs = costs.filter(|costs| costs.cutoff == cutoff);
         }
     }
+    let mut notes = vec![format!("box: {} (of the checkpoint)", box_text(&simulation.domain.bx))];
+    notes.extend(changes.text());
+    let first_energy = state.numbers.get("first_energy").copied().filter(|_| !changes.physics());
+    if changes.physics() {
+        notes.push(
+            "the energy drift counts from here, since forces or energies are others than before".into(),
+        );
+    }
+    if changes.masses_or_charges() {
+        trajectory_of_others(plan)?;
+    }
     let carried = Carried {
-        first_energy: state.numbers.get("first_energy").copied().unwrap_or(f64::NAN),
+        // one that is not known is that of the first energy that is observed
+        first_energy: first_energy.unwrap_or(f64::NAN),
         snapshots: state.counters["snapshots"].as_u64().unwrap_or(0),
         tables: state.tables,
     };
-    Ok((simulation, carried))
+    Ok(Restart { deck, simulation, carried, notes })
+}
+
+/// The names of the checkpoint's species, in the order of its numbers; version 0.1.0 kept them in the deck alone.
+fn names_of(state: &CheckpointState) -> Vec<String> {
+    match state.counters["species"].as_array() {
+        Some(names) => names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect(),
+        None => deck::species_names(&state.deck),
+    }
+}
+
+/// See that the deck computes in the checkpoint's units, and let it write those of the file that the run started from.
+fn same_units(state: &CheckpointState, plan: &mut Plan, path: &Path) -> Result<()> {
+    let table = state.deck.parse::<toml::Table>().ok();
+    let system = table.as_ref().and_then(|deck| deck.get("units")?.get("system")?.as_str());
+    units::same_as(path, system.unwrap_or(UnitSystem::Reduced.name()), plan)?;
+    for (unit, name) in plan.units.cgs.iter_mut().zip(UNITS) {
+        *unit = state.numbers.get(name).copied().unwrap_or(*unit);
+    }
+    Ok(())
+}
+
+/// A trajectory states masses and charges once, so that one with others cannot go on.
+fn trajectory_of_others(plan: &Plan) -> Result<()> {
+    let h5md = |trajectory: &TrajectoryPlan| trajectory.format == TrajectoryFormat::H5md;
+    let path = plan.output.directory.join("trajectory.h5md");
+    if !plan.output.trajectory.as_ref().is_some_and(h5md) || !path.exists() {
+        return Ok(());
+    }
+    Err(Error::usage(
+        format!("{} has masses and charges of before, and the deck has others", path.display()),
+        "choose another folder with --set output.directory=...",
+    ))
 }

@@ -64,6 +64,18 @@ pub fn snapshot_path(directory: &Path, number: u64) -> PathBuf {
 pub fn prepare(plan: &Plan) -> Result<Vec<PathBuf>> {
     let directory = &plan.output.directory;
     std::fs::create_dir_all(directory).map_err(|cause| Error::file("create", directory, &cause))?;
+    examine(plan)
+}
+
+/// As [`prepare`], but the directory is not made: one that is not there has no files.
+///
+/// # Errors
+/// As [`prepare`].
+pub fn examine(plan: &Plan) -> Result<Vec<PathBuf>> {
+    let directory = &plan.output.directory;
+    if !directory.exists() {
+        return Ok(Vec::new());
+    }
     let earlier: Vec<PathBuf> = files(directory)?.into_iter().map(|(path, _)| path).collect();
     if let StartPlan::File(start) = &plan.start
         // a start that is not there is told of when it is read

@@ -258,6 +258,9 @@ impl Outputs {
 
     fn observe(&mut self, simulation: &mut Simulation, dt: f64) -> Result<Observables> {
         let observed = simulation.observe_resident(dt)?;
+        if self.carried.first_energy.is_nan() {
+            self.carried.first_energy = observed.conserved_energy();
+        }
         self.record.append(&self.comm, &observed)?;
         Ok(observed)
     }
@@ -329,9 +332,10 @@ impl Outputs {
         let mut header = Header::new(simulation.domain.bx);
         header.time = simulation.time;
         header.step = simulation.step;
-        header.units = simulation.plan.units.in_cgs();
+        header.units = simulation.plan.units.cgs;
         header.title = simulation.plan.title.clone();
         header.deck = self.deck.clone();
+        header.species = simulation.plan.species.iter().map(|kind| kind.name.clone()).collect();
         header.adiabatic_index = simulation.plan.sph.as_ref().and_then(|sph| match sph.equation_of_state {
             EquationOfState::IdealGas { gamma } => Some(gamma),
             EquationOfState::Isothermal { .. } => None,
