@@ -31,9 +31,19 @@ pub enum Error {
         /// What to do.
         remedy: String,
     },
-    /// A file was read but its content is not what it should be.
-    #[error("{} is damaged or of another kind: {}\n  help: {}", shown(path), plain(what), plain(remedy))]
+    /// A file is whole, but what it says cannot be used.
+    #[error("{} cannot be used: {}\n  help: {}", shown(path), plain(what), plain(remedy))]
     Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where in the file.
+        what: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// Bytes of a file are wrong or missing.
+    #[error("{} is damaged: {}\n  help: {}", shown(path), plain(what), plain(remedy))]
+    Damaged {
         /// The file.
         path: PathBuf,
         /// What is wrong, and where in the file.

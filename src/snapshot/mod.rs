@@ -20,7 +20,6 @@
 mod checkpoint;
 mod collective;
 mod fault;
-mod foreign;
 mod hdf;
 mod info;
 mod keep;
@@ -57,7 +56,8 @@ pub struct Header {
     pub step: u64,
     /// What the run is called.
     pub title: String,
-    /// The box; boundaries of other programs' files are open unless the file says otherwise.
+    /// The box that the file states, whether its particles lie in it or not; boundaries are open unless the file says otherwise.
+    /// Where it states none, an open box fitted around the particles.
     pub bx: SimulationBox,
     /// Particles of all ranks. The writer counts them itself.
     pub particle_count: u64,
@@ -69,6 +69,25 @@ pub struct Header {
     pub units: [f64; 3],
     /// The deck's text (its first 60,000 bytes are stored), or empty.
     pub deck: String,
+    /// What the file itself states, and what a user should know of how it was read. Not written.
+    pub stated: Stated,
+}
+
+/// What a file states about itself, as opposed to what was assumed where it says nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stated {
+    /// Whether it states the box.
+    pub bx: bool,
+    /// Whether it states that space is periodic or open.
+    pub boundary: bool,
+    /// Whether it states units.
+    pub units: bool,
+    /// Types of particles that it has and that are left out: names of their groups, and how many they are.
+    pub left_out: Vec<(String, u64)>,
+    /// Names of the species, in the order of their numbers.
+    pub species: Vec<String>,
+    /// Sentences on how it was read: what was converted, left out, or never written.
+    pub notes: Vec<String>,
 }
 
 impl Header {
@@ -84,6 +103,7 @@ impl Header {
             adiabatic_index: None,
             units: [1.0; 3],
             deck: String::new(),
+            stated: Stated::default(),
         }
     }
 }
