@@ -65,7 +65,10 @@ pub fn info(path: &Path) -> Result<String> {
         listing.line("step", header.step);
         tell_space(header, &mut listing);
         match (header.stated.units, header.units) {
-            (true, [mass, length, time]) => listing.line("units", format!("{mass} g, {length} cm, {time} s")),
+            (true, units) => {
+                let [mass, length, time] = units.map(short);
+                listing.line("units", format!("{mass} g, {length} cm, {time} s"));
+            }
             (false, _) => listing.line("units", "not stated"),
         }
         if let Some(index) = header.adiabatic_index {
@@ -99,6 +102,11 @@ fn tell_space(header: &Header, listing: &mut Listing) {
             listing.line("boundary", if stated { "open" } else { "not stated" });
         }
     }
+}
+
+/// A number, with an exponent where it would have many zeros.
+fn short(number: f64) -> String {
+    if (1e-3..1e6).contains(&number) { number.to_string() } else { format!("{number:e}") }
 }
 
 /// Whether a file has a group.

@@ -13,7 +13,9 @@ const TYPES: usize = 16;
 /// # Errors
 /// One file of several, and counts that cannot be.
 pub(super) fn stated(groups: &Groups) -> Checked<Vec<u64>> {
-    if let Some(files) = groups.number("Header", "NumFilesPerSnapshot")?
+    // the second is what some of SWIFT's older examples write
+    let names = [("Header", "NumFilesPerSnapshot"), ("Header", "NumFileOutputsPerSnapshot")];
+    if let Some((_, files)) = groups.first(&names)?
         && files > 1.0
     {
         return Err(Refusal::new(
