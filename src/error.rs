@@ -31,9 +31,19 @@ pub enum Error {
         /// What to do.
         remedy: String,
     },
-    /// A file was read, but its content cannot be used: it is damaged, of another kind, or of another system than the deck's.
-    #[error("cannot use {}: {}\n  help: {}", shown(path), plain(what), plain(remedy))]
+    /// A file is whole, but it cannot be used: it is of another kind, or of another system than the deck's.
+    #[error("{} cannot be used: {}\n  help: {}", shown(path), plain(what), plain(remedy))]
     Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where in the file.
+        what: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// Bytes of a file are wrong or missing.
+    #[error("{} is damaged: {}\n  help: {}", shown(path), plain(what), plain(remedy))]
+    Damaged {
         /// The file.
         path: PathBuf,
         /// What is wrong, and where in the file.

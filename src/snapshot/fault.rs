@@ -73,7 +73,7 @@ pub(super) struct Reading {
 impl Reading {
     /// A file of which there may be another copy.
     pub fn of(path: &Path) -> Self {
-        Self::or(|what| Error::Content {
+        Self::or(|what| Error::Damaged {
             path: path.to_owned(),
             what,
             remedy: "copy the file anew, or take an earlier one".into(),

@@ -36,11 +36,15 @@ fn last_error() -> hdf5::Error {
 }
 
 /// An identifier that is closed when dropped.
-struct Owned(hid_t, unsafe extern "C" fn(hid_t) -> i32);
+pub(super) struct Owned(hid_t, unsafe extern "C" fn(hid_t) -> i32);
 
 impl Owned {
-    fn new(id: hid_t, close: unsafe extern "C" fn(hid_t) -> i32) -> Outcome<Self> {
+    pub(super) fn new(id: hid_t, close: unsafe extern "C" fn(hid_t) -> i32) -> Outcome<Self> {
         if id < 0 { Err(last_error()) } else { Ok(Self(id, close)) }
+    }
+
+    pub(super) fn id(&self) -> hid_t {
+        self.0
     }
 }
 
@@ -51,7 +55,8 @@ impl Drop for Owned {
     }
 }
 
-fn succeeded(status: i32) -> Outcome<()> {
+/// An error if a call failed.
+pub(super) fn succeeded(status: i32) -> Outcome<()> {
     if status < 0 { Err(last_error()) } else { Ok(()) }
 }
 

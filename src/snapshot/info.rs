@@ -6,7 +6,7 @@ use super::hdf::{self, read_string};
 use super::layout::OURS;
 use super::read::Source;
 use super::seal::{self, Seal};
-use super::trajectory;
+use super::{Header, trajectory};
 use crate::Result;
 use crate::comm::Communicator;
 use crate::particles::Field;
@@ -20,7 +20,8 @@ const CHUNK: u64 = 1 << 18;
 /// A summary of a snapshot, checkpoint or trajectory: kind, time, step, box, particles, and the range and unit of every field.
 ///
 /// # Errors
-/// [`crate::Error::File`] if it cannot be read, [`crate::Error::Content`] if it is damaged or of another kind.
+/// [`crate::Error::File`] if it cannot be read, [`crate::Error::Damaged`] and [`crate::Error::Content`] if it is
+/// damaged or of another kind.
 pub fn info(path: &Path) -> Result<String> {
     let sealed = seal::verify(path, &Communicator::solo(), "copy the file anew, or take an earlier one")?;
     let _reading = Reading::of(path);
@@ -62,22 +63,50 @@ pub fn info(path: &Path) -> Result<String> {
         listing.line("title", &header.title);
         listing.line("time", header.time);
         listing.line("step", header.step);
-        listing.line("box", box_text(&header.bx));
-        let [mass, length, time] = header.units;
-        listing.line("units", format!("{mass} g, {length} cm, {time} s"));
+        tell_space(header, &mut listing);
+        match (header.stated.units, header.units) {
+            (true, units) => {
+                let [mass, length, time] = units.map(short);
+                listing.line("units", format!("{mass} g, {length} cm, {time} s"));
+            }
+            (false, _) => listing.line("units", "not stated"),
+        }
         if let Some(index) = header.adiabatic_index {
             listing.line("gamma", index);
         }
         listing.line("particles", header.particle_count);
-        if header.ignored_particles > 0 {
-            listing.line("ignored", format!("{} particles of other types", header.ignored_particles));
+        for (group, count) in &header.stated.left_out {
+            listing.line("left out", format!("{count} particles of {group}"));
         }
+        header.stated.notes.iter().for_each(|note| listing.line("note", note));
         for field in source.fields() {
             let range = range_of(header.particle_count, |rows| source.values(field, rows));
             listing.line("field", field_text(field, &range?));
         }
     }
     Ok(listing.into_text())
+}
+
+/// The box and boundaries that a snapshot states; never those that were assumed.
+fn tell_space(header: &Header, listing: &mut Listing) {
+    let bx = &header.bx;
+    match (header.stated.bx, header.stated.boundary) {
+        (true, true) => listing.line("box", box_text(bx)),
+        (true, false) => {
+            let side = |d: usize| format!("[{}, {})", bx.lower[d], bx.upper[d]);
+            listing.line("box", [side(0), side(1), side(2)].join(" x "));
+            listing.line("boundary", "not stated");
+        }
+        (false, stated) => {
+            listing.line("box", "none");
+            listing.line("boundary", if stated { "open" } else { "not stated" });
+        }
+    }
+}
+
+/// A number, with an exponent where it would have many zeros.
+fn short(number: f64) -> String {
+    if (1e-3..1e6).contains(&number) { number.to_string() } else { format!("{number:e}") }
 }
 
 /// Whether a file has a group.

@@ -20,7 +20,6 @@
 mod checkpoint;
 mod collective;
 mod fault;
-mod foreign;
 mod hdf;
 mod info;
 mod keep;
@@ -58,7 +57,8 @@ pub struct Header {
     pub step: u64,
     /// What the run is called.
     pub title: String,
-    /// The box; boundaries of other programs' files are open unless the file says otherwise.
+    /// The box that the file states, whether its particles lie in it or not; boundaries are open unless the file says otherwise.
+    /// Where it states none, an open box fitted around the particles.
     pub bx: SimulationBox,
     /// Particles of all ranks. The writer counts them itself.
     pub particle_count: u64,
@@ -72,22 +72,22 @@ pub struct Header {
     pub deck: String,
     /// Names of the species, in the order of the numbers in the field of species; empty where species have no names.
     pub species: Vec<String>,
-    /// What a file that was read states itself.
+    /// What the file itself states, and what a user should know of how it was read. Not written.
     pub stated: Stated,
 }
 
-/// What a file that was read states itself, beside [`Header`]; nothing for a header that is to be written.
+/// What a file states about itself, as opposed to what was assumed where it says nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stated {
-    /// Whether it has a box; else the header's is fitted around the particles.
+    /// Whether it states the box.
     pub bx: bool,
-    /// Whether it says which dimensions are periodic.
+    /// Whether it states that space is periodic or open.
     pub boundary: bool,
-    /// Whether it says its units.
+    /// Whether it states units.
     pub units: bool,
-    /// Groups of particles that are left out, with their numbers.
+    /// Types of particles that it has and that are left out: names of their groups, and how many they are.
     pub left_out: Vec<(String, u64)>,
-    /// What else a user should know, a sentence each.
+    /// Sentences on how it was read: what was converted, left out, or never written.
     pub notes: Vec<String>,
 }
 

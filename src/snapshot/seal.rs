@@ -57,9 +57,9 @@ pub(super) fn seal(path: &Path, comm: &Communicator) -> Result<()> {
 /// Verify the content of a file against its seal. Collective.
 ///
 /// # Errors
-/// [`Error::File`] if it cannot be read, [`Error::Content`] with `remedy` if it is damaged.
+/// [`Error::File`] if it cannot be read, [`Error::Damaged`] with `remedy` if it is damaged.
 pub(super) fn verify(path: &Path, comm: &Communicator, remedy: &str) -> Result<Seal> {
-    let damaged = |what: String| Error::Content { path: path.to_owned(), what, remedy: remedy.to_owned() };
+    let damaged = |what: String| Error::Damaged { path: path.to_owned(), what, remedy: remedy.to_owned() };
     let opened = open(path).and_then(|mut file| {
         let end = if comm.is_root() { end(&mut file) } else { Ok((0, Vec::new())) };
         Ok((file, end.map_err(|cause| Error::file("read", path, &cause))?))
@@ -167,7 +167,7 @@ mod tests {
             changed[at] ^= 4;
             std::fs::write(&path, &changed).unwrap();
             let found = run_local(2, |comm| verify(&path, &comm, "take another"));
-            assert!(found.iter().all(|r| matches!(r, Err(Error::Content { .. }))), "byte {at}: {found:?}");
+            assert!(found.iter().all(|r| matches!(r, Err(Error::Damaged { .. }))), "byte {at}: {found:?}");
         }
         std::fs::write(&path, &sealed[..sealed.len() - 1]).unwrap();
         assert_eq!(verify(&path, &Communicator::solo(), "").unwrap(), Seal::Absent);

@@ -1,0 +1,104 @@
+//! The groups of attributes of a snapshot, and attributes of which it matters whether they are absent or of another kind.
+
+use super::refusal::{Checked, Refusal};
+use crate::snapshot::hdf::{read_numbers, read_string};
+use hdf5::{Group, Location};
+
+/// What an attribute holds.
+pub(super) enum Value {
+    Absent,
+    Numbers(Vec<f64>),
+    Text(String),
+    /// Something else: a reference, a compound, more than 64 numbers.
+    Other,
+}
+
+/// An attribute of a group or dataset.
+pub(super) fn value(from: &Location, name: &str) -> Value {
+    if let Some(numbers) = read_numbers::<f64>(from, name) {
+        return Value::Numbers(numbers);
+    }
+    match from.attr(name) {
+        Err(_) => Value::Absent,
+        Ok(_) => read_string(from, name).map_or(Value::Other, Value::Text),
+    }
+}
+
+/// The groups of attributes that a file has.
+pub(super) struct Groups(Vec<(&'static str, Group)>);
+
+/// Those that the known programs write. `Config` has an attribute for each option of Gadget-4's or Arepo's Config.sh.
+pub(super) const GROUPS: [&str; 8] =
+    ["Header", "Units", "Parameters", "RuntimePars", "Cosmology", "Policy", "HydroScheme", "Config"];
+
+impl Groups {
+    pub fn new(groups: Vec<(&'static str, Group)>) -> Self {
+        Self(groups)
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Group> {
+        self.0.iter().find(|(known, _)| *known == name).map(|(_, group)| group)
+    }
+
+    /// Whether the file has an attribute, of whatever kind.
+    pub fn has(&self, group: &str, name: &str) -> bool {
+        self.get(group).is_some_and(|group| group.attr(name).is_ok())
+    }
+
+    fn value(&self, group: &str, name: &str) -> Value {
+        self.get(group).map_or(Value::Absent, |group| value(group, name))
+    }
+
+    /// All numbers of an attribute; `None` where it is absent.
+    ///
+    /// # Errors
+    /// An attribute that holds no numbers.
+    pub fn numbers(&self, group: &str, name: &str) -> Checked<Option<Vec<f64>>> {
+        let wrong = |what: String| {
+            let remedy = format!("write {group}/{name} as numbers, or delete the attribute");
+            Err(Refusal::new(format!("{group}/{name} is {what}"), remedy))
+        };
+        match self.value(group, name) {
+            Value::Absent => Ok(None),
+            Value::Numbers(numbers) if numbers.is_empty() => wrong("empty".into()),
+            Value::Numbers(numbers) => Ok(Some(numbers)),
+            Value::Text(text) => wrong(format!("the text {text:?}, no number")),
+            Value::Other => wrong("no number, nor at most 64 of them".into()),
+        }
+    }
+
+    /// The one number of an attribute, also of an array in which all are the same, or of a text (SWIFT's parameters).
+    ///
+    /// # Errors
+    /// An attribute that holds no number, or several.
+    pub fn number(&self, group: &str, name: &str) -> Checked<Option<f64>> {
+        if let Value::Text(text) = self.value(group, name)
+            && let Ok(number) = text.trim().parse()
+        {
+            return Ok(Some(number));
+        }
+        let Some(numbers) = self.numbers(group, name)? else { return Ok(None) };
+        match numbers[..] {
+            [first, ..] if numbers.iter().all(|number| number.to_bits() == first.to_bits()) => {
+                Ok(Some(first))
+            }
+            _ => Err(Refusal::new(
+                format!("{group}/{name} has the numbers {numbers:?}, but one is expected"),
+                format!("write one number to {group}/{name}"),
+            )),
+        }
+    }
+
+    /// The first of some attributes that is there, with its name in the file.
+    ///
+    /// # Errors
+    /// As [`Self::number`].
+    pub fn first(&self, places: &[(&str, &str)]) -> Checked<Option<(String, f64)>> {
+        for (group, name) in places {
+            if let Some(number) = self.number(group, name)? {
+                return Ok(Some((format!("{group}/{name}"), number)));
+            }
+        }
+        Ok(None)
+    }
+}
