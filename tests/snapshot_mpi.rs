@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
+mod skip;
 mod snapshot_common;
 
 use hilbrium::Error;
@@ -153,7 +154,7 @@ fn small_disk(launcher: &str) -> Option<String> {
     let probe = tempfile::tempdir().unwrap();
     let line = format!("unshare -rm {mount} '{}'", probe.path().display());
     if !Command::new("bash").args(["-c", &line]).output().unwrap().status.success() {
-        eprintln!("SKIPPED: a full file system, since this user may not mount one (unshare -rm mount)");
+        skip::skip("a full file system, since this user may not mount one (unshare -rm mount)");
         return None;
     }
     Some(format!(r#"unshare -rm bash -c '{mount} "$SNAPSHOT_TEST_FOLDER/disk" && exec "$@"' -- {launcher}"#))
