@@ -6,12 +6,13 @@
 # make peers      GROMACS and LAMMPS, installed where missing, and hilbrium in turns on the same cores (40 minutes)
 # make cores      what two cores make of one, by threads and by ranks (11 minutes)
 # make soak       24,000 steps of a gas with gravity and of a liquid: memory flat, energies sane (minutes)
+# make fresh      make evrard and make test on a bare Debian 13, as root and as a user (needs root and debootstrap; hours)
 # make docs       the book in docs/book and the crate's documentation in target/doc
 
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := evrard
-.PHONY: evrard build test gpu-test validate validate-molecules peers cores soak docs packages clean
+.PHONY: evrard build test gpu-test validate validate-molecules peers cores soak fresh docs packages clean
 
 RANKS ?= 2
 PROGRAM := target/release/hilbrium
@@ -68,6 +69,12 @@ cores: build
 
 soak: build
 	@scripts/soak $(PROGRAM)
+
+# Another release and options of the script: make fresh RELEASE=bookworm FRESH="--users root --keep"
+RELEASE ?= trixie
+FRESH ?=
+fresh:
+	@scripts/fresh $(RELEASE) $(FRESH)
 
 docs: packages
 	cargo doc --release --no-deps --workspace --locked

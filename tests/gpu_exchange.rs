@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
+mod skip;
+
 use hilbrium::comm::{Communicator, run_local};
 use hilbrium::device::exchange::{Exchange, Message, Way};
 use hilbrium::device::{Buffer, Device};
@@ -245,7 +247,7 @@ fn processes_with_a_gpu_each_exchange_through_nccl_and_the_host() {
     }
     let ranks = gpus();
     if ranks < 2 {
-        return println!("skipped: this needs two GPUs under test, and there are {ranks}");
+        return skip::skip(&format!("this needs two GPUs under test, and there are {ranks}"));
     }
     for (named, way) in [("nccl", "NCCL"), ("", "NCCL"), ("staged", "pinned memory of the host")] {
         assert_told(&under_mpirun(part, ranks, named), ranks, way);
@@ -257,7 +259,7 @@ fn threads_with_a_gpu_each_exchange_through_nccl() {
     let part = "threads_with_a_gpu_each_exchange_through_nccl";
     let ranks = gpus();
     if ranks < 2 {
-        return println!("skipped: this needs two GPUs under test, and there are {ranks}");
+        return skip::skip(&format!("this needs two GPUs under test, and there are {ranks}"));
     }
     if plays(part) {
         run_local(ranks, |comm| {

@@ -1,9 +1,11 @@
 //! Every unit of kernels compiles for the GPUs that this program is for, in every variant that a run can ask for.
 //!
-//! CUDA's run-time compiler does it, which needs no GPU; `scripts/nvrtc` installs it. Without it the test is skipped,
-//! unless HILBRIUM_NVRTC is "required".
+//! CUDA's run-time compiler does it, which needs no GPU; `scripts/nvrtc` installs it. Without it the tests are
+//! skipped, unless HILBRIUM_NVRTC is "required".
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
+
+mod skip;
 
 use hilbrium::device::driver::SourceUnit;
 use hilbrium::device::pack::Shape;
@@ -179,7 +181,7 @@ fn compiler() -> bool {
         Err(error) => {
             let required = std::env::var("HILBRIUM_NVRTC").is_ok_and(|value| value == "required");
             assert!(!required, "{error}");
-            eprintln!("SKIPPED: {error}");
+            skip::skip(&error.to_string());
             false
         }
     }

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
+mod skip;
+
 use hilbrium::laws::*;
 use hilbrium::pair::Together;
 use hilbrium::pair::language::{Columns, Field, Kernel, PairLaw, Table, Vec3};
@@ -150,8 +152,7 @@ fn host_compiler_agrees() {
         Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success())
     });
     let Some(compiler) = found else {
-        println!("skipped: no C++ compiler (c++, g++, clang++) to compile the printed laws with");
-        return;
+        return skip::skip("no C++ compiler (c++, g++, clang++) to compile the printed laws with");
     };
     let trials = trials();
     let directory = tempfile::tempdir().unwrap();

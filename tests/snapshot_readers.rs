@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
+mod skip;
 mod snapshot_common;
 
 use hilbrium::comm::run_local;
@@ -17,13 +18,7 @@ const COUNT: usize = 3000;
 
 #[test]
 fn yt_swiftsimio_and_pynbody_find_the_mass_and_its_center() {
-    let Some(python) = std::env::var_os("HILBRIUM_PYTHON") else {
-        eprintln!(
-            "SKIPPED: set HILBRIUM_PYTHON to a Python with tests/python/requirements.txt to open snapshots in yt, \
-             swiftsimio and pynbody"
-        );
-        return;
-    };
+    let Some(python) = skip::python("to open snapshots in yt, swiftsimio and pynbody") else { return };
     let folder = tempfile::tempdir().unwrap();
     // Kilogram and metre: swiftsimio rounds units that it has no name for to four decimals.
     for (name, boundary, units) in

@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
+mod skip;
 mod trajectory_common;
 
 use std::path::{Path, PathBuf};
@@ -110,12 +111,7 @@ fn pair_counts(positions: &[f64], edge: f64, bins: usize, longest: f64) -> Vec<u
 
 #[test]
 fn mdanalysis_and_ase_read_the_same_particles() {
-    let Some(python) = std::env::var_os("HILBRIUM_PYTHON") else {
-        eprintln!(
-            "SKIPPED: set HILBRIUM_PYTHON to a Python with tests/python/requirements.txt to read trajectories"
-        );
-        return;
-    };
+    let Some(python) = skip::python("to read trajectories") else { return };
     let folder = tempfile::tempdir().unwrap();
     let molecular = |format: &str| {
         format!(

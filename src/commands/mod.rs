@@ -177,6 +177,7 @@ struct DeckArguments {
 /// Do what the arguments say and give the process's exit status. Under an MPI launcher rank 0 alone prints, and
 /// `run` and `bench` alone use the other ranks.
 pub fn main(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode {
+    ignore_file_size_signal();
     crate::snapshot::start();
     let root = launched_rank().is_none_or(|rank| rank == 0);
     let command = match Line::try_parse_from(arguments) {
@@ -217,6 +218,13 @@ pub fn main(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode
         Command::Schema => schema::schema(),
     };
     ExitCode::from(status(outcome))
+}
+
+/// Ignore SIGXFSZ, so that a write beyond the user's file-size limit (`ulimit -f`) is an error of the call instead of the
+/// end of the process. Before MPI and HDF5 start, because they write files too: shared memory, session folders.
+fn ignore_file_size_signal() {
+    // SAFETY: no thread runs yet, and SIG_IGN runs no code of ours.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
 /// The exit status of an outcome; an error is told on standard error.

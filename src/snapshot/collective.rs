@@ -1,23 +1,24 @@
 //! One HDF5 file written by all ranks, complete under its name or not there at all.
 //!
-//! Two phases. First rank 0 alone describes the file: groups, attributes, datasets with their room. Then the ranks fill
-//! the datasets: over MPI all open the file with HDF5's MPI driver and write their rows in collective transfers; ranks
-//! that are threads, and one rank alone, let rank 0 write. The first phase is serial because HDF5 gives up on some
-//! ranks and waits on others when metadata cannot be written through MPI; in the second no metadata changes.
+//! Two phases. First rank 0 alone describes the file: groups, attributes, datasets with their room, one contiguous range of
+//! the file each. Then HDF5 is done with it, and every rank writes its rows into these ranges as plain bytes, outside MPI:
+//! HDF5's MPI driver and Open MPI 5 wait for ever when one rank's part of a collective transfer fails, and Open MPI 4
+//! reports success then.
 //!
 //! All methods are collective, and every outcome is agreed on before the next one, so that a failing rank makes all
 //! return and none wait.
 
-use super::hdf::{self, Outcome, Transfer};
+use super::hdf::{self, Outcome};
 use super::seal;
 use super::written::Written;
 use crate::comm::Communicator;
 use crate::{Error, Result};
 use hdf5::{Dataset, File, H5Type};
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Most rows written in one transfer: bounds the memory that is gathered, and MPI counts bytes in 32 bits.
+/// Most rows written in one call: bounds the memory that they are converted in.
 const ROUND: u64 = 1 << 22;
 
 /// HDF5's metadata is gathered in blocks of this many bytes, so that all of it usually stands before the data.
@@ -28,12 +29,23 @@ pub(super) struct SharedFile<'a> {
     comm: &'a Communicator,
     target: PathBuf,
     partial: PathBuf,
-    /// Open on the root, in the second phase over MPI on every rank.
-    file: Option<File>,
-    transfer: Transfer,
-    /// What this rank has written collectively.
+    /// Open on the root, in the first phase.
+    description: Option<File>,
+    tables: Vec<Table>,
+    /// Open on every rank, in the second phase.
+    rows: Option<std::fs::File>,
+    /// What this rank has written beside others.
     written: Vec<Written>,
     finished: bool,
+}
+
+/// A dataset of one row per particle.
+struct Table {
+    name: String,
+    /// Bytes of a row.
+    width: u64,
+    /// Where its first row begins in the file, in bytes; on other ranks than the root known in the second phase.
+    offset: u64,
 }
 
 /// How the rows of a table are spread over the ranks, in rank order.
@@ -81,59 +93,60 @@ impl<'a> SharedFile<'a> {
             comm,
             target: target.to_owned(),
             partial,
-            file: None,
-            transfer: Transfer::Independent,
+            description: None,
+            tables: Vec::new(),
+            rows: None,
             written: Vec::new(),
             finished: false,
         };
         let created = comm.is_root().then(|| options().create(&shared.partial)).transpose();
-        shared.file = shared.agree(created)?;
+        shared.description = shared.agree(created)?;
         Ok(shared)
     }
 
     /// Create groups and attributes, on the root.
     pub(super) fn describe(&self, work: impl FnOnce(&File) -> Outcome<()>) -> Result<()> {
-        self.agree(self.file.as_ref().map_or(Ok(()), work))
+        self.agree(self.description.as_ref().map_or(Ok(()), work))
     }
 
     /// Create a dataset of one row per particle, `width` values wide (one-dimensional if 1), and describe it.
     pub(super) fn plan_table<T: H5Type>(
-        &self,
+        &mut self,
         name: &str,
         rows: &Rows,
         width: usize,
         describe: impl FnOnce(&Dataset) -> Outcome<()>,
     ) -> Result<()> {
         use hdf5::plist::dataset_create::{AllocTime, FillTime};
-        self.describe(|file| {
-            let total = rows.total() as usize;
+        let total = rows.total() as usize;
+        let create = |file: &File| {
             let builder = file.new_dataset::<T>();
             let shaped =
                 if width == 1 { builder.shape(vec![total]) } else { builder.shape(vec![total, width]) };
             let plan =
                 shaped.alloc_time(Some(AllocTime::Early)).fill_time(FillTime::Never).obj_track_times(false);
-            describe(&plan.create(name)?)
-        })
+            let dataset = plan.create(name)?;
+            describe(&dataset)?;
+            match dataset.offset() {
+                None if total > 0 => Err(format!("{name} has no room in the file").into()),
+                offset => Ok(offset.unwrap_or(0)),
+            }
+        };
+        let offset = self.agree(self.description.as_ref().map_or(Ok(0), create))?;
+        self.tables.push(Table { name: name.to_owned(), width: (width * size_of::<T>()) as u64, offset });
+        Ok(())
     }
 
     /// Begin the second phase.
     pub(super) fn fill(&mut self) -> Result<()> {
-        // Flushed first, and agreed on, because what cannot be flushed is abandoned.
-        self.describe(|file| file.flush())?;
-        #[cfg(feature = "mpi")]
-        if let Some(ranks) = self.comm.raw_mpi().filter(|_| self.comm.size() > 1) {
-            let closed = self.file.take().map_or(Ok(()), File::close);
-            self.agree(closed)?;
-            self.transfer = Transfer::Collective;
-            let opened = options()
-                .with_fapl(|access| {
-                    access.mpio(ranks, None).all_coll_metadata_ops(true).coll_metadata_write(true)
-                })
-                .open_rw(&self.partial);
-            let (file, opened) = opened.map_or_else(|error| (None, Err(error)), |file| (Some(file), Ok(())));
-            self.file = file;
-            self.agree(opened)?;
-        }
+        let closed = self.description.take().map_or(Ok(()), hdf::close);
+        self.agree(closed)?;
+        let mut offsets = self.tables.iter().map(|table| table.offset).collect();
+        self.comm.broadcast(&mut offsets, 0);
+        self.tables.iter_mut().zip(offsets).for_each(|(table, offset)| table.offset = offset);
+        // Not to read: a client of NFS that has read a page writes all of it, over what another rank has written there.
+        let opened = std::fs::File::options().write(true).open(&self.partial);
+        self.rows = Some(self.comm.agree_on(opened.map_err(|cause| self.unwritable(&cause)))?);
         Ok(())
     }
 
@@ -144,54 +157,31 @@ impl<'a> SharedFile<'a> {
         rows: &Rows,
         values: impl Fn(Range<usize>) -> Vec<T>,
     ) -> Result<()> {
-        let dataset = self.agree(self.file.as_ref().map(|file| file.dataset(name)).transpose())?;
+        let table = self.tables.iter().find(|table| table.name == name);
+        let (Some(file), Some(table)) = (&self.rows, table) else {
+            unreachable!("{name} is filled in the second phase and planned in the first")
+        };
         for round in 0..rows.rounds() {
             let mine = rows.round(self.comm.rank(), round);
-            let mine = values(mine.start as usize..mine.end as usize);
-            let outcome = match self.transfer {
-                #[cfg(feature = "mpi")]
-                Transfer::Collective => dataset.as_ref().map_or(Ok(()), |dataset| {
-                    let first = rows.first(self.comm.rank()) + rows.round(self.comm.rank(), round).start;
-                    self.written.push(Written::new(name, first, &mine));
-                    hdf::write_rows(dataset, first, &mine, Transfer::Collective)
-                }),
-                Transfer::Independent => {
-                    let pieces = self.gather(mine);
-                    dataset.as_ref().map_or(Ok(()), |dataset| {
-                        pieces.iter().enumerate().try_for_each(|(rank, piece)| {
-                            let first = rows.first(rank) + rows.round(rank, round).start;
-                            hdf::write_rows(dataset, first, piece, Transfer::Independent)
-                        })
-                    })
-                }
-            };
-            self.agree(outcome)?;
+            let first = rows.first(self.comm.rank()) + mine.start;
+            let values = values(mine.start as usize..mine.end as usize);
+            if self.comm.size() > 1 {
+                self.written.push(Written::new(name, first, &values));
+            }
+            let outcome =
+                file.write_all_at(bytemuck::cast_slice(&values), table.offset + first * table.width);
+            self.comm.agree(outcome.map_err(|cause| self.unwritable(&cause)))?;
         }
         Ok(())
     }
 
-    /// Everybody's values, on the root.
-    fn gather<T: bytemuck::Pod>(&self, mine: Vec<T>) -> Vec<Vec<T>> {
-        if self.comm.size() == 1 {
-            return vec![mine];
-        }
-        let mut to = vec![Vec::new(); self.comm.size()];
-        to[0] = mine;
-        self.comm.all_to_all(&to)
-    }
-
-    /// Close the file, see that it holds what was written, seal it, write it to the disk, and give it its name.
+    /// See that the file holds what was written, seal it, write it to the disk, and give it its name.
     pub(super) fn finish(mut self) -> Result<()> {
-        if self.transfer == Transfer::Independent {
-            self.describe(|file| file.flush())?;
-        }
-        let closed = self.file.take().map_or(Ok(()), File::close);
-        self.agree(closed)?;
-        self.comm.barrier();
-        if self.transfer != Transfer::Independent {
-            let checked = Written::check(&self.written, &self.partial);
-            self.agree(checked)?;
-        }
+        // Here and not only when the file is sealed: some file systems report a failed write to the descriptor of the write.
+        let synced = self.rows.take().map_or(Ok(()), |file| file.sync_all());
+        self.comm.agree(synced.map_err(|cause| self.unwritable(&cause)))?;
+        let checked = Written::check(&self.written, &self.partial);
+        self.agree(checked)?;
         seal::seal(&self.partial, self.comm).map_err(|error| self.renamed(error))?;
         let renamed = if self.comm.is_root() { rename(&self.partial, &self.target) } else { Ok(()) };
         self.comm.agree(renamed)?;
@@ -201,6 +191,10 @@ impl<'a> SharedFile<'a> {
 
     fn agree<T>(&self, outcome: Outcome<T>) -> Result<T> {
         self.comm.agree_on(outcome.map_err(|error| failure("write", &self.target, &error)))
+    }
+
+    fn unwritable(&self, cause: &std::io::Error) -> Error {
+        Error::file("write", &self.target, cause)
     }
 
     /// The error, told of the file that the user named.
@@ -220,14 +214,10 @@ impl Drop for SharedFile<'_> {
         if self.finished || std::thread::panicking() {
             return;
         }
-        let alone = self.transfer == Transfer::Independent;
-        if let Some(file) = self.file.take() {
-            if alone {
-                hdf::abandon(file);
-            } else {
-                let _ = file.close();
-            }
+        if let Some(file) = self.description.take() {
+            hdf::abandon(file);
         }
+        self.rows = None;
         self.comm.barrier();
         if self.comm.is_root() {
             let _ = std::fs::remove_file(&self.partial);

@@ -1,5 +1,4 @@
-//! What the safe HDF5 interface lacks: strings of fixed length, transfers of a range of rows (collective ones
-//! included), and errors told in one line.
+//! What the safe HDF5 interface lacks: strings of fixed length, transfers of a range of rows, and errors told in one line.
 //!
 //! Every call takes HDF5's global lock, so that ranks that are threads may read at the same time.
 
@@ -220,27 +219,12 @@ fn holds_numbers(open_type: impl FnOnce() -> hid_t) -> Outcome<bool> {
     })
 }
 
-/// How the ranks take part in a transfer.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Transfer {
-    /// This process alone.
-    Independent,
-    /// All processes of the file's communicator together, also those with no rows.
-    #[cfg(feature = "mpi")]
-    Collective,
-}
-
 /// Write rows `first..` of a dataset whose first dimension is the rows; `values` are whole rows.
-pub(super) fn write_rows<T: H5Type>(
-    to: &Dataset,
-    first: u64,
-    values: &[T],
-    transfer: Transfer,
-) -> Outcome<()> {
+pub(super) fn write_rows<T: H5Type>(to: &Dataset, first: u64, values: &[T]) -> Outcome<()> {
     let kind = Datatype::from_type::<T>()?;
     // SAFETY: `transfer_rows` has checked that memory and file selections hold `values.len()` elements of this type.
-    transfer_rows(to, first, values.len(), transfer, |memory, file, plan| unsafe {
-        h5d::H5Dwrite(to.id(), kind.id(), memory, file, plan, values.as_ptr().cast())
+    transfer_rows(to, first, values.len(), |memory, file| unsafe {
+        h5d::H5Dwrite(to.id(), kind.id(), memory, file, h5p::H5P_DEFAULT, values.as_ptr().cast())
     })
 }
 
@@ -253,18 +237,17 @@ pub(super) fn read_rows<T: H5Type>(from: &Dataset, first: u64, values: &mut [T])
     }
     let buffer: *mut c_void = values.as_mut_ptr().cast();
     // SAFETY: as in `write_rows`.
-    transfer_rows(from, first, values.len(), Transfer::Independent, |memory, file, plan| unsafe {
-        h5d::H5Dread(from.id(), kind.id(), memory, file, plan, buffer)
+    transfer_rows(from, first, values.len(), |memory, file| unsafe {
+        h5d::H5Dread(from.id(), kind.id(), memory, file, h5p::H5P_DEFAULT, buffer)
     })
 }
 
-/// Select the rows in file and memory and call `work(memory space, file space, transfer properties)`.
+/// Select the rows in file and memory and call `work(memory space, file space)`.
 fn transfer_rows(
     dataset: &Dataset,
     first: u64,
     elements: usize,
-    transfer: Transfer,
-    work: impl FnOnce(hid_t, hid_t, hid_t) -> i32,
+    work: impl FnOnce(hid_t, hid_t) -> i32,
 ) -> Outcome<()> {
     let mut count: Vec<u64> = dataset.shape().iter().map(|&length| length as u64).collect();
     let width: u64 = count.iter().skip(1).product();
@@ -288,15 +271,7 @@ fn transfer_rows(
             let (start, count) = (start.as_ptr(), count.as_ptr());
             succeeded(h5s::H5Sselect_hyperslab(file.0, select, start, ptr::null(), count, ptr::null()))?;
         }
-        let plan = Owned::new(h5p::H5Pcreate(*h5p::H5P_CLS_DATASET_XFER), h5p::H5Pclose)?;
-        match transfer {
-            Transfer::Independent => {}
-            #[cfg(feature = "mpi")]
-            Transfer::Collective => {
-                succeeded(h5p::H5Pset_dxpl_mpio(plan.0, h5p::H5FD_mpio_xfer_t::H5FD_MPIO_COLLECTIVE))?;
-            }
-        }
-        succeeded(work(memory.0, file.0, plan.0))
+        succeeded(work(memory.0, file.0))
     })
 }
 

@@ -285,10 +285,9 @@ impl H5md {
         step.resize(frame + 1)?;
         time.resize(frame + 1)?;
         value.resize((frame + 1, 3))?;
-        let alone = hdf::Transfer::Independent;
-        write_rows(&step, self.frames, &[moment.step as i64], alone)?;
-        write_rows(&time, self.frames, &[moment.time], alone)?;
-        write_rows(&value, self.frames, moment.bx.lengths().as_slice(), alone)?;
+        write_rows(&step, self.frames, &[moment.step as i64])?;
+        write_rows(&time, self.frames, &[moment.time])?;
+        write_rows(&value, self.frames, moment.bx.lengths().as_slice())?;
         growing::lengthen(&self.path, file)?;
         for dataset in [&step, &time, &value] {
             dataset.flush()?;
