@@ -1,7 +1,7 @@
 //! `hilbrium check`: the resolved deck, the particle count and a memory estimate.
 
 use super::Ending;
-use crate::memory::{self, Estimate};
+use crate::memory::Estimate;
 use crate::report::{grouped, line};
 use crate::{Result, deck, start};
 use std::path::Path;
@@ -12,9 +12,7 @@ pub(super) fn check(path: &Path, overrides: &[String]) -> Result<Ending> {
     line("");
     let particles = start::count_all(&checked.plan.start)?;
     line(&format!("# particles: {}", grouped(particles)));
-    let Estimate { fixed, per_particle } = Estimate::of(&checked.plan);
-    let bytes = memory::bytes(fixed + particles as f64 * per_particle);
-    line(&format!("# memory: about {bytes} on one rank, {per_particle:.0} bytes a particle"));
+    line(&format!("# memory: {}", Estimate::of(&checked.plan).text(particles)));
     line("# this deck is right; nothing was run");
     Ok(Ending::Done)
 }
