@@ -85,7 +85,10 @@ pub fn read_checkpoint(plan: &Plan, comm: &Communicator, path: &Path) -> Result<
     particles.add(&fields);
     let mut simulation = Simulation::new(plan.clone(), comm, state.bx, particles);
     (simulation.time, simulation.step) = (state.time, state.step);
-    simulation.heat = state.numbers.get("heat").copied().unwrap_or(0.0);
+    let heat = state.numbers.get("heat").copied().unwrap_or(0.0);
+    // without a bath nothing tells of the heat of a former one: the energy that is conserved is another one
+    let other_energy = heat != 0.0 && !plan.motion.exchanges_heat();
+    simulation.heat = if other_energy { 0.0 } else { heat };
     let settings = &plan.time_step;
     let largest = settings.largest.unwrap_or(f64::INFINITY);
     simulation.next_step = settings.fixed.unwrap_or(state.time_step.min(largest));
@@ -101,8 +104,9 @@ pub fn read_checkpoint(plan: &Plan, comm: &Communicator, path: &Path) -> Result<
             simulation.list_costs = costs.filter(|costs| costs.cutoff == cutoff);
         }
     }
+    let first_energy = state.numbers.get("first_energy").copied();
     let carried = Carried {
-        first_energy: state.numbers.get("first_energy").copied().unwrap_or(f64::NAN),
+        first_energy: first_energy.filter(|_| !other_energy).unwrap_or(f64::NAN),
         snapshots: state.counters["snapshots"].as_u64().unwrap_or(0),
         tables: state.tables,
     };
