@@ -118,6 +118,14 @@ impl Error {
         }
     }
 
+    /// A state's error, with what its numbers are in behind it.
+    pub fn with_units(self, units: &str) -> Self {
+        match self {
+            Error::State { step, what, remedy } => Error::State { step, what: what + units, remedy },
+            other => other,
+        }
+    }
+
     /// A usage error.
     pub fn usage(message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Error::Usage { message: message.into(), remedy: remedy.into() }

@@ -19,7 +19,9 @@ use crate::comm::Communicator;
 use crate::deck::Checked;
 use crate::device::{self, Device};
 use crate::report;
+use crate::step::fixed::at_the_end;
 use crate::step::{Minimized, Simulation};
+use crate::units::Dimension;
 use crate::{Error, Result};
 use carried::Restart;
 use outputs::Outputs;
@@ -181,12 +183,11 @@ impl Run {
     }
 
     fn done(&self) -> bool {
-        let plan = &self.simulation.plan.run;
-        plan.steps.is_some_and(|steps| self.simulation.step >= steps)
-            || plan.end_time.is_some_and(|end| self.simulation.time >= end)
+        let Simulation { plan, step, time, .. } = &self.simulation;
+        at_the_end(&plan.run, plan.time_step.fixed, *step, *time)
     }
 
-    /// The step that the criteria allow, cut to meet the end and the next output exactly.
+    /// The step that the criteria allow, cut to meet the end and the next output exactly; a fixed one is never cut.
     fn length_of_step(&self) -> Result<f64> {
         let simulation = &self.simulation;
         let (time, allowed) = (simulation.time, simulation.next_step);
@@ -195,10 +196,17 @@ impl Run {
         if allowed < simulation.plan.time_step.smallest || allowed <= time * f64::EPSILON {
             return Err(Error::State {
                 step: simulation.step,
-                what: format!("the time step fell to {allowed:e}, limited by {:?}", simulation.limit),
+                what: format!(
+                    "the time step fell to {}, limited by {:?}",
+                    simulation.plan.units.told(allowed, Dimension::Time),
+                    simulation.limit
+                ),
                 remedy: "look for particles that come too close; more softening or viscosity often helps"
                     .into(),
             });
+        }
+        if let Some(fixed) = simulation.plan.time_step.fixed {
+            return Ok(fixed);
         }
         if !allowed.is_finite() && !remaining.is_finite() {
             return Err(Error::State {

@@ -3,6 +3,7 @@
 use crate::allocator;
 use crate::clock::Clock;
 use crate::comm::Communicator;
+use crate::deck::Misfit;
 use crate::deck::plan::{self, Plan, TimeStepPlan};
 use crate::domain::{Domain, DomainSettings};
 use crate::far::{self, Criterion, GravityPlan, SofteningKernel};
@@ -18,7 +19,9 @@ use crate::sph::{self, Hydrodynamics, Searches, Stage};
 use crate::{Error, Result};
 use rayon::prelude::*;
 
+pub mod fixed;
 mod minimize;
+mod notes;
 mod predicted;
 mod resident;
 mod verlet;
@@ -158,7 +161,8 @@ impl Simulation {
             (None, None) => self.advance_verlet(dt),
         };
         advanced.map_err(|error| error.at_step(self.step + 1))?;
-        self.time += dt;
+        let (step, end) = (self.plan.time_step.fixed, self.plan.run.end_time);
+        self.time = fixed::time_after(self.time, dt, step, end);
         self.step += 1;
         self.choose_step(Some(self.next_step.max(dt)))?;
         self.clock.lap("kick");
@@ -242,12 +246,6 @@ impl Simulation {
         observed
     }
 
-    /// What a user should know of the interaction before the run.
-    pub fn notes(&self) -> Vec<String> {
-        let volume = self.domain.bx.lengths().product();
-        self.molecules.as_ref().map_or_else(Vec::new, |molecules| molecules.notes(&self.plan.units, volume))
-    }
-
     /// Energies and virials of molecules at the present positions, which a step does without.
     pub fn evaluate_energies(&mut self) {
         if self.energies_known {
@@ -271,8 +269,10 @@ impl Simulation {
                 self.particles.remove(&derived);
             }
             let neighborhood = &self.neighborhood;
-            self.domain.sync(&mut self.particles, |particles| neighborhood.radii(particles))?;
+            let entered = self.domain.sync(&mut self.particles, |particles| neighborhood.radii(particles));
+            entered.map_err(|error| error.with_units(self.plan.units.of_numbers()))?;
             self.clock.lap("domain");
+            self.check_space()?;
             self.neighborhood.rebuild(&self.domain, &self.particles)?;
         } else {
             // of what forces without a gas depend on only positions change, which can come with these forces
@@ -298,6 +298,17 @@ impl Simulation {
         Ok(())
     }
 
+    /// The pairs of molecules must fit into the box, which follows the particles where it is open. The same on all ranks.
+    ///
+    /// # Errors
+    /// [`Error::State`] with step 0.
+    fn check_space(&self) -> Result<()> {
+        match self.plan.misfit(&self.domain.bx) {
+            Some(Misfit { message, help }) => Err(Error::State { step: 0, what: message, remedy: help }),
+            None => Ok(()),
+        }
+    }
+
     /// Find the smoothing lengths, in new lists for as long as one outgrows the present one; owners stay.
     fn smooth(&mut self) -> Result<()> {
         let Some(hydrodynamics) = &mut self.hydrodynamics else { return Ok(()) };
@@ -310,7 +321,12 @@ impl Simulation {
                 particles: &mut self.particles,
                 clock: &mut self.clock,
             };
+            let unconverged = hydrodynamics.smoothing.unconverged;
             let found = hydrodynamics.smooth(&mut stage, &mut searches);
+            if hydrodynamics.smoothing.unconverged > unconverged {
+                let places = hydrodynamics.check_places(&self.domain.bx, &self.particles);
+                self.domain.comm.agree(places)?;
+            }
             self.clock.lap("smoothing lengths");
             if found {
                 return Ok(());
@@ -371,7 +387,8 @@ impl Simulation {
         let mut domain = self.domain.with_all_halos();
         domain.renew_halos(&mut near, |near| self.neighborhood.radii(near));
         spoiled.map_or(Error::Elsewhere, |(field, value, place)| {
-            neighbors::not_finite(&domain.bx, &near, field, value, near.owned().start + place)
+            let error = neighbors::not_finite(&domain.bx, &near, field, value, near.owned().start + place);
+            error.with_units(self.plan.units.of_numbers())
         })
     }
 }

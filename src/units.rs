@@ -96,6 +96,26 @@ impl Units {
         }
     }
 
+    /// A quantity of the run as a sentence has it: to nine digits, with its unit where that has a name: "4.2 nm", "2.5".
+    pub fn told(&self, value: f64, dimension: Dimension) -> String {
+        let rounded: f64 = format!("{value:.8e}").parse().unwrap_or(value);
+        let plain = rounded == 0.0 || (1e-4..1e7).contains(&rounded.abs()) || !rounded.is_finite();
+        let number = if plain { rounded.to_string() } else { format!("{rounded:e}") };
+        // the first is the system's own
+        match dimension.units(self.system).first() {
+            Some((unit, _)) => format!("{number} {unit}"),
+            None => number,
+        }
+    }
+
+    /// What the numbers of an error are in, to be put behind it; nothing where the units have no names.
+    pub const fn of_numbers(&self) -> &'static str {
+        match self.system {
+            UnitSystem::Reduced => "",
+            UnitSystem::Molecular => " (lengths in nm, times in ps)",
+        }
+    }
+
     /// The unit of charges; a pure number where the constant of Coulomb's law is 1.
     pub fn charge_name(&self) -> &'static str {
         match self.system {
@@ -289,6 +309,16 @@ fn leading_number(text: &str) -> Option<(f64, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sentences_have_units_where_these_have_names() {
+        let (molecular, reduced) = (Units::new(UnitSystem::Molecular), Units::new(UnitSystem::Reduced));
+        assert_eq!(molecular.told(2.1 + 2.1, Dimension::Length), "4.2 nm");
+        assert_eq!(molecular.told(0.1 + 0.2, Dimension::Time), "0.3 ps");
+        assert_eq!(molecular.told(1e-5, Dimension::Temperature), "1e-5 K");
+        assert_eq!(reduced.told(2.5, Dimension::Length), "2.5");
+        assert_eq!(reduced.told(f64::INFINITY, Dimension::Energy), "inf");
+    }
     use UnitSystem::{Molecular, Reduced};
     use proptest::prelude::*;
 

@@ -13,15 +13,13 @@ pub(super) fn check(path: &Path, overrides: &[String]) -> Result<Ending> {
     line("");
     let particles = start::count_all(&checked.plan.start)?;
     line(&format!("# particles: {}", grouped(particles)));
-    let Estimate { fixed, per_particle } = Estimate::of(&checked.plan);
-    let needed = fixed + particles as f64 * per_particle;
-    let bytes = memory::bytes(needed);
-    line(&format!("# memory: about {bytes} on one rank, {per_particle:.0} bytes a particle"));
-    let free = memory::available();
+    let estimate = Estimate::of(&checked.plan);
+    line(&format!("# memory: {}", estimate.text(particles)));
+    let (needed, free) = (estimate.total(particles), memory::available());
     if needed > free {
         line(&format!(
-            "# the deck is right; its start was not built, because it needs {bytes} and {} are free on this machine: files \
-             were not read to their end, and box and neighbors not tried",
+            "# the deck is right; its start was not built, because it needs more than the {} that are free on this machine: \
+             files were not read to their end, and box and neighbors not tried",
             memory::bytes(free)
         ));
         return Ok(Ending::Done);

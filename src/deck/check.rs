@@ -6,7 +6,7 @@ use super::plan::*;
 use super::raw::{Entry, Raw};
 use super::value::{self, Value};
 use crate::space::Boundary;
-use crate::units::{UnitSystem, Units};
+use crate::units::{Dimension, UnitSystem, Units};
 use std::collections::BTreeMap;
 use toml::de::DeTable;
 
@@ -136,6 +136,11 @@ impl Deck<'_> {
 
     pub(super) fn report(&mut self, place: Option<Place>, message: String, help: impl Into<String>) {
         self.mistakes.push(Mistake { message, help: help.into(), place });
+    }
+
+    /// A quantity as a mistake has it, with its unit where that has a name.
+    pub(super) fn told(&self, value: f64, dimension: Dimension) -> String {
+        Units::new(self.raw.system).told(value, dimension)
     }
 
     /// Where a key is written, if it is.
@@ -327,14 +332,15 @@ impl Deck<'_> {
         for (name, value) in [("largest", plan.largest), ("first", plan.first)] {
             if value.is_some_and(|value| value < plan.smallest) {
                 let place = self.place(section, name);
-                let message = format!("`{name}` is less than smallest = {}", plan.smallest);
+                let message =
+                    format!("`{name}` is less than smallest = {}", self.told(plan.smallest, Dimension::Time));
                 self.report(place, message, format!("give {name} >= smallest"));
             }
         }
         if let (Some(first), Some(largest)) = (plan.first, plan.largest)
             && first > largest
         {
-            let message = format!("`first` is more than largest = {largest}");
+            let message = format!("`first` is more than largest = {}", self.told(largest, Dimension::Time));
             self.report(self.place(section, "first"), message, "give first <= largest");
         }
         plan

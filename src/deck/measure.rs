@@ -3,6 +3,7 @@
 use super::check::Deck;
 use super::plan::*;
 use crate::space::Boundary;
+use crate::units::Dimension;
 
 const RADIAL: &str = "measure.radial-distribution";
 const DISPLACEMENT: &str = "measure.mean-square-displacement";
@@ -44,7 +45,10 @@ impl Deck<'_> {
         let lags = (window / interval).round();
         let place = self.place(DISPLACEMENT, "window");
         if !(2.0..=1e5).contains(&lags) {
-            let message = format!("the `window` has {lags} measurements, {interval} apart in time");
+            let message = format!(
+                "the `window` has {lags} measurements, {} apart in time",
+                self.told(interval, Dimension::Time)
+            );
             let help = "give a window of at least 2 and at most 100,000 intervals; 50 to 500 are usual";
             self.report(place, message, help);
         } else if origins as f64 > lags {
@@ -55,7 +59,10 @@ impl Deck<'_> {
                 "use fewer origins, or measure more often",
             );
         } else if fit_from > (lags - 0.999) * interval {
-            let message = format!("`fit_from` leaves no line to fit before the window ends at {window}");
+            let message = format!(
+                "`fit_from` leaves no line to fit before the window ends at {}",
+                self.told(window, Dimension::Time)
+            );
             self.report(self.place(DISPLACEMENT, "fit_from").or(place), message, "give fit_from < window");
         }
         Some(MeanSquareDisplacementPlan {
@@ -93,7 +100,7 @@ impl Deck<'_> {
             if let (Some(distance), Some(half)) = (radial.distance, half)
                 && distance > half
             {
-                let place = self.place(RADIAL, "distance");
+                let (place, half) = (self.place(RADIAL, "distance"), self.told(half, Dimension::Length));
                 let message = format!("`distance` is more than half the shortest edge of the box, {half}");
                 self.report(
                     place,

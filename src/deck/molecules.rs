@@ -3,7 +3,9 @@
 use super::check::Deck;
 use super::mistake::Place;
 use super::plan::*;
-use crate::space::Boundary;
+use super::reach::Misfit;
+use crate::space::{Boundary, SimulationBox};
+use crate::units::Dimension;
 
 const LENNARD_JONES: &str = "interaction.lennard-jones";
 const COULOMB: &str = "interaction.coulomb";
@@ -119,7 +121,7 @@ impl Deck<'_> {
             let place = self.place(law, "switch_start");
             self.report(
                 place,
-                format!("`switch_start` is not below cutoff = {cutoff}"),
+                format!("`switch_start` is not below cutoff = {}", self.told(cutoff, Dimension::Length)),
                 "give switch_start < cutoff",
             );
         }
@@ -168,7 +170,7 @@ impl Deck<'_> {
         }
         self.charged(plan, interaction);
         self.periodic_tail(plan, interaction);
-        self.roomy_box(plan, interaction, header);
+        self.roomy_box(plan, header);
     }
 
     /// Charges and their interaction come together.
@@ -202,20 +204,13 @@ impl Deck<'_> {
         }
     }
 
-    /// Pairs have one image within the cutoff only where the box is wide enough.
-    fn roomy_box(&mut self, plan: &Plan, interaction: &InteractionPlan, header: Option<Place>) {
+    /// Pairs have one image within the cutoff only where the box is wide enough, and mixed precision tells them apart only
+    /// where it is not too wide.
+    fn roomy_box(&mut self, plan: &Plan, header: Option<Place>) {
         let Some([lower, upper]) = plan.space.corners else { return };
-        let reach = interaction.cutoff * (1.0 + plan.neighbors.least_skin());
         let boundary = plan.space.boundary_or_open();
-        let tight = (0..3).find(|&d| boundary[d] == Boundary::Periodic && 2.0 * reach >= upper[d] - lower[d]);
-        if let Some(d) = tight {
-            let message = format!(
-                "the box is too small in {}: its edge of {} is not above twice the cutoff with its skin, {}",
-                ["x", "y", "z"][d],
-                upper[d] - lower[d],
-                2.0 * reach
-            );
-            let help = "use a larger box, a shorter cutoff, or less skin in [neighbors]";
+        let bx = SimulationBox { lower: lower.into(), upper: upper.into(), boundary };
+        if let Some(Misfit { message, help }) = plan.misfit(&bx) {
             self.report(header, message, help);
         }
     }

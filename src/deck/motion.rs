@@ -3,6 +3,7 @@
 use super::check::Deck;
 use super::mistake::Place;
 use super::plan::*;
+use crate::units::Dimension;
 
 const THERMOSTATS: [&str; 2] = ["thermostat.langevin", "thermostat.velocity-rescaling"];
 /// The sections that are for molecules alone.
@@ -85,9 +86,13 @@ impl Deck<'_> {
             (plan.motion.thermostat, plan.time_step.fixed)
             && friction * step > MOST_FRICTION
         {
-            let message =
-                format!("friction = {friction} leaves nothing of a velocity in a time step of {step}");
-            let help = format!("give friction below {}, or a shorter step", MOST_FRICTION / step);
+            let message = format!(
+                "friction = {} leaves nothing of a velocity in a time step of {}",
+                self.told(friction, Dimension::Rate),
+                self.told(step, Dimension::Time)
+            );
+            let most = self.told(MOST_FRICTION / step, Dimension::Rate);
+            let help = format!("give friction below {most}, or a shorter time_step.fixed");
             self.report(self.place(THERMOSTATS[0], "friction"), message, help);
         }
         if plan.motion.thermostat.is_some() && plan.particle_count() == Some(1) {

@@ -4,8 +4,10 @@ use super::check::Deck;
 use super::keys::MOST_PARTICLES;
 use super::mistake::Place;
 use super::plan::*;
+use super::raw::ESCAPES;
 use crate::neighbors::ROOM_TO_GROW;
 use crate::space::Boundary;
+use crate::units::Dimension;
 
 const CASES: [&str; 7] = [
     "start.evrard",
@@ -105,7 +107,10 @@ impl Deck<'_> {
                 {
                     let what = if path.is_dir() { "is a folder" } else { "does not exist" };
                     let message = format!("the file {} {what}", path.display());
-                    let help = "check the path; it is relative to where the program is started";
+                    let help = match path.to_string_lossy().contains(char::is_control) {
+                        true => ESCAPES,
+                        false => "check the path; it is relative to where the program is started",
+                    };
                     self.report(Some(place), message, help);
                 }
                 self.file(path)
@@ -220,6 +225,9 @@ impl Deck<'_> {
                 self.without_effect("space", name, why);
             }
         }
+        if own.is_some() {
+            self.chosen_boundary();
+        }
         let corners = own.or_else(|| self.corners());
         let periodic = boundary.is_some_and(|boundary| boundary.contains(&Boundary::Periodic));
         let place = self.place("space", "boundary");
@@ -235,8 +243,8 @@ impl Deck<'_> {
         if let (Some(StartPlan::Evrard(sphere)), Some([lower, upper])) = (start, corners) {
             let outside = (0..3).any(|d| -sphere.radius < lower[d] || sphere.radius > upper[d]);
             if outside {
-                let message =
-                    format!("the sphere of radius {} about 0 does not fit into the box", sphere.radius);
+                let radius = self.told(sphere.radius, Dimension::Length);
+                let message = format!("the sphere of radius {radius} about 0 does not fit into the box");
                 let place = self.place("space", "lower").or_else(|| self.place("space", "upper"));
                 self.report(
                     place,
@@ -246,6 +254,20 @@ impl Deck<'_> {
             }
         }
         SpacePlan { corners, boundary }
+    }
+
+    /// Molecules that fill a box are a liquid if it is periodic, and a cluster that evaporates if it is open: the deck says
+    /// which.
+    fn chosen_boundary(&mut self) {
+        if self.section("interaction").is_some() && self.place("space", "boundary").is_none() {
+            let place = self.section("space").or_else(|| CASES.iter().find_map(|case| self.section(case)));
+            let message = "`boundary` is missing in [space]: the start fills a box with molecules, and nothing says what \
+                           is beyond its faces"
+                .into();
+            let help = "write boundary = \"periodic\" in [space] for a liquid, or boundary = \"open\" for a cluster in \
+                        free space";
+            self.report(place, message, help);
+        }
     }
 
     fn corners(&mut self) -> Option<[[f64; 3]; 2]> {
@@ -259,8 +281,8 @@ impl Deck<'_> {
                     let message = format!(
                         "the box has no extent in {}: lower {} is not below upper {}",
                         ["x", "y", "z"][d],
-                        lower[d],
-                        upper[d]
+                        self.told(lower[d], Dimension::Length),
+                        self.told(upper[d], Dimension::Length)
                     );
                     self.report(places[1].clone(), message, "give lower < upper in every dimension");
                     return None;
@@ -350,7 +372,7 @@ impl Deck<'_> {
                 "the box is too small in {}: kernels of radius {support:.3} need an edge of {:.3}, not {}",
                 ["x", "y", "z"][d],
                 2.0 * radius,
-                lengths[d]
+                self.told(lengths[d], Dimension::Length)
             );
             let mut help = "use more particles, a wider box, or fewer `neighbors` in [sph]".to_string();
             if plan.neighbors.least_skin() > 0.0 {

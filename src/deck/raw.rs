@@ -87,13 +87,16 @@ impl Raw {
             let (table, errors) = DeTable::parse_recoverable(text);
             let newlines: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
             let line_of = |at: usize| newlines.partition_point(|&newline| newline < at);
-            let mut lines = BTreeSet::new();
+            let (mut lines, mut said) = (BTreeSet::new(), BTreeSet::new());
             self.system = system.or_else(|| written_system(table.get_ref())).unwrap_or(self.system);
             for error in &errors {
                 let span = error.span().unwrap_or(text.len()..text.len());
                 lines.insert(line_of(span.start));
                 let (message, help) = syntax(error.message());
-                self.unreadable(span, message, help);
+                // a path with backslashes is one mistake, whatever the number of its backslashes
+                if help != ESCAPES || said.insert(line_of(span.start)) {
+                    self.unreadable(span, message, help);
+                }
             }
             let before = self.mistakes.len();
             self.walk(0, "", table.get_ref());
@@ -347,9 +350,14 @@ fn too_deep(text: &str) -> Option<Range<usize>> {
     None
 }
 
+/// What to do about backslashes that were meant as themselves.
+pub(super) const ESCAPES: &str = "a backslash in double quotes starts an escape, such as \\n for a new line: write '/' instead, \
+                                  or single quotes around the text: 'C:\\data\\x.gro'";
+
 /// The parser's message and what to do about it.
 fn syntax(message: &str) -> (String, &'static str) {
     let help = match message {
+        text if text.contains("escape") || text.contains("unicode") => ESCAPES,
         text if text.contains("duplicate key") => "keep one of them: a key and a [section] are written once",
         text if text.contains("string") || text.contains("quote") => {
             "texts stand between double quotes on one line: \"text\""

@@ -5,13 +5,24 @@ use super::keys::{Default, SECTIONS, Section};
 /// A case that `new` knows.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// Its name, which is that of its start.
+    /// Its name.
     pub name: &'static str,
     title: &'static str,
-    /// The optional sections it has.
+    /// The start it has, [start.START].
+    start: &'static str,
+    /// The optional sections it has, by their paths or the first name of these.
     sections: &'static [&'static str],
     /// What it sets, beside the defaults; written as in a deck.
     settings: &'static [(&'static str, &'static str)],
+    /// Keys without an effect beside what it sets; `SECTION.*` are all the others of a section.
+    omitted: &'static [&'static str],
+}
+
+/// Keys that have no effect in a deck of molecules with a fixed step.
+macro_rules! molecular {
+    ($($more:literal),*) => {
+        &["time_step.*", "start.lattice.internal_energy", "start.lattice.jitter", $($more),*]
+    };
 }
 
 /// The cases of `new`.
@@ -19,6 +30,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "evrard",
         title: "Evrard collapse",
+        start: "evrard",
         sections: &["sph", "gravity"],
         settings: &[
             ("run.end_time", "0.8"),
@@ -27,10 +39,12 @@ pub const CASES: &[Case] = &[
             ("output.snapshots.every_time", "0.1"),
             ("output.checkpoint.every_wall", "\"15min\""),
         ],
+        omitted: &[],
     },
     Case {
         name: "uniform-box",
         title: "Uniform periodic box",
+        start: "uniform-box",
         sections: &["sph"],
         settings: &[
             ("run.steps", "20"),
@@ -38,10 +52,12 @@ pub const CASES: &[Case] = &[
             ("space.boundary", "\"periodic\""),
             ("output.directory", "\"out/uniform-box\""),
         ],
+        omitted: &[],
     },
     Case {
         name: "lattice",
         title: "Lattice at rest",
+        start: "lattice",
         sections: &["sph"],
         settings: &[
             ("run.steps", "20"),
@@ -49,10 +65,12 @@ pub const CASES: &[Case] = &[
             ("space.boundary", "\"periodic\""),
             ("output.directory", "\"out/lattice\""),
         ],
+        omitted: &[],
     },
     Case {
         name: "random",
         title: "Random positions in a periodic box",
+        start: "random",
         sections: &["sph"],
         settings: &[
             ("run.steps", "20"),
@@ -60,10 +78,12 @@ pub const CASES: &[Case] = &[
             ("space.boundary", "\"periodic\""),
             ("output.directory", "\"out/random\""),
         ],
+        omitted: &[],
     },
     Case {
         name: "plummer",
         title: "Plummer sphere in equilibrium",
+        start: "plummer",
         sections: &["gravity"],
         settings: &[
             ("run.end_time", "1.0"),
@@ -72,10 +92,12 @@ pub const CASES: &[Case] = &[
             ("output.directory", "\"out/plummer\""),
             ("output.snapshots.every_time", "0.25"),
         ],
+        omitted: &[],
     },
     Case {
         name: "sedov",
         title: "Sedov explosion",
+        start: "sedov",
         sections: &["sph"],
         settings: &[
             ("run.end_time", "0.06"),
@@ -84,10 +106,94 @@ pub const CASES: &[Case] = &[
             ("output.directory", "\"out/sedov\""),
             ("output.snapshots.every_time", "0.01"),
         ],
+        omitted: &[],
+    },
+    Case {
+        name: "argon",
+        title: "Liquid argon",
+        start: "lattice",
+        sections: &["interaction.lennard-jones"],
+        settings: &[
+            ("run.end_time", "\"10 ps\""),
+            ("units.system", "\"molecular\""),
+            ("species.Ar.mass", "39.948"),
+            ("species.Ar.epsilon", "\"119.8 K\""),
+            ("species.Ar.sigma", "\"3.405 angstrom\""),
+            ("start.lattice.kind", "\"fcc\""),
+            ("start.lattice.cells", "[6, 6, 6]"),
+            ("start.lattice.density", "\"1374 kg/m3\""),
+            ("start.lattice.temperature", "\"184 K\""),
+            ("space.boundary", "\"periodic\""),
+            ("interaction.lennard-jones.cutoff", "\"8.5 angstrom\""),
+            ("interaction.lennard-jones.tail", "true"),
+            ("time_step.fixed", "\"5 fs\""),
+            ("output.directory", "\"out/argon\""),
+            ("output.observables.every_steps", "10"),
+        ],
+        omitted: molecular!(
+            "start.lattice.spacing",
+            "species.Ar.charge",
+            "interaction.lennard-jones.epsilon",
+            "interaction.lennard-jones.sigma"
+        ),
+    },
+    Case {
+        name: "salt",
+        title: "Rock salt in a reaction field",
+        start: "lattice",
+        sections: &["interaction.lennard-jones", "interaction.coulomb"],
+        settings: &[
+            ("run.end_time", "\"5 ps\""),
+            ("units.system", "\"molecular\""),
+            ("species.Na.mass", "22.98977"),
+            ("species.Na.charge", "1.0"),
+            ("species.Na.epsilon", "\"0.3526418 kcal/mol\""),
+            ("species.Na.sigma", "\"2.159538 angstrom\""),
+            ("species.Cl.mass", "35.453"),
+            ("species.Cl.charge", "-1.0"),
+            ("species.Cl.epsilon", "\"0.0127850 kcal/mol\""),
+            ("species.Cl.sigma", "\"4.830453 angstrom\""),
+            ("start.lattice.kind", "\"rock-salt\""),
+            ("start.lattice.cells", "[5, 5, 5]"),
+            ("start.lattice.spacing", "\"5.64 angstrom\""),
+            ("start.lattice.temperature", "\"600 K\""),
+            ("space.boundary", "\"periodic\""),
+            ("interaction.lennard-jones.cutoff", "\"12 angstrom\""),
+            ("interaction.coulomb.permittivity", "inf"),
+            ("time_step.fixed", "\"2 fs\""),
+            ("output.directory", "\"out/salt\""),
+            ("output.observables.every_steps", "10"),
+        ],
+        omitted: molecular!(
+            "start.lattice.density",
+            "interaction.lennard-jones.epsilon",
+            "interaction.lennard-jones.sigma"
+        ),
+    },
+    Case {
+        name: "liquid",
+        title: "Lennard-Jones liquid in reduced units",
+        start: "lattice",
+        sections: &["interaction.lennard-jones"],
+        settings: &[
+            ("run.steps", "1000"),
+            ("start.lattice.kind", "\"fcc\""),
+            ("start.lattice.cells", "[10, 10, 10]"),
+            ("start.lattice.spacing", "1.6795962"),
+            ("start.lattice.density", "0.8442"),
+            ("start.lattice.temperature", "1.44"),
+            ("space.boundary", "\"periodic\""),
+            ("interaction.lennard-jones.cutoff", "2.5"),
+            ("time_step.fixed", "0.004"),
+            ("output.directory", "\"out/liquid\""),
+            ("output.observables.every_steps", "10"),
+        ],
+        omitted: molecular!(),
     },
     Case {
         name: "file",
         title: "From a snapshot",
+        start: "file",
         sections: &["sph", "gravity"],
         settings: &[
             ("run.end_time", "1.0"),
@@ -95,6 +201,7 @@ pub const CASES: &[Case] = &[
             ("output.directory", "\"out/file\""),
             ("output.snapshots.every_time", "0.1"),
         ],
+        omitted: &[],
     },
 ];
 
@@ -107,48 +214,82 @@ pub fn template(name: &str) -> Option<String> {
         case.title
     );
     for section in SECTIONS.iter().filter(|section| !section.path.is_empty() && !section.keys.is_empty()) {
-        let other_case = section.path.starts_with("start.") && section.path != format!("start.{name}");
+        let other_case =
+            section.path.starts_with("start.") && section.path != format!("start.{}", case.start);
         if !other_case {
-            write_section(&mut text, case, section);
+            case.paths(section).iter().for_each(|path| write_section(&mut text, case, section, path));
         }
     }
     Some(text)
 }
 
-fn write_section(text: &mut String, case: &Case, section: &Section) {
-    let set = |path: &str| case.settings.iter().find(|(known, _)| *known == path).map(|(_, value)| *value);
-    let lines: Vec<(bool, String, String)> = section
-        .keys
-        .iter()
-        .map(|key| {
-            let (used, value) = match (set(&format!("{}.{}", section.path, key.name)), key.default) {
-                (Some(value), _) => (true, value.to_string()),
-                (None, Default::Value(value)) => (false, value.to_string()),
-                (None, Default::Unset(meaning)) => (false, format!("...  ({meaning})")),
-                (None, Default::Required) => (false, "... (required)".to_string()),
+impl Case {
+    /// The paths at which it has a section: of a patterned one those that it sets, if any.
+    fn paths(&self, section: &Section) -> Vec<String> {
+        let mut paths: Vec<String> = Vec::new();
+        if section.patterned() {
+            let set = self.settings.iter().filter_map(|(path, _)| path.rsplit_once('.'));
+            for (path, _) in set.filter(|(path, _)| section.is_at(path)) {
+                if paths.iter().all(|known| known != path) {
+                    paths.push(path.to_owned());
+                }
+            }
+        }
+        if paths.is_empty() { vec![section.path.to_owned()] } else { paths }
+    }
+
+    fn setting(&self, path: &str) -> Option<&'static str> {
+        self.settings.iter().find(|(known, _)| *known == path).map(|(_, value)| *value)
+    }
+
+    fn omits(&self, section: &str, key: &str) -> bool {
+        let whole = |omitted: &str| omitted.strip_suffix(".*") == Some(section);
+        let one = |omitted: &str| omitted.rsplit_once('.') == Some((section, key));
+        self.omitted.iter().any(|omitted| whole(omitted) || one(omitted))
+    }
+
+    /// Whether it has an optional section whatever it sets there.
+    fn has(&self, path: &str) -> bool {
+        self.sections.iter().any(|name| *name == path || path.split('.').next() == Some(name))
+    }
+}
+
+/// Sections that a deck may lack.
+const OPTIONAL: [&str; 10] = [
+    "units",
+    "species",
+    "pair",
+    "sph",
+    "gravity",
+    "interaction",
+    "thermostat",
+    "motion",
+    "minimize",
+    "measure",
+];
+
+fn write_section(text: &mut String, case: &Case, section: &Section, path: &str) {
+    let shown = section.keys.iter().filter_map(|key| {
+        let set = case.setting(&format!("{path}.{}", key.name));
+        (set.is_some() || !case.omits(path, key.name)).then_some((key, set))
+    });
+    let lines: Vec<(bool, String, String)> = shown
+        .map(|(key, set)| {
+            let value = match (set, key.default) {
+                (Some(value), _) | (None, Default::Value(value)) => value.to_string(),
+                (None, Default::Unset(meaning)) => format!("...  ({meaning})"),
+                (None, Default::Required) => "... (required)".to_string(),
             };
-            (used, format!("{} = {value}", key.name), help(key.meaning, &key.kind))
+            (set.is_some(), format!("{} = {value}", key.name), help(key.meaning, &key.kind))
         })
         .collect();
-    let optional = [
-        "units",
-        "species",
-        "pair",
-        "sph",
-        "gravity",
-        "interaction",
-        "thermostat",
-        "motion",
-        "minimize",
-        "measure",
-    ]
-    .iter()
-    .any(|name| section.path.split('.').next() == Some(name));
-    let required_part = case.sections.iter().any(|name| section.path.split('.').next() == Some(name));
-    let used =
-        lines.iter().any(|(used, ..)| *used) || (optional && required_part) || (!optional && !section.one_of);
+    let optional = OPTIONAL.iter().any(|name| path.split('.').next() == Some(name));
+    let used = lines.iter().any(|(used, ..)| *used)
+        || (optional && case.has(path))
+        || (!optional && !section.one_of);
+    let title = if path == section.path { section.title() } else { format!("[{path}]") };
     text.push_str(&format!("\n# {}\n", section.meaning));
-    text.push_str(&format!("{}{}\n", if used { "" } else { "# " }, section.title()));
+    text.push_str(&format!("{}{title}\n", if used { "" } else { "# " }));
     for (used, line, help) in lines {
         let line = if used { line } else { format!("# {line}") };
         text.push_str(&format!("{line:<36} # {help}\n"));
@@ -197,7 +338,7 @@ mod tests {
             let plan = examine("template", &text, &[]).unwrap_or_else(|report| panic!("{report}")).plan;
             let full = uncommented(&text)
                 .replace("\nforce_error", "\n# force_error")
-                .replace("\ntemperature", "\n# temperature");
+                .replace("\ntemperature = 0.0", "\n# temperature = 0.0");
             let same =
                 examine("template", &full, &[]).unwrap_or_else(|report| panic!("{report}\n{full}")).plan;
             assert_eq!(plan, same, "{}", case.name);
@@ -212,14 +353,35 @@ mod tests {
     }
 
     #[test]
-    fn every_case_is_a_start() {
+    fn every_case_has_a_start_and_names_only_keys() {
+        use crate::deck::keys::section_at;
         for case in CASES {
-            assert!(crate::deck::keys::section_at(&format!("start.{}", case.name)).is_some());
+            assert!(section_at(&format!("start.{}", case.start)).is_some());
+            let molecular = case.setting("units.system").is_some();
             for (path, value) in case.settings {
                 let (section, name) = path.rsplit_once('.').unwrap();
-                let key = crate::deck::keys::section_at(section).unwrap().key(name).unwrap();
-                literal(&key.kind, value);
+                let key = section_at(section).unwrap().key(name).unwrap();
+                // values with units are read by the deck itself
+                assert!(molecular || !literal(&key.kind, value).to_toml().is_empty());
+            }
+            for path in case.omitted {
+                let (section, name) = path.rsplit_once('.').unwrap();
+                assert!(name == "*" || section_at(section).unwrap().key(name).is_some(), "{path}");
             }
         }
+    }
+
+    #[test]
+    fn species_stand_under_their_names() {
+        let text = template("salt").unwrap();
+        for part in [
+            "[species.Na]\nmass = 22.98977",
+            "[species.Cl]\n",
+            "[interaction.coulomb]\n",
+            "# [thermostat.langevin]",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        assert!(!text.contains("species.NAME") && !text.contains("courant"), "{text}");
     }
 }

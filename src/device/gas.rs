@@ -164,7 +164,12 @@ impl Gas {
                 columns: &mut self.columns,
                 clock,
             };
+            let unconverged = self.hydrodynamics.smoothing.unconverged;
             let outgrown = self.hydrodynamics.smooth(&mut stage, &mut searches, searching)?;
+            if self.hydrodynamics.smoothing.unconverged > unconverged {
+                let places = self.hydrodynamics.check_places(&self.bx, &self.columns);
+                self.exchange.comm().agree(places)?;
+            }
             clock.lap("smoothing lengths");
             let Some(of_this_rank) = outgrown else { return Ok(()) };
             searching = of_this_rank;

@@ -15,9 +15,9 @@ use crate::deck::plan::{EquationOfState, Formulation, SphPlan};
 use crate::laws;
 use crate::laws::viscosity_switch::ViscositySwitch;
 use crate::pair::{Kernel, PairLaw, Precision};
-use crate::particles::Field;
+use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
-use crate::sph::{CROSSING, MOST_SWEEPS, Smoothing};
+use crate::sph::{CROSSING, MOST_SWEEPS, Smoothing, smoothing};
 use std::ops::Range;
 
 /// A law's kernels, and the fields that it reads and writes.
@@ -177,6 +177,17 @@ impl Hydrodynamics {
         let found = found.over_ranks(&self.comm);
         self.smoothing.add(&found);
         Ok((found.outgrown > 0).then_some(outgrown))
+    }
+
+    /// After a search for smoothing lengths of which some did not end: particles must not coincide.
+    ///
+    /// # Errors
+    /// Those of [`smoothing::check_places`], on the rank that has them, and those of the device.
+    pub fn check_places(&self, bx: &SimulationBox, columns: &Columns) -> Result<()> {
+        let fields = [Field::Position, Field::SmoothingLength];
+        let mut host = Particles::new(&fields, 0);
+        columns.download(&mut host, &fields)?;
+        smoothing::check_places(bx, &host, self.kernel, self.plan.neighbors)
     }
 
     fn have_equal_masses(&self, columns: &Columns) -> Result<bool> {

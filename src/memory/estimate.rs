@@ -1,5 +1,6 @@
 //! How much memory a run will need: what is held where it holds most.
 
+use super::bytes;
 use crate::deck::plan::{Formulation, ListKind, Plan, Precision};
 use crate::laws;
 use crate::pair::PairLaw;
@@ -52,6 +53,24 @@ impl Estimate {
             );
         }
         Estimate { fixed: FIXED, per_particle: phases.into_iter().fold(0.0, f64::max) }
+    }
+}
+
+impl Estimate {
+    /// Bytes of a run of so many particles on one rank.
+    pub fn total(&self, particles: u64) -> f64 {
+        self.fixed + particles as f64 * self.per_particle
+    }
+
+    /// The estimate of so many particles on one rank in words: the total, and what of it does not grow with them, which is most of
+    /// a small run.
+    pub fn text(&self, particles: u64) -> String {
+        format!(
+            "about {} on one rank: {} whatever the number of particles, and {:.0} bytes for each",
+            bytes(self.total(particles)),
+            bytes(self.fixed),
+            self.per_particle
+        )
     }
 }
 
@@ -136,4 +155,19 @@ impl Rows {
 
 fn components(fields: &[Field]) -> f64 {
     fields.iter().map(|field| field.components() as f64).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_grow_with_the_particles_is_told() {
+        let estimate = Estimate { fixed: 38e6, per_particle: 340.0 };
+        assert_eq!(
+            estimate.text(20),
+            "about 38.0 MB on one rank: 38.0 MB whatever the number of particles, and 340 bytes for each"
+        );
+        assert!(estimate.text(1_000_000).starts_with("about 378 MB on one rank: 38.0 MB whatever"));
+    }
 }

@@ -5,6 +5,7 @@ pub mod blocking;
 mod columns;
 pub mod diffusion;
 pub mod displacement;
+pub mod drift;
 mod files;
 mod history;
 mod home;
@@ -15,6 +16,7 @@ pub mod radial_distribution;
 mod record;
 
 pub use columns::Columns;
+pub use drift::Drift;
 pub use history::History;
 pub use measurements::Measurements;
 pub use record::Record;

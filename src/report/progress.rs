@@ -27,12 +27,12 @@ pub struct Progress {
 }
 
 /// What is known after a step.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Report {
     step: u64,
     time: f64,
     dt: f64,
-    drift: f64,
+    drift: String,
     /// Fraction done, 0 to 1.
     fraction: f64,
     /// Particle updates per second, of the whole run so far.
@@ -69,9 +69,9 @@ impl Progress {
         }
     }
 
-    /// Tell of a finished step: its number, the time reached, its time step, the relative drift of the total energy
-    /// (not a number where there is none), and the number of particles over all ranks.
-    pub fn update(&mut self, step: u64, time: f64, dt: f64, drift: f64, particles: u64) {
+    /// Tell of a finished step: its number, the time reached, its time step, the drift of the energy in words (none where
+    /// it is unknown), and the number of particles over all ranks.
+    pub fn update(&mut self, step: u64, time: f64, dt: f64, drift: String, particles: u64) {
         let elapsed = self.started.elapsed().as_secs_f64();
         let first = *self.first_step.get_or_insert(step.saturating_sub(1));
         let fraction = self.fraction(step, time);
@@ -85,7 +85,7 @@ impl Progress {
             rate: if elapsed > 0.0 { done * particles as f64 / elapsed } else { f64::NAN },
             left: self.estimate.left(elapsed, fraction),
         };
-        self.last = Some(report);
+        self.last = Some(report.clone());
         if let Some(bar) = &self.bar {
             bar.set_position((fraction * TICKS as f64) as u64);
             bar.set_message(self.text(&report));
@@ -128,8 +128,8 @@ impl Progress {
             text.push_str(&format!(" of {}", self.end_time));
         }
         text.push_str(&format!("  dt {:.2e}", report.dt));
-        if report.drift.is_finite() {
-            text.push_str(&format!("  dE/E {:+.1e}", report.drift));
+        if !report.drift.is_empty() {
+            text.push_str(&format!("  {}", report.drift));
         }
         if report.rate.is_finite() {
             text.push_str(&format!("  {} updates/s", quantity(report.rate)));
@@ -196,13 +196,14 @@ mod tests {
     #[test]
     fn a_line_names_what_is_known() {
         let progress = Progress::on(0.8, None, false);
+        let drift = "dE/E -2.0e-4".to_owned();
         let mut report =
-            Report { step: 7, time: 0.25, dt: 1e-3, drift: -2e-4, fraction: 0.3, rate: 4e4, left: 90.0 };
+            Report { step: 7, time: 0.25, dt: 1e-3, drift, fraction: 0.3, rate: 4e4, left: 90.0 };
         assert_eq!(
             progress.text(&report),
             "step      7  t 0.25000 of 0.8  dt 1.00e-3  dE/E -2.0e-4  40.0k updates/s  90 s left"
         );
-        (report.drift, report.left) = (f64::NAN, f64::NAN);
+        (report.drift, report.left) = (String::new(), f64::NAN);
         assert_eq!(progress.text(&report), "step      7  t 0.25000 of 0.8  dt 1.00e-3  40.0k updates/s");
     }
 }

@@ -120,7 +120,10 @@ pub fn read_checkpoint(deck: &Checked, comm: &Communicator, path: &Path) -> Resu
     }
     let mut simulation = Simulation::new(plan.clone(), comm, state.bx, particles);
     (simulation.time, simulation.step) = (state.time, state.step);
-    simulation.heat = state.numbers.get("heat").copied().unwrap_or(0.0);
+    let heat = state.numbers.get("heat").copied().unwrap_or(0.0);
+    // without a bath nothing tells of the heat of a former one: the energy that is conserved is another one
+    let other_energy = heat != 0.0 && !plan.motion.exchanges_heat();
+    simulation.heat = if other_energy { 0.0 } else { heat };
     let settings = &plan.time_step;
     let largest = settings.largest.unwrap_or(f64::INFINITY);
     simulation.next_step = settings.fixed.unwrap_or(state.time_step.min(largest));
@@ -138,7 +141,8 @@ pub fn read_checkpoint(deck: &Checked, comm: &Communicator, path: &Path) -> Resu
     }
     let mut notes = vec![format!("box: {} (of the checkpoint)", box_text(&simulation.domain.bx))];
     notes.extend(changes.text());
-    let first_energy = state.numbers.get("first_energy").copied().filter(|_| !changes.physics());
+    let first_energy = state.numbers.get("first_energy").copied();
+    let first_energy = first_energy.filter(|_| !changes.physics() && !other_energy);
     if changes.physics() {
         notes.push(
             "the energy drift counts from here, since forces or energies are others than before".into(),

@@ -9,15 +9,17 @@ use super::folder::{clear, snapshot_path, supersede};
 use super::schedule::Schedule;
 use crate::comm::Communicator;
 use crate::deck::Checked;
-use crate::deck::plan::EquationOfState;
+use crate::deck::plan::{EquationOfState, Plan, SphPlan};
 use crate::memory::Peak;
-use crate::observe::{Layout, Measurements, Observables, Record};
+use crate::observe::{Drift, Layout, Measurements, Observables, Record, drift};
 use crate::particles::{Field, Particles, Role};
 use crate::report;
 use crate::snapshot::trajectory::{self, Trajectory};
 use crate::snapshot::{self, Header};
 use crate::sph::Smoothing;
 use crate::step::Simulation;
+use crate::step::fixed::at_the_end;
+use crate::units::Dimension;
 use crate::{Error, Result};
 
 /// The trajectory, opened with its first frame.
@@ -42,6 +44,7 @@ pub struct Outputs {
     progress: report::Progress,
     carried: Carried,
     last_snapshot: Option<u64>,
+    last_checkpoint: Option<u64>,
     /// Whether later snapshots of the run that this one goes back on may lie in the directory.
     goes_back: bool,
     started: Instant,
@@ -76,6 +79,7 @@ impl Outputs {
     ) -> Result<Self> {
         let directory = &deck.plan.output.directory;
         comm.on_root(|| {
+            something_to_do(deck, simulation)?;
             std::fs::create_dir_all(directory).map_err(|cause| Error::file("create", directory, &cause))
         })?;
         let record = {
@@ -94,7 +98,8 @@ impl Outputs {
                 step,
             )?);
         }
-        outputs.first_step = simulation.step;
+        simulation.notes().iter().for_each(|note| report::line(note));
+        (outputs.first_step, outputs.last_checkpoint) = (simulation.step, Some(simulation.step));
         outputs.goes_back = true;
         let tables = std::mem::take(&mut outputs.carried.tables);
         outputs.measurements.resume(comm, &tables);
@@ -102,24 +107,25 @@ impl Outputs {
     }
 
     fn with(deck: &Checked, comm: &Communicator, record: Record, carried: Carried) -> Self {
-        let plan = &deck.plan;
+        let (plan, fixed) = (&deck.plan, deck.plan.time_step.fixed);
         Outputs {
             comm: comm.clone(),
             deck: deck.resolved.clone(),
             directory: plan.output.directory.clone(),
-            snapshots: Schedule::new(plan.output.snapshots),
+            snapshots: Schedule::new(plan.output.snapshots, fixed),
             trajectory: trajectory::Content::of(plan).map(|content| Frames {
-                schedule: Schedule::new(Some(content.plan.every)),
+                schedule: Schedule::new(Some(content.plan.every), fixed),
                 content,
                 file: None,
             }),
-            observables: Schedule::new(Some(plan.output.observables)),
-            checkpoints: Schedule::new(plan.output.checkpoint),
+            observables: Schedule::new(Some(plan.output.observables), fixed),
+            checkpoints: Schedule::new(plan.output.checkpoint, fixed),
             record,
             measurements: Measurements::new(plan, &plan.output.directory),
             progress: report::Progress::new(plan.run.end_time.unwrap_or(f64::INFINITY), plan.run.steps),
             carried,
             last_snapshot: None,
+            last_checkpoint: None,
             goes_back: false,
             started: Instant::now(),
             first_step: 0,
@@ -162,7 +168,8 @@ impl Outputs {
         }
         if self.observables.due(&self.comm, before, now, step) {
             let observed = self.observe(simulation, dt)?;
-            self.progress.update(step, now, dt, self.drift(&observed), observed.particles);
+            let drift = self.drift(&observed, simulation).short();
+            self.progress.update(step, now, dt, drift, observed.particles);
         }
         self.measure(simulation)?;
         if self.trajectory.as_ref().is_some_and(|frames| frames.schedule.due(&self.comm, before, now, step)) {
@@ -181,8 +188,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// At the end: the last observables, a snapshot of a run that is done, a checkpoint of one that is not, and where
-    /// the time went.
+    /// At the end: the last observables, a snapshot of a run that is done, a checkpoint to go on from, and where the time went.
     ///
     /// # Errors
     /// [`Error::File`], on all ranks.
@@ -190,15 +196,18 @@ impl Outputs {
         self.progress.finish();
         let steps = simulation.step - self.first_step;
         if steps == 0 && self.first_step > 0 {
-            report::line(&format!("the checkpoint at step {} is the end already", simulation.step));
+            report::line(&format!("the checkpoint is the end already: {}", at_its_end(simulation)));
             return self.complete(simulation);
         }
         let observed = self.observe(simulation, 0.0)?;
         self.measurements.write(&self.comm)?;
-        match outcome {
-            Outcome::Done if self.last_snapshot == Some(simulation.step) => {}
-            Outcome::Done => self.snapshot(simulation)?,
-            Outcome::Stopped => self.checkpoint(simulation)?,
+        if outcome == Outcome::Done && self.last_snapshot != Some(simulation.step) {
+            self.snapshot(simulation)?;
+        }
+        // a run of no steps has nothing to go on from
+        let wanted = steps > 0 || outcome == Outcome::Stopped;
+        if wanted && self.last_checkpoint != Some(simulation.step) {
+            self.checkpoint(simulation)?;
         }
         simulation.clock.lap("output");
         if steps > 0 {
@@ -209,14 +218,17 @@ impl Outputs {
             report::line(&told(&hydrodynamics.smoothing, steps + 1, observed.particles));
         }
         self.measurements.told().iter().for_each(|line| report::line(line));
-        let owned = simulation.particles.owned().len();
+        let (drift, owned) = (self.drift(&observed, simulation), simulation.particles.owned().len());
+        if let Some(warning) = large_drift(&drift, &simulation.plan) {
+            report::line(&warning);
+        }
         report::line(&Peak::over_ranks(&self.comm, owned).to_string());
         report::line(&format!(
-            "{} at t = {} after {steps} steps and {}: energy drift {:.2e}, files in {}",
+            "{} at t = {} after {steps} steps and {}: energy drift {}, files in {}",
             if outcome == Outcome::Done { "done" } else { "stopped" },
             simulation.time,
             report::duration(self.started.elapsed().as_secs_f64()),
-            self.drift(&observed),
+            drift.text(),
             self.directory.display(),
         ));
         Ok(())
@@ -258,6 +270,7 @@ impl Outputs {
 
     fn observe(&mut self, simulation: &mut Simulation, dt: f64) -> Result<Observables> {
         let observed = simulation.observe_resident(dt)?;
+        // after a restart under another physics or without the heat bath of before, another energy is conserved
         if self.carried.first_energy.is_nan() {
             self.carried.first_energy = observed.conserved_energy();
         }
@@ -277,9 +290,9 @@ impl Outputs {
         Ok(())
     }
 
-    fn drift(&self, observed: &Observables) -> f64 {
-        let first = self.carried.first_energy;
-        (observed.conserved_energy() - first) / first.abs().max(f64::MIN_POSITIVE)
+    /// The drift since the start.
+    fn drift(&self, observed: &Observables, simulation: &Simulation) -> Drift {
+        Drift::since(self.carried.first_energy, observed, &simulation.plan.units)
     }
 
     fn snapshot(&mut self, simulation: &mut Simulation) -> Result<()> {
@@ -351,8 +364,60 @@ impl Outputs {
         let state = self.carried.state(simulation, &self.deck, tables);
         snapshot::write_checkpoint(&self.directory, &self.comm, &simulation.particles, &state)?;
         self.checkpoints.met();
+        self.last_checkpoint = Some(simulation.step);
         Ok(())
     }
+}
+
+/// An error where a run from a checkpoint has nothing to do: the checkpoint is at the deck's end, and the folder has no earlier
+/// run that might lack its last files.
+fn something_to_do(deck: &Checked, simulation: &Simulation) -> Result<()> {
+    let plan = &deck.plan;
+    let ended = at_the_end(&plan.run, plan.time_step.fixed, simulation.step, simulation.time);
+    if !ended || plan.output.directory.join("observables.csv").exists() {
+        return Ok(());
+    }
+    Err(Error::usage(
+        format!("there is nothing to do after the checkpoint: {}", at_its_end(simulation)),
+        "write a larger number in the deck, or give one with --set; another folder with --set output.directory=... keeps the \
+         files of the run before",
+    ))
+}
+
+/// How the end of a plan compares with a simulation that is there.
+fn at_its_end(simulation: &Simulation) -> String {
+    let (plan, step, time) = (&simulation.plan, simulation.step, simulation.time);
+    match (plan.run.steps, plan.run.end_time) {
+        (Some(steps), _) if step >= steps => format!(
+            "it is at step {step} and run.steps is {steps}, which counts from the start of the first run: give more"
+        ),
+        (_, end) => format!(
+            "it is at time {} and run.end_time is {}, which counts from the start of the first run: give more",
+            plan.units.told(time, Dimension::Time),
+            plan.units.told(end.unwrap_or(time), Dimension::Time)
+        ),
+    }
+}
+
+/// The warning of a drift of the energy that shows a step too long for what moves.
+fn large_drift(drift: &Drift, plan: &Plan) -> Option<String> {
+    let isothermal = |sph: &SphPlan| matches!(sph.equation_of_state, EquationOfState::Isothermal { .. });
+    if !drift.is_large() || plan.sph.as_ref().is_some_and(isothermal) {
+        return None;
+    }
+    let remedy = match plan.time_step.fixed {
+        Some(fixed) => {
+            format!("shorten time_step.fixed (now {})", plan.units.told(fixed, Dimension::Time))
+        }
+        None => "lower time_step.courant and time_step.acceleration, or give time_step.largest".to_owned(),
+    };
+    let gravity = if plan.gravity.is_some() { ", or lower gravity.opening_angle" } else { "" };
+    Some(format!(
+        "warning: energy drift {} is large: {:.1e} of the kinetic and thermal energy, more than {:.0e}: {remedy}{gravity}",
+        drift.text(),
+        drift.of_motion(),
+        drift::LARGE,
+    ))
 }
 
 /// How the smoothing lengths of so many evaluations of the forces were found.

@@ -1,7 +1,6 @@
 //! The gas passes of a step, in their order. A field that only passes read is there from the one that writes it to the
 //! last that reads it: its memory is another's before and after.
 
-use crate::Error;
 use crate::allocator;
 use crate::clock::Clock;
 use crate::comm::Communicator;
@@ -12,7 +11,9 @@ use crate::neighbors::{Neighborhood, Radii};
 use crate::pair::pieces::{PIECE, over_pieces, pieces, reduce_pieces};
 use crate::pair::{Kernel, PairLaw, Pass, Precision, Traffic, sweep_across, sweep_spending};
 use crate::particles::{Field, Meanwhile, Particles};
+use crate::space::SimulationBox;
 use crate::sph::smoothing::{self, Next, Search};
+use crate::{Error, Result};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -195,6 +196,14 @@ impl Hydrodynamics {
         let round = found.over_ranks(&stage.domain.comm);
         self.smoothing.add(&round);
         round.outgrown == 0
+    }
+
+    /// After a search for smoothing lengths of which some did not end: particles must not coincide.
+    ///
+    /// # Errors
+    /// Those of [`smoothing::check_places`], on the rank that has them.
+    pub(crate) fn check_places(&self, bx: &SimulationBox, particles: &Particles) -> Result<()> {
+        smoothing::check_places(bx, particles, self.kernel, self.plan.neighbors)
     }
 
     /// One step of the searches that are active, by the number density at the present smoothing lengths. Tells which outgrew

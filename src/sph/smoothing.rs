@@ -7,6 +7,19 @@
 //! found by Newton's method on ln h, kept inside a bracket (Springel & Hernquist 2002, MNRAS 333, 649;
 //! Price 2012, J. Comput. Phys. 231, 759).
 
+use crate::pair::Kernel;
+use crate::pair::kernel::kernel_value;
+use crate::particles::{Field, Particles};
+use crate::space::SimulationBox;
+use crate::{Error, Result};
+
+/// A smoothing length below this part of the longest edge of the box is none: `k` particles at one place have
+/// `n h^3 >= k w(0)` at any h, and where that is more than the target the search halves h until it ends.
+const NO_LENGTH: f64 = 1e-12;
+
+/// Particles that an error names.
+const NAMED: usize = 6;
+
 /// The value that `n h^3` shall have for `neighbors` particles in the support.
 pub fn target(neighbors: f64) -> f64 {
     3.0 * neighbors / (32.0 * std::f64::consts::PI)
@@ -76,9 +89,56 @@ impl Search {
     }
 }
 
+/// Owned particles must not coincide in such numbers that they have no smoothing length. To be asked after a search that did
+/// not end.
+///
+/// # Errors
+/// [`Error::State`] with step 0, which names those at the first such place.
+pub(crate) fn check_places(
+    bx: &SimulationBox,
+    particles: &Particles,
+    kernel: Kernel<f64>,
+    neighbors: f64,
+) -> Result<()> {
+    let least = NO_LENGTH * bx.lengths().max();
+    let length = particles.scalar(Field::SmoothingLength);
+    // not a number where the density was none
+    let lost = particles.owned().find(|&row| length[row].is_nan() || length[row] < least);
+    let Some(row) = lost else { return Ok(()) };
+    let at = |row| particles.vector_at(Field::Position, row);
+    let place = at(row);
+    let together = particles.owned().filter(|&other| bx.shortest(at(other) - place).norm() <= least);
+    let mut names: Vec<u64> = together.map(|row| particles.id[row]).collect();
+    if names.len() < 2 {
+        return Ok(());
+    }
+    names.sort_unstable();
+    let needed = names.len() as f64 * kernel_value(kernel, 0.0) * 32.0 * std::f64::consts::PI / 3.0;
+    let count = names.len();
+    let more = if count > NAMED { ", ..." } else { "" };
+    names.truncate(NAMED);
+    let names: Vec<String> = names.iter().map(u64::to_string).collect();
+    Err(Error::State {
+        step: 0,
+        what: format!(
+            "{count} particles coincide, so that none of them has a smoothing length with sph.neighbors = {neighbors}: \
+             particles {}{more} are all at ({:e}, {:e}, {:e})",
+            names.join(", "),
+            place[0],
+            place[1],
+            place[2]
+        ),
+        remedy: format!(
+            "remove all of them but one from the start, or move them apart; {count} particles at one place need sph.neighbors \
+             above {needed:.0}"
+        ),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::space::{Boundary, Vec3d};
     use proptest::prelude::*;
 
     fn solve(n: impl Fn(f64) -> f64, start: f64, largest: f64, target: f64) -> (Next, usize) {
@@ -118,5 +178,38 @@ mod tests {
         // only itself: n h^3 is constant and too small
         let (end, _) = solve(|h| 0.3 / (h * h * h), 0.01, 2.0, target(100.0));
         assert_eq!(end, Next::Beyond(2.0));
+    }
+
+    #[test]
+    fn particles_at_one_place_are_named() {
+        let bx = SimulationBox {
+            lower: Vec3d::zeros(),
+            upper: Vec3d::repeat(14.0),
+            boundary: [Boundary::Periodic; 3],
+        };
+        let kernel = Kernel::named("sinc-6").unwrap();
+        let mut particles = Particles::new(&[Field::Position, Field::SmoothingLength], 4);
+        for (row, x) in [3.0, 5.0, 3.0, 9.0].into_iter().enumerate() {
+            particles.id[row] = 11 + row as u64;
+            particles.set_vector(Field::Position, row, Vec3d::new(x, 1.0, 1.0));
+            particles.scalar_mut(Field::SmoothingLength)[row] = 1.0;
+        }
+        assert!(check_places(&bx, &particles, kernel, 40.0).is_ok(), "they have smoothing lengths");
+        for row in [0, 2] {
+            particles.scalar_mut(Field::SmoothingLength)[row] = 1e-17;
+        }
+        let error = check_places(&bx, &particles, kernel, 40.0).unwrap_err().to_string();
+        for part in [
+            "2 particles coincide",
+            "sph.neighbors = 40",
+            "particles 11, 13 are all at (3e0, 1e0, 1e0)",
+            "remove",
+        ] {
+            assert!(error.contains(part), "{error}");
+        }
+        // the number that helps: from there on n h^3 of the two alone is too small
+        let needed: f64 = error.trim_end().rsplit(' ').next().unwrap().parse().unwrap();
+        let alone = 2.0 * kernel_value(kernel, 0.0);
+        assert!(target(needed + 1.0) > alone && target(needed - 1.0) < alone, "{needed}");
     }
 }

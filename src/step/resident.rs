@@ -58,8 +58,10 @@ impl Simulation {
     /// the next step. Returns how the devices exchange particles. Collective.
     ///
     /// # Errors
-    /// Those of the devices, on all ranks: memory, kernels that do not compile.
+    /// Those of the devices, on all ranks: memory, kernels that do not compile. [`Error::State`] where pairs do not fit into the
+    /// box.
     pub fn move_to(&mut self, device: &Device) -> Result<String> {
+        self.check_space()?;
         let exchange = Exchange::new(device, &self.domain.comm)?;
         let (bx, particles, precision) = (&self.domain.bx, &self.particles, self.precision);
         let skin = skins_of(&self.plan, bx, SKIN).outer;
@@ -164,6 +166,8 @@ impl Simulation {
 
     /// A step on the device.
     pub(super) fn advance_resident(&mut self, dt: f64) -> Result<()> {
+        // an open box has followed the particles of the last step
+        self.check_space()?;
         let Some(resident) = &mut self.resident else { return Ok(()) };
         (self.at_home, self.energies_known) = (false, false);
         let advanced = match resident {
@@ -178,6 +182,7 @@ impl Simulation {
             }
             Resident::Gas(gas) => gas.advance(dt, &mut self.clock),
         };
+        let advanced = advanced.map_err(|error| error.with_units(self.plan.units.of_numbers()));
         together(&self.domain.comm, advanced)?;
         self.domain.bx = resident.bx();
         Ok(())
@@ -191,6 +196,7 @@ impl Simulation {
             Resident::Verlet(verlet) => verlet.evaluate(&mut self.clock),
             Resident::Gas(gas) => gas.evaluate(dt, &mut self.clock),
         };
+        let evaluated = evaluated.map_err(|error| error.with_units(self.plan.units.of_numbers()));
         together(&self.domain.comm, evaluated)?;
         self.domain.bx = resident.bx();
         Ok(())

@@ -91,6 +91,7 @@ impl Simulation {
         let acceleration = self.particles.vector_at(Field::Acceleration, row);
         let way = verlet::way(velocity, acceleration, dt);
         let id = self.particles.id[row];
-        (way.is_nan() || way > farthest).then(|| verlet::thrown(id, velocity, acceleration, dt))
+        (way.is_nan() || way > farthest)
+            .then(|| verlet::thrown(id, velocity, acceleration, dt).with_units(self.plan.units.of_numbers()))
     }
 }

@@ -118,14 +118,14 @@ const RUN: &[Section] = &[
                 "end_time",
                 quantity(NOT_NEGATIVE, Dimension::Time),
                 Default::Unset("steps alone ends the run"),
-                "Time at which the run ends.",
+                "Time at which the run ends, counted from the start of the first run; with a fixed step its first step at or after it.",
             )
             .also(&["tend", "t_end", "time", "final_time", "duration", "stop"]),
             key(
                 "steps",
                 Kind::Integer(between(0.0, EXACT)),
                 Default::Unset("end_time alone ends the run"),
-                "Steps after which the run ends; 0 evaluates the forces once, writes and ends.",
+                "Steps after which the run ends, counted from the start of the first run; 0 evaluates the forces once, writes and ends.",
             )
             .also(&["max_steps", "nsteps", "step"]),
             key(
@@ -263,7 +263,7 @@ const MACHINERY: &[Section] = &[
                 "fixed",
                 TIME,
                 Default::Unset("by the criteria"),
-                "The step itself, instead of all criteria.",
+                "The length of every step, instead of all criteria; outputs by time come at the nearest step.",
             )
             .also(&["dt", "size", "step"]),
         ],
@@ -300,7 +300,7 @@ const MACHINERY: &[Section] = &[
         one_of: true,
         ..section(
             "output.checkpoint",
-            "Checkpoints, beside those on signals and after a failed step: one of",
+            "Checkpoints, beside those at the end, on signals and after a failed step: one of",
             &[EVERY_WALL, EVERY_STEPS],
         )
     },

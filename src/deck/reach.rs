@@ -1,0 +1,131 @@
+//! Whether the interaction's cutoff and the box fit together.
+
+use super::plan::{CoulombPlan, Interaction, InteractionPlan, Plan, Precision};
+use crate::space::{Boundary, SimulationBox};
+use crate::units::Dimension;
+
+/// The widest box of mixed precision, in cutoffs. Offsets in single precision are from the centre of a super-cluster, which
+/// may be as wide as the box where there are few particles: they are right to 2^-25 of its edge, here a thousandth of the cutoff.
+/// From 2^24 cutoffs on two particles within the cutoff may have the same offset, and a force that is no number.
+pub const WIDEST_IN_CUTOFFS: f64 = 32768.0;
+
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// Why a run cannot have its cutoff in a box, and what to do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Misfit {
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
+impl Plan {
+    /// Why the pairs of molecules cannot be in such a box, if so.
+    pub fn misfit(&self, bx: &SimulationBox) -> Option<Misfit> {
+        let interaction = self.interaction.as_ref()?;
+        self.more_than_one_image(interaction, bx).or_else(|| self.beyond_mixed_precision(interaction, bx))
+    }
+
+    /// A pair within the cutoff must have one image alone.
+    fn more_than_one_image(&self, interaction: &InteractionPlan, bx: &SimulationBox) -> Option<Misfit> {
+        let (skin, lengths) = (self.neighbors.least_skin(), bx.lengths());
+        let reach = interaction.cutoff * (1.0 + skin);
+        let d = (0..3).find(|&d| bx.boundary[d] == Boundary::Periodic && 2.0 * reach >= lengths[d])?;
+        let length = |value| self.units.told(value, Dimension::Length);
+        let key = cutoff_key(interaction);
+        let with_skin = match skin > 0.0 {
+            true => format!(", {} with neighbors.skin = {skin},", length(reach)),
+            false => String::new(),
+        };
+        Some(Misfit {
+            message: format!(
+                "the box is too small in {}: the cutoff of {} ({key}){with_skin} is not below half of the box's {}",
+                AXES[d],
+                length(interaction.cutoff),
+                length(lengths[d])
+            ),
+            help: format!(
+                "use a larger box, {key} below {}, or less skin in [neighbors]",
+                length(0.5 * lengths[d] / (1.0 + skin))
+            ),
+        })
+    }
+
+    /// Single precision must tell particles within the cutoff apart.
+    fn beyond_mixed_precision(&self, interaction: &InteractionPlan, bx: &SimulationBox) -> Option<Misfit> {
+        let (edge, cutoff) = (bx.lengths().max(), interaction.cutoff);
+        let length = |value| self.units.told(value, Dimension::Length);
+        (self.run.precision == Precision::Mixed && edge > WIDEST_IN_CUTOFFS * cutoff).then(|| Misfit {
+            message: format!(
+                "the box is too wide for mixed precision: its edge of {} is more than {WIDEST_IN_CUTOFFS} cutoffs of {} ({})",
+                length(edge),
+                length(cutoff),
+                cutoff_key(interaction)
+            ),
+            help: "write precision = \"double\" in [run], or use a smaller box".into(),
+        })
+    }
+}
+
+/// The key of the longest cutoff.
+fn cutoff_key(interaction: &InteractionPlan) -> &'static str {
+    let own = |law: &&Interaction| law.cutoff() == interaction.cutoff;
+    let coulomb = |plan: &&CoulombPlan| plan.cutoff == interaction.cutoff;
+    match (interaction.law.as_ref().filter(own), interaction.coulomb.as_ref().filter(coulomb)) {
+        (Some(Interaction::Mie { .. }), _) => "interaction.mie.cutoff",
+        (Some(Interaction::Yukawa { .. }), _) => "interaction.yukawa.cutoff",
+        (None, Some(_)) => "interaction.coulomb.cutoff",
+        _ => "interaction.lennard-jones.cutoff",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deck::examine;
+    use crate::space::Vec3d;
+
+    fn plan(more: &[&str]) -> Plan {
+        let deck = "run.steps = 1\nunits.system = \"molecular\"\nspecies.Ar.mass = 40\ntime_step.fixed = 0.002\n\
+                    start.random = { particles = 10, lengths = 50.0 }\nspace.boundary = \"periodic\"\n\
+                    interaction.lennard-jones = { epsilon = 1.0, sigma = 0.34, cutoff = 10.0 }\n";
+        let more: Vec<String> = more.iter().map(|option| option.to_string()).collect();
+        examine("deck", deck, &more).unwrap_or_else(|report| panic!("{report}")).plan
+    }
+
+    fn cube(edge: f64) -> SimulationBox {
+        SimulationBox { lower: Vec3d::zeros(), upper: Vec3d::repeat(edge), boundary: [Boundary::Periodic; 3] }
+    }
+
+    #[test]
+    fn a_cutoff_beyond_half_the_box_is_told_with_units_and_key() {
+        let found = plan(&[]).misfit(&cube(4.2)).unwrap();
+        assert_eq!(
+            found.message,
+            "the box is too small in x: the cutoff of 10 nm (interaction.lennard-jones.cutoff) is not below half of the \
+             box's 4.2 nm"
+        );
+        assert!(found.help.contains("interaction.lennard-jones.cutoff below 2.1 nm"), "{}", found.help);
+        let found = plan(&["neighbors.skin=0.1"]).misfit(&cube(21.0)).unwrap();
+        assert!(found.message.contains("11 nm with neighbors.skin = 0.1"), "{}", found.message);
+        assert_eq!(plan(&[]).misfit(&cube(21.0)), None);
+    }
+
+    #[test]
+    fn mixed_precision_ends_where_offsets_are_too_coarse() {
+        let edge = 1.001 * WIDEST_IN_CUTOFFS * 10.0;
+        let found = plan(&[]).misfit(&cube(edge)).unwrap();
+        assert!(
+            found.message.contains("mixed precision") && found.message.contains("10 nm"),
+            "{}",
+            found.message
+        );
+        assert!(found.help.contains("precision = \"double\""), "{}", found.help);
+        assert_eq!(plan(&["run.precision=double"]).misfit(&cube(edge)), None);
+        assert_eq!(plan(&[]).misfit(&cube(0.99 * edge)), None);
+        // half the box from a centre, rounded to single precision
+        let offset = 0.5 * WIDEST_IN_CUTOFFS;
+        assert!(f64::from((offset - 0.3) as f32) - (offset - 0.3) < 1e-3);
+    }
+}
