@@ -1,0 +1,104 @@
+//! Signals that stop a run after a checkpoint.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
+use signal_hook::flag;
+
+use crate::{Error, Result};
+
+/// Signals that people and systems send to end a process: the second one ends it at once.
+const ENDING: [(i32, &str); 2] = [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")];
+
+/// Signals that announce an end: a closed terminal, the warnings of a queue, a limit on processor time, which comes again
+/// and again. However many come, the run stops in order.
+const WARNING: [(i32, &str); 4] =
+    [(SIGHUP, "SIGHUP"), (SIGUSR1, "SIGUSR1"), (SIGUSR2, "SIGUSR2"), (SIGXCPU, "SIGXCPU")];
+
+/// What has come of the signals that this process listens to.
+#[derive(Debug)]
+pub struct Signals {
+    /// The number of a signal that came; 0 for none.
+    caught: Arc<AtomicUsize>,
+    /// How many came that ask for an end.
+    asked: Arc<AtomicUsize>,
+}
+
+impl Signals {
+    /// Listen, from now on and for the rest of the process, which a second signal that asks for an end ends at once. A
+    /// SIGHUP that is ignored, as `nohup` lets it be, stays ignored. SIGXFSZ is caught too, so that a file that grows beyond
+    /// the user's limit is an error of the call that writes it.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where the system refuses.
+    pub fn listen() -> Result<Self> {
+        let end_at_once = || -> std::io::Result<()> {
+            // not raised by a warning: who warns may send SIGTERM later, while the checkpoint is being written
+            let asked = Arc::new(AtomicBool::new(false));
+            for (signal, _) in ENDING {
+                // in this order: the first signal finds the flag lowered
+                flag::register_conditional_shutdown(signal, 128 + signal, asked.clone())?;
+                flag::register(signal, asked.clone())?;
+            }
+            flag::register(SIGXFSZ, Arc::default()).map(drop)
+        };
+        end_at_once().map_err(refused)?;
+        Self::listen_only()
+    }
+
+    /// As [`Self::listen`], but no signal ends the process.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where the system refuses.
+    pub fn listen_only() -> Result<Self> {
+        let signals = Signals { caught: Arc::default(), asked: Arc::default() };
+        signals.register().map_err(refused)?;
+        Ok(signals)
+    }
+
+    fn register(&self) -> std::io::Result<()> {
+        for (signal, _) in ENDING {
+            let asked = self.asked.clone();
+            let count = move || {
+                asked.fetch_add(1, Ordering::Relaxed);
+            };
+            // SAFETY: adding to an atomic number is allowed in a signal handler.
+            unsafe { signal_hook::low_level::register(signal, count) }?;
+        }
+        let all = ENDING.iter().chain(&WARNING);
+        for &(signal, _) in all.filter(|(signal, _)| *signal != SIGHUP || !is_ignored(SIGHUP)) {
+            flag::register_usize(signal, self.caught.clone(), signal as usize)?;
+        }
+        Ok(())
+    }
+
+    /// A signal that has come: the number of the last one; 0 for none.
+    pub fn caught(&self) -> usize {
+        self.caught.load(Ordering::Relaxed)
+    }
+
+    /// Whether several came that ask for an end.
+    pub fn asked_again(&self) -> bool {
+        self.asked.load(Ordering::Relaxed) > 1
+    }
+}
+
+fn refused(cause: std::io::Error) -> Error {
+    Error::usage(format!("cannot listen to signals: {cause}"), "run on a system with POSIX signals")
+}
+
+/// The name of a signal that is listened to.
+pub fn name(signal: usize) -> &'static str {
+    let all = ENDING.iter().chain(&WARNING);
+    all.clone().find(|(number, _)| *number as usize == signal).map_or("a signal", |(_, name)| name)
+}
+
+/// Whether a signal is ignored now.
+fn is_ignored(signal: i32) -> bool {
+    // SAFETY: all bytes zero are a value of it.
+    let mut present: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: nothing is set, and the place for the answer is there.
+    let asked = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut present) };
+    asked == 0 && present.sa_sigaction == libc::SIG_IGN
+}
