@@ -125,7 +125,7 @@ impl Columns {
 
 /// The box of the last line: three edges, or nine numbers of which the last six must be zero but for rounding.
 fn box_in(lines: &Lines, text: &str, notes: &mut Vec<String>) -> Result<SimulationBox> {
-    let fields: Vec<&str> = text.split_whitespace().take(10).collect();
+    let fields = box_fields(text);
     if ![3, 9].contains(&fields.len()) {
         let what = format!("should be the box, three or nine numbers, and is \"{}\"", shortened(text));
         return Err(lines.wrong(what, "check the number of atoms in line 2, and that the file is whole"));
@@ -143,4 +143,22 @@ fn box_in(lines: &Lines, text: &str, notes: &mut Vec<String>) -> Result<Simulati
         return Err(lines.wrong(what, SLANTED));
     }
     Ok(bx)
+}
+
+/// The numbers of the box, at most ten. Those of a large box touch each other; all have as many decimals as the last.
+fn box_fields(text: &str) -> Vec<&str> {
+    let fields: Vec<&str> = text.split_whitespace().take(10).collect();
+    let points = |text: &str| text.bytes().filter(|&byte| byte == b'.').count();
+    if !text.is_ascii() || fields.iter().all(|field| points(field) < 2) {
+        return fields;
+    }
+    let text = text.trim_end();
+    let decimals = text.len() - text.rfind('.').unwrap_or_default();
+    let (mut start, mut cut) = (0, Vec::new());
+    for (point, _) in text.match_indices('.').take(10) {
+        let end = text.len().min(point + decimals);
+        cut.push(text[start.min(end)..end].trim());
+        start = end;
+    }
+    cut
 }
