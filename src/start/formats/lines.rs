@@ -1,9 +1,9 @@
 //! A text file line by line, with what an error must name.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::io::{BufRead, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use super::source::{Source, failure};
 use crate::{Error, Result};
 
 /// Longest line that is read, in bytes.
@@ -12,27 +12,39 @@ const LONGEST: u64 = 1 << 20;
 /// An open text file, and the line that was read last.
 pub(super) struct Lines {
     path: PathBuf,
-    input: BufReader<File>,
-    bytes: u64,
+    source: Source,
     number: u64,
     raw: Vec<u8>,
 }
 
 impl Lines {
     pub(super) fn open(path: &Path) -> Result<Self> {
-        let failed = |cause: std::io::Error| Error::file("read", path, &cause);
-        let file = File::open(path).map_err(failed)?;
-        let bytes = file.metadata().map_err(failed)?.len();
-        let input = BufReader::with_capacity(1 << 18, file);
-        Ok(Self { path: path.to_owned(), input, bytes, number: 0, raw: Vec::new() })
+        Ok(Self { path: path.to_owned(), source: Source::open(path)?, number: 0, raw: Vec::new() })
+    }
+
+    /// The first bytes, at most `most`; to be asked for before the first line.
+    pub(super) fn head(&mut self, most: usize) -> Result<&[u8]> {
+        let (path, compressed) = (&self.path, self.source.compressed);
+        let head = self.source.input.fill_buf().map_err(|cause| failure(path, compressed, &cause))?;
+        Ok(&head[..head.len().min(most)])
+    }
+
+    /// Whether the file is compressed.
+    pub(super) fn compressed(&self) -> bool {
+        self.source.compressed
+    }
+
+    /// Number of the last line, counted from 1.
+    pub(super) fn number(&self) -> u64 {
+        self.number
     }
 
     /// The next line into `text`, without its end; `false` at the end of the file.
     pub(super) fn next(&mut self, text: &mut String) -> Result<bool> {
         text.clear();
         self.raw.clear();
-        let read = (&mut self.input).take(LONGEST + 1).read_until(b'\n', &mut self.raw);
-        if read.map_err(|cause| Error::file("read", &self.path, &cause))? == 0 {
+        let read = (&mut self.source.input).take(LONGEST + 1).read_until(b'\n', &mut self.raw);
+        if read.map_err(|cause| failure(&self.path, self.source.compressed, &cause))? == 0 {
             return Ok(false);
         }
         self.number += 1;
@@ -51,20 +63,20 @@ impl Lines {
             return Ok(());
         }
         let what = format!("the file ends after line {}, where {what} should follow", self.number);
-        Err(self.content(what, "the file was cut off: copy or write it anew"))
+        Err(self.content(what, "copy the file anew if it was cut off, or correct the number of atoms"))
     }
 
     /// Pass over a line, which must be there, without looking at it.
     pub(super) fn pass(&mut self, what: &str) -> Result<()> {
         let mut length = 0;
         loop {
-            let buffer = match self.input.fill_buf() {
+            let buffer = match self.source.input.fill_buf() {
                 Err(cause) if cause.kind() == ErrorKind::Interrupted => continue,
-                buffer => buffer.map_err(|cause| Error::file("read", &self.path, &cause))?,
+                buffer => buffer.map_err(|cause| failure(&self.path, self.source.compressed, &cause))?,
             };
             let end = buffer.iter().position(|&byte| byte == b'\n');
             let used = end.map_or(buffer.len(), |end| end + 1);
-            self.input.consume(used);
+            self.source.input.consume(used);
             length += used;
             if end.is_some() || (used == 0 && length > 0) {
                 self.number += 1;
@@ -78,9 +90,8 @@ impl Lines {
 
     /// A count that the last line states, of rows of at least `shortest` bytes: refused if the file cannot hold them.
     pub(super) fn believable(&self, count: u64, shortest: u64) -> Result<u64> {
-        if count.saturating_mul(shortest) > self.bytes {
-            let what =
-                format!("announces {count} rows, more than the {} bytes of the file can hold", self.bytes);
+        if count.saturating_mul(shortest) > self.source.bytes {
+            let what = format!("announces {count} rows, more than the bytes of the file can hold");
             return Err(self.wrong(what, "correct the number, or copy the file anew if it was cut off"));
         }
         Ok(count)
@@ -88,7 +99,12 @@ impl Lines {
 
     /// An error on the last line.
     pub(super) fn wrong(&self, what: impl std::fmt::Display, remedy: &str) -> Error {
-        self.content(format!("line {} {what}", self.number), remedy)
+        self.wrong_at(self.number, what, remedy)
+    }
+
+    /// An error on an earlier line.
+    pub(super) fn wrong_at(&self, line: u64, what: impl std::fmt::Display, remedy: &str) -> Error {
+        self.content(format!("line {line} {what}"), remedy)
     }
 
     /// An error that no line stands for.
@@ -96,9 +112,10 @@ impl Lines {
         Error::Content { path: self.path.clone(), what, remedy: remedy.into() }
     }
 
-    /// A finite number in a field of the last line.
+    /// A finite number in a field of the last line; an exponent may begin with Fortran's `D`.
     pub(super) fn number_in(&self, field: &str, what: &str) -> Result<f64> {
-        match field.parse::<f64>() {
+        let number = field.parse::<f64>().or_else(|_| field.replace(['d', 'D'], "e").parse());
+        match number {
             Ok(number) if number.is_finite() => Ok(number),
             _ => Err(self.wrong(
                 format!("has \"{}\" where {what} should be, a finite number", shortened(field)),

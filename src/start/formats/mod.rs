@@ -4,14 +4,16 @@
 //! every number of ranks reads the same particles. A count that a file states is believed only as far as the file has
 //! bytes for it.
 
+pub mod elements;
 mod extended_xyz;
+mod foreign;
 mod gromacs;
 mod info;
 mod lammps;
 mod lines;
+mod source;
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
@@ -32,7 +34,8 @@ pub struct Configuration {
     pub count: u64,
     /// The box, where the file has one.
     pub bx: Option<SimulationBox>,
-    /// Whether the file itself states the boundary of that box; else it is a convention of the format.
+    /// Whether the file itself states the boundary of its box: extended XYZ with `pbc`. Boxes of LAMMPS data and `.gro`,
+    /// and of extended XYZ without `pbc`, are periodic by convention only.
     pub boundary_stated: bool,
     /// The units that the file says it is in.
     pub units: Option<FileUnits>,
@@ -59,29 +62,38 @@ pub struct Configuration {
 }
 
 /// Bytes that are looked at to tell a format.
-const GLIMPSE: u64 = 4096;
+const GLIMPSE: usize = 4096;
 
-/// The format of a file, by its name and else by its content.
+/// The format of a file, by its content and name.
 ///
 /// # Errors
-/// [`Error::File`] if it cannot be read, [`Error::Content`] if no format fits.
+/// [`Error::File`] if it cannot be read, [`Error::Content`] if no format fits, with how to convert a known kind.
 pub fn format_of(path: &Path) -> Result<FileFormat> {
-    let mut head = Vec::new();
-    std::fs::File::open(path)
-        .and_then(|file| file.take(GLIMPSE).read_to_end(&mut head))
-        .map_err(|cause| Error::file("read", path, &cause))?;
+    let mut lines = Lines::open(path)?;
+    let compressed = lines.compressed();
+    let head = lines.head(GLIMPSE)?;
+    let refused =
+        |what: &str, remedy: String| Error::Content { path: path.to_owned(), what: what.into(), remedy };
     if head.starts_with(b"\x89HDF\r\n\x1a\n") {
-        return Ok(FileFormat::Hdf5);
+        return match compressed {
+            false => Ok(FileFormat::Hdf5),
+            true => Err(refused(
+                "it is an HDF5 file compressed by gzip",
+                format!("decompress it by `gunzip {}`", path.display()),
+            )),
+        };
     }
-    let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-    match extension.as_deref() {
-        Some("hdf5" | "h5") => return Ok(FileFormat::Hdf5),
+    foreign::by_content(path, head)?;
+    let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    match name.rsplit_once('.').map(|(_, ending)| ending) {
+        Some("hdf5" | "h5") if !compressed => return Ok(FileFormat::Hdf5),
         Some("gro") => return Ok(FileFormat::Gromacs),
         Some("xyz" | "extxyz") => return Ok(FileFormat::ExtendedXyz),
         Some("data" | "lmp" | "lammps") => return Ok(FileFormat::LammpsData),
         _ => {}
     }
-    let text = String::from_utf8_lossy(&head);
+    let text = String::from_utf8_lossy(head);
     let whole = |line: Option<&str>| line.is_some_and(|line| line.trim().parse::<u64>().is_ok());
     if text.lines().take(60).any(|line| lammps::counts_atoms(line).is_some()) {
         Ok(FileFormat::LammpsData)
@@ -90,11 +102,11 @@ pub fn format_of(path: &Path) -> Result<FileFormat> {
     } else if whole(text.lines().nth(1)) {
         Ok(FileFormat::Gromacs)
     } else {
-        Err(Error::Content {
-            path: path.to_owned(),
-            what: "neither its name nor its content tells the format".into(),
-            remedy: format!("give `format` in [start.file]: one of {}", FileFormat::NAMES.join(", ")),
-        })
+        foreign::by_name(path, name)?;
+        Err(refused(
+            "neither its name nor its content tells the format",
+            format!("give `format` in [start.file]: one of {}", FileFormat::NAMES.join(", ")),
+        ))
     }
 }
 
@@ -103,7 +115,8 @@ pub fn format_of(path: &Path) -> Result<FileFormat> {
 pub struct Hints<'a> {
     /// The columns of LAMMPS's Atoms section, by the name of the atom style.
     pub atom_style: Option<&'a str>,
-    /// Whether frames after the first are noted instead of refused.
+    /// Whether the file is only told about, as `hilbrium info` does: frames after the first are noted instead of refused,
+    /// and of LAMMPS data whose atom style is not told the header and the types are read.
     pub first_frame: bool,
 }
 
@@ -122,6 +135,7 @@ pub fn read(
     share: impl Fn(u64) -> Range<u64>,
 ) -> Result<Configuration> {
     let mut lines = Lines::open(path)?;
+    foreign::by_content(path, lines.head(GLIMPSE)?)?;
     let read = match format {
         FileFormat::LammpsData => lammps::read(&mut lines, hints, &share),
         FileFormat::Gromacs => gromacs::read(&mut lines, hints, &share),
@@ -177,6 +191,31 @@ fn box_of(lower: Vec3d, upper: Vec3d, periodic: [bool; 3]) -> Option<SimulationB
     let possible = |d: usize| lower[d].is_finite() && upper[d].is_finite() && lower[d] < upper[d];
     let boundary = periodic.map(|periodic| if periodic { Boundary::Periodic } else { Boundary::Open });
     (0..3).all(possible).then_some(SimulationBox { lower, upper, boundary })
+}
+
+/// Part of the shortest edge of a cell up to which components off the axes are rounding noise, as programs write them that
+/// have turned the cell.
+const ROUNDING: f64 = 1e-10;
+
+/// The first of the components off the axes that is not rounding noise; a note where some are that.
+fn off_axes(edges: Vec3d, off: &[f64], notes: &mut Vec<String>) -> Option<f64> {
+    let noise = ROUNDING * edges.amin();
+    if let Some(&slant) = off.iter().find(|component| component.abs() > noise) {
+        return Some(slant);
+    }
+    let largest = off.iter().fold(0.0, |most: f64, component| most.max(component.abs()));
+    if largest > 0.0 {
+        notes.push(format!(
+            "its cell has components of {largest:e} off the axes: rounding noise, so the cell is taken as rectangular"
+        ));
+    }
+    None
+}
+
+/// Names, at most so many that a line can hold.
+fn listed(names: &[String]) -> String {
+    let shown: Vec<String> = names.iter().take(20).map(|name| lines::shortened(name)).collect();
+    shown.join(", ") + if names.len() > 20 { ", ..." } else { "" }
 }
 
 const SLANTED: &str = "hilbrium knows rectangular boxes only, because keys, lists and images are along x, y and z; build a \

@@ -4,6 +4,11 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 
+mod extended_xyz;
+mod gromacs;
+mod kinds;
+mod lammps;
+
 use super::*;
 use crate::comm::run_local;
 use crate::comm::shares::share;
@@ -62,10 +67,30 @@ fn written(name: &str, text: &[u8]) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-fn parsed(name: &str, text: &[u8]) -> Result<Configuration> {
-    let (_folder, path) = written(name, text);
+fn parsed(name: &str, text: impl AsRef<[u8]>) -> Result<Configuration> {
+    hinted(name, text, Hints::default())
+}
+
+fn hinted(name: &str, text: impl AsRef<[u8]>, hints: Hints) -> Result<Configuration> {
+    let (_folder, path) = written(name, text.as_ref());
     let format = format_of(&path)?;
-    read(&path, format, Hints::default(), |count| 0..count)
+    read(&path, format, hints, |count| 0..count)
+}
+
+/// The error of a text that is refused, which says what to do.
+fn refusal(name: &str, text: impl AsRef<[u8]>) -> String {
+    let shown = String::from_utf8_lossy(text.as_ref()).into_owned();
+    let error = parsed(name, text).expect_err(&shown).to_string();
+    assert!(error.contains("help: "), "{error}");
+    error
+}
+
+/// An error with all these words.
+#[track_caller]
+fn says(error: &str, words: &[&str]) {
+    for word in words {
+        assert!(error.contains(word), "no \"{word}\" in: {error}");
+    }
 }
 
 #[test]
@@ -194,7 +219,7 @@ fn mistakes_name_the_line_and_the_remedy() {
         ("7 2 -0.5", "7 2 nan", &["line 23", "nan", "a charge"]),
         ("7 2 -0.5 1.5", "7 2 -0.5", &["line 23", "5 columns"]),
         ("2 83.798", "2 -1", &["line 13", "mass -1"]),
-        ("10 4 5 6", "11 4 5 6", &["atom 10 has no velocity"]),
+        ("10 4 5 6", "11 4 5 6", &["line 22", "atom 10", "no velocity"]),
         ("Atoms # charge", "Ellipsoids", &["line 20", "Ellipsoids"]),
         ("units = real", "units = nano", &["nano", "real"]),
     ];
@@ -213,7 +238,7 @@ fn mistakes_name_the_line_and_the_remedy() {
         ("4 0 0 0", "4 0 0", &["line 2", "8 numbers"]),
         (":pos:R:3", ":where:R:3", &["line 2", "without pos"]),
         ("mass:R:1", "mass:R:900000000", &["line 2", "900000000"]),
-        ("Cl 1.5 0.25", "Cl 1.5", &["line 4", "9 columns instead of 10"]),
+        ("Cl 1.5 0.25", "Cl 1.5", &["line 4", "9 columns, fewer than 10"]),
     ];
     let cases = [("x.data", LAMMPS, &lammps[..]), ("x.gro", GRO, &gro[..]), ("x.xyz", XYZ, &xyz[..])];
     for (name, text, changes) in cases {

@@ -1,0 +1,388 @@
+//! LAMMPS data: a header of counts and box, then sections named by keywords (LAMMPS manual, "read_data command").
+//!
+//! Read are Masses, Atoms (styles atomic, charge, molecular with its kin, full), Velocities, the labels of types; pair
+//! coefficients are told, as the deck's interaction is what holds. Bonded interactions, slanted boxes and particles with
+//! a shape are refused, because leaving them out would be another system.
+
+mod header;
+mod style;
+mod types;
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use super::lines::{Lines, shortened};
+use super::{Configuration, Hints, index_of};
+use crate::Result;
+use crate::deck::plan::FileUnits;
+use crate::space::Vec3d;
+use header::Header;
+use style::{Named, Style};
+use types::Types;
+
+/// Most coefficients that are told.
+const MOST_TOLD: usize = 20;
+
+pub(super) fn read(
+    lines: &mut Lines,
+    hints: Hints,
+    share: &dyn Fn(u64) -> Range<u64>,
+) -> Result<Configuration> {
+    let mut text = String::new();
+    lines.expect(&mut text, "the title")?;
+    let header = Header::read(lines, &mut text)?;
+    let mut data = Data {
+        found: Configuration {
+            units: units_of(lines, &header.title)?,
+            title: header.title,
+            count: header.atoms,
+            bx: Some(header.bx),
+            notes: header.notes,
+            ..Configuration::default()
+        },
+        rows: share(header.atoms),
+        types: Types::new(header.types),
+        kinds: Vec::new(),
+        first_line: None,
+        untold: false,
+    };
+    // `text` holds a keyword, or nothing at the end of the file
+    while !text.is_empty() {
+        data.section(lines, &mut text, hints)?;
+    }
+    data.finish(lines)
+}
+
+/// The count, if a line of the header says how many atoms there are.
+pub(super) fn counts_atoms(line: &str) -> Option<u64> {
+    match line.split('#').next()?.split_whitespace().collect::<Vec<_>>()[..] {
+        [count, "atoms"] => count.parse().ok(),
+        _ => None,
+    }
+}
+
+/// The units that newer versions of `write_data` note in the first line.
+fn units_of(lines: &Lines, title: &str) -> Result<Option<FileUnits>> {
+    let name = title.split_once("units = ").and_then(|(_, after)| after.split([',', ' ']).next());
+    let Some(name) = name else { return Ok(None) };
+    FileUnits::named(name).map(Some).ok_or_else(|| {
+        let what = format!("its first line says that it is in the units \"{}\"", shortened(name));
+        lines.content(what, "write it in LAMMPS's units lj, real or metal")
+    })
+}
+
+/// A line without its comment.
+fn bare(text: &str) -> &str {
+    text.split('#').next().unwrap_or("").trim()
+}
+
+/// What has been read.
+struct Data {
+    found: Configuration,
+    rows: Range<u64>,
+    types: Types,
+    /// Type of each particle.
+    kinds: Vec<u64>,
+    /// The line of the first atom, where the section Atoms has been read.
+    first_line: Option<u64>,
+    /// Whether the atom style is not told, and no atom has been read.
+    untold: bool,
+}
+
+impl Data {
+    /// The section of the keyword in `text`, which holds the next one afterwards, or nothing.
+    fn section(&mut self, lines: &mut Lines, text: &mut String, hints: Hints) -> Result<()> {
+        let keyword = bare(text).split_whitespace().collect::<Vec<_>>().join(" ");
+        let comment =
+            text.split_once('#').map(|(_, hint)| hint.trim().to_owned()).filter(|hint| !hint.is_empty());
+        let comment = comment.as_deref();
+        let types = self.types.count;
+        match keyword.as_str() {
+            "Atoms" => self.atoms(lines, text, comment, hints)?,
+            "Velocities" => return self.velocities(lines, text),
+            "Masses" => {
+                self.each(lines, text, types, "a mass", |data, lines, line| data.types.mass(lines, line))?
+            }
+            "Atom Type Labels" => {
+                self.each(lines, text, types, "a label", |data, lines, line| data.types.label(lines, line))?
+            }
+            "Pair Coeffs" => self.coefficients(lines, text, comment, types)?,
+            "PairIJ Coeffs" => {
+                self.types.paired = true;
+                let pairs = types.saturating_mul(types.saturating_add(1)) / 2;
+                self.coefficients(lines, text, comment, pairs)?;
+            }
+            name if name.ends_with(" Coeffs") || name.ends_with("Type Labels") => {
+                return pass_section(lines, text);
+            }
+            "Bonds" | "Angles" | "Dihedrals" | "Impropers" => {
+                return Err(lines.wrong(
+                    format!("begins the section {keyword}"),
+                    "bonded interactions are not available: write the file without them",
+                ));
+            }
+            _ => {
+                let what = format!("begins the section \"{}\", which is not known", shortened(&keyword));
+                return Err(
+                    lines.wrong(what, "remove that section, or check the counts of the section before it")
+                );
+            }
+        }
+        next_keyword(lines, text)
+    }
+
+    /// So many lines that are not empty.
+    fn each(
+        &mut self,
+        lines: &mut Lines,
+        text: &mut String,
+        count: u64,
+        what: &str,
+        work: impl Fn(&mut Self, &Lines, &str) -> Result<()>,
+    ) -> Result<()> {
+        for _ in 0..count {
+            filled(lines, text, what)?;
+            work(self, lines, text)?;
+        }
+        Ok(())
+    }
+
+    fn coefficients(
+        &mut self,
+        lines: &mut Lines,
+        text: &mut String,
+        style: Option<&str>,
+        count: u64,
+    ) -> Result<()> {
+        let mut told = Vec::new();
+        for _ in 0..count {
+            filled(lines, text, "coefficients of pairs")?;
+            self.types.coefficient(text);
+            if told.len() < MOST_TOLD {
+                told.push(shortened(bare(text)));
+            }
+        }
+        let style = style.unwrap_or("a style that is not named");
+        self.found.notes.push(format!(
+            "its pair coefficients ({}: {}) are not used: the deck's interaction holds",
+            shortened(style),
+            told.join("; ")
+        ));
+        Ok(())
+    }
+
+    fn atoms(
+        &mut self,
+        lines: &mut Lines,
+        text: &mut String,
+        comment: Option<&str>,
+        hints: Hints,
+    ) -> Result<()> {
+        if self.first_line.is_some() {
+            return Err(lines.wrong("begins a second section Atoms", "keep one of them"));
+        }
+        self.first_line = Some(lines.number());
+        let named = style::named(lines, comment, hints.atom_style, &mut self.found.notes)?;
+        let mut style = None;
+        let (mut charges, mut images) = (Vec::new(), Vec::new());
+        for row in 0..self.found.count {
+            // all ranks look at the first atom, which says how all are written
+            if row > 0 && (self.untold || !self.rows.contains(&row)) {
+                lines.pass("an atom")?;
+                continue;
+            }
+            if row == 0 {
+                filled(lines, text, "an atom")?;
+                self.first_line = Some(lines.number());
+            } else {
+                lines.expect(text, "an atom")?;
+            }
+            let fields: Vec<&str> = bare(text).split_whitespace().take(16).collect();
+            let style = match style {
+                Some(style) => style,
+                None => match self.style(lines, &named, fields.len(), hints)? {
+                    Some(known) => *style.insert(known),
+                    None => continue,
+                },
+            };
+            columns(lines, style, fields.len())?;
+            if !self.rows.contains(&row) {
+                continue;
+            }
+            self.found.ids.push(identity(lines, fields[0])?);
+            self.kinds.push(self.types.kind(lines, fields[style.kind])?);
+            self.found.positions.push(vector(lines, &fields[style.position..], "a coordinate")?);
+            if let Some(charge) = style.charge {
+                charges.push(lines.number_in(fields[charge], "a charge")?);
+            }
+            let image = |d: usize| match fields.get(style.position + 3 + d) {
+                Some(field) => lines.whole_in(field, "an image"),
+                None => Ok(0),
+            };
+            images.push([image(0)?, image(1)?, image(2)?]);
+        }
+        self.found.charges = style.and_then(|style: Style| style.charge).map(|_| charges);
+        self.found.images = (!self.untold).then_some(images);
+        Ok(())
+    }
+
+    /// The style of atoms of so many columns; `None`, with a note, where the file is only told about and has none.
+    fn style(&mut self, lines: &Lines, named: &Named, columns: usize, hints: Hints) -> Result<Option<Style>> {
+        if let Named::Style(style) = named {
+            return Ok(Some(*style));
+        }
+        if let Some(style) = style::by_columns(columns) {
+            return Ok(Some(style));
+        }
+        let what = style::untold(columns);
+        if !hints.first_frame {
+            let remedy = "write the style behind the keyword, as in `Atoms # charge`, or give `atom_style` in [start.file]";
+            return Err(lines.wrong(what, remedy));
+        }
+        self.untold = true;
+        self.found.notes.push(format!(
+            "the atom style is not told, so that no atoms are read: line {} {what}; give `atom_style` in [start.file]",
+            lines.number()
+        ));
+        Ok(None)
+    }
+
+    /// Velocities may stand in another order than the atoms. Leaves the next keyword in `text`.
+    fn velocities(&mut self, lines: &mut Lines, text: &mut String) -> Result<()> {
+        let Some(first_line) = self.first_line.filter(|_| self.found.velocities.is_none()) else {
+            let remedy = "have one section Atoms and after it one section Velocities";
+            return Err(lines.wrong("begins the section Velocities, which stands behind Atoms, once", remedy));
+        };
+        let remedy = "give every atom a line in Velocities, 0 where it rests, or leave that section out";
+        let places: HashMap<u64, usize> =
+            self.found.ids.iter().enumerate().map(|(row, &id)| (id, row)).collect();
+        let mut velocities = vec![None; self.found.ids.len()];
+        for number in 1..=self.found.count {
+            next_keyword(lines, text)?;
+            let of = format!("velocity {number} of {}", self.found.count);
+            if text.is_empty() {
+                let what = format!("the file ends after line {}, where {of} should follow", lines.number());
+                return Err(lines.content(what, &format!("{remedy}; copy the file anew if it was cut off")));
+            }
+            if bare(text).starts_with(|letter: char| letter.is_ascii_uppercase()) {
+                let what = format!("has \"{}\" where {of} should be", shortened(bare(text)));
+                return Err(lines.wrong(what, remedy));
+            }
+            let fields: Vec<&str> = bare(text).split_whitespace().take(8).collect();
+            let Some(&row) = places.get(&identity(lines, fields[0])?) else { continue };
+            if fields.len() != 4 || velocities[row].is_some() {
+                let what = "should be an atom number, once, and three components of its velocity";
+                return Err(lines.wrong(what, "correct that line, or leave the section Velocities out"));
+            }
+            velocities[row] = Some(vector(lines, &fields[1..], "a velocity")?);
+        }
+        if let Some(row) = velocities.iter().position(Option::is_none) {
+            let line = first_line + self.rows.start + row as u64;
+            let what = format!("has the atom {}, which has no velocity", self.found.ids[row]);
+            return Err(lines.wrong_at(line, what, remedy));
+        }
+        if !self.untold {
+            self.found.velocities = Some(velocities.into_iter().flatten().collect());
+        }
+        next_keyword(lines, text)
+    }
+
+    fn finish(mut self, lines: &Lines) -> Result<Configuration> {
+        if self.first_line.is_none() {
+            return Err(lines.content(
+                "it has no section Atoms".into(),
+                "add it, or copy the file anew if it was cut off",
+            ));
+        }
+        let (labels, notes) = self.types.names();
+        self.found.notes.extend(notes);
+        let name = |kind: &u64| labels.get(kind).cloned().unwrap_or_else(|| kind.to_string());
+        let mut kinds = self.kinds.clone();
+        kinds.sort_unstable();
+        kinds.dedup();
+        let (mut places, mut by_name) = (HashMap::new(), BTreeMap::new());
+        for kind in kinds {
+            places.insert(kind, index_of(&mut self.found.names, &mut by_name, &name(&kind)));
+        }
+        self.found.species = self.kinds.iter().map(|kind| places[kind]).collect();
+        if self.untold {
+            let told = self.types.masses.iter().take(MOST_TOLD);
+            let told: Vec<String> =
+                told.map(|(kind, mass)| format!("\"{}\" {mass}", shortened(&name(kind)))).collect();
+            self.found.notes.push(format!(
+                "{} atom types, with masses: {}",
+                self.types.count,
+                told.join(", ")
+            ));
+        } else if !self.types.masses.is_empty() || self.found.count == 0 {
+            let mass = |kind: &u64| {
+                self.types.masses.get(kind).copied().ok_or_else(|| {
+                    lines.content(format!("the atom type {kind} has no mass"), "add it to the section Masses")
+                })
+            };
+            self.found.masses = Some(self.kinds.iter().map(mass).collect::<Result<_>>()?);
+        }
+        Ok(self.found)
+    }
+}
+
+/// See that an atom has the columns of its style, or three more for its images.
+fn columns(lines: &Lines, style: Style, columns: usize) -> Result<()> {
+    let width = style.position + 3;
+    if columns == 0 {
+        return Err(
+            lines.wrong("is empty where an atom should be", "check that the number of atoms is right")
+        );
+    }
+    if columns != width && columns != width + 3 {
+        let what = format!("has {columns} columns instead of {width}, or {} with images", width + 3);
+        return Err(lines.wrong(what, "check the atom style, and that the number of atoms is right"));
+    }
+    Ok(())
+}
+
+/// The next line that is not empty, which must be there.
+fn filled(lines: &mut Lines, text: &mut String, what: &str) -> Result<()> {
+    loop {
+        lines.expect(text, what)?;
+        if !bare(text).is_empty() {
+            return Ok(());
+        }
+    }
+}
+
+/// The next line that is not empty, or nothing at the end of the file.
+fn next_keyword(lines: &mut Lines, text: &mut String) -> Result<()> {
+    while lines.next(text)? {
+        if !bare(text).is_empty() {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Pass over a section that does not matter, to the next keyword.
+fn pass_section(lines: &mut Lines, text: &mut String) -> Result<()> {
+    loop {
+        next_keyword(lines, text)?;
+        let keyword = text.trim_start().starts_with(|letter: char| letter.is_ascii_uppercase());
+        if text.is_empty() || keyword {
+            return Ok(());
+        }
+    }
+}
+
+fn identity(lines: &Lines, field: &str) -> Result<u64> {
+    match lines.whole_in(field, "an atom number")? {
+        0 | u64::MAX => Err(lines.wrong(format!("has the atom number {field}"), "number the atoms from 1")),
+        id => Ok(id),
+    }
+}
+
+fn vector(lines: &Lines, fields: &[&str], what: &str) -> Result<Vec3d> {
+    Ok(Vec3d::new(
+        lines.number_in(fields[0], what)?,
+        lines.number_in(fields[1], what)?,
+        lines.number_in(fields[2], what)?,
+    ))
+}
