@@ -85,10 +85,10 @@ fn arrangement() -> impl Strategy<Value = Arrangement> {
 
 /// Any start with few particles, with the space a deck would give it.
 fn any_start() -> impl Strategy<Value = (StartPlan, SpacePlan)> {
-    let open = SpacePlan { corners: None, boundary: [Boundary::Open; 3] };
+    let open = SpacePlan { corners: None, boundary: Some([Boundary::Open; 3]) };
     let periodic = |lengths: [f64; 3]| SpacePlan {
         corners: Some([[-1.0; 3], lengths.map(|length| length - 1.0)]),
-        boundary: [Boundary::Periodic; 3],
+        boundary: Some([Boundary::Periodic; 3]),
     };
     let lengths = prop::array::uniform3(0.3f64..5.0);
     let count = prop_oneof![0u64..4, 0u64..600];
@@ -196,7 +196,7 @@ proptest! {
 
 #[test]
 fn one_share_too_large_is_refused_on_every_rank() {
-    let open = SpacePlan { corners: None, boundary: [Boundary::Open; 3] };
+    let open = SpacePlan { corners: None, boundary: Some([Boundary::Open; 3]) };
     let random = RandomStart {
         // one rank would have 2^31 particles, the others one less
         particles: 3 * ((1 << 31) - 1) + 1,
@@ -261,7 +261,7 @@ fn smoothing_lengths_hold_the_neighbors() {
 fn a_file_gives_its_particles_on_any_number_of_ranks() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("start.h5");
-    let open = SpacePlan { corners: None, boundary: [Boundary::Open; 3] };
+    let open = SpacePlan { corners: None, boundary: Some([Boundary::Open; 3]) };
     let sphere = EvrardStart {
         particles: 700,
         arrangement: Arrangement::Random,

@@ -28,7 +28,7 @@ impl Simulation {
 /// A gas that fills its box and has nothing beyond it expands.
 fn free_gas(plan: &Plan) -> Option<String> {
     let fills = matches!(plan.start, StartPlan::UniformBox(_) | StartPlan::Random(_) | StartPlan::Lattice(_));
-    let free = plan.space.boundary == [Boundary::Open; 3] && plan.gravity.is_none();
+    let free = plan.space.boundary_or_open() == [Boundary::Open; 3] && plan.gravity.is_none();
     (fills && free && plan.sph.is_some()).then(|| {
         "the box is open: its gas expands into empty space; boundary = \"periodic\" in [space] holds it"
             .to_owned()

@@ -110,7 +110,8 @@ impl Source {
         let units = units::units(&groups, cosmology)?;
         let left_out = counts::left_out(&place, &counts);
         let index = groups.number("HydroScheme", "Adiabatic index")?;
-        let deck = place.file.group(OURS).ok().and_then(|ours| read_string(&ours, "Deck")).unwrap_or_default();
+        let deck =
+            place.file.group(OURS).ok().and_then(|ours| read_string(&ours, "Deck")).unwrap_or_default();
         let header = Header {
             time: finite_time(&groups)?,
             step: groups.number("Header", "Step")?.map_or(0, |step| step.max(0.0) as u64),
