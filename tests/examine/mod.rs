@@ -6,6 +6,8 @@
 
 mod memory;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use hilbrium::comm::Communicator;
 use hilbrium::deck::plan::FileFormat;
 use hilbrium::deck::{self, Plan};
@@ -13,6 +15,7 @@ use hilbrium::neighbors::Coding;
 use hilbrium::start::{self, formats};
 use hilbrium::step::Simulation;
 use hilbrium::{Result, snapshot};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -172,16 +175,32 @@ pub fn xyz(bytes: &[u8]) -> Outcome {
     configuration(bytes, "xyz")
 }
 
-/// A text file, to its summary, to particles of a reduced and of a molecular deck, and to a step of few.
+/// The first bytes of gzip's files.
+const GZIP: &[u8] = b"\x1f\x8b";
+
+fn compressed(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).expect("memory");
+    encoder.finish().expect("memory")
+}
+
+/// A text file, as it is and compressed, to its summary, to particles of a reduced and of a molecular deck, and to a step of few.
 fn configuration(bytes: &[u8], extension: &'static str) -> Outcome {
     static PLANS: OnceLock<Vec<String>> = OnceLock::new();
     let path = written(bytes, extension);
-    let format = formats::format_of(&path).expect("its name tells the format");
-    if format == FileFormat::Hdf5 {
+    let format = match formats::format_of(&path) {
         // whatever its name says
-        return snapshot(bytes);
-    }
+        Ok(FileFormat::Hdf5) => return snapshot(bytes),
+        Ok(format) => format,
+        Err(error) => return told(Err::<(), _>(error), Some(&path)),
+    };
     let read = told(formats::info(&path, format), Some(&path));
+    if !bytes.starts_with(GZIP) {
+        let packed = written(&compressed(bytes), &format!("{extension}.gz"));
+        let again = told(formats::info(&packed, format), Some(&packed));
+        let _ = std::fs::remove_file(&packed);
+        assert_eq!(read == Outcome::Read, again == Outcome::Read, "compressed: {read:?}, {again:?}");
+    }
     let decks = PLANS.get_or_init(|| {
         let reduced = "[interaction.lennard-jones]\ncutoff = 2.5\n[time_step]\nfixed = 0.001\n";
         let molecular = "[units]\nsystem = \"molecular\"\n[species.NA]\nmass = 23.0\ncharge = 1.0\nepsilon = 0.1\n\

@@ -213,7 +213,7 @@ fn mistakes_name_the_line_and_the_remedy() {
         ("0 5.5 ylo yhi", "", &["ylo yhi"]),
         ("0 5.5 ylo yhi", "6 5.5 ylo yhi", &["no extent"]),
         ("2 atom types", "2 atom types\n1 bonds", &["line 5", "1 bonds", "bonded"]),
-        ("# charge", "# body", &["line 22", "body", "atomic, charge"]),
+        ("# charge", "# body", &["line 20", "body", "atomic, charge"]),
         ("# charge", "", &["line 22", "9 columns", "atom_style"]),
         ("10 1 0.5", "10 3 0.5", &["line 22", "type 3", "there are 2"]),
         ("7 2 -0.5", "7 2 nan", &["line 23", "nan", "a charge"]),
