@@ -283,7 +283,11 @@ fn a_damaged_checkpoint_is_refused() {
     for (what, damaged) in damages(&whole) {
         std::fs::write(&path, damaged).unwrap();
         let read = read_checkpoint(&path, &comm);
-        assert!(matches!(read, Err(Error::Content { .. } | Error::Damaged { .. })), "{what}: {:?}", read.map(|_| ()));
+        assert!(
+            matches!(read, Err(Error::Content { .. } | Error::Damaged { .. })),
+            "{what}: {:?}",
+            read.map(|_| ())
+        );
         if what.ends_with('7') {
             let read = run_local(3, |comm| read_checkpoint(&path, &comm).map(|_| ()));
             assert!(read.iter().all(Result::is_err), "{what}: {read:?}");
