@@ -275,9 +275,7 @@ impl Table {
                 name => Some(place.open_other(name, "HDF5_VDS_PREFIX", label)?),
             };
             let home = elsewhere.as_ref().unwrap_or(place);
-            let found =
-                home.file.as_group().ok().map(|root| links::dataset(home, &root, &part.dataset, label));
-            let Some(found) = found.transpose()?.flatten() else {
+            let Some(found) = links::dataset_at(home, &part.dataset, label)? else {
                 let (file, dataset) = (&part.file, &part.dataset);
                 return Err(Refusal::new(
                     format!("a part of {label} is {dataset} of {file}, which is not there"),
@@ -289,10 +287,11 @@ impl Table {
             let source = Self::of(place, found, label, depth - 1)?;
             let (rows, first) = (part.start[0]..part.start[0] + part.count[0], part.from);
             if source.width() != self.width() || first.saturating_add(part.count[0]) > source.rows() {
-                return Err(Refusal::damaged(format!(
-                    "a part of {label} is not in {} of {}",
-                    part.dataset, part.file
-                )));
+                let (file, dataset) = (&part.file, &part.dataset);
+                return Err(Refusal::new(
+                    format!("a part of {label} is not in {dataset} of {file}, which has other rows"),
+                    format!("bring the {file} that this file was written for"),
+                ));
             }
             // few rows that are used again and again would be many
             let used = used.entry((part.file, part.dataset)).or_insert(0u64);
