@@ -258,6 +258,16 @@ fn boundaries_are_those_that_the_file_states() {
     start.set("RuntimePars", "PeriodicBoundariesOn", &[0.0]);
     assert_eq!(boundary(&start), (open, true));
     let start = Start::new();
+    // as h5py writes True
+    start
+        .group("RuntimePars")
+        .new_attr::<bool>()
+        .create("PeriodicBoundariesOn")
+        .unwrap()
+        .write_scalar(&true)
+        .unwrap();
+    assert_eq!(boundary(&start), (periodic, true));
+    let start = Start::new();
     start.text("Config", "PERIODIC", "");
     assert_eq!(boundary(&start), (periodic, true));
     let start = Start::new();
@@ -446,6 +456,12 @@ fn what_was_never_written_is_read_as_hdf5_reads_it() {
         &header,
         "PartType0/InternalEnergy was created and never written: read as HDF5's fill value, 2.5",
     );
+    // compressed ones have all their chunks
+    start.drop_dataset("Masses");
+    let packed =
+        start.gas().new_dataset::<f64>().shape([COUNT]).chunk([100]).deflate(9).create("Masses").unwrap();
+    packed.write_raw(&[3.0; COUNT]).unwrap();
+    assert!(!start.header().stated.notes.iter().any(|note| note.contains("Masses")));
     // one of two chunks
     let _ = start.gas().unlink("Velocities");
     start.half_written("Velocities", COUNT / 2, COUNT);

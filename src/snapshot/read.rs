@@ -138,6 +138,7 @@ pub(super) fn refuse_other_kinds(path: &Path, ours: &Group, wanted: &str) -> Res
         "trajectory" => "start from a snapshot of the run, or continue it with --restart from a checkpoint",
         _ => "use the hilbrium that wrote it, or a later one",
     };
+    let kind: String = kind.chars().take(60).collect();
     let what = format!("it is a {kind}, not a {wanted}");
     Err(Error::Content { path: path.to_owned(), what, remedy: remedy.into() })
 }

@@ -2,11 +2,16 @@
 
 use super::refusal::{Checked, Refusal};
 use crate::snapshot::hdf::{read_numbers, read_string};
+use hdf5::types::TypeDescriptor;
 use hdf5::{Group, Location};
+
+/// Most letters of a text that an error repeats.
+const MOST_LETTERS: usize = 60;
 
 /// What an attribute holds.
 pub(super) enum Value {
     Absent,
+    /// Also truths, as h5py writes them: 0 or 1.
     Numbers(Vec<f64>),
     Text(String),
     /// Something else: a reference, a compound, more than 64 numbers.
@@ -18,10 +23,14 @@ pub(super) fn value(from: &Location, name: &str) -> Value {
     if let Some(numbers) = read_numbers::<f64>(from, name) {
         return Value::Numbers(numbers);
     }
-    match from.attr(name) {
-        Err(_) => Value::Absent,
-        Ok(_) => read_string(from, name).map_or(Value::Other, Value::Text),
+    let Ok(attribute) = from.attr(name) else { return Value::Absent };
+    let kind = attribute.dtype().and_then(|kind| kind.to_descriptor());
+    if matches!(kind, Ok(TypeDescriptor::Boolean)) && attribute.size() <= 64 {
+        let flags = attribute.read_raw::<bool>().ok();
+        return flags
+            .map_or(Value::Other, |flags| Value::Numbers(flags.into_iter().map(f64::from).collect()));
     }
+    read_string(from, name).map_or(Value::Other, Value::Text)
 }
 
 /// The groups of attributes that a file has.
@@ -62,7 +71,10 @@ impl Groups {
             Value::Absent => Ok(None),
             Value::Numbers(numbers) if numbers.is_empty() => wrong("empty".into()),
             Value::Numbers(numbers) => Ok(Some(numbers)),
-            Value::Text(text) => wrong(format!("the text {text:?}, no number")),
+            Value::Text(text) => {
+                let text: String = text.chars().take(MOST_LETTERS).collect();
+                wrong(format!("the text {text:?}, no number"))
+            }
             Value::Other => wrong("no number, nor at most 64 of them".into()),
         }
     }

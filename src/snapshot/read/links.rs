@@ -64,9 +64,14 @@ impl Place {
 /// Where a name in a group leads.
 enum Target {
     Nothing,
+    /// What the group says of its names cannot be read.
+    Broken,
     Hard,
     Soft(String),
-    External { file: String, object: String },
+    External {
+        file: String,
+        object: String,
+    },
 }
 
 fn target(group: &Group, name: &str) -> Target {
@@ -74,10 +79,10 @@ fn target(group: &Group, name: &str) -> Target {
     // SAFETY: the group is open, the buffer is as long as the call is told, and the parts of a link's value end with zeros.
     hdf5::sync::sync(|| unsafe {
         let mut info = h5l::H5L_info1_t::default();
-        if h5l::H5Lexists(group.id(), name.as_ptr(), h5p::H5P_DEFAULT) <= 0
-            || h5l::H5Lget_info1(group.id(), name.as_ptr(), &mut info, h5p::H5P_DEFAULT) < 0
-        {
-            return Target::Nothing;
+        match h5l::H5Lexists(group.id(), name.as_ptr(), h5p::H5P_DEFAULT) {
+            0 => return Target::Nothing,
+            1.. if h5l::H5Lget_info1(group.id(), name.as_ptr(), &mut info, h5p::H5P_DEFAULT) >= 0 => {}
+            _ => return Target::Broken,
         }
         if info.type_ == h5l::H5L_type_t::H5L_TYPE_HARD {
             return Target::Hard;
@@ -86,14 +91,14 @@ fn target(group: &Group, name: &str) -> Target {
         let mut value = vec![0u8; size + 1];
         let buffer = value.as_mut_ptr().cast::<c_void>();
         if h5l::H5Lget_val(group.id(), name.as_ptr(), buffer, size, h5p::H5P_DEFAULT) < 0 {
-            return Target::Nothing;
+            return Target::Broken;
         }
         if info.type_ == h5l::H5L_type_t::H5L_TYPE_SOFT {
             return Target::Soft(CStr::from_ptr(value.as_ptr().cast()).to_string_lossy().into_owned());
         }
         let (mut file, mut object): (*const c_char, *const c_char) = (ptr::null(), ptr::null());
         if h5l::H5Lunpack_elink_val(buffer, size, ptr::null_mut(), &mut file, &mut object) < 0 {
-            return Target::Nothing;
+            return Target::Broken;
         }
         let text = |part: *const c_char| CStr::from_ptr(part).to_string_lossy().into_owned();
         Target::External { file: text(file), object: text(object) }
@@ -127,6 +132,25 @@ pub(super) fn dataset(
     follow(place, from, name, label, MOST_LINKS, |group, name| group.dataset(name))
 }
 
+/// The dataset at a path from the root of a file; `None` if there is none.
+///
+/// # Errors
+/// As [`group`].
+pub(super) fn dataset_at(place: &Place, path: &str, label: &str) -> Checked<Option<Followed<Dataset>>> {
+    match parent_of(place, path) {
+        Some((parent, name)) => dataset(place, &parent, name, label),
+        None => Ok(None),
+    }
+}
+
+/// The group that the last name of a path is in, and that name; `None` if there is no such group.
+fn parent_of<'a>(place: &Place, path: &'a str) -> Option<(Group, &'a str)> {
+    let path = path.trim_end_matches('/');
+    let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let parent = if parent.is_empty() { "/" } else { parent };
+    place.file.group(parent).ok().map(|group| (group, name))
+}
+
 fn follow<T>(
     place: &Place,
     from: &Group,
@@ -137,8 +161,15 @@ fn follow<T>(
 ) -> Checked<Option<Followed<T>>> {
     match target(from, name) {
         Target::Nothing => Ok(None),
+        Target::Broken => Err(Refusal::damaged(format!("it cannot be read whether it has {label}"))),
         Target::Hard => match open(from, name) {
             Ok(object) => Ok(Some(Followed { object, other: None })),
+            Err(_) if from.group(name).is_ok() || from.dataset(name).is_ok() => Err(Refusal::new(
+                format!(
+                    "{label} is of another kind: a group where a dataset should be, or a dataset for a group"
+                ),
+                format!("write {label} anew"),
+            )),
             Err(error) => Err(Refusal::damaged(format!("{label}: {}", hdf::reason(&error)))),
         },
         Target::Soft(to) => match open(from, name) {
@@ -162,9 +193,7 @@ fn follow<T>(
                     format!("write {object} of {file}, or delete the link"),
                 )
             };
-            let (parent, last) = object.trim_end_matches('/').rsplit_once('/').unwrap_or(("", &object));
-            let parent = if parent.is_empty() { "/" } else { parent };
-            let within = other.file.group(parent).map_err(|_| nothing())?;
+            let (within, last) = parent_of(&other, &object).ok_or_else(nothing)?;
             let found = follow(&other, &within, last, label, links - 1, open)?.ok_or_else(nothing)?;
             Ok(Some(Followed { object: found.object, other: Some(found.other.unwrap_or(other)) }))
         }

@@ -2,7 +2,8 @@
 
 use crate::snapshot::hdf::{self, Owned};
 use hdf5::plist::DatasetCreate;
-use hdf5_sys::{h5p, h5s};
+use hdf5_sys::{h5i::hid_t, h5p, h5s};
+use std::ffi::c_char;
 
 /// Most parts of a virtual dataset.
 pub(super) const MOST_PIECES: usize = 1 << 16;
@@ -37,7 +38,7 @@ pub(super) fn mapped(properties: &DatasetCreate, rank: usize) -> hdf::Outcome<Op
             if start.len() != rank || rank == 0 || !whole_rows || there[0] != count[0] {
                 return Ok(None);
             }
-            let text = |read: unsafe extern "C" fn(i64, usize, *mut i8, usize) -> isize| {
+            let text = |read: unsafe extern "C" fn(hid_t, usize, *mut c_char, usize) -> isize| {
                 let mut bytes = vec![0u8; 4096];
                 let length = read(id, index, bytes.as_mut_ptr().cast(), bytes.len());
                 bytes.truncate(usize::try_from(length).unwrap_or(0));

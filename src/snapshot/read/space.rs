@@ -58,7 +58,8 @@ pub(super) fn stated_box(groups: &Groups, factor: f64) -> Checked<Option<Simulat
     let Some(numbers) = groups.numbers("Header", "BoxSize")? else { return Ok(None) };
     let Some(edges) = three(&numbers) else {
         let what = format!("Header/BoxSize has {} numbers, {numbers:?}", numbers.len());
-        return Err(if numbers.len() == 2 { flat(&what) } else { Refusal::new(what, REMEDY) });
+        let solid = groups.number("Header", "Dimension")?.is_some();
+        return Err(if numbers.len() == 2 && !solid { flat(&what) } else { Refusal::new(what, REMEDY) });
     };
     if edges == [0.0; 3] {
         return Ok(None);

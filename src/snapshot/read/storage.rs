@@ -12,7 +12,7 @@ use hdf5::plist::DatasetCreate;
 use hdf5::plist::dataset_create::{FillTime, Layout};
 use hdf5::types::TypeDescriptor;
 use hdf5::{Dataset, Group, H5Type, filters::Filter};
-use hdf5_sys::{h5d, h5z};
+use hdf5_sys::h5z;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -187,7 +187,8 @@ impl Table {
         let (stored, claimed) = (self.dataset.storage_size(), self.claimed());
         let most = if self.filtered() { stored.saturating_mul(DENSEST) } else { stored };
         self.backed = claimed <= most;
-        self.written = written(&self.dataset).map_err(|error| unreadable(label, &error))?;
+        self.written = written(&self.dataset)
+            .ok_or_else(|| Refusal::damaged(format!("{label}: its index of chunks cannot be read")))?;
         let whole = self.written == Written::All;
         if stored > place.bytes || (whole && !self.backed && !self.filtered()) {
             let what = format!("{label} claims {claimed} bytes, but {stored} are stored in this file");
@@ -274,9 +275,7 @@ impl Table {
                 name => Some(place.open_other(name, "HDF5_VDS_PREFIX", label)?),
             };
             let home = elsewhere.as_ref().unwrap_or(place);
-            let found =
-                home.file.as_group().ok().map(|root| links::dataset(home, &root, &part.dataset, label));
-            let Some(found) = found.transpose()?.flatten() else {
+            let Some(found) = links::dataset_at(home, &part.dataset, label)? else {
                 let (file, dataset) = (&part.file, &part.dataset);
                 return Err(Refusal::new(
                     format!("a part of {label} is {dataset} of {file}, which is not there"),
@@ -288,10 +287,11 @@ impl Table {
             let source = Self::of(place, found, label, depth - 1)?;
             let (rows, first) = (part.start[0]..part.start[0] + part.count[0], part.from);
             if source.width() != self.width() || first.saturating_add(part.count[0]) > source.rows() {
-                return Err(Refusal::damaged(format!(
-                    "a part of {label} is not in {} of {}",
-                    part.dataset, part.file
-                )));
+                let (file, dataset) = (&part.file, &part.dataset);
+                return Err(Refusal::new(
+                    format!("a part of {label} is not in {dataset} of {file}, which has other rows"),
+                    format!("bring the {file} that this file was written for"),
+                ));
             }
             // few rows that are used again and again would be many
             let used = used.entry((part.file, part.dataset)).or_insert(0u64);
@@ -344,14 +344,17 @@ fn see_that_filter_is_here(filter: &Filter, label: &str) -> Checked<()> {
     ))
 }
 
-/// How much of a dataset was written.
-fn written(dataset: &Dataset) -> hdf::Outcome<Written> {
-    let mut status = h5d::H5D_space_status_t::H5D_SPACE_STATUS_ERROR;
-    // SAFETY: the dataset is open, and the variable is the one asked for.
-    hdf::succeeded(hdf5::sync::sync(|| unsafe { h5d::H5Dget_space_status(dataset.id(), &mut status) }))?;
-    Ok(match status {
-        h5d::H5D_space_status_t::H5D_SPACE_STATUS_NOT_ALLOCATED => Written::Never,
-        h5d::H5D_space_status_t::H5D_SPACE_STATUS_PART_ALLOCATED => Written::Partly,
+/// How much of a dataset was written; `None` where its index of chunks cannot be read. Chunks are counted: HDF5 1.10's own status takes compressed ones for partly written.
+fn written(dataset: &Dataset) -> Option<Written> {
+    let Some(chunk) = dataset.chunk() else {
+        return Some(if dataset.storage_size() == 0 { Written::Never } else { Written::All });
+    };
+    let lengths = dataset.shape().into_iter().zip(chunk);
+    let all =
+        lengths.fold(1u64, |all, (length, chunk)| all.saturating_mul(length.div_ceil(chunk.max(1)) as u64));
+    Some(match dataset.num_chunks()? as u64 {
+        0 => Written::Never,
+        some if some < all => Written::Partly,
         _ => Written::All,
     })
 }
