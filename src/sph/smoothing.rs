@@ -107,12 +107,15 @@ pub(crate) fn check_places(
     let Some(row) = lost else { return Ok(()) };
     let at = |row| particles.vector_at(Field::Position, row);
     let place = at(row);
-    let together = particles.owned().filter(|&other| bx.shortest(at(other) - place).norm() <= least);
+    // the others may be another rank's
+    let rows = (0..particles.len()).filter(|&other| !particles.ghost(other));
+    let together = rows.filter(|&other| bx.shortest(at(other) - place).norm() <= least);
     let mut names: Vec<u64> = together.map(|row| particles.id[row]).collect();
+    names.sort_unstable();
+    names.dedup();
     if names.len() < 2 {
         return Ok(());
     }
-    names.sort_unstable();
     let needed = names.len() as f64 * kernel_value(kernel, 0.0) * 32.0 * std::f64::consts::PI / 3.0;
     let count = names.len();
     let more = if count > NAMED { ", ..." } else { "" };
