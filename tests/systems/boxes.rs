@@ -47,7 +47,9 @@ fn a_particle_on_the_upper_periodic_face_is_wrapped() {
     let moved = |to: f64| {
         move |file: &hdf5::File| {
             let places = file.dataset("PartType0/Coordinates").unwrap();
-            places.write_slice(&[to], (7..8, 0..1)).unwrap();
+            let mut all = places.read_raw::<f64>().unwrap();
+            all[7 * 3] = to;
+            places.write_raw(&all).unwrap();
         }
     };
     gas_file(&case.path("edge.hdf5"), moved(14.0));

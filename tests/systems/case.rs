@@ -124,8 +124,8 @@ pub fn gas_file(path: &std::path::Path, change: impl FnOnce(&hdf5::File)) {
         places.extend([k / 64, k / 8 % 8, k % 8].map(|cell| cell as f64 * 1.75 + 0.1 + jitter(k)));
     }
     let group = file.create_group("PartType0").unwrap();
-    let coordinates = ndarray_rows(&places);
-    group.new_dataset_builder().with_data(&coordinates).create("Coordinates").unwrap();
+    let coordinates = group.new_dataset::<f64>().shape([512, 3]).create("Coordinates").unwrap();
+    coordinates.write_raw(&places).unwrap();
     group.new_dataset_builder().with_data(&vec![3.0f64; 512]).create("Masses").unwrap();
     group.new_dataset_builder().with_data(&vec![1.5f64; 512]).create("InternalEnergy").unwrap();
     group.new_dataset_builder().with_data(&(1..513i64).collect::<Vec<_>>()).create("ParticleIDs").unwrap();
@@ -133,11 +133,6 @@ pub fn gas_file(path: &std::path::Path, change: impl FnOnce(&hdf5::File)) {
     header.new_attr_builder().with_data(&[14.0f64]).create("BoxSize").unwrap();
     header.new_attr_builder().with_data(&[512i32, 0, 0, 0, 0, 0]).create("NumPart_ThisFile").unwrap();
     change(&file);
-}
-
-/// Rows of three as the library takes them.
-fn ndarray_rows(values: &[f64]) -> Vec<[f64; 3]> {
-    values.chunks_exact(3).map(|row| [row[0], row[1], row[2]]).collect()
 }
 
 /// Set an attribute of a group, which is made where it is missing.

@@ -108,7 +108,10 @@ const KINDS: &[Kind] = &[
     Kind {
         name: "a run input file of GROMACS (TPR)",
         names: &["tpr"],
-        begins: |head| head.magic(&[b"\0\0"]) && head.bytes[..head.bytes.len().min(16)].windows(8).any(|part| part == b"VERSION "),
+        begins: |head| {
+            head.magic(&[b"\0\0"])
+                && head.bytes[..head.bytes.len().min(16)].windows(8).any(|part| part == b"VERSION ")
+        },
         remedy: "write its atoms by `gmx editconf -f FILE -o start.gro`",
     },
     Kind {
