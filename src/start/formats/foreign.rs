@@ -33,7 +33,8 @@ impl Head<'_> {
         self.lines.get(number).map_or("", |line| line.trim())
     }
 
-    /// Whether some line begins with one of these; none where the count of atoms stands as in a file that is read.
+    /// Whether some line begins with one of these words. None does where a count of atoms stands as in a file that
+    /// is read: titles are free.
     fn keyword(&self, words: &[&str]) -> bool {
         let whole = |line: &str| line.parse::<u64>().is_ok();
         if whole(self.line(0))
@@ -109,8 +110,7 @@ const KINDS: &[Kind] = &[
         name: "a run input file of GROMACS (TPR)",
         names: &["tpr"],
         begins: |head| {
-            head.magic(&[b"\0\0"])
-                && head.bytes[..head.bytes.len().min(16)].windows(8).any(|part| part == b"VERSION ")
+            head.magic(&[b"\0\0"]) && head.bytes.windows(8).take(9).any(|part| part == b"VERSION ")
         },
         remedy: "write its atoms by `gmx editconf -f FILE -o start.gro`",
     },
@@ -187,7 +187,8 @@ const KINDS: &[Kind] = &[
         begins: |head| {
             head.keyword(&["data_"]) && head.keyword(&["_entry.", "_atom_site.", "_cell.", "_entity."])
         },
-        remedy: "convert it by `gemmi convert FILE start.pdb`, and that by `gmx editconf -f start.pdb -o start.gro`",
+        remedy: "convert it by `gemmi convert FILE start.pdb`, and that by \
+                 `gmx editconf -f start.pdb -o start.gro`",
     },
     Kind {
         name: "a CIF file",

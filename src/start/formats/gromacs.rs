@@ -145,7 +145,7 @@ fn box_in(lines: &Lines, text: &str, notes: &mut Vec<String>) -> Result<Simulati
     Ok(bx)
 }
 
-/// The numbers of the box, at most ten. Those of a large box touch each other; all have as many decimals as the last.
+/// The numbers of the box, at most ten. Those of a large box touch each other: all have the decimals of the last.
 fn box_fields(text: &str) -> Vec<&str> {
     let fields: Vec<&str> = text.split_whitespace().take(10).collect();
     let points = |text: &str| text.bytes().filter(|&byte| byte == b'.').count();

@@ -34,8 +34,8 @@ pub struct Configuration {
     pub count: u64,
     /// The box, where the file has one.
     pub bx: Option<SimulationBox>,
-    /// Whether the file itself states the boundary of its box: extended XYZ with `pbc`. Boxes of LAMMPS data and `.gro`,
-    /// and of extended XYZ without `pbc`, are periodic by convention only.
+    /// Whether the file itself states the boundary of its box: extended XYZ with `pbc`. Boxes of LAMMPS data and
+    /// `.gro`, and of extended XYZ without `pbc`, are periodic by convention only.
     pub boundary_stated: bool,
     /// The units that the file says it is in.
     pub units: Option<FileUnits>,
@@ -115,8 +115,8 @@ pub fn format_of(path: &Path) -> Result<FileFormat> {
 pub struct Hints<'a> {
     /// The columns of LAMMPS's Atoms section, by the name of the atom style.
     pub atom_style: Option<&'a str>,
-    /// Whether the file is only told about, as `hilbrium info` does: frames after the first are noted instead of refused,
-    /// and of LAMMPS data whose atom style is not told the header and the types are read.
+    /// Whether the file is only summarized, as by `hilbrium info`: frames after the first are noted instead of
+    /// refused, and of LAMMPS data without an atom style the header and the types are read.
     pub first_frame: bool,
 }
 
@@ -193,8 +193,8 @@ fn box_of(lower: Vec3d, upper: Vec3d, periodic: [bool; 3]) -> Option<SimulationB
     (0..3).all(possible).then_some(SimulationBox { lower, upper, boundary })
 }
 
-/// Part of the shortest edge of a cell up to which components off the axes are rounding noise, as programs write them that
-/// have turned the cell.
+/// Part of the shortest edge of a cell up to which components off the axes are rounding noise, as programs write them
+/// that have turned the cell.
 const ROUNDING: f64 = 1e-10;
 
 /// The first of the components off the axes that is not rounding noise; a note where some are that.

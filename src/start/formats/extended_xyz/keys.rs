@@ -1,8 +1,8 @@
 //! The comment line of extended XYZ: `key=value` pairs, with every form of value that the specification knows.
 //!
-//! A value is a bare word, a text in double quotes (backslash escapes), a list in quotes or braces separated by blanks, a
-//! list in brackets separated by commas, or a list of such lists. Single quotes stand for double ones, as in ASE. A key
-//! alone is true.
+//! A value is a bare word, a text in double quotes (backslash escapes), a list in quotes or braces separated by
+//! blanks, a list in brackets separated by commas, or a list of such lists. Single quotes stand for double ones, as
+//! in ASE. A key alone is true.
 
 use std::collections::BTreeMap;
 
@@ -61,11 +61,11 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Of a comment. What does not follow the rules is a comment of plain XYZ, unless it speaks of the box, its boundary
-    /// or the columns.
+    /// Of a comment. What does not follow the rules is a comment of plain XYZ, unless it speaks of the box, its
+    /// boundary or the columns.
     ///
     /// # Errors
-    /// [`crate::Error::Content`] where a key that matters occurs twice, or the line does not follow the rules.
+    /// [`crate::Error::Content`] where a key that is used occurs twice, or the line does not follow the rules.
     pub(super) fn of(lines: &Lines, comment: &str) -> Result<Self> {
         match pairs(comment) {
             Ok((pairs, twice)) => {
@@ -138,7 +138,6 @@ impl Scan<'_> {
         if self.rest.starts_with(['"', '\'']) {
             return self.quoted();
         }
-        // a line that begins with "=" has an empty key: pass over the sign, so that every turn takes something
         let end =
             self.rest.find(|letter: char| letter.is_whitespace() || letter == '=').unwrap_or(self.rest.len());
         if end == 0 {

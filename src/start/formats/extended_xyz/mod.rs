@@ -113,8 +113,8 @@ fn cell(lines: &Lines, keys: &Keys, found: &mut Configuration) -> Result<()> {
     Ok(())
 }
 
-/// The edges of a Lattice, and the components of its vectors off the axes. Nine numbers and three lists are the vectors
-/// one after another, three numbers the edges.
+/// The edges of a Lattice, and the components of its vectors off the axes. Nine numbers and three lists are the
+/// vectors one after another, three numbers the edges.
 fn vectors(lines: &Lines, written: &Value) -> Result<(Vec3d, Vec<f64>)> {
     let remedy = "write Lattice=\"ax 0 0 0 by 0 0 0 cz\"";
     let vectors = match written.written() {

@@ -1,6 +1,6 @@
 //! Types of atoms: their masses, and the names that a file has for them.
 //!
-//! Species are called by the section Atom Type Labels, else by the comment behind a mass, else by the type's number.
+//! Species are called by the section Atom Type Labels, else by the comment behind a mass, else by their number.
 
 use std::collections::{BTreeMap, HashMap};
 
