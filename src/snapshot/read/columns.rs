@@ -8,7 +8,7 @@ use super::storage::{Table, Written};
 use super::{counts, names, space};
 use crate::particles::Field;
 use crate::snapshot::layout::GROUP;
-use hdf5::Group;
+use hdf5::{Group, LocationInfo};
 
 /// Most names of datasets in one note.
 const MOST_NAMES: usize = 12;
@@ -129,11 +129,30 @@ fn note_unwritten(table: &Table, notes: &mut Vec<String>) -> Checked<()> {
     Ok(())
 }
 
-/// A note on the datasets of the gas that are none of our fields.
-pub(super) fn note_unknown(group: &Group, known: &[&str], notes: &mut Vec<String>) {
+/// Notes on the datasets of the gas that are none of our fields, or a field that another one has already.
+pub(super) fn note_unknown(group: &Group, columns: &[Column], notes: &mut Vec<String>) {
     let mut unknown = group.member_names().unwrap_or_default();
-    unknown.retain(|name| name != "ParticleIDs" && !known.contains(&format!("{GROUP}/{name}").as_str()));
-    unknown.retain(|name| !notes.iter().any(|note| note.starts_with(&format!("{GROUP}/{name} is left out"))));
+    unknown.retain(|name| {
+        let label = format!("{GROUP}/{name}");
+        let left_out = format!("{label} is left out");
+        name != "ParticleIDs"
+            && !columns.iter().any(|column| column.table.label == label)
+            && !notes.iter().any(|note| note.starts_with(&left_out))
+    });
+    unknown.retain(|name| {
+        let Some(column) =
+            columns.iter().find(|column| names::dataset_names(column.field).contains(&name.as_str()))
+        else {
+            return true;
+        };
+        let place = |location: hdf5::Result<LocationInfo>| location.ok().map(|at| (at.fileno, at.token));
+        let read = &column.table;
+        // another name of the same dataset, as swiftsimio writes, is not worth a word
+        if place(group.loc_info_by_name(name)) != place(read.dataset.loc_info()) {
+            notes.push(format!("{GROUP}/{name} is left out, because {} is read", read.label));
+        }
+        false
+    });
     if unknown.is_empty() {
         return;
     }

@@ -104,8 +104,7 @@ impl Source {
         };
         let columns = columns::open(within, &group.object, coordinates, &groups, cosmology, &mut notes)?;
         let ids = columns::ids(within, &group.object, count)?;
-        let known: Vec<&str> = columns.iter().map(|column| column.table.label.as_str()).collect();
-        columns::note_unknown(&group.object, &known, &mut notes);
+        columns::note_unknown(&group.object, &columns, &mut notes);
 
         let units = units::units(&groups, cosmology)?;
         let left_out = counts::left_out(&place, &counts);
