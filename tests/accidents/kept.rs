@@ -22,7 +22,8 @@ fn finished() -> Case {
     let case = Case::new(EVERYTHING);
     std::fs::create_dir(case.path("out")).expect("a folder");
     for name in reference().case.names("out") {
-        std::fs::copy(reference().case.path("out").join(&name), case.path("out").join(&name)).expect("a copy");
+        std::fs::copy(reference().case.path("out").join(&name), case.path("out").join(&name))
+            .expect("a copy");
     }
     case
 }
@@ -58,7 +59,8 @@ fn a_run_does_not_replace_its_deck_its_start_or_its_checkpoint() {
     std::fs::copy(case.path("deck.toml"), case.path("out/observables.csv")).expect("a copy");
     std::fs::hard_link(case.path("deck.toml"), case.path("out/snapshot-0009.xdmf")).expect("a link");
     // a checkpoint of step 9 under a name that the run is about to write to
-    std::fs::copy(case.path("out/checkpoint-000009.h5"), case.path("out/snapshot-0004.hdf5")).expect("a copy");
+    std::fs::copy(case.path("out/checkpoint-000009.h5"), case.path("out/snapshot-0004.hdf5"))
+        .expect("a copy");
     let before = contents(&out);
     let restart = ["--restart", "out/snapshot-0004.hdf5", "--set", "run.steps=13"];
     for (deck, more) in [
