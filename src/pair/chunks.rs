@@ -238,7 +238,7 @@ fn shares(symmetric: bool, swept: usize) -> Vec<f64> {
             (0..threads).flat_map(|_| of_thread.clone()).collect()
         }
         (false, _) => {
-            let chunks = (8 * threads).max(swept / CHUNK);
+            let chunks = (8 * rayon::current_num_threads()).max(swept / CHUNK);
             vec![1.0 / chunks as f64; chunks]
         }
     }

@@ -1,10 +1,10 @@
 //! Signals that stop a run after a checkpoint.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
-use signal_hook::flag;
+use signal_hook::{flag, low_level};
 
 use crate::{Error, Result};
 
@@ -33,18 +33,7 @@ impl Signals {
     /// # Errors
     /// [`Error::Usage`] where the system refuses.
     pub fn listen() -> Result<Self> {
-        let end_at_once = || -> std::io::Result<()> {
-            // not raised by a warning: who warns may send SIGTERM later, while the checkpoint is being written
-            let asked = Arc::new(AtomicBool::new(false));
-            for (signal, _) in ENDING {
-                // in this order: the first signal finds the flag lowered
-                flag::register_conditional_shutdown(signal, 128 + signal, asked.clone())?;
-                flag::register(signal, asked.clone())?;
-            }
-            flag::register(SIGXFSZ, Arc::default()).map(drop)
-        };
-        end_at_once().map_err(refused)?;
-        Self::listen_only()
+        Self::register(true)
     }
 
     /// As [`Self::listen`], but no signal ends the process.
@@ -52,25 +41,33 @@ impl Signals {
     /// # Errors
     /// [`Error::Usage`] where the system refuses.
     pub fn listen_only() -> Result<Self> {
-        let signals = Signals { caught: Arc::default(), asked: Arc::default() };
-        signals.register().map_err(refused)?;
-        Ok(signals)
+        Self::register(false)
     }
 
-    fn register(&self) -> std::io::Result<()> {
+    fn register(second_ends: bool) -> Result<Self> {
+        let signals = Signals { caught: Arc::default(), asked: Arc::default() };
+        signals.register_all(second_ends).map(|()| signals).map_err(|cause| {
+            Error::usage(format!("cannot listen to signals: {cause}"), "run on a system with POSIX signals")
+        })
+    }
+
+    fn register_all(&self, second_ends: bool) -> std::io::Result<()> {
         for (signal, _) in ENDING {
+            // warnings do not count: who warns may send SIGTERM later, while the checkpoint is being written
             let asked = self.asked.clone();
             let count = move || {
-                asked.fetch_add(1, Ordering::Relaxed);
+                if asked.fetch_add(1, Ordering::Relaxed) > 0 && second_ends {
+                    low_level::exit(128 + signal);
+                }
             };
-            // SAFETY: adding to an atomic number is allowed in a signal handler.
-            unsafe { signal_hook::low_level::register(signal, count) }?;
+            // SAFETY: adding to an atomic number and ending the process are allowed in a signal handler.
+            unsafe { low_level::register(signal, count) }?;
         }
         let all = ENDING.iter().chain(&WARNING);
         for &(signal, _) in all.filter(|(signal, _)| *signal != SIGHUP || !is_ignored(SIGHUP)) {
             flag::register_usize(signal, self.caught.clone(), signal as usize)?;
         }
-        Ok(())
+        flag::register(SIGXFSZ, Arc::default()).map(drop)
     }
 
     /// A signal that has come: the number of the last one; 0 for none.
@@ -82,10 +79,6 @@ impl Signals {
     pub fn asked_again(&self) -> bool {
         self.asked.load(Ordering::Relaxed) > 1
     }
-}
-
-fn refused(cause: std::io::Error) -> Error {
-    Error::usage(format!("cannot listen to signals: {cause}"), "run on a system with POSIX signals")
 }
 
 /// The name of a signal that is listened to.

@@ -44,6 +44,8 @@ fn a_run_that_is_asked_to_stop_does_and_the_request_is_for_no_other() {
     let mut run = begun(&case, case.command(&ENDLESS));
     kill(libc::SIGSTOP, run.id());
     let output = stop(&["--wait", "0"]);
+    assert_eq!(status(&output), 0, "{}", told(&output));
+    let output = stop(&["--wait", "1"]);
     assert_eq!(status(&output), 1, "{}", told(&output));
     assert!(told(&output).contains("it still goes on"), "{}", told(&output));
     kill(libc::SIGCONT, run.id());
