@@ -108,7 +108,7 @@ fn a_fixed_step_is_fixed() {
     let (status, text) = case.run(&LIQUID.replace("steps = 10\n", ""), &sets);
     assert_eq!(status, 0, "{text}");
     let (times, steps) = (case.column("out", 1), case.column("out", 2));
-    assert_eq!(times.iter().filter(|time| **time > 0.0).count(), 11, "ten steps, and the line of the end");
+    assert_eq!(times.iter().filter(|time| **time > 0.0).count(), 10);
     assert_eq!(*times.last().unwrap(), 0.04);
     assert!(steps.iter().all(|step| *step == 0.0 || *step == 0.004), "{steps:?}");
     // at the start, 3.25, 6.5 and 9.75 steps
@@ -291,7 +291,7 @@ fn new_decks_of_molecules_pass_check_and_run() {
 fn the_page_of_file_formats_makes_a_start() {
     let page =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/src/file-formats.md")).unwrap();
-    let block = page.split("```python\n").find(|block| block.contains("InitialConditions:periodic"));
+    let block = page.split("```python\n").skip(1).find(|block| block.contains("InitialConditions:periodic"));
     let block = block.and_then(|block| block.split("```").next()).expect("a block of Python with a start");
     let Some(python) = std::env::var_os("HILBRIUM_PYTHON") else {
         eprintln!("SKIPPED: set HILBRIUM_PYTHON to a Python with h5py to make a start with it");

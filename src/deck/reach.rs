@@ -1,6 +1,8 @@
 //! Whether the interaction's cutoff and the box fit together.
 
-use super::plan::{CoulombPlan, Interaction, InteractionPlan, Plan, Precision};
+use super::plan::{
+    CoulombPlan, CoulombTruncation, Interaction, InteractionPlan, PairParameters, Plan, Precision, Truncation,
+};
 use crate::space::{Boundary, SimulationBox};
 use crate::units::Dimension;
 
@@ -68,6 +70,39 @@ impl Plan {
     }
 }
 
+impl InteractionPlan {
+    /// Cutoffs at which the energy of a pair jumps, each with the largest jump: infinite for charges, which are of both signs and
+    /// any distribution. Where there is none, the energy is conserved but for the errors of the steps.
+    pub fn energies_at_cutoff(&self) -> Vec<[f64; 2]> {
+        let law = self.law.as_ref().and_then(|law| match law {
+            Interaction::LennardJones(plan) if plan.truncation == Truncation::Plain => {
+                let jump = |[epsilon, sigma]: [f64; 2]| {
+                    let power = (sigma / plan.cutoff).powi(6);
+                    4.0 * epsilon * (power * power - power).abs()
+                };
+                let all = match &plan.parameters {
+                    PairParameters::Uniform(all) => vec![*all],
+                    PairParameters::Mixed(species) => species.clone(),
+                    PairParameters::Table(rows) => rows.concat(),
+                };
+                Some([plan.cutoff, all.into_iter().map(jump).fold(0.0, f64::max)])
+            }
+            Interaction::LennardJones(_) => None,
+            &Interaction::Mie { epsilon, sigma, repulsive, attractive, cutoff } => {
+                let ratio = repulsive / attractive;
+                let scale = ratio / (ratio - 1.0) * ratio.powf(1.0 / (ratio - 1.0));
+                let power = |power: f64| (sigma / cutoff).powf(power);
+                Some([cutoff, scale * epsilon * (power(repulsive) - power(attractive)).abs()])
+            }
+            &Interaction::Yukawa { strength, screening, cutoff } => {
+                Some([cutoff, (strength * (-screening * cutoff).exp() / cutoff).abs()])
+            }
+        });
+        let charges = self.coulomb.as_ref().filter(|plan| plan.truncation == CoulombTruncation::Plain);
+        law.into_iter().chain(charges.map(|plan| [plan.cutoff, f64::INFINITY])).collect()
+    }
+}
+
 /// The key of the longest cutoff.
 fn cutoff_key(interaction: &InteractionPlan) -> &'static str {
     let own = |law: &&Interaction| law.cutoff() == interaction.cutoff;
@@ -110,6 +145,18 @@ mod tests {
         let found = plan(&["neighbors.skin=0.1"]).misfit(&cube(21.0)).unwrap();
         assert!(found.message.contains("11 nm with neighbors.skin = 0.1"), "{}", found.message);
         assert_eq!(plan(&[]).misfit(&cube(21.0)), None);
+    }
+
+    #[test]
+    fn the_energy_jumps_at_plain_cutoffs_alone() {
+        let reduced = ["units.system=reduced", "interaction.lennard-jones={cutoff=2.5}"];
+        let jumps = |more: &[&str]| {
+            let plan = plan(&[&reduced[..], more].concat());
+            plan.interaction.unwrap().energies_at_cutoff()
+        };
+        let [[cutoff, jump]] = jumps(&[])[..] else { panic!("one cutoff") };
+        assert!(cutoff == 2.5 && (jump - 0.016316891136).abs() < 1e-12, "{jump}");
+        assert_eq!(jumps(&["interaction.lennard-jones.truncation=shifted"]), Vec::<[f64; 2]>::new());
     }
 
     #[test]

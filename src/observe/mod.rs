@@ -5,7 +5,7 @@ pub mod blocking;
 mod columns;
 pub mod diffusion;
 pub mod displacement;
-pub mod drift;
+mod drift;
 mod files;
 mod history;
 mod home;

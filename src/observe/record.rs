@@ -78,6 +78,16 @@ fn cut(path: &Path, layout: Layout, time: f64) -> Result<(File, Option<u64>)> {
     let mut reader = BufReader::new(File::open(path).map_err(reading)?);
     let mut first = Vec::new();
     (&mut reader).take(layout.header().len() as u64 + 1).read_until(b'\n', &mut first).map_err(reading)?;
+    if first != (layout.header() + "\n").as_bytes() && first.starts_with(b"step [1],time [") {
+        return Err(Error::usage(
+            format!(
+                "{} has other columns than the record of this deck, which has another thermostat, interaction or units",
+                path.display()
+            ),
+            "give the run a folder of its own with --set output.directory=...: it goes on from the checkpoint all the same, \
+             with a record from there on",
+        ));
+    }
     if first != (layout.header() + "\n").as_bytes() {
         return Err(Error::Content {
             path: path.to_owned(),

@@ -11,7 +11,7 @@ use crate::comm::Communicator;
 use crate::deck::Checked;
 use crate::deck::plan::{EquationOfState, Plan, SphPlan};
 use crate::memory::Peak;
-use crate::observe::{Drift, Layout, Measurements, Observables, Record, drift};
+use crate::observe::{Drift, Layout, Measurements, Observables, Record};
 use crate::particles::{Field, Particles, Role};
 use crate::report;
 use crate::snapshot::trajectory::{self, Trajectory};
@@ -292,7 +292,8 @@ impl Outputs {
 
     /// The drift since the start.
     fn drift(&self, observed: &Observables, simulation: &Simulation) -> Drift {
-        Drift::since(self.carried.first_energy, observed, &simulation.plan.units)
+        let volume = simulation.domain.bx.lengths().product();
+        Drift::since(self.carried.first_energy, observed, &simulation.plan, volume)
     }
 
     fn snapshot(&mut self, simulation: &mut Simulation) -> Result<()> {
@@ -411,12 +412,16 @@ fn large_drift(drift: &Drift, plan: &Plan) -> Option<String> {
         }
         None => "lower time_step.courant and time_step.acceleration, or give time_step.largest".to_owned(),
     };
-    let gravity = if plan.gravity.is_some() { ", or lower gravity.opening_angle" } else { "" };
+    let other = match (&plan.gravity, drift.at_cutoff > 0.0) {
+        (Some(_), _) => ", or lower gravity.opening_angle",
+        (None, true) => ", or choose a truncation without a jump at the cutoff, such as \"shifted\"",
+        (None, false) => "",
+    };
     Some(format!(
-        "warning: energy drift {} is large: {:.1e} of the kinetic and thermal energy, more than {:.0e}: {remedy}{gravity}",
+        "warning: energy drift {} is large: {:.1e} of the kinetic and thermal energy, more than {:.0e}: {remedy}{other}",
         drift.text(),
         drift.of_motion(),
-        drift::LARGE,
+        drift.limit,
     ))
 }
 
