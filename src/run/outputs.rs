@@ -201,12 +201,13 @@ impl Outputs {
         }
         let observed = self.observe(simulation, 0.0)?;
         self.measurements.write(&self.comm)?;
-        if outcome == Outcome::Done && self.last_snapshot != Some(simulation.step) {
+        let last_snapshot = outcome == Outcome::Done && self.last_snapshot != Some(simulation.step);
+        if last_snapshot {
             self.snapshot(simulation)?;
         }
-        // a run of no steps has nothing to go on from
+        // a run of no steps has nothing to go on from; a checkpoint of this step does not count the snapshot yet
         let wanted = steps > 0 || outcome == Outcome::Stopped;
-        if wanted && self.last_checkpoint != Some(simulation.step) {
+        if wanted && (last_snapshot || self.last_checkpoint != Some(simulation.step)) {
             self.checkpoint(simulation)?;
         }
         simulation.clock.lap("output");

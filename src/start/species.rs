@@ -123,7 +123,8 @@ pub(crate) fn assign(particles: &mut Particles, names: &[String], plan: &Plan) -
     if plan.species.is_empty() && names.len() < 2 {
         return Ok(());
     }
-    let indices = indices(names, plan)?;
+    // without names all are of the deck's one species
+    let indices = if names.is_empty() && plan.species.len() == 1 { vec![0] } else { indices(names, plan)? };
     for row in 0..particles.len() {
         let number = if particles.has(Field::Species) { particles.scalar(Field::Species)[row] } else { 0.0 };
         let known = (0.0..indices.len() as f64).contains(&number) && number.fract() == 0.0;

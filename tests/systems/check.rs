@@ -15,7 +15,7 @@ fn check_refuses_what_run_refuses() {
     );
     for (deck, words) in [
         (molecules("a.xyz", "[species.Ar]\nmass = 1\n"), &["\"Kr\""][..]),
-        (molecules("a.xyz", ""), &["box is 4 wide"]),
+        (molecules("a.xyz", ""), &["the box is too small in x"]),
         (molecules("cut.xyz", ""), &["line 4", "\"x\""]),
         (gas("gas.hdf5", ""), &["no internal_energy"]),
     ] {

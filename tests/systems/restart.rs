@@ -56,7 +56,7 @@ fn a_changed_species_holds_wholly() {
     case.run(&[]);
     let at = |sets: &[&str]| {
         let folder = format!("output.directory=changed-{}", sets.len());
-        let sets: Vec<&str> = sets.iter().copied().chain([folder.as_str(), "run.steps=3"]).collect();
+        let sets: Vec<&str> = sets.iter().copied().chain([folder.as_str(), "run.steps=4"]).collect();
         let told = restarted(&case, "out/checkpoint-000002.h5", &sets).done();
         (told, format!("changed-{}", sets.len() - 2))
     };
@@ -76,9 +76,9 @@ fn a_changed_species_holds_wholly() {
         assert!(told.contains(words), "{told}");
     }
     close(case.last(&heavier, "mass") / case.last(&same, "mass"), 13.0 / 4.0, 12);
-    // charges of twice the size and depths of four times have four times the energy; the atoms moved on by one step
+    // charges of twice the size and depths of four times have four times the energy; the atoms moved on by two steps
     let ratio = case.last(&heavier, "potential_energy") / case.last(&same, "potential_energy");
-    assert!((ratio - 4.0).abs() < 0.02, "{ratio}");
+    assert!((ratio - 4.0).abs() < 0.05, "{ratio}");
     let drift = told.lines().find(|line| line.starts_with("done")).unwrap().to_owned();
     assert!(!drift.contains("e0,") && drift.contains("energy drift"), "{drift}");
 }
