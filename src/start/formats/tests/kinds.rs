@@ -106,6 +106,7 @@ fn kinds_that_are_not_read_are_told_with_their_conversion() {
         (text(&format!("Ar\n1\n{vectors}Ar\n4\nDirect\n0 0 0\n")), "POSCAR", "-i vasp"),
         (text(&format!("CRYSTAL\nPRIMVEC\n{vectors}PRIMCOORD\n")), "XSF", "-i xsf"),
         (text(&format!("argon\n 0 3 4\n{vectors}Ar 1\n0 0 0\n")), "DL_POLY", "-i dlp4"),
+        (text("cube\nof argon\n 1 0 0 0\n 2 5. 0 0\n 2 0 5. 0\n 2 0 0 5.\n"), "cube", "-i cube"),
         (text("# a cell\n%BLOCK LATTICE_CART\n"), "CASTEP", "castep-cell"),
         (text("lattice_vector 5 0 0\natom 0 0 0 Ar\n"), "FHI-aims", "-i aims"),
         (text("PSF EXT\n\n 1 !NTITLE\n"), "topology", "coordinates"),
