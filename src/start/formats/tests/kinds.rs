@@ -111,7 +111,7 @@ fn kinds_that_are_not_read_are_told_with_their_conversion() {
         (text("lattice_vector 5 0 0\natom 0 0 0 Ar\n"), "FHI-aims", "-i aims"),
         (text("PSF EXT\n\n 1 !NTITLE\n"), "topology", "coordinates"),
         (text("%VERSION  VERSION_STAMP = V0001.000\n"), "topology", "coordinates"),
-        (text(&format!("argon\n    2\n{}\n", " 1.0000000".repeat(6) + "  ")), "AMBER", "MDAnalysis"),
+        (text(&format!("argon\n    2\n{}\n", "   1.0000000".repeat(6))), "AMBER", "MDAnalysis"),
         (text("BZh91AY&SY..."), "bzip2", "bunzip2"),
         (b"\xfd7zXZ\0\0\x04".to_vec(), "xz", "unxz"),
         (b"\x28\xb5\x2f\xfd\x04".to_vec(), "zstd", "unzstd"),
