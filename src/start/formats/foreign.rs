@@ -217,6 +217,15 @@ const KINDS: &[Kind] = &[
         remedy: "convert it by `ase convert -i dlp4 FILE start.xyz`",
     },
     Kind {
+        name: "a Gaussian cube file",
+        names: &["cube", "cub"],
+        begins: |head| {
+            let free = [0, 1].iter().all(|&line| head.line(line).parse::<u64>().is_err());
+            free && (2..6).all(|line| head.numbers(line, 4))
+        },
+        remedy: "convert it by `ase convert -i cube FILE start.xyz`",
+    },
+    Kind {
         name: "a cell of CASTEP",
         names: &["cell"],
         begins: |head| head.keyword(&["%BLOCK LATTICE", "%BLOCK POSITIONS"]),

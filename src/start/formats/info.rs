@@ -25,6 +25,9 @@ pub fn info(path: &Path, format: FileFormat) -> Result<String> {
     listing.line("title", &found.title);
     listing.line("units", found.units.map_or("not said", |units| units.name()));
     listing.line("box", found.bx.as_ref().map_or("none".into(), box_text));
+    if found.bx.is_some() && !found.boundary_stated {
+        listing.line("boundary", "periodic by convention: the file does not state it");
+    }
     listing.line("particles", grouped(found.count));
     for about in species_texts(&found) {
         listing.line("species", about);

@@ -169,6 +169,7 @@ fn info_tells_what_it_can_without_the_style() {
     let (_folder, path) = written("x.data", text.as_bytes());
     let told = info(&path, FileFormat::LammpsData).unwrap();
     for part in [
+        "periodic by convention",
         "particles   2",
         "10",
         "line 17 has 6 columns",
