@@ -86,10 +86,8 @@ fn unknown(lacking: &[String], plan: &Plan) -> Mismatch {
     Mismatch {
         what: format!("it has {kind} {}, and the deck has {}", listed(lacking), listed(&known)),
         remedy: format!(
-            "write the name into `names` of the species that it is, as in names = [\"{}\"] below [species.{}], or give \
-             the deck a section for it:\n{}",
+            "write names = [\"{}\"] below the species that it is, if the deck has it, or give the deck a section for it:\n{}",
             lacking[0],
-            known[0],
             sections_for(lacking)
         ),
     }
