@@ -94,7 +94,7 @@ impl Cosmology {
             ));
         };
         if let Some(redshift) = redshift
-            && !((a * (1.0 + redshift) - 1.0).abs() <= NEAR)
+            && !(-NEAR..=NEAR).contains(&(a * (1.0 + redshift) - 1.0))
         {
             return Err(Refusal::new(
                 format!("its scale factor is {a} by {name}, but Header/Redshift is {redshift}"),
