@@ -128,7 +128,7 @@ fn values_arrive_where_they_belong() {
         }),
         space: SpacePlan {
             corners: Some([[-3.0; 3], [3.0, 4.0, 5.0]]),
-            boundary: [hilbrium::space::Boundary::Open; 3],
+            boundary: Some([hilbrium::space::Boundary::Open; 3]),
         },
         sph: Some(SphPlan {
             formulation: Formulation::Standard,

@@ -35,13 +35,6 @@ pub(super) const MATTER: &[Section] = &[
         "species.*",
         "A kind of molecules, under a name of your choice.",
         &[
-            key(
-                "names",
-                Kind::Texts,
-                Default::Unset("the name of the section alone"),
-                "Other names of it in files, such as [\"C1'\", \"OW-2\"], or the number of a type, [\"1\"].",
-            )
-            .also(&["aliases", "labels", "called"]),
             key("mass", quantity(POSITIVE, Dimension::Mass), Default::Required, "Mass of a particle.")
                 .also(&["m", "weight"]),
             key("charge", quantity(ANY, Dimension::Charge), Default::Value("0.0"), "Charge of a particle.")
@@ -66,6 +59,13 @@ pub(super) const MATTER: &[Section] = &[
                 "Its share of the particles of a start that lays them out at random or on a lattice.",
             )
             .also(&["x", "share", "composition"]),
+            key(
+                "names",
+                Kind::Texts,
+                Default::Unset("the name of the section alone"),
+                "Other names of it in files, such as [\"C1'\", \"OW-2\"], or the number of a type, [\"1\"].",
+            )
+            .also(&["aliases", "labels", "called"]),
         ],
     ),
     section("pair", "Pairs of species whose Lennard-Jones parameters are not mixed by rule, [pair.NAME.NAME].", &[]),
