@@ -247,7 +247,7 @@ fn what_does_not_fit_the_deck_is_told() {
     refused(&deck("lj-liquid.data", molecular), "does not say its units");
     refused(&deck("lj-liquid.data", &format!("units = \"lj\"\n{molecular}")), "reduced units");
     refused(&deck("lj-liquid.data", &format!("units = \"metal\"\n{reduced}")), "\"metal\"");
-    refused(&deck("argon.gro", &format!("format = \"lammps-data\"\n{reduced}")), "xlo xhi");
+    refused(&deck("argon.gro", &format!("format = \"lammps-data\"\n{reduced}")), "no header of LAMMPS data");
     let folder = tempfile::tempdir().unwrap();
     let open = folder.path().join("open.xyz");
     let atoms =

@@ -5,6 +5,7 @@
 //! in ASE. A key alone is true.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use super::super::lines::{Lines, shortened};
 use crate::Result;
@@ -115,10 +116,11 @@ fn pairs(comment: &str) -> std::result::Result<Pairs, String> {
             None => Value::Text("T".into()),
         };
         scan.blanks();
-        if found.contains_key(&key) {
-            twice.push(key);
-        } else {
-            found.insert(key, value);
+        match found.entry(key) {
+            Entry::Occupied(before) => twice.push(before.key().clone()),
+            Entry::Vacant(place) => {
+                place.insert(value);
+            }
         }
     }
     Ok((found, twice))

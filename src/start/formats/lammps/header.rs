@@ -56,8 +56,10 @@ impl Header {
                     return Err(lines.wrong("gives a general triclinic box", SLANTED));
                 }
                 [word, ..] if word.parse::<f64>().is_ok() => {
-                    let what = format!("is \"{}\", which no header has", shortened(bare(text)));
-                    return Err(lines.wrong(what, "correct that line, or take it out"));
+                    let what =
+                        format!("is \"{}\", which no header of LAMMPS data has", shortened(bare(text)));
+                    return Err(lines
+                        .wrong(what, "correct that line, or give the file's own `format` in [start.file]"));
                 }
                 _ => break,
             }
