@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_energy_jumps_at_plain_cutoffs_alone() {
-        let reduced = ["units.system=reduced", "interaction.lennard-jones={cutoff=2.5}"];
+        let reduced = ["units.system=reduced", "interaction.lennard-jones={cutoff=2.5,sigma=1.0}"];
         let jumps = |more: &[&str]| {
             let plan = plan(&[&reduced[..], more].concat());
             plan.interaction.unwrap().energies_at_cutoff()

@@ -134,7 +134,8 @@ pub const CASES: &[Case] = &[
             "start.lattice.spacing",
             "species.Ar.charge",
             "interaction.lennard-jones.epsilon",
-            "interaction.lennard-jones.sigma"
+            "interaction.lennard-jones.sigma",
+            "interaction.lennard-jones.mixing"
         ),
     },
     Case {
@@ -188,7 +189,7 @@ pub const CASES: &[Case] = &[
             ("output.directory", "\"out/liquid\""),
             ("output.observables.every_steps", "10"),
         ],
-        omitted: molecular!(),
+        omitted: molecular!("interaction.lennard-jones.mixing"),
     },
     Case {
         name: "file",

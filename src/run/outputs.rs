@@ -227,7 +227,7 @@ impl Outputs {
         report::line(&format!(
             "{} at t = {} after {steps} steps and {}: energy drift {}, files in {}",
             if outcome == Outcome::Done { "done" } else { "stopped" },
-            simulation.time,
+            simulation.plan.units.told(simulation.time, Dimension::Time),
             report::duration(self.started.elapsed().as_secs_f64()),
             drift.text(),
             self.directory.display(),
