@@ -120,6 +120,20 @@ fn only_rank_0_prints() {
     assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty());
 }
 
+/// The limit is there before the program starts; its signal would end the process.
+#[test]
+fn a_limit_on_the_size_of_files_is_an_error_of_any_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..40).map(|k| format!("{k},{}\n", 1.0 + f64::from(k % 3))).collect();
+    std::fs::write(folder.path().join("record.csv"), format!("time,temperature\n{rows}")).unwrap();
+    let line =
+        format!("ulimit -f 0; exec {} average record.csv --csv averages.csv", env!("CARGO_BIN_EXE_hilbrium"));
+    let output = Command::new("sh").args(["-c", &line]).current_dir(folder.path()).output().unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{complaint}");
+    assert!(complaint.contains("averages.csv") && complaint.contains("ulimit -f"), "{complaint}");
+}
+
 #[test]
 fn files_that_are_no_snapshots_are_told_with_status_1() {
     for (file, message) in
