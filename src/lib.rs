@@ -18,6 +18,7 @@ pub mod device;
 pub mod domain;
 pub mod error;
 pub mod far;
+mod inputs;
 pub mod laws;
 pub mod memory;
 pub mod molecules;

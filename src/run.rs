@@ -3,16 +3,14 @@
 mod carried;
 mod folder;
 pub mod lists;
+pub mod lock;
 mod outputs;
 mod schedule;
+pub mod signals;
+pub mod stop;
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-
-use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
-use signal_hook::flag;
 
 use crate::comm::Communicator;
 use crate::deck::Checked;
@@ -20,47 +18,85 @@ use crate::device::{self, Device};
 use crate::report;
 use crate::step::{Minimized, Simulation};
 use crate::{Error, Result};
+use lock::Lock;
 use outputs::Outputs;
+use signals::Signals;
+use stop::Requests;
+
+pub use folder::keep_inputs;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// At its end time or number of steps.
     Done,
-    /// By a signal, after a checkpoint.
+    /// By a signal or a request, after a checkpoint.
     Stopped,
 }
 
-/// Run a deck to its end, from its start or from a checkpoint.
+/// What [`Run::asked_to_stop`] finds beside numbers of signals.
+const REQUEST: u64 = 1 << 32;
+
+/// Run a deck to its end, from its start or from a checkpoint. The folder of its files is locked meanwhile.
 ///
 /// # Errors
 /// Whatever goes wrong; all ranks return together. Outputs written before stay as they are.
 pub fn run(deck: &Checked, comm: &Communicator, restart: Option<&Path>) -> Result<Outcome> {
-    let stop = Arc::new(AtomicBool::new(false));
-    comm.agree(listen_to_signals(&stop))?;
+    let signals = comm.agree_on(Signals::listen())?;
+    run_listening(deck, comm, restart, &signals)
+}
+
+/// As [`run`], for who listens to signals already.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_listening(
+    deck: &Checked,
+    comm: &Communicator,
+    restart: Option<&Path>,
+    signals: &Signals,
+) -> Result<Outcome> {
+    comm.on_root(|| keep_inputs(&deck.plan, &[]))?;
+    let mut held = Held::take(&deck.plan.output.directory, comm)?;
     let mut run = match restart {
         Some(checkpoint) => Run::restarted(deck, comm, checkpoint)?,
         None => Run::started(deck, comm)?,
     };
-    let outcome = run.until_the_end(&stop)?;
+    let outcome = run.until_the_end(signals, &mut held)?;
     run.outputs.finish(&mut run.simulation, outcome)?;
+    held.say_end(outcome, run.simulation.step);
     Ok(outcome)
 }
 
-/// Let SIGTERM and SIGINT raise a flag, and end the process at once when they come again. SIGXFSZ is caught too, so
-/// that a file that grows beyond the user's limit is an error of the call that writes it.
-fn listen_to_signals(stop: &Arc<AtomicBool>) -> Result<()> {
-    let told = |outcome: std::io::Result<signal_hook::SigId>| {
-        outcome.map(drop).map_err(|cause| {
-            Error::usage(format!("cannot listen to signals: {cause}"), "run on a system with POSIX signals")
-        })
-    };
-    for signal in [SIGTERM, SIGINT] {
-        // in this order: the first signal finds the flag lowered
-        told(flag::register_conditional_shutdown(signal, 128 + signal, stop.clone()))?;
-        told(flag::register(signal, stop.clone()))?;
+/// The run's folder, held by rank 0, and the requests that come there; nothing on other ranks.
+struct Held(Option<(Requests, Lock)>);
+
+impl Held {
+    /// Make the folder and lock it. Collective.
+    fn take(directory: &Path, comm: &Communicator) -> Result<Self> {
+        let mut held = None;
+        comm.on_root(|| {
+            std::fs::create_dir_all(directory).map_err(|cause| Error::file("create", directory, &cause))?;
+            let lock::Taken { lock, notes } = lock::take(directory)?;
+            notes.iter().for_each(|note| report::line(note));
+            held = Some((Requests::new(directory, &lock), lock));
+            Ok(())
+        })?;
+        Ok(Held(held))
     }
-    told(flag::register(SIGXFSZ, Arc::default()))
+
+    fn asked_to_stop(&mut self) -> bool {
+        self.0.as_mut().is_some_and(|(requests, _)| requests.any())
+    }
+
+    fn say_end(&mut self, outcome: Outcome, step: u64) {
+        if let Some((_, lock)) = &mut self.0 {
+            lock.say_end(&match outcome {
+                Outcome::Done => format!("done at step {step}"),
+                Outcome::Stopped => format!("stopped after a checkpoint at step {step}"),
+            });
+        }
+    }
 }
 
 /// The particles go where they are to live, which is told where that is a device.
@@ -128,11 +164,16 @@ impl Run {
         let device = device::open(&deck.plan, comm)?;
         let (mut simulation, carried) = carried::read_checkpoint(&deck.plan, comm, checkpoint)?;
         settle(&mut simulation, device.as_ref())?;
+        let directory = &deck.plan.output.directory;
+        comm.on_root(|| {
+            folder::keep_checkpoint(directory, checkpoint, simulation.step)?;
+            folder::clear_partial(directory)
+        })?;
         let outputs = Outputs::resumed(deck, comm, carried, &simulation)?;
         Ok(Run { simulation, outputs })
     }
 
-    fn until_the_end(&mut self, stop: &AtomicBool) -> Result<Outcome> {
+    fn until_the_end(&mut self, signals: &Signals, held: &mut Held) -> Result<Outcome> {
         while !self.done() {
             let built = self.simulation.lists_built();
             let advanced = self.length_of_step().and_then(|dt| self.simulation.advance_on(dt).map(|()| dt));
@@ -149,9 +190,16 @@ impl Run {
                 report::line(&chosen);
             }
             self.outputs.after_step(&mut self.simulation, dt)?;
-            if self.told_to_stop(stop) {
-                report::line("stopping after a signal");
-                return Ok(Outcome::Stopped);
+            match self.asked_to_stop(signals, held) {
+                0 => {}
+                REQUEST => {
+                    report::line("stopping: asked to by `hilbrium stop`");
+                    return Ok(Outcome::Stopped);
+                }
+                signal => {
+                    report::line(&format!("stopping after {}", signals::name(signal as usize)));
+                    return Ok(Outcome::Stopped);
+                }
             }
         }
         Ok(Outcome::Done)
@@ -194,10 +242,11 @@ impl Run {
         })
     }
 
-    /// Whether any rank has caught a signal.
-    fn told_to_stop(&self, stop: &AtomicBool) -> bool {
-        let mut raised = [u64::from(stop.load(Ordering::Relaxed))];
-        self.simulation.domain.comm.all_max(&mut raised);
-        raised[0] > 0
+    /// A signal that a rank has caught, or [`REQUEST`]; 0 for none. Collective.
+    fn asked_to_stop(&self, signals: &Signals, held: &mut Held) -> u64 {
+        let request = if held.asked_to_stop() { REQUEST } else { 0 };
+        let mut asked = [request.max(signals.caught() as u64)];
+        self.simulation.domain.comm.all_max(&mut asked);
+        asked[0]
     }
 }

@@ -10,6 +10,22 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+/// Threads that the deck asks for, beyond those of the global pool; 0 where the pool has all of them.
+static ASKED: AtomicUsize = AtomicUsize::new(0);
+
+/// Let loops be split as for so many threads, although the global pool has fewer.
+pub fn split_as_for(threads: usize) {
+    ASKED.store(threads, Ordering::Relaxed);
+}
+
+/// The number of threads that sums are split for: results depend on it, to rounding, and not on how many threads there are.
+pub fn threads_split_for() -> usize {
+    match ASKED.load(Ordering::Relaxed) {
+        0 => rayon::current_num_threads(),
+        asked => asked,
+    }
+}
+
 /// Runs of so many of what is in a range, and what is left.
 pub fn runs(all: Range<usize>, length: usize) -> Vec<Range<usize>> {
     all.clone().step_by(length).map(|begin| begin..all.end.min(begin + length)).collect()

@@ -19,7 +19,7 @@ pub(super) fn bench(benchmark: &Benchmark, common: &Common) -> u8 {
 
 fn print(benchmark: &Benchmark, common: &Common, comm: &Communicator) -> Result<Ending> {
     let wanted = common.threads.map(|count| count as usize);
-    comm.agree(threads::start(comm, wanted).map(drop))?;
+    comm.agree(threads::start_for_bench(comm, wanted))?;
     let findings = measure(benchmark, common, comm)?;
     report::line(&if common.json { format!("{:#}", findings.json()) } else { findings.text() });
     Ok(Ending::Done)

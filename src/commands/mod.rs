@@ -4,10 +4,12 @@ mod average;
 mod bench;
 mod check;
 mod info;
+mod launch;
 mod new;
 mod picture;
 mod run;
 mod schema;
+mod stop;
 mod threads;
 mod validate;
 
@@ -15,8 +17,10 @@ use crate::bench::{Benchmark, Common};
 use crate::observe::averages::Selection;
 use crate::{Error, Result, report};
 use clap::{Args, Parser, Subcommand};
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// How a command ended when nothing went wrong on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +29,7 @@ pub enum Ending {
     Done,
     /// What was checked does not hold.
     Failed,
-    /// A signal stopped the run, after a checkpoint.
+    /// A signal or a request stopped the run, after a checkpoint.
     Stopped,
 }
 
@@ -47,7 +51,8 @@ impl Ending {
     long_about = "Smoothed particle hydrodynamics, gravity and molecular dynamics along a Hilbert curve.\n\n\
         A run is described by a deck, a TOML file: `hilbrium new evrard` prints one to start from.\n\
         The same program runs alone and under mpirun.",
-    after_help = "Exit status: 0 done, 1 failed run or check, 2 bad usage or deck, 3 stopped by a signal after a checkpoint.",
+    after_help = "Exit status: 0 done, 1 failed run or check, 2 bad usage or deck, 3 stopped by a signal \
+        or `hilbrium stop` after a checkpoint.",
     subcommand_required = true,
     arg_required_else_help = true,
     disable_help_subcommand = true
@@ -59,16 +64,31 @@ struct Line {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run a deck; under mpirun, on all its ranks
-    #[command(after_help = "Examples:\n  mpirun -n 2 hilbrium run inputs/evrard.toml\n  \
+    /// Run a deck; with --ranks, or under mpirun, on several ranks
+    #[command(after_help = "Examples:\n  hilbrium run --ranks 2 inputs/evrard.toml\n  \
         hilbrium run inputs/evrard.toml --set start.evrard.particles=10000 --set output.directory=out/small\n\n\
-        SIGINT and SIGTERM write a checkpoint and stop the run with status 3.")]
+        SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU and `hilbrium stop FOLDER` stop the run after its step and a \
+        checkpoint, with status 3. A second SIGINT or SIGTERM ends it at once.")]
     Run {
         #[command(flatten)]
         deck: DeckArguments,
         /// Go on from this checkpoint, or the newest whole one of this folder, instead of from the deck's start
         #[arg(long, value_name = "CHECKPOINT.h5|FOLDER")]
         restart: Option<PathBuf>,
+        /// Start so many ranks with Open MPI's mpirun. Unlike mpirun alone, signals leave time for the checkpoint
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        ranks: Option<u32>,
+    },
+    /// Let the run that writes into a folder stop after its step and a checkpoint, and wait until it has
+    #[command(after_help = "Example: hilbrium stop out/evrard --wait 3600\n\n\
+        The run ends with status 3; `hilbrium run DECK --restart FOLDER` goes on. It looks for requests once a second.")]
+    Stop {
+        /// The run's output directory
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+        /// Wait at most so long for its end; 0 only asks
+        #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+        wait: u32,
     },
     /// Check a deck and print it with every default; runs nothing
     Check {
@@ -174,22 +194,39 @@ struct DeckArguments {
     set: Vec<String>,
 }
 
+impl DeckArguments {
+    /// The arguments of a rank that runs the deck.
+    fn of_rank(&self, restart: Option<&Path>) -> Vec<OsString> {
+        let sets = self.set.iter().flat_map(|set| ["--set".into(), set.into()]);
+        let restart = restart.into_iter().flat_map(|path| ["--restart".into(), path.into()]);
+        let run: [OsString; 1] = ["run".into()];
+        run.into_iter().chain(sets).chain(restart).chain(["--".into(), self.deck.clone().into()]).collect()
+    }
+}
+
 /// Do what the arguments say and give the process's exit status. Under an MPI launcher rank 0 alone prints, and
 /// `run` and `bench` alone use the other ranks.
-pub fn main(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode {
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     crate::snapshot::start();
     let root = launched_rank().is_none_or(|rank| rank == 0);
     let command = match Line::try_parse_from(arguments) {
         Ok(line) => line.command,
         Err(usage) => {
-            if root {
-                // A closed pipe is no failure: nobody is left to read the help.
-                let _ = usage.print();
+            if !root {
+                return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2));
             }
-            return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2));
+            let printed = usage.print().and_then(|()| std::io::Write::flush(&mut std::io::stdout()));
+            if usage.use_stderr() {
+                return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2));
+            }
+            report::record(printed);
+            return ExitCode::from(status(whole(Ok(Ending::Done))));
         }
     };
-    if let Command::Run { deck, restart } = &command {
+    if let Command::Run { deck, restart, ranks: Some(ranks @ 2..) } = &command {
+        return ExitCode::from(launch::launch(*ranks as usize, deck.of_rank(restart.as_deref())));
+    }
+    if let Command::Run { deck, restart, .. } = &command {
         return ExitCode::from(run::run(&deck.deck, &deck.set, restart.as_deref()));
     }
     if let Command::Bench { benchmark, common } = &command {
@@ -215,8 +252,14 @@ pub fn main(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> ExitCode
         }
         Command::New { case } => new::new(&case),
         Command::Schema => schema::schema(),
+        Command::Stop { folder, wait } => stop::stop(&folder, Duration::from_secs(wait.into())),
     };
-    ExitCode::from(status(outcome))
+    ExitCode::from(status(whole(outcome)))
+}
+
+/// The outcome of a command whose text is its result: standard output must have taken all of it.
+fn whole(outcome: Result<Ending>) -> Result<Ending> {
+    outcome.and_then(|ending| report::check_output("the output is incomplete").map(|()| ending))
 }
 
 /// The exit status of an outcome; an error is told on standard error.

@@ -3,37 +3,51 @@
 use super::{Ending, status, threads, told};
 use crate::comm::Communicator;
 use crate::deck::{self, Checked};
-use crate::run::Outcome;
+use crate::run::signals::Signals;
+use crate::run::{self, Outcome};
 use crate::{Error, Result, report};
 use std::path::Path;
 
 /// Run a deck on all ranks that were started together. The exit status is the same on all.
 pub(super) fn run(path: &Path, overrides: &[String], restart: Option<&Path>) -> u8 {
+    // before MPI starts, which takes a while
+    let signals = Signals::listen();
     let comm = match Communicator::world() {
         Ok(comm) => comm,
         Err(error) => return status(Err(error)),
     };
     report::start(comm.is_root());
-    let outcome = prepare(&comm, path, overrides).and_then(|deck| advance(&deck, &comm, restart));
+    let signals = comm.agree_on(signals);
+    let outcome = signals.and_then(|signals| advance(&comm, path, overrides, restart, &signals));
     end(&comm, outcome)
 }
 
-/// The deck, which all ranks must have read.
-fn prepare(comm: &Communicator, path: &Path, overrides: &[String]) -> Result<Checked> {
-    let deck = comm.agree_on(deck::read_checked(path, overrides))?;
-    comm.agree_on(threads::start(comm, deck.plan.run.threads))?;
-    Ok(deck)
-}
-
-fn advance(deck: &Checked, comm: &Communicator, restart: Option<&Path>) -> Result<Ending> {
-    Ok(match crate::run::run(deck, comm, restart)? {
+fn advance(
+    comm: &Communicator,
+    path: &Path,
+    overrides: &[String],
+    restart: Option<&Path>,
+    signals: &Signals,
+) -> Result<Ending> {
+    let deck = prepare(comm, path, overrides)?;
+    Ok(match run::run_listening(&deck, comm, restart, signals)? {
         Outcome::Done => Ending::Done,
         Outcome::Stopped => Ending::Stopped,
     })
 }
 
-/// All ranks tell what went wrong on them, rank 0 says the first of it, and all end with the worst status.
+/// The deck, which all ranks must have read.
+fn prepare(comm: &Communicator, path: &Path, overrides: &[String]) -> Result<Checked> {
+    let deck = comm.agree_on(deck::read_checked(path, overrides))?;
+    comm.on_root(|| run::keep_inputs(&deck.plan, &[path]))?;
+    comm.agree(threads::start_for_run(comm, deck.plan.run.threads))?;
+    Ok(deck)
+}
+
+/// All ranks tell what went wrong on them, rank 0 says the first of it, and all end with the worst status. What standard
+/// output did not take is an error too.
 pub(super) fn end(comm: &Communicator, outcome: Result<Ending>) -> u8 {
+    let outcome = outcome.and_then(|ending| report::check_output("the log is incomplete").map(|()| ending));
     let error = match comm.agree_on(outcome) {
         Ok(ending) => return status(Ok(ending)),
         Err(error) => error,

@@ -6,7 +6,7 @@ use super::Columns;
 use super::averages::USUAL;
 use crate::report::picture::chart::{Axis, Corner, Mark, Panel, Scale, Series, draw};
 use crate::report::picture::{Canvas, Color};
-use crate::{Error, Result};
+use crate::{Error, Result, inputs};
 
 /// What the horizontal axis shows where nothing else is asked for: the first of these that there is.
 const ALONG: [&str; 2] = ["distance", "time"];
@@ -48,8 +48,11 @@ pub fn picture(path: &Path, along: Option<&str>, columns: &[String], folder: &Pa
         ));
     }
     let stem = path.file_stem().map_or_else(|| "picture".into(), |stem| stem.to_string_lossy().into_owned());
+    let outputs = ["png", "svg"].map(|ending| folder.join(format!("{stem}.{ending}")));
+    inputs::keep(&[path], &outputs, "draw into another folder with --folder")?;
     canvas(&stem.replace(['-', '_'], " "), &table, x, &chosen).write(folder, &stem)?;
-    Ok(folder.join(format!("{stem}.png")))
+    let [png, _] = outputs;
+    Ok(png)
 }
 
 fn usual(table: &Columns, x: usize) -> Vec<usize> {

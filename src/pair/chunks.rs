@@ -8,7 +8,7 @@ use super::law::{PairLaw, Reduction};
 use super::sums::ChunkSums;
 use crate::neighbors::{ClusterList, GROUP, Listed, NeighborList, SUPER_CLUSTER};
 use crate::particles::{Field, GiveBack, Particles, Returned};
-use crate::turns::{each, in_turns, runs};
+use crate::turns::{each, in_turns, runs, threads_split_for};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -228,7 +228,7 @@ impl Parts {
 
 /// What part of a list each chunk is, about; of half lists a function of the numbers of threads and of `swept` super-clusters alone.
 fn shares(symmetric: bool, swept: usize) -> Vec<f64> {
-    let threads = rayon::current_num_threads();
+    let threads = threads_split_for();
     match (symmetric, threads) {
         (true, 1) => vec![1.0],
         (true, _) => {
@@ -238,7 +238,7 @@ fn shares(symmetric: bool, swept: usize) -> Vec<f64> {
             (0..threads).flat_map(|_| of_thread.clone()).collect()
         }
         (false, _) => {
-            let chunks = (8 * threads).max(swept / CHUNK);
+            let chunks = (8 * rayon::current_num_threads()).max(swept / CHUNK);
             vec![1.0 / chunks as f64; chunks]
         }
     }

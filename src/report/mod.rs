@@ -1,7 +1,9 @@
 //! Reports: lines on standard output, which are the log of a run, progress, tables and pictures.
 //!
 //! This is the only place that writes to the terminal. Rank 0 alone speaks: after [`start`] with `root = false` every
-//! function here is silent. A closed pipe (`hilbrium ... | head`) silences the output and never ends the run.
+//! function here is silent. A closed pipe (`hilbrium ... | head`) silences the output and is no failure. Any other
+//! failure to write standard output ends no run, but its first cause is recorded: [`check_output`] returns it, and the
+//! command ends with status 1.
 
 mod listing;
 pub mod picture;
@@ -12,10 +14,13 @@ pub use listing::{Listing, box_text};
 pub use progress::Progress;
 pub use table::table;
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
 use std::sync::OnceLock;
 
 use indicatif::MultiProgress;
+
+use crate::{Error, Result};
 
 /// What is decided once per process: whether it speaks, and the terminal region that bars share with lines.
 struct Screen {
@@ -37,25 +42,63 @@ pub fn start(root: bool) {
 /// Write one line (or several) to standard output.
 pub fn line(text: &str) {
     if screen().speaks {
-        screen().bars.suspend(|| write_line(&mut std::io::stdout().lock(), text));
+        let written = screen().bars.suspend(|| write_line(&mut std::io::stdout().lock(), text));
+        record(written);
     }
+}
+
+/// Write bytes to standard output as they are: the log of ranks that another process runs.
+pub fn forward(bytes: &[u8]) {
+    let mut output = std::io::stdout().lock();
+    record(output.write_all(bytes).and_then(|()| output.flush()));
+}
+
+/// The first failure of a write to standard output, other than a closed pipe.
+static FAILED: OnceLock<std::io::Error> = OnceLock::new();
+
+/// Record the outcome of a write to standard output. A closed pipe is no failure: its reader has left.
+pub fn record(written: std::io::Result<()>) {
+    if let Err(cause) = written
+        && cause.kind() != ErrorKind::BrokenPipe
+    {
+        // the first cause counts
+        let _ = FAILED.set(cause);
+    }
+}
+
+/// See that standard output holds all lines so far; `lost` names what is incomplete otherwise.
+///
+/// # Errors
+/// [`Error::File`] with the first cause.
+pub fn check_output(lost: &str) -> Result<()> {
+    FAILED.get().map_or(Ok(()), |cause| {
+        let error = Error::file("write all of", Path::new("standard output"), cause);
+        Err(match error {
+            Error::File { action, path, cause, .. } => Error::File {
+                action,
+                path,
+                cause: format!("{cause}: {lost}"),
+                remedy: "free some space, or send the output to another place".into(),
+            },
+            other => other,
+        })
+    })
 }
 
 /// Write one line (or several) to standard error: how a command that failed says why.
 pub fn error(text: &str) {
     if screen().speaks {
-        screen().bars.suspend(|| write_line(&mut std::io::stderr().lock(), text));
+        let _ = screen().bars.suspend(|| write_line(&mut std::io::stderr().lock(), text));
     }
 }
 
 /// Write to standard error on whichever rank this is, before it ends all of them.
 pub fn last_words(text: &str) {
-    screen().bars.suspend(|| write_line(&mut std::io::stderr().lock(), text));
+    let _ = screen().bars.suspend(|| write_line(&mut std::io::stderr().lock(), text));
 }
 
-/// Nothing is left to tell to a reader that has gone, so a write error is dropped.
-fn write_line(output: &mut impl Write, text: &str) {
-    let _ = writeln!(output, "{text}").and_then(|()| output.flush());
+fn write_line(output: &mut impl Write, text: &str) -> std::io::Result<()> {
+    writeln!(output, "{text}").and_then(|()| output.flush())
 }
 
 /// A duration for people: `0.42 s`, `42 s`, `7m 05s`, `3h 12m`.
@@ -136,16 +179,14 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_pipe_is_no_error() {
-        struct Closed;
-        impl Write for Closed {
-            fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
-                Err(std::io::ErrorKind::BrokenPipe.into())
-            }
-            fn flush(&mut self) -> std::io::Result<()> {
-                Err(std::io::ErrorKind::BrokenPipe.into())
-            }
-        }
-        write_line(&mut Closed, "text");
+    fn a_closed_pipe_is_no_failure_and_a_full_disk_is_one() {
+        record(Err(ErrorKind::BrokenPipe.into()));
+        assert!(check_output("text").is_ok());
+        record(Err(std::io::Error::from_raw_os_error(libc::ENOSPC)));
+        record(Err(std::io::Error::from_raw_os_error(libc::EIO)));
+        let error = check_output("the log is incomplete").unwrap_err();
+        assert_eq!(error.exit_status(), 1);
+        let text = error.to_string();
+        assert!(text.contains("No space left") && text.contains("the log is incomplete"), "{text}");
     }
 }

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::deck::plan::{Plan, StartPlan};
-use crate::{Error, Result};
+use crate::{Error, Result, inputs};
 
 /// What a file of a run is, as its name says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,14 +15,24 @@ enum Kind {
     Checkpoint(u64),
     /// A trajectory.
     Trajectory,
-    /// One of these that was set aside, or that a killed run did not finish.
-    Remainder,
+    /// A table of observables or measurements.
+    Table,
+    /// One of these that was set aside.
+    Superseded,
+    /// One of these that a killed run did not finish.
+    Partial,
 }
+
+/// The tables that runs write.
+const TABLES: [&str; 4] =
+    ["observables.csv", "radial-distribution.csv", "mean-square-displacement.csv", "diffusion.csv"];
 
 /// What the file of a name is; `None` where runs give no file this name.
 fn kind_of(name: &str) -> Option<Kind> {
-    let remainder = [".superseded", ".partial"].into_iter().find_map(|end| name.strip_suffix(end));
-    let (stem, ending) = remainder.unwrap_or(name).split_once('.')?;
+    let ends = [(".superseded", Kind::Superseded), (".partial", Kind::Partial), (".part", Kind::Partial)];
+    let remainder = ends.into_iter().find_map(|(end, kind)| Some((name.strip_suffix(end)?, kind)));
+    let whole = remainder.map_or(name, |(whole, _)| whole);
+    let (stem, ending) = whole.split_once('.')?;
     let number = |start: &str, width: usize| {
         let digits = stem.strip_prefix(start)?;
         let number: u64 = digits.parse().ok()?;
@@ -32,9 +42,10 @@ fn kind_of(name: &str) -> Option<Kind> {
         "hdf5" | "xdmf" => Kind::Snapshot(number("snapshot-", 4)?),
         "h5" => Kind::Checkpoint(number("checkpoint-", 6)?),
         "h5md" | "xyz" if stem == "trajectory" => Kind::Trajectory,
+        _ if TABLES.contains(&whole) => Kind::Table,
         _ => return None,
     };
-    Some(if remainder.is_some() { Kind::Remainder } else { kind })
+    Some(remainder.map_or(kind, |(_, remainder)| remainder))
 }
 
 /// The files of runs in a folder, in the order of their names.
@@ -55,27 +66,43 @@ pub fn snapshot_path(directory: &Path, number: u64) -> PathBuf {
     directory.join(format!("snapshot-{number:04}.hdf5"))
 }
 
-/// Make the output directory, and list the files of an earlier run that are to go. They are still there: [`clear`] removes
-/// them, once the run has its particles.
+/// Refuse a run whose files would replace its start file or one of these other inputs, such as its deck. Nothing is written.
 ///
 /// # Errors
-/// [`Error::File`]; [`Error::Usage`] where there are such files and the deck does not allow to replace them, or the run
-/// starts from one of them.
+/// [`Error::Usage`], [`Error::File`].
+pub fn keep_inputs(plan: &Plan, others: &[&Path]) -> Result<()> {
+    let directory = &plan.output.directory;
+    if !directory.is_dir() {
+        return Ok(());
+    }
+    let mut known = others.to_vec();
+    if let StartPlan::File(start) = &plan.start {
+        known.push(&start.path);
+    }
+    inputs::keep(&known, files(directory)?.into_iter().map(|(path, _)| path), INPUT_IN_THE_WAY)
+}
+
+const INPUT_IN_THE_WAY: &str = "choose another folder with --set output.directory=..., or move the input out of this \
+                                one and name its place on the command line or with --set start.file.path=...";
+
+/// Refuse a restart whose files would replace the checkpoint of `step` that it begins from: one that lies in the folder
+/// under another name than its own.
+///
+/// # Errors
+/// [`Error::Usage`], [`Error::File`].
+pub fn keep_checkpoint(directory: &Path, checkpoint: &Path, step: u64) -> Result<()> {
+    let others = files(directory)?.into_iter().filter(|(_, kind)| *kind != Kind::Checkpoint(step));
+    inputs::keep(&[checkpoint], others.map(|(path, _)| path), INPUT_IN_THE_WAY)
+}
+
+/// List the files of an earlier run in the output directory that are to go. They are still there: [`clear`] removes them,
+/// once the run has its particles.
+///
+/// # Errors
+/// [`Error::File`]; [`Error::Usage`] where there are such files and the deck does not allow to replace them.
 pub fn prepare(plan: &Plan) -> Result<Vec<PathBuf>> {
     let directory = &plan.output.directory;
-    std::fs::create_dir_all(directory).map_err(|cause| Error::file("create", directory, &cause))?;
     let earlier: Vec<PathBuf> = files(directory)?.into_iter().map(|(path, _)| path).collect();
-    if let StartPlan::File(start) = &plan.start
-        // a start that is not there is told of when it is read
-        && let Ok(place) = start.path.canonicalize()
-        && earlier.iter().any(|path| path.canonicalize().is_ok_and(|other| other == place))
-    {
-        return Err(Error::usage(
-            format!("{} is both the start and in the way of the files of this run", start.path.display()),
-            "choose another folder with --set output.directory=..., or move the start out of this one and name its \
-             place with --set start.file.path=...",
-        ));
-    }
     match earlier.first().and_then(|path| path.file_name()) {
         Some(name) if !plan.output.overwrite => Err(Error::usage(
             format!("{} holds the files of an earlier run ({})", directory.display(), name.to_string_lossy()),
@@ -83,6 +110,15 @@ pub fn prepare(plan: &Plan) -> Result<Vec<PathBuf>> {
         )),
         _ => Ok(earlier),
     }
+}
+
+/// Remove what a killed run did not finish.
+///
+/// # Errors
+/// [`Error::File`] with the first that cannot be removed.
+pub fn clear_partial(directory: &Path) -> Result<()> {
+    let partial = files(directory)?.into_iter().filter(|(_, kind)| *kind == Kind::Partial);
+    clear(&partial.map(|(path, _)| path).collect::<Vec<_>>())
 }
 
 /// Remove files of an earlier run.
@@ -125,9 +161,11 @@ mod tests {
             ("checkpoint-1000000.h5", Kind::Checkpoint(1_000_000)),
             ("trajectory.h5md", Kind::Trajectory),
             ("trajectory.xyz", Kind::Trajectory),
-            ("snapshot-0001.hdf5.superseded", Kind::Remainder),
-            ("checkpoint-000010.h5.partial", Kind::Remainder),
-            ("trajectory.h5md.partial", Kind::Remainder),
+            ("snapshot-0001.hdf5.superseded", Kind::Superseded),
+            ("checkpoint-000010.h5.partial", Kind::Partial),
+            ("trajectory.h5md.partial", Kind::Partial),
+            ("observables.csv", Kind::Table),
+            ("diffusion.csv.part", Kind::Partial),
         ] {
             assert_eq!(kind_of(name), Some(kind), "{name}");
         }
@@ -146,7 +184,8 @@ mod tests {
             "trajectory.png",
             "trajectory",
             "old-trajectory.xyz",
-            "observables.csv",
+            "averages.csv",
+            "averages.csv.part",
             ".superseded",
             "",
         ] {

@@ -31,7 +31,7 @@ use std::path::Path;
 use crate::observe::History;
 use crate::particles::{Field, Particles};
 use crate::report::{self, picture::Canvas};
-use crate::{Error, Result};
+use crate::{Error, Result, inputs};
 
 /// What is judged.
 pub struct Subject<'a> {
@@ -85,6 +85,13 @@ pub fn run(snapshot: &Path, against: &str, json: Option<&Path>, pictures: Option
     let history = if record.exists() { Some(History::read(&record)?) } else { None };
     let subject = Subject { particles: &particles, time: header.time, history: history.as_ref() };
     let (verdict, findings) = judge(&subject, against, snapshot)?;
+    let stem = snapshot.file_stem().map_or_else(|| "snapshot".into(), |stem| stem.to_string_lossy());
+    let drawn = pictures.into_iter().flat_map(|folder| {
+        let names = findings.pictures.iter().flat_map(|(tail, _)| ["png", "svg"].map(|end| (tail, end)));
+        names.map(|(tail, end)| folder.join(format!("{stem}-{tail}.{end}")))
+    });
+    let outputs = drawn.chain(json.map(Path::to_owned));
+    inputs::keep(&[snapshot, &record], outputs, "name another file with --json, or folder with --pictures")?;
     report::line(&verdict.text());
     if let Some(path) = json {
         let text = serde_json::to_string_pretty(&verdict)
@@ -93,7 +100,6 @@ pub fn run(snapshot: &Path, against: &str, json: Option<&Path>, pictures: Option
         report::line(&format!("verdict: {}", path.display()));
     }
     if let Some(folder) = pictures {
-        let stem = snapshot.file_stem().map_or_else(|| "snapshot".into(), |stem| stem.to_string_lossy());
         for (tail, canvas) in &findings.pictures {
             canvas.write(folder, &format!("{stem}-{tail}"))?;
             report::line(&format!("picture: {}", folder.join(format!("{stem}-{tail}.png")).display()));

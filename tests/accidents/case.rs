@@ -146,23 +146,26 @@ pub fn wait_for(condition: impl Fn() -> bool) {
     }
 }
 
-pub fn kill(signal: &str, process: u32) {
-    let status =
-        Command::new("kill").args([format!("-{signal}"), process.to_string()]).status().expect("kill starts");
-    assert!(status.success());
+/// Send a signal to a process, which is there.
+pub fn kill(signal: i32, process: u32) {
+    // SAFETY: numbers are all that it takes.
+    let sent = unsafe { libc::kill(process as libc::pid_t, signal) };
+    assert_eq!(sent, 0, "{}", std::io::Error::last_os_error());
 }
 
-/// The processes that run the program below a process, at any depth.
+/// The processes that run the program below a process, at any depth; asked of the kernel, as `ps` may be missing.
 pub fn children(parent: u32) -> Vec<u32> {
-    let listing = Command::new("ps").args(["-e", "-o", "pid=,ppid=,comm="]).output().expect("ps starts");
-    let listing = String::from_utf8_lossy(&listing.stdout).into_owned();
-    let processes: Vec<(u32, u32, &str)> = listing
-        .lines()
-        .filter_map(|line| {
-            let mut words = line.split_whitespace();
-            Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?, words.next()?))
+    let entries = std::fs::read_dir("/proc").expect("the kernel's list").flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let mut processes: Vec<(u32, u32, String)> = numbers
+        .filter_map(|process| {
+            let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+            let (head, fields) = stat.rsplit_once(')')?;
+            let name = head.split_once('(')?.1.to_owned();
+            Some((process, fields.split_whitespace().nth(1)?.parse().ok()?, name))
         })
         .collect();
+    processes.sort_unstable();
     let mut family = vec![parent];
     let mut k = 0;
     while k < family.len() {

@@ -138,11 +138,39 @@ fn short_and_interrupted_reads_and_writes_are_gone_on_with() {
 }
 
 #[test]
-fn standard_output_on_a_full_disk_does_not_end_a_run() {
+fn standard_output_on_a_full_disk_lets_a_run_end_and_then_fails_it() {
     let case = Case::new(EVERYTHING);
-    let full =
-        || std::fs::File::options().write(true).open("/dev/full").expect("a device that is always full");
-    let ended = case.command(&["run", "deck.toml"]).stdout(full()).stderr(full()).status();
-    assert!(ended.expect("the program starts").success());
-    reference().equals(&case, "without a screen");
+    let full = || std::fs::File::options().write(true).open("/dev/full").expect("a full device");
+    let output = case.command(&["run", "deck.toml"]).stdout(full()).output().expect("the program starts");
+    assert_eq!(status(&output), 1);
+    for part in ["standard output", "No space left", "the log is incomplete", "help: "] {
+        assert!(told(&output).contains(part), "{}", told(&output));
+    }
+    reference().equals(&case, "without a log");
+}
+
+#[test]
+fn commands_whose_output_is_lost_fail_unless_nobody_reads_it() {
+    let reference = &reference().case;
+    let commands: [&[&str]; 9] = [
+        &["new", "evrard"],
+        &["schema"],
+        &["check", "deck.toml"],
+        &["info", "out/snapshot-0001.hdf5"],
+        &["average", "out/observables.csv"],
+        &["picture", "out/observables.csv", "--folder", "drawn"],
+        &["bench", "keys", "--particles", "1000", "--repeats", "1", "--threads", "1"],
+        &["--help"],
+        &["--version"],
+    ];
+    each(&commands, |arguments| {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("a full device");
+        let output = reference.command(arguments).stdout(full).output().expect("the program starts");
+        assert_eq!(status(&output), 1, "{arguments:?}: {}", told(&output));
+        assert!(told(&output).contains("No space left"), "{arguments:?}: {}", told(&output));
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let output = reference.command(arguments).stdout(writer).output().expect("the program starts");
+        assert_eq!((status(&output), told(&output)), (0, String::new()), "{arguments:?}");
+    });
 }

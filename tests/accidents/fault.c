@@ -7,6 +7,7 @@
  *                kill     the process is gone before the call, as with SIGKILL
  *                short    reads and writes do half of what they are asked to
  *                interrupted   reads and writes fail with EINTR every other time
+ *                unlockable    the file system has no locks; nothing else fails
  * FAULT_RANK     the rank that is meant, if only one is
  * FAULT_CLOCK    seconds by which clocks jump 50 readings after a call was counted, back after 50 more, and so on
  */
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -215,6 +217,15 @@ int unlink(const char *path)
     if (meant && below(path) && outcome(OTHER) < 0)
         return -1;
     return ((int (*)(const char *))real("unlink"))(path);
+}
+
+int flock(int descriptor, int operation)
+{
+    if (meant && !strcmp(fault, "unlockable") && is_below(descriptor)) {
+        errno = ENOLCK;
+        return -1;
+    }
+    return ((int (*)(int, int))real("flock"))(descriptor, operation);
 }
 
 /* Opening to read is no call that is counted. */

@@ -14,7 +14,7 @@ fn a_killed_rank_ends_the_others_and_leaves_earlier_files_intact() {
     wait_for(|| lines(&case.path("out/observables.csv")) > 3);
     let ranks = children(job.id());
     assert_eq!(ranks.len(), 2, "two ranks run");
-    kill("KILL", ranks[1]);
+    kill(libc::SIGKILL, ranks[1]);
     let ended = ends_within(&mut job, Duration::from_secs(20));
     assert!(ended.is_some_and(|code| code != 0), "the job must fail soon");
     assert!(ranks.iter().all(|rank| !Path::new(&format!("/proc/{rank}/exe")).exists()), "no rank is left");
@@ -54,7 +54,7 @@ fn a_stopped_rank_holds_the_others_until_it_goes_on_and_nothing_is_lost() {
     let mut job = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("mpirun starts");
     wait_for(|| lines(&case.path("out/observables.csv")) > 3);
     let ranks = children(job.id());
-    kill("STOP", ranks[1]);
+    kill(libc::SIGSTOP, ranks[1]);
     wait_for(|| state_of(ranks[1]) == Some('T'));
     // the other rank comes to where it waits: no row is added while many could be
     let rows = std::cell::Cell::new((0, std::time::Instant::now()));
@@ -67,7 +67,7 @@ fn a_stopped_rank_holds_the_others_until_it_goes_on_and_nothing_is_lost() {
     });
     assert!(rows.get().0 < 251, "the run ended although a rank was stopped");
     assert_eq!(job.try_wait().expect("a child"), None, "the job must wait");
-    kill("CONT", ranks[1]);
+    kill(libc::SIGCONT, ranks[1]);
     assert_eq!(ends_within(&mut job, Duration::from_secs(60)), Some(0));
     assert_eq!(record(&case), record(&undisturbed));
 }
@@ -179,7 +179,7 @@ fn a_signal_to_one_rank_stops_all_after_a_checkpoint() {
     let mut command = case.ranks(2, &["run", "deck.toml", "--set", "run.steps=100000"]);
     let mut job = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("mpirun starts");
     wait_for(|| lines(&case.path("out/observables.csv")) > 3);
-    kill("TERM", children(job.id())[1]);
+    kill(libc::SIGTERM, children(job.id())[1]);
     assert_eq!(ends_within(&mut job, Duration::from_secs(60)), Some(3));
     assert_eq!(last_state(&case.path("out")).len(), 300);
 }

@@ -33,7 +33,7 @@ fn a_signal_stops_with_a_checkpoint_and_the_run_goes_on_from_it() {
     let mut child =
         case.command(&["run", "deck.toml", "--set", "run.steps=100000"]).spawn().expect("the program starts");
     wait_for(|| lines(&case.path("out/observables.csv")) > 4);
-    kill("TERM", child.id());
+    kill(libc::SIGTERM, child.id());
     let status_after = child.wait().expect("it ends");
     assert_eq!(status_after.code(), Some(3));
     let checkpoint = latest(&case.path("out"));

@@ -1,0 +1,97 @@
+//! Signals that stop a run after a checkpoint.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
+use signal_hook::{flag, low_level};
+
+use crate::{Error, Result};
+
+/// Signals that people and systems send to end a process: the second one ends it at once.
+const ENDING: [(i32, &str); 2] = [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")];
+
+/// Signals that announce an end: a closed terminal, the warnings of a queue, a limit on processor time, which comes again
+/// and again. However many come, the run stops in order.
+const WARNING: [(i32, &str); 4] =
+    [(SIGHUP, "SIGHUP"), (SIGUSR1, "SIGUSR1"), (SIGUSR2, "SIGUSR2"), (SIGXCPU, "SIGXCPU")];
+
+/// What has come of the signals that this process listens to.
+#[derive(Debug)]
+pub struct Signals {
+    /// The number of a signal that came; 0 for none.
+    caught: Arc<AtomicUsize>,
+    /// How many came that ask for an end.
+    asked: Arc<AtomicUsize>,
+}
+
+impl Signals {
+    /// Listen, from now on and for the rest of the process, which a second signal that asks for an end ends at once. A
+    /// SIGHUP that is ignored, as `nohup` lets it be, stays ignored. SIGXFSZ is caught too, so that a file that grows beyond
+    /// the user's limit is an error of the call that writes it.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where the system refuses.
+    pub fn listen() -> Result<Self> {
+        Self::register(true)
+    }
+
+    /// As [`Self::listen`], but no signal ends the process.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where the system refuses.
+    pub fn listen_only() -> Result<Self> {
+        Self::register(false)
+    }
+
+    fn register(second_ends: bool) -> Result<Self> {
+        let signals = Signals { caught: Arc::default(), asked: Arc::default() };
+        signals.register_all(second_ends).map(|()| signals).map_err(|cause| {
+            Error::usage(format!("cannot listen to signals: {cause}"), "run on a system with POSIX signals")
+        })
+    }
+
+    fn register_all(&self, second_ends: bool) -> std::io::Result<()> {
+        for (signal, _) in ENDING {
+            // warnings do not count: who warns may send SIGTERM later, while the checkpoint is being written
+            let asked = self.asked.clone();
+            let count = move || {
+                if asked.fetch_add(1, Ordering::Relaxed) > 0 && second_ends {
+                    low_level::exit(128 + signal);
+                }
+            };
+            // SAFETY: adding to an atomic number and ending the process are allowed in a signal handler.
+            unsafe { low_level::register(signal, count) }?;
+        }
+        let all = ENDING.iter().chain(&WARNING);
+        for &(signal, _) in all.filter(|(signal, _)| *signal != SIGHUP || !is_ignored(SIGHUP)) {
+            flag::register_usize(signal, self.caught.clone(), signal as usize)?;
+        }
+        flag::register(SIGXFSZ, Arc::default()).map(drop)
+    }
+
+    /// A signal that has come: the number of the last one; 0 for none.
+    pub fn caught(&self) -> usize {
+        self.caught.load(Ordering::Relaxed)
+    }
+
+    /// Whether several came that ask for an end.
+    pub fn asked_again(&self) -> bool {
+        self.asked.load(Ordering::Relaxed) > 1
+    }
+}
+
+/// The name of a signal that is listened to.
+pub fn name(signal: usize) -> &'static str {
+    let all = ENDING.iter().chain(&WARNING);
+    all.clone().find(|(number, _)| *number as usize == signal).map_or("a signal", |(_, name)| name)
+}
+
+/// Whether a signal is ignored now.
+fn is_ignored(signal: i32) -> bool {
+    // SAFETY: all bytes zero are a value of it.
+    let mut present: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: nothing is set, and the place for the answer is there.
+    let asked = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut present) };
+    asked == 0 && present.sa_sigaction == libc::SIG_IGN
+}
