@@ -53,7 +53,7 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// For a run from its start, in a directory that [`prepare`](super::folder::prepare) has made: rank 0 removes the files
+    /// For a run from its start, in a directory that is there and locked: rank 0 removes the files
     /// of an `earlier` run, and a record is begun. Time is counted since `started`.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU};
 use signal_hook::{flag, low_level};
 
 use crate::{Error, Result};
@@ -27,8 +27,7 @@ pub struct Signals {
 
 impl Signals {
     /// Listen, from now on and for the rest of the process, which a second signal that asks for an end ends at once. A
-    /// SIGHUP that is ignored, as `nohup` lets it be, stays ignored. SIGXFSZ is caught too, so that a file that grows beyond
-    /// the user's limit is an error of the call that writes it.
+    /// SIGHUP that is ignored, as `nohup` lets it be, stays ignored.
     ///
     /// # Errors
     /// [`Error::Usage`] where the system refuses.
@@ -67,7 +66,7 @@ impl Signals {
         for &(signal, _) in all.filter(|(signal, _)| *signal != SIGHUP || !is_ignored(SIGHUP)) {
             flag::register_usize(signal, self.caught.clone(), signal as usize)?;
         }
-        flag::register(SIGXFSZ, Arc::default()).map(drop)
+        Ok(())
     }
 
     /// A signal that has come: the number of the last one; 0 for none.

@@ -185,6 +185,7 @@ impl Data {
         let named = style::named(lines, comment, hints.atom_style, &mut self.found.notes)?;
         let mut style = None;
         let (mut charges, mut images) = (Vec::new(), Vec::new());
+        let mut any_images = false;
         for row in 0..self.found.count {
             // all ranks look at the first atom, which says how all are written
             if row > 0 && (self.untold || !self.rows.contains(&row)) {
@@ -219,10 +220,12 @@ impl Data {
                 Some(field) => lines.whole_in(field, "an image"),
                 None => Ok(0),
             };
+            any_images |= fields.len() > style.position + 3;
             images.push([image(0)?, image(1)?, image(2)?]);
         }
         self.found.charges = style.and_then(|style: Style| style.charge).map(|_| charges);
-        self.found.images = (!self.untold).then_some(images);
+        // an atom without flags is in the box itself
+        self.found.images = any_images.then_some(images);
         Ok(())
     }
 
