@@ -168,7 +168,7 @@ fn fitted(boundary: [Boundary; 3], comm: &Communicator, particles: &Particles) -
 }
 
 /// Least and largest coordinates of the particles of all ranks; `None` where there are no particles.
-fn extent(comm: &Communicator, particles: &Particles) -> Option<(Vec3d, Vec3d)> {
+pub(super) fn extent(comm: &Communicator, particles: &Particles) -> Option<(Vec3d, Vec3d)> {
     let positions = particles.vector(Field::Position);
     let mut lower = positions.map(|x| x.iter().copied().fold(f64::INFINITY, f64::min));
     let mut upper = positions.map(|x| x.iter().copied().fold(f64::NEG_INFINITY, f64::max));

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::enclosure::{Enclosure, FileBox, enclose};
+use super::enclosure::{Enclosure, FileBox, enclose, extent};
 use super::{Start, configuration, fill_common, formats, neighbors, smoothing_length, species, units};
 use crate::comm::Communicator;
 use crate::deck::plan::{FileFormat, FileStart, Plan};
@@ -57,6 +57,7 @@ pub(super) fn start(file: &FileStart, plan: &Plan, comm: &Communicator, fields: 
     }
     let assigned = species::assign(&mut particles, &header.species, plan);
     comm.agree(assigned.map_err(|mismatch| mismatch.of_file(&file.path)))?;
+    three_dimensional(plan, &file.path, comm, &particles)?;
     let stated = FileBox {
         path: &file.path,
         corners: header.stated.bx.then_some([header.bx.lower, header.bx.upper]),
@@ -121,6 +122,22 @@ fn complete(plan: &Plan, header: &Header, read: &Particles, path: &Path) -> Resu
         );
     }
     Ok(())
+}
+
+/// See that gas is neither in a plane nor on a line, as files in one or two dimensions have it that do not state their
+/// dimensions: it has no density. Collective.
+fn three_dimensional(plan: &Plan, path: &Path, comm: &Communicator, particles: &Particles) -> Result<()> {
+    let Some((lower, upper)) = extent(comm, particles).filter(|_| plan.sph.is_some()) else { return Ok(()) };
+    let Some(d) = (0..3).find(|&d| lower[d] == upper[d]) else { return Ok(()) };
+    Err(Error::Content {
+        path: path.to_owned(),
+        what: format!(
+            "all particles have {} = {}: its gas is not three-dimensional",
+            ["x", "y", "z"][d],
+            lower[d]
+        ),
+        remedy: "repeat the particles along the missing dimension: gas runs in three dimensions only".into(),
+    })
 }
 
 /// The particles of other types than gas, by group.

@@ -144,3 +144,18 @@ fn only_open_dimensions_are_widened() {
     assert!(places.iter().any(|place| (place[0] - 2.5).abs() < 1e-12), "{places:?}");
     assert!(places.iter().all(|place| (0..3).all(|d| place[d] < header.bx.upper[d])), "{places:?}");
 }
+
+/// A file in two dimensions that does not say so: all its particles are in a plane.
+#[test]
+fn gas_in_a_plane_is_refused_whatever_the_file_says() {
+    let case = Case::new(&gas("plane.hdf5", ""));
+    gas_file(&case.path("plane.hdf5"), |file| {
+        let places = file.dataset("PartType0/Coordinates").unwrap();
+        let mut all = places.read_raw::<f64>().unwrap();
+        all.iter_mut().skip(2).step_by(3).for_each(|z| *z = 0.0);
+        places.write_raw(&all).unwrap();
+    });
+    for command in ["run", "check"] {
+        case.deck(command, &[]).refused(1, &["all particles have z = 0", "not three-dimensional"]);
+    }
+}
