@@ -73,13 +73,14 @@ fn start(ranks: usize, arguments: Vec<OsString>) -> Result<u8> {
     })
 }
 
-/// Let the ranks stop after a checkpoint when this process is killed.
+/// Let the ranks stop after a checkpoint when this process is killed, where the system can do that.
 fn stop_with_parent() -> std::io::Result<()> {
+    #[cfg(target_os = "linux")]
     // SAFETY: a number is all that it takes.
-    match unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGUSR1) } {
-        0 => Ok(()),
-        _ => Err(std::io::Error::last_os_error()),
+    if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGUSR1) } != 0 {
+        return Err(std::io::Error::last_os_error());
     }
+    Ok(())
 }
 
 /// Whether ranks can be started from here.
