@@ -87,7 +87,10 @@ pub struct Restart {
 pub fn read_checkpoint(deck: &Checked, comm: &Communicator, path: &Path) -> Result<Restart> {
     let (state, mut particles) = snapshot::read_checkpoint(path, comm)?;
     let mut deck = deck.clone();
-    let changes = Changes::between(&state.deck, &deck.resolved);
+    let mut changes = Changes::between(&state.deck, &deck.resolved);
+    if deck.plan.space.boundary == Some(state.bx.boundary) {
+        changes.forget("space.boundary");
+    }
     same_units(&state, &mut deck.plan, path)?;
     changes.applicable(path)?;
     let names = names_of(&state);

@@ -48,6 +48,11 @@ impl Changes {
         Changes { changes: changes.collect() }
     }
 
+    /// Leave out a key whose new value is what the checkpoint has.
+    pub fn forget(&mut self, key: &str) {
+        self.changes.retain(|change| change.key != key);
+    }
+
     /// See that a restart can apply all changes.
     ///
     /// # Errors
@@ -56,8 +61,8 @@ impl Changes {
         let refused = self.of(|key| {
             let start = OF_THE_START.iter().any(|section| key.starts_with(section));
             let share = key.starts_with("species.") && key.ends_with(".fraction");
-            // boundary and corners that are not set follow the checkpoint
-            let follows = key.starts_with("space.") && self.now(key) == Some("not set");
+            // box and minimization that are not asked for any longer follow the checkpoint
+            let follows = !key.starts_with("start.") && self.now(key) == Some("not set");
             (start || share) && !OF_THE_MACHINERY.contains(&key) && !follows
         });
         if refused.is_empty() {
@@ -152,6 +157,10 @@ mod tests {
             let error = other.applicable(path).unwrap_err().to_string();
             assert!(error.contains(key) && error.contains("help: "), "{error}");
         }
+        let mut said = Changes::between(&BEFORE.replace("boundary = \"periodic\"\n", ""), BEFORE);
+        assert!(said.applicable(path).is_err());
+        said.forget("space.boundary");
+        assert!(said.applicable(path).is_ok());
         let unset = Changes::between(BEFORE, &BEFORE.replace("boundary = \"periodic\"\n", ""));
         assert!(unset.applicable(path).is_ok());
     }
