@@ -179,7 +179,7 @@ fn unused(plan: &Plan, read: &Particles, file: &FileStart) -> Option<String> {
     }
     if !plan.species.is_empty() {
         fields.extend([Field::Mass, Field::Charge].iter().filter(|&&f| read.has(f)).map(|f| f.name()));
-    } else if read.has(Field::Charge) && !plan.interaction.as_ref().is_some_and(|i| i.coulomb.is_some()) {
+    } else if read.has(Field::Charge) && plan.interaction.as_ref().is_none_or(|i| i.coulomb.is_none()) {
         fields.push(Field::Charge.name());
     }
     (!fields.is_empty()).then(|| format!("its {} are not used: the deck's hold", fields.join(", ")))

@@ -89,10 +89,13 @@ fn a_periodic_run_needs_a_box_of_deck_or_file() {
     }
 }
 
+/// A change of a file, and what it is.
+type Change = (&'static str, Box<dyn Fn(&hdf5::File)>);
+
 #[test]
 fn box_sizes_that_are_none_are_refused_whatever_the_boundary() {
     let case = Case::new(&gas("bad.hdf5", ""));
-    let wrong: [(&str, Box<dyn Fn(&hdf5::File)>); 4] = [
+    let wrong: [Change; 4] = [
         ("negative", Box::new(|file| attribute(file, "Header", "BoxSize", &[-14.0]))),
         ("not a number", Box::new(|file| attribute(file, "Header", "BoxSize", &[f64::NAN]))),
         ("two numbers", Box::new(|file| attribute(file, "Header", "BoxSize", &[14.0, 14.0]))),
