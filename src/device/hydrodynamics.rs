@@ -182,7 +182,7 @@ impl Hydrodynamics {
     /// After a search for smoothing lengths of which some did not end: particles must not coincide.
     ///
     /// # Errors
-    /// Those of [`smoothing::check_places`], on the rank that has them, and those of the device.
+    /// Those of the search for smoothing lengths, on the rank that has them, and those of the device.
     pub fn check_places(&self, bx: &SimulationBox, columns: &Columns) -> Result<()> {
         let fields = [Field::Position, Field::SmoothingLength];
         let mut host = Particles::new(&fields, 0);
