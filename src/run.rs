@@ -61,10 +61,12 @@ pub fn run_listening(
     signals: &Signals,
 ) -> Result<Outcome> {
     comm.on_root(|| keep_inputs(&deck.plan, &[]))?;
+    // before the folder is made: a device that cannot be used leaves nothing behind
+    let device = device::open(&deck.plan, comm)?;
     let mut held = Held::take(&deck.plan.output.directory, comm)?;
     let mut run = match restart {
-        Some(checkpoint) => Run::restarted(deck, comm, checkpoint)?,
-        None => Run::started(deck, comm)?,
+        Some(checkpoint) => Run::restarted(deck, comm, device.as_ref(), checkpoint)?,
+        None => Run::started(deck, comm, device.as_ref())?,
     };
     let outcome = run.until_the_end(signals, &mut held)?;
     run.outputs.finish(&mut run.simulation, outcome)?;
@@ -156,9 +158,8 @@ struct Run {
 
 impl Run {
     /// From the deck's start: the forces are evaluated, the first observables and snapshot written.
-    fn started(deck: &Checked, comm: &Communicator) -> Result<Self> {
+    fn started(deck: &Checked, comm: &Communicator, device: Option<&Device>) -> Result<Self> {
         let plan = &deck.plan;
-        let device = device::open(plan, comm)?;
         let (started, mut earlier) = (Instant::now(), Vec::new());
         comm.on_root(|| folder::prepare(plan).map(|found| earlier = found))?;
         let start = crate::start::build(plan, comm, &Simulation::fields(plan))?;
@@ -170,7 +171,7 @@ impl Run {
         if let Some(found) = simulation.minimize()? {
             report::line(&minimized(&found));
         }
-        settle(&mut simulation, device.as_ref())?;
+        settle(&mut simulation, device)?;
         simulation.evaluate_forces(0.0)?;
         simulation.choose_step(None)?;
         if let Some(chosen) = lists::tune(&mut simulation)? {
@@ -183,12 +184,16 @@ impl Run {
     }
 
     /// From a checkpoint: everything goes on as if the run had not ended.
-    fn restarted(deck: &Checked, comm: &Communicator, checkpoint: &Path) -> Result<Self> {
-        let device = device::open(&deck.plan, comm)?;
+    fn restarted(
+        deck: &Checked,
+        comm: &Communicator,
+        device: Option<&Device>,
+        checkpoint: &Path,
+    ) -> Result<Self> {
         let Restart { deck, mut simulation, carried, notes } =
             carried::read_checkpoint(deck, comm, checkpoint)?;
         notes.iter().for_each(|note| report::line(note));
-        settle(&mut simulation, device.as_ref())?;
+        settle(&mut simulation, device)?;
         let directory = &deck.plan.output.directory;
         comm.on_root(|| {
             folder::keep_checkpoint(directory, checkpoint, simulation.step)?;

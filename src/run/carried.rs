@@ -26,6 +26,8 @@ pub struct Carried {
     pub first_energy: f64,
     /// Number of snapshots written.
     pub snapshots: u64,
+    /// The step of the last of them.
+    pub last_snapshot: Option<u64>,
     /// What measurements have carried so far; taken when they go on.
     pub tables: BTreeMap<String, Table>,
 }
@@ -49,7 +51,7 @@ impl Carried {
             bx: simulation.domain.bx,
             title: simulation.plan.title.clone(),
             deck: deck.to_owned(),
-            counters: serde_json::json!({ "snapshots": self.snapshots, "species": species }),
+            counters: serde_json::json!({ "snapshots": self.snapshots, "last_snapshot": self.last_snapshot, "species": species }),
             numbers: [
                 ("first_energy", self.first_energy),
                 ("skin", skins.outer),
@@ -158,6 +160,7 @@ pub fn read_checkpoint(deck: &Checked, comm: &Communicator, path: &Path) -> Resu
         // one that is not known is that of the first energy that is observed
         first_energy: first_energy.unwrap_or(f64::NAN),
         snapshots: state.counters["snapshots"].as_u64().unwrap_or(0),
+        last_snapshot: state.counters["last_snapshot"].as_u64(),
         tables: state.tables,
     };
     Ok(Restart { deck, simulation, carried, notes })

@@ -43,7 +43,6 @@ pub struct Outputs {
     measurements: Measurements,
     progress: report::Progress,
     carried: Carried,
-    last_snapshot: Option<u64>,
     last_checkpoint: Option<u64>,
     /// Whether later snapshots of the run that this one goes back on may lie in the directory.
     goes_back: bool,
@@ -124,7 +123,6 @@ impl Outputs {
             measurements: Measurements::new(plan, &plan.output.directory),
             progress: report::Progress::new(plan.run.end_time.unwrap_or(f64::INFINITY), plan.run.steps),
             carried,
-            last_snapshot: None,
             last_checkpoint: None,
             goes_back: false,
             started: Instant::now(),
@@ -201,7 +199,7 @@ impl Outputs {
         }
         let observed = self.observe(simulation, 0.0)?;
         self.measurements.write(&self.comm)?;
-        let last_snapshot = outcome == Outcome::Done && self.last_snapshot != Some(simulation.step);
+        let last_snapshot = outcome == Outcome::Done && self.carried.last_snapshot != Some(simulation.step);
         if last_snapshot {
             self.snapshot(simulation)?;
         }
@@ -237,11 +235,16 @@ impl Outputs {
 
     /// After a restart at the end: what the run before came to no more.
     fn complete(&mut self, simulation: &mut Simulation) -> Result<()> {
-        let last = self.carried.snapshots.checked_sub(1).map(|number| snapshot_path(&self.directory, number));
-        let of_now =
-            |path: PathBuf| snapshot::read_header(&path).is_ok_and(|head| head.step == simulation.step);
-        let there =
-            snapshot_path(&self.directory, self.carried.snapshots).exists() || last.is_some_and(of_now);
+        // the snapshot of this step, if the checkpoint counts it, else the next, which may be there or have been the last
+        let counted = self.carried.last_snapshot == Some(simulation.step);
+        let number = self.carried.snapshots.saturating_sub(u64::from(counted));
+        let of_now = |number: u64| {
+            let path = snapshot_path(&self.directory, number);
+            snapshot::read_header(&path).is_ok_and(|head| head.step == simulation.step)
+        };
+        let there = snapshot_path(&self.directory, number).exists()
+            || !counted && number.checked_sub(1).is_some_and(of_now);
+        self.carried.snapshots = number;
         // the root's view, so that all ranks go the same way
         let mut lacking = vec![u8::from(!there)];
         self.comm.broadcast(&mut lacking, 0);
@@ -321,7 +324,7 @@ impl Outputs {
             wanted.into_iter().filter(|&field| simulation.particles.has(field)).collect();
         snapshot::write_snapshot(&path, &self.comm, &simulation.particles, &header, &fields)?;
         self.carried.snapshots += 1;
-        self.last_snapshot = Some(simulation.step);
+        self.carried.last_snapshot = Some(simulation.step);
         Ok(())
     }
 

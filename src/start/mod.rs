@@ -28,7 +28,6 @@ use crate::comm::Communicator;
 use crate::comm::shares::share;
 use crate::deck::plan::{FileFormat, Plan, StartPlan};
 use crate::particles::{Field, Particles};
-use crate::report;
 use crate::space::{SimulationBox, Vec3d};
 use crate::{Error, Result};
 use enclosure::{Enclosure, enclose};
@@ -69,14 +68,12 @@ pub struct Start {
     pub notes: Vec<String>,
 }
 
-/// The box and this rank's share of the particles that a plan starts from, with [`Start::notes`] on standard output; collective.
+/// The box and this rank's share of the particles that a plan starts from; collective. A run shows [`Start::notes`] too.
 ///
 /// # Errors
 /// As [`build`].
 pub fn particles(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<(SimulationBox, Particles)> {
-    let start = build(plan, comm, fields)?;
-    start.notes.iter().for_each(|note| report::line(note));
-    Ok((start.bx, start.particles))
+    build(plan, comm, fields).map(|start| (start.bx, start.particles))
 }
 
 /// Build the start of a plan; collective.

@@ -155,7 +155,7 @@ fn commands_whose_output_is_lost_fail_unless_nobody_reads_it() {
     let commands: [&[&str]; 9] = [
         &["new", "evrard"],
         &["schema"],
-        &["check", "deck.toml"],
+        &["check", "deck.toml", "--set", "output.directory=other"],
         &["info", "out/snapshot-0001.hdf5"],
         &["average", "out/observables.csv"],
         &["picture", "out/observables.csv", "--folder", "drawn"],

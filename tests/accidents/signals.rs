@@ -10,7 +10,16 @@ use std::time::Duration;
 fn signals_of_terminals_and_queues_stop_with_a_checkpoint() {
     each(&[libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2, libc::SIGXCPU, libc::SIGINT], |signal| {
         let case = Case::new(EVERYTHING);
-        let mut run = begun(&case, case.command(&ENDLESS));
+        let mut command = case.command(&ENDLESS);
+        // whoever runs the tests may ignore hangups
+        // SAFETY: allowed between fork and exec, and the disposition is a constant.
+        unsafe {
+            command.pre_exec(|| {
+                libc::signal(libc::SIGHUP, libc::SIG_DFL);
+                Ok(())
+            })
+        };
+        let mut run = begun(&case, command);
         kill(signal, run.id());
         if signal != libc::SIGINT {
             // however often

@@ -48,8 +48,12 @@ fn a_run_that_is_asked_to_stop_does_and_the_request_is_for_no_other() {
     let output = stop(&["--wait", "1"]);
     assert_eq!(status(&output), 1, "{}", told(&output));
     assert!(told(&output).contains("it still goes on"), "{}", told(&output));
+    // another one waits for the end: it has asked before the run goes on
+    std::fs::remove_file(case.path("out/.hilbrium.stop")).expect("the request");
+    let waits = case.command(&["stop", "out", "--wait", "100"]).spawn().expect("the program starts");
+    wait_for(|| case.path("out/.hilbrium.stop").exists());
     kill(libc::SIGCONT, run.id());
-    let output = stop(&["--wait", "100"]);
+    let output = waits.wait_with_output().expect("it ends");
     assert_eq!(status(&output), 0, "{}", told(&output));
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(ends_within(&mut run, Duration::from_secs(60)), Some(3));

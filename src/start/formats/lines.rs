@@ -22,11 +22,10 @@ impl Lines {
         Ok(Self { path: path.to_owned(), source: Source::open(path)?, number: 0, raw: Vec::new() })
     }
 
-    /// The first bytes, at most `most`; to be asked for before the first line.
-    pub(super) fn head(&mut self, most: usize) -> Result<&[u8]> {
+    /// The first bytes, at most [`source::HEAD`](super::source::HEAD); to be asked for before the first line.
+    pub(super) fn head(&mut self) -> Result<&[u8]> {
         let (path, compressed) = (&self.path, self.source.compressed);
-        let head = self.source.input.fill_buf().map_err(|cause| failure(path, compressed, &cause))?;
-        Ok(&head[..head.len().min(most)])
+        self.source.input.fill_buf().map_err(|cause| failure(path, compressed, &cause))
     }
 
     /// Whether the file is compressed.

@@ -61,9 +61,6 @@ pub struct Configuration {
     pub images: Option<Vec<[i32; 3]>>,
 }
 
-/// Bytes that are looked at to tell a format.
-const GLIMPSE: usize = 4096;
-
 /// The format of a file, by its content and name.
 ///
 /// # Errors
@@ -71,7 +68,7 @@ const GLIMPSE: usize = 4096;
 pub fn format_of(path: &Path) -> Result<FileFormat> {
     let mut lines = Lines::open(path)?;
     let compressed = lines.compressed();
-    let head = lines.head(GLIMPSE)?;
+    let head = lines.head()?;
     let refused =
         |what: &str, remedy: String| Error::Content { path: path.to_owned(), what: what.into(), remedy };
     if head.starts_with(b"\x89HDF\r\n\x1a\n") {
@@ -135,7 +132,7 @@ pub fn read(
     share: impl Fn(u64) -> Range<u64>,
 ) -> Result<Configuration> {
     let mut lines = Lines::open(path)?;
-    foreign::by_content(path, lines.head(GLIMPSE)?)?;
+    foreign::by_content(path, lines.head()?)?;
     let read = match format {
         FileFormat::LammpsData => lammps::read(&mut lines, hints, &share),
         FileFormat::Gromacs => gromacs::read(&mut lines, hints, &share),

@@ -1,7 +1,7 @@
 //! The bytes of a text file: decompressed where gzip wrote it, without a UTF-8 byte-order mark.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Error as Failure, ErrorKind, Read};
+use std::io::{BufRead, BufReader, Chain, Cursor, Error as Failure, ErrorKind, Read};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
@@ -16,6 +16,8 @@ const MOST_DEFLATED: u64 = 1032;
 const MOST_INFLATED: u64 = 200;
 /// Text that is read whatever the size of the compressed file.
 const FREE_INFLATED: u64 = 16 << 20;
+/// Bytes by which kinds of files are told.
+pub(super) const HEAD: u64 = 4096;
 /// Capacity of the buffers, in bytes.
 const BUFFER: usize = 1 << 18;
 
@@ -34,16 +36,17 @@ impl Source {
         let failed = |cause: Failure| failure(path, false, &cause);
         let file = File::open(path).map_err(failed)?;
         let stored = file.metadata().map_err(failed)?.len();
-        let mut plain = BufReader::with_capacity(BUFFER, file);
-        let compressed = plain.fill_buf().map_err(failed)?.starts_with(GZIP);
+        let (head, plain) = peeked(file).map_err(failed)?;
+        let compressed = head.starts_with(GZIP);
         let (mut input, bytes): (Box<dyn BufRead>, u64) = if compressed {
             let left = FREE_INFLATED.saturating_add(stored.saturating_mul(MOST_INFLATED));
             let inflated = Inflated { decoder: MultiGzDecoder::new(plain), left };
-            (Box::new(BufReader::with_capacity(BUFFER, inflated)), stored.saturating_mul(MOST_DEFLATED))
+            let (_, inflated) = peeked(inflated).map_err(|cause| failure(path, compressed, &cause))?;
+            (Box::new(inflated), stored.saturating_mul(MOST_DEFLATED))
         } else {
             (Box::new(plain), stored)
         };
-        let head = input.fill_buf().map_err(|cause| failure(path, compressed, &cause))?;
+        let head = input.fill_buf().map_err(failed)?;
         if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
             return Err(Error::Content {
                 path: path.to_owned(),
@@ -56,6 +59,13 @@ impl Source {
         }
         Ok(Self { input, bytes, compressed })
     }
+}
+
+/// The first [`HEAD`] bytes, however few of them a read gives, and a reader of all whose first buffer they are.
+fn peeked<R: Read>(mut from: R) -> std::io::Result<(Vec<u8>, BufReader<Chain<Cursor<Vec<u8>>, R>>)> {
+    let mut head = Vec::new();
+    from.by_ref().take(HEAD).read_to_end(&mut head)?;
+    Ok((head.clone(), BufReader::with_capacity(BUFFER, Cursor::new(head).chain(from))))
 }
 
 /// The error of a read that failed; damaged compression is the content's fault.
