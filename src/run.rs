@@ -10,7 +10,7 @@ mod schedule;
 pub mod signals;
 pub mod stop;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::comm::Communicator;
@@ -75,28 +75,41 @@ pub fn run_listening(
 }
 
 /// The run's folder, held by rank 0, and the requests that come there; nothing on other ranks.
-struct Held(Option<(Requests, Lock)>);
+struct Held {
+    requests_and_lock: Option<(Requests, Lock)>,
+    /// The folder, if it was made for this run: it goes with a run that has written nothing.
+    made: Option<PathBuf>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.requests_and_lock = None;
+        // a folder with files stays
+        let _ = self.made.as_ref().map(std::fs::remove_dir);
+    }
+}
 
 impl Held {
     /// Make the folder and lock it. Collective.
     fn take(directory: &Path, comm: &Communicator) -> Result<Self> {
-        let mut held = None;
+        let mut held = Held { requests_and_lock: None, made: None };
         comm.on_root(|| {
+            held.made = (!directory.exists()).then(|| directory.to_owned());
             std::fs::create_dir_all(directory).map_err(|cause| Error::file("create", directory, &cause))?;
             let lock::Taken { lock, notes } = lock::take(directory)?;
             notes.iter().for_each(|note| report::line(note));
-            held = Some((Requests::new(directory, &lock), lock));
+            held.requests_and_lock = Some((Requests::new(directory, &lock), lock));
             Ok(())
         })?;
-        Ok(Held(held))
+        Ok(held)
     }
 
     fn asked_to_stop(&mut self) -> bool {
-        self.0.as_mut().is_some_and(|(requests, _)| requests.any())
+        self.requests_and_lock.as_mut().is_some_and(|(requests, _)| requests.any())
     }
 
     fn say_end(&mut self, outcome: Outcome, step: u64) {
-        if let Some((_, lock)) = &mut self.0 {
+        if let Some((_, lock)) = &mut self.requests_and_lock {
             lock.say_end(&match outcome {
                 Outcome::Done => format!("done at step {step}"),
                 Outcome::Stopped => format!("stopped after a checkpoint at step {step}"),

@@ -29,11 +29,11 @@ impl Plan {
         self.more_than_one_image(interaction, bx).or_else(|| self.beyond_mixed_precision(interaction, bx))
     }
 
-    /// A pair within the cutoff must have one image alone.
+    /// A pair within the cutoff must have one image alone. A box of just twice the cutoff will do: no pair acts at the cutoff.
     fn more_than_one_image(&self, interaction: &InteractionPlan, bx: &SimulationBox) -> Option<Misfit> {
         let (skin, lengths) = (self.neighbors.least_skin(), bx.lengths());
         let reach = interaction.cutoff * (1.0 + skin);
-        let d = (0..3).find(|&d| bx.boundary[d] == Boundary::Periodic && 2.0 * reach >= lengths[d])?;
+        let d = (0..3).find(|&d| bx.boundary[d] == Boundary::Periodic && 2.0 * reach > lengths[d])?;
         let length = |value| self.units.told(value, Dimension::Length);
         let key = cutoff_key(interaction);
         let with_skin = match skin > 0.0 {
