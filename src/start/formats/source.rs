@@ -61,8 +61,11 @@ impl Source {
     }
 }
 
+/// A reader of bytes that were taken from it, and of the rest.
+type Whole<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
+
 /// The first [`HEAD`] bytes, however few of them a read gives, and a reader of all whose first buffer they are.
-fn peeked<R: Read>(mut from: R) -> std::io::Result<(Vec<u8>, BufReader<Chain<Cursor<Vec<u8>>, R>>)> {
+fn peeked<R: Read>(mut from: R) -> std::io::Result<(Vec<u8>, Whole<R>)> {
     let mut head = Vec::new();
     from.by_ref().take(HEAD).read_to_end(&mut head)?;
     Ok((head.clone(), BufReader::with_capacity(BUFFER, Cursor::new(head).chain(from))))
