@@ -17,6 +17,7 @@ pub(super) fn run(path: &Path, overrides: &[String], restart: Option<&Path>) -> 
         Err(error) => return status(Err(error)),
     };
     report::start(comm.is_root());
+    signals.iter().for_each(Signals::keep_ignored);
     let signals = comm.agree_on(signals);
     let outcome = signals.and_then(|signals| advance(&comm, path, overrides, restart, &signals));
     end(&comm, outcome)

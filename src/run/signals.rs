@@ -23,6 +23,8 @@ pub struct Signals {
     caught: Arc<AtomicUsize>,
     /// How many came that ask for an end.
     asked: Arc<AtomicUsize>,
+    /// Whether SIGHUP was ignored at the start, as `nohup` lets it be.
+    ignores_hangup: bool,
 }
 
 impl Signals {
@@ -44,7 +46,8 @@ impl Signals {
     }
 
     fn register(second_ends: bool) -> Result<Self> {
-        let signals = Signals { caught: Arc::default(), asked: Arc::default() };
+        let ignores_hangup = is_ignored(SIGHUP);
+        let signals = Signals { caught: Arc::default(), asked: Arc::default(), ignores_hangup };
         signals.register_all(second_ends).map(|()| signals).map_err(|cause| {
             Error::usage(format!("cannot listen to signals: {cause}"), "run on a system with POSIX signals")
         })
@@ -63,10 +66,19 @@ impl Signals {
             unsafe { low_level::register(signal, count) }?;
         }
         let all = ENDING.iter().chain(&WARNING);
-        for &(signal, _) in all.filter(|(signal, _)| *signal != SIGHUP || !is_ignored(SIGHUP)) {
+        for &(signal, _) in all.filter(|(signal, _)| *signal != SIGHUP || !self.ignores_hangup) {
             flag::register_usize(signal, self.caught.clone(), signal as usize)?;
         }
         Ok(())
+    }
+
+    /// Ignore SIGHUP again where it was at the start: UCX, below Open MPI, catches it to print traces, and the process ends.
+    /// After MPI has started.
+    pub fn keep_ignored(&self) {
+        if self.ignores_hangup {
+            // SAFETY: a disposition that runs no code.
+            unsafe { libc::signal(SIGHUP, libc::SIG_IGN) };
+        }
     }
 
     /// A signal that has come: the number of the last one; 0 for none.
