@@ -5,6 +5,9 @@
 use assert_cmd::Command;
 use std::process::Stdio;
 
+/// The folder of a deck may hold a run: `make evrard` writes one.
+const OVER: &str = "output.overwrite=true";
+
 fn hilbrium(arguments: &[&str]) -> (i32, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_hilbrium"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
@@ -18,7 +21,7 @@ fn hilbrium(arguments: &[&str]) -> (i32, String, String) {
 #[test]
 fn check_prints_a_deck_that_reads_as_the_same() {
     let (status, first, complaint) =
-        hilbrium(&["check", "inputs/evrard.toml", "--set", "start.evrard.particles=4000"]);
+        hilbrium(&["check", "inputs/evrard.toml", "--set", "start.evrard.particles=4000", "--set", OVER]);
     assert_eq!((status, complaint.as_str()), (0, ""));
     assert!(first.contains("particles = 4000\n") && first.contains("# particles: 4,000"));
     let folder = tempfile::tempdir().unwrap();
@@ -75,7 +78,7 @@ fn new_decks_pass_check() {
         let (status, deck, _) = hilbrium(&["new", case]);
         assert_eq!(status, 0);
         std::fs::write(&path, deck).unwrap();
-        let (status, _, complaint) = hilbrium(&["check", path.to_str().unwrap()]);
+        let (status, _, complaint) = hilbrium(&["check", path.to_str().unwrap(), "--set", OVER]);
         assert_eq!(status, 0, "{case}: {complaint}");
     }
 }
@@ -90,7 +93,8 @@ fn the_schema_is_json() {
 
 #[test]
 fn a_closed_pipe_is_no_failure() {
-    for arguments in [&["schema"][..], &["--help"], &["new", "evrard"], &["check", "inputs/evrard.toml"]] {
+    let check = ["check", "inputs/evrard.toml", "--set", OVER];
+    for arguments in [&["schema"][..], &["--help"], &["new", "evrard"], &check] {
         let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_hilbrium"))
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .args(arguments)
@@ -114,7 +118,7 @@ fn only_rank_0_prints() {
     let output = Command::new(env!("CARGO_BIN_EXE_hilbrium"))
         .env("PMI_RANK", "1")
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(["check", "inputs/evrard.toml"])
+        .args(["check", "inputs/evrard.toml", "--set", OVER])
         .output()
         .unwrap();
     assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty());
