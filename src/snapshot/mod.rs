@@ -62,8 +62,6 @@ pub struct Header {
     pub bx: SimulationBox,
     /// Particles of all ranks. The writer counts them itself.
     pub particle_count: u64,
-    /// Particles of other types (dark matter, stars, ...) that the file has and the reader left out.
-    pub ignored_particles: u64,
     /// Ratio of specific heats, where there is one.
     pub adiabatic_index: Option<f64>,
     /// The units of mass, length and time in gram, centimetre and second; all 1 for a run without physical units.
@@ -100,7 +98,6 @@ impl Header {
             title: String::new(),
             bx,
             particle_count: 0,
-            ignored_particles: 0,
             adiabatic_index: None,
             units: [1.0; 3],
             deck: String::new(),

@@ -117,7 +117,6 @@ impl Source {
             title: read_string(head, "RunName").unwrap_or_default(),
             bx,
             particle_count: count,
-            ignored_particles: left_out.iter().fold(0, |sum, (_, count)| sum.saturating_add(*count)),
             adiabatic_index: index.filter(|index| *index >= 1.0),
             units: units.unwrap_or([1.0; 3]),
             species: names::read(&group.object, &deck),
