@@ -6,3 +6,10 @@ fn main() -> ExitCode {
     hilbrium::allocator::keep();
     hilbrium::commands::main(std::env::args_os())
 }
+
+/// Before the initializers of libraries, see [`hilbrium::run::signals::note_ignored_hangup`].
+// SAFETY: the section is a table of functions of this type, which the dynamic loader of Linux calls in order.
+#[cfg(target_os = "linux")]
+#[used]
+#[unsafe(link_section = ".preinit_array")]
+static BEFORE_LIBRARIES: extern "C" fn() = hilbrium::run::signals::note_ignored_hangup;

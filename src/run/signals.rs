@@ -1,7 +1,7 @@
 //! Signals that stop a run after a checkpoint.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU};
 use signal_hook::{flag, low_level};
@@ -27,6 +27,15 @@ pub struct Signals {
     ignores_hangup: bool,
 }
 
+/// Whether SIGHUP was ignored before the libraries of the process were initialized.
+static IGNORED_AT_THE_START: AtomicBool = AtomicBool::new(false);
+
+/// Note whether SIGHUP is ignored, before the initializers of libraries run: that of UCX, on which Open MPI 5 depends, catches
+/// SIGHUP before `main`. For the program's `.preinit_array`; it calls nothing but sigaction.
+pub extern "C" fn note_ignored_hangup() {
+    IGNORED_AT_THE_START.store(is_ignored(SIGHUP), Ordering::Relaxed);
+}
+
 impl Signals {
     /// Listen, from now on and for the rest of the process, which a second signal that asks for an end ends at once. A
     /// SIGHUP that is ignored, as `nohup` lets it be, stays ignored.
@@ -46,8 +55,9 @@ impl Signals {
     }
 
     fn register(second_ends: bool) -> Result<Self> {
-        let ignores_hangup = is_ignored(SIGHUP);
+        let ignores_hangup = IGNORED_AT_THE_START.load(Ordering::Relaxed) || is_ignored(SIGHUP);
         let signals = Signals { caught: Arc::default(), asked: Arc::default(), ignores_hangup };
+        signals.keep_ignored();
         signals.register_all(second_ends).map(|()| signals).map_err(|cause| {
             Error::usage(format!("cannot listen to signals: {cause}"), "run on a system with POSIX signals")
         })
@@ -72,8 +82,7 @@ impl Signals {
         Ok(())
     }
 
-    /// Ignore SIGHUP again where it was at the start: UCX, below Open MPI, catches it to print traces, and the process ends.
-    /// After MPI has started.
+    /// Ignore SIGHUP again where it was at the start: UCX catches it. Also after MPI has started, which may load UCX.
     pub fn keep_ignored(&self) {
         if self.ignores_hangup {
             // SAFETY: a disposition that runs no code.
