@@ -33,6 +33,7 @@ pub mod runs;
 pub mod snapshot;
 pub mod space;
 pub mod sph;
+pub mod stability;
 pub mod start;
 pub mod step;
 pub mod tree;

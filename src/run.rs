@@ -145,6 +145,7 @@ pub fn can_begin(deck: &Checked, comm: &Communicator) -> Result<Vec<String>> {
     let start = crate::start::build(plan, comm, &Simulation::fields(plan))?;
     let mut notes = start.notes;
     let mut simulation = Simulation::new(plan.clone(), comm, start.bx, start.particles);
+    simulation.check_particle_count()?;
     notes.extend(simulation.notes());
     simulation.sync()?;
     Ok(notes)
@@ -181,6 +182,7 @@ impl Run {
         let outputs = Outputs::new(deck, comm, &earlier, started)?;
         let mut simulation = Simulation::new(plan.clone(), comm, start.bx, start.particles);
         simulation.plan.units.cgs = start.units;
+        simulation.check_particle_count()?;
         if let Some(found) = simulation.minimize()? {
             report::line(&minimized(&found));
         }

@@ -132,6 +132,7 @@ fn values_arrive_where_they_belong() {
         },
         sph: Some(SphPlan {
             formulation: Formulation::Standard,
+            gradients: Gradients::Kernel,
             kernel: Kernel::WendlandC4,
             neighbors: 150.0,
             neighbor_tolerance: 1e-3,

@@ -71,11 +71,13 @@ __device__ inline Vec3 operator*(Tensor a, Vec3 v) {
 }
 __device__ inline Tensor outer(Vec3 r) { return {r.x * r.x, r.x * r.y, r.x * r.z, r.y * r.y, r.y * r.z, r.z * r.z}; }
 
-// A smoothing kernel; shape: 0 cubic spline, 1 to 3 Wendland C2, C4, C6, 4 sinc.
+// A smoothing kernel; shape: 0 cubic spline, 1 to 3 Wendland C2, C4, C6, 4 sinc. Its value is w(q), or that of its
+// gradient g(q) = -w'(q) / q.
 struct Kernel {
     int shape;
     int exponent;
     Real normalization;
+    bool is_gradient;
 };
 
 __device__ inline Real power(Real x, int exponent) {
@@ -104,8 +106,35 @@ __device__ inline void sinc(Real u, Real& value, Real& slope) {
     }
 }
 
-// At the square of q.
+// g(q) = -w'(q) / q at the square of q.
+__device__ inline Real kernel_gradient(Kernel kernel, Real q2) {
+    const Real u = min(q2, Real(4)), q = sqrt(u);
+    const Real t = Real(1) - Real(0.5) * q;
+    Real gradient = 0;
+    switch (kernel.shape) {
+    case 0: {
+        // 12 - 9 q up to q = 1, 3 (2 - q)^2 / q beyond
+        const Real inner_part = max(Real(1) - q, Real(0)), p = max(q, Real(1)), outer_part = Real(2) - p;
+        gradient = Real(3) * outer_part * outer_part / p + Real(9) * inner_part;
+        break;
+    }
+    case 1: gradient = Real(5) * power(t, 3); break;
+    case 2: gradient = power(t, 5) * (Real(35.0 / 3.0) * q + Real(14.0 / 3.0)); break;
+    case 3: gradient = power(t, 7) * ((Real(22) * q + Real(19.25)) * q + Real(5.5)); break;
+    default: {
+        Real p, dp;
+        const Real factor = Real(1) - Real(0.25) * u;
+        sinc(u, p, dp);
+        const Real ds = Real(0.5) * p - Real(2) * factor * dp;
+        gradient = power(factor * p, kernel.exponent - 1) * ds * Real(kernel.exponent);
+    }
+    }
+    return gradient * kernel.normalization;
+}
+
+// w, or g of a gradient, at the square of q.
 __device__ inline Real kernel_value(Kernel kernel, Real q2) {
+    if (kernel.is_gradient) { return kernel_gradient(kernel, q2); }
     const Real u = min(q2, Real(4)), q = sqrt(u);
     const Real t = Real(1) - Real(0.5) * q;
     Real value = 0;
@@ -129,27 +158,7 @@ __device__ inline Real kernel_value(Kernel kernel, Real q2) {
 
 // q dw/dq at the square of q.
 __device__ inline Real kernel_slope(Kernel kernel, Real q2) {
-    const Real u = min(q2, Real(4)), q = sqrt(u);
-    const Real t = Real(1) - Real(0.5) * q;
-    Real slope = 0;
-    switch (kernel.shape) {
-    case 0: {
-        const Real outer_part = Real(2) - q, inner_part = max(Real(1) - q, Real(0));
-        slope = q * (Real(12) * inner_part * inner_part - Real(3) * outer_part * outer_part);
-        break;
-    }
-    case 1: slope = Real(-5) * u * power(t, 3); break;
-    case 2: slope = power(t, 5) * u * (Real(-35.0 / 3.0) * q + Real(-14.0 / 3.0)); break;
-    case 3: slope = power(t, 7) * u * ((Real(-22) * q + Real(-19.25)) * q + Real(-5.5)); break;
-    default: {
-        Real p, dp;
-        const Real factor = Real(1) - Real(0.25) * u;
-        sinc(u, p, dp);
-        const Real ds = Real(2) * u * (factor * dp - Real(0.25) * p);
-        slope = power(factor * p, kernel.exponent - 1) * ds * Real(kernel.exponent);
-    }
-    }
-    return slope * kernel.normalization;
+    return -min(q2, Real(4)) * kernel_gradient(kernel, q2);
 }
 
 // A symmetric table over pairs of at most eight kinds: the pairs (b, a), a <= b, in the order of b, then of a.

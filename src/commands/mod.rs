@@ -9,6 +9,7 @@ mod new;
 mod picture;
 mod run;
 mod schema;
+mod stability;
 mod stop;
 mod threads;
 mod validate;
@@ -110,6 +111,21 @@ enum Command {
         /// Also draw the profiles as PNG and SVG into this folder
         #[arg(long, value_name = "FOLDER")]
         pictures: Option<PathBuf>,
+    },
+    /// Find how fast disturbances of lattices at rest grow in a deck's gas, by linear analysis; runs nothing
+    #[command(
+        after_help = "Example:\n  hilbrium stability inputs/evrard.toml --set sph.kernel=wendland-c4 --set sph.neighbors=130"
+    )]
+    Stability {
+        #[command(flatten)]
+        deck: DeckArguments,
+        /// The lattices, with commas between
+        #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "sc,bcc,fcc,hcp",
+              value_parser = lattice)]
+        lattice: Vec<crate::deck::plan::LatticeKind>,
+        /// One JSON object a lattice instead of the table
+        #[arg(long)]
+        json: bool,
     },
     /// Average the columns of a record over time, with their statistical errors
     #[command(after_help = "Examples:\n  hilbrium average out/lj-fluid/observables.csv --from 20\n  \
@@ -243,6 +259,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Validate { snapshot, against, json, pictures } => {
             validate::validate(&snapshot, &against, json.as_deref(), pictures.as_deref())
         }
+        Command::Stability { deck, lattice, json } => {
+            stability::stability(&deck.deck, &deck.set, &lattice, json)
+        }
         Command::Average { record, from, to, columns, per_particle, csv } => {
             let selection = Selection { from, to, columns, per_particle };
             average::average(&record, &selection, csv.as_deref())
@@ -256,6 +275,14 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Stop { folder, wait } => stop::stop(&folder, Duration::from_secs(wait.into())),
     };
     ExitCode::from(status(whole(outcome)))
+}
+
+/// A lattice of the stability analysis by its name.
+fn lattice(name: &str) -> std::result::Result<crate::deck::plan::LatticeKind, String> {
+    let known = crate::stability::LATTICES;
+    known.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+        format!("one of {} was expected", known.map(crate::deck::plan::LatticeKind::name).join(", "))
+    })
 }
 
 /// The outcome of a command whose text is its result: standard output must have taken all of it.

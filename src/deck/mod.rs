@@ -5,6 +5,7 @@
 //! shows everything that is wrong in one report.
 
 mod check;
+mod former;
 mod keys;
 mod kind;
 mod measure;
@@ -60,7 +61,8 @@ pub fn read_checked(path: &Path, overrides: &[String]) -> Result<Checked> {
 /// The report of all mistakes.
 #[allow(clippy::result_large_err)]
 pub fn examine(name: &str, text: &str, overrides: &[String]) -> Result<Checked, Report> {
-    check::check(raw::Raw::new(name, text, overrides))
+    let source = (name.to_owned(), text.to_owned(), overrides.to_vec());
+    check::check(raw::Raw::new(name, text, overrides)).map(|checked| Checked { source, ..checked })
 }
 
 /// The names of the species of a deck's text, in the order in which they are written; whatever else is wrong with it.

@@ -11,7 +11,7 @@ use super::{Argument, Buffer, Device, values};
 use crate::Result;
 use crate::clock::Clock;
 use crate::comm::Communicator;
-use crate::deck::plan::{EquationOfState, Formulation, SphPlan};
+use crate::deck::plan::{EquationOfState, Formulation, Gradients, SphPlan};
 use crate::laws;
 use crate::laws::viscosity_switch::ViscositySwitch;
 use crate::pair::{Kernel, PairLaw, Precision};
@@ -94,18 +94,16 @@ impl Hydrodynamics {
     /// Those of the device; kernels that do not compile.
     pub fn new(exchange: &Exchange, plan: &SphPlan, precision: Precision) -> Result<Self> {
         let device = exchange.device();
-        let kernel = Kernel::named(plan.kernel.name());
-        let kernel: Kernel<f64> =
-            kernel.unwrap_or_else(|| unreachable!("the plan has a kernel that the passes lack"));
+        let (kernel, momentum_kernel) = (plan.interpolation_kernel(), plan.momentum_kernel());
         let (beta, conductivity) = (plan.viscosity.beta, plan.conductivity);
         let momentum_energy = match plan.formulation {
             Formulation::Standard => {
-                let law = laws::momentum_energy_standard::Law { kernel, beta, conductivity };
+                let law = laws::momentum_energy_standard::Law { kernel: momentum_kernel, beta, conductivity };
                 Law::new(device, &law, precision)
             }
             Formulation::VolumeElements => {
                 let law = laws::momentum_energy_volume::Law {
-                    kernel,
+                    kernel: momentum_kernel,
                     beta,
                     conductivity,
                     crossing_start: CROSSING[0],
@@ -226,6 +224,13 @@ impl Hydrodynamics {
         self.release()?;
         stage.clock.lap("gradients");
         self.viscosity(stage, &over, dt)?;
+        if self.plan.gradients == Gradients::Kernel {
+            let [xx, xy, xz, yy, yz, zz] =
+                std::array::from_fn(|component| stage.columns.component(GradientMatrix, component));
+            let arguments: [&dyn Argument; 7] =
+                [stage.columns.scalar(SmoothingLength), xx, xy, xz, yy, yz, zz];
+            over_all(stage, "sph/state.cu", "isotropic_matrices", &arguments)?;
+        }
         stage.clock.lap("viscosity");
         let spent: &[Field] = if self.keep_fields { &[] } else { &[GradientMatrix, VolumeElement, GradH] };
         let shared = &[GradientMatrix, Viscosity];

@@ -21,21 +21,33 @@ pub enum Shape {
     Sinc,
 }
 
-/// A smoothing kernel: shape, exponent (of the sinc kernels) and the factor that makes its integral 1.
+/// A smoothing kernel: shape, exponent (of the sinc kernels) and the factor that makes its integral 1. Its value is w(q), or
+/// that of its gradient, see [`Kernel::gradient`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kernel<R> {
     shape: Shape,
     exponent: u32,
     normalization: R,
+    is_gradient: bool,
 }
 
 impl Kernel<f64> {
     /// The support radius of every kernel, in smoothing lengths.
     pub const SUPPORT: f64 = 2.0;
 
+    fn new(shape: Shape, exponent: u32, normalization: f64) -> Self {
+        Self { shape, exponent, normalization, is_gradient: false }
+    }
+
+    /// The function g(q) = -w'(q) / q in place of w: the gradient of the kernel W(r, h) with respect to r is -g(q) r / h^5.
+    /// [`kernel_value`] takes it; [`kernel_slope`] has no meaning for it.
+    pub fn gradient(self) -> Self {
+        Self { is_gradient: true, ..self }
+    }
+
     /// The cubic spline.
     pub fn cubic_spline() -> Self {
-        Self { shape: Shape::CubicSpline, exponent: 0, normalization: 0.25 * std::f64::consts::FRAC_1_PI }
+        Self::new(Shape::CubicSpline, 0, 0.25 * std::f64::consts::FRAC_1_PI)
     }
 
     /// Wendland C2.
@@ -54,7 +66,7 @@ impl Kernel<f64> {
     }
 
     fn wendland(shape: Shape, factor: f64) -> Self {
-        Self { shape, exponent: 0, normalization: factor * std::f64::consts::FRAC_1_PI }
+        Self::new(shape, 0, factor * std::f64::consts::FRAC_1_PI)
     }
 
     /// The sinc kernel of that exponent, 3 to 12; `None` outside. Normalized by Simpson's rule on 4000 intervals
@@ -63,7 +75,7 @@ impl Kernel<f64> {
         if !(3..=12).contains(&exponent) {
             return None;
         }
-        let mut kernel = Self { shape: Shape::Sinc, exponent, normalization: 1.0 };
+        let mut kernel = Self::new(Shape::Sinc, exponent, 1.0);
         let intervals = 4000;
         let step = Self::SUPPORT / f64::from(intervals);
         let sum: f64 = (0..=intervals)
@@ -95,6 +107,7 @@ impl Kernel<f64> {
             shape: self.shape,
             exponent: self.exponent,
             normalization: R::literal(token, self.normalization),
+            is_gradient: self.is_gradient,
         }
     }
 
@@ -107,7 +120,8 @@ impl Kernel<f64> {
             Shape::WendlandC6 => 3,
             Shape::Sinc => 4,
         };
-        format!("Kernel{{{shape}, {}, {}}}", self.exponent, device_text::real(self.normalization))
+        let normalization = device_text::real(self.normalization);
+        format!("Kernel{{{shape}, {}, {normalization}, {}}}", self.exponent, self.is_gradient)
     }
 
     /// The shape, its exponent and the normalization.
@@ -142,9 +156,13 @@ const SINC_SINGLE: [f64; 6] = [
 ];
 
 /// w at the square of q; zero for q >= 2. Relative rounding error of at most 2 n + 8 units in the last place of the lane for
-/// sinc-n. Of the square, since that is what a pair has, and the sinc kernels, which are even, need no root.
+/// sinc-n. Of the square, since that is what a pair has, and the sinc kernels, which are even, need no root. Of
+/// [`Kernel::gradient`]: g(q) = -w'(q) / q.
 #[inline(always)]
 pub fn kernel_value<R: Real>(kernel: Kernel<R>, q2: R) -> R {
+    if kernel.is_gradient {
+        return kernel_gradient(kernel, q2);
+    }
     let of = |value| R::literal(q2.token(), value);
     let u = q2.min(of(4.0));
     let value = match kernel.shape {
@@ -180,27 +198,35 @@ pub fn kernel_value<R: Real>(kernel: Kernel<R>, q2: R) -> R {
 /// q dw/dq at the square of q; zero for q >= 2.
 #[inline(always)]
 pub fn kernel_slope<R: Real>(kernel: Kernel<R>, q2: R) -> R {
+    R::literal(q2.token(), -1.0) * q2.min(R::literal(q2.token(), 4.0)) * kernel_gradient(kernel, q2)
+}
+
+/// g(q) = -w'(q) / q at the square of q; zero for q >= 2.
+#[inline(always)]
+fn kernel_gradient<R: Real>(kernel: Kernel<R>, q2: R) -> R {
     let of = |value| R::literal(q2.token(), value);
     let u = q2.min(of(4.0));
-    let slope = match kernel.shape {
+    let gradient = match kernel.shape {
         Shape::CubicSpline => {
+            // 12 - 9 q up to q = 1, 3 (2 - q)^2 / q beyond
             let q = u.sqrt();
-            let (t, s) = (of(2.0) - q, (of(1.0) - q).max(of(0.0)));
-            q * (of(12.0) * (s * s) - of(3.0) * (t * t))
+            let (s, p) = ((of(1.0) - q).max(of(0.0)), q.max(of(1.0)));
+            let t = of(2.0) - p;
+            (of(3.0) * (t * t)) / p + of(9.0) * s
         }
         Shape::WendlandC2 => {
             let t = of(1.0) - of(0.5) * u.sqrt();
-            of(-5.0) * u * (t * t * t)
+            of(5.0) * (t * t * t)
         }
         Shape::WendlandC4 => {
             let q = u.sqrt();
             let t = of(1.0) - of(0.5) * q;
-            t.power(5) * u * q.polynomial(&[-35.0 / 3.0, -14.0 / 3.0])
+            t.power(5) * q.polynomial(&[35.0 / 3.0, 14.0 / 3.0])
         }
         Shape::WendlandC6 => {
             let q = u.sqrt();
             let t = of(1.0) - of(0.5) * q;
-            t.power(7) * u * q.polynomial(&[-22.0, -19.25, -5.5])
+            t.power(7) * q.polynomial(&[22.0, 19.25, 5.5])
         }
         Shape::Sinc => {
             let factor = u.mul_add(of(-0.25), of(1.0));
@@ -210,12 +236,12 @@ pub fn kernel_slope<R: Real>(kernel: Kernel<R>, q2: R) -> R {
                 dp = dp.mul_add(u, p);
                 p = p.mul_add(u, of(term));
             }
-            // s = factor * p, q ds/dq = 2 u ds/du.
-            let ds = (u + u) * factor.mul_add(dp, of(-0.25) * p);
+            // s = factor * p, -ds/dq / q = -2 ds/du.
+            let ds = (of(-2.0) * factor).mul_add(dp, of(0.5) * p);
             (factor * p).power(kernel.exponent - 1) * ds * of(f64::from(kernel.exponent))
         }
     };
-    slope * kernel.normalization
+    gradient * kernel.normalization
 }
 
 #[cfg(test)]
@@ -248,6 +274,8 @@ mod tests {
                 let value = |q: f64| kernel_value(kernel, q * q);
                 let difference = q * (value(q + d) - value(q - d)) / (2.0 * d);
                 assert!((difference - kernel_slope(kernel, q * q)).abs() < 3e-8, "{name} at {q}");
+                let gradient = kernel_value(kernel.gradient(), q * q);
+                assert!((difference + q * q * gradient).abs() < 3e-8, "{name} at {q}");
             }
         }
     }

@@ -88,7 +88,8 @@ pub struct Restart {
 /// lacks, lacks a species that it has, is in other units, or describes another start.
 pub fn read_checkpoint(deck: &Checked, comm: &Communicator, path: &Path) -> Result<Restart> {
     let (state, mut particles) = snapshot::read_checkpoint(path, comm)?;
-    let mut deck = deck.clone();
+    let (mut deck, kept) =
+        deck.with_defaults_of(&state.deck).map_err(|report| Error::Deck { report: report.to_string() })?;
     let mut changes = Changes::between(&state.deck, &deck.resolved);
     if deck.plan.space.boundary == Some(state.bx.boundary) {
         changes.forget("space.boundary");
@@ -145,6 +146,12 @@ pub fn read_checkpoint(deck: &Checked, comm: &Communicator, path: &Path) -> Resu
         }
     }
     let mut notes = vec![format!("box: {} (of the checkpoint)", box_text(&simulation.domain.bx))];
+    if !kept.is_empty() {
+        notes.push(format!(
+            "the checkpoint's defaults go on where the deck writes nothing: {}; write a key to change it",
+            kept.join(", ")
+        ));
+    }
     notes.extend(changes.text());
     let first_energy = state.numbers.get("first_energy").copied();
     let first_energy = first_energy.filter(|_| !changes.physics() && !other_energy);

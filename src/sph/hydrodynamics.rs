@@ -4,7 +4,7 @@
 use crate::allocator;
 use crate::clock::Clock;
 use crate::comm::Communicator;
-use crate::deck::plan::{EquationOfState, Formulation, SphPlan};
+use crate::deck::plan::{EquationOfState, Formulation, Gradients, SphPlan};
 use crate::domain::Domain;
 use crate::laws::{self, viscosity_switch::ViscositySwitch};
 use crate::neighbors::{Neighborhood, Radii};
@@ -12,6 +12,7 @@ use crate::pair::pieces::{PIECE, over_pieces, pieces, reduce_pieces};
 use crate::pair::{Kernel, PairLaw, Pass, Precision, Traffic, sweep_across, sweep_spending};
 use crate::particles::{Field, Meanwhile, Particles};
 use crate::space::SimulationBox;
+use crate::sph::gas::isotropic_matrices;
 use crate::sph::smoothing::{self, Next, Search};
 use crate::{Error, Result};
 use rayon::prelude::*;
@@ -157,11 +158,9 @@ impl Hydrodynamics {
 
     /// The gas of a plan.
     pub fn new(plan: &SphPlan, precision: Precision) -> Self {
-        let kernel = Kernel::named(plan.kernel.name());
-        let kernel = kernel.unwrap_or_else(|| unreachable!("the plan has a kernel that the passes lack"));
         Hydrodynamics {
             plan: plan.clone(),
-            kernel,
+            kernel: plan.interpolation_kernel(),
             precision,
             equal_masses: None,
             keep_fields: false,
@@ -267,6 +266,9 @@ impl Hydrodynamics {
         self.sweep_sharing(&law, stage, &support, &[Density, GradH, Pressure, SoundSpeed]);
         stage.clock.lap("gradients");
         self.viscosity(stage, &support, dt);
+        if self.plan.gradients == Gradients::Kernel {
+            isotropic_matrices(stage.particles);
+        }
         self.share(stage, &[GradientMatrix, Viscosity]);
         stage.clock.lap("viscosity");
         allocator::give_back(stage.particles.bytes());
@@ -325,18 +327,19 @@ impl Hydrodynamics {
     /// Accelerations, heating rates and signal speeds by the formulation.
     fn momentum_and_energy(&self, stage: &mut Stage, support: &[f64]) {
         let (beta, conductivity) = (self.plan.viscosity.beta, self.plan.conductivity);
+        let kernel = self.plan.momentum_kernel();
         let spent: &[Field] = match self.keep_fields {
             true => &[],
             false => &[Field::GradientMatrix, Field::VolumeElement, Field::GradH],
         };
         match self.plan.formulation {
             Formulation::Standard => {
-                let law = laws::momentum_energy_standard::Law { kernel: self.kernel, beta, conductivity };
+                let law = laws::momentum_energy_standard::Law { kernel, beta, conductivity };
                 self.sweep(&law, stage, support, None, spent);
             }
             Formulation::VolumeElements => {
                 let law = laws::momentum_energy_volume::Law {
-                    kernel: self.kernel,
+                    kernel,
                     beta,
                     conductivity,
                     crossing_start: CROSSING[0],

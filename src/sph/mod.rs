@@ -1,5 +1,6 @@
 //! Smoothed particle hydrodynamics: the order of the passes; the laws themselves are in [`crate::laws`].
 
+pub mod calm;
 mod gas;
 mod hydrodynamics;
 pub mod smoothing;

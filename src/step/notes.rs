@@ -2,9 +2,11 @@
 
 use super::Simulation;
 use super::fixed::whole_steps;
+use crate::Result;
 use crate::deck::plan::{Every, Plan, StartPlan};
 use crate::neighbors::SUPER_CLUSTER;
 use crate::space::Boundary;
+use crate::sph::{calm, smoothing};
 use crate::units::Dimension;
 
 impl Simulation {
@@ -19,9 +21,25 @@ impl Simulation {
         comm.all_max(&mut threads);
         let mut notes = interaction.unwrap_or_default();
         notes.extend(free_gas(&self.plan));
+        notes.extend(self.plan.sph.as_ref().and_then(calm::warning));
         notes.extend(between_steps(&self.plan));
         notes.extend(idle(particles[0], comm.size() as u64, threads[0]));
         notes
+    }
+}
+
+impl Simulation {
+    /// A gas must have particles enough for the neighbors that the deck asks for. Collective.
+    ///
+    /// # Errors
+    /// [`Error::State`] with step 0, the same on all ranks.
+    pub fn check_particle_count(&self) -> Result<()> {
+        let Some(sph) = &self.plan.sph else { return Ok(()) };
+        let mut particles = [self.particles.owned().len() as u64];
+        self.domain.comm.all_sum(&mut particles);
+        let bx = &self.domain.bx;
+        let largest = self.neighborhood.largest_smoothing_length(bx);
+        smoothing::check_count(bx, particles[0], largest, sph.interpolation_kernel(), sph.neighbors)
     }
 }
 

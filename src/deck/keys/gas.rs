@@ -15,15 +15,21 @@ pub(super) const SECTIONS: &[Section] = &[
                 "Standard, or generalized volume elements.",
             ),
             key(
+                "gradients",
+                Kind::Choice(Gradients::NAMES),
+                Default::Value("\"integral\""),
+                "Of the momentum and energy equations: the integral approach, or the gradient of the kernel.",
+            ),
+            key(
                 "kernel",
                 Kind::Choice(Kernel::NAMES),
-                Default::Value("\"sinc-6\""),
+                Default::Value("\"wendland-c6\""),
                 "The interpolation kernel; its support is 2h.",
             ),
             key(
                 "neighbors",
                 number(between(10.0, 1000.0)),
-                Default::Value("100.0"),
+                Default::Value("190.0"),
                 "Target number of neighbors within 2h.",
             )
             .also(&["ng0", "neighbours", "neighbor_count"]),

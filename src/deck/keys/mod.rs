@@ -10,8 +10,8 @@ mod start;
 pub use super::kind::{Default, Interval, Key, Kind, Section, quoted, titled};
 use super::plan::{
     Arrangement, AtomStyle, Coding, CoulombTruncation, Device, Digits, FileFormat, FileUnits, Formulation,
-    Kernel, LatticeKind, ListKind, Mixing, MultipoleOrder, OpeningCriterion, Precision, SofteningKernel,
-    TrajectoryFormat, Truncation, Velocities,
+    Gradients, Kernel, LatticeKind, ListKind, Mixing, MultipoleOrder, OpeningCriterion, Precision,
+    SofteningKernel, TrajectoryFormat, Truncation, Velocities,
 };
 use crate::units::{Dimension, UnitSystem};
 
@@ -235,7 +235,12 @@ const MACHINERY: &[Section] = &[
         &[
             key("courant", number(FRACTION), Default::Value("0.4"), "Factor on h over the signal velocity.")
                 .also(&["cfl"]),
-            key("acceleration", number(FRACTION), Default::Value("0.2"), "Factor on sqrt(h / |a|)."),
+            key(
+                "acceleration",
+                number(FRACTION),
+                Default::Unset("0.2 with a gas, 0.07 without"),
+                "Factor on sqrt(h / |a|); the softening length takes the place of h without a gas.",
+            ),
             key(
                 "energy",
                 number(FRACTION),
@@ -254,7 +259,7 @@ const MACHINERY: &[Section] = &[
             key(
                 "smallest",
                 quantity(NOT_NEGATIVE, Dimension::Time),
-                Default::Value("0.0"),
+                Default::Unset("1e-10 of run.end_time"),
                 "A run that needs a smaller step ends with an error.",
             )
             .also(&["min", "dt_min", "min_dt"]),

@@ -12,6 +12,16 @@ choice! {
     }
 }
 
+choice! {
+    /// What takes the place of the kernel's gradient in the momentum and energy equations.
+    Gradients {
+        /// The integral approach, exact for linear functions (Garcia-Senz, Cabezon & Escartin 2012).
+        Integral = "integral",
+        /// The gradient of the kernel itself: the heating is then the adiabat of the density sum.
+        Kernel = "kernel",
+    }
+}
+
 /// The interpolation kernel; the support radius is 2h for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
@@ -105,6 +115,8 @@ pub enum EquationOfState {
 pub struct SphPlan {
     /// The equations.
     pub formulation: Formulation,
+    /// The gradients of the momentum and energy equations.
+    pub gradients: Gradients,
     /// The kernel.
     pub kernel: Kernel,
     /// Target number of neighbors within 2h, the particle itself included, 10 to 1000.

@@ -1,0 +1,39 @@
+//! `hilbrium stability`: whether lattices of a deck's gas stay at rest.
+
+use super::Ending;
+use crate::deck::plan::LatticeKind;
+use crate::report::{line, table};
+use crate::stability::{NEUTRAL, of_lattice};
+use crate::{Result, deck};
+use std::path::Path;
+
+pub(super) fn stability(
+    deck: &Path,
+    overrides: &[String],
+    lattices: &[LatticeKind],
+    json: bool,
+) -> Result<Ending> {
+    let plan = deck::read_checked(deck, overrides)?.plan;
+    let mut rows = Vec::new();
+    for &kind in lattices {
+        let found = of_lattice(&plan, kind)?;
+        if json {
+            line(&serde_json::json!({ "lattice": kind.name(), "growth": found.growth, "growing": found.growing }).to_string());
+        }
+        let verdict = if found.growth > NEUTRAL { "grows" } else { "stable" };
+        rows.push(vec![
+            kind.name().to_owned(),
+            format!("{:.4}", found.growth),
+            format!("{:.1} %", 100.0 * found.growing),
+            found.wave_vectors.to_string(),
+            verdict.to_owned(),
+        ]);
+    }
+    if !json {
+        line(table(&["lattice", "growth", "modes", "wave vectors", ""], &rows).trim_end());
+        line(
+            "\ngrowth: largest rate, in units of the speed of sound over the mean spacing; modes: the share that grows",
+        );
+    }
+    Ok(Ending::Done)
+}

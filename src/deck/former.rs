@@ -1,0 +1,95 @@
+//! The defaults of the version that wrote a checkpoint: a restart goes on with them, whatever the defaults are now.
+
+use super::check::{self, Checked};
+use super::mistake::Report;
+use super::raw::Raw;
+use super::value::Value;
+
+/// How the line of a default ends in a printed deck.
+pub(super) const MARK: &str = "# default";
+
+/// A deck as it was printed into a checkpoint, each default on a line of its own that ends with [`MARK`].
+pub(super) struct Former {
+    raw: Raw,
+}
+
+impl Former {
+    /// What a printed deck says; text that is no deck has no defaults.
+    pub(super) fn new(printed: &str) -> Self {
+        Former { raw: Raw::new("the checkpoint's deck", printed, &[]) }
+    }
+
+    /// The value of a key that was a default.
+    pub(super) fn default(&self, section: &str, name: &str) -> Option<Value> {
+        let entry = self.raw.entry(section, name)?;
+        let text = &self.raw.sources.first()?.text;
+        let rest = text.get(entry.place.span.end..)?;
+        let line = rest.split('\n').next()?;
+        if !line.trim_end().ends_with(MARK) {
+            return None;
+        }
+        entry.value.clone()
+    }
+}
+
+impl Checked {
+    /// This deck with the defaults that `printed` marks, the deck of a checkpoint, in place of today's where it writes nothing;
+    /// and which they are, a text each.
+    ///
+    /// # Errors
+    /// The report of what does not go together then.
+    #[allow(clippy::result_large_err)]
+    pub fn with_defaults_of(&self, printed: &str) -> Result<(Checked, Vec<String>), Report> {
+        let (name, text, options) = &self.source;
+        let (checked, kept) = check::check_with(Raw::new(name, text, options), Some(&Former::new(printed)))?;
+        Ok((Checked { source: self.source.clone(), ..checked }, kept))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::deck::examine;
+    use crate::deck::plan::Kernel;
+
+    const DECK: &str =
+        "[run]\nend_time = 1.0\n[start.random]\nparticles = 500\n[space]\nboundary = \"periodic\"\n[sph]\n";
+
+    #[test]
+    fn defaults_of_a_checkpoint_go_on_and_what_is_written_holds() {
+        let now = examine("deck", DECK, &[]).unwrap();
+        assert_eq!(now.with_defaults_of(&now.resolved).unwrap(), (now.clone(), vec![]));
+        let marked = |line: &str| line.trim_start().starts_with("kernel ") || line.starts_with("courant ");
+        assert_eq!(
+            now.resolved.lines().filter(|line| marked(line) && line.ends_with("# default")).count(),
+            2
+        );
+        // another version's defaults
+        let other: String = now
+            .resolved
+            .lines()
+            .map(|line| match line.split(' ').next() {
+                Some("kernel") => "kernel = \"cubic-spline\" # default\n".to_owned(),
+                Some("courant") => "courant = 0.11 # default\n".to_owned(),
+                _ => format!("{line}\n"),
+            })
+            .collect();
+        let (checked, kept) = now.with_defaults_of(&other).unwrap();
+        assert_eq!(checked.plan.sph.as_ref().unwrap().kernel, Kernel::CubicSpline);
+        assert_eq!(checked.plan.time_step.courant, 0.11);
+        assert_eq!(kept.len(), 2);
+        assert!(kept[0].starts_with("sph.kernel = \"cubic-spline\" (now: "), "{kept:?}");
+        // the next restart finds them as defaults again
+        assert_eq!(now.with_defaults_of(&checked.resolved).unwrap().0, checked);
+        // what was written then was no default, and what is written now holds
+        let written = other.replace("\"cubic-spline\" # default", "\"cubic-spline\"");
+        let (checked, kept) = now.with_defaults_of(&written).unwrap();
+        assert_eq!(
+            (checked.plan.sph.as_ref().unwrap().kernel, kept.len()),
+            (now.plan.sph.as_ref().unwrap().kernel, 1)
+        );
+        let chosen = examine("deck", &(DECK.to_owned() + "kernel = \"sinc-5\"\n"), &[]).unwrap();
+        let (checked, kept) = chosen.with_defaults_of(&other).unwrap();
+        assert_eq!((checked.plan.sph.unwrap().kernel, kept.len()), (Kernel::Sinc(5), 1));
+        assert_eq!(now.with_defaults_of("no deck").unwrap(), (now.clone(), vec![]));
+    }
+}
