@@ -5,6 +5,7 @@
 # make validate-molecules   long runs of molecules: conservation, thermostats, published values (an hour)
 # make peers      GROMACS and LAMMPS, installed where missing, and hilbrium in turns on the same cores (40 minutes)
 # make cores      what two cores make of one, by threads and by ranks (11 minutes)
+# make gas-table  what kernels, neighbors and formulations make of the gas cases, and the table of the book (hours)
 # make soak       24,000 steps of a gas with gravity and of a liquid: memory flat, energies sane (minutes)
 # make fresh      make evrard and make test on a bare Debian 13, as root and as a user (needs root and debootstrap; hours)
 # make docs       the book in docs/book and the crate's documentation in target/doc
@@ -12,7 +13,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := evrard
-.PHONY: evrard build test gpu-test validate validate-molecules peers cores soak fresh docs packages clean
+.PHONY: evrard build test gpu-test validate validate-molecules peers cores gas-table soak fresh docs packages clean
 
 RANKS ?= 2
 PROGRAM := target/release/hilbrium
@@ -66,6 +67,12 @@ peers: build
 CORES ?=
 cores: build
 	@MPIRUN="$(MPIRUN)" scripts/cores $(PROGRAM) $(CORES)
+
+# The settings of the gas: every case for every setting, and the table of docs/src/gas-settings.md (hours; GAS="--jobs 16 --option run.device=cuda")
+GAS ?=
+gas-table: build
+	@scripts/venv && .venv/bin/python -m pip install --quiet -r tests/python/requirements.txt
+	@.venv/bin/python scripts/gas-table --program $(PROGRAM) --cost sinc-6/100 --page docs/src/gas-settings.md $(GAS)
 
 soak: build
 	@scripts/soak $(PROGRAM)
