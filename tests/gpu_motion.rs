@@ -415,7 +415,7 @@ fn the_time_step_is_that_of_the_criteria() {
             particles.owned(),
         )
         .unwrap();
-        let expected = time_step::next(&plan, 0.0, &particles, &solo, None);
+        let expected = time_step::next(&plan, 0.0, &particles, &solo, Some(f64::INFINITY));
         let least =
             found.into_iter().zip(limits).fold((f64::INFINITY, time_step::Limit::Setting), |best, one| {
                 if one.0 < best.0 { one } else { best }

@@ -5,7 +5,7 @@ use crate::comm::Communicator;
 use crate::deck::{self, Checked};
 use crate::run::signals::Signals;
 use crate::run::{self, Outcome};
-use crate::{Error, Result, report};
+use crate::{Error, Result, report, snapshot};
 use std::path::Path;
 
 /// Run a deck on all ranks that were started together. The exit status is the same on all.
@@ -30,16 +30,20 @@ fn advance(
     restart: Option<&Path>,
     signals: &Signals,
 ) -> Result<Ending> {
-    let deck = prepare(comm, path, overrides)?;
+    let former = restart.and_then(|checkpoint| snapshot::deck_of_checkpoint(checkpoint, comm));
+    let deck = prepare(comm, path, overrides, former.as_deref())?;
     Ok(match run::run_listening(&deck, comm, restart, signals)? {
         Outcome::Done => Ending::Done,
         Outcome::Stopped => Ending::Stopped,
     })
 }
 
-/// The deck, which all ranks must have read.
-fn prepare(comm: &Communicator, path: &Path, overrides: &[String]) -> Result<Checked> {
-    let deck = comm.agree_on(deck::read_checked(path, overrides))?;
+/// The deck, which all ranks must have read; with the defaults of a checkpoint's deck, if there is one.
+fn prepare(comm: &Communicator, path: &Path, overrides: &[String], former: Option<&str>) -> Result<Checked> {
+    let deck = comm.agree_on(match former {
+        Some(printed) => deck::read_for_restart(path, overrides, printed),
+        None => deck::read_checked(path, overrides),
+    })?;
     comm.on_root(|| run::keep_inputs(&deck.plan, &[path]))?;
     comm.agree(threads::start_for_run(comm, deck.plan.run.threads))?;
     Ok(deck)

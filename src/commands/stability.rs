@@ -3,6 +3,7 @@
 use super::Ending;
 use crate::deck::plan::LatticeKind;
 use crate::report::{line, table};
+use crate::sph::calm::DAMPED;
 use crate::stability::{NEUTRAL, of_lattice};
 use crate::{Result, deck};
 use std::path::Path;
@@ -20,7 +21,11 @@ pub(super) fn stability(
         if json {
             line(&serde_json::json!({ "lattice": kind.name(), "growth": found.growth, "growing": found.growing }).to_string());
         }
-        let verdict = if found.growth > NEUTRAL { "grows" } else { "stable" };
+        let verdict = match found.growth {
+            growth if growth > DAMPED => "grows",
+            growth if growth > NEUTRAL => "grows without viscosity",
+            _ => "stable",
+        };
         rows.push(vec![
             kind.name().to_owned(),
             format!("{:.4}", found.growth),
@@ -32,7 +37,8 @@ pub(super) fn stability(
     if !json {
         line(table(&["lattice", "growth", "modes", "wave vectors", ""], &rows).trim_end());
         line(
-            "\ngrowth: largest rate, in units of the speed of sound over the mean spacing; modes: the share that grows",
+            "\ngrowth: largest rate without viscosity, in units of the speed of sound over the mean spacing; the default viscosity damps \
+             rates of 0.03. modes: the share that grows",
         );
     }
     Ok(Ending::Done)

@@ -1,7 +1,7 @@
 //! From what is written to the plan: defaults, and the rules that join several keys.
 
 use super::former::{Former, MARK};
-use super::keys::{self, Default, Kind, SECTIONS};
+use super::keys::{self, Default, FEWEST_NEIGHBORS, Kind, SECTIONS};
 use super::mistake::{Mistake, Place, Report};
 use super::plan::*;
 use super::raw::{Entry, Raw};
@@ -288,7 +288,8 @@ impl Deck<'_> {
             conductivity: if isothermal { 0.0 } else { self.number("sph", "conductivity") },
         };
         let alone = smoothing::counted_alone(plan.interpolation_kernel());
-        if plan.neighbors <= alone {
+        // one that is out of its range is reported already
+        if plan.neighbors >= FEWEST_NEIGHBORS && plan.neighbors <= alone {
             let place = self.place("sph", "neighbors").or_else(|| self.place("sph", "kernel"));
             let message = format!(
                 "no smoothing length has {} neighbors: with kernel = \"{}\" a particle alone counts as {alone:.1}",

@@ -32,6 +32,27 @@ impl Former {
     }
 }
 
+/// Whether a key, `section.name`, is a default in a printed deck.
+pub fn is_default(printed: &str, key: &str) -> bool {
+    key.rsplit_once('.').is_some_and(|(section, name)| Former::new(printed).default(section, name).is_some())
+}
+
+/// Check a deck with the defaults that `printed`, the deck of a checkpoint, marks.
+///
+/// # Errors
+/// The report of all mistakes.
+#[allow(clippy::result_large_err)]
+pub(super) fn examine_after(
+    name: &str,
+    text: &str,
+    options: &[String],
+    printed: &str,
+) -> Result<(Checked, Vec<String>), Report> {
+    let (checked, kept) = check::check_with(Raw::new(name, text, options), Some(&Former::new(printed)))?;
+    let source = (name.to_owned(), text.to_owned(), options.to_vec());
+    Ok((Checked { source, ..checked }, kept))
+}
+
 impl Checked {
     /// This deck with the defaults that `printed` marks, the deck of a checkpoint, in place of today's where it writes nothing;
     /// and which they are, a text each.
@@ -41,8 +62,7 @@ impl Checked {
     #[allow(clippy::result_large_err)]
     pub fn with_defaults_of(&self, printed: &str) -> Result<(Checked, Vec<String>), Report> {
         let (name, text, options) = &self.source;
-        let (checked, kept) = check::check_with(Raw::new(name, text, options), Some(&Former::new(printed)))?;
-        Ok((Checked { source: self.source.clone(), ..checked }, kept))
+        examine_after(name, text, options, printed)
     }
 }
 

@@ -25,6 +25,7 @@ mod template;
 mod value;
 
 pub use check::Checked;
+pub use former::is_default;
 pub use mistake::{Mistake, Place, Report};
 pub use plan::Plan;
 pub use reach::{Misfit, WIDEST_IN_CUTOFFS};
@@ -52,6 +53,21 @@ pub fn read_checked(path: &Path, overrides: &[String]) -> Result<Checked> {
     let bytes = read_bytes(path)?;
     let name = path.display().to_string();
     examine_bytes(&name, &bytes, overrides).map_err(|report| Error::Deck { report: report.to_string() })
+}
+
+/// As [`read_checked`], for a restart: keys that the deck does not write have the defaults that `printed`, the deck of the
+/// checkpoint, was made with.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_for_restart(path: &Path, overrides: &[String], printed: &str) -> Result<Checked> {
+    let bytes = read_bytes(path)?;
+    let name = path.display().to_string();
+    let checked = match std::str::from_utf8(&bytes) {
+        Ok(text) => former::examine_after(&name, text, overrides, printed).map(|(checked, _)| checked),
+        Err(_) => examine_bytes(&name, &bytes, overrides),
+    };
+    checked.map_err(|report| Error::Deck { report: report.to_string() })
 }
 
 /// Check the deck `text` that is called `name`, with `section.key=value` options over it. Besides the text, only

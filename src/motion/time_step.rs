@@ -19,7 +19,7 @@ const SMALL_CHANGE: f64 = 0.01;
 
 /// The part of the criteria that the first step of a gas takes: at rest nothing expands or heats yet, so that two of the
 /// criteria see nothing; particles that pressure drives apart from rest would be thrown by more than their distance.
-const BLIND: f64 = 0.1;
+const BLIND: f64 = 0.03;
 
 /// Which criterion set the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -91,6 +91,12 @@ pub fn read_checkpoint(deck: &Checked, comm: &Communicator, path: &Path) -> Resu
     let (mut deck, kept) =
         deck.with_defaults_of(&state.deck).map_err(|report| Error::Deck { report: report.to_string() })?;
     let mut changes = Changes::between(&state.deck, &deck.resolved);
+    // a section that is new is a change, whatever is written in it
+    let had_section = |key: &str| {
+        let header = key.rsplit_once('.').map(|(section, _)| format!("[{section}]"));
+        header.is_some_and(|header| state.deck.lines().any(|line| line == header))
+    };
+    changes.forget_new(|key| had_section(key) && deck::is_default(&deck.resolved, key));
     if deck.plan.space.boundary == Some(state.bx.boundary) {
         changes.forget("space.boundary");
     }

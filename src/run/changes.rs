@@ -7,6 +7,9 @@ use toml::{Table, Value};
 
 use crate::{Error, Result};
 
+/// The value of a key that a deck does not have.
+const NOT_SET: &str = "not set";
+
 /// Most keys that a message lists.
 const MOST_LISTED: usize = 12;
 
@@ -39,7 +42,7 @@ impl Changes {
             return Self::default();
         }
         let keys: std::collections::BTreeSet<&String> = before.keys().chain(now.keys()).collect();
-        let text = |value: Option<&String>| value.cloned().unwrap_or_else(|| "not set".into());
+        let text = |value: Option<&String>| value.cloned().unwrap_or_else(|| NOT_SET.into());
         let changes = keys.into_iter().filter(|key| before.get(*key) != now.get(*key)).map(|key| Change {
             key: key.clone(),
             before: text(before.get(key)),
@@ -53,6 +56,11 @@ impl Changes {
         self.changes.retain(|change| change.key != key);
     }
 
+    /// Leave out the keys that the checkpoint's version did not have, where `is_default` says that the deck does not write them.
+    pub fn forget_new(&mut self, is_default: impl Fn(&str) -> bool) {
+        self.changes.retain(|change| change.before != NOT_SET || !is_default(&change.key));
+    }
+
     /// See that a restart can apply all changes.
     ///
     /// # Errors
@@ -62,7 +70,7 @@ impl Changes {
             let start = OF_THE_START.iter().any(|section| key.starts_with(section));
             let share = key.starts_with("species.") && key.ends_with(".fraction");
             // box and minimization that are not asked for any longer follow the checkpoint
-            let follows = !key.starts_with("start.") && self.now(key) == Some("not set");
+            let follows = !key.starts_with("start.") && self.now(key) == Some(NOT_SET);
             (start || share) && !OF_THE_MACHINERY.contains(&key) && !follows
         });
         if refused.is_empty() {

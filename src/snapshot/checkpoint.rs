@@ -168,6 +168,19 @@ pub fn read_checkpoint(path: &Path, comm: &Communicator) -> Result<(CheckpointSt
     comm.agree_on(Content::open(&path).and_then(|content| content.read(comm)))
 }
 
+/// The deck of the checkpoint that a path names, or of the newest of a folder, printed with its defaults; nothing where it cannot
+/// be read, which reading the checkpoint reports. Collective.
+pub fn deck_of_checkpoint(path: &Path, comm: &Communicator) -> Option<String> {
+    let read = || {
+        let path = if path.is_dir() { keep::newest(path)? } else { path.to_owned() };
+        let state = Content::open(&path).and_then(|content| content.state());
+        state.ok().map(|state| state.deck)
+    };
+    let mut text = if comm.is_root() { read().unwrap_or_default().into_bytes() } else { Vec::new() };
+    comm.broadcast(&mut text, 0);
+    String::from_utf8(text).ok().filter(|text| !text.is_empty())
+}
+
 /// The checkpoint that a path names, verified: itself, or the newest whole one of a folder. Collective.
 fn chosen(path: &Path, comm: &Communicator) -> Result<PathBuf> {
     // The root's view, so that all ranks go the same way.

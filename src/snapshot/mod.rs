@@ -33,7 +33,7 @@ mod write;
 mod written;
 mod xdmf;
 
-pub use checkpoint::{CheckpointState, Table, read_checkpoint, write_checkpoint};
+pub use checkpoint::{CheckpointState, Table, deck_of_checkpoint, read_checkpoint, write_checkpoint};
 pub use info::info;
 pub use keep::find_latest;
 pub use read::{particle_count, read_header, read_snapshot, read_snapshot_slice};

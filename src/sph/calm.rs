@@ -26,7 +26,7 @@ const GROWTH: [(&str, [f64; 9]); 14] = [
 
 /// Rates up to this are damped by the least viscosity of the default switch, alpha_min = 0.05: lattices of such settings stayed
 /// below a speed of 2e-3 c for 20 sound crossings, those beyond reached 4e-3 to 4e-2 c (docs/src/gas-settings.md).
-const DAMPED: f64 = 0.03;
+pub const DAMPED: f64 = 0.03;
 
 /// The rate at which the worst disturbance of a gas at rest grows, in units of the speed of sound over the mean spacing; linear
 /// between the numbers of neighbors that were analyzed. Not known for gradients by the kernel itself.

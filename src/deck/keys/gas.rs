@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// Fewest `neighbors` of `[sph]`.
+pub(crate) const FEWEST_NEIGHBORS: f64 = 10.0;
+
 /// In the order in which a deck is printed.
 pub(super) const SECTIONS: &[Section] = &[
     section(
@@ -28,7 +31,7 @@ pub(super) const SECTIONS: &[Section] = &[
             ),
             key(
                 "neighbors",
-                number(between(10.0, 1000.0)),
+                number(between(FEWEST_NEIGHBORS, 1000.0)),
                 Default::Value("190.0"),
                 "Target number of neighbors within 2h.",
             )

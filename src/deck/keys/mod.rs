@@ -7,6 +7,8 @@ mod molecules;
 mod motion;
 mod start;
 
+pub(super) use gas::FEWEST_NEIGHBORS;
+
 pub use super::kind::{Default, Interval, Key, Kind, Section, quoted, titled};
 use super::plan::{
     Arrangement, AtomStyle, Coding, CoulombTruncation, Device, Digits, FileFormat, FileUnits, Formulation,
