@@ -32,7 +32,7 @@ impl Simulation {
     /// A gas must have particles enough for the neighbors that the deck asks for. Collective.
     ///
     /// # Errors
-    /// [`Error::State`] with step 0, the same on all ranks.
+    /// [`crate::Error::State`] with step 0, the same on all ranks.
     pub fn check_particle_count(&self) -> Result<()> {
         let Some(sph) = &self.plan.sph else { return Ok(()) };
         let mut particles = [self.particles.owned().len() as u64];
