@@ -103,20 +103,23 @@ def record(folder):
     return {name.split()[0]: numpy.array([float(row[name] or "nan") for row in rows]) for name in rows[0]}
 
 
-def last(folder):
-    """Fields of a run's last snapshot."""
-    snapshot = sorted(folder.glob("snapshot-*.hdf5"))[-1]
+def state(snapshot):
+    """Fields of a snapshot, and its time."""
+    names = {"x": "Coordinates", "v": "Velocities", "m": "Masses", "rho": "Densities", "u": "InternalEnergies"}
     with h5py.File(snapshot) as file:
-        gas = file["PartType0"]
-        names = {"x": "Coordinates", "v": "Velocities", "m": "Masses", "rho": "Densities", "u": "InternalEnergies",
-                 "h": "SmoothingLengths"}
-        fields = {}
-        for name, known in names.items():
-            found = [key for key in (known, known[:-1] if known.endswith("s") else known, known.replace("ies", "y"))
-                     if key in gas]
-            fields[name] = gas[found[0]][:].astype(float)
+        fields = {name: file["PartType0"][dataset][:].astype(float) for name, dataset in names.items()}
         fields["time"] = float(numpy.ravel(file["Header"].attrs["Time"])[0])
     return fields
+
+
+def snapshots(folder):
+    """The snapshots of a run, in the order of time."""
+    return sorted(folder.glob("snapshot-*.hdf5"))
+
+
+def last(folder):
+    """Fields of a run's last snapshot."""
+    return state(snapshots(folder)[-1])
 
 
 def entropy_change(first, final, gamma=GAMMA):
@@ -160,24 +163,14 @@ internal_energy = {energy}"""
         kinetic = found["kinetic_energy"]
         noise = numpy.sqrt(2 * kinetic / mass)
         time = found["time"]
-        snapshots = sorted((folder / self.name).glob("snapshot-*.hdf5"))
+        first, *_, final = snapshots(folder / self.name)
         after = noise[time >= 1.0]
         return {
             "noise_at_1": float(noise[numpy.searchsorted(time, 1.0)]),
             "largest_noise": float(after.max()),
             "noise_at_20": float(noise[-1]),
-            "entropy": change_between(snapshots),
+            "entropy": entropy_change(state(first), state(final)),
         }
-
-
-def change_between(snapshots):
-    states = []
-    for snapshot in (snapshots[0], snapshots[-1]):
-        with h5py.File(snapshot) as file:
-            gas = file["PartType0"]
-            states.append({"u": gas["InternalEnergies" if "InternalEnergies" in gas else "InternalEnergy"][:].astype(float),
-                           "rho": gas["Densities" if "Densities" in gas else "Density"][:].astype(float)})
-    return entropy_change(*states)
 
 
 def riemann(left, right, gamma, speeds):
@@ -367,7 +360,7 @@ class Evrard:
 
     def norms(self, folder):
         results = folder / self.name
-        snapshot = sorted(results.glob("snapshot-*.hdf5"))[-1]
+        snapshot = snapshots(results)[-1]
         quiet([self.program, "validate", snapshot, "--against", "evrard", "--json", results / "verdict.json"])
         verdict = json.loads((results / "verdict.json").read_text())
         return {"verdict": verdict, "drift": drift(record(results))}
@@ -384,8 +377,6 @@ class Sedov:
     def norms(self, folder):
         final, found = last(folder / self.name), record(folder / self.name)
         r = numpy.sqrt(((final["x"] - 0.5) ** 2).sum(-1))
-        if r.min() > 0.2:  # the box is about the origin
-            r = numpy.sqrt((final["x"] ** 2).sum(-1))
         shells = numpy.minimum((r / 0.01).astype(int), 49)
         counts = numpy.bincount(shells, minlength=50)
         profile = numpy.bincount(shells, final["rho"], 50) / numpy.maximum(counts, 1)

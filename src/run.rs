@@ -208,6 +208,7 @@ impl Run {
         let Restart { deck, mut simulation, carried, notes } =
             carried::read_checkpoint(deck, comm, checkpoint)?;
         notes.iter().for_each(|note| report::line(note));
+        simulation.check_particle_count()?;
         settle(&mut simulation, device)?;
         let directory = &deck.plan.output.directory;
         comm.on_root(|| {

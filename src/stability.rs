@@ -1,15 +1,17 @@
 //! Linear stability of a lattice of gas particles at rest, by the passes of a step themselves.
 //!
-//! Displacements x, velocities v and internal energies u of the particles obey, to first order and without viscosity,
+//! Displacements x, velocities v and internal energies u of the particles obey, to first order and without
+//! viscosity,
 //!
 //! ```text
 //! x' = v,    v' = D x + E u,    u' = F v        so that        v'' = (D + E F) v
 //! ```
 //!
-//! The matrices are found by displacing, heating and moving each particle of one cell of a periodic crystal, and evaluating
-//! the forces in double precision: D and E by central differences, F exactly, since heating is linear in the velocities. A
-//! plane wave of wave vector k turns them into small matrices, whose eigenvalues are the squares of the growth rates. The
-//! wave vectors are all those that the crystal of some 12 mean spacings holds, for which its finite size makes no error.
+//! The matrices are found by displacing, heating and moving each particle of one cell of a periodic crystal,
+//! and evaluating the forces in double precision: D and E by central differences, F exactly, since heating is
+//! linear in the velocities. A plane wave of wave vector k turns them into small matrices, whose eigenvalues
+//! are the squares of the growth rates. The wave vectors are all those that the crystal of some 12 mean
+//! spacings holds, for which its finite size makes no error.
 
 use crate::comm::Communicator;
 use crate::deck::plan::{Device, LatticeKind, LatticeStart, Plan, Precision, SpacePlan, StartPlan};
@@ -24,8 +26,8 @@ use std::f64::consts::TAU;
 pub const LATTICES: [LatticeKind; 4] =
     [LatticeKind::SimpleCubic, LatticeKind::BodyCentered, LatticeKind::FaceCentered, LatticeKind::Hexagonal];
 
-/// A mode that grows slower than this, in units of the speed of sound over the mean spacing, counts as neutral: it is that of
-/// rounding, and takes 60 sound crossings of 16 spacings to grow by a factor e.
+/// A mode that grows slower than this, in units of the speed of sound over the mean spacing, counts as
+/// neutral: it is that of rounding, and takes 60 sound crossings of 16 spacings to grow by a factor e.
 pub const NEUTRAL: f64 = 1e-3;
 
 /// Least edge of the crystal, in mean spacings n^(-1/3).
@@ -51,8 +53,8 @@ pub struct Stability {
     pub wave_vectors: usize,
 }
 
-/// The stability of a lattice under the `[sph]` of a plan: formulation, gradients, kernel, neighbors, equation of state.
-/// Viscosity and conductivity have no part in it.
+/// The stability of a lattice under the `[sph]` of a plan: formulation, gradients, kernel, neighbors,
+/// equation of state. Viscosity and conductivity have no part in it.
 ///
 /// # Errors
 /// [`Error::Usage`] where the plan has no gas; those of the forces.
@@ -131,7 +133,8 @@ impl Crystal {
         Ok(Self { plan, cells, basis, spacing, energy, rate_unit: sound / spacing })
     }
 
-    /// What the forces give all particles, in the order of the lattice, where one of the first cell is disturbed.
+    /// What the forces give all particles, in the order of the lattice, where one of the first cell is
+    /// disturbed.
     fn responses(&self, particle: usize, disturbance: Disturbance) -> Result<Vec<Response>> {
         let comm = Communicator::solo();
         // the ids are in the order of the lattice, cell by cell
@@ -178,7 +181,8 @@ impl Crystal {
     }
 }
 
-/// D, F and E in space: what the disturbance of each particle of the first cell, along each axis, does to all particles.
+/// D, F and E in space: what the disturbance of each particle of the first cell, along each axis, does to all
+/// particles.
 struct Matrices {
     basis: usize,
     displaced: Vec<Vec<Response>>,
@@ -187,8 +191,8 @@ struct Matrices {
 }
 
 impl Matrices {
-    /// The eigenvalues of D + E F for a plane wave: `wave` counts its periods along the edges of a crystal of so many cells;
-    /// `scale` is their unit.
+    /// The eigenvalues of D + E F for a plane wave: `wave` counts its periods along the edges of a crystal of
+    /// so many cells; `scale` is their unit.
     fn squares(&self, wave: [usize; 3], cells: [usize; 3], scale: f64) -> Result<Vec<Complex<f64>>> {
         let size = 3 * self.basis;
         let zeros = DMatrix::<Complex<f64>>::zeros;

@@ -208,8 +208,8 @@ fn the_phases_of_a_step_add_up() {
         assert_eq!(number(&found, "steps"), 1.0);
         let rate = number(&found, "updates_per_second");
         assert!((rate * number(total, "core_microseconds_per_update") * 1e-6 - 1.0).abs() < 1e-6, "{found}");
-        // Of one step, without what the benchmark does between steps: at most twice the step's own work. Compared with the time
-        // of the processor, which other programs do not lengthen.
+        // Of one step, without what the benchmark does between steps: at most twice the step's own work.
+        // Compared with the time of the processor, which other programs do not lengthen.
         let quiet = number(&found, "quiet_updates_per_second");
         assert!(quiet > 0.999 * rate, "{found}");
         assert!(quiet * number(&found, "processor_microseconds_per_update") * 1e-6 < 3.0, "{found}");

@@ -2,11 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
+#[path = "common/program.rs"]
+mod program;
+
 use hilbrium::comm::Communicator;
 use hilbrium::particles::{Field, Particles};
 use hilbrium::snapshot::{Header, write_snapshot};
 use hilbrium::space::{Boundary, SimulationBox, Vec3d};
-use std::path::PathBuf;
+use program::Case;
 use std::process::Command;
 
 /// 256 atoms of a Lennard-Jones crystal that melts.
@@ -32,46 +35,12 @@ fixed = 0.004
 directory = "out"
 "#;
 
-/// A folder in which the program runs.
-struct Case(tempfile::TempDir);
-
-impl Case {
-    fn new() -> Self {
-        Case(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    /// Status and all that is printed, standard error behind standard output.
-    fn hilbrium(&self, arguments: &[&str]) -> (i32, String) {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hilbrium"));
-        let output = command.args(arguments).current_dir(self.0.path()).output().unwrap();
-        let text = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-        (output.status.code().unwrap(), text.concat())
-    }
-
-    /// A run of a deck with keys set over it.
-    fn run(&self, deck: &str, sets: &[&str]) -> (i32, String) {
-        std::fs::write(self.path("deck.toml"), deck).unwrap();
-        let mut arguments = vec!["run", "deck.toml"];
-        sets.iter().for_each(|set| arguments.extend(["--set", set]));
-        self.hilbrium(&arguments)
-    }
-
-    /// A column of the record, by its place.
-    fn column(&self, folder: &str, place: usize) -> Vec<f64> {
-        let record = std::fs::read_to_string(self.path(folder).join("observables.csv")).unwrap();
-        record.lines().skip(1).map(|line| line.split(',').nth(place).unwrap().parse().unwrap()).collect()
-    }
-
-    fn count(&self, folder: &str, start: &str, end: &str) -> usize {
-        let names = std::fs::read_dir(self.path(folder)).unwrap().map(|entry| entry.unwrap().file_name());
-        names
-            .filter(|name| name.to_str().is_some_and(|name| name.starts_with(start) && name.ends_with(end)))
-            .count()
-    }
+/// Files of a folder whose names start and end so.
+fn count(case: &Case, folder: &str, start: &str, end: &str) -> usize {
+    let names = std::fs::read_dir(case.path(folder)).unwrap().map(|entry| entry.unwrap().file_name());
+    names
+        .filter(|name| name.to_str().is_some_and(|name| name.starts_with(start) && name.ends_with(end)))
+        .count()
 }
 
 fn holds(text: &str, parts: &[&str]) {
@@ -107,12 +76,12 @@ fn a_fixed_step_is_fixed() {
     let sets = ["run.end_time=0.04", "output.snapshots.every_time=0.013"];
     let (status, text) = case.run(&LIQUID.replace("steps = 10\n", ""), &sets);
     assert_eq!(status, 0, "{text}");
-    let (times, steps) = (case.column("out", 1), case.column("out", 2));
+    let (times, steps) = (case.column("out", "time"), case.column("out", "time_step"));
     assert_eq!(times.iter().filter(|time| **time > 0.0).count(), 10);
     assert_eq!(*times.last().unwrap(), 0.04);
     assert!(steps.iter().all(|step| *step == 0.0 || *step == 0.004), "{steps:?}");
     // at the start, 3.25, 6.5 and 9.75 steps
-    assert_eq!(case.count("out", "snapshot-", ".hdf5"), 4, "{text}");
+    assert_eq!(count(&case, "out", "snapshot-", ".hdf5"), 4, "{text}");
     holds(
         &text,
         &["output.snapshots.every_time = 0.013 is no whole number of steps of time_step.fixed = 0.004"],
@@ -122,7 +91,7 @@ fn a_fixed_step_is_fixed() {
     let (status, text) = case.run(&LIQUID.replace("steps = 10\n", ""), &sets);
     assert_eq!(status, 0, "{text}");
     holds(&text, &["run.end_time = 0.041 is no whole number", "the run ends after step 11, at 0.044"]);
-    assert_eq!(*case.column("out", 1).last().unwrap(), 0.044);
+    assert_eq!(*case.column("out", "time").last().unwrap(), 0.044);
 }
 
 #[test]
@@ -164,7 +133,7 @@ fn a_run_ends_with_a_checkpoint_from_which_another_ensemble_goes_on() {
     let bath = format!("{LIQUID}[thermostat.langevin]\ntemperature = 1.0\nfriction = 1.0\n");
     let (status, text) = case.run(&bath, &["output.directory=nvt"]);
     assert_eq!(status, 0, "{text}");
-    assert_eq!(case.count("nvt", "checkpoint-", ".h5"), 1);
+    assert_eq!(count(&case, "nvt", "checkpoint-", ".h5"), 1);
     assert!(case.path("nvt/checkpoint-000010.h5").exists());
 
     std::fs::write(case.path("nve.toml"), LIQUID.replace("\"out\"", "\"nve\"")).unwrap();
@@ -182,13 +151,13 @@ fn a_run_ends_with_a_checkpoint_from_which_another_ensemble_goes_on() {
     let (status, text) = case.hilbrium(&["run", "nve.toml", "--restart", "nvt", "--set", "run.steps=20"]);
     assert_eq!(status, 0, "{text}");
     assert!(!text.contains("warning"), "{text}");
-    let energies = case.column("nve", 6);
+    let energies = case.column("nve", "total_energy");
     let spread = energies.iter().fold(0.0f64, |most, energy| most.max((energy - energies[0]).abs()));
     assert!(spread < 1e-3 * energies[0].abs(), "{energies:?}");
 
     // without a step there is nothing to go on from
     assert_eq!(case.run(LIQUID, &["run.steps=0"]).0, 0);
-    assert_eq!(case.count("out", "checkpoint-", ".h5"), 0);
+    assert_eq!(count(&case, "out", "checkpoint-", ".h5"), 0);
 }
 
 /// A cube of gas with a second particle where the first is.
@@ -299,7 +268,7 @@ fn the_page_of_file_formats_makes_a_start() {
     };
     let case = Case::new();
     std::fs::write(case.path("make.py"), block).unwrap();
-    let made = Command::new(python).arg("make.py").current_dir(case.0.path()).output().unwrap();
+    let made = Command::new(python).arg("make.py").current_dir(case.path("")).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let deck =
         "[run]\nsteps = 1\ndevice = \"cpu\"\n[start.file]\npath = \"start.hdf5\"\n[sph]\nneighbors = 50\n";
@@ -310,7 +279,7 @@ fn the_page_of_file_formats_makes_a_start() {
     let (status, text) = case.run(deck, &[]);
     assert_eq!(status, 0, "{text}");
     // mass and box as they were written: the record's masses, and a periodic box of edge 2
-    assert!((case.column("out", 16)[0] - 1.0).abs() < 1e-12, "{text}");
+    assert!((case.column("out", "mass")[0] - 1.0).abs() < 1e-12, "{text}");
     let (status, text) = case.hilbrium(&["info", "out/snapshot-0000.hdf5"]);
     assert!(status == 0 && text.contains("periodic"), "{text}");
 }

@@ -71,8 +71,8 @@ __device__ inline Vec3 operator*(Tensor a, Vec3 v) {
 }
 __device__ inline Tensor outer(Vec3 r) { return {r.x * r.x, r.x * r.y, r.x * r.z, r.y * r.y, r.y * r.z, r.z * r.z}; }
 
-// A smoothing kernel; shape: 0 cubic spline, 1 to 3 Wendland C2, C4, C6, 4 sinc. Its value is w(q), or that of its
-// gradient g(q) = -w'(q) / q.
+// A smoothing kernel; shape: 0 cubic spline, 1 to 3 Wendland C2, C4, C6, 4 sinc. Its value is w(q), or that
+// of its gradient g(q) = -w'(q) / q.
 struct Kernel {
     int shape;
     int exponent;

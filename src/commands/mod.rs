@@ -114,7 +114,7 @@ enum Command {
     },
     /// Find how fast disturbances of lattices at rest grow in a deck's gas, by linear analysis; runs nothing
     #[command(
-        after_help = "Example:\n  hilbrium stability inputs/evrard.toml --set sph.kernel=wendland-c4 --set sph.neighbors=130"
+        after_help = "Example:\n  hilbrium stability inputs/evrard.toml --lattice fcc --set sph.neighbors=130"
     )]
     Stability {
         #[command(flatten)]

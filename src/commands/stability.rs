@@ -3,7 +3,7 @@
 use super::Ending;
 use crate::deck::plan::LatticeKind;
 use crate::report::{line, table};
-use crate::sph::calm::DAMPED;
+use crate::sph::instability::DAMPED;
 use crate::stability::{NEUTRAL, of_lattice};
 use crate::{Result, deck};
 use std::path::Path;
@@ -19,7 +19,10 @@ pub(super) fn stability(
     for &kind in lattices {
         let found = of_lattice(&plan, kind)?;
         if json {
-            line(&serde_json::json!({ "lattice": kind.name(), "growth": found.growth, "growing": found.growing }).to_string());
+            let row = serde_json::json!({
+                "lattice": kind.name(), "growth": found.growth, "growing": found.growing
+            });
+            line(&row.to_string());
         }
         let verdict = match found.growth {
             growth if growth > DAMPED => "grows",
@@ -37,7 +40,8 @@ pub(super) fn stability(
     if !json {
         line(table(&["lattice", "growth", "modes", "wave vectors", ""], &rows).trim_end());
         line(
-            "\ngrowth: largest rate without viscosity, in units of the speed of sound over the mean spacing; the default viscosity damps \
+            "\ngrowth: largest rate without viscosity, in units of the speed of sound over the mean spacing; the \
+             default viscosity damps \
              rates of 0.03. modes: the share that grows",
         );
     }

@@ -1,24 +1,15 @@
 //! From what is written to the plan: defaults, and the rules that join several keys.
 
 use super::former::{Former, MARK};
-use super::keys::{self, Default, FEWEST_NEIGHBORS, Kind, SECTIONS};
+use super::keys::{self, Default, Kind, SECTIONS};
 use super::mistake::{Mistake, Place, Report};
 use super::plan::*;
 use super::raw::{Entry, Raw};
 use super::value::{self, Value};
 use crate::space::Boundary;
-use crate::sph::smoothing;
 use crate::units::{Dimension, UnitSystem, Units};
 use std::collections::BTreeMap;
 use toml::de::DeTable;
-
-/// A step below this part of the end time does not get there: the default of `time_step.smallest`.
-const LEAST_PART: f64 = 1e-10;
-
-/// The default of `time_step.acceleration` with a gas, whose other criteria limit the step too, and without one: a cold
-/// collapse of 20,000 particles keeps its energy to 0.5 %.
-const ACCELERATION_OF_GAS: f64 = 0.2;
-const ACCELERATION: f64 = 0.07;
 
 /// A checked deck.
 #[derive(Clone, Debug, PartialEq)]
@@ -257,97 +248,6 @@ impl Deck<'_> {
         run
     }
 
-    fn sph(&mut self) -> Option<SphPlan> {
-        self.section("sph")?;
-        let isothermal = self.choice("sph", "equation_of_state") == "isothermal";
-        let equation_of_state = if isothermal {
-            self.without_effect("sph", "gamma", "equation_of_state = \"isothermal\"");
-            self.without_effect("sph", "conductivity", "equation_of_state = \"isothermal\"");
-            if self.place("sph", "sound_speed").is_none() {
-                let place = self.place("sph", "equation_of_state");
-                self.report(
-                    place,
-                    "an isothermal gas needs a `sound_speed`".into(),
-                    "add `sound_speed = ...` in [sph]",
-                );
-            }
-            EquationOfState::Isothermal { sound_speed: self.number("sph", "sound_speed") }
-        } else {
-            self.without_effect("sph", "sound_speed", "equation_of_state = \"ideal-gas\"");
-            EquationOfState::IdealGas { gamma: self.number("sph", "gamma") }
-        };
-        let viscosity = self.viscosity();
-        let plan = SphPlan {
-            formulation: self.named("sph", "formulation", Formulation::named, Formulation::Standard),
-            kernel: self.named("sph", "kernel", Kernel::named, Kernel::CubicSpline),
-            neighbors: self.number("sph", "neighbors"),
-            neighbor_tolerance: self.number("sph", "neighbor_tolerance"),
-            equation_of_state,
-            viscosity,
-            gradients: self.named("sph", "gradients", Gradients::named, Gradients::Integral),
-            conductivity: if isothermal { 0.0 } else { self.number("sph", "conductivity") },
-        };
-        let alone = smoothing::counted_alone(plan.interpolation_kernel());
-        // one that is out of its range is reported already
-        if plan.neighbors >= FEWEST_NEIGHBORS && plan.neighbors <= alone {
-            let place = self.place("sph", "neighbors").or_else(|| self.place("sph", "kernel"));
-            let message = format!(
-                "no smoothing length has {} neighbors: with kernel = \"{}\" a particle alone counts as {alone:.1}",
-                plan.neighbors,
-                plan.kernel.name()
-            );
-            self.report(
-                place,
-                message,
-                format!("give neighbors above {alone:.1}; {:.0} and more are usual", 3.0 * alone),
-            );
-        }
-        Some(plan)
-    }
-
-    fn viscosity(&mut self) -> ViscosityPlan {
-        let section = "sph.viscosity";
-        let switch = self.flag(section, "switch");
-        let alpha_max = self.number(section, "alpha_max");
-        let alpha_min = if switch { self.number(section, "alpha_min") } else { alpha_max };
-        if !switch {
-            self.without_effect(section, "alpha_min", "switch = false");
-            self.without_effect(section, "limiter", "switch = false");
-        }
-        let limiter = switch && self.flag(section, "limiter");
-        if alpha_min > alpha_max {
-            let place = self.place(section, "alpha_min").or_else(|| self.place(section, "alpha_max"));
-            let message = format!("alpha_min = {alpha_min} is larger than alpha_max = {alpha_max}");
-            self.report(place, message, "give alpha_min <= alpha_max");
-        }
-        let beta = self.number(section, "beta");
-        ViscosityPlan { alpha_min, alpha_max, beta, switch, limiter }
-    }
-
-    fn gravity(&mut self) -> Option<GravityPlan> {
-        self.section("gravity")?;
-        let criterion =
-            self.named("gravity", "criterion", OpeningCriterion::named, OpeningCriterion::Geometric);
-        let force_error = self.number("gravity", "force_error");
-        if criterion == OpeningCriterion::Geometric {
-            self.without_effect("gravity", "force_error", "criterion = \"geometric\"");
-        }
-        Some(GravityPlan {
-            constant: self.number("gravity", "constant"),
-            opening_angle: self.number("gravity", "opening_angle"),
-            force_error,
-            criterion,
-            order: self.named("gravity", "order", MultipoleOrder::named, MultipoleOrder::Quadrupole),
-            softening: self.number("gravity", "softening"),
-            softening_kernel: self.named(
-                "gravity",
-                "softening_kernel",
-                SofteningKernel::named,
-                SofteningKernel::Plummer,
-            ),
-        })
-    }
-
     fn neighbors(&mut self) -> NeighborsPlan {
         let list = self.named("neighbors", "list", ListKind::named, ListKind::Clustered);
         let coding = self.named("neighbors", "coding", Coding::named, Coding::Nibble);
@@ -362,52 +262,6 @@ impl Deck<'_> {
             inner_skin: self.optional_number("neighbors", "inner_skin"),
             bucket_size: self.integer("neighbors", "bucket_size"),
         }
-    }
-
-    fn time_step(&mut self, end_time: Option<f64>, gas: bool) -> TimeStepPlan {
-        let section = "time_step";
-        let least = LEAST_PART * end_time.unwrap_or(0.0);
-        let plan = TimeStepPlan {
-            courant: self.number(section, "courant"),
-            acceleration: self.optional_number(section, "acceleration").unwrap_or(if gas {
-                ACCELERATION_OF_GAS
-            } else {
-                ACCELERATION
-            }),
-            energy: self.number(section, "energy"),
-            expansion: self.number(section, "expansion"),
-            growth: self.number(section, "growth"),
-            largest: self.optional_number(section, "largest"),
-            smallest: self.optional_number(section, "smallest").unwrap_or(least),
-            first: self.optional_number(section, "first"),
-            fixed: self.optional_number(section, "fixed"),
-        };
-        if self.place(section, "fixed").is_some() {
-            for key in keys::section_at(section).map_or(&[][..], |section| section.keys) {
-                if key.name != "fixed" {
-                    self.without_effect(section, key.name, "`fixed` in [time_step]");
-                }
-            }
-            return plan;
-        }
-        let written = self.place(section, "smallest").is_some();
-        for (name, value) in
-            [("largest", plan.largest), ("first", plan.first)].into_iter().filter(|_| written)
-        {
-            if value.is_some_and(|value| value < plan.smallest) {
-                let place = self.place(section, name);
-                let message =
-                    format!("`{name}` is less than smallest = {}", self.told(plan.smallest, Dimension::Time));
-                self.report(place, message, format!("give {name} >= smallest"));
-            }
-        }
-        if let (Some(first), Some(largest)) = (plan.first, plan.largest)
-            && first > largest
-        {
-            let message = format!("`first` is more than largest = {}", self.told(largest, Dimension::Time));
-            self.report(self.place(section, "first"), message, "give first <= largest");
-        }
-        plan
     }
 
     fn output(&mut self) -> OutputPlan {

@@ -1,4 +1,5 @@
-//! The defaults of the version that wrote a checkpoint: a restart goes on with them, whatever the defaults are now.
+//! The defaults of the version that wrote a checkpoint: a restart goes on with them, whatever the defaults
+//! are now.
 
 use super::check::{self, Checked};
 use super::mistake::Report;
@@ -19,8 +20,12 @@ impl Former {
         Former { raw: Raw::new("the checkpoint's deck", printed, &[]) }
     }
 
-    /// The value of a key that was a default.
+    /// The value of a key that was a default. Not of the start and the box, which a restart takes from the
+    /// checkpoint.
     pub(super) fn default(&self, section: &str, name: &str) -> Option<Value> {
+        if section == "space" || section.starts_with("start.") {
+            return None;
+        }
         let entry = self.raw.entry(section, name)?;
         let text = &self.raw.sources.first()?.text;
         let rest = text.get(entry.place.span.end..)?;
@@ -54,8 +59,8 @@ pub(super) fn examine_after(
 }
 
 impl Checked {
-    /// This deck with the defaults that `printed` marks, the deck of a checkpoint, in place of today's where it writes nothing;
-    /// and which they are, a text each.
+    /// This deck with the defaults that `printed` marks, the deck of a checkpoint, in place of today's where
+    /// it writes nothing; and which they are, a text each.
     ///
     /// # Errors
     /// The report of what does not go together then.

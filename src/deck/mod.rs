@@ -6,6 +6,7 @@
 
 mod check;
 mod former;
+mod gas;
 mod keys;
 mod kind;
 mod measure;
@@ -22,6 +23,7 @@ mod reference;
 mod schema;
 mod species;
 mod template;
+mod time_step;
 mod value;
 
 pub use check::Checked;
@@ -55,8 +57,8 @@ pub fn read_checked(path: &Path, overrides: &[String]) -> Result<Checked> {
     examine_bytes(&name, &bytes, overrides).map_err(|report| Error::Deck { report: report.to_string() })
 }
 
-/// As [`read_checked`], for a restart: keys that the deck does not write have the defaults that `printed`, the deck of the
-/// checkpoint, was made with.
+/// As [`read_checked`], for a restart: keys that the deck does not write have the defaults that `printed`,
+/// the deck of the checkpoint, was made with.
 ///
 /// # Errors
 /// As [`read`].

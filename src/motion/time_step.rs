@@ -17,9 +17,10 @@ use std::ops::Range;
 /// An internal energy below this fraction of (v_signal / 2)^2 has no part in the motion.
 const SMALL_CHANGE: f64 = 0.01;
 
-/// The part of the criteria that the first step of a gas takes: at rest nothing expands or heats yet, so that two of the
-/// criteria see nothing; particles that pressure drives apart from rest would be thrown by more than their distance.
-const BLIND: f64 = 0.03;
+/// The part of the criteria that the first step of a gas takes: at rest nothing expands or heats yet, so that
+/// two of the criteria see nothing; particles that pressure drives apart from rest would be thrown by more
+/// than their distance.
+const FIRST_STEP: f64 = 0.03;
 
 /// Which criterion set the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,8 +65,8 @@ pub fn least(plan: &TimeStepPlan, criteria: [f64; 4], last: Option<f64>) -> (f64
     let (least, limit) =
         criteria.into_iter().zip(limits).fold(setting, |best, one| if one.0 < best.0 { one } else { best });
     // the Courant criterion is finite for a gas alone
-    let blind = last.is_none() && plan.first.is_none() && criteria[0].is_finite();
-    (if blind { BLIND * least } else { least }, limit)
+    let first = last.is_none() && plan.first.is_none() && criteria[0].is_finite();
+    (if first { FIRST_STEP * least } else { least }, limit)
 }
 
 /// The criteria in the order Courant, acceleration, expansion, energy; infinite where none applies.

@@ -94,12 +94,13 @@ pub struct Neighborhood {
     prunes: u64,
 }
 
-/// In an open box, smoothing lengths up to so many of its longest edges: few particles have as many neighbors as asked for only
-/// where the kernel is nearly flat over all of them. From one edge on the support holds the whole box, so it costs no pair more.
+/// In an open box, smoothing lengths up to so many of its longest edges: few particles have as many neighbors
+/// as asked for only where the kernel is nearly flat over all of them. From one edge on the support holds the
+/// whole box, so it costs no pair more.
 const EDGES_OF_AN_OPEN_BOX: f64 = 100.0;
 
-/// The largest smoothing length that a particle may have: a list of it with this skin still fits a periodic box; see
-/// [`EDGES_OF_AN_OPEN_BOX`] for an open one.
+/// The largest smoothing length that a particle may have: a list of it with this skin still fits a periodic
+/// box; see [`EDGES_OF_AN_OPEN_BOX`] for an open one.
 pub(crate) fn largest_smoothing_length(bx: &SimulationBox, skin: f64) -> f64 {
     let wide = 4.0 * ROOM_TO_GROW * (1.0 + skin);
     (bx.periods().min() / wide * (1.0 - 1e-9)).min(EDGES_OF_AN_OPEN_BOX * bx.lengths().max())

@@ -21,8 +21,8 @@ pub enum Shape {
     Sinc,
 }
 
-/// A smoothing kernel: shape, exponent (of the sinc kernels) and the factor that makes its integral 1. Its value is w(q), or
-/// that of its gradient, see [`Kernel::gradient`].
+/// A smoothing kernel: shape, exponent (of the sinc kernels) and the factor that makes its integral 1. Its
+/// value is w(q), or that of its gradient, see [`Kernel::gradient`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kernel<R> {
     shape: Shape,
@@ -39,8 +39,8 @@ impl Kernel<f64> {
         Self { shape, exponent, normalization, is_gradient: false }
     }
 
-    /// The function g(q) = -w'(q) / q in place of w: the gradient of the kernel W(r, h) with respect to r is -g(q) r / h^5.
-    /// [`kernel_value`] takes it; [`kernel_slope`] has no meaning for it.
+    /// The function g(q) = -w'(q) / q in place of w: the gradient of the kernel W(r, h) with respect to r is
+    /// -g(q) r / h^5. [`kernel_value`] takes it; [`kernel_slope`] has no meaning for it.
     pub fn gradient(self) -> Self {
         Self { is_gradient: true, ..self }
     }
@@ -155,9 +155,9 @@ const SINC_SINGLE: [f64; 6] = [
     0.9999999970553322,
 ];
 
-/// w at the square of q; zero for q >= 2. Relative rounding error of at most 2 n + 8 units in the last place of the lane for
-/// sinc-n. Of the square, since that is what a pair has, and the sinc kernels, which are even, need no root. Of
-/// [`Kernel::gradient`]: g(q) = -w'(q) / q.
+/// w at the square of q; zero for q >= 2. Relative rounding error of at most 2 n + 8 units in the last place
+/// of the lane for sinc-n. Of the square, since that is what a pair has, and the sinc kernels, which are
+/// even, need no root. Of [`Kernel::gradient`]: g(q) = -w'(q) / q.
 #[inline(always)]
 pub fn kernel_value<R: Real>(kernel: Kernel<R>, q2: R) -> R {
     if kernel.is_gradient {

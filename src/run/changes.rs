@@ -56,7 +56,8 @@ impl Changes {
         self.changes.retain(|change| change.key != key);
     }
 
-    /// Leave out the keys that the checkpoint's version did not have, where `is_default` says that the deck does not write them.
+    /// Leave out the keys that the checkpoint's version did not have, where `is_default` says that the deck
+    /// does not write them.
     pub fn forget_new(&mut self, is_default: impl Fn(&str) -> bool) {
         self.changes.retain(|change| change.before != NOT_SET || !is_default(&change.key));
     }

@@ -30,8 +30,8 @@ pub struct Signals {
 /// Whether SIGHUP was ignored before the libraries of the process were initialized.
 static IGNORED_AT_THE_START: AtomicBool = AtomicBool::new(false);
 
-/// Note whether SIGHUP is ignored, before the initializers of libraries run: that of UCX, on which Open MPI 5 depends, catches
-/// SIGHUP before `main`. For the program's `.preinit_array`; it calls nothing but sigaction.
+/// Note whether SIGHUP is ignored, before the initializers of libraries run: that of UCX, on which Open MPI 5
+/// depends, catches SIGHUP before `main`. For the program's `.preinit_array`; it calls nothing but sigaction.
 pub extern "C" fn note_ignored_hangup() {
     IGNORED_AT_THE_START.store(is_ignored(SIGHUP), Ordering::Relaxed);
 }
@@ -82,7 +82,8 @@ impl Signals {
         Ok(())
     }
 
-    /// Ignore SIGHUP again where it was at the start: UCX catches it. Also after MPI has started, which may load UCX.
+    /// Ignore SIGHUP again where it was at the start: UCX catches it. Also after MPI has started, which may
+    /// load UCX.
     pub fn keep_ignored(&self) {
         if self.ignores_hangup {
             // SAFETY: a disposition that runs no code.

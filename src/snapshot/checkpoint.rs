@@ -168,8 +168,8 @@ pub fn read_checkpoint(path: &Path, comm: &Communicator) -> Result<(CheckpointSt
     comm.agree_on(Content::open(&path).and_then(|content| content.read(comm)))
 }
 
-/// The deck of the checkpoint that a path names, or of the newest of a folder, printed with its defaults; nothing where it cannot
-/// be read, which reading the checkpoint reports. Collective.
+/// The deck of the checkpoint that a path names, or of the newest of a folder, printed with its defaults;
+/// nothing where it cannot be read, which reading the checkpoint reports. Collective.
 pub fn deck_of_checkpoint(path: &Path, comm: &Communicator) -> Option<String> {
     let read = || {
         let path = if path.is_dir() { keep::newest(path)? } else { path.to_owned() };

@@ -12,8 +12,9 @@ impl SphPlan {
         kernel.unwrap_or_else(|| unreachable!("the plan has a kernel that the passes lack"))
     }
 
-    /// The kernel of the momentum and energy equations, whose gradient is C r times its value over h^3. With the kernel's own
-    /// gradient C is the unit matrix over h^2 ([`isotropic_matrices`]) and the value that of -w'(q) / q.
+    /// The kernel of the momentum and energy equations, whose gradient is C r times its value over h^3. With
+    /// the kernel's own gradient C is the unit matrix over h^2 ([`isotropic_matrices`]) and the value that of
+    /// -w'(q) / q.
     pub(crate) fn momentum_kernel(&self) -> Kernel<f64> {
         match self.gradients {
             Gradients::Integral => self.interpolation_kernel(),

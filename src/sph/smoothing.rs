@@ -17,8 +17,8 @@ use crate::{Error, Result};
 /// `n h^3 >= k w(0)` at any h, and where that is more than the target the search halves h until it ends.
 const NO_LENGTH: f64 = 1e-12;
 
-/// How much the sum over the kernel may lack where h is the largest in an open box: with 100 edges of the box the kernel is flat
-/// to 1e-3 over its diagonal.
+/// How much the sum over the kernel may lack where h is the largest in an open box: with 100 edges of the box
+/// the kernel is flat to 1e-3 over its diagonal.
 const FLAT: f64 = 1.001;
 
 /// Particles that an error names.
@@ -93,13 +93,15 @@ impl Search {
     }
 }
 
-/// The neighbors that a particle without any counts at every smoothing length: itself, `w(0)` in units of the target.
-pub(crate) fn counted_alone(kernel: Kernel<f64>) -> f64 {
+/// What a particle itself contributes to its number of neighbors, at every smoothing length: `w(0)` over the
+/// target of one.
+pub(crate) fn self_contribution(kernel: Kernel<f64>) -> f64 {
     kernel_value(kernel, 0.0) / target(1.0)
 }
 
-/// Whether so many particles can have that many neighbors: `n h^3` of `k` particles is at most `k w(0)`, near that where h is
-/// far larger than their distances, and in a periodic box `n` is the mean density where h is as large as it allows.
+/// Whether so many particles can have that many neighbors: `n h^3` of `k` particles is at most `k w(0)`, near
+/// that where h is far larger than their distances, and in a periodic box `n` is the mean density where h is
+/// as large as it allows.
 ///
 /// # Errors
 /// [`Error::State`] with step 0.
@@ -112,11 +114,11 @@ pub(crate) fn check_count(
 ) -> Result<()> {
     let count = particles as f64;
     let periodic = bx.boundary.map(|boundary| boundary == Boundary::Periodic);
-    let (most, where_) = if periodic == [true; 3] {
+    let (most, limit) = if periodic == [true; 3] {
         let support = target(1.0).recip() * largest.powi(3) / bx.lengths().product();
         (count * support, "within half of the periodic box's shortest edge")
     } else if periodic == [false; 3] {
-        (count * counted_alone(kernel) / FLAT, "however wide the kernel is")
+        (count * self_contribution(kernel) / FLAT, "however wide the kernel is")
     } else {
         return Ok(());
     };
@@ -124,12 +126,16 @@ pub(crate) fn check_count(
         return Ok(());
     }
     let least = (neighbors * count / most).ceil();
-    let fewer = if most > 10.0 { format!(", or sph.neighbors below {most:.1}") } else { String::new() };
+    // fewer neighbors help only above what a particle alone counts
+    let fewer = match most > 1.05 * self_contribution(kernel) {
+        true => format!(", or sph.neighbors below {most:.1}"),
+        false => String::new(),
+    };
     Err(Error::State {
         step: 0,
         what: format!(
             "{particles} gas particles are too few for sph.neighbors = {neighbors}: the kernel's sum counts at most {most:.1} \
-             {where_}"
+             {limit}"
         ),
         remedy: format!("take at least {least} particles{fewer}"),
     })

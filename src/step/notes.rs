@@ -6,7 +6,7 @@ use crate::Result;
 use crate::deck::plan::{Every, Plan, StartPlan};
 use crate::neighbors::SUPER_CLUSTER;
 use crate::space::Boundary;
-use crate::sph::{calm, smoothing};
+use crate::sph::{instability, smoothing};
 use crate::units::Dimension;
 
 impl Simulation {
@@ -21,14 +21,12 @@ impl Simulation {
         comm.all_max(&mut threads);
         let mut notes = interaction.unwrap_or_default();
         notes.extend(free_gas(&self.plan));
-        notes.extend(self.plan.sph.as_ref().and_then(calm::warning));
+        notes.extend(self.plan.sph.as_ref().and_then(instability::warning));
         notes.extend(between_steps(&self.plan));
         notes.extend(idle(particles[0], comm.size() as u64, threads[0]));
         notes
     }
-}
 
-impl Simulation {
     /// A gas must have particles enough for the neighbors that the deck asks for. Collective.
     ///
     /// # Errors

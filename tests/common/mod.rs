@@ -9,8 +9,8 @@ use hilbrium::particles::{Field, Particles};
 use hilbrium::start;
 use hilbrium::step::Simulation;
 
-/// The plan of a deck given as text. Gases are of sinc-6 with 100 neighbors where the deck says nothing else: the systems of
-/// tests are too small for the defaults.
+/// The plan of a deck given as text. Gases are of sinc-6 with 100 neighbors where the deck says nothing else:
+/// the systems of tests are too small for the defaults.
 pub fn plan(deck: &str) -> Plan {
     let directory = tempfile::tempdir().expect("a temporary folder");
     let path = directory.path().join("deck.toml");

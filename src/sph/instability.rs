@@ -1,12 +1,13 @@
-//! Which kernels leave a gas at rest: growth rates of lattices by the linear analysis of [`crate::stability`].
+//! Which settings are unstable for a gas at rest, by the linear analysis of lattices in [`crate::stability`].
 
 use crate::deck::plan::{Gradients, Kernel, SphPlan};
 
 /// Neighbors of the columns of [`GROWTH`].
 const NEIGHBORS: [f64; 9] = [60.0, 80.0, 100.0, 130.0, 160.0, 190.0, 220.0, 260.0, 320.0];
 
-/// The largest growth rate on bcc, fcc and hcp lattices, in units of the speed of sound over the mean spacing, of volume elements
-/// with the integral approach and without viscosity: `hilbrium stability` for each kernel and number of neighbors.
+/// The largest growth rate on bcc, fcc and hcp lattices, in units of the speed of sound over the mean
+/// spacing, of volume elements with the integral approach and without viscosity: `hilbrium stability` for
+/// each kernel and number of neighbors.
 const GROWTH: [(&str, [f64; 9]); 14] = [
     ("cubic-spline", [0.015, 0.163, 0.234, 0.197, 0.155, 0.135, 0.125, 0.110, 0.103]),
     ("wendland-c2", [0.246, 0.109, 0.064, 0.106, 0.081, 0.050, 0.040, 0.044, 0.040]),
@@ -24,12 +25,14 @@ const GROWTH: [(&str, [f64; 9]); 14] = [
     ("sinc-12", [0.000, 0.000, 0.110, 0.136, 0.114, 0.093, 0.073, 0.053, 0.042]),
 ];
 
-/// Rates up to this are damped by the least viscosity of the default switch, alpha_min = 0.05: lattices of such settings stayed
-/// below a speed of 2e-3 c for 20 sound crossings, those beyond reached 4e-3 to 4e-2 c (docs/src/gas-settings.md).
+/// Rates up to this are damped by the least viscosity of the default switch, alpha_min = 0.05: lattices of
+/// such settings stayed below a speed of 2e-3 c for 20 sound crossings, those beyond reached 4e-3 to 4e-2 c
+/// (docs/src/gas-settings.md).
 pub const DAMPED: f64 = 0.03;
 
-/// The rate at which the worst disturbance of a gas at rest grows, in units of the speed of sound over the mean spacing; linear
-/// between the numbers of neighbors that were analyzed. Not known for gradients by the kernel itself.
+/// The rate at which the worst disturbance of a gas at rest grows, in units of the speed of sound over the
+/// mean spacing; linear between the numbers of neighbors that were analyzed. Not known for gradients by the
+/// kernel itself.
 pub fn growth(plan: &SphPlan) -> Option<f64> {
     if plan.gradients == Gradients::Kernel {
         return None;
@@ -41,12 +44,12 @@ pub fn growth(plan: &SphPlan) -> Option<f64> {
     Some(rates[above - 1] + part * (rates[above] - rates[above - 1]))
 }
 
-/// What a user should know of a setting whose gas does not stay at rest.
+/// The warning for a setting with which a gas at rest is unstable.
 pub fn warning(plan: &SphPlan) -> Option<String> {
     let growth = growth(plan).filter(|growth| *growth > DAMPED)?;
     Some(format!(
-        "a gas at rest does not stay calm with kernel = \"{}\" and neighbors = {}: on lattices, disturbances grow at {growth:.2} c \
-         over the mean spacing and turn heat into motion; the defaults of [sph] do not (`hilbrium stability`)",
+        "a gas at rest is unstable with kernel = \"{}\" and neighbors = {}: modes of lattices grow at \
+         {growth:.2} c over the mean spacing, which turns heat into motion; the defaults of [sph] are stable",
         plan.kernel.name(),
         plan.neighbors
     ))
@@ -70,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_are_calm_and_few_neighbors_are_not() {
+    fn the_defaults_are_stable_and_sinc_with_few_neighbors_is_not() {
         assert_eq!(warning(plan("").sph.as_ref().unwrap()), None);
         let told = warning(plan("kernel = \"sinc-6\"\nneighbors = 100.0").sph.as_ref().unwrap()).unwrap();
         assert!(
