@@ -168,32 +168,35 @@ pub fn read_checkpoint(path: &Path, comm: &Communicator) -> Result<(CheckpointSt
     comm.agree_on(Content::open(&path).and_then(|content| content.read(comm)))
 }
 
-/// The deck of the checkpoint that a path names, or of the newest of a folder, printed with its defaults;
-/// nothing where it cannot be read, which reading the checkpoint reports. Collective.
+/// The deck of the checkpoint that a path names, or of the newest whole one of a folder, printed with its
+/// defaults; nothing where there is no such checkpoint, which reading it reports. Collective; verifies the file.
 pub fn deck_of_checkpoint(path: &Path, comm: &Communicator) -> Option<String> {
-    let read = || {
-        let path = if path.is_dir() { keep::newest(path)? } else { path.to_owned() };
-        let state = Content::open(&path).and_then(|content| content.state());
-        state.ok().map(|state| state.deck)
-    };
+    // before HDF5 opens it: it may fail on a damaged file
+    let (path, _) = comm.agree_on(find(path, comm)).ok()?;
+    let read = || Content::open(&path).and_then(|content| content.state()).map(|state| state.deck);
     let mut text = if comm.is_root() { read().unwrap_or_default().into_bytes() } else { Vec::new() };
     comm.broadcast(&mut text, 0);
     String::from_utf8(text).ok().filter(|text| !text.is_empty())
 }
 
-/// The checkpoint that a path names, verified: itself, or the newest whole one of a folder. Collective.
+/// The checkpoint that a path names, verified: itself, or the newest whole one of a folder, which is logged. Collective.
 fn chosen(path: &Path, comm: &Communicator) -> Result<PathBuf> {
+    let (found, in_folder) = find(path, comm)?;
+    if in_folder && comm.is_root() {
+        report::line(&format!("from {}", found.display()));
+    }
+    Ok(found)
+}
+
+/// The checkpoint that a path names, verified, and whether the path is a folder. Collective.
+fn find(path: &Path, comm: &Communicator) -> Result<(PathBuf, bool)> {
     // The root's view, so that all ranks go the same way.
     let mut is_folder = vec![u8::from(path.is_dir())];
     comm.broadcast(&mut is_folder, 0);
-    if is_folder == [0] {
-        return verify(path, comm).map(|()| path.to_owned());
+    match is_folder == [0] {
+        true => verify(path, comm).map(|()| (path.to_owned(), false)),
+        false => keep::find_latest(path, comm).map(|newest| (newest, true)),
     }
-    let newest = keep::find_latest(path, comm)?;
-    if comm.is_root() {
-        report::line(&format!("from {}", newest.display()));
-    }
-    Ok(newest)
 }
 
 /// See that a checkpoint is complete and unchanged. Collective.

@@ -49,11 +49,6 @@ pub(super) fn advice(path: &Path) -> String {
     }
 }
 
-/// The newest checkpoint of a folder, unverified; nothing where there is none.
-pub(super) fn newest(directory: &Path) -> Option<PathBuf> {
-    list(directory).ok()?.last().map(|&step| directory.join(name(step)))
-}
-
 /// The newest checkpoint of a folder that is complete and unchanged. Collective.
 ///
 /// # Errors
