@@ -7,6 +7,9 @@
 // Laws name the crate by its name, so that they can also be written outside of it.
 extern crate self as hilbrium;
 
+#[macro_use]
+pub mod sections;
+
 pub mod allocator;
 pub mod bench;
 mod claim;

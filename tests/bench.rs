@@ -129,7 +129,7 @@ fn every_law_is_swept_and_none_beats_the_core() {
         assert!(number(row, "cycles_per_vector") > 1.0, "{row}");
     }
     let swept = |law: &str| rows(&found).iter().filter(|row| row["law"] == law).count();
-    for (law, _) in hilbrium::laws::PRINTED {
+    for (law, _) in hilbrium::laws::printed() {
         assert!(swept(&law.replace('_', " ")) >= 2, "{law}");
     }
     for (law, _) in hilbrium::laws::printed_with_coulomb() {

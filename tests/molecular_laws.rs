@@ -2,9 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
+use hilbrium::laws::interaction::ExampleVisitor;
 use hilbrium::laws::{
-    coulomb, lennard_jones, lennard_jones_coulomb, lennard_jones_mixed, lennard_jones_mixed_switched,
-    lennard_jones_switched, lennard_jones_table, mie, yukawa,
+    Interaction, coulomb, lennard_jones, lennard_jones_coulomb, lennard_jones_mixed,
+    lennard_jones_mixed_switched, lennard_jones_switched, lennard_jones_table, mie, visit_examples, yukawa,
 };
 use hilbrium::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii};
 use hilbrium::pair::language::Table;
@@ -180,6 +181,40 @@ fn derivative_is_force<L: PairLaw>(law: &L, distances: &[f64]) {
         assert!((force + slope).abs() < 1e-7 * scale, "{} at {r}: {force} {slope}", L::NAME);
         assert!((virial - r * force).abs() < 1e-12 * (r * scale), "{} at {r}: {virial}", L::NAME);
     }
+}
+
+/// Every registered interaction, by the constants of its examples.
+#[test]
+fn registered_interactions_have_independent_energies_and_their_derivatives() {
+    struct Battery(Vec<&'static str>);
+    impl ExampleVisitor for Battery {
+        fn visit<L: PairLaw>(&mut self, law: &L, energies: &[[f64; 2]]) {
+            derivative_is_force(law, &[0.8, 0.95, 1.1, 1.4, 1.9, 2.3]);
+            for &[distance, expected] in energies {
+                let [energy, ..] = pair(law, distance);
+                let tolerance = 1e-9 * expected.abs().max(1e-3);
+                assert!((energy - expected).abs() < tolerance, "{} at {distance}: {energy}", L::NAME);
+            }
+            self.0.extend((!energies.is_empty()).then_some(L::NAME));
+        }
+    }
+    let mut battery = Battery(Vec::new());
+    visit_examples(&mut battery);
+    for section in Interaction::SECTIONS {
+        let name = section.path.trim_start_matches("interaction.").replace('-', "_");
+        assert!(battery.0.contains(&name.as_str()), "{name} has no independent energy");
+    }
+}
+
+#[test]
+fn registered_interactions_give_the_sums_of_all_pairs_on_every_list() {
+    struct Battery;
+    impl ExampleVisitor for Battery {
+        fn visit<L: PairLaw>(&mut self, law: &L, _: &[[f64; 2]]) {
+            lanes_agree(law);
+        }
+    }
+    visit_examples(&mut Battery);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod skip;
 
+use hilbrium::laws::interaction::ExampleVisitor;
 use hilbrium::laws::*;
 use hilbrium::pair::Together;
 use hilbrium::pair::language::{Columns, Field, Kernel, PairLaw, Table, Vec3};
@@ -17,12 +18,12 @@ fn kernels() -> PathBuf {
 
 #[test]
 fn printed_laws_are_up_to_date() {
-    let printed = PRINTED.iter().map(|(name, text)| (name.to_string(), printed_file(&["pair/real"], text)));
+    let alone = printed().map(|(name, text)| (name.to_string(), printed_file(&["pair/real"], text)));
     let combined = printed_with_coulomb().into_iter().map(|(name, text)| {
         let first = name.strip_suffix("_and_coulomb").unwrap().to_string();
         (name, printed_file(&[&format!("laws/{first}"), "laws/coulomb"], &text))
     });
-    for (name, wanted) in printed.chain(combined) {
+    for (name, wanted) in alone.chain(combined) {
         let path = kernels().join("laws").join(format!("{name}.cuh"));
         if std::env::var_os("HILBRIUM_PRINT").is_some() {
             std::fs::write(&path, &wanted).unwrap();
@@ -35,7 +36,11 @@ fn printed_laws_are_up_to_date() {
         );
     }
     let files = std::fs::read_dir(kernels().join("laws")).unwrap().count();
-    assert_eq!(files, PRINTED.len() + printed_with_coulomb().len(), "a file without a law in kernels/laws");
+    assert_eq!(
+        files,
+        printed().count() + printed_with_coulomb().len(),
+        "a file without a law in kernels/laws"
+    );
 }
 
 const KERNELS: [&str; 5] = ["cubic-spline", "wendland-c2", "wendland-c4", "wendland-c6", "sinc-7"];
@@ -94,6 +99,18 @@ fn trial<L: PairLaw>(law: &L, scale: f64) -> Trial {
     Trial { source, truth }
 }
 
+/// The trials of registered interactions.
+struct Examples<'a> {
+    trials: &'a mut Vec<Trial>,
+    scale: f64,
+}
+
+impl ExampleVisitor for Examples<'_> {
+    fn visit<L: PairLaw>(&mut self, law: &L, _: &[[f64; 2]]) {
+        self.trials.push(trial(law, self.scale));
+    }
+}
+
 fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for (name, scale) in KERNELS.iter().flat_map(|name| [0.3, 0.8, 1.6, 3.0].map(|scale| (*name, scale))) {
@@ -115,8 +132,8 @@ fn trials() -> Vec<Trial> {
     }
     for scale in [0.9, 1.1, 1.5, 2.4] {
         trials.extend(molecular_trials(scale));
-        trials.push(trial(&mie::Law::truncated(0.7, 1.1, 14.0, 6.5), scale));
         trials.push(trial(&yukawa::Law { strength: 2.0, screening: 0.8, shift: 0.1 }, scale));
+        visit_examples(&mut Examples { trials: &mut trials, scale });
     }
     trials
 }
@@ -158,7 +175,7 @@ fn host_compiler_agrees() {
     let directory = tempfile::tempdir().unwrap();
     let mut source = String::from("#include <cstdio>\n#include <cstring>\n");
     let combined = printed_with_coulomb().into_iter().map(|(name, _)| name);
-    for name in PRINTED.iter().map(|(name, _)| name.to_string()).chain(combined) {
+    for name in printed().map(|(name, _)| name.to_string()).chain(combined) {
         writeln!(source, "#include \"laws/{name}.cuh\"").unwrap();
     }
     source += "using namespace hilbrium;\n\

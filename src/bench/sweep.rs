@@ -7,6 +7,7 @@ use super::operations::per_pair;
 use super::pairs::InRange;
 use super::{Cell, Column, Common, Findings, Table, median};
 use crate::comm::Communicator;
+use crate::laws::interaction::ExampleVisitor;
 use crate::laws::*;
 use crate::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii};
 use crate::pair::language::Table as PairTable;
@@ -215,6 +216,22 @@ struct Bench<'a> {
     machine: Machine,
 }
 
+/// Sweeps the law of each registered interaction once.
+struct Registered<'b, 'a> {
+    bench: &'b mut Bench<'a>,
+    /// Names of the laws that have been swept.
+    swept: Vec<&'static str>,
+}
+
+impl ExampleVisitor for Registered<'_, '_> {
+    fn visit<L: PairLaw>(&mut self, law: &L, _: &[[f64; 2]]) {
+        if !self.swept.contains(&L::NAME) {
+            self.swept.push(L::NAME);
+            self.bench.law(&Forces(*law), &WAYS[..6]);
+        }
+    }
+}
+
 impl Bench<'_> {
     /// The laws of the gas.
     fn gas(&mut self, kernel: &str) {
@@ -256,8 +273,6 @@ impl Bench<'_> {
         self.law(&Forces(mixed), clusters);
         self.law(&Forces(mixed_switched), clusters);
         self.law(&Forces(table), clusters);
-        self.law(&Forces(mie::Law::truncated(1.0, 1.0, 12.0, 6.0)), clusters);
-        self.law(&Forces(yukawa::Law { strength: 1.0, screening: 1.0, shift: 0.0 }), clusters);
         self.law(&Forces(charges), clusters);
         let alike = lennard_jones::Law::truncated(1.0, 1.0);
         self.law(&Forces(lennard_jones_coulomb::Law::new(alike, charges)), clusters);
@@ -265,6 +280,10 @@ impl Bench<'_> {
         let together = Together::new(mixed_switched, charges, both);
         self.named("lennard jones mixed switched, coulomb", &Forces(together), clusters);
         self.named("lennard jones table, coulomb", &Forces(Together::new(table, charges, both)), clusters);
+        visit_examples(&mut Registered {
+            bench: self,
+            swept: vec!["lennard_jones", "lennard_jones_switched"],
+        });
     }
 
     fn law<L: PairLaw>(&mut self, law: &L, ways: &[Way]) {

@@ -8,7 +8,6 @@ mod check;
 mod former;
 mod gas;
 mod keys;
-mod kind;
 mod measure;
 mod mistake;
 mod molecules;

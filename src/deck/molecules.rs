@@ -4,25 +4,75 @@ use super::check::Deck;
 use super::mistake::Place;
 use super::plan::*;
 use super::reach::Misfit;
+use crate::laws::coulomb;
+use crate::laws::interaction::SectionReader;
 use crate::space::{Boundary, SimulationBox};
 use crate::units::Dimension;
 
-const LENNARD_JONES: &str = "interaction.lennard-jones";
-const COULOMB: &str = "interaction.coulomb";
-const LAWS: [&str; 3] = [LENNARD_JONES, "interaction.mie", "interaction.yukawa"];
+const COULOMB: &str = coulomb::SECTION.path;
+
+/// The sections of laws, of which a deck has one at most.
+fn laws() -> impl Iterator<Item = &'static str> {
+    Interaction::SECTIONS.iter().map(|section| section.path)
+}
+
+/// The section of a law in a deck.
+struct LawSection<'d, 'r> {
+    deck: &'d mut Deck<'r>,
+    path: &'static str,
+    species: &'d [SpeciesPlan],
+}
+
+impl SectionReader for LawSection<'_, '_> {
+    fn number(&mut self, key: &str) -> f64 {
+        self.deck.number(self.path, key)
+    }
+
+    fn optional_number(&mut self, key: &str) -> Option<f64> {
+        self.deck.optional_number(self.path, key)
+    }
+
+    fn flag(&mut self, key: &str) -> bool {
+        self.deck.flag(self.path, key)
+    }
+
+    fn choice(&mut self, key: &str) -> &'static str {
+        self.deck.choice(self.path, key)
+    }
+
+    fn pair_parameters(&mut self) -> PairParameters {
+        self.deck.pair_parameters(self.path, self.species)
+    }
+
+    fn report(&mut self, keys: &[&str], message: String, help: String) {
+        let place = match keys {
+            [] => self.deck.section(self.path),
+            keys => keys.iter().find_map(|key| self.deck.place(self.path, key)),
+        };
+        self.deck.report(place, message, help);
+    }
+
+    fn without_effect(&mut self, key: &str, why: &str) {
+        self.deck.without_effect(self.path, key, why);
+    }
+
+    fn told(&self, value: f64, dimension: Dimension) -> String {
+        self.deck.told(value, dimension)
+    }
+}
 
 impl Deck<'_> {
     /// The interaction; `None` without the section, or with laws that do not go together, which is reported.
     pub(super) fn interaction(&mut self, species: &[SpeciesPlan]) -> Option<InteractionPlan> {
         let header = self.section("interaction");
-        let laws: Vec<(&str, Place)> =
-            LAWS.iter().filter_map(|&law| Some((law, self.section(law)?))).collect();
+        let found: Vec<(&'static str, Place)> =
+            laws().filter_map(|law| Some((law, self.section(law)?))).collect();
         let charges = self.section(COULOMB);
-        let law = match (laws.as_slice(), &charges) {
-            ([(law, _)], _) => Some(self.law(law, species)),
+        let law = match (found.as_slice(), &charges) {
+            (&[(path, _)], _) => Interaction::read(path, &mut LawSection { deck: self, path, species }),
             ([], Some(_)) => None,
             ([], None) if header.is_some() => {
-                let names = LAWS.iter().chain([&COULOMB]).map(|law| format!("[{law}]")).collect::<Vec<_>>();
+                let names = laws().chain([COULOMB]).map(|law| format!("[{law}]")).collect::<Vec<_>>();
                 let help = format!("add one of {}", names.join(", "));
                 self.report(header, "[interaction] names no law".into(), help);
                 return None;
@@ -34,116 +84,28 @@ impl Deck<'_> {
                 return None;
             }
         };
-        if let (Some(place), [(other, _)]) = (&charges, laws.as_slice())
-            && *other != LENNARD_JONES
-        {
-            let message = format!("[{COULOMB}] goes with [{LENNARD_JONES}] or alone, not with [{other}]");
-            self.report(Some(place.clone()), message, "remove one of them");
+        if let (Some(place), &[(other, _)]) = (&charges, found.as_slice()) {
+            self.alone_or_with_charges(place, other);
         }
         if !matches!(law, Some(Interaction::LennardJones(_))) {
             self.without_parameters();
         }
         let other = law.as_ref().map(Interaction::cutoff);
-        let coulomb = charges.map(|_| self.coulomb(other));
+        let coulomb =
+            charges.map(|_| Coulomb::read(&mut LawSection { deck: self, path: COULOMB, species }, other));
         let cutoff = other.into_iter().chain(coulomb.as_ref().map(|plan| plan.cutoff)).fold(0.0, f64::max);
         Some(InteractionPlan { law, coulomb, cutoff })
     }
 
-    fn law(&mut self, law: &'static str, species: &[SpeciesPlan]) -> Interaction {
-        match law {
-            LENNARD_JONES => Interaction::LennardJones(self.lennard_jones(species)),
-            "interaction.mie" => {
-                let (repulsive, attractive) = (self.number(law, "repulsive"), self.number(law, "attractive"));
-                if repulsive <= attractive {
-                    let place = self.place(law, "repulsive").or_else(|| self.place(law, "attractive"));
-                    let message = format!("repulsive = {repulsive} is not above attractive = {attractive}");
-                    self.report(place, message, "give repulsive > attractive");
-                }
-                let (epsilon, sigma) = (self.number(law, "epsilon"), self.number(law, "sigma"));
-                Interaction::Mie { epsilon, sigma, repulsive, attractive, cutoff: self.number(law, "cutoff") }
-            }
-            _ => Interaction::Yukawa {
-                strength: self.number(law, "strength"),
-                screening: self.number(law, "screening"),
-                cutoff: self.number(law, "cutoff"),
-            },
+    /// Charges go with some laws only.
+    fn alone_or_with_charges(&mut self, place: &Place, law: &str) {
+        let joined = laws().zip(Interaction::WITH_CHARGES).filter(|(_, with)| **with).map(|(law, _)| law);
+        let joined: Vec<&str> = joined.collect();
+        if !joined.contains(&law) {
+            let names = joined.iter().map(|law| format!("[{law}]")).collect::<Vec<_>>().join(", ");
+            let message = format!("[{COULOMB}] goes with {names} or alone, not with [{law}]");
+            self.report(Some(place.clone()), message, "remove one of them");
         }
-    }
-
-    fn lennard_jones(&mut self, species: &[SpeciesPlan]) -> LennardJonesPlan {
-        let law = LENNARD_JONES;
-        let parameters = self.pair_parameters(species);
-        let truncation = self.named(law, "truncation", Truncation::named, Truncation::Plain);
-        let cutoff = match truncation {
-            Truncation::Repulsive => self.minimum(&parameters),
-            _ => self.number(law, "cutoff"),
-        };
-        let switch_start = if truncation == Truncation::Switched {
-            self.switch_start(law, cutoff)
-        } else {
-            self.without_effect(law, "switch_start", "truncation, which is not \"switched\"");
-            cutoff
-        };
-        let tail = self.flag(law, "tail");
-        if tail && truncation != Truncation::Plain {
-            let message =
-                format!("a tail belongs to a plain cutoff, not to truncation = \"{}\"", truncation.name());
-            self.report(self.place(law, "tail"), message, "write tail = false, or truncation = \"plain\"");
-        }
-        LennardJonesPlan { parameters, cutoff, truncation, switch_start, tail }
-    }
-
-    /// The distance of the energy's minimum, where only the repulsion is left.
-    fn minimum(&mut self, parameters: &PairParameters) -> f64 {
-        let law = LENNARD_JONES;
-        self.without_effect(
-            law,
-            "cutoff",
-            "truncation = \"weeks-chandler-andersen\", which cuts at 2^(1/6) sigma",
-        );
-        let PairParameters::Uniform([_, sigma]) = parameters else {
-            let message = "the minimum is a cutoff for each pair, and these species have several".into();
-            let help = "give all species the same epsilon and sigma, or write truncation = \"shifted\"";
-            self.report(self.place(law, "truncation"), message, help);
-            return 1.0;
-        };
-        2f64.powf(1.0 / 6.0) * sigma
-    }
-
-    fn switch_start(&mut self, law: &'static str, cutoff: f64) -> f64 {
-        let Some(start) = self.optional_number(law, "switch_start") else {
-            let place = self.place(law, "truncation");
-            let message = "a switched force needs a `switch_start`".into();
-            self.report(place, message, format!("add `switch_start = ...` below the cutoff in [{law}]"));
-            return 0.5 * cutoff;
-        };
-        if start >= cutoff {
-            let place = self.place(law, "switch_start");
-            self.report(
-                place,
-                format!("`switch_start` is not below cutoff = {}", self.told(cutoff, Dimension::Length)),
-                "give switch_start < cutoff",
-            );
-        }
-        start
-    }
-
-    /// `[interaction.coulomb]`; without a cutoff it has that of the other law.
-    fn coulomb(&mut self, other: Option<f64>) -> CoulombPlan {
-        let cutoff = self.optional_number(COULOMB, "cutoff").or(other).unwrap_or_else(|| {
-            let help = "give `cutoff = ...` below it";
-            self.report(self.section(COULOMB), format!("`cutoff` is missing in [{COULOMB}]"), help);
-            1.0
-        });
-        let truncation =
-            self.named(COULOMB, "truncation", CoulombTruncation::named, CoulombTruncation::ReactionField);
-        let permittivity = self.optional_number(COULOMB, "permittivity").filter(|value| value.is_finite());
-        if truncation != CoulombTruncation::ReactionField {
-            let why = "truncation, which is not \"reaction-field\"";
-            self.without_effect(COULOMB, "permittivity", why);
-            return CoulombPlan { cutoff, truncation, permittivity: None };
-        }
-        CoulombPlan { cutoff, truncation, permittivity }
     }
 
     /// The rules that join an interaction with the rest.
@@ -156,7 +118,7 @@ impl Deck<'_> {
             }
             return;
         };
-        let header = LAWS.iter().chain([&COULOMB]).find_map(|&law| self.section(law));
+        let header = laws().chain([COULOMB]).find_map(|law| self.section(law));
         if plan.sph.is_some() {
             let message = "[interaction] and [sph] exclude each other".into();
             self.report(header, message, "remove one of them: particles are molecules or parcels of gas");
@@ -194,13 +156,13 @@ impl Deck<'_> {
 
     /// What is beyond the cutoff is even only where the box goes on.
     fn periodic_tail(&mut self, plan: &Plan, interaction: &InteractionPlan) {
-        let tail = matches!(&interaction.law, Some(Interaction::LennardJones(law)) if law.tail);
+        let Some(law) = interaction.law.as_ref().filter(|law| law.tail_corrected()) else { return };
         // the box of a file is known when it has been read
         let known = !matches!(plan.start, StartPlan::File(_));
-        if tail && known && plan.space.boundary != Some([Boundary::Periodic; 3]) {
+        if known && plan.space.boundary != Some([Boundary::Periodic; 3]) {
             let message = "a tail needs an even density beyond the cutoff, and the box is open".into();
             let help = "write boundary = \"periodic\" in [space], or tail = false";
-            self.report(self.place(LENNARD_JONES, "tail"), message, help);
+            self.report(self.place(law.section().path, "tail"), message, help);
         }
     }
 

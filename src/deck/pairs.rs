@@ -10,9 +10,8 @@ const LENNARD_JONES: &str = "interaction.lennard-jones";
 const EXPLICIT: &str = "pair.*.*";
 
 impl Deck<'_> {
-    /// The parameters of all pairs.
-    pub(super) fn pair_parameters(&mut self, species: &[SpeciesPlan]) -> PairParameters {
-        let law = LENNARD_JONES;
+    /// The parameters of all pairs, for the law of that section.
+    pub(super) fn pair_parameters(&mut self, law: &str, species: &[SpeciesPlan]) -> PairParameters {
         let rule = self.named(law, "mixing", Mixing::named, Mixing::LorentzBerthelot);
         let own = ["epsilon", "sigma"];
         let given = |kind: &SpeciesPlan| {

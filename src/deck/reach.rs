@@ -1,8 +1,7 @@
 //! Whether the interaction's cutoff and the box fit together.
 
-use super::plan::{
-    CoulombPlan, CoulombTruncation, Interaction, InteractionPlan, PairParameters, Plan, Precision, Truncation,
-};
+use super::plan::{CoulombTruncation, Interaction, InteractionPlan, Plan, Precision};
+use crate::laws::coulomb;
 use crate::space::{Boundary, SimulationBox};
 use crate::units::Dimension;
 
@@ -74,45 +73,17 @@ impl InteractionPlan {
     /// Cutoffs at which the energy of a pair jumps, each with the largest jump: infinite for charges, which are of both signs and
     /// any distribution. Where there is none, the energy is conserved but for the errors of the steps.
     pub fn energies_at_cutoff(&self) -> Vec<[f64; 2]> {
-        let law = self.law.as_ref().and_then(|law| match law {
-            Interaction::LennardJones(plan) if plan.truncation == Truncation::Plain => {
-                let jump = |[epsilon, sigma]: [f64; 2]| {
-                    let power = (sigma / plan.cutoff).powi(6);
-                    4.0 * epsilon * (power * power - power).abs()
-                };
-                let all = match &plan.parameters {
-                    PairParameters::Uniform(all) => vec![*all],
-                    PairParameters::Mixed(species) => species.clone(),
-                    PairParameters::Table(rows) => rows.concat(),
-                };
-                Some([plan.cutoff, all.into_iter().map(jump).fold(0.0, f64::max)])
-            }
-            Interaction::LennardJones(_) => None,
-            &Interaction::Mie { epsilon, sigma, repulsive, attractive, cutoff } => {
-                let ratio = repulsive / attractive;
-                let scale = ratio / (ratio - 1.0) * ratio.powf(1.0 / (ratio - 1.0));
-                let power = |power: f64| (sigma / cutoff).powf(power);
-                Some([cutoff, scale * epsilon * (power(repulsive) - power(attractive)).abs()])
-            }
-            &Interaction::Yukawa { strength, screening, cutoff } => {
-                Some([cutoff, (strength * (-screening * cutoff).exp() / cutoff).abs()])
-            }
-        });
+        let law = self.law.as_ref().and_then(|law| Some([law.cutoff(), law.jump()?]));
         let charges = self.coulomb.as_ref().filter(|plan| plan.truncation == CoulombTruncation::Plain);
         law.into_iter().chain(charges.map(|plan| [plan.cutoff, f64::INFINITY])).collect()
     }
 }
 
 /// The key of the longest cutoff.
-fn cutoff_key(interaction: &InteractionPlan) -> &'static str {
+fn cutoff_key(interaction: &InteractionPlan) -> String {
     let own = |law: &&Interaction| law.cutoff() == interaction.cutoff;
-    let coulomb = |plan: &&CoulombPlan| plan.cutoff == interaction.cutoff;
-    match (interaction.law.as_ref().filter(own), interaction.coulomb.as_ref().filter(coulomb)) {
-        (Some(Interaction::Mie { .. }), _) => "interaction.mie.cutoff",
-        (Some(Interaction::Yukawa { .. }), _) => "interaction.yukawa.cutoff",
-        (None, Some(_)) => "interaction.coulomb.cutoff",
-        _ => "interaction.lennard-jones.cutoff",
-    }
+    let section = interaction.law.as_ref().filter(own).map_or(&coulomb::SECTION, Interaction::section);
+    format!("{}.cutoff", section.path)
 }
 
 #[cfg(test)]

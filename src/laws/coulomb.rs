@@ -1,6 +1,12 @@
 //! The Coulomb interaction within a cutoff, plain or with a reaction field.
 
+use super::interaction::{LawVisitor, Laws, SectionReader};
+use crate::pair::Together;
 use crate::pair::language::*;
+use crate::sections::{ANY, Default, Interval, Kind, POSITIVE, Section, key, quantity, section};
+use crate::units::Dimension;
+use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
 
 pub use coulomb::*;
 
@@ -70,5 +76,126 @@ impl Law<f64> {
             if permittivity.is_finite() { (permittivity - 1.0) / (2.0 * permittivity + 1.0) } else { 0.5 };
         let field = ratio / cutoff.powi(3);
         Law { constant, field, shift: 1.0 / cutoff + field * cutoff * cutoff }
+    }
+}
+
+choice! {
+    /// What becomes of the Coulomb interaction at its cutoff.
+    CoulombTruncation {
+        /// Nothing: energy and force jump.
+        Plain = "plain",
+        /// The energy is shifted to zero; the force jumps.
+        Shifted = "shifted",
+        /// A homogeneous medium beyond the cutoff answers to the charges within.
+        ReactionField = "reaction-field",
+    }
+}
+
+/// `[interaction.coulomb]`
+pub const SECTION: Section = section(
+    "interaction.coulomb",
+    "q q / r of the species' charges, by the constant of the units, within a cutoff; alone or with lennard-jones.",
+    &[
+        key(
+            "cutoff",
+            quantity(POSITIVE, Dimension::Length),
+            Default::Unset("that of lennard-jones"),
+            "Distance beyond which no pair acts.",
+        )
+        .also(&["rc", "r_c", "r_cut", "rcoulomb", "radius"]),
+        key(
+            "truncation",
+            Kind::Choice(CoulombTruncation::NAMES),
+            Default::Value("\"reaction-field\""),
+            "At the cutoff: plain, shifted to zero energy, or with a medium beyond it that answers.",
+        )
+        .also(&["shift", "modifier", "coulombtype"]),
+        key(
+            "permittivity",
+            Kind::Number(
+                Interval { lower: 1.0, lower_allowed: true, upper_allowed: true, ..ANY },
+                Dimension::Code,
+            ),
+            Default::Unset("infinite: a conductor"),
+            "Relative permittivity of the medium of a reaction field.",
+        )
+        .also(&["epsilon_rf", "dielectric", "epsilon"]),
+    ],
+);
+
+/// `[interaction.coulomb]`: the charges' interaction, alone or beside a [`Potential`](super::interaction::Potential) that allows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Coulomb {
+    /// Distance beyond which no pair acts, > 0.
+    pub cutoff: f64,
+    /// At the cutoff.
+    pub truncation: CoulombTruncation,
+    /// Relative permittivity of the medium of a reaction field, >= 1; `None`: infinite, or there is no medium.
+    pub permittivity: Option<f64>,
+}
+
+impl Coulomb {
+    /// The constants that the section gives; without a cutoff it has that of the other interaction.
+    pub fn read(section: &mut dyn SectionReader, other: Option<f64>) -> Self {
+        let cutoff = section.optional_number("cutoff").or(other).unwrap_or_else(|| {
+            let message = format!("`cutoff` is missing in [{}]", SECTION.path);
+            section.report(&[], message, "give `cutoff = ...` below it".into());
+            1.0
+        });
+        let truncation = CoulombTruncation::named(section.choice("truncation"))
+            .unwrap_or(CoulombTruncation::ReactionField);
+        let permittivity = section.optional_number("permittivity").filter(|value| value.is_finite());
+        if truncation != CoulombTruncation::ReactionField {
+            section.without_effect("permittivity", "truncation, which is not \"reaction-field\"");
+            return Coulomb { cutoff, truncation, permittivity: None };
+        }
+        Coulomb { cutoff, truncation, permittivity }
+    }
+
+    /// The law, with Coulomb's constant in the units of the run.
+    pub fn charges(&self, constant: f64) -> Charges {
+        let law = match self.truncation {
+            CoulombTruncation::Plain => Law::plain(constant),
+            CoulombTruncation::Shifted => Law::shifted(constant, self.cutoff),
+            CoulombTruncation::ReactionField => {
+                Law::reaction_field(constant, self.permittivity.unwrap_or(f64::INFINITY), self.cutoff)
+            }
+        };
+        Charges { law, cutoff: self.cutoff }
+    }
+}
+
+/// The law of charges and its cutoff.
+#[derive(Clone, Copy, Debug)]
+pub struct Charges {
+    /// The law.
+    pub law: Law<f64>,
+    /// Distance beyond which no charges act.
+    pub cutoff: f64,
+}
+
+/// A law alone, or together with that of charges in one pass.
+#[derive(Clone, Debug)]
+pub struct WithCharges<L> {
+    law: L,
+    cutoff: f64,
+    charges: Option<Charges>,
+}
+
+impl<L> WithCharges<L> {
+    /// The law within its cutoff, with charges if there are any.
+    pub fn new(law: L, cutoff: f64, charges: Option<&Charges>) -> Self {
+        WithCharges { law, cutoff, charges: charges.copied() }
+    }
+}
+
+impl<L: PairLaw + Debug> Laws for WithCharges<L> {
+    fn visit<V: LawVisitor>(&self, visitor: &mut V) {
+        match &self.charges {
+            Some(charges) => {
+                visitor.visit(&Together::new(self.law, charges.law, [self.cutoff, charges.cutoff]));
+            }
+            None => visitor.visit(&self.law),
+        }
     }
 }

@@ -1,44 +1,55 @@
 //! Laws: one file each. They know no device, rank or file.
 
 use crate::pair::{PairLaw, together};
+use crate::sections::Section;
+use interaction::{ExampleVisitor, LawVisitor, Laws, Potential, SectionReader, interactions};
 
 pub mod coulomb;
 pub mod density;
 pub mod divergence_gradient;
 pub mod gradients;
-pub mod lennard_jones;
+pub mod interaction;
 pub mod lennard_jones_coulomb;
 pub mod lennard_jones_mixed;
 pub mod lennard_jones_mixed_switched;
 pub mod lennard_jones_switched;
 pub mod lennard_jones_table;
-pub mod mie;
+pub mod mixing;
 pub mod momentum_energy_standard;
 pub mod momentum_energy_volume;
 pub mod number_density;
 pub mod viscosity_switch;
 pub mod volume_elements;
-pub mod yukawa;
 
-/// Every law's name and print as CUDA C++, as committed under `kernels/laws/`.
-pub const PRINTED: &[(&str, &str)] = &[
+// The interactions of molecules, [interaction.NAME] of the deck, in the order in which a deck is printed. The list declares the
+// modules, so that `cargo fmt` does not find them: rustfmt --edition 2024 src/laws/*.rs
+interactions! {
+    lennard_jones,
+    mie,
+    yukawa,
+}
+
+/// Name and print as CUDA C++ of the laws that no deck names: those of charges, of the gas, and forms of Lennard-Jones.
+const OTHERS: &[(&str, &str)] = &[
     ("coulomb", coulomb::CUDA),
     ("density", density::CUDA),
     ("divergence_gradient", divergence_gradient::CUDA),
     ("gradients", gradients::CUDA),
-    ("lennard_jones", lennard_jones::CUDA),
     ("lennard_jones_coulomb", lennard_jones_coulomb::CUDA),
     ("lennard_jones_mixed", lennard_jones_mixed::CUDA),
     ("lennard_jones_mixed_switched", lennard_jones_mixed_switched::CUDA),
     ("lennard_jones_switched", lennard_jones_switched::CUDA),
     ("lennard_jones_table", lennard_jones_table::CUDA),
-    ("mie", mie::CUDA),
     ("momentum_energy_standard", momentum_energy_standard::CUDA),
     ("momentum_energy_volume", momentum_energy_volume::CUDA),
     ("number_density", number_density::CUDA),
     ("volume_elements", volume_elements::CUDA),
-    ("yukawa", yukawa::CUDA),
 ];
+
+/// Every law's name and print as CUDA C++, as committed under `kernels/laws/`.
+pub fn printed() -> impl Iterator<Item = (&'static str, &'static str)> {
+    Interaction::PRINTED.iter().chain(OTHERS).copied()
+}
 
 /// Name and print as CUDA C++ of the laws that go together with Coulomb's, as committed under `kernels/laws/` too.
 pub fn printed_with_coulomb() -> Vec<(String, String)> {

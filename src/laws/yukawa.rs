@@ -1,6 +1,11 @@
 //! The Yukawa interaction: a screened charge.
 
+use super::coulomb::Charges;
+use super::interaction::{CUTOFF, Example, Potential, SectionReader};
 use crate::pair::language::*;
+use crate::sections::{ANY, Default, NOT_NEGATIVE, Section, key, quantity, section};
+use crate::units::Dimension;
+use serde::{Deserialize, Serialize};
 
 pub use yukawa::*;
 
@@ -38,5 +43,65 @@ pub mod yukawa {
     /// Half of each pair's energy and virial.
     fn finish(law: Law, sums: Sums) -> Output {
         Output { force: sums.force, pair_energy: 0.5 * sums.energy, virial: 0.5 * sums.virial }
+    }
+}
+
+/// `[interaction.yukawa]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Yukawa {
+    /// Energy times length.
+    pub strength: f64,
+    /// Inverse length, >= 0.
+    pub screening: f64,
+    /// Distance beyond which no pair acts, > 0.
+    pub cutoff: f64,
+}
+
+impl Potential for Yukawa {
+    const SECTION: Section = section(
+        "interaction.yukawa",
+        "strength exp(-screening r) / r.",
+        &[
+            key(
+                "strength",
+                quantity(ANY, Dimension::EnergyLength),
+                Default::Value("1.0"),
+                "Energy times length; negative attracts.",
+            )
+            .also(&["a"]),
+            key(
+                "screening",
+                quantity(NOT_NEGATIVE, Dimension::InverseLength),
+                Default::Value("1.0"),
+                "Inverse of the screening length.",
+            )
+            .also(&["kappa"]),
+            CUTOFF,
+        ],
+    );
+    type Law = Law<f64>;
+
+    fn read(section: &mut dyn SectionReader) -> Self {
+        Yukawa {
+            strength: section.number("strength"),
+            screening: section.number("screening"),
+            cutoff: section.number("cutoff"),
+        }
+    }
+
+    fn cutoff(&self) -> f64 {
+        self.cutoff
+    }
+
+    fn law(&self, _: Option<&Charges>) -> Law<f64> {
+        Law { strength: self.strength, screening: self.screening, shift: 0.0 }
+    }
+
+    fn examples() -> Vec<Example<Self>> {
+        let potential = Yukawa { strength: 2.0, screening: 0.8, cutoff: 2.5 };
+        vec![Example {
+            potential,
+            energies: &[[0.95, 0.98456089896823], [1.4, 0.466113992318628], [2.3, 0.138102109658192]],
+        }]
     }
 }

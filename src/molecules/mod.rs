@@ -7,49 +7,31 @@ pub use tail::Tail;
 use fearless_simd::Simd;
 
 use crate::comm::Communicator;
-use crate::deck::plan::{
-    self, CoulombPlan, CoulombTruncation, InteractionPlan, LennardJonesPlan, PairParameters, Plan,
-    SpeciesPlan, Truncation,
-};
+use crate::deck::plan::{InteractionPlan, Plan, SpeciesPlan};
 use crate::domain::Domain;
-use crate::laws::{
-    coulomb, lennard_jones, lennard_jones_coulomb, lennard_jones_mixed, lennard_jones_mixed_switched,
-    lennard_jones_switched, lennard_jones_table, mie, yukawa,
-};
+use crate::laws::InteractionLaw;
+use crate::laws::coulomb::Charges;
+pub use crate::laws::interaction::LawVisitor;
+use crate::laws::interaction::Laws;
 use crate::neighbors::{Neighborhood, Radii, SUPER_CLUSTER};
 use crate::pair::lane::{Task, dispatch};
-use crate::pair::language::Table;
 use crate::pair::{
-    Energies, Finished, Forces, Instructions, PairLaw, Pass, Precision, Then, Together, Traffic,
-    sweep_across, sweep_double, sweep_then,
+    Energies, Finished, Forces, Instructions, PairLaw, Pass, Precision, Then, Traffic, sweep_across,
+    sweep_double, sweep_then,
 };
 use crate::particles::{Field, Meanwhile, Particles};
 use crate::units::Units;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The law of pairs, beside that of charges, with its constants.
-#[derive(Clone, Debug)]
-enum Law {
-    None,
-    LennardJones(lennard_jones::Law<f64>),
-    Switched(lennard_jones_switched::Law<f64>),
-    Mixed(lennard_jones_mixed::Law<f64>),
-    MixedSwitched(lennard_jones_mixed_switched::Law<f64>),
-    Table(Box<lennard_jones_table::Law<f64>>),
-    /// Charges included.
-    Charged(lennard_jones_coulomb::Law<f64>),
-    Mie(mie::Law<f64>),
-    Yukawa(yukawa::Law<f64>),
-}
-
 /// Particles that act on each other in pairs, as far as a cutoff.
 #[derive(Clone, Debug)]
 pub struct Molecules {
-    law: Law,
-    coulomb: Option<coulomb::Law<f64>>,
-    /// Of the law and of the charges' interaction.
-    cutoffs: [f64; 2],
+    /// The law of pairs, that of charges included.
+    law: Option<InteractionLaw>,
+    charges: Option<Charges>,
+    /// The larger cutoff of the law and of the charges' interaction.
+    cutoff: f64,
     /// Half of sigma and the root of epsilon of each kind of particles, where the law mixes them.
     mixed: Vec<[f64; 2]>,
     precision: Precision,
@@ -93,7 +75,7 @@ impl Molecules {
         if interaction.coulomb.is_some() {
             fields.push(Field::Charge);
         }
-        if !mixed_parameters(interaction).is_empty() {
+        if !mixed_parameters(plan, interaction).is_empty() {
             fields.extend([Field::HalfSigma, Field::RootEpsilon]);
         }
         fields
@@ -107,39 +89,21 @@ impl Molecules {
         particles: &Particles,
         precision: Precision,
     ) -> Self {
-        let mixed = mixed_parameters(interaction);
-        let mut tail = None;
-        let mut law = match &interaction.law {
-            None => Law::None,
-            Some(plan::Interaction::LennardJones(law)) => {
-                tail = law.tail.then(|| Tail::new(law, &counts(&plan.species, comm, particles)));
-                lennard_jones_law(law, !mixed.is_empty())
-            }
-            Some(plan::Interaction::Mie { epsilon, sigma, repulsive, attractive, .. }) => {
-                Law::Mie(mie::Law::truncated(*epsilon, *sigma, *repulsive, *attractive))
-            }
-            Some(plan::Interaction::Yukawa { strength, screening, .. }) => {
-                Law::Yukawa(yukawa::Law { strength: *strength, screening: *screening, shift: 0.0 })
-            }
-        };
-        let constant = plan.units.coulomb;
-        let coulomb = interaction.coulomb.as_ref().map(|charges| match charges.truncation {
-            CoulombTruncation::Plain => coulomb::Law::plain(constant),
-            CoulombTruncation::Shifted => coulomb::Law::shifted(constant, charges.cutoff),
-            CoulombTruncation::ReactionField => {
-                let permittivity = charges.permittivity.unwrap_or(f64::INFINITY);
-                coulomb::Law::reaction_field(constant, permittivity, charges.cutoff)
-            }
-        });
-        if let (Law::LennardJones(own), Some(charges)) = (&law, coulomb) {
-            law = Law::Charged(lennard_jones_coulomb::Law::new(*own, charges));
+        let charges = charges(plan, interaction);
+        let law = interaction.law.as_ref();
+        let tail = law
+            .filter(|law| law.tail_corrected())
+            .map(|law| Tail::new(law, &counts(&plan.species, comm, particles)));
+        let net_charge = if charges.is_some() { net_charge(comm, particles) } else { 0.0 };
+        Molecules {
+            mixed: mixed_parameters(plan, interaction),
+            law: law.map(|law| law.law(charges.as_ref())),
+            charges,
+            cutoff: interaction.cutoff,
+            precision,
+            tail,
+            net_charge,
         }
-        let cutoffs = [
-            interaction.law.as_ref().map_or(0.0, plan::Interaction::cutoff),
-            interaction.coulomb.as_ref().map_or(0.0, |charges| charges.cutoff),
-        ];
-        let net_charge = if coulomb.is_some() { net_charge(comm, particles) } else { 0.0 };
-        Molecules { law, coulomb, cutoffs, mixed, precision, tail, net_charge }
     }
 
     /// What a user should know before the run, in a box of that volume.
@@ -215,26 +179,16 @@ impl Molecules {
 
     /// Hands the law of all pairs, that of charges included, to a visitor.
     pub fn visit<V: LawVisitor>(&self, visitor: &mut V) {
-        match &self.law {
-            Law::None => {
-                if let Some(coulomb) = &self.coulomb {
-                    visitor.visit(coulomb);
-                }
-            }
-            Law::LennardJones(law) => visitor.visit(law),
-            Law::Charged(law) => visitor.visit(law),
-            Law::Switched(law) => visitor.visit(law),
-            Law::Mixed(law) => self.with_charges(law, visitor),
-            Law::MixedSwitched(law) => self.with_charges(law, visitor),
-            Law::Table(law) => self.with_charges(&**law, visitor),
-            Law::Mie(law) => visitor.visit(law),
-            Law::Yukawa(law) => visitor.visit(law),
+        match (&self.law, &self.charges) {
+            (Some(law), _) => law.visit(visitor),
+            (None, Some(charges)) => visitor.visit(&charges.law),
+            (None, None) => {}
         }
     }
 
     /// The larger cutoff of the law and of the charges' interaction.
     pub fn cutoff(&self) -> f64 {
-        self.cutoffs[0].max(self.cutoffs[1])
+        self.cutoff
     }
 
     /// Half of sigma and the root of epsilon of each kind of particles where the law mixes them by rule, one for all where
@@ -256,14 +210,6 @@ impl Molecules {
                     });
                 }
             }
-        }
-    }
-
-    /// The law together with that of charges where there are any.
-    fn with_charges<L: PairLaw, V: LawVisitor>(&self, law: &L, visitor: &mut V) {
-        match &self.coulomb {
-            Some(coulomb) => visitor.visit(&Together::new(*law, *coulomb, self.cutoffs)),
-            None => visitor.visit(law),
         }
     }
 
@@ -292,12 +238,6 @@ impl Molecules {
     }
 }
 
-/// What is done with the law of an interaction, which may be one of many.
-pub trait LawVisitor {
-    /// Called once, with the law; not at all where nothing interacts.
-    fn visit<L: PairLaw>(&mut self, law: &L);
-}
-
 /// Sweeps over pairs.
 struct Sweeping<'s, 'p> {
     molecules: &'s Molecules,
@@ -311,56 +251,16 @@ impl LawVisitor for Sweeping<'_, '_> {
     }
 }
 
-/// Half of sigma and the root of epsilon of each kind of particles where the law mixes them by rule, one for all where they
-/// are alike; nothing where it does not. Alike particles with charges are mixed too, unless one law has both within one
-/// cutoff: so few laws must be compiled in pairs.
-fn mixed_parameters(interaction: &InteractionPlan) -> Vec<[f64; 2]> {
-    let Some(plan::Interaction::LennardJones(law)) = &interaction.law else { return Vec::new() };
-    let own = |[epsilon, sigma]: &[f64; 2]| [0.5 * sigma, epsilon.sqrt()];
-    let apart =
-        |charges: &CoulombPlan| charges.cutoff != law.cutoff || law.truncation == Truncation::Switched;
-    match &law.parameters {
-        PairParameters::Mixed(species) => species.iter().map(own).collect(),
-        PairParameters::Uniform(all) if interaction.coulomb.as_ref().is_some_and(apart) => vec![own(all)],
-        PairParameters::Uniform(_) | PairParameters::Table(_) => Vec::new(),
-    }
+/// The law of charges, if they act.
+fn charges(plan: &Plan, interaction: &InteractionPlan) -> Option<Charges> {
+    interaction.coulomb.as_ref().map(|coulomb| coulomb.charges(plan.units.coulomb))
 }
 
-/// The law of a plan, by what each particle has if it is `mixed`.
-fn lennard_jones_law(plan: &LennardJonesPlan, mixed: bool) -> Law {
-    let LennardJonesPlan { cutoff, switch_start: start, truncation, .. } = *plan;
-    match &plan.parameters {
-        PairParameters::Uniform([epsilon, sigma]) if !mixed => match truncation {
-            Truncation::Plain => Law::LennardJones(lennard_jones::Law::truncated(*epsilon, *sigma)),
-            Truncation::Shifted | Truncation::Repulsive => {
-                Law::LennardJones(lennard_jones::Law::shifted(*epsilon, *sigma, cutoff))
-            }
-            Truncation::Switched => {
-                Law::Switched(lennard_jones_switched::Law::new(*epsilon, *sigma, start, cutoff))
-            }
-        },
-        PairParameters::Uniform(_) | PairParameters::Mixed(_) => match truncation {
-            Truncation::Plain => Law::Mixed(lennard_jones_mixed::Law::truncated()),
-            Truncation::Shifted | Truncation::Repulsive => {
-                Law::Mixed(lennard_jones_mixed::Law::shifted(cutoff))
-            }
-            Truncation::Switched => Law::MixedSwitched(lennard_jones_mixed_switched::Law::new(start, cutoff)),
-        },
-        PairParameters::Table(rows) => {
-            let of = |value: fn([f64; 2]) -> f64| {
-                Table::new(rows.len(), |a, b| value(rows[a][b]))
-                    .unwrap_or_else(|| unreachable!("the deck has refused a table of {} species", rows.len()))
-            };
-            let (depth, sigma6) = (of(|[epsilon, _]| 4.0 * epsilon), of(|[_, sigma]| sigma.powi(6)));
-            Law::Table(Box::new(match truncation {
-                Truncation::Plain => lennard_jones_table::Law::truncated(depth, sigma6, cutoff),
-                Truncation::Shifted | Truncation::Repulsive => {
-                    lennard_jones_table::Law::shifted(depth, sigma6, cutoff)
-                }
-                Truncation::Switched => lennard_jones_table::Law::switched(depth, sigma6, start, cutoff),
-            }))
-        }
-    }
+/// Half of sigma and the root of epsilon of each kind of particles where the law mixes them by rule, one for all where they
+/// are alike; else nothing.
+fn mixed_parameters(plan: &Plan, interaction: &InteractionPlan) -> Vec<[f64; 2]> {
+    let charges = charges(plan, interaction);
+    interaction.law.as_ref().map_or_else(Vec::new, |law| law.mixed(charges.as_ref()))
 }
 
 /// The charge of all particles of all ranks. Collective.

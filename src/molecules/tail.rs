@@ -1,7 +1,6 @@
 //! What pairs beyond a plain cutoff would add to energy and pressure, were the density there even.
 
-use crate::deck::plan::LennardJonesPlan;
-use crate::laws::lennard_jones;
+use crate::laws::Interaction;
 
 /// The correction of a composition, which is that of a volume times it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,20 +14,10 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// The correction for so many particles of each species: the sum over pairs of species of their own (Allen & Tildesley
-    /// 2017, section 2.8), in which a particle is counted as its own neighbor, as is usual.
-    pub fn new(plan: &LennardJonesPlan, counts: &[u64]) -> Self {
-        let (mut energy, mut virial) = (0.0, 0.0);
-        for (a, &count_a) in counts.iter().enumerate() {
-            for (b, &count_b) in counts.iter().enumerate() {
-                let [epsilon, sigma] = plan.parameters.of(a, b);
-                let law = lennard_jones::Law::truncated(epsilon, sigma);
-                let [u, w] = law.tail(count_a as f64, count_b as f64, plan.cutoff);
-                energy += u;
-                virial += w;
-            }
-        }
-        Tail { energy, virial, cutoff: plan.cutoff }
+    /// The correction for so many particles of each species.
+    pub fn new(interaction: &Interaction, counts: &[u64]) -> Self {
+        let [energy, virial] = interaction.tail(counts);
+        Tail { energy, virial, cutoff: interaction.cutoff() }
     }
 
     /// The energy in a volume.

@@ -9,41 +9,17 @@ mod start;
 
 pub(super) use gas::FEWEST_NEIGHBORS;
 
-pub use super::kind::{Default, Interval, Key, Kind, Section, quoted, titled};
 use super::plan::{
-    Arrangement, AtomStyle, Coding, CoulombTruncation, Device, Digits, FileFormat, FileUnits, Formulation,
-    Gradients, Kernel, LatticeKind, ListKind, Mixing, MultipoleOrder, OpeningCriterion, Precision,
-    SofteningKernel, TrajectoryFormat, Truncation, Velocities,
+    Arrangement, AtomStyle, Coding, Device, Digits, FileFormat, FileUnits, Formulation, Gradients, Kernel,
+    LatticeKind, ListKind, MultipoleOrder, OpeningCriterion, Precision, SofteningKernel, TrajectoryFormat,
+    Velocities,
+};
+use crate::laws::{Interaction, coulomb};
+pub use crate::sections::{
+    ABOVE_ONE, ANY, BELOW_ONE, Default, FRACTION, Interval, Key, Kind, NOT_NEGATIVE, POSITIVE, Section,
+    between, key, number, quantity, quoted, section, titled,
 };
 use crate::units::{Dimension, UnitSystem};
-
-const fn key(name: &'static str, kind: Kind, default: Default, meaning: &'static str) -> Key {
-    Key { name, kind, default, meaning, synonyms: &[] }
-}
-
-const fn section(path: &'static str, meaning: &'static str, keys: &'static [Key]) -> Section {
-    Section { path, meaning, one_of: false, keys }
-}
-
-const ANY: Interval =
-    Interval { lower: f64::NEG_INFINITY, lower_allowed: false, upper: f64::INFINITY, upper_allowed: false };
-const POSITIVE: Interval = Interval { lower: 0.0, ..ANY };
-const NOT_NEGATIVE: Interval = Interval { lower_allowed: true, ..POSITIVE };
-const FRACTION: Interval = Interval { upper: 1.0, upper_allowed: true, ..POSITIVE };
-const BELOW_ONE: Interval = Interval { upper: 1.0, ..POSITIVE };
-const ABOVE_ONE: Interval = Interval { lower: 1.0, ..ANY };
-
-const fn between(lower: f64, upper: f64) -> Interval {
-    Interval { lower, lower_allowed: true, upper, upper_allowed: true }
-}
-
-const fn number(interval: Interval) -> Kind {
-    Kind::Number(interval, Dimension::Code)
-}
-
-const fn quantity(interval: Interval, dimension: Dimension) -> Kind {
-    Kind::Number(interval, dimension)
-}
 
 /// More particles than any machine holds: beyond it a number is a slip.
 pub const MOST_PARTICLES: f64 = 1e12;
@@ -67,13 +43,15 @@ const EVERY_WALL: Key = key(
 .also(&["every_time", "wall"]);
 
 /// The parts of the table, in the order in which a deck is printed.
-const PARTS: [&[Section]; 9] = [
+const PARTS: [&[Section]; 11] = [
     RUN,
     molecules::MATTER,
     start::SECTIONS,
     SPACE,
     gas::SECTIONS,
-    molecules::SECTIONS,
+    molecules::INTERACTION,
+    Interaction::SECTIONS,
+    &[coulomb::SECTION],
     motion::SECTIONS,
     measure::SECTIONS,
     MACHINERY,

@@ -4,19 +4,6 @@ use super::*;
 
 const LENGTH: Kind = quantity(POSITIVE, Dimension::Length);
 
-const EPSILON: Key = key(
-    "epsilon",
-    quantity(POSITIVE, Dimension::Energy),
-    Default::Value("1.0"),
-    "Depth of the energy's minimum.",
-)
-.also(&["eps"]);
-
-const SIGMA: Key = key("sigma", LENGTH, Default::Value("1.0"), "Distance at which the energy is 0.");
-
-const CUTOFF: Key = key("cutoff", LENGTH, Default::Value("2.5"), "Distance beyond which no pair acts.")
-    .also(&["rc", "r_c", "r_cut", "radius"]);
-
 /// What the particles are and what is measured in: printed before the start.
 pub(super) const MATTER: &[Section] = &[
     section(
@@ -86,101 +73,9 @@ pub(super) const MATTER: &[Section] = &[
     ),
 ];
 
-/// In the order in which a deck is printed.
-pub(super) const SECTIONS: &[Section] = &[
-    section(
-        "interaction",
-        "Molecular dynamics: the interaction of pairs, [interaction.LAW]; one law, or lennard-jones with coulomb.",
-        &[],
-    ),
-    section(
-        "interaction.lennard-jones",
-        "4 epsilon [(sigma/r)^12 - (sigma/r)^6] of all pairs, where the species have no epsilon and sigma of their own.",
-        &[
-            EPSILON,
-            SIGMA,
-            CUTOFF,
-            key(
-                "mixing",
-                Kind::Choice(Mixing::NAMES),
-                Default::Value("\"lorentz-berthelot\""),
-                "Unlike species: sigma the arithmetic mean and epsilon the geometric one, or both geometric.",
-            )
-            .also(&["combination", "combining_rule", "comb_rule"]),
-            key(
-                "truncation",
-                Kind::Choice(Truncation::NAMES),
-                Default::Value("\"plain\""),
-                "At the cutoff: plain, shifted to zero energy, with the force switched off from switch_start on, or cut and \
-                 shifted at the minimum 2^(1/6) sigma, which then is the cutoff.",
-            )
-            .also(&["shift", "modifier"]),
-            key(
-                "switch_start",
-                LENGTH,
-                Default::Unset("required by truncation = \"switched\""),
-                "Distance from which the force is switched off.",
-            )
-            .also(&["r_switch", "rvdw_switch"]),
-            key(
-                "tail",
-                Kind::Flag,
-                Default::Value("false"),
-                "Whether energy and pressure are corrected for what an even density beyond a plain cutoff adds.",
-            )
-            .also(&["tail_correction", "dispcorr", "dispersion_correction", "long_range"]),
-        ],
-    ),
-    section(
-        "interaction.mie",
-        "Lennard-Jones with other powers.",
-        &[
-            EPSILON,
-            SIGMA,
-            CUTOFF,
-            key("repulsive", number(ABOVE_ONE), Default::Value("12.0"), "Power of the repulsion.")
-                .also(&["n", "lambda_r"]),
-            key("attractive", number(ABOVE_ONE), Default::Value("6.0"), "Power of the attraction.")
-                .also(&["m", "lambda_a"]),
-        ],
-    ),
-    section(
-        "interaction.yukawa",
-        "strength exp(-screening r) / r.",
-        &[
-            key("strength", quantity(ANY, Dimension::EnergyLength), Default::Value("1.0"), "Energy times length; negative attracts.")
-                .also(&["a"]),
-            key(
-                "screening",
-                quantity(NOT_NEGATIVE, Dimension::InverseLength),
-                Default::Value("1.0"),
-                "Inverse of the screening length.",
-            )
-            .also(&["kappa"]),
-            CUTOFF,
-        ],
-    ),
-    section(
-        "interaction.coulomb",
-        "q q / r of the species' charges, by the constant of the units, within a cutoff; alone or with lennard-jones.",
-        &[
-            key("cutoff", LENGTH, Default::Unset("that of lennard-jones"), "Distance beyond which no pair acts.").also(&[
-                "rc", "r_c", "r_cut", "rcoulomb", "radius",
-            ]),
-            key(
-                "truncation",
-                Kind::Choice(CoulombTruncation::NAMES),
-                Default::Value("\"reaction-field\""),
-                "At the cutoff: plain, shifted to zero energy, or with a medium beyond it that answers.",
-            )
-            .also(&["shift", "modifier", "coulombtype"]),
-            key(
-                "permittivity",
-                Kind::Number(Interval { lower: 1.0, lower_allowed: true, upper_allowed: true, ..ANY }, Dimension::Code),
-                Default::Unset("infinite: a conductor"),
-                "Relative permittivity of the medium of a reaction field.",
-            )
-            .also(&["epsilon_rf", "dielectric", "epsilon"]),
-        ],
-    ),
-];
+/// The section around those of the laws.
+pub(super) const INTERACTION: &[Section] = &[section(
+    "interaction",
+    "Molecular dynamics: the interaction of pairs, [interaction.LAW]; one law, or lennard-jones with coulomb.",
+    &[],
+)];

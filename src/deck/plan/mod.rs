@@ -1,30 +1,6 @@
 //! The plan: what a checked deck says, as plain data in code units. Whoever holds a plan may trust the ranges
 //! stated here; nothing else reads the deck.
 
-/// An enum whose members have a name in the deck.
-macro_rules! choice {
-    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])+ $member:ident = $text:literal),+ $(,)? }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-        pub enum $name { $($(#[$doc])+ #[serde(rename = $text)] $member),+ }
-
-        impl $name {
-            /// The names, as written in a deck, in the order of the members.
-            pub const NAMES: &[&str] = &[$($text),+];
-            /// The members.
-            pub const ALL: &[Self] = &[$(Self::$member),+];
-
-            /// The name in the deck.
-            pub const fn name(self) -> &'static str { Self::NAMES[self as usize] }
-
-            /// The member of that name.
-            pub fn named(name: &str) -> Option<Self> {
-                Self::NAMES.iter().position(|&known| known == name).map(|k| Self::ALL[k])
-            }
-        }
-    };
-}
-
 mod gas;
 mod measure;
 mod molecules;
@@ -80,7 +56,7 @@ impl Plan {
     /// Whether observables are corrected for what lies beyond the cutoff of the pairs.
     pub fn tail_corrected(&self) -> bool {
         let law = self.interaction.as_ref().and_then(|interaction| interaction.law.as_ref());
-        matches!(law, Some(Interaction::LennardJones(law)) if law.tail)
+        law.is_some_and(Interaction::tail_corrected)
     }
 }
 

@@ -1,7 +1,71 @@
-//! What a section, a key and its value are, before there are any.
+//! The vocabulary in which sections of a deck are described: [`Section`], [`Key`], [`Kind`], [`Interval`] and [`Default`], the
+//! constants and constructors that tables of keys are written with, and `choice!` for enums with names in a deck.
 
 use crate::units::Dimension;
 use std::fmt;
+
+/// An enum whose members have a name in the deck.
+macro_rules! choice {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])+ $member:ident = $text:literal),+ $(,)? }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ::serde::Serialize, ::serde::Deserialize)]
+        pub enum $name { $($(#[$doc])+ #[serde(rename = $text)] $member),+ }
+
+        impl $name {
+            /// The names, as written in a deck, in the order of the members.
+            pub const NAMES: &[&str] = &[$($text),+];
+            /// The members.
+            pub const ALL: &[Self] = &[$(Self::$member),+];
+
+            /// The name in the deck.
+            pub const fn name(self) -> &'static str { Self::NAMES[self as usize] }
+
+            /// The member of that name.
+            pub fn named(name: &str) -> Option<Self> {
+                Self::NAMES.iter().position(|&known| known == name).map(|k| Self::ALL[k])
+            }
+        }
+    };
+}
+
+/// Any finite number.
+pub const ANY: Interval =
+    Interval { lower: f64::NEG_INFINITY, lower_allowed: false, upper: f64::INFINITY, upper_allowed: false };
+/// Above 0.
+pub const POSITIVE: Interval = Interval { lower: 0.0, ..ANY };
+/// At least 0.
+pub const NOT_NEGATIVE: Interval = Interval { lower_allowed: true, ..POSITIVE };
+/// Above 0, at most 1.
+pub const FRACTION: Interval = Interval { upper: 1.0, upper_allowed: true, ..POSITIVE };
+/// Above 0, below 1.
+pub const BELOW_ONE: Interval = Interval { upper: 1.0, ..POSITIVE };
+/// Above 1.
+pub const ABOVE_ONE: Interval = Interval { lower: 1.0, ..ANY };
+
+/// From `lower` to `upper`, both included.
+pub const fn between(lower: f64, upper: f64) -> Interval {
+    Interval { lower, lower_allowed: true, upper, upper_allowed: true }
+}
+
+/// A number without a unit.
+pub const fn number(interval: Interval) -> Kind {
+    Kind::Number(interval, Dimension::Code)
+}
+
+/// A number, or a text with a unit of the dimension.
+pub const fn quantity(interval: Interval, dimension: Dimension) -> Kind {
+    Kind::Number(interval, dimension)
+}
+
+/// A key without synonyms.
+pub const fn key(name: &'static str, kind: Kind, default: Default, meaning: &'static str) -> Key {
+    Key { name, kind, default, meaning, synonyms: &[] }
+}
+
+/// A section whose keys may all be given at once.
+pub const fn section(path: &'static str, meaning: &'static str, keys: &'static [Key]) -> Section {
+    Section { path, meaning, one_of: false, keys }
+}
 
 /// An interval of allowed numbers.
 #[derive(Clone, Copy, Debug)]
