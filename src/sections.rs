@@ -1,5 +1,6 @@
-//! The vocabulary in which sections of a deck are described: [`Section`], [`Key`], [`Kind`], [`Interval`] and [`Default`], the
-//! constants and constructors that tables of keys are written with, and `choice!` for enums with names in a deck.
+//! The vocabulary in which sections of a deck are described: [`Section`], [`Key`], [`Kind`], [`Interval`] and
+//! [`Default`], the constants and constructors that tables of keys are written with, and `choice!` for enums
+//! with names in a deck.
 
 use crate::units::Dimension;
 use std::fmt;
@@ -204,11 +205,13 @@ impl Key {
 /// A section: a table of the deck.
 #[derive(Clone, Copy, Debug)]
 pub struct Section {
-    /// Its name with those of the sections around it, "" for the deck itself; `*` stands for a name of the user's.
+    /// Its name with those of the sections around it, "" for the deck itself; `*` stands for a name of the
+    /// user's.
     pub path: &'static str,
     /// What it is about, one line.
     pub meaning: &'static str,
-    /// Whether exactly one of its intervals `every_*` is given, so that an option replaces what the deck says.
+    /// Whether exactly one of its intervals `every_*` is given, so that an option replaces what the deck
+    /// says.
     pub one_of: bool,
     /// Its keys, in the order in which people want to see them.
     pub keys: &'static [Key],

@@ -16,30 +16,44 @@ fn kernels() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels")
 }
 
+/// The printed files, by their names below the folder of kernels.
+fn files() -> Vec<(String, String)> {
+    let shared = shared::PRINTED.iter();
+    let shared =
+        shared.map(|(name, text)| (format!("shared/{name}"), printed_file(&["pair/real".into()], text)));
+    let alone = printed().map(|law| {
+        let parts = law.uses.iter().map(|name| format!("shared/{name}"));
+        let parts: Vec<String> = std::iter::once("pair/real".into()).chain(parts).collect();
+        (format!("laws/{}", law.name), printed_file(&parts, law.text))
+    });
+    let combined = printed_with_coulomb().into_iter().map(|(name, text)| {
+        let first = name.strip_suffix("_and_coulomb").unwrap();
+        let parts = [format!("laws/{first}"), "laws/coulomb".into()];
+        (format!("laws/{name}"), printed_file(&parts, &text))
+    });
+    shared.chain(alone).chain(combined).collect()
+}
+
 #[test]
 fn printed_laws_are_up_to_date() {
-    let alone = printed().map(|(name, text)| (name.to_string(), printed_file(&["pair/real"], text)));
-    let combined = printed_with_coulomb().into_iter().map(|(name, text)| {
-        let first = name.strip_suffix("_and_coulomb").unwrap().to_string();
-        (name, printed_file(&[&format!("laws/{first}"), "laws/coulomb"], &text))
-    });
-    for (name, wanted) in alone.chain(combined) {
-        let path = kernels().join("laws").join(format!("{name}.cuh"));
+    let files = files();
+    for (name, wanted) in &files {
+        let path = kernels().join(format!("{name}.cuh"));
         if std::env::var_os("HILBRIUM_PRINT").is_some() {
-            std::fs::write(&path, &wanted).unwrap();
+            std::fs::write(&path, wanted).unwrap();
         }
         let committed = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(
-            committed == wanted,
+            committed == *wanted,
             "{} is stale: run HILBRIUM_PRINT=1 cargo test --test pair_cuda",
             path.display()
         );
     }
-    let files = std::fs::read_dir(kernels().join("laws")).unwrap().count();
+    let committed = |folder: &str| std::fs::read_dir(kernels().join(folder)).unwrap().count();
     assert_eq!(
-        files,
-        printed().count() + printed_with_coulomb().len(),
-        "a file without a law in kernels/laws"
+        committed("laws") + committed("shared"),
+        files.len(),
+        "a file without a law in kernels/laws or kernels/shared"
     );
 }
 
@@ -174,9 +188,8 @@ fn host_compiler_agrees() {
     let trials = trials();
     let directory = tempfile::tempdir().unwrap();
     let mut source = String::from("#include <cstdio>\n#include <cstring>\n");
-    let combined = printed_with_coulomb().into_iter().map(|(name, _)| name);
-    for name in printed().map(|(name, _)| name.to_string()).chain(combined) {
-        writeln!(source, "#include \"laws/{name}.cuh\"").unwrap();
+    for (name, _) in files() {
+        writeln!(source, "#include \"{name}.cuh\"").unwrap();
     }
     source += "using namespace hilbrium;\n\
         template <class T, int N> struct Values { Real values[N]; };\n\

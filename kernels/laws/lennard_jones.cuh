@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../pair/real.cuh"
+#include "../shared/twelve_six.cuh"
 
 namespace hilbrium {
 
@@ -33,11 +34,10 @@ constexpr int REDUCTION[] = {0, 0, 0, 0, 0};
 
 __device__ inline Sums interact(Law law, Vec3 r, Real r2) {
     const auto inverse = reciprocal(r2);
-    const auto s2 = law.sigma2 * inverse;
-    const auto s6 = s2 * s2 * s2;
+    const auto s6 = twelve_six::sixth(law.sigma2, inverse);
     const auto depth = Real(4.0) * law.epsilon;
-    const auto virial = s6 * mul_add(s6, Real(12.0) * depth, -Real(6.0) * depth);
-    return Sums{r * (virial * inverse), s6 * mul_add(s6, depth, -depth) - law.shift, virial};
+    const auto virial = s6 * twelve_six::virial(depth, s6);
+    return Sums{r * (virial * inverse), s6 * twelve_six::energy(depth, s6) - law.shift, virial};
 }
 
 /// Half of each pair's energy and virial.

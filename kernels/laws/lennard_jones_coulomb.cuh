@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../pair/real.cuh"
+#include "../shared/twelve_six.cuh"
 
 namespace hilbrium {
 
@@ -41,14 +42,13 @@ constexpr int REDUCTION[] = {0, 0, 0, 0, 0};
 __device__ inline Sums interact(Law law, Particle i, Particle j, Vec3 r, Real r2) {
     const auto root = reciprocal_root(r2);
     const auto inverse = root * root;
-    const auto s2 = law.sigma2 * inverse;
-    const auto s6 = s2 * s2 * s2;
+    const auto s6 = twelve_six::sixth(law.sigma2, inverse);
     const auto depth = Real(4.0) * law.epsilon;
     const auto charges = law.constant * (i.charge * j.charge);
     const auto attraction = charges * mul_add(r2, -Real(2.0) * law.field, root);
-    const auto virial = mul_add(s6, mul_add(s6, Real(12.0) * depth, -Real(6.0) * depth), attraction);
+    const auto virial = mul_add(s6, twelve_six::virial(depth, s6), attraction);
     const auto charged = charges * (mul_add(r2, law.field, root) - law.charge_shift);
-    return Sums{r * (virial * inverse), mul_add(s6, mul_add(s6, depth, -depth), charged) - law.shift, virial};
+    return Sums{r * (virial * inverse), mul_add(s6, twelve_six::energy(depth, s6), charged) - law.shift, virial};
 }
 
 /// Half of each pair's energy and virial, and the charge's own energy.

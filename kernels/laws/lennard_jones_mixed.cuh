@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../pair/real.cuh"
+#include "../shared/lorentz_berthelot.cuh"
 
 namespace hilbrium {
 
@@ -36,10 +37,8 @@ constexpr int PARITY[] = {-1, -1, -1, 1, 1};
 constexpr int REDUCTION[] = {0, 0, 0, 0, 0};
 
 __device__ inline Sums interact(Law law, Particle i, Particle j, Vec3 r, Real r2) {
-    const auto sigma = i.half_sigma + j.half_sigma;
-    const auto sigma2 = sigma * sigma;
-    const auto sigma6 = sigma2 * sigma2 * sigma2;
-    const auto depth = Real(4.0) * (i.root_epsilon * j.root_epsilon);
+    const auto sigma6 = lorentz_berthelot::sigma6(i.half_sigma, j.half_sigma);
+    const auto depth = lorentz_berthelot::depth(i.root_epsilon, j.root_epsilon);
     const auto inverse = reciprocal(r2);
     const auto s6 = sigma6 * (inverse * inverse * inverse);
     const auto end = sigma6 * law.inverse_cutoff6;

@@ -3,20 +3,15 @@
 #pragma once
 
 #include "../pair/real.cuh"
+#include "../shared/force_switch.cuh"
+#include "../shared/lorentz_berthelot.cuh"
 
 namespace hilbrium {
 
 namespace lennard_jones_mixed_switched {
 
-/// r_1, and per power A, B, and the shift C of the energy.
 struct Law {
-    Real start;
-    Real a12;
-    Real b12;
-    Real c12;
-    Real a6;
-    Real b6;
-    Real c6;
+    force_switch::Switch truncation;
 };
 
 /// Half of sigma, and the square root of epsilon.
@@ -42,23 +37,15 @@ constexpr int PARITY[] = {-1, -1, -1, 1, 1};
 constexpr int REDUCTION[] = {0, 0, 0, 0, 0};
 
 __device__ inline Sums interact(Law law, Particle i, Particle j, Vec3 r, Real r2) {
-    const auto sigma = i.half_sigma + j.half_sigma;
-    const auto sigma2 = sigma * sigma;
-    const auto sigma6 = sigma2 * sigma2 * sigma2;
-    const auto depth = Real(4.0) * (i.root_epsilon * j.root_epsilon);
+    const auto sigma6 = lorentz_berthelot::sigma6(i.half_sigma, j.half_sigma);
+    const auto depth = lorentz_berthelot::depth(i.root_epsilon, j.root_epsilon);
     const auto distance = sqrt(r2);
     const auto inverse = reciprocal(r2);
     const auto r6 = inverse * inverse * inverse;
-    const auto x = max((distance - law.start), Real(0.0));
-    const auto x2 = x * x;
-    const auto x3 = x2 * x;
-    const auto force12 = Real(12.0) * r6 * r6 + (law.a12 * x2 + law.b12 * x3) * distance;
-    const auto force6 = Real(6.0) * r6 + (law.a6 * x2 + law.b6 * x3) * distance;
-    const auto energy12 = r6 * r6 - (law.a12 * (Real(1.0) / Real(3.0)) + law.b12 * Real(0.25) * x) * x3 - law.c12;
-    const auto energy6 = r6 - (law.a6 * (Real(1.0) / Real(3.0)) + law.b6 * Real(0.25) * x) * x3 - law.c6;
+    const auto powers = force_switch::switched(law.truncation, distance, r6);
     const auto attraction = depth * sigma6;
-    const auto virial = attraction * (sigma6 * force12 - force6);
-    return Sums{r * (virial * inverse), attraction * (sigma6 * energy12 - energy6), virial};
+    const auto virial = attraction * (sigma6 * powers.force12 - powers.force6);
+    return Sums{r * (virial * inverse), attraction * (sigma6 * powers.energy12 - powers.energy6), virial};
 }
 
 /// Half of each pair's energy and virial.

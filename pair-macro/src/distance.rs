@@ -91,9 +91,9 @@ impl VisitMut for Known {
     }
 
     fn visit_expr_call_mut(&mut self, call: &mut ExprCall) {
-        // a function's name is none of a value
+        // a function's name is none of a value; of shared functions only their names are known here
         if let Expr::Path(path) = &*call.func {
-            self.only &= !path.path.get_ident().is_some_and(|name| self.others.contains(name));
+            self.only &= path.path.get_ident().is_some_and(|name| !self.others.contains(name));
         }
         call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
     }

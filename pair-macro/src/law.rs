@@ -144,6 +144,44 @@ fn signature(module: &Module, name: &str, wanted: &[&str], output: &str) -> Resu
     Ok(true)
 }
 
+/// The fields of a struct of constants, lifted to lanes.
+fn lifted(item: &ItemStruct) -> impl Iterator<Item = TokenStream> {
+    let token = token();
+    quantities(item).into_iter().map(move |quantity| {
+        let field = quantity.name;
+        match quantity.kind.as_str() {
+            "Real" => quote!(#field: R::literal(#token, self.#field)),
+            _ => quote!(#field: self.#field.lift(#token)),
+        }
+    })
+}
+
+/// The fields of a struct of constants as C++ initializers.
+fn texts(item: &ItemStruct) -> impl Iterator<Item = TokenStream> {
+    quantities(item).into_iter().map(|quantity| {
+        let field = quantity.name;
+        match quantity.kind.as_str() {
+            "Real" => quote!(device_text::real(self.#field)),
+            _ => quote!(self.#field.device_text()),
+        }
+    })
+}
+
+/// What a law needs of a struct among its constants: in lanes, and as a C++ initializer.
+pub fn constants_of(item: &ItemStruct) -> TokenStream {
+    let (name, token) = (&item.ident, token());
+    let (lifted, texts) = (lifted(item), texts(item));
+    quote! {
+        impl #name<f64> {
+            /// The same constants for lanes.
+            #[inline(always)]
+            pub fn lift<R: Real>(&self, #token: R::Token) -> #name<R> { #name { #(#lifted),* } }
+            /// The constants as a C++ initializer.
+            pub fn device_text(&self) -> String { format!("{{{}}}", device_text::list(&[#(#texts),*])) }
+        }
+    }
+}
+
 /// The implementations of `Columns` and `PairLaw`, of which so many values are known from the distance alone.
 pub fn implementation(name: &Ident, module: &Module, cutoff: &Ident, known: usize) -> Result<TokenStream> {
     let (law, sums) = (required(module, "Law")?, required(module, "Sums")?);
@@ -167,20 +205,7 @@ pub fn implementation(name: &Ident, module: &Module, cutoff: &Ident, known: usiz
     }
 
     let token = token();
-    let parameters = quantities(law).into_iter().map(|quantity| {
-        let field = quantity.name;
-        match quantity.kind.as_str() {
-            "Real" => quote!(#field: R::literal(#token, self.#field)),
-            _ => quote!(#field: self.#field.lift(#token)),
-        }
-    });
-    let constants = quantities(law).into_iter().map(|quantity| {
-        let field = quantity.name;
-        match quantity.kind.as_str() {
-            "Real" => quote!(device_text::real(self.#field)),
-            _ => quote!(self.#field.device_text()),
-        }
-    });
+    let (parameters, constants) = (lifted(law), texts(law));
     let symmetry = symmetry(sums)?.into_iter().flat_map(|(parity, reduction, count)| {
         let (parity, reduction) = (format_ident!("{parity}"), format_ident!("{reduction}"));
         std::iter::repeat_n(quote!(Sum { parity: Parity::#parity, reduction: Reduction::#reduction }), count)
@@ -254,8 +279,8 @@ pub fn implementation(name: &Ident, module: &Module, cutoff: &Ident, known: usiz
     })
 }
 
-/// The same facts for CUDA C++: numbers of columns, and codes of symmetry (0 neither, 1 even, -1 odd) and reduction
-/// (0 sum, -1 minimum, 1 maximum) for each column of `Sums`.
+/// The same facts for CUDA C++: numbers of columns, and codes of symmetry (0 neither, 1 even, -1 odd) and
+/// reduction (0 sum, -1 minimum, 1 maximum) for each column of `Sums`.
 pub fn tables(module: &Module) -> Result<String> {
     let count = |name: &str| -> Result<usize> {
         let Some(item) = module.structure(name) else { return Ok(0) };

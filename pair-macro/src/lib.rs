@@ -1,15 +1,20 @@
 //! `#[pair]`: one module of restricted Rust, read twice: lifted to SIMD lanes, and printed as CUDA C++.
 //!
-//! The language is frozen: structs of `Real`, `Vec3`, `Tensor` (symmetric), `Kernel` and `Table`, `fn`, `let`, `+ - * /`,
-//! comparison in `if ... else`, calls, struct literals. Anything else is an error at the user's own line.
+//! The language is frozen: structs of `Real`, `Vec3`, `Tensor` (symmetric), `Kernel` and `Table`, `fn`,
+//! `let`, `+ - * /`, comparison in `if ... else`, calls, struct literals. Anything else is an error at the
+//! user's own line.
 
 mod distance;
 mod law;
 mod lift;
+mod molecular;
+mod options;
 mod print;
+mod shared;
 #[cfg(test)]
 mod tests;
 
+use options::Options;
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::visit_mut::VisitMut;
@@ -18,19 +23,36 @@ use syn::{Error, Ident, Item, ItemFn, ItemMod, ItemStruct, Result};
 /// Make a law of a module that holds `struct Law`, optionally `struct Particle` (what a pair needs of its two
 /// particles), `struct Sums`, `fn interact`, and optionally `struct Output` with `fn finish`.
 ///
-/// `#[pair(cutoff = own)]` lets the pair act on i when r < radius of i, `#[pair(cutoff = either)]`, the default, when
-/// r < the larger radius of the two, `#[pair(cutoff = common)]` when r < the one radius of all. Fields of `Particle` and `Output` (or `Sums` where there is no `finish`) are
-/// named after `Field`. Fields of `Sums` may be marked `#[odd]` or `#[even]` under exchange of i and j, and `#[min]`
-/// or `#[max]` where they are not added.
+/// `#[pair(cutoff = own)]` lets the pair act on i when r < radius of i, `#[pair(cutoff = either)]`, the
+/// default, when r < the larger radius of the two, `#[pair(cutoff = common)]` when r < the one radius of all.
+/// Fields of `Particle` and `Output` (or `Sums` where there is no `finish`) are named after `Field`. Fields
+/// of `Sums` may be marked `#[odd]` or `#[even]` under exchange of i and j, and `#[min]` or `#[max]` where
+/// they are not added.
+///
+/// `#[pair(molecular)]` is for molecules: the cutoff is common, and a module that has no `struct Sums`,
+/// `struct Output` or `fn finish` gets force (odd), energy and virial (even), of which `finish` gives a
+/// particle half of the latter two.
 #[proc_macro_attribute]
 pub fn pair(options: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     expand(options.into(), item.into()).unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// Make functions that laws share of a module of structs and functions in the language of laws.
+///
+/// A law names the module in `#[pair(..., uses(NAME))]`; then `NAME::function(...)` is a call, and
+/// `NAME::Struct` the type of a field of its `struct Law`. Modules that it names must be in scope where the
+/// law is.
+#[proc_macro_attribute]
+pub fn shared(options: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    shared::expand(options.into(), item.into()).unwrap_or_else(Error::into_compile_error).into()
 }
 
 /// The parts of a law's module.
 struct Module {
     structs: Vec<ItemStruct>,
     functions: Vec<ItemFn>,
+    /// Modules of shared functions that it calls.
+    uses: Vec<Ident>,
 }
 
 impl Module {
@@ -41,21 +63,40 @@ impl Module {
     fn function(&self, name: &str) -> Option<&ItemFn> {
         self.functions.iter().find(|f| f.sig.ident == name)
     }
+
+    /// The structs and functions of a module with its body.
+    fn of(module: &ItemMod, uses: Vec<Ident>) -> Result<Self> {
+        let Some((_, items)) = &module.content else {
+            return Err(Error::new_spanned(module, "a pair law is a module with its body"));
+        };
+        let mut parts = Module { structs: Vec::new(), functions: Vec::new(), uses };
+        for item in items {
+            match item {
+                Item::Struct(s) => parts.structs.push(s.clone()),
+                Item::Fn(f) => parts.functions.push(f.clone()),
+                other => {
+                    return Err(Error::new_spanned(other, "a pair law holds structs and functions only"));
+                }
+            }
+        }
+        Ok(parts)
+    }
+
+    /// Whether a path is `NAME::ITEM` of a module of shared functions.
+    fn shares(&self, path: &syn::Path) -> bool {
+        path.segments.len() == 2
+            && path.segments.iter().all(|segment| segment.arguments.is_empty())
+            && self.uses.contains(&path.segments[0].ident)
+    }
 }
 
 fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
-    let cutoff = cutoff(options)?;
+    let options = Options::parse(options)?;
+    let cutoff = options.cutoff;
     let module: ItemMod = syn::parse2(item)?;
-    let Some((_, items)) = &module.content else {
-        return Err(Error::new_spanned(&module, "a pair law is a module with its body"));
-    };
-    let mut parts = Module { structs: Vec::new(), functions: Vec::new() };
-    for item in items {
-        match item {
-            Item::Struct(s) => parts.structs.push(s.clone()),
-            Item::Fn(f) => parts.functions.push(f.clone()),
-            other => return Err(Error::new_spanned(other, "a pair law holds structs and functions only")),
-        }
+    let mut parts = Module::of(&module, options.uses)?;
+    if options.molecular {
+        molecular::complete(&mut parts);
     }
     let cuda = print::module(&module.ident, &parts)?;
     // only tiles, whose pairs have one cutoff, are swept in steps
@@ -67,6 +108,8 @@ fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let mut structs = parts.structs.clone();
     structs.iter_mut().for_each(|s| lift.visit_item_struct_mut(s));
     functions.iter_mut().for_each(|f| lift.visit_item_fn_mut(f));
+    let uses = &parts.uses;
+    let includes = uses.iter().map(ToString::to_string);
     let (attributes, visibility, name) = (&module.attrs, &module.vis, &module.ident);
     Ok(quote! {
         #(#attributes)*
@@ -74,30 +117,16 @@ fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
         #visibility mod #name {
             #[allow(unused_imports)]
             use ::hilbrium::pair::language::*;
+            #(use super::#uses;)*
             #(#structs)*
             #(#functions)*
             #implementation
             /// The law as CUDA C++.
             pub const CUDA: &str = #cuda;
+            /// The modules of shared functions that it calls.
+            pub const USES: &[&str] = &[#(#includes),*];
         }
     })
-}
-
-/// `cutoff = own`, `either` (the default) or `common`, as a member of `Cutoff`.
-fn cutoff(options: TokenStream) -> Result<Ident> {
-    const HELP: &str = "write #[pair(cutoff = own)], #[pair(cutoff = either)] or #[pair(cutoff = common)]";
-    if options.is_empty() {
-        return Ok(format_ident!("Either"));
-    }
-    let option: syn::MetaNameValue =
-        syn::parse2(options.clone()).map_err(|_| Error::new_spanned(&options, HELP))?;
-    let value = &option.value;
-    match (option.path.is_ident("cutoff"), quote!(#value).to_string().as_str()) {
-        (true, "own") => Ok(format_ident!("Own")),
-        (true, "either") => Ok(format_ident!("Either")),
-        (true, "common") => Ok(format_ident!("Common")),
-        _ => Err(Error::new_spanned(&option, HELP)),
-    }
 }
 
 /// The hidden argument of every lifted function, which makes literals.

@@ -3,15 +3,21 @@
 
 use crate::{Module, token};
 use syn::visit_mut::{self, VisitMut};
-use syn::{BinOp, Block, Expr, ExprIf, ExprLit, Ident, ItemFn, ItemStruct, Lit, Stmt, Type, parse_quote};
+use syn::{BinOp, Block, Expr, ExprIf, ExprLit, ItemFn, ItemStruct, Lit, Stmt, Type, parse_quote};
 
-pub struct Lift {
-    functions: Vec<Ident>,
+pub struct Lift<'a> {
+    module: &'a Module,
 }
 
-impl Lift {
-    pub fn new(module: &Module) -> Self {
-        Self { functions: module.functions.iter().map(|f| f.sig.ident.clone()).collect() }
+impl<'a> Lift<'a> {
+    pub fn new(module: &'a Module) -> Self {
+        Self { module }
+    }
+
+    /// Whether it is a function that gets the hidden token: one of the module's own, or a shared one.
+    fn takes_token(&self, path: &syn::Path) -> bool {
+        path.get_ident().is_some_and(|name| self.module.functions.iter().any(|f| f.sig.ident == *name))
+            || self.module.shares(path)
     }
 
     /// A condition as a mask.
@@ -65,12 +71,16 @@ fn value(block: &Block) -> Expr {
     }
 }
 
-impl VisitMut for Lift {
+impl VisitMut for Lift<'_> {
     fn visit_type_mut(&mut self, ty: &mut Type) {
         if let Type::Path(path) = ty
             && let Some(name) = path.path.get_ident()
         {
             *ty = if name == "Real" { parse_quote!(R) } else { parse_quote!(#name<R>) };
+        } else if let Type::Path(path) = ty
+            && self.module.shares(&path.path)
+        {
+            *ty = parse_quote!(#path<R>);
         } else {
             visit_mut::visit_type_mut(self, ty);
         }
@@ -114,7 +124,7 @@ impl VisitMut for Lift {
         if let Expr::Call(call) = expression {
             call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
             if let Expr::Path(path) = &*call.func
-                && path.path.get_ident().is_some_and(|name| self.functions.contains(name))
+                && self.takes_token(&path.path)
             {
                 call.args.insert(0, parse_quote!(#token));
             }

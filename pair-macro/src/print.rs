@@ -16,12 +16,16 @@ fn refuse<T>(what: &impl ToTokens, why: &str) -> Result<T> {
     Err(Error::new_spanned(what, why))
 }
 
-/// The whole module as a namespace.
+/// The whole law as a namespace.
 pub fn module(name: &Ident, module: &Module) -> Result<String> {
+    namespace(name, module, &law::tables(module)?)
+}
+
+/// A module as a namespace, with these tables between its structs and its functions.
+pub fn namespace(name: &Ident, module: &Module, tables: &str) -> Result<String> {
     let printer = Printer { module };
     let structs = each(&module.structs, |s| printer.structure(s))?;
     let functions = each(&module.functions, |f| printer.function(f))?;
-    let tables = law::tables(module)?;
     Ok(format!(
         "namespace {name} {{\n\n{}{tables}{}}} // namespace {name}\n",
         structs.concat(),
@@ -58,6 +62,11 @@ impl Printer<'_> {
             && (TYPES.iter().any(|known| name == known) || self.module.structure(&name.to_string()).is_some())
         {
             return Ok(name.to_string());
+        }
+        if let Type::Path(path) = ty
+            && self.module.shares(&path.path)
+        {
+            return Ok(shared_name(&path.path));
         }
         refuse(ty, "a pair law knows Real, Vec3, Tensor, Kernel, Table and its own structs only")
     }
@@ -195,6 +204,12 @@ impl Printer<'_> {
         {
             return Ok(format!("{name}({})", each(&call.args, |a| self.expression(a))?.join(", ")));
         }
+        if let Expr::Path(path) = &*call.func
+            && self.module.shares(&path.path)
+        {
+            let arguments = each(&call.args, |a| self.expression(a))?.join(", ");
+            return Ok(format!("{}({arguments})", shared_name(&path.path)));
+        }
         refuse(&call.func, &format!("a pair law calls its own functions and {} only", FUNCTIONS.join(", ")))
     }
 
@@ -248,6 +263,11 @@ impl Printer<'_> {
         }
         Ok(format!("{name}{{{}}}", values.join(", ")))
     }
+}
+
+/// `NAME::ITEM` of a module of shared functions.
+fn shared_name(path: &syn::Path) -> String {
+    path.segments.iter().map(|segment| segment.ident.to_string()).collect::<Vec<_>>().join("::")
 }
 
 /// A plain new name; CUDA C++ has no shadowing in one scope.

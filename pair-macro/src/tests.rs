@@ -118,3 +118,60 @@ fn cutoff_is_own_either_or_common() {
     assert!(with("cutoff = common").expect("common").contains("Cutoff :: Common"));
     assert!(with("cutoff = other").is_err() && with("own").is_err() && with("reach = own").is_err());
 }
+
+#[test]
+fn laws_of_molecules_have_common_parts() {
+    let source = r#"pub mod law {
+        struct Law { strength: Real }
+        struct Particle { charge: Real }
+        fn interact(law: Law, i: Particle, j: Particle, r: Vec3, r2: Real) -> Sums {
+            Sums { force: r, energy: law.strength, virial: i.charge * j.charge }
+        }
+    }"#;
+    let tokens = |text: &str| proc_macro2::TokenStream::from_str(text).expect("tokens");
+    let text = expand(tokens("molecular"), tokens(source)).expect("in the language").to_string();
+    for part in [
+        "Cutoff :: Common",
+        "constexpr int PARITY[] = {-1, -1, -1, 1, 1};",
+        "__device__ inline Output finish(Law law, Particle i, Sums sums) {",
+    ] {
+        assert!(text.contains(part), "{part} not in {text}");
+    }
+    assert!(expand(tokens("molecule"), tokens(source)).is_err());
+}
+
+#[test]
+fn laws_call_shared_functions() {
+    let tokens = |text: &str| proc_macro2::TokenStream::from_str(text).expect("tokens");
+    let shared = r#"pub mod switch_off {
+        struct Switch { start: Real }
+        fn beyond(to: Switch, distance: Real) -> Real { (distance - to.start).max(0.0) }
+    }"#;
+    let text = crate::shared::expand(tokens(""), tokens(shared)).expect("in the language").to_string();
+    for part in ["namespace switch_off {", "impl Switch < f64 >", "device_text :: real (self . start)"] {
+        assert!(text.contains(part), "{part} not in {text}");
+    }
+    let law = r#"pub mod law {
+        struct Law { ending: switch_off::Switch }
+        fn interact(law: Law, r: Vec3, r2: Real) -> Sums {
+            let distance = r2.sqrt();
+            let x = switch_off::beyond(law.ending, distance);
+            let ahead = switch_off::other(distance);
+            Sums { force: r * x, energy: ahead, virial: 0.0 }
+        }
+    }"#;
+    let text =
+        expand(tokens("molecular, uses(switch_off)"), tokens(law)).expect("in the language").to_string();
+    for part in [
+        "use super :: switch_off",
+        "pub ending : switch_off :: Switch < R >",
+        "ending : self . ending . lift",
+        "let x = switch_off :: beyond (token_ , law . ending , distance)",
+        "const auto x = switch_off::beyond(law.ending, distance);",
+        "type Distance < R : Real > = [R ; 1usize]",
+    ] {
+        assert!(text.contains(part), "{part} not in {text}");
+    }
+    let refused = expand(tokens("molecular"), tokens(law)).map_err(|error| error.to_string());
+    assert!(refused.is_err_and(|message| message.contains("own structs")));
+}

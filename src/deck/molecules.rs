@@ -166,8 +166,8 @@ impl Deck<'_> {
         }
     }
 
-    /// Pairs have one image within the cutoff only where the box is wide enough, and mixed precision tells them apart only
-    /// where it is not too wide.
+    /// Pairs have one image within the cutoff only where the box is wide enough, and mixed precision tells
+    /// them apart only where it is not too wide.
     fn roomy_box(&mut self, plan: &Plan, header: Option<Place>) {
         let Some([lower, upper]) = plan.space.corners else { return };
         let boundary = plan.space.boundary_or_open();

@@ -10,12 +10,14 @@ use std::fmt::Debug;
 
 pub use coulomb::*;
 
-/// V(r) = f q_i q_j (1 / r + k r^2 - c) within the cutoff r_c: plain with k = 0; with a medium of relative permittivity e
-/// beyond it (Tironi et al. 1995, J. Chem. Phys. 102, 5451) k = (e - 1) / ((2 e + 1) r_c^3) and c = 1 / r_c + k r_c^2.
+/// V(r) = f q_i q_j (1 / r + k r^2 - c) within the cutoff r_c: plain with k = 0; with a medium of relative
+/// permittivity e beyond it (Tironi et al. 1995, J. Chem. Phys. 102, 5451) k = (e - 1) / ((2 e + 1) r_c^3)
+/// and c = 1 / r_c + k r_c^2.
 ///
-/// A particle by itself has the energy -f q^2 c / 2, the shift of the pair that it would make with itself (as GROMACS counts
-/// it): then a neutral sphere of the cutoff's radius has no constant left, and energies converge to those of Madelung.
-#[pair(cutoff = common)]
+/// A particle by itself has the energy -f q^2 c / 2, the shift of the pair that it would make with itself (as
+/// GROMACS counts it): then a neutral sphere of the cutoff's radius has no constant left, and energies
+/// converge to those of Madelung.
+#[pair(molecular)]
 pub mod coulomb {
     /// The constant f = 1 / (4 pi epsilon_0) in the units of the run, k and c.
     struct Law {
@@ -25,19 +27,6 @@ pub mod coulomb {
     }
     struct Particle {
         charge: Real,
-    }
-    struct Sums {
-        #[odd]
-        force: Vec3,
-        #[even]
-        energy: Real,
-        #[even]
-        virial: Real,
-    }
-    struct Output {
-        force: Vec3,
-        pair_energy: Real,
-        virial: Real,
     }
 
     fn interact(law: Law, i: Particle, j: Particle, r: Vec3, r2: Real) -> Sums {
@@ -123,14 +112,16 @@ pub const SECTION: Section = section(
     ],
 );
 
-/// `[interaction.coulomb]`: the charges' interaction, alone or beside a [`Potential`](super::interaction::Potential) that allows it.
+/// `[interaction.coulomb]`: the charges' interaction, alone or beside a
+/// [`Potential`](super::interaction::Potential) that allows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Coulomb {
     /// Distance beyond which no pair acts, > 0.
     pub cutoff: f64,
     /// At the cutoff.
     pub truncation: CoulombTruncation,
-    /// Relative permittivity of the medium of a reaction field, >= 1; `None`: infinite, or there is no medium.
+    /// Relative permittivity of the medium of a reaction field, >= 1; `None`: infinite, or there is no
+    /// medium.
     pub permittivity: Option<f64>,
 }
 

@@ -1,5 +1,5 @@
-//! Interactions that a deck can name: [`Potential`] is all that the rest of the program needs of one, implemented in the
-//! file of its law; `interactions!` in `src/laws/mod.rs` registers it.
+//! Interactions that a deck can name: [`Potential`] is all that the rest of the program needs of one,
+//! implemented in the file of its law; `interactions!` in `src/laws/mod.rs` registers it.
 
 use super::coulomb::Charges;
 use super::mixing::PairParameters;
@@ -60,12 +60,10 @@ pub trait Potential:
 
     /// Largest jump of a pair's energy at the cutoff; `None` where it is continuous.
     fn jump(&self) -> Option<f64> {
-        let mut energy = EnergyAt { distance: self.cutoff(), energy: 0.0 };
-        self.law(None).visit(&mut energy);
-        Some(energy.energy.abs())
+        Some(energy_at(&self.law(None), self.cutoff()).abs())
     }
-    /// Half of sigma and the square root of epsilon of each species, or one for all, where the law mixes them by rule; else
-    /// nothing.
+    /// Half of sigma and the square root of epsilon of each species, or one for all, where the law mixes them
+    /// by rule; else nothing.
     fn mixed(&self, _charges: Option<&Charges>) -> Vec<[f64; 2]> {
         Vec::new()
     }
@@ -75,8 +73,8 @@ pub trait Potential:
     fn tail_corrected(&self) -> bool {
         false
     }
-    /// What pairs beyond the cutoff add to the energy and to the virial of so many particles of each species at an even
-    /// density, times the volume.
+    /// What pairs beyond the cutoff add to the energy and to the virial of so many particles of each species
+    /// at an even density, times the volume.
     fn tail(&self, _counts: &[u64]) -> [f64; 2] {
         [0.0; 2]
     }
@@ -91,7 +89,8 @@ pub struct Example<P> {
     pub energies: &'static [[f64; 2]],
 }
 
-/// Access to the section of a potential in a deck. Wrong and missing values, which are reported, give a placeholder.
+/// Access to the section of a potential in a deck. Wrong and missing values, which are reported, give a
+/// placeholder.
 pub trait SectionReader {
     /// The number that is written, else the default.
     fn number(&mut self, key: &str) -> f64;
@@ -101,10 +100,11 @@ pub trait SectionReader {
     fn flag(&mut self, key: &str) -> bool;
     /// The choice that is written, else the default.
     fn choice(&mut self, key: &str) -> &'static str;
-    /// Epsilon and sigma of all pairs of species, by `epsilon`, `sigma` and `mixing` of the section, and what species and pairs
-    /// have of their own.
+    /// Epsilon and sigma of all pairs of species, by `epsilon`, `sigma` and `mixing` of the section, and what
+    /// species and pairs have of their own.
     fn pair_parameters(&mut self) -> PairParameters;
-    /// Report a mistake, at the first of these keys that is written; without keys at the header of the section.
+    /// Report a mistake, at the first of these keys that is written; without keys at the header of the
+    /// section.
     fn report(&mut self, keys: &[&str], message: String, help: String);
     /// Report a key that is written and has no effect.
     fn without_effect(&mut self, key: &str, why: &str);
@@ -150,6 +150,12 @@ pub fn visit_examples_of<P: Potential>(visitor: &mut impl ExampleVisitor) {
 }
 
 /// The energy of a pair of particles without properties of their own.
+pub fn energy_at(law: &impl Laws, distance: f64) -> f64 {
+    let mut energy = EnergyAt { distance, energy: 0.0 };
+    law.visit(&mut energy);
+    energy.energy
+}
+
 struct EnergyAt {
     distance: f64,
     energy: f64,
@@ -168,8 +174,16 @@ impl LawVisitor for EnergyAt {
     }
 }
 
-/// Registers interactions by the names of their modules: [`super::Interaction`] and [`super::InteractionLaw`] have a variant
-/// for each, and [`super::visit_examples`] hands all of them to the tests.
+/// The [`super::Printed`] of a law's module.
+macro_rules! printed_law {
+    ($name:ident) => {
+        Printed { name: stringify!($name), text: $name::CUDA, uses: $name::USES }
+    };
+}
+pub(super) use printed_law;
+
+/// Registers interactions by the names of their modules: [`super::Interaction`] and [`super::InteractionLaw`]
+/// have a variant for each, and [`super::visit_examples`] hands all of them to the tests.
 macro_rules! interactions {
     ($($name:ident),+ $(,)?) => {
         $(pub mod $name;)+
@@ -193,8 +207,8 @@ macro_rules! interactions {
                 pub const SECTIONS: &[Section] = &[$($name::[<$name:camel>]::SECTION),+];
                 /// Sections beside which `[interaction.coulomb]` may stand.
                 pub const WITH_CHARGES: &[bool] = &[$($name::[<$name:camel>]::WITH_CHARGES),+];
-                /// Name and print as CUDA C++ of the laws.
-                const PRINTED: &[(&str, &str)] = &[$((stringify!($name), $name::CUDA)),+];
+                /// The laws as CUDA C++.
+                const PRINTED: &[Printed] = &[$(printed_law!($name)),+];
 
                 /// Reads the interaction of the section at `path`; `None` if no interaction has that section.
                 pub fn read(path: &str, section: &mut dyn SectionReader) -> Option<Self> {
@@ -242,7 +256,9 @@ macro_rules! interactions {
                 /// [`Potential::law`]
                 pub fn law(&self, charges: Option<&coulomb::Charges>) -> InteractionLaw {
                     match self {
-                        $(Self::[<$name:camel>](potential) => InteractionLaw::[<$name:camel>](potential.law(charges))),+
+                        $(Self::[<$name:camel>](potential) => {
+                            InteractionLaw::[<$name:camel>](potential.law(charges))
+                        }),+
                     }
                 }
             }

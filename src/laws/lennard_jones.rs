@@ -5,6 +5,7 @@ use std::f64::consts::PI;
 use super::coulomb::{Charges, WithCharges};
 use super::interaction::{CUTOFF, EPSILON, Example, LawVisitor, Laws, Potential, SIGMA, SectionReader};
 use super::mixing::{Mixing, PairParameters};
+use super::shared::twelve_six;
 use super::{
     lennard_jones_coulomb, lennard_jones_mixed, lennard_jones_mixed_switched, lennard_jones_switched,
     lennard_jones_table,
@@ -16,11 +17,12 @@ use serde::{Deserialize, Serialize};
 
 pub use lennard_jones::*;
 
-/// V(r) = 4 epsilon [(sigma/r)^12 - (sigma/r)^6] - shift within the cutoff (Jones 1924), and the pair's virial r . F.
+/// V(r) = 4 epsilon [(sigma/r)^12 - (sigma/r)^6] - shift within the cutoff (Jones 1924), and the pair's
+/// virial r . F.
 ///
 /// Energy and virial of a pair belong to its particles in halves. A shift of V at the cutoff makes the energy
 /// continuous there, not the force.
-#[pair(cutoff = common)]
+#[pair(molecular, uses(twelve_six))]
 pub mod lennard_jones {
     /// Depth epsilon, sigma^2, and what the energy is lowered by.
     struct Law {
@@ -28,32 +30,13 @@ pub mod lennard_jones {
         sigma2: Real,
         shift: Real,
     }
-    struct Sums {
-        #[odd]
-        force: Vec3,
-        #[even]
-        energy: Real,
-        #[even]
-        virial: Real,
-    }
-    struct Output {
-        force: Vec3,
-        pair_energy: Real,
-        virial: Real,
-    }
 
     fn interact(law: Law, r: Vec3, r2: Real) -> Sums {
         let inverse = r2.reciprocal();
-        let s2 = law.sigma2 * inverse;
-        let s6 = s2 * s2 * s2;
+        let s6 = twelve_six::sixth(law.sigma2, inverse);
         let depth = 4.0 * law.epsilon;
-        let virial = s6 * s6.mul_add(12.0 * depth, -6.0 * depth);
-        Sums { force: r * (virial * inverse), energy: s6 * s6.mul_add(depth, -depth) - law.shift, virial }
-    }
-
-    /// Half of each pair's energy and virial.
-    fn finish(law: Law, sums: Sums) -> Output {
-        Output { force: sums.force, pair_energy: 0.5 * sums.energy, virial: 0.5 * sums.virial }
+        let virial = s6 * twelve_six::virial(depth, s6);
+        Sums { force: r * (virial * inverse), energy: s6 * twelve_six::energy(depth, s6) - law.shift, virial }
     }
 }
 
@@ -69,8 +52,8 @@ impl Law<f64> {
         Law { shift: 4.0 * epsilon * s6 * (s6 - 1.0), ..Self::truncated(epsilon, sigma) }
     }
 
-    /// What an even density of `number_density` particles beyond the cutoff adds to the energy and to the virial of
-    /// `particles` particles (Allen & Tildesley 2017, section 2.8); for the unshifted interaction.
+    /// What an even density of `number_density` particles beyond the cutoff adds to the energy and to the
+    /// virial of `particles` particles (Allen & Tildesley 2017, section 2.8); for the unshifted interaction.
     pub fn tail(&self, particles: f64, number_density: f64, cutoff: f64) -> [f64; 2] {
         let s3 = (self.sigma2.sqrt() / cutoff).powi(3);
         let scale = PI * particles * number_density * self.epsilon * self.sigma2.powf(1.5);
@@ -89,7 +72,8 @@ choice! {
         Shifted = "shifted",
         /// The force goes to zero smoothly, and so does the energy.
         Switched = "switched",
-        /// Cut and shifted at the minimum, so that only the repulsion is left (Weeks, Chandler & Andersen 1971).
+        /// Cut and shifted at the minimum, so that only the repulsion is left (Weeks, Chandler & Andersen
+        /// 1971).
         Repulsive = "weeks-chandler-andersen",
     }
 }
@@ -105,8 +89,8 @@ pub struct LennardJones {
     pub truncation: Truncation,
     /// Where a switched force begins to fall, > 0 and below the cutoff; the cutoff without a switch.
     pub switch_start: f64,
-    /// Whether observables are corrected for what lies beyond the cutoff; the truncation is plain then, and the box
-    /// periodic.
+    /// Whether observables are corrected for what lies beyond the cutoff; the truncation is plain then, and
+    /// the box periodic.
     pub tail: bool,
 }
 
@@ -241,8 +225,8 @@ impl Potential for LennardJones {
         (self.truncation == Truncation::Plain).then(largest)
     }
 
-    /// Alike particles with charges are mixed too, unless one law has both within one cutoff: so few laws must be compiled
-    /// in pairs.
+    /// Alike particles with charges are mixed too, unless one law has both within one cutoff: so few laws
+    /// must be compiled in pairs.
     fn mixed(&self, charges: Option<&Charges>) -> Vec<[f64; 2]> {
         let own = |[epsilon, sigma]: &[f64; 2]| [0.5 * sigma, epsilon.sqrt()];
         let apart =
@@ -262,8 +246,8 @@ impl Potential for LennardJones {
         self.tail
     }
 
-    /// The sum over pairs of species of their own (Allen & Tildesley 2017, section 2.8), in which a particle is counted as its
-    /// own neighbor, as is usual.
+    /// The sum over pairs of species of their own (Allen & Tildesley 2017, section 2.8), in which a particle
+    /// is counted as its own neighbor, as is usual.
     fn tail(&self, counts: &[u64]) -> [f64; 2] {
         let (mut energy, mut virial) = (0.0, 0.0);
         for (a, &count_a) in counts.iter().enumerate() {
@@ -305,7 +289,8 @@ fn switch_start(section: &mut dyn SectionReader, cutoff: f64) -> f64 {
     start
 }
 
-/// The law of a Lennard-Jones interaction: one for each way in which its parameters are given and it ends at the cutoff.
+/// The law of a Lennard-Jones interaction: one for each way in which its parameters are given and it ends at
+/// the cutoff.
 #[derive(Clone, Debug)]
 pub enum Form {
     /// Alike particles.

@@ -1,12 +1,13 @@
 //! The Lennard-Jones interaction of alike particles with charges.
 
+use super::shared::twelve_six;
 use super::{coulomb, lennard_jones};
 use crate::pair::language::*;
 
 pub use lennard_jones_coulomb::*;
 
 /// [`super::lennard_jones`] and [`super::coulomb`] within one cutoff, of one root: 1/r gives the powers of both.
-#[pair(cutoff = common)]
+#[pair(molecular, uses(twelve_six))]
 pub mod lennard_jones_coulomb {
     /// Depth epsilon, sigma^2, and what the energy of Lennard-Jones is lowered by; Coulomb's constant, field and shift.
     struct Law {
@@ -20,33 +21,19 @@ pub mod lennard_jones_coulomb {
     struct Particle {
         charge: Real,
     }
-    struct Sums {
-        #[odd]
-        force: Vec3,
-        #[even]
-        energy: Real,
-        #[even]
-        virial: Real,
-    }
-    struct Output {
-        force: Vec3,
-        pair_energy: Real,
-        virial: Real,
-    }
 
     fn interact(law: Law, i: Particle, j: Particle, r: Vec3, r2: Real) -> Sums {
         let root = r2.reciprocal_root();
         let inverse = root * root;
-        let s2 = law.sigma2 * inverse;
-        let s6 = s2 * s2 * s2;
+        let s6 = twelve_six::sixth(law.sigma2, inverse);
         let depth = 4.0 * law.epsilon;
         let charges = law.constant * (i.charge * j.charge);
         let attraction = charges * r2.mul_add(-2.0 * law.field, root);
-        let virial = s6.mul_add(s6.mul_add(12.0 * depth, -6.0 * depth), attraction);
+        let virial = s6.mul_add(twelve_six::virial(depth, s6), attraction);
         let charged = charges * (r2.mul_add(law.field, root) - law.charge_shift);
         Sums {
             force: r * (virial * inverse),
-            energy: s6.mul_add(s6.mul_add(depth, -depth), charged) - law.shift,
+            energy: s6.mul_add(twelve_six::energy(depth, s6), charged) - law.shift,
             virial,
         }
     }

@@ -1,12 +1,14 @@
 //! The Lennard-Jones interaction of several species, mixed by rule.
 
+use super::shared::lorentz_berthelot;
 use crate::pair::language::*;
 
 pub use lennard_jones_mixed::*;
 
-/// Lennard-Jones between unlike particles by the rule of Lorentz (1881) and Berthelot (1898): sigma is the arithmetic mean
-/// of the two, epsilon the geometric one. Truncated, or shifted to zero energy at the cutoff for every pair.
-#[pair(cutoff = common)]
+/// Lennard-Jones between unlike particles by the rule of Lorentz (1881) and Berthelot (1898): sigma is the
+/// arithmetic mean of the two, epsilon the geometric one. Truncated, or shifted to zero energy at the cutoff
+/// for every pair.
+#[pair(molecular, uses(lorentz_berthelot))]
 pub mod lennard_jones_mixed {
     /// 1 / cutoff^6, or 0 for a truncation without a shift.
     struct Law {
@@ -17,35 +19,15 @@ pub mod lennard_jones_mixed {
         half_sigma: Real,
         root_epsilon: Real,
     }
-    struct Sums {
-        #[odd]
-        force: Vec3,
-        #[even]
-        energy: Real,
-        #[even]
-        virial: Real,
-    }
-    struct Output {
-        force: Vec3,
-        pair_energy: Real,
-        virial: Real,
-    }
 
     fn interact(law: Law, i: Particle, j: Particle, r: Vec3, r2: Real) -> Sums {
-        let sigma = i.half_sigma + j.half_sigma;
-        let sigma2 = sigma * sigma;
-        let sigma6 = sigma2 * sigma2 * sigma2;
-        let depth = 4.0 * (i.root_epsilon * j.root_epsilon);
+        let sigma6 = lorentz_berthelot::sigma6(i.half_sigma, j.half_sigma);
+        let depth = lorentz_berthelot::depth(i.root_epsilon, j.root_epsilon);
         let inverse = r2.reciprocal();
         let s6 = sigma6 * (inverse * inverse * inverse);
         let end = sigma6 * law.inverse_cutoff6;
         let virial = 6.0 * depth * s6 * (2.0 * s6 - 1.0);
         Sums { force: r * (virial * inverse), energy: depth * (s6 * (s6 - 1.0) - end * (end - 1.0)), virial }
-    }
-
-    /// Half of each pair's energy and virial.
-    fn finish(law: Law, i: Particle, sums: Sums) -> Output {
-        Output { force: sums.force, pair_energy: 0.5 * sums.energy, virial: 0.5 * sums.virial }
     }
 }
 

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 pub use mie::*;
 
-/// V(r) = C epsilon [(sigma/r)^n - (sigma/r)^m] - shift, C = n / (n - m) (n / m)^(m / (n - m)) (Mie 1903), n > m > 0.
-#[pair(cutoff = common)]
+/// V(r) = C epsilon [(sigma/r)^n - (sigma/r)^m] - shift, C = n / (n - m) (n / m)^(m / (n - m)) (Mie 1903), n
+/// > m > 0.
+#[pair(molecular)]
 pub mod mie {
     /// C epsilon, sigma^2, the powers n and m, and what the energy is lowered by.
     struct Law {
@@ -19,19 +20,6 @@ pub mod mie {
         attractive: Real,
         shift: Real,
     }
-    struct Sums {
-        #[odd]
-        force: Vec3,
-        #[even]
-        energy: Real,
-        #[even]
-        virial: Real,
-    }
-    struct Output {
-        force: Vec3,
-        pair_energy: Real,
-        virial: Real,
-    }
 
     fn interact(law: Law, r: Vec3, r2: Real) -> Sums {
         let inverse = r2.reciprocal();
@@ -40,11 +28,6 @@ pub mod mie {
         let attraction = law.depth * (law.attractive * logarithm).exp();
         let virial = law.repulsive * repulsion - law.attractive * attraction;
         Sums { force: r * (virial * inverse), energy: repulsion - attraction - law.shift, virial }
-    }
-
-    /// Half of each pair's energy and virial.
-    fn finish(law: Law, sums: Sums) -> Output {
-        Output { force: sums.force, pair_energy: 0.5 * sums.energy, virial: 0.5 * sums.virial }
     }
 }
 

@@ -31,7 +31,8 @@ pub enum PairParameters {
     Uniform([f64; 2]),
     /// By the rule of Lorentz and Berthelot from those of each species, in the order of the plan's species.
     Mixed(Vec<[f64; 2]>),
-    /// A row of each species with the parameters of its pairs; at most [`crate::pair::language::Table::KINDS`] species.
+    /// A row of each species with the parameters of its pairs; at most
+    /// [`crate::pair::language::Table::KINDS`] species.
     Table(Vec<Vec<[f64; 2]>>),
 }
 

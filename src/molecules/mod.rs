@@ -130,8 +130,9 @@ impl Molecules {
         notes
     }
 
-    /// Set the accelerations of the owned particles, and leave the forces in their column; with `bring` the positions of
-    /// halos are brought meanwhile. Returns whether all accelerations are finite. Collective with `bring`.
+    /// Set the accelerations of the owned particles, and leave the forces in their column; with `bring` the
+    /// positions of halos are brought meanwhile. Returns whether all accelerations are finite. Collective
+    /// with `bring`.
     pub fn forces(
         &self,
         domain: &Domain,
@@ -163,8 +164,8 @@ impl Molecules {
         self.evaluate(&mut Stage { wanted, domain, neighborhood, particles, then: None });
     }
 
-    /// Leave energies and virials at the present positions in their columns, where their halos and the list are those of
-    /// the last forces.
+    /// Leave energies and virials at the present positions in their columns, where their halos and the list
+    /// are those of the last forces.
     pub fn energies(&self, domain: &Domain, neighborhood: &Neighborhood, particles: &mut Particles) {
         let wanted = Wanted::Energies;
         self.evaluate(&mut Stage { wanted, domain, neighborhood, particles, then: None });
@@ -191,8 +192,8 @@ impl Molecules {
         self.cutoff
     }
 
-    /// Half of sigma and the root of epsilon of each kind of particles where the law mixes them by rule, one for all where
-    /// they are alike; else nothing.
+    /// Half of sigma and the root of epsilon of each kind of particles where the law mixes them by rule, one
+    /// for all where they are alike; else nothing.
     pub fn mixed(&self) -> &[[f64; 2]] {
         &self.mixed
     }
@@ -256,8 +257,8 @@ fn charges(plan: &Plan, interaction: &InteractionPlan) -> Option<Charges> {
     interaction.coulomb.as_ref().map(|coulomb| coulomb.charges(plan.units.coulomb))
 }
 
-/// Half of sigma and the root of epsilon of each kind of particles where the law mixes them by rule, one for all where they
-/// are alike; else nothing.
+/// Half of sigma and the root of epsilon of each kind of particles where the law mixes them by rule, one for
+/// all where they are alike; else nothing.
 fn mixed_parameters(plan: &Plan, interaction: &InteractionPlan) -> Vec<[f64; 2]> {
     let charges = charges(plan, interaction);
     interaction.law.as_ref().map_or_else(Vec::new, |law| law.mixed(charges.as_ref()))

@@ -47,7 +47,7 @@ pub mod language {
     pub use super::table::{Table, table_value};
     pub use super::vec3::{Tensor, Vec3, outer};
     pub use crate::particles::Field;
-    pub use pair_macro::pair;
+    pub use pair_macro::{pair, shared};
 }
 
 /// The arithmetic of a pass; state and accumulated outputs are always in double precision.

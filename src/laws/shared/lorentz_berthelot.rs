@@ -1,0 +1,22 @@
+//! Parameters of unlike particles by the rule of Lorentz and Berthelot.
+
+use crate::pair::language::*;
+
+pub use lorentz_berthelot::*;
+
+/// The rule of Lorentz (1881) and Berthelot (1898): sigma is the arithmetic mean of the two, epsilon the
+/// geometric one.
+#[shared]
+pub mod lorentz_berthelot {
+    /// sigma^6, from half of sigma of each particle.
+    fn sigma6(half_sigma_i: Real, half_sigma_j: Real) -> Real {
+        let sigma = half_sigma_i + half_sigma_j;
+        let sigma2 = sigma * sigma;
+        sigma2 * sigma2 * sigma2
+    }
+
+    /// 4 epsilon, from the square root of epsilon of each particle.
+    fn depth(root_epsilon_i: Real, root_epsilon_j: Real) -> Real {
+        4.0 * (root_epsilon_i * root_epsilon_j)
+    }
+}
