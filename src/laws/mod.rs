@@ -28,6 +28,7 @@ interactions! {
     lennard_jones,
     mie,
     yukawa,
+    buckingham,
 }
 
 /// Name and print as CUDA C++ of the laws that no deck names: those of charges, of the gas, and forms of
