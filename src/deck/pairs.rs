@@ -4,9 +4,10 @@ use super::check::Deck;
 use super::nearest::nearest;
 use super::plan::*;
 use super::species::name_of;
+use crate::laws::interaction::Potential;
 use crate::pair::language::Table;
 
-const LENNARD_JONES: &str = "interaction.lennard-jones";
+const LENNARD_JONES: &str = LennardJones::SECTION.path;
 const EXPLICIT: &str = "pair.*.*";
 
 impl Deck<'_> {
