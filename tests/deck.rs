@@ -104,7 +104,7 @@ fn good_decks_and_inputs_are_read_and_resolve_to_themselves() {
 
 #[test]
 fn values_arrive_where_they_belong() {
-    use hilbrium::deck::plan::*;
+    use hilbrium::plan::*;
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/decks/good/everything.toml");
     let plan = deck::read(&path, &[]).unwrap();
     let expected = Plan {

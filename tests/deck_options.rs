@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
 use hilbrium::Error;
-use hilbrium::deck::plan::{Every, Precision, StartPlan};
 use hilbrium::deck::{self, Plan};
+use hilbrium::plan::{Every, Precision, StartPlan};
 use std::path::Path;
 
 const DECK: &str = "[run]\nend_time = 0.8\n\n[start.evrard]\nparticles = 1000\n\n[gravity]\n\n\

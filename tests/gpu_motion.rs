@@ -4,7 +4,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use hilbrium::comm::Communicator;
-use hilbrium::deck::plan::TimeStepPlan;
 use hilbrium::device::leapfrog::{self as device_leapfrog, Heated, Predicted};
 use hilbrium::device::motion::{Motion, Moving};
 use hilbrium::device::order::enter;
@@ -13,8 +12,10 @@ use hilbrium::device::values;
 use hilbrium::device::{Buffer, Device, skin as device_skin};
 use hilbrium::motion::thermostat::Langevin;
 use hilbrium::motion::{leapfrog, time_step, verlet, whole};
-use hilbrium::neighbors::{Radii, Skin};
+use hilbrium::neighborhood::Skin;
+use hilbrium::neighbors::Radii;
 use hilbrium::particles::{Field, Particles};
+use hilbrium::plan::TimeStepPlan;
 use hilbrium::space::{Boundary, SimulationBox, Vec3d};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -275,9 +276,9 @@ fn the_motion_of_the_whole_is_summed_scaled_and_shifted() {
         assert!((found.momentum - expected.momentum).norm() < tolerance);
         let drift = expected.drift();
         motion.scale(velocity, rows.clone(), 0.9, drift * (1.0 - 0.9)).unwrap();
-        whole::scale(&mut particles, drift, 0.9);
+        whole::scale(&mut particles, 0.9, drift * (1.0 - 0.9));
         motion.scale(velocity, rows, 1.0, -drift).unwrap();
-        whole::shift(&mut particles, drift);
+        whole::scale(&mut particles, 1.0, -drift);
         assert_eq!(columns.apart(&particles, &MOVED), 0.0);
     }
     let empty = Columns::new(&device, &particles(0, 0, 1));

@@ -7,9 +7,9 @@ mod common;
 
 use common::{Row, difference, evolved, plan, rows};
 use hilbrium::comm::{Communicator, run_local};
-use hilbrium::deck::plan::Plan;
 use hilbrium::device::Device;
 use hilbrium::particles::Field;
+use hilbrium::plan::Plan;
 use hilbrium::step::Simulation;
 use hilbrium::{Error, start};
 

@@ -7,8 +7,8 @@ mod common;
 
 use common::plan;
 use hilbrium::comm::Communicator;
-use hilbrium::deck::plan::Plan;
 use hilbrium::memory::Estimate;
+use hilbrium::plan::Plan;
 use hilbrium::start;
 use hilbrium::step::Simulation;
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -6,7 +6,7 @@ mod common;
 
 use common::{plan, started};
 use hilbrium::comm::Communicator;
-use hilbrium::neighbors::Costs;
+use hilbrium::neighborhood::Costs;
 use hilbrium::run::lists::{follow, tune};
 
 const LIQUID: &str = r#"

@@ -2,8 +2,8 @@
 
 use super::check::Deck;
 use super::mistake::Place;
-use super::plan::*;
 use super::reach::Misfit;
+use crate::plan::*;
 use crate::space::{Boundary, SimulationBox};
 use crate::units::Dimension;
 

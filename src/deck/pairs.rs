@@ -2,9 +2,9 @@
 
 use super::check::Deck;
 use super::nearest::nearest;
-use super::plan::*;
 use super::species::name_of;
 use crate::pair::language::Table;
+use crate::plan::*;
 
 const LENNARD_JONES: &str = "interaction.lennard-jones";
 const EXPLICIT: &str = "pair.*.*";

@@ -7,23 +7,24 @@ pub use tail::Tail;
 use fearless_simd::Simd;
 
 use crate::comm::Communicator;
-use crate::deck::plan::{
-    self, CoulombPlan, CoulombTruncation, InteractionPlan, LennardJonesPlan, PairParameters, Plan,
-    SpeciesPlan, Truncation,
-};
 use crate::domain::Domain;
 use crate::laws::{
     coulomb, lennard_jones, lennard_jones_coulomb, lennard_jones_mixed, lennard_jones_mixed_switched,
     lennard_jones_switched, lennard_jones_table, mie, yukawa,
 };
-use crate::neighbors::{Neighborhood, Radii, SUPER_CLUSTER};
-use crate::pair::lane::{Task, dispatch};
+use crate::neighborhood::Neighborhood;
+use crate::neighbors::{Radii, SUPER_CLUSTER};
 use crate::pair::language::Table;
 use crate::pair::{
     Energies, Finished, Forces, Instructions, PairLaw, Pass, Precision, Then, Together, Traffic,
     sweep_across, sweep_double, sweep_then,
 };
 use crate::particles::{Field, Meanwhile, Particles};
+use crate::plan::{
+    self, CoulombPlan, CoulombTruncation, InteractionPlan, LennardJonesPlan, PairParameters, Plan,
+    SpeciesPlan, Truncation,
+};
+use crate::simd::{Task, dispatch};
 use crate::units::Units;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,7 @@
 //! What pairs beyond a plain cutoff would add to energy and pressure, were the density there even.
 
-use crate::deck::plan::LennardJonesPlan;
 use crate::laws::lennard_jones;
+use crate::plan::LennardJonesPlan;
 
 /// The correction of a composition, which is that of a volume times it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,31 +1,40 @@
-//! The neighborhood: the list that the passes use, kept for as long as it holds every pair.
+//! Lifetime of the neighbor list: decides when it is reused, pruned or rebuilt, and does so.
+//!
+//! Call [`Neighborhood::due`] in every step, then [`Neighborhood::prune`] or [`Neighborhood::rebuild`] as it
+//! says.
 
-use super::skin::Skin;
-use super::{ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii, TileList};
+pub mod skin;
+pub mod tune;
+
+pub use skin::Skin;
+pub use tune::Costs;
+
 use crate::Result;
-use crate::deck::plan::{self, ListKind, NeighborsPlan};
 use crate::domain::{Across, Domain};
+use crate::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii};
+use crate::pair::find_tiles;
 use crate::particles::{Field, Particles};
+use crate::plan::{self, ListKind, NeighborsPlan};
 use crate::space::SimulationBox;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// A list is built with supports this much larger than 2h, so that smoothing lengths may grow while they are found.
+/// Factor by which supports in a list exceed 2h, so that smoothing lengths may grow during their iteration.
 pub const ROOM_TO_GROW: f64 = 1.04;
 
-/// How far the particles of a run act on each other.
+/// Interaction range of the particles of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reach {
-    /// As far as their supports 2h.
+    /// The supports 2h.
     Supports,
-    /// All as far as this.
+    /// One cutoff for all.
     Cutoff(f64),
-    /// Not by pairs.
+    /// No pair interactions.
     Nowhere,
 }
 
 impl Reach {
-    /// Per row, each times a factor: the support 2h with room to grow, or the cutoff.
+    /// Range per row, times `factor`: 2h with the margin [`ROOM_TO_GROW`], or the cutoff.
     fn of_rows(self, particles: &Particles, factor: f64) -> Vec<f64> {
         match self {
             Reach::Supports => {
@@ -39,85 +48,81 @@ impl Reach {
     }
 }
 
-/// The skins of the two lists, in units of the reach.
+/// Skins of the outer and inner list, as fractions of the interaction range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Skins {
-    /// Of the list that is built; 0 builds it in every step.
+    /// Skin of the built (outer) list; with 0 it is rebuilt in every step.
     pub outer: f64,
-    /// Of the list that is pruned from it, less than that; `None` without one.
+    /// Skin of the inner list that is pruned from the outer one; less than `outer`. `None` without an inner
+    /// list.
     pub inner: Option<f64>,
 }
 
 impl Skins {
-    /// The widest skin that a box has room for around a cutoff; below 0 where it has none.
+    /// Widest skin around `cutoff` that fits the periodic box; negative if none fits.
     pub fn widest(bx: &SimulationBox, cutoff: f64) -> f64 {
         0.5 * bx.periods().min() / cutoff * (1.0 - 1e-9) - 1.0
     }
 }
 
-/// What has to be done before the list holds every pair.
+/// Work needed before the list covers all pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
     /// Nothing.
     Nothing,
-    /// The inner list is to be pruned anew.
+    /// Prune the inner list from the outer one.
     Prune,
-    /// The list is to be built anew.
+    /// Build the outer list.
     Build,
 }
 
-/// What finds tiles in a list of clusters, in the memory of tiles that are spent: those that walk tiles know how.
-pub type FindTiles = fn(&ClusterList, &ListRequest, Option<TileList>) -> Result<TileList>;
-
-/// The list of neighbors with what is needed to know how long it holds.
+/// Neighbor lists, and the data that decides how long they are valid.
 ///
-/// Invariant: while nothing is [`Neighborhood::due`] the list has every pair within reach: `r < max(2 h_i, 2 h_j)`, or
-/// `r <` the cutoff.
+/// Invariant: while [`Neighborhood::due`] returns [`Due::Nothing`], the list covers all pairs within range:
+/// `r < max(2 h_i, 2 h_j)`, or `r <` the cutoff.
 pub struct Neighborhood {
     plan: NeighborsPlan,
-    find_tiles: FindTiles,
     reach: Reach,
     list: Option<NeighborList>,
     pruned: Option<NeighborList>,
-    /// The pruned list of the last list, for its memory.
-    spent: Option<NeighborList>,
+    /// Last inner list; the next one reuses its memory.
+    recycled: Option<NeighborList>,
     radius: Vec<f64>,
-    /// Of a list that is used again, per owned row.
-    limits: Option<Vec<f64>>,
+    /// Per owned row, the largest support that a reused list covers.
+    support_limits: Option<Vec<f64>>,
     outer: Skin,
     inner: Option<Skin>,
-    /// Of both skins what all ranks together had used when that was last looked at.
+    /// Used skins (outer, inner), as the maximum over all ranks at the last check.
     used: Option<[f64; 2]>,
-    /// How far the particles have come at most since they were last asked about, if that is known.
+    /// Upper bound of the displacements since the last check, if known.
     drift: Option<f64>,
     builds: u64,
     prunes: u64,
 }
 
-/// In an open box, smoothing lengths up to so many of its longest edges: few particles have as many neighbors
-/// as asked for only where the kernel is nearly flat over all of them. From one edge on the support holds the
-/// whole box, so it costs no pair more.
-const EDGES_OF_AN_OPEN_BOX: f64 = 100.0;
+/// Maximum smoothing length in an open box, in units of its longest edge. Few particles reach the requested
+/// neighbor count only if the kernel is nearly flat over all of them. From one edge on the support covers
+/// the whole box, so larger supports add no pairs.
+const OPEN_BOX_EDGES: f64 = 100.0;
 
-/// The largest smoothing length that a particle may have: a list of it with this skin still fits a periodic
-/// box; see [`EDGES_OF_AN_OPEN_BOX`] for an open one.
+/// Maximum smoothing length: its list with this skin still fits a periodic box; see [`OPEN_BOX_EDGES`] for an
+/// open one.
 pub(crate) fn largest_smoothing_length(bx: &SimulationBox, skin: f64) -> f64 {
     let wide = 4.0 * ROOM_TO_GROW * (1.0 + skin);
-    (bx.periods().min() / wide * (1.0 - 1e-9)).min(EDGES_OF_AN_OPEN_BOX * bx.lengths().max())
+    (bx.periods().min() / wide * (1.0 - 1e-9)).min(OPEN_BOX_EDGES * bx.lengths().max())
 }
 
 impl Neighborhood {
-    /// No list yet.
-    pub fn new(plan: &NeighborsPlan, find_tiles: FindTiles, reach: Reach, skins: Skins) -> Self {
+    /// Without a list yet.
+    pub fn new(plan: &NeighborsPlan, reach: Reach, skins: Skins) -> Self {
         let mut neighborhood = Neighborhood {
             plan: plan.clone(),
-            find_tiles,
             reach,
             list: None,
             pruned: None,
-            spent: None,
+            recycled: None,
             radius: Vec::new(),
-            limits: None,
+            support_limits: None,
             outer: Skin::new(0.0),
             inner: None,
             used: None,
@@ -129,47 +134,49 @@ impl Neighborhood {
         neighborhood
     }
 
-    /// Other skins, from the next list on, which the next step builds. An inner list that is no longer asked for is gone.
+    /// Sets the skins for the next list and invalidates the current one, which the next step rebuilds. Drops
+    /// the inner list if `skins` has none.
     pub fn set_skins(&mut self, skins: Skins) {
         self.outer = Skin::new(skins.outer);
         let prunable = matches!(self.reach, Reach::Cutoff(_)) && self.plan.list == ListKind::Clustered;
         self.inner = skins.inner.filter(|inner| prunable && *inner < skins.outer).map(Skin::new);
         if self.inner.is_none() {
-            (self.pruned, self.spent) = (None, None);
+            (self.pruned, self.recycled) = (None, None);
         }
         self.used = None;
     }
 
-    /// Tell that no particle of any rank has come farther than this since the list was last asked for: while that alone
-    /// shows that it serves, the particles need not be looked at. To be called with the same on all ranks, or on none.
+    /// Declares that no particle of any rank has moved farther than `farthest` since the last
+    /// [`Neighborhood::due`]. While this bound alone proves the list valid, positions are not read. Call it
+    /// with the same value on all ranks, or on none.
     pub fn drifted(&mut self, farthest: f64) {
         self.drift = Some(farthest);
     }
 
-    /// The skins.
+    /// The current skins.
     pub fn skins(&self) -> Skins {
         Skins { outer: self.outer.fraction(), inner: self.inner.as_ref().map(Skin::fraction) }
     }
 
-    /// How far particles act.
+    /// Interaction range.
     pub fn reach(&self) -> Reach {
         self.reach
     }
 
-    /// The radius per row within which pairs are listed: reach and skin.
+    /// List radius per row: interaction range plus skin.
     pub fn radii(&self, particles: &Particles) -> Vec<f64> {
         self.reach.of_rows(particles, 1.0 + self.outer.fraction())
     }
 
-    /// What the list needs for the particles where they are now. Collective; all ranks get the same answer.
+    /// What the list needs at the current positions. Collective; all ranks return the same.
     pub fn due(&mut self, domain: &Domain, particles: &Particles) -> Due {
-        // without a skin a list serves for one step, and the question need not be asked
+        // Without a skin a list is valid for one step.
         if self.outer.fraction() == 0.0 || self.reach == Reach::Nowhere {
             return Due::Build;
         }
         if let (Some(drift), Some(used), Reach::Cutoff(cutoff)) = (self.drift.take(), self.used, self.reach) {
             let used = used.map(|used| used + 2.0 * drift / cutoff);
-            if self.judge(used) == Due::Nothing {
+            if self.due_for(used) == Due::Nothing {
                 self.used = Some(used);
                 return Due::Nothing;
             }
@@ -189,77 +196,76 @@ impl Neighborhood {
             used
         };
         self.used = Some(used);
-        let due = self.judge(used);
+        let due = self.due_for(used);
         let grow = due == Due::Nothing && self.reach == Reach::Supports;
-        self.limits = grow.then(|| self.outer.limits(&domain.bx, particles));
+        self.support_limits = grow.then(|| self.outer.limits(&domain.bx, particles));
         due
     }
 
-    /// The verdict on the skins that all ranks together have used up.
-    fn judge(&self, [outer, inner]: [f64; 2]) -> Due {
+    /// Decision for the used skins of all ranks.
+    fn due_for(&self, [outer, inner]: [f64; 2]) -> Due {
         let skins = self.skins();
         if self.list.is_none() || outer.is_infinite() {
             return Due::Build;
         }
         match skins.inner {
             Some(own) if inner <= own => Due::Nothing,
-            // what is pruned now must be in the outer list
+            // Pairs of the new inner list must be in the outer one.
             Some(own) if outer + own <= skins.outer => Due::Prune,
             None if outer <= skins.outer => Due::Nothing,
             _ => Due::Build,
         }
     }
 
-    /// By owned row the largest support 2h whose pairs the list holds: the radius that a new list was built with; less in
-    /// a list whose particles have moved.
+    /// Per owned row, the largest support 2h whose pairs the list covers: the build radius in a new list,
+    /// less after particles have moved.
     pub fn largest_supports(&self, owned: Range<usize>) -> &[f64] {
-        match &self.limits {
-            Some(limits) => limits,
+        match &self.support_limits {
+            Some(support_limits) => support_limits,
             None => &self.radius[owned],
         }
     }
 
-    /// The radii that the list was built with, by row.
+    /// Radii of the list's build, per row.
     pub fn radius(&self) -> &[f64] {
         &self.radius
     }
 
-    /// The list: the inner one, where there are two.
+    /// The list for sweeps: the inner one if it exists.
     pub fn list(&self) -> Option<&NeighborList> {
         self.pruned.as_ref().or(self.list.as_ref())
     }
 
-    /// Number of lists built so far.
+    /// Number of lists built.
     pub fn builds(&self) -> u64 {
         self.builds
     }
 
-    /// Number of times that a list was pruned so far, on the host.
+    /// Number of prunes on the host.
     pub fn prunes(&self) -> u64 {
         self.prunes
     }
 
-    /// The largest smoothing length that a particle may have: a list of it still fits a periodic box, and an open box is
-    /// not larger than its support.
+    /// Maximum smoothing length: its list still fits a periodic box. See `OPEN_BOX_EDGES` for an open box.
     pub fn largest_smoothing_length(&self, bx: &SimulationBox) -> f64 {
         largest_smoothing_length(bx, self.outer.fraction())
     }
 
-    /// The next step has to build a list.
+    /// Forces a rebuild in the next step.
     pub fn invalidate(&mut self) {
         self.outer.forget();
         self.used = None;
     }
 
-    /// Build the list for the rows as they are now. Collective.
+    /// Builds the list for the current rows, then prunes. Collective.
     ///
     /// # Errors
-    /// On all ranks when one fails: a periodic box too small for the radii.
+    /// On all ranks if one fails: the periodic box is too small for the radii.
     pub fn rebuild(&mut self, domain: &Domain, particles: &Particles) -> Result<()> {
         self.radius = self.radii(particles);
-        // memory of the old lists is free before the new one is built, but for the tiles', which new ones take
-        (self.list, self.limits) = (None, None);
-        self.spent = self.pruned.take();
+        // Free old lists before building, except tiles, whose memory is reused.
+        (self.list, self.support_limits) = (None, None);
+        self.recycled = self.pruned.take();
         if self.reach == Reach::Nowhere {
             return Ok(());
         }
@@ -278,7 +284,7 @@ impl Neighborhood {
         self.prune(domain, particles)
     }
 
-    /// Find the inner list, if there is to be one, in the list for the rows as they are now: tiles where pairs are listed once, else
+    /// Prunes the inner list, if any, from the outer one for the current rows: tiles from half lists, else
     /// clusters. Collective.
     ///
     /// # Errors
@@ -288,12 +294,12 @@ impl Neighborhood {
         let Some(NeighborList::Clustered(list)) = &self.list else { return Ok(()) };
         let radius = self.reach.of_rows(particles, 1.0 + fraction);
         let request = self.request(domain, particles, &radius);
-        let spent = match self.pruned.take().or(self.spent.take()) {
+        let recycled = match self.pruned.take().or(self.recycled.take()) {
             Some(NeighborList::Tiled(tiles)) => Some(tiles),
             _ => None,
         };
         let pruned = match request.symmetric {
-            true => (self.find_tiles)(list, &request, spent).map(NeighborList::Tiled),
+            true => find_tiles(list, &request, recycled).map(NeighborList::Tiled),
             false => list.prune(&request).map(NeighborList::Clustered),
         };
         let outcome = pruned.map(|list| self.pruned = Some(list));
@@ -321,20 +327,20 @@ impl Neighborhood {
         ListRequest { with_lower_from: domain.with_lower_from(particles), ..all }
     }
 
-    /// Whether pairs are listed once: half lists save more where a pair costs less than finding it.
+    /// Whether pairs are listed once. Half lists pay where a pair costs less than finding it.
     fn symmetric(&self) -> bool {
         self.plan.symmetric.unwrap_or(matches!(self.reach, Reach::Cutoff(_)))
     }
 
-    /// Which ranks have a pair of particles of two in such lists.
+    /// Which ranks list a pair of particles of two ranks.
     pub fn across(&self) -> Across {
-        // the passes of a gas read what neighbors have summed, one after the other
+        // Gas passes read sums of neighbors from earlier passes, so both ranks need the pair.
         let molecules = matches!(self.reach, Reach::Cutoff(_)) && self.plan.list == ListKind::Clustered;
         if molecules && self.symmetric() { Across::One } else { Across::Both }
     }
 }
 
-/// Tell a skin where the particles are now.
+/// Records the current positions as reference of a skin.
 fn remember(skin: &mut Skin, reach: Reach, domain: &Domain, particles: &Particles) {
     match reach {
         Reach::Cutoff(cutoff) => skin.remember(&domain.bx, particles, Radii::All(cutoff)),

@@ -1,43 +1,45 @@
-//! How long a list may be reused: its radii are wider by a skin, and no pair can cross it unnoticed.
+//! Validity of a reused list: its radii exceed the interaction radii by a skin, which no pair may cross
+//! unnoticed.
 
-use super::Radii;
-use crate::pair::Instructions;
-use crate::pair::lane::{Task, dispatch};
-use crate::pair::pieces::reduce_pieces;
+use crate::neighbors::Radii;
+use crate::particles::blocks::reduce_blocks;
 use crate::particles::{Field, Particles};
+use crate::simd::Instructions;
+use crate::simd::{Task, dispatch};
 use crate::space::{SimulationBox, Vec3d};
 use fearless_simd::{Simd, f64x8, prelude::*};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// The skin of a list, and the particles as they were when the list was built.
+/// Skin of a list, and the particles at its build (the reference).
 ///
-/// With skin s the list holds all pairs closer than `(1 + s) max(r_i, r_j)` of that time. Since then a particle has
-/// moved by `u` and its radius has grown by `g` (not below 0). The list serves while `u + g <= s r / 2` for every
-/// particle: a pair in reach now was at most `r_i + g_i + u_i + u_j` apart then, i the one that reaches the other
-/// now, and that is at most `r_i + s (r_i + r_j) / 2 <= (1 + s) max(r_i, r_j)`.
+/// With skin s the list covers all pairs closer than `(1 + s) max(r_i, r_j)` at the build. Since then a
+/// particle has moved by `u` and its radius has grown by `g` (at least 0). The list is valid while `u + g <=
+/// s r / 2` for every particle. Proof: a pair within range now, i having the larger radius, had a distance of
+/// at most `r_i + g_i + u_i + u_j` at the build, and this is at most `r_i + s (r_i + r_j) / 2 <= (1 + s)
+/// max(r_i, r_j)`.
 #[derive(Clone, Debug)]
 pub struct Skin {
     fraction: f64,
-    built: Option<Built>,
+    reference: Option<Reference>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Built {
+struct Reference {
     periods: Vec3d,
     id: Vec<u64>,
     position: [Vec<f64>; 3],
-    /// One for all, or one each.
+    /// One value for all rows, or one per row.
     radius: Vec<f64>,
 }
 
-/// Rows looked at in one piece.
-const PIECE: usize = 4096;
+/// Rows per task.
+const TASK_ROWS: usize = 4096;
 
 impl Skin {
-    /// A skin of this fraction of each particle's radius; with 0 the list serves until a particle moves.
+    /// A skin as a fraction of each particle's radius. With 0 the list is valid until a particle moves.
     pub fn new(fraction: f64) -> Self {
-        Self { fraction: fraction.max(0.0), built: None }
+        Self { fraction: fraction.max(0.0), reference: None }
     }
 
     /// The skin as a fraction of each particle's radius.
@@ -45,59 +47,61 @@ impl Skin {
         self.fraction
     }
 
-    /// Remembers the owned particles as the list is built. `radius` is without the skin.
+    /// Records the owned particles at the build of the list. `radius` excludes the skin.
     pub fn remember(&mut self, bx: &SimulationBox, particles: &Particles, radius: Radii) {
         let owned = particles.owned();
-        let built = self.built.get_or_insert_default();
-        built.periods = bx.periods();
-        copy(&mut built.id, &particles.id[owned.clone()]);
-        for (then, now) in built.position.iter_mut().zip(particles.vector(Field::Position)) {
-            copy(then, &now[owned.clone()]);
+        let reference = self.reference.get_or_insert_default();
+        reference.periods = bx.periods();
+        copy_column(&mut reference.id, &particles.id[owned.clone()]);
+        for (then, now) in reference.position.iter_mut().zip(particles.vector(Field::Position)) {
+            copy_column(then, &now[owned.clone()]);
         }
         match radius {
-            Radii::All(radius) => built.radius = vec![radius],
-            Radii::Each(radius) => copy(&mut built.radius, &radius[owned]),
+            Radii::All(radius) => reference.radius = vec![radius],
+            Radii::Each(radius) => copy_column(&mut reference.radius, &radius[owned]),
         }
     }
 
-    /// Per owned row the largest radius whose pairs the list still holds, if all others are within half their skins:
-    /// `(1 + s / 2) r - u`, by the lemma above. Empty without a list.
+    /// Per owned row, the largest radius whose pairs the list still covers, if all other particles are within
+    /// half their skins: `(1 + s / 2) r - u`, by the lemma above. Empty without a list.
     pub fn limits(&self, bx: &SimulationBox, particles: &Particles) -> Vec<f64> {
-        let Some(built) = &self.built else { return Vec::new() };
+        let Some(reference) = &self.reference else { return Vec::new() };
         let limit = |(k, row): (usize, usize)| {
-            let moved = bx.shortest(built.moved(k, particles.vector_at(Field::Position, row))).norm();
-            (1.0 + 0.5 * self.fraction) * built.radius(k) - moved
+            let displacement =
+                bx.shortest(reference.displacement(k, particles.vector_at(Field::Position, row))).norm();
+            (1.0 + 0.5 * self.fraction) * reference.radius(k) - displacement
         };
-        particles.owned().into_par_iter().with_min_len(PIECE).enumerate().map(limit).collect()
+        particles.owned().into_par_iter().with_min_len(TASK_ROWS).enumerate().map(limit).collect()
     }
 
-    /// Forgets the list.
+    /// Invalidates the list.
     pub fn forget(&mut self) {
-        self.built = None;
+        self.reference = None;
     }
 
-    /// The skin that this rank's owned particles have used up: the largest `2 (u + g) / r`. Infinite if there is no list,
-    /// the rows are others than those of the list, a periodic edge changed, or something is no number. The list serves
+    /// Used skin of this rank's owned particles: maximum of `2 (u + g) / r`. Infinite without a list, if the
+    /// rows differ from those of the list, if a periodic edge has changed, or for NaN. The list is valid
     /// while it is at most the skin on every rank.
     pub fn used(&self, bx: &SimulationBox, particles: &Particles, radius: Radii) -> f64 {
         let owned = particles.owned();
-        let Some(built) = &self.built else { return f64::INFINITY };
-        if built.periods != bx.periods() || !same(&built.id, &particles.id[owned.clone()]) {
+        let Some(reference) = &self.reference else { return f64::INFINITY };
+        if reference.periods != bx.periods() || !same_ids(&reference.id, &particles.id[owned.clone()]) {
             return f64::INFINITY;
         }
         if let Radii::All(radius) = radius
-            && built.radius.len() == 1
-            && built.radius[0] > 0.0
+            && reference.radius.len() == 1
+            && reference.radius[0] > 0.0
         {
-            let grown = (radius - built.radius[0]).max(0.0);
-            return 2.0 * (built.farthest(bx, particles) + grown) / built.radius[0];
+            let grown = (radius - reference.radius[0]).max(0.0);
+            return 2.0 * (reference.max_displacement(bx, particles) + grown) / reference.radius[0];
         }
         let used = |(k, row): (usize, usize)| {
-            let moved = bx.shortest(built.moved(k, particles.vector_at(Field::Position, row))).norm();
-            let grown = radius.at(row) - built.radius(k);
-            let used = 2.0 * (moved + grown.max(0.0)) / built.radius(k);
-            // what has not moved has used nothing, even of no radius
-            if moved == 0.0 && grown <= 0.0 {
+            let displacement =
+                bx.shortest(reference.displacement(k, particles.vector_at(Field::Position, row))).norm();
+            let grown = radius.at(row) - reference.radius(k);
+            let used = 2.0 * (displacement + grown.max(0.0)) / reference.radius(k);
+            // An unmoved particle uses nothing, even if its radius is 0.
+            if displacement == 0.0 && grown <= 0.0 {
                 0.0
             } else if used.is_nan() || grown.is_nan() {
                 f64::INFINITY
@@ -105,52 +109,52 @@ impl Skin {
                 used
             }
         };
-        owned.into_par_iter().with_min_len(PIECE).enumerate().map(used).reduce(|| 0.0, f64::max)
+        owned.into_par_iter().with_min_len(TASK_ROWS).enumerate().map(used).reduce(|| 0.0, f64::max)
     }
 }
 
-/// Make values those of a column, by all threads.
-fn copy<T: Copy + Send + Sync>(values: &mut Vec<T>, column: &[T]) {
+/// Copies a column in parallel.
+fn copy_column<T: Copy + Send + Sync>(values: &mut Vec<T>, column: &[T]) {
     values.clear();
     values.reserve_exact(column.len());
-    column.par_iter().with_min_len(PIECE).copied().collect_into_vec(values);
+    column.par_iter().with_min_len(TASK_ROWS).copied().collect_into_vec(values);
 }
 
-/// Whether ids are the same, looked at by all threads.
-fn same(then: &[u64], now: &[u64]) -> bool {
+/// Compares ids in parallel.
+fn same_ids(then: &[u64], now: &[u64]) -> bool {
     then.len() == now.len()
-        && reduce_pieces(0..now.len(), |rows| then[rows.clone()] == now[rows], |a, b| a && b).unwrap_or(true)
+        && reduce_blocks(0..now.len(), |rows| then[rows.clone()] == now[rows], |a, b| a && b).unwrap_or(true)
 }
 
-impl Built {
+impl Reference {
     fn radius(&self, k: usize) -> f64 {
         self.radius[k.min(self.radius.len() - 1)]
     }
 
-    /// How far the owned particle k has come, its images not looked at.
-    fn moved(&self, k: usize, now: Vec3d) -> Vec3d {
+    /// Displacement of owned particle k, without periodic wrapping.
+    fn displacement(&self, k: usize, now: Vec3d) -> Vec3d {
         now - Vec3d::new(self.position[0][k], self.position[1][k], self.position[2][k])
     }
 
-    /// The farthest that a particle has come; infinite where something is no number.
-    fn farthest(&self, bx: &SimulationBox, particles: &Particles) -> f64 {
+    /// Maximum displacement; infinite for NaN or infinity.
+    fn max_displacement(&self, bx: &SimulationBox, particles: &Particles) -> f64 {
         let owned = particles.owned();
         let now = particles.vector(Field::Position).map(|column| &column[owned.clone()]);
         let (periods, frequencies) = (bx.finite_periods(), bx.frequencies());
-        let farthest = |rows: Range<usize>| {
+        let max_displacement = |rows: Range<usize>| {
             let columns = [0, 1, 2].map(|d| Column {
                 now: &now[d][rows.clone()],
                 then: &self.position[d][rows.clone()],
                 period: periods[d],
                 frequency: frequencies[d],
             });
-            dispatch(Instructions::Best, Farthest { columns })
+            dispatch(Instructions::Best, MaxDisplacement { columns })
         };
-        reduce_pieces(0..owned.len(), farthest, f64::max).unwrap_or(0.0).sqrt()
+        reduce_blocks(0..owned.len(), max_displacement, f64::max).unwrap_or(0.0).sqrt()
     }
 }
 
-/// One dimension of where particles are and were; period and frequency are 0 where open.
+/// Current and reference positions along one dimension; period and frequency are 0 if open.
 #[derive(Clone, Copy)]
 struct Column<'a> {
     now: &'a [f64],
@@ -159,12 +163,12 @@ struct Column<'a> {
     frequency: f64,
 }
 
-/// The largest square of a way from then to now, to the nearest image; infinite where something is no number.
-struct Farthest<'a> {
+/// Maximum squared displacement with minimum images; infinite for NaN or infinity.
+struct MaxDisplacement<'a> {
     columns: [Column<'a>; 3],
 }
 
-impl Task for Farthest<'_> {
+impl Task for MaxDisplacement<'_> {
     type Output = f64;
     type Scalar = f64;
 
@@ -172,25 +176,27 @@ impl Task for Farthest<'_> {
     fn run<S: Simd>(self, simd: S) -> f64 {
         const LANES: usize = 8;
         let count = self.columns[0].now.len();
-        let (mut most, mut poison) = (f64x8::splat(simd, 0.0), f64x8::splat(simd, 0.0));
+        let (mut largest, mut poison) = (f64x8::splat(simd, 0.0), f64x8::splat(simd, 0.0));
         for first in (0..count).step_by(LANES) {
             let mut square = f64x8::splat(simd, 0.0);
             for column in &self.columns {
-                let mut way = eight(simd, column.now, first) - eight(simd, column.then, first);
-                way = way - (way * column.frequency).round_ties_even() * column.period;
-                square = way.mul_add(way, square);
+                let mut displacement =
+                    load_eight(simd, column.now, first) - load_eight(simd, column.then, first);
+                displacement =
+                    displacement - (displacement * column.frequency).round_ties_even() * column.period;
+                square = displacement.mul_add(displacement, square);
             }
-            most = most.max(square);
+            largest = largest.max(square);
             poison = square.mul_add(0.0, poison);
         }
-        let sound = poison.as_slice().iter().sum::<f64>() == 0.0;
-        if sound { most.as_slice().iter().copied().fold(0.0, f64::max) } else { f64::INFINITY }
+        let finite = poison.as_slice().iter().sum::<f64>() == 0.0;
+        if finite { largest.as_slice().iter().copied().fold(0.0, f64::max) } else { f64::INFINITY }
     }
 }
 
-/// Eight values of a column, and zeros beyond its end.
+/// Loads eight values of a column, zeros beyond its end.
 #[inline(always)]
-fn eight<S: Simd>(simd: S, column: &[f64], first: usize) -> f64x8<S> {
+fn load_eight<S: Simd>(simd: S, column: &[f64], first: usize) -> f64x8<S> {
     match column.get(first..first + 8) {
         Some(values) => f64x8::from_slice(simd, values),
         None => {
@@ -273,7 +279,7 @@ mod tests {
     fn the_limit_is_exact() {
         let bx = unit_box(Boundary::Open);
         // Half the skin is an eighth.
-        for (moved, growth, exceeded) in [
+        for (displacement, growth, exceeded) in [
             (0.125, 0.0, false),
             (0.125, -0.1, false),
             (0.1251, 0.0, true),
@@ -285,14 +291,14 @@ mod tests {
             let mut skin = Skin::new(0.5);
             particles.component_mut(Field::Position, 0)[1] = 0.0;
             skin.remember(&bx, &particles, Radii::Each(&radius));
-            particles.component_mut(Field::Position, 0)[1] = moved;
+            particles.component_mut(Field::Position, 0)[1] = displacement;
             radius[1] += growth;
             assert_eq!(skin.used(&bx, &particles, Radii::Each(&radius)) > 0.5, exceeded);
             if growth == 0.0 {
                 let mut skin = Skin::new(0.5);
                 particles.component_mut(Field::Position, 0)[1] = 0.0;
                 skin.remember(&bx, &particles, Radii::All(0.5));
-                particles.component_mut(Field::Position, 0)[1] = moved;
+                particles.component_mut(Field::Position, 0)[1] = displacement;
                 assert_eq!(skin.used(&bx, &particles, Radii::All(0.5)) > 0.5, exceeded);
             }
         }
@@ -307,7 +313,7 @@ mod tests {
             assert_eq!(skin.used(&bx, &particles, radius), f64::INFINITY);
             skin.remember(&bx, &particles, radius);
             assert_eq!(skin.used(&bx, &particles, radius), 0.0);
-            // an image of the same place
+            // A periodic image of the same position.
             particles.component_mut(Field::Position, 1)[2] += 1.0;
             assert!(skin.used(&bx, &particles, radius) < 1e-12);
             particles.component_mut(Field::Position, 1)[2] -= 1.0;

@@ -1,55 +1,57 @@
-//! The skins that cost least, from what building, pruning and sweeping were seen to cost.
+//! Cost model that selects the skins from measured times of build, prune and sweep.
 
-use super::{CLUSTER, Skins, TILE};
+use super::Skins;
+use crate::neighbors::{CLUSTER, TILE};
 
-/// Steps between the skins that are tried, in units of the cutoff: coarse, so that one machine mostly finds the same.
-const GRAIN: f64 = 0.02;
+/// Resolution of the skin search, in units of the cutoff. Coarse, so that repeated runs on one machine mostly
+/// select the same skins.
+const SKIN_STEP: f64 = 0.02;
 
-/// The widest skin tried: wider ones save less than what their lists take of memory is worth.
-const WIDEST: f64 = 0.6;
+/// Upper bound of the search: wider skins save less than the memory of their lists is worth.
+const MAX_SKIN: f64 = 0.6;
 
-/// The part of a sweep's time that grows with a list of clusters: finding where the listed clusters are and which rows they meet.
-/// The rest is for rows and clusters that come within the cutoff, however many are listed.
-const LISTED: f64 = 0.25;
+/// Fraction of a sweep's time that is proportional to the length of a cluster list: shifts and bounding-box
+/// tests of the listed clusters. The rest is for clusters within the cutoff, whatever the skin.
+const LIST_SHARE_OF_SWEEP: f64 = 0.25;
 
-/// The part of the time to find an inner list that grows with the outer one: boxes out of reach cost little beside the particles of
-/// the others.
-const LOOKED_AT: f64 = 0.3;
+/// Fraction of a prune's time that is proportional to the length of the outer list: bounding boxes out of
+/// range cost little compared with the particles of the others.
+const LIST_SHARE_OF_PRUNE: f64 = 0.3;
 
-/// Time of a sweep over clusters in units of one over tiles of the same skin, about.
-const OVER_CLUSTERS: f64 = 1.5;
+/// Approximate time of a sweep over clusters relative to one over tiles of the same skin.
+const CLUSTER_SWEEP_COST: f64 = 1.5;
 
-/// Particles slower or faster than others by this may be worth other skins.
-const PACE: f64 = 1.2;
+/// Ratio of strides above which new skins may pay.
+const STRIDE_TOLERANCE: f64 = 1.2;
 
-/// The part of a step's time that other skins have to save.
-const WORTH: f64 = 0.02;
+/// Fraction of a step's time that new skins have to save.
+const MIN_GAIN: f64 = 0.02;
 
-/// What lists cost, and how fast they age.
+/// Measured costs of lists, and the speed that limits their lifetime.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Costs {
-    /// Seconds for the domain and the outer list.
+    /// Seconds per build: domain and outer list.
     pub build: f64,
-    /// Seconds to prune the inner list.
+    /// Seconds per prune of the inner list.
     pub prune: f64,
-    /// Seconds to sweep the list.
+    /// Seconds per sweep.
     pub sweep: f64,
-    /// The skins that these were measured with.
+    /// Skins of the measurement.
     pub measured: Skins,
-    /// Whether the inner list is of tiles, not of clusters.
+    /// Whether the inner list consists of tiles, not of clusters.
     pub tiled: bool,
-    /// The cutoff.
+    /// Cutoff.
     pub cutoff: f64,
-    /// Particles per volume.
+    /// Number density.
     pub number_density: f64,
-    /// How far the fastest particle comes in a step.
+    /// Displacement of the fastest particle in a step.
     pub stride: f64,
-    /// The widest skin that the box has room for.
+    /// Widest skin that fits the box.
     pub widest: f64,
 }
 
 impl Costs {
-    /// The costs by name, as checkpoints keep them.
+    /// The costs as name and value, for checkpoints.
     pub fn to_numbers(self) -> [(&'static str, f64); 9] {
         [
             ("list_build_seconds", self.build),
@@ -64,7 +66,8 @@ impl Costs {
         ]
     }
 
-    /// The costs that numbers have, if they have all of them and can be such, where skins may be so wide.
+    /// Reads costs from named numbers. `None` if a number is missing or out of range. `widest` is the widest
+    /// skin that fits the box.
     pub fn from_numbers(number: impl Fn(&str) -> Option<f64>, widest: f64) -> Option<Self> {
         let positive = |name: &str| number(name).filter(|number| *number > 0.0 && number.is_finite());
         let skin = |name: &str| number(name).filter(|skin| (0.0..=1.0).contains(skin));
@@ -84,30 +87,30 @@ impl Costs {
         })
     }
 
-    /// Whether skins save enough beside others to be worth new lists.
+    /// Whether `skins` save enough compared with `present` to pay for new lists.
     pub fn worth(&self, skins: Skins, present: Skins) -> bool {
-        self.seconds(skins) < (1.0 - WORTH) * self.seconds(present)
+        self.seconds(skins) < (1.0 - MIN_GAIN) * self.seconds(present)
     }
 
-    /// Whether particles that come so far in a step are as fast as those of these costs, about.
+    /// Whether `stride` is close to the measured one.
     pub fn as_fast_as(&self, stride: f64) -> bool {
-        (self.stride / PACE..=self.stride * PACE).contains(&stride)
+        (self.stride / STRIDE_TOLERANCE..=self.stride * STRIDE_TOLERANCE).contains(&stride)
     }
 
-    /// What a list of this skin holds for as many rows together, in units of one without skin: what is within the radius of
-    /// their box, so that it grows with the cube of the radius and the edge of the box.
+    /// Relative length of a list for `rows` rows together, 1 without skin: the volume within the radius of
+    /// their bounding cube, which grows with the cube of radius plus edge.
     fn size(&self, skin: f64, rows: usize) -> f64 {
         let edge = (rows as f64 / self.number_density).cbrt();
         ((self.cutoff * (1.0 + skin) + edge) / (self.cutoff + edge)).powi(3)
     }
 
-    /// Steps for which a skin lasts: until two of the fastest could have met across it.
+    /// Lifetime of a skin in steps: until two of the fastest particles could have crossed it.
     pub fn steps(&self, skin: f64) -> f64 {
         (0.5 * skin * self.cutoff / self.stride).floor().max(1.0)
     }
 
-    /// Steps for which the outer list of these skins lasts. With an inner one it is looked at when that is used up, and serves once more
-    /// while it holds what the next inner one is to hold.
+    /// Lifetime of the outer list in steps. With an inner list it is checked whenever the inner skin is used
+    /// up, and is pruned again while it covers the next inner list.
     pub fn life(&self, skins: Skins) -> f64 {
         match skins.inner {
             Some(inner) => {
@@ -119,44 +122,45 @@ impl Costs {
         }
     }
 
-    /// A sweep with these skins, in units of one over clusters without skin.
-    fn swept(&self, skins: Skins) -> f64 {
+    /// Sweep time relative to one over clusters without skin.
+    fn relative_sweep_cost(&self, skins: Skins) -> f64 {
         match skins.inner {
-            Some(inner) if self.tiled => self.size(inner, TILE) / OVER_CLUSTERS,
-            inner => 1.0 + LISTED * (self.size(inner.unwrap_or(skins.outer), CLUSTER) - 1.0),
+            Some(inner) if self.tiled => self.size(inner, TILE) / CLUSTER_SWEEP_COST,
+            inner => 1.0 + LIST_SHARE_OF_SWEEP * (self.size(inner.unwrap_or(skins.outer), CLUSTER) - 1.0),
         }
     }
 
-    /// Seconds to sweep the lists of these skins.
+    /// Predicted seconds per sweep.
     fn sweep(&self, skins: Skins) -> f64 {
-        self.sweep * self.swept(skins) / self.swept(self.measured)
+        self.sweep * self.relative_sweep_cost(skins) / self.relative_sweep_cost(self.measured)
     }
 
-    /// Seconds per step with these skins.
+    /// Predicted seconds per step.
     fn seconds(&self, skins: Skins) -> f64 {
         let outer = self.size(skins.outer, CLUSTER) / self.size(self.measured.outer, CLUSTER);
-        // every build prunes too
-        let looked_at = 1.0 + LOOKED_AT * (outer - 1.0);
-        let prune = skins.inner.map_or(0.0, |inner| self.prune * looked_at / self.steps(inner));
+        // Every build prunes too.
+        let prune_growth = 1.0 + LIST_SHARE_OF_PRUNE * (outer - 1.0);
+        let prune = skins.inner.map_or(0.0, |inner| self.prune * prune_growth / self.steps(inner));
         self.sweep(skins) + prune + self.build * outer / self.life(skins)
     }
 
-    /// The skins that cost least, with an inner one that may be `given`; 0 is none.
+    /// The skins of the lowest predicted cost. `given` fixes the inner skin; 0 means none.
     pub fn best(&self, given: Option<f64>) -> Skins {
-        let tried = |most: f64| (1..).map(|k| f64::from(k) * GRAIN).take_while(move |skin| *skin <= most);
+        let candidates =
+            |most: f64| (1..).map(|k| f64::from(k) * SKIN_STEP).take_while(move |skin| *skin <= most);
         let mut best = Skins { outer: 0.0, inner: None };
-        let mut least = f64::INFINITY;
-        for outer in tried(self.widest.min(WIDEST)) {
-            let inner = tried(outer - 0.5 * GRAIN).map(Some);
-            let chosen = match given {
+        let mut least_seconds = f64::INFINITY;
+        for outer in candidates(self.widest.min(MAX_SKIN)) {
+            let inner = candidates(outer - 0.5 * SKIN_STEP).map(Some);
+            let inner_skins = match given {
                 Some(given) => vec![Some(given).filter(|given| (0.0..outer).contains(given) && *given > 0.0)],
                 None => std::iter::once(None).chain(inner).collect(),
             };
-            for inner in chosen {
+            for inner in inner_skins {
                 let skins = Skins { outer, inner };
                 let seconds = self.seconds(skins);
-                if seconds < least {
-                    (best, least) = (skins, seconds);
+                if seconds < least_seconds {
+                    (best, least_seconds) = (skins, seconds);
                 }
             }
         }
@@ -164,8 +168,8 @@ impl Costs {
     }
 }
 
-/// The speed that the fastest of so many particles has, in units of sqrt(k_B T / m): where Maxwell's distribution leaves
-/// one of them beyond.
+/// Expected maximum speed of `particles` particles in units of sqrt(k_B T / m): Maxwell's distribution has
+/// one of them above it.
 pub fn fastest(particles: u64) -> f64 {
     let count = particles.max(2) as f64;
     (0..20).fold(3.0f64, |speed, _| {
@@ -218,7 +222,7 @@ mod tests {
             let numbers = costs.to_numbers();
             let number = |name: &str| numbers.iter().find(|(own, _)| *own == name).map(|(_, number)| *number);
             assert_eq!(Costs::from_numbers(number, costs.widest), Some(costs));
-            // whatever a file says: costs or none
+            // Any file content gives costs or none.
             for wrong in [None, Some(f64::NAN), Some(f64::INFINITY), Some(-1.0)] {
                 let spoiled = |name: &str| if name == "list_stride" { wrong } else { number(name) };
                 assert_eq!(Costs::from_numbers(spoiled, costs.widest), None, "{wrong:?}");
@@ -232,7 +236,7 @@ mod tests {
 
     #[test]
     fn an_outer_list_lasts_for_whole_inner_ones() {
-        // a skin of 0.16 lasts for 12 steps; what it leaves of the outer one must last as long
+        // A skin of 0.16 lasts 12 steps; the rest of the outer skin must last as long.
         for (outer, life) in [(0.22, 12.0), (0.3, 12.0), (0.32, 24.0), (0.5, 36.0)] {
             assert_eq!(COSTS.life(Skins { outer, inner: Some(0.16) }), life, "{outer}");
         }
@@ -250,7 +254,7 @@ mod tests {
         }
         let single = Skins { outer: 0.2, inner: None };
         assert_eq!(Costs { measured: single, ..COSTS }.sweep(single), 4.0);
-        // tiles are worth what it costs to find them now and then
+        // Tiles pay for their occasional search.
         let tiles = Costs { tiled: true, ..COSTS };
         assert!(tiles.best(None).inner.is_some(), "{:?}", tiles.best(None));
         assert!(tiles.sweep(single) > tiles.sweep(tiles.measured));
@@ -266,14 +270,14 @@ mod tests {
                 sweep: sweep * COSTS.sweep,
                 ..COSTS
             };
-            let chosen = COSTS.seconds(seen.best(None));
-            assert!(chosen < 1.02 * best, "{chosen} {best}");
+            let cost = COSTS.seconds(seen.best(None));
+            assert!(cost < 1.02 * best, "{cost} {best}");
         }
     }
 
     #[test]
     fn the_fastest_is_rarely_overtaken() {
-        // one in n beyond: erfc by the tail of Maxwell's distribution, in closed form
+        // One in n is above: tail of Maxwell's distribution in closed form.
         for count in [100u64, 32_000, 10_000_000] {
             let speed = fastest(count);
             let beyond =

@@ -1,20 +1,20 @@
-//! Values whose first one is aligned for lanes.
+//! Arrays aligned to a cache line, and arrays that all threads initialize (first touch).
 
-use crate::particles::zeros;
+use rayon::prelude::*;
 use std::ops::{Deref, DerefMut};
 
-/// Bytes that lanes are aligned to.
+/// Alignment in bytes.
 const ALIGNMENT: usize = 64;
 
-/// A slice whose first value begins a line of the cache, so that no vector of eight crosses one.
+/// An array that begins at a cache line, so that no vector of eight crosses one.
 pub struct Aligned<T> {
     values: Vec<T>,
     start: usize,
     length: usize,
 }
 
-/// Values that stand before the first one, at most.
-const fn room<T>() -> usize {
+/// Maximum number of padding values in front of the first one.
+const fn max_padding<T>() -> usize {
     ALIGNMENT.div_ceil(size_of::<T>())
 }
 
@@ -25,25 +25,25 @@ impl<T> Default for Aligned<T> {
 }
 
 impl<T: Copy + Default + Send + Sync> Aligned<T> {
-    /// So many default values, written by all threads.
+    /// Allocates `length` default values, written by all threads.
     pub fn new(length: usize) -> Self {
-        let values = if length > 0 { zeros(length + room::<T>()) } else { Vec::new() };
+        let values = if length > 0 { zeros(length + max_padding::<T>()) } else { Vec::new() };
         Self { start: start(&values), values, length }
     }
 
-    /// Change the length; what the values are then is not defined, but that they are.
+    /// Changes the length. All values are unspecified afterwards, but initialized.
     pub fn resize(&mut self, length: usize) {
-        if self.values.len() < length + room::<T>() {
-            self.values.resize(length + room::<T>(), T::default());
+        if self.values.len() < length + max_padding::<T>() {
+            self.values.resize(length + max_padding::<T>(), T::default());
             self.start = start(&self.values);
         }
         self.length = length;
     }
 }
 
-/// The first place that begins a line.
+/// Index of the first value that begins a cache line.
 fn start<T>(values: &[T]) -> usize {
-    values.as_ptr().align_offset(ALIGNMENT).min(room::<T>()).min(values.len())
+    values.as_ptr().align_offset(ALIGNMENT).min(max_padding::<T>()).min(values.len())
 }
 
 impl<T> Deref for Aligned<T> {
@@ -59,6 +59,22 @@ impl<T> DerefMut for Aligned<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         &mut self.values[self.start..][..self.length]
     }
+}
+
+/// Values per task.
+const TASK_VALUES: usize = 16 * 1024;
+
+/// Allocates `count` default values, written by all threads: pages are placed on the NUMA nodes of the
+/// threads that use them.
+pub(crate) fn zeros<T: Copy + Default + Send + Sync>(count: usize) -> Vec<T> {
+    const ROW: usize = 64;
+    if count <= TASK_VALUES {
+        return vec![T::default(); count];
+    }
+    let rows = (0..count.div_ceil(ROW)).into_par_iter().with_min_len(TASK_VALUES / ROW);
+    let mut zeros = rows.map(|_| [T::default(); ROW]).collect::<Vec<_>>().into_flattened();
+    zeros.truncate(count);
+    zeros
 }
 
 #[cfg(test)]

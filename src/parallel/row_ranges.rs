@@ -1,24 +1,24 @@
-//! Rows in order, as runs of consecutive ones: what is done with their columns is done with whole vectors.
+//! Sorted set of rows, stored as ranges of consecutive rows, so that columns are copied by vectors.
 
 use std::ops::Range;
 
-/// Values that are copied at once.
+/// Values per copied vector.
 const VECTOR: usize = 8;
 
-/// Rows in order; no run is empty, and none follows the one before.
+/// Sorted rows as ranges. No range is empty, and adjacent ranges are merged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Runs {
-    runs: Vec<Range<usize>>,
+pub struct RowRanges {
+    ranges: Vec<Range<usize>>,
     rows: usize,
 }
 
-impl Runs {
-    /// Add rows behind the others, at least one.
+impl RowRanges {
+    /// Appends rows behind the others, at least one.
     pub fn add(&mut self, rows: Range<usize>) {
         self.rows += rows.len();
-        match self.runs.last_mut() {
+        match self.ranges.last_mut() {
             Some(last) if last.end == rows.start => last.end = rows.end,
-            _ => self.runs.push(rows),
+            _ => self.ranges.push(rows),
         }
     }
 
@@ -27,32 +27,32 @@ impl Runs {
         self.rows
     }
 
-    /// Whether there is no row.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// The runs.
+    /// Iterates over the ranges.
     pub fn iter(&self) -> std::slice::Iter<'_, Range<usize>> {
-        self.runs.iter()
+        self.ranges.iter()
     }
 
-    /// Copy the rows of a column, one after the other, into as many values. Runs are short: vectors are copied, beyond the end of a
-    /// run too, where the next one comes.
+    /// Packs the rows of a column into `values`, which has one value per row. Ranges are short, so whole
+    /// vectors are copied: also beyond the end of a range, where the next range overwrites the excess.
     pub fn copy<T: Copy>(&self, column: &[T], values: &mut [T]) {
         assert!(values.len() == self.rows, "as many values as rows");
         let mut place = 0;
-        for run in &self.runs {
-            let (from, to) = (&column[run.start..], &mut values[place..]);
-            let whole = run.len().next_multiple_of(VECTOR);
+        for range in &self.ranges {
+            let (from, to) = (&column[range.start..], &mut values[place..]);
+            let whole = range.len().next_multiple_of(VECTOR);
             match (from.get(..whole), to.get_mut(..whole)) {
                 (Some(from), Some(to)) => {
                     let vectors = to.as_chunks_mut::<VECTOR>().0.iter_mut().zip(from.as_chunks::<VECTOR>().0);
                     vectors.for_each(|(to, from)| *to = *from);
                 }
-                _ => to[..run.len()].copy_from_slice(&from[..run.len()]),
+                _ => to[..range.len()].copy_from_slice(&from[..range.len()]),
             }
-            place += run.len();
+            place += range.len();
         }
     }
 }
@@ -62,12 +62,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    impl Runs {
-        /// Of these rows, which are in order.
+    impl RowRanges {
+        /// The set of these sorted rows.
         pub fn of(rows: &[u32]) -> Self {
-            let mut runs = Runs::default();
-            rows.iter().for_each(|&row| runs.add(row as usize..row as usize + 1));
-            runs
+            let mut ranges = RowRanges::default();
+            rows.iter().for_each(|&row| ranges.add(row as usize..row as usize + 1));
+            ranges
         }
     }
 
@@ -77,18 +77,18 @@ mod tests {
             rows in prop::collection::btree_set(0..300u32, 0..200),
         ) {
             let rows: Vec<u32> = rows.into_iter().collect();
-            let runs = Runs::of(&rows);
+            let ranges = RowRanges::of(&rows);
             for behind in [0, 3, 20] {
                 let column: Vec<u32> = (0..rows.last().map_or(0, |last| last + 1) + behind).collect();
                 let mut copied = vec![0; rows.len()];
-                runs.copy(&column, &mut copied);
+                ranges.copy(&column, &mut copied);
                 prop_assert_eq!(&copied, &rows);
             }
-            let of_runs: Vec<u32> = runs.iter().cloned().flatten().map(|row| row as u32).collect();
+            let of_runs: Vec<u32> = ranges.iter().cloned().flatten().map(|row| row as u32).collect();
             prop_assert_eq!(&of_runs, &rows);
-            prop_assert_eq!((runs.rows(), runs.is_empty()), (rows.len(), rows.is_empty()));
-            prop_assert!(runs.iter().all(|run| !run.is_empty()));
-            prop_assert!(runs.runs.windows(2).all(|two| two[0].end < two[1].start));
+            prop_assert_eq!((ranges.rows(), ranges.is_empty()), (rows.len(), rows.is_empty()));
+            prop_assert!(ranges.iter().all(|range| !range.is_empty()));
+            prop_assert!(ranges.ranges.windows(2).all(|two| two[0].end < two[1].start));
         }
     }
 }

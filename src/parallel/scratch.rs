@@ -1,55 +1,56 @@
-//! Values that nobody uses at the moment, with their memory: in loops of threads who grow vectors anew each time wait for each
-//! other in the allocator, and memory that is new to a process costs a fault for every page.
+//! Pools of reusable buffers, with a free list per thread. They avoid allocator contention when threads grow
+//! vectors in loops, and page faults on fresh memory.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Values that were left by who used them before, each on the shelf of the thread that had it, in the order in which they were left.
-pub(crate) struct Unused<V: Default + 'static>([Shelf<V>; SHELVES]);
+/// Pool of unused values. Each is in the free list of the thread that used it, in the order of release.
+pub(crate) struct ScratchPool<V: Default + 'static>([FreeList<V>; FREE_LISTS]);
 
-/// What threads left whose numbers have the same remainder by that of the shelves, in lines of the cache that no other thread writes.
+/// Free list of the threads with equal thread number modulo [`FREE_LISTS`], aligned to two cache lines to
+/// avoid false sharing.
 #[repr(align(128))]
-struct Shelf<V>(Mutex<Vec<V>>);
+struct FreeList<V>(Mutex<Vec<V>>);
 
-/// Shelves: more than most machines have threads.
-const SHELVES: usize = 64;
+/// Number of free lists: more than most machines have threads.
+const FREE_LISTS: usize = 64;
 
-impl<V: Default> Unused<V> {
-    /// None yet.
+impl<V: Default> ScratchPool<V> {
+    /// An empty pool.
     pub const fn new() -> Self {
-        Self([const { Shelf(Mutex::new(Vec::new())) }; SHELVES])
+        Self([const { FreeList(Mutex::new(Vec::new())) }; FREE_LISTS])
     }
 
-    /// One that was left, as it was left, or a new one: of those that this thread had the first that was left, so that in a loop
-    /// like the last one it gets for each item what it had for it then, with what is in its caches.
-    pub fn take(&'static self) -> Used<V> {
-        let own = rayon::current_thread_index().unwrap_or(0) % SHELVES;
-        let taken = (0..SHELVES).find_map(|other| {
-            let mut left = self.shelf(own + other);
+    /// Takes a value as it was released, or creates one. The thread's oldest released value comes first: in
+    /// repeated loops a thread gets the buffers of the same items, with their contents still in its caches.
+    pub fn take(&'static self) -> Scratch<V> {
+        let own = rayon::current_thread_index().unwrap_or(0) % FREE_LISTS;
+        let taken = (0..FREE_LISTS).find_map(|other| {
+            let mut left = self.free_list(own + other);
             (!left.is_empty()).then(|| left.remove(0))
         });
-        Used { value: taken.unwrap_or_default(), home: Some((self, own)) }
+        Scratch { value: taken.unwrap_or_default(), pool: Some((self, own)) }
     }
 
-    fn shelf(&self, number: usize) -> MutexGuard<'_, Vec<V>> {
-        self.0[number % SHELVES].0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn free_list(&self, number: usize) -> MutexGuard<'_, Vec<V>> {
+        self.0[number % FREE_LISTS].0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A value in use, which is left for the next when it is dropped.
-pub(crate) struct Used<V: Default + 'static> {
+/// A value in use. It returns to its pool when dropped.
+pub(crate) struct Scratch<V: Default + 'static> {
     value: V,
-    home: Option<(&'static Unused<V>, usize)>,
+    pool: Option<(&'static ScratchPool<V>, usize)>,
 }
 
-impl<V: Default> Used<V> {
-    /// A new value, which is not left for anybody.
-    pub fn once() -> Self {
-        Used { value: V::default(), home: None }
+impl<V: Default> Scratch<V> {
+    /// A new value without a pool.
+    pub fn unpooled() -> Self {
+        Scratch { value: V::default(), pool: None }
     }
 }
 
-impl<V: Default> Deref for Used<V> {
+impl<V: Default> Deref for Scratch<V> {
     type Target = V;
 
     #[inline(always)]
@@ -58,17 +59,17 @@ impl<V: Default> Deref for Used<V> {
     }
 }
 
-impl<V: Default> DerefMut for Used<V> {
+impl<V: Default> DerefMut for Scratch<V> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut V {
         &mut self.value
     }
 }
 
-impl<V: Default> Drop for Used<V> {
+impl<V: Default> Drop for Scratch<V> {
     fn drop(&mut self) {
-        if let Some((unused, shelf)) = self.home {
-            unused.shelf(shelf).push(std::mem::take(&mut self.value));
+        if let Some((pool, free_list)) = self.pool {
+            pool.free_list(free_list).push(std::mem::take(&mut self.value));
         }
     }
 }
@@ -78,42 +79,42 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_is_taken_with_its_memory() {
-        static UNUSED: Unused<Vec<u32>> = Unused::new();
-        let mut values = UNUSED.take();
+    fn released_values_are_reused_with_their_memory() {
+        static POOL: ScratchPool<Vec<u32>> = ScratchPool::new();
+        let mut values = POOL.take();
         assert_eq!(values.capacity(), 0);
         values.extend([1, 2, 3]);
         let address = values.as_ptr();
         drop(values);
-        let taken = UNUSED.take();
+        let taken = POOL.take();
         assert!(*taken == [1, 2, 3] && taken.as_ptr() == address);
-        assert_eq!(UNUSED.take().capacity(), 0);
+        assert_eq!(POOL.take().capacity(), 0);
     }
 
     #[test]
-    fn a_thread_takes_what_it_had_in_the_same_order() {
-        static UNUSED: Unused<Vec<usize>> = Unused::new();
+    fn a_thread_gets_its_values_in_the_same_order() {
+        static POOL: ScratchPool<Vec<usize>> = ScratchPool::new();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-        let take = |count: usize| pool.broadcast(|_| (0..count).map(|_| UNUSED.take()).collect::<Vec<_>>());
+        let take = |count: usize| pool.broadcast(|_| (0..count).map(|_| POOL.take()).collect::<Vec<_>>());
         let mut first = take(3);
         first.iter_mut().enumerate().for_each(|(thread, taken)| {
             taken.iter_mut().enumerate().for_each(|(k, value)| value.push(10 * thread + k));
         });
-        // whoever leaves them
+        // The drop order does not matter.
         drop(first);
         for (thread, taken) in take(3).iter().enumerate() {
             assert!(taken.iter().enumerate().all(|(k, value)| **value == [10 * thread + k]));
         }
-        // what only others had is better than nothing
-        assert_eq!(UNUSED.take().len(), 1);
+        // Values of other threads are reused rather than creating one.
+        assert_eq!(POOL.take().len(), 1);
     }
 
     #[test]
-    fn what_is_used_once_is_not_left() {
-        static UNUSED: Unused<Vec<u32>> = Unused::new();
-        let mut once = Used::<Vec<u32>>::once();
-        once.push(1);
-        drop(once);
-        assert!(UNUSED.take().is_empty());
+    fn unpooled_values_are_not_reused() {
+        static POOL: ScratchPool<Vec<u32>> = ScratchPool::new();
+        let mut unpooled = Scratch::<Vec<u32>>::unpooled();
+        unpooled.push(1);
+        drop(unpooled);
+        assert!(POOL.take().is_empty());
     }
 }

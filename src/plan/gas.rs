@@ -1,4 +1,4 @@
-//! Gas and self-gravity.
+//! Plan of gas and self-gravity.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,11 +13,12 @@ choice! {
 }
 
 choice! {
-    /// What takes the place of the kernel's gradient in the momentum and energy equations.
+    /// Gradient estimate of the momentum and energy equations.
     Gradients {
         /// The integral approach, exact for linear functions (Garcia-Senz, Cabezon & Escartin 2012).
         Integral = "integral",
-        /// The gradient of the kernel itself: the heating is then the adiabat of the density sum.
+        /// The gradient of the kernel itself: the heating is then that of an adiabatic change of the density
+        /// sum.
         Kernel = "kernel",
     }
 }
@@ -57,7 +58,7 @@ impl Kernel {
         "sinc-12",
     ];
 
-    /// The kernel of that name.
+    /// Returns the kernel of that name.
     pub fn named(name: &str) -> Option<Self> {
         let index = Self::NAMES.iter().position(|&known| known == name)?;
         Some(match index {
@@ -69,7 +70,7 @@ impl Kernel {
         })
     }
 
-    /// The name in the deck.
+    /// Returns the name in the deck.
     pub fn name(self) -> &'static str {
         match self {
             Self::CubicSpline => Self::NAMES[0],
@@ -113,9 +114,9 @@ pub enum EquationOfState {
 /// `[sph]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SphPlan {
-    /// The equations.
+    /// The SPH equations.
     pub formulation: Formulation,
-    /// The gradients of the momentum and energy equations.
+    /// Gradient estimate of the momentum and energy equations.
     pub gradients: Gradients,
     /// The kernel.
     pub kernel: Kernel,
@@ -136,13 +137,13 @@ pub struct SphPlan {
 pub struct ViscosityPlan {
     /// Smallest alpha, >= 0.
     pub alpha_min: f64,
-    /// Largest alpha, >= `alpha_min`; without the switch every particle has it.
+    /// Largest alpha, >= `alpha_min`; all particles have it if the switch is off.
     pub alpha_max: f64,
     /// Coefficient of the quadratic term in the signal velocity, >= 0.
     pub beta: f64,
-    /// Whether alpha follows the flow per particle.
+    /// Whether a switch varies alpha per particle.
     pub switch: bool,
-    /// Whether shear suppresses the viscosity.
+    /// Whether the factor of Balsara 1995 suppresses the viscosity in shear flows.
     pub limiter: bool,
 }
 
@@ -157,21 +158,21 @@ choice! {
 }
 
 choice! {
-    /// When a tree node is opened.
+    /// Multipole acceptance criterion: when a tree node is opened.
     OpeningCriterion {
-        /// By its size over its distance, `opening_angle`.
+        /// By node size over distance, against `opening_angle`.
         Geometric = "geometric",
-        /// By the expected force error relative to the last acceleration, `force_error`.
+        /// By the expected force error relative to the last acceleration, against `force_error`.
         Relative = "relative",
     }
 }
 
 choice! {
-    /// How far the multipole expansion of a node goes.
+    /// Order of a node's multipole expansion.
     MultipoleOrder {
-        /// Through the second moments.
+        /// Up to second moments.
         Quadrupole = "quadrupole",
-        /// Through the third moments.
+        /// Up to third moments.
         Octupole = "octupole",
     }
 }
@@ -185,12 +186,12 @@ pub struct GravityPlan {
     pub opening_angle: f64,
     /// Allowed force error of the relative criterion, > 0 and < 1.
     pub force_error: f64,
-    /// When a node is opened.
+    /// Multipole acceptance criterion.
     pub criterion: OpeningCriterion,
-    /// How far a node is expanded.
+    /// Order of a node's multipole expansion.
     pub order: MultipoleOrder,
     /// Softening length epsilon, >= 0.
     pub softening: f64,
-    /// The softened potential.
+    /// Softening of the point-mass potential.
     pub softening_kernel: SofteningKernel,
 }

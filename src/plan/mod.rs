@@ -1,7 +1,7 @@
-//! The plan: what a checked deck says, as plain data in code units. Whoever holds a plan may trust the ranges
-//! stated here; nothing else reads the deck.
+//! The plan: a checked deck as plain data in code units. The ranges stated here hold for every plan; nothing
+//! else reads the deck.
 
-/// An enum whose members have a name in the deck.
+/// Defines an enum whose variants have a name in the deck.
 macro_rules! choice {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])+ $member:ident = $text:literal),+ $(,)? }) => {
         $(#[$about])*
@@ -9,15 +9,15 @@ macro_rules! choice {
         pub enum $name { $($(#[$doc])+ #[serde(rename = $text)] $member),+ }
 
         impl $name {
-            /// The names, as written in a deck, in the order of the members.
+            /// The names, as written in a deck, in the order of the variants.
             pub const NAMES: &[&str] = &[$($text),+];
-            /// The members.
+            /// All variants.
             pub const ALL: &[Self] = &[$(Self::$member),+];
 
-            /// The name in the deck.
+            /// Returns the name in the deck.
             pub const fn name(self) -> &'static str { Self::NAMES[self as usize] }
 
-            /// The member of that name.
+            /// Returns the variant of that name.
             pub fn named(name: &str) -> Option<Self> {
                 Self::NAMES.iter().position(|&known| known == name).map(|k| Self::ALL[k])
             }
@@ -42,42 +42,42 @@ use crate::units::Units;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Everything a run needs to know.
+/// All settings of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Free text, written to logs and files.
     pub title: String,
-    /// What the run computes in.
+    /// The unit system of the run.
     pub units: Units,
-    /// How long, where and how precisely.
+    /// Duration, device and precision.
     pub run: RunPlan,
-    /// The kinds of particles, in the order of the deck; a particle's [`crate::particles::Field::Species`] is its
-    /// index. Empty where all particles are of one kind that has no name.
+    /// The species in the order of the deck; a particle's [`crate::particles::Field::Species`] is its index.
+    /// Empty if all particles are of one unnamed species.
     pub species: Vec<SpeciesPlan>,
     /// The initial state.
     pub start: StartPlan,
     /// The box and its boundaries.
     pub space: SpacePlan,
-    /// Hydrodynamics; `None` when the deck has no `[sph]`. At least one of `sph`, `gravity` and `interaction` is there.
+    /// Hydrodynamics; `None` without `[sph]`. At least one of `sph`, `gravity` and `interaction` is present.
     pub sph: Option<SphPlan>,
-    /// Self-gravity; `None` when the deck has no `[gravity]`.
+    /// Self-gravity; `None` without `[gravity]`.
     pub gravity: Option<GravityPlan>,
     /// Molecular dynamics, if any; never together with `sph`.
     pub interaction: Option<InteractionPlan>,
-    /// How molecules move.
+    /// Thermostat, drift removal and minimization of molecules.
     pub motion: MotionPlan,
-    /// What is measured of molecules, beside the observables.
+    /// Measurements of molecules, beside the observables.
     pub measure: MeasurePlan,
     /// Neighbor lists.
     pub neighbors: NeighborsPlan,
     /// Time-step criteria.
     pub time_step: TimeStepPlan,
-    /// What is written, where and how often.
+    /// Output files and their intervals.
     pub output: OutputPlan,
 }
 
 impl Plan {
-    /// Whether observables are corrected for what lies beyond the cutoff of the pairs.
+    /// Whether observables contain the tail correction of pairs beyond the cutoff.
     pub fn tail_corrected(&self) -> bool {
         let law = self.interaction.as_ref().and_then(|interaction| interaction.law.as_ref());
         matches!(law, Some(Interaction::LennardJones(law)) if law.tail)
@@ -85,11 +85,11 @@ impl Plan {
 }
 
 choice! {
-    /// Where the particles live and the passes run.
+    /// Where particles are stored and passes run.
     Device {
-        /// A GPU where there is one that the plan can run on, else the processor's cores.
+        /// A GPU if there is one that supports the plan, else the CPU.
         Auto = "auto",
-        /// The processor's cores.
+        /// The CPU.
         Cpu = "cpu",
         /// A CUDA device.
         Cuda = "cuda",
@@ -97,11 +97,11 @@ choice! {
 }
 
 choice! {
-    /// In which precision the pair passes compute; the state is always double.
+    /// Precision of the pair passes; the state is always double.
     Precision {
         /// Single-precision offsets from local frames, double-precision sums and state.
         Mixed = "mixed",
-        /// Double throughout.
+        /// Double precision throughout.
         Double = "double",
     }
 }
@@ -109,53 +109,52 @@ choice! {
 /// `[run]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunPlan {
-    /// Time at which the run ends, >= 0; `None` when only `steps` bounds it (one of the two is always there).
+    /// End time, >= 0; `None` if only `steps` bounds the run (one of the two is always set).
     pub end_time: Option<f64>,
     /// Number of steps after which the run ends; 0 evaluates the forces once.
     pub steps: Option<u64>,
-    /// Where the passes run.
+    /// Device of the passes.
     pub device: Device,
-    /// In which precision.
+    /// Precision of the pair passes.
     pub precision: Precision,
-    /// Threads per rank, >= 1; `None` takes what the machine offers this rank.
+    /// Threads per rank, >= 1; `None`: the cores available to this rank.
     pub threads: Option<usize>,
 }
 
 /// `[space]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SpacePlan {
-    /// Lower and upper corner, lower < upper; `None` where the start's file or the particles define the box.
+    /// Lower and upper corner, lower < upper; `None` if the start file or the particles define the box.
     pub corners: Option<[[f64; 3]; 2]>,
-    /// Boundary per dimension; `None` where the deck does not say it: then the boundary of the start's file holds, and
-    /// without a file space is open.
+    /// Boundary per dimension; `None` if the deck does not set it: then that of the start file, else open.
     pub boundary: Option<[Boundary; 3]>,
 }
 
 impl SpacePlan {
-    /// The boundary of a start that the program generates.
+    /// Returns the boundary of a generated start.
     pub fn boundary_or_open(&self) -> [Boundary; 3] {
         self.boundary.unwrap_or([Boundary::Open; 3])
     }
 }
 
 choice! {
-    /// How neighbor lists are stored.
+    /// Storage of neighbor lists.
     ListKind {
-        /// Super-clusters of 64, clusters of 8, interaction masks.
+        /// Super-clusters of 64 particles, clusters of 8, interaction masks.
         Clustered = "clustered",
-        /// One row of indices a particle.
+        /// One row of neighbor indices per particle.
         PerParticle = "per-particle",
     }
 }
 
 choice! {
-    /// How a clustered list codes its indices.
+    /// Compression of the indices of a clustered list.
     Coding {
         /// Index differences in nibbles.
         Nibble = "nibble",
         /// 32-bit indices.
         Plain = "plain",
-        /// The code of Band et al.
+        /// The code of Band, Gissler & Teschner 2020.
         Band = "band",
     }
 }
@@ -163,23 +162,25 @@ choice! {
 /// `[neighbors]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NeighborsPlan {
-    /// How lists are stored.
+    /// Storage of the lists.
     pub list: ListKind,
-    /// How a clustered list codes its indices.
+    /// Compression of the indices of a clustered list.
     pub coding: Coding,
-    /// Whether every pair is listed once (half) or from both sides; `None` leaves it to the program.
+    /// Whether a pair is listed once (half list) or from both sides (full list); `None`: chosen by the
+    /// program.
     pub symmetric: Option<bool>,
-    /// Margin added to the cutoffs so that a list can be kept for several steps, in units of the particle's own
-    /// cutoff radius, 0 to 1; 0 builds it in every step; `None` leaves it to the program.
+    /// Verlet skin: margin added to the cutoffs so that a list serves several steps, in units of the
+    /// particle's own cutoff radius, 0 to 1; 0 rebuilds the list every step; `None`: chosen by the program.
     pub skin: Option<f64>,
-    /// The same of a list that is pruned from it; 0: no such list; `None` leaves it to the program.
+    /// Skin of the inner list, which is pruned from the outer one; 0: no inner list; `None`: chosen by the
+    /// program.
     pub inner_skin: Option<f64>,
-    /// Most particles in a leaf of the octree, 8 to 4096.
+    /// Largest number of particles in a leaf of the octree, 8 to 4096.
     pub bucket_size: u64,
 }
 
 impl NeighborsPlan {
-    /// The skin that the deck asks for, or none.
+    /// Returns the skin that the deck sets, else 0, the least that a run may use.
     pub fn least_skin(&self) -> f64 {
         self.skin.unwrap_or(0.0)
     }
@@ -188,27 +189,27 @@ impl NeighborsPlan {
 /// `[time_step]`: the step is the smallest of all criteria.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeStepPlan {
-    /// Courant factor on h over the signal velocity, > 0 and <= 1.
+    /// Courant factor, on h over the signal velocity, > 0 and <= 1.
     pub courant: f64,
-    /// Factor on sqrt(h / |a|), > 0 and <= 1 (with gravity alone: the softening instead of h).
+    /// Factor on sqrt(h / |a|), > 0 and <= 1 (with gravity alone the softening length replaces h).
     pub acceleration: f64,
     /// Largest relative change of the internal energy in a step, > 0 and <= 1.
     pub energy: f64,
-    /// Largest relative change of the density in a step, by the velocity divergence, > 0 and <= 1.
+    /// Largest relative change of the density in a step, from the velocity divergence, > 0 and <= 1.
     pub expansion: f64,
-    /// Largest ratio of a step to the one before, > 1.
+    /// Largest ratio of a step to the previous one, > 1.
     pub growth: f64,
     /// Largest step, > 0; `None`: unbounded.
     pub largest: Option<f64>,
-    /// Smallest step, >= 0; a run that needs a smaller one ends with an error.
+    /// Smallest step, >= 0; a run that needs a smaller one fails.
     pub smallest: f64,
     /// First step, > 0; `None`: by the criteria.
     pub first: Option<f64>,
-    /// The step itself, > 0; `None`: by the criteria.
+    /// Fixed step, > 0; `None`: by the criteria.
     pub fixed: Option<f64>,
 }
 
-/// When something happens again.
+/// Interval of a repeated output.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Every {
@@ -223,15 +224,15 @@ pub enum Every {
 /// `[output]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutputPlan {
-    /// The folder of everything that is written, relative to where the program is started.
+    /// Directory of all output files, relative to the working directory.
     pub directory: PathBuf,
-    /// Whether files of an earlier run may be replaced.
+    /// Whether files of an earlier run may be overwritten.
     pub overwrite: bool,
-    /// Snapshots (never by wall time); `None`: only of the first and the last state.
+    /// Snapshots (never by wall time); `None`: only the first and the last state.
     pub snapshots: Option<Every>,
-    /// Checkpoints (never by simulated time); `None`: only on signals and after a failed step.
+    /// Checkpoints (never by simulated time); `None`: only at the end, on signals and after a failed step.
     pub checkpoint: Option<Every>,
-    /// Observables (by steps or time), a line each.
+    /// Observables (by steps or time), one line each.
     pub observables: Every,
     /// The trajectory, if one is written.
     pub trajectory: Option<TrajectoryPlan>,
@@ -248,11 +249,11 @@ choice! {
 }
 
 choice! {
-    /// How precisely a trajectory is stored.
+    /// Precision of a stored trajectory.
     Digits {
-        /// 7 digits.
+        /// Single precision, 7 digits.
         Single = "single",
-        /// 16 digits.
+        /// Double precision, 16 digits.
         Double = "double",
     }
 }
@@ -260,7 +261,7 @@ choice! {
 /// `[output.trajectory]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrajectoryPlan {
-    /// By steps or time, from the start on.
+    /// Interval in steps or time, from the initial state on.
     pub every: Every,
     /// The format.
     pub format: TrajectoryFormat,
@@ -268,7 +269,7 @@ pub struct TrajectoryPlan {
     pub velocities: bool,
     /// Whether forces are written; only with an interaction.
     pub forces: bool,
-    /// Whether the periods that particles have crossed are written (H5MD only).
+    /// Whether image counts (periods that each particle has crossed) are written (H5MD only).
     pub images: bool,
     /// Double instead of single precision.
     pub double: bool,

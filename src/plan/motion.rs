@@ -1,4 +1,4 @@
-//! How molecules move.
+//! Plan of the motion of molecules.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,20 +6,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThermostatPlan {
-    /// Friction and noise on every particle.
+    /// Langevin dynamics: friction and noise on every particle.
     Langevin {
         /// Temperature, > 0.
         temperature: f64,
-        /// Rate at which velocities are forgotten, > 0; at most 5 in a `fixed` time step.
+        /// Friction coefficient (damping rate of velocities), > 0; at most 5 per `fixed` time step.
         friction: f64,
         /// Seed of the noise.
         seed: u64,
     },
-    /// Velocities rescaled by a random factor.
+    /// Stochastic velocity rescaling (Bussi, Donadio & Parrinello 2007): one random factor for all
+    /// velocities.
     VelocityRescaling {
         /// Temperature, > 0.
         temperature: f64,
-        /// Time in which the kinetic energy forgets a deviation, > 0.
+        /// Relaxation time of the kinetic energy, > 0.
         time_constant: f64,
         /// Seed of the factors.
         seed: u64,
@@ -29,27 +30,27 @@ pub enum ThermostatPlan {
 /// `[minimize]`
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MinimizePlan {
-    /// The search ends when no particle's force is larger, > 0.
+    /// Convergence threshold: largest force on a particle, > 0.
     pub largest_force: f64,
-    /// Or after so many steps.
+    /// Largest number of steps.
     pub most_steps: u64,
-    /// Farthest that a particle is moved in a step, > 0.
+    /// Largest displacement of a particle in a step, > 0.
     pub largest_displacement: f64,
 }
 
-/// How molecules move; only with an interaction is anything here.
+/// Motion of molecules; without an interaction nothing is set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MotionPlan {
-    /// The thermostat; without one the energy is constant.
+    /// Thermostat; `None`: the energy is conserved.
     pub thermostat: Option<ThermostatPlan>,
-    /// Steps after which the center of mass is brought to rest again.
+    /// Interval in steps at which the velocity of the center of mass is removed.
     pub remove_drift: Option<u64>,
-    /// The search for a minimum of the energy before the first step.
+    /// Energy minimization before the first step.
     pub minimize: Option<MinimizePlan>,
 }
 
 impl MotionPlan {
-    /// Whether something beside the interaction changes the energy of the particles.
+    /// Whether thermostat or drift removal change the energy of the particles.
     pub fn exchanges_heat(&self) -> bool {
         self.thermostat.is_some() || self.remove_drift.is_some()
     }

@@ -1,10 +1,10 @@
-//! The initial state.
+//! Plan of the initial state.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 choice! {
-    /// How the particles of a sphere or a box are laid out before they are stretched to the wanted profile.
+    /// Layout of the particles of a sphere or box before they are mapped to the density profile.
     Arrangement {
         /// Relaxed by repulsion until the density noise is lowest.
         Glass = "glass",
@@ -38,7 +38,7 @@ choice! {
 }
 
 impl LatticeKind {
-    /// Particles in a cell.
+    /// Returns the number of particles per cell.
     pub const fn particles_per_cell(self) -> u64 {
         match self {
             Self::SimpleCubic => 1,
@@ -48,7 +48,7 @@ impl LatticeKind {
         }
     }
 
-    /// Edges of the cell, in units of the spacing.
+    /// Returns the edges of the cell in units of the spacing.
     pub fn edges(self) -> [f64; 3] {
         match self {
             Self::Hexagonal => [1.0, 3f64.sqrt(), (8.0f64 / 3.0).sqrt()],
@@ -63,7 +63,7 @@ impl LatticeKind {
 pub enum StartPlan {
     /// A cold gas sphere with density M / (2 pi R^2 r), at rest (Evrard 1988).
     Evrard(EvrardStart),
-    /// A box of one density and internal energy, at rest.
+    /// A box of uniform density and internal energy.
     UniformBox(UniformBoxStart),
     /// Whole cells of a crystal lattice.
     Lattice(LatticeStart),
@@ -80,9 +80,9 @@ pub enum StartPlan {
 /// `[start.evrard]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EvrardStart {
-    /// Number of particles, >= 1; an arrangement may round it to what it can lay out.
+    /// Number of particles, >= 1; the layout may round it.
     pub particles: u64,
-    /// The layout that is stretched to the profile.
+    /// Layout before it is mapped to the density profile.
     pub arrangement: Arrangement,
     /// Seed of the random numbers.
     pub seed: u64,
@@ -97,11 +97,11 @@ pub struct EvrardStart {
 /// `[start.uniform-box]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UniformBoxStart {
-    /// Number of particles, >= 1; an arrangement may round it to what it can lay out.
+    /// Number of particles, >= 1; the layout may round it.
     pub particles: u64,
     /// Edge lengths, > 0; the plan's `space` has the same.
     pub lengths: [f64; 3],
-    /// Mass density, > 0; gives the particles their mass where no species does.
+    /// Mass density, > 0; sets the particle masses unless species do.
     pub density: f64,
     /// Specific internal energy, >= 0.
     pub internal_energy: f64,
@@ -122,7 +122,7 @@ pub struct LatticeStart {
     pub cells: [u64; 3],
     /// Edge of the (first dimension of the) cell, > 0.
     pub spacing: f64,
-    /// Mass density, > 0; gives the particles their mass where no species does.
+    /// Mass density, > 0; sets the particle masses unless species do.
     pub density: f64,
     /// Specific internal energy, >= 0.
     pub internal_energy: f64,
@@ -141,7 +141,7 @@ pub struct RandomStart {
     pub particles: u64,
     /// Edge lengths, > 0; the plan's `space` has the same.
     pub lengths: [f64; 3],
-    /// Mass density, > 0; gives the particles their mass where no species does.
+    /// Mass density, > 0; sets the particle masses unless species do.
     pub density: f64,
     /// Specific internal energy, >= 0.
     pub internal_energy: f64,
@@ -172,7 +172,7 @@ pub struct PlummerStart {
     pub mass: f64,
     /// The velocities.
     pub velocities: Velocities,
-    /// Specific internal energy, >= 0 (matters with `[sph]` only).
+    /// Specific internal energy, >= 0 (only used with `[sph]`).
     pub internal_energy: f64,
     /// Seed of the random numbers.
     pub seed: u64,
@@ -181,7 +181,7 @@ pub struct PlummerStart {
 /// `[start.sedov]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SedovStart {
-    /// Number of particles, >= 1; an arrangement may round it to what it can lay out.
+    /// Number of particles, >= 1; the layout may round it.
     pub particles: u64,
     /// The layout.
     pub arrangement: Arrangement,
@@ -200,7 +200,7 @@ pub struct SedovStart {
 }
 
 impl SedovStart {
-    /// The gas before the explosion.
+    /// Returns the uniform gas before the explosion.
     pub fn gas(&self) -> UniformBoxStart {
         UniformBoxStart {
             particles: self.particles,
@@ -261,22 +261,22 @@ choice! {
 /// `[start.file]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FileStart {
-    /// The file, relative to the folder in which the program is started.
+    /// Path of the file, relative to the working directory.
     pub path: PathBuf,
-    /// Its format; `None`: by its name and content.
+    /// Format; `None`: detected from name and content.
     pub format: Option<FileFormat>,
-    /// Its units; `None`: those that it states, or that its format has by convention.
+    /// Units; `None`: those that the file states, else the convention of its format.
     pub units: Option<FileUnits>,
-    /// The columns of LAMMPS data that does not say them.
+    /// Atom style of LAMMPS data that does not state it.
     pub atom_style: Option<AtomStyle>,
-    /// Temperature of new velocities, >= 0; `None`: those of the file, which are zero where it has none.
+    /// Temperature of newly drawn velocities, >= 0; `None`: the velocities of the file, zero if it has none.
     pub temperature: Option<f64>,
     /// Seed of new velocities.
     pub seed: u64,
 }
 
 impl FileStart {
-    /// A file of which nothing more is said.
+    /// Returns the start from a file with all other settings at their defaults.
     pub fn new(path: PathBuf) -> Self {
         Self { path, format: None, units: None, atom_style: None, temperature: None, seed: 1 }
     }

@@ -1,32 +1,33 @@
-//! The choice of instructions when the program starts.
+//! Runtime dispatch to an instruction set.
 
 use super::{Scalar, vectorize};
 use fearless_simd::{Level, Simd};
 
-/// The instruction sets that a sweep exists for.
+/// Instruction sets that sweeps are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instructions {
-    /// The best of those below that this processor has.
+    /// The best of the following that this processor supports.
     Best,
     /// At most AVX2 with FMA.
     Avx2,
-    /// What every processor of the architecture has: SSE2, NEON.
+    /// What every processor of the architecture supports: SSE2, NEON.
     Baseline,
 }
 
-/// Work in lanes that is compiled for every instruction set.
+/// A SIMD task, compiled for every instruction set.
 pub trait Task {
-    /// Its result.
+    /// Result of the task.
     type Output;
-    /// What its lanes store.
+    /// Element type of its lanes.
     type Scalar: Scalar;
-    /// Do it; `#[inline(always)]`, or it loses the instructions.
+    /// Runs the task. Must be `#[inline(always)]`, or it is compiled without the instruction set's target
+    /// features.
     fn run<S: Simd>(self, simd: S) -> Self::Output;
 }
 
 impl Instructions {
-    /// Whether single-precision lanes are compiled for them. Not for the x86-64 baseline: processors without AVX2 run
-    /// mixed precision in doubles.
+    /// Whether single-precision lanes are compiled for these instructions. They are not for the x86-64
+    /// baseline: processors without AVX2 run mixed precision in doubles.
     pub fn have_single(self) -> bool {
         #[cfg(target_arch = "x86_64")]
         return self != Instructions::Baseline && Level::new().as_avx2().is_some();
@@ -35,7 +36,7 @@ impl Instructions {
     }
 }
 
-/// The name of the best instructions that this processor has and lanes are compiled for.
+/// Name of the best instruction set that this processor supports and lanes are compiled for.
 pub fn widest() -> &'static str {
     let level = Level::new();
     #[cfg(target_arch = "x86_64")]
@@ -51,8 +52,8 @@ pub fn widest() -> &'static str {
     "baseline"
 }
 
-/// Run the task with the instructions asked for, or fewer where the processor lacks them. Only three variants are
-/// compiled: AVX-512, AVX2 and the baseline.
+/// Runs the task with the requested instructions, or the best supported ones below them. Only three variants
+/// are compiled: AVX-512, AVX2 and the baseline.
 pub fn dispatch<T: Task>(instructions: Instructions, task: T) -> T::Output {
     let level = Level::new();
     #[cfg(target_arch = "x86_64")]

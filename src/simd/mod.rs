@@ -1,48 +1,73 @@
-//! Lanes as the sweep uses them: rows of particles i against eight particles j, and the choice of instructions.
+//! SIMD lanes of the sweeps, and runtime dispatch to an instruction set.
+//!
+//! [`Lanes`] is a vector of `ROWS` particles i times eight particles j; [`Scalar`] is its element type, `f32`
+//! or `f64`. [`dispatch`] runs a [`Task`] with the best instructions of the processor.
 
-mod dispatch;
 mod double;
-mod frame;
+mod instructions;
+pub(crate) mod prefetch;
+pub mod real;
+pub mod records;
+pub mod reduction;
+pub(crate) mod rsqrt;
 mod single;
+mod stack;
+pub mod vec3;
 
-pub use dispatch::{Instructions, Task, dispatch, widest};
-pub use frame::{aligned, vectorize};
+pub use instructions::{Instructions, Task, dispatch, widest};
+pub use stack::{aligned, vectorize};
 
-use super::kept::Kept;
-use super::law::{Reduction, Sum};
-use super::real::Real;
-use super::record::{DOUBLE, QUAD, Records, SINGLE};
-use crate::neighbors::CLUSTER;
 use bytemuck::{Pod, Zeroable};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x8, f32x16, f64x8};
+use real::Real;
+use records::{DOUBLE, QUAD, Records, SINGLE};
+use reduction::{Reduction, Sum};
 use std::cell::Cell;
 
-/// The storage type of a lane.
+/// Arithmetic of a pass. State and accumulated outputs are always in double precision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// Single-precision lanes (16) on offsets from double-precision frames.
+    Mixed,
+    /// Double-precision lanes (8).
+    Double,
+}
+
+/// Particles j in a vector: one cluster.
+pub const COLUMNS: usize = 8;
+
+/// A type family over the element types of lanes, see [`Scalar::select`].
+pub trait PerScalar {
+    /// The type for lanes with elements `T`.
+    type Of<T: Scalar>;
+}
+
+/// Element type of lanes: `f32` or `f64`.
 pub trait Scalar: Pod + Send + Sync + Default + PartialOrd + std::ops::Add<Output = Self> {
-    /// The lanes of this type.
+    /// Lanes with elements of this type.
     type Lanes<S: Simd>: Lanes<Scalar = Self, Token = S>;
-    /// Run a task on the baseline of x86-64, where there are no single-precision lanes: vectors of sixteen would be
-    /// four there, and compiling every law for them would take longer than for all others together.
+    /// Runs a task on the x86-64 baseline. Single-precision lanes do not exist there: 16 lanes would take
+    /// four SSE vectors, and compiling every law for them would take longer than everything else.
     #[cfg(target_arch = "x86_64")]
     fn baseline<T: Task>(simd: fearless_simd::x86::Sse2, task: T) -> T::Output;
-    /// A vector that is stored, at the begin of a line of the cache.
+    /// A vector in memory, aligned to a cache line.
     type Vector: Pod + Send + Sync + AsRef<[Self]> + AsMut<[Self]>;
-    /// The same number in all of a vector.
+    /// Broadcasts a value, rounded to this type.
     fn vector(value: f64) -> Self::Vector;
-    /// What sweeps leave for those that follow.
-    fn kept() -> &'static Kept<Self>;
-    /// Room for records.
+    /// Selects the value for this type.
+    fn select<F: PerScalar>(single: F::Of<f32>, double: F::Of<f64>) -> F::Of<Self>;
+    /// Array of particle records.
     type Records;
-    /// Records of this thread, so that they are not made for every chunk of a sweep.
+    /// Takes records from the thread's pool, which avoids an allocation per chunk of a sweep.
     fn take_records() -> Box<Self::Records>;
-    /// Records for the thread's next chunk.
-    fn keep_records(records: Box<Self::Records>);
-    /// The records' values.
+    /// Returns records to the thread's pool.
+    fn return_records(records: Box<Self::Records>);
+    /// Values of the records.
     fn values_mut(records: &mut Self::Records) -> &mut [Self];
-    /// Rounded from double precision.
+    /// Rounds from double precision.
     fn from_f64(value: f64) -> Self;
-    /// Exactly.
+    /// Converts exactly.
     fn to_f64(self) -> f64;
 }
 
@@ -51,33 +76,30 @@ thread_local! {
     static DOUBLE_RECORDS: Cell<Vec<Box<Records<[f64; DOUBLE]>>>> = const { Cell::new(Vec::new()) };
 }
 
-static KEPT_SINGLE: Kept<f32> = Kept::new();
-static KEPT_DOUBLE: Kept<f64> = Kept::new();
-
 impl Scalar for f32 {
     type Lanes<S: Simd> = f32x16<S>;
     #[cfg(target_arch = "x86_64")]
     fn baseline<T: Task>(_: fearless_simd::x86::Sse2, _: T) -> T::Output {
         unreachable!("single-precision lanes without AVX2, see Instructions::have_single")
     }
-    type Vector = Stored<[f32; 16]>;
+    type Vector = AlignedVector<[f32; 16]>;
     fn vector(value: f64) -> Self::Vector {
-        Stored([value as f32; 16])
+        AlignedVector([value as f32; 16])
     }
-    fn kept() -> &'static Kept<Self> {
-        &KEPT_SINGLE
+    fn select<F: PerScalar>(single: F::Of<f32>, _: F::Of<f64>) -> F::Of<Self> {
+        single
     }
     type Records = Records<[f32; SINGLE]>;
     fn take_records() -> Box<Self::Records> {
-        let mut kept = SINGLE_RECORDS.take();
-        let records = kept.pop();
-        SINGLE_RECORDS.set(kept);
+        let mut pool = SINGLE_RECORDS.take();
+        let records = pool.pop();
+        SINGLE_RECORDS.set(pool);
         records.unwrap_or_else(|| Box::new(Records { values: [0.0; SINGLE] }))
     }
-    fn keep_records(records: Box<Self::Records>) {
-        let mut kept = SINGLE_RECORDS.take();
-        kept.push(records);
-        SINGLE_RECORDS.set(kept);
+    fn return_records(records: Box<Self::Records>) {
+        let mut pool = SINGLE_RECORDS.take();
+        pool.push(records);
+        SINGLE_RECORDS.set(pool);
     }
     fn values_mut(records: &mut Self::Records) -> &mut [Self] {
         &mut records.values
@@ -102,24 +124,24 @@ impl Scalar for f64 {
             || task.run(simd),
         )
     }
-    type Vector = Stored<[f64; 8]>;
+    type Vector = AlignedVector<[f64; 8]>;
     fn vector(value: f64) -> Self::Vector {
-        Stored([value; 8])
+        AlignedVector([value; 8])
     }
-    fn kept() -> &'static Kept<Self> {
-        &KEPT_DOUBLE
+    fn select<F: PerScalar>(_: F::Of<f32>, double: F::Of<f64>) -> F::Of<Self> {
+        double
     }
     type Records = Records<[f64; DOUBLE]>;
     fn take_records() -> Box<Self::Records> {
-        let mut kept = DOUBLE_RECORDS.take();
-        let records = kept.pop();
-        DOUBLE_RECORDS.set(kept);
+        let mut pool = DOUBLE_RECORDS.take();
+        let records = pool.pop();
+        DOUBLE_RECORDS.set(pool);
         records.unwrap_or_else(|| Box::new(Records { values: [0.0; DOUBLE] }))
     }
-    fn keep_records(records: Box<Self::Records>) {
-        let mut kept = DOUBLE_RECORDS.take();
-        kept.push(records);
-        DOUBLE_RECORDS.set(kept);
+    fn return_records(records: Box<Self::Records>) {
+        let mut pool = DOUBLE_RECORDS.take();
+        pool.push(records);
+        DOUBLE_RECORDS.set(pool);
     }
     fn values_mut(records: &mut Self::Records) -> &mut [Self] {
         &mut records.values
@@ -134,25 +156,26 @@ impl Scalar for f64 {
     }
 }
 
-/// The lanes of a vector, in a line of the cache.
+/// Vector in memory, one cache line.
 #[derive(Clone, Copy, Zeroable)]
 #[repr(C, align(64))]
-pub struct Stored<A>(A);
+pub struct AlignedVector<A>(A);
 
-const _: () = assert!(size_of::<Stored<[f32; 16]>>() == 64 && size_of::<Stored<[f64; 8]>>() == 64);
-// SAFETY: they fill their line, see above.
-unsafe impl Pod for Stored<[f32; 16]> {}
-// SAFETY: the same.
-unsafe impl Pod for Stored<[f64; 8]> {}
+const _: () =
+    assert!(size_of::<AlignedVector<[f32; 16]>>() == 64 && size_of::<AlignedVector<[f64; 8]>>() == 64);
+// SAFETY: the array fills the cache line (asserted above), so there is no padding.
+unsafe impl Pod for AlignedVector<[f32; 16]> {}
+// SAFETY: as above.
+unsafe impl Pod for AlignedVector<[f64; 8]> {}
 
-impl<T, const N: usize> AsRef<[T]> for Stored<[T; N]> {
+impl<T, const N: usize> AsRef<[T]> for AlignedVector<[T; N]> {
     #[inline(always)]
     fn as_ref(&self) -> &[T] {
         &self.0
     }
 }
 
-impl<T, const N: usize> AsMut<[T]> for Stored<[T; N]> {
+impl<T, const N: usize> AsMut<[T]> for AlignedVector<[T; N]> {
     #[inline(always)]
     fn as_mut(&mut self) -> &mut [T] {
         &mut self.0
@@ -160,30 +183,34 @@ impl<T, const N: usize> AsMut<[T]> for Stored<[T; N]> {
 }
 
 /// Lanes of `ROWS` particles i times eight particles j.
+///
+/// Over tiles, the same lanes are four rows times `COUNT / 4` particles j. A record consists of quads of four
+/// values, see [`records`].
 pub trait Lanes: Real {
-    /// What a lane stores.
+    /// Element type.
     type Scalar: Scalar;
-    /// How many lanes.
-    const COUNT: usize = Self::ROWS * CLUSTER;
-    /// The same value in all of them.
-    fn every(token: Self::Token, value: Self::Scalar) -> Self;
-    /// A mask from bits, lane 0 lowest.
+    /// Number of lanes.
+    const COUNT: usize = Self::ROWS * COLUMNS;
+    /// Broadcasts a value to all lanes.
+    fn broadcast(token: Self::Token, value: Self::Scalar) -> Self;
+    /// Mask from bits, lane 0 lowest.
     fn mask(token: Self::Token, bits: u64) -> Self::Mask;
-    /// A quad of columns of as many records: lane k takes that number `NUMBER` of the record that begins at `starts[k]`.
-    fn read_quads<const NUMBER: usize>(
+    /// Gathers quad `NUMBER` of `COUNT` records as four columns: lane k is from the record that begins at
+    /// `starts[k]`, in units of 8 bytes.
+    fn gather_quads<const NUMBER: usize>(
         token: Self::Token,
         records: &<Self::Scalar as Scalar>::Records,
         starts: &[u16],
     ) -> [Self; QUAD];
-    /// Rows: particles i side by side.
+    /// Particles i in a vector.
     const ROWS: usize;
-    /// Lane k takes `values[k]`; there are `ROWS * 8`.
+    /// Loads `COUNT` values.
     fn load(token: Self::Token, values: &[Self::Scalar]) -> Self;
-    /// Every row takes the same eight values.
-    fn repeat(token: Self::Token, values: &[Self::Scalar]) -> Self;
-    /// Row k takes `values[first + k]` in all of its lanes.
-    fn spread(token: Self::Token, values: &[Self::Scalar], first: usize) -> Self;
-    /// The quad `number` of eight records, each of `quads`, from its columns.
+    /// Loads eight values and repeats them in every row.
+    fn repeat_rows(token: Self::Token, values: &[Self::Scalar]) -> Self;
+    /// Broadcasts `values[first + k]` to all lanes of row k.
+    fn broadcast_rows(token: Self::Token, values: &[Self::Scalar], first: usize) -> Self;
+    /// Writes quad `number` of eight records of `quads` quads each from four columns of eight values.
     fn write_quads(
         token: Self::Token,
         columns: [&[Self::Scalar]; QUAD],
@@ -191,109 +218,117 @@ pub trait Lanes: Real {
         quads: usize,
         number: usize,
     );
-    /// Lane 4 g + k takes `values[k]` of four.
-    fn fours(token: Self::Token, values: &[Self::Scalar]) -> Self;
-    /// The lane where row k of a tile, of four, meets particle g of as many as there are lanes for.
-    fn meeting(row: usize, particle: usize) -> usize;
-    /// A quad of columns of four records, each of `quads`: all lanes of row k of a tile take number `number` of record k.
-    fn rows_of_quads(
+    /// Loads four values and repeats them in every group of four lanes: lane 4g + k is `values[k]`.
+    fn repeat_quad(token: Self::Token, values: &[Self::Scalar]) -> Self;
+    /// Lane of the pair of a tile's row `row` (0 to 3) and its particle j number `particle`.
+    fn tile_lane(row: usize, particle: usize) -> usize;
+    /// Loads quad `number` of four records of `quads` quads each as four columns. The value of record k is in
+    /// all lanes of tile row k.
+    fn load_row_quads(
         token: Self::Token,
         records: &[Self::Scalar],
         quads: usize,
         number: usize,
     ) -> [Self; QUAD];
-    /// The same of as many records as a tile meets at once, from the record `first` on: all lanes of particle g take that of record
-    /// `first + g`.
-    fn particles_of_quads(
+    /// Loads quad `number` of `COUNT / 4` consecutive records, from record `first` on, as four columns. The
+    /// value of record `first + g` is in all lanes of particle g.
+    fn load_particle_quads(
         token: Self::Token,
         records: &[Self::Scalar],
         first: usize,
         quads: usize,
         number: usize,
     ) -> [Self; QUAD];
-    /// A quad of columns of as many records as a tile meets at once: all lanes of particle g take that number `number` of the record
-    /// that begins at `begins[g]`.
-    fn meet_quads(
+    /// Gathers quad `number` of `COUNT / 4` records as four columns. The value of the record that begins at
+    /// `begins[g]` is in all lanes of particle g.
+    fn gather_particle_quads(
         token: Self::Token,
         records: &<Self::Scalar as Scalar>::Records,
         begins: &[usize],
         number: usize,
     ) -> [Self; QUAD];
-    /// Add to the quad `number` of the record that begins at `begins[g]` what the lanes of particle g add up to.
-    fn give_quads(
+    /// Sums four columns over the rows of a tile and adds the sums of particle g to quad `number` of the
+    /// record that begins at `begins[g]`.
+    fn scatter_add_quads(
         columns: [Self; QUAD],
         records: &mut <Self::Scalar as Scalar>::Records,
         begins: &[usize],
         number: usize,
     );
-    /// Add to the quad `number` of four records, each of `quads`: to that of record k what the lanes of row k add up to.
-    fn give_rows(columns: [Self; QUAD], records: &mut [Self::Scalar], quads: usize, number: usize);
-    /// Add the columns of eight quads, which follow each other in vectors by their numbers, to as many totals of eight; odd sums are
-    /// taken away.
-    fn join_quads<'a>(
+    /// Sums four columns over the particles of a tile and adds the sums of row k to quad `number` of record
+    /// k, of `quads` quads each.
+    fn add_row_quads(columns: [Self; QUAD], records: &mut [Self::Scalar], quads: usize, number: usize);
+    /// Transposes eight quads, stored in consecutive vectors, and joins their columns with rows of eight
+    /// totals. Odd sums are subtracted.
+    fn reduce_quads<'a>(
         token: Self::Token,
         quads: impl Fn(usize) -> &'a [Self::Scalar],
         sums: &[Sum],
         totals: &mut [f64],
     );
-    /// The mask as bits, lane 0 lowest.
+    /// Bits of the mask, lane 0 lowest.
     fn bits(mask: Self::Mask) -> u64;
-    /// Eight values plus one.
+    /// Adds `by` to eight values.
     fn shift(token: Self::Token, values: &[Self::Scalar], by: Self::Scalar, shifted: &mut [Self::Scalar]);
-    /// Eight values times one, in single precision.
+    /// Multiplies eight values by `factor`, in single precision.
     fn scale_narrow(token: Self::Token, values: &[Self::Scalar], factor: f64, scaled: &mut [f32]);
-    /// Join the rows of a vector that was stored with eight totals in double precision.
-    fn join_wide(token: Self::Token, values: &[Self::Scalar], reduction: Reduction, totals: &mut [f64]);
-    /// Written to as many values as there are lanes.
+    /// Joins the rows of a stored vector with eight totals in double precision.
+    fn reduce_to_double(
+        token: Self::Token,
+        values: &[Self::Scalar],
+        reduction: Reduction,
+        totals: &mut [f64],
+    );
+    /// Stores `COUNT` values.
     fn store(self, values: &mut [Self::Scalar]);
-    /// The lanes.
+    /// The lanes as a slice.
     fn lanes(&self) -> &[Self::Scalar];
 
-    /// Neighboring lanes joined: those of `self` fill the first half, those of `other` the second.
-    fn halve(self, other: Self, reduction: Reduction) -> Self;
-    /// Joined with the vector that the target has; odd sums are taken away.
-    fn join_into(self, sum: Sum, target: &mut [Self::Scalar]);
+    /// Joins adjacent lanes. Results from `self` fill the first half, those from `other` the second.
+    fn join_adjacent(self, other: Self, reduction: Reduction) -> Self;
+    /// Joins the vector with the one in `target`. Odd sums are subtracted.
+    fn accumulate_into(self, sum: Sum, target: &mut [Self::Scalar]);
 
-    /// The lanes of each row joined: row k of vector g comes to lane `g * ROWS + k`; G is 1, 2 or 4.
+    /// Reduces each row to one lane: row k of vector g ends in lane `g * ROWS + k`. `G` is 1, 2 or 4.
     #[inline(always)]
-    fn rows<const G: usize>(mut values: [Self; G], reduction: Reduction) -> Self {
+    fn reduce_rows<const G: usize>(mut values: [Self; G], reduction: Reduction) -> Self {
         let mut count = G;
         for _ in 0..3 {
             if count > 1 {
                 count /= 2;
                 for k in 0..count {
-                    values[k] = values[2 * k].halve(values[2 * k + 1], reduction);
+                    values[k] = values[2 * k].join_adjacent(values[2 * k + 1], reduction);
                 }
             } else {
-                values[0] = values[0].halve(values[0], reduction);
+                values[0] = values[0].join_adjacent(values[0], reduction);
             }
         }
         values[0]
     }
 
-    /// All lanes of each of eight vectors joined: those of vector k come to lane k.
+    /// Reduces each of eight vectors to one lane: vector k ends in lane k.
     #[inline(always)]
-    fn vectors(mut values: [Self; CLUSTER], reduction: Reduction) -> Self {
+    fn reduce_vectors(mut values: [Self; COLUMNS], reduction: Reduction) -> Self {
         for count in [4, 2, 1] {
             for k in 0..count {
-                values[k] = values[2 * k].halve(values[2 * k + 1], reduction);
+                values[k] = values[2 * k].join_adjacent(values[2 * k + 1], reduction);
             }
         }
         for _ in 0..Self::ROWS.ilog2() {
-            values[0] = values[0].halve(values[0], reduction);
+            values[0] = values[0].join_adjacent(values[0], reduction);
         }
         values[0]
     }
 
-    /// One row joined, in double precision.
+    /// Reduces one row in double precision.
     #[inline(always)]
-    fn row(self, row: usize, reduction: Reduction) -> f64 {
-        let lanes = &self.lanes()[row * CLUSTER..][..CLUSTER];
+    fn reduce_row(self, row: usize, reduction: Reduction) -> f64 {
+        let lanes = &self.lanes()[row * COLUMNS..][..COLUMNS];
         lanes.iter().fold(reduction.identity(), |joined, lane| reduction.join(joined, lane.to_f64()))
     }
 }
 
-/// From four vectors of four records after each other to four vectors of a column.
+/// Transposes the quads of consecutive records in four vectors to four columns.
 macro_rules! columns_of_quads {
     ($a:expr, $b:expr, $c:expr, $d:expr) => {{
         let (a, b, c, d) = ($a, $b, $c, $d);
@@ -303,18 +338,18 @@ macro_rules! columns_of_quads {
 }
 use columns_of_quads;
 
-/// Add columns to totals of eight, or take them away.
+/// Joins columns with rows of eight totals. Odd sums are subtracted.
 #[inline(always)]
-fn add_columns<S: Simd>(columns: [f64x8<S>; QUAD], sums: &[Sum], totals: &mut [f64]) {
-    let totals = totals.as_chunks_mut::<CLUSTER>().0;
+fn accumulate_columns<S: Simd>(columns: [f64x8<S>; QUAD], sums: &[Sum], totals: &mut [f64]) {
+    let totals = totals.as_chunks_mut::<COLUMNS>().0;
     for k in 0..sums.len().min(totals.len()) {
-        columns[k].join_into(sums[k], &mut totals[k]);
+        columns[k].accumulate_into(sums[k], &mut totals[k]);
     }
 }
 
-/// The same numbers in double precision.
+/// Converts to double precision.
 #[inline(always)]
-fn wide<S: Simd>(values: f32x8<S>) -> f64x8<S> {
+fn widened<S: Simd>(values: f32x8<S>) -> f64x8<S> {
     let (low, high) = values.widen();
     low.combine(high)
 }

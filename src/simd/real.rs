@@ -1,11 +1,11 @@
-//! The number that a law is written in: one scalar, or lanes of particles side by side.
+//! Real numbers as laws use them: one scalar, or SIMD lanes. Laws are generic over [`Real`].
 
-use super::roots::{reciprocal_root_double, reciprocal_root_single};
+use super::rsqrt::{reciprocal_root_double, reciprocal_root_single};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x16, f64x8};
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Sub};
 
-/// A real number as laws see it.
+/// A real number: a scalar or a vector of lanes.
 pub trait Real:
     Copy
     + std::fmt::Debug
@@ -15,42 +15,42 @@ pub trait Real:
     + Div<Output = Self>
     + Neg<Output = Self>
 {
-    /// The proof that the instructions for these lanes exist; nothing for scalars.
+    /// Proof that the instruction set of the lanes is supported; `()` for scalars.
     type Token: Copy;
-    /// A truth value per lane.
+    /// Boolean per lane.
     type Mask: Copy + BitAnd<Output = Self::Mask> + BitOr<Output = Self::Mask>;
-    /// Whether a lane has single precision: polynomials then need fewer terms.
+    /// Whether lanes are in single precision; polynomials then need fewer terms.
     const SINGLE: bool;
 
-    /// The same number in every lane.
+    /// Broadcasts a number to all lanes.
     fn literal(token: Self::Token, value: f64) -> Self;
-    /// The token that made this number.
+    /// The token of this number.
     fn token(self) -> Self::Token;
-    /// The square root.
+    /// Square root.
     fn sqrt(self) -> Self;
-    /// The magnitude.
+    /// Absolute value.
     fn abs(self) -> Self;
-    /// The smaller of two numbers (either one where a lane is NaN).
+    /// Minimum (either operand in lanes with NaN).
     fn min(self, other: Self) -> Self;
-    /// The larger of two numbers (either one where a lane is NaN).
+    /// Maximum (either operand in lanes with NaN).
     fn max(self, other: Self) -> Self;
-    /// `self * factor + term`, rounded once where the processor can.
+    /// `self * factor + term`, fused where the processor supports it.
     fn mul_add(self, factor: Self, term: Self) -> Self;
-    /// `1 / self` to three units in the last place, for magnitudes between 1e-37 and 1e37.
+    /// `1 / self` to 3 ulp, for magnitudes between 1e-37 and 1e37.
     fn reciprocal(self) -> Self;
-    /// `1 / self.sqrt()` to three units in the last place, for numbers between 1e-37 and 1e37.
+    /// `1 / self.sqrt()` to 3 ulp, for numbers between 1e-37 and 1e37.
     fn reciprocal_root(self) -> Self;
-    /// Where `self < other`; nowhere for NaN.
+    /// Lanes with `self < other`; false for NaN.
     fn less(self, other: Self) -> Self::Mask;
-    /// Where `self <= other`; nowhere for NaN.
+    /// Lanes with `self <= other`; false for NaN.
     fn less_or_equal(self, other: Self) -> Self::Mask;
-    /// `yes` where the mask is set, `no` elsewhere, both having been computed.
+    /// `yes` where the mask is set, else `no`. Both are evaluated.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
-    /// `2^self` for whole numbers within the range of exponents.
+    /// `2^self` for integers within the exponent range.
     fn power_of_two(self) -> Self;
     /// Exponent and mantissa of a positive normal number: `self = mantissa * 2^exponent`, 1 <= mantissa < 2.
     fn split_exponent(self) -> (Self, Self);
-    /// The nearest whole number, ties to even.
+    /// Nearest integer, ties to even.
     fn round(self) -> Self;
 
     /// `self^exponent` by repeated squaring.
@@ -68,7 +68,7 @@ pub trait Real:
         result
     }
 
-    /// The value of a polynomial, coefficients from the highest power down.
+    /// Polynomial by Horner's scheme, coefficients from the highest power down.
     #[inline(always)]
     fn polynomial(self, coefficients: &[f64]) -> Self {
         let mut sum = Self::literal(self.token(), 0.0);
@@ -78,10 +78,10 @@ pub trait Real:
         sum
     }
 
-    /// The exponential, to 4 units in the last place; arguments are clamped to the range of normal results.
+    /// Exponential to 4 ulp. Arguments are clamped to the range of normal results.
     ///
-    /// x = k ln 2 + r with |r| <= ln 2 / 2, and the Taylor series of exp(r): 7 terms in single precision (relative
-    /// remainder 5e-9), 13 in double (2e-16).
+    /// x = k ln 2 + r with |r| <= ln 2 / 2, and the Taylor series of exp(r): 8 terms in single precision
+    /// (relative remainder 5e-9), 13 in double (2e-16).
     #[inline(always)]
     fn exp(self) -> Self {
         let of = |value| Self::literal(self.token(), value);
@@ -94,10 +94,10 @@ pub trait Real:
         r.polynomial(terms) * k.power_of_two()
     }
 
-    /// The natural logarithm of a positive normal number, to 4 units in the last place of the larger of 1 and the result.
+    /// Natural logarithm of a positive normal number, to 4 ulp of max(1, |result|).
     ///
-    /// x = m 2^k with m between the roots of 1/2 and 2, ln m = 2 artanh((m - 1) / (m + 1)) by its series: 5 terms in
-    /// single precision (remainder 4e-10), 11 in double (1e-18).
+    /// x = m 2^k with m between the roots of 1/2 and 2, ln m = 2 artanh((m - 1) / (m + 1)) by its series: 5
+    /// terms in single precision (remainder 4e-10), 11 in double (1e-18).
     #[inline(always)]
     fn ln(self) -> Self {
         let of = |value| Self::literal(self.token(), value);
@@ -112,7 +112,8 @@ pub trait Real:
     }
 }
 
-/// ln 2 in two parts, the first with trailing zeros so that whole multiples of it are exact in single precision.
+/// ln 2 in two parts. The first has trailing zeros, so that its integer multiples are exact in single
+/// precision.
 const LN_2_SINGLE: (f64, f64) = (0.693359375, -2.121_944_400_546_905_8e-4);
 /// The same for double precision (fdlibm's split).
 const LN_2_DOUBLE: (f64, f64) = (6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10);
@@ -167,7 +168,7 @@ macro_rules! scalar {
             fn max(self, other: Self) -> Self {
                 $t::max(self, other)
             }
-            // Without the instruction a fused product would be a call of the mathematical library.
+            // Not fused: without FMA instructions a fused multiply-add is a library call.
             #[inline(always)]
             fn mul_add(self, factor: Self, term: Self) -> Self {
                 self * factor + term
@@ -267,13 +268,14 @@ macro_rules! lanes {
             fn select(mask: Self::Mask, yes: Self, no: Self) -> Self {
                 Select::select(mask, yes, no)
             }
-            // The sum with 1.5 * 2^mantissa leaves a whole number in the low bits of the mantissa.
+            // Adding 1.5 * 2^mantissa leaves the integer in the low bits of the mantissa.
             #[inline(always)]
             fn power_of_two(self) -> Self {
                 let magic = Self::splat(self.simd, 1.5 * (1u64 << $mantissa) as $t + $bias);
                 Self::from_bits((self + magic).to_bits() << $mantissa)
             }
-            // Whole numbers in the low bits below the exponent of 2^mantissa are that power plus themselves.
+            // An integer in the low bits below the exponent of 2^mantissa represents 2^mantissa plus this
+            // integer.
             #[inline(always)]
             fn split_exponent(self) -> (Self, Self) {
                 let bits = self.to_bits();
@@ -292,29 +294,31 @@ macro_rules! lanes {
 lanes!(f64x8, f64, false, 52, 1023.0, mask64x8, reciprocal_double, reciprocal_root_double);
 lanes!(f32x16, f32, true, 23, 127.0, mask32x16, reciprocal_single, reciprocal_root_single);
 
-// Functions, not closures: what is not surely inlined loses the instructions of its caller.
+// Functions, not closures: code that is not certainly inlined loses the target features of its caller.
 #[inline(always)]
 fn reciprocal_double<S: Simd>(x: f64x8<S>) -> f64x8<S> {
-    // where a vector fills a register there is an estimate of 14 bits, elsewhere the estimate is the quotient
+    // A 14-bit estimate exists where a vector fills one register (AVX-512); elsewhere the estimate is the
+    // quotient.
     if size_of::<S::f64s>() < size_of::<f64x8<S>>() {
         return f64x8::splat(x.simd, 1.0) / x;
     }
-    // 1 / x = y / (1 - h) = y (1 + h) (1 + h^2) (1 + h^4) ..., and h^4 is below a rounding
+    // 1 / x = y / (1 - h) = y (1 + h) (1 + h^2) (1 + h^4) ..., where h^4 is below the rounding error.
     let y = x.approximate_recip();
     let h = Real::mul_add(-x, y, f64x8::splat(x.simd, 1.0));
     let twice = Real::mul_add(y, h, y);
     Real::mul_add(twice, h * h, twice)
 }
 
-// One Newton step doubles the 12 bits of the processor's estimate (8 on Arm, where a second step is needed).
+// One Newton step doubles the 12 bits of the processor's estimate. Arm's estimate has 8 bits and needs two
+// steps.
 #[inline(always)]
 fn reciprocal_single<S: Simd>(x: f32x16<S>) -> f32x16<S> {
-    let two = f32x16::splat(x.simd, 2.0);
+    let gather_two = f32x16::splat(x.simd, 2.0);
     let mut y = x.approximate_recip();
     if cfg!(target_arch = "aarch64") {
-        y = y * Real::mul_add(-x, y, two);
+        y = y * Real::mul_add(-x, y, gather_two);
     }
-    y * Real::mul_add(-x, y, two)
+    y * Real::mul_add(-x, y, gather_two)
 }
 
 #[cfg(test)]
@@ -328,8 +332,8 @@ mod tests {
         for k in 0..4000 {
             let x = -30.0 + 0.015 * f64::from(k) + 1e-3;
             let relative = |value: f64, truth: f64| ((value - truth) / truth).abs();
-            let wide = f64x8::splat(simd, x);
-            worst[0] = worst[0].max(relative(Real::exp(wide).as_slice()[3], x.exp()));
+            let widened = f64x8::splat(simd, x);
+            worst[0] = worst[0].max(relative(Real::exp(widened).as_slice()[3], x.exp()));
             let single = f32x16::splat(simd, x as f32);
             worst[1] =
                 worst[1].max(relative(f64::from(Real::exp(single).as_slice()[3]), f64::from(x as f32).exp()));

@@ -1,4 +1,4 @@
-//! Reciprocal square roots from the processor's estimates, where it has any.
+//! Reciprocal square roots by Newton iteration from the processor's estimates, where it has them.
 
 use fearless_simd::{Simd, f32x16, f64x8, prelude::*};
 
@@ -33,20 +33,20 @@ mod estimates {
 #[cfg(target_arch = "x86_64")]
 pub(crate) use estimates::{estimate_double, estimate_half, estimate_single};
 
-/// One step of Newton's iteration for 1 / sqrt(x), which doubles the number of right digits of `y`.
+/// One Newton step for 1 / sqrt(x): doubles the number of correct digits of `y`.
 #[inline(always)]
 fn refine<S: Simd, V: SimdFloat<S>>(x: V, y: V, half: V, one: V) -> V {
     (y * half).mul_add((-(x * y)).mul_add(y, one), y)
 }
 
-/// 1 / sqrt(x) to two units in the last place; anything where x is not a positive normal number.
+/// 1 / sqrt(x) to 2 ulp. Unspecified where x is not a positive normal number.
 #[inline(always)]
-pub(super) fn reciprocal_root_single<S: Simd>(x: f32x16<S>) -> f32x16<S> {
+pub(crate) fn reciprocal_root_single<S: Simd>(x: f32x16<S>) -> f32x16<S> {
     let simd = x.simd;
     let (half, one) = (f32x16::splat(simd, 0.5), f32x16::splat(simd, 1.0));
     #[cfg(target_arch = "x86_64")]
     {
-        // which of them it is, is known when this is compiled for S
+        // Resolved at compile time: the level of S is a constant.
         if let Some(token) = simd.level().as_avx512() {
             let y = estimate_single(token, f32x16::from_slice(token, x.as_slice()));
             return refine(x, f32x16::from_slice(simd, y.as_slice()), half, one);
@@ -60,9 +60,9 @@ pub(super) fn reciprocal_root_single<S: Simd>(x: f32x16<S>) -> f32x16<S> {
     one / x.sqrt()
 }
 
-/// 1 / sqrt(x) to two units in the last place; anything where x is not a positive normal number.
+/// 1 / sqrt(x) to 2 ulp. Unspecified where x is not a positive normal number.
 #[inline(always)]
-pub(super) fn reciprocal_root_double<S: Simd>(x: f64x8<S>) -> f64x8<S> {
+pub(crate) fn reciprocal_root_double<S: Simd>(x: f64x8<S>) -> f64x8<S> {
     let simd = x.simd;
     let (half, one) = (f64x8::splat(simd, 0.5), f64x8::splat(simd, 1.0));
     #[cfg(target_arch = "x86_64")]

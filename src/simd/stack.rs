@@ -1,28 +1,29 @@
-//! Functions of lanes, whose vectors on the stack each lie in one line of the cache.
+//! Stack frames aligned to cache lines, for functions that spill vectors.
 
 use fearless_simd::Simd;
 use std::hint::black_box;
 use std::mem::MaybeUninit;
 
-/// A line of the cache.
+/// One cache line.
 #[repr(align(64))]
-#[expect(dead_code, reason = "nobody reads it")]
-struct Line([u8; 64]);
+#[expect(dead_code, reason = "only its alignment is used")]
+struct CacheLine([u8; 64]);
 
-/// Do some work, `#[inline(always)]`, in the caller's function.
+/// Runs `work`, which is `#[inline(always)]`, in the caller's function and aligns its stack frame to a cache
+/// line.
 ///
-/// That function's frame begins with a line of the cache. What registers have no room for goes to the stack, of which the compiler
-/// promises only 16 bytes of alignment where nothing of a function asks for more: vectors would lie across two lines, and where the
-/// stack happens to begin so also across two pages, which cost ions a quarter of their speed in one process of four.
+/// Vector registers spill to the stack, which compilers align to 16 bytes unless a local requires more.
+/// Spilled vectors would cross cache lines and, depending on the initial stack address, pages: sweeps over
+/// ions lost a quarter of their speed in one process out of four.
 #[inline(always)]
 pub fn aligned<O>(work: impl FnOnce() -> O) -> O {
-    // who sees its address keeps it, and so the frame's alignment
-    black_box(&MaybeUninit::<Line>::uninit());
+    // Taking its address keeps the local, and so the alignment of the frame.
+    black_box(&MaybeUninit::<CacheLine>::uninit());
     work()
 }
 
-/// Do some work in a function of its own that has the instructions of `simd`, with a frame that is [`aligned`]. `work` is
-/// `#[inline(always)]`, or it loses them.
+/// Runs `work` in a function of its own with the target features of `simd` and an [`aligned`] stack frame.
+/// `work` must be `#[inline(always)]`, or it is compiled without these features.
 #[inline(always)]
 pub fn vectorize<S: Simd, O>(simd: S, work: impl FnOnce() -> O) -> O {
     simd.vectorize(

@@ -1,9 +1,9 @@
-//! Vectors and symmetric tensors of lanes.
+//! Three-dimensional vectors and symmetric tensors of lanes.
 
 use super::real::Real;
 use std::ops::{Add, Mul, Neg, Sub};
 
-/// A vector whose components are lanes.
+/// Vector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Vec3<R> {
     /// First component.
@@ -14,7 +14,7 @@ pub struct Vec3<R> {
     pub z: R,
 }
 
-/// A symmetric tensor of rank two whose components are lanes.
+/// Symmetric tensor of rank two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tensor<R> {
     /// Component xx.
@@ -32,13 +32,13 @@ pub struct Tensor<R> {
 }
 
 impl<R: Real> Vec3<R> {
-    /// The inner product.
+    /// Inner product.
     #[inline(always)]
     pub fn dot(self, other: Self) -> R {
         self.x.mul_add(other.x, self.y.mul_add(other.y, self.z * other.z))
     }
 
-    /// The vector product.
+    /// Cross product.
     #[inline(always)]
     pub fn cross(self, other: Self) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl<R: Real> Vec3<R> {
 }
 
 impl Vec3<f64> {
-    /// The same vector in every lane.
+    /// Broadcasts the vector to all lanes.
     #[inline(always)]
     pub fn lift<R: Real>(&self, token: R::Token) -> Vec3<R> {
         let lane = |value| R::literal(token, value);
@@ -59,7 +59,7 @@ impl Vec3<f64> {
 }
 
 impl Tensor<f64> {
-    /// The same tensor in every lane.
+    /// Broadcasts the tensor to all lanes.
     #[inline(always)]
     pub fn lift<R: Real>(&self, token: R::Token) -> Tensor<R> {
         let lane = |value| R::literal(token, value);
@@ -74,7 +74,7 @@ impl Tensor<f64> {
     }
 }
 
-/// The product of a vector with itself, r (x) r.
+/// Outer product r (x) r.
 #[inline(always)]
 pub fn outer<R: Real>(r: Vec3<R>) -> Tensor<R> {
     Tensor { xx: r.x * r.x, xy: r.x * r.y, xz: r.x * r.z, yy: r.y * r.y, yz: r.y * r.z, zz: r.z * r.z }

@@ -1,41 +1,41 @@
-//! How much memory a run will need: what is held where it holds most.
+//! Estimate of the peak memory of a run.
 
-use super::bytes;
-use crate::deck::plan::{Formulation, ListKind, Plan, Precision};
+use super::Simulation;
 use crate::laws;
+use crate::memory::bytes;
 use crate::pair::PairLaw;
 use crate::pair::law::Columns;
 use crate::particles::Field;
-use crate::step::Simulation;
+use crate::plan::{Formulation, ListKind, Plan, Precision};
 
-/// Bytes that do not grow with the particles: the program, its libraries and MPI (22 MB), what a thread has to find the
-/// neighbors in range, and what the allocator keeps.
+/// Memory independent of the particle number (bytes): the program with libraries and MPI (22 MB), scratch of
+/// the neighbor search per thread, and memory retained by the allocator.
 const FIXED: f64 = 38e6;
 
-/// How much more of a vector that grows by doubling is asked for than is used, on average.
+/// Mean overallocation factor of a vector that grows by doubling.
 const DOUBLING: f64 = 1.5;
 
-/// Neighbors where a deck does not say how many there will be.
+/// Neighbors per particle if the deck does not set it.
 const USUAL_NEIGHBORS: f64 = 100.0;
 
-/// Bytes of a compressed full list of clusters a neighbor, with the room that radii have to grow.
+/// Size of a compressed full cluster list per neighbor (bytes), including the margin for growing radii.
 const LIST: f64 = 0.029;
 
-/// Nodes of the gravity tree a particle, times the most particles of a leaf.
+/// Nodes of the gravity tree per particle, times the leaf capacity.
 const NODES: f64 = 3.4;
 
-/// The memory of a run on one rank, in bytes: `fixed + per_particle * particles`. On more ranks each has the fixed part, and
-/// halos beside its own particles.
+/// Memory of a run on one rank (bytes): `fixed + per_particle * particles`. On several ranks, each has the
+/// fixed part, and halos in addition to its own particles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// Whatever the number of particles.
+    /// Independent of the number of particles.
     pub fixed: f64,
-    /// Times the number of particles.
+    /// Per particle.
     pub per_particle: f64,
 }
 
 impl Estimate {
-    /// Of a plan: the largest of its phases.
+    /// Estimates the memory of a plan: the maximum over its phases.
     pub fn of(plan: &Plan) -> Self {
         let kept = Rows { lane: lane(plan), bytes: 16.0 }.with(&Simulation::fields(plan)).and(listed(plan));
         let mut phases = vec![kept.bytes];
@@ -43,7 +43,7 @@ impl Estimate {
             phases.extend(gas(kept, sph.formulation));
         }
         if plan.gravity.is_some() {
-            // beside a gas what its passes leave, and the rates of the last forces
+            // With gas: the outputs of its passes and the rates of the last forces are held too.
             let gas = if plan.sph.is_some() { kept.with(&RATES).with(&LEFT) } else { kept };
             phases.push(gas.gravity());
         }
@@ -57,13 +57,13 @@ impl Estimate {
 }
 
 impl Estimate {
-    /// Bytes of a run of so many particles on one rank.
+    /// Returns the memory of a run with `particles` particles on one rank (bytes).
     pub fn total(&self, particles: u64) -> f64 {
         self.fixed + particles as f64 * self.per_particle
     }
 
-    /// The estimate of so many particles on one rank in words: the total, and what of it does not grow with them, which is most of
-    /// a small run.
+    /// Formats the estimate for `particles` particles on one rank: the total and its fixed part, which
+    /// dominates small runs.
     pub fn text(&self, particles: u64) -> String {
         format!(
             "about {} on one rank: {} whatever the number of particles, and {:.0} bytes for each",
@@ -74,18 +74,18 @@ impl Estimate {
     }
 }
 
-/// Rates of the last forces, during a step.
+/// Rates of the last forces, held during a step.
 const RATES: [Field; 2] = [Field::KickAcceleration, Field::KickEnergyRate];
 
-/// What the passes of a gas leave.
+/// Outputs of the gas passes.
 const LEFT: [Field; 3] = [Field::Pressure, Field::SoundSpeed, Field::SignalSpeed];
 
-/// The passes of a gas that hold most. The rates of the last forces stand in the place of the new ones until momentum and
-/// energy have been packed, and the sums of full lists are written chunk by chunk.
+/// Returns the memory of the gas passes with the highest use. The rates of the last forces occupy the columns
+/// of the new ones until momentum and energy have been packed. Sums of full lists are written chunk by chunk.
 fn gas(kept: Rows, formulation: Formulation) -> [f64; 3] {
     use Field::*;
     let elements: &[Field] = if formulation == Formulation::VolumeElements { &[VolumeElement] } else { &[] };
-    // with the supports
+    // Including the supports.
     let state = kept.with(&[Pressure, SoundSpeed]).and(8.0);
     let spent = state.with(&[GradH, GradientMatrix]).with(elements);
     let viscosity = spent.with(&[VelocityCurl, DivergenceGradient]);
@@ -98,7 +98,7 @@ fn gas(kept: Rows, formulation: Formulation) -> [f64; 3] {
     [viscosity.bytes, packed(spent).bytes, packed(left).bytes]
 }
 
-/// Bytes of a number in the passes' lanes.
+/// Returns the size of a number in the lanes of the passes (bytes).
 fn lane(plan: &Plan) -> f64 {
     match plan.run.precision {
         Precision::Mixed => 4.0,
@@ -106,7 +106,7 @@ fn lane(plan: &Plan) -> f64 {
     }
 }
 
-/// The list, its radii, and where particles were when it was built.
+/// Returns the size per particle (bytes) of the list, its radii, and the positions at its last build.
 fn listed(plan: &Plan) -> f64 {
     let neighbors = plan.sph.as_ref().map_or(USUAL_NEIGHBORS, |sph| sph.neighbors);
     let list = match (plan.neighbors.list, plan.sph.is_some() || plan.interaction.is_some()) {
@@ -118,7 +118,7 @@ fn listed(plan: &Plan) -> f64 {
     list + 8.0 + built
 }
 
-/// Bytes a particle in some phase.
+/// Memory per particle in some phase (bytes).
 #[derive(Clone, Copy)]
 struct Rows {
     lane: f64,
@@ -130,22 +130,22 @@ impl Rows {
         Rows { bytes: self.bytes + bytes, ..self }
     }
 
-    /// With the columns of fields.
+    /// Adds the columns of fields.
     fn with(self, fields: &[Field]) -> Self {
         self.and(8.0 * components(fields))
     }
 
-    /// With what pairs of a law need, packed with offsets, squared radius and the clusters' bounds.
+    /// Adds the packed inputs of a law, with offsets, squared radius and cluster bounds.
     fn packed<L: PairLaw>(self) -> Self {
         self.and((4 + L::Prepared::<f64>::COUNT) as f64 * self.lane + 4.75)
     }
 
-    /// With the sums of a law over half lists, and its work.
+    /// Adds the sums of a law over half lists, and the work column.
     fn sums<L: PairLaw>(self) -> Self {
         self.and(8.0 * (DOUBLING * L::SUMS.len() as f64 + 1.0))
     }
 
-    /// With the tree, its sources and what groups of particles feel.
+    /// Adds the gravity tree, its sources, and the interaction lists of particle groups.
     fn gravity(self) -> f64 {
         let node = (size_of::<crate::far::tree::Node>() + size_of::<crate::tree::Moments>()) as f64;
         let bucket = crate::far::GravityPlan::default().bucket as f64;

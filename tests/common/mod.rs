@@ -4,8 +4,8 @@
 #![allow(dead_code, reason = "each test uses its part")]
 
 use hilbrium::comm::{Communicator, run_local};
-use hilbrium::deck::plan::Plan;
 use hilbrium::particles::{Field, Particles};
+use hilbrium::plan::Plan;
 use hilbrium::start;
 use hilbrium::step::Simulation;
 

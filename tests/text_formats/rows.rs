@@ -1,7 +1,7 @@
 //! Inputs that were read as another system, refused though right, or refused with words that mislead.
 
 use super::*;
-use hilbrium::deck::plan::FileUnits;
+use hilbrium::plan::FileUnits;
 use hilbrium::space::{Boundary, Vec3d};
 
 const PERIODIC: [Boundary; 3] = [Boundary::Periodic; 3];

@@ -1,30 +1,30 @@
-//! Of which rows a list may have pairs, as far as a word can tell.
+//! Conservative 64-bit masks of the row sections that a list touches.
 
 use super::{CLUSTER, CLUSTERS};
 use std::ops::Range;
 
-/// Equal sections of all rows, at most 64, of which a word has a bit each: runs of whole super-clusters.
+/// Partition of all rows into at most 64 equal sections of whole super-clusters, one bit each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sections {
-    /// The logarithm of the clusters of a section.
+    /// Logarithm (base 2) of the clusters per section.
     shift: u32,
 }
 
 impl Sections {
-    /// Of so many rows.
+    /// Sections of `rows` rows.
     pub fn of(rows: usize) -> Self {
         let clusters = rows.div_ceil(CLUSTER);
         let of_section = clusters.div_ceil(u64::BITS as usize).max(CLUSTERS);
         Self { shift: of_section.next_power_of_two().trailing_zeros() }
     }
 
-    /// The section of a cluster.
+    /// Bit of a cluster's section.
     #[inline(always)]
     pub fn of_cluster(self, cluster: usize) -> u64 {
         1 << (cluster >> self.shift)
     }
 
-    /// The sections that have some of these rows.
+    /// Bits of the sections that overlap some rows.
     pub fn of_rows(self, rows: Range<usize>) -> u64 {
         if rows.is_empty() {
             return 0;
@@ -35,21 +35,21 @@ impl Sections {
     }
 }
 
-/// In which sections of all rows the rows are that something lists.
+/// The sections that a list may touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Listed {
-    /// The sections.
+pub(crate) struct SectionMask {
+    /// The partition.
     pub sections: Sections,
-    /// A bit for each.
+    /// One bit per section.
     pub bits: u64,
 }
 
-impl Listed {
-    /// Any rows.
-    pub const ANY: Listed = Listed { sections: Sections { shift: u64::BITS - 1 }, bits: u64::MAX };
+impl SectionMask {
+    /// All rows.
+    pub const ANY: SectionMask = SectionMask { sections: Sections { shift: u64::BITS - 1 }, bits: u64::MAX };
 
-    /// Whether some of these rows may be listed: false only where they are not.
-    pub fn may_have(&self, rows: Range<usize>) -> bool {
+    /// Whether some of these rows may be listed; `false` is certain.
+    pub fn may_contain(&self, rows: Range<usize>) -> bool {
         self.bits & self.sections.of_rows(rows) != 0
     }
 }
@@ -72,8 +72,8 @@ mod tests {
             let some = begin..rows.min(begin + length);
             let expected = some.clone().fold(0, |any, row| any | sections.of_cluster(row / CLUSTER));
             prop_assert_eq!(sections.of_rows(some), expected);
-            // no more of them than a word has bits, and not many fewer
-            prop_assert!(Listed::ANY.may_have(begin..begin + 1) && !Listed::ANY.may_have(begin..begin));
+            // At most 64 sections, and more than 32 unless they have the minimum size.
+            prop_assert!(SectionMask::ANY.may_contain(begin..begin + 1) && !SectionMask::ANY.may_contain(begin..begin));
             let count = ((rows.div_ceil(CLUSTER) - 1) >> sections.shift) + 1;
             prop_assert!(count <= 64 && (1 << sections.shift == CLUSTERS || count > 32));
         }
@@ -83,7 +83,7 @@ mod tests {
             lists in prop::collection::vec(prop::collection::btree_set(0u32..2000, 0..20), 1..250),
         ) {
             let owned = 0..lists.len() * SUPER_CLUSTER;
-            // clusters behind the owned rows are halos
+            // Clusters behind the owned rows are halos.
             let sections = Sections::of(2000 * CLUSTER);
             let mut chunks = Vec::new();
             for lists in lists.chunks(TileChunk::LENGTH) {
@@ -106,7 +106,7 @@ mod tests {
                 let own = (members.start * CLUSTERS..members.end * CLUSTERS).map(|cluster| cluster as u32);
                 let all: BTreeSet<u32> = group.iter().flatten().copied().chain(own).collect();
                 let expected = all.iter().fold(0, |any, &cluster| any | sections.of_cluster(cluster as usize));
-                prop_assert_eq!(list.listed(members), Listed { sections, bits: expected });
+                prop_assert_eq!(list.section_mask(members), SectionMask { sections, bits: expected });
             }
         }
     }

@@ -1,17 +1,17 @@
-//! Parts of a law of molecules: its forces, which every step needs, and its energies, which only observers need.
+//! Splits a molecular law into forces, needed in every step, and energies, needed by observers only.
 //!
-//! Both compile to what they give and nothing else, and forces are the same bits whether or not energies are asked for.
+//! Each compiles to its own outputs alone. Forces have the same bits whether or not energies are evaluated.
 
 use super::law::{Columns, Cutoff, PairLaw, Sum};
-use super::real::Real;
-use super::vec3::Vec3;
 use crate::particles::Field;
+use crate::simd::real::Real;
+use crate::simd::vec3::Vec3;
 
-/// The force of a law that gives force, energy and virial.
+/// Force of a law with force, energy and virial.
 #[derive(Clone, Copy, Debug)]
 pub struct Forces<L>(pub L);
 
-/// Energy and virial of a law that gives force, energy and virial.
+/// Energy and virial of a law with force, energy and virial.
 #[derive(Clone, Copy, Debug)]
 pub struct Energies<L>(pub L);
 
@@ -20,7 +20,7 @@ const OUTPUTS: [Field; 3] = [Field::Force, Field::PairEnergy, Field::Virial];
 /// Components of the force.
 const FORCE: usize = 3;
 
-/// The law's sums, which must be force, energy, virial.
+/// Splits a law's sums, which must be force, energy, virial.
 const fn sums<L: PairLaw>() -> (&'static [Sum], &'static [Sum]) {
     assert!(L::OUTPUTS.len() == OUTPUTS.len() && L::SUMS.len() == FORCE + 2, "force, energy and virial");
     let mut k = 0;
@@ -31,7 +31,7 @@ const fn sums<L: PairLaw>() -> (&'static [Sum], &'static [Sum]) {
     L::SUMS.split_at(FORCE)
 }
 
-/// Columns of a law's output of which only those from the first on have been summed.
+/// Output columns of a law from sums that begin with column `first`; other sums are 0.
 #[inline(always)]
 fn finished<L: PairLaw>(law: &L, i: L::Particle<f64>, first: usize, sums: &[f64]) -> [f64; FORCE + 2] {
     let known = |c: usize| c.checked_sub(first).and_then(|c| sums.get(c)).copied().unwrap_or(0.0);

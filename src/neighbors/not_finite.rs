@@ -1,14 +1,14 @@
-//! The particle with a value that is no number, as errors name it, and its nearest neighbors.
+//! The error for a particle with a non-finite value; it names the particle's nearest neighbors.
 
 use crate::Error;
 use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
 
-/// Neighbors that an error names.
+/// Number of neighbors in the error.
 const NAMED: usize = 4;
 
-/// The error of a row with this value of a field, which is not finite. It names the particle, where it is, and the particles
-/// nearest to it, of all rows that there are.
+/// Error for a non-finite value of a field. It names the particle of the row, its position, and the nearest
+/// particles among all rows.
 pub(crate) fn not_finite(
     bx: &SimulationBox,
     particles: &Particles,
@@ -33,7 +33,7 @@ pub(crate) fn not_finite(
     }
 }
 
-/// The particles that are next to that of a row in space, nearest first, no ghosts.
+/// Ids of the particles nearest to a row, nearest first, without ghosts.
 fn nearest(bx: &SimulationBox, particles: &Particles, row: usize, count: usize) -> Vec<u64> {
     let at = |row| particles.vector_at(Field::Position, row);
     let here = at(row);
@@ -63,7 +63,7 @@ mod tests {
         particles.id[6] = u64::MAX;
         let error = not_finite(&bx, &particles, Field::Density, f64::NAN, 0).to_string();
         assert!(error.contains("density of particle 10 is NaN; it is at (5e-1, 1e0, 1e0)"), "{error}");
-        // across the face of the box 1.5 away, then 1.5, 2.5, 4.5 either way: ties by identity
+        // Distance 1.5 across the face of the box, then 1.5, 2.5, 4.5: ties by id.
         assert!(error.contains("its nearest neighbors are [11, 14, 12, 13]"), "{error}");
     }
 }
