@@ -48,7 +48,7 @@ packages:
 test: packages
 	@scripts/test
 
-# Tests that cargo has built elsewhere: scripts/gpu-test target/release/deps/gpu_list-...
+# A test program that cargo has built elsewhere: scripts/gpu-test target/release/deps/device-...
 gpu-test: packages
 	@scripts/gpu-test
 
