@@ -154,6 +154,8 @@ struct Beside<'b, 'a> {
     then: Option<&'b Then<'b>>,
 }
 
+// Never inlined: crates that sweep with a law then link to the library's sweep instead of compiling their own.
+#[inline(never)]
 fn sweep_in<L: PairLaw, T: Scalar>(
     law: &L,
     pass: &Pass,
