@@ -27,7 +27,7 @@ fn printed_laws_are_up_to_date() {
         let committed = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(
             committed == wanted,
-            "{} is stale: run HILBRIUM_PRINT=1 cargo test --test pair_cuda",
+            "{} is stale: run HILBRIUM_PRINT=1 cargo test --test device pair_cuda",
             path.display()
         );
     }
