@@ -1,5 +1,7 @@
 //! What a run holds: the bytes that its process asks for, counted at every request, so that no noise of the system's
 //! bookkeeping comes in.
+//!
+//! A program of its own, because the allocator that counts is the process's.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
@@ -7,7 +9,7 @@ mod common;
 
 use common::plan;
 use hilbrium::comm::Communicator;
-use hilbrium::memory::Estimate;
+use hilbrium::step::Estimate;
 use hilbrium::plan::Plan;
 use hilbrium::start;
 use hilbrium::step::Simulation;

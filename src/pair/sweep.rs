@@ -159,6 +159,8 @@ struct Options<'b, 'a> {
     then: Option<&'b Then<'b>>,
 }
 
+// Never inlined: crates that sweep with a law link to the library's instance instead of compiling their own.
+#[inline(never)]
 fn sweep_with_lanes<L: PairLaw, T: Scalar>(
     law: &L,
     pass: &Pass,
