@@ -1,4 +1,5 @@
 # make evrard     install what is missing, build, run the Evrard collapse on 2 ranks, validate it
+# make check      format, lints and unit tests, in the profile dev: a minute on two cores after a small change
 # make test       everything that is checked before a change is accepted
 # make gpu-test   the GPU path on a GPU, against the processor and under compute-sanitizer (needs the CUDA toolkit)
 # make validate   the full-size runs behind the tables of docs/src/evrard.md (hours)
@@ -13,7 +14,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := evrard
-.PHONY: evrard build test gpu-test validate validate-molecules peers cores gas-table soak fresh docs packages clean
+.PHONY: evrard build check test gpu-test validate validate-molecules peers cores gas-table soak fresh docs packages clean
 
 RANKS ?= 2
 PROGRAM := target/release/hilbrium
@@ -45,10 +46,16 @@ build: packages
 packages:
 	@scripts/packages
 
+# Test programs are linted here and run by make test. The profile dev compiles incrementally.
+check: packages
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	cargo test --workspace --lib --locked --quiet
+
 test: packages
 	@scripts/test
 
-# Tests that cargo has built elsewhere: scripts/gpu-test target/release/deps/gpu_list-...
+# A test program that cargo has built elsewhere: scripts/gpu-test target/release/deps/device-...
 gpu-test: packages
 	@scripts/gpu-test
 

@@ -1,33 +1,33 @@
-// What every kernel file starts from: the export of kernels, and the few constants and indices that all kernels share.
-// Include it first, as "../device.cuh" from a folder of kernels.
+// Common header of all kernel files: kernel export, constants, indices and warp reductions. Include it first,
+// as "../device.cuh" from a kernel folder.
 #pragma once
 
-// A kernel's entry point for a host: the emulation (kernels/emulation/cuda.h, included ahead of the unit by the
-// compiler's command line) defines it; on a device `extern "C" __global__` is all that a kernel needs.
+// Registers a kernel's entry point with a host. The emulation (kernels/emulation/cuda.h, included ahead of
+// the unit by the compiler's command line) defines it; on a device, `extern "C" __global__` suffices.
 #ifndef HILBRIUM_EMULATED
 #define HILBRIUM_EXPORT(kernel)
 #endif
 
 namespace hilbrium {
 
-// The lanes of a warp, and the mask of all of them, for the collectives in which the whole warp takes part.
+// Lanes per warp, and the full mask of warp collectives.
 constexpr unsigned WARP = 32u;
 constexpr unsigned FULL = 0xffffffffu;
 
-// Particles of a cluster and of a super-cluster, clusters of a super-cluster (src/neighbors).
+// Particles per cluster and super-cluster, clusters per super-cluster (src/neighbors).
 constexpr unsigned CLUSTER = 8u;
 constexpr unsigned SUPER_CLUSTER = 64u;
 constexpr unsigned CLUSTERS = SUPER_CLUSTER / CLUSTER;
 
-// The id of a ghost row: padding at the end of the columns, which must never act on anything.
+// Id of ghost rows: padding at the end of the columns that must not interact.
 constexpr unsigned long long GHOST = 0xffffffffffffffffull;
 
-// This thread's lane and this warp's index within the block, for blocks of one dimension.
+// Lane of this thread, and index of this warp within its block, for one-dimensional blocks.
 __device__ __forceinline__ unsigned lane_index() { return threadIdx.x & (WARP - 1u); }
 __device__ __forceinline__ unsigned warp_of_block() { return threadIdx.x / WARP; }
 
-// This thread's and this warp's index within the grid, for grids of one dimension. Threads are counted in 64 bits:
-// a grid of blocks of 1024 passes 2^32 threads at 4.2 million blocks.
+// Index of this thread and warp within a one-dimensional grid. Threads are counted in 64 bits: a grid of
+// blocks of 1024 threads exceeds 2^32 threads at 4.2 million blocks.
 __device__ __forceinline__ unsigned long long thread_of_grid() {
     return static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
@@ -37,14 +37,14 @@ __device__ __forceinline__ unsigned long long threads_of_grid() {
 __device__ __forceinline__ unsigned warp_of_grid() { return blockIdx.x * (blockDim.x / WARP) + warp_of_block(); }
 __device__ __forceinline__ unsigned warps_of_grid() { return gridDim.x * (blockDim.x / WARP); }
 
-// The lanes below this one, for ranks within a warp: popcount(ballot & lanes_below()).
+// Mask of the lanes below this one, for ranks within a warp: popcount(ballot & lanes_below()).
 __device__ __forceinline__ unsigned lanes_below() { return (1u << lane_index()) - 1u; }
 
 template <class Value> __device__ __forceinline__ Value smaller(Value a, Value b) { return b < a ? b : a; }
 template <class Value> __device__ __forceinline__ Value larger(Value a, Value b) { return a < b ? b : a; }
 
-// The sum, the smallest and the largest of a value over the warp, in every lane; all 32 lanes must call. The order
-// of the additions is that of the butterfly, the same in every run. Floor: 5 exchanges of 32 bits, 10 of 64 bits.
+// Sum, minimum and maximum over the warp, in every lane; all 32 lanes must call. The order of additions is
+// that of the butterfly, the same in every run. Floor: 5 exchanges of 32 bits, 10 of 64 bits.
 template <class Value> __device__ __forceinline__ Value warp_sum(Value value) {
 #pragma unroll
     for (unsigned distance = WARP / 2u; distance > 0u; distance /= 2u) {
@@ -67,7 +67,7 @@ template <class Value> __device__ __forceinline__ Value warp_largest(Value value
     return value;
 }
 
-// The sum over the lanes below this one (exclusive), and over them and this one (inclusive); all 32 lanes must call.
+// Inclusive prefix sum over the lanes, and exclusive prefix sum below; all 32 lanes must call.
 template <class Value> __device__ __forceinline__ Value warp_inclusive_sum(Value value) {
 #pragma unroll
     for (unsigned distance = 1u; distance < WARP; distance *= 2u) {
@@ -80,9 +80,9 @@ template <class Value> __device__ __forceinline__ Value warp_exclusive_sum(Value
     return warp_inclusive_sum(value) - value;
 }
 
-// Flags between threads of other blocks: what was stored before store_release is seen after the load_acquire that reads
-// the flag. A loop that waits for a flag must load it so, and must only wait for blocks that have started for certain:
-// those whose number, taken from a counter by atomicAdd, is smaller.
+// Flags between blocks: stores before store_release are visible after the load_acquire that reads the flag. A
+// spin loop must load the flag this way, and may only wait for blocks that have certainly started: those with
+// a smaller number taken from a counter by atomicAdd.
 #ifdef HILBRIUM_EMULATED
 template <class Value> inline Value load_acquire(const Value* address) {
     const Value value = __atomic_load_n(address, __ATOMIC_ACQUIRE);

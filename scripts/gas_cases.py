@@ -1,7 +1,8 @@
-"""Test cases of the gas: starts, end times and norms, for scripts/gas-table. Needs numpy and h5py.
+"""Test cases of the gas for scripts/gas-table: starts, end times and norms. Needs numpy and h5py.
 
-Every case has `decks(program, folder)`, the decks to run in order of their names, and `norms(folder)`, a dict of figures from
-what they left there. Lengths, times and masses are in the units of the cases."""
+Every case has `decks(program, folder)`, which returns the decks to run in order of their names, and
+`norms(folder)`, which returns a dict of numbers from their results. Lengths, times and masses are in the
+units of the cases."""
 import csv
 import json
 import math
@@ -14,7 +15,7 @@ GAMMA = 5 / 3
 
 
 def quiet(command):
-    """Run a command and return what it prints; its failure is one of the table."""
+    """Run a command and return its output. Status 1 is not an error: the table shows failed gates."""
     done = subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     if done.returncode not in (0, 1):
         raise RuntimeError(f"{' '.join(map(str, command))}: {done.stdout[-1500:]}")
@@ -22,7 +23,7 @@ def quiet(command):
 
 
 def glass(program, folder, particles, lengths):
-    """Positions of the program's own glass in a periodic box, in [0, lengths)."""
+    """Positions of the program's glass in a periodic box, in [0, lengths)."""
     results = folder / f"glass-{particles}"
     snapshot = results / "snapshot-0000.hdf5"
     if not snapshot.exists():
@@ -48,20 +49,20 @@ directory = "{results}"
 
 
 def tiled(tile, count):
-    """So many copies of a unit cube along x and along y."""
+    """`count` copies of a unit cube along x and along y."""
     shifts = numpy.stack(numpy.meshgrid(range(count), range(count), [0], indexing="ij"), -1)
     return (tile + shifts.reshape(-1, 1, 3)).reshape(-1, 3)
 
 
 def face_centered(cells):
-    """Positions of a face-centered lattice of so many cells, in edges of a cell."""
+    """Positions of an fcc lattice of (x, y, z) cells, in units of the cell edge."""
     corners = numpy.stack(numpy.meshgrid(*map(numpy.arange, cells), indexing="ij"), -1).reshape(-1, 1, 3)
     basis = numpy.array([[0, 0, 0], [0, 0.5, 0.5], [0.5, 0, 0.5], [0.5, 0.5, 0]]) + 0.25
     return (corners + basis).reshape(-1, 3)
 
 
 def write_start(path, lengths, positions, velocities, masses, energies):
-    """A file in SWIFT's layout, periodic."""
+    """Write a periodic start file in SWIFT's layout."""
     count = len(positions)
     with h5py.File(path, "w") as file:
         header = file.create_group("Header")
@@ -77,7 +78,7 @@ def write_start(path, lengths, positions, velocities, masses, energies):
 
 
 def deck(folder, name, start, end, gamma=GAMMA, boundary="periodic"):
-    """Write a deck whose only outputs are the first and the last snapshot and the record."""
+    """Write a deck with two outputs: the first and the last snapshot, and the observables."""
     results = folder / name
     text = f"""title = "{name}"
 [run]
@@ -97,7 +98,7 @@ snapshots = {{ every_time = {end} }}
 
 
 def record(folder):
-    """The columns of a run's observables, without their units."""
+    """Columns of a run's observables, keyed by name without unit."""
     with open(folder / "observables.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     return {name.split()[0]: numpy.array([float(row[name] or "nan") for row in rows]) for name in rows[0]}
@@ -113,7 +114,7 @@ def state(snapshot):
 
 
 def snapshots(folder):
-    """The snapshots of a run, in the order of time."""
+    """Snapshots of a run, in time order."""
     return sorted(folder.glob("snapshot-*.hdf5"))
 
 
@@ -123,13 +124,14 @@ def last(folder):
 
 
 def entropy_change(first, final, gamma=GAMMA):
-    """The change of the mean of ln(P / rho^gamma)."""
+    """Change of the mean of ln(P / rho^gamma)."""
     return float(numpy.mean(numpy.log(final["u"] / final["rho"] ** (gamma - 1)))
                  - numpy.mean(numpy.log(first["u"] / first["rho"] ** (gamma - 1))))
 
 
 class Rest:
-    """A gas at rest, c = 1 and edge 1: 20 sound crossings from a lattice disturbed by 0.001 of its spacing, or the glass."""
+    """A gas at rest, sound speed 1 and edge 1, for 20 sound crossings: a lattice with displacements of 0.001
+    spacings, or a glass."""
 
     CELLS = {"fcc": (10, 10, 10), "bcc": (10, 10, 10), "hcp": (12, 7, 8), "sc": (12, 12, 12)}
 
@@ -174,7 +176,8 @@ internal_energy = {energy}"""
 
 
 def riemann(left, right, gamma, speeds):
-    """The exact solution of a Riemann problem of an ideal gas at speeds x / t: density, velocity, pressure (Toro, chapter 4)."""
+    """Exact solution of a Riemann problem of an ideal gas at x / t = speeds: density, velocity, pressure
+    (Toro, chapter 4)."""
     (rl, vl, pl), (rr, vr, pr) = left, right
     cl, cr = math.sqrt(gamma * pl / rl), math.sqrt(gamma * pr / rr)
 
@@ -212,9 +215,11 @@ def riemann(left, right, gamma, speeds):
 
 
 class Sod:
-    """Sod's tube, 46,080 and 5,760 particles of equal masses (51,200 and 6,400 on face-centered cells), density 1 and 1/8, pressure 1 and 0.1, gamma 1.4, to t = 0.2.
+    """Sod shock tube to t = 0.2, gamma 1.4: density 1 and 1/8, pressure 1 and 0.1, particles of equal masses
+    (46,080 and 5,760 in the glass, 51,200 and 6,400 on the fcc lattice).
 
-    The box is periodic, so a second problem runs at the seam: norms are over |x| < 0.5, which it does not reach."""
+    The box is periodic, so a second problem runs at the seam. Norms are over |x| < 0.5, which it does not
+    reach."""
 
     END = 0.2
 
@@ -253,7 +258,8 @@ class Sod:
 
 
 class Gresho:
-    """Gresho's vortex in a periodic slab of glass, so many particles a side and 16 deep, density 1, to t = 1."""
+    """Gresho vortex in a periodic slab of glass, `side` particles per edge and 16 deep, density 1, to t =
+    1."""
 
     def __init__(self, side):
         self.name = f"gresho-{side}"
@@ -290,14 +296,15 @@ class Gresho:
         bins = numpy.minimum((r[inside] / 0.02).astype(int), 24)
         counts = numpy.bincount(bins, minlength=25)
         mean = numpy.bincount(bins, speed[inside], 25) / numpy.maximum(counts, 1)
-        truth = numpy.bincount(bins, self.speed(r)[inside], 25) / numpy.maximum(counts, 1)
+        exact = numpy.bincount(bins, self.speed(r)[inside], 25) / numpy.maximum(counts, 1)
         kinetic = record(folder / self.name)["kinetic_energy"]
-        return {"particle": float(each), "binned": float(numpy.abs(mean - truth).mean()), "kinetic": float(kinetic[-1] / kinetic[0] - 1)}
+        return {"particle": float(each), "binned": float(numpy.abs(mean - exact).mean()), "kinetic": float(kinetic[-1] / kinetic[0] - 1)}
 
 
 class KelvinHelmholtz:
-    """The ramped problem of McNally, Lyra & Passy 2012 in a slab of face-centered cells, so many a side, or of glass, 48
-    particles a side and 16 deep; masses by the density, to t = 1. A grid of 512 cells a side has an amplitude of 0.0475 then (scripts/kelvin-helmholtz-reference)."""
+    """Kelvin-Helmholtz problem with ramps (McNally, Lyra & Passy 2012) to t = 1, in a slab of `cells` fcc
+    cells per edge, or of glass with 48 particles per edge and 16 deep. Masses follow the density. REFERENCE
+    is the amplitude at t = 1 on a grid of 512 cells per edge (scripts/kelvin-helmholtz-reference)."""
 
     LENGTH = 0.025
     REFERENCE = 0.0475
@@ -308,7 +315,7 @@ class KelvinHelmholtz:
 
     @classmethod
     def ramp(cls, y, first, second):
-        """The profile that is `first` outside and `second` inside."""
+        """Ramp profile: `first` outside and `second` inside."""
         middle = (first - second) / 2
         pieces = [first - middle * numpy.exp((y - 0.25) / cls.LENGTH), second + middle * numpy.exp((0.25 - y) / cls.LENGTH),
                   second + middle * numpy.exp((y - 0.75) / cls.LENGTH), first - middle * numpy.exp((0.75 - y) / cls.LENGTH)]
@@ -332,7 +339,7 @@ class KelvinHelmholtz:
 
     @staticmethod
     def amplitude(x, y, vy, volume):
-        """The amplitude of the mode, eqs. 10 to 13 of the paper."""
+        """Amplitude of the mode, equations 10 to 13 of the paper."""
         weight = volume * numpy.exp(-4 * math.pi * numpy.abs(numpy.where(y < 0.5, y, 1 - y) - 0.25))
         sine, cosine = ((weight * vy * of(4 * math.pi * x)).sum() for of in (numpy.sin, numpy.cos))
         return 2 * math.hypot(sine, cosine) / weight.sum()
@@ -345,7 +352,7 @@ class KelvinHelmholtz:
 
 
 class Evrard:
-    """The Evrard collapse of so many particles at t = 0.8, by `hilbrium validate`: norms over its gates."""
+    """Evrard collapse at t = 0.8, judged by `hilbrium validate`: norms relative to its gates."""
 
     def __init__(self, particles):
         self.name = f"evrard-{particles}"
@@ -367,7 +374,8 @@ class Evrard:
 
 
 class Sedov:
-    """The explosion of 64,000 particles at t = 0.06: drift, and density in shells, to compare runs with."""
+    """Sedov explosion with 64,000 particles to t = 0.06: energy drift, and density in shells to compare
+    runs."""
 
     name = "sedov"
 
@@ -385,7 +393,7 @@ class Sedov:
 
 
 class Turbulence:
-    """Decaying turbulence of rms Mach number 0.5 on 15^3 face-centered cells to t = 3; c = 1, edge 1."""
+    """Decaying turbulence of rms Mach number 0.5 on 15^3 fcc cells to t = 3; sound speed 1, edge 1."""
 
     name = "turbulence"
 
@@ -413,7 +421,7 @@ class Turbulence:
 
 
 class ColdCollapse:
-    """A Plummer sphere of 20,000 points at rest to t = 4: drift of the energy."""
+    """Plummer sphere of 20,000 particles, initially at rest, to t = 4: energy drift."""
 
     name = "cold-collapse"
 
@@ -436,13 +444,13 @@ directory = "{folder / self.name}"
 
 
 def drift(found):
-    """The largest change of the total energy over its first value."""
+    """Largest relative change of the total energy."""
     energy = found["total_energy"]
     return float(numpy.abs(energy / energy[0] - 1).max())
 
 
 def cases():
-    """All cases, by name."""
+    """All cases by name."""
     every = [Rest(layout) for layout in ("fcc", "bcc", "hcp", "sc", "glass")]
     every += [Sod("glass"), Sod("fcc"), Gresho(32), Gresho(64), KelvinHelmholtz(32), KelvinHelmholtz(64), KelvinHelmholtz()]
     every += [Evrard(20000), Evrard(100000)]

@@ -1,13 +1,14 @@
-"""What hilbrium's steps are measured with, beside other programs and on several cores."""
+"""Systems for performance measurements of hilbrium's step, used by scripts/peers and scripts/cores."""
 import json
 
 
 class System:
-    """Particles of one of `hilbrium bench step`'s cases: liquid, ions (other programs run these, too), evrard or sedov."""
+    """A case of `hilbrium bench step` with a number of particles: liquid or ions (also run by other
+    programs), evrard or sedov."""
 
     def __init__(self, name, case, particles, steps):
         self.name, self.case, self.particles, self.steps = name, case, particles, steps
-        # over the case's deck; the lattice is disturbed, so that energies and forces say something
+        # set on top of the case's deck; the lattice is perturbed, so that forces do not vanish by symmetry
         self.settings = ["time_step.fixed=0.005", "start.lattice.jitter=0.02"] if case == "liquid" else []
         self.with_peers = case in ("liquid", "ions")
 
@@ -22,12 +23,12 @@ SYSTEMS = [
 
 
 def bench_step(program, system, steps, threads, settings):
-    """The command that measures so many steps of a system on the processor, as many threads a rank."""
+    """Command that measures `steps` steps of a system on the CPU, with `threads` threads per rank."""
     settings = ["run.device=cpu", *system.settings, *settings]
     return [str(program), "bench", "step", "--json", "--case", system.case, "--particles", str(system.particles),
             "--repeats", str(steps), "--threads", str(threads), *(word for each in settings for word in ("--set", each))]
 
 
 def figures(printed):
-    """What a benchmark has found, from all that it and what started it have printed."""
+    """Results of a benchmark, parsed from its output and that of its launcher."""
     return json.loads(printed[printed.index("\n{") if "\n{" in printed else printed.index("{"):])

@@ -1,4 +1,4 @@
-//! The clock: where the wall time of the steps goes, phase by phase, over all ranks.
+//! Wall time of the steps by phase, reduced over all ranks.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::comm::Communicator;
 use crate::report;
 
-/// Times the phases of a rank: every moment since its start belongs to the phase whose lap ends next.
+/// Timer of one rank. The time since the start or the last lap belongs to the phase of the next lap.
 #[derive(Clone, Debug)]
 pub struct Clock {
     phases: Vec<(&'static str, f64)>,
@@ -17,7 +17,7 @@ pub struct Clock {
     fence: Option<Fence>,
 }
 
-/// What is waited for before a phase ends: work that its calls have only started.
+/// Synchronization before a phase ends, for asynchronous work that the phase has launched.
 #[derive(Clone)]
 struct Fence(Arc<dyn Fn() + Send + Sync>);
 
@@ -34,23 +34,23 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// A running clock without phases.
+    /// Creates a running clock without phases.
     pub fn new() -> Self {
         Self { phases: Vec::new(), since: Instant::now(), fence: None }
     }
 
-    /// Forget all phases; the next one begins now.
+    /// Removes all phases and starts timing now.
     pub fn restart(&mut self) {
         self.phases.clear();
         self.since = Instant::now();
     }
 
-    /// From now on a phase ends when `wait` returns: it waits for what calls of the phase have only started.
+    /// Makes each later lap call `wait` first, to complete the asynchronous work of the phase.
     pub fn wait_for(&mut self, wait: impl Fn() + Send + Sync + 'static) {
         self.fence = Some(Fence(Arc::new(wait)));
     }
 
-    /// End a phase: the time since the last lap is added to the phase `name`. Returns it, in seconds.
+    /// Ends a phase: adds the time since the last lap to the phase `name`. Returns that time (s).
     pub fn lap(&mut self, name: &'static str) -> f64 {
         if let Some(Fence(wait)) = &self.fence {
             wait();
@@ -62,7 +62,7 @@ impl Clock {
         seconds
     }
 
-    /// Seconds of this rank in the phase `name` so far.
+    /// Returns the accumulated time of the phase `name` on this rank (s).
     pub fn seconds(&self, name: &str) -> f64 {
         self.phases.iter().find(|phase| phase.0 == name).map_or(0.0, |phase| phase.1)
     }
@@ -74,10 +74,10 @@ impl Clock {
         }
     }
 
-    /// The phases over all ranks (collective; every rank gets the same table).
+    /// Reduces the phases over all ranks; every rank gets the same table. Collective.
     ///
-    /// `updates` is the number of particle updates of this rank (owned particles, summed over its steps) and `threads`
-    /// the number of its threads. A phase that a rank never had counts there as zero seconds.
+    /// `updates` is the number of particle updates of this rank (owned particles, summed over its steps),
+    /// `threads` its number of threads. A phase that is missing on a rank counts as zero seconds there.
     pub fn phases(&self, comm: &Communicator, updates: u64, threads: usize) -> PhaseTable {
         let names: Vec<u8> = self.phases.iter().flat_map(|(name, _)| name.bytes().chain([b'\n'])).collect();
         let seconds: Vec<f64> = self.phases.iter().map(|phase| phase.1).collect();
@@ -104,18 +104,18 @@ impl Clock {
     }
 }
 
-/// The seconds of a phase over the ranks.
+/// Time of a phase over the ranks (s).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Phase {
     /// Name of the phase.
     pub name: String,
-    /// Least seconds of a rank.
+    /// Minimum over the ranks (s).
     pub min: f64,
-    /// Mean seconds of the ranks.
+    /// Mean over the ranks (s).
     pub mean: f64,
-    /// Most seconds of a rank.
+    /// Maximum over the ranks (s).
     pub max: f64,
-    /// Most by mean: 1 is perfect balance.
+    /// Maximum divided by mean: 1 is perfect balance.
     pub imbalance: f64,
 }
 
@@ -128,12 +128,12 @@ impl Phase {
     }
 }
 
-/// The phases of a run or a part of it, over all ranks.
+/// The phases of a run or of an interval of it, over all ranks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PhaseTable {
     /// The phases in the order of their first lap.
     pub rows: Vec<Phase>,
-    /// Their sum, rank by rank.
+    /// Sum of the phases, computed per rank.
     pub total: Phase,
     /// Particle updates of all ranks.
     pub updates: u64,
@@ -142,17 +142,17 @@ pub struct PhaseTable {
 }
 
 impl PhaseTable {
-    /// Particle updates per second, by the slowest rank; zero when no time was taken.
+    /// Returns particle updates per second of the slowest rank; zero if no time was measured.
     pub fn rate(&self) -> f64 {
         if self.total.max > 0.0 { self.updates as f64 / self.total.max } else { 0.0 }
     }
 
-    /// Particle updates per second and thread (core).
+    /// Returns particle updates per second and thread (core).
     pub fn rate_per_core(&self) -> f64 {
         self.rate() / self.threads.max(1) as f64
     }
 
-    /// The table in one line: the phases' shares of the time, largest first, and the imbalance of all.
+    /// Formats the table in one line: share of each phase, largest first, and the overall imbalance.
     pub fn line(&self) -> String {
         let share = |phase: &Phase| 100.0 * phase.mean / self.total.mean.max(f64::MIN_POSITIVE);
         let mut rows: Vec<&Phase> = self.rows.iter().filter(|phase| share(phase) >= 1.0).collect();
@@ -163,7 +163,7 @@ impl PhaseTable {
         format!("{seconds} so far: {}; imbalance {:.2}", shares.join(", "), self.total.imbalance)
     }
 
-    /// The table as text: seconds of each phase and its share, then the rates.
+    /// Formats the table: times and share of each phase, then the rates.
     pub fn text(&self) -> String {
         let row = |phase: &Phase| {
             let share = if self.total.mean > 0.0 { 100.0 * phase.mean / self.total.mean } else { 0.0 };

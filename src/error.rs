@@ -1,22 +1,22 @@
-//! The one error type: every variant says what happened, where, and what to do.
+//! The error type: each variant states the problem, its location and a remedy.
 
 use std::path::{Path, PathBuf};
 
-/// Everything that can go wrong for a reason outside the code.
+/// Errors with a cause outside of the code.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The deck, or an option that overrides it, is wrong; the report has one entry per mistake.
+    /// The deck, or an option that overrides it, is wrong. The report has one entry per mistake.
     #[error("{report}")]
     Deck {
         /// The rendered report: every mistake with file, line, column, excerpt and remedy.
         report: String,
     },
-    /// The command line asks for something that cannot be done.
+    /// The command line requests something impossible.
     #[error("{}\n  help: {}", plain(message), plain(remedy))]
     Usage {
-        /// What is wrong.
+        /// The problem.
         message: String,
-        /// What to do.
+        /// The remedy.
         remedy: String,
     },
     /// A file could not be read, written, created or renamed.
@@ -26,47 +26,47 @@ pub enum Error {
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// The reason the system gave.
+        /// The reason reported by the system.
         cause: String,
-        /// What to do.
+        /// The remedy.
         remedy: String,
     },
-    /// A file is whole, but it cannot be used: it is of another kind, or of another system than the deck's.
+    /// A file is intact but unusable: it has another format, or belongs to another system than the deck's.
     #[error("{} cannot be used: {}\n  help: {}", shown(path), plain(what), plain(remedy))]
     Content {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and where in the file.
+        /// The problem and its location in the file.
         what: String,
-        /// What to do.
+        /// The remedy.
         remedy: String,
     },
-    /// Bytes of a file are wrong or missing.
+    /// A file is corrupt or truncated.
     #[error("{} is damaged: {}\n  help: {}", shown(path), plain(what), plain(remedy))]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and where in the file.
+        /// The problem and its location in the file.
         what: String,
-        /// What to do.
+        /// The remedy.
         remedy: String,
     },
-    /// The particles reached a state that cannot be continued (NaN, a box smaller than a cutoff, ...).
+    /// The state of the particles cannot be continued (NaN, a box smaller than a cutoff, ...).
     #[error("step {step}: {}\n  help: {}", plain(what), plain(remedy))]
     State {
-        /// The step at which it was found.
+        /// The step at which it was detected.
         step: u64,
-        /// Which quantity of which particle, and its value.
+        /// The quantity, the particle and the value.
         what: String,
-        /// What to do.
+        /// The remedy.
         remedy: String,
     },
     /// A device, its driver or a kernel on it failed.
     #[error("{}\n  help: {}", plain(what), plain(remedy))]
     Device {
-        /// What failed: the kernel or the transfer, and the driver's words.
+        /// The kernel or transfer that failed, and the driver's message.
         what: String,
-        /// What to do.
+        /// The remedy.
         remedy: String,
     },
     /// Another rank failed; it has printed its own error.
@@ -74,7 +74,7 @@ pub enum Error {
     Elsewhere,
 }
 
-/// A text that may come from a file, without letters that steer a terminal.
+/// Replaces control characters, because the text may come from a file.
 fn plain(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() && letter != '\n' { '?' } else { letter }).collect()
 }
@@ -83,11 +83,11 @@ fn shown(path: &Path) -> String {
     plain(&path.display().to_string())
 }
 
-/// The result of everything that can fail for a reason outside the code.
+/// Result of operations that can fail for a reason outside of the code.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// An error of the file system on `path`, with a remedy that fits its kind.
+    /// Creates a file system error for `path`, with a remedy for its kind.
     pub fn file(action: &'static str, path: &Path, cause: &std::io::Error) -> Self {
         use std::io::ErrorKind as Kind;
         let remedy = match cause.kind() {
@@ -110,7 +110,7 @@ impl Error {
         Error::File { action, path: path.to_owned(), cause: cause.to_string(), remedy: remedy.into() }
     }
 
-    /// A state's error, with the step at which it was found.
+    /// Sets the step of a state error; returns other errors unchanged.
     pub fn at_step(self, number: u64) -> Self {
         match self {
             Error::State { what, remedy, .. } => Error::State { step: number, what, remedy },
@@ -118,7 +118,7 @@ impl Error {
         }
     }
 
-    /// A state's error, with what its numbers are in behind it.
+    /// Appends the units of the numbers to a state error; returns other errors unchanged.
     pub fn with_units(self, units: &str) -> Self {
         match self {
             Error::State { step, what, remedy } => Error::State { step, what: what + units, remedy },
@@ -126,17 +126,17 @@ impl Error {
         }
     }
 
-    /// A usage error.
+    /// Creates a usage error.
     pub fn usage(message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Error::Usage { message: message.into(), remedy: remedy.into() }
     }
 
-    /// An error of a device.
+    /// Creates a device error.
     pub fn device(what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Error::Device { what: what.into(), remedy: remedy.into() }
     }
 
-    /// The exit status that belongs to this error: 2 for bad usage or deck, 1 for the rest.
+    /// Returns the exit status: 2 for bad usage or a bad deck, 1 otherwise.
     pub fn exit_status(&self) -> u8 {
         match self {
             Error::Deck { .. } | Error::Usage { .. } => 2,

@@ -1,15 +1,15 @@
-//! Inputs of a command stay as they are: no output may replace one.
+//! Protects the inputs of a command from being overwritten by its outputs.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::{Error, Result};
 
-/// Refuse outputs that are one of the inputs, by device and inode: another name, a symbolic or a hard link changes
-/// nothing. Only regular files count; a path where no file is yet replaces none. `remedy` says what to do instead.
+/// Refuses outputs that are the same file as an input, compared by device and inode, hence also through links
+/// and other spellings of the path. Only existing regular files are compared. `remedy` completes the error.
 ///
 /// # Errors
-/// [`Error::Usage`] that names the output and the input.
+/// [`Error::Usage`] with the output and the input.
 pub fn keep<P: AsRef<Path>>(
     inputs: &[&Path],
     outputs: impl IntoIterator<Item = P>,
@@ -33,7 +33,7 @@ pub fn keep<P: AsRef<Path>>(
     Ok(())
 }
 
-/// What makes a regular file that file, whatever it is called.
+/// Returns device and inode of a regular file.
 fn identity(path: &Path) -> Option<(u64, u64)> {
     let file = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     Some((file.dev(), file.ino()))
@@ -59,7 +59,7 @@ mod tests {
             assert!(error.to_string().contains("choose another name"), "{error}");
         }
         keep(&[&input, &path("missing")], [path("other"), path("missing"), path("below")], "").unwrap();
-        // what is no file cannot be replaced
+        // Special files cannot be replaced.
         keep(&[Path::new("/dev/null")], ["/dev/null"], "").unwrap();
     }
 }

@@ -1,10 +1,10 @@
 //! hilbrium: molecular dynamics and smoothed particle hydrodynamics along a Hilbert curve.
 //!
-//! The modules stand in the order of a step:
+//! The modules in the order of a step:
 //! [`deck`] → [`start`] → [`domain`] → [`neighbors`] → [`pair`] passes of [`laws`] → [`far`] → [`motion`] →
 //! [`observe`], [`snapshot`].
 
-// Laws name the crate by its name, so that they can also be written outside of it.
+// Laws refer to the crate by name, so that they can also be defined in other crates.
 extern crate self as hilbrium;
 
 #[macro_use]
@@ -12,7 +12,6 @@ pub mod sections;
 
 pub mod allocator;
 pub mod bench;
-mod claim;
 pub mod clock;
 pub mod comm;
 pub mod commands;
@@ -26,13 +25,16 @@ pub mod laws;
 pub mod memory;
 pub mod molecules;
 pub mod motion;
+pub mod neighborhood;
 pub mod neighbors;
 pub mod observe;
 pub mod pair;
+pub mod parallel;
 pub mod particles;
+pub mod plan;
 pub mod report;
 pub mod run;
-pub mod runs;
+pub mod simd;
 pub mod snapshot;
 pub mod space;
 pub mod sph;
@@ -40,9 +42,7 @@ pub mod stability;
 pub mod start;
 pub mod step;
 pub mod tree;
-mod turns;
 pub mod units;
-mod unused;
 pub mod validate;
 
 pub use error::{Error, Result};

@@ -1,4 +1,4 @@
-//! Arguments, command, exit status.
+//! Entry point: sets up the allocator and runs the command line.
 
 use std::process::ExitCode;
 
@@ -7,8 +7,9 @@ fn main() -> ExitCode {
     hilbrium::commands::main(std::env::args_os())
 }
 
-/// Before the initializers of libraries, see [`hilbrium::run::signals::note_ignored_hangup`].
-// SAFETY: the section is a table of functions of this type, which the dynamic loader of Linux calls in order.
+/// Runs before the initializers of libraries, see [`hilbrium::run::signals::note_ignored_hangup`].
+// SAFETY: the section is an array of functions of this type, which the dynamic loader of Linux calls in
+// order.
 #[cfg(target_os = "linux")]
 #[used]
 #[unsafe(link_section = ".preinit_array")]

@@ -1,17 +1,20 @@
-//! The particles: named columns of doubles beside the 64-bit identity, all in key order.
+//! Particle storage: columns of doubles with 64-bit ids and keys, all in key order.
 //!
-//! Layout on a rank, after [`crate::domain::Domain::sync`]: `[halos of lower ranks | padding | owned | padding | halos of
-//! higher ranks]`; `owned().start` is a multiple of [`SUPER_CLUSTER`], the padding are ghosts (see [`Particles::ghost`]); there
-//! is none behind the owned rows where each of two ranks has their pairs.
+//! Row layout of a rank after [`crate::domain::Domain::sync`]: `[halos of lower ranks | padding | owned |
+//! padding | halos of higher ranks]`. `owned().start` is a multiple of [`SUPER_CLUSTER`]. Padding rows are
+//! ghosts (see [`Particles::ghost`]). The padding behind the owned rows exists only with
+//! [`crate::domain::Across::One`].
+
+pub mod blocks;
 
 use std::ops::Range;
 
 use crate::comm::Communicator;
-use crate::runs::Runs;
+use crate::parallel::{RowRanges, zeros};
 use rayon::prelude::*;
 
 /// Rows in a cluster: rows `8c..8c + 8` are cluster `c`.
-pub const CLUSTER: usize = 8;
+pub const CLUSTER: usize = crate::simd::COLUMNS;
 
 /// Rows in a super-cluster: rows `64s..64s + 64` are super-cluster `s`.
 pub const SUPER_CLUSTER: usize = 64;
@@ -19,12 +22,13 @@ pub const SUPER_CLUSTER: usize = 64;
 /// Clusters in a super-cluster.
 pub const CLUSTERS: usize = SUPER_CLUSTER / CLUSTER;
 
-/// What a column is for.
+/// Lifetime of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Carried from step to step, exchanged with the particle, written to checkpoints.
+    /// Carried from step to step, migrates with the particle, written to checkpoints.
     State,
-    /// Made anew from the state in every step, by the pass that writes it, and there for as long as it is read.
+    /// Recomputed from the state in every step; exists from the pass that writes it to the last one that
+    /// reads it.
     Derived,
 }
 
@@ -45,7 +49,7 @@ macro_rules! fields {
             /// Number of components: 1, 3 (a vector) or 6 (a symmetric tensor: xx xy xz yy yz zz).
             pub const fn components(self) -> usize { match self { $(Field::$field => $components),* } }
 
-            /// What the field is for.
+            /// Returns the lifetime of the field's columns.
             pub const fn role(self) -> Role { match self { $(Field::$field => Role::$role),* } }
 
             /// Exponents of mass, length and time of the field's unit.
@@ -67,17 +71,17 @@ fields! {
     InternalEnergy = "internal_energy", 1, State, [0 2 -2];
     /// Viscosity coefficient alpha.
     Viscosity = "viscosity", 1, State, [0 0 0];
-    /// Acceleration, of all forces.
+    /// Acceleration by all forces.
     Acceleration = "acceleration", 3, State, [0 1 -2];
     /// Rate of the specific internal energy.
     InternalEnergyRate = "internal_energy_rate", 1, State, [0 2 -3];
-    /// Work spent on the particle in the last step, in lane pairs of the passes: what the domain balances.
+    /// Cost of the particle in the last step (SIMD pairs of the passes), which the domain balances.
     Work = "work", 1, State, [0 0 0];
     /// Mass density.
     Density = "density", 1, State, [1 -3 0];
     /// Velocity divergence.
     VelocityDivergence = "velocity_divergence", 1, State, [0 0 -1];
-    /// Generalized volume element's estimator X.
+    /// Estimator X of the generalized volume element.
     VolumeElement = "volume_element", 1, Derived, [0 3 0];
     /// The sum k = sum X_j W_ij, with volume X / k.
     VolumeSum = "volume_sum", 1, Derived, [0 0 0];
@@ -89,7 +93,7 @@ fields! {
     SoundSpeed = "sound_speed", 1, Derived, [0 1 -1];
     /// Inverse of the integral approach's tau matrix: xx xy xz yy yz zz.
     GradientMatrix = "gradient_matrix", 6, Derived, [0 -2 0];
-    /// Magnitude of the velocity's curl.
+    /// Magnitude of the velocity curl.
     VelocityCurl = "velocity_curl", 1, Derived, [0 0 -1];
     /// Gradient of the velocity divergence.
     DivergenceGradient = "divergence_gradient", 3, Derived, [0 -1 -1];
@@ -97,39 +101,40 @@ fields! {
     SignalSpeed = "signal_speed", 1, Derived, [0 1 -1];
     /// Gravitational potential.
     Potential = "potential", 1, Derived, [0 2 -2];
-    /// Acceleration that the running step has been predicted with; there during a step alone.
+    /// Acceleration used for the prediction of the running step; exists only during a step.
     KickAcceleration = "kick_acceleration", 3, State, [0 1 -2];
-    /// Internal energy rate that the running step has been predicted with; there during a step alone.
+    /// Internal energy rate used for the prediction of the running step; exists only during a step.
     KickEnergyRate = "kick_energy_rate", 1, State, [0 2 -3];
     /// Number density sum of the smoothing-length iteration.
     NumberDensity = "number_density", 1, Derived, [0 -3 0];
-    /// Logarithmic derivative of the number density with the smoothing length.
+    /// Logarithmic derivative of the number density with respect to the smoothing length.
     NumberDensitySlope = "number_density_slope", 1, Derived, [0 -3 0];
-    /// Index of the species, from 0, exact; there with more than one species.
+    /// Index of the species, from 0, exact; exists only with more than one species.
     Species = "species", 1, State, [0 0 0];
-    /// Charge, in units that the constant of the Coulomb interaction belongs to.
+    /// Charge, in the unit for which the constant of the Coulomb interaction is given.
     Charge = "charge", 1, State, [0 0 0];
-    /// Periods that a particle has crossed upward per dimension, as exact whole numbers: position + image * period is a
-    /// path without jumps.
+    /// Number of periods crossed per dimension, as exact whole numbers, positive upward: position + image *
+    /// period is a continuous path.
     Image = "image", 3, State, [0 0 0];
-    /// Half of the Lennard-Jones distance sigma, by the species.
+    /// Half of the Lennard-Jones distance sigma of the species.
     HalfSigma = "half_sigma", 1, Derived, [0 1 0];
-    /// Square root of the Lennard-Jones depth epsilon, by the species; no unit is told, as halves of powers have none here.
+    /// Square root of the Lennard-Jones depth epsilon of the species. Its exponents are set to zero, because
+    /// half powers are not represented.
     RootEpsilon = "root_epsilon", 1, Derived, [0 0 0];
     /// Force of the pair interactions.
     Force = "force", 3, Derived, [1 1 -2];
-    /// Half the energies of the particle's pairs.
+    /// Half the sum of the energies of the particle's pairs.
     PairEnergy = "pair_energy", 1, Derived, [1 2 -2];
-    /// Half the virials r . F of the particle's pairs.
+    /// Half the sum of the virials r . F of the particle's pairs.
     Virial = "virial", 1, Derived, [1 2 -2];
-    /// Velocity of the search for a minimum of the energy.
+    /// Velocity of the energy minimization.
     Descent = "descent", 3, State, [0 1 -1];
 }
 
 impl Field {
-    /// Those of some fields that halos come with: what passes read of a neighbor before anything is shared in the step. The rest of
-    /// the state is read of owned particles alone, or made from them and shared then. Only the passes of a gas read velocities and
-    /// masses of neighbors.
+    /// Selects the fields that halos carry from the start: those that passes read of neighbors before any
+    /// exchange in the step. Other state fields are read of owned particles only, or are exchanged after they
+    /// have been computed. Only gas passes read velocities and masses of neighbors.
     pub fn of_halos(fields: &[Field]) -> Vec<Field> {
         use Field::*;
         let gas = fields.contains(&SmoothingLength);
@@ -141,7 +146,7 @@ impl Field {
         fields.iter().copied().filter(travels).collect()
     }
 
-    /// The field of that name.
+    /// Returns the field of this name.
     pub fn named(name: &str) -> Option<Field> {
         Field::ALL.iter().copied().find(|field| field.name() == name)
     }
@@ -156,35 +161,25 @@ impl Field {
     }
 }
 
-/// Values that are written by one thread.
+/// Number of values written per task.
 const TASK: usize = 16 * 1024;
 
-/// So many zeros, or what else is the default, written by all threads.
-pub(crate) fn zeros<T: Copy + Default + Send + Sync>(count: usize) -> Vec<T> {
-    const ROW: usize = 64;
-    if count <= TASK {
-        return vec![T::default(); count];
-    }
-    let rows = (0..count.div_ceil(ROW)).into_par_iter().with_min_len(TASK / ROW);
-    let mut zeros = rows.map(|_| [T::default(); ROW]).collect::<Vec<_>>().into_flattened();
-    zeros.truncate(count);
-    zeros
-}
-
-/// What is done with particles while values of halos are on their way: it must not look at these.
+/// Work that overlaps with a halo exchange; it must not read halo values.
 pub type Meanwhile<'m> = dyn FnMut(&Particles) + Send + 'm;
 
-/// Brings values of halos, and may do something meanwhile.
+/// Exchanges halo values and may run overlapping work meanwhile.
 pub type Arrive<'a> = dyn FnMut(&mut Particles, &mut Meanwhile) + 'a;
 
-/// Gives sums of halos to their owners.
+/// Returns sums accumulated for halo rows to the owners of the particles.
 pub trait GiveBack {
-    /// Whether there are other ranks, which may have sums of owned rows.
+    /// Returns whether other ranks exist, which may have sums of owned rows.
     fn others(&self) -> bool;
-    /// Runs of owned rows, in order, counted from the first one, of which none of them has: whole super-clusters.
+    /// Returns the runs of owned rows that no other rank contributes sums to: whole super-clusters, in order,
+    /// relative to the first owned row.
     fn alone(&self) -> &[Range<usize>];
-    /// Gives the owners of halos what was summed for these, so many words a row, and shows what other ranks summed for owned rows,
-    /// in the order of the ranks; `meanwhile` is done while that is on its way. Both are called once. Collective.
+    /// Sends the sums of halo rows, `words` words per row, to their owners, and passes the sums received for
+    /// owned rows to `show` in rank order. `meanwhile` runs while messages are in flight. Both are called
+    /// once. Collective.
     fn give_back(
         &self,
         words: usize,
@@ -194,21 +189,21 @@ pub trait GiveBack {
     );
 }
 
-/// What another rank summed for owned rows.
+/// Sums of another rank for owned rows.
 pub struct Returned<'r> {
-    /// The rows, counted from the first owned one.
-    pub rows: &'r Runs,
-    /// Their sums, row after row.
+    /// The rows, relative to the first owned row.
+    pub rows: &'r RowRanges,
+    /// Their sums, row by row.
     pub sums: &'r [u64],
 }
 
-/// Writes what was summed for some rows, row after row.
+/// Writes the sums of a range of rows, row by row.
 pub type SumsOf<'s> = dyn Fn(Range<usize>, &mut [u64]) + 's;
 
 /// The particles of a rank: owned ones and halos, as columns of equal length.
 #[derive(Clone, Debug, Default)]
 pub struct Particles {
-    /// Identity, never changed; `u64::MAX` marks a ghost of the padding.
+    /// Identity, never changed; `u64::MAX` marks a ghost row of the padding.
     pub id: Vec<u64>,
     /// Hilbert key of the position.
     pub key: Vec<u64>,
@@ -218,7 +213,7 @@ pub struct Particles {
 }
 
 impl Particles {
-    /// `count` owned particles with zeroed `fields` and ids `0..count`.
+    /// Creates `count` owned particles with ids `0..count` and zeroed `fields`.
     pub fn new(fields: &[Field], count: usize) -> Self {
         let mut sorted = fields.to_vec();
         sorted.sort();
@@ -239,84 +234,84 @@ impl Particles {
         }
     }
 
-    /// The fields these particles have, in column order.
+    /// Returns the fields of these particles in column order.
     pub fn fields(&self) -> &[Field] {
         &self.fields
     }
 
-    /// The fields of a role.
+    /// Returns the fields with this role.
     pub fn fields_of(&self, role: Role) -> Vec<Field> {
         self.fields.iter().copied().filter(|field| field.role() == role).collect()
     }
 
-    /// The fields that halos come with.
+    /// Returns the fields that halos carry from the start.
     pub fn fields_of_halos(&self) -> Vec<Field> {
         Field::of_halos(&self.fields)
     }
 
-    /// Whether the field is there.
+    /// Returns whether the particles have this field.
     pub fn has(&self, field: Field) -> bool {
         self.fields.binary_search(&field).is_ok()
     }
 
-    /// Number of rows: owned, halos and padding.
+    /// Returns the number of rows: owned, halos and padding.
     pub fn len(&self) -> usize {
         self.id.len()
     }
 
-    /// Whether there is no row.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.id.is_empty()
     }
 
-    /// The mass of the particles of all ranks. Collective.
+    /// Returns the total mass over all ranks. Collective.
     pub fn mass(&self, comm: &Communicator) -> f64 {
         let mut mass = [self.scalar(Field::Mass)[self.owned()].iter().sum::<f64>()];
         comm.all_sum(&mut mass);
         mass[0]
     }
 
-    /// The rows this rank owns.
+    /// Returns the rows that this rank owns.
     pub fn owned(&self) -> Range<usize> {
         self.owned.clone()
     }
 
-    /// Declare which rows are owned (the domain does this).
+    /// Sets the range of owned rows; called by the domain.
     pub fn set_owned(&mut self, owned: Range<usize>) {
         debug_assert!(owned.end <= self.len());
         self.owned = owned;
     }
 
-    /// Whether a row is padding; no owned row is.
+    /// Returns whether a row is padding; owned rows never are.
     pub fn ghost(&self, row: usize) -> bool {
         self.id[row] == u64::MAX
     }
 
-    /// A scalar field, or one component of a field.
+    /// Returns one component of a field; 0 for a scalar.
     pub fn component(&self, field: Field, component: usize) -> &[f64] {
         debug_assert!(self.has(field), "no column {}", field.name());
         &self.columns[field.first_column() + component]
     }
 
-    /// One component of a field, to change.
+    /// Returns one component of a field, mutable.
     pub fn component_mut(&mut self, field: Field, component: usize) -> &mut [f64] {
         debug_assert!(self.has(field), "no column {}", field.name());
         &mut self.columns[field.first_column() + component]
     }
 
-    /// A scalar field.
+    /// Returns a scalar field.
     pub fn scalar(&self, field: Field) -> &[f64] {
         debug_assert!(field.components() == 1);
         self.component(field, 0)
     }
 
-    /// A scalar field, to change.
+    /// Returns a scalar field, mutable.
     pub fn scalar_mut(&mut self, field: Field) -> &mut [f64] {
         debug_assert!(field.components() == 1);
         self.component_mut(field, 0)
     }
 
-    /// Give the particles these fields too, zeroed where they are new.
+    /// Adds fields; new ones are zero.
     pub fn add(&mut self, fields: &[Field]) {
         for &field in fields {
             if let Err(place) = self.fields.binary_search(&field) {
@@ -328,7 +323,7 @@ impl Particles {
         }
     }
 
-    /// The owned particles in the order that they have, with no more than their places and, of those that they have, these fields.
+    /// Copies the owned particles in their order with ids, keys, positions, and those of `fields` that exist.
     pub fn bare(&self, fields: &[Field]) -> Particles {
         let mut kept: Vec<Field> = fields.iter().copied().filter(|&field| self.has(field)).collect();
         kept.push(Field::Position);
@@ -342,7 +337,7 @@ impl Particles {
         copy
     }
 
-    /// Take a field from the particles and return its columns, one a component, if it is there.
+    /// Removes a field and returns its columns, one per component; `None` if it does not exist.
     pub fn take(&mut self, field: Field) -> Option<Vec<Vec<f64>>> {
         let place = self.fields.binary_search(&field).ok()?;
         self.fields.remove(place);
@@ -350,7 +345,7 @@ impl Particles {
         Some(columns.iter_mut().map(std::mem::take).collect())
     }
 
-    /// Give the particles a field with these columns, one a component, in the place of those that it may have.
+    /// Sets the columns of a field, one per component, and adds the field if it does not exist.
     pub fn put(&mut self, field: Field, columns: Vec<Vec<f64>>) {
         let whole = columns.iter().all(|column| column.len() == self.len());
         assert!(whole && columns.len() == field.components(), "no columns of {}", field.name());
@@ -362,13 +357,13 @@ impl Particles {
         }
     }
 
-    /// Take fields from the particles, where they are there, and their memory with them.
+    /// Removes fields and frees their memory; ignores those that do not exist.
     pub fn remove(&mut self, fields: &[Field]) {
         fields.iter().for_each(|&field| drop(self.take(field)));
     }
 
-    /// Make the columns of a field those of another with as many components, which loses its own; the first field is
-    /// there no more. Nothing is copied.
+    /// Moves the columns of `from` to `to`, which replaces those of `to`; `from` no longer exists. Both have
+    /// the same number of components. Copies nothing.
     pub fn rename(&mut self, from: Field, to: Field) {
         debug_assert!(self.has(from) && from.components() == to.components(), "no columns {}", from.name());
         for c in 0..from.components() {
@@ -379,19 +374,19 @@ impl Particles {
         self.fields.insert(place, to);
     }
 
-    /// The memory of the particles, in bytes, without what is reserved and not used.
+    /// Returns the used memory of all columns (bytes), without spare capacity.
     pub fn bytes(&self) -> usize {
         let columns: usize = self.columns.iter().map(|column| size_of_val(&column[..])).sum();
         columns + size_of_val(&self.id[..]) + size_of_val(&self.key[..])
     }
 
-    /// Set all rows of a field, where it is there.
+    /// Sets all rows of a field, if it exists.
     pub fn fill(&mut self, field: Field, value: f64) {
         if self.has(field) {
             for c in 0..field.components() {
                 let column = self.component_mut(field, c);
                 match column.len() {
-                    // not worth waking a thread
+                    // Too short to be worth waking threads.
                     0..=TASK => column.fill(value),
                     _ => column.par_chunks_mut(TASK).for_each(|rows| rows.fill(value)),
                 }
@@ -399,18 +394,18 @@ impl Particles {
         }
     }
 
-    /// The three components of a vector field.
+    /// Returns the three components of a vector field.
     pub fn vector(&self, field: Field) -> [&[f64]; 3] {
         debug_assert!(field.components() == 3);
         [0, 1, 2].map(|c| self.component(field, c))
     }
 
-    /// Several components at once to change, with the rest left to read: `(field, component)` must differ.
+    /// Returns several components, mutable; the pairs `(field, component)` must differ.
     pub fn components_mut<const N: usize>(&mut self, wanted: [(Field, usize); N]) -> [&mut [f64]; N] {
         self.ids_and_components_mut(wanted).1
     }
 
-    /// The ids, and several components at once to change.
+    /// Returns the ids, and several components, mutable.
     pub fn ids_and_components_mut<const N: usize>(
         &mut self,
         wanted: [(Field, usize); N],
@@ -422,7 +417,8 @@ impl Particles {
         }
     }
 
-    /// Some components to read beside others to change; none may be in both, or twice among the latter.
+    /// Returns some components to read and others to modify. No component may be in both lists, or twice in
+    /// the second.
     pub fn columns(
         &mut self,
         read: &[(Field, usize)],
@@ -439,8 +435,8 @@ impl Particles {
         (seen, changed)
     }
 
-    /// All columns as vectors, with their fields, to rebuild them: in the end they, `id` and `key` must have the
-    /// same length again.
+    /// Iterates over all columns as vectors, to resize them. Afterwards they must have the same length as
+    /// `id` and `key`.
     pub(crate) fn rebuild(&mut self) -> impl Iterator<Item = (Field, &mut Vec<f64>)> {
         let fields = self.fields.iter().flat_map(|&field| {
             let first = field.first_column();
@@ -452,13 +448,13 @@ impl Particles {
         })
     }
 
-    /// The vector at a row.
+    /// Returns the vector at a row.
     pub fn vector_at(&self, field: Field, row: usize) -> crate::space::Vec3d {
         let [x, y, z] = self.vector(field);
         crate::space::Vec3d::new(x[row], y[row], z[row])
     }
 
-    /// Set the vector at a row.
+    /// Sets the vector at a row.
     pub fn set_vector(&mut self, field: Field, row: usize, value: crate::space::Vec3d) {
         for c in 0..3 {
             self.component_mut(field, c)[row] = value[c];

@@ -1,4 +1,4 @@
-//! A run: the loop of steps with its outputs, signals and ends.
+//! Runs a deck: the step loop with its outputs, signals, stop requests and restart.
 
 mod carried;
 mod changes;
@@ -25,7 +25,7 @@ use carried::Restart;
 use lock::Lock;
 use outputs::Outputs;
 use signals::Signals;
-use stop::Requests;
+use stop::StopRequests;
 
 pub use folder::keep_inputs;
 
@@ -38,19 +38,19 @@ pub enum Outcome {
     Stopped,
 }
 
-/// What [`Run::asked_to_stop`] finds beside numbers of signals.
+/// Value of [`Run::stop_requested`] for a `hilbrium stop`, beside signal numbers.
 const REQUEST: u64 = 1 << 32;
 
-/// Run a deck to its end, from its start or from a checkpoint. The folder of its files is locked meanwhile.
+/// Runs a deck to its end, from its start or from a checkpoint. The output directory is locked meanwhile.
 ///
 /// # Errors
-/// Whatever goes wrong; all ranks return together. Outputs written before stay as they are.
+/// Any failure; all ranks return together. Outputs written before stay as they are.
 pub fn run(deck: &Checked, comm: &Communicator, restart: Option<&Path>) -> Result<Outcome> {
     let signals = comm.agree_on(Signals::listen())?;
     run_listening(deck, comm, restart, &signals)
 }
 
-/// As [`run`], for who listens to signals already.
+/// Like [`run`], for a caller that has already installed the signal handlers.
 ///
 /// # Errors
 /// As [`run`].
@@ -61,56 +61,56 @@ pub fn run_listening(
     signals: &Signals,
 ) -> Result<Outcome> {
     comm.on_root(|| keep_inputs(&deck.plan, &[]))?;
-    // before the folder is made: a device that cannot be used leaves nothing behind
+    // before the directory is created: a device that cannot be used leaves nothing behind
     let device = device::open(&deck.plan, comm)?;
-    let mut held = Held::take(&deck.plan.output.directory, comm)?;
+    let mut run_directory = RunDirectory::take(&deck.plan.output.directory, comm)?;
     let mut run = match restart {
         Some(checkpoint) => Run::restarted(deck, comm, device.as_ref(), checkpoint)?,
         None => Run::started(deck, comm, device.as_ref())?,
     };
-    let outcome = run.until_the_end(signals, &mut held)?;
+    let outcome = run.run_to_end(signals, &mut run_directory)?;
     run.outputs.finish(&mut run.simulation, outcome)?;
-    held.say_end(outcome, run.simulation.step);
+    run_directory.record_end(outcome, run.simulation.step);
     Ok(outcome)
 }
 
-/// The run's folder, held by rank 0, and the requests that come there; nothing on other ranks.
-struct Held {
-    requests_and_lock: Option<(Requests, Lock)>,
-    /// The folder, if it was made for this run: it goes with a run that has written nothing.
-    made: Option<PathBuf>,
+/// The output directory, locked by rank 0, and the stop requests in it; empty on other ranks.
+struct RunDirectory {
+    requests_and_lock: Option<(StopRequests, Lock)>,
+    /// The directory, if it was created for this run; removed on drop if the run has written nothing.
+    created: Option<PathBuf>,
 }
 
-impl Drop for Held {
+impl Drop for RunDirectory {
     fn drop(&mut self) {
         self.requests_and_lock = None;
-        // a folder with files stays
-        let _ = self.made.as_ref().map(std::fs::remove_dir);
+        // fails, as it should, if the directory has files
+        let _ = self.created.as_ref().map(std::fs::remove_dir);
     }
 }
 
-impl Held {
-    /// Make the folder and lock it. Collective.
+impl RunDirectory {
+    /// Makes the directory and locks it. Collective.
     fn take(directory: &Path, comm: &Communicator) -> Result<Self> {
-        let mut held = Held { requests_and_lock: None, made: None };
+        let mut run_directory = RunDirectory { requests_and_lock: None, created: None };
         comm.on_root(|| {
-            held.made = (!directory.exists()).then(|| directory.to_owned());
+            run_directory.created = (!directory.exists()).then(|| directory.to_owned());
             std::fs::create_dir_all(directory).map_err(|cause| Error::file("create", directory, &cause))?;
-            let lock::Taken { lock, notes } = lock::take(directory)?;
+            let lock::Acquired { lock, notes } = lock::take(directory)?;
             notes.iter().for_each(|note| report::line(note));
-            held.requests_and_lock = Some((Requests::new(directory, &lock), lock));
+            run_directory.requests_and_lock = Some((StopRequests::new(directory, &lock), lock));
             Ok(())
         })?;
-        Ok(held)
+        Ok(run_directory)
     }
 
-    fn asked_to_stop(&mut self) -> bool {
-        self.requests_and_lock.as_mut().is_some_and(|(requests, _)| requests.any())
+    fn stop_requested(&mut self) -> bool {
+        self.requests_and_lock.as_mut().is_some_and(|(requests, _)| requests.pending())
     }
 
-    fn say_end(&mut self, outcome: Outcome, step: u64) {
+    fn record_end(&mut self, outcome: Outcome, step: u64) {
         if let Some((_, lock)) = &mut self.requests_and_lock {
-            lock.say_end(&match outcome {
+            lock.record_end(&match outcome {
                 Outcome::Done => format!("done at step {step}"),
                 Outcome::Stopped => format!("stopped after a checkpoint at step {step}"),
             });
@@ -118,8 +118,8 @@ impl Held {
     }
 }
 
-/// The particles go where they are to live, which is told where that is a device.
-fn settle(simulation: &mut Simulation, device: Option<&Device>) -> Result<()> {
+/// Moves the particles to the device, if there is one, and logs it.
+fn move_to_device(simulation: &mut Simulation, device: Option<&Device>) -> Result<()> {
     let Some(device) = device else { return Ok(()) };
     let way = simulation.move_to(device)?;
     let text = match simulation.domain.comm.size() {
@@ -133,15 +133,15 @@ fn settle(simulation: &mut Simulation, device: Option<&Device>) -> Result<()> {
     Ok(())
 }
 
-/// Everything that a run does before its first forces: the folder, the device, the start, its domains and lists. Nothing is
-/// written. Returns what a user should know. Collective.
+/// Performs all preparations of a run before its first forces: output directory, device, start, domain
+/// decomposition and neighbor lists. Writes nothing. Returns notes for the user. Collective.
 ///
 /// # Errors
-/// As [`run`] before its first forces.
+/// Like [`run`] before its first forces.
 pub fn can_begin(deck: &Checked, comm: &Communicator) -> Result<Vec<String>> {
     let plan = &deck.plan;
     device::open(plan, comm)?;
-    comm.on_root(|| folder::keep_inputs(plan, &[]).and_then(|()| folder::prepare(plan)).map(drop))?;
+    comm.on_root(|| folder::keep_inputs(plan, &[]).and_then(|()| folder::files_to_replace(plan)).map(drop))?;
     let start = crate::start::build(plan, comm, &Simulation::fields(plan))?;
     let mut notes = start.notes;
     let mut simulation = Simulation::new(plan.clone(), comm, start.bx, start.particles);
@@ -151,8 +151,8 @@ pub fn can_begin(deck: &Checked, comm: &Communicator) -> Result<Vec<String>> {
     Ok(notes)
 }
 
-/// How a search for a minimum of the energy ended, in words.
-fn minimized(found: &Minimized) -> String {
+/// Describes the result of an energy minimization.
+fn minimization_text(found: &Minimized) -> String {
     let asked = if found.converged {
         "as asked for"
     } else {
@@ -171,22 +171,22 @@ struct Run {
 }
 
 impl Run {
-    /// From the deck's start: the forces are evaluated, the first observables and snapshot written.
+    /// Starts from the deck's start: evaluates the forces, writes the first observables and snapshot.
     fn started(deck: &Checked, comm: &Communicator, device: Option<&Device>) -> Result<Self> {
         let plan = &deck.plan;
         let (started, mut earlier) = (Instant::now(), Vec::new());
-        comm.on_root(|| folder::prepare(plan).map(|found| earlier = found))?;
+        comm.on_root(|| folder::files_to_replace(plan).map(|found| earlier = found))?;
         let start = crate::start::build(plan, comm, &Simulation::fields(plan))?;
         start.notes.iter().for_each(|note| report::line(note));
-        // not before: a start that cannot be read costs no earlier run
+        // only now: a start that cannot be read must not cost the files of an earlier run
         let outputs = Outputs::new(deck, comm, &earlier, started)?;
         let mut simulation = Simulation::new(plan.clone(), comm, start.bx, start.particles);
         simulation.plan.units.cgs = start.units;
         simulation.check_particle_count()?;
         if let Some(found) = simulation.minimize()? {
-            report::line(&minimized(&found));
+            report::line(&minimization_text(&found));
         }
-        settle(&mut simulation, device)?;
+        move_to_device(&mut simulation, device)?;
         simulation.evaluate_forces(0.0)?;
         simulation.choose_step(None)?;
         if let Some(chosen) = lists::tune(&mut simulation)? {
@@ -198,35 +198,35 @@ impl Run {
         Ok(run)
     }
 
-    /// From a checkpoint: everything goes on as if the run had not ended.
+    /// Continues from a checkpoint as if the run had not ended.
     fn restarted(
         deck: &Checked,
         comm: &Communicator,
         device: Option<&Device>,
         checkpoint: &Path,
     ) -> Result<Self> {
-        let Restart { deck, mut simulation, carried, notes } =
+        let Restart { deck, mut simulation, output_state, notes } =
             carried::read_checkpoint(deck, comm, checkpoint)?;
         notes.iter().for_each(|note| report::line(note));
         simulation.check_particle_count()?;
-        settle(&mut simulation, device)?;
+        move_to_device(&mut simulation, device)?;
         let directory = &deck.plan.output.directory;
         comm.on_root(|| {
-            folder::keep_checkpoint(directory, checkpoint, simulation.step)?;
-            folder::clear_partial(directory)
+            folder::protect_checkpoint(directory, checkpoint, simulation.step)?;
+            folder::remove_partial_files(directory)
         })?;
-        let outputs = Outputs::resumed(&deck, comm, carried, &simulation)?;
+        let outputs = Outputs::resumed(&deck, comm, output_state, &simulation)?;
         Ok(Run { simulation, outputs })
     }
 
-    fn until_the_end(&mut self, signals: &Signals, held: &mut Held) -> Result<Outcome> {
+    fn run_to_end(&mut self, signals: &Signals, run_directory: &mut RunDirectory) -> Result<Outcome> {
         while !self.done() {
             let built = self.simulation.lists_built();
-            let advanced = self.length_of_step().and_then(|dt| self.simulation.advance_on(dt).map(|()| dt));
+            let advanced = self.step_length().and_then(|dt| self.simulation.advance_on(dt).map(|()| dt));
             let dt = match advanced {
                 Ok(dt) => dt,
                 Err(error) => {
-                    self.outputs.rescue(&mut self.simulation);
+                    self.outputs.save_after_failure(&mut self.simulation);
                     return Err(error);
                 }
             };
@@ -236,7 +236,7 @@ impl Run {
                 report::line(&chosen);
             }
             self.outputs.after_step(&mut self.simulation, dt)?;
-            match self.asked_to_stop(signals, held) {
+            match self.stop_requested(signals, run_directory) {
                 0 => {}
                 REQUEST => {
                     report::line("stopping: asked to by `hilbrium stop`");
@@ -256,8 +256,9 @@ impl Run {
         at_the_end(&plan.run, plan.time_step.fixed, *step, *time)
     }
 
-    /// The step that the criteria allow, cut to meet the end and the next output exactly; a fixed one is never cut.
-    fn length_of_step(&self) -> Result<f64> {
+    /// Returns the time step that the criteria allow, shortened to hit the end time and the next output
+    /// exactly; a fixed step is never shortened.
+    fn step_length(&self) -> Result<f64> {
         let simulation = &self.simulation;
         let (time, allowed) = (simulation.time, simulation.next_step);
         let end = simulation.plan.run.end_time.unwrap_or(f64::INFINITY);
@@ -284,7 +285,7 @@ impl Run {
                 remedy: "set time_step.largest or run.end_time".into(),
             });
         }
-        // two nearly equal steps to the output rather than one that leaves a sliver
+        // two nearly equal steps to the output, rather than a full one and a tiny one
         Ok(if allowed >= remaining {
             remaining
         } else if 2.0 * allowed > remaining {
@@ -294,9 +295,9 @@ impl Run {
         })
     }
 
-    /// A signal that a rank has caught, or [`REQUEST`]; 0 for none. Collective.
-    fn asked_to_stop(&self, signals: &Signals, held: &mut Held) -> u64 {
-        let request = if held.asked_to_stop() { REQUEST } else { 0 };
+    /// Returns the largest signal number caught by any rank, or [`REQUEST`]; 0 for none. Collective.
+    fn stop_requested(&self, signals: &Signals, run_directory: &mut RunDirectory) -> u64 {
+        let request = if run_directory.stop_requested() { REQUEST } else { 0 };
         let mut asked = [request.max(signals.caught() as u64)];
         self.simulation.domain.comm.all_max(&mut asked);
         asked[0]

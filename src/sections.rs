@@ -82,7 +82,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Whether the number is allowed; NaN never is, infinity where it is an allowed end.
+    /// Whether the number is allowed: NaN never, infinity only as an allowed upper end.
     pub fn contains(&self, number: f64) -> bool {
         if number == f64::INFINITY {
             return self.upper == number && self.upper_allowed;
@@ -112,7 +112,7 @@ impl fmt::Display for Interval {
     }
 }
 
-/// What a key's value must be.
+/// Type and range of a key's value.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// Any text.
@@ -138,7 +138,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What must be written, for people.
+    /// Describes the expected value for a message.
     pub fn expected(&self) -> String {
         match self {
             Kind::Text => "a text in quotes".into(),
@@ -158,19 +158,19 @@ impl Kind {
     }
 }
 
-/// The names in quotes, with commas between.
+/// Joins the names with commas, each in quotes.
 pub fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// What holds when a key is left out.
+/// What applies if a key is left out.
 #[derive(Clone, Copy, Debug)]
 pub enum Default {
-    /// It must not be left out.
+    /// Nothing: the key is required.
     Required,
     /// This value, written as in a deck.
     Value(&'static str),
-    /// No value; the text says what that means.
+    /// No value; the text says what happens then.
     Unset(&'static str),
 }
 
@@ -179,23 +179,23 @@ pub enum Default {
 pub struct Key {
     /// Its name.
     pub name: &'static str,
-    /// What its value must be.
+    /// Type and range of its value.
     pub kind: Kind,
-    /// What holds without it.
+    /// What applies without it.
     pub default: Default,
-    /// What it means, one line.
+    /// Description, one line.
     pub meaning: &'static str,
-    /// Names used elsewhere for the same, for suggestions only.
+    /// Names of the setting in other programs, for suggestions only.
     pub synonyms: &'static [&'static str],
 }
 
 impl Key {
-    /// Whether it says how often something happens.
+    /// Whether it is an output interval `every_*`.
     pub fn is_interval(&self) -> bool {
         self.name.starts_with("every_")
     }
 
-    /// With these synonyms.
+    /// Returns the key with these synonyms.
     pub const fn also(mut self, synonyms: &'static [&'static str]) -> Self {
         self.synonyms = synonyms;
         self
@@ -205,35 +205,33 @@ impl Key {
 /// A section: a table of the deck.
 #[derive(Clone, Copy, Debug)]
 pub struct Section {
-    /// Its name with those of the sections around it, "" for the deck itself; `*` stands for a name of the
-    /// user's.
+    /// Dotted path, "" for the deck itself; `*` stands for a name chosen by the user.
     pub path: &'static str,
-    /// What it is about, one line.
+    /// Description, one line.
     pub meaning: &'static str,
-    /// Whether exactly one of its intervals `every_*` is given, so that an option replaces what the deck
-    /// says.
+    /// Whether exactly one interval `every_*` must be set; that of an option then replaces that of the deck.
     pub one_of: bool,
-    /// Its keys, in the order in which people want to see them.
+    /// Its keys, in the order in which they are printed.
     pub keys: &'static [Key],
 }
 
 impl Section {
-    /// The key of that name.
+    /// Returns the key of that name.
     pub fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys.iter().find(|key| key.name == name)
     }
 
-    /// How people name it: "[run]", "[species.NAME]", or "the deck".
+    /// Returns the name for messages: "[run]", "[species.NAME]", or "the deck".
     pub fn title(&self) -> String {
-        titled(self.path)
+        section_title(self.path)
     }
 
-    /// Whether parts of its path are names of the user's.
-    pub fn patterned(&self) -> bool {
+    /// Whether its path contains names chosen by the user.
+    pub fn has_wildcard(&self) -> bool {
         self.path.contains('*')
     }
 
-    /// Whether it is the section of that path, in which names of the user's stand for themselves.
+    /// Whether it is the section at `path`, where `*` matches any name.
     pub fn is_at(&self, path: &str) -> bool {
         let mut names = path.split('.');
         self.path.split('.').all(|part| names.next().is_some_and(|name| part == "*" || part == name))
@@ -241,7 +239,7 @@ impl Section {
     }
 }
 
-/// How people name the section of a path.
-pub fn titled(path: &str) -> String {
+/// Returns the name of the section at `path` for messages.
+pub fn section_title(path: &str) -> String {
     if path.is_empty() { "the deck".into() } else { format!("[{}]", path.replace('*', "NAME")) }
 }

@@ -14,8 +14,8 @@
 //! spacings holds, for which its finite size makes no error.
 
 use crate::comm::Communicator;
-use crate::deck::plan::{Device, LatticeKind, LatticeStart, Plan, Precision, SpacePlan, StartPlan};
 use crate::particles::Field;
+use crate::plan::{Device, LatticeKind, LatticeStart, Plan, Precision, SpacePlan, StartPlan};
 use crate::space::Boundary;
 use crate::step::Simulation;
 use crate::{Error, Result, start};

@@ -4,28 +4,32 @@ use crate::allocator;
 use crate::clock::Clock;
 use crate::comm::Communicator;
 use crate::deck::Misfit;
-use crate::deck::plan::{self, Plan, TimeStepPlan};
 use crate::domain::{Domain, DomainSettings};
 use crate::far::{self, Criterion, GravityPlan, SofteningKernel};
 use crate::molecules::Molecules;
+use crate::motion::steps;
 use crate::motion::thermostat::Thermostat;
 use crate::motion::time_step::{self, Limit};
-use crate::neighbors::{self, Costs, Due, Neighborhood, Reach, Skins};
+use crate::neighborhood::{Costs, Due, Neighborhood, Reach, Skins};
+use crate::neighbors;
 use crate::observe::{Observables, observe};
-use crate::pair::{Precision, find_tiles};
+use crate::pair::Precision;
 use crate::particles::{Field, Particles, Role};
+use crate::plan::{self, Plan, TimeStepPlan};
 use crate::space::SimulationBox;
-use crate::sph::{self, Hydrodynamics, Searches, Stage};
+use crate::sph::{self, Hydrodynamics, Processors};
 use crate::{Error, Result};
 use rayon::prelude::*;
 
 pub mod fixed;
+mod leapfrog;
+mod memory_estimate;
 mod minimize;
 mod notes;
-mod predicted;
 mod resident;
 mod verlet;
 
+pub use memory_estimate::Estimate;
 pub use minimize::Minimized;
 pub use resident::Resident;
 
@@ -104,7 +108,7 @@ impl Simulation {
         };
         let reach = reach_of(&plan);
         let skins = skins_of(&plan, &space, FIRST_SKIN);
-        let neighborhood = Neighborhood::new(&plan.neighbors, find_tiles, reach, skins);
+        let neighborhood = Neighborhood::new(&plan.neighbors, reach, skins);
         let settings = DomainSettings {
             bucket_size: plan.neighbors.bucket_size,
             across: neighborhood.across(),
@@ -157,7 +161,7 @@ impl Simulation {
         // only the forces of a gas depend on velocities
         let advanced = match (&self.resident, &self.hydrodynamics) {
             (Some(_), _) => self.advance_resident(dt),
-            (None, Some(_)) => self.advance_predicted(dt),
+            (None, Some(_)) => steps::leapfrog_step(self, dt),
             (None, None) => self.advance_verlet(dt),
         };
         advanced.map_err(|error| error.at_step(self.step + 1))?;
@@ -187,7 +191,9 @@ impl Simulation {
     fn forces(&mut self, dt: f64) -> Result<bool> {
         self.energies_known = false;
         self.sync()?;
-        self.smooth()?;
+        if let Some(mut gas) = self.gas() {
+            sph::find_smoothing_lengths(&mut gas)?;
+        }
         if self.molecules.is_none() {
             self.particles.fill(Field::Acceleration, 0.0);
         }
@@ -202,14 +208,8 @@ impl Simulation {
 
     /// The passes of the forces, for lists and smoothing lengths as they are now.
     fn rates(&mut self, dt: f64) -> Result<bool> {
-        if let Some(hydrodynamics) = &self.hydrodynamics {
-            let mut stage = Stage {
-                domain: &self.domain,
-                neighborhood: &self.neighborhood,
-                particles: &mut self.particles,
-                clock: &mut self.clock,
-            };
-            hydrodynamics.passes(&mut stage, dt);
+        if let Some(mut gas) = self.gas() {
+            sph::evaluate_passes(&mut gas, dt)?;
         }
         let mut finite = false;
         if let Some(molecules) = &self.molecules {
@@ -309,34 +309,17 @@ impl Simulation {
         }
     }
 
-    /// Find the smoothing lengths, in new lists for as long as one outgrows the present one; owners stay.
-    fn smooth(&mut self) -> Result<()> {
-        let Some(hydrodynamics) = &mut self.hydrodynamics else { return Ok(()) };
-        let largest = self.neighborhood.largest_smoothing_length(&self.domain.bx);
-        let mut searches = Searches::new(self.particles.owned().len(), largest);
-        for _ in 0..sph::MOST_ROUNDS {
-            let mut stage = Stage {
-                domain: &self.domain,
-                neighborhood: &self.neighborhood,
-                particles: &mut self.particles,
-                clock: &mut self.clock,
-            };
-            let unconverged = hydrodynamics.smoothing.unconverged;
-            let found = hydrodynamics.smooth(&mut stage, &mut searches);
-            if hydrodynamics.smoothing.unconverged > unconverged {
-                let places = hydrodynamics.check_places(&self.domain.bx, &self.particles);
-                self.domain.comm.agree(places)?;
-            }
-            self.clock.lap("smoothing lengths");
-            if found {
-                return Ok(());
-            }
-            let neighborhood = &self.neighborhood;
-            self.domain.renew_halos(&mut self.particles, |particles| neighborhood.radii(particles));
-            self.neighborhood.rebuild(&self.domain, &self.particles)?;
-            self.clock.lap("neighbors");
-        }
-        Err(sph::outgrew_all())
+    /// The gas of this rank, for a force evaluation.
+    fn gas(&mut self) -> Option<Processors<'_>> {
+        let hydrodynamics = self.hydrodynamics.as_mut()?;
+        Some(Processors {
+            hydrodynamics,
+            domain: &mut self.domain,
+            neighborhood: &mut self.neighborhood,
+            particles: &mut self.particles,
+            clock: &mut self.clock,
+            supports: Vec::new(),
+        })
     }
 
     /// Let the criteria choose the next step after one that might have had the length `last`.

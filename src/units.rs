@@ -1,28 +1,28 @@
-//! Units: the systems that a run may compute in, and numbers with a unit as written in decks: "15min", "1h 30min",
-//! "3.4 angstrom", "5/3".
+//! Unit systems of a run, and parsing of quantities as decks write them: "15min", "1h 30min", "3.4 angstrom",
+//! "5/3".
 
 use serde::{Deserialize, Serialize};
 
-/// What a run computes in.
+/// The unit system of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnitSystem {
-    /// The deck's own units, in which the constants of nature are 1 (unless the deck gives them).
+    /// The deck's own units, in which physical constants are 1 unless the deck sets them.
     Reduced,
     /// Nanometre, picosecond, atomic mass unit, kilojoule per mole, elementary charge, kelvin.
     Molecular,
 }
 
 impl UnitSystem {
-    /// The names, as written in a deck, in the order of the members.
+    /// The names in a deck, in the order of the variants.
     pub const NAMES: &[&str] = &["reduced", "molecular"];
 
-    /// The name in the deck.
+    /// Returns the name in a deck.
     pub const fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }
 
-    /// The member of that name.
+    /// Returns the system of this name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Reduced, Self::Molecular].into_iter().find(|system| system.name() == name)
     }
@@ -42,7 +42,7 @@ pub const ASE_FORCE: f64 = 10.0 * ELECTRONVOLT;
 /// Gram in an atomic mass unit (CODATA 2022).
 const ATOMIC_MASS: f64 = 1.66053906892e-24;
 
-/// The units of a run, with the constants of nature in them.
+/// The units of a run, with the physical constants in them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Units {
     /// The system.
@@ -51,13 +51,14 @@ pub struct Units {
     pub boltzmann: f64,
     /// The constant of Coulomb's law, 1 / (4 pi epsilon_0): energy times length per squared charge.
     pub coulomb: f64,
-    /// The units of mass, length and time in gram, centimetre and second; all 1 where the run has no physical units.
+    /// The units of mass, length and time in gram, centimetre and second; all 1 if the run has no physical
+    /// units.
     pub cgs: [f64; 3],
 }
 
 impl Units {
-    /// The units of a system. Molecular ones are coherent (amu nm^2 / ps^2 = kJ/mol) to 1.1e-9, the deviation of the
-    /// molar mass constant from 1 g/mol.
+    /// Returns the units of a system. Molecular units are coherent (amu nm^2 / ps^2 = kJ/mol) to 1.1e-9, the
+    /// deviation of the molar mass constant from 1 g/mol.
     pub const fn new(system: UnitSystem) -> Self {
         match system {
             UnitSystem::Reduced => Units { system, boltzmann: 1.0, coulomb: 1.0, cgs: [1.0; 3] },
@@ -67,13 +68,13 @@ impl Units {
         }
     }
 
-    /// The unit of a quantity of these exponents of mass, length and time, for headers: "U_M U_L^2 U_t^-2",
-    /// "kJ mol^-1", "nm".
+    /// Formats the unit with these exponents of mass, length and time, for headers: "U_M U_L^2 U_t^-2", "kJ
+    /// mol^-1", "nm".
     pub fn name(&self, exponents: [i32; 3]) -> String {
         let [mass, length, time] = exponents;
         let names = match (self.system, mass, time) {
             (UnitSystem::Reduced, ..) => [("U_M", mass), ("U_L", length), ("U_t", time)],
-            // what has the dimension of an energy by powers of length is told as such
+            // Dimensions of energy times a power of length are expressed in kJ/mol.
             (UnitSystem::Molecular, 1, -2) => [("kJ", 1), ("mol", -1), ("nm", length - 2)],
             (UnitSystem::Molecular, ..) => [("amu", mass), ("nm", length), ("ps", time)],
         };
@@ -88,7 +89,7 @@ impl Units {
         if factors.is_empty() { "1".into() } else { factors.join(" ") }
     }
 
-    /// The unit of temperatures: that of energies where Boltzmann's constant is 1.
+    /// Returns the unit of temperatures: that of energies if Boltzmann's constant is 1.
     pub fn temperature_name(&self) -> String {
         match self.system {
             UnitSystem::Reduced => self.name([1, 2, -2]),
@@ -96,19 +97,20 @@ impl Units {
         }
     }
 
-    /// A quantity of the run as a sentence has it: to nine digits, with its unit where that has a name: "4.2 nm", "2.5".
+    /// Formats a quantity for messages: nine digits, with its unit if that has a name: "4.2 nm", "2.5".
     pub fn told(&self, value: f64, dimension: Dimension) -> String {
         let rounded: f64 = format!("{value:.8e}").parse().unwrap_or(value);
         let plain = rounded == 0.0 || (1e-4..1e7).contains(&rounded.abs()) || !rounded.is_finite();
         let number = if plain { rounded.to_string() } else { format!("{rounded:e}") };
-        // the first is the system's own
+        // The first unit is the system's own.
         match dimension.units(self.system).first() {
             Some((unit, _)) => format!("{number} {unit}"),
             None => number,
         }
     }
 
-    /// What the numbers of an error are in, to be put behind it; nothing where the units have no names.
+    /// Returns a note on the units of the numbers in an error, to be appended; empty if the units have no
+    /// names.
     pub const fn of_numbers(&self) -> &'static str {
         match self.system {
             UnitSystem::Reduced => "",
@@ -116,7 +118,7 @@ impl Units {
         }
     }
 
-    /// The unit of charges; a pure number where the constant of Coulomb's law is 1.
+    /// Returns the unit of charges; a pure number if the constant of Coulomb's law is 1.
     pub fn charge_name(&self) -> &'static str {
         match self.system {
             UnitSystem::Reduced => "1",
@@ -125,12 +127,12 @@ impl Units {
     }
 }
 
-/// What a number measures, which decides the units it may carry.
+/// The dimension of a number, which determines the units it may carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
-    /// A pure number, or a quantity in the code's own units whatever the system: no unit may be written.
+    /// A pure number, or a quantity in code units in every system: no unit may be written.
     Code,
-    /// Time on the clock on the wall, in seconds.
+    /// Wall time (s).
     WallTime,
     /// A length.
     Length,
@@ -146,11 +148,11 @@ pub enum Dimension {
     Charge,
     /// Mass per volume.
     Density,
-    /// One over a length.
+    /// Inverse length.
     InverseLength,
     /// Energy times length.
     EnergyLength,
-    /// One over a time.
+    /// Inverse time.
     Rate,
     /// Mass times length per squared time.
     Force,
@@ -185,7 +187,8 @@ const DENSITIES: &[(&str, f64)] = &[
 ];
 
 impl Dimension {
-    /// The units that may be written, each with its size in the system's own unit; none where the system has no names.
+    /// Returns the accepted units, each with its size in the system's own unit; none if the system has no
+    /// unit names.
     pub const fn units(self, system: UnitSystem) -> &'static [(&'static str, f64)] {
         match (self, system) {
             (Dimension::WallTime, _) => &[("s", 1.0), ("min", 60.0), ("h", 3600.0), ("d", 86400.0)],
@@ -206,7 +209,7 @@ impl Dimension {
         }
     }
 
-    /// What it is called, where it is more than a number in the code's own units.
+    /// Returns the name of the dimension; `None` for numbers in code units.
     pub const fn name(self) -> Option<&'static str> {
         Some(match self {
             Dimension::Code => return None,
@@ -226,10 +229,10 @@ impl Dimension {
     }
 }
 
-/// Why a text is no quantity.
+/// Why a text is not a quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub enum QuantityMistake {
-    /// It does not start with a number, or something other than a unit follows.
+    /// It does not start with a number, or the number is not followed by a unit.
     NotANumber,
     /// The unit does not exist in this dimension.
     UnknownUnit(String),
@@ -237,8 +240,11 @@ pub enum QuantityMistake {
     NoUnit,
 }
 
-/// The value of a text such as "15min", "1h 30min", "3.4 angstrom", "2.5" or "5/3", in the dimension's own unit. The
-/// result may be infinite or NaN where the text says so.
+/// Parses a text such as "15min", "1h 30min", "3.4 angstrom", "2.5" or "5/3" and returns the value in the
+/// dimension's own unit. The result may be infinite or NaN if the text says so.
+///
+/// # Errors
+/// [`QuantityMistake`] if the text is not a number with a unit of the dimension.
 pub fn parse(text: &str, dimension: Dimension, system: UnitSystem) -> Result<f64, QuantityMistake> {
     let units = dimension.units(system);
     if dimension != Dimension::WallTime && !units.is_empty() {
@@ -274,7 +280,7 @@ pub fn parse(text: &str, dimension: Dimension, system: UnitSystem) -> Result<f64
     if parts == 0 { Err(QuantityMistake::NotANumber) } else { Ok(total) }
 }
 
-/// One number with one unit, which may be made of others: "0.65 kJ/mol".
+/// Parses one number with one unit, which may be compound: "0.65 kJ/mol".
 fn single(text: &str, units: &[(&str, f64)]) -> Result<f64, QuantityMistake> {
     let (number, after) = leading_number(text).ok_or(QuantityMistake::NotANumber)?;
     let unit = after.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -287,8 +293,8 @@ fn single(text: &str, units: &[(&str, f64)]) -> Result<f64, QuantityMistake> {
     }
 }
 
-/// The number a text starts with, and what follows it. The exponent's `e` must be followed by digits, so that a
-/// unit may start with it.
+/// Returns the leading number of a text and the rest. An exponent's `e` must be followed by digits, so that a
+/// unit may start with "e".
 fn leading_number(text: &str) -> Option<(f64, &str)> {
     let bytes = text.as_bytes();
     let digits = |from: usize| from + bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();
@@ -377,9 +383,9 @@ mod tests {
     #[test]
     fn molecular_units_are_coherent() {
         let [mass, length, time] = Units::new(Molecular).cgs;
-        // an erg is 1e-7 J; per mole, in kJ
+        // 1 erg = 1e-7 J; converted to kJ/mol.
         let energy = mass * (length / time).powi(2) * 1e-7 * 6.02214076e23 * 1e-3;
-        // a mole of atomic mass units is not quite a gram: 1.00000000105 by CODATA 2022
+        // A mole of atomic mass units is 1.00000000105 g (CODATA 2022).
         assert!((energy - 1.000_000_001_05).abs() < 1e-11, "{energy}");
         // e^2 / (4 pi epsilon_0) from CODATA 2022
         let coulomb = 1.602176634e-19f64.powi(2) / (4.0 * std::f64::consts::PI * 8.8541878188e-12);

@@ -1,4 +1,6 @@
 //! `hilbrium bench`: what every benchmark prints for programs, and whether it can be true.
+//!
+//! A program of its own: heavier tests beside it would distort the times that it compares.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 

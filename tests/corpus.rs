@@ -1,5 +1,7 @@
 //! Files that once made a reader fail, and some of every kind that fuzzing found to go other ways through it: none may make
 //! a reader panic, hang, or take memory without bound. `tests/corpus/NAME/` has those of the fuzz target NAME.
+//!
+//! A program of its own, because the allocator that counts is the process's.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 

@@ -1,5 +1,7 @@
 //! What a run holds: the bytes that its process asks for, counted at every request, so that no noise of the system's
 //! bookkeeping comes in.
+//!
+//! A program of its own, because the allocator that counts is the process's.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
@@ -7,9 +9,9 @@ mod common;
 
 use common::plan;
 use hilbrium::comm::Communicator;
-use hilbrium::deck::plan::Plan;
-use hilbrium::memory::Estimate;
+use hilbrium::plan::Plan;
 use hilbrium::start;
+use hilbrium::step::Estimate;
 use hilbrium::step::Simulation;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

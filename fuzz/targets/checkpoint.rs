@@ -1,4 +1,4 @@
-//! A checkpoint, sealed anew after each change, so that what is behind the seal is reached.
+//! Checkpoints. The seal (checksums) is recomputed after each mutation, so that the parser is reached.
 
 #![no_main]
 

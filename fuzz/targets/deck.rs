@@ -1,4 +1,4 @@
-//! The deck: TOML text to a plan or a report of mistakes.
+//! Decks: TOML text to a plan or a report of mistakes.
 
 #![no_main]
 

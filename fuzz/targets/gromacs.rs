@@ -1,4 +1,4 @@
-//! GROMACS's .gro, to its summary and to particles.
+//! GROMACS .gro files: summary and particles.
 
 #![no_main]
 

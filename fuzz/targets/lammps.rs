@@ -1,4 +1,4 @@
-//! LAMMPS's data, to its summary and to particles.
+//! LAMMPS data files: summary and particles.
 
 #![no_main]
 

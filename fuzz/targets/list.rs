@@ -1,4 +1,4 @@
-//! The codes of neighbor lists: any bytes are an error or the code of what they decode to.
+//! Encoded neighbor lists: any bytes give an error or decode to a list that encodes to the same bytes.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! A snapshot without seal: the bytes of an HDF5 file, to its summary and its particles.
+//! Snapshots without a seal: HDF5 files, summary and particles.
 
 #![no_main]
 

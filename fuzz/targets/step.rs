@@ -1,4 +1,4 @@
-//! A deck of few particles: its start, first forces and one step.
+//! Decks with few particles: start, first forces and one step.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Extended XYZ, to its summary and to particles.
+//! Extended XYZ files: summary and particles.
 
 #![no_main]
 

@@ -1,26 +1,26 @@
-// Boxes with largest radii, and whether particles of two of them may interact: mirrors src/tree/bounds.rs and
-// may_interact of src/domain/needed.rs.
+// Boxes with largest radii, and a test whether particles of two of them may interact: mirrors
+// src/tree/bounds.rs and may_interact of src/domain/reach.rs.
 #pragma once
 
 #include "../device.cuh"
 
 namespace hilbrium {
 
-// Of some particles; without any the corners are infinite, the lower one above.
+// Bounding box and largest radius of some particles. Empty: infinite corners, the lower one above the upper
+// one.
 struct Extent {
     double lower[3];
     double upper[3];
     double radius;
 };
 
-// What pairs are asked for in: edges of the box where it is periodic, 0 where it is open, and above the error of a
-// distance, per dimension.
+// Periods of the box, 0 in open dimensions, and the allowance for the rounding of distances, per dimension.
 struct Periods {
     double period[3];
     double rounding[3];
 };
 
-// Of a node of the hierarchy that has particles.
+// Extent of a non-empty node of the hierarchy.
 __device__ __forceinline__ Extent extent_of_node(const double* __restrict__ center, const float4* __restrict__ extent,
                                                  unsigned nodes, double unit, double largest, unsigned node) {
     const float4 reach = extent[node];
@@ -36,8 +36,8 @@ __device__ __forceinline__ Extent extent_of_node(const double* __restrict__ cent
     return own;
 }
 
-// Whether a particle of one may interact with one of the other; never wrongly false. Radii are taken a little larger,
-// because passes in single precision round distances.
+// Returns whether particles of the two extents may interact; has no false negatives. Radii are enlarged
+// slightly, because single-precision passes round distances.
 __device__ __forceinline__ bool may_interact(const Extent& one, const Extent& other, const Periods& periods) {
     const double reach = larger(one.radius, other.radius) * (1.0 + 1e-6);
     if (reach <= 0.0) { return false; }

@@ -1,4 +1,4 @@
-// The rows of leaves of the octree over all ranks' particles, and the boxes of what is in them.
+// Rows of the leaves of the global octree, and extents of the particles in them.
 #include "../device.cuh"
 #include "../domain/extent.cuh"
 #include "../tree/hierarchy.cuh"
@@ -8,8 +8,9 @@ namespace hilbrium {
 constexpr unsigned LEAF_THREADS = 256;
 constexpr unsigned LEAF_WARPS = LEAF_THREADS / WARP;
 
-// first[k] becomes the first row whose key is not below bounds[k], or `rows` without one; keys are sorted.
-// Launch: a thread a bound or fewer. Floor: latency; as many readings one after another as `rows` has binary digits.
+// first[k] becomes the first row whose key is not below bounds[k], or `rows` if there is none; keys are
+// sorted.
+// Launch: up to one thread per bound. Floor: latency; as many dependent loads as `rows` has binary digits.
 extern "C" __global__ void first_rows(const unsigned long long* __restrict__ keys, unsigned rows,
                                       const unsigned long long* __restrict__ bounds, unsigned count,
                                       unsigned* __restrict__ first) {
@@ -29,16 +30,16 @@ extern "C" __global__ void first_rows(const unsigned long long* __restrict__ key
 }
 HILBRIUM_EXPORT(first_rows)
 
-// The extents of the clusters that begin in each leaf: those of rows first[leaf] .. first[leaf + 1]. All of them
-// together are all clusters. `center` and `extent` are those of the hierarchy, in whose unit of length extents are; no
-// radius is larger than `largest`, which rounding may have passed.
-// Launch: a block of 256 threads a leaf. Floor: 40 bytes a cluster, 5 a row.
+// Extents of the clusters that begin in each leaf, that is, in rows first[leaf] .. first[leaf + 1]. Together
+// they cover all clusters. `center` and `extent` are those of the hierarchy, whose unit of length extents
+// have; radii are limited to `largest`, which rounding may have exceeded.
+// Launch: one block of 256 threads per leaf. Floor: 40 bytes per cluster, 5 per row.
 extern "C" __global__ void __launch_bounds__(LEAF_THREADS)
     leaf_extents(const unsigned* __restrict__ first, const double* __restrict__ center,
                  const float4* __restrict__ extent, unsigned nodes, double unit, double largest, Extent* extents) {
     __shared__ double of_warps[LEAF_WARPS][7];
     const double infinity = __longlong_as_double(0x7ff0000000000000ll);
-    // lower corner, negated upper corner, negated radius: of all these the smallest ones
+    // lower corner, negated upper corner, negated radius: all under a minimum reduction
     double least[7] = {infinity, infinity, infinity, infinity, infinity, infinity, 0.0};
     const unsigned end = (first[blockIdx.x + 1] + CLUSTER - 1u) / CLUSTER;
     for (unsigned cluster = (first[blockIdx.x] + CLUSTER - 1u) / CLUSTER + threadIdx.x; cluster < end;

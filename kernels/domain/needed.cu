@@ -1,4 +1,5 @@
-// The rows that another rank needs: those that may interact with what is in its boxes. Mirrors src/domain/needed.rs.
+// Rows that another rank needs: those that may interact with the content of its boxes. Mirrors
+// src/domain/needed.rs.
 #include "../device.cuh"
 #include "../domain/extent.cuh"
 
@@ -6,12 +7,13 @@ namespace hilbrium {
 
 constexpr unsigned NEEDED_THREADS = 256;
 
-// marks[row] becomes 1 for every row that may interact with a particle in one of the boxes, else 0. A warp takes a
-// super-cluster: first a lane a box finds the boxes near it, `offset` being the first super-cluster's node of the
-// hierarchy, then its rows, two a lane, are held against each of these. `radius` may be null: then all rows have
-// radius_of_all.
-// Launch: blocks of 256 threads, a warp a super-cluster. Floor: 25 bytes a row, 33 with radii, near the boxes; else 1.6
-// bytes a row, and 50 instructions a super-cluster and box, a lane a box, some 25 of them of double precision.
+// marks[row] becomes 1 for every row that may interact with a particle in one of the boxes, else 0. Each warp
+// handles a super-cluster: one lane per box tests the super-cluster (`offset` is its level's first node in
+// the hierarchy), then its rows, two per lane, are tested against the boxes found. If `radius` is null, all
+// rows have radius_of_all.
+// Launch: blocks of 256 threads, one warp per super-cluster. Floor: 25 bytes per row, 33 with radii, near the
+// boxes; elsewhere 1.6 bytes per row, and 50 instructions per super-cluster and box (one lane per box), about
+// 25 of them in double precision.
 extern "C" __global__ void __launch_bounds__(NEEDED_THREADS)
     needed_rows(const double* __restrict__ x, const double* __restrict__ y, const double* __restrict__ z,
                 const double* __restrict__ radius, double radius_of_all, unsigned rows,

@@ -1,6 +1,5 @@
-// The built-in functions of CUDA on integers and floating-point numbers, and loads and stores with cache hints. Fast
-// approximations (__expf, __fdividef, ...) are the exact functions here: a device may differ by some units in the last
-// place.
+// CUDA built-in functions on integers and floating-point numbers, and loads and stores with cache hints. Fast
+// approximations (__expf, __fdividef, ...) are exact here: a device may differ by a few ulp.
 #pragma once
 
 constexpr int warpSize = 32;
@@ -30,7 +29,7 @@ inline unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
 inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
     return shift >= 32u ? high : __funnelshift_r(low, high, shift);
 }
-// The low three bits of each of four nibbles of the selector name a byte of y:x; the rest of it is ignored.
+// The low three bits of each selector nibble select a byte of y:x; other bits are ignored.
 inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
     const unsigned long long bytes = static_cast<unsigned long long>(y) << 32 | x;
     unsigned result = 0;
@@ -55,7 +54,7 @@ inline long long __mul64hi(long long a, long long b) {
 inline int __mul24(int a, int b) { return (a << 8 >> 8) * (b << 8 >> 8); }
 inline unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
 
-// Numbers as bits.
+// Bit casts.
 inline unsigned __float_as_uint(float x) { return emulation::of_bits<unsigned>(emulation::bits_of(x)); }
 inline int __float_as_int(float x) { return emulation::of_bits<int>(emulation::bits_of(x)); }
 inline float __uint_as_float(unsigned x) { return emulation::of_bits<float>(x); }
@@ -75,8 +74,8 @@ namespace emulation {
 
 enum class Toward { NEAREST, UP, DOWN, ZERO };
 
-// The nearest result, moved by one unit in the last place if the exact one lies on the wrong side; `missing` has the
-// sign of the exact result less the nearest one.
+// Directed rounding: the nearest result, moved by one ulp if the exact one lies on the other side; `missing`
+// has the sign of the exact result minus the nearest one.
 template <class Value> inline Value directed(Toward toward, Value nearest, double missing) {
     const bool up = toward == Toward::UP || (toward == Toward::ZERO && nearest < 0);
     const bool down = toward == Toward::DOWN || (toward == Toward::ZERO && nearest > 0);
@@ -88,7 +87,7 @@ template <class Value> inline Value directed(Toward toward, Value nearest, doubl
 
 template <class Value> inline Value sum(Toward toward, Value a, Value b) {
     const Value nearest = a + b;
-    const Value kept = nearest - a;  // the two halves of the rounding error, each exact
+    const Value kept = nearest - a;  // error-free transformation: both parts of the rounding error are exact
     return directed(toward, nearest, static_cast<double>((a - (nearest - kept)) + (b - kept)));
 }
 template <class Value> inline Value product(Toward toward, Value a, Value b) {
@@ -120,7 +119,7 @@ template <class Value> inline Value whole(Toward toward, Value x) {
         default: return std::trunc(x);
     }
 }
-// Conversions to integers saturate on a device, and not a number becomes zero.
+// Conversions to integers saturate on a device, and NaN becomes zero.
 template <class Whole, class Value> inline Whole integer(Toward toward, Value x) {
     if (!(x == x)) { return 0; }
     constexpr Whole LEAST = std::numeric_limits<Whole>::min();
@@ -133,7 +132,7 @@ template <class Whole, class Value> inline Whole integer(Toward toward, Value x)
 
 }  // namespace emulation
 
-// Every rounding of what a suffix names: rn nearest, ru up, rd down, rz towards zero.
+// All rounding modes by suffix: rn nearest, ru up, rd down, rz toward zero.
 #define EMULATION_ROUNDED(suffix, toward)                                                                     \
     inline float __fadd_##suffix(float a, float b) { return emulation::sum(toward, a, b); }                   \
     inline float __fsub_##suffix(float a, float b) { return emulation::sum(toward, a, -b); }                  \
@@ -174,7 +173,7 @@ inline double __uint2double_rn(unsigned x) { return x; }
 inline double __ll2double_rn(long long x) { return static_cast<double>(x); }
 inline double __ull2double_rn(unsigned long long x) { return static_cast<double>(x); }
 
-// Functions that the host's library has no name for, or no overload at the top level.
+// Functions that the host's library does not have, or does not overload in the global namespace.
 inline double rsqrt(double x) { return 1.0 / std::sqrt(x); }
 inline float rsqrt(float x) { return static_cast<float>(1.0 / std::sqrt(static_cast<double>(x))); }
 inline float rsqrtf(float x) { return rsqrt(x); }
@@ -228,7 +227,7 @@ inline float max(float a, float b) { return std::fmax(a, b); }
 inline double min(double a, double b) { return std::fmin(a, b); }
 inline double max(double a, double b) { return std::fmax(a, b); }
 
-// Loads and stores with a hint for the caches.
+// Loads and stores with cache hints.
 #define EMULATION_LOAD(name) \
     template <class Value> inline Value name(const Value* address) { return *address; }
 EMULATION_LOAD(__ldg)

@@ -1,9 +1,9 @@
-// Atomic operations on memory, without an order, and fences. Blocks may run on several threads of the host.
+// Relaxed atomic operations, and fences. Blocks may run on several host threads.
 #pragma once
 
 namespace emulation {
 
-// Puts change(old) in the place of `old`, which it returns.
+// Atomically replaces `old` by change(old) and returns `old`.
 template <class Value, class Change> inline Value exchanged(Value* address, Change change) {
     Value old;
     __atomic_load(address, &old, __ATOMIC_RELAXED);
@@ -73,5 +73,5 @@ inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
-// A thread that sleeps waits for another one's store: the others run.
+// A sleeping thread waits for another thread's store: let the others run.
 inline void __nanosleep(unsigned) { emulation::pause(); }

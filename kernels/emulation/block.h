@@ -1,6 +1,6 @@
-// A block of threads and its schedule. A lane runs until it waits; then the next lane of its warp that can run goes
-// on; when none of the warp can, the next warp; when none of the block can, the launch. With a seed the order of the
-// lanes and of the warps changes all the time, without one it is ascending.
+// A block of threads and its scheduler. A lane runs until it waits; then the next runnable lane of its warp
+// continues; if the warp has none, the next warp; if the block has none, the launch. With a seed, the order
+// of lanes and warps is random and changes continually; without one it is ascending.
 #pragma once
 
 namespace emulation {
@@ -29,13 +29,13 @@ constexpr const char* NAMES[] = {
     "__reduce_min_sync", "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync",  "__reduce_xor_sync",
 };
 
-// Where a thread waits, for the reports.
+// Source location where a thread waits, for reports.
 struct Place {
     const char* file;
     int line;
 };
 
-// A collective of a warp that some of its lanes have come to.
+// A warp collective that some of its lanes have reached.
 struct Meeting {
     unsigned mask;
     unsigned arrived;
@@ -44,13 +44,13 @@ struct Meeting {
 };
 
 struct Warp {
-    unsigned ready;        // lanes that can run, the running one among them
+    unsigned ready;        // runnable lanes, including the running one
     unsigned started;      // lanes that have a stack
-    unsigned exited;       // lanes that have returned, and those that the block does not have
-    unsigned at_barrier;   // lanes that wait for the block
+    unsigned exited;       // lanes that have returned, and lanes beyond the block size
+    unsigned at_barrier;   // lanes that wait at a block barrier
     unsigned step, first;  // the order of the lanes: (first + step k) mod 32
     unsigned cursor;       // the last k
-    unsigned meetings;     // entries of `meeting`; each has a lane that waits, so 32 are enough
+    unsigned meetings;     // number of entries of `meeting`; each has a waiting lane, so that 32 suffice
     Meeting meeting[32];
     Place place[32];
     unsigned parameter[32];
@@ -63,7 +63,7 @@ struct Fiber {
     uint3 thread;
 };
 
-// What the kernel reads as blockIdx and so on, and all that the schedule knows. It lies at the start of a region.
+// State behind blockIdx etc., and the state of the scheduler. It is located at the start of a region.
 struct Block {
     uint3 index;
     dim3 dimensions, grid;
@@ -72,15 +72,15 @@ struct Block {
     void** arguments;
     Fiber launcher;
     unsigned threads, warps, alive;
-    unsigned cursor;             // position in `order` of the running warp
+    unsigned cursor;             // position of the running warp in `order`
     unsigned long long random;   // 0: ascending orders
-    unsigned long long patience; // pauses since a thread last got anywhere
-    bool alone;                  // no other thread of the host takes blocks
-    unsigned waiting;            // threads at the barrier
+    unsigned long long patience; // number of pauses since a thread last made progress
+    bool alone;                  // no other host thread runs blocks
+    unsigned waiting;            // number of threads at the barrier
     Place barrier;
     const char* barrier_name;
-    unsigned true_count;           // of the predicates given so far
-    unsigned barrier_count, barrier_threads;  // what the last barrier found
+    unsigned true_count;           // number of true predicates at the current barrier
+    unsigned barrier_count, barrier_threads;  // results of the last barrier
     unsigned char order[32];
     Warp warp[32];
     Fiber fiber[MOST_THREADS];
@@ -97,7 +97,7 @@ inline unsigned random_below(Block& block, unsigned limit) {
     return static_cast<unsigned>((block.random >> 32) * limit >> 32);
 }
 
-// Prints what each thread that has not returned waits for, threads in the same place in one line, and aborts.
+// Prints where each thread that has not returned waits, one line per location, and aborts.
 [[noreturn]] inline void stop(const Block& block, const char* reason) {
     std::fprintf(stderr, "emulation: kernel %s, block (%u, %u, %u) of %u threads: %s\n", block.kernel, block.index.x,
                  block.index.y, block.index.z, block.threads, reason);
@@ -146,7 +146,7 @@ inline void draw_warps(Block& block) {
 
 void run_thread();
 
-// The next lane of a warp that has one that can run; its stack is made when it runs for the first time.
+// The next runnable lane of a warp that has one. Its stack is created on its first run.
 inline Fiber& next_lane(Block& block, unsigned w) {
     Warp& warp = block.warp[w];
     unsigned lane;
@@ -166,8 +166,8 @@ inline Fiber& next_lane(Block& block, unsigned w) {
     return fiber;
 }
 
-// Who goes on: a thread of another warp if one can run, or else the launch, which finds out whether the block is done
-// or cannot go on.
+// The next fiber to run: a thread of another runnable warp, or else the launch, which determines whether the
+// block has completed or is deadlocked.
 inline Fiber& next_warp(Block& block) {
     for (unsigned tried = 0; tried < block.warps; tried++) {
         if (++block.cursor >= block.warps) {
@@ -177,7 +177,7 @@ inline Fiber& next_warp(Block& block) {
         const unsigned w = block.order[block.cursor];
         if (block.warp[w].ready != 0) { return next_lane(block, w); }
     }
-    // A new order may have moved a warp that can run to where this round had been already.
+    // A reshuffle may have moved a runnable warp to a position that this round had already passed.
     for (unsigned w = 0; w < block.warps; w++) {
         if (block.warp[w].ready != 0) { return next_lane(block, w); }
     }
@@ -188,7 +188,7 @@ inline Fiber& next(Block& block, unsigned w) {
     return block.warp[w].ready != 0 ? next_lane(block, w) : next_warp(block);
 }
 
-// Leaves the running thread for another one.
+// Switches from the running thread to another fiber.
 inline void go_on_with(Block& block, unsigned index, Fiber& other) {
     const char* bottom = stack_bottom(reinterpret_cast<char*>(&block), index);
     if (stack_pointer() - bottom < 4096) { stop(block, "the local memory of a thread passes its 64 KiB"); }
@@ -207,7 +207,7 @@ inline void open_barrier(Block& block) {
     }
 }
 
-// The barrier of a block: every thread that has not returned must come to the same one.
+// Block barrier: every thread that has not returned must reach the same one.
 inline void barrier(const char* name, bool predicate, const char* file, int line) {
     Block& block = running_block();
     const unsigned index = running_fiber();
@@ -232,8 +232,8 @@ inline void barrier(const char* name, bool predicate, const char* file, int line
     go_on_with(block, index, next(block, index / 32));
 }
 
-// Lets other warps run: in loops that wait for memory that another thread writes. Where nobody else takes blocks, a
-// block whose threads only pause will do so for ever.
+// Lets other warps run, in spin loops on memory that another thread writes. If no other host thread runs
+// blocks, a block whose threads only pause never ends.
 inline void pause() {
     constexpr unsigned long long MOST = 10'000'000;
     Block& block = running_block();

@@ -1,33 +1,35 @@
-// Kernels on a host without a device: CUDA C++ as far as the kernels of this program use it, one fiber a thread.
-// A unit is compiled with this file ahead of it:
+// Emulation of kernels on a host without a device: the subset of CUDA C++ used by this program, one fiber per
+// thread. A unit is compiled with this header included first:
 //
-//     g++ -std=c++17 -O2 -shared -fPIC -pthread -fsanitize=bounds,shift-exponent -fsanitize-undefined-trap-on-error
+//     g++ -std=c++17 -O2 -shared -fPIC -pthread
+//         -fsanitize=bounds,shift-exponent -fsanitize-undefined-trap-on-error
 //         -DHILBRIUM_EMULATED -include kernels/emulation/cuda.h -x c++ unit.cu -o unit.so
 //
-// For each HILBRIUM_EXPORT(kernel) the library has
+// For each HILBRIUM_EXPORT(kernel) the library exports
 //
 //     void emulated_<kernel>(const unsigned grid[3], const unsigned block[3], void** arguments);
-//     const unsigned* emulated_<kernel>_sizes;   // the number of its arguments, then the bytes of each
+//     const unsigned* emulated_<kernel>_sizes;   // the number of arguments, then the size of each in bytes
 //
-// the first with the array of pointers to arguments that cuLaunchKernel takes too. It returns when the kernel is done.
-// Once a kernel of it has run, a library stays loaded.
+// The first one takes the same array of pointers to arguments as cuLaunchKernel, and returns when the kernel
+// has completed. A library stays loaded after a kernel of it has run.
 //
-// What holds as on a device (compute capability 7 and later): collectives of a warp wait for the lanes of their mask,
-// barriers for the threads of a block, both without those that have returned. Shared memory is all ones when a block
-// starts. Threads and blocks run in an order that nothing may rely on, and that changes with a seed.
+// Like on a device (compute capability 7 and later): warp collectives wait for the lanes of their mask,
+// barriers for the threads of the block, both without those that have returned. Shared memory is filled with
+// ones when a block starts. Threads and blocks run in an unspecified order that changes with the seed.
 //
-// What is wrong on a device, or means another thing there, ends in a report and an abort: a deadlock, threads at
-// different barriers or collectives, a lane outside of its mask, too large a block, too much local memory, a loop that
-// waits for ever, an address that nothing is mapped at, a division of integers by zero, and with the options above an
-// index outside of an array and a shift by all bits. Memory that ends where a page does that cannot be touched makes
-// each access past its end such an address. A race shows as a wrong result, at some orders.
+// Errors or undefined behavior on a device are reported and abort: a deadlock, threads at different barriers
+// or collectives, a lane outside of its mask, too large a block, too much local memory, an endless spin loop,
+// an access to unmapped memory, an integer division by zero, and, with the options above, an index outside of
+// an array or a shift by the full width. If allocations end at a guard page, each access past their end is
+// detected. A race shows as a wrong result in some orders.
 //
-// What does not hold: no two threads of a block run at once, so a loop that waits for another thread's store must
-// sleep in between (__nanosleep, or load_acquire of device.cuh); no block waits for one that has not started;
-// approximations are exact; no dynamic shared memory, no textures, no cooperative groups, no inline assembly.
+// Unlike on a device: threads of a block do not run in parallel, so that spin loops must yield (__nanosleep,
+// or load_acquire of device.cuh); a block cannot wait for one that has not started; approximations are exact;
+// there are no dynamic shared memory, textures, cooperative groups or inline assembly.
 //
-// Settings, from the environment: HILBRIUM_EMULATION_SEED (1) draws the orders, and 0 makes them ascending;
-// HILBRIUM_EMULATION_THREADS (1) is the number of host threads that take blocks: with 1 all sums are repeatable.
+// Environment variables: HILBRIUM_EMULATION_SEED (1) seeds the orders, 0 makes them ascending.
+// HILBRIUM_EMULATION_THREADS (1) is the number of host threads that run blocks; with 1, all sums are
+// reproducible.
 #pragma once
 
 #include <dlfcn.h>
@@ -53,7 +55,8 @@
 
 #pragma GCC diagnostic ignored "-Wattributes"
 
-// Two libraries may hold the same function with another type behind its names: nothing but the entry points is shared.
+// Two libraries may define the same function on different types of the same name: export the entry points
+// only.
 #pragma GCC visibility push(hidden)
 
 #define __global__

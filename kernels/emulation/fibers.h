@@ -1,7 +1,7 @@
-// Fibers: one a CUDA thread. Their stacks lie in one region of memory a host thread, aligned to its own size, so that
-// the stack pointer alone tells which thread of which block is running; no thread-local variable is read for it.
+// Fibers, one per CUDA thread. The stacks of a host thread are in one region aligned to its own size, so that
+// the stack pointer alone identifies the running thread and block, without a thread-local variable.
 //
-//   region:  | state of the block (2 slots) | stack of thread 0 | stack of thread 1 | ... | stack of thread 1023 |
+//   region:  | block state (2 slots) | stack of thread 0 | stack of thread 1 | ... | stack of thread 1023 |
 #pragma once
 
 namespace emulation {
@@ -11,7 +11,7 @@ constexpr unsigned MOST_THREADS = 1024;
 constexpr std::size_t STATE_SLOTS = 2;
 constexpr std::size_t REGION = 2048 * STACK;
 
-// Stops the running fiber, whose stack pointer goes to *save, and goes on with the one whose stack pointer is `load`.
+// Saves the running fiber's stack pointer to *save and switches to the fiber with the stack pointer `load`.
 extern "C" void hilbrium_emulation_switch(void** save, void* load);
 
 #if defined(__x86_64__)
@@ -45,8 +45,8 @@ inline char* stack_pointer() {
     return pointer;
 }
 
-// A stack that a switch enters `entry` from: six registers, the address to return to, and the alignment that a call
-// leaves behind (16 n + 8).
+// Creates a stack on which a switch enters `entry`: six registers, the return address, and the alignment
+// after a call (16 n + 8).
 inline void* fresh_stack(char* top, void (*entry)()) {
     void** pointer = reinterpret_cast<void**>(top) - 2;
     *pointer = reinterpret_cast<void*>(entry);
@@ -95,7 +95,7 @@ inline char* stack_pointer() {
     return pointer;
 }
 
-// A stack that a switch enters `entry` from: twenty registers of zeros, but for the link register (x30).
+// Creates a stack on which a switch enters `entry`: twenty zero registers, except the link register (x30).
 inline void* fresh_stack(char* top, void (*entry)()) {
     void** pointer = reinterpret_cast<void**>(top) - 20;
     std::memset(pointer, 0, 160);
@@ -106,7 +106,7 @@ inline void* fresh_stack(char* top, void (*entry)()) {
 #error "the emulation of kernels knows the context switch of x86_64 and of aarch64"
 #endif
 
-// Memory for a region, zero and not yet backed by pages.
+// Allocates a region, zero and not yet backed by pages.
 inline char* new_region() {
     const int protection = PROT_READ | PROT_WRITE;
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -122,8 +122,8 @@ inline char* new_region() {
     return begin + ahead;
 }
 
-// The region whose fiber is running, the number of that fiber, and the stack of a fiber. The tops of the stacks of a
-// warp are spread over the lines of a page, or they would all want the same few lines of the nearest cache.
+// The running region, the index of the running fiber, and stack bounds. The stack tops of a warp are
+// staggered within a page to avoid conflicts in the first-level cache.
 inline char* running_region() {
     return reinterpret_cast<char*>(reinterpret_cast<std::uintptr_t>(stack_pointer()) & ~(REGION - 1));
 }

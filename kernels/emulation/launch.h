@@ -1,10 +1,10 @@
-// Launches: the blocks of a grid, one after the other or on several threads of the host, each with poisoned shared
-// memory; and the report of a kernel that reads or writes where it must not.
+// Launches: run the blocks of a grid, in sequence or on several host threads, each with poisoned shared
+// memory; and report invalid memory accesses of a kernel.
 #pragma once
 
 namespace emulation {
 
-// Shared memory is what this library has of thread-local storage, and this byte, by which it is found.
+// Shared memory is the thread-local storage of this library; this byte locates it.
 static thread_local char shared_memory_anchor __attribute__((used));
 
 struct SharedMemory {
@@ -27,7 +27,7 @@ inline int find_shared_memory(dl_phdr_info* info, std::size_t, void* found) {
     return 1;
 }
 
-// What a thread of the host keeps between its launches.
+// Per-thread state that persists between launches.
 struct Worker {
     Block* block;
     SharedMemory shared;
@@ -38,8 +38,8 @@ inline Worker* workers = nullptr;
 inline pthread_mutex_t workers_lock = PTHREAD_MUTEX_INITIALIZER;
 inline struct sigaction other_handlers[NSIG];
 
-// A signal in a kernel: names the kernel, the block and the thread before the process dies of it. The handler has a
-// stack of its own: the thread's is found from where it was interrupted.
+// Signal handler: reports kernel, block and thread, then aborts. It runs on a stack of its own and finds the
+// thread from the interrupted stack pointer.
 inline void report_signal(int signal, siginfo_t* info, void* context) {
 #if defined(__x86_64__)
     const auto stack = static_cast<std::uintptr_t>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP]);
@@ -70,7 +70,7 @@ inline void report_signal(int signal, siginfo_t* info, void* context) {
     }
 }
 
-// Threads and the process keep functions of this library, so it must not be unloaded any more.
+// Threads and the process keep pointers to functions of this library, so it must not be unloaded.
 inline void stay_loaded() {
     Dl_info info;
     if (dladdr(reinterpret_cast<void*>(&find_shared_memory), &info) != 0) {
@@ -109,14 +109,14 @@ inline pthread_key_t new_key() {
     return key;
 }
 
-// Not a thread-local variable, which would lie in what is poisoned.
+// Not thread-local, because thread-local storage is poisoned as shared memory.
 inline Worker& this_worker() {
     static const pthread_key_t key = new_key();
     static const bool prepared = prepare();
     static_cast<void>(prepared);
     auto* worker = static_cast<Worker*>(pthread_getspecific(key));
     if (worker == nullptr) {
-        shared_memory_anchor = 1;  // the storage is there from the first use on
+        shared_memory_anchor = 1;  // allocates the storage on first use
         worker = new Worker{reinterpret_cast<Block*>(new_region()), {nullptr, 0}, nullptr};
         dl_iterate_phdr(find_shared_memory, &worker->shared);
         pthread_setspecific(key, worker);
@@ -135,14 +135,14 @@ struct Launch {
     dim3 grid, dimensions;
     unsigned long long seed;
     unsigned long long blocks;
-    unsigned long long taken;  // blocks that a worker has begun
-    bool alone;                // one worker does all
+    unsigned long long taken;  // number of blocks started
+    bool alone;                // a single worker runs all blocks
 };
 
-// Number `ordinal` of the blocks, in the seed's order.
+// Runs block number `ordinal` in the seed's order.
 inline void run_block(Worker& worker, const Launch& launch, unsigned long long ordinal) {
     Block& block = *worker.block;
-    // Halves are walked in turns and the second one backwards: neither neighbors nor ascending.
+    // Alternates between both halves, the second one backwards: neither adjacent nor ascending.
     unsigned long long number = ordinal;
     if (launch.seed != 0) { number = ordinal % 2 == 0 ? ordinal / 2 : launch.blocks - 1 - ordinal / 2; }
     block.index.x = static_cast<unsigned>(number % launch.grid.x);
@@ -230,7 +230,7 @@ inline void launch(const char* kernel, void (*call)(void**), const unsigned* gri
     while (helping > 0) { pthread_join(helpers[--helping], nullptr); }
 }
 
-// Calls a kernel with arguments from an array of pointers to them, as a launch on a device takes.
+// Calls a kernel with an array of pointers to its arguments, like a launch on a device.
 template <auto kernel> struct Kernel;
 template <class... Arguments, void (*kernel)(Arguments...)> struct Kernel<kernel> {
     static constexpr unsigned sizes[] = {sizeof...(Arguments), sizeof(Arguments)...};

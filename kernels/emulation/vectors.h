@@ -1,4 +1,4 @@
-// The vector types of CUDA, with its alignments. double4 and its like are left out: CUDA 13 names them by alignment.
+// CUDA vector types with their alignments. double4 etc. are omitted: CUDA 13 names them by alignment.
 #pragma once
 
 #define EMULATION_PAIR(name, Value)                            \

@@ -1,4 +1,5 @@
-// The collectives of a warp. A lane leaves its value and waits; the last one to come works out every lane's result.
+// Warp collectives. A lane stores its value and waits; the last one to arrive computes the results of all
+// lanes.
 #pragma once
 
 namespace emulation {
@@ -15,7 +16,7 @@ template <class Value> inline Value of_bits(unsigned long long bits) {
     return value;
 }
 
-// What a lane gets that reads a lane that takes no part: all ones, not a number.
+// Result of reading a lane that does not participate: all ones, NaN as a float.
 constexpr unsigned long long NOTHING = ~0ull;
 
 inline unsigned long long combined(Operation operation, unsigned long long a, unsigned long long b) {
@@ -81,7 +82,7 @@ inline void complete(Warp& warp, const Meeting& meeting) {
     }
 }
 
-// Ends a meeting that every lane of its mask that has not returned has come to.
+// Completes a collective if every lane of its mask has arrived or returned.
 inline bool ended(Block& block, Warp& warp, unsigned index) {
     const Meeting& meeting = warp.meeting[index];
     if ((meeting.mask & ~warp.exited) != meeting.arrived) { return false; }
@@ -124,7 +125,7 @@ inline unsigned long long meet(Operation operation, unsigned mask, unsigned long
     return warp.result[lane];
 }
 
-// A thread has returned: collectives and barriers go on without it.
+// A thread returns: collectives and barriers continue without it.
 inline void leave(Block& block, unsigned index) {
     Warp& warp = block.warp[index / 32];
     const unsigned bit = 1u << (index % 32);
@@ -139,7 +140,7 @@ inline void leave(Block& block, unsigned index) {
     go_on_with(block, index, next(block, index / 32));
 }
 
-// Where a fiber starts.
+// Entry point of a fiber.
 inline void run_thread() {
     Block& block = running_block();
     block.call(block.arguments);
@@ -159,7 +160,7 @@ inline unsigned reduced(Operation operation, unsigned mask, unsigned value, cons
 
 }  // namespace emulation
 
-// Where the caller is, as last parameters.
+// Location of the caller, as trailing parameters.
 #define EMULATION_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 inline void __syncthreads(EMULATION_HERE) { emulation::barrier("__syncthreads", false, file, line); }
@@ -231,8 +232,8 @@ inline unsigned __reduce_xor_sync(unsigned mask, unsigned value, EMULATION_HERE)
     return emulation::reduced(emulation::Operation::XOR, mask, value, file, line);
 }
 
-// The shuffles: within segments of `width` lanes, a power of two; a source outside of the segment means the own lane,
-// but for __shfl_sync, which takes it modulo the width.
+// Shuffles within segments of `width` lanes, a power of two. A source outside of the segment selects the own
+// lane, except for __shfl_sync, which takes it modulo the width.
 template <class Value>
 inline Value __shfl_sync(unsigned mask, Value value, int source, int width = 32, EMULATION_HERE) {
     const unsigned within = static_cast<unsigned>(width) - 1u;

@@ -1,11 +1,11 @@
-// What other ranks need of this rank's hierarchy: a cut through it for each of them, below which none of its boxes
-// opens anything. An element of the cut is a node, or a cluster with its particles where some box opens even that.
-// A box holds what it stands for, and has the smallest acceleration of it, so that no target opens what its box does
-// not: mirrors src/far/prune.rs.
+// Locally essential tree: for each other rank, a cut through this rank's hierarchy below which none of that
+// rank's boxes opens a node. An element of the cut is a node, or a cluster with its particles if some box
+// opens even that. A box contains its targets and has their smallest acceleration, so that it opens every
+// node that one of them opens: mirrors src/far/prune.rs.
 //
-// A byte a cluster and rank is the mark of the node that begins with that cluster: while the levels are gone through
-// from the top, that it was opened; in the end the level + 1 of an element, or WITH_PARTICLES. Those of a rank, its
-// section, are filled up with zeros to a multiple of 32.
+// There is one mark (byte) per cluster and rank, for the node that begins with that cluster. While levels are
+// processed from the top, it records that the node was opened; finally it holds the element's level + 1, or
+// WITH_PARTICLES. The marks of one rank, its section, are padded with zeros to a multiple of 32.
 //
 // Units compile for HILBRIUM_REAL, HILBRIUM_ORDER and HILBRIUM_CRITERION.
 #include "../far/opening.cuh"
@@ -16,15 +16,16 @@ namespace hilbrium {
 
 constexpr unsigned char NOT_TAKEN = 0, WITH_PARTICLES = 255, WAS_OPENED = 254;
 
-// Warps for the marks of a rank.
+// Number of warps for the marks of a rank.
 __device__ __forceinline__ unsigned section_warps(unsigned rows) {
     return (hierarchy_count(rows, 0u) + WARP - 1u) / WARP;
 }
 
-// One level of the cuts for `sections` ranks, of which rank s has the boxes from first_box[s] to first_box[s + 1];
-// after those of the levels above. A warp takes 32 nodes: all children of four nodes, whose marks they overwrite.
-// Launch: blocks of 128 threads, a warp for each 32 nodes of the level and each section. Floor: a byte a node; of a
-// node whose parent was opened 40 instructions for each 32 boxes, until one opens it.
+// Processes one level of the cuts for `sections` ranks, after the levels above; rank s has boxes first_box[s]
+// .. first_box[s + 1]. Each warp handles 32 nodes, which are all children of four nodes, and overwrites the
+// marks of these.
+// Launch: blocks of 128 threads, one warp per 32 nodes of the level and section. Floor: one byte per node;
+// for a node with an opened parent 40 instructions per 32 boxes, until one opens it.
 extern "C" __global__ void gravity_cut(unsigned rows, unsigned level, const Node* nodes, const TargetBox* boxes,
                                        const unsigned* first_box, unsigned sections, float size_by_angle, float range,
                                        float relative, float far, unsigned char* marks) {
@@ -63,8 +64,8 @@ extern "C" __global__ void gravity_cut(unsigned rows, unsigned level, const Node
 }
 HILBRIUM_EXPORT(gravity_cut)
 
-// How many elements each warp of marks has, and how many with particles; `totals`, which is zero before, gets both of
-// each section. Launch: blocks of 128 threads, a thread a mark. Floor: 1.3 bytes a mark.
+// Counts the elements of each warp of marks, and those with particles. Adds both to `totals`, initially zero,
+// for each section. Launch: blocks of 128 threads, one thread per mark. Floor: 1.3 bytes per mark.
 extern "C" __global__ void gravity_count_cut(unsigned rows, unsigned sections, const unsigned char* marks,
                                              unsigned* elements, unsigned* clusters, unsigned* totals) {
     const unsigned long long thread = thread_of_grid(), warp = thread / WARP;
@@ -84,11 +85,11 @@ extern "C" __global__ void gravity_count_cut(unsigned rows, unsigned sections, c
 }
 HILBRIUM_EXPORT(gravity_count_cut)
 
-// The elements of all sections, one after another, in the order of the curve: their nodes, multipoles and places,
-// which are the number of their cluster of particles plus `shift` of their section, or NO_PARTICLES. The particles of
-// a cluster are 8 times x, y, z and mass, as they are in the columns, with a mass of 0 where there is no row.
-// Launch: blocks of 128 threads, a thread a mark. Floor: a byte a mark, 132 bytes an element in single precision,
-// 512 a cluster.
+// Packs the elements of all sections consecutively in curve order: nodes, multipoles and places. A place is
+// the number of the element's cluster of particles plus `shift` of its section, or NO_PARTICLES. A cluster of
+// particles is 8 times x, y, z and mass in the units of the columns, with zero mass for missing rows.
+// Launch: blocks of 128 threads, one thread per mark. Floor: one byte per mark, 132 bytes per element in
+// single precision, 512 per cluster.
 extern "C" __global__ void gravity_pack_cut(const double* x, const double* y, const double* z, const double* mass,
                                             unsigned rows, unsigned sections, const unsigned char* marks,
                                             const unsigned long long* elements_before,

@@ -1,26 +1,30 @@
-// Local expansions: what far nodes do to all particles of a super-cluster at once.
+// Local expansions: the field of far nodes at all particles of a super-cluster.
 //
-// For a node at d from the center of the targets, x a target relative to it and y a particle relative to the node's
-// center of mass, the potential f(d + y - x), f(r) = (r^2 + epsilon^2)^(-1/2), is expanded in y - x through the fourth
-// order, as in a fast multipole method (Greengard & Rokhlin 1987; Cartesian as by Dehnen 2002):
+// Let d be the vector from the center of the targets to the node, x a target relative to that center, and y a
+// particle relative to the node's center of mass. The potential f(d + y - x), f(r) = (r^2 +
+// epsilon^2)^(-1/2), is expanded in y - x through fourth order, as in a fast multipole method (Greengard &
+// Rokhlin 1987; Cartesian form by Dehnen 2002):
 //     phi(x) = A0 - A1 x + 1/2 A2 xx - 1/6 A3 xxx + 1/24 A4 xxxx   (minus the potential; G = 1)
-// With v = (d^2 + epsilon^2)^(-1/2), e = d v and x, y in units of the targets' radius b (t = b v), the derivatives are
-// d^k f = v^(k+1) P_k(e): P_1 = -e, P_2 = 3 ee - 1, P_3 = -(15 eee - 3 e1), P_4 = 105 eeee - 15 ee1 + 3 11, where 1 is
-// the unit tensor and products are symmetrized over their different permutations. With mu = m v and N = M v^3:
+// With v = (d^2 + epsilon^2)^(-1/2), e = d v and x, y in units of the targets' radius b (t = b v), the
+// derivatives are d^k f = v^(k+1) P_k(e): P_1 = -e, P_2 = 3 ee - 1, P_3 = -(15 eee - 3 e1), P_4 = 105 eeee -
+// 15 ee1 + 3 11, where 1 is the unit tensor and products are symmetrized over their distinct permutations.
+// With mu = m v and N = M v^3:
 //     A0 = mu + N:P_2 / 2,  A1 = t (mu P_1 + N:P_3 / 2),  A2 = t^2 (mu P_2 + N:P_4 / 2),  A3 = t^3 mu P_3,
-//     A4 = t^4 mu P_4;  with octupoles and Q = O v^4 there are added Q:P_3 / 6 to A0 and t Q:P_4 / 6 to A1.
-// One lane takes one node, so that a far node costs a warp about 6 instructions where 64 targets would cost it 75.
+//     A4 = t^4 mu P_4;  octupoles, with Q = O v^4, add Q:P_3 / 6 to A0 and t Q:P_4 / 6 to A1.
+// Each lane processes one node. A far node therefore costs a warp about 6 instructions, compared with 75 for
+// evaluation at 64 targets.
 #pragma once
 
 #include "../far/multipole.cuh"
 
 namespace hilbrium {
 
-// A0; A1 x y z; A2 xx xy xz yy yz zz; A3 xxx xxy xxz xyy xyz xzz yyy yyz yzz zzz; A4 without its constants xxxx xxxy
-// xxxz xxyy xxyz xxzz xyyy xyyz xyzz xzzz yyyy yyyz yyzz yzzz zzzz; and what these constants are multiples of.
+// A0; A1 x y z; A2 xx xy xz yy yz zz; A3 xxx xxy xxz xyy xyz xzz yyy yyz yzz zzz; A4 without its constant
+// terms xxxx xxxy xxxz xxyy xxyz xxzz xyyy xyyz xyzz xzzz yyyy yyyz yyzz yzzz zzzz; and the common factor of
+// these constant terms.
 constexpr unsigned LOCAL_TERMS = 36u;
 
-// Adds a node to the terms of this lane. Floor: 150 instructions a lane.
+// Adds a node to this lane's terms. Floor: 150 instructions per lane.
 __device__ __forceinline__ void local_of_node(const Multipole& node, Real dx, Real dy, Real dz, Real radius,
                                               Real squared_softening, Real (&terms)[LOCAL_TERMS]) {
     const Real v = reciprocal_root(dx * dx + (dy * dy + (dz * dz + squared_softening)));
@@ -45,7 +49,8 @@ __device__ __forceinline__ void local_of_node(const Multipole& node, Real dx, Re
     }
 #if HILBRIUM_ORDER == 3
     {
-        // Q:P_3 = -(15 o - 9 p), Q:P_4 = 105 o e - 45 (p e + u) + 9 w with u = Q ee, o = u.e, w = tr Q, p = w.e
+        // Q:P_3 = -(15 o - 9 p), Q:P_4 = 105 o e - 45 (p e + u) + 9 w
+        // with u = Q ee, o = u.e, w = tr Q, p = w.e
         const Real v4 = v3 * v, exy = Real(2) * xy, exz = Real(2) * xz, eyz = Real(2) * yz;
         const Real ux = v4 * (node.xxx * xx + (node.xxy * exy + node.xxz * exz) +
                               (node.xyy * yy + (node.xyz * eyz + node.xzz * zz)));
@@ -115,8 +120,9 @@ __device__ __forceinline__ void local_of_node(const Multipole& node, Real dx, Re
     }
 }
 
-// One stage of the sum below: COUNT terms from FIRST on become COUNT / 2, of which the lanes that have the bit DISTANCE
-// keep the upper ones. Written as a template, because the compiler must know every place in the array.
+// One stage of the reduction below: COUNT terms from FIRST on become COUNT / 2; lanes with the bit DISTANCE
+// keep the upper half. A template, because all array indices must be compile-time constants to stay in
+// registers.
 template <unsigned FIRST, unsigned COUNT, unsigned DISTANCE>
 __device__ __forceinline__ void fold_terms(Real (&terms)[LOCAL_TERMS]) {
     constexpr unsigned HALF = COUNT / 2u;
@@ -129,8 +135,9 @@ __device__ __forceinline__ void fold_terms(Real (&terms)[LOCAL_TERMS]) {
     if constexpr (HALF > 1u) { fold_terms<FIRST, HALF, DISTANCE / 2u>(terms); }
 }
 
-// Sums the terms over the warp: lane l gets term l in `low`, and term 32 + l / 8 in `high`. At every stage a lane
-// gives half of what it has to its partner and keeps the other half: 37 exchanges where a sum of each would take 180.
+// Reduce-scatter of the terms over the warp: lane l gets term l in `low`, and term 32 + l / 8 in `high`. In
+// each stage, a lane sends half of its terms to its partner and keeps the other half: 37 exchanges instead of
+// 180.
 __device__ __forceinline__ void sum_of_terms(Real (&terms)[LOCAL_TERMS], Real& low, Real& high) {
     fold_terms<0u, 32u, 16u>(terms);
     fold_terms<32u, 4u, 16u>(terms);
@@ -141,7 +148,8 @@ __device__ __forceinline__ void sum_of_terms(Real (&terms)[LOCAL_TERMS], Real& l
     high += __shfl_xor_sync(FULL, high, 1u);
 }
 
-// Adds the expansion to a target. Of each order k the gradient g_k is computed; its part of phi is x.g_k / k.
+// Evaluates the expansion at a target. For each order k, computes the gradient g_k; its contribution to phi
+// is x.g_k / k.
 __device__ inline void gather_local(const Real* terms, Real inverse_radius, Target& target) {
     const Real x = target.x * inverse_radius, y = target.y * inverse_radius, z = target.z * inverse_radius;
     const Real *a = terms + 4, *b = terms + 10, *c = terms + 20;

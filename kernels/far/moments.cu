@@ -1,12 +1,14 @@
-// The multipoles of all nodes of the hierarchy, from the particles up: mirrors src/tree/moments.rs. Sums are in a
-// fixed order, so that they have the same bits in every run.
+// Multipoles of all nodes of the hierarchy, bottom-up from the particles: mirrors src/tree/moments.rs. The
+// order of summation is fixed, so that results are bitwise reproducible.
 //
-// Three kernels in this order: the levels 0 to 2 from the rows; one launch a level for those above; the radii of
-// those. A radius is that of the farthest particle up to level 2. Further up it is that of the farthest sphere around
-// a super-cluster, larger by a few per cent at most: a bound from the children alone would grow with every level.
+// Three kernels in this order: levels 0 to 2 from the rows; one launch per level above; the radii of these
+// levels. Up to level 2, a radius is the distance of the farthest particle. Above, it is that of the farthest
+// sphere around a super-cluster, larger by a few percent at most: a bound from the children alone would grow
+// with every level.
 //
-// The last two kernels also make the hierarchy over elements that other ranks have sent, which are its level 0, `rows`
-// being 8 times their number: level by level from 1 on, and then the radii from spheres around the elements.
+// The last two kernels also build the hierarchy over elements received from other ranks, which are its level
+// 0 (`rows` is 8 times their number): level by level from 1 on, then the radii from spheres around the
+// elements.
 #include "../far/multipole.cuh"
 
 #include "../tree/hierarchy.cuh"
@@ -15,7 +17,7 @@ namespace hilbrium {
 
 constexpr unsigned ROWS_OF_BLOCK = 512u;
 
-// The sum over the 8 lanes of a cluster, in each of them.
+// Sum over the 8 lanes of a cluster, in each of them.
 template <class Value> __device__ __forceinline__ Value sum_of_eight(Value value) {
     value += __shfl_xor_sync(FULL, value, 1u);
     value += __shfl_xor_sync(FULL, value, 2u);
@@ -28,12 +30,12 @@ __device__ __forceinline__ float largest_of_eight(float value) {
     return larger(value, __shfl_xor_sync(FULL, value, 4u));
 }
 
-// A center of mass with its mass.
+// Center of mass and mass.
 struct Center {
     double x, y, z, mass;
 };
 
-// The common center of the 8 lanes' centers; at the origin when there is no mass.
+// Common center of mass of 8 lanes; the origin if the mass is zero.
 __device__ __forceinline__ Center center_of_eight(const Center& part) {
     const double mass = sum_of_eight(part.mass);
     const double inverse = mass != 0.0 ? 1.0 / mass : 0.0;
@@ -41,7 +43,8 @@ __device__ __forceinline__ Center center_of_eight(const Center& part) {
             sum_of_eight(part.mass * part.z) * inverse, mass};
 }
 
-// The multipole of 8 parts about their common center, from which each part's center is at (x, y, z).
+// Multipole of 8 parts about their common center; (from_x, from_y, from_z) is the part's center relative to
+// it.
 __device__ __forceinline__ Multipole multipole_of_eight(const Multipole& part, double from_x, double from_y,
                                                         double from_z) {
     const Real x = Real(from_x), y = Real(from_y), z = Real(from_z), m = part.mass;
@@ -70,12 +73,12 @@ __device__ __forceinline__ Multipole multipole_of_eight(const Multipole& part, d
 
 __device__ __forceinline__ double squared_length(double x, double y, double z) { return x * x + (y * y + z * z); }
 
-// The radius of squares that were rounded up.
+// Radius from a square that was rounded up.
 __device__ __forceinline__ float radius_of(float squared, bool acts) {
     return acts ? round_up(double(::sqrtf(squared))) : NOTHING_ACTS;
 }
 
-// How far the sphere around a node reaches from (x, y, z).
+// Largest distance from (x, y, z) to a point of the sphere around a node.
 __device__ __forceinline__ float reach_of(const Node& node, double x, double y, double z) {
     return round_up(::sqrt(squared_length(node.x - x, node.y - y, node.z - z)) + double(node.radius));
 }
@@ -84,9 +87,10 @@ __device__ __forceinline__ Node node_at(const Center& center, float squared_radi
     return {center.x, center.y, center.z, radius_of(squared_radius, center.mass != 0.0), float(center.mass)};
 }
 
-// Levels 0 to 2 (as far as there are such levels) from columns of rows. Rows that are ghosts or have no mass do not
-// count, whatever their positions are. Launch: blocks of 512 threads, one for each node of level 2, the empty ones
-// included (hierarchy_padded_count(rows, 2)): a thread a row. Floor: 40 bytes a row read, 11.2 written.
+// Levels 0 to 2 (as far as they exist) from columns of rows. Ghosts and rows without mass are ignored,
+// whatever their positions.
+// Launch: blocks of 512 threads, one per node of level 2 including padding (hierarchy_padded_count(rows, 2)):
+// one thread per row. Floor: 40 bytes read per row, 11.2 written.
 extern "C" __global__ void __launch_bounds__(512)
     gravity_moments_of_rows(const double* x, const double* y, const double* z, const double* mass,
                             const unsigned long long* id, unsigned rows, double length_unit, double mass_unit,
@@ -148,7 +152,7 @@ extern "C" __global__ void __launch_bounds__(512)
             multipoles[element] = of_cluster;
         }
     }
-    // Positive numbers have the order of their bits.
+    // Bit patterns of positive floats are ordered like their values.
     squared_of_super = warp_largest(squared_of_super);
     squared_of_whole = warp_largest(squared_of_whole);
     if (lane_index() == 0u) {
@@ -188,9 +192,9 @@ extern "C" __global__ void __launch_bounds__(512)
 }
 HILBRIUM_EXPORT(gravity_moments_of_rows)
 
-// A level from the one below; radii are left at 0, but for those of level 1, which hold the spheres of its children.
-// Launch: blocks of 128 threads, 8 threads for each node of the level, the empty ones included. Floor: 64 bytes a child
-// in single precision.
+// One level from the level below. Radii are set to 0, except on level 1, where they enclose the spheres of
+// the children. Launch: blocks of 128 threads, 8 threads per node of the level including padding. Floor: 64
+// bytes per child in single precision.
 extern "C" __global__ void gravity_moments_of_level(unsigned rows, unsigned level, Node* nodes,
                                                     Multipole* multipoles) {
     const unsigned long long thread = thread_of_grid();
@@ -219,8 +223,8 @@ extern "C" __global__ void gravity_moments_of_level(unsigned rows, unsigned leve
 }
 HILBRIUM_EXPORT(gravity_moments_of_level)
 
-// The radii of the levels from `from` + 2 on by the spheres around the nodes of level `from`. Launch: blocks of 128
-// threads, a thread a node of that level. Floor: 32 bytes such a node.
+// Radii of the levels from `from` + 2 on, from the spheres around the nodes of level `from`. Launch: blocks
+// of 128 threads, one thread per node of that level. Floor: 32 bytes per such node.
 extern "C" __global__ void gravity_radii(unsigned rows, unsigned from, Node* nodes) {
     const unsigned long long place = thread_of_grid();
     const unsigned levels = hierarchy_levels(rows);
@@ -228,7 +232,7 @@ extern "C" __global__ void gravity_radii(unsigned rows, unsigned from, Node* nod
     if (place < hierarchy_count(rows, from)) { part = nodes[hierarchy_offset(rows, from) + place]; }
     const bool acts = part.radius != NOTHING_ACTS;
     if (!__any_sync(FULL, acts)) { return; }
-    // The nodes of a warp are below the same nodes of these levels.
+    // All nodes of a warp have the same ancestors on these levels.
     for (unsigned level = from + 2u; level < levels; ++level) {
         Node& node = nodes[hierarchy_offset(rows, level) + static_cast<unsigned>(place >> (3u * (level - from)))];
         float reach = 0.0f;

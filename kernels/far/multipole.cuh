@@ -1,10 +1,11 @@
-// Multipoles of the nodes of the hierarchy, and what one does to a target at a distance: mirrors src/tree/moments.rs
-// and the expansion of src/far/kernels.rs. HILBRIUM_ORDER is the expansion's order: 2 (quadrupoles) or 3 (octupoles).
+// Multipoles of the hierarchy's nodes, and their field at a target: mirrors src/tree/moments.rs and the
+// expansion of src/far/kernels.rs. HILBRIUM_ORDER is the order of the expansion: 2 (quadrupoles) or 3
+// (octupoles).
 //
-// Nodes are those of tree/hierarchy.cuh, element by element. Lengths are in the walk's unit (positions times
-// `length_unit`, about 1 for the whole system), masses too (the total about 1), so that squares and cubes neither
-// overflow nor vanish in single precision whatever the units of the simulation are. A multipole has raw moments, not
-// traceless ones: the softened expansion needs their traces.
+// Nodes correspond to those of tree/hierarchy.cuh element by element. Lengths are in the walk's unit
+// (positions times `length_unit`, about 1 for the whole system), as are masses (total about 1), so that
+// squares and cubes neither overflow nor underflow in single precision whatever the units of the simulation.
+// Moments are raw, not traceless: the softened expansion needs the traces.
 #pragma once
 
 #include "../device.cuh"
@@ -16,21 +17,21 @@
 
 namespace hilbrium {
 
-// What the walk reads of a node, 32 bytes in two loads.
+// Node data read by the walk, 32 bytes in two loads.
 struct __align__(16) Node {
     double x, y, z;  // center of mass
-    float radius;    // no particle is farther from it, rounded up; -1 of a node in which nothing has a mass
-    float mass;      // rounded: for the criteria alone
+    float radius;    // largest distance of a particle from it, rounded up; -1 for a node without mass
+    float mass;      // rounded; used by the opening criteria only
 };
 
 constexpr float NOTHING_ACTS = -1.0f;
 
-// Four numbers that are read together.
+// Four numbers read together.
 struct __align__(16) Real4 {
     Real x, y, z, w;
 };
 
-// What a node's particles are from afar: mass and second moments M = sum m y y, y relative to the center of mass; with
+// Multipole moments of a node: mass and second moments M = sum m y y, y relative to the center of mass; with
 // octupoles also the third moments O = sum m y y y. In single precision 32 bytes, 80 with octupoles.
 struct __align__(16) Multipole {
     Real mass, xx, xy, xz, yy, yz, zz, unused;
@@ -39,7 +40,7 @@ struct __align__(16) Multipole {
 #endif
 };
 
-// A multipole as a source for targets near it, as it is broadcast: three loads, seven with octupoles.
+// Multipole as a source for near targets, in the form that is broadcast: three loads, seven with octupoles.
 struct NodeSource {
     Real4 place;   // position relative to the targets' center, mass
     Real4 first;   // 3 M: xx, xy, xz, yy
@@ -69,17 +70,17 @@ __device__ __forceinline__ NodeSource node_source(const Multipole& multipole, Re
     return source;
 }
 
-// A target, and what it has gathered for G = 1: the acceleration, and minus the potential.
+// A target and its accumulated field for G = 1: acceleration, and minus the potential.
 struct Target {
     Real x, y, z;
     Real pull_x, pull_y, pull_z, potential;
 };
 
-// Adds what a node does to a target: with d the vector to the node, v = (d^2 + epsilon^2)^(-1/2), S = 3 M d and
-// q = v^2 d.S, minus the potential is v [m + v^2 (q / 2 - tr M / 2)] and the acceleration
-// v^3 [d (m + v^2 (5/2 q - 3/2 tr M)) - v^2 S]. With octupoles, U = 15/2 v^2 O dd, w = 3/2 tr O, o = v^2 d.U and
-// p = v^2 d.w, there are added v^3 (p - o / 3) to the one and v^5 [U - w + d (5 p - 7/3 o)] to the other.
-// Floor: 35 arithmetic instructions and a reciprocal root; about 45 more with octupoles.
+// Adds the field of a node at a target. With d the vector to the node, v = (d^2 + epsilon^2)^(-1/2), S = 3 M
+// d and q = v^2 d.S, minus the potential is v [m + v^2 (q / 2 - tr M / 2)] and the acceleration v^3 [d (m +
+// v^2 (5/2 q - 3/2 tr M)) - v^2 S]. Octupoles, with U = 15/2 v^2 O dd, w = 3/2 tr O, o = v^2 d.U and p = v^2
+// d.w, add v^3 (p - o / 3) and v^5 [U - w + d (5 p - 7/3 o)].
+// Floor: 35 arithmetic instructions and a reciprocal square root; about 45 more with octupoles.
 __device__ __forceinline__ void gather_node(const NodeSource& source, Real squared_softening, Target& target) {
     const Real x = source.place.x - target.x, y = source.place.y - target.y, z = source.place.z - target.z;
     const Real v = reciprocal_root(x * x + (y * y + (z * z + squared_softening)));

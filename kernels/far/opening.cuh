@@ -1,52 +1,53 @@
-// Which nodes stand for their particles, which are opened: mirrors src/far/opening.rs.
+// Opening criteria (multipole acceptance criterion): mirrors src/far/opening.rs.
 //
-// As boxes of consecutive rows are no cubes, a node's size is that of the cube with its radius b for half a diagonal:
-// l = 2 b / 3^(1/2). With 1.2 l / theta for l / theta + s of the processor cores' octree the errors of the forces are
-// about the same at the same opening angle.
+// Boxes of consecutive rows are not cubes. The size of a node is therefore that of the cube whose half
+// diagonal is its radius b: l = 2 b / 3^(1/2). With 1.2 l / theta instead of l / theta + s of the CPU octree,
+// force errors are about the same at the same opening angle.
 #pragma once
 
 #include "../far/multipole.cuh"
 
-// 0 geometric, 1 relative: HILBRIUM_CRITERION.
+// HILBRIUM_CRITERION: 0 geometric, 1 relative.
 #ifndef HILBRIUM_CRITERION
 #define HILBRIUM_CRITERION 0
 #endif
 
 namespace hilbrium {
 
-// The targets of a warp: their box about its middle, which is the center of their coordinates. Mirrored by TargetBox of
-// src/device/gravity/essential.rs.
+// The targets of a warp: their box about its center, which is the origin of their coordinates. Mirrored by
+// TargetBox of src/device/gravity/essential.rs.
 struct TargetBox {
-    double x, y, z;                // middle
-    float half_x, half_y, half_z;  // half the edges, rounded up
-    float squared_radius;          // of the sphere around the middle that holds all targets
-    float acceleration;            // an estimate of what they feel, for G = 1
+    double x, y, z;                // center
+    float half_x, half_y, half_z;  // half widths, rounded up
+    float squared_radius;          // of the sphere around the center that contains all targets
+    float acceleration;            // estimate of the targets' acceleration, for G = 1
 };
 
 static_assert(sizeof(TargetBox) == 48, "as the host has it");
 
-// The squared radius of a box without targets.
+// Squared radius of a box without targets.
 constexpr float NOBODY_THERE = -1.0f;
 
-// The parameters of the decision, see src/device/gravity/mod.rs.
+// Parameters of the opening criteria, see src/device/gravity/mod.rs.
 struct Opening {
-    float size_by_angle;  // accepted only beyond this times the radius
-    float range;          // and beyond the radius and this
-    float relative;       // relative criterion: the accepted error of a node over the whole acceleration
-    float far;            // the same of the local expansion
+    float size_by_angle;  // minimum distance over the node's radius
+    float range;          // minimum distance beyond the node's radius
+    float relative;       // relative criterion: accepted error of a node over the total acceleration
+    float far;            // the same for the local expansion
 };
 
-// The place of an element that comes without its particles from another rank.
+// Place of an element received from another rank without its particles.
 constexpr unsigned NO_PARTICLES = 0xffffffffu;
 
-// What a super-cluster does with a node.
+// Treatment of a node by a super-cluster.
 enum Verdict : unsigned { SKIPPED, OPENED, NEAR, FAR };
 
-// A node with its center at (x, y, z) from the middle of the box. The bounds:
+// Classifies a node whose center of mass is at (x, y, z) from the center of the box. Conditions of
+// acceptance:
 //     d > size_by_angle b, d > b + range (d from the box to the center of mass),
 //     relative: m b^3 / d^5 < relative a, with octupoles m b^4 / d^6 < relative a,
-//     far: in addition m c^4 / D^6 < far a and D > 2 c (D from the middle of the box to the center of mass, c the
-//     radius of the targets), the leading terms that the local expansion neglects.
+//     far: in addition m c^4 / D^6 < far a and D > 2 c (D from the center of the box to the center of mass, c
+//     the radius of the targets), the leading terms that the local expansion neglects.
 __device__ __forceinline__ Verdict verdict(const TargetBox& box, const Opening& opening, float x, float y, float z,
                                            float radius, float mass) {
     if (radius < 0.0f) { return SKIPPED; }

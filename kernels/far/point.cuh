@@ -1,6 +1,6 @@
-// What one particle does to another: mirrors src/far/softening.rs and the points of src/far/kernels.rs.
+// Gravity between two particles: mirrors src/far/softening.rs and the points of src/far/kernels.rs.
 //
-// HILBRIUM_SOFTENING chooses the shape of the masses: 0 points, 1 Plummer's sphere, 2 the cubic spline.
+// HILBRIUM_SOFTENING selects the softening kernel: 0 points, 1 Plummer sphere, 2 cubic spline.
 #pragma once
 
 #include "../far/multipole.cuh"
@@ -11,20 +11,20 @@
 
 namespace hilbrium {
 
-// The softening in the walk's unit.
+// Softening in the walk's unit of length.
 struct Softening {
-    Real squared;          // of Plummer's length, or of the spline's support; 0 of points
+    Real squared;          // square of the Plummer length, or of the spline's support; 0 for points
     Real inverse_support;  // of the spline
 };
 
-// What multipoles are softened by: the spline is Newton's wherever they are accepted. The smallest number keeps finite
-// what is left of a multipole that vanishes in single precision.
+// Softening of multipoles: the spline is Newtonian wherever multipoles are accepted. The lower bound keeps
+// the result finite for a multipole that underflows in single precision.
 __device__ __forceinline__ Real softening_of_nodes(Softening softening) {
     return HILBRIUM_SOFTENING == 1 ? max(softening.squared, Real(1e-36)) : Real(1e-36);
 }
 
-// The spline inside of its support (Springel, Yoshida & White 2001): minus the potential and the pull over the distance
-// of a unit mass, for u = r / support.
+// Spline inside of its support (Springel, Yoshida & White 2001): minus the potential, and acceleration over
+// distance, of a unit mass at u = r / support.
 __device__ inline void spline_inside(Real u, Real inverse_support, Real& potential, Real& pull) {
     if (u < Real(0.5)) {
         const Real u2 = u * u;
@@ -41,9 +41,10 @@ __device__ inline void spline_inside(Real u, Real inverse_support, Real& potenti
     pull *= inverse_support * inverse_support * inverse_support;
 }
 
-// Adds what a particle (position relative to the targets' center, mass) does to a target. The particle itself gives
-// no pull; its own share of a softened potential is taken off at the end, coinciding unsoftened particles do nothing.
-// Floor: 13 arithmetic instructions and a reciprocal root; 2 more for points and the spline.
+// Adds the field of a particle (position relative to the targets' center, mass) at a target. The target
+// itself exerts no acceleration; its softened self-potential is subtracted at the end. Coinciding unsoftened
+// particles are skipped.
+// Floor: 13 arithmetic instructions and a reciprocal square root; 2 more for points and the spline.
 __device__ __forceinline__ void gather_point(const Real4& source, Softening softening, Target& target) {
     const Real x = source.x - target.x, y = source.y - target.y, z = source.z - target.z;
     Real potential, pull;

@@ -1,25 +1,26 @@
-// How a warp goes through a hierarchy: it tests the children of up to four opened nodes at a time, one a lane, and
-// keeps what it opens on a stack in shared memory, the deepest nodes at its end.
+// Tree walk of a warp: tests the children of up to four opened nodes at a time, one per lane, and pushes
+// nodes to open on a stack in shared memory, the deepest ones on top.
 #pragma once
 
 #include "../tree/hierarchy.cuh"
 
 namespace hilbrium {
 
-// The stack holds opened nodes as level and number. Of its nodes the deepest are taken first, four at most, which
-// leave at most 32 behind, all of lower level than what remains. So there are never more than 32 of a level, and
-// levels 1 to 9 can be on it, or 10 as the root of all.
+// The stack holds opened nodes as level and number. At most four of the deepest nodes are popped at a time.
+// They push at most 32 nodes, all of a lower level than the remaining ones. Hence the stack has at most 32
+// nodes per level, of levels 1 to 9, or 10 for the root.
 constexpr unsigned STACK = 320u;
 constexpr unsigned LEVEL_SHIFT = 28u;
 constexpr unsigned MOST_LEVELS = 12u;
 
-// Where the levels begin among all elements, and how many nodes they have.
+// First element and number of nodes of each level.
 struct Levels {
     unsigned first[MOST_LEVELS], count[MOST_LEVELS];
 };
 
-// The levels over so many rows, whose elements begin at `first`; returns how many levels there are. All lanes call.
-__device__ __forceinline__ unsigned enter_hierarchy(Levels& levels, unsigned rows, unsigned first) {
+// Initializes the levels over `rows` rows, whose elements start at `first`. Returns the number of levels. All
+// lanes must call.
+__device__ __forceinline__ unsigned init_levels(Levels& levels, unsigned rows, unsigned first) {
     const unsigned lane = lane_index(), count = hierarchy_levels(rows);
     __syncwarp();
     if (lane < count) {
@@ -30,8 +31,8 @@ __device__ __forceinline__ unsigned enter_hierarchy(Levels& levels, unsigned row
     return count;
 }
 
-// The children of up to four nodes from the end of the stack: this lane's child as level, place in its level, and
-// element of the arrays. Returns whether the lane has one; takes the parents off the stack.
+// Pops up to four nodes and returns whether this lane has a child of them: its level, its place in the level,
+// and its element in the arrays.
 __device__ __forceinline__ bool next_child(const unsigned* stack, const Levels& levels, unsigned& depth,
                                            unsigned& level, unsigned& place, unsigned& element) {
     const unsigned taken = depth < 4u ? depth : 4u, lane = lane_index();
@@ -44,7 +45,7 @@ __device__ __forceinline__ bool next_child(const unsigned* stack, const Levels& 
     return place < levels.count[level];
 }
 
-// Appends this lane's value to a list if `wanted`.
+// Appends this lane's value to a list if `wanted`. All lanes must call.
 __device__ __forceinline__ void append(unsigned* list, unsigned& length, bool wanted, unsigned value) {
     const unsigned lanes = __ballot_sync(FULL, wanted);
     if (wanted) { list[length + __popc(lanes & lanes_below())] = value; }

@@ -1,18 +1,18 @@
-// The targets of gravity: of each super-cluster the box of its particles and about how strongly they are pulled, and
-// the boxes that stand for many super-clusters towards other ranks.
+// Targets of the gravity walk: the box and an estimated acceleration of each super-cluster, and boxes that
+// combine many super-clusters for other ranks.
 #include "../far/opening.cuh"
 #include "../far/stack.cuh"
 
 namespace hilbrium {
 
-// A pull in single precision, for G = 1.
+// An acceleration in single precision, for G = 1.
 struct Pull {
     float x, y, z;
 };
 
-// Adds a node as a point, which its radius softens where the middle of the box is within (mirrors src/far/rough.rs).
-// `squared` is the square of the distance (x, y, z).
-__device__ __forceinline__ void add_roughly(const Node& node, float x, float y, float z, float squared,
+// Adds a node as a point mass, softened by its radius if the center of the target box lies inside (mirrors
+// src/far/rough.rs). `squared` is the squared distance of (x, y, z).
+__device__ __forceinline__ void add_monopole(const Node& node, float x, float y, float z, float squared,
                                             float squared_softening, Pull& pull) {
     const float own = node.radius * node.radius;
     const float sum = squared + (squared <= own ? own : 0.0f) + squared_softening;
@@ -23,8 +23,8 @@ __device__ __forceinline__ void add_roughly(const Node& node, float x, float y, 
     pull.z += factor * z;
 }
 
-// About the acceleration at the middle of the box for G = 1: from monopoles of nodes not larger than their distance,
-// and of the `other_count` coarse nodes of other ranks, whatever their distance is. For whole warps.
+// Estimates the acceleration at the center of the box for G = 1: from monopoles of nodes no larger than their
+// distance, and of the `other_count` coarse nodes of other ranks at any distance. All lanes must call.
 __device__ __forceinline__ float estimated_acceleration(unsigned* stack, const Levels& levels, unsigned top,
                                                         const Node* nodes, const Node* others, unsigned other_count,
                                                         const TargetBox& box, float squared_softening) {
@@ -41,7 +41,7 @@ __device__ __forceinline__ float estimated_acceleration(unsigned* stack, const L
             const float x = float(node.x - box.x), y = float(node.y - box.y), z = float(node.z - box.z);
             const float squared = x * x + (y * y + z * z);
             opened = level > 0u && node.radius >= 0.0f && squared <= node.radius * node.radius;
-            if (!opened && node.radius >= 0.0f) { add_roughly(node, x, y, z, squared, squared_softening, pull); }
+            if (!opened && node.radius >= 0.0f) { add_monopole(node, x, y, z, squared, squared_softening, pull); }
         }
         __syncwarp();
         append(stack, depth, opened, level << LEVEL_SHIFT | place);
@@ -50,7 +50,7 @@ __device__ __forceinline__ float estimated_acceleration(unsigned* stack, const L
         const Node node = others[other];
         const float x = float(node.x - box.x), y = float(node.y - box.y), z = float(node.z - box.z);
         if (node.radius >= 0.0f) {
-            add_roughly(node, x, y, z, x * x + (y * y + z * z), squared_softening, pull);
+            add_monopole(node, x, y, z, x * x + (y * y + z * z), squared_softening, pull);
         }
     }
     __syncwarp();
@@ -60,7 +60,7 @@ __device__ __forceinline__ float estimated_acceleration(unsigned* stack, const L
     return ::sqrtf(pull.x * pull.x + (pull.y * pull.y + pull.z * pull.z));
 }
 
-// The box of bounds that the lanes have of what is within: its middle and half edges.
+// Combines the bounds of all lanes to a box: center and half widths.
 __device__ __forceinline__ TargetBox box_of_bounds(double (&lower)[3], double (&upper)[3]) {
     double middle[3];
     float half[3];
@@ -74,8 +74,9 @@ __device__ __forceinline__ TargetBox box_of_bounds(double (&lower)[3], double (&
     return {middle[0], middle[1], middle[2], half[0], half[1], half[2], 0.0f, 0.0f};
 }
 
-// The boxes of all super-clusters. Launch: a block of one warp a super-cluster. Floor: 32 bytes a row, 48 bytes written
-// a super-cluster, and 25 instructions a lane for each 32 nodes that the estimate looks at.
+// Computes the boxes of all super-clusters. Launch: one block of one warp per super-cluster. Floor: 32 bytes
+// per row, 48 bytes written per super-cluster, and 25 instructions per lane for every 32 nodes that the
+// estimate visits.
 extern "C" __global__ void __launch_bounds__(WARP)
     gravity_targets(const double* x, const double* y, const double* z, const unsigned long long* id, unsigned rows,
                     double length_unit, const Node* nodes, const Node* others, unsigned other_count,
@@ -114,17 +115,17 @@ extern "C" __global__ void __launch_bounds__(WARP)
                     c = there[half] ? float(place[half][2] - box.z) : 0.0f;
         squared_radius = larger(squared_radius, a * a + (b * b + c * c));
     }
-    // The expansion is in units of the radius, which must not vanish.
+    // The expansion is scaled by the radius, which must not be zero.
     box.squared_radius = larger(warp_largest(squared_radius), 1e-24f);
-    const unsigned top = enter_hierarchy(levels, rows, 0u);
+    const unsigned top = init_levels(levels, rows, 0u);
     box.acceleration =
         estimated_acceleration(stack, levels, top, nodes, others, other_count, box, squared_softening);
     if (lane == 0u) { boxes[super] = box; }
 }
 HILBRIUM_EXPORT(gravity_targets)
 
-// The boxes of the nodes of a level from 1 on: each holds those of its super-clusters, with the smallest of their
-// accelerations. Launch: a block of one warp a node. Floor: 48 bytes a super-cluster.
+// Computes the boxes of the nodes of a level from 1 on: the union of their super-clusters' boxes, with the
+// smallest acceleration. Launch: one block of one warp per node. Floor: 48 bytes per super-cluster.
 extern "C" __global__ void __launch_bounds__(WARP)
     gravity_join_boxes(unsigned rows, unsigned level, const TargetBox* boxes, TargetBox* joined) {
     const unsigned lane = lane_index(), shift = 3u * (level - 1u);

@@ -1,16 +1,16 @@
-// Gravity by one walk over the hierarchy a super-cluster: mirrors src/far/walk.rs.
+// Gravity by one tree walk per super-cluster: mirrors src/far/walk.rs.
 //
-// A warp has the 64 particles of a super-cluster as targets, two a lane, relative to the middle of their box
-// (kernels/far/targets.cu). It goes through the hierarchy over the own rows (kernels/far/stack.cuh), and then through
-// the one over what other ranks have sent: elements of the cuts through theirs (kernels/far/cut.cu). What is found is
-// gathered in three lists in shared memory until a list is long enough for all lanes to work on:
-//   - clusters that were opened: their particles are laid into shared memory, and each lane runs over all of them with
-//     its two targets in registers (kernels/far/point.cuh);
-//   - near nodes: the same with their multipoles (kernels/far/multipole.cuh);
-//   - far nodes: a lane a node, into one local expansion for the whole super-cluster (kernels/far/local.cuh).
+// The targets of a warp are the 64 particles of a super-cluster, two per lane, relative to the center of
+// their box (kernels/far/targets.cu). The warp walks the hierarchy over the own rows (kernels/far/stack.cuh),
+// then the one over the elements received from other ranks (kernels/far/cut.cu). It collects interactions in
+// three lists in shared memory and processes each when it is long enough to occupy all lanes:
+// - opened clusters: their particles are staged in shared memory, and each lane loops over them with its two
+//   targets in registers (kernels/far/point.cuh);
+// - near nodes: the same with their multipoles (kernels/far/multipole.cuh);
+// - far nodes: one lane per node, into one local expansion for the super-cluster (kernels/far/local.cuh).
 //
-// Units compile for HILBRIUM_REAL (float: mixed precision, in which sums over a list's worth of sources are added up
-// in double precision), HILBRIUM_ORDER, HILBRIUM_SOFTENING and HILBRIUM_CRITERION.
+// Units are compiled for HILBRIUM_REAL (float: mixed precision, where the sums over each processed list are
+// accumulated in double precision), HILBRIUM_ORDER, HILBRIUM_SOFTENING and HILBRIUM_CRITERION.
 #include "../far/local.cuh"
 #include "../far/opening.cuh"
 #include "../far/point.cuh"
@@ -18,30 +18,30 @@
 
 namespace hilbrium {
 
-// Blocks, of a warp each, that a multiprocessor must have room for: so many that registers are kept in memory only
+// Minimum number of resident blocks (one warp each) per multiprocessor: chosen so that registers spill only
 // outside of loops.
 constexpr unsigned WALK_BLOCKS = sizeof(Real) == 4 ? (HILBRIUM_ORDER == 2 ? 20u : 16u) : 12u;
 
-// Lists are worked on in such pieces; a step of the walk adds at most 32 to what is less than a piece.
-constexpr unsigned FAR_PIECE = 64u;
-constexpr unsigned NEAR_PIECE = 32u;
-constexpr unsigned CLUSTER_PIECE = 8u;
+// Chunk sizes of the lists. A walk step adds at most 32 entries to an incomplete chunk.
+constexpr unsigned FAR_CHUNK = 64u;
+constexpr unsigned NEAR_CHUNK = 32u;
+constexpr unsigned CLUSTER_CHUNK = 8u;
 
-// What a warp keeps in shared memory: 3.7 kB in single, 5.2 kB in double precision.
+// Shared memory of a warp: 3.7 kB in single, 5.2 kB in double precision.
 struct Scratch {
     union {
-        Real4 points[CLUSTER_PIECE * CLUSTER];
-        NodeSource sources[NEAR_PIECE];
+        Real4 points[CLUSTER_CHUNK * CLUSTER];
+        NodeSource sources[NEAR_CHUNK];
         Real terms[LOCAL_TERMS];
     };
     unsigned stack[STACK];
-    unsigned far_nodes[FAR_PIECE + WARP];
-    unsigned near_nodes[NEAR_PIECE + WARP];
-    unsigned clusters[CLUSTER_PIECE + WARP];
+    unsigned far_nodes[FAR_CHUNK + WARP];
+    unsigned near_nodes[NEAR_CHUNK + WARP];
+    unsigned clusters[CLUSTER_CHUNK + WARP];
 };
 
-// Columns of the particles, eight rows of a cluster in a row, clusters at a `stride`; and their units: multiply lengths
-// and masses by these.
+// Particle columns with the eight rows of a cluster adjacent and clusters `stride` apart, and the factors
+// that convert lengths and masses to the walk's units.
 struct Columns {
     const double *x, *y, *z, *mass;
     unsigned rows, stride;
@@ -53,7 +53,7 @@ struct Tree {
     const Multipole* multipoles;
 };
 
-// Sums in double precision over the sums of pieces.
+// Double-precision accumulators of the chunks' sums.
 struct Gathered {
     double x, y, z, potential;
 };
@@ -66,14 +66,15 @@ __device__ __forceinline__ void collect(Target& target, Gathered& gathered) {
     target.pull_x = target.pull_y = target.pull_z = target.potential = Real(0);
 }
 
-// Lets `count` clusters act, at most CLUSTER_PIECE. Floor: 14.5 instructions a lane, target and particle.
+// Adds the field of `count` clusters, at most CLUSTER_CHUNK. Floor: 14.5 instructions per lane, target and
+// particle.
 __device__ __forceinline__ void gather_clusters(Scratch& scratch, const unsigned* clusters, unsigned count,
                                                 const Columns& columns, const TargetBox& box, Softening softening,
                                                 Target (&targets)[2], Gathered (&gathered)[2]) {
     const unsigned lane = lane_index();
-    constexpr unsigned ROUNDS = CLUSTER_PIECE * CLUSTER / WARP;
+    constexpr unsigned ROUNDS = CLUSTER_CHUNK * CLUSTER / WARP;
     __syncwarp();
-    // All that is read is asked for before any of it is used.
+    // Issue all loads before the first use.
     double x[ROUNDS], y[ROUNDS], z[ROUNDS], mass[ROUNDS];
 #pragma unroll
     for (unsigned round = 0u; round < ROUNDS; ++round) {
@@ -88,7 +89,7 @@ __device__ __forceinline__ void gather_clusters(Scratch& scratch, const unsigned
     }
 #pragma unroll
     for (unsigned round = 0u; round < ROUNDS; ++round) {
-        // Where a row has no mass its position may be anything.
+        // The position of a row without mass may be anything.
         const bool acts = mass[round] != 0.0;
         scratch.points[round * WARP + lane] = {acts ? Real(x[round] * columns.length_unit - box.x) : Real(0),
                                                acts ? Real(y[round] * columns.length_unit - box.y) : Real(0),
@@ -106,7 +107,7 @@ __device__ __forceinline__ void gather_clusters(Scratch& scratch, const unsigned
     collect(targets[1], gathered[1]);
 }
 
-// Lets `count` near nodes act, at most NEAR_PIECE. Floor: 37 instructions a lane, target and node.
+// Adds the field of `count` near nodes, at most NEAR_CHUNK. Floor: 37 instructions per lane, target and node.
 __device__ __forceinline__ void gather_near(Scratch& scratch, const unsigned* elements, unsigned count,
                                             const Tree& tree, const TargetBox& box, Real squared_softening,
                                             Target (&targets)[2], Gathered (&gathered)[2]) {
@@ -129,7 +130,8 @@ __device__ __forceinline__ void gather_near(Scratch& scratch, const unsigned* el
     collect(targets[1], gathered[1]);
 }
 
-// Adds `count` far nodes, at most FAR_PIECE, to the local expansion, of which the lanes keep a term or two each.
+// Adds `count` far nodes, at most FAR_CHUNK, to the local expansion, whose terms are distributed over the
+// lanes.
 __device__ __forceinline__ void gather_far(const unsigned* elements, unsigned count, const Tree& tree,
                                            const TargetBox& box, Real radius, Real squared_softening, double& low,
                                            double& high) {
@@ -153,17 +155,18 @@ __device__ __forceinline__ void gather_far(const unsigned* elements, unsigned co
     high += double(sum_high);
 }
 
-// Gravity on all rows: adds to the acceleration columns and sets the potential, but for rows that are ghosts. Their
-// mass must be 0, their positions may be anything.
-// The nodes of the hierarchy over the `received` elements are behind those of the own one; `places` has the cluster of
-// `particles` (8 times x, y, z and mass) of each element that has its particles with it. An element without was cut off
-// where its owner saw that no target opens it: it acts as a near node even if rounding has it opened here.
-// `constant` is G; `own` is minus the potential of a unit mass at its own place for G = 1 (0 of points), which is
-// taken off; `softening` is Plummer's length squared or the spline's support squared in the walk's unit, and
-// `inverse_support` that of the spline. `interactions`, unless it is null, gets of each super-cluster the numbers of
-// particles, near nodes and far nodes it met.
-// Launch: a block of one warp a super-cluster. Floor: instructions, see the three functions above; a
-// super-cluster reads 32 bytes a particle and 64 a node that it meets, mostly from caches.
+// Gravity on all rows: adds to the acceleration columns and sets the potential, except for ghosts. Their mass
+// must be 0, their positions may be anything.
+// The nodes of the hierarchy over the `received` elements follow those of the own one. For each element with
+// particles, `places` has its cluster in `particles` (8 times x, y, z and mass). An element without particles
+// was cut off where its owner determined that no target opens it: it acts as a near node even if rounding
+// opens it here.
+// `constant` is G. `own` is minus the potential of a unit mass at its own position for G = 1 (0 for points),
+// which is subtracted. `softening` is the square of the Plummer length or of the spline's support in the
+// walk's unit, `inverse_support` belongs to the spline. `interactions`, unless null, receives the numbers of
+// particles, near nodes and far nodes of each super-cluster.
+// Launch: one block of one warp per super-cluster. Floor: instructions, see the three functions above; a
+// super-cluster reads 32 bytes per particle and 64 per node of its lists, mostly from caches.
 extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
     gravity_walk(const double* x, const double* y, const double* z, const double* mass, const unsigned long long* id,
                  unsigned rows, double length_unit, double mass_unit, const TargetBox* boxes, const Node* nodes,
@@ -206,8 +209,8 @@ extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
     unsigned far_met = 0u, near_met = 0u, clusters_met = 0u;
 #pragma unroll 1
     for (unsigned others = 0u; others < (received == 0u ? 1u : 2u); ++others) {
-        const unsigned top = others == 0u ? enter_hierarchy(levels, rows, 0u)
-                                          : enter_hierarchy(levels, received * CLUSTER, hierarchy_nodes(rows));
+        const unsigned top = others == 0u ? init_levels(levels, rows, 0u)
+                                          : init_levels(levels, received * CLUSTER, hierarchy_nodes(rows));
         if (lane == 0u) { scratch.stack[0] = top << LEVEL_SHIFT; }
         unsigned depth = 1u;
         while (depth > 0u) {
@@ -229,8 +232,8 @@ extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
             append(scratch.near_nodes, near_count, decided == NEAR, element);
             append(scratch.far_nodes, far_count, decided == FAR, element);
             const bool last = depth == 0u;
-            while (cluster_count >= CLUSTER_PIECE || (last && cluster_count > 0u)) {
-                const unsigned count = smaller(cluster_count, CLUSTER_PIECE);
+            while (cluster_count >= CLUSTER_CHUNK || (last && cluster_count > 0u)) {
+                const unsigned count = smaller(cluster_count, CLUSTER_CHUNK);
                 cluster_count -= count;
                 clusters_met += count;
                 const Columns columns =
@@ -241,15 +244,15 @@ extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
                 gather_clusters(scratch, scratch.clusters + cluster_count, count, columns, box, softening, targets,
                                 gathered);
             }
-            while (near_count >= NEAR_PIECE || (last && near_count > 0u)) {
-                const unsigned count = smaller(near_count, NEAR_PIECE);
+            while (near_count >= NEAR_CHUNK || (last && near_count > 0u)) {
+                const unsigned count = smaller(near_count, NEAR_CHUNK);
                 near_count -= count;
                 near_met += count;
                 gather_near(scratch, scratch.near_nodes + near_count, count, tree, box, softening_of_node, targets,
                             gathered);
             }
-            while (far_count >= FAR_PIECE || (last && far_count > 0u)) {
-                const unsigned count = smaller(far_count, FAR_PIECE);
+            while (far_count >= FAR_CHUNK || (last && far_count > 0u)) {
+                const unsigned count = smaller(far_count, FAR_CHUNK);
                 far_count -= count;
                 far_met += count;
                 gather_far(scratch.far_nodes + far_count, count, tree, box, radius, softening_of_node, low, high);

@@ -1,65 +1,67 @@
-// Reductions over blocks of 256 threads, the same bits in every run: sums in a fixed order, extremes exact.
+// Reductions over blocks of 256 threads, bitwise reproducible: sums in a fixed order, extremes exact.
 //
-// Sums: every block leaves its own in `partial[k * blocks + block]`, and finish_sums of motion/whole.cu adds those of a
-// column. Extremes and first rows are joined in memory by atomics, whose order cannot matter.
+// Each block writes its sums to `partial[k * blocks + block]`, and finish_sums of motion/whole.cu adds up
+// each column. Extremes and first rows are combined by atomics, whose order does not affect the result.
 #pragma once
 
 #include "../device.cuh"
 
 namespace hilbrium {
 
-// Threads of a block of all kernels over single particles.
+// Threads per block of all kernels over single particles.
 constexpr unsigned THREADS = 256u;
 constexpr unsigned WARPS = THREADS / WARP;
 
-// Rows that a block sums which only reads them: the pieces of src/pair/pieces.rs.
-constexpr unsigned PIECE = 2048u;
+// Rows per block of read-only reductions: the same blocks as in src/particles/blocks.rs.
+constexpr unsigned ROWS_PER_BLOCK = 2048u;
 
-// Numbers as whole ones in the same order, for atomic extremes: negative ones with all bits changed, others with the
-// sign set. src/device/reduction.rs has the inverse. Zero of either sign comes out alike, as its sign has no meaning here.
+// Order-preserving map of doubles to unsigned integers, for atomic extremes: inverts all bits of negative
+// values and sets the sign bit of others. src/device/reduction.rs has the inverse. Zeros of either sign map
+// to the same value.
 __device__ __forceinline__ unsigned long long ordered(double value) {
     const long long bits = __double_as_longlong(value + 0.0);
     return static_cast<unsigned long long>(bits) ^ (static_cast<unsigned long long>(bits >> 63) | (1ull << 63));
 }
 
-// Extremes in memory begin as zero bits, which say that there is none yet: a smallest value is kept as the largest
-// complement, a first row as the largest complement of a row. Memory is read before: atomics of many blocks on one
-// address take their turns, and few of them change it.
-__device__ __forceinline__ void raise(unsigned long long* largest, unsigned long long value) {
+// Extremes are initialized to zero bits, which mean "none yet": a minimum is stored as the maximum
+// complement, a first row as the maximum complement of a row. A plain read first avoids most atomics, which
+// serialize on the same address.
+__device__ __forceinline__ void raise_maximum(unsigned long long* largest, unsigned long long value) {
     if (value > *static_cast<volatile unsigned long long*>(largest)) { atomicMax(largest, value); }
 }
-__device__ __forceinline__ void note_first(unsigned* first, unsigned long long row) {
+__device__ __forceinline__ void record_first(unsigned* first, unsigned long long row) {
     const unsigned value = ~static_cast<unsigned>(row);
     if (value > *static_cast<volatile unsigned*>(first)) { atomicMax(first, value); }
 }
 
-// Joins a block's smallest, or largest, with the one in memory; all threads must call, results are complete when the
-// kernel ends.
-__device__ __forceinline__ void join_smallest(double value, unsigned long long* smallest) {
+// Combines a block's minimum or maximum with the one in memory. All threads must call; results are complete
+// when the kernel ends.
+__device__ __forceinline__ void reduce_min(double value, unsigned long long* smallest) {
     __shared__ double of_warp[WARPS];
     value = warp_smallest(value);
     if (lane_index() == 0) { of_warp[warp_of_block()] = value; }
     __syncthreads();
     if (threadIdx.x == 0) {
         for (unsigned warp = 1; warp < WARPS; ++warp) { value = smaller(value, of_warp[warp]); }
-        raise(smallest, ~ordered(value));
+        raise_maximum(smallest, ~ordered(value));
     }
     __syncthreads();
 }
-__device__ __forceinline__ void join_largest(double value, unsigned long long* largest) {
+__device__ __forceinline__ void reduce_max(double value, unsigned long long* largest) {
     __shared__ double of_warp[WARPS];
     value = warp_largest(value);
     if (lane_index() == 0) { of_warp[warp_of_block()] = value; }
     __syncthreads();
     if (threadIdx.x == 0) {
         for (unsigned warp = 1; warp < WARPS; ++warp) { value = larger(value, of_warp[warp]); }
-        raise(largest, ordered(value));
+        raise_maximum(largest, ordered(value));
     }
     __syncthreads();
 }
 
-// Leaves the block's sums of COUNT values in its place of `partial`; all threads must call.
-template <unsigned COUNT> __device__ __forceinline__ void leave_sums(const double (&values)[COUNT], double* partial) {
+// Writes the block's sums of COUNT values to its place in `partial`. All threads must call.
+template <unsigned COUNT>
+__device__ __forceinline__ void store_partial_sums(const double (&values)[COUNT], double* partial) {
     __shared__ double of_warp[COUNT][WARPS];
 #pragma unroll
     for (unsigned k = 0; k < COUNT; ++k) {
@@ -75,7 +77,7 @@ template <unsigned COUNT> __device__ __forceinline__ void leave_sums(const doubl
     __syncthreads();
 }
 
-// Adds to counters in memory how many threads of the block say so; all threads must call.
+// Adds the numbers of threads with each flag set to counters in memory. All threads must call.
 template <unsigned COUNT> __device__ __forceinline__ void count(const bool (&says)[COUNT], unsigned* counters) {
     __shared__ unsigned of_block[COUNT];
     if (threadIdx.x < COUNT) { of_block[threadIdx.x] = 0; }

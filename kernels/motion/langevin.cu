@@ -1,11 +1,12 @@
-// The Langevin thermostat, splitting BAOAB: mirrors src/motion/thermostat/langevin.rs. Positions and velocities have the
-// same bits where its processor has fused products and sums; the heat is summed in another order.
+// Langevin thermostat, BAOAB splitting: mirrors src/motion/thermostat/langevin.rs. Positions and velocities
+// are bitwise equal to those of a CPU with fused multiply-add; the heat is summed in another order.
 //
 //     v_1 = v + a dt/2         x_1 = x + v_1 dt/2
 //     v_2 = c v_1 + sqrt((1 - c^2) k_B T / m) R      x' = x_1 + v_2 dt/2
 //
-// Rows begin .. end are the owned ones; there is no ghost among them. Blocks of 256 threads, one thread a row; some 150
-// double operations a row for two logarithms, roots and rotations: 0.3 ms per 100 million rows where memory takes 4.5.
+// Rows [begin, end) are the owned ones, without ghosts. Launch: blocks of 256 threads, one thread per row.
+// About 150 double operations per row for two logarithms, roots and rotations: 0.3 ms per 100 million rows,
+// compared with 4.5 ms of memory traffic.
 #include "../device.cuh"
 
 #include "../motion/random.cuh"
@@ -13,7 +14,7 @@
 
 namespace hilbrium {
 
-// What noise adds to a particle's velocity; `noise` is its variance times the mass.
+// Random velocity change of a particle; `noise` is its variance times the mass.
 __device__ __forceinline__ void noise_of(double noise, double mass, unsigned long long seed, unsigned long long number,
                                          unsigned long long id, Rounded (&kicks)[3]) {
     double deviates[3];
@@ -23,9 +24,9 @@ __device__ __forceinline__ void noise_of(double noise, double mass, unsigned lon
     for (int d = 0; d < 3; ++d) { kicks[d] = Rounded(deviates[d]) * deviation; }
 }
 
-// Half a kick, half a drift, friction and noise, half a drift. `decay` is c, `noise` (1 - c^2) k_B T, `number` the
-// step's. What is left and counted is as in verlet_kick_and_drift, `largest_square` that of a way; every block leaves
-// its heat in `heat`. Floor: 88 bytes read, 48 written a row.
+// Half kick, half drift, friction and noise, half drift. `decay` is c, `noise` (1 - c^2) k_B T, `number` the
+// step number. Refused rows are recorded as in verlet_kick_and_drift; `largest_square` is the largest squared
+// displacement. Each block writes its heat to `heat`. Floor: 88 bytes read, 48 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     langevin_kick_and_drift(double* __restrict__ position_x, double* __restrict__ position_y,
                             double* __restrict__ position_z, double* __restrict__ velocity_x,
@@ -67,14 +68,14 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             }
         }
     }
-    note_left(far, place, end - begin, left, refused);
-    join_largest(square.value, largest_square);
-    leave_sums({gained.value}, heat);
+    record_refused(far, place, end - begin, left, refused);
+    reduce_max(square.value, largest_square);
+    store_partial_sums({gained.value}, heat);
 }
 HILBRIUM_EXPORT(langevin_kick_and_drift)
 
-// Takes drift, friction and noise back, to the rounding that the friction makes larger. Floor: 64 bytes read, 48 written
-// a row.
+// Undoes drift, friction and noise, up to rounding errors amplified by the friction. Floor: 64 bytes read, 48
+// written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     langevin_drift_back(double* __restrict__ position_x, double* __restrict__ position_y,
                         double* __restrict__ position_z, double* __restrict__ velocity_x,
@@ -83,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                         double decay, double noise, unsigned long long seed, unsigned long long number, unsigned begin,
                         unsigned end, const unsigned* __restrict__ left) {
     const unsigned long long place = thread_of_grid(), row = begin + place;
-    if (place >= end - begin || was_left(left, place)) { return; }
+    if (place >= end - begin || was_refused(left, place)) { return; }
     double* const position[3] = {position_x, position_y, position_z};
     double* const velocity[3] = {velocity_x, velocity_y, velocity_z};
     Rounded kicks[3];

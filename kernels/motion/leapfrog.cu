@@ -1,13 +1,13 @@
-// The leapfrog of the gas, with velocities and internal energies predicted for the forces: mirrors
-// src/motion/leapfrog.rs with the same bits, but for the exponential that smoothing lengths grow with, which is exact to
-// a unit in the last place on either side.
+// Leapfrog of the gas, with velocities and internal energies predicted for the forces: mirrors
+// src/motion/leapfrog.rs bit for bit, except the exponential growth of smoothing lengths, which is accurate
+// to one ulp on either side.
 //
 //     v_half = v + a dt/2      x' = x + v_half dt      v_predicted = v + a dt      u_predicted = u + q dt
 //     v' = v_predicted + (a' - a) dt/2                 u' = u_predicted + (q' - q) dt/2
 //
-// Acceleration and rate of the step's start stay where they are and become KickAcceleration and KickEnergyRate; the forces
-// write theirs elsewhere. Rows begin .. end are the owned ones; there is no ghost among them. All kernels: blocks of 256
-// threads, one thread a row; bound by memory.
+// Acceleration and rate at the start of the step stay in place and become KickAcceleration and
+// KickEnergyRate; the forces write to other columns. Rows [begin, end) are the owned ones, without ghosts.
+// All kernels: blocks of 256 threads, one thread per row; memory-bound.
 #include "../device.cuh"
 
 #include "../motion/block.cuh"
@@ -15,10 +15,10 @@
 
 namespace hilbrium {
 
-// A predicted internal energy never falls below this fraction of the present one.
+// Lower bound of a predicted internal energy as a fraction of the current one.
 constexpr double LOWEST_PREDICTION = 0.1;
 
-// First half of a step. Floor: 104 bytes read, 72 written a row.
+// First half of a step. Floor: 104 bytes read, 72 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     leapfrog_kick_and_drift(double* __restrict__ position_x, double* __restrict__ position_y,
                             double* __restrict__ position_z, double* __restrict__ velocity_x,
@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         velocity[d][row] = (v + a * step).value;
     }
     const Rounded u = energy[row];
-    // the part of the rate that the floor cuts off is not applied twice: the rate kept is what was applied
+    // Store the rate that was applied, so that the part cut off by the lower bound is not applied later.
     const Rounded q = greatest(rate[row], Rounded(LOWEST_PREDICTION - 1.0) * u / Rounded(step));
     rate[row] = q.value;
     energy[row] = (u + q * step).value;
@@ -48,8 +48,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 HILBRIUM_EXPORT(leapfrog_kick_and_drift)
 
-// Second half, after the forces: corrects the predictions by half the change of the rates. Floor: 88 bytes read, 32
-// written a row.
+// Second half, after the forces: corrects the predictions by half the change of the rates. Floor: 88 bytes
+// read, 32 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     leapfrog_kick(double* __restrict__ velocity_x, double* __restrict__ velocity_y, double* __restrict__ velocity_z,
                   const double* __restrict__ acceleration_x, const double* __restrict__ acceleration_y,
@@ -72,8 +72,9 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 HILBRIUM_EXPORT(leapfrog_kick)
 
-// Counts in `lost` the rows that a step would throw farther than 1e6 `reach`, or heat by more than 1e6 times their energy:
-// with none the step can be taken back to about eight digits. Floor: 64 bytes read a row.
+// Counts in `lost` the rows that a step would move farther than 1e6 `reach`, or heat by more than 1e6 times
+// their energy. If there are none, the step can be undone to about eight digits. Floor: 64 bytes read per
+// row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     leapfrog_lost(const double* __restrict__ velocity_x, const double* __restrict__ velocity_y,
                   const double* __restrict__ velocity_z, const double* __restrict__ acceleration_x,
@@ -97,8 +98,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 HILBRIUM_EXPORT(leapfrog_lost)
 
-// Takes the first half of a step back, to rounding; smoothing lengths stay, as they are found anew. Floor: 88 bytes read,
-// 56 written a row.
+// Undoes the first half of a step, up to rounding. Smoothing lengths are kept, because they are computed
+// again. Floor: 88 bytes read, 56 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     leapfrog_undo(double* __restrict__ position_x, double* __restrict__ position_y, double* __restrict__ position_z,
                   double* __restrict__ velocity_x, double* __restrict__ velocity_y, double* __restrict__ velocity_z,

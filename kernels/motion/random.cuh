@@ -1,5 +1,5 @@
-// Random numbers that are functions of a seed, a particle's id and a step: those of src/motion/random.rs, bit for bit
-// where its processor has fused products and sums (which its polynomials ask for).
+// Counter-based random numbers: functions of a seed, a particle's id and a step. Bitwise equal to
+// src/motion/random.rs on CPUs with fused multiply-add (which its polynomials request).
 //
 // Philox4x32-10 (Salmon, Moraes, Dror & Shaw 2011) and the transformation of Box & Muller (1958).
 #pragma once
@@ -8,14 +8,14 @@
 
 namespace hilbrium {
 
-// What random numbers are for: purposes have numbers of their own.
+// Purposes of random numbers, which have independent streams.
 constexpr unsigned NOISE = 1u, PARTING = 2u;
 
 struct Words {
     unsigned word[4];
 };
 
-// The four words of a counter. Floor: 40 multiplications of 32 bits.
+// Four random words for a counter. Floor: 40 32-bit multiplications.
 __device__ __forceinline__ Words philox(Words counter, unsigned key_low, unsigned key_high) {
     unsigned(&c)[4] = counter.word;
 #pragma unroll
@@ -31,12 +31,13 @@ __device__ __forceinline__ Words philox(Words counter, unsigned key_low, unsigne
     return counter;
 }
 
-// A word as a number between 0 and 1, both excluded.
+// Maps a word to (0, 1), both ends excluded.
 __device__ __forceinline__ double fraction(unsigned word) {
     return rounded_product(rounded_sum(static_cast<double>(word), 0.5), 1.0 / 4294967296.0);
 }
 
-// A polynomial with COUNT coefficients, the highest power first; the first of its steps adds to nothing.
+// Horner evaluation of a polynomial with COUNT coefficients, highest power first, starting with a
+// multiply-add to 0.
 template <int COUNT> __device__ __forceinline__ double polynomial(double x, const double (&coefficients)[COUNT]) {
     double sum = 0.0;
 #pragma unroll
@@ -44,7 +45,7 @@ template <int COUNT> __device__ __forceinline__ double polynomial(double x, cons
     return sum;
 }
 
-// The natural logarithm of a positive normal number, as Real::ln of src/pair/real.rs.
+// Natural logarithm of a positive normal number, as Real::ln of src/simd/real.rs.
 __device__ __forceinline__ double logarithm(double x) {
     const long long bits = __double_as_longlong(x);
     const double exponent = static_cast<double>(static_cast<int>(bits >> 52)) - 1023.0;
@@ -55,19 +56,19 @@ __device__ __forceinline__ double logarithm(double x) {
     const double terms[11] = {1.0 / 21.0, 1.0 / 19.0, 1.0 / 17.0, 1.0 / 15.0, 1.0 / 13.0, 1.0 / 11.0,
                               1.0 / 9.0,  1.0 / 7.0,  1.0 / 5.0,  1.0 / 3.0,  1.0};
     const double series = rounded_product(z + z, polynomial(rounded_product(z, z), terms));
-    // ln 2 in two parts, of which the first has trailing zeros
+    // ln 2 in two parts, the first with trailing zeros, so that its product with k is exact
     return ::fma(k, 6.931471803691238e-1, ::fma(k, 1.9082149292705877e-10, series));
 }
 
-// Two normal deviates of two words.
+// Two normal deviates from two words.
 __device__ __forceinline__ void normal_pair(unsigned first, unsigned second, double& x, double& y) {
     const double turn = rounded_sum(fraction(second), -0.5);
     const double radius = ::sqrt(rounded_product(-2.0, logarithm(fraction(first))));
-    // the angle is that of the nearest quarter of a turn, and at most an eighth beside it
+    // Argument reduction to the nearest quarter turn, at most an eighth away.
     const double quarter = ::rint(rounded_product(turn, 4.0));
     const double angle = rounded_product(rounded_sum(turn, -rounded_product(quarter, 0.25)), 6.283185307179586);
     const double square = rounded_product(angle, angle);
-    // (-1)^k / (2 k + 1)! and (-1)^k / (2 k)!, the quotients taken one after another
+    // (-1)^k / (2 k + 1)! and (-1)^k / (2 k)!, each from the previous one
     constexpr double s1 = -1.0 / 6.0, s2 = -s1 / 20.0, s3 = -s2 / 42.0, s4 = -s3 / 72.0, s5 = -s4 / 110.0,
                      s6 = -s5 / 156.0;
     constexpr double c1 = -1.0 / 2.0, c2 = -c1 / 12.0, c3 = -c2 / 30.0, c4 = -c3 / 56.0, c5 = -c4 / 90.0,

@@ -1,8 +1,8 @@
-// Doubles whose operations are rounded one by one, so that a kernel has the same bits as the processor's code.
+// Doubles with individually rounded operations, so that kernels are bitwise equal to the CPU code.
 //
-// A compiler for GPUs joins a product and a sum into one operation with one rounding wherever it can; the processor's
-// code never does unless it says mul_add. Loops over single particles wait for memory: what they compute is free, and
-// they are written with these. Comparisons, quotients and roots are rounded alike on both.
+// GPU compilers contract products and sums to fused multiply-adds wherever possible; the CPU code uses them
+// only for mul_add. Loops over single particles are memory-bound, so that their arithmetic is free, and they
+// use this type. Comparisons, quotients and roots are rounded identically on both.
 #pragma once
 
 #include "../device.cuh"
@@ -30,17 +30,17 @@ __device__ __forceinline__ bool operator>=(Rounded a, Rounded b) { return a.valu
 
 __device__ __forceinline__ Rounded magnitude(Rounded a) { return ::fabs(a.value); }
 __device__ __forceinline__ Rounded root(Rounded a) { return ::sqrt(a.value); }
-// The other one where one is not a number, as f64::max and f64::min.
+// Returns the other argument if one is NaN, as f64::max and f64::min.
 __device__ __forceinline__ Rounded greatest(Rounded a, Rounded b) { return ::fmax(a.value, b.value); }
 __device__ __forceinline__ Rounded least(Rounded a, Rounded b) { return ::fmin(a.value, b.value); }
-// As f64::clamp: what is not a number stays so.
+// As f64::clamp: NaN stays NaN.
 __device__ __forceinline__ Rounded clamped(Rounded a, double lower, double upper) {
     return a.value < lower ? lower : a.value > upper ? upper : a.value;
 }
 // x^2 + y^2 + z^2, in this order.
 __device__ __forceinline__ Rounded squared_length(Rounded x, Rounded y, Rounded z) { return x * x + y * y + z * z; }
 
-// Neither infinite nor no number.
+// Returns whether a value is neither infinite nor NaN.
 __device__ __forceinline__ bool is_finite(double value) { return ::fabs(value) <= 1.7976931348623157e308; }
 
 }  // namespace hilbrium

@@ -1,6 +1,6 @@
-// How much of a list's skin the particles have used up since it was built: mirrors src/neighbors/skin.rs with the same
-// bits. Positions and, where each particle has its own, radii of that time are kept in columns beside the particles'.
-// Rows begin .. end are the owned ones; there is no ghost among them; a row of the kept columns is counted from `begin`.
+// Fraction of a list's skin that the particles have used since its build: mirrors src/neighborhood/skin.rs
+// bit for bit. Positions at the build and, if each particle has its own, radii are stored in separate
+// columns. Rows [begin, end) are the owned ones, without ghosts; stored columns are indexed from `begin`.
 #include "../device.cuh"
 
 #include "../motion/block.cuh"
@@ -8,23 +8,23 @@
 
 namespace hilbrium {
 
-// Of particles of one radius: the largest square of a way since then, to the nearest image, in `largest_square`
-// (join_largest); infinite where something is no number. Period and frequency (its
-// inverse) of a dimension are 0 where space is open. Blocks of 256 threads, 2048 rows a block. Floor: 48 bytes read a row.
+// For particles with a common radius: the largest squared displacement since the build (minimum image) in
+// `largest_square` (reduce_max); infinite if a value is NaN. Period and frequency (its inverse) are 0 in
+// open dimensions. Launch: blocks of 256 threads, 2048 rows per block. Floor: 48 bytes read per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     farthest_way(const double* __restrict__ position_x, const double* __restrict__ position_y,
                  const double* __restrict__ position_z, const double* __restrict__ then_x,
                  const double* __restrict__ then_y, const double* __restrict__ then_z, double period_x,
                  double period_y, double period_z, double frequency_x, double frequency_y, double frequency_z,
                  unsigned begin, unsigned end, unsigned long long* __restrict__ largest_square) {
-    const unsigned long long first = static_cast<unsigned long long>(blockIdx.x) * PIECE;
+    const unsigned long long first = static_cast<unsigned long long>(blockIdx.x) * ROWS_PER_BLOCK;
     const double* const position[3] = {position_x, position_y, position_z};
     const double* const then[3] = {then_x, then_y, then_z};
     const double period[3] = {period_x, period_y, period_z};
     const double frequency[3] = {frequency_x, frequency_y, frequency_z};
     double most = 0.0;
 #pragma unroll 4
-    for (unsigned k = threadIdx.x; k < PIECE; k += THREADS) {
+    for (unsigned k = threadIdx.x; k < ROWS_PER_BLOCK; k += THREADS) {
         const unsigned long long place = first + k;
         if (place >= end - begin) { break; }
         double square = 0.0;
@@ -36,22 +36,23 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         }
         most = is_finite(square) ? larger(most, square) : __longlong_as_double(0x7ff0000000000000ll);
     }
-    join_largest(most, largest_square);
+    reduce_max(most, largest_square);
 }
 HILBRIUM_EXPORT(farthest_way)
 
-// Of particles of their own radii, the reach `factor` h: the largest 2 (u + g) / r in `used` (join_largest), u the way
-// since then, r the reach of then, g by how much it has grown; infinite where something is no number. A length of 0 says that space is open there. Blocks of 256 threads, 2048 rows a block. Floor:
-// 64 bytes read a row.
+// For particles with individual radii `factor` h: the largest 2 (u + g) / r in `used` (reduce_max), with u
+// the displacement since the build, r the radius at the build, g its growth; infinite if a value is NaN. The
+// length of an open dimension is 0. Launch: blocks of 256 threads, 2048 rows per block. Floor: 64 bytes read
+// per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     skin_used(const double* __restrict__ position_x, const double* __restrict__ position_y,
               const double* __restrict__ position_z, const double* __restrict__ smoothing_length,
               const double* __restrict__ then_x, const double* __restrict__ then_y, const double* __restrict__ then_z,
               const double* __restrict__ reach_then, double factor, double length_x, double length_y, double length_z,
               unsigned begin, unsigned end, unsigned long long* __restrict__ used) {
-    const unsigned long long first = static_cast<unsigned long long>(blockIdx.x) * PIECE;
+    const unsigned long long first = static_cast<unsigned long long>(blockIdx.x) * ROWS_PER_BLOCK;
     double most = 0.0;
-    for (unsigned k = threadIdx.x; k < PIECE; k += THREADS) {
+    for (unsigned k = threadIdx.x; k < ROWS_PER_BLOCK; k += THREADS) {
         const unsigned long long place = first + k, row = begin + place;
         if (place >= end - begin) { break; }
         const Rounded x = shortest(Rounded(position_x[row]) - then_x[place], length_x);
@@ -59,18 +60,18 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         const Rounded z = shortest(Rounded(position_z[row]) - then_z[place], length_z);
         const Rounded moved = root(squared_length(x, y, z)), reach = reach_then[place];
         const Rounded grown = Rounded(factor) * smoothing_length[row] - reach;
-        // what has not moved has used nothing, even of no radius
+        // A row that has not moved uses no skin, even with zero radius.
         if (moved.value == 0.0 && grown.value <= 0.0) { continue; }
         const double share = (Rounded(2.0) * (moved + greatest(grown, 0.0)) / reach).value;
         const bool number = share == share && grown.value == grown.value;
         most = number ? larger(most, share) : __longlong_as_double(0x7ff0000000000000ll);
     }
-    join_largest(most, used);
+    reduce_max(most, used);
 }
 HILBRIUM_EXPORT(skin_used)
 
-// By row the largest support whose pairs a used list still holds, (1 + s / 2) r - u, s its skin. Blocks of 256 threads, one
-// thread a row. Floor: 56 bytes read, 8 written a row.
+// Per row, the largest support that a used list still covers, (1 + s / 2) r - u, with s the skin. Launch:
+// blocks of 256 threads, one thread per row. Floor: 56 bytes read, 8 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     skin_limits(const double* __restrict__ position_x, const double* __restrict__ position_y,
                 const double* __restrict__ position_z, const double* __restrict__ then_x,

@@ -1,11 +1,11 @@
-// The criteria of the time step, each its least value over the rows: mirrors src/motion/time_step.rs with the same bits.
+// Time step criteria, each reduced to its minimum over the rows: mirrors src/motion/time_step.rs bit for bit.
 //
 //     Courant       courant h / v_signal
 //     acceleration  acceleration sqrt(h / |a|)      (the softening length where there is no h)
 //     expansion     expansion / |div v|
-//     energy        energy u / |du/dt|              (u at least (v_signal / 2)^2 where it rises, 1 % of it where it falls)
+//     energy        energy u / |du/dt|              (u at least (v_signal / 2)^2 for q > 0, else 1 % of it)
 //
-// Rows begin .. end are the owned ones; there is no ghost among them.
+// Rows [begin, end) are the owned ones, without ghosts.
 #include "../device.cuh"
 
 #include "../motion/block.cuh"
@@ -13,12 +13,13 @@
 
 namespace hilbrium {
 
-// An internal energy below this fraction of (v_signal / 2)^2 has no part in the motion.
+// An internal energy below this fraction of (v_signal / 2)^2 does not affect the motion.
 constexpr double SMALL_CHANGE = 0.01;
 
-// least_of_all[0..4]: Courant, acceleration, expansion, energy, as join_smallest keeps them. Without
-// internal energies (null) only the acceleration limits; signal and sound may be unknown (null). Blocks of 256 threads,
-// 2048 rows a block, so that few blocks join their minima. Floor: 72 bytes read a row of gas, 24 otherwise.
+// least_of_all[0..4]: Courant, acceleration, expansion, energy, as reduce_min stores them. Without
+// internal energies (null), only the acceleration limits the step; signal and sound may be null. Launch:
+// blocks of 256 threads, 2048 rows per block, so that few blocks use atomics. Floor: 72 bytes read per row of
+// gas, 24 otherwise.
 extern "C" __global__ void __launch_bounds__(THREADS)
     time_step_criteria(const double* __restrict__ acceleration_x, const double* __restrict__ acceleration_y,
                        const double* __restrict__ acceleration_z, const double* __restrict__ length,
@@ -27,17 +28,17 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                        const double* __restrict__ rate, double courant, double acceleration, double expansion,
                        double heating, double softening, unsigned begin, unsigned end,
                        unsigned long long* __restrict__ least_of_all) {
-    const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x) * PIECE;
+    const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x) * ROWS_PER_BLOCK;
     const double infinity = __longlong_as_double(0x7ff0000000000000ll);
     Rounded least_here[4] = {infinity, infinity, infinity, infinity};
 #pragma unroll 2
-    for (unsigned k = threadIdx.x; k < PIECE; k += THREADS) {
+    for (unsigned k = threadIdx.x; k < ROWS_PER_BLOCK; k += THREADS) {
         const unsigned long long row = first + k;
         if (row >= end) { break; }
         const Rounded a = root(squared_length(acceleration_x[row], acceleration_y[row], acceleration_z[row]));
         const Rounded h = energy != nullptr ? length[row] : softening;
         if (h.value > 0.0) {
-            // a minimum takes no notice of what is not a number, as 0 / 0 of a particle at rest
+            // The minimum ignores NaN, as from 0 / 0 of a particle at rest.
             least_here[1] = least(least_here[1], Rounded(acceleration) * root(h / a));
         }
         if (energy == nullptr) { continue; }
@@ -45,13 +46,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             greatest(signal != nullptr ? signal[row] : 0.0, sound != nullptr ? sound[row] : 0.0);
         least_here[0] = least(least_here[0], Rounded(courant) * h / fastest);
         least_here[2] = least(least_here[2], Rounded(expansion) / magnitude(divergence[row]));
-        // a cold gas may be heated to what its shocks will give it in one step
+        // A cold gas may be heated in one step to the energy that its shocks will provide.
         const Rounded shocked = Rounded(0.25) * fastest * fastest, q = rate[row];
         const Rounded scale = greatest(energy[row], q.value > 0.0 ? shocked : Rounded(SMALL_CHANGE) * shocked);
         least_here[3] = least(least_here[3], Rounded(heating) * scale / magnitude(q));
     }
 #pragma unroll
-    for (int k = 0; k < 4; ++k) { join_smallest(least_here[k].value, &least_of_all[k]); }
+    for (int k = 0; k < 4; ++k) { reduce_min(least_here[k].value, &least_of_all[k]); }
 }
 HILBRIUM_EXPORT(time_step_criteria)
 

@@ -1,4 +1,4 @@
-// Moves of one particle that the kernels of velocity Verlet and of the Langevin thermostat share.
+// Per-particle operations shared by velocity Verlet and the Langevin thermostat.
 #pragma once
 
 #include "../motion/block.cuh"
@@ -6,7 +6,8 @@
 
 namespace hilbrium {
 
-// Whether half a kick and a drift would move a particle farther than `farthest` in some direction, or to no place.
+// Returns whether a half kick and drift would move a particle farther than `farthest` along an axis, or to
+// NaN.
 __device__ __forceinline__ bool leaves(const Rounded (&velocity)[3], const Rounded (&acceleration)[3], double step,
                                        double farthest) {
     bool far = false;
@@ -18,8 +19,9 @@ __device__ __forceinline__ bool leaves(const Rounded (&velocity)[3], const Round
     return far;
 }
 
-// Notes which rows of a warp are left as they were, a bit each, and counts them; all threads of the warp must call.
-__device__ __forceinline__ void note_left(bool left_here, unsigned long long place, unsigned count, unsigned* left,
+// Records the rows of a warp that are left unchanged, one bit each, and counts them. All threads of the warp
+// must call.
+__device__ __forceinline__ void record_refused(bool left_here, unsigned long long place, unsigned count, unsigned* left,
                                           unsigned* refused) {
     const unsigned word = __ballot_sync(FULL, left_here);
     if (lane_index() == 0 && place < count) {
@@ -28,8 +30,8 @@ __device__ __forceinline__ void note_left(bool left_here, unsigned long long pla
     }
 }
 
-// Whether a row was left; nothing was without notes.
-__device__ __forceinline__ bool was_left(const unsigned* left, unsigned long long place) {
+// Returns whether a row was left unchanged; false without records (null).
+__device__ __forceinline__ bool was_refused(const unsigned* left, unsigned long long place) {
     return left != nullptr && (left[place / WARP] >> (place % WARP) & 1u) != 0;
 }
 

@@ -1,7 +1,8 @@
-// The motion of the whole, and the joining of blocks' sums: mirrors src/motion/whole.rs. Sums are taken in another order
-// than the processor's, the same in every run; scaled and shifted velocities have its bits.
+// Center-of-mass motion, and reduction of the blocks' partial sums: mirrors src/motion/whole.rs. The order of
+// summation differs from the CPU's, but is the same in every run; scaled and shifted velocities are bitwise
+// equal.
 //
-// Rows begin .. end are the owned ones; there is no ghost among them.
+// Rows [begin, end) are the owned ones, without ghosts.
 #include "../device.cuh"
 
 #include "../motion/block.cuh"
@@ -9,8 +10,8 @@
 
 namespace hilbrium {
 
-// Joins the sums that blocks have left: block k of the grid adds column k of `partial`, of `blocks` values, into sums[k].
-// Blocks of 256 threads; a fixed order. Floor: 8 bytes a value, one multiprocessor a column.
+// Reduces partial sums: block k adds column k of `partial`, of `blocks` values, into sums[k]. Launch: blocks
+// of 256 threads; fixed order of summation. Floor: 8 bytes per value, one multiprocessor per column.
 extern "C" __global__ void __launch_bounds__(THREADS)
     finish_sums(const double* __restrict__ partial, unsigned blocks, double* __restrict__ sums) {
     const double* const column = partial + static_cast<unsigned long long>(blockIdx.x) * blocks;
@@ -28,16 +29,16 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 HILBRIUM_EXPORT(finish_sums)
 
-// Mass, momentum and kinetic energy: five columns of `partial`. Blocks of 256 threads, 2048 rows a block. Floor: 32 bytes
-// read a row.
+// Mass, momentum and kinetic energy: five columns of `partial`. Launch: blocks of 256 threads, 2048 rows per
+// block. Floor: 32 bytes read per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     whole_motion(const double* __restrict__ velocity_x, const double* __restrict__ velocity_y,
                  const double* __restrict__ velocity_z, const double* __restrict__ mass, unsigned begin, unsigned end,
                  double* __restrict__ partial) {
-    const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x) * PIECE;
+    const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x) * ROWS_PER_BLOCK;
     double sums[5] = {0.0, 0.0, 0.0, 0.0, 0.0};
 #pragma unroll 4
-    for (unsigned k = threadIdx.x; k < PIECE; k += THREADS) {
+    for (unsigned k = threadIdx.x; k < ROWS_PER_BLOCK; k += THREADS) {
         const unsigned long long row = first + k;
         if (row >= end) { break; }
         const double m = mass[row], x = velocity_x[row], y = velocity_y[row], z = velocity_z[row];
@@ -47,12 +48,12 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         sums[3] += m * z;
         sums[4] += 0.5 * (m * x * x + m * y * y + m * z * z);
     }
-    leave_sums(sums, partial);
+    store_partial_sums(sums, partial);
 }
 HILBRIUM_EXPORT(whole_motion)
 
-// Every velocity v becomes v scale + offset. Blocks of 256 threads, one thread a row. Floor: 24 bytes read, 24 written a
-// row.
+// Replaces every velocity v by v scale + offset. Launch: blocks of 256 threads, one thread per row. Floor: 24
+// bytes read, 24 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     scale_velocities(double* __restrict__ velocity_x, double* __restrict__ velocity_y, double* __restrict__ velocity_z,
                      double scale, double offset_x, double offset_y, double offset_z, unsigned begin, unsigned end) {

@@ -1,12 +1,13 @@
-// Building the list of neighbor clusters of super-clusters: mirrors ClusterList::build, with the same bits.
+// Builds the neighbor cluster list of each super-cluster: mirrors ClusterList::build bit for bit.
 //
-// One warp a super-cluster walks the hierarchy, decides upon the clusters it meets, and codes those it has pairs with.
-// A record's length is not known before, so that a first kernel writes each into a slot of its own and notes lengths;
-// after a prefix sum a second one moves them together, in order, and records longer than a slot are made once more,
-// straight where they belong. So lists are the same bytes in every run, and of any length.
+// One warp per super-cluster walks the hierarchy, tests the clusters and encodes those with pairs. The length
+// of a record is not known in advance. The first kernel therefore writes each record to a slot of fixed size
+// and stores its length. After a prefix sum, a second kernel compacts the records in order. Records longer
+// than a slot are built again, directly at their destination. Hence lists are the same bytes in every run,
+// and of any length.
 //
-// Pruning (HILBRIUM_PRUNE) takes the clusters from the records of a longer list in place of the walk: mirrors
-// ClusterList::prune.
+// Pruning (HILBRIUM_PRUNE) takes the candidate clusters from the records of a longer list instead of the
+// walk: mirrors ClusterList::prune.
 #include "../device.cuh"
 #include "../neighbors/walk.cuh"
 
@@ -19,7 +20,7 @@ namespace hilbrium {
 #define HILBRIUM_PRUNE 0
 #endif
 
-// Warps of a block, and of them on a multiprocessor.
+// Warps per block, and resident warps per multiprocessor.
 #ifndef HILBRIUM_WARPS
 #define HILBRIUM_WARPS 2
 #endif
@@ -37,17 +38,17 @@ struct BuildMemory {
 };
 
 // Records of a longer list, for pruning.
-struct Longer {
+struct LongerList {
     const unsigned char* data;
     const unsigned long long* offsets;
     const unsigned* counts;
 };
 
-// Finds and codes the neighbor clusters of a super-cluster; entries and bytes of the record, in all lanes, and where
-// its last entry ends, 0 where it has none.
-__device__ __forceinline__ void build_record(const ListRequest& request, Longer longer, unsigned first, unsigned record,
-                                             BuildMemory& memory, RecordPlace place, unsigned& count,
-                                             unsigned& length, unsigned& end) {
+// Finds and encodes the neighbor clusters of a super-cluster. Sets, in all lanes, the number of entries, the
+// length of the record (bytes), and one more than its last entry (0 if it has none).
+__device__ __forceinline__ void build_record(const ListRequest& request, LongerList longer, unsigned first,
+                                             unsigned record, BuildMemory& memory, RecordPlace place,
+                                             unsigned& count, unsigned& length, unsigned& end) {
     const unsigned super_cluster = first + record;
     count = length = end = 0;
     if (request.extent[hierarchy_padded_count(request.rows, 0) + super_cluster].w < 0.0f) { return; }
@@ -58,7 +59,7 @@ __device__ __forceinline__ void build_record(const ListRequest& request, Longer 
     encoder.begin(place);
     Candidates<HILBRIUM_PERIODIC> candidates{request, memory.request, frame, memory.candidates, encoder};
 #if HILBRIUM_PRUNE
-    Listed<HILBRIUM_PERIODIC> source{request, frame, {longer.data, longer.offsets[record], longer.counts[record]}};
+    RecordScan<HILBRIUM_PERIODIC> source{request, frame, {longer.data, longer.offsets[record], longer.counts[record]}};
 #else
     Walk<HILBRIUM_PERIODIC> source{request, frame, memory.walk};
     source.begin();
@@ -78,12 +79,13 @@ __device__ __forceinline__ void build_record(const ListRequest& request, Longer 
     HILBRIUM_REQUEST_PARAMETERS, const unsigned char *longer_data, const unsigned long long *longer_offsets,         \
         const unsigned *longer_counts, unsigned first, unsigned super_clusters, unsigned slot
 
-// Writes the records of super-clusters that fit in slots of `slot` bytes (a multiple of 4), of all of them the entries
-// and the lengths, and which do not fit: their number, 0 before, and behind it the records. Where rows of others are
-// behind the owned ones, from the next super-cluster on, `inner` and `outer` become 1 and 0 for each record that has
-// none of them, 0 and 1 for others; without such rows both are null. One warp a super-cluster, blocks of BUILD_WARPS.
-// Floor: about 13,000 instructions a super-cluster at 194 neighbors, symmetric; bytes: what the boxes and positions of
-// the surroundings take in caches.
+// Writes the records of super-clusters that fit into slots of `slot` bytes (a multiple of 4), and the entry
+// counts and lengths of all records. unfit[0], initially 0, counts the records that do not fit; their numbers
+// follow. If foreign rows follow the owned ones, from the next super-cluster on, `inner` and `outer` become 1
+// and 0 for records without such rows, 0 and 1 for others; otherwise both are null.
+// Launch: one warp per super-cluster, blocks of BUILD_WARPS. Floor: about 13,000 instructions per
+// super-cluster at 194 neighbors, symmetric; memory traffic is the boxes and positions of the surroundings,
+// mostly from caches.
 extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
     list_build(HILBRIUM_BUILD_PARAMETERS, unsigned char* slots, unsigned* counts, unsigned* lengths, unsigned* unfit,
                unsigned char* inner, unsigned char* outer) {
@@ -108,8 +110,8 @@ extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
 }
 HILBRIUM_EXPORT(list_build)
 
-// Builds the records once more that did not fit in slots, straight where they belong. Any number of blocks of
-// BUILD_WARPS.
+// Builds the records that did not fit into slots, directly at their destination. Launch: any number of blocks
+// of BUILD_WARPS.
 extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
     list_rebuild(HILBRIUM_BUILD_PARAMETERS, const unsigned* unfit, const unsigned long long* offsets,
                  unsigned char* data) {
@@ -126,8 +128,8 @@ extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
 }
 HILBRIUM_EXPORT(list_rebuild)
 
-// Moves the records that fitted in slots to where they belong. One warp a record, blocks of whole warps. Floor: the
-// bytes of the list, twice.
+// Moves the records that fit into slots to their destination. Launch: one warp per record, blocks of whole
+// warps. Floor: the bytes of the list, twice.
 extern "C" __global__ void list_place(unsigned records, unsigned slot, const unsigned char* slots,
                                       const unsigned long long* offsets, unsigned char* data) {
     const unsigned record = warp_of_grid();
@@ -140,8 +142,8 @@ extern "C" __global__ void list_place(unsigned records, unsigned slot, const uns
 }
 HILBRIUM_EXPORT(list_place)
 
-// The largest magnitude of a coordinate of a cluster's box, not counting what is not finite: of the first `clusters`
-// elements of a hierarchy. `magnitude` must be 0 before. Any grid. Floor: 40 bytes a cluster.
+// The largest finite coordinate magnitude of the boxes of the first `clusters` elements of a hierarchy.
+// `magnitude` is initially 0. Launch: any grid. Floor: 40 bytes per cluster.
 extern "C" __global__ void list_magnitude(unsigned clusters, const double* center, const float4* extent,
                                           unsigned nodes, double unit, unsigned long long* magnitude) {
     double largest = 0.0;
@@ -155,7 +157,7 @@ extern "C" __global__ void list_magnitude(unsigned clusters, const double* cente
         if (own <= 1.7976931348623157e308) { largest = fmax(largest, own); }
     }
     largest = warp_largest(largest);
-    // doubles that are not negative are in the order of their bits
+    // The bit patterns of non-negative doubles are ordered like their values.
     if (lane_index() == 0) { atomicMax(magnitude, static_cast<unsigned long long>(__double_as_longlong(largest))); }
 }
 HILBRIUM_EXPORT(list_magnitude)

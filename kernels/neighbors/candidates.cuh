@@ -1,11 +1,11 @@
-// Clusters that a super-cluster may have pairs with, decided upon 32 at a time and handed on in order.
+// Candidate clusters of a super-cluster, tested 32 at a time and passed on in order.
 //
-// 1. Boxes: four candidates against the eight members' boxes at once. Boxes out of reach have no pair. Since each face
-//    of a tight box has a particle on it, two boxes have a pair for certain if the farthest points of facing faces are
-//    in reach: this decides most of what is well inside.
-// 2. Particles of what is left: 8 of a candidate against 8 of a near member, in two steps of 32 pairs, until one is in
-//    reach. Loads serve four candidates at once.
-// 3. Pairs within the margins of rounding are decided as the processor does (near.cuh).
+// 1. Boxes: four candidates against the boxes of the eight members at once. Boxes out of reach have no pair.
+//    Each face of a tight box touches a particle. Hence two boxes certainly have a pair if the farthest
+//    points of facing faces are in reach, which decides most candidates well inside.
+// 2. Particles of the remaining candidates: 8 of a candidate against 8 of a near member, in two steps of 32
+//    pairs, until one is in reach. One load serves four candidates.
+// 3. Pairs within the rounding margins are decided exactly as on the CPU (near.cuh).
 #pragma once
 
 #include "../neighbors/encode.cuh"
@@ -13,24 +13,25 @@
 
 namespace hilbrium {
 
-// A candidate's index has this bit if single precision cannot decide upon it.
+// This bit of a candidate's index is set if single precision cannot decide it.
 constexpr unsigned UNFIT = 1u << 31;
 
-// Candidates that wait, a ring of two batches: center and the square of the largest radius with its margin; half the
-// edges and the index. And those of a batch whose particles are looked at: index and near members, one a byte.
+// Ring buffer of two batches of candidates: center and squared largest radius with margin; half widths and
+// index. `pending` holds the candidates of a batch whose particles are tested: near members << 8 | index in
+// the batch.
 struct CandidateMemory {
     float4 center[2 * WARP];
     float4 half[2 * WARP];
     unsigned pending[WARP];
 };
 
-// The separation's shortest image, in single precision.
+// Minimum image of a separation in single precision.
 __device__ __forceinline__ float folded(float separation, double period, double scale) {
     const float edge = float(period * scale);
     return period == 0.0 ? separation : separation - edge * rintf(separation / edge);
 }
 
-// A row's position relative to the frame, nearest image, and the square of its radius with the margin.
+// Position of a row relative to the frame (minimum image), and the squared radius with margin.
 template <bool PERIODIC>
 __device__ __forceinline__ float4 particle_in(const ListRequest& request, const Frame& frame, unsigned row) {
     if (!request.exists(row)) { return {NOWHERE, 0.0f, 0.0f, square(frame.margin)}; }
@@ -44,8 +45,9 @@ __device__ __forceinline__ float4 particle_in(const ListRequest& request, const 
             square(float(fmax(request.radius[row], 0.0) * request.scale) + frame.margin)};
 }
 
-// Whether single precision can decide upon a cluster: it is not too far, and all of its pairs in reach are of the image
-// that is nearest to the frame's center. Center relative to the frame's, half the edges and the largest radius.
+// Returns whether single precision can decide a cluster: it is not too far away, and all of its pairs in
+// reach belong to the image nearest to the frame's center. `center` is relative to the frame's; `extent`
+// holds half widths and largest radius.
 template <bool PERIODIC>
 __device__ __forceinline__ bool fits(const ListRequest& request, const Frame& frame, float3 center, float4 extent) {
     const float apart[3] = {fabsf(center.x), fabsf(center.y), fabsf(center.z)};
@@ -63,14 +65,14 @@ __device__ __forceinline__ bool fits(const ListRequest& request, const Frame& fr
 
 template <bool PERIODIC> struct Candidates {
     const ListRequest& request;
-    const ListRequest& shared_request;  // the same in shared memory
+    const ListRequest& shared_request;  // copy in shared memory
     const Frame& frame;
     CandidateMemory& memory;
     Encoder& encoder;
     unsigned added = 0, decided = 0;
 
-    // Adds the clusters of the lanes in `lanes`: index, center relative to the frame's, half the edges, largest radius.
-    // All lanes must call.
+    // Appends the clusters of the lanes in `lanes`: index, center relative to the frame's, half widths and
+    // largest radius. All lanes must call.
     __device__ __forceinline__ void add(unsigned lanes, unsigned cluster, float3 center, float4 extent) {
         if (lanes >> lane_index() & 1) {
             const bool fit = fits<PERIODIC>(request, frame, center, extent);
@@ -82,10 +84,10 @@ template <bool PERIODIC> struct Candidates {
         __syncwarp();
     }
 
-    // How many have not been decided upon; 32 more may be added while these are fewer than 32.
+    // Number of candidates in the buffer. Up to 32 more may be added while it is below 32.
     __device__ __forceinline__ unsigned waiting() const { return added - decided; }
 
-    // Decides upon the first `count` (1 to 32) candidates that wait, and hands on those that have pairs.
+    // Tests the first `count` (1 to 32) candidates in the buffer and passes those with pairs to the encoder.
     __device__ __forceinline__ void decide(unsigned count) {
         const unsigned lane = lane_index();
         unsigned near = 0, sure = 0;
@@ -116,7 +118,7 @@ template <bool PERIODIC> struct Candidates {
         encoder.take(accepted, cluster);
     }
 
-    // Boxes: the members that are near this lane's candidate, and those that have a pair with it for certain.
+    // Box test: the members near this lane's candidate, and those that certainly have a pair with it.
     __device__ __forceinline__ void boxes(unsigned count, unsigned& near, unsigned& sure) {
         const unsigned lane = lane_index(), member = lane % CLUSTERS;
         const float4 member_center = frame.member_center[member], member_half = frame.member_half[member];
@@ -133,14 +135,14 @@ template <bool PERIODIC> struct Candidates {
                 const float gap = fmaxf(apart[d] - both[d], 0.0f), end = apart[d] + both[d];
                 gaps = fmaf(gap, gap, gaps);
                 ends = fmaf(end, end, ends);
-                // the square of the end less that of the distance of facing faces, over 4
+                // A quarter of: the squared end distance, minus the squared distance of facing faces.
                 facing = fmaxf(facing, apart[d] * both[d]);
             }
             bool is_near = gaps <= fmaxf(center.w, member_center.w);
             bool is_sure = fmaf(-4.0f, facing, ends) < member_half.w;
             if (self < CLUSTERS) {
-                // pairs within a member were looked at before; a symmetric list has the pairs of the own super-cluster
-                // from the member that comes later
+                // Pairs within a member were tested in `prepare`. A symmetric list stores a pair of clusters
+                // of the same super-cluster with the later member.
                 const bool own = self == member, later = request.symmetric && member > self;
                 is_near = is_near && !own && !later;
                 is_sure = own ? (frame.inside >> member & 1) : is_sure && !later;
@@ -153,8 +155,8 @@ template <bool PERIODIC> struct Candidates {
         }
     }
 
-    // Particles of the pending candidates against those of near members. A bit of a candidate of the batch is set in
-    // `accepted` where it has a pair, in `undecided` where it is not known.
+    // Particle test: the pending candidates against their near members. Sets the candidate's bit in
+    // `accepted` if it has a pair, in `undecided` if that is uncertain.
     __device__ __forceinline__ void pairs(unsigned count, unsigned& accepted, unsigned& undecided) {
         const unsigned lane = lane_index(), row = lane % CLUSTER, part = lane / CLUSTER;
         for (unsigned begin = 0; begin < count; begin += WARP / CLUSTER) {

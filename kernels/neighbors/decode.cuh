@@ -1,27 +1,29 @@
-// The nibble code of sorted indices (src/neighbors/compress.rs), read by a warp: 32 differences at a time, one a lane.
+// Decodes the nibble code of sorted indices (src/neighbors/compress.rs) with a warp: 32 differences at a
+// time, one per lane.
 #pragma once
 
 #include "../device.cuh"
 
 namespace hilbrium {
 
-// Reads a record. The bytes must be followed by eight more, of any value; they begin at an address that 4 divides.
+// Reads a record. Eight more bytes of any value must follow the record; the data starts at a multiple of 4
+// bytes.
 class NibbleDecoder {
   public:
-    // The record that begins at a byte of the data and holds so many indices.
+    // Starts at byte `offset` of the data; the record holds `count` indices.
     __device__ __forceinline__ NibbleDecoder(const unsigned char* data, unsigned long long offset, unsigned count)
         : words(reinterpret_cast<const unsigned*>(data)), place(2ull * offset), before(0xffffffffu), left(count) {}
 
-    // Indices that have not been read.
+    // Number of indices not yet read.
     __device__ __forceinline__ unsigned remaining() const { return left; }
 
-    // Reads a block: lane k gets index k of the next min(32, remaining()); other lanes a number without meaning. The
-    // whole warp must call. About 75 instructions.
+    // Reads a block: lane k gets index k of the next min(32, remaining()) indices; other lanes get an
+    // unspecified value. All lanes must call. About 75 instructions.
     __device__ __forceinline__ unsigned next() {
         const unsigned lane = lane_index();
         const unsigned length = left < WARP ? left : WARP;
         const unsigned mask_nibbles = (length + 3u) / 4u;
-        // bit 31 - k is set where difference k is not 1
+        // Bit 31 - k is set if difference k is not 1.
         const unsigned mask = eight(place) & (0xffffffffu << (WARP - length));
         const unsigned bit = mask >> (WARP - 1u - lane) & 1u;
         const unsigned infos = __popc(mask);
@@ -41,7 +43,7 @@ class NibbleDecoder {
     }
 
   private:
-    // The eight nibbles from a place on, the first one highest.
+    // Eight nibbles from position `at` on, the first one in the highest bits.
     __device__ __forceinline__ unsigned eight(unsigned long long at) const {
         const unsigned long long word = at / 8u;
         const unsigned first = __byte_perm(words[word], 0u, 0x0123), second = __byte_perm(words[word + 1u], 0u, 0x0123);

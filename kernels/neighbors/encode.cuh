@@ -1,47 +1,49 @@
-// The nibble code of ascending cluster indices, written by a warp: mirrors src/neighbors/compress.rs, byte for byte.
+// Encodes ascending cluster indices in the nibble code with a warp: mirrors src/neighbors/compress.rs byte
+// for byte.
 //
-// A block of up to 32 differences is coded at once, one a lane: its bit mask is a ballot, the places of the info
-// nibbles are popcounts of it, those of the data nibbles a prefix sum of their lengths. Nibbles are collected in a
-// window of shared memory, words of eight nibbles with the first one highest, and leave it a word at a time.
+// A block of up to 32 differences is encoded at once, one per lane. Its bit mask is a ballot, the positions
+// of info nibbles are popcounts of the mask, and those of data nibbles a prefix sum of their lengths. Nibbles
+// are collected in a window in shared memory (words of eight nibbles, the first one in the highest bits) and
+// flushed in whole words.
 #pragma once
 
 #include "../device.cuh"
 
 namespace hilbrium {
 
-// Differences in a block.
+// Differences per block.
 constexpr unsigned ENCODE_BLOCK = 32;
 
-// Nibbles that a block takes at most: 8 of bits, 32 of infos, 32 times 8 of data.
+// Largest size of a block in nibbles: 8 of mask, 32 of info, 32 times 8 of data.
 constexpr unsigned ENCODE_BLOCK_NIBBLES = 296;
 
-// Words of the window: what is flushed once it holds more than WINDOW_FULL nibbles, so that a block always fits.
+// Size of the window in words. It is flushed above WINDOW_FULL nibbles, so that a block always fits.
 constexpr unsigned WINDOW_WORDS = 64;
 constexpr unsigned WINDOW_FULL = 8 * WINDOW_WORDS - ENCODE_BLOCK_NIBBLES;
 
-// Where a warp's record goes: the first `capacity` bytes of it, in whole words as long as that is aligned.
+// Destination of a warp's record: the first `capacity` bytes of it are written, as whole words if `aligned`.
 struct RecordPlace {
     unsigned char* bytes;
     unsigned capacity;
     bool aligned;
 };
 
-// Shared memory of a warp that encodes.
+// Shared memory of an encoding warp.
 struct EncoderMemory {
-    unsigned waiting[2 * ENCODE_BLOCK];  // indices that wait for a whole block, a ring
-    unsigned window[WINDOW_WORDS + 1];   // a word to spare
+    unsigned waiting[2 * ENCODE_BLOCK];  // ring buffer of indices not yet encoded
+    unsigned window[WINDOW_WORDS + 1];   // one spare word
     RecordPlace place;
-    unsigned count;    // indices so far
-    unsigned coded;    // of them in the window or beyond
-    unsigned next;     // one more than the last index coded
-    unsigned nibbles;  // nibbles in the window
-    unsigned flushed;  // bytes that have left the window
+    unsigned count;    // number of indices so far
+    unsigned coded;    // number of them already encoded
+    unsigned next;     // last encoded index plus 1
+    unsigned nibbles;  // number of nibbles in the window
+    unsigned flushed;  // number of bytes flushed
 };
 
-// Significant nibbles of a number, at least 1.
+// Number of significant nibbles, at least 1.
 __device__ __forceinline__ unsigned nibbles_of(unsigned value) { return larger(35 - __clz(int(value)), 4) / 4; }
 
-// Writes a record; its state is in shared memory, since it is needed once in a while and registers are scarce. All
+// Writes a record. Its state is in shared memory, because it is used rarely and registers are scarce. All
 // lanes must call all functions.
 struct Encoder {
     EncoderMemory& memory;
@@ -55,7 +57,8 @@ struct Encoder {
         __syncwarp();
     }
 
-    // Takes the indices of the lanes in `lanes`, ascending with the lane; fewer than 32 may wait before.
+    // Appends the indices of the lanes in `lanes`, in ascending lane order. Fewer than 32 indices may be in
+    // the buffer.
     __device__ __forceinline__ void take(unsigned lanes, unsigned index) {
         const unsigned count = memory.count;
         if (lanes >> lane_index() & 1) {
@@ -66,11 +69,11 @@ struct Encoder {
         __syncwarp();
     }
 
-    // Codes what waits: whole blocks, all if nothing is to follow.
+    // Encodes the buffered indices: whole blocks, or all if `last`.
     __device__ __forceinline__ void encode(bool last) {
         const unsigned count = memory.count;
         unsigned coded = memory.coded;
-        // all have read what one writes below
+        // All lanes have read the count that lane 0 writes below.
         __syncwarp();
         for (; coded + ENCODE_BLOCK <= count || (last && coded < count); coded += ENCODE_BLOCK) {
             encode_block(coded, smaller(count - coded, ENCODE_BLOCK));
@@ -79,9 +82,10 @@ struct Encoder {
         __syncwarp();
     }
 
-    // Entries and bytes of the record, once all is coded and written.
+    // Number of entries, once all are encoded. `end` below flushes the window and returns the length of the
+    // record (bytes).
     __device__ __forceinline__ unsigned count() const { return memory.count; }
-    // One more than the last entry, 0 without entries.
+    // Last entry plus 1; 0 without entries.
     __device__ __forceinline__ unsigned next() const { return memory.next; }
     __device__ __forceinline__ unsigned end() {
         const unsigned nibbles = memory.nibbles, bytes = memory.flushed + (nibbles + 1) / 2;
@@ -90,8 +94,8 @@ struct Encoder {
     }
 
   private:
-    // Sets nibbles of the window, the first one highest in `value`, from nibble `at` on; other lanes may set others
-    // of the same word.
+    // Writes nibbles, the first one in the highest bits of `value`, at nibble `at` of the window. Other lanes
+    // may write to other nibbles of the same word.
     __device__ __forceinline__ void put(unsigned at, unsigned value) {
         unsigned* word = memory.window + at / 8;
         const unsigned shift = 4 * (at % 8);
@@ -100,7 +104,7 @@ struct Encoder {
         if (rest != 0) { atomicOr(word + 1, rest); }
     }
 
-    // Codes `length` (1 to 32) indices that wait, from the one numbered `coded` on.
+    // Encodes `length` (1 to 32) buffered indices, starting with number `coded`.
     __device__ __forceinline__ void encode_block(unsigned coded, unsigned length) {
         const unsigned lane = lane_index(), nibbles = memory.nibbles;
         const bool there = lane < length;
@@ -132,7 +136,8 @@ struct Encoder {
         if (end > WINDOW_FULL) { flush(end / 8); }
     }
 
-    // Writes the first words of the window, as far as there is room for them, and moves what follows to its begin.
+    // Flushes the first `words` words of the window, as far as the capacity allows, and moves the rest to its
+    // start.
     __device__ __noinline__ void flush(unsigned words) {
         const unsigned flushed = memory.flushed, nibbles = memory.nibbles;
         const RecordPlace place = memory.place;

@@ -1,45 +1,47 @@
-// A super-cluster that searches for its neighbors: its particles and its members' boxes.
+// The searching super-cluster: its particles and the boxes of its members.
 //
-// Lengths are in single precision, in the list's unit and relative to the center of the super-cluster's box. A
-// candidate whose coordinates stay below `extent` has errors of distances below `margin`; what a pair of particles is
-// decided to be beyond `margin` on either side of the reach, the processor decides alike: its own margin is smaller.
+// Lengths are in single precision, in the list's unit, relative to the center of the super-cluster's box. If
+// the coordinates of a candidate are below `extent`, errors of distances are below `margin`. A pair decision
+// further than `margin` from the cutoff agrees with the CPU's, whose own margin is smaller.
 #pragma once
 
 #include "../neighbors/near.cuh"
 
 namespace hilbrium {
 
-// Where rows stand that do not act; neighbors that do not exist stand on the other side.
+// Position of rows without neighbors; missing neighbor rows are placed at the opposite side.
 constexpr float NOWHERE = 1e18f;
 
-// Shared memory, since it is looked at throughout: registers are scarce.
+// In shared memory, because it is read throughout and registers are scarce.
 struct Frame {
-    // x, y, z, and the square of the radius with the margin
+    // x, y, z, and squared radius with margin
     float4 particles[SUPER_CLUSTER];
-    // boxes of members: center, and the square of the largest radius with the margin
+    // boxes of members: center, and squared largest radius with margin
     float4 member_center[CLUSTERS];
-    // half the edges, and the square of the least radius less what makes it certain, 0 if nothing is
+    // half widths, and the squared distance below which a pair is certain, 0 if none is
     float4 member_half[CLUSTERS];
-    // half the edges of the box, and the largest radius
+    // half widths of the box, and the largest radius
     float4 box;
     double center[3];
-    float extent;   // coordinates up to this are exact enough
-    float margin;   // pairs further apart than reach + margin are none for certain
-    float certain;  // pairs closer than reach - certain are some for certain
+    float extent;   // single precision suffices for coordinates up to this
+    float margin;   // pairs beyond reach + margin are certainly out of range
+    float certain;  // pairs within reach - certain are certainly in range
     unsigned super_cluster;
-    // bit k: member k has, may have a pair of its own rows
+    // bit k: member k certainly (inside) or possibly (perhaps_inside) has a pair among its own rows
     unsigned inside, perhaps_inside;
 };
 
 __device__ __forceinline__ float square(float x) { return x * x; }
 
-// The square of the distance up to which a pair exists for certain, from the square of that beyond which it does not.
+// Squared distance below which a pair certainly exists, from the squared distance above which it certainly
+// does not.
 __device__ __forceinline__ float certain_square(float beyond, float margin, float certain) {
     const float distance = sqrtf(beyond) * (1.0f - 3e-6f) - margin - certain;
     return distance > 0.0f ? square(distance) : 0.0f;
 }
 
-// Fills the frame of a super-cluster whose box is not empty. All lanes must call. Floor: about 250 instructions.
+// Fills the frame of a super-cluster with a non-empty box. All lanes must call. Floor: about 250
+// instructions.
 __device__ __forceinline__ void prepare(const ListRequest& request, unsigned super_cluster, Frame& frame) {
     const unsigned lane = lane_index(), node = hierarchy_padded_count(request.rows, 0) + super_cluster;
     const float4 box = request.extent[node];
@@ -63,7 +65,7 @@ __device__ __forceinline__ void prepare(const ListRequest& request, unsigned sup
     }
     __syncwarp();
 
-    // the members' boxes: four lanes a member, two rows each
+    // Boxes of the members: four lanes per member, two rows per lane.
     const unsigned member = lane % CLUSTERS, part = lane / CLUSTERS;
     float3 lower = {NOWHERE, NOWHERE, NOWHERE}, upper = {-NOWHERE, -NOWHERE, -NOWHERE};
     float least = NOWHERE, largest = 0.0f;
@@ -97,7 +99,7 @@ __device__ __forceinline__ void prepare(const ListRequest& request, unsigned sup
         }
     }
 
-    // pairs within members: rows k and k + step, until each member has one
+    // Pairs within members: rows k and k + step, until each member has one.
     unsigned inside = 0, perhaps_inside = 0;
 #pragma unroll 1
     for (unsigned step = 1; step <= CLUSTER / 2 && inside != 0xff; ++step) {

@@ -1,16 +1,18 @@
-// Whether a super-cluster has a pair with a cluster, exactly as the processor decides it: mirrors `meets` of
-// src/neighbors/near.rs, operation by operation, so that the lists of both have the same bits.
+// Exact test whether a super-cluster has a pair with a cluster: mirrors `meets` of src/neighbors/near.rs
+// operation by operation, so that CPU and GPU lists are bitwise equal.
 //
-// The processor errs on the side of a pair, by a margin above the rounding errors of single precision. The search
-// (candidates.cuh) decides with arithmetic of its own whatever does not lie within both margins; only the rest, some
-// in a thousand, and what is too far or too wide for single precision comes here. Floor: about 400 instructions.
+// The CPU test is conservative by a margin above the rounding errors of single precision. The search
+// (candidates.cuh) uses its own arithmetic for everything outside of both margins. Only about one candidate
+// in a thousand comes here, and candidates too far or too wide for single precision. Floor: about 400
+// instructions.
 #pragma once
 
 #include "../neighbors/request.cuh"
 
 namespace hilbrium {
 
-// Operations that are rounded one by one, as the processor's: compilers for GPUs join products and sums else.
+// Individually rounded operations, as on the CPU: GPU compilers would contract products and sums to fused
+// multiply-adds.
 __device__ __forceinline__ double plus(double a, double b) {
 #ifdef HILBRIUM_EMULATED
     return a + b;
@@ -42,23 +44,23 @@ __device__ __forceinline__ float times(float a, float b) {
 
 namespace exact {
 
-// Above the relative error of a single-precision distance of coordinates up to 1.
+// Above the relative error of a single-precision distance for coordinates up to 1.
 constexpr float MARGIN = 1.5e-6f;
 
-// Where ghosts stand.
+// Position of ghosts.
 constexpr float FAR = 1e18f;
 
 constexpr float LEAST = 1.17549435e-38f;
 
-// The shortest image of a separation.
+// Minimum image of a separation.
 __device__ inline double shortest(double separation, double period) {
     if (period == 0.0) { return separation; }
     const double turns = separation / period;
     return plus(separation, -times(period, fabs(turns) < 2251799813685248.0 ? rint(turns) : round(turns)));
 }
 
-// Whether an acting row of cluster i has a pair with a row of cluster j, in double precision. All lanes must call, with
-// the same clusters.
+// Returns whether an acting row of cluster i has a pair with a row of cluster j, in double precision. All
+// lanes must call with the same clusters.
 __device__ inline bool any_pair(const ListRequest& request, unsigned i, unsigned j) {
     bool found = false;
     const unsigned b = CLUSTER * j + lane_index() % CLUSTER;
@@ -77,12 +79,12 @@ __device__ inline bool any_pair(const ListRequest& request, unsigned i, unsigned
     return __any_sync(FULL, found);
 }
 
-// The center and half the edges of the box of a super-cluster's members with acting rows, and their largest radius.
+// Center and half widths of the box of a super-cluster's members with acting rows, and their largest radius.
 struct Frame {
     double center[3];
     float half[3];
     float reach;
-    bool present;  // this lane's member, lane % 8
+    bool present;  // for this lane's member, lane % 8
 };
 
 __device__ inline Frame frame_of(const ListRequest& request, unsigned super_cluster) {
@@ -112,7 +114,7 @@ __device__ inline Frame frame_of(const ListRequest& request, unsigned super_clus
     return frame;
 }
 
-// Whether any acting row of a super-cluster has a pair with a row of a cluster. All lanes must call.
+// Returns whether any acting row of a super-cluster has a pair with a row of a cluster. All lanes must call.
 __device__ __noinline__ bool meets(const ListRequest& request, unsigned super_cluster, unsigned cluster) {
     const float4 other = request.extent[cluster];
     if (other.w < 0.0f) { return false; }
@@ -139,7 +141,7 @@ __device__ __noinline__ bool meets(const ListRequest& request, unsigned super_cl
     }
     compact = compact && extent <= largest_extent;
 
-    // boxes of members, one a lane
+    // Boxes of members, one per lane.
     const float4 own = request.extent[first + member];
     const float own_half[3] = {own.x, own.y, own.z};
     float member_center[3], square = 0.0f;
@@ -156,7 +158,7 @@ __device__ __noinline__ bool meets(const ListRequest& request, unsigned super_cl
     const float margin = fmaxf(own_margin, times(extent, MARGIN));
     const float reach = plus(fmaxf(own.w, other.w), margin);
     bool close = frame.present && !(square > times(times(reach, reach), 1.0f + 1e-6f));
-    // a symmetric list has the pairs of the own super-cluster from the member that comes later
+    // A symmetric list stores a pair of clusters of the same super-cluster with the later member.
     if (request.symmetric && cluster - first < CLUSTERS && first + member > cluster) { close = false; }
     unsigned near = __ballot_sync(FULL, close) & 0xff;
     if (near == 0) { return false; }
@@ -173,7 +175,7 @@ __device__ __noinline__ bool meets(const ListRequest& request, unsigned super_cl
         return false;
     }
 
-    // particles: lane % 8 of the cluster against lane / 8, and four further on, of each member
+    // Particles: row lane % 8 of the cluster against rows lane / 8 and lane / 8 + 4 of each member.
     const unsigned j = CLUSTER * cluster + lane % CLUSTER;
     const bool there = request.exists(j);
     float other_lane[3], radius_j = there ? round_up(times(fmax(request.radius[j], 0.0), scale)) : 0.0f;

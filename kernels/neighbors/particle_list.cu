@@ -1,15 +1,17 @@
-// Lists of single particles: for sweeps where few particles of neighbor clusters are neighbors.
+// Particle lists, for sweeps where only few particles of the neighbor clusters are neighbors.
 //
-// From the records of a full list of clusters. The clusters of a super-cluster are its entries, in order; particle k of
-// entry e has the number 8 (e + 1) + k. Whoever sweeps holds the entries' particles in shared memory under these
-// numbers, and number 0 is out of everyone's reach. So a neighbor is 16 bits, and positions are read once a
-// super-cluster.
+// Built from the records of a full cluster list. The entries of a super-cluster are its clusters, in order.
+// Particle k of entry e has the number 8 (e + 1) + k, and number 0 is out of reach of every particle. A sweep
+// stages the particles of the entries in shared memory under these numbers. Hence a neighbor takes 16 bits,
+// and positions are read once per super-cluster.
 //
-// The 32 particles of either half of a super-cluster are the lanes of a warp. Their neighbors' numbers are in words of
-// two, word m of lane l at 32 (begin + m) + l, filled up with 0 to the longest of the 32.
+// The 32 particles of each half of a super-cluster are the lanes of a warp. Neighbor numbers are stored two
+// per word; word m of lane l is at 32 (begin + m) + l. All lanes are padded with 0 to the longest of the 32
+// lists.
 //
-// A first kernel counts, after a prefix sum a second one writes. A pair is listed if its distance in double precision
-// is below the larger radius, as in ParticleList; single precision decides what is not within its margin.
+// The first kernel counts; after a prefix sum, the second one writes. A pair is listed if its distance in
+// double precision is below the larger radius, as in ParticleList. Single precision decides pairs outside of
+// its error margin.
 #include "../device.cuh"
 #include "../neighbors/walk.cuh"
 
@@ -19,16 +21,16 @@ namespace hilbrium {
 #define HILBRIUM_PERIODIC 1
 #endif
 
-// Warps of a block.
+// Warps per block.
 constexpr unsigned LIST_WARPS = 4;
 
-// Entries that 16 bits can number.
+// Largest number of entries that 16 bits can address.
 constexpr unsigned MOST_ENTRIES = 8190;
 
-// Why a list cannot be swept over: too many entries, or pairs with several images of a cluster.
+// Reasons why a list cannot be swept: too many entries, or pairs with several images of a cluster.
 constexpr unsigned TOO_MANY = 1, TOO_WIDE = 2;
 
-// Groups of four clusters that wait until they are written.
+// Capacity of the buffer of found neighbors, in groups of four clusters.
 constexpr unsigned GROUPS_WAITING = 24;
 
 struct ParticleListMemory {
@@ -39,18 +41,19 @@ struct ParticleListMemory {
     unsigned short entries[GROUPS_WAITING][WARP / CLUSTER];
 };
 
-// Where the neighbors of a lane's particle go: counted only where there are no words.
+// Output of a lane's neighbors; only counts them if there are no words.
 //
-// What a lane looks up first, next, ... is up to the list. Eight lanes that look up 16 bytes each wait for each other
-// where numbers are alike modulo 8; so lane l begins with numbers that are l modulo 8, goes on with l + 1, and so on.
-// Groups of clusters wait for that in shared memory; where these are too many, what waits is written before the others.
+// The order of neighbors within a lane's list is free. Lanes of a sweep that read 16 bytes each have bank
+// conflicts if their numbers are equal modulo 8. Lane l therefore starts with numbers equal to l modulo 8,
+// continues with l + 1, and so on. For this, groups of clusters are buffered in shared memory; a full buffer
+// is written out early.
 struct Neighbors {
     ParticleListMemory& memory;
     unsigned* words;  // of this lane
     unsigned count;
-    unsigned groups;  // that wait
+    unsigned groups;  // number in the buffer
 
-    // Takes the particles that bits stand for, eight of each of four entries.
+    // Appends the particles of the set bits, eight for each of four entries.
     __device__ __forceinline__ void take(unsigned found, unsigned entry) {
         if (words == nullptr) {
             count += __popc(found);
@@ -84,7 +87,7 @@ struct Neighbors {
     }
 };
 
-// Whether two rows have a pair, in double precision.
+// Returns whether two rows have a pair, in double precision.
 __device__ inline bool is_pair(const ListRequest& request, unsigned i, unsigned j) {
     if (i == j || !request.acts(i) || !request.exists(j)) { return false; }
     double square = 0.0;
@@ -96,7 +99,7 @@ __device__ inline bool is_pair(const ListRequest& request, unsigned i, unsigned 
     return square < times(reach, reach);
 }
 
-// Whether any of the four members of a half comes within reach of a cluster's box.
+// Returns whether any of the four members of a half is within reach of a cluster's box.
 __device__ __forceinline__ bool near_half(const Frame& frame, unsigned half, float3 center, float4 extent) {
     bool near = false;
     for (unsigned k = 0; k < CLUSTERS / 2; ++k) {
@@ -110,16 +113,16 @@ __device__ __forceinline__ bool near_half(const Frame& frame, unsigned half, flo
     return near;
 }
 
-// The square of the radius, from that with the margin.
+// Squared radius without margin, from the one with margin.
 __device__ __forceinline__ float without_margin(float squared, float margin) { return square(sqrtf(squared) - margin); }
 
-// The square of the distance less that of the reach.
+// Squared distance minus squared reach.
 __device__ __forceinline__ float beyond_reach(float4 i, float4 j) {
     return square(i.x - j.x) + square(i.y - j.y) + square(i.z - j.z) - fmaxf(i.w, j.w);
 }
 
-// The particles of up to four clusters, a bit each, that are neighbors of this lane's particle. `cluster` and `fit` are
-// those of the cluster that this lane has a particle of. All lanes must call.
+// Returns a mask of the particles of up to four clusters that are neighbors of this lane's particle.
+// `cluster` and `fit` refer to the cluster whose particle this lane stages. All lanes must call.
 __device__ __forceinline__ unsigned neighbors_among(const ListRequest& request, ParticleListMemory& memory,
                                                     unsigned groups, unsigned row, float4 own, unsigned cluster,
                                                     bool fit) {
@@ -137,11 +140,11 @@ __device__ __forceinline__ unsigned neighbors_among(const ListRequest& request, 
 #pragma unroll
     for (unsigned k = WARP; k-- > 0;) {
         const float beyond = beyond_reach(own, memory.staged[k]);
-        // the sign is the bit
+        // The sign bit marks a neighbor.
         found = __funnelshift_l(__float_as_uint(beyond), found, 1);
         closest = fminf(closest, fabsf(beyond));
     }
-    // above the error of differences of squares: coordinates have errors of 2^-24 of the extent
+    // Above the error of the difference of squares: coordinates have errors of 2^-24 of the extent.
     const float reach = sqrtf(__uint_as_float(__reduce_max_sync(FULL, __float_as_uint(fmaxf(own.w, other.w)))));
     const float doubt = 2.0f * reach * (5e-7f * memory.frame.extent + 1e-6f * reach);
     const bool unfit = __any_sync(FULL, part < groups && !fit);
@@ -158,7 +161,7 @@ __device__ __forceinline__ unsigned neighbors_among(const ListRequest& request, 
             if ((doubtful >> k & 1) && is_pair(request, row, j)) { found |= 1u << k; }
         }
     }
-    // not itself
+    // Exclude the particle itself.
     for (unsigned k = 0; k < groups; ++k) {
         const unsigned self = row - CLUSTER * __shfl_sync(FULL, cluster, CLUSTER * k);
         if (self < CLUSTER) { found &= ~(1u << (CLUSTER * k + self)); }
@@ -166,7 +169,8 @@ __device__ __forceinline__ unsigned neighbors_among(const ListRequest& request, 
     return found;
 }
 
-// Counts or writes the neighbors of the particles of one half of a super-cluster: words of the longest list.
+// Counts or writes the neighbors of one half of a super-cluster. Returns the number of words of the longest
+// list.
 __device__ __forceinline__ unsigned list_half(const ListRequest& request, NibbleDecoder decoder, unsigned super_cluster,
                                               unsigned half, ParticleListMemory& memory, unsigned* clusters,
                                               unsigned* words, unsigned width, unsigned* unfit) {
@@ -215,9 +219,10 @@ __device__ __forceinline__ unsigned list_half(const ListRequest& request, Nibble
     return (__reduce_max_sync(FULL, neighbors.count) + 1) / 2;
 }
 
-// Per half of a super-cluster the words of its longest list, and of each record, from `begins` on, its clusters. What
-// makes the list unfit for sweeps is added to `unfit`. One warp a half, blocks of LIST_WARPS.
-// Floor: about 5000 instructions a half at 24 neighbors, 15,000 at 194.
+// Writes, for each half of a super-cluster, the number of words of its longest list, and for each record,
+// from `begins` on, its clusters. Sets bits in `unfit` if the list cannot be swept. Launch: one warp per
+// half, blocks of LIST_WARPS.
+// Floor: about 5000 instructions per half at 24 neighbors, 15,000 at 194.
 extern "C" __global__ void __launch_bounds__(LIST_WARPS * 32)
     particle_list_count(HILBRIUM_REQUEST_PARAMETERS, const unsigned char* data, const unsigned long long* offsets,
                         const unsigned* counts, unsigned first, unsigned super_clusters,
@@ -233,7 +238,8 @@ extern "C" __global__ void __launch_bounds__(LIST_WARPS * 32)
 }
 HILBRIUM_EXPORT(particle_list_count)
 
-// Writes the numbers of neighbors: of each half from `word_begins` on, in units of 32 words. As particle_list_count.
+// Writes the neighbor numbers of each half from `word_begins` on, in units of 32 words. Launch: as
+// particle_list_count.
 extern "C" __global__ void __launch_bounds__(LIST_WARPS * 32)
     particle_list_write(HILBRIUM_REQUEST_PARAMETERS, const unsigned char* data, const unsigned long long* offsets,
                         const unsigned* counts, unsigned first, unsigned super_clusters,

@@ -1,4 +1,4 @@
-// What all searches for neighbors share: mirrors ListRequest and Near of src/neighbors.
+// Input of all neighbor searches: mirrors ListRequest and Near of src/neighbors.
 #pragma once
 
 #include "../device.cuh"
@@ -6,7 +6,7 @@
 
 namespace hilbrium {
 
-// Columns of all rows, the hierarchy over them, and what pairs are asked for.
+// Columns of all rows, the hierarchy over them, and the requested pairs.
 struct ListRequest {
     unsigned rows;
     unsigned owned_begin;  // a multiple of 64
@@ -24,21 +24,21 @@ struct ListRequest {
 
     __device__ __forceinline__ double widest_period() const { return larger(larger(period[0], period[1]), period[2]); }
 
-    // Whether a row has neighbors in this list: owned and no ghost.
+    // Returns whether a row has neighbors in this list: it is owned and not a ghost.
     __device__ __forceinline__ bool acts(unsigned row) const {
         return row >= owned_begin && row < owned_end && row < rows && id[row] != GHOST;
     }
 
-    // Whether a row can be a neighbor.
+    // Returns whether a row can be a neighbor.
     __device__ __forceinline__ bool exists(unsigned row) const { return row < rows && id[row] != GHOST; }
 };
 
-// Above the error of distances: 16 units in the last place of the largest magnitude of a coordinate and a period.
+// Bound of the error of distances: 16 ulp of the largest coordinate magnitude plus the largest period.
 __device__ __forceinline__ double slack_of(double magnitude, double widest_period) {
     return 16.0 * 2.220446049250313e-16 * (magnitude + widest_period);
 }
 
-// A request as a kernel's parameters, and from them; without a magnitude there is no slack.
+// A request as kernel parameters, and the request built from them; without a magnitude there is no slack.
 #define HILBRIUM_REQUEST_PARAMETERS                                                                                  \
     unsigned rows, unsigned owned_begin, unsigned owned_end, unsigned symmetric, const double *x, const double *y,   \
         const double *z, const double *radius, const unsigned long long *id, const double *center,                  \

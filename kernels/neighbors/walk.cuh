@@ -1,5 +1,6 @@
-// The walk of a super-cluster down the hierarchy: depth first in the order of rows, so that clusters are met in
-// ascending order, and four nodes at a time, their children one a lane. Or, to prune a list, over its record.
+// Tree walk of a super-cluster: depth first in row order, so that clusters are found in ascending order. Four
+// nodes are opened at a time, with one child per lane. For pruning, the walk is replaced by a scan of a
+// longer list's record.
 #pragma once
 
 #include "../neighbors/candidates.cuh"
@@ -8,19 +9,19 @@
 
 namespace hilbrium {
 
-// Nodes that wait to be opened: fewer than 32 on each of at most ten levels.
+// Stack capacity: fewer than 32 nodes on each of at most ten levels.
 constexpr unsigned WALK_DEPTH = 10 * WARP;
 
-// A node is a number with its level above.
+// A stack entry holds the level above the node number.
 constexpr unsigned WALK_LEVEL = 28, WALK_NODE = (1u << WALK_LEVEL) - 1;
 
 struct WalkMemory {
     unsigned stack[WALK_DEPTH];
-    unsigned elements[12];  // where each level begins
+    unsigned elements[12];  // first element of each level
 };
 
-// Whether a node's box comes within reach of the frame's, by shortest images; `center` becomes its center relative to
-// the frame's.
+// Returns whether a node's box is within reach of the frame's (minimum image). Sets `center` to its center
+// relative to the frame's.
 template <bool PERIODIC>
 __device__ __forceinline__ bool approaches(const ListRequest& request, const Frame& frame, unsigned element,
                                            float4 extent, float3& center) {
@@ -42,9 +43,9 @@ template <bool PERIODIC> struct Walk {
     const ListRequest& request;
     const Frame& frame;
     WalkMemory& memory;
-    unsigned height;  // nodes that wait
+    unsigned height;  // number of nodes on the stack
 
-    // Begins above the last level, whose nodes are the children.
+    // Starts with a virtual root above the last level.
     __device__ __forceinline__ void begin() {
         const unsigned levels = hierarchy_levels(request.rows), lane = lane_index();
         if (lane < levels) { memory.elements[lane] = hierarchy_offset(request.rows, lane); }
@@ -53,17 +54,17 @@ template <bool PERIODIC> struct Walk {
         __syncwarp();
     }
 
-    // Whether there is nothing more to open.
+    // Returns whether the stack is empty.
     __device__ __forceinline__ bool ended() const { return height == 0; }
 
-    // Opens up to four nodes of a level: adds the clusters among their children that come within reach to the
-    // candidates, puts other children back. All lanes must call.
+    // Opens up to four nodes of one level: adds clusters among their children within reach to the candidates,
+    // and pushes other children. All lanes must call.
     __device__ __forceinline__ void open(Candidates<PERIODIC>& candidates) {
         const unsigned lane = lane_index(), part = lane / CLUSTERS;
         const unsigned level = memory.stack[height - 1] >> WALK_LEVEL;
         const unsigned node = part < height ? memory.stack[height - 1 - part] : 0;
         const unsigned alike = __ballot_sync(FULL, part < height && node >> WALK_LEVEL == level);
-        // all have read what some write below
+        // All lanes have read the stack entries that are overwritten below.
         __syncwarp();
         const unsigned below = level - 1;
         height -= __popc(alike) / CLUSTERS;
@@ -74,7 +75,7 @@ template <bool PERIODIC> struct Walk {
         if (alike >> lane & 1) {
             const unsigned element = memory.elements[below] + child;
             extent = request.extent[element];
-            // clusters of the node
+            // range of clusters of the node
             const unsigned begin = child << (3 * below), end = (child + 1) << (3 * below);
             const bool theirs = request.symmetric && listed_there(request, frame.super_cluster, begin, end);
             if (!theirs && extent.w >= 0.0f) {
@@ -85,7 +86,7 @@ template <bool PERIODIC> struct Walk {
         if (below == 0) {
             candidates.add(hits, child, center, extent);
         } else {
-            // the first one on top
+            // the first child on top
             if (hit) { memory.stack[height + __popc(hits >> lane) - 1] = below << WALK_LEVEL | child; }
             height += __popc(hits);
             __syncwarp();
@@ -93,15 +94,15 @@ template <bool PERIODIC> struct Walk {
     }
 };
 
-// The clusters of a record in place of a walk: of a list with larger radii, from which one with smaller ones is pruned.
-template <bool PERIODIC> struct Listed {
+// The clusters of a longer list's record as the source of candidates, for pruning.
+template <bool PERIODIC> struct RecordScan {
     const ListRequest& request;
     const Frame& frame;
     NibbleDecoder decoder;
 
     __device__ __forceinline__ bool ended() const { return decoder.remaining() == 0; }
 
-    // Adds those of the next 32 clusters that come within reach to the candidates. All lanes must call.
+    // Adds those of the next 32 clusters that are within reach to the candidates. All lanes must call.
     __device__ __forceinline__ void open(Candidates<PERIODIC>& candidates) {
         const bool there = lane_index() < decoder.remaining();
         const unsigned cluster = decoder.next();

@@ -1,16 +1,18 @@
-// What is observed of all particles: mirrors the sums of src/observe/mod.rs. Sums are taken in another order than the
-// processor's, the same in every run; extremes are exact. finish_sums of motion/whole.cu joins what blocks leave.
+// Totals over all particles: mirrors the sums of src/observe/mod.rs. The order of summation differs from the
+// CPU's, but is the same in every run; extremes are exact. finish_sums of motion/whole.cu reduces the partial
+// sums of the blocks.
 #include "../device.cuh"
 
 #include "../motion/block.cuh"
 
 namespace hilbrium {
 
-// Fourteen columns of `partial`: mass, kinetic, thermal and potential energy, momentum (3), angular momentum about the
-// origin (3), m r (3), virial. extremes[0]: the greatest density (join_largest), extremes[1]: the least smoothing
-// length (join_smallest). Columns that particles do not have are null. Rows begin .. end are
-// the owned ones, without ghosts; blocks of 256 threads, 2048 rows a block. Floor: 56 bytes read a row, and 8 a column that
-// is there beside.
+// Fourteen columns of `partial`: mass, kinetic, thermal and potential energy, momentum (3), angular momentum
+// about the origin (3), m r (3), virial. extremes[0]: largest density (reduce_max), extremes[1]: smallest
+// smoothing length (reduce_min). Missing columns are null. Rows [begin, end) are the owned ones, without
+// ghosts.
+// Launch: blocks of 256 threads, 2048 rows per block. Floor: 56 bytes read per row, and 8 per additional
+// column.
 extern "C" __global__ void __launch_bounds__(THREADS)
     observe_totals(const double* __restrict__ position_x, const double* __restrict__ position_y,
                    const double* __restrict__ position_z, const double* __restrict__ velocity_x,
@@ -20,10 +22,10 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                    const double* __restrict__ virial, const double* __restrict__ density,
                    const double* __restrict__ smoothing_length, unsigned begin, unsigned end,
                    double* __restrict__ partial, unsigned long long* __restrict__ extremes) {
-    const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x) * PIECE;
+    const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x) * ROWS_PER_BLOCK;
     double sums[14] = {};
     double greatest_density = 0.0, least_length = __longlong_as_double(0x7ff0000000000000ll);
-    for (unsigned k = threadIdx.x; k < PIECE; k += THREADS) {
+    for (unsigned k = threadIdx.x; k < ROWS_PER_BLOCK; k += THREADS) {
         const unsigned long long row = first + k;
         if (row >= end) { break; }
         const double m = mass[row], x = position_x[row], y = position_y[row], z = position_z[row];
@@ -47,9 +49,9 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         if (density != nullptr) { greatest_density = ::fmax(greatest_density, density[row]); }
         if (smoothing_length != nullptr) { least_length = ::fmin(least_length, smoothing_length[row]); }
     }
-    leave_sums(sums, partial);
-    join_largest(greatest_density, &extremes[0]);
-    join_smallest(least_length, &extremes[1]);
+    store_partial_sums(sums, partial);
+    reduce_max(greatest_density, &extremes[0]);
+    reduce_min(least_length, &extremes[1]);
 }
 HILBRIUM_EXPORT(observe_totals)
 

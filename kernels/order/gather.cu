@@ -1,10 +1,10 @@
-// Columns in another order.
+// Gathers columns into another order.
 #include "../device.cuh"
 
 namespace hilbrium {
 
-// Columns that a launch takes: all of them, of which unused ones at the end are null. A thread reads its row once, and
-// values of all columns are on their way at the same time.
+// Number of columns per launch; unused ones at the end are null. Each thread reads its row index once and has
+// loads of all columns in flight.
 constexpr unsigned GATHERED = 8;
 
 // to[c][k] = from[c][rows[k]].
@@ -25,9 +25,9 @@ __device__ __forceinline__ void gather(const Value* const (&from)[GATHERED], Val
     }
 }
 
-// Columns of 64 bits: doubles, identities, keys. No column may be read and written.
-// Launch: a thread a row or fewer. Floor: 4 bytes a row and 16 a row and column, where the order changes little; a
-// whole sector of 32 bytes is read for each value where it is arbitrary.
+// Columns of 64 bits: doubles, ids, keys. Source and destination columns must differ.
+// Launch: up to one thread per row. Floor: 4 bytes per row and 16 per row and column if the order changes
+// little; for an arbitrary order, each value reads a sector of 32 bytes.
 extern "C" __global__ void gather_words(const unsigned long long* from_0, const unsigned long long* from_1,
                                         const unsigned long long* from_2, const unsigned long long* from_3,
                                         const unsigned long long* from_4, const unsigned long long* from_5,
@@ -41,7 +41,7 @@ extern "C" __global__ void gather_words(const unsigned long long* from_0, const 
 }
 HILBRIUM_EXPORT(gather_words)
 
-// One column of 32 bits. Launch: a thread a row or fewer. Floor: 12 bytes a row.
+// One column of 32 bits. Launch: up to one thread per row. Floor: 12 bytes per row.
 extern "C" __global__ void gather_halves(const unsigned* __restrict__ from, unsigned* __restrict__ to,
                                          const unsigned* __restrict__ rows, unsigned count) {
     for (unsigned long long place = thread_of_grid(); place < count; place += threads_of_grid()) {
@@ -50,7 +50,7 @@ extern "C" __global__ void gather_halves(const unsigned* __restrict__ from, unsi
 }
 HILBRIUM_EXPORT(gather_halves)
 
-// Where each row has gone: places[rows[k]] = k. Launch: a thread a row or fewer. Floor: 8 bytes a row.
+// Inverse permutation: places[rows[k]] = k. Launch: up to one thread per row. Floor: 8 bytes per row.
 extern "C" __global__ void invert_order(const unsigned* __restrict__ rows, unsigned* __restrict__ places,
                                         unsigned count) {
     for (unsigned long long place = thread_of_grid(); place < count; place += threads_of_grid()) {

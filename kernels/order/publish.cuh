@@ -1,6 +1,6 @@
-// Words that blocks publish for later ones to look back at: flag and value are in one word, so that nothing else has to
-// be ordered with it, and neither loads nor stores need wait for others (load_acquire of device.cuh would).
-// Whoever waits for a word must only wait for tiles that have begun: those taken from a counter before its own.
+// Words that blocks publish for the look-back of later blocks. Flag and value share one word, so that relaxed
+// loads and stores suffice (load_acquire of device.cuh would order other accesses too). A block may only wait
+// for tiles that have started: those taken from the counter before its own.
 #pragma once
 
 #include "../device.cuh"

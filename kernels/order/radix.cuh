@@ -1,6 +1,6 @@
-// One pass of a stable radix sort: all pairs of a 64-bit key and a 32-bit row are moved to where their digit says, in
-// one reading and one writing. Tiles learn how many keys of a digit the tiles before them have by looking back at what
-// these have published (Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, NVR-2016-002;
+// One pass of a stable radix sort: moves all pairs of a 64-bit key and a 32-bit row to the position given by
+// their digit, with one read and one write. Tiles obtain the digit counts of all earlier tiles by decoupled
+// look-back (Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, NVR-2016-002;
 // Adinets and Merrill, Onesweep, arXiv:2206.01784).
 #pragma once
 
@@ -12,16 +12,18 @@ namespace hilbrium {
 constexpr unsigned RADIX_BITS = 8;
 constexpr unsigned RADIX = 1u << RADIX_BITS;
 
-// Threads of a block, pairs a thread, pairs of a tile. Large tiles write more keys of a digit together; their keys fill
-// what shared memory there is without asking for more (48 KiB). Measured on an H100: three or four blocks a
-// multiprocessor, with tiles as large or smaller, are slower by a tenth to a fifth, though they hide more waits.
+// Threads per block, pairs per thread, pairs per tile. Larger tiles write longer contiguous runs per digit;
+// their keys fill the shared memory that is available without opt-in (48 KiB). Measured on an H100: three or
+// four blocks per multiprocessor with equal or smaller tiles are slower by 10 to 20 %, although they hide
+// more latency.
 constexpr unsigned SORT_THREADS = 512;
 constexpr unsigned SORT_BLOCKS = 2;
 constexpr unsigned SORT_ITEMS = 11;
 constexpr unsigned SORT_WARPS = SORT_THREADS / WARP;
 constexpr unsigned SORT_TILE = SORT_THREADS * SORT_ITEMS;
 
-// What a tile publishes of a digit: a count below 2^30, and whether it is the tile's own or that of all tiles so far.
+// Published state of a tile's digit: a count below 2^30, and a flag whether it is the tile's own or the sum
+// of all tiles so far.
 constexpr unsigned TILE_OWN = 1u << 30;
 constexpr unsigned TILE_ALL = 2u << 30;
 constexpr unsigned TILE_COUNT = TILE_OWN - 1u;
@@ -30,8 +32,8 @@ __device__ __forceinline__ unsigned radix_digit(unsigned long long key, unsigned
     return static_cast<unsigned>(key >> shift) & (RADIX - 1u);
 }
 
-// The lanes whose digit is the same as this lane's: one ballot a bit, whatever the digits are; __match_any_sync was no
-// faster for 32M pairs and slower by an eighth for 4M. Written so that one instruction makes predicates of all bits.
+// Lanes with the same digit as this lane: one ballot per bit. __match_any_sync was not faster for 32M pairs
+// and 12 % slower for 4M. Written so that one instruction produces the predicates of all bits.
 __device__ __forceinline__ unsigned radix_peers(unsigned digit) {
     unsigned others = 0;
 #pragma unroll
@@ -43,21 +45,21 @@ __device__ __forceinline__ unsigned radix_peers(unsigned digit) {
     return ~others;
 }
 
-// Shared memory of a pass. Counts are read for the last time before keys are placed.
+// Shared memory of a pass. The last read of counts precedes the first write of keys.
 struct RadixShared {
     union {
-        unsigned counts[SORT_WARPS][RADIX]; // by warp: of keys so far, then where the warp's first key of a digit goes
+        unsigned counts[SORT_WARPS][RADIX]; // per warp: running count, then its first position of a digit
         unsigned long long keys[SORT_TILE];
         unsigned rows[SORT_TILE];
     };
-    unsigned destination[RADIX]; // where a digit's keys go in memory, less where they begin in the tile
+    unsigned destination[RADIX]; // global position of a digit's keys minus their position in the tile
     unsigned sums[RADIX / WARP];
     unsigned tile;
 };
 
-// How many keys of a digit the tiles before `tile` have. They have all begun, so each publishes sooner or later: blocks
-// take tiles in order. (Measured: no faster when several tiles' words are loaded at a time, when counts are published
-// before keys are ranked, or when a tile looks back before it ranks or places them.)
+// Number of keys of a digit in the tiles before `tile`. Blocks take tiles in order, hence all of them have
+// started and will publish. (Measured as not faster: loading the words of several tiles at a time, publishing
+// counts before ranking, looking back before ranking or placing.)
 __device__ inline unsigned radix_look_back(const unsigned* published, unsigned tile, unsigned digit) {
     unsigned before = 0;
     for (unsigned earlier = tile; earlier-- > 0u;) {
@@ -72,7 +74,7 @@ __device__ inline unsigned radix_look_back(const unsigned* published, unsigned t
     return before;
 }
 
-// The values of a thread's pairs, `left` of which and of the lanes' after it are there.
+// Loads the values of a thread's pairs; `left` pairs exist from this lane's first one on.
 template <class Value>
 __device__ __forceinline__ void radix_load(Value (&values)[SORT_ITEMS], const Value* __restrict__ from, unsigned left,
                                            Value beyond) {
@@ -89,8 +91,9 @@ __device__ __forceinline__ void radix_load(Value (&values)[SORT_ITEMS], const Va
     }
 }
 
-// Each key's rank among the keys of its digit that its warp has, in their order, | its digit << 16: the compiler would
-// keep an address for each key instead, more than registers hold. `counts` of the warp begin as zeros.
+// Computes each key's rank among the keys of its digit in the warp, in order, and packs it with digit << 16.
+// Otherwise the compiler would keep an address per key, which exceeds the registers. `counts` of the warp are
+// initially 0.
 __device__ __forceinline__ void radix_rank(const unsigned long long (&keys)[SORT_ITEMS], unsigned shift,
                                            unsigned* counts, unsigned (&ranks)[SORT_ITEMS]) {
 #pragma unroll
@@ -106,8 +109,8 @@ __device__ __forceinline__ void radix_rank(const unsigned long long (&keys)[SORT
     }
 }
 
-// The pass of one tile. FIRST passes have no rows to read: pair k has row k. `base` holds where each digit begins,
-// `published` zeros; `next_published` is zeroed for the pass after this one.
+// Processes one tile. FIRST passes read no rows: pair k has row k. `base` holds the start of each digit,
+// `published` is initially 0; `next_published` is cleared for the next pass.
 template <bool FIRST>
 __device__ inline void radix_pass(const unsigned long long* __restrict__ keys_from,
                                   const unsigned* __restrict__ rows_from, unsigned long long* __restrict__ keys_to,
@@ -124,7 +127,7 @@ __device__ inline void radix_pass(const unsigned long long* __restrict__ keys_fr
     const unsigned tile = shared.tile, tile_first = tile * SORT_TILE;
     const unsigned present = smaller(count - tile_first, SORT_TILE);
 
-    // A warp takes successive pairs, lane by lane; beyond the end are keys that sort last and are not written.
+    // Each warp takes consecutive pairs. Padding keys beyond the end sort last and are not written.
     const unsigned warp_first = warp * WARP * SORT_ITEMS + lane;
     const unsigned left = present > warp_first ? present - warp_first : 0u;
     unsigned long long keys[SORT_ITEMS];
@@ -133,7 +136,8 @@ __device__ inline void radix_pass(const unsigned long long* __restrict__ keys_fr
     radix_rank(keys, shift, shared.counts[warp], places);
     __syncthreads();
 
-    // A thread a digit: the tile's count is published, and becomes where the tile's and each warp's keys of it begin.
+    // One thread per digit: publishes the tile's count and computes the first position of the tile's and of
+    // each warp's keys.
     const unsigned long long word = static_cast<unsigned long long>(tile) * RADIX + thread;
     unsigned present_total = 0, begin = 0;
     if (thread < RADIX) {
@@ -171,7 +175,7 @@ __device__ inline void radix_pass(const unsigned long long* __restrict__ keys_fr
     for (unsigned item = 0; item < SORT_ITEMS; ++item) {
         shared.keys[places[item]] = keys[item];
     }
-    // on their way while the block looks back
+    // In flight during the look-back.
     unsigned rows[SORT_ITEMS];
     if (FIRST) {
 #pragma unroll
@@ -188,7 +192,7 @@ __device__ inline void radix_pass(const unsigned long long* __restrict__ keys_fr
     }
     __syncthreads();
 
-    // Out of shared memory keys of a digit follow each other: what neighboring threads write is together.
+    // Keys of a digit are contiguous in shared memory: neighboring threads write to neighboring addresses.
     unsigned to[SORT_ITEMS];
 #pragma unroll
     for (unsigned item = 0; item < SORT_ITEMS; ++item) {

@@ -1,19 +1,18 @@
-// Exclusive sums of counts, and the rows that are marked.
+// Prefix sums of counts, and compaction of marked rows.
 #include "../device.cuh"
 #include "../order/scan.cuh"
 
 namespace hilbrium {
 
-// Numbers a thread: 16 bytes of each kind.
+// Elements per thread: 16 bytes of either kind.
 constexpr unsigned COUNTS_OF_THREAD = 4;
 constexpr unsigned COUNTS_OF_TILE = SCAN_THREADS * COUNTS_OF_THREAD;
 constexpr unsigned MARKS_OF_THREAD = 16;
 constexpr unsigned MARKS_OF_TILE = SCAN_THREADS * MARKS_OF_THREAD;
 
-// sums[k] = counts[0] + ... + counts[k - 1] for k = 0 to `count`: the last one is the total. `published` has a zero a
-// tile, `tiles_taken` is zero; counts and sums begin at
-// multiples of 16 bytes.
-// Launch: a block of 256 threads a tile of 1024 counts, at least one. Floor: 12 bytes a count.
+// sums[k] = counts[0] + ... + counts[k - 1] for k = 0 to `count`; the last one is the total. `published` has
+// a zero per tile, `tiles_taken` is zero; counts and sums start at multiples of 16 bytes.
+// Launch: one block of 256 threads per tile of 1024 counts, at least one. Floor: 12 bytes per count.
 extern "C" __global__ void __launch_bounds__(SCAN_THREADS)
     sum_counts(const unsigned* __restrict__ counts, unsigned count, unsigned long long* __restrict__ sums,
                unsigned long long* published, unsigned* tiles_taken) {
@@ -42,9 +41,11 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS)
 }
 HILBRIUM_EXPORT(sum_counts)
 
-// The marked rows, ascending: those with marks[row] != 0. `found` becomes their number; rows_of_marks has room for all
-// of them. `published` has a zero a tile, `tiles_taken` is zero; marks begin at a multiple of 16 bytes.
-// Launch: a block of 256 threads a tile of 4096 rows, at least one. Floor: 1 byte a row and 4 a marked one.
+// Finds the marked rows (marks[row] != 0) in ascending order. Sets `found` to their number; rows_of_marks
+// must hold all of them. `published` has a zero per tile, `tiles_taken` is zero; marks start at a multiple of
+// 16 bytes.
+// Launch: one block of 256 threads per tile of 4096 rows, at least one. Floor: 1 byte per row and 4 per
+// marked row.
 extern "C" __global__ void __launch_bounds__(SCAN_THREADS)
     find_marked(const unsigned char* __restrict__ marks, unsigned rows, unsigned* __restrict__ rows_of_marks,
                 unsigned* __restrict__ found, unsigned long long* published, unsigned* tiles_taken) {

@@ -1,5 +1,5 @@
-// Exclusive sums in one reading: tiles of successive numbers, each of which looks back at what earlier ones have
-// published (Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, NVR-2016-002).
+// Exclusive prefix sums with one read: tiles of consecutive numbers with decoupled look-back (Merrill and
+// Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, NVR-2016-002).
 #pragma once
 
 #include "../device.cuh"
@@ -10,13 +10,14 @@ namespace hilbrium {
 constexpr unsigned SCAN_THREADS = 256;
 constexpr unsigned SCAN_WARPS = SCAN_THREADS / WARP;
 
-// What a tile publishes: a sum below 2^62, and whether it is the tile's own or that of all tiles so far.
+// Published state of a tile: a sum below 2^62, and a flag whether it is the tile's own or the sum of all
+// tiles so far.
 constexpr unsigned long long SUM_OWN = 1ull << 62;
 constexpr unsigned long long SUM_ALL = 2ull << 62;
 constexpr unsigned long long SUM_VALUE = SUM_OWN - 1ull;
 
-// The sum of all tiles before `tile`, which a warp finds together: it looks at 32 tiles at a time, from the nearest
-// back to the first that knows the sum of all before it.
+// Sum of all tiles before `tile`. A warp inspects 32 tiles at a time, from the nearest one back to the first
+// with a complete sum.
 __device__ inline unsigned long long scan_look_back(const unsigned long long* published, unsigned tile) {
     unsigned long long before = 0;
     for (unsigned nearest = tile; nearest > 0;) {
@@ -28,7 +29,7 @@ __device__ inline unsigned long long scan_look_back(const unsigned long long* pu
         }
         __syncwarp();
         const unsigned complete = __ballot_sync(FULL, (state & SUM_ALL) != 0ull);
-        // without one, all 32 bits: __ffs gives 0
+        // Without a complete one, all 32 lanes count: __ffs returns 0.
         const unsigned looked_at = static_cast<unsigned>(__ffs(static_cast<int>(complete))) - 1u;
         before += warp_sum(lane <= looked_at ? state & SUM_VALUE : 0ull);
         if (complete != 0u) { break; }
@@ -37,7 +38,7 @@ __device__ inline unsigned long long scan_look_back(const unsigned long long* pu
     return before;
 }
 
-// Takes the next tile; all threads of the block must call.
+// Takes the next tile. All threads of the block must call.
 __device__ inline unsigned take_tile(unsigned* tiles_taken) {
     __shared__ unsigned taken;
     if (threadIdx.x == 0) { taken = atomicAdd(tiles_taken, 1u); }
@@ -45,8 +46,8 @@ __device__ inline unsigned take_tile(unsigned* tiles_taken) {
     return taken;
 }
 
-// The sum of what all threads before this one have, in this and in all earlier tiles, of which each thread has `own`;
-// all threads of the block must call. `total` becomes the sum of this and all earlier tiles.
+// Exclusive prefix sum over the threads of this and all earlier tiles; each thread contributes `own`. Sets
+// `total` to the sum of this and all earlier tiles. All threads of the block must call.
 __device__ inline unsigned long long scan_tile(unsigned long long own, unsigned tile, unsigned long long* published,
                                                unsigned long long& total) {
     __shared__ unsigned long long of_warps[SCAN_WARPS];

@@ -1,6 +1,6 @@
-// The order of rows by 64-bit keys: pairs of key and row are sorted by as many of the keys' upper bits as tell nearly
-// all of them apart, digit by digit from the lowest (radix.cuh), then the few runs that agree in these are put in order
-// where they lie. Equal keys are in the order of their identities, or of their rows.
+// Sorts rows by 64-bit keys. Pairs of key and row are radix-sorted digit by digit from the lowest
+// (radix.cuh), by as many upper bits as distinguish nearly all keys. The few runs that agree in these bits
+// are then sorted in place. Equal keys are ordered by id, or by row.
 #include "../device.cuh"
 #include "../order/radix.cuh"
 
@@ -9,10 +9,12 @@ namespace hilbrium {
 constexpr unsigned HISTOGRAM_THREADS = 512;
 constexpr unsigned MOST_DIGITS = 8;
 
-// How often each value of each digit occurs, and how many keys are smaller than the one before: none of a sorted
-// column. Digit d are the eight bits from first_shift + 8 d on; histograms[digits][256] and descents begin as zeros.
-// Launch: 512 threads, as many blocks as fill the device; keys begin at a multiple of 16 bytes.
-// Floor: 8 bytes a key; one addition in shared memory a key and digit (a third of a cycle a key and multiprocessor).
+// Histogram of each digit, and the number of keys smaller than their predecessor (0 for a sorted column).
+// Digit d consists of the eight bits from first_shift + 8 d on; histograms[digits][256] and descents are
+// initially 0.
+// Launch: blocks of 512 threads, as many as fill the device; keys start at a multiple of 16 bytes.
+// Floor: 8 bytes per key; one shared memory addition per key and digit (a third of a cycle per key and
+// multiprocessor).
 extern "C" __global__ void __launch_bounds__(HISTOGRAM_THREADS)
     radix_histograms(const unsigned long long* __restrict__ keys, unsigned count, unsigned first_shift, unsigned digits,
                      unsigned* __restrict__ histograms, unsigned* __restrict__ descents) {
@@ -47,9 +49,9 @@ extern "C" __global__ void __launch_bounds__(HISTOGRAM_THREADS)
 }
 HILBRIUM_EXPORT(radix_histograms)
 
-// Histograms become where each value begins: exclusive sums within a digit; trivial[digit] becomes 1 when all keys have
-// the same value, so that its pass would move nothing.
-// Launch: a block of 256 threads a digit. Floor: latency.
+// Replaces the histograms by exclusive prefix sums within each digit. Sets trivial[digit] to 1 if all keys
+// have the same value, so that the pass would move nothing.
+// Launch: one block of 256 threads per digit. Floor: latency.
 extern "C" __global__ void __launch_bounds__(RADIX)
     radix_bases(unsigned* __restrict__ histograms, unsigned* __restrict__ trivial, unsigned count) {
     __shared__ unsigned sums[RADIX / WARP];
@@ -66,8 +68,9 @@ extern "C" __global__ void __launch_bounds__(RADIX)
 }
 HILBRIUM_EXPORT(radix_bases)
 
-// A pass (radix.cuh) over pairs whose rows are 0, 1, 2, ...
-// Launch: a block of SORT_THREADS a tile of SORT_TILE pairs. Floor: 20 bytes a pair, about 80 instructions.
+// A pass (radix.cuh) over pairs with rows 0, 1, 2, ...
+// Launch: one block of SORT_THREADS per tile of SORT_TILE pairs. Floor: 20 bytes per pair, about 80
+// instructions.
 extern "C" __global__ void __launch_bounds__(SORT_THREADS, SORT_BLOCKS)
     radix_pass_first(const unsigned long long* keys_from, unsigned long long* keys_to, unsigned* rows_to,
                      const unsigned* base, unsigned* published, unsigned* next_published, unsigned* tiles_taken,
@@ -77,7 +80,8 @@ extern "C" __global__ void __launch_bounds__(SORT_THREADS, SORT_BLOCKS)
 HILBRIUM_EXPORT(radix_pass_first)
 
 // A pass (radix.cuh).
-// Launch: a block of SORT_THREADS a tile of SORT_TILE pairs. Floor: 24 bytes a pair, about 80 instructions.
+// Launch: one block of SORT_THREADS per tile of SORT_TILE pairs. Floor: 24 bytes per pair, about 80
+// instructions.
 extern "C" __global__ void __launch_bounds__(SORT_THREADS, SORT_BLOCKS)
     radix_pass_next(const unsigned long long* keys_from, const unsigned* rows_from, unsigned long long* keys_to,
                     unsigned* rows_to, const unsigned* base, unsigned* published, unsigned* next_published,
@@ -87,7 +91,7 @@ extern "C" __global__ void __launch_bounds__(SORT_THREADS, SORT_BLOCKS)
 }
 HILBRIUM_EXPORT(radix_pass_next)
 
-// The rows 0, 1, 2, ... Launch: a thread a row. Floor: 4 bytes a row.
+// Writes the rows 0, 1, 2, ... Launch: one thread per row. Floor: 4 bytes per row.
 extern "C" __global__ void rows_in_order(unsigned* __restrict__ rows, unsigned count) {
     const unsigned long long row = thread_of_grid();
     if (row < count) { rows[row] = static_cast<unsigned>(row); }
@@ -97,7 +101,7 @@ HILBRIUM_EXPORT(rows_in_order)
 constexpr unsigned RUN_THREADS = 256;
 constexpr unsigned LONGEST_RUN = 2 * WARP;
 
-// The pairs of one run while it is put in order.
+// A run of pairs with equal upper bits.
 struct Run {
     unsigned long long* keys;
     unsigned* rows;
@@ -105,7 +109,8 @@ struct Run {
     unsigned first, length;
 };
 
-// Whether pair `other` comes before pair `own` of a run, whose key is given: by key, then by identity, then by place.
+// Returns whether pair `other` precedes pair `own` of a run: by key, then id, then position. `own_key` is the
+// key of `own`.
 __device__ __forceinline__ bool precedes(const Run& run, unsigned other, unsigned own, unsigned long long own_key) {
     const unsigned long long key = run.keys[run.first + other];
     if (key != own_key || other == own) { return key < own_key; }
@@ -114,7 +119,8 @@ __device__ __forceinline__ bool precedes(const Run& run, unsigned other, unsigne
     return identity < mine || (identity == mine && other < own);
 }
 
-// A warp puts a run of up to 64 pairs in order, two a lane: each goes where as many pairs precede it.
+// Sorts a run of up to 64 pairs with a warp, two pairs per lane: the rank of a pair is the number of pairs
+// that precede it.
 __device__ inline bool sort_run(const Run& run) {
     unsigned long long keys[2] = {0, 0};
     unsigned rows[2] = {0, 0}, ranks[2] = {0, 0};
@@ -128,7 +134,7 @@ __device__ inline bool sort_run(const Run& run) {
             ranks[k] += precedes(run, other, own, keys[k]) ? 1u : 0u;
         }
     }
-    __syncwarp(); // all have been read before any is written
+    __syncwarp(); // all reads precede all writes
     bool moves = false;
 #pragma unroll
     for (unsigned k = 0; k < 2; ++k) {
@@ -141,17 +147,18 @@ __device__ inline bool sort_run(const Run& run) {
     return moves;
 }
 
-// Puts the runs of pairs that agree in key >> shift in the order of key, then of identity of the row (`id`, or null),
-// then of their places. Whoever has the first pair of a run orders it where it lies: a thread two pairs, its warp up to
-// 64; of longer ones, which stay as they are, `too_long` gets the number. `moved` becomes 1 when any pair moves. What
-// others read of a run meanwhile are the upper bits alone, which all of its keys share: it does not matter that they
-// move.
-// Launch: blocks of 256 threads, two pairs a thread. Floor: 8 bytes a pair, and of pairs in runs 24 more.
+// Sorts the runs of pairs that agree in key >> shift by key, then id of the row (`id`, or null), then
+// position. The thread with the first pair of a run sorts it in place: alone for two pairs, with its warp for
+// up to 64. Longer runs are left unsorted and counted in `too_long`. `moved` becomes 1 if any pair moves.
+// Other threads concurrently read only the upper bits, which all keys of a run share, so that moves do not
+// affect them.
+// Launch: blocks of 256 threads, two pairs per thread. Floor: 8 bytes per pair, and 24 more per pair in a
+// run.
 extern "C" __global__ void __launch_bounds__(RUN_THREADS)
     sort_runs(unsigned long long* keys, unsigned* rows, const unsigned long long* __restrict__ id, unsigned count,
               unsigned shift, unsigned* too_long, unsigned* moved) {
     const unsigned first = 2u * static_cast<unsigned>(thread_of_grid()), lane = lane_index();
-    // The thread's two keys and its neighbors'; where there is none, a group of its own.
+    // This thread's two keys and the adjacent ones; the bounds checks below exclude missing neighbors.
     unsigned long long own[2] = {0, 0};
     if (first + 1u < count) {
         const ulonglong2 two = *reinterpret_cast<const ulonglong2*>(keys + first);

@@ -1,5 +1,5 @@
-// From the sums of a sweep to the columns that a law writes. Compiled with HILBRIUM_REAL double, whatever the sweep's
-// arithmetic was; HILBRIUM_SUM_REAL is what its sums are.
+// Computes the output columns of a law from the sums of a sweep. Compiled with HILBRIUM_REAL double, whatever
+// the precision of the sweep; HILBRIUM_SUM_REAL is the type of its sums.
 #include "../device.cuh"
 #include "../pair/law.cuh"
 
@@ -18,14 +18,14 @@ __device__ __forceinline__ law::Output finished(const L& own, const I& i, const 
 }  // namespace pair
 }  // namespace hilbrium
 
-// Writes the outputs of rows [begin, end); a thread a row, blocks of any size.
-//   id        of each row, or 0 where none is a ghost: ghosts keep what they have
-//   active    per row whether its outputs are wanted, or 0 where all are: others keep what they have
+// Writes the outputs of rows [begin, end). Launch: one thread per row, blocks of any size.
+//   id        of each row, or null if there are no ghosts; outputs of ghosts are left unchanged
+//   active    per row, whether its outputs are wanted, or null for all; others are left unchanged
 //   inputs    pointers to the law's input columns
-//   sums      as the sweep left them: SUM_STRIDE numbers a row, the law's sums from FIRST_SUM on
-//   outputs   pointers to output columns, `output_count` of them; of a part of a law, which has fewer sums than the
-//             law, those from FIRST_SUM on
-// Floor: bytes, 8 (INPUTS + outputs) + 4 or 8 SUM_STRIDE a row; 0.06 ms for four million forces.
+//   sums      as the sweep left them: SUM_STRIDE numbers per row, the law's sums from FIRST_SUM on
+//   outputs   pointers to output columns, `output_count` of them; for a part of a law, with fewer sums than
+//             the law, those from FIRST_SUM on
+// Floor: bytes, 8 (INPUTS + outputs) + 4 or 8 SUM_STRIDE per row; 0.06 ms for four million forces.
 extern "C" __global__ void finish(unsigned long long begin, unsigned long long end, const unsigned long long* id,
                                   const unsigned char* active, const double* const* inputs,
                                   const HILBRIUM_SUM_REAL* sums, double* const* outputs, int output_count) {

@@ -1,4 +1,4 @@
-// Half lists: 32 particles j at a time, of which four meet an i-cluster together.
+// Sweep of half lists: 32 particles j at a time, four of which form a tile with an i-cluster.
 #pragma once
 
 #include "../pair/sweep.cuh"
@@ -6,11 +6,11 @@
 namespace hilbrium {
 namespace pair {
 
-// Sums of a super-cluster's particles, and the particles j that wait for them, in a ring.
+// Sums of the super-cluster's particles (registers), and a ring buffer of waiting particles j (in the stage).
 struct Group {
     Real i_sums[CLUSTERS][SUM_COUNT];
     unsigned head, tail;
-    // Whether nearest images must be looked for, on the exact way.
+    // Whether pairs on the EXACT path need a minimum image search.
     bool images;
 
     __device__ __forceinline__ void begin(Stage&) {
@@ -23,17 +23,17 @@ struct Group {
         }
     }
 
-    // Where the next particles wait.
+    // Position in the ring buffer of the next particle with this rank.
     __device__ __forceinline__ unsigned place(unsigned rank) const { return (tail + rank) % WAITING; }
 
-    // So many particles have come: each 32 that wait meet the i-clusters, and at the `last` those that are left.
+    // Appends `count` particles. Processes full batches of 32 particles, and at the `last` call the rest.
     template <bool EXACT>
-    __device__ __forceinline__ void come(const Arguments& all, Stage& stage, unsigned super_cluster, unsigned count,
+    __device__ __forceinline__ void push(const Arguments& all, Stage& stage, unsigned super_cluster, unsigned count,
                                          bool last) {
         tail += count;
         while (tail - head >= WARP || (last && tail != head)) {
             const unsigned waiting = tail - head < WARP ? tail - head : WARP;
-            meet<EXACT>(all, stage, super_cluster, waiting);
+            process<EXACT>(all, stage, super_cluster, waiting);
             head += WARP;
             if (waiting < WARP) tail = head;
             __syncwarp();
@@ -41,7 +41,8 @@ struct Group {
     }
 
     template <bool EXACT>
-    __device__ __forceinline__ void meet(const Arguments& all, Stage& stage, unsigned super_cluster, unsigned waiting) {
+    __device__ __forceinline__ void process(const Arguments& all, Stage& stage, unsigned super_cluster,
+                                            unsigned waiting) {
         const unsigned lane = lane_index(), i_lane = lane % CLUSTER, j_lane = lane / CLUSTER;
         const unsigned base = head % WAITING;
         if (lane >= waiting) {
@@ -52,14 +53,14 @@ struct Group {
         const uint2 own = stage.j_row_and_mask[base + lane];
         for (unsigned four = 0; four < (waiting + 3) / 4; ++four) {
             const unsigned slot = base + four * 4 + j_lane;
-            // the same in all lanes, as a compiler sees only of a reduction
+            // Uniform over the warp; the compiler can only prove that for a reduction.
             const unsigned any = __reduce_or_sync(FULL, stage.j_row_and_mask[slot].y);
             unsigned j_row = 0;
             if (EXACT || GROUPS > 0) j_row = stage.j_row_and_mask[slot].x;
             const Particle4 j = particle(stage.j_position[slot], Real(0), [&](int group) {
                 return all.further[group * all.rows + j_row];
             });
-            // the row within its super-cluster, and behind its last where it is another one's
+            // Row within the super-cluster; beyond its size if the particle belongs to another one.
             const unsigned member = j_row - super_cluster * SUPER_CLUSTER;
             Real j_sums[SUM_COUNT];
 #pragma unroll
@@ -82,7 +83,8 @@ struct Group {
         for (int s = 0; s < SUM_COUNT; ++s) {
             const Real4* eight =
                 reinterpret_cast<const Real4*>(stage.j_sums[lane / 4].values + s * WARP + lane % 4 * CLUSTER);
-            // in double precision what lanes 2 and 3 of four read first has the banks of what 0 and 1 read then
+            // In double precision, lanes 2 and 3 of four swap the order of their reads to avoid bank
+            // conflicts with lanes 0 and 1.
             const unsigned later = PIECES == 2 ? lane / 2 % 2 : 0;
             const Real4 a = eight[later], b = eight[1 - later];
             total[s] = ((a.x + a.y) + (a.z + a.w)) + ((b.x + b.y) + (b.z + b.w));
@@ -92,7 +94,7 @@ struct Group {
         }
     }
 
-    // Adds the sums of a row to memory.
+    // Adds the sums of a row to global memory atomically.
     __device__ __forceinline__ static void add(Real* sums, const Real (&total)[SUM_STRIDE]) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
         if constexpr (sizeof(Real) == 4 && SUM_STRIDE % 4 == 0) {
@@ -115,7 +117,7 @@ struct Group {
 #pragma unroll
             for (unsigned k = 0; k < CLUSTERS; ++k) flat[s * CLUSTERS + k] = i_sums[k][s];
         }
-        Spread<SUM_COUNT * static_cast<int>(CLUSTERS), 8, 2>::add(flat);
+        ReduceScatter<SUM_COUNT * static_cast<int>(CLUSTERS), 8, 2>::add(flat);
         const unsigned lane = lane_index();
         const unsigned long long first = static_cast<unsigned long long>(super_cluster) * SUPER_CLUSTER;
 #pragma unroll

@@ -1,15 +1,15 @@
-// The law that a unit is compiled for, under names that the engine knows: its constants, what a particle is read as,
-// what a pair needs of it, and the sums that are wanted.
+// Binds the law that a unit is compiled for to the names used by the pair engine: constants, inputs, prepared
+// values, and the requested sums.
 //
 // A unit is compiled with
 //   HILBRIUM_LAW              the law's namespace
 //   HILBRIUM_LAW_HEADER       its header, as a string
 //   HILBRIUM_CONSTANTS        the members of its Law, as a braced list
-//   HILBRIUM_REAL             float or double, the pairs' arithmetic
-//   HILBRIUM_SYMMETRIC        1: half lists, both particles of a pair gain its sums; 0: full lists
-//   HILBRIUM_CUTOFF           when a pair acts: 0 r < radius of i, 1 r < the larger radius, 2 r < one cutoff of all
+//   HILBRIUM_REAL             float or double, the precision of the pairs
+//   HILBRIUM_SYMMETRIC        1: half lists, both particles of a pair receive its sums; 0: full lists
+//   HILBRIUM_CUTOFF           when a pair acts: 0 r < radius of i, 1 r < larger radius, 2 r < common cutoff
 //   HILBRIUM_FIRST_SUM, HILBRIUM_SUM_COUNT
-//                             the wanted part of the law's sums; all of them where these are not given
+//                             the requested range of the law's sums; default: all of them
 #pragma once
 
 #include "../device.cuh"
@@ -25,7 +25,7 @@
 
 namespace hilbrium {
 
-// What a law that does not declare them finds in their place.
+// Fallbacks for laws that do not declare these structs.
 struct Particle {};
 struct Prepared {};
 
@@ -52,7 +52,7 @@ constexpr bool SYMMETRIC = HILBRIUM_SYMMETRIC;
 constexpr int INPUTS = law::INPUTS, PREPARED = law::PREPARED, SUMS = law::SUMS, OUTPUTS = law::OUTPUTS;
 constexpr int FIRST_SUM = HILBRIUM_FIRST_SUM, SUM_COUNT = HILBRIUM_SUM_COUNT;
 
-// What a pair needs of each of its particles.
+// Prepared values of one particle of a pair.
 using Pair = Either<PREPARES, law::PreparedOfLaw, law::ParticleOfLaw>::Type;
 
 // When a pair acts.
@@ -63,21 +63,22 @@ static_assert(sizeof(Sums) == SUMS * sizeof(Real), "the sums of a law are nothin
 static_assert(PREPARED == 0 || sizeof(Pair) == PREPARED * sizeof(Real), "what is prepared is nothing but Reals");
 static_assert(FIRST_SUM >= 0 && SUM_COUNT >= 1 && FIRST_SUM + SUM_COUNT <= SUMS, "the wanted sums are sums of the law");
 
-// Four Reals that are read and written together. The first one of a row is its offset from its super-cluster's centre,
-// with its squared radius, or, where radii are not those of pairs, the first value that was prepared.
+// Four Reals that are read and written together. The first Real4 of a row holds its offset from the center of
+// its super-cluster, and the squared radius or, if pairs do not use both radii, the first prepared value.
 struct alignas(16) Real4 {
     Real x, y, z, w;
 };
 
-// Values that were prepared and are not in the first Real4, and the Real4 that hold them.
+// Number of prepared values outside of the first Real4, and the number of Real4 that hold them.
 constexpr bool FIRST_WITH_POSITION = CUTOFF != Cutoff::EITHER && PREPARED > 0;
 constexpr int FURTHER = PREPARED - (FIRST_WITH_POSITION ? 1 : 0);
 constexpr int GROUPS = (FURTHER + 3) / 4;
 
-// Reals from a row's wanted sums to those of the next row: such that a row's sums lie in one sector, if they can.
+// Reals between the sums of consecutive rows, chosen so that a row's sums lie in one memory sector if
+// possible.
 constexpr int SUM_STRIDE = SUM_COUNT <= 2 ? SUM_COUNT : (SUM_COUNT + 3) / 4 * 4;
 
-// Numbers -1 to 1, two bits each: device code reads no arrays of the host.
+// Packs numbers -1 to 1 in two bits each: device code cannot read host arrays.
 constexpr unsigned long long coded(const int* numbers) {
     unsigned long long code = 0;
     for (int sum = 0; sum < SUM_COUNT; ++sum) {
@@ -88,11 +89,11 @@ constexpr unsigned long long coded(const int* numbers) {
 static_assert(SUM_COUNT <= 32, "two bits a sum");
 constexpr unsigned long long REDUCTIONS = coded(law::REDUCTION), PARITIES = coded(law::PARITY);
 
-// A wanted sum's reduction and parity: 0 added, -1 the least, 1 the largest; 1 even, -1 odd, 0 neither.
+// Reduction and parity of a requested sum: 0 sum, -1 minimum, 1 maximum; 1 even, -1 odd, 0 neither.
 __device__ constexpr int reduction(int sum) { return static_cast<int>(REDUCTIONS >> 2 * sum & 3u) - 1; }
 __device__ constexpr int parity(int sum) { return static_cast<int>(PARITIES >> 2 * sum & 3u) - 1; }
 
-// Whether what a pair gives to j is what it gives to i, but for the sign.
+// Returns whether each requested sum of j equals that of i up to the sign.
 constexpr bool mirrored() {
     for (int sum = 0; sum < SUM_COUNT; ++sum) {
         if (law::PARITY[FIRST_SUM + sum] == 0) return false;
@@ -100,26 +101,26 @@ constexpr bool mirrored() {
     return true;
 }
 
-// The sum of no pair.
-__device__ __forceinline__ Real nothing(int sum) {
+// Neutral element of a sum.
+__device__ __forceinline__ Real neutral_element(int sum) {
     constexpr Real LARGEST = sizeof(Real) == 4 ? Real(3.402823466e38) : Real(1.7976931348623157e308);
     const int kind = reduction(sum);
     return kind == 0 ? Real(0) : kind < 0 ? LARGEST * Real(2) : -LARGEST * Real(2);
 }
 
-// Two sums of pairs as one.
-__device__ __forceinline__ Real joined(int sum, Real a, Real b) {
+// Combines two values of a sum.
+__device__ __forceinline__ Real combine(int sum, Real a, Real b) {
     const int kind = reduction(sum);
     return kind == 0 ? a + b : kind < 0 ? min(a, b) : max(a, b);
 }
 
-// The law's constants, known when the unit is compiled.
+// The law's constants, known at compile time.
 __device__ __forceinline__ Law constants() { return Law HILBRIUM_CONSTANTS; }
 
-// What a pair gives to i, from the separation r = r_i - r_j. The law's functions are found by the type of its
-// constants when this is instantiated, since a law has only one of the two forms.
+// Contribution of a pair to i, for the separation r = r_i - r_j. Template, so that only the form that the law
+// has is instantiated, and its functions are found by argument-dependent lookup.
 template <class L, class P>
-__device__ __forceinline__ Sums given(const L& own, const P& i, const P& j, Vec3 r, Real r2) {
+__device__ __forceinline__ Sums pair_contribution(const L& own, const P& i, const P& j, Vec3 r, Real r2) {
     if constexpr (PREPARED == 0) {
         return interact(own, r, r2);
     } else {
@@ -127,7 +128,7 @@ __device__ __forceinline__ Sums given(const L& own, const P& i, const P& j, Vec3
     }
 }
 
-// What pairs need of a particle.
+// Prepared values of a particle.
 template <class L, class I> __device__ __forceinline__ Pair prepared(const L& own, const I& input) {
     if constexpr (PREPARES) {
         return prepare(own, input);

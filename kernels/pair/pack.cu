@@ -1,35 +1,37 @@
-// From the particles' columns to what the sweep reads: offsets from super-clusters' centres, clusters' boxes, and what
-// the law prepares of its inputs.
+// Packs particle columns for sweeps: offsets from super-cluster centers, cluster boxes, and the prepared
+// values of the law.
 #include "../device.cuh"
 #include "../pair/law.cuh"
 
 namespace hilbrium {
 namespace pair {
 
-// Where ghosts stand: out of reach of everything, near enough for a finite square. Empty boxes are on the other side.
+// Position of ghosts: out of reach of everything, with a finite square. Empty boxes are on the opposite side.
 constexpr double FAR = 1e18;
 
 __device__ __forceinline__ bool is_finite(double x) { return x - x == 0.0; }
 
-// Rounded up to single precision.
+// Rounds up to single precision.
 __device__ __forceinline__ float up(double x) { return static_cast<float>(x * (1.0 + 2.5e-7)) + 1e-37f; }
 
 }  // namespace pair
 }  // namespace hilbrium
 
-// Packs rows for a sweep, those of the super-clusters from `first_super_cluster` to before `end_super_cluster`: rows of
-// others may come later than owned ones. One warp a super-cluster, a lane has rows `lane` and `lane + 32`. Blocks of
-// whole warps, as many warps as there are super-clusters to pack; there are `super_clusters` in all.
-//   x, y, z, radius  columns of `rows` doubles; radius may be 0 where all have one cutoff
-//   id               of each row, or 0 where none is a ghost
+// Packs the rows of super-clusters [first_super_cluster, end_super_cluster): halo rows may arrive later than
+// owned ones.
+// Launch: one warp per super-cluster to pack, blocks of whole warps; each lane handles rows `lane` and `lane
+// + 32`. There are `super_clusters` in total.
+//   x, y, z, radius  columns of `rows` doubles; radius may be null with a common cutoff
+//   id               of each row, or null if there are no ghosts
 //   inputs           pointers to the law's input columns
-//   position         per row, up to whole super-clusters: offset, and squared radius or first prepared value
+//   position         per row, padded to whole super-clusters: offset, squared radius or first prepared value
 //   further          [group][row]: further prepared values
-//   squared_radius   per row, where the cutoff is the particle's own
-//   frame            per super-cluster six doubles: centre and half the edges of its box
-//   box              per cluster eight floats: centre of its box from that of the super-cluster, largest radius, half
-//                    the edges (rounded up), nothing
-// Floor: bytes, 8 (4 + INPUTS) + 4 or 8 (4 + 4 GROUPS) a row; 0.04 ms for four million rows of Lennard-Jones particles.
+//   squared_radius   per row, if the cutoff is the particle's own
+//   frame            per super-cluster six doubles: center and half widths of its box
+//   box              per cluster eight floats: center of its box relative to the super-cluster's, largest
+//                    radius, half widths (rounded up), unused
+// Floor: bytes, 8 (4 + INPUTS) + 4 or 8 (4 + 4 GROUPS) per row; 0.04 ms for four million rows of
+// Lennard-Jones particles.
 extern "C" __global__ void pack(const double* x, const double* y, const double* z, const double* radius,
                                 const unsigned long long* id, const double* const* inputs, unsigned long long rows,
                                 unsigned first_super_cluster, unsigned end_super_cluster, unsigned super_clusters,
@@ -66,7 +68,7 @@ extern "C" __global__ void pack(const double* x, const double* y, const double* 
         const double centre = any ? 0.5 * low + 0.5 * high : 0.0;
         if (lane == 0) {
             frame[6ull * super_cluster + d] = centre;
-            // the box of the rounded offsets lies within
+            // contains the box of the rounded offsets
             frame[6ull * super_cluster + 3 + d] = any ? (0.5 * high - 0.5 * low) * (1.0 + 1e-6) : 0.0;
         }
         for (int half = 0; half < 2; ++half) {
@@ -76,7 +78,7 @@ extern "C" __global__ void pack(const double* x, const double* y, const double* 
     for (int half = 0; half < 2; ++half) {
         const unsigned long long row = first + half * WARP + lane;
         const unsigned long long cluster = row / CLUSTER;
-        // the box of the rounded offsets of eight lanes
+        // Box of the rounded offsets of eight lanes.
         double most = reach[half];
         double centre[3], edge[3];
         for (int d = 0; d < 3; ++d) {

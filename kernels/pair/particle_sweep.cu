@@ -1,9 +1,10 @@
-// The sweep over a list of single particles (kernels/neighbors/particle_list.cu): for few neighbors, or where there is
-// memory for two bytes a pair. Full lists: each particle gains its own sums, the same bits in every run.
+// Sweep over a particle list (kernels/neighbors/particle_list.cu), for few neighbors, or if memory allows two
+// bytes per pair. Full lists: each particle accumulates its own sums, bitwise reproducible.
 //
-// A block has a super-cluster. Its threads bring the particles of neighbor clusters into the super-cluster's frame and
-// leave them in shared memory; then two threads share a particle's neighbors, which they look up there. Where there are
-// more entries than HILBRIUM_ENTRIES this is done in turns: each thread takes those of its list that are there.
+// One block per super-cluster. Its threads move the particles of neighbor clusters to the super-cluster's
+// frame and stage them in shared memory. Then SHARERS threads share the neighbors of each particle and look
+// them up there. Lists with more than HILBRIUM_ENTRIES entries are processed in several rounds: in each, a
+// thread uses the neighbors that are staged.
 #include "../device.cuh"
 #include "../pair/law.cuh"
 #include "../pair/scattered.cuh"
@@ -11,30 +12,30 @@
 namespace hilbrium {
 namespace pair {
 
-// Entries whose particles are in shared memory at once.
+// Number of entries staged in shared memory at once.
 #ifndef HILBRIUM_ENTRIES
 #define HILBRIUM_ENTRIES 96
 #endif
 constexpr unsigned ENTRIES = HILBRIUM_ENTRIES;
 
-// Threads that share a particle, and those of a block.
+// Threads per particle, and threads per block.
 #ifndef HILBRIUM_SHARERS
 #define HILBRIUM_SHARERS 2
 #endif
 constexpr unsigned SHARERS = HILBRIUM_SHARERS, SWEEP_THREADS = SHARERS * SUPER_CLUSTER;
 
-// Pieces of positions, and words of neighbors, that a thread asks for at once.
+// Position pieces, and neighbor words, that a thread loads ahead.
 constexpr unsigned BATCH = 2 * PIECES, AHEAD = 4;
 
-// Whether pairs out of range are skipped: where they would read more, or take long.
+// Whether pairs out of range are skipped by a branch: for laws with more loads or long evaluations.
 #ifndef HILBRIUM_SKIPS
 #define HILBRIUM_SKIPS (GROUPS > 0 || SUM_COUNT > 4)
 #endif
 
 struct ParticleStage {
-    // number 0 is out of reach, numbers from CLUSTER on are entries'
+    // number 0 is out of reach, numbers from CLUSTER on belong to entries
     Scattered<CLUSTER * (ENTRIES + 1)> position;
-    // shifts are needed no more when there are sums
+    // the shifts are dead when the sums are stored
     union {
         Real4 shift[ENTRIES];
         Real sums[SHARERS > 1 ? (SHARERS - 1) * SUPER_CLUSTER * SUM_COUNT : 1];
@@ -42,7 +43,7 @@ struct ParticleStage {
 };
 static_assert(sizeof(ParticleStage) <= 48 * 1024, "shared memory of a block");
 
-// What `pack` left.
+// Output of `pack`.
 struct Rows {
     const Real4* position;
     const Real4* further;
@@ -51,7 +52,7 @@ struct Rows {
     unsigned long long count;
     double period[3], frequency[3];
 
-    // A particle's values from its first Real4 and those of its row.
+    // Returns a particle's prepared values from its first Real4 and its row's further ones.
     __device__ __forceinline__ Pair values(Real4 first, unsigned long long row) const {
         Pair own{};
         if constexpr (PREPARED > 0) {
@@ -72,16 +73,16 @@ struct Rows {
     }
 };
 
-// A thread's particle, with what its pairs have given.
-struct Taker {
+// A thread's particle and the sums of its pairs.
+struct Accumulator {
     const Rows& rows;
     const unsigned* clusters;  // of the entries
     Real4 own;
     Pair values;
-    Real squared_reach;  // of the particle, or of all
+    Real squared_reach;  // of the particle, or common
     Real sums[SUM_COUNT];
 
-    // Takes the neighbor of that number, whose Real4 in the frame is given.
+    // Accumulates the pair with neighbor `number`; `other` is its first Real4 in the frame.
     __device__ __forceinline__ void take(unsigned number, Real4 other) {
         const Vec3 r = {own.x - other.x, own.y - other.y, own.z - other.z};
         const Real r2 = dot(r, r);
@@ -91,16 +92,17 @@ struct Taker {
         if (GROUPS > 0) {
             row = static_cast<unsigned long long>(CLUSTER) * clusters[number / CLUSTER - 1] + number % CLUSTER;
         }
-        const Sums pair = given(constants(), values, rows.values(other, row), r, r2);
+        const Sums pair = pair_contribution(constants(), values, rows.values(other, row), r, r2);
         const Real* added = reinterpret_cast<const Real*>(&pair) + FIRST_SUM;
-        // chosen, not branched: multiplications of the law then become one with these additions
+        // Select instead of a branch, so that the law's multiplications and these additions contract to fused
+        // multiply-adds.
 #pragma unroll
-        for (int s = 0; s < SUM_COUNT; ++s) { sums[s] = within ? joined(s, sums[s], added[s]) : sums[s]; }
+        for (int s = 0; s < SUM_COUNT; ++s) { sums[s] = within ? combine(s, sums[s], added[s]) : sums[s]; }
     }
 };
 
-// Brings the particles of entries [begin, end) into the frame of the super-cluster: first a thread an entry finds its
-// shift, then a thread a piece adds it. Ends with a barrier.
+// Stages the particles of entries [begin, end) in the frame of the super-cluster: first each thread computes
+// the shift of an entry, then adds shifts to pieces of positions. Ends with a barrier.
 __device__ __forceinline__ void stage_entries(const Rows& rows, ParticleStage& stage, unsigned super_cluster,
                                               const unsigned* clusters, unsigned begin, unsigned end) {
     constexpr unsigned AT_ONCE = SWEEP_THREADS / (PIECES * CLUSTER);
@@ -112,7 +114,7 @@ __device__ __forceinline__ void stage_entries(const Rows& rows, ParticleStage& s
         if (entry >= count) { return Piece{}; }
         return pieces[static_cast<unsigned long long>(PIECES * CLUSTER) * clusters[begin + entry]];
     };
-    // on their way while shifts are found
+    // Loads in flight during the computation of the shifts.
     Piece ahead[BATCH];
 #pragma unroll
     for (unsigned b = 0; b < BATCH; ++b) { ahead[b] = piece_of(mine + AT_ONCE * b); }
@@ -127,7 +129,7 @@ __device__ __forceinline__ void stage_entries(const Rows& rows, ParticleStage& s
         if (rows.period[0] + rows.period[1] + rows.period[2] > 0.0) {
             const float4 box = rows.box[2ull * cluster];
             const float middle[3] = {box.x, box.y, box.z};
-            // the image that is nearest to the frame's center: the list is of boxes where no other one is in reach
+            // Image nearest to the frame's center: the list guarantees that no other image is in reach.
 #pragma unroll
             for (int d = 0; d < 3; ++d) { by[d] -= rows.period[d] * ::rint((by[d] + middle[d]) * rows.frequency[d]); }
         }
@@ -154,14 +156,14 @@ __device__ __forceinline__ void stage_entries(const Rows& rows, ParticleStage& s
     __syncthreads();
 }
 
-// A thread's share of the words of its particle's half: the same number in all lanes of a warp.
-struct Words {
+// A thread's share of the words of its particle's half; uniform over the lanes of a warp.
+struct NeighborWords {
     const unsigned* words;
     unsigned share, width;
-    // Those that were asked for last.
+    // Words loaded ahead.
     unsigned ahead[AHEAD];
 
-    // Asks for words from number `first` on; 0, which is two numbers out of reach, behind the last.
+    // Loads words from number `first` on; 0, two numbers out of reach, beyond the last word.
     __device__ __forceinline__ void ask(unsigned first) {
 #pragma unroll
         for (unsigned k = 0; k < AHEAD; ++k) {
@@ -171,10 +173,11 @@ struct Words {
     }
     __device__ __forceinline__ void ask() { ask(share); }
 
-    // Takes the neighbors among the particles of entries [begin, end), which are staged; `ALL` where these are all of
-    // the entries. The first words have been asked for.
+    // Accumulates the neighbors among the staged entries [begin, end). `ALL` if these are all entries. The
+    // first words must have been loaded.
     template <bool ALL>
-    __device__ __forceinline__ void take(Taker& taker, const ParticleStage& stage, unsigned begin, unsigned end) {
+    __device__ __forceinline__ void take(Accumulator& accumulator, const ParticleStage& stage, unsigned begin,
+                                         unsigned end) {
 #pragma unroll 1
         for (unsigned first = share; first < width; first += SHARERS * AHEAD) {
             unsigned now[AHEAD];
@@ -187,14 +190,14 @@ struct Words {
                 const unsigned a = now[k] & 0xffffu, b = now[k] >> 16;
                 unsigned place_a = a, place_b = b;
                 if (!ALL) {
-                    // others are out of reach
+                    // numbers of other entries map to number 0, which is out of reach
                     const unsigned least = CLUSTER * (begin + 1), count = CLUSTER * (end - begin);
                     place_a = a - least < count ? a - CLUSTER * begin : 0u;
                     place_b = b - least < count ? b - CLUSTER * begin : 0u;
                     if (!__any_sync(FULL, (place_a | place_b) != 0u)) { continue; }
                 }
-                taker.take(a, stage.position[place_a]);
-                taker.take(b, stage.position[place_b]);
+                accumulator.take(a, stage.position[place_a]);
+                accumulator.take(b, stage.position[place_b]);
             }
         }
     }
@@ -203,16 +206,16 @@ struct Words {
 }  // namespace pair
 }  // namespace hilbrium
 
-// Sums of the pairs of a list of particles. One block of SWEEP_THREADS a super-cluster.
-//   position ... box      as `pack` left them, `rows` a multiple of 64
-//   clusters, begins      the entries' clusters, and where those of a super-cluster begin; one more than there are
-//   words, word_begins    neighbors' numbers, two a word, and where those of a half begin, in units of 32 words
-//   cutoff                the one of all pairs, where that is the law's way
-//   period_*, frequency_* the box's periods and one over them, 0 where it is open
-//   active                per row whether its sums are wanted, or 0 where all are
-//   sums                  per row SUM_STRIDE Reals are written, of super-clusters that have active rows
-// Floor: per pair the law's instructions and twelve; bytes: 2 a pair, and what pack wrote; cycles of shared memory: 4
-// for 32 pairs, 8 in double precision, and more where lanes meet in banks.
+// Sums over the pairs of a particle list. Launch: one block of SWEEP_THREADS per super-cluster.
+//   position ... box      output of `pack`; `rows` is a multiple of 64
+//   clusters, begins      clusters of the entries, and their start per super-cluster, with one extra element
+//   words, word_begins    neighbor numbers, two per word, and their start per half, in units of 32 words
+//   cutoff                the common cutoff, if the law uses one
+//   period_*, frequency_* periods of the box and their inverses, 0 in open dimensions
+//   active                per row, whether its sums are wanted, or null for all
+//   sums                  SUM_STRIDE Reals per row are written, for super-clusters with active rows
+// Floor: per pair the law's instructions plus twelve; bytes: 2 per pair, and the output of `pack`; shared
+// memory cycles: 4 per 32 pairs, 8 in double precision, and more with bank conflicts.
 extern "C" __global__ void __launch_bounds__(hilbrium::pair::SWEEP_THREADS)
     particle_sweep(const hilbrium::pair::Real4* position, const hilbrium::pair::Real4* further,
                    const hilbrium::Real* squared_radius, const double* frame, const float4* box,
@@ -237,28 +240,28 @@ extern "C" __global__ void __launch_bounds__(hilbrium::pair::SWEEP_THREADS)
     const unsigned width = static_cast<unsigned>(word_begins[half + 1] - word_begins[half]);
     const unsigned* own = words + WARP * word_begins[half] + lane_index();
 
-    Taker taker{all, clusters + begin, position[row]};
-    taker.values = all.values(taker.own, row);
+    Accumulator accumulator{all, clusters + begin, position[row]};
+    accumulator.values = all.values(accumulator.own, row);
     const Real limit = static_cast<Real>(cutoff);
-    taker.squared_reach = CUTOFF == Cutoff::COMMON ? limit * limit
+    accumulator.squared_reach = CUTOFF == Cutoff::COMMON ? limit * limit
                           : CUTOFF == Cutoff::OWN  ? squared_radius[row]
-                                                   : taker.own.w;
+                                                   : accumulator.own.w;
 #pragma unroll
-    for (int s = 0; s < SUM_COUNT; ++s) { taker.sums[s] = nothing(s); }
+    for (int s = 0; s < SUM_COUNT; ++s) { accumulator.sums[s] = neutral_element(s); }
     if (threadIdx.x < CLUSTER) { stage.position.write(threadIdx.x, {Real(-1e18), Real(0), Real(0), Real(0)}); }
 
-    Words listed{own, share, width, {}};
+    NeighborWords listed{own, share, width, {}};
     if (entries <= ENTRIES) {
         listed.ask();
-        stage_entries(all, stage, super_cluster, taker.clusters, 0, entries);
-        listed.take<true>(taker, stage, 0, entries);
+        stage_entries(all, stage, super_cluster, accumulator.clusters, 0, entries);
+        listed.take<true>(accumulator, stage, 0, entries);
     } else {
         for (unsigned first = 0; first < entries; first += ENTRIES) {
             const unsigned end = smaller(first + ENTRIES, entries);
             __syncthreads();
             listed.ask();
-            stage_entries(all, stage, super_cluster, taker.clusters, first, end);
-            listed.take<false>(taker, stage, first, end);
+            stage_entries(all, stage, super_cluster, accumulator.clusters, first, end);
+            listed.take<false>(accumulator, stage, first, end);
         }
     }
 
@@ -266,19 +269,19 @@ extern "C" __global__ void __launch_bounds__(hilbrium::pair::SWEEP_THREADS)
         if (share > 0) {
 #pragma unroll
             for (int s = 0; s < SUM_COUNT; ++s) {
-                stage.sums[((share - 1) * SUPER_CLUSTER + member) * SUM_COUNT + s] = taker.sums[s];
+                stage.sums[((share - 1) * SUPER_CLUSTER + member) * SUM_COUNT + s] = accumulator.sums[s];
             }
         }
         __syncthreads();
     }
     if (share == 0 && wanted) {
-        // with what is between rows: memory is written in whole sectors
+        // Includes the padding between rows, so that whole memory sectors are written.
         Real total[SUM_STRIDE] = {};
 #pragma unroll
         for (int s = 0; s < SUM_COUNT; ++s) {
-            total[s] = taker.sums[s];
+            total[s] = accumulator.sums[s];
             for (unsigned other = 0; other + 1 < SHARERS; ++other) {
-                total[s] = joined(s, total[s], stage.sums[(other * SUPER_CLUSTER + member) * SUM_COUNT + s]);
+                total[s] = combine(s, total[s], stage.sums[(other * SUPER_CLUSTER + member) * SUM_COUNT + s]);
             }
         }
         if constexpr (SUM_STRIDE % PIECE == 0) {

@@ -1,4 +1,4 @@
-// Full lists: an i-cluster against the particles j that it can reach, in fours.
+// Sweep of full lists: an i-cluster against the particles j in its reach, four at a time.
 #pragma once
 
 #include "../pair/sweep.cuh"
@@ -6,10 +6,10 @@
 namespace hilbrium {
 namespace pair {
 
-// The particles j that wait; sums are in shared memory.
+// Queue of waiting particles j; the sums are in shared memory.
 struct Queue {
     unsigned tail;
-    // Whether nearest images must be looked for, on the exact way.
+    // Whether pairs on the EXACT path need a minimum image search.
     bool images;
 
     __device__ __forceinline__ void begin(Stage& stage) {
@@ -17,7 +17,7 @@ struct Queue {
         images = false;
         for (unsigned half = 0; half < SUPER_CLUSTER; half += WARP) {
 #pragma unroll
-            for (int s = 0; s < SUM_COUNT; ++s) stage.sums[(half + lane_index()) * SUM_COUNT + s] = nothing(s);
+            for (int s = 0; s < SUM_COUNT; ++s) stage.sums[(half + lane_index()) * SUM_COUNT + s] = neutral_element(s);
         }
         if (lane_index() == 0) {
             stage.j_position.write(WAITING, {Real(-1e18), Real(0), Real(0), Real(0)});
@@ -28,17 +28,17 @@ struct Queue {
 
     __device__ __forceinline__ unsigned place(unsigned rank) const { return tail + rank; }
 
-    // So many particles have come: where the next ones might find no room, or at the `last`, they meet the i-clusters.
+    // Appends `count` particles. Processes the queue if the next batch might not fit, or at the `last` call.
     template <bool EXACT>
-    __device__ __forceinline__ void come(const Arguments& all, Stage& stage, unsigned super_cluster, unsigned count,
+    __device__ __forceinline__ void push(const Arguments& all, Stage& stage, unsigned super_cluster, unsigned count,
                                          bool last) {
         tail += count;
         __syncwarp();
-        if (tail > WAITING - WARP || (last && tail > 0)) meet<EXACT>(all, stage, super_cluster);
+        if (tail > WAITING - WARP || (last && tail > 0)) process<EXACT>(all, stage, super_cluster);
     }
 
     template <bool EXACT>
-    __device__ __forceinline__ void meet(const Arguments& all, Stage& stage, unsigned super_cluster) {
+    __device__ __forceinline__ void process(const Arguments& all, Stage& stage, unsigned super_cluster) {
         const unsigned lane = lane_index(), i_lane = lane % CLUSTER, j_lane = lane / CLUSTER;
         unsigned masks[WAITING / WARP];
 #pragma unroll
@@ -59,7 +59,7 @@ struct Queue {
                 count += __popc(theirs);
             }
             if (count == 0) continue;
-            // the last four are filled up with what is out of reach
+            // Pads the last four with a particle out of reach.
             if (lane < 3) stage.queue[count + lane] = static_cast<unsigned char>(WAITING);
             __syncwarp();
             const unsigned at = k * CLUSTER + i_lane;
@@ -67,7 +67,7 @@ struct Queue {
                                          [&](int group) { return stage.i_further[group][at]; });
             Real sums[SUM_COUNT];
 #pragma unroll
-            for (int s = 0; s < SUM_COUNT; ++s) sums[s] = nothing(s);
+            for (int s = 0; s < SUM_COUNT; ++s) sums[s] = neutral_element(s);
             for (unsigned next = 0; next < count; next += 4) {
                 const unsigned slot = stage.queue[next + j_lane];
                 unsigned row = 0;
@@ -83,21 +83,21 @@ struct Queue {
         tail = 0;
     }
 
-    // Joins the lanes' sums of an i-cluster and what the stage has of it.
+    // Reduces the lanes' sums of an i-cluster and adds them to the stage's.
     __device__ __forceinline__ void add(Stage& stage, unsigned k, Real (&sums)[SUM_COUNT]) {
         const unsigned lane = lane_index(), at = k * CLUSTER + lane % CLUSTER;
 #pragma unroll
         for (int s = 0; s < SUM_COUNT; ++s) {
-            sums[s] = joined(s, sums[s], __shfl_xor_sync(FULL, sums[s], 8));
-            sums[s] = joined(s, sums[s], __shfl_xor_sync(FULL, sums[s], 16));
+            sums[s] = combine(s, sums[s], __shfl_xor_sync(FULL, sums[s], 8));
+            sums[s] = combine(s, sums[s], __shfl_xor_sync(FULL, sums[s], 16));
             if (lane < CLUSTER) {
                 Real& total = stage.sums[at * SUM_COUNT + s];
-                total = joined(s, total, sums[s]);
+                total = combine(s, total, sums[s]);
             }
         }
     }
 
-    // Writes what so many stages, this and those behind it, have of the super-cluster.
+    // Writes the sums of the super-cluster, combined over `parts` consecutive stages.
     __device__ __forceinline__ void end(const Arguments& all, const Stage* stages, unsigned parts,
                                         unsigned super_cluster) {
         const unsigned long long first = static_cast<unsigned long long>(super_cluster) * SUPER_CLUSTER;
@@ -107,7 +107,7 @@ struct Queue {
             for (int s = 0; s < SUM_COUNT; ++s) {
                 Real total = stages[0].sums[member * SUM_COUNT + s];
                 for (unsigned part = 1; part < parts; ++part) {
-                    total = joined(s, total, stages[part].sums[member * SUM_COUNT + s]);
+                    total = combine(s, total, stages[part].sums[member * SUM_COUNT + s]);
                 }
                 all.sums[(first + member) * SUM_STRIDE + s] = total;
             }

@@ -1,5 +1,5 @@
-// The numbers that printed laws are written in: mirrors src/pair/real.rs, vec3.rs, kernel.rs and table.rs, function
-// by function. Also compiles as plain host C++17. Real is float unless HILBRIUM_REAL says otherwise.
+// Arithmetic of the printed laws: mirrors src/simd/real.rs and vec3.rs, src/pair/kernel.rs and table.rs,
+// function by function. Also compiles as host C++17. Real is float unless HILBRIUM_REAL is defined otherwise.
 #pragma once
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
@@ -28,8 +28,8 @@ __device__ inline Real mul_add(Real a, Real b, Real c) { return HILBRIUM_MATH(fm
 __device__ inline Real reciprocal(Real x) { return Real(1) / x; }
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 __device__ inline float reciprocal_root(float x) { return ::rsqrtf(x); }
-// An estimate of 20 bits and one step of third order leave the last bit or two uncertain: half of what rsqrt costs, which
-// also looks after numbers beyond all ranges.
+// A 20-bit estimate and one third-order step; accurate to the last bit or two. Half the cost of rsqrt, which
+// also handles subnormal and special values.
 __device__ inline double reciprocal_root(double x) {
     double estimate;
     asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(estimate) : "d"(x));
@@ -71,8 +71,8 @@ __device__ inline Vec3 operator*(Tensor a, Vec3 v) {
 }
 __device__ inline Tensor outer(Vec3 r) { return {r.x * r.x, r.x * r.y, r.x * r.z, r.y * r.y, r.y * r.z, r.z * r.z}; }
 
-// A smoothing kernel; shape: 0 cubic spline, 1 to 3 Wendland C2, C4, C6, 4 sinc. Its value is w(q), or that
-// of its gradient g(q) = -w'(q) / q.
+// A smoothing kernel. Shape: 0 cubic spline, 1 to 3 Wendland C2, C4, C6, 4 sinc. Evaluates w(q), or g(q) =
+// -w'(q) / q if `is_gradient`.
 struct Kernel {
     int shape;
     int exponent;
@@ -88,7 +88,7 @@ __device__ inline Real power(Real x, int exponent) {
     return result;
 }
 
-// sinc(pi q / 2) / (1 - u / 4) and its derivative by u = q^2.
+// sinc(pi q / 2) / (1 - u / 4) and its derivative with respect to u = q^2.
 __device__ inline void sinc(Real u, Real& value, Real& slope) {
     const double wide[] = {-5.823067516159113e-16, 1.0839061254289035e-13, -1.501141501734521e-11,
                            1.643032500260312e-9,   -1.3837782504438124e-7, 8.610867685597616e-6,
@@ -106,7 +106,7 @@ __device__ inline void sinc(Real u, Real& value, Real& slope) {
     }
 }
 
-// g(q) = -w'(q) / q at the square of q.
+// g(q) = -w'(q) / q for q2 = q^2.
 __device__ inline Real kernel_gradient(Kernel kernel, Real q2) {
     const Real u = min(q2, Real(4)), q = sqrt(u);
     const Real t = Real(1) - Real(0.5) * q;
@@ -132,7 +132,7 @@ __device__ inline Real kernel_gradient(Kernel kernel, Real q2) {
     return gradient * kernel.normalization;
 }
 
-// w, or g of a gradient, at the square of q.
+// w(q), or g(q) if `is_gradient`, for q2 = q^2.
 __device__ inline Real kernel_value(Kernel kernel, Real q2) {
     if (kernel.is_gradient) { return kernel_gradient(kernel, q2); }
     const Real u = min(q2, Real(4)), q = sqrt(u);
@@ -156,12 +156,12 @@ __device__ inline Real kernel_value(Kernel kernel, Real q2) {
     return value * kernel.normalization;
 }
 
-// q dw/dq at the square of q.
+// q dw/dq for q2 = q^2.
 __device__ inline Real kernel_slope(Kernel kernel, Real q2) {
     return -min(q2, Real(4)) * kernel_gradient(kernel, q2);
 }
 
-// A symmetric table over pairs of at most eight kinds: the pairs (b, a), a <= b, in the order of b, then of a.
+// A symmetric table over pairs of at most eight species: the pairs (b, a), a <= b, ordered by b, then a.
 struct Table {
     int kinds;
     Real entries[36];

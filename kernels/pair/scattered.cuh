@@ -1,4 +1,4 @@
-// Positions in shared memory.
+// Shared-memory layout of positions without bank conflicts.
 #pragma once
 
 #include "../pair/law.cuh"
@@ -6,20 +6,21 @@
 namespace hilbrium {
 namespace pair {
 
-// What a lane reads or writes at once: a Real4, or half of one.
+// Unit of access of a lane: a Real4 in single precision, half of one in double precision.
 constexpr unsigned PIECE = 16 / sizeof(Real), PIECES = 4 / PIECE;
 struct alignas(16) Piece {
     Real values[PIECE];
 };
 
-// Real4s in shared memory; halves of them `APART`, where lanes read several at once in double precision: what they read
-// first is then spread over all banks, not over every other four. From the first half of a place to the second it is
-// half as many banks more, so that both, and those of the three places beside it, can be written at once.
+// Array of Real4 in shared memory. With `APART`, for several lanes reading different elements in double
+// precision, first and second halves are stored separately, so that reads of first halves use all banks
+// instead of every other group of four. The second halves are offset by half of the banks, so that both
+// halves of four adjacent elements can be written at once.
 template <unsigned COUNT, bool APART = (PIECES > 1)> struct Scattered {
     Real4 values[COUNT];
     __device__ __forceinline__ Real4 operator[](unsigned place) const { return values[place]; }
     __device__ __forceinline__ void write(unsigned place, Real4 value) { values[place] = value; }
-    // Of a Real4 that is one piece, or of its halves the one that is asked for.
+    // Writes piece `which` of an element.
     __device__ __forceinline__ void write_piece(unsigned place, unsigned which, Piece value) {
         reinterpret_cast<Piece*>(values)[PIECES * place + which] = value;
     }

@@ -1,4 +1,4 @@
-// The kernel of a sweep; see sweep.cuh for how it goes.
+// Kernel of the pair sweep; see sweep.cuh for the algorithm.
 #include "../device.cuh"
 #include "../pair/sweep.cuh"
 #if HILBRIUM_SYMMETRIC
@@ -11,17 +11,17 @@ namespace hilbrium {
 namespace pair {
 
 #if HILBRIUM_SYMMETRIC
-using Meeting = Group;
+using PairBuffer = Group;
 static_assert(mirrored(), "on half lists what a pair gives to j is what it gives to i, but for the sign");
 static_assert(CUTOFF != Cutoff::OWN, "on half lists a pair acts on both of its particles");
 #else
-using Meeting = Queue;
+using PairBuffer = Queue;
 #endif
 
-// How far beyond half an edge a coordinate is, at least 0, at most 1.
+// Distance of a coordinate beyond a half width, clamped to [0, 1].
 __device__ __forceinline__ float beyond(float coordinate, float half) {
 #if defined(__CUDA_ARCH__)
-    // one instruction, where __saturatef makes a second
+    // A single instruction; __saturatef would add a second one.
     float gap;
     asm("add.ftz.sat.f32 %0, %1, %2;" : "=f"(gap) : "f"(fabsf(coordinate)), "f"(-half));
     return gap;
@@ -30,8 +30,8 @@ __device__ __forceinline__ float beyond(float coordinate, float half) {
 #endif
 }
 
-// Warps that a multiprocessor should have at once, or 1 where the compiler may choose: a short law waits for what it
-// loads and computes unless there are many, which is worth some values kept in memory. Measured, see docs/src/gpu.md.
+// Target of resident warps per multiprocessor, or 1 to leave it to the compiler. Short laws are bound by
+// latency and need high occupancy, which is worth some register spills. Measured, see docs/src/gpu.md.
 constexpr bool SHORT_LAW = SUM_COUNT <= 3 && PREPARED <= 4;
 #ifndef HILBRIUM_RESIDENT
 #define HILBRIUM_RESIDENT \
@@ -40,22 +40,22 @@ constexpr bool SHORT_LAW = SUM_COUNT <= 3 && PREPARED <= 4;
 #endif
 constexpr unsigned BLOCKS = HILBRIUM_RESIDENT > WARPS ? HILBRIUM_RESIDENT / WARPS : 1u;
 
-// The super-cluster of a warp, and where its list's clusters are.
+// The super-cluster of a warp and its neighbor list.
 struct Sweep {
     const Arguments& all;
     Stage& stage;
     unsigned super_cluster;
-    // Of the warps that share the list, which one this is.
+    // Index of this warp among the warps that share the list, and their number.
     unsigned part, parts;
-    // One over the unit of boxes, in which all that can be reached is less than 1 away, and the longest reach.
+    // Inverse length unit of the boxes, in which everything in reach is closer than 1, and the largest reach.
     float scale, reach;
 
-    // How a lane's entry of the list is treated.
+    // How the entry of a lane is processed.
     struct Entry {
         bool exact, uncertain;
     };
 
-    // Reads what the super-cluster's particles are. Bit k: i-cluster k has particles whose sums are wanted.
+    // Loads the super-cluster's particles and boxes; boxes without wanted sums are moved out of reach.
     __device__ __forceinline__ void begin(const unsigned char* active, double cutoff) {
         const unsigned lane = lane_index();
         const unsigned long long first = static_cast<unsigned long long>(super_cluster) * SUPER_CLUSTER;
@@ -84,9 +84,9 @@ struct Sweep {
         const float own = CUTOFF == Cutoff::COMMON ? static_cast<float>(cutoff) * (1.0f + 2.5e-7f) : box_centre.w;
         const float most = warp_largest(own);
         reach = most;
-        // where radii of j count too, those that are up to twice as large are told apart
+        // If the radius of j counts too, distances up to twice the largest radius of i must stay below 1.
         scale = most > 0.0f ? (CUTOFF == Cutoff::EITHER ? 0.45f : 0.9f) / most : 1.0f;
-        // above the rounding of what is near the box
+        // above the rounding errors near the box
         const float margin = 4e-7f * (2.0f + warp_largest((fabsf(box_centre.x) < 1e17f ? fabsf(box_centre.x) : 0.0f)
                                                      + fabsf(box_centre.y) + fabsf(box_centre.z)) * scale);
         box_centre.w = own * own * (scale * scale) * (1.0f + 1e-6f);
@@ -102,7 +102,7 @@ struct Sweep {
         __syncwarp();
     }
 
-    // Where a lane's cluster is in the frame: to the stage.
+    // Computes the shift of a lane's cluster into the frame and stores it in the stage.
     __device__ __forceinline__ Entry entry(unsigned cluster) const {
         const unsigned other = cluster / CLUSTERS;
         Entry own{other == super_cluster, false};
@@ -129,7 +129,7 @@ struct Sweep {
         return own;
     }
 
-    // The i-clusters whose box a particle can reach, or be reached from. Ten instructions and two loads a box.
+    // Mask of the i-clusters whose box is in reach of a particle. Ten instructions and two loads per box.
     __device__ __forceinline__ unsigned reached(Real4 j) const {
         const float x = static_cast<float>(j.x) * scale, y = static_cast<float>(j.y) * scale;
         const float z = static_cast<float>(j.z) * scale;
@@ -143,16 +143,16 @@ struct Sweep {
             const float dy = beyond(y - box_centre.y, box_half.y);
             const float dz = beyond(z - box_centre.z, box_half.z);
             const float limit = CUTOFF == Cutoff::EITHER ? fmaxf(own, box_centre.w) : box_centre.w;
-            // the sign is the bit, of the last cluster first
+            // the sign is the bit, starting with the last cluster
             mask = __funnelshift_l(__float_as_uint(dx * dx + (dy * dy + (dz * dz - limit))), mask, 1);
         }
         return mask;
     }
 
-    // Lets the particles of a block's entries meet the super-cluster's: those that are exact, or those that are not.
-    // At the `last` those that wait do not wait longer.
+    // Processes the particles of the chosen entries of a block, EXACT or not. At the `last` call, waiting
+    // particles are processed too.
     template <bool EXACT>
-    __device__ __forceinline__ void entries(Meeting& meeting, unsigned chosen, unsigned uncertain, bool last) const {
+    __device__ __forceinline__ void entries(PairBuffer& buffer, unsigned chosen, unsigned uncertain, bool last) const {
         const unsigned lane = lane_index();
         for (unsigned begin = 0; begin < WARP; begin += 4) {
             unsigned kept = 0;
@@ -174,22 +174,22 @@ struct Sweep {
                 if (!there) mask = 0;
                 kept = __ballot_sync(FULL, mask != 0u);
                 if (mask != 0u) {
-                    const unsigned place = meeting.place(__popc(kept & lanes_below()));
+                    const unsigned place = buffer.place(__popc(kept & lanes_below()));
                     stage.j_position.write(place, j);
                     stage.j_row_and_mask[place] = {row, mask};
                 }
             }
-            meeting.come<EXACT>(all, stage, super_cluster, __popc(kept), last && begin == WARP - 4);
+            buffer.push<EXACT>(all, stage, super_cluster, __popc(kept), last && begin == WARP - 4);
         }
     }
 
-    __device__ __forceinline__ void run(Meeting& meeting, NibbleDecoder list) const {
-        meeting.begin(stage);
+    __device__ __forceinline__ void run(PairBuffer& buffer, NibbleDecoder list) const {
+        buffer.begin(stage);
         while (list.remaining() > 0) {
             const unsigned count = list.remaining() < WARP ? list.remaining() : WARP;
             const unsigned cluster = list.next();
             const bool there = lane_index() < count;
-            // lanes without an entry have one that can be read; the last block's are not read any more
+            // Lanes without an entry use a readable dummy. Entries of the previous block are no longer read.
             __syncwarp();
             const Entry own = entry(there ? cluster : super_cluster * CLUSTERS);
             __syncwarp();
@@ -197,10 +197,10 @@ struct Sweep {
             const unsigned exact = __ballot_sync(FULL, there && own.exact);
             if (exact != 0u) {
                 const unsigned uncertain = __ballot_sync(FULL, there && own.uncertain);
-                meeting.images = uncertain != 0u;
-                entries<true>(meeting, exact, uncertain, true);
+                buffer.images = uncertain != 0u;
+                entries<true>(buffer, exact, uncertain, true);
             }
-            entries<false>(meeting, usual, 0u, list.remaining() == 0);
+            entries<false>(buffer, usual, 0u, list.remaining() == 0);
         }
     }
 };
@@ -208,16 +208,17 @@ struct Sweep {
 }  // namespace pair
 }  // namespace hilbrium
 
-// Sums of the pairs of a list's super-clusters, or of some of them; `parts` warps each, blocks of 32 WARPS threads.
-//   position ... box    as `pack` left them, `rows` a multiple of 64
-//   data, offsets, counts  the list's records, of the super-clusters from `first_super_cluster` on
-//   chosen              the records that are swept, `super_clusters` of them, or 0 where it is the first ones
-//   parts               1, 2, 4 or 8; on full lists as many as WARPS
-//   cutoff              the one of all pairs, where that is the law's way
-//   period_*, frequency_*  the box's periods and one over them, 0 where it is open
-//   active              per row whether its sums are wanted, or 0 where all are; on full lists
-//   sums                per row SUM_STRIDE Reals. Half lists add to what is there (atomically: the order of the
-//                       additions differs from run to run); full lists write those of the super-clusters that have
+// Sums over the pairs of a list's super-clusters, or of some of them. Launch: `parts` warps per
+// super-cluster, blocks of 32 WARPS threads.
+//   position ... box    output of `pack`; `rows` is a multiple of 64
+//   data, offsets, counts  records of the list, for super-clusters from `first_super_cluster` on
+//   chosen              numbers of the records to sweep, `super_clusters` of them, or null for the first ones
+//   parts               1, 2, 4 or 8; equal to WARPS on full lists
+//   cutoff              the common cutoff, if the law uses one
+//   period_*, frequency_*  periods of the box and their inverses, 0 in open dimensions
+//   active              per row, whether its sums are wanted, or null for all; full lists only
+//   sums                per row SUM_STRIDE Reals. Half lists add to the present values (atomically: the order
+//                       of additions varies between runs). Full lists write those of super-clusters with
 //                       active rows.
 extern "C" __global__ void __launch_bounds__(32 * hilbrium::pair::WARPS, hilbrium::pair::BLOCKS)
     sweep(const hilbrium::pair::Real4* position, const hilbrium::pair::Real4* further,
@@ -246,21 +247,21 @@ extern "C" __global__ void __launch_bounds__(32 * hilbrium::pair::WARPS, hilbriu
                          static_cast<Real>(frequency_z)},
                         limit * limit, sums};
     Stage* stage = stages + warp_of_block();
-    Meeting meeting;
+    PairBuffer buffer;
     if (wanted) {
         Sweep sweep{all, *stage, super_cluster, part, parts, 0.0f, 0.0f};
         sweep.begin(active, cutoff);
-        sweep.run(meeting, NibbleDecoder(data, offsets[record], counts[record]));
+        sweep.run(buffer, NibbleDecoder(data, offsets[record], counts[record]));
     }
 #if HILBRIUM_SYMMETRIC
-    if (wanted) meeting.end(all, super_cluster);
+    if (wanted) buffer.end(all, super_cluster);
 #else
     if (parts > 1) {
         __syncthreads();
     } else {
         __syncwarp();
     }
-    if (wanted && part == 0) meeting.end(all, stage, parts, super_cluster);
+    if (wanted && part == 0) buffer.end(all, stage, parts, super_cluster);
 #endif
 }
 HILBRIUM_EXPORT(sweep)

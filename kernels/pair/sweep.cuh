@@ -1,23 +1,25 @@
-// The sweep: a law over a neighbor list, one warp a super-cluster. Every law, half and full lists, either arithmetic.
+// Pair sweep: evaluates a law over a neighbor list, one warp per super-cluster. Common to all laws, half and
+// full lists, and both precisions.
 //
-// A warp decodes its list 32 clusters at a time and brings 32 of their particles j at a time, one a lane, into its
-// super-cluster's frame; periodic images and the difference of the two frames are one shift a cluster, formed in double
-// precision. A particle j then gets a bit for each of the eight i-clusters whose box it can reach; those with a bit
-// wait in shared memory until there are enough of them. What is done then is a tile: eight particles i of a cluster
-// against four j, one pair a lane.
+// A warp decodes its list 32 clusters at a time and moves 32 of their particles j at a time, one per lane, to
+// the frame of its super-cluster. Periodic images and the offset of the two frames are one shift per cluster,
+// computed in double precision. Each particle j gets a mask of the eight i-clusters whose box it can reach.
+// Particles with a non-zero mask wait in shared memory until enough of them are available. They are processed
+// in tiles: eight particles i of a cluster against four j, one pair per lane.
 //
-// Half lists (Group): of 32 particles j, four at a time stay in registers and meet the i-clusters that any of the four
-// has a bit of. The sums of all i stay in registers too; those of the 32 j are joined over the lanes by way of shared
-// memory and added to memory.
-// Full lists (Queue): an i-cluster stays in registers and meets the particles j with its bit, in fours. No atomic
-// operation: results are the same bits in every run.
+// Half lists (Group): of 32 particles j, four at a time are held in registers and processed with the
+// i-clusters in any of their four masks. The sums of all i are held in registers too. The sums of the 32 j
+// are reduced over lanes through shared memory and added to global memory.
+// Full lists (Queue): an i-cluster is held in registers and processed with the particles j with its bit, in
+// fours. No atomics: results are bitwise reproducible.
 //
-// Floor: instructions in single precision. In double precision and on half lists shared memory, which gives a tile its
-// particles i in eight cycles, then arithmetic: 1.8 and 1.4 ms of forces between four million Lennard-Jones particles
-// of 194 neighbors on an H100. What takes longer waits for a tile's instructions, which wait for each other.
+// Floor: instructions in single precision. In double precision and on half lists, shared memory (eight cycles
+// per tile for the particles i), then arithmetic: 1.8 and 1.4 ms for forces between four million
+// Lennard-Jones particles with 194 neighbors on an H100. The excess over the floor is the latency of a tile's
+// dependent instructions.
 //
-// Pairs of the super-cluster with itself, and those whose periodic image is not certain from the frames, take another
-// way (EXACT), where each lane leaves out its self pair and, where need be, looks for the nearest image.
+// Pairs within the super-cluster, and pairs whose periodic image the frames do not determine, take the EXACT
+// path, where each lane excludes its self pair and, if needed, searches the minimum image.
 #pragma once
 
 #include "../neighbors/decode.cuh"
@@ -27,31 +29,31 @@
 namespace hilbrium {
 namespace pair {
 
-// Particles j that wait.
+// Capacity of the buffer of particles j.
 #ifndef HILBRIUM_WAITING
 #define HILBRIUM_WAITING (HILBRIUM_SYMMETRIC ? 64 : 128)
 #endif
 constexpr unsigned WAITING = HILBRIUM_WAITING;
 
-// Of a particle i that a pair needs, in shared memory.
+// Number of Real4 of further prepared values of a particle i in shared memory.
 constexpr int I_GROUPS = GROUPS > 0 ? GROUPS : 1;
 
-// Sums of four particles j by lane; padded, so that whoever joins them finds each in a bank of its own.
+// Sums of four particles j by lane, padded so that the reduction has no bank conflicts.
 struct alignas(16) FourSums {
     Real values[SUM_COUNT * WARP + 16 / sizeof(Real)];
 };
 
-// Whether halves of positions are apart: a tile of a half list reads eight particles i, one of a full list reads only
-// four j, eight lanes each the same, which are in no other's way.
+// Whether halves of positions are stored apart. A tile of a half list reads eight particles i. A tile of a
+// full list reads only four j, each broadcast to eight lanes, without conflicts.
 constexpr bool APART = SYMMETRIC && PIECES > 1;
 
-// What a warp keeps in shared memory. Behind the last particle j that waits on full lists there is one out of reach.
+// Shared memory of a warp. On full lists, a particle out of reach follows the buffer of particles j.
 struct Stage {
     Scattered<SUPER_CLUSTER, APART> i_position;
     Real4 i_further[I_GROUPS][GROUPS > 0 ? SUPER_CLUSTER : 1];
     Scattered<WAITING + (SYMMETRIC ? 0 : 1), APART> j_position;
     FourSums j_sums[SYMMETRIC ? WARP / 4 : 1];
-    // Entries of a block of the list, a lane's each: the shift into the frame, and the cluster.
+    // Entries of a list block, one per lane: shift into the frame, and cluster.
     Real4 entry_shift[WARP];
     unsigned entry_cluster[WARP];
     float4 box_centre[CLUSTERS];
@@ -62,15 +64,15 @@ struct Stage {
     unsigned char queue[SYMMETRIC ? 4 : WAITING + 4];
 };
 
-// Warps of a block. One, since lists differ in length and a block keeps its place until its last warp is done; several
-// where warps share a super-cluster of a full list, whose sums they join.
+// Warps per block. One by default: lists differ in length, and a block holds its resources until its last
+// warp ends. Several if warps share a super-cluster of a full list and combine their sums.
 #ifndef HILBRIUM_WARPS
 #define HILBRIUM_WARPS 1
 #endif
 constexpr unsigned WARPS = HILBRIUM_WARPS;
 static_assert(sizeof(Stage) * WARPS <= 48 * 1024, "shared memory of a block");
 
-// What all warps are given.
+// Arguments common to all warps.
 struct Arguments {
     const Real4* position;
     const Real4* further;
@@ -91,10 +93,10 @@ struct Particle4 {
     Pair values;
 };
 
-// The nearest whole number.
+// Rounds to the nearest integer.
 __device__ __forceinline__ Real rounded(Real x) { return ::rint(x); }
 
-// A particle from its Real4.
+// Builds a particle from its Real4.
 template <class Further>
 __device__ __forceinline__ Particle4 particle(Real4 first, Real squared_radius, Further further) {
     Particle4 own;
@@ -117,18 +119,18 @@ __device__ __forceinline__ Particle4 particle(Real4 first, Real squared_radius, 
     return own;
 }
 
-// At the nearest image, but for ghosts, which stay far away; frequency is one over the period, both are 0 where the box
-// is open.
+// Minimum image, except for ghosts, which stay far away. `frequency` is the inverse period; both are 0 in
+// open dimensions.
 __device__ __forceinline__ Real nearest(Real r, Real period, Real frequency) {
     return abs(r) < Real(1e17) ? mul_add(-period, rounded(r * frequency), r) : r;
 }
 
-// Whether a pair that is out of range is skipped. Otherwise it is evaluated and not added, which for short laws in
-// single precision takes fewer instructions than a branch.
+// Whether pairs out of range are skipped by a branch. For short laws in single precision, evaluating and
+// discarding them takes fewer instructions.
 constexpr bool BRANCHES = sizeof(Real) == 8 || SUM_COUNT > 4 || PREPARED > 4;
 
-// A lane's pair: joins what it gives to the sums of i, and, with the sign of the reaction, to those of j. `self` is
-// whether the pair is to be left out.
+// Evaluates a lane's pair: adds its contribution to the sums of i and, with the parity's sign, to those of j.
+// `self` excludes the pair.
 template <bool EXACT>
 __device__ __forceinline__ void evaluate(const Arguments& all, const Particle4& i, const Particle4& j, bool self,
                                          bool images, Real (&i_sums)[SUM_COUNT], Real* j_sums) {
@@ -146,12 +148,13 @@ __device__ __forceinline__ void evaluate(const Arguments& all, const Particle4& 
     if (BRANCHES) {
         if (!within) return;
     }
-    const Sums pair = given(constants(), i.values, j.values, r, r2);
+    const Sums pair = pair_contribution(constants(), i.values, j.values, r, r2);
     const Real* values = reinterpret_cast<const Real*>(&pair) + FIRST_SUM;
-    // chosen, not branched: multiplications of the law then become one with these additions
+    // Select instead of a branch, so that the law's multiplications and these additions contract to fused
+    // multiply-adds.
 #pragma unroll
     for (int s = 0; s < SUM_COUNT; ++s) {
-        i_sums[s] = within ? joined(s, i_sums[s], values[s]) : i_sums[s];
+        i_sums[s] = within ? combine(s, i_sums[s], values[s]) : i_sums[s];
         if (SYMMETRIC) {
             const Real joint = parity(s) < 0 ? j_sums[s] - values[s] : j_sums[s] + values[s];
             j_sums[s] = within ? joint : j_sums[s];
@@ -159,10 +162,10 @@ __device__ __forceinline__ void evaluate(const Arguments& all, const Particle4& 
     }
 }
 
-// Adds values over lanes that differ in `COUNT` bits of their number from `BIT` on, and leaves each lane its part: the
-// lane with bits b keeps the values b, b + 2^COUNT, ..., at the places 0, 1, ...; where there are fewer values than
-// lanes, those of the first lanes count. Half of the values go to the other lane in each exchange.
-template <int N, int BIT, int COUNT> struct Spread {
+// Reduce-scatter over lanes that differ in `COUNT` bits of their index from `BIT` on. The lane with bits b
+// keeps the sums of the values b, b + 2^COUNT, ..., stored at 0, 1, .... If there are fewer values than
+// lanes, only those of the first lanes are valid. Each exchange sends half of the values to the other lane.
+template <int N, int BIT, int COUNT> struct ReduceScatter {
     static constexpr int HALF = (N + 1) / 2;
     __device__ __forceinline__ static void add(Real* values) {
         const bool upper = (lane_index() & BIT) != 0;
@@ -176,10 +179,10 @@ template <int N, int BIT, int COUNT> struct Spread {
         if (N % 2 == 1) kept[HALF - 1] = values[N - 1] + __shfl_xor_sync(FULL, values[N - 1], BIT);
 #pragma unroll
         for (int m = 0; m < HALF; ++m) values[m] = kept[m];
-        Spread<HALF, BIT * 2, COUNT - 1>::add(values);
+        ReduceScatter<HALF, BIT * 2, COUNT - 1>::add(values);
     }
 };
-template <int N, int BIT> struct Spread<N, BIT, 0> {
+template <int N, int BIT> struct ReduceScatter<N, BIT, 0> {
     __device__ __forceinline__ static void add(Real*) {}
 };
 

@@ -1,5 +1,5 @@
 // Printed from the law's Rust source by #[pair]: change it there, then run
-// HILBRIUM_PRINT=1 cargo test --test pair_cuda
+// HILBRIUM_PRINT=1 cargo test --test device pair_cuda
 #pragma once
 
 #include "../pair/real.cuh"

@@ -1,13 +1,13 @@
-// Hilbert keys of positions.
+// Computes the Hilbert keys of positions.
 #include "../device.cuh"
 #include "../space/hilbert.cuh"
 
 namespace hilbrium {
 
-// The keys of all rows: key of (position - lower) * scale, scale = 2^21 / edge per dimension, as `keys` of
-// src/space/hilbert.rs. Columns begin at multiples of 16 bytes.
-// Launch: blocks of 512 threads, two a multiprocessor or fewer; every thread takes two rows at a time.
-// Floor: 32 bytes a row (0.34 ms for 32M at 3 TB/s), about 110 instructions a row.
+// Keys of all rows: the key of (position - lower) * scale, scale = 2^21 / edge per dimension, as `keys` of
+// src/space/hilbert.rs. Columns start at multiples of 16 bytes.
+// Launch: blocks of 512 threads, at most two per multiprocessor; each thread takes two rows at a time.
+// Floor: 32 bytes per row (0.34 ms for 32M at 3 TB/s), about 110 instructions per row.
 extern "C" __global__ void __launch_bounds__(512)
     hilbert_keys(const double* __restrict__ x, const double* __restrict__ y, const double* __restrict__ z,
                  double lower_x, double lower_y, double lower_z, double scale_x, double scale_y, double scale_z,

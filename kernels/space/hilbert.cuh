@@ -1,9 +1,9 @@
-// 63-bit Hilbert keys: mirrors src/space/hilbert.rs bit for bit. The curve is Hamilton's (Compact Hilbert Indices,
-// Dalhousie CS-2006-07) in three dimensions.
+// 63-bit Hilbert keys: mirrors src/space/hilbert.rs bit for bit. The curve is Hamilton's in three dimensions
+// (Compact Hilbert Indices, Dalhousie CS-2006-07).
 //
-// A cell's orientation is (entry corner, direction); the entry corners that occur have an even number of ones, so
-// that 4 corners x 3 directions give the 12 states. A table in shared memory takes three levels a look-up. It is
-// indexed by three bits of x, of y and of z as they lie in the coordinates: nothing has to be interleaved.
+// The orientation of a cell is (entry corner, direction). Only entry corners with an even number of ones
+// occur, hence 4 corners x 3 directions = 12 states. A table in shared memory covers three levels per lookup.
+// It is indexed by three consecutive bits of each of x, y and z, without interleaving.
 #pragma once
 
 #include "../device.cuh"
@@ -15,7 +15,7 @@ constexpr unsigned HILBERT_STATES = 12;
 constexpr unsigned HILBERT_PATHS = 512;
 constexpr unsigned HILBERT_ENTRIES = HILBERT_STATES * HILBERT_PATHS;
 
-// One level of the walk: the digit, and the orientation inside.
+// One level of the descent: the digit, and the orientation inside.
 struct HilbertStep {
     unsigned digit;
     unsigned state;
@@ -25,25 +25,26 @@ __device__ __forceinline__ unsigned hilbert_rotate_left(unsigned bits, unsigned 
     return ((bits << by) | (bits >> (3u - by))) & 7u;
 }
 
-// The digit of an octant (x << 2 | y << 1 | z) in a state, and the state of its children.
+// Digit of an octant (x << 2 | y << 1 | z) in a state, and the state of its children.
 __device__ inline HilbertStep hilbert_step(unsigned state, unsigned octant) {
     const unsigned half = state / 3u, direction = state % 3u;
     const unsigned entry = half << 1 | ((half ^ half >> 1) & 1u);
     const unsigned turn = (direction + 1u) % 3u;
     const unsigned gray = hilbert_rotate_left(octant ^ entry, (3u - turn) % 3u);
     const unsigned digit = gray ^ gray >> 1 ^ gray >> 2;
-    // The corner where the curve enters the octant: the Gray code of the even number below the digit before.
+    // Corner where the curve enters the octant: the Gray code of the largest even number below the digit.
     const unsigned before = digit == 0u ? 0u : (digit - 1u) & ~1u;
     const unsigned corner = hilbert_rotate_left(before ^ before >> 1, turn);
-    // Along which axis it leaves: by the trailing ones of the odd number of the two, 1 (x01) or 2 (011) or 3 (111).
+    // Exit axis: the number of trailing ones of the odd number of the pair, 1 (x01), 2 (011) or 3 (111).
     const unsigned odd = (digit & 1u) != 0u ? digit : digit - 1u;
     const unsigned ones = (odd & 2u) == 0u ? 1u : (odd & 4u) == 0u ? 2u : 0u;
     const unsigned axis = digit == 0u ? 0u : ones;
     return {digit, ((entry ^ corner) >> 1) * 3u + (direction + axis + 1u) % 3u};
 }
 
-// All threads of a block fill the table, of single steps first; a barrier must follow. An entry is the state after
-// three levels << 10 | three digits: the state is the offset in bytes of that state's part of the table.
+// Fills the table with all threads of the block, starting from a table of single steps; must be followed by a
+// barrier. An entry is the state after three levels << 10 | three digits: the state equals the byte offset of
+// that state's part of the table.
 __device__ inline void hilbert_fill(unsigned short* table) {
     __shared__ unsigned char steps[8 * HILBERT_STATES];
     for (unsigned k = threadIdx.x; k < 8 * HILBERT_STATES; k += blockDim.x) {
@@ -64,7 +65,7 @@ __device__ inline void hilbert_fill(unsigned short* table) {
     }
 }
 
-// The cell coordinate of a position, in double as on the host: outside is moved to the faces, NaN to the lower one.
+// Cell coordinate of a position, in double precision as on the host: clamped to the box; NaN maps to 0.
 __device__ __forceinline__ unsigned hilbert_cell(double coordinate, double lower, double scale) {
     constexpr double LAST = double((1u << HILBERT_LEVELS) - 1u);
     double cell = (coordinate - lower) * scale;
@@ -73,12 +74,12 @@ __device__ __forceinline__ unsigned hilbert_cell(double coordinate, double lower
     return static_cast<unsigned>(static_cast<int>(cell));
 }
 
-// The key of a cell. Floor: 7 dependent look-ups, about 11 instructions each.
+// Key of a cell. Floor: 7 dependent lookups, about 11 instructions each.
 __device__ __forceinline__ unsigned long long hilbert_key(const unsigned short* table, unsigned x, unsigned y,
                                                           unsigned z) {
     const char* bytes = reinterpret_cast<const char*>(table);
     unsigned state = 0, digits[3] = {0, 0, 0};
-    // Shifted by one, so that all of x's shifts go one way and offsets are of bytes.
+    // Shifted by one, so that all shifts of x have the same direction and offsets are in bytes.
     x <<= 1, y <<= 1, z <<= 1;
 #pragma unroll
     for (int look = 0; look < 7; ++look) {

@@ -1,14 +1,14 @@
-// The searches for the smoothing lengths, one thread a row: mirrors src/sph/smoothing.rs and the search of
-// src/sph/hydrodynamics.rs. Newton's method on ln h inside a bracket, for
+// Iteration of the smoothing lengths, one thread per row: mirrors src/sph/smoothing.rs and the iteration of
+// src/sph/hydrodynamics.rs. Bracketed Newton iteration on ln h for
 //
 //     n_i h_i^3 = 3 N / (32 pi)
 //
-// The same operations as on the processor, but for exponentials and logarithms, which are exact to a unit in the last place
-// on either side: smoothing lengths agree to a few of them.
+// The operations are the CPU's, except exponentials and logarithms, which are accurate to one ulp on either
+// side: smoothing lengths agree to a few ulp.
 //
-// Of a search two doubles are kept a row: the lower end of its bracket, and the upper one, negative while it is still the
-// largest allowed smoothing length and no bracket. A byte a row says whether it searches, another whether it outgrew the
-// list. Rows begin .. end are the owned ones; there is no ghost among them.
+// State per row: the lower end of the bracket, and the upper end, negative while it is the largest allowed
+// smoothing length rather than a bracket. One byte flags an active search, another one a row that outgrew the
+// list. Rows [begin, end) are the owned ones, without ghosts.
 #include "../device.cuh"
 
 #include "../motion/block.cuh"
@@ -16,7 +16,7 @@
 
 namespace hilbrium {
 
-// What to do with a smoothing length: it is found, to be tried, or the largest and still too small.
+// Outcome of a step: converged, try the new length, or even the largest length is too small.
 enum class Verdict { found, attempt, beyond };
 
 struct Search {
@@ -29,8 +29,8 @@ struct Next {
     double length;
 };
 
-// The next step from the number density n and its derivative dn / d ln h at h. A last Newton step is taken without another
-// evaluation when the error left by it, of second order, is below the tolerance.
+// Next step from the number density n and its derivative dn / d ln h at h. The last Newton step is accepted
+// without another evaluation if its second-order error is below the tolerance.
 __device__ __forceinline__ Next next(Search& search, double h, double n, double slope, double target, double tolerance,
                                      double largest) {
     const Rounded length = h;
@@ -42,19 +42,19 @@ __device__ __forceinline__ Next next(Search& search, double h, double n, double 
         search.upper = ::fmin(search.upper, h);
         search.bounded = true;
     }
-    // d ln(n h^3) / d ln h: 3 for a homogeneous gas at fixed sum, never far below in practice
+    // d ln(n h^3) / d ln h: 3 in a homogeneous gas, never far below in practice.
     const Rounded exponent = Rounded(3.0) + Rounded(slope) / Rounded(n);
     const bool slow = !(exponent.value > 0.3);
     const Rounded step = clamped(-Rounded(::log(ratio.value)) / exponent, -0.25, 0.25);
     const double newton = slow ? 0.0 : rounded_product(h, ::exp(step.value));
     const Rounded error = ratio - 1.0;
-    // comparisons with what is no number are false, on the processor as here
+    // Comparisons with NaN are false, on the CPU as here.
     const bool tried = !slow && newton > 0.0;
     if (tried && (error * error).value < tolerance && newton <= rounded_product(search.upper, 1.01)) {
         return {Verdict::found, ::fmin(newton, largest)};
     }
     if (tried && newton > search.lower && newton < search.upper) { return {Verdict::attempt, newton}; }
-    // never more than doubling: the list must follow
+    // At most doubling: the list must cover the new support.
     if (!search.bounded) { return {Verdict::attempt, ::fmin(2.0 * h, search.upper)}; }
     if (search.lower == 0.0) { return {Verdict::attempt, 0.5 * h}; }
     if (search.upper <= rounded_product(search.lower, (Rounded(1.0) + Rounded(0.1) * tolerance).value)) {
@@ -63,11 +63,12 @@ __device__ __forceinline__ Next next(Search& search, double h, double n, double 
     return {Verdict::attempt, root(Rounded(search.lower) * search.upper).value};
 }
 
-// One step of the searches that are active. Reads number density and slope at the present smoothing length; writes the
-// next one, the density m n taken on to it by the slope, and what the row does now. `support` is the largest 2 h that the
-// list serves. Adds to three counters: rows that outgrew the list, rows that are lonely (not enough neighbors at the
-// largest length), rows that still search. Blocks of 256 threads, one thread a row. Floor: 1 byte read a row; 56 read,
-// 34 written a row that searches.
+// One step of the active searches. Reads number density and slope at the current smoothing length. Writes the
+// next length, the density m n extrapolated to it with the slope, and the new state. `support` is the largest
+// 2 h that the list covers. Adds to three counters: rows that outgrew the list, rows with too few neighbors
+// at the largest length, rows still searching.
+// Launch: blocks of 256 threads, one thread per row. Floor: 1 byte read per row; 56 read, 34 written per
+// searching row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     search_smoothing_lengths(double* __restrict__ smoothing_length, const double* __restrict__ number_density,
                              const double* __restrict__ number_density_slope, const double* __restrict__ mass,
@@ -98,8 +99,9 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 HILBRIUM_EXPORT(search_smoothing_lengths)
 
-// Those that outgrew their list search anew, among the smoothing lengths up to `largest`, and no others; with `all` every
-// row does. Blocks of 256 threads, one thread a row. Floor: 1 byte read, 2 written a row.
+// Restarts the search for rows that outgrew their list, with lengths up to `largest`, and for no others; with
+// `all`, for every row. Launch: blocks of 256 threads, one thread per row. Floor: 1 byte read, 2 written per
+// row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     restart_searches(double* __restrict__ lower, double* __restrict__ upper, unsigned char* __restrict__ active,
                      unsigned char* __restrict__ outgrown, double largest, unsigned all, unsigned begin, unsigned end) {

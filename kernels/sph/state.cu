@@ -1,6 +1,6 @@
-// What the gas has a particle between its passes: equation of state, estimates of volumes, supports. Mirrors
-// src/sph/gas.rs and src/sph/hydrodynamics.rs with the same bits. All kernels: rows begin .. end, blocks of 256 threads,
-// one thread a row unless they say otherwise; bound by memory.
+// Particle state of the gas between passes: equation of state, volume estimates, supports. Mirrors
+// src/sph/gas.rs and src/sph/hydrodynamics.rs bit for bit. All kernels: rows [begin, end), blocks of 256
+// threads, one thread per row unless noted; memory-bound.
 #include "../device.cuh"
 
 #include "../motion/block.cuh"
@@ -8,8 +8,8 @@
 
 namespace hilbrium {
 
-// Pressure (gamma - 1) rho u and speed of sound sqrt(gamma (gamma - 1) u) of an ideal gas. Floor: 16 bytes read, 16
-// written a row.
+// Pressure (gamma - 1) rho u and sound speed sqrt(gamma (gamma - 1) u) of an ideal gas. Floor: 16 bytes read,
+// 16 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     ideal_gas(const double* __restrict__ density, const double* __restrict__ energy, double gamma,
               double* __restrict__ pressure, double* __restrict__ sound, unsigned begin, unsigned end) {
@@ -21,7 +21,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 HILBRIUM_EXPORT(ideal_gas)
 
-// Pressure c^2 rho of a gas of one speed of sound. Floor: 8 bytes read, 16 written a row.
+// Pressure c^2 rho of an isothermal gas. Floor: 8 bytes read, 16 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     isothermal_gas(const double* __restrict__ density, double speed, double* __restrict__ pressure,
                    double* __restrict__ sound, unsigned begin, unsigned end) {
@@ -32,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 HILBRIUM_EXPORT(isothermal_gas)
 
-// The estimator X = m / rho of a volume. Floor: 16 bytes read, 8 written a row.
+// Estimator X = m / rho of the volume element. Floor: 16 bytes read, 8 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     estimate_volumes(const double* __restrict__ mass, const double* __restrict__ density,
                      double* __restrict__ element, unsigned begin, unsigned end) {
@@ -41,7 +41,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 HILBRIUM_EXPORT(estimate_volumes)
 
-// The matrix 1 / h^2 of gradients by the kernel itself. Floor: 8 bytes read, 48 written a row.
+// Matrix 1 / h^2 for standard kernel gradients. Floor: 8 bytes read, 48 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     isotropic_matrices(const double* __restrict__ length, double* __restrict__ xx, double* __restrict__ xy,
                        double* __restrict__ xz, double* __restrict__ yy, double* __restrict__ yz,
@@ -54,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 HILBRIUM_EXPORT(isotropic_matrices)
 
-// A column times a factor: radii from smoothing lengths. Floor: 8 bytes read, 8 written a row.
+// A column times a factor: radii from smoothing lengths. Floor: 8 bytes read, 8 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     scaled_column(const double* __restrict__ column, double factor, double* __restrict__ scaled, unsigned begin,
                   unsigned end) {
@@ -63,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 HILBRIUM_EXPORT(scaled_column)
 
-// One value for all rows. Floor: 8 bytes written a row.
+// Sets all rows to one value. Floor: 8 bytes written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     fill_column(double* __restrict__ column, double value, unsigned begin, unsigned end) {
     const unsigned long long place = thread_of_grid(), row = begin + place;
@@ -71,23 +71,23 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 HILBRIUM_EXPORT(fill_column)
 
-// The smallest (join_smallest) and the largest value (join_largest) of a column; what is not a number has no part. Blocks of 256 threads, 2048 rows a block. Floor: 8
-// bytes read a row.
+// Minimum (reduce_min) and maximum (reduce_max) of a column, ignoring NaN. Launch: blocks of 256
+// threads, 2048 rows per block. Floor: 8 bytes read per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     column_extremes(const double* __restrict__ column, unsigned begin, unsigned end,
                     unsigned long long* __restrict__ extremes) {
-    const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x) * PIECE;
+    const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x) * ROWS_PER_BLOCK;
     const double infinity = __longlong_as_double(0x7ff0000000000000ll);
     Rounded smallest = infinity, largest = -infinity;
 #pragma unroll 8
-    for (unsigned k = threadIdx.x; k < PIECE; k += THREADS) {
+    for (unsigned k = threadIdx.x; k < ROWS_PER_BLOCK; k += THREADS) {
         if (first + k >= end) { break; }
         const Rounded value = column[first + k];
         smallest = least(smallest, value);
         largest = greatest(largest, value);
     }
-    join_smallest(smallest.value, &extremes[0]);
-    join_largest(largest.value, &extremes[1]);
+    reduce_min(smallest.value, &extremes[0]);
+    reduce_max(largest.value, &extremes[1]);
 }
 HILBRIUM_EXPORT(column_extremes)
 

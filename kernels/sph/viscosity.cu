@@ -1,5 +1,5 @@
-// The switch of the artificial viscosity: mirrors src/laws/viscosity_switch.rs with the same bits, but for the exponential
-// of its decay, which is exact to a unit in the last place on either side.
+// Artificial viscosity switch: mirrors src/laws/viscosity_switch.rs bit for bit, except the exponential
+// decay, which is accurate to one ulp on either side.
 #include "../device.cuh"
 
 #include "../motion/block.cuh"
@@ -7,9 +7,10 @@
 
 namespace hilbrium {
 
-// Alpha after a time `step`: at once up to alpha_max g / (g + h |div v| + 0.05 c), g = h^2 |grad div v| where div v < 0,
-// exponentially down to it within h / (decay c), and never below the minimum; with `limiter` the target times Balsara's
-// factor. Rows begin .. end, blocks of 256 threads, one thread a row. Floor: 64 bytes read, 8 written a row.
+// Alpha after a time `step`. Rises immediately to alpha_max g / (g + h |div v| + 0.05 c), g = h^2 |grad div
+// v|, where div v < 0. Decays exponentially to it on the time h / (decay c), and never falls below the
+// minimum. With `limiter`, the target is multiplied by Balsara's factor. Rows [begin, end).
+// Launch: blocks of 256 threads, one thread per row. Floor: 64 bytes read, 8 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     switch_viscosity(const double* __restrict__ smoothing_length, const double* __restrict__ sound_speed,
                      const double* __restrict__ divergence, const double* __restrict__ curl,
@@ -20,7 +21,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if (place >= end - begin) { return; }
     const Rounded h = smoothing_length[row], c = sound_speed[row], div = divergence[row], alpha = viscosity[row];
     Rounded target = 0.0;
-    // written so that what is no number goes through it
+    // Written so that NaN propagates.
     if (!(div.value >= 0.0)) {
         const Rounded gradient = root(squared_length(gradient_x[row], gradient_y[row], gradient_z[row]));
         const Rounded change = h * h * gradient, size = magnitude(div);

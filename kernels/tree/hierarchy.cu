@@ -1,4 +1,4 @@
-// The boxes and largest radii of the hierarchy over rows (hierarchy.cuh), three levels a launch.
+// Computes boxes and largest radii of the hierarchy over rows (hierarchy.cuh), three levels per launch.
 #include "../device.cuh"
 #include "../tree/hierarchy.cuh"
 
@@ -7,13 +7,13 @@ namespace hilbrium {
 constexpr unsigned HIERARCHY_WARPS = 8;
 constexpr unsigned HIERARCHY_THREADS = HIERARCHY_WARPS * WARP;
 
-// The box of some particles as four pairs of numbers of which the smallest are kept: lower corner and negated upper
-// corner of x, of y and of z, then the negated largest radius, and 0 where there is a particle at all.
+// The box of a set of particles as four pairs of numbers under a minimum reduction: lower corner and negated
+// upper corner of x, y and z; negated largest radius, and 0 if the set is not empty.
 constexpr unsigned BOUNDS = 8, BOUND_RADIUS = 6, BOUND_PRESENT = 7;
 
 __device__ __forceinline__ double infinity() { return __longlong_as_double(0x7ff0000000000000ll); }
 
-// Takes in a particle. Comparisons are such that NaN fails them: the host's minimum and maximum leave it out, too.
+// Includes a particle. NaN fails the comparisons and is ignored, as by the host's minimum and maximum.
 __device__ __forceinline__ void include(double (&bounds)[BOUNDS], double x, double y, double z, double radius) {
     const double position[3] = {x, y, z};
 #pragma unroll
@@ -26,8 +26,9 @@ __device__ __forceinline__ void include(double (&bounds)[BOUNDS], double x, doub
     bounds[BOUND_PRESENT] = x == x ? 0.0 : bounds[BOUND_PRESENT];
 }
 
-// Two lanes `distance` apart share out the 2 KEPT numbers that both have: each keeps the smaller ones of half of them.
-// So four lanes reduce eight numbers in 6 exchanges, where butterflies take 16; lane % 4 is the pair that it keeps.
+// Reduce-scatter between two lanes `distance` apart: each keeps the minima of half of the 2 KEPT numbers.
+// Four lanes thus reduce eight numbers with 6 exchanges instead of 16 of a butterfly; lane % 4 is the pair
+// that a lane keeps.
 template <unsigned KEPT>
 __device__ __forceinline__ void share(double (&bounds)[BOUNDS], unsigned distance) {
     const bool second = (lane_index() & distance) != 0u;
@@ -39,7 +40,7 @@ __device__ __forceinline__ void share(double (&bounds)[BOUNDS], unsigned distanc
     }
 }
 
-// The smaller ones of the pairs of all lanes of the same lane % 4.
+// Minima of the pairs over all lanes with the same lane % 4.
 __device__ __forceinline__ void reduce_pair(double& first, double& second) {
 #pragma unroll
     for (unsigned distance = 4; distance < WARP; distance *= 2) {
@@ -48,7 +49,7 @@ __device__ __forceinline__ void reduce_pair(double& first, double& second) {
     }
 }
 
-// Where nodes are written: all of them, and the first of the three levels.
+// Output nodes, and the first of the three levels.
 struct Nodes {
     double* center;
     float* extent;
@@ -57,7 +58,7 @@ struct Nodes {
     unsigned rows, level, levels, offset;
 };
 
-// Writes part 0 to 3 of a node: the pair of x, y, z, or of radius and presence.
+// Writes part 0 to 3 of a node: x, y, z, or radius and presence.
 __device__ __forceinline__ void write_part(const Nodes& nodes, unsigned long long element, unsigned part, double first,
                                            double second) {
     if (part < 3u) {
@@ -72,8 +73,9 @@ __device__ __forceinline__ void write_part(const Nodes& nodes, unsigned long lon
     }
 }
 
-// Three levels from nodes.level on, of which this warp's lanes have eight nodes, four lanes a node, two particles or
-// nodes below a lane. Afterwards the block's bounds are in `bounds_of_block`, for the levels above, unless it is null.
+// Writes three levels from nodes.level on. Each warp holds eight nodes of the first one, four lanes per node,
+// two particles or child nodes per lane. Stores the block's bounds to `bounds_of_block`, unless null, for the
+// levels above.
 __device__ inline void write_levels(double (&bounds)[BOUNDS], const Nodes& nodes, double* bounds_of_block) {
     __shared__ double of_warps[HIERARCHY_WARPS][BOUNDS];
     const unsigned lane = lane_index(), warp = warp_of_block(), part = lane % 4u;
@@ -114,12 +116,13 @@ __device__ inline void write_levels(double (&bounds)[BOUNDS], const Nodes& nodes
     }
 }
 
-// Levels 0, 1 and 2. `radius` may be null: then all rows have radius_of_all; `id` may be null: then no row is a ghost.
-// `bounds` gets the exact bounds of level 2 for hierarchy_above, 8 doubles a node; null if there are no further levels.
-// `levels` and `nodes` are hierarchy_levels(rows) and hierarchy_nodes(rows).
-// Columns begin at multiples of 16 bytes.
-// Launch: blocks of 256 threads, 512 rows each; as many as level 2 has nodes, padding included, or one without level 2.
-// Floor: 24 bytes a row, 8 more with radii and 8 with identities, 5.7 written; about 4 instructions a row.
+// Writes levels 0, 1 and 2. If `radius` is null, all rows have radius_of_all; if `id` is null, there are no
+// ghosts. `bounds` receives the exact bounds of level 2 for hierarchy_above, 8 doubles per node; null if
+// there are no further levels. `levels` and `nodes` are hierarchy_levels(rows) and hierarchy_nodes(rows).
+// Columns start at multiples of 16 bytes.
+// Launch: blocks of 256 threads, 512 rows each; as many as level 2 has nodes including padding, or one
+// without level 2.
+// Floor: 24 bytes per row, 8 more each with radii and ids, 5.7 written; about 4 instructions per row.
 extern "C" __global__ void __launch_bounds__(HIERARCHY_THREADS)
     hierarchy_from_rows(const double* __restrict__ x, const double* __restrict__ y, const double* __restrict__ z,
                         const double* __restrict__ radius, double radius_of_all,
@@ -152,10 +155,10 @@ extern "C" __global__ void __launch_bounds__(HIERARCHY_THREADS)
 }
 HILBRIUM_EXPORT(hierarchy_from_rows)
 
-// Three more levels from `level` (3, 6 or 9) on: `below` holds the bounds of level - 1, `bounds` gets those of level +
-// 2 or is null if that is the last one or beyond.
-// Launch: blocks of 256 threads, as many as level + 2 has nodes, padding included, or one without that level.
-// Floor: latency; 64 bytes in 512 rows.
+// Writes three more levels from `level` (3, 6 or 9) on. `below` holds the bounds of level - 1; `bounds`
+// receives those of level + 2, or is null if that is the last level or beyond.
+// Launch: blocks of 256 threads, as many as level + 2 has nodes including padding, or one without that level.
+// Floor: latency; 64 bytes per 512 rows.
 extern "C" __global__ void __launch_bounds__(HIERARCHY_THREADS)
     hierarchy_above(const double* __restrict__ below, unsigned rows, unsigned levels, unsigned nodes, unsigned level,
                     double scale, double* center, float* extent, double* bounds) {
@@ -177,9 +180,9 @@ extern "C" __global__ void __launch_bounds__(HIERARCHY_THREADS)
 }
 HILBRIUM_EXPORT(hierarchy_above)
 
-// The largest radius of all rows but ghosts (`id`, or null), as the bits of a double that begins as zero: bits of
-// numbers that are not negative have their order. The list's unit of length follows from it.
-// Launch: blocks of 256 threads, as many as fill the device or fewer. Floor: 8 bytes a row, 16 with identities.
+// Largest radius of all rows except ghosts (`id`, or null), as the bits of a double, initially zero: bit
+// patterns of non-negative doubles are ordered like their values. Determines the list's unit of length.
+// Launch: blocks of 256 threads, at most as many as fill the device. Floor: 8 bytes per row, 16 with ids.
 extern "C" __global__ void __launch_bounds__(HIERARCHY_THREADS)
     largest_radius(const double* __restrict__ radius, const unsigned long long* __restrict__ id, unsigned rows,
                    unsigned long long* largest) {

@@ -1,7 +1,8 @@
-//! What of `interact` follows from a pair's distance alone, so that the engine can evaluate it for the next pairs while it is still
-//! at the last ones: reciprocals and roots, which take longest, need nothing else of their pair.
+//! Splits `interact` for software pipelining: values that depend on the pair distance alone go to a function
+//! of their own. The engine evaluates it ahead for the next pairs. These values include the reciprocals and
+//! square roots, which have the longest latency.
 
-use crate::law::returned;
+use crate::law::return_type_name;
 use proc_macro2::Span;
 use quote::format_ident;
 use syn::visit_mut::VisitMut;
@@ -9,18 +10,18 @@ use syn::{
     Error, Expr, ExprCall, ExprPath, ExprStruct, FnArg, Ident, ItemFn, Local, Pat, Result, Stmt, parse_quote,
 };
 
-/// The name of the function that returns it.
+/// Name of the generated function.
 pub const NAME: &str = "distance_alone";
 
-/// Move what follows from the distance alone out of `interact`, which gets it as one more argument, to a function of the square
-/// of the distance that is added, and return how many values these are; nothing is moved unless it is `wanted`. Run before functions
-/// are lifted.
+/// Moves the statements of `interact` that depend on the distance alone to a new function of the squared
+/// distance. `interact` gets their values as one more argument. Returns the number of values; zero unless
+/// `wanted`. Must run before functions are lifted.
 pub fn split(functions: &mut Vec<ItemFn>, wanted: bool) -> Result<usize> {
     if let Some(function) = functions.iter().find(|function| function.sig.ident == NAME) {
         return Err(Error::new_spanned(&function.sig.ident, "the law's own function has this name"));
     }
-    let others = functions.iter().filter(|function| returned(function) != "Real");
-    let others = others.map(|function| function.sig.ident.clone()).collect();
+    let other_functions = functions.iter().filter(|function| return_type_name(function) != "Real");
+    let other_functions = other_functions.map(|function| function.sig.ident.clone()).collect();
     let Some(interact) = functions.iter_mut().find(|function| function.sig.ident == "interact") else {
         return Ok(0);
     };
@@ -29,12 +30,12 @@ pub fn split(functions: &mut Vec<ItemFn>, wanted: bool) -> Result<usize> {
         _ => None,
     };
     let square = square.ok_or_else(|| Error::new_spanned(&interact.sig, "plain names of arguments"))?;
-    let mut known = Known { names: vec![square.clone()], others, only: true };
+    let mut known = DistanceOnly { names: vec![square.clone()], other_functions, is_distance_only: true };
     let (alone, rest): (Vec<Stmt>, Vec<Stmt>) =
         interact.block.stmts.drain(..).partition(|statement| wanted && known.follows(statement));
     let names = &known.names[1..];
     let (count, function) = (names.len(), format_ident!("{NAME}"));
-    // no name of the law's can be this one
+    // Hygiene: this name cannot collide with a name of the law.
     let argument = format_ident!("known", span = Span::mixed_site());
     interact.sig.inputs.push(parse_quote!(#argument: [Real; #count]));
     interact.block = parse_quote!({
@@ -57,22 +58,22 @@ fn name(pattern: &Pat) -> Option<&Ident> {
     }
 }
 
-/// Names whose values follow from the distance.
-struct Known {
+/// Names of values that depend on the distance alone.
+struct DistanceOnly {
     names: Vec<Ident>,
-    /// The law's functions that give something else than a number.
-    others: Vec<Ident>,
-    /// Whether what was visited has no other names.
-    only: bool,
+    /// Functions of the law that do not return a number.
+    other_functions: Vec<Ident>,
+    /// Whether the visited expression uses only such names.
+    is_distance_only: bool,
 }
 
-impl Known {
-    /// Whether a statement gives a name to what follows from the distance; then the name is known too.
+impl DistanceOnly {
+    /// Returns whether a statement binds a value that depends on the distance alone, and records its name.
     fn follows(&mut self, statement: &Stmt) -> bool {
         let Stmt::Local(Local { pat, init: Some(init), .. }) = statement else { return false };
-        self.only = true;
+        self.is_distance_only = true;
         self.visit_expr_mut(&mut init.expr.clone());
-        if let (true, Some(name)) = (self.only, name(pat)) {
+        if let (true, Some(name)) = (self.is_distance_only, name(pat)) {
             self.names.push(name.clone());
             return true;
         }
@@ -80,20 +81,21 @@ impl Known {
     }
 }
 
-impl VisitMut for Known {
+impl VisitMut for DistanceOnly {
     fn visit_expr_path_mut(&mut self, path: &mut ExprPath) {
-        self.only &= path.path.get_ident().is_some_and(|name| self.names.contains(name));
+        self.is_distance_only &= path.path.get_ident().is_some_and(|name| self.names.contains(name));
     }
 
     fn visit_expr_struct_mut(&mut self, _: &mut ExprStruct) {
-        // no single value
-        self.only = false;
+        // A struct is not a single value.
+        self.is_distance_only = false;
     }
 
     fn visit_expr_call_mut(&mut self, call: &mut ExprCall) {
-        // a function's name is none of a value; of shared functions only their names are known here
+        // The function's name is not a value. Return types of shared functions are not known here.
         if let Expr::Path(path) = &*call.func {
-            self.only &= path.path.get_ident().is_some_and(|name| !self.others.contains(name));
+            self.is_distance_only &=
+                path.path.get_ident().is_some_and(|name| !self.other_functions.contains(name));
         }
         call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
     }

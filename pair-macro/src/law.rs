@@ -1,11 +1,11 @@
-//! What the engine needs to know of a law: its columns, symmetries and outputs.
+//! Generates the `PairLaw` implementation of a law: its columns, symmetries and outputs.
 
 use crate::{Module, distance, token};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::{Error, Ident, ItemFn, ItemStruct, Result, Type};
 
-/// One named quantity of a struct.
+/// A named field of a struct.
 struct Quantity<'a> {
     name: &'a Ident,
     kind: String,
@@ -23,8 +23,8 @@ fn kind(ty: &Type) -> String {
     ty.to_token_stream().to_string()
 }
 
-/// The type of what a function gives; empty if it is nothing.
-pub fn returned(function: &ItemFn) -> String {
+/// Returns the return type of a function; empty if it has none.
+pub fn return_type_name(function: &ItemFn) -> String {
     match &function.sig.output {
         syn::ReturnType::Type(_, ty) => kind(ty),
         syn::ReturnType::Default => String::new(),
@@ -40,7 +40,7 @@ fn components(quantity: &Quantity) -> Result<&'static [&'static str]> {
     }
 }
 
-/// `Columns` for a struct: from and to an array of its components.
+/// Generates `Columns` for a struct: conversion from and to an array of its components.
 fn columns(item: &ItemStruct) -> Result<TokenStream> {
     let name = &item.ident;
     let (mut from, mut to, mut zip, mut count) = (Vec::new(), Vec::new(), Vec::new(), 0usize);
@@ -78,7 +78,8 @@ fn columns(item: &ItemStruct) -> Result<TokenStream> {
     })
 }
 
-/// The `Field`s that a struct's quantities are named after, checked for their number of components.
+/// Generates the list of `Field`s that the struct's fields are named after, with a check of the number of
+/// components.
 fn fields(item: &ItemStruct) -> Result<TokenStream> {
     let mut list = Vec::new();
     for quantity in quantities(item) {
@@ -98,7 +99,7 @@ fn capitalize(word: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Parity and reduction of each quantity of `Sums`: words of the enums, with the number of components.
+/// Returns parity and reduction of each field of `Sums`, as variant names, and its number of components.
 fn symmetry(sums: &ItemStruct) -> Result<Vec<(&'static str, &'static str, usize)>> {
     let mut list = Vec::new();
     for quantity in quantities(sums) {
@@ -129,7 +130,7 @@ fn required<'a>(module: &'a Module, name: &str) -> Result<&'a ItemStruct> {
     })
 }
 
-/// The names and types of a function's arguments must be these.
+/// Checks argument types and return type of a function. Returns false if the module has no such function.
 fn signature(module: &Module, name: &str, wanted: &[&str], output: &str) -> Result<bool> {
     let Some(function) = module.function(name) else { return Ok(false) };
     let given = |argument: &syn::FnArg| match argument {
@@ -137,7 +138,7 @@ fn signature(module: &Module, name: &str, wanted: &[&str], output: &str) -> Resu
         syn::FnArg::Receiver(_) => String::new(),
     };
     let types: Vec<String> = function.sig.inputs.iter().map(given).collect();
-    if types != wanted || returned(function) != output {
+    if types != wanted || return_type_name(function) != output {
         let message = format!("the arguments of {name} are ({}) -> {output}", wanted.join(", "));
         return Err(Error::new_spanned(&function.sig, message));
     }
@@ -182,7 +183,8 @@ pub fn constants_of(item: &ItemStruct) -> TokenStream {
     }
 }
 
-/// The implementations of `Columns` and `PairLaw`, of which so many values are known from the distance alone.
+/// Generates the implementations of `Columns` and `PairLaw`. `known` is the number of values that depend on
+/// the distance alone.
 pub fn implementation(name: &Ident, module: &Module, cutoff: &Ident, known: usize) -> Result<TokenStream> {
     let (law, sums) = (required(module, "Law")?, required(module, "Sums")?);
     let particle = module.structure("Particle");
@@ -279,8 +281,8 @@ pub fn implementation(name: &Ident, module: &Module, cutoff: &Ident, known: usiz
     })
 }
 
-/// The same facts for CUDA C++: numbers of columns, and codes of symmetry (0 neither, 1 even, -1 odd) and
-/// reduction (0 sum, -1 minimum, 1 maximum) for each column of `Sums`.
+/// Generates the same data for CUDA C++: numbers of columns, and codes of symmetry (0 neither, 1 even, -1
+/// odd) and reduction (0 sum, -1 minimum, 1 maximum) for each column of `Sums`.
 pub fn tables(module: &Module) -> Result<String> {
     let count = |name: &str| -> Result<usize> {
         let Some(item) = module.structure(name) else { return Ok(0) };

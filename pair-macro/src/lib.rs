@@ -1,8 +1,8 @@
-//! `#[pair]`: one module of restricted Rust, read twice: lifted to SIMD lanes, and printed as CUDA C++.
+//! `#[pair]`: compiles a module of restricted Rust twice, to SIMD lanes and to CUDA C++.
 //!
-//! The language is frozen: structs of `Real`, `Vec3`, `Tensor` (symmetric), `Kernel` and `Table`, `fn`,
-//! `let`, `+ - * /`, comparison in `if ... else`, calls, struct literals. Anything else is an error at the
-//! user's own line.
+//! The language is fixed: structs of `Real`, `Vec3`, `Tensor` (symmetric), `Kernel` and `Table`, `fn`, `let`,
+//! `+ - * /`, comparisons in `if ... else`, calls, struct literals. Anything else is an error at the line in
+//! question.
 
 mod distance;
 mod law;
@@ -20,14 +20,14 @@ use quote::{format_ident, quote};
 use syn::visit_mut::VisitMut;
 use syn::{Error, Ident, Item, ItemFn, ItemMod, ItemStruct, Result};
 
-/// Make a law of a module that holds `struct Law`, optionally `struct Particle` (what a pair needs of its two
-/// particles), `struct Sums`, `fn interact`, and optionally `struct Output` with `fn finish`.
+/// Generates a pair law from a module with `struct Law`, `struct Sums`, `fn interact`, and optionally `struct
+/// Particle` (inputs of a pair's particles) and `struct Output` with `fn finish`.
 ///
-/// `#[pair(cutoff = own)]` lets the pair act on i when r < radius of i, `#[pair(cutoff = either)]`, the
-/// default, when r < the larger radius of the two, `#[pair(cutoff = common)]` when r < the one radius of all.
-/// Fields of `Particle` and `Output` (or `Sums` where there is no `finish`) are named after `Field`. Fields
-/// of `Sums` may be marked `#[odd]` or `#[even]` under exchange of i and j, and `#[min]` or `#[max]` where
-/// they are not added.
+/// `cutoff` selects the pairs that act on i: `#[pair(cutoff = own)]` r < radius of i; `#[pair(cutoff =
+/// either)]`, the default, r < the larger radius of the two; `#[pair(cutoff = common)]` r < one radius for
+/// all particles. Fields of `Particle` and `Output` (or `Sums` without `finish`) are named after `Field`.
+/// Fields of `Sums` may be marked `#[odd]` or `#[even]` under exchange of i and j, and `#[min]` or `#[max]`
+/// if they are not added.
 ///
 /// `#[pair(molecular)]` is for molecules: the cutoff is common, and a module that has no `struct Sums`,
 /// `struct Output` or `fn finish` gets force (odd), energy and virial (even), of which `finish` gives a
@@ -47,7 +47,7 @@ pub fn shared(options: proc_macro::TokenStream, item: proc_macro::TokenStream) -
     shared::expand(options.into(), item.into()).unwrap_or_else(Error::into_compile_error).into()
 }
 
-/// The parts of a law's module.
+/// The items of a law's module.
 struct Module {
     structs: Vec<ItemStruct>,
     functions: Vec<ItemFn>,
@@ -99,7 +99,7 @@ fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
         molecular::complete(&mut parts);
     }
     let cuda = print::module(&module.ident, &parts)?;
-    // only tiles, whose pairs have one cutoff, are swept in steps
+    // Only tiles, whose pairs share one cutoff, use software pipelining.
     let mut functions = parts.functions.clone();
     let known = distance::split(&mut functions, cutoff == "Common")?;
     let implementation = law::implementation(&module.ident, &parts, &cutoff, known)?;
@@ -121,7 +121,7 @@ fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
             #(#structs)*
             #(#functions)*
             #implementation
-            /// The law as CUDA C++.
+            /// The law as CUDA C++ source.
             pub const CUDA: &str = #cuda;
             /// The modules of shared functions that it calls.
             pub const USES: &[&str] = &[#(#includes),*];
@@ -129,7 +129,7 @@ fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     })
 }
 
-/// The hidden argument of every lifted function, which makes literals.
+/// Returns the name of the hidden argument of each lifted function, which creates literals.
 fn token() -> Ident {
     format_ident!("token_", span = Span::mixed_site())
 }

@@ -1,5 +1,6 @@
-//! Plain Rust to lanes: `Real` becomes the type parameter `R`, literals are made by a hidden token, and
-//! `if a < b` selects by a mask. Runs after the printer, which has refused all that the language lacks.
+//! Lifts plain Rust to SIMD lanes: `Real` becomes the type parameter `R`, a hidden token creates literals,
+//! and `if a < b` becomes a masked select. Runs after the printer, which has rejected everything outside of
+//! the language.
 
 use crate::{Module, token};
 use syn::visit_mut::{self, VisitMut};
@@ -20,7 +21,7 @@ impl<'a> Lift<'a> {
             || self.module.shares(path)
     }
 
-    /// A condition as a mask.
+    /// Converts a condition to a mask.
     fn mask(&mut self, condition: &Expr) -> Expr {
         match condition {
             Expr::Paren(inside) => self.mask(&inside.expr),
@@ -63,7 +64,7 @@ impl<'a> Lift<'a> {
     }
 }
 
-/// The value of a block of one expression.
+/// Returns the expression of a block that consists of one.
 fn value(block: &Block) -> Expr {
     match &block.stmts[..] {
         [Stmt::Expr(expression, None)] => expression.clone(),

@@ -1,4 +1,5 @@
-//! The printer, which is also the checker: what it cannot print is not in the language.
+//! Prints a law as CUDA C++. The printer is also the checker: whatever it cannot print is not in the
+//! language.
 
 use crate::{Module, law};
 use quote::ToTokens;
@@ -16,7 +17,7 @@ fn refuse<T>(what: &impl ToTokens, why: &str) -> Result<T> {
     Err(Error::new_spanned(what, why))
 }
 
-/// The whole law as a namespace.
+/// Prints a law as a namespace.
 pub fn module(name: &Ident, module: &Module) -> Result<String> {
     namespace(name, module, &law::tables(module)?)
 }
@@ -240,7 +241,7 @@ impl Printer<'_> {
         }
     }
 
-    /// A struct literal, by position: C++ wants the order of declaration.
+    /// Prints a struct literal by position: C++ requires declaration order.
     fn literal(&self, literal: &syn::ExprStruct) -> Result<String> {
         let Some(name) = literal.path.get_ident().map(Ident::to_string) else {
             return refuse(&literal.path, "a pair law makes its own structs, Vec3 and Tensor only");
@@ -270,7 +271,7 @@ fn shared_name(path: &syn::Path) -> String {
     path.segments.iter().map(|segment| segment.ident.to_string()).collect::<Vec<_>>().join("::")
 }
 
-/// A plain new name; CUDA C++ has no shadowing in one scope.
+/// Returns the name of a plain new binding; CUDA C++ has no shadowing within a scope.
 fn binding(pattern: &Pat, names: &mut Vec<String>) -> Result<String> {
     match pattern {
         Pat::Ident(name) if name.by_ref.is_none() && name.mutability.is_none() && name.subpat.is_none() => {

@@ -103,9 +103,9 @@ fn what_follows_from_the_distance_alone_goes_ahead() {
         rest.contains("let pair = two (token_ , r2) ; let more = of (token_ , pair . a , r2) ;"),
         "{rest}"
     );
-    // others are not swept in steps
+    // Laws with other cutoffs are not pipelined.
     assert!(with("").contains("type Distance < R : Real > = [R ; 0usize]"));
-    // what is printed is what was written
+    // The printed source keeps the original function.
     assert!(common.contains("const auto inverse = reciprocal(r2);"), "{common}");
 }
 

@@ -1,32 +1,30 @@
-//! The cases that are measured, with their decks.
+//! Benchmark cases and their decks.
 
 use crate::comm::Communicator;
-use crate::deck::{
-    self,
-    plan::{Device, Plan},
-};
+use crate::deck;
+use crate::plan::{Device, Plan};
 use crate::step::Simulation;
 use crate::{Error, Result};
 
-/// What is measured.
+/// A benchmark case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Case {
     /// Gas of one density in a periodic box
     Uniform,
-    /// The Evrard collapse at its start: volume elements and gravity
+    /// Evrard collapse, initial state: volume elements and gravity
     Evrard,
-    /// The Sedov explosion at its start: volume elements in a periodic cube
+    /// Sedov explosion, initial state: volume elements in a periodic cube
     Sedov,
-    /// A Plummer sphere of stars: gravity alone
+    /// Plummer sphere of stars: gravity alone
     Plummer,
-    /// The Lennard-Jones liquid of inputs/lj-liquid.toml, whose number of atoms is the next 4 k^3
+    /// The Lennard-Jones liquid of inputs/lj-liquid.toml; rounds the number of atoms up to 4 k^3
     Liquid,
-    /// The ions of inputs/ions.toml, Lennard-Jones and Coulomb, whose number is the next 32 k^3
+    /// The ions of inputs/ions.toml, Lennard-Jones and Coulomb; rounds the number of ions up to 32 k^3
     Ions,
 }
 
 impl Case {
-    /// Its name on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Case::Uniform => "uniform",
@@ -38,10 +36,10 @@ impl Case {
         }
     }
 
-    /// The case with so many particles, with `section.key=value` options over its deck.
+    /// Returns the plan of the case with `particles` particles and `section.key=value` overrides of its deck.
     ///
     /// # Errors
-    /// [`Error::Deck`] for wrong options.
+    /// [`Error::Deck`] for wrong overrides.
     pub fn plan(self, particles: u64, overrides: &[String]) -> Result<Plan> {
         let template = |name: &str| deck::template(name).unwrap_or_default();
         let neighbors = "sph.neighbors=100".to_owned();
@@ -73,10 +71,10 @@ impl Case {
     }
 }
 
-/// A plan of what is measured on processors alone.
+/// Passes on a plan for a CPU-only benchmark.
 ///
 /// # Errors
-/// [`Error::Usage`] where it asks for a device.
+/// [`Error::Usage`] if the plan selects a GPU.
 pub fn on_processors(plan: Plan) -> Result<Plan> {
     match plan.run.device {
         Device::Cuda => Err(Error::usage(
@@ -87,16 +85,17 @@ pub fn on_processors(plan: Plan) -> Result<Plan> {
     }
 }
 
-/// A plan's simulation before its first forces; collective.
+/// Creates the simulation of a plan, before its first forces. Collective.
 ///
 /// # Errors
-/// Those of the start.
+/// Errors of the start.
 pub fn simulation(plan: Plan, comm: &Communicator) -> Result<Simulation> {
     let (space, particles) = crate::start::particles(&plan, comm, &Simulation::fields(&plan))?;
     Ok(Simulation::new(plan, comm, space, particles))
 }
 
-/// The edge of the smallest cube of cells that hold so many particles, with so many each.
+/// Returns the edge of the smallest cube of cells that holds `particles` particles with `each` particles per
+/// cell.
 pub fn cells(particles: u64, each: u64) -> u64 {
     let edge = (particles as f64 / each as f64).cbrt().round().max(1.0) as u64;
     if each * edge.pow(3) < particles { edge + 1 } else { edge }

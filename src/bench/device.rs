@@ -1,5 +1,5 @@
-//! `bench sweep --device cuda`: Lennard-Jones and Coulomb forces of atoms on a face-centered lattice, with the building of
-//! their lists, on a device.
+//! `bench sweep --device cuda`: Lennard-Jones and Coulomb forces of atoms on an fcc lattice and the list
+//! builds, on a device.
 
 use super::{Cell, Column, Common, Findings, Table};
 use crate::Result;
@@ -19,29 +19,30 @@ use crate::space::{Boundary, SimulationBox, Vec3d};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 
-/// Edge of a cell of four atoms: a number density of 0.8442.
+/// Edge of an fcc cell with four atoms: number density 0.8442.
 const EDGE: f64 = 1.679_596_2;
 
-/// How much farther than the cutoff lists reach.
-const WIDER: f64 = 3.8 / 3.5;
+/// List radius over cutoff.
+const LIST_RADIUS_FACTOR: f64 = 3.8 / 3.5;
 
-/// Neighbors of a list by its volume, and milliseconds a sweep of the code of Thaler and Keller's paper on an H100 80GB HBM3
-/// (CUDA 13.0), 4 million atoms: in mixed and double precision, of its symmetric compressed list and of its full list of particles.
-const QUOTED: [(f64, Quoted); 3] = [
-    (24.0, Quoted { symmetric: [1.26, 1.98], of_particles: [0.339, 0.412] }),
-    (194.0, Quoted { symmetric: [3.67, 5.78], of_particles: [3.31, 3.84] }),
-    (1940.0, Quoted { symmetric: [17.1, 26.3], of_particles: [48.8, 48.8] }),
+/// Neighbors by list volume, and sweep times (ms) of the code of Thaler and Keller's paper on an H100 80GB
+/// HBM3 (CUDA 13.0) with 4 million atoms, in mixed and double precision: symmetric compressed list and full
+/// particle list.
+const QUOTED: [(f64, Reference); 3] = [
+    (24.0, Reference { symmetric: [1.26, 1.98], of_particles: [0.339, 0.412] }),
+    (194.0, Reference { symmetric: [3.67, 5.78], of_particles: [3.31, 3.84] }),
+    (1940.0, Reference { symmetric: [17.1, 26.3], of_particles: [48.8, 48.8] }),
 ];
 
-struct Quoted {
+struct Reference {
     symmetric: [f64; 2],
     of_particles: [f64; 2],
 }
 
-/// Lists of particles for more neighbors take kilobytes a particle.
-const MOST_OF_PARTICLES: f64 = 500.0;
+/// Beyond this number of neighbors, particle lists take kilobytes per particle.
+const MAX_PARTICLE_LIST_NEIGHBORS: f64 = 500.0;
 
-/// What a list is of.
+/// The kind of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Clusters, each pair once.
@@ -74,7 +75,7 @@ const COLUMNS: &[Column] = &[
     ("particles per s", "particles_per_second"),
 ];
 
-/// Sweeps over a lattice of `cells` cells in each dimension, open at its faces.
+/// Runs the sweeps on a lattice of `cells` cells in each dimension with open boundaries.
 pub(super) fn measure(cells: u64, common: &Common) -> Result<Findings> {
     let device = if device::is_emulated() { Device::emulated()? } else { Device::cuda(0)? };
     let (repeats, mut table) = (common.repeats(11), Table::new(COLUMNS));
@@ -82,7 +83,7 @@ pub(super) fn measure(cells: u64, common: &Common) -> Result<Findings> {
     let mut order = Order::new(&device)?;
     let mut columns = Columns::upload(&device, &particles, particles.fields())?;
     order.sync(&bx, &mut columns)?;
-    // once more, with kernels and memory there
+    // Second upload: kernels are compiled and memory is allocated now.
     columns = Columns::upload(&device, &particles, particles.fields())?;
     let sorting = device.time(|| order.sync(&bx, &mut columns).map(drop))?;
     let again = seconds(&device, repeats, || order.sync(&bx, &mut columns).map(drop))?;
@@ -90,7 +91,7 @@ pub(super) fn measure(cells: u64, common: &Common) -> Result<Findings> {
     for (neighbors, quoted) in QUOTED {
         bench.lists(neighbors, Kind::Half, Some(quoted.symmetric))?;
         bench.lists(neighbors, Kind::Full, None)?;
-        if neighbors < MOST_OF_PARTICLES {
+        if neighbors < MAX_PARTICLE_LIST_NEIGHBORS {
             bench.lists(neighbors, Kind::Particles, Some(quoted.of_particles))?;
         }
     }
@@ -113,7 +114,7 @@ pub(super) fn measure(cells: u64, common: &Common) -> Result<Findings> {
     Ok(findings)
 }
 
-/// Atoms on the lattice in random order.
+/// Creates the atoms of the lattice in random order.
 fn lattice(cells: usize) -> (SimulationBox, Particles) {
     let mut sites: Vec<[usize; 3]> = Vec::with_capacity(4 * cells * cells * cells);
     for corner in [[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]] {
@@ -133,7 +134,7 @@ fn lattice(cells: usize) -> (SimulationBox, Particles) {
     (SimulationBox { lower: Vec3d::zeros(), upper, boundary: [Boundary::Open; 3] }, particles)
 }
 
-/// The median of the device's seconds for a task, once done before.
+/// Returns the median device time (s) of a task, after one warm-up run.
 fn seconds(device: &Device, repeats: usize, mut task: impl FnMut() -> Result<()>) -> Result<f64> {
     task()?;
     let mut all = (0..repeats).map(|_| device.time(&mut task)).collect::<Result<Vec<f64>>>()?;
@@ -149,21 +150,22 @@ struct Bench<'a> {
     table: &'a mut Table,
 }
 
-/// What is swept.
-enum Listed {
+/// A built list.
+enum BuiltList {
     Clusters(Records),
     Particles(ParticleRecords),
 }
 
 impl Bench<'_> {
-    /// One list and its sweeps in both precisions.
+    /// Measures one list and its sweeps in both precisions.
     fn lists(&mut self, neighbors: f64, kind: Kind, quoted: Option<[f64; 2]>) -> Result<()> {
         let density = 4.0 / EDGE.powi(3);
         let reach = (neighbors / (density * 4.0 / 3.0 * std::f64::consts::PI)).cbrt();
         let rows = self.columns.rows();
         let (listed, build, bytes) = self.build(reach, kind)?;
         for (k, precision) in [Precision::Mixed, Precision::Double].into_iter().enumerate() {
-            let [pack, sweep] = self.sweep(&listed, precision, kind == Kind::Half, reach / WIDER)?;
+            let [pack, sweep] =
+                self.sweep(&listed, precision, kind == Kind::Half, reach / LIST_RADIUS_FACTOR)?;
             self.table.push(vec![
                 Cell::Number(neighbors, 0),
                 Cell::text(kind.name()),
@@ -179,8 +181,8 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// A list, the seconds that it takes to build it, keys and hierarchy given, and its bytes.
-    fn build(&self, reach: f64, kind: Kind) -> Result<(Listed, f64, usize)> {
+    /// Builds a list, given keys and hierarchy. Returns it with the build time (s) and its size (bytes).
+    fn build(&self, reach: f64, kind: Kind) -> Result<(BuiltList, f64, usize)> {
         let (rows, position) = (self.columns.rows(), self.columns.vector(Field::Position));
         let unit = power_of_two_below(reach);
         let mut hierarchy = Hierarchy::new(self.device)?;
@@ -202,18 +204,24 @@ impl Bench<'_> {
         let build = seconds(self.device, self.repeats, || builder.build(&search, &mut records))?;
         if kind != Kind::Particles {
             let bytes = records.length as usize + records.offsets.bytes() + records.counts.bytes();
-            return Ok((Listed::Clusters(records), build, bytes));
+            return Ok((BuiltList::Clusters(records), build, bytes));
         }
         let mut refine = ParticleListBuilder::new(self.device)?;
         let mut particles = ParticleRecords::new(self.device)?;
         let refined =
             seconds(self.device, self.repeats, || refine.build(&search, &records, &mut particles).map(drop))?;
         let bytes = particles.bytes();
-        Ok((Listed::Particles(particles), build + refined, bytes))
+        Ok((BuiltList::Particles(particles), build + refined, bytes))
     }
 
-    /// Seconds to pack and to sweep.
-    fn sweep(&self, listed: &Listed, precision: Precision, symmetric: bool, cutoff: f64) -> Result<[f64; 2]> {
+    /// Returns the times to pack and to sweep (s).
+    fn sweep(
+        &self,
+        listed: &BuiltList,
+        precision: Precision,
+        symmetric: bool,
+        cutoff: f64,
+    ) -> Result<[f64; 2]> {
         let charges = coulomb::Law::plain(1.0);
         let law = lennard_jones_coulomb::Law::new(lennard_jones::Law::truncated(1.0, 1.0), charges);
         let mut memory = SweepMemory::new(self.device)?;
@@ -231,12 +239,12 @@ impl Bench<'_> {
         let inputs = [self.columns.scalar(Field::Charge)];
         let (device, repeats) = (self.device, self.repeats);
         match listed {
-            Listed::Clusters(records) => {
+            BuiltList::Clusters(records) => {
                 let sweep = Sweep::new(device, &Forces(law), precision, symmetric)?;
                 let pack = seconds(device, repeats, || sweep.pack(&mut memory, &pass, &inputs, Part::All))?;
                 Ok([pack, seconds(device, repeats, || sweep.sweep(&mut memory, &pass, records, Part::All))?])
             }
-            Listed::Particles(records) => {
+            BuiltList::Particles(records) => {
                 let sweep = ParticleSweep::new(device, Forces(law), precision)?;
                 let pack =
                     seconds(device, repeats, || sweep.stages().pack(&mut memory, &pass, &inputs, Part::All))?;

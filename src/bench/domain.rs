@@ -1,7 +1,7 @@
-//! `bench domain`: what it costs to keep particles with their owners and halos up to date.
+//! `bench domain`: cost of domain synchronization and halo exchange.
 
 use super::sample::{Distribution, Sample};
-use super::{Cell, Column, Common, Findings, Table, middle};
+use super::{Cell, Column, Common, Findings, Table, median_value};
 use crate::comm::Communicator;
 use crate::comm::traffic::Traffic;
 use crate::domain::decomposition::Width;
@@ -11,36 +11,35 @@ use rand::{RngExt, SeedableRng};
 use std::collections::HashSet;
 use std::time::Instant;
 
-/// Bytes of a value that travels.
+/// Bytes per exchanged value.
 const WORD: usize = size_of::<u64>();
 
-/// What `bench domain` measures.
+/// Options of `bench domain`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    after_help = "Every repeat moves each particle at random by up to --drift of the particles' mean distance in each\n\
-    dimension, then brings them to their owners: box, keys, order, exchange, halos. The first time is\n\
-    that of the particles as they start, among ranks that do not own them. Halos anew finds and receives\n\
-    the halos again; refreshed sends one column of doubles to halos that are known. Times are of the\n\
-    slowest rank, medians over the repeats, in nanoseconds per particle of a rank. Moved is the fraction\n\
-    of particles that change their rank in a repeat: those that cross a border between ranks, and those\n\
-    of a leaf or two that the borders move by to keep the ranks even. Where space is open the box follows\n\
-    the outermost particles in jumps; the curve lies anew in a repeat with a jump, so that most of a dense\n\
-    middle may move. Jumps are counted. Halos are rows of other ranks over own rows, of the\n\
-    mean rank and of the one with most. Bytes are what a rank receives in a repeat, per own particle:\n\
-    those of particles, those of halos, and all that were counted in the last one, agreements included;\n\
-    messages are those of a rank from others."
+    after_help = "Every repeat displaces each particle at random by up to --drift of the mean particle distance in\n\
+    each dimension, then synchronizes the domain: box, keys, sorting, migration, halos. The first time\n\
+    is the synchronization of the initial particles, on ranks that do not own them yet. Halos anew finds\n\
+    and receives the halos again; refreshed sends one column of doubles to existing halos. Times are of\n\
+    the slowest rank, medians over the repeats, in nanoseconds per particle of a rank. Moved is the\n\
+    fraction of particles that change their rank in a repeat: they cross a border between ranks, or are\n\
+    in the leaf or two by which borders move to balance the ranks. In open space, the box follows the\n\
+    outermost particles in jumps. A jump changes all keys, so that most particles of a dense center may\n\
+    migrate. Jumps are counted. Halos are halo rows over own rows, of the mean rank and of the rank with\n\
+    most. Bytes are those received by a rank in a repeat, per own particle: particles, halos, and all\n\
+    that were counted in the last repeat, including agreements. Messages are those received by a rank."
 )]
 pub struct Options {
     /// Number of particles of all ranks
     #[arg(long, default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(200..100_000_000_000))]
     particles: u64,
-    /// How the particles lie, with commas between
+    /// Distributions of the particles, comma-separated
     #[arg(long, value_enum, value_delimiter = ',', default_value = "uniform,lattice,plummer")]
     distribution: Vec<Distribution>,
-    /// Number of neighbors that halos are for
+    /// Number of neighbors that determines the halo radius
     #[arg(long, default_value_t = 100.0, value_parser = super::neighbors::neighbor_count)]
     neighbors: f64,
-    /// How far particles move in a repeat, in mean distances
+    /// Displacement of the particles in a repeat, in mean distances
     #[arg(long, default_value_t = 0.1, value_parser = drift)]
     drift: f64,
 }
@@ -71,7 +70,7 @@ const COLUMNS: &[Column] = &[
     ("refreshed ns", "refresh_nanoseconds"),
 ];
 
-/// One row a distribution.
+/// Measures one row per distribution.
 pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -> Result<Findings> {
     let mut table = Table::new(COLUMNS);
     for &distribution in &options.distribution {
@@ -86,7 +85,7 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
     Ok(findings)
 }
 
-/// Seconds of the slowest rank for what all do together, beginning together.
+/// Returns the time (s) of the slowest rank for a task that all start together. Collective.
 fn slowest<T>(comm: &Communicator, task: impl FnOnce() -> T) -> (f64, T) {
     comm.barrier();
     let start = Instant::now();
@@ -130,9 +129,9 @@ fn of(
     let counts = Counts::of(&sample, comm);
     let mean = counts.particles / comm.size() as f64;
     let nanoseconds = |seconds: f64| Cell::Number(seconds * 1e9 / mean, 1);
-    let moved = middle(moved) / counts.particles;
+    let moved = median_value(moved) / counts.particles;
     let halos = counts.halos / counts.particles;
-    let [sync, anew, refreshed] = times.map(middle);
+    let [sync, anew, refreshed] = times.map(median_value);
     Ok(vec![
         Cell::text(distribution.name()),
         Cell::Number(counts.particles, 0),
@@ -157,10 +156,10 @@ fn owned_ids(sample: &Sample) -> impl Iterator<Item = u64> {
     sample.particles.id[sample.particles.owned()].iter().copied()
 }
 
-/// Move each particle, the same on any number of ranks.
+/// Displaces each particle, identically on any number of ranks.
 fn wander(sample: &mut Sample, options: &Options, repeat: usize) {
     let owned = sample.particles.owned();
-    // the mean distance where a particle is, from the volume that its neighbors fill
+    // Local mean distance, from the volume that the neighbors occupy.
     let scale = options.drift * (32.0 * std::f64::consts::PI / (3.0 * options.neighbors)).cbrt();
     for row in owned {
         let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(repeat as u64);
@@ -173,16 +172,16 @@ fn wander(sample: &mut Sample, options: &Options, repeat: usize) {
     }
 }
 
-/// What all ranks have together.
+/// Statistics over all ranks.
 struct Counts {
     particles: f64,
     most_particles: f64,
     halos: f64,
-    /// Of halos over own particles of a rank.
+    /// Largest ratio of halos to own particles of a rank.
     most_halos: f64,
-    /// Ranks that a rank has halos of, summed.
+    /// Number of ranks that a rank has halos of, summed over the ranks.
     peers: f64,
-    /// Of particles that travel.
+    /// Columns of particles that travel.
     width: Width,
 }
 

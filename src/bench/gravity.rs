@@ -1,47 +1,47 @@
-//! `bench gravity`: the tree's time and its error against direct summation.
+//! `bench gravity`: time of the tree walk and its error against direct summation.
 
 use super::{Cell, Column, Common, Findings, Table};
 use crate::far::accuracy::{Distribution, Experiment};
 use crate::far::{Expansion, GravityPlan, SofteningKernel};
 
-/// What `bench gravity` measures.
+/// Options of `bench gravity`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     after_help = "Errors are those of the force, relative to direct summation, of point masses. Pairs and nodes are\n\
-    the interactions of a particle with particles and with nodes of the tree. The second table tells\n\
-    what an rms error costs: angle and time are interpolated between the measured angles, along straight\n\
-    lines of the logarithms; it has no row where the error is not between two measured ones."
+    the interactions of a particle with particles and with nodes of the tree. The second table gives the\n\
+    cost of an rms error: opening angle and time are interpolated between the measured angles, linearly\n\
+    in the logarithms; there is no row if the error is outside of the measured range."
 )]
 pub struct Options {
     /// Number of particles
     #[arg(long, default_value_t = 65_465, value_parser = clap::value_parser!(u64).range(200..1_000_000_000))]
     particles: u64,
-    /// How the particles lie, with commas between
+    /// Distributions of the particles, comma-separated
     #[arg(long, value_enum, value_delimiter = ',', default_value = "plummer,evrard")]
     distribution: Vec<Sphere>,
-    /// Orders of the expansion, with commas between
+    /// Orders of the expansion, comma-separated
     #[arg(long, value_enum, value_delimiter = ',', default_value = "quadrupole,octupole")]
     expansion: Vec<Order>,
-    /// Precisions, with commas between
+    /// Precisions, comma-separated
     #[arg(long, value_enum, value_delimiter = ',', default_value = "mixed,double")]
     precision: Vec<Numbers>,
-    /// Opening angles, with commas between
+    /// Opening angles, comma-separated
     #[arg(long, value_delimiter = ',', default_value = "0.3,0.5,0.7,1.0", value_parser = angle)]
     opening_angle: Vec<f64>,
-    /// The rms error whose price is told
+    /// The rms error whose cost is interpolated
     #[arg(long, default_value_t = 2e-4, value_parser = error)]
     error: f64,
-    /// Particles whose force is summed directly
+    /// Number of particles compared with direct summation
     #[arg(long, default_value_t = 4000, value_parser = clap::value_parser!(u64).range(1..1_000_000))]
     compared: u64,
 }
 
-/// A sphere of masses.
+/// A sphere of point masses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Sphere {
-    /// Plummer's, whose center is dense
+    /// Plummer sphere, with a dense center
     Plummer,
-    /// Evrard's, of density 1 / r
+    /// Evrard sphere, density 1 / r
     Evrard,
 }
 
@@ -54,7 +54,7 @@ pub enum Order {
     Octupole,
 }
 
-/// Arithmetic of the lanes.
+/// Precision of the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Numbers {
     /// Single-precision lanes on offsets from double-precision frames
@@ -104,7 +104,7 @@ const AT_ERROR: &[Column] = &[
     ("s in all", "seconds"),
 ];
 
-/// Point masses of all distributions, expansions, precisions and opening angles asked for.
+/// Measures all combinations of distribution, expansion, precision and opening angle.
 pub(super) fn measure(options: &Options, common: &Common) -> Findings {
     let (mut table, mut at_error) = (Table::new(COLUMNS), Table::named("at_error", AT_ERROR));
     let repeats = common.repeats(5);
@@ -164,8 +164,8 @@ pub(super) fn measure(options: &Options, common: &Common) -> Findings {
     Findings { tables: vec![table, at_error], remarks }
 }
 
-/// What belongs to an error on a curve of errors and what belongs to them: along the straight line, of the logarithms,
-/// between the two next ones; nothing beyond the ends.
+/// Interpolates the other quantities of a curve at this error, linearly in the logarithms; `None` outside of
+/// the measured range.
 fn interpolated(curve: &[[f64; 4]], error: f64) -> Option<[f64; 3]> {
     let mut curve = curve.to_vec();
     curve.sort_by(|a, b| a[0].total_cmp(&b[0]));

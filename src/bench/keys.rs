@@ -1,4 +1,4 @@
-//! `bench keys`: Hilbert keys of positions, and sorting by them.
+//! `bench keys`: Hilbert keys and sorting by key.
 
 use super::sample::{Distribution, Sample};
 use super::{Cell, Column, Common, Findings, Table, median};
@@ -10,16 +10,16 @@ use crate::space::hilbert;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
-/// What `bench keys` measures.
+/// Options of `bench keys`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    after_help = "Keys are computed from positions in columns of doubles, with all threads of the rank. Sorting is\n\
-    that of the domain in each step: the keys anew, then the rows in the order of key and id, without\n\
-    moving the particles. Drifted particles lie in the order of keys that they have left by a tenth of\n\
-    their mean distance in each dimension."
+    after_help = "Keys are computed from columns of positions with all threads of the rank. Sorting is that of the\n\
+    domain in each step: keys, then the order of rows by key and id, without moving the particles.\n\
+    Drifted particles are in the key order of positions that differ by a tenth of the mean particle\n\
+    distance in each dimension."
 )]
 pub struct Options {
-    /// Numbers of particles, with commas between
+    /// Numbers of particles, comma-separated
     #[arg(long, value_delimiter = ',', default_value = "65536,1000000",
         value_parser = clap::value_parser!(u64).range(200..1_000_000_000))]
     particles: Vec<u64>,
@@ -35,10 +35,10 @@ const COLUMNS: &[Column] = &[
     ("1e6 sorted per s", "million_sorted_per_second"),
 ];
 
-/// How far drifted particles are from where they were, in mean distances.
+/// Displacement of drifted particles, in mean distances.
 const DRIFT: f64 = 0.1;
 
-/// Keys and sorting of evenly distributed particles in three orders.
+/// Measures keys and sorting of uniformly distributed particles in three initial orders.
 pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -> Result<Findings> {
     let repeats = common.repeats(5);
     let mut table = Table::new(COLUMNS);
@@ -75,7 +75,7 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
     Ok(findings)
 }
 
-/// Move every coordinate by at most so much either way; a position that leaves the box has the key of its face.
+/// Displaces every coordinate by at most `by`; positions outside of the box get the key of its face.
 fn drift(particles: &mut Particles, by: f64) {
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(1);
     for component in 0..3 {
@@ -85,10 +85,10 @@ fn drift(particles: &mut Particles, by: f64) {
     }
 }
 
-/// Deal the positions out anew.
+/// Permutes the positions.
 fn shuffle(particles: &mut Particles) {
     for component in 0..3 {
-        // the same order for all components
+        // Same permutation for all components.
         let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(2);
         particles.component_mut(Field::Position, component).shuffle(&mut random);
     }

@@ -1,4 +1,4 @@
-//! What the machine does at best: its clock, its arithmetic, its memory.
+//! Machine limits: clock rate, peak arithmetic, and resets of memory counters.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -6,11 +6,11 @@ use std::time::Instant;
 use crate::pair::Precision;
 use fearless_simd::{Level, Simd, dispatch, f32x16, f64x8, prelude::*};
 
-/// How often each is measured; the best counts, as a core can be slower than it is but not faster.
+/// Number of repetitions; the best counts, because disturbances only slow a core down.
 const REPEATS: usize = 5;
 
-/// Cycles per second of this core under scalar work: from a chain of shifts and exclusive ors, each of which waits for the one before and
-/// takes a cycle.
+/// Measures the clock rate of this core (Hz) under scalar work: a chain of dependent shifts and exclusive
+/// ors, one cycle each.
 pub fn clock() -> f64 {
     const ROUNDS: u32 = 1 << 20;
     best(|| {
@@ -25,8 +25,8 @@ pub fn clock() -> f64 {
     })
 }
 
-/// Most operations per second of this core, a fused multiply-add counted as two: measured with independent ones on lanes
-/// in registers.
+/// Measures the peak floating-point rate of this core (operations per second): independent fused
+/// multiply-adds in registers, counted as two operations each.
 pub fn peak(precision: Precision) -> f64 {
     let level = Level::new();
     match precision {
@@ -35,7 +35,7 @@ pub fn peak(precision: Precision) -> f64 {
     }
 }
 
-/// The most per second over the repeats of what counts itself.
+/// Returns the highest rate over the repetitions; `task` returns its number of operations.
 fn best(mut task: impl FnMut() -> f64) -> f64 {
     let rate = |_| {
         let start = Instant::now();
@@ -47,11 +47,13 @@ fn best(mut task: impl FnMut() -> f64) -> f64 {
 
 macro_rules! fused {
     ($name:ident, $lanes:ident, $scalar:ident, $count:literal) => {
-        /// Chains of fused multiply-adds, as many as hide how long each takes and fit the registers; returns the operations.
+        /// Runs enough independent chains of fused multiply-adds to hide their latency, and few enough to fit
+        /// the register file. Returns the number of operations.
         #[inline(always)]
         fn $name<S: Simd>(simd: S) -> f64 {
             const ROUNDS: u32 = 1 << 16;
-            // half as many registers are needed where a vector is one of them, and twice as many are there
+            // With full-width vector registers, a vector takes half as many registers, and twice as many
+            // exist.
             if size_of::<S::f32s>() == 64 {
                 chains!($lanes, $scalar, simd, 12, ROUNDS);
                 return f64::from(2 * 12 * $count * ROUNDS);
@@ -83,24 +85,24 @@ macro_rules! chains {
 fused!(fused_single, f32x16, f32, 16);
 fused!(fused_double, f64x8, f64, 8);
 
-/// Give memory that is free back to the system and count [`crate::memory::peak`] anew, where the system lets us; elsewhere the peak is that since
-/// the start of the process.
-pub fn forget_memory() {
+/// Releases free memory to the system and resets [`crate::memory::peak`], if the system supports it.
+/// Otherwise the peak remains that since the start of the process.
+pub fn reset_peak_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: the allocator looks after itself.
+    // SAFETY: malloc_trim takes the allocator's own locks.
     unsafe {
         libc::malloc_trim(0);
     }
-    // 5 sets the peak to what is held now, see proc(5); a system without it keeps the old peak
+    // Writing 5 resets the peak to the current value, see proc(5); systems without it keep the old peak.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// Seconds that processors have worked for this process, all threads together; NaN where the system does not tell.
+/// Returns the CPU time of this process over all threads (s); NaN if the system does not report it.
 pub fn processor_seconds() -> f64 {
     #[cfg(unix)]
     {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: the time is ours to write to.
+        // SAFETY: the pointer is valid for writes.
         if unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) } == 0 {
             return time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9;
         }

@@ -1,6 +1,6 @@
-//! Benchmarks: one file a part of the step, each a table of times on this machine.
+//! Benchmarks: one file per part of the step, each with a table of times on this machine.
 //!
-//! Times are medians over the repeats. Nothing here is a test: what is slow is written down, never failed.
+//! Times are medians over the repeats. Benchmarks report and never fail on slow results.
 
 pub(crate) mod case;
 pub mod decomposition;
@@ -27,37 +27,39 @@ use std::time::Instant;
 use crate::comm::Communicator;
 use crate::{Error, Result};
 
-/// What can be measured, with its own options.
+/// A benchmark with its options.
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum Benchmark {
-    /// Neighbor lists: memory by part, times to build, decode and sweep, by distribution, number of neighbors and coding
+    /// Neighbor lists: memory, time to build, decode and sweep, by distribution, number of neighbors and
+    /// coding
     Neighbors(neighbors::Options),
-    /// Hilbert keys, and keys with their sorting, by the order that the particles are in
+    /// Hilbert keys with and without sorting, by initial order of the particles
     Keys(keys::Options),
-    /// Every law over a neighbor list, by precision, list and instructions
+    /// Each law over a neighbor list, by precision, kind of list and instruction set
     Sweep(sweep::Options),
-    /// The tree's time and its error against direct summation, by opening angle
+    /// Gravity: time of the tree walk and error against direct summation, by opening angle
     Gravity(gravity::Options),
-    /// Whole steps, by phase; under mpirun, on all ranks
+    /// Whole steps by phase; under mpirun, on all ranks
     Step(step::Options),
-    /// The time and memory per particle of whole steps, from few particles to many
+    /// Time and memory per particle of whole steps, by number of particles
     Size(size::Options),
-    /// What the ranks of a large run would own, hold and send, found by this one process; and weak scaling from it
+    /// Particles, halos and traffic of the ranks of a large run, simulated in one process, and a weak scaling
+    /// model
     Decomposition(decomposition::Options),
-    /// Exchange of particles and halos; under mpirun, on all ranks
+    /// Domain synchronization and halo exchange; under mpirun, on all ranks
     Domain(domain::Options),
-    /// Whole steps on one thread and more; under mpirun, on one rank and more
+    /// Scaling of whole steps with threads; under mpirun, with ranks
     Scaling(scaling::Options),
 }
 
-/// What all benchmarks have in common.
+/// Options of all benchmarks.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Common {
-    /// How often each time is measured, the median counts [default: 5, of `scaling` 3]; of `step`, how many steps
-    /// [default: 20], of `size`, how many at least [default: 3]
+    /// Repetitions of each time, whose median counts [default: 5, for `scaling` 3]; for `step`, number of
+    /// steps [default: 20]; for `size`, minimum number of steps [default: 3]
     #[arg(long, global = true, value_parser = clap::value_parser!(u64).range(1..100_000))]
     pub repeats: Option<u64>,
-    /// Threads of a rank [default: its share of the cores]
+    /// Threads per rank [default: its share of the cores]
     #[arg(long, global = true, value_parser = clap::value_parser!(u64).range(1..10_000))]
     pub threads: Option<u64>,
     /// Print JSON instead of a table
@@ -66,14 +68,14 @@ pub struct Common {
 }
 
 impl Common {
-    /// How often each is measured, where a benchmark usually takes so many.
+    /// Returns the number of repetitions, or the default of the benchmark.
     fn repeats(&self, usual: u64) -> usize {
         self.repeats.unwrap_or(usual) as usize
     }
 }
 
 impl Benchmark {
-    /// Its name on the command line.
+    /// Returns the name on the command line.
     pub fn name(&self) -> &'static str {
         match self {
             Benchmark::Neighbors(_) => "neighbors",
@@ -88,18 +90,18 @@ impl Benchmark {
         }
     }
 
-    /// Whether several ranks can be measured.
+    /// Returns whether the benchmark supports several ranks.
     fn collective(&self) -> bool {
         use Benchmark::{Domain, Scaling, Size, Step};
         matches!(self, Step(_) | Size(_) | Domain(_) | Scaling(_))
     }
 }
 
-/// Measure; collective.
+/// Runs a benchmark. Collective.
 ///
 /// # Errors
-/// [`Error::Usage`] for several ranks where one is measured, [`Error::Deck`] for wrong options of a deck, and whatever a
-/// step can fail with.
+/// [`Error::Usage`] for several ranks if the benchmark supports one, [`Error::Deck`] for wrong overrides of a
+/// deck, and errors of a step.
 pub fn measure(benchmark: &Benchmark, common: &Common, comm: &Communicator) -> Result<Findings> {
     if !benchmark.collective() && comm.size() > 1 {
         return Err(Error::usage(
@@ -122,18 +124,18 @@ pub fn measure(benchmark: &Benchmark, common: &Common, comm: &Communicator) -> R
         ("benchmark", Cell::text(benchmark.name())),
         ("ranks", Cell::count(comm.size())),
         ("threads_per_rank", Cell::count(rayon::current_num_threads())),
-        ("lanes", Cell::text(crate::pair::lane::widest())),
+        ("lanes", Cell::text(crate::simd::widest())),
     ]);
     Ok(findings)
 }
 
-/// The median of numbers, of which there is at least one; the upper one of two in the middle.
-fn middle(mut values: Vec<f64>) -> f64 {
+/// Returns the median of at least one number; the upper one if there are two.
+fn median_value(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
 
-/// The median of the seconds that a task takes, and what it returned last.
+/// Returns the median time of a task (s) and its last result.
 fn median<T>(repeats: usize, mut task: impl FnMut() -> T) -> (f64, T) {
     let mut seconds = Vec::with_capacity(repeats);
     loop {
@@ -141,7 +143,7 @@ fn median<T>(repeats: usize, mut task: impl FnMut() -> T) -> (f64, T) {
         let result = task();
         seconds.push(start.elapsed().as_secs_f64());
         if seconds.len() >= repeats {
-            return (middle(seconds), result);
+            return (median_value(seconds), result);
         }
     }
 }

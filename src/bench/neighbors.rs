@@ -1,4 +1,4 @@
-//! `bench neighbors`: how large a list is, and how long it takes to build, to decode and to sweep.
+//! `bench neighbors`: memory of a list, and time to build, decode and sweep it.
 
 use super::pairs::InRange;
 use super::sample::{Distribution, Sample};
@@ -13,31 +13,31 @@ use crate::particles::Particles;
 use crate::space::SimulationBox;
 use rayon::prelude::*;
 
-/// What `bench neighbors` measures.
+/// Options of `bench neighbors`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    after_help = "Bytes and nanoseconds are per particle, times with all threads of the rank. The list is swept with\n\
-    the forces of Lennard-Jones in mixed precision, radii of a Plummer sphere, which differ, with the\n\
-    number density. Build by sweep is the one time over the other; the useful fraction is that of the\n\
-    lane pairs of the sweep that are in range."
+    after_help = "Bytes and nanoseconds are per particle; times are with all threads of the rank. The list is swept\n\
+    with Lennard-Jones forces in mixed precision or, for the individual radii of a Plummer sphere, with\n\
+    the number density. Build by sweep is the ratio of the two times. The useful fraction is that of the\n\
+    sweep's lane pairs that are in range."
 )]
 pub struct Options {
     /// Number of particles
     #[arg(long, default_value_t = 65_536, value_parser = clap::value_parser!(u64).range(200..1_000_000_000))]
     particles: u64,
-    /// How the particles lie, with commas between
+    /// Distributions of the particles, comma-separated
     #[arg(long, value_enum, value_delimiter = ',', default_value = "uniform,lattice,plummer")]
     distribution: Vec<Distribution>,
-    /// Mean numbers of neighbors that the list is for, with commas between
+    /// Mean numbers of neighbors within the list radius, comma-separated
     #[arg(long, value_delimiter = ',', default_value = "25,100,200,400", value_parser = neighbor_count)]
     neighbors: Vec<f64>,
-    /// Whether pairs appear once or from both sides, with commas between
+    /// Half lists (each pair once) or full lists (both sides), comma-separated
     #[arg(long, value_enum, value_delimiter = ',', default_value = "half,full")]
     list: Vec<Sides>,
-    /// How lists are coded, with commas between
+    /// Codings of the list, comma-separated
     #[arg(long, value_enum, value_delimiter = ',', default_value = "nibble,band,plain,rows")]
     coding: Vec<Coding>,
-    /// How far the list reaches, over the distance within which the law acts
+    /// List radius over cutoff
     #[arg(long, default_value_t = 1.0, value_parser = reach)]
     reach: f64,
 }
@@ -49,7 +49,7 @@ fn reach(text: &str) -> std::result::Result<f64, String> {
     }
 }
 
-/// A number of neighbors of an option.
+/// Parses a number of neighbors.
 pub(super) fn neighbor_count(text: &str) -> std::result::Result<f64, String> {
     match text.parse() {
         Ok(count) if (1.0..=1e5).contains(&count) => Ok(count),
@@ -57,7 +57,7 @@ pub(super) fn neighbor_count(text: &str) -> std::result::Result<f64, String> {
     }
 }
 
-/// Whether pairs appear once.
+/// Half or full list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Sides {
     /// Each pair once
@@ -67,7 +67,7 @@ pub enum Sides {
 }
 
 impl Sides {
-    /// Its name on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Sides::Half => "half",
@@ -76,16 +76,16 @@ impl Sides {
     }
 }
 
-/// How a list is coded.
+/// Coding of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Coding {
-    /// Clusters, their differences in the nibble code
+    /// Clusters, index differences in the nibble code
     Nibble,
-    /// Clusters, their differences in the code of Band et al.
+    /// Clusters, index differences in the code of Band et al.
     Band,
-    /// Clusters, as numbers of 32 bits
+    /// Clusters, as 32-bit numbers
     Plain,
-    /// Rows per particle instead of clusters, as numbers of 32 bits
+    /// Rows per particle instead of clusters, as 32-bit numbers
     Rows,
 }
 
@@ -99,7 +99,7 @@ impl Coding {
         }
     }
 
-    /// That of clusters.
+    /// Returns the coding of a cluster list; `None` for particle lists.
     fn of_clusters(self) -> Option<neighbors::Coding> {
         match self {
             Coding::Nibble => Some(neighbors::Coding::Nibble),
@@ -126,7 +126,7 @@ const COLUMNS: &[Column] = &[
     ("useful fraction", "useful_fraction"),
 ];
 
-/// Lists of all distributions, neighbors, sides and codings asked for.
+/// Measures all combinations of distribution, number of neighbors, sides and coding.
 pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -> Result<Findings> {
     let mut table = Table::new(COLUMNS);
     for &distribution in &options.distribution {
@@ -164,7 +164,7 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
     Ok(findings)
 }
 
-/// The lists of some particles.
+/// Settings of the lists of some particles.
 struct Lists<'a> {
     bx: SimulationBox,
     radius: &'a [f64],
@@ -172,7 +172,7 @@ struct Lists<'a> {
     repeats: usize,
 }
 
-/// What was found of one list; times in seconds.
+/// Measurements of one list; times in seconds.
 struct Found {
     bytes: neighbors::ListBytes,
     build: f64,
@@ -180,7 +180,7 @@ struct Found {
     swept: Swept,
 }
 
-/// How long a law took over a list, in seconds, and what it met.
+/// Measurements of a sweep over a list.
 struct Swept {
     law: String,
     cutoff: Cutoff,
@@ -230,7 +230,7 @@ impl Lists<'_> {
         Ok(Found { bytes: list.bytes(), build, decode, swept })
     }
 
-    /// Sweep the list with a law.
+    /// Measures a sweep of a law over the list.
     fn sweep<L: PairLaw>(&self, law: &L, list: &NeighborList, particles: &mut Particles) -> Swept {
         particles.add(L::OUTPUTS);
         let pass = Pass {
@@ -245,7 +245,7 @@ impl Lists<'_> {
 }
 
 impl Found {
-    /// The cells for so many particles with so many pairs in range.
+    /// Returns the cells for `count` particles with `pairs` useful pairs.
     fn cells(&self, count: f64, pairs: u64) -> Vec<Cell> {
         let bytes = |bytes: u64| Cell::Number(bytes as f64 / count, 2);
         let nanoseconds = |seconds: f64| Cell::Number(seconds * 1e9 / count, 1);
@@ -263,7 +263,8 @@ impl Found {
     }
 }
 
-/// Decode all records, by all threads; returns the number of entries, so that it is needed.
+/// Decodes all records with all threads. Returns the number of entries, so that the work is not optimized
+/// away.
 fn decode(list: &ClusterList) -> usize {
     const CHUNK: usize = 32;
     let count = |entries: &mut Vec<neighbors::Entry>, super_cluster| {

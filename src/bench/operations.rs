@@ -1,9 +1,10 @@
-//! How many operations a law needs for a pair: its text is evaluated on numbers that note what is done with them.
+//! Counts the floating-point operations of a law per pair, by evaluating it on numbers that record an
+//! expression graph.
 //!
-//! An addition, subtraction, multiplication, division, square root, minimum or maximum is one operation, a fused multiply-add two;
-//! comparisons, selections, signs and the handling of exponents are none. What the same numbers have been through is done
-//! once, what depends on the parameters or on one particle alone is done before the loop over j, and what nothing is stored of is
-//! not done: as a compiler has it.
+//! Additions, subtractions, multiplications, divisions, square roots, minima and maxima count one operation,
+//! fused multiply-adds two. Comparisons, selections, signs and exponent manipulation count zero. As in a
+//! compiler, common subexpressions count once, values that depend only on parameters or on particle i are
+//! hoisted out of the loop over j, and dead code does not count.
 
 use crate::pair::PairLaw;
 use crate::pair::language::{Columns, Parity, Real, Vec3};
@@ -11,12 +12,12 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Sub};
 
-/// What can be done with numbers.
+/// An operation of the expression graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Operation {
     /// A parameter or a literal, by its bits.
     Literal(u64),
-    /// An input of particle i (0), of particle j (1) or of the pair (2), by its place.
+    /// Input number `.1` of particle i (0), particle j (1) or the pair (2).
     Input(u8, usize),
     Add,
     Subtract,
@@ -52,63 +53,63 @@ impl Operation {
     }
 }
 
-/// A number and how it came to be.
+/// A node of the expression graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Node {
     operation: Operation,
     of: [u32; 3],
 }
 
-/// All numbers so far, and where each is.
+/// The expression graph: all nodes in order of creation, and the index of each.
 #[derive(Default)]
-struct Record {
+struct Graph {
     nodes: Vec<Node>,
     places: HashMap<Node, u32>,
 }
 
 thread_local! {
-    static RECORD: RefCell<Record> = RefCell::default();
+    static GRAPH: RefCell<Graph> = RefCell::default();
 }
 
-/// No number.
+/// Marks an unused operand.
 const NONE: u32 = u32::MAX;
 
-/// The place of a number that came to be so.
-fn note(operation: Operation, of: [u32; 3]) -> u32 {
-    RECORD.with_borrow_mut(|record| {
+/// Adds a node to the graph, or finds an equal one, and returns its index.
+fn add_node(operation: Operation, of: [u32; 3]) -> u32 {
+    GRAPH.with_borrow_mut(|graph| {
         let node = Node { operation, of };
-        let next = record.nodes.len() as u32;
-        let place = *record.places.entry(node).or_insert(next);
+        let next = graph.nodes.len() as u32;
+        let place = *graph.places.entry(node).or_insert(next);
         if place == next {
-            record.nodes.push(node);
+            graph.nodes.push(node);
         }
         place
     })
 }
 
-/// A number that notes what is done with it.
+/// A number that records operations.
 #[derive(Clone, Copy, Debug)]
-struct Noted<const SINGLE: bool>(u32);
+struct Recorded<const SINGLE: bool>(u32);
 
-/// A truth value that notes what is done with it.
+/// A mask that records operations.
 #[derive(Clone, Copy, Debug)]
-struct NotedMask(u32);
+struct RecordedMask(u32);
 
-impl<const SINGLE: bool> Noted<SINGLE> {
+impl<const SINGLE: bool> Recorded<SINGLE> {
     fn input(of: u8, place: usize) -> Self {
-        Noted(note(Operation::Input(of, place), [NONE; 3]))
+        Recorded(add_node(Operation::Input(of, place), [NONE; 3]))
     }
     fn one(self, operation: Operation) -> Self {
-        Noted(note(operation, [self.0, NONE, NONE]))
+        Recorded(add_node(operation, [self.0, NONE, NONE]))
     }
     fn two(self, operation: Operation, other: Self) -> Self {
-        Noted(note(operation, [self.0, other.0, NONE]))
+        Recorded(add_node(operation, [self.0, other.0, NONE]))
     }
 }
 
 macro_rules! binary {
     ($($operator:ident $function:ident $operation:ident;)*) => { $(
-        impl<const SINGLE: bool> $operator for Noted<SINGLE> {
+        impl<const SINGLE: bool> $operator for Recorded<SINGLE> {
             type Output = Self;
             fn $function(self, other: Self) -> Self {
                 self.two(Operation::$operation, other)
@@ -118,34 +119,34 @@ macro_rules! binary {
 }
 binary! { Add add Add; Sub sub Subtract; Mul mul Multiply; Div div Divide; }
 
-impl<const SINGLE: bool> Neg for Noted<SINGLE> {
+impl<const SINGLE: bool> Neg for Recorded<SINGLE> {
     type Output = Self;
     fn neg(self) -> Self {
         self.one(Operation::Negate)
     }
 }
 
-impl BitAnd for NotedMask {
+impl BitAnd for RecordedMask {
     type Output = Self;
     fn bitand(self, other: Self) -> Self {
-        NotedMask(note(Operation::And, [self.0, other.0, NONE]))
+        RecordedMask(add_node(Operation::And, [self.0, other.0, NONE]))
     }
 }
 
-impl BitOr for NotedMask {
+impl BitOr for RecordedMask {
     type Output = Self;
     fn bitor(self, other: Self) -> Self {
-        NotedMask(note(Operation::Or, [self.0, other.0, NONE]))
+        RecordedMask(add_node(Operation::Or, [self.0, other.0, NONE]))
     }
 }
 
-impl<const SINGLE: bool> Real for Noted<SINGLE> {
+impl<const SINGLE: bool> Real for Recorded<SINGLE> {
     type Token = ();
-    type Mask = NotedMask;
+    type Mask = RecordedMask;
     const SINGLE: bool = SINGLE;
 
     fn literal((): (), value: f64) -> Self {
-        Noted(note(Operation::Literal(value.to_bits()), [NONE; 3]))
+        Recorded(add_node(Operation::Literal(value.to_bits()), [NONE; 3]))
     }
     fn token(self) {}
     fn sqrt(self) -> Self {
@@ -161,7 +162,7 @@ impl<const SINGLE: bool> Real for Noted<SINGLE> {
         self.two(Operation::Maximum, other)
     }
     fn mul_add(self, factor: Self, term: Self) -> Self {
-        Noted(note(Operation::MultiplyAdd, [self.0, factor.0, term.0]))
+        Recorded(add_node(Operation::MultiplyAdd, [self.0, factor.0, term.0]))
     }
     fn reciprocal(self) -> Self {
         self.one(Operation::Reciprocal)
@@ -169,14 +170,14 @@ impl<const SINGLE: bool> Real for Noted<SINGLE> {
     fn reciprocal_root(self) -> Self {
         self.sqrt().reciprocal()
     }
-    fn less(self, other: Self) -> NotedMask {
-        NotedMask(self.two(Operation::Less, other).0)
+    fn less(self, other: Self) -> RecordedMask {
+        RecordedMask(self.two(Operation::Less, other).0)
     }
-    fn less_or_equal(self, other: Self) -> NotedMask {
-        NotedMask(self.two(Operation::LessOrEqual, other).0)
+    fn less_or_equal(self, other: Self) -> RecordedMask {
+        RecordedMask(self.two(Operation::LessOrEqual, other).0)
     }
-    fn select(mask: NotedMask, yes: Self, no: Self) -> Self {
-        Noted(note(Operation::Select, [mask.0, yes.0, no.0]))
+    fn select(mask: RecordedMask, yes: Self, no: Self) -> Self {
+        Recorded(add_node(Operation::Select, [mask.0, yes.0, no.0]))
     }
     fn power_of_two(self) -> Self {
         self.one(Operation::PowerOfTwo)
@@ -189,10 +190,10 @@ impl<const SINGLE: bool> Real for Noted<SINGLE> {
     }
 }
 
-impl Record {
-    /// Operations behind these numbers that depend on particle j or on the pair.
-    fn behind(&self, wanted: &[u32]) -> u64 {
-        // what a number is made of stands before it
+impl Graph {
+    /// Counts the operations needed for these nodes that depend on particle j or on the pair.
+    fn cost_of(&self, wanted: &[u32]) -> u64 {
+        // Operands precede their results.
         let mut varies = vec![false; self.nodes.len()];
         for (place, node) in self.nodes.iter().enumerate() {
             varies[place] = match node.operation {
@@ -216,19 +217,19 @@ impl Record {
 /// Operations for the distance of a pair: three differences, three squares, two sums.
 const DISTANCE: u64 = 8;
 
-/// Operations for a pair in range, in the polynomials of single or double precision: distance, law, sums. On a half list a pair
-/// serves both particles, what has no symmetry being evaluated for both.
+/// Returns the operations per pair in range, with the polynomials of single or double precision: distance,
+/// law and sums. On a half list a pair serves both particles; sums without symmetry are evaluated for both.
 pub fn per_pair<L: PairLaw>(law: &L, single: bool, half: bool) -> u64 {
     if single { count::<L, true>(law, half) } else { count::<L, false>(law, half) }
 }
 
 fn count<L: PairLaw, const SINGLE: bool>(law: &L, half: bool) -> u64 {
-    RECORD.take();
-    let parameters = law.parameters::<Noted<SINGLE>>(());
-    let input = |of: u8| L::Prepared::<Noted<SINGLE>>::from_columns(|place| Noted::input(of, place));
+    GRAPH.take();
+    let parameters = law.parameters::<Recorded<SINGLE>>(());
+    let input = |of: u8| L::Prepared::<Recorded<SINGLE>>::from_columns(|place| Recorded::input(of, place));
     let (i, j) = (input(0), input(1));
-    let [x, y, z, r2] = [0, 1, 2, 3].map(|place| Noted::<SINGLE>::input(2, place));
-    let places = |sums: L::Sums<Noted<SINGLE>>| -> Vec<u32> {
+    let [x, y, z, r2] = [0, 1, 2, 3].map(|place| Recorded::<SINGLE>::input(2, place));
+    let places = |sums: L::Sums<Recorded<SINGLE>>| -> Vec<u32> {
         sums.to_columns().as_ref().iter().map(|number| number.0).collect()
     };
     let mut wanted = places(L::interact((), parameters, i, j, Vec3 { x, y, z }, r2));
@@ -238,7 +239,7 @@ fn count<L: PairLaw, const SINGLE: bool>(law: &L, half: bool) -> u64 {
         let neither = other.iter().zip(L::SUMS).filter(|(_, sum)| sum.parity == Parity::Neither);
         wanted.extend(neither.map(|(place, _)| *place));
     }
-    RECORD.with_borrow(|record| DISTANCE + record.behind(&wanted) + sums)
+    GRAPH.with_borrow(|graph| DISTANCE + graph.cost_of(&wanted) + sums)
 }
 
 #[cfg(test)]
@@ -253,32 +254,32 @@ mod tests {
         let all = per_pair(&law, true, false);
         let force = per_pair(&Forces(law), true, false);
         let energy = per_pair(&Energies(law), true, false);
-        // the distance, 1 / r^2, s^2, s^6 by two products, the virial by three, the force by four, three sums
+        // Distance, 1 / r^2, s^2, s^6 (two products), virial (three), force (four), three sums.
         assert_eq!(force, 8 + 1 + 1 + 2 + 3 + 4 + 3);
-        // energy by four and virial by three, two sums
+        // Energy (four), virial (three), two sums.
         assert_eq!(energy, 8 + 1 + 1 + 2 + 4 + 3 + 2);
         assert_eq!(all, 8 + 1 + 1 + 2 + 4 + 3 + 4 + 5);
-        // a half list adds to both particles and evaluates once
+        // A half list accumulates to both particles and evaluates once.
         assert_eq!(per_pair(&Forces(law), true, true), force + 3);
     }
 
     #[test]
     fn what_depends_on_i_alone_or_on_parameters_is_done_before() {
         let weak = per_pair(&coulomb::Law::plain(1.0), false, false);
-        let product = note_product();
+        let product = cost_of_product();
         assert_eq!(product, 1, "i * i * j is one product a pair");
         assert!((15..40).contains(&weak), "{weak}");
     }
 
-    fn note_product() -> u64 {
-        RECORD.take();
-        let (i, j) = (Noted::<true>::input(0, 0), Noted::<true>::input(1, 0));
+    fn cost_of_product() -> u64 {
+        GRAPH.take();
+        let (i, j) = (Recorded::<true>::input(0, 0), Recorded::<true>::input(1, 0));
         let unused = j + j;
         let wanted = i * i * j;
         let same = i * i * j;
         assert_eq!(wanted.0, same.0);
         assert_ne!(wanted.0, unused.0);
-        RECORD.with_borrow(|record| record.behind(&[wanted.0]))
+        GRAPH.with_borrow(|graph| graph.cost_of(&[wanted.0]))
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How many pairs are in range, counted one by one.
+//! Counts the pairs in range by brute force over a list.
 
 use super::neighbors::Sides;
 use crate::neighbors::{CLUSTER, CLUSTERS, ClusterList};
@@ -7,7 +7,7 @@ use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
 use rayon::prelude::*;
 
-/// Pairs of an owned particle i and another j, from both sides.
+/// Numbers of pairs of an owned particle i and another particle j, counted from both sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InRange {
     /// r < radius of i.
@@ -17,7 +17,7 @@ pub struct InRange {
 }
 
 impl InRange {
-    /// Count those of a full list that was built with radii at least as large.
+    /// Counts the pairs of a full list that was built with radii at least as large as `radius`.
     pub fn count(bx: &SimulationBox, particles: &Particles, radius: &[f64], list: &ClusterList) -> Self {
         assert!(!list.symmetric(), "pairs are counted from both sides");
         let of_super_cluster = |super_cluster: usize| {
@@ -48,7 +48,8 @@ impl InRange {
         list.super_clusters().into_par_iter().map(of_super_cluster).reduce(Self::default, sum)
     }
 
-    /// Those that a sweep evaluates once each: on a half list for both particles, whichever of them the law acts on.
+    /// Returns the number of useful evaluations of a sweep: on a half list one per pair, whichever of the two
+    /// particles the law acts on.
     pub fn useful(&self, cutoff: Cutoff, sides: Sides) -> u64 {
         match (sides, cutoff) {
             (Sides::Half, _) => self.either / 2,

@@ -1,14 +1,14 @@
-//! What steps take while nobody else has the machine, as far as it can be told on one that others use, too.
+//! Robust estimate of the undisturbed time of a step on a shared machine.
 
-/// Steps by what they do about lists, which is what makes them long or short.
+/// Times of steps, classified by list work, which determines their length.
 #[derive(Default)]
 pub(super) struct Quiet {
-    /// Seconds of steps that neither build a list nor find the inner one anew, find the inner one, build both.
+    /// Times (s) of steps with no list work, with pruning only, and with a list build.
     kinds: [Vec<f64>; 3],
 }
 
 impl Quiet {
-    /// A step of so many seconds, with so many lists built, and so many pruned to inner ones.
+    /// Adds a step of `seconds` s with `built` list builds and `pruned` prunings.
     pub fn add(&mut self, seconds: f64, built: u64, pruned: u64) {
         let kind = match (built, pruned) {
             (0, 0) => 0,
@@ -18,8 +18,8 @@ impl Quiet {
         self.kinds[kind].push(seconds);
     }
 
-    /// Mean seconds of a step where each takes what a tenth of those of its kind take at most: a program beside, or a core that is
-    /// taken away for some milliseconds, makes steps longer, never shorter.
+    /// Returns the mean time of a step (s), with each class represented by its first decile: disturbances by
+    /// other processes only make steps longer.
     pub fn seconds(&self) -> f64 {
         let of_kind = |seconds: &Vec<f64>| {
             let mut sorted = seconds.clone();
@@ -46,7 +46,7 @@ mod tests {
         }
         assert_eq!(quiet.seconds(), 1.0);
         (0..8).for_each(|_| quiet.add(3.0, 0, 1));
-        // every list that is built is pruned, too
+        // Each built list is pruned as well.
         (0..2).for_each(|_| quiet.add(8.0, 1, 1));
         assert_eq!(quiet.seconds(), (40.0 * 1.0 + 8.0 * 3.0 + 2.0 * 8.0) / 50.0);
     }

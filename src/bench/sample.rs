@@ -1,4 +1,4 @@
-//! Particles of a distribution, for measurements of lists and domains.
+//! Particles of simple distributions for list and domain benchmarks.
 
 use crate::Result;
 use crate::comm::Communicator;
@@ -9,19 +9,19 @@ use crate::{Error, deck};
 
 use super::case::cells;
 
-/// How particles lie.
+/// Distribution of the particles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Distribution {
-    /// Independent even positions in a periodic box
+    /// Independent uniform positions in a periodic box
     Uniform,
-    /// A face-centered lattice in a periodic box, whose number of particles is the next 4 k^3
+    /// Fcc lattice in a periodic box; rounds the number of particles up to 4 k^3
     Lattice,
-    /// A Plummer sphere in open space, with radii that follow its density
+    /// Plummer sphere in open space; radii follow the density
     Plummer,
 }
 
 impl Distribution {
-    /// Its name on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Distribution::Uniform => "uniform",
@@ -31,19 +31,19 @@ impl Distribution {
     }
 }
 
-/// The particles of a distribution where they start, with what a gas has, as ranks share them before a domain does.
+/// The initial particles of a distribution with the fields of a gas, spread over the ranks by the start.
 pub struct Sample {
-    /// The domain, which has not seen the particles.
+    /// The domain, not yet synchronized.
     pub domain: Domain,
     /// The particles.
     pub particles: Particles,
 }
 
 impl Sample {
-    /// So many particles, with smoothing lengths for so many neighbors; collective.
+    /// Creates `particles` particles with smoothing lengths for `neighbors` neighbors. Collective.
     ///
     /// # Errors
-    /// Those of the start.
+    /// Errors of the start.
     pub fn new(
         distribution: Distribution,
         particles: u64,
@@ -64,7 +64,7 @@ impl Sample {
             .map_err(|report| Error::Deck { report: report.to_string() })?
             .plan;
         if let Some(sph) = &mut plan.sph {
-            sph.neighbors = neighbors; // also fewer and more than a gas may have
+            sph.neighbors = neighbors; // may be outside of the range that decks accept
         }
         let (space, particles) = crate::start::particles(&plan, comm, &Simulation::fields(&plan))?;
         let settings =
@@ -72,12 +72,12 @@ impl Sample {
         Ok(Sample { domain: Domain::new(comm.clone(), space, settings), particles })
     }
 
-    /// Radii within which particles have about as many neighbors as was asked for, of all rows.
+    /// Returns the radius of each row, which encloses about the requested number of neighbors.
     pub fn radii(particles: &Particles) -> Vec<f64> {
         particles.scalar(Field::SmoothingLength).iter().map(|h| 2.0 * h).collect()
     }
 
-    /// Bring the particles to their owners and into order, with halos for their neighbors; collective.
+    /// Moves the particles to their owners, in key order, with halos. Collective.
     ///
     /// # Errors
     /// Those of [`Domain::sync`].

@@ -1,34 +1,34 @@
-//! `bench scaling`: whole steps on one thread and more, or on one rank and all.
+//! `bench scaling`: whole steps on increasing numbers of threads, or on one rank and all ranks.
 
 use super::case::{Case, on_processors, simulation};
 use super::step::Steps;
-use super::{Cell, Column, Common, Findings, Table, middle};
+use super::{Cell, Column, Common, Findings, Table, median_value};
 use crate::comm::Communicator;
 use crate::{Error, Result};
 
-/// What `bench scaling` measures.
+/// Options of `bench scaling`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    after_help = "Started alone it runs the same steps on 1, 2, 4, ... threads and on all of them; under mpirun on\n\
-    rank 0 alone, while the others wait, and on all of them. Speedup is the rate over that of one,\n\
-    efficiency the speedup over the number of threads or ranks: with --weak, where each has as many\n\
-    particles as one alone, a speedup of n is a step that takes as long. Rates are medians over\n\
-    --repeats; within each, the mean over --steps."
+    after_help = "Without mpirun, the same steps run on 1, 2, 4, ... threads and on all threads; under mpirun on rank\n\
+    0 alone, while the others wait, and on all ranks. Speedup is the rate relative to one thread or\n\
+    rank, efficiency the speedup over their number. With --weak, each has as many particles as one\n\
+    alone: a speedup of n means equal time per step. Rates are medians over --repeats, and means over\n\
+    --steps within each."
 )]
 pub struct Options {
-    /// What is simulated
+    /// Case to simulate
     #[arg(long, value_enum, default_value_t = Case::Evrard)]
     case: Case,
     /// Number of particles
     #[arg(long, default_value_t = 65_465, value_parser = clap::value_parser!(u64).range(200..1_000_000_000))]
     particles: u64,
-    /// As many particles for each thread or rank
+    /// Weak scaling: this number of particles per thread or rank
     #[arg(long)]
     weak: bool,
-    /// Steps of a measurement
+    /// Steps per measurement
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..100_000))]
     steps: u64,
-    /// Set a key over the case's deck: --set run.precision=double
+    /// Override a key of the case's deck: --set run.precision=double
     #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
     set: Vec<String>,
 }
@@ -44,7 +44,7 @@ const COLUMNS: &[Column] = &[
     ("imbalance", "imbalance"),
 ];
 
-/// 1, 2, 4, ... and the most.
+/// Returns 1, 2, 4, ... below `most`, and `most`.
 fn doubled(most: usize) -> Vec<usize> {
     let mut numbers: Vec<usize> = std::iter::successors(Some(1), |number| Some(2 * number))
         .take_while(|number| *number < most)
@@ -53,7 +53,7 @@ fn doubled(most: usize) -> Vec<usize> {
     numbers
 }
 
-/// One row a number of threads, or of ranks.
+/// Measures one row per number of threads or ranks.
 pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -> Result<Findings> {
     let mut table = Table::new(COLUMNS);
     let mut first = None;
@@ -68,7 +68,7 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
                 (1, _) => Ok(Rate::default()),
                 _ => run(comm),
             };
-            // those who wait learn here that rank 0 is done
+            // The waiting ranks synchronize with rank 0 here.
             (number, rayon::current_num_threads(), comm.agree_on(found)?)
         } else {
             (1, number, with_threads(number, || run(comm))??)
@@ -95,7 +95,7 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
     Ok(findings)
 }
 
-/// What steps on some threads and ranks reached.
+/// Result of a run.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rate {
     particles: u64,
@@ -114,11 +114,15 @@ impl Rate {
             imbalances.push(steps.phases.total.imbalance);
             count = steps.particles;
         }
-        Ok(Rate { particles: count, updates_per_second: middle(rates), imbalance: middle(imbalances) })
+        Ok(Rate {
+            particles: count,
+            updates_per_second: median_value(rates),
+            imbalance: median_value(imbalances),
+        })
     }
 }
 
-/// Do something with so many threads.
+/// Runs a task in a pool of `threads` threads.
 fn with_threads<T: Send>(threads: usize, task: impl FnOnce() -> T + Send) -> Result<T> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|cause| {
         Error::usage(format!("cannot start {threads} threads: {cause}"), "ask for fewer with --threads")

@@ -1,4 +1,4 @@
-//! `bench size`: what a particle costs among few and among many.
+//! `bench size`: time and memory per particle as functions of the number of particles.
 
 use super::case::{Case, on_processors, simulation};
 use super::step::Steps;
@@ -6,36 +6,36 @@ use super::{Cell, Column, Common, Findings, Table, machine};
 use crate::Result;
 use crate::clock::PhaseTable;
 use crate::comm::Communicator;
-use crate::deck::plan::Plan;
-use crate::memory::Estimate;
+use crate::plan::Plan;
+use crate::step::Estimate;
 use std::time::Instant;
 
-/// What `bench size` measures.
+/// Options of `bench size`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    after_help = "Microseconds are those of a core per update, as in bench step: of whole steps, and of their parts.\n\
-    Those that processors worked, waiting for other programs left out, stand beside.\n\
-    Each size has at least as many steps as --repeats says, and goes on for a second. A size is not\n\
-    begun where it would pass the memory that is allowed, by the estimate of hilbrium check, raised where\n\
-    the size before took more than its own; nor where it would pass the time, in proportion to the size\n\
-    before. The remark says so. Peak memory is that of all processes, start included."
+    after_help = "Microseconds are core time per update, as in bench step: of whole steps, and of their parts. The\n\
+    processor column is CPU time, which excludes waiting for other programs. Each size runs at least\n\
+    --repeats steps and at least one second. A size is not started if it would exceed the memory limit,\n\
+    by the estimate of hilbrium check, scaled up if the previous size exceeded its own estimate, or the\n\
+    time limit, in proportion to the previous size. A remark says so. Peak memory is the sum over all\n\
+    processes, start included."
 )]
 pub struct Options {
-    /// What is simulated, with commas between
+    /// Cases to simulate, comma-separated
     #[arg(long, value_enum, value_delimiter = ',', default_value = "evrard,liquid")]
     case: Vec<Case>,
-    /// Numbers of particles, with commas between, ascending
+    /// Numbers of particles, comma-separated, ascending
     #[arg(long, value_delimiter = ',',
         default_value = "10000,30000,100000,300000,1000000,2000000,4000000,8000000",
         value_parser = clap::value_parser!(u64).range(200..100_000_000_000))]
     particles: Vec<u64>,
-    /// Gigabytes that all processes together may take [default: three quarters of what is available]
+    /// Memory limit of all processes together in gigabytes [default: three quarters of the available memory]
     #[arg(long, value_name = "GIGABYTES", value_parser = positive)]
     memory: Option<f64>,
-    /// Seconds that all may take
+    /// Time limit of the benchmark in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 600.0, value_parser = positive)]
     time: f64,
-    /// Set a key over the case's deck: --set run.precision=double
+    /// Override a key of the case's deck: --set run.precision=double
     #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
     set: Vec<String>,
 }
@@ -63,7 +63,7 @@ const COLUMNS: &[Column] = &[
     ("s with start", "seconds"),
 ];
 
-/// The parts of a step, in the order of their columns.
+/// The parts of a step, in column order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Domain,
@@ -76,7 +76,7 @@ enum Part {
 const PARTS: [Part; 5] = [Part::Domain, Part::Lists, Part::Pairs, Part::Gravity, Part::Other];
 
 impl Part {
-    /// The part that a phase belongs to; a gas has many passes over pairs.
+    /// Returns the part that a phase belongs to; all gas passes are part of the pairs.
     fn of(phase: &str) -> Self {
         match phase {
             "domain" => Part::Domain,
@@ -87,25 +87,25 @@ impl Part {
         }
     }
 
-    /// Its mean seconds.
+    /// Returns the mean time (s).
     fn seconds(self, phases: &PhaseTable) -> f64 {
         let own = phases.rows.iter().filter(|phase| Part::of(&phase.name) == self);
-        // the sum of none is 0, not -0
+        // `Iterator::sum` of no values would be -0.
         own.fold(0.0, |sum, phase| sum + phase.mean)
     }
 }
 
-/// What one size took in all.
+/// Resources used by one size.
 #[derive(Clone, Copy, Debug)]
-struct Taken {
+struct Usage {
     particles: f64,
     bytes: f64,
-    /// What bytes were expected.
+    /// Estimated bytes.
     estimate: f64,
     seconds: f64,
 }
 
-/// How much may be taken.
+/// Limits of the benchmark.
 #[derive(Clone, Copy, Debug)]
 struct Budget {
     bytes: f64,
@@ -113,9 +113,9 @@ struct Budget {
 }
 
 impl Budget {
-    /// Why so many particles, estimated to take so many bytes, would be too many after a smaller size, if they would;
-    /// `spent` seconds are gone.
-    fn refuses(&self, particles: u64, estimate: f64, last: Option<Taken>, spent: f64) -> Option<String> {
+    /// Returns a reason not to start a size, given its estimated bytes, the resources of the previous size,
+    /// and the `spent` seconds; `None` if it fits.
+    fn rejects(&self, particles: u64, estimate: f64, last: Option<Usage>, spent: f64) -> Option<String> {
         let bytes = estimate * last.map_or(1.0, |last| (last.bytes / last.estimate).max(1.0));
         let seconds = last.map_or(0.0, |last| last.seconds * particles as f64 / last.particles);
         if bytes > self.bytes {
@@ -132,23 +132,23 @@ impl Budget {
     }
 }
 
-/// Steps of all cases, size by size, within the budget.
+/// Runs steps of all cases, size by size, within the limits.
 pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -> Result<Findings> {
     let begun = Instant::now();
-    // the same on all ranks, which stop together
+    // Equal on all ranks, so that they stop together.
     let mut allowed = [options.memory.map_or_else(|| 0.75 * available_memory(), |gigabytes| gigabytes * 1e9)];
     comm.all_min(&mut allowed);
     let budget = Budget { bytes: allowed[0], seconds: options.time };
     let mut findings = Findings::from(Table::new(COLUMNS));
     for &case in &options.case {
-        let mut last: Option<Taken> = None;
+        let mut last: Option<Usage> = None;
         for &particles in &options.particles {
             let mut spent = [begun.elapsed().as_secs_f64()];
             comm.all_max(&mut spent);
             let plan = on_processors(case.plan(particles, &options.set)?)?;
             let Estimate { fixed, per_particle } = Estimate::of(&plan);
             let estimate = fixed * comm.size() as f64 + per_particle * particles as f64;
-            if let Some(reason) = budget.refuses(particles, estimate, last, spent[0]) {
+            if let Some(reason) = budget.rejects(particles, estimate, last, spent[0]) {
                 let field = match case {
                     Case::Uniform => "uniform_stopped",
                     Case::Evrard => "evrard_stopped",
@@ -160,19 +160,19 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
                 findings.remarks.push((field, Cell::text(reason)));
                 break;
             }
-            let (row, taken) = size(case, plan, common, comm)?;
+            let (row, usage) = size(case, plan, common, comm)?;
             findings.tables[0].push(row);
-            last = Some(Taken { estimate, ..taken });
+            last = Some(Usage { estimate, ..usage });
         }
     }
     findings.remarks.push(("memory_allowed_in_gigabytes", Cell::Number(budget.bytes * 1e-9, 1)));
     Ok(findings)
 }
 
-/// One size: its row, and what it took.
-fn size(case: Case, plan: Plan, common: &Common, comm: &Communicator) -> Result<(Vec<Cell>, Taken)> {
+/// Runs one size. Returns its row and the resources used.
+fn size(case: Case, plan: Plan, common: &Common, comm: &Communicator) -> Result<(Vec<Cell>, Usage)> {
     const LEAST_SECONDS: f64 = 1.0;
-    machine::forget_memory();
+    machine::reset_peak_memory();
     let start = Instant::now();
     let mut simulation = simulation(plan, comm)?;
     let steps = Steps::measure(&mut simulation, common.repeats(3), LEAST_SECONDS)?;
@@ -192,13 +192,13 @@ fn size(case: Case, plan: Plan, common: &Common, comm: &Communicator) -> Result<
         Cell::Number(steps.bytes as f64 / steps.particles as f64, 0),
         Cell::Number(seconds[0], 1),
     ]);
-    // what a second is filled with beyond the steps asked for does not grow with the size
+    // Steps beyond the requested number, which fill a second, do not grow with the size.
     let filled = steps.seconds * (1.0 - (common.repeats(3) as f64 / steps.count as f64).min(1.0));
     let (particles, bytes) = (steps.particles as f64, steps.bytes as f64);
-    Ok((row, Taken { particles, bytes, estimate: bytes, seconds: seconds[0] - filled }))
+    Ok((row, Usage { particles, bytes, estimate: bytes, seconds: seconds[0] - filled }))
 }
 
-/// Bytes that programs can have without others being put aside; without limit where the system does not tell.
+/// Returns the memory available without swapping (bytes); infinite if the system does not report it.
 fn available_memory() -> f64 {
     let known = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = known.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
@@ -221,19 +221,19 @@ mod tests {
 
     #[test]
     fn sizes_beyond_the_budget_are_refused() {
-        let last = Some(Taken { particles: 1e6, bytes: 4e8, estimate: 3.2e8, seconds: 10.0 });
+        let last = Some(Usage { particles: 1e6, bytes: 4e8, estimate: 3.2e8, seconds: 10.0 });
         let budget = Budget { bytes: 1e9, seconds: 100.0 };
-        assert!(budget.refuses(2_000_000, 6.4e8, last, 50.0).is_none());
-        // a quarter more than was expected, as before
-        assert!(budget.refuses(3_000_000, 9.6e8, last, 0.0).unwrap().contains("1.2 GB of 1.0"));
-        let late = budget.refuses(2_000_000, 6.4e8, last, 85.0).unwrap();
+        assert!(budget.rejects(2_000_000, 6.4e8, last, 50.0).is_none());
+        // A quarter more than estimated, as for the previous size.
+        assert!(budget.rejects(3_000_000, 9.6e8, last, 0.0).unwrap().contains("1.2 GB of 1.0"));
+        let late = budget.rejects(2_000_000, 6.4e8, last, 85.0).unwrap();
         assert!(late.contains("20 s") && late.contains("15 s are left"), "{late}");
-        assert!(Budget { bytes: f64::INFINITY, ..budget }.refuses(5_000_000, 1.6e9, last, 0.0).is_none());
-        // less than was expected, as programs of few particles take
-        let little = last.map(|last| Taken { bytes: 1e7, ..last });
-        assert!(budget.refuses(2_000_000, 9.9e8, little, 0.0).is_none());
-        // the first size is judged by what is expected alone
-        assert!(budget.refuses(4_000_000, 1.3e9, None, 0.0).unwrap().contains("1.3 GB of 1.0"));
-        assert!(budget.refuses(2_000_000, 6.4e8, None, 1e3).unwrap().contains("0 s are left"));
+        assert!(Budget { bytes: f64::INFINITY, ..budget }.rejects(5_000_000, 1.6e9, last, 0.0).is_none());
+        // Less than estimated, as for small sizes.
+        let little = last.map(|last| Usage { bytes: 1e7, ..last });
+        assert!(budget.rejects(2_000_000, 9.9e8, little, 0.0).is_none());
+        // The first size is judged by its estimate alone.
+        assert!(budget.rejects(4_000_000, 1.3e9, None, 0.0).unwrap().contains("1.3 GB of 1.0"));
+        assert!(budget.rejects(2_000_000, 6.4e8, None, 1e3).unwrap().contains("0 s are left"));
     }
 }

@@ -1,4 +1,4 @@
-//! `bench step`: whole steps, by phase, over all ranks.
+//! `bench step`: whole steps by phase, over all ranks.
 
 use super::case::{Case, simulation};
 use super::quiet::Quiet;
@@ -9,23 +9,22 @@ use crate::step::Simulation;
 use crate::{Result, device, memory};
 use std::time::Instant;
 
-/// What `bench step` measures.
+/// Options of `bench step`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    after_help = "The steps that are timed come after the first forces and after skins have been chosen, and have no\n\
-    outputs. Seconds are those of all steps, over the ranks; microseconds per update are those of a\n\
-    core: mean seconds times the threads of all ranks, over particles times steps. Quiet updates are those of steps\n\
-    that take what a tenth of all that build a list, find the inner list anew, or do neither, take at most: so much\n\
-    less is it what others do on the machine."
+    after_help = "Timed steps follow the first forces and the tuning of skins, without outputs. Seconds are sums over\n\
+    all steps; microseconds per update are core time: mean seconds times the threads of all ranks, over\n\
+    particles times steps. Quiet updates estimate the undisturbed rate: each step counts with the first\n\
+    decile of its kind (list build, pruning only, or neither)."
 )]
 pub struct Options {
-    /// What is simulated
+    /// Case to simulate
     #[arg(long, value_enum, default_value_t = Case::Evrard)]
     case: Case,
     /// Number of particles
     #[arg(long, default_value_t = 65_465, value_parser = clap::value_parser!(u64).range(200..1_000_000_000))]
     particles: u64,
-    /// Set a key over the case's deck: --set run.precision=double
+    /// Override a key of the case's deck: --set run.precision=double
     #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
     set: Vec<String>,
 }
@@ -40,7 +39,7 @@ const COLUMNS: &[Column] = &[
     ("us per update", "core_microseconds_per_update"),
 ];
 
-/// So many steps after the first forces, without outputs.
+/// Measures steps after the first forces, without output.
 pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -> Result<Findings> {
     let plan = options.case.plan(options.particles, &options.set)?;
     let device = device::open(&plan, comm)?;
@@ -86,9 +85,9 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
     Ok(findings)
 }
 
-/// Steps that were measured, over all ranks.
+/// Measurements of steps over all ranks.
 pub(super) struct Steps {
-    /// Times.
+    /// Times by phase.
     pub phases: PhaseTable,
     /// Number of steps.
     pub count: u64,
@@ -96,29 +95,29 @@ pub(super) struct Steps {
     pub particles: u64,
     /// Lists built during the steps.
     pub builds: u64,
-    /// Most memory of all processes, in bytes.
+    /// Peak memory summed over all processes (bytes).
     pub bytes: u64,
-    /// Wall seconds from the first to the last step, of the slowest rank.
+    /// Wall time of all steps on the slowest rank (s).
     pub seconds: f64,
-    /// Seconds of a step while nobody else has the machine, as far as that can be told; of the slowest rank.
+    /// Estimated undisturbed time of a step on the slowest rank (s).
     pub quiet_seconds: f64,
-    /// Seconds that processors worked for all ranks.
+    /// CPU time summed over all ranks (s).
     pub processor_seconds: f64,
-    /// What skins were chosen, if a deck left them open.
+    /// The skins that were tuned, if the deck left them open.
     pub skins: Option<String>,
 }
 
 impl Steps {
-    /// At least so many steps, which take at least so many seconds, after the first forces; collective.
+    /// Runs at least `least` steps for at least `seconds` seconds, after the first forces. Collective.
     ///
     /// # Errors
-    /// Those of a step.
+    /// Errors of a step.
     pub fn measure(simulation: &mut Simulation, least: usize, seconds: f64) -> Result<Self> {
         simulation.evaluate_forces(0.0)?;
         simulation.choose_step(None)?;
         let mut skins = crate::run::lists::tune(simulation)?;
         if simulation.is_resident() {
-            // kernels of the step are compiled when they are first needed
+            // Warm-up: compiles the kernels of the step.
             simulation.advance(simulation.next_step)?;
         }
         simulation.clock.restart();
@@ -170,12 +169,12 @@ impl Steps {
         }
     }
 
-    /// Microseconds that processors worked per update: the less other programs disturb, the nearer to those of cores.
+    /// Returns the CPU time per update (us). Without disturbance by other processes it equals the core time.
     pub fn processor_microseconds(&self) -> f64 {
         self.processor_seconds * 1e6 / self.phases.updates.max(1) as f64
     }
 
-    /// Microseconds of a core per update, of mean seconds of a rank.
+    /// Returns the core time per update (us) for a mean time per rank (s).
     pub fn microseconds(&self, seconds: f64) -> f64 {
         seconds * 1e6 * self.phases.threads as f64 / self.phases.updates.max(1) as f64
     }

@@ -1,4 +1,4 @@
-//! `bench sweep`: how long the laws take over a list, and how much of what a core can do they do.
+//! `bench sweep`: time of the laws over a list, and the fraction of peak performance that they reach.
 
 use super::case::{Case, on_processors, simulation};
 use super::machine;
@@ -15,45 +15,45 @@ use crate::pair::{Forces, Instructions, Kernel, PairLaw, Pass, Precision, Togeth
 use crate::particles::{Field, Particles};
 use crate::{Error, Result};
 
-/// What `bench sweep` measures.
+/// Options of `bench sweep`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    after_help = "Lists reach as far as a first step asks for: 4 % beyond the supports of a gas, 20 % beyond a cutoff.\n\
-    Lane pairs are those whose distance a vector looks at; the useful fraction of them is in range.\n\
-    Operations are counted in the text of a law, those of distance and sums included, for a pair in\n\
+    after_help = "Lists reach as far as a first step requires: 4 % beyond the supports of a gas, 20 % beyond a cutoff.\n\
+    Lane pairs are the pairs whose distance is computed in a vector lane; the useful fraction of them is\n\
+    in range. Operations are counted in the source of a law, including distance and sums, per pair in\n\
     range: a sum, product, quotient, root, minimum or maximum is one, a fused multiply-add two, the rest\n\
-    none. Share of peak is the operations of pairs in range over what a core was seen to do at most, in\n\
-    fused multiply-adds of the same precision with its widest vectors: what is spent on pairs out of\n\
-    range lowers it. Cycles per vector are of a thread, for 16 lane pairs in mixed precision and 8 in\n\
-    double, at the clock that was seen."
+    zero. Share of peak is the operations of pairs in range over the measured peak of a core, fused\n\
+    multiply-adds of the same precision with its widest vectors: work on pairs out of range lowers it.\n\
+    Cycles per vector are of a thread, for 16 lane pairs in mixed precision and 8 in double, at the\n\
+    measured clock rate."
 )]
 pub struct Options {
-    /// Whose laws: those of a gas or those of molecules, with commas between
+    /// Cases, whose laws are swept: gas or molecules, comma-separated
     #[arg(long, value_enum, value_delimiter = ',', default_value = "evrard,liquid")]
     case: Vec<Case>,
-    /// Laws by name, as in the table, with commas between [default: all]
+    /// Laws by the names in the table, comma-separated [default: all]
     #[arg(long, value_delimiter = ',')]
     law: Vec<String>,
     /// Number of particles
     #[arg(long, default_value_t = 65_465, value_parser = clap::value_parser!(u64).range(200..1_000_000_000))]
     particles: u64,
-    /// Where the sweeps run: on a CUDA device they are of Lennard-Jones and Coulomb forces of atoms on a lattice
-    #[arg(long, value_enum, default_value_t = Place::Cpu)]
-    device: Place,
-    /// Cells of four atoms in each dimension of that lattice
+    /// Device of the sweeps; `cuda` sweeps Lennard-Jones and Coulomb forces of atoms on a lattice
+    #[arg(long, value_enum, default_value_t = SweepDevice::Cpu)]
+    device: SweepDevice,
+    /// Cells of four atoms per dimension of that lattice
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(4..500))]
     cells: u64,
-    /// Set a key over the case's deck: --set sph.neighbors=50
+    /// Override a key of the case's deck: --set sph.neighbors=50
     #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
     set: Vec<String>,
 }
 
-/// Where sweeps run.
+/// Device of the sweeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Place {
-    /// On processor cores.
+enum SweepDevice {
+    /// CPU cores.
     Cpu,
-    /// On a GPU.
+    /// A GPU.
     Cuda,
 }
 
@@ -61,40 +61,43 @@ enum Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Clusters(Sides),
-    /// What runs of molecules sweep, of pairs within their narrow skin.
+    /// The inner list of molecular runs, with pairs within the inner skin.
     Tiles,
     Rows,
 }
 
-/// One way to sweep.
+/// A combination of list, precision and instruction set.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct Variant {
     kind: Kind,
     precision: Precision,
     instructions: Instructions,
 }
 
-const MIXED: Way =
-    Way { kind: Kind::Clusters(Sides::Full), precision: Precision::Mixed, instructions: Instructions::Best };
-const DOUBLE: Way = Way { precision: Precision::Double, ..MIXED };
-const HALF: Way = Way { kind: Kind::Clusters(Sides::Half), ..MIXED };
+const MIXED: Variant = Variant {
+    kind: Kind::Clusters(Sides::Full),
+    precision: Precision::Mixed,
+    instructions: Instructions::Best,
+};
+const DOUBLE: Variant = Variant { precision: Precision::Double, ..MIXED };
+const HALF: Variant = Variant { kind: Kind::Clusters(Sides::Half), ..MIXED };
 
-/// The ways compared for one law of a case; the others show the first.
-const WAYS: [Way; 14] = [
+/// The combinations measured for one law per case; other laws use a prefix.
+const VARIANTS: [Variant; 14] = [
     MIXED,
     DOUBLE,
     HALF,
-    Way { precision: Precision::Double, ..HALF },
-    Way { kind: Kind::Tiles, ..MIXED },
-    Way { kind: Kind::Tiles, ..DOUBLE },
-    Way { kind: Kind::Tiles, instructions: Instructions::Avx2, ..MIXED },
-    Way { kind: Kind::Tiles, instructions: Instructions::Avx2, ..DOUBLE },
-    Way { kind: Kind::Tiles, instructions: Instructions::Baseline, ..DOUBLE },
-    Way { kind: Kind::Rows, ..MIXED },
-    Way { kind: Kind::Rows, ..DOUBLE },
-    Way { instructions: Instructions::Avx2, ..MIXED },
-    Way { instructions: Instructions::Avx2, ..DOUBLE },
-    Way { instructions: Instructions::Baseline, ..DOUBLE },
+    Variant { precision: Precision::Double, ..HALF },
+    Variant { kind: Kind::Tiles, ..MIXED },
+    Variant { kind: Kind::Tiles, ..DOUBLE },
+    Variant { kind: Kind::Tiles, instructions: Instructions::Avx2, ..MIXED },
+    Variant { kind: Kind::Tiles, instructions: Instructions::Avx2, ..DOUBLE },
+    Variant { kind: Kind::Tiles, instructions: Instructions::Baseline, ..DOUBLE },
+    Variant { kind: Kind::Rows, ..MIXED },
+    Variant { kind: Kind::Rows, ..DOUBLE },
+    Variant { instructions: Instructions::Avx2, ..MIXED },
+    Variant { instructions: Instructions::Avx2, ..DOUBLE },
+    Variant { instructions: Instructions::Baseline, ..DOUBLE },
 ];
 
 const COLUMNS: &[Column] = &[
@@ -113,9 +116,9 @@ const COLUMNS: &[Column] = &[
     ("% of peak", "percent_of_peak"),
 ];
 
-/// Sweeps over the particles of the cases at their start.
+/// Measures sweeps over the initial particles of the cases.
 pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -> Result<Findings> {
-    if options.device == Place::Cuda {
+    if options.device == SweepDevice::Cuda {
         return super::device::measure(options.cells, common);
     }
     let mut table = Table::new(COLUMNS);
@@ -132,7 +135,7 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
         }
         let mut simulation = simulation(plan, comm)?;
         if let Some(hydrodynamics) = &mut simulation.hydrodynamics {
-            // each law shall find its inputs
+            // Keep all fields, because each law is swept with its inputs.
             hydrodynamics.keep_fields = true;
         }
         simulation.evaluate_forces(0.0)?;
@@ -147,7 +150,7 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
         };
         let pairs = InRange::count(&bx, &simulation.particles, &radius, &full);
         let half = ClusterList::build(&request(true))?;
-        // a gas has cutoffs of its particles' own, which tiles do not serve
+        // Tiles support only one cutoff for all particles, hence not gas.
         let tiles = match &simulation.plan.interaction {
             Some(_) => {
                 let inner = 1.0 + simulation.neighborhood.skins().inner.unwrap_or(0.0);
@@ -190,7 +193,7 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
     Ok(findings)
 }
 
-/// What a core does at best: cycles and, in mixed and in double precision, operations a second.
+/// Peak performance of a core: clock rate (Hz), and operations per second in mixed and double precision.
 #[derive(Clone, Copy)]
 struct Machine {
     clock: f64,
@@ -227,30 +230,30 @@ impl ExampleVisitor for Registered<'_, '_> {
     fn visit<L: PairLaw>(&mut self, law: &L, _: &[[f64; 2]]) {
         if !self.swept.contains(&L::NAME) {
             self.swept.push(L::NAME);
-            self.bench.law(&Forces(*law), &WAYS[..6]);
+            self.bench.law(&Forces(*law), &VARIANTS[..6]);
         }
     }
 }
 
 impl Bench<'_> {
-    /// The laws of the gas.
+    /// Measures the laws of the gas.
     fn gas(&mut self, kernel: &str) {
         let kernel = Kernel::named(kernel)
             .unwrap_or_else(|| unreachable!("the plan has a kernel that the passes lack"));
         let (beta, conductivity) = (2.0, 0.0);
-        self.law(&number_density::Law { kernel }, &WAYS[..2]);
-        self.law(&density::Law { kernel }, &WAYS[..2]);
-        self.law(&volume_elements::Law { kernel }, &WAYS[..2]);
-        self.law(&gradients::Law { kernel }, &WAYS[..2]);
-        self.law(&divergence_gradient::Law { kernel }, &WAYS[..2]);
-        self.law(&momentum_energy_standard::Law { kernel, beta, conductivity }, &WAYS[..2]);
+        self.law(&number_density::Law { kernel }, &VARIANTS[..2]);
+        self.law(&density::Law { kernel }, &VARIANTS[..2]);
+        self.law(&volume_elements::Law { kernel }, &VARIANTS[..2]);
+        self.law(&gradients::Law { kernel }, &VARIANTS[..2]);
+        self.law(&divergence_gradient::Law { kernel }, &VARIANTS[..2]);
+        self.law(&momentum_energy_standard::Law { kernel, beta, conductivity }, &VARIANTS[..2]);
         let (crossing_start, crossing_slope) = (0.1, 10.0);
         let momentum =
             momentum_energy_volume::Law { kernel, beta, conductivity, crossing_start, crossing_slope };
-        self.law(&momentum, &WAYS);
+        self.law(&momentum, &VARIANTS);
     }
 
-    /// The laws of molecules, of unit strength and length; charges of either sign by turns, two species.
+    /// Measures the laws of molecules with unit strength and length, alternating charges and two species.
     fn molecules(&mut self, cutoff: f64) {
         self.particles.add(&[Field::Charge, Field::Species, Field::HalfSigma, Field::RootEpsilon]);
         self.particles.fill(Field::HalfSigma, 0.5);
@@ -267,8 +270,8 @@ impl Bench<'_> {
         let mixed = lennard_jones_mixed::Law::truncated();
         let mixed_switched = lennard_jones_mixed_switched::Law::new(start, cutoff);
         let table = lennard_jones_table::Law::truncated(one(4.0), one(1.0), cutoff);
-        let (clusters, both) = (&WAYS[..6], [cutoff, cutoff]);
-        self.law(&Forces(lennard_jones::Law::truncated(1.0, 1.0)), &WAYS);
+        let (clusters, both) = (&VARIANTS[..6], [cutoff, cutoff]);
+        self.law(&Forces(lennard_jones::Law::truncated(1.0, 1.0)), &VARIANTS);
         self.law(&Forces(lennard_jones_switched::Law::new(1.0, 1.0, start, cutoff)), clusters);
         self.law(&Forces(mixed), clusters);
         self.law(&Forces(mixed_switched), clusters);
@@ -286,17 +289,17 @@ impl Bench<'_> {
         });
     }
 
-    fn law<L: PairLaw>(&mut self, law: &L, ways: &[Way]) {
-        self.named(&L::NAME.replace('_', " "), law, ways);
+    fn law<L: PairLaw>(&mut self, law: &L, variants: &[Variant]) {
+        self.named(&L::NAME.replace('_', " "), law, variants);
     }
 
-    fn named<L: PairLaw>(&mut self, name: &str, law: &L, ways: &[Way]) {
+    fn named<L: PairLaw>(&mut self, name: &str, law: &L, variants: &[Variant]) {
         if !self.wanted.is_empty() && !self.wanted.iter().any(|wanted| wanted == name) {
             return;
         }
-        for way in ways {
-            let pass = Pass { precision: way.precision, ..self.pass };
-            let list = match way.kind {
+        for variant in variants {
+            let pass = Pass { precision: variant.precision, ..self.pass };
+            let list = match variant.kind {
                 Kind::Clusters(Sides::Full) => &self.lists.full,
                 Kind::Clusters(Sides::Half) => &self.lists.half,
                 Kind::Tiles => match &self.lists.tiles {
@@ -307,11 +310,11 @@ impl Bench<'_> {
             };
             self.particles.add(L::OUTPUTS);
             let (seconds, statistics) =
-                median(self.repeats, || sweep_with(law, &pass, list, self.particles, way.instructions));
-            let half = matches!(way.kind, Kind::Clusters(Sides::Half) | Kind::Tiles);
+                median(self.repeats, || sweep_with(law, &pass, list, self.particles, variant.instructions));
+            let half = matches!(variant.kind, Kind::Clusters(Sides::Half) | Kind::Tiles);
             let sides = if half { Sides::Half } else { Sides::Full };
             let useful = self.pairs.useful(L::CUTOFF, sides) as f64;
-            let single = way.precision == Precision::Mixed && way.instructions.have_single();
+            let single = variant.precision == Precision::Mixed && variant.instructions.have_single();
             let operations = per_pair(law, single, half);
             let lane_pairs = statistics.lane_pairs.max(1) as f64;
             let core_seconds = seconds * rayon::current_num_threads() as f64;
@@ -321,13 +324,13 @@ impl Bench<'_> {
                 Cell::text(self.case.name()),
                 Cell::count(self.particles.owned().len()),
                 Cell::text(name),
-                Cell::text(match way.kind {
+                Cell::text(match variant.kind {
                     Kind::Clusters(sides) => sides.name(),
                     Kind::Tiles => "tiles",
                     Kind::Rows => "rows",
                 }),
-                Cell::text(format!("{:?}", way.precision).to_lowercase()),
-                Cell::text(format!("{:?}", way.instructions).to_lowercase()),
+                Cell::text(format!("{:?}", variant.precision).to_lowercase()),
+                Cell::text(format!("{:?}", variant.instructions).to_lowercase()),
                 Cell::Number(seconds * 1e9 / self.particles.owned().len() as f64, 1),
                 Cell::Number(seconds * 1e9 / useful, 2),
                 Cell::Number(lane_pairs / seconds * 1e-9, 3),

@@ -1,4 +1,4 @@
-//! What a benchmark found, as people and as programs read it.
+//! Results of a benchmark, as text and as JSON.
 
 use crate::report;
 
@@ -7,26 +7,26 @@ use crate::report;
 pub enum Cell {
     /// A name.
     Text(String),
-    /// A number, with the decimals that a table shows.
+    /// A number and its decimals in the text table.
     Number(f64, usize),
-    /// A small number, shown with its power of ten.
+    /// A small number in scientific notation.
     Error(f64),
-    /// What does not exist for this row.
+    /// Not applicable to this row.
     Nothing,
 }
 
 impl Cell {
-    /// A name.
+    /// Creates a text cell.
     pub fn text(text: impl Into<String>) -> Self {
         Cell::Text(text.into())
     }
 
-    /// A count, which is whole.
+    /// Creates a cell with a whole number.
     pub fn count(count: impl TryInto<u64>) -> Self {
         Cell::Number(count.try_into().unwrap_or(u64::MAX) as f64, 0)
     }
 
-    /// As a table shows it.
+    /// Formats the cell for the text table.
     fn shown(&self) -> String {
         match self {
             Cell::Text(text) => text.clone(),
@@ -45,13 +45,13 @@ impl Cell {
     }
 }
 
-/// A column: its head for people, and its field for programs, which stays what it is.
+/// A column: its heading in the text, and its JSON key, which is stable.
 pub type Column = (&'static str, &'static str);
 
-/// Rows with a cell under each column.
+/// A table with one cell per row and column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// The field that holds the rows.
+    /// JSON key of the rows.
     pub field: &'static str,
     /// The columns.
     pub columns: &'static [Column],
@@ -60,17 +60,17 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table without rows, of the field `rows`.
+    /// Creates an empty table with the key `rows`.
     pub fn new(columns: &'static [Column]) -> Self {
         Self::named("rows", columns)
     }
 
-    /// A table without rows of another field.
+    /// Creates an empty table with another key.
     pub fn named(field: &'static str, columns: &'static [Column]) -> Self {
         Table { field, columns, rows: Vec::new() }
     }
 
-    /// One more row.
+    /// Appends a row.
     pub fn push(&mut self, row: Vec<Cell>) {
         assert_eq!(row.len(), self.columns.len(), "a cell under each column");
         self.rows.push(row);
@@ -94,16 +94,16 @@ impl Table {
     }
 }
 
-/// All that a benchmark found.
+/// All results of a benchmark.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
     /// The tables, the main one first.
     pub tables: Vec<Table>,
-    /// What holds for all rows: field and value, below the tables.
+    /// Values that hold for all rows: key and value, printed below the tables.
     pub remarks: Vec<Remark>,
 }
 
-/// A remark: its field, whose underscores people read as spaces, and its value.
+/// A remark: its key, whose underscores are printed as spaces, and its value.
 pub type Remark = (&'static str, Cell);
 
 impl From<Table> for Findings {
@@ -113,7 +113,7 @@ impl From<Table> for Findings {
 }
 
 impl Findings {
-    /// As people read it.
+    /// Formats the results as text.
     pub fn text(&self) -> String {
         let tables: Vec<String> = self.tables.iter().map(Table::text).collect();
         let remarks = self
@@ -123,7 +123,7 @@ impl Findings {
         tables.join("\n\n") + &remarks.collect::<String>()
     }
 
-    /// As programs read it: `{"rows": [{field: cell, ...}, ...], remark: value, ...}`.
+    /// Formats the results as JSON: `{"rows": [{field: cell, ...}, ...], remark: value, ...}`.
     pub fn json(&self) -> serde_json::Value {
         let tables = self.tables.iter().map(|table| (table.field.to_owned(), table.json()));
         let remarks = self.remarks.iter().map(|(field, value)| ((*field).to_owned(), value.json()));

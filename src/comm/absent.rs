@@ -1,14 +1,15 @@
-//! A build without MPI: the world is this process alone.
+//! Communicator backend of a build without MPI: the world is this process alone.
 
 use super::host::exchange::HostMemory;
 use super::{Ranks, local};
 use crate::{Error, Result};
 use std::sync::{Arc, Mutex};
 
-/// Ranks as processes: there are none in this build.
+/// Stands in for the MPI world; uninhabited in this build.
 pub(super) enum World {}
 
-/// This process alone, unless it was started as one of several.
+/// Returns a communicator of size one, or an error if a launcher started this process as one of several
+/// ranks.
 pub(super) fn world() -> Result<Ranks> {
     for name in ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"] {
         let ranks = std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok()).unwrap_or(1);
@@ -55,15 +56,15 @@ impl World {
         match *self {}
     }
 
-    pub(super) fn takes_part(&self, _some: bool) -> bool {
+    pub(super) fn joins_fallback(&self, _some: bool) -> bool {
         match *self {}
     }
 
-    pub(super) fn attended(&self) -> bool {
+    pub(super) fn needs_progress_thread(&self) -> bool {
         match *self {}
     }
 
-    pub(super) fn attend(&self) {
+    pub(super) fn make_progress(&self) {
         match *self {}
     }
 

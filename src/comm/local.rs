@@ -1,4 +1,4 @@
-//! Ranks as threads of one process, which exchange bytes through one mailbox per rank.
+//! Ranks as threads of one process, which exchange messages through one mailbox per rank.
 
 use super::host::exchange::HostMemory;
 use super::{Communicator, Ranks};
@@ -6,14 +6,14 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What a rank has posted: for each rank a message, or one message for all.
+/// The posted message of a rank: one for each receiver, or one for all.
 #[derive(Clone)]
 enum Post {
     Each(Arc<Vec<Vec<u8>>>),
     All(Arc<Vec<u8>>),
 }
 
-/// What the threads of a run share.
+/// State shared by the threads of a run.
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
@@ -23,26 +23,27 @@ struct Shared {
 struct State {
     posts: Vec<Option<Post>>,
     waiting: usize,
-    /// Counts the barriers that are done.
+    /// Number of completed barriers.
     generation: u64,
-    /// Why no further barrier can succeed.
+    /// The reason why no further barrier can succeed.
     broken: Option<&'static str>,
     departed: bool,
 }
 
-/// One thread as a rank.
+/// A thread that acts as a rank.
 pub(super) struct Member {
     rank: usize,
     shared: Arc<Shared>,
     memory: Option<Mutex<HostMemory>>,
 }
 
-/// Carried by ranks that end because another one did.
+/// Panic payload of ranks that end because another rank ended.
 struct Abandoned;
 
-/// Run `work` on that many threads, each with its own rank, and return what they return, by rank.
+/// Runs `work` on `ranks` threads, each as one rank, and returns the results by rank.
 ///
-/// When a thread panics the others end at their next collective call, and its panic goes on here.
+/// # Panics
+/// If a thread panics, the others end at their next collective call, and the first panic is resumed here.
 pub fn run_local<R: Send>(ranks: usize, work: impl Fn(Communicator) -> R + Sync) -> Vec<R> {
     assert!(ranks > 0, "run_local: at least one rank");
     let shared = Arc::new(Shared::new(ranks));
@@ -67,7 +68,7 @@ pub fn run_local<R: Send>(ranks: usize, work: impl Fn(Communicator) -> R + Sync)
     for outcome in outcomes {
         match outcome {
             Ok(result) => results.push(result),
-            // The rank that failed first, not one that was abandoned by it.
+            // Keep the panic of the rank that failed first, not of one that was abandoned.
             Err(panic) if failure.as_ref().is_none_or(|first| first.is::<Abandoned>()) => {
                 failure = Some(panic)
             }
@@ -91,7 +92,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wait until all ranks are here; unwinds when that can no longer happen.
+    /// Waits until all ranks have arrived; unwinds if one of them never will.
     fn barrier(&self) {
         let mut state = self.lock();
         if state.departed {
@@ -134,7 +135,7 @@ impl Member {
         Self { rank: 0, shared: Arc::new(Shared::new(1)), memory: None }
     }
 
-    /// The same rank, which shares memory with some others as ranks of a host do.
+    /// Returns the same rank with shared memory, as ranks of a host have it.
     #[cfg(test)]
     pub(super) fn sharing(&self, memory: Option<HostMemory>) -> Self {
         Self { rank: self.rank, shared: Arc::clone(&self.shared), memory: memory.map(Mutex::new) }
@@ -174,26 +175,26 @@ impl Member {
         self.swap(Post::Each(Arc::new(to.iter().map(|part| part.to_vec()).collect())), from);
     }
 
-    /// None but in tests: threads post messages.
+    /// Returns the shared memory of the host. Only tests have one: threads post messages.
     pub(super) fn host_memory(&self) -> Option<&Mutex<HostMemory>> {
         self.memory.as_ref()
     }
 
-    /// Whether this rank takes part in an exchange of those who have something to exchange after [`Self::host_memory`]: threads
-    /// exchange all together.
-    pub(super) fn takes_part(&self, some: bool) -> bool {
+    /// Returns whether this rank takes part in the fallback exchange after [`Self::host_memory`]. A posted
+    /// exchange is collective for threads, hence all do.
+    pub(super) fn joins_fallback(&self, some: bool) -> bool {
         some || self.memory.is_some()
     }
 
-    /// Whether a thread should see to messages: no, these are copied when all have posted theirs.
-    pub(super) fn attended(&self) -> bool {
+    /// Returns false: messages are copied after all ranks have posted theirs, without a progress thread.
+    pub(super) fn needs_progress_thread(&self) -> bool {
         false
     }
 
-    /// Nothing.
-    pub(super) fn attend(&self) {}
+    /// Does nothing.
+    pub(super) fn make_progress(&self) {}
 
-    /// Post a message, and copy what the others have posted for this rank.
+    /// Posts a message and copies those that the other ranks posted for this one.
     fn swap(&self, post: Post, from: &mut [&mut [u8]]) {
         self.shared.lock().posts[self.rank] = Some(post);
         self.barrier();

@@ -1,8 +1,8 @@
-//! Ranks. One rank is a communicator of size one, never a second code path.
+//! Communicators. A serial run is a communicator of size one, not a second code path.
 //!
-//! Ranks are MPI processes ([`Communicator::world`]) or threads of this process ([`run_local`]); both move the same
-//! bytes, and every reduction is done here, in rank order, so that both give the same bits. All methods are
-//! collective: every rank must call them in the same order, each from one thread at a time.
+//! Ranks are MPI processes ([`Communicator::world`]) or threads of this process ([`run_local`]). Both move
+//! the same bytes. Reductions are computed here in rank order, so that both give bitwise equal results. All
+//! methods are collective unless noted: every rank calls them in the same order, from one thread at a time.
 
 #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "ranks of a host are processes"))]
 mod host;
@@ -24,10 +24,10 @@ use traffic::{Meter, Traffic};
 
 pub use local::run_local;
 
-/// Reductions of at least this many values are shared out: each rank reduces a slice of them.
+/// Reductions of at least this many values are distributed: each rank reduces a slice of them.
 const SHARED_REDUCTION: usize = 4096;
 
-/// The ranks that work on one run, and which of them this is.
+/// A group of ranks, and the position of this rank in it.
 #[derive(Clone)]
 pub struct Communicator {
     ranks: Ranks,
@@ -41,13 +41,13 @@ enum Ranks {
     World(Arc<mpi::World>),
 }
 
-/// A number that ranks can reduce.
+/// A number type of reductions.
 pub trait Number: Pod + PartialOrd + Send + Sync + std::ops::Add<Output = Self> {}
 impl Number for f64 {}
 impl Number for u64 {}
 impl Number for i64 {}
 
-/// Calls the same function of whichever kind of ranks there is.
+/// Calls the same method on either kind of ranks.
 macro_rules! on_ranks {
     ($self:ident, $ranks:ident => $call:expr) => {
         match &$self.ranks {
@@ -62,74 +62,76 @@ impl Communicator {
         Self { ranks, meter: Arc::default() }
     }
 
-    /// All processes that were started together (by `mpirun` and its like); alone, a communicator of size one.
+    /// Returns all processes that were started together (by `mpirun` or similar); a single process is a
+    /// communicator of size one.
     ///
-    /// MPI is initialized by the first call and finalized when the last clone is dropped. With more than one rank, a
-    /// panic on any rank from now on ends all of them with status 1.
+    /// The first call initializes MPI, and dropping the last clone finalizes it. With more than one rank, a
+    /// panic on any rank aborts all ranks with status 1 from then on.
     ///
     /// # Errors
-    /// [`Error::Usage`] when MPI was finalized before, cannot be used beside threads, or is not built in although
+    /// [`Error::Usage`] if MPI was finalized before, does not support threads, or is not built in although
     /// several processes were started together.
     pub fn world() -> Result<Self> {
         mpi::world().map(Self::new)
     }
 
-    /// One rank alone.
+    /// Returns a communicator of size one.
     pub fn solo() -> Self {
         Self::new(Ranks::Local(Arc::new(local::Member::solo())))
     }
 
-    /// Which rank this is, below [`Self::size`].
+    /// Returns the rank of this process or thread, below [`Self::size`].
     pub fn rank(&self) -> usize {
         on_ranks!(self, ranks => ranks.rank())
     }
 
-    /// The number of ranks.
+    /// Returns the number of ranks.
     pub fn size(&self) -> usize {
         on_ranks!(self, ranks => ranks.size())
     }
 
-    /// Whether this is rank 0, the one that prints.
+    /// Returns whether this is rank 0, which prints.
     pub fn is_root(&self) -> bool {
         self.rank() == 0
     }
 
-    /// Which of the ranks on this host this one is, and how many they are; threads share one host.
+    /// Returns the index of this rank among the ranks of its host, and their number. Threads are on one host.
     pub fn of_host(&self) -> (usize, usize) {
         on_ranks!(self, ranks => ranks.of_host())
     }
 
-    /// Whether the ranks are threads of this process.
+    /// Returns whether the ranks are threads of this process.
     pub fn in_one_process(&self) -> bool {
         matches!(self.ranks, Ranks::Local(_))
     }
 
-    /// What this rank has received from the others so far, through this communicator and its clones.
+    /// Returns the traffic received from other ranks so far, through this communicator and its clones.
     pub fn received(&self) -> Traffic {
         self.meter.read()
     }
 
-    /// Wait until every rank is here.
+    /// Waits until all ranks have arrived.
     pub fn barrier(&self) {
         on_ranks!(self, ranks => ranks.barrier());
     }
 
-    /// Replace each value by its sum over the ranks, added in rank order. The number of values is the same everywhere.
+    /// Replaces each value by its sum over the ranks, in rank order. All ranks pass the same number of
+    /// values.
     pub fn all_sum<T: Number>(&self, values: &mut [T]) {
         self.reduce(values, |sum, value| sum + value);
     }
 
-    /// Replace each value by its smallest over the ranks.
+    /// Replaces each value by its minimum over the ranks.
     pub fn all_min<T: Number>(&self, values: &mut [T]) {
         self.reduce(values, |least, value| if value < least { value } else { least });
     }
 
-    /// Replace each value by its largest over the ranks.
+    /// Replaces each value by its maximum over the ranks.
     pub fn all_max<T: Number>(&self, values: &mut [T]) {
         self.reduce(values, larger);
     }
 
-    /// [`Self::all_sum`] of some values and [`Self::all_max`] of others, in one message.
+    /// [`Self::all_sum`] of `sums` and [`Self::all_max`] of `largest` in one reduction.
     pub fn all_sum_and_max<T: Number>(&self, sums: &mut [T], largest: &mut [T]) {
         let count = sums.len();
         let mut both = [&*sums, &*largest].concat();
@@ -141,7 +143,7 @@ impl Communicator {
         largest.copy_from_slice(&both[count..]);
     }
 
-    /// Everybody's `mine`, by rank; lengths may differ.
+    /// Gathers `mine` of all ranks, by rank; lengths may differ.
     pub fn all_gather<T: Pod>(&self, mine: &[T]) -> Vec<Vec<T>> {
         if self.size() == 1 {
             return vec![mine.to_vec()];
@@ -153,58 +155,61 @@ impl Communicator {
         all
     }
 
-    /// `to[r]` goes to rank r; the result's `[r]` came from rank r. One entry per rank; peers without values cost
-    /// no message.
+    /// Sends `to[r]` to rank r and returns the messages received, by sender. `to` has one entry per rank;
+    /// empty entries cost no message.
     pub fn all_to_all<T: Pod>(&self, to: &[Vec<T>]) -> Vec<Vec<T>> {
         let counts: Vec<u64> = to.iter().map(|values| values.len() as u64).collect();
         let mut from = vec![0u64; counts.len()];
         on_ranks!(self, ranks => ranks.transpose(&counts, &mut from));
         self.meter.collective(from.len() - 1, size_of::<u64>());
-        let others = |counts: Vec<usize>| some_of(&counts, |rank| rank != self.rank());
+        let others = |counts: Vec<usize>| masked_counts(&counts, |rank| rank != self.rank());
         let (to_others, from_others) = (
             others(to.iter().map(Vec::len).collect()),
             others(from.into_iter().map(|count| count as usize).collect()),
         );
-        let mut came: Vec<Vec<T>> = Vec::new();
+        let mut received: Vec<Vec<T>> = Vec::new();
         let write = |rank: usize, values: &mut [T]| values.copy_from_slice(&to[rank]);
-        let read = |values: &[&[T]]| came.extend(values.iter().map(|values| values.to_vec()));
+        let read = |values: &[&[T]]| received.extend(values.iter().map(|values| values.to_vec()));
         self.exchange_in_place((&to_others, write), (&from_others, read), || ());
-        came[self.rank()].clone_from(&to[self.rank()]);
-        came
+        received[self.rank()].clone_from(&to[self.rank()]);
+        received
     }
 
-    /// [`Self::all_to_all`] when every rank already knows that it gets `counts[r]` values from rank r.
+    /// [`Self::all_to_all`] if every rank already knows the number of values `counts[r]` that it receives
+    /// from rank r.
     pub fn exchange<T: Pod>(&self, to: &[Vec<T>], counts: &[usize]) -> Vec<Vec<T>> {
         self.exchange_with(to, counts, || ())
     }
 
-    /// Work while messages of at most so many bytes are on their way. Another thread sees to large ones: most libraries move them
-    /// only while they are called.
-    fn attended(&self, bytes: usize, work: impl FnOnce()) {
-        /// Bytes of messages that libraries send off at once.
+    /// Runs `work` while messages of at most `bytes` bytes are in flight. For large messages a second thread
+    /// drives MPI progress: most MPI libraries move them only inside of calls.
+    fn with_progress_thread(&self, bytes: usize, work: impl FnOnce()) {
+        /// Message size that MPI libraries send eagerly (bytes).
         const EAGER: usize = 1 << 16;
-        /// Between two looks at the messages: long enough to cost those who work nothing, a few in the time of a pass.
+        /// Interval between progress calls: long enough not to disturb the working threads, short enough for
+        /// several calls per pass.
         const PAUSE: Duration = Duration::from_millis(1);
-        if bytes <= EAGER || !on_ranks!(self, ranks => ranks.attended()) {
+        if bytes <= EAGER || !on_ranks!(self, ranks => ranks.needs_progress_thread()) {
             return work();
         }
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            let attendant = scope.spawn(|| {
+            let progress = scope.spawn(|| {
                 while !done.load(Ordering::Acquire) {
-                    on_ranks!(self, ranks => ranks.attend());
+                    on_ranks!(self, ranks => ranks.make_progress());
                     std::thread::park_timeout(PAUSE);
                 }
             });
             work();
             done.store(true, Ordering::Release);
-            attendant.thread().unpark();
+            progress.thread().unpark();
         });
     }
 
-    /// So many values go to each rank, which `write` is to write, once for each rank to which some go; and so many come from each,
-    /// which `read` is shown when all are there, by rank. `work` is done while they are on their way. Ranks of a host write and read
-    /// in memory that they share. Nothing goes to the rank itself.
+    /// Sends `to[r]` values to each rank r and receives `from[r]` values. `write(r, values)` fills the
+    /// message for rank r, once per receiver with a non-zero count. `read` gets all received messages by
+    /// rank. `work` runs while messages are in flight. Ranks of one host write and read in shared memory.
+    /// Counts of this rank itself must be 0.
     pub fn exchange_in_place<T: Pod>(
         &self,
         (to, mut write): (&[usize], impl FnMut(usize, &mut [T])),
@@ -213,8 +218,8 @@ impl Communicator {
     ) {
         assert!(to[self.rank()] == 0 && from[self.rank()] == 0, "exchange: nothing goes to the rank itself");
         let bytes = |counts: &[usize]| counts.iter().map(|count| count * size_of::<T>()).collect::<Vec<_>>();
-        // what was sent before may wait until its sender calls the library
-        let idle = || on_ranks!(self, ranks => ranks.attend());
+        // Earlier sends may not complete before their sender calls the MPI library.
+        let idle = || on_ranks!(self, ranks => ranks.make_progress());
         let memory = on_ranks!(self, ranks => ranks.host_memory());
         let mut memory = memory.map(|memory| memory.lock().unwrap_or_else(PoisonError::into_inner));
         let shared: Vec<bool> = (0..self.size())
@@ -223,36 +228,39 @@ impl Communicator {
         let refused = memory.as_mut().is_some_and(|memory| {
             memory.write(&bytes(to), |rank, values| write(rank, bytemuck::cast_slice_mut(values)), &idle)
         });
-        let [to_far, from_far] = [to, from].map(|counts| some_of(counts, |rank| !shared[rank]));
-        let largest = to_far.iter().chain(&from_far).max().map_or(0, |&values| values * size_of::<T>());
-        let mut here = None;
-        let came = self.exchange_with(&written(&to_far, &mut write), &from_far, || {
-            self.attended(largest, work);
-            here = memory.as_mut().map(|memory| memory.wait(&bytes(from), &idle));
+        let [to_remote, from_remote] = [to, from].map(|counts| masked_counts(counts, |rank| !shared[rank]));
+        let largest = to_remote.iter().chain(&from_remote).max().map_or(0, |&values| values * size_of::<T>());
+        let mut arrived = None;
+        let received = self.exchange_with(&pack_messages(&to_remote, &mut write), &from_remote, || {
+            self.with_progress_thread(largest, work);
+            arrived = memory.as_mut().map(|memory| memory.wait(&bytes(from), &idle));
         });
-        let elsewhere = |rank: usize| here.as_ref().is_some_and(|here| here.refused(rank));
-        let in_place = some_of(from, |rank| shared[rank] && !elsewhere(rank));
+        let was_refused = |rank: usize| arrived.as_ref().is_some_and(|arrived| arrived.refused(rank));
+        let in_place = masked_counts(from, |rank| shared[rank] && !was_refused(rank));
         self.meter.exchange(in_place.into_iter(), size_of::<T>());
-        let late: Vec<usize> = some_of(from, elsewhere);
-        let some = refused || late.iter().any(|&count| count > 0);
-        let came_late = match on_ranks!(self, ranks => ranks.takes_part(some)) {
-            true => self.exchange(&written(&some_of(to, |rank| shared[rank] && refused), &mut write), &late),
+        let refused_counts: Vec<usize> = masked_counts(from, was_refused);
+        let some = refused || refused_counts.iter().any(|&count| count > 0);
+        let fallback = match on_ranks!(self, ranks => ranks.joins_fallback(some)) {
+            true => self.exchange(
+                &pack_messages(&masked_counts(to, |rank| shared[rank] && refused), &mut write),
+                &refused_counts,
+            ),
             false => vec![Vec::new(); self.size()],
         };
-        let of = |rank: usize| match here.as_ref().and_then(|here| here.of(rank)) {
+        let of = |rank: usize| match arrived.as_ref().and_then(|arrived| arrived.of(rank)) {
             Some(values) => bytemuck::cast_slice(values),
-            None if elsewhere(rank) => &came_late[rank][..],
-            None => &came[rank][..],
+            None if was_refused(rank) => &fallback[rank][..],
+            None => &received[rank][..],
         };
         read(&(0..self.size()).map(of).collect::<Vec<_>>());
     }
 
-    /// [`Self::exchange`] of and into memory that the caller has: `from[r]` is as long as what rank r sends.
+    /// [`Self::exchange`] with buffers of the caller: `from[r]` has the length of the message from rank r.
     pub fn exchange_into<T: Pod>(&self, to: &[&[T]], from: &mut [&mut [T]]) {
         self.swap(to, from, || ());
     }
 
-    /// Counts messages of so many bytes that have come from other ranks on another way than through this communicator.
+    /// Counts received messages, of these sizes in bytes, that bypassed this communicator.
     pub(crate) fn received_elsewhere(&self, messages: impl Iterator<Item = usize>) {
         self.meter.exchange(messages, 1);
     }
@@ -280,17 +288,17 @@ impl Communicator {
         self.meter.exchange(others.map(|(_, values)| values.len()), size_of::<T>());
     }
 
-    /// Replace `values` by those of rank `root`, whatever their number.
+    /// Replaces `values` by those of rank `root`. Lengths may differ before the call.
     pub fn broadcast<T: Pod>(&self, values: &mut Vec<T>, root: usize) {
         let mine: &[T] = if self.rank() == root { values } else { &[] };
         let mut all = self.all_gather(mine);
         *values = std::mem::take(&mut all[root]);
     }
 
-    /// Every rank fails when one does: with its own error, or with [`Error::Elsewhere`].
+    /// Makes every rank fail if one does: with its own error, or with [`Error::Elsewhere`].
     ///
     /// # Errors
-    /// As said.
+    /// The error of this rank, or [`Error::Elsewhere`] if only other ranks failed.
     pub fn agree(&self, outcome: Result<()>) -> Result<()> {
         let failures: u64 = self.gather_equal(&[u64::from(outcome.is_err())]).iter().sum();
         match outcome {
@@ -299,10 +307,10 @@ impl Communicator {
         }
     }
 
-    /// The value, if every rank has one; otherwise fails as [`Self::agree`].
+    /// Returns the value if every rank has one.
     ///
     /// # Errors
-    /// As said.
+    /// As [`Self::agree`].
     pub fn agree_on<T>(&self, outcome: Result<T>) -> Result<T> {
         match outcome {
             Ok(value) => self.agree(Ok(())).map(|()| value),
@@ -310,20 +318,20 @@ impl Communicator {
         }
     }
 
-    /// Do something on rank 0 alone; every rank fails if it does, as [`Self::agree`].
+    /// Runs `work` on rank 0 only; every rank fails if it fails.
     ///
     /// # Errors
-    /// As said.
+    /// As [`Self::agree`].
     pub fn on_root(&self, work: impl FnOnce() -> Result<()>) -> Result<()> {
         self.agree(if self.is_root() { work() } else { Ok(()) })
     }
 
-    /// End all ranks now with this exit status. Among threads as ranks this ends the process.
+    /// Ends all ranks immediately with this exit status. With threads as ranks, ends the process.
     pub fn abort(&self, status: i32) -> ! {
         on_ranks!(self, ranks => ranks.abort(status))
     }
 
-    /// The MPI handle, for libraries that communicate on their own; `None` when ranks are threads.
+    /// Returns the MPI handle for libraries that communicate on their own; `None` if ranks are threads.
     #[cfg(feature = "mpi")]
     pub fn raw_mpi(&self) -> Option<::mpi::ffi::MPI_Comm> {
         match &self.ranks {
@@ -332,7 +340,7 @@ impl Communicator {
         }
     }
 
-    /// Equally many values of every rank, one rank after the other.
+    /// Gathers equally many values of each rank, concatenated in rank order.
     fn gather_equal<T: Pod>(&self, mine: &[T]) -> Vec<T> {
         let mut all = vec![T::zeroed(); mine.len() * self.size()];
         if !mine.is_empty() {
@@ -348,13 +356,14 @@ impl Communicator {
         self.reduce_each(values, |_, a, b| combine(a, b));
     }
 
-    /// Combine the values of all ranks, in their order, each by its place.
+    /// Combines the values of all ranks elementwise in rank order. `combine` gets the index of the value
+    /// first.
     fn reduce_each<T: Number>(&self, values: &mut [T], combine: impl Fn(usize, T, T) -> T) {
         let ranks = self.size();
         if ranks == 1 || values.is_empty() {
             return;
         }
-        // of the values from `first` on
+        // Reduces the values from index `first` on.
         let fold = |of_ranks: &[&[T]], first: usize, out: &mut [T]| {
             for (k, value) in out.iter_mut().enumerate() {
                 *value =
@@ -383,18 +392,18 @@ impl std::fmt::Debug for Communicator {
     }
 }
 
-/// The larger of two values; the first where the second is no number.
+/// Returns the larger of two values; the first if the second is NaN.
 fn larger<T: Number>(most: T, value: T) -> T {
     if value > most { value } else { most }
 }
 
-/// The counts of some ranks, and 0 of the others.
-fn some_of(counts: &[usize], whether: impl Fn(usize) -> bool) -> Vec<usize> {
+/// Returns the counts of the selected ranks, and 0 for all others.
+fn masked_counts(counts: &[usize], whether: impl Fn(usize) -> bool) -> Vec<usize> {
     counts.iter().enumerate().map(|(rank, &count)| if whether(rank) { count } else { 0 }).collect()
 }
 
-/// So many values for each rank, written.
-fn written<T: Pod>(counts: &[usize], write: &mut impl FnMut(usize, &mut [T])) -> Vec<Vec<T>> {
+/// Allocates and fills a message of `counts[r]` values for each rank r.
+fn pack_messages<T: Pod>(counts: &[usize], write: &mut impl FnMut(usize, &mut [T])) -> Vec<Vec<T>> {
     let mut values: Vec<Vec<T>> = zeroed_each(counts.iter().copied());
     let some = values.iter_mut().enumerate().filter(|(_, values)| !values.is_empty());
     some.for_each(|(rank, values)| write(rank, values));

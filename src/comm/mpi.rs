@@ -1,11 +1,11 @@
 //! Ranks as MPI processes.
 //!
-//! Errors of MPI itself keep MPI's default handler, which prints what happened and ends all ranks.
+//! MPI errors keep MPI's default handler, which prints a message and aborts all ranks.
 
 use super::Ranks;
 use super::host::Place;
 use super::host::board::{self, Board};
-use super::host::exchange::{HostMemory, LARGEST};
+use super::host::exchange::{HostMemory, MAX_SEGMENT_BYTES};
 use crate::{Error, Result};
 use mpi::datatype::PartitionMut;
 use mpi::environment::Universe;
@@ -13,28 +13,28 @@ use mpi::topology::SimpleCommunicator;
 use mpi::traits::{AsRaw, Communicator, CommunicatorCollectives, Destination, Source};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Bytes of the largest single message: MPI counts in 32 bits.
+/// Largest single message (bytes); MPI counts are 32-bit.
 const LARGEST_MESSAGE: usize = 1 << 30;
 
-/// MPI's world; MPI is finalized when it is dropped.
+/// The MPI world; dropping it finalizes MPI.
 pub(super) struct World {
     rank: usize,
     size: usize,
-    /// Rank and size among those on this host.
+    /// Rank and size among the ranks of this host.
     of_host: (usize, usize),
-    /// What it shares with them.
+    /// Shared memory of the ranks of this host.
     host_memory: Option<Mutex<HostMemory>>,
-    /// Of all ranks, where they are on one host.
+    /// Shared-memory all-gather, if all ranks are on one host.
     board: Option<Mutex<Board>>,
-    /// Whether a thread may see to messages that another has begun, and some of them go to other hosts.
-    attended: bool,
+    /// Whether a second thread may drive the progress of messages, and some messages go to other hosts.
+    needs_progress_thread: bool,
     _universe: Universe,
 }
 
-/// The one world of the process while somebody uses it: MPI allows a single initialization.
+/// The world of this process while it is in use: MPI can be initialized only once.
 static CURRENT: Mutex<Weak<World>> = Mutex::new(Weak::new());
 
-/// MPI's world, initialized when this is the first call.
+/// Returns the MPI world; the first call initializes MPI.
 pub(super) fn world() -> Result<Ranks> {
     let mut current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(world) = current.upgrade() {
@@ -64,8 +64,16 @@ pub(super) fn world() -> Result<Ranks> {
     let host_memory = host_memory(&host, rank).map(Mutex::new);
     let board = place(&host).filter(|place| place.count == size);
     let board = board.and_then(|place| Board::new(place, &|mine| gathered(&host, mine))).map(Mutex::new);
-    let attended = of_host.1 != size && threading >= mpi::Threading::Serialized;
-    let world = Arc::new(World { rank, size, of_host, host_memory, board, attended, _universe: universe });
+    let needs_progress_thread = of_host.1 != size && threading >= mpi::Threading::Serialized;
+    let world = Arc::new(World {
+        rank,
+        size,
+        of_host,
+        host_memory,
+        board,
+        needs_progress_thread,
+        _universe: universe,
+    });
     if size > 1 {
         abort_on_panic();
     }
@@ -73,16 +81,16 @@ pub(super) fn world() -> Result<Ranks> {
     Ok(Ranks::World(world))
 }
 
-/// What the ranks of a host share, where there are several and they can.
+/// Creates the shared memory of the ranks of this host, if there are several and the host supports it.
 fn host_memory(host: &SimpleCommunicator, rank: usize) -> Option<HostMemory> {
     let place = place(host)?;
     let mut ranks = vec![0u64; place.count];
     host.all_gather_into(&(rank as u64), &mut ranks[..]);
     let ranks = ranks.into_iter().map(|rank| rank as usize).collect();
-    HostMemory::new(place, ranks, LARGEST, &|mine| gathered(host, mine))
+    HostMemory::new(place, ranks, MAX_SEGMENT_BYTES, &|mine| gathered(host, mine))
 }
 
-/// The place of this rank among those of its host, where there are several.
+/// Returns the place of this rank on its host, if the host has several ranks.
 fn place(host: &SimpleCommunicator) -> Option<Place> {
     let (own, count) = (host.rank() as usize, host.size() as usize);
     (count > 1).then_some(Place { own, count })
@@ -94,7 +102,8 @@ fn gathered<const N: usize>(host: &SimpleCommunicator, mine: &[u8; N]) -> Vec<[u
     all
 }
 
-/// A rank that panics would leave the others waiting for ever: print as before, then end all ranks.
+/// Installs a panic hook that prints as before and then aborts all ranks. Otherwise the other ranks would
+/// wait forever.
 fn abort_on_panic() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -103,7 +112,7 @@ fn abort_on_panic() {
     }));
 }
 
-/// MPI's handle of the world. It is asked for anew because a handle may not be shared between threads.
+/// Returns a new handle of the MPI world; a handle must not be shared between threads.
 fn communicator() -> SimpleCommunicator {
     SimpleCommunicator::world()
 }
@@ -129,32 +138,32 @@ impl World {
         communicator().barrier();
     }
 
-    /// `to[r]` goes to rank r, `from[r]` came from it.
+    /// Sends `to[r]` to rank r and receives `from[r]` from it.
     pub(super) fn transpose(&self, to: &[u64], from: &mut [u64]) {
         let Some(mut board) = self.board(size_of_val(to)) else {
             return communicator().all_to_all_into(to, from);
         };
         let mut all = vec![0u64; to.len() * to.len()];
         let mut rows: Vec<&mut [u8]> = all.chunks_exact_mut(to.len()).map(bytemuck::cast_slice_mut).collect();
-        board.all_gather(bytemuck::cast_slice(to), &mut rows, &|| self.attend());
+        board.all_gather(bytemuck::cast_slice(to), &mut rows, &|| self.make_progress());
         from.iter_mut().zip(all.chunks_exact(to.len())).for_each(|(from, row)| *from = row[self.rank]);
     }
 
-    /// The board of the host, if all ranks are there and it has room for so many bytes of each.
+    /// Returns the shared-memory all-gather, if all ranks are on this host and messages of `most` bytes fit.
     fn board(&self, most: usize) -> Option<MutexGuard<'_, Board>> {
-        let board = self.board.as_ref().filter(|_| most <= board::MOST)?;
+        let board = self.board.as_ref().filter(|_| most <= board::MAX_BYTES)?;
         Some(board.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Everybody's `mine` into `all`, whose lengths are right already and thus known to all.
+    /// Gathers `mine` of all ranks into `all`. Every rank knows all lengths already.
     pub(super) fn all_gather(&self, mine: &[u8], all: &mut [&mut [u8]]) {
         let total: usize = all.iter().map(|part| part.len()).sum();
         if total == 0 {
-            // the address of no bytes may be one that MPI gives a meaning to
+            // The address of an empty buffer could equal a special MPI address.
             return;
         }
         if let Some(mut board) = self.board(all.iter().map(|part| part.len()).max().unwrap_or(0)) {
-            return board.all_gather(mine, all, &|| self.attend());
+            return board.all_gather(mine, all, &|| self.make_progress());
         }
         if total > LARGEST_MESSAGE {
             return self.exchange(&vec![mine; self.size()], all, || ());
@@ -173,8 +182,8 @@ impl World {
         }
     }
 
-    /// `to[r]` goes to rank r, `from[r]` comes from it and has the right length already; `meanwhile` is done while the
-    /// messages are on their way.
+    /// Sends `to[r]` to rank r and receives into `from[r]`, which has the right length. `meanwhile` runs
+    /// while messages are in flight.
     pub(super) fn exchange(&self, to: &[&[u8]], from: &mut [&mut [u8]], meanwhile: impl FnOnce()) {
         let me = self.rank();
         from[me].copy_from_slice(to[me]);
@@ -187,7 +196,7 @@ impl World {
                     requests.push(peer.immediate_receive_into(scope, chunk));
                 }
             }
-            // Every rank begins with another peer, lest all send to rank 0 at once.
+            // Each rank starts with a different peer, to avoid contention on rank 0.
             for rank in (1..to.len()).map(|k| (me + k) % to.len()) {
                 let peer = communicator.process_at_rank(rank as i32);
                 for chunk in to[rank].chunks(LARGEST_MESSAGE) {
@@ -199,23 +208,25 @@ impl World {
         });
     }
 
-    /// What this rank shares with others of its host.
+    /// Returns the memory shared with the other ranks of this host.
     pub(super) fn host_memory(&self) -> Option<&Mutex<HostMemory>> {
         self.host_memory.as_ref()
     }
 
-    /// Whether this rank takes part in an exchange of those who have something to exchange.
-    pub(super) fn takes_part(&self, some: bool) -> bool {
+    /// Returns whether this rank takes part in the fallback exchange: only if it has a message to send or
+    /// receive.
+    pub(super) fn joins_fallback(&self, some: bool) -> bool {
         some
     }
 
-    /// Whether it is of use that a thread sees to messages that another has begun: on one host cores copy them.
-    pub(super) fn attended(&self) -> bool {
-        self.attended
+    /// Returns whether a progress thread helps. On one host it does not: the cores copy the messages
+    /// themselves.
+    pub(super) fn needs_progress_thread(&self) -> bool {
+        self.needs_progress_thread
     }
 
-    /// Let MPI see to messages that are on their way; no other thread may be calling it.
-    pub(super) fn attend(&self) {
+    /// Drives MPI progress. No other thread may call MPI at the same time.
+    pub(super) fn make_progress(&self) {
         communicator().any_process().immediate_probe();
     }
 

@@ -1,21 +1,21 @@
-//! Who has what where all ranks share: even ranges of rows in rank order, and ids by their remainder.
+//! Even distribution over the ranks: rows by contiguous ranges in rank order, ids by remainder.
 
 use super::Communicator;
 use std::ops::Range;
 
-/// The rows of a rank out of `total`: even shares, one after the other, which together are all rows.
+/// Returns the rows of a rank out of `total`: contiguous ranges of even size that cover all rows.
 pub fn share(total: u64, rank: usize, ranks: usize) -> Range<u64> {
     let border = |rank: usize| (u128::from(total) * rank as u128 / ranks as u128) as u64;
     border(rank)..border(rank + 1)
 }
 
-/// The rank on which an id meets its equals, whoever brings it: the remainder by the number of ranks.
+/// Returns the rank that handles an id on behalf of all ranks: the remainder by the number of ranks.
 pub fn rank_of(id: u64, ranks: usize) -> usize {
     (id % ranks as u64) as usize
 }
 
-/// An id that occurs more than once among those of all ranks, the smallest of those that meet on this rank; each such id
-/// is found on one rank. Collective.
+/// Returns the smallest id that occurs more than once among the ids of all ranks and that [`rank_of`] maps to
+/// this rank. Each repeated id is detected on exactly one rank. Collective.
 pub fn repeated(comm: &Communicator, ids: &[u64]) -> Option<u64> {
     let mut to = vec![Vec::new(); comm.size()];
     ids.iter().for_each(|&id| to[rank_of(id, comm.size())].push(id));

@@ -16,7 +16,7 @@ fn everybody_has_its_rank() {
 
 #[test]
 fn reductions_are_in_rank_order() {
-    // Long and short reductions take different ways; both must add as a loop over the ranks does.
+    // Long reductions are distributed, short ones are not; both must add in rank order.
     for (ranks, count) in RANKS.into_iter().flat_map(|ranks| [(ranks, 3), (ranks, SHARED_REDUCTION + 7)]) {
         let value = |rank: usize, k: usize| 0.1 / (1.0 + rank as f64 * 3.7 + k as f64 * 1e-3);
         let all = run_local(ranks, |comm| {
@@ -98,7 +98,7 @@ proptest! {
     }
 }
 
-/// What came from the others, by rank, and the work done once.
+/// Exchanges in place and returns the messages of the other ranks; checks that the work ran once.
 fn in_place(comm: &Communicator, to: &[Vec<u64>], counts: &[usize]) -> Vec<Vec<u64>> {
     let other = |rank: usize| rank != comm.rank();
     let lengths: Vec<usize> = to.iter().map(Vec::len).collect();
@@ -108,8 +108,10 @@ fn in_place(comm: &Communicator, to: &[Vec<u64>], counts: &[usize]) -> Vec<Vec<u
         values.copy_from_slice(&to[rank]);
     };
     comm.exchange_in_place(
-        (&some_of(&lengths, other), write),
-        (&some_of(counts, other), |values| came = values.iter().map(|values| values.to_vec()).collect()),
+        (&masked_counts(&lengths, other), write),
+        (&masked_counts(counts, other), |values| {
+            came = values.iter().map(|values| values.to_vec()).collect()
+        }),
         || worked += 1,
     );
     assert_eq!(worked, 1);
@@ -118,7 +120,7 @@ fn in_place(comm: &Communicator, to: &[Vec<u64>], counts: &[usize]) -> Vec<Vec<u
     came
 }
 
-/// Ranks on these hosts; those of a host share memory of at most so many bytes a rank.
+/// Runs `work` on ranks on these hosts. Ranks of a host share segments of at most `largest` bytes.
 fn on_hosts<R: Send>(hosts: &[usize], largest: usize, work: impl Fn(Communicator) -> R + Sync) -> Vec<R> {
     run_local(hosts.len(), |comm| {
         let Ranks::Local(member) = &comm.ranks else { unreachable!("ranks are threads") };
@@ -143,7 +145,7 @@ proptest! {
         lengths in prop::collection::vec((0usize..2000, any::<bool>()), 5 * 36),
         pages in 1usize..12,
     ) {
-        // some segments have no room for slots, some not for all values, and some grow
+        // Some segments are too small for the slots, some for all values, and some grow.
         let rounds = lengths.as_chunks::<36>().0;
         let length = |round: usize, from: usize, to: usize| {
             let (length, any) = rounds[round][from * 6 + to];

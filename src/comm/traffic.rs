@@ -1,19 +1,19 @@
-//! How much ranks send each other: a meter, and what the operations of a [`super::Communicator`] come to.
+//! Communication volume: a meter, and cost formulas for the operations of [`super::Communicator`].
 //!
-//! Bytes are counted where they are received, from other ranks only; numbers of values that go ahead of the values are
-//! counted too. A decomposition that is only simulated adds up the same with the functions below.
+//! Bytes are counted at the receiver and only from other ranks. Counts that are exchanged ahead of the values
+//! are included. A simulated decomposition uses the formulas and gives the same numbers as the meter.
 
 use std::ops::{Add, AddAssign, Sub};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What one rank received.
+/// Traffic received by one rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Bytes.
     pub bytes: u64,
-    /// Messages from one rank to another, none of them empty.
+    /// Non-empty point-to-point messages.
     pub messages: u64,
-    /// Operations that all ranks take part in with equal parts: gathering, and exchanges of counts.
+    /// Collective operations with equal parts for all ranks: gathers, and exchanges of counts.
     pub collectives: u64,
 }
 
@@ -45,7 +45,7 @@ impl Sub for Traffic {
     }
 }
 
-/// Counts what a rank receives.
+/// Counts the received traffic of a rank.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     bytes: AtomicU64,
@@ -54,13 +54,13 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// So many values came from the others in one operation of all ranks.
+    /// Counts a collective operation that received `values` values of `size` bytes from the other ranks.
     pub fn collective(&self, values: usize, size: usize) {
         self.bytes.fetch_add((values * size) as u64, Relaxed);
         self.collectives.fetch_add(1, Relaxed);
     }
 
-    /// So many values came from each of the others.
+    /// Counts one message per non-zero entry, of `count` values of `size` bytes.
     pub fn exchange(&self, counts: impl Iterator<Item = usize>, size: usize) {
         for count in counts.filter(|&count| count > 0) {
             self.bytes.fetch_add((count * size) as u64, Relaxed);
@@ -77,12 +77,12 @@ impl Meter {
     }
 }
 
-/// The counts that go ahead of values: one 64-bit number of each other rank.
+/// Traffic of the counts that precede values: one 64-bit number from each other rank.
 fn counts(ranks: usize) -> Traffic {
     Traffic { bytes: 8 * (ranks as u64 - 1), messages: 0, collectives: 1 }
 }
 
-/// [`super::Communicator::all_gather`] where the others have so many bytes together.
+/// Traffic of [`super::Communicator::all_gather`] if the other ranks have `others` bytes in total.
 pub fn gathering(ranks: usize, others: u64) -> Traffic {
     if ranks == 1 {
         return Traffic::default();
@@ -90,22 +90,22 @@ pub fn gathering(ranks: usize, others: u64) -> Traffic {
     counts(ranks) + Traffic { bytes: others, messages: 0, collectives: 1 }
 }
 
-/// [`super::Communicator::all_to_all`] where so many other ranks have something to send, so many bytes together.
+/// Traffic of [`super::Communicator::all_to_all`] if `senders` other ranks send `bytes` bytes in total.
 pub fn sending(ranks: usize, bytes: u64, senders: u64) -> Traffic {
     counts(ranks) + exchanging(bytes, senders)
 }
 
-/// [`super::Communicator::exchange`] likewise.
+/// Traffic of [`super::Communicator::exchange`] with the same arguments.
 pub fn exchanging(bytes: u64, senders: u64) -> Traffic {
     Traffic { bytes, messages: senders, collectives: 0 }
 }
 
-/// [`super::Communicator::agree`].
+/// Traffic of [`super::Communicator::agree`].
 pub fn agreeing(ranks: usize) -> Traffic {
     counts(ranks)
 }
 
-/// A reduction of so many values of eight bytes, for `rank`.
+/// Traffic of `rank` in a reduction of `values` values of eight bytes.
 pub fn reducing(ranks: usize, rank: usize, values: u64) -> Traffic {
     let others = ranks as u64 - 1;
     if ranks == 1 || values == 0 {

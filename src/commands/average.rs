@@ -1,4 +1,4 @@
-//! `hilbrium average`: means of a record with their errors.
+//! `hilbrium average`: time averages of a record with statistical errors.
 
 use super::Ending;
 use crate::observe::averages::{Selection, averages};

@@ -1,4 +1,4 @@
-//! `hilbrium bench`: a table of times.
+//! `hilbrium bench`: benchmarks with a table of timings.
 
 use super::{Ending, run::end, status, threads};
 use crate::Result;
@@ -6,7 +6,7 @@ use crate::bench::{Benchmark, Common, measure};
 use crate::comm::Communicator;
 use crate::report;
 
-/// Measure on all ranks that were started together. The exit status is the same on all.
+/// Runs a benchmark on all ranks that were started together. The exit status is the same on all.
 pub(super) fn bench(benchmark: &Benchmark, common: &Common) -> u8 {
     let comm = match Communicator::world() {
         Ok(comm) => comm,

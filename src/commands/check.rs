@@ -1,9 +1,11 @@
-//! `hilbrium check`: the resolved deck, the particle count, a memory estimate, and whether the run can begin.
+//! `hilbrium check`: prints the resolved deck, particle count and memory estimate, and checks that the run
+//! can start.
 
 use super::Ending;
 use crate::comm::Communicator;
-use crate::memory::{self, Estimate};
+use crate::memory;
 use crate::report::{grouped, line};
+use crate::step::Estimate;
 use crate::{Result, deck, start};
 use std::path::Path;
 

@@ -1,7 +1,7 @@
-//! `hilbrium info`: what a snapshot, checkpoint, trajectory or configuration holds.
+//! `hilbrium info`: describes a snapshot, checkpoint, trajectory or configuration.
 
 use super::Ending;
-use crate::deck::plan::FileFormat;
+use crate::plan::FileFormat;
 use crate::start::formats;
 use crate::{Result, report, snapshot};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `hilbrium run --ranks N`: the ranks of a run by mpirun, with the settings that this program needs.
+//! `hilbrium run --ranks N`: starts the ranks of a run with mpirun and suitable settings.
 
 use super::status;
 use crate::run::signals::{self, Signals};
@@ -9,8 +9,8 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Settings of Open MPI 4 and 5. In a container everyone is root and may not read the memory of another process; ranks
-/// that wait leave their core to others. What the environment says already holds.
+/// Settings of Open MPI 4 and 5. In containers everyone is root, and processes may not read each other's
+/// memory. Waiting ranks yield their cores. Variables that are already set take precedence.
 const SETTINGS: [(&str, &str); 6] = [
     ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
     ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
@@ -20,17 +20,18 @@ const SETTINGS: [(&str, &str); 6] = [
     ("OMPI_MCA_mpi_yield_when_idle", "1"),
 ];
 
-/// More ranks than cores, which mpirun refuses otherwise.
-const CROWDED: [(&str, &str); 2] =
+/// Settings for more ranks than cores, which mpirun refuses by default.
+const OVERSUBSCRIBE: [(&str, &str); 2] =
     [("OMPI_MCA_rmaps_base_oversubscribe", "1"), ("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe")];
 
-/// Between two looks at signals and at mpirun.
-const PAUSE: Duration = Duration::from_millis(50);
+/// Interval between polls of signals and of mpirun.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Until a signal is passed on again: ranks that were not there yet have not got it. A second one does nothing else.
-const AGAIN: Duration = Duration::from_secs(2);
+/// Interval between repetitions of a signal: ranks that had not started yet missed it. Repetition has no
+/// other effect.
+const RESEND_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Start so many ranks of `hilbrium run` with these arguments, and end as they do.
+/// Starts `ranks` ranks of `hilbrium run` with these arguments and returns their exit status.
 pub(super) fn launch(ranks: usize, arguments: Vec<OsString>) -> u8 {
     match start(ranks, arguments) {
         Ok(code) => match report::check_output("the log is incomplete") {
@@ -42,49 +43,50 @@ pub(super) fn launch(ranks: usize, arguments: Vec<OsString>) -> u8 {
 }
 
 fn start(ranks: usize, arguments: Vec<OsString>) -> Result<u8> {
-    usable(super::launched_rank().is_some())?;
+    check_launcher(super::launched_rank().is_some())?;
     let signals = Signals::listen_only()?;
     let program = std::env::current_exe().map_err(|cause| {
         Error::usage(format!("cannot tell where this program is: {cause}"), "start it with mpirun yourself")
     })?;
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    let crowded = if ranks > cores { &CROWDED[..] } else { &[] };
-    let missing = SETTINGS.iter().chain(crowded).filter(|(name, _)| std::env::var_os(name).is_none());
+    let oversubscribe = if ranks > cores { &OVERSUBSCRIBE[..] } else { &[] };
+    let missing = SETTINGS.iter().chain(oversubscribe).filter(|(name, _)| std::env::var_os(name).is_none());
     let mut mpirun = Command::new("mpirun");
     mpirun
         .args(["--bind-to", "none", "-n", &ranks.to_string()])
         .arg(program)
         .args(arguments)
         .envs(missing.copied())
-        // not in this group: a terminal's Ctrl-C is for this process, which passes it on in a way that leaves time
+        // A process group of its own: the terminal sends Ctrl-C only to this process, which forwards it as
+        // SIGUSR1.
         .process_group(0)
         .stdin(Stdio::null())
         .stdout(Stdio::piped());
-    // SAFETY: prctl is allowed between fork and exec.
+    // SAFETY: prctl is async-signal-safe, hence allowed between fork and exec.
     unsafe { mpirun.pre_exec(stop_with_parent) };
     let mut mpirun = mpirun.spawn().map_err(|cause| no_mpirun(&cause))?;
     let output = mpirun.stdout.take();
     let ended = std::thread::scope(|scope| {
         scope.spawn(|| output.map(copy));
-        attend(&mut mpirun, &signals)
+        wait_for_mpirun(&mut mpirun, &signals)
     });
     ended.map(code).map_err(|cause| {
         Error::usage(format!("cannot wait for mpirun: {cause}"), "start the ranks with mpirun yourself")
     })
 }
 
-/// Let the ranks stop after a checkpoint when this process is killed, where the system can do that.
+/// Makes the ranks stop after a checkpoint if this process is killed, on systems that support it.
 fn stop_with_parent() -> std::io::Result<()> {
     #[cfg(target_os = "linux")]
-    // SAFETY: a number is all that it takes.
+    // SAFETY: prctl takes only integers here.
     if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGUSR1) } != 0 {
         return Err(std::io::Error::last_os_error());
     }
     Ok(())
 }
 
-/// Whether ranks can be started from here.
-fn usable(launched: bool) -> Result<()> {
+/// Checks that ranks can be started from this process.
+fn check_launcher(launched: bool) -> Result<()> {
     if cfg!(not(feature = "mpi")) {
         return Err(Error::usage(
             "this build has no MPI",
@@ -103,7 +105,7 @@ fn usable(launched: bool) -> Result<()> {
     if text.contains("Open MPI") || text.contains("OpenRTE") || text.contains("PRRTE") {
         return Ok(());
     }
-    let first = text.lines().next().unwrap_or("no word of its version");
+    let first = text.lines().next().unwrap_or("it reports no version");
     Err(Error::usage(
         format!("mpirun is not that of Open MPI: {first}"),
         "put Open MPI's first in PATH, or leave out --ranks and start the ranks with the launcher of your MPI library",
@@ -117,7 +119,7 @@ fn no_mpirun(cause: &std::io::Error) -> Error {
     )
 }
 
-/// The ranks' log goes through this process, which sees when it cannot be written.
+/// Forwards the log of the ranks, so that this process detects write errors.
 fn copy(mut from: impl Read) {
     let mut bytes = vec![0; 1 << 16];
     while let Ok(count @ 1..) = from.read(&mut bytes) {
@@ -125,18 +127,18 @@ fn copy(mut from: impl Read) {
     }
 }
 
-/// Wait for mpirun. Signals go to the ranks as SIGUSR1, which mpirun passes on to all of them on all hosts; SIGTERM would
-/// let it end them within seconds. A second signal that asks for an end does that.
-fn attend(mpirun: &mut Child, signals: &Signals) -> std::io::Result<ExitStatus> {
+/// Waits for mpirun. Signals are forwarded as SIGUSR1, which mpirun passes to all ranks on all hosts; SIGTERM
+/// would make mpirun kill them within seconds. A second termination signal sends SIGTERM.
+fn wait_for_mpirun(mpirun: &mut Child, signals: &Signals) -> std::io::Result<ExitStatus> {
     let process = mpirun.id() as libc::pid_t;
-    // SAFETY: a signal to a child that was not waited for yet: the number is still its own.
+    // SAFETY: sends a signal to a child that has not been waited for, so that its process id is still valid.
     let send = |signal: i32| unsafe { libc::kill(process, signal) };
-    let mut passed: Option<Instant> = None;
+    let mut last_sent: Option<Instant> = None;
     loop {
         if let Some(ended) = mpirun.try_wait()? {
             return Ok(ended);
         }
-        match (signals.caught(), passed) {
+        match (signals.caught(), last_sent) {
             (0, _) => {}
             _ if signals.asked_again() => {
                 send(libc::SIGTERM);
@@ -145,15 +147,15 @@ fn attend(mpirun: &mut Child, signals: &Signals) -> std::io::Result<ExitStatus> 
             (signal, None) => {
                 report::error(&format!("{}: the ranks stop after a checkpoint", signals::name(signal)));
                 send(libc::SIGUSR1);
-                passed = Some(Instant::now());
+                last_sent = Some(Instant::now());
             }
-            (_, Some(last)) if last.elapsed() >= AGAIN => {
+            (_, Some(last)) if last.elapsed() >= RESEND_INTERVAL => {
                 send(libc::SIGUSR1);
-                passed = Some(Instant::now());
+                last_sent = Some(Instant::now());
             }
             _ => {}
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The command line: one file a command, and what they share.
+//! Command line: argument parsing, and one file per command.
 
 mod average;
 mod bench;
@@ -23,14 +23,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// How a command ended when nothing went wrong on the way.
+/// How a command ended without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// All was done.
+    /// Completed.
     Done,
-    /// What was checked does not hold.
+    /// A check failed.
     Failed,
-    /// A signal or a request stopped the run, after a checkpoint.
+    /// A signal or a request stopped the run after a checkpoint.
     Stopped,
 }
 
@@ -58,7 +58,7 @@ impl Ending {
     arg_required_else_help = true,
     disable_help_subcommand = true
 )]
-struct Line {
+struct CommandLine {
     #[command(subcommand)]
     command: Command,
 }
@@ -73,21 +73,21 @@ enum Command {
     Run {
         #[command(flatten)]
         deck: DeckArguments,
-        /// Go on from this checkpoint, or the newest whole one of this folder, instead of from the deck's start
+        /// Continue from this checkpoint, or from the newest intact one of this folder
         #[arg(long, value_name = "CHECKPOINT.h5|FOLDER")]
         restart: Option<PathBuf>,
-        /// Start so many ranks with Open MPI's mpirun. Unlike mpirun alone, signals leave time for the checkpoint
+        /// Start N ranks with Open MPI's mpirun. Unlike mpirun alone, signals leave time for the checkpoint
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         ranks: Option<u32>,
     },
-    /// Let the run that writes into a folder stop after its step and a checkpoint, and wait until it has
+    /// Stop the run that writes to a folder after its current step and a checkpoint, and wait for its end
     #[command(after_help = "Example: hilbrium stop out/evrard --wait 3600\n\n\
         The run ends with status 3; `hilbrium run DECK --restart FOLDER` goes on. It looks for requests once a second.")]
     Stop {
         /// The run's output directory
         #[arg(value_name = "FOLDER")]
         folder: PathBuf,
-        /// Wait at most so long for its end; 0 only asks
+        /// Maximum time to wait for its end; 0 only sends the request
         #[arg(long, value_name = "SECONDS", default_value_t = 600)]
         wait: u32,
     },
@@ -112,18 +112,18 @@ enum Command {
         #[arg(long, value_name = "FOLDER")]
         pictures: Option<PathBuf>,
     },
-    /// Find how fast disturbances of lattices at rest grow in a deck's gas, by linear analysis; runs nothing
+    /// Linear stability of lattices at rest in a deck's gas: growth rates of perturbations; runs nothing
     #[command(
         after_help = "Example:\n  hilbrium stability inputs/evrard.toml --lattice fcc --set sph.neighbors=130"
     )]
     Stability {
         #[command(flatten)]
         deck: DeckArguments,
-        /// The lattices, with commas between
+        /// The lattices, comma-separated
         #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "sc,bcc,fcc,hcp",
               value_parser = lattice)]
-        lattice: Vec<crate::deck::plan::LatticeKind>,
-        /// One JSON object a lattice instead of the table
+        lattice: Vec<crate::plan::LatticeKind>,
+        /// Print one JSON object per lattice instead of the table
         #[arg(long)]
         json: bool,
     },
@@ -134,13 +134,13 @@ enum Command {
         /// The record: a table with a column `time`
         #[arg(value_name = "OBSERVABLES.csv")]
         record: PathBuf,
-        /// First time, or "auto": where the quantities have settled
+        /// First time, or "auto": where the quantities have equilibrated
         #[arg(long, value_name = "TIME", default_value = "auto", allow_negative_numbers = true)]
         from: crate::observe::averages::From,
         /// Last time
         #[arg(long, value_name = "TIME", default_value_t = f64::INFINITY, hide_default_value = true)]
         to: f64,
-        /// Columns by name, with commas between [default: temperature, energies, pressure]
+        /// Columns by name, comma-separated [default: temperature, energies, pressure]
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
         columns: Vec<String>,
         /// Divide energies by the number of particles
@@ -164,7 +164,7 @@ enum Command {
         #[command(flatten)]
         common: Common,
     },
-    /// Tell what a snapshot, checkpoint, trajectory or configuration holds
+    /// Describe the content of a snapshot, checkpoint, trajectory or configuration
     Info {
         /// The file
         #[arg(value_name = "FILE")]
@@ -180,7 +180,7 @@ enum Command {
         /// The column of the horizontal axis [default: distance or time]
         #[arg(long, value_name = "NAME")]
         along: Option<String>,
-        /// Columns by name, with commas between [default: the usual ones of such a table]
+        /// Columns by name, comma-separated [default: the usual ones of such a table]
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
         columns: Vec<String>,
         /// Where to draw, under the table's name [default: beside the table]
@@ -199,19 +199,19 @@ enum Command {
     Schema,
 }
 
-/// A deck and what is set over it.
+/// A deck and its overrides.
 #[derive(Debug, Args)]
 struct DeckArguments {
     /// The deck
     #[arg(value_name = "DECK.toml")]
     deck: PathBuf,
-    /// Set a key over the deck, as often as wanted: --set run.end_time=0.5
+    /// Override a key of the deck; repeatable: --set run.end_time=0.5
     #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
     set: Vec<String>,
 }
 
 impl DeckArguments {
-    /// The arguments of a rank that runs the deck.
+    /// Returns the arguments of a rank that runs the deck.
     fn of_rank(&self, restart: Option<&Path>) -> Vec<OsString> {
         let sets = self.set.iter().flat_map(|set| ["--set".into(), set.into()]);
         let restart = restart.into_iter().flat_map(|path| ["--restart".into(), path.into()]);
@@ -220,13 +220,13 @@ impl DeckArguments {
     }
 }
 
-/// Do what the arguments say and give the process's exit status. Under an MPI launcher rank 0 alone prints, and
-/// `run` and `bench` alone use the other ranks.
+/// Runs the command line and returns the exit status of the process. Under an MPI launcher only rank 0
+/// prints, and only `run` and `bench` use the other ranks.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ignore_file_size_signal();
     crate::snapshot::start();
     let root = launched_rank().is_none_or(|rank| rank == 0);
-    let command = match Line::try_parse_from(arguments) {
+    let command = match CommandLine::try_parse_from(arguments) {
         Ok(line) => line.command,
         Err(usage) => {
             if !root {
@@ -237,7 +237,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
                 return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2));
             }
             report::record(printed);
-            return ExitCode::from(status(whole(Ok(Ending::Done))));
+            return ExitCode::from(status(with_complete_output(Ok(Ending::Done))));
         }
     };
     if let Command::Run { deck, restart, ranks: Some(ranks @ 2..) } = &command {
@@ -274,49 +274,50 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Schema => schema::schema(),
         Command::Stop { folder, wait } => stop::stop(&folder, Duration::from_secs(wait.into())),
     };
-    ExitCode::from(status(whole(outcome)))
+    ExitCode::from(status(with_complete_output(outcome)))
 }
 
-/// A lattice of the stability analysis by its name.
-fn lattice(name: &str) -> std::result::Result<crate::deck::plan::LatticeKind, String> {
+/// Parses the name of a lattice of the stability analysis.
+fn lattice(name: &str) -> std::result::Result<crate::plan::LatticeKind, String> {
     let known = crate::stability::LATTICES;
     known.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
-        format!("one of {} was expected", known.map(crate::deck::plan::LatticeKind::name).join(", "))
+        format!("one of {} was expected", known.map(crate::plan::LatticeKind::name).join(", "))
     })
 }
 
-/// The outcome of a command whose text is its result: standard output must have taken all of it.
-fn whole(outcome: Result<Ending>) -> Result<Ending> {
+/// Checks that standard output has taken all of the output of a command.
+fn with_complete_output(outcome: Result<Ending>) -> Result<Ending> {
     outcome.and_then(|ending| report::check_output("the output is incomplete").map(|()| ending))
 }
 
-/// Ignore SIGXFSZ, so that a write beyond the user's file-size limit (`ulimit -f`) is an error of the call instead of the
-/// end of the process. Before MPI and HDF5 start, because they write files too: shared memory, session folders.
+/// Ignores SIGXFSZ, so that a write beyond the file size limit (`ulimit -f`) fails with an error instead of
+/// killing the process. Must run before MPI and HDF5 start, because they write files too (shared memory,
+/// session folders).
 fn ignore_file_size_signal() {
-    // SAFETY: no thread runs yet, and SIG_IGN runs no code of ours.
+    // SAFETY: no other thread runs yet, and SIG_IGN installs no handler.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
-/// The exit status of an outcome; an error is told on standard error.
+/// Prints the error of an outcome to standard error and returns the exit status.
 fn status(outcome: Result<Ending>) -> u8 {
     match outcome {
         Ok(ending) => ending.exit_status(),
         Err(error) => {
-            report::error(&told(&error));
+            report::error(&error_text(&error));
             error.exit_status()
         }
     }
 }
 
-/// An error as people read it. A deck's report has its own heads.
-fn told(error: &Error) -> String {
+/// Formats an error for the user. A deck's report has its own headings.
+fn error_text(error: &Error) -> String {
     match error {
         Error::Deck { .. } => error.to_string(),
         _ => format!("error: {error}"),
     }
 }
 
-/// The rank that an MPI launcher gave this process, if one started it: known without starting MPI.
+/// Returns the rank that an MPI launcher gave this process, if any; does not start MPI.
 fn launched_rank() -> Option<usize> {
     ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK"]
         .iter()
@@ -330,6 +331,6 @@ mod tests {
 
     #[test]
     fn the_command_line_is_consistent() {
-        Line::command().debug_assert();
+        CommandLine::command().debug_assert();
     }
 }

@@ -1,4 +1,4 @@
-//! `hilbrium new`: a commented deck to start from.
+//! `hilbrium new`: prints a commented deck.
 
 use super::Ending;
 use crate::{Error, Result, deck, report};

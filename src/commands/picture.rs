@@ -1,4 +1,4 @@
-//! `hilbrium picture`: a table as PNG and SVG.
+//! `hilbrium picture`: draws a table as PNG and SVG.
 
 use super::Ending;
 use crate::observe::picture::picture as draw;

@@ -1,6 +1,6 @@
-//! `hilbrium run`: a deck, on all ranks.
+//! `hilbrium run`: runs a deck on all ranks.
 
-use super::{Ending, status, threads, told};
+use super::{Ending, error_text, status, threads};
 use crate::comm::Communicator;
 use crate::deck::{self, Checked};
 use crate::run::signals::Signals;
@@ -8,9 +8,9 @@ use crate::run::{self, Outcome};
 use crate::{Error, Result, report, snapshot};
 use std::path::Path;
 
-/// Run a deck on all ranks that were started together. The exit status is the same on all.
+/// Runs a deck on all ranks that were started together. The exit status is the same on all.
 pub(super) fn run(path: &Path, overrides: &[String], restart: Option<&Path>) -> u8 {
-    // before MPI starts, which takes a while
+    // Before MPI, which takes a while to start.
     let signals = Signals::listen();
     let comm = match Communicator::world() {
         Ok(comm) => comm,
@@ -38,7 +38,8 @@ fn advance(
     })
 }
 
-/// The deck, which all ranks must have read; with the defaults of a checkpoint's deck, if there is one.
+/// Reads the deck on all ranks and starts the threads. `former` is the deck of a checkpoint, which supplies
+/// defaults.
 fn prepare(comm: &Communicator, path: &Path, overrides: &[String], former: Option<&str>) -> Result<Checked> {
     let deck = comm.agree_on(match former {
         Some(printed) => deck::read_for_restart(path, overrides, printed),
@@ -49,15 +50,15 @@ fn prepare(comm: &Communicator, path: &Path, overrides: &[String], former: Optio
     Ok(deck)
 }
 
-/// All ranks tell what went wrong on them, rank 0 says the first of it, and all end with the worst status. What standard
-/// output did not take is an error too.
+/// Gathers the errors of all ranks, prints the first one on rank 0, and returns the worst exit status on all
+/// ranks. Incomplete standard output counts as an error. Collective.
 pub(super) fn end(comm: &Communicator, outcome: Result<Ending>) -> u8 {
     let outcome = outcome.and_then(|ending| report::check_output("the log is incomplete").map(|()| ending));
     let error = match comm.agree_on(outcome) {
         Ok(ending) => return status(Ok(ending)),
         Err(error) => error,
     };
-    let own = if matches!(error, Error::Elsewhere) { String::new() } else { told(&error) };
+    let own = if matches!(error, Error::Elsewhere) { String::new() } else { error_text(&error) };
     let texts = comm.all_gather(own.as_bytes());
     if let Some(text) = texts.iter().find(|text| !text.is_empty()) {
         report::error(&String::from_utf8_lossy(text));

@@ -1,4 +1,4 @@
-//! `hilbrium schema`: the JSON Schema of decks.
+//! `hilbrium schema`: prints the JSON Schema of decks.
 
 use super::Ending;
 use crate::{Result, deck, report};

@@ -1,7 +1,7 @@
-//! `hilbrium stability`: whether lattices of a deck's gas stay at rest.
+//! `hilbrium stability`: linear stability of lattices in a deck's gas.
 
 use super::Ending;
-use crate::deck::plan::LatticeKind;
+use crate::plan::LatticeKind;
 use crate::report::{line, table};
 use crate::sph::instability::DAMPED;
 use crate::stability::{NEUTRAL, of_lattice};

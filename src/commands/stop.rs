@@ -1,4 +1,4 @@
-//! `hilbrium stop`: let the run in a folder write a checkpoint and end.
+//! `hilbrium stop`: makes the run in a folder write a checkpoint and end.
 
 use super::Ending;
 use crate::run::{lock, stop};
@@ -6,10 +6,10 @@ use crate::{Error, Result, report};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Between two looks whether the run has ended.
-const PAUSE: Duration = Duration::from_millis(200);
+/// Interval between checks whether the run has ended.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Ask the run that writes into `directory` to stop, and wait until it has, at most for so long.
+/// Requests the run that writes to `directory` to stop, and waits at most `wait` for its end.
 pub(super) fn stop(directory: &Path, wait: Duration) -> Result<Ending> {
     let folder = directory.display();
     let Some(run) = lock::find(directory)? else {
@@ -35,7 +35,7 @@ pub(super) fn stop(directory: &Path, wait: Duration) -> Result<Ending> {
                     .into(),
             });
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(POLL_INTERVAL);
     }
     match run.end() {
         Some(how) => report::line(&format!("the run in {folder} has ended: {how}")),
@@ -43,7 +43,7 @@ pub(super) fn stop(directory: &Path, wait: Duration) -> Result<Ending> {
             return Err(Error::File {
                 action: "tell how the run ended in",
                 path: directory.to_owned(),
-                cause: "it left no word: it failed, or was killed".into(),
+                cause: "it left no record of its end: it failed, or was killed".into(),
                 remedy:
                     "see its log; `hilbrium run DECK --restart FOLDER` goes on from its newest checkpoint"
                         .into(),

@@ -1,56 +1,60 @@
-//! Threads of a rank.
+//! Number of threads of a rank.
 
 use crate::comm::Communicator;
-use crate::{Error, Result, report, turns};
+use crate::{Error, Result, parallel, report};
 
-/// What this rank may use of its machine.
+/// The processors available to this rank.
 #[derive(Clone, Copy, Debug)]
-struct Share {
-    /// Processors that the ranks which share them may use.
+struct ProcessorShare {
+    /// Number of processors available to the ranks that share them.
     offered: usize,
-    /// How many ranks share them.
+    /// Number of ranks that share them.
     sharing: usize,
 }
 
-impl Share {
-    /// Collective.
+impl ProcessorShare {
+    /// Determines the share of this rank. Collective.
     fn of(comm: &Communicator) -> Self {
-        let places = comm.all_gather(place().as_bytes());
+        let places = comm.all_gather(processor_set().as_bytes());
         let sharing = places.iter().filter(|other| **other == places[comm.rank()]).count().max(1);
-        Share { offered: std::thread::available_parallelism().map_or(1, |offered| offered.get()), sharing }
+        ProcessorShare {
+            offered: std::thread::available_parallelism().map_or(1, |offered| offered.get()),
+            sharing,
+        }
     }
 
-    /// Threads where nothing is asked for, such that the ranks of a machine do not crowd each other.
-    fn usual(self) -> usize {
+    /// Returns the default number of threads: an even share of the processors.
+    fn default_threads(self) -> usize {
         (self.offered / self.sharing).max(1)
     }
 
-    /// The most that are of use.
-    fn most(self) -> usize {
+    /// Returns the largest useful number of threads.
+    fn max_useful_threads(self) -> usize {
         self.offered.div_ceil(self.sharing)
     }
 }
 
-/// Give this rank of a run its threads: as many as the deck says, else its share of the processors that it may use. Threads
-/// beyond the processors would only wait for each other, and all of them look for work meanwhile: they are not started.
-/// Sums are split as for all of them, so that the bits are those of a machine that has the processors. Collective.
+/// Starts the threads of this rank for a run: as many as the deck sets, by default its share of the
+/// processors. Threads beyond the number of processors would only compete for them and are not started. Sums
+/// are still partitioned for the requested number, so that results are bitwise equal to those of a machine
+/// with enough processors. Collective.
 pub(super) fn start_for_run(comm: &Communicator, wanted: Option<usize>) -> Result<()> {
-    let share = Share::of(comm);
-    let threads = wanted.unwrap_or(share.usual());
-    let started = threads.min(share.most());
+    let share = ProcessorShare::of(comm);
+    let threads = wanted.unwrap_or(share.default_threads());
+    let started = threads.min(share.max_useful_threads());
     if started < threads {
-        turns::split_as_for(threads);
+        parallel::set_reduction_threads(threads);
         report::line(&format!(
             "warning: run.threads = {threads}, but {} here: {started} {} started, and sums are split as for {threads}",
-            processors(share),
+            describe(share),
             if started == 1 { "thread is" } else { "threads are" },
         ));
     }
     build(started)
 }
 
-fn processors(share: Share) -> String {
-    let Share { offered, sharing } = share;
+fn describe(share: ProcessorShare) -> String {
+    let ProcessorShare { offered, sharing } = share;
     let offer = if offered == 1 { "1 processor".into() } else { format!("{offered} processors") };
     match (offered, sharing) {
         (1, 1) => format!("there is {offer}"),
@@ -59,19 +63,19 @@ fn processors(share: Share) -> String {
     }
 }
 
-/// Give this rank of a benchmark its threads: as many as asked for, so that they can be measured, with a warning where
-/// they are more than the processors. Collective.
+/// Starts the threads of this rank for a benchmark: exactly as many as requested, with a warning if they
+/// exceed the processors. Collective.
 pub(super) fn start_for_bench(comm: &Communicator, wanted: Option<usize>) -> Result<()> {
-    let share = Share::of(comm);
-    let threads = wanted.unwrap_or(share.usual());
-    if threads > share.most() {
-        report::error(&format!("warning: {threads} threads, but {} here", processors(share)));
+    let share = ProcessorShare::of(comm);
+    let threads = wanted.unwrap_or(share.default_threads());
+    if threads > share.max_useful_threads() {
+        report::error(&format!("warning: {threads} threads, but {} here", describe(share)));
     }
     build(threads)
 }
 
 fn build(threads: usize) -> Result<()> {
-    // the thread that runs the steps is one of them, so that it need not wake another and wait for each loop
+    // The calling thread is part of the pool: it need not wake another thread and wait for it in each loop.
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .use_current_thread()
@@ -84,8 +88,8 @@ fn build(threads: usize) -> Result<()> {
     })
 }
 
-/// The machine and the processors on it that this process may use: equal for ranks that share them.
-fn place() -> String {
+/// Returns the host name and the allowed processors of this process: equal for ranks that share them.
+fn processor_set() -> String {
     let read = |path| std::fs::read_to_string(path).unwrap_or_default();
     let status: String = read("/proc/self/status");
     let allowed = status.lines().find(|line| line.starts_with("Cpus_allowed_list")).unwrap_or("");

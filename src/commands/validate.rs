@@ -1,4 +1,4 @@
-//! `hilbrium validate`: a snapshot against an exact or reference solution.
+//! `hilbrium validate`: compares a snapshot with an exact or reference solution.
 
 use super::Ending;
 use crate::{Result, validate};

@@ -1,11 +1,11 @@
-//! From what is written to the plan: defaults, and the rules that join several keys.
+//! Turns a parsed deck into a plan: applies defaults and checks the rules that join several keys.
 
-use super::former::{Former, MARK};
+use super::former::{DEFAULT_MARK, RecordedDefaults};
 use super::keys::{self, Default, Kind, SECTIONS};
 use super::mistake::{Mistake, Place, Report};
-use super::plan::*;
 use super::raw::{Entry, Raw};
 use super::value::{self, Value};
+use crate::plan::*;
 use crate::space::Boundary;
 use crate::units::{Dimension, UnitSystem, Units};
 use std::collections::BTreeMap;
@@ -16,53 +16,59 @@ use toml::de::DeTable;
 pub struct Checked {
     /// The plan.
     pub plan: Plan,
-    /// The deck with every key that holds, defaults included: TOML that reads as the same plan.
+    /// The resolved deck: every key in effect, defaults included, as TOML that gives the same plan.
     pub resolved: String,
-    /// The deck's name, text and options, to check them again.
+    /// Name, text and options of the deck, to check it again with other defaults.
     pub(super) source: (String, String, Vec<String>),
 }
 
-/// The plan of what is written, or the report of everything that is wrong with it.
+/// Returns the plan of a parsed deck, or the report of all mistakes.
 #[allow(clippy::result_large_err)]
 pub fn check(raw: Raw) -> Result<Checked, Report> {
     check_with(raw, None).map(|(checked, _)| checked)
 }
 
-/// As [`check`], with the defaults of a former version; and those that are others now, a text each.
+/// Like [`check`], with the defaults recorded in a checkpoint. Also returns those that differ from today's,
+/// one text each.
 #[allow(clippy::result_large_err)]
-pub(super) fn check_with(mut raw: Raw, former: Option<&Former>) -> Result<(Checked, Vec<String>), Report> {
+pub(super) fn check_with(
+    mut raw: Raw,
+    recorded: Option<&RecordedDefaults>,
+) -> Result<(Checked, Vec<String>), Report> {
     let mistakes = std::mem::take(&mut raw.mistakes);
-    let mut deck = Deck { raw: &raw, mistakes, held: BTreeMap::new(), former, kept: BTreeMap::new() };
-    // A part of a broken file may have what seems to be missing.
-    let plan = if raw.broken { None } else { deck.plan() };
-    let Deck { mistakes, held, kept, .. } = deck;
+    let mut deck =
+        Deck { raw: &raw, mistakes, effective: BTreeMap::new(), recorded, old_defaults: BTreeMap::new() };
+    // a key that seems to be missing may be in the malformed part of the file
+    let plan = if raw.malformed { None } else { deck.plan() };
+    let Deck { mistakes, effective, old_defaults, .. } = deck;
     match plan {
         Some(plan) if mistakes.is_empty() => {
-            let resolved = print(&raw, &held);
-            let kept = kept.into_iter().map(|(key, values)| format!("{key} = {values}")).collect();
-            Ok((Checked { plan, resolved, source: std::default::Default::default() }, kept))
+            let resolved = print_resolved(&raw, &effective);
+            let old_defaults =
+                old_defaults.into_iter().map(|(key, values)| format!("{key} = {values}")).collect();
+            Ok((Checked { plan, resolved, source: std::default::Default::default() }, old_defaults))
         }
         _ => Err(Report::new(raw.sources, mistakes)),
     }
 }
 
-/// The deck while it is being checked.
+/// The state of a check.
 pub(super) struct Deck<'a> {
     raw: &'a Raw,
     mistakes: Vec<Mistake>,
-    /// The values that hold, in the order of the table; whether each is a default.
-    held: Held,
-    /// Defaults that go before those of the table.
-    former: Option<&'a Former>,
-    /// Those of them that differ: the key, its value and that of the table.
-    kept: BTreeMap<String, String>,
+    /// Values in effect, in the order of the table, and whether each is a default.
+    effective: EffectiveValues,
+    /// Defaults of a checkpoint, which take precedence over those of the table.
+    recorded: Option<&'a RecordedDefaults>,
+    /// Recorded defaults that differ from the table: key, value and that of the table.
+    old_defaults: BTreeMap<String, String>,
 }
 
 /// Values by section and key, and whether each is a default.
-type Held = BTreeMap<String, BTreeMap<&'static str, (Value, bool)>>;
+type EffectiveValues = BTreeMap<String, BTreeMap<&'static str, (Value, bool)>>;
 
-/// Typed access: the value written, else the default. Wrong and missing values, which are reported, give a
-/// placeholder, because the plan is thrown away then.
+/// Typed access: the value set, else the default. A wrong or missing value has been reported; it gives a
+/// placeholder, since the plan is discarded then.
 macro_rules! access {
     ($($name:ident, $optional:ident: $member:ident -> $type:ty = $placeholder:expr;)*) => { $(
         pub(super) fn $name(&mut self, section: &str, name: &str) -> $type {
@@ -90,7 +96,7 @@ impl Deck<'_> {
         numbers, optional_numbers: Numbers -> [f64; 3] = [1.0; 3];
     }
 
-    /// A list of texts, if it is written.
+    /// Returns a list of strings, if it is set.
     pub(super) fn optional_texts(&mut self, section: &str, name: &str) -> Option<Vec<String>> {
         match self.value(section, name)? {
             Value::Texts(texts) => Some(texts),
@@ -98,7 +104,7 @@ impl Deck<'_> {
         }
     }
 
-    /// A choice for each dimension, if it is written.
+    /// Returns a choice per dimension, if it is set.
     pub(super) fn optional_choices(&mut self, section: &str, name: &str) -> Option<[&'static str; 3]> {
         match self.value(section, name)? {
             Value::Choices(names) => Some(names),
@@ -112,26 +118,26 @@ impl Deck<'_> {
         };
         if let Some(Entry { value, .. }) = self.raw.entry(section, name) {
             let value = value.clone()?;
-            self.hold(section, key.name, value.clone(), false);
+            self.record_value(section, key.name, value.clone(), false);
             return Some(value);
         }
         match key.default {
             Default::Value(text) => {
                 let now = literal(&key.kind, text);
-                let former = self.former.and_then(|former| former.default(section, key.name));
-                let value = former.unwrap_or_else(|| now.clone());
+                let recorded = self.recorded.and_then(|recorded| recorded.default(section, key.name));
+                let value = recorded.unwrap_or_else(|| now.clone());
                 if value != now {
                     let values = format!("{} (now: {})", value.to_toml(), now.to_toml());
-                    self.kept.insert(format!("{section}.{}", key.name), values);
+                    self.old_defaults.insert(format!("{section}.{}", key.name), values);
                 }
-                self.hold(section, key.name, value.clone(), true);
+                self.record_value(section, key.name, value.clone(), true);
                 Some(value)
             }
             Default::Unset(said) => {
-                let value = self.former.and_then(|former| former.default(section, key.name))?;
-                self.kept
+                let value = self.recorded.and_then(|recorded| recorded.default(section, key.name))?;
+                self.old_defaults
                     .insert(format!("{section}.{}", key.name), format!("{} (now: {said})", value.to_toml()));
-                self.hold(section, key.name, value.clone(), true);
+                self.record_value(section, key.name, value.clone(), true);
                 Some(value)
             }
             Default::Required => {
@@ -143,50 +149,50 @@ impl Deck<'_> {
         }
     }
 
-    fn hold(&mut self, section: &str, name: &'static str, value: Value, default: bool) {
-        self.held.entry(section.to_string()).or_default().insert(name, (value, default));
+    fn record_value(&mut self, section: &str, name: &'static str, value: Value, default: bool) {
+        self.effective.entry(section.to_string()).or_default().insert(name, (value, default));
     }
 
-    /// The sections of a patterned path that are there, in the order in which they are written.
+    /// Returns the sections present that match a wildcard path, in the order of the deck.
     pub(super) fn instances(&self, pattern: &str) -> Vec<String> {
         keys::section_at(pattern).map_or_else(Vec::new, |section| self.raw.instances(section))
     }
 
-    /// The member of an enum by its name in the deck; the table of keys has the same names.
+    /// Returns the enum variant of a choice by its name in the deck; the table of keys has the same names.
     pub(super) fn named<T>(
         &mut self,
         section: &str,
         name: &str,
         of: impl Fn(&str) -> Option<T>,
-        else_: T,
+        fallback: T,
     ) -> T {
         let choice = self.choice(section, name);
-        of(choice).unwrap_or(else_)
+        of(choice).unwrap_or(fallback)
     }
 
     pub(super) fn report(&mut self, place: Option<Place>, message: String, help: impl Into<String>) {
         self.mistakes.push(Mistake { message, help: help.into(), place });
     }
 
-    /// A quantity as a mistake has it, with its unit where that has a name.
+    /// Formats a quantity for a message, with its unit if that has a name.
     pub(super) fn told(&self, value: f64, dimension: Dimension) -> String {
         Units::new(self.raw.system).told(value, dimension)
     }
 
-    /// Where a key is written, if it is.
+    /// Returns the position of a key, if it is set.
     pub(super) fn place(&self, section: &str, name: &str) -> Option<Place> {
         self.raw.entry(section, name).map(|entry| entry.place.clone())
     }
 
-    /// Where a section is, if it is there; also `Some` if only its keys or inner sections are.
+    /// Returns the position of a section, if it is present; also if only its keys or inner sections are.
     pub(super) fn section(&self, path: &str) -> Option<Place> {
         self.raw.sections.get(path).cloned()
     }
 
-    /// A key that has no effect here must not be written, and is not printed.
+    /// Reports a key that is set but has no effect because of `why`, and removes it from the resolved deck.
     pub(super) fn without_effect(&mut self, section: &str, name: &str, why: &str) {
-        if let Some(held) = self.held.get_mut(section) {
-            held.remove(name);
+        if let Some(effective) = self.effective.get_mut(section) {
+            effective.remove(name);
         }
         if let Some(place) = self.place(section, name) {
             let help = format!("remove it, or change {why}");
@@ -225,7 +231,7 @@ impl Deck<'_> {
             time_step,
             output,
         };
-        self.joined(&plan);
+        self.check_consistency(&plan);
         Some(plan)
     }
 
@@ -303,7 +309,7 @@ impl Deck<'_> {
         })
     }
 
-    /// The one interval of an "every" section; `None` without the section.
+    /// Returns the only interval of a section with `every_*` keys; `None` without the section.
     fn every(&mut self, section: &str) -> Option<Every> {
         let header = self.section(section)?;
         let names = keys::section_at(section).map_or(&[][..], |section| section.keys);
@@ -336,7 +342,7 @@ impl Deck<'_> {
     }
 }
 
-/// A default of the table of keys as a value.
+/// Converts a default of the table of keys to a value.
 pub(super) fn literal(kind: &Kind, text: &str) -> Value {
     let line = format!("x = {text}");
     let table = DeTable::parse(&line).ok();
@@ -347,27 +353,33 @@ pub(super) fn literal(kind: &Kind, text: &str) -> Value {
     }
 }
 
-/// The deck of the values that hold, in the order of the table.
-fn print(raw: &Raw, held: &Held) -> String {
+/// Prints the values in effect, in the order of the table.
+fn print_resolved(raw: &Raw, effective: &EffectiveValues) -> String {
     let mut text = String::new();
     for section in SECTIONS.iter().filter(|section| !section.keys.is_empty()) {
-        let paths = match section.patterned() {
+        let paths = match section.has_wildcard() {
             true => raw.instances(section),
             false => vec![section.path.to_string()],
         };
-        paths.iter().for_each(|path| print_section(&mut text, section, path, raw, held));
+        paths.iter().for_each(|path| print_section(&mut text, section, path, raw, effective));
     }
     text
 }
 
-fn print_section(text: &mut String, section: &keys::Section, path: &str, raw: &Raw, held: &Held) {
+fn print_section(
+    text: &mut String,
+    section: &keys::Section,
+    path: &str,
+    raw: &Raw,
+    effective: &EffectiveValues,
+) {
     let lines: Vec<String> = section
         .keys
         .iter()
         .filter_map(|key| {
-            let (value, default) = held.get(path)?.get(key.name)?;
+            let (value, default) = effective.get(path)?.get(key.name)?;
             let line = format!("{} = {}", key.name, value.to_toml());
-            Some(if *default { format!("{line:<34} {MARK}\n") } else { line + "\n" })
+            Some(if *default { format!("{line:<34} {DEFAULT_MARK}\n") } else { line + "\n" })
         })
         .collect();
     if !path.is_empty() && (!lines.is_empty() || raw.sections.contains_key(path)) {

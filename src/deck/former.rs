@@ -1,27 +1,27 @@
-//! The defaults of the version that wrote a checkpoint: a restart goes on with them, whatever the defaults
-//! are now.
+//! Defaults of the version that wrote a checkpoint: a restart keeps them even if the program's defaults have
+//! changed.
 
 use super::check::{self, Checked};
 use super::mistake::Report;
 use super::raw::Raw;
 use super::value::Value;
 
-/// How the line of a default ends in a printed deck.
-pub(super) const MARK: &str = "# default";
+/// End of the line of a default in a printed deck.
+pub(super) const DEFAULT_MARK: &str = "# default";
 
-/// A deck as it was printed into a checkpoint, each default on a line of its own that ends with [`MARK`].
-pub(super) struct Former {
+/// The resolved deck stored in a checkpoint; the line of each default ends with [`DEFAULT_MARK`].
+pub(super) struct RecordedDefaults {
     raw: Raw,
 }
 
-impl Former {
-    /// What a printed deck says; text that is no deck has no defaults.
+impl RecordedDefaults {
+    /// Parses a printed deck; text that is not a deck has no defaults.
     pub(super) fn new(printed: &str) -> Self {
-        Former { raw: Raw::new("the checkpoint's deck", printed, &[]) }
+        RecordedDefaults { raw: Raw::new("the checkpoint's deck", printed, &[]) }
     }
 
-    /// The value of a key that was a default. Not of the start and the box, which a restart takes from the
-    /// checkpoint.
+    /// Returns the value of a key that was a default. `None` for start and box, which a restart takes from
+    /// the checkpoint.
     pub(super) fn default(&self, section: &str, name: &str) -> Option<Value> {
         if section == "space" || section.starts_with("start.") {
             return None;
@@ -30,51 +30,55 @@ impl Former {
         let text = &self.raw.sources.first()?.text;
         let rest = text.get(entry.place.span.end..)?;
         let line = rest.split('\n').next()?;
-        if !line.trim_end().ends_with(MARK) {
+        if !line.trim_end().ends_with(DEFAULT_MARK) {
             return None;
         }
         entry.value.clone()
     }
 }
 
-/// Whether a key, `section.name`, is a default in a printed deck.
+/// Whether the key `section.name` is a default in a printed deck.
 pub fn is_default(printed: &str, key: &str) -> bool {
-    key.rsplit_once('.').is_some_and(|(section, name)| Former::new(printed).default(section, name).is_some())
+    key.rsplit_once('.')
+        .is_some_and(|(section, name)| RecordedDefaults::new(printed).default(section, name).is_some())
 }
 
-/// Check a deck with the defaults that `printed`, the deck of a checkpoint, marks.
+/// Checks a deck with the defaults recorded in `printed`, the resolved deck of a checkpoint. Also returns the
+/// recorded defaults that differ from today's, one text each.
 ///
 /// # Errors
 /// The report of all mistakes.
 #[allow(clippy::result_large_err)]
-pub(super) fn examine_after(
+pub(super) fn examine_with_defaults(
     name: &str,
     text: &str,
     options: &[String],
     printed: &str,
 ) -> Result<(Checked, Vec<String>), Report> {
-    let (checked, kept) = check::check_with(Raw::new(name, text, options), Some(&Former::new(printed)))?;
+    let (checked, kept) =
+        check::check_with(Raw::new(name, text, options), Some(&RecordedDefaults::new(printed)))?;
     let source = (name.to_owned(), text.to_owned(), options.to_vec());
     Ok((Checked { source, ..checked }, kept))
 }
 
 impl Checked {
-    /// This deck with the defaults that `printed` marks, the deck of a checkpoint, in place of today's where
-    /// it writes nothing; and which they are, a text each.
+    /// Checks this deck again: keys that it does not set take the defaults recorded in `printed`, the
+    /// resolved deck of a checkpoint. Also returns the recorded defaults that differ from today's, one text
+    /// each.
     ///
     /// # Errors
-    /// The report of what does not go together then.
+    /// The report of settings that conflict with those defaults.
     #[allow(clippy::result_large_err)]
     pub fn with_defaults_of(&self, printed: &str) -> Result<(Checked, Vec<String>), Report> {
         let (name, text, options) = &self.source;
-        examine_after(name, text, options, printed)
+        examine_with_defaults(name, text, options, printed)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::deck::examine;
-    use crate::deck::plan::Kernel;
+    use crate::plan::Kernel;
 
     const DECK: &str =
         "[run]\nend_time = 1.0\n[start.random]\nparticles = 500\n[space]\nboundary = \"periodic\"\n[sph]\n";
@@ -105,7 +109,7 @@ mod tests {
         assert!(kept[0].starts_with("sph.kernel = \"cubic-spline\" (now: "), "{kept:?}");
         // the next restart finds them as defaults again
         assert_eq!(now.with_defaults_of(&checked.resolved).unwrap().0, checked);
-        // what was written then was no default, and what is written now holds
+        // a value written in that deck is not a default; a value written in this deck takes precedence
         let written = other.replace("\"cubic-spline\" # default", "\"cubic-spline\"");
         let (checked, kept) = now.with_defaults_of(&written).unwrap();
         assert_eq!(

@@ -1,8 +1,8 @@
-//! The gas, its viscosity, and self-gravity.
+//! Checks `[sph]`, `[sph.viscosity]` and `[gravity]`.
 
 use super::check::Deck;
-use super::keys::FEWEST_NEIGHBORS;
-use super::plan::*;
+use super::keys::MIN_NEIGHBORS;
+use crate::plan::*;
 use crate::sph::smoothing;
 
 impl Deck<'_> {
@@ -37,8 +37,8 @@ impl Deck<'_> {
             conductivity: if isothermal { 0.0 } else { self.number("sph", "conductivity") },
         };
         let alone = smoothing::self_contribution(plan.interpolation_kernel());
-        // one that is out of its range is reported already
-        if plan.neighbors >= FEWEST_NEIGHBORS && plan.neighbors <= alone {
+        // a value out of its range has been reported already
+        if plan.neighbors >= MIN_NEIGHBORS && plan.neighbors <= alone {
             let place = self.place("sph", "neighbors").or_else(|| self.place("sph", "kernel"));
             let message = format!(
                 "no smoothing length has {} neighbors: with kernel = \"{}\" a particle alone counts as \

@@ -1,7 +1,7 @@
-//! What is measured while a run goes on, and what that needs of the other sections.
+//! Checks `[measure.*]`: measurements during a run, and what they require of other sections.
 
 use super::check::Deck;
-use super::plan::*;
+use crate::plan::*;
 use crate::space::Boundary;
 use crate::units::Dimension;
 
@@ -9,7 +9,7 @@ const RADIAL: &str = "measure.radial-distribution";
 const DISPLACEMENT: &str = "measure.mean-square-displacement";
 
 impl Deck<'_> {
-    /// The measurements; `time_step` gives their intervals in time.
+    /// Checks the measurements; `time_step` converts their step intervals to times.
     pub(super) fn measure(&mut self, time_step: &TimeStepPlan) -> MeasurePlan {
         let header = self.section("measure");
         if header.is_some() && self.section(RADIAL).is_none() && self.section(DISPLACEMENT).is_none() {
@@ -40,7 +40,7 @@ impl Deck<'_> {
         let from_time = self.number(DISPLACEMENT, "from_time");
         let fit_from = self.optional_number(DISPLACEMENT, "fit_from").unwrap_or(0.25 * window);
         let viscosity = self.optional_number(DISPLACEMENT, "viscosity");
-        // a missing step is reported with the interaction, which needs it
+        // a missing fixed step is reported with the interaction, which requires it
         let interval = time_step.fixed.map_or(window / 100.0, |step| step * every_steps as f64);
         let lags = (window / interval).round();
         let place = self.place(DISPLACEMENT, "window");
@@ -75,8 +75,8 @@ impl Deck<'_> {
         })
     }
 
-    /// The rules that join measurements with the rest.
-    pub(super) fn joined_measure(&mut self, plan: &Plan) {
+    /// Checks the measurements against interaction, box and boundary.
+    pub(super) fn check_measure(&mut self, plan: &Plan) {
         if plan.interaction.is_none() && self.section("interaction").is_none() {
             for section in [RADIAL, DISPLACEMENT] {
                 if let Some(place) = self.section(section) {
@@ -87,7 +87,7 @@ impl Deck<'_> {
             return;
         }
         let periodic = plan.space.boundary == Some([Boundary::Periodic; 3]);
-        // a file may have boundaries of its own
+        // a start file may define its own boundary
         let known = !matches!(plan.start, StartPlan::File(_));
         let edges = plan.space.corners.map(|[lower, upper]| [0, 1, 2].map(|d| upper[d] - lower[d]));
         if let Some(radial) = &plan.measure.radial_distribution {

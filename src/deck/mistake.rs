@@ -1,14 +1,14 @@
-//! Mistakes in a deck, and the one report that shows them all.
+//! Mistakes in a deck, and the report that shows them all.
 
 use std::fmt::{self, Display, Write as _};
 use std::ops::Range;
 
-/// Mistakes shown in full; of the others only the number is told.
-const SHOWN: usize = 100;
-/// Characters of a line that an excerpt shows around the offending text.
-const EXCERPT: usize = 100;
+/// Number of mistakes shown in full; the others are only counted.
+const MAX_SHOWN: usize = 100;
+/// Width in characters of the excerpt around the offending text.
+const EXCERPT_WIDTH: usize = 100;
 
-/// A text that settings come from: the deck, or a `--set` option.
+/// A source of settings: the deck, or one `--set` option.
 #[derive(Clone, Debug)]
 pub struct Source {
     /// The file's path, or the option.
@@ -17,27 +17,27 @@ pub struct Source {
     pub text: String,
 }
 
-/// Where something is written.
+/// A position in a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Index of the source: 0 is the deck, the k-th `--set` option is k.
     pub source: usize,
-    /// Bytes of the source's text.
+    /// Byte range in the source's text.
     pub span: Range<usize>,
 }
 
 /// One mistake.
 #[derive(Clone, Debug)]
 pub struct Mistake {
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub help: String,
-    /// Where; `None` where something is missing from the deck as a whole.
+    /// Position; `None` if something is missing from the deck as a whole.
     pub place: Option<Place>,
 }
 
-/// All mistakes of a deck and its overrides, in the order of their places. Displays as the report for people.
+/// All mistakes of a deck and its overrides, sorted by position. `Display` formats the report for the user.
 #[derive(Clone, Debug)]
 pub struct Report {
     sources: Vec<Source>,
@@ -45,7 +45,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// The report of `mistakes` found in `sources`.
+    /// Creates the report of `mistakes` found in `sources`.
     pub fn new(sources: Vec<Source>, mut mistakes: Vec<Mistake>) -> Self {
         mistakes.sort_by_key(|mistake| match &mistake.place {
             Some(place) => (place.source, place.span.start),
@@ -54,12 +54,12 @@ impl Report {
         Self { sources, mistakes }
     }
 
-    /// The mistakes, in the order of their places; those without a place come last.
+    /// Returns the mistakes sorted by position; those without a position come last.
     pub fn mistakes(&self) -> &[Mistake] {
         &self.mistakes
     }
 
-    /// Name of the source, line and column (both from 1, in characters) of a place.
+    /// Returns the source's name, and the line and column (both from 1, in characters) of a position.
     pub fn locate(&self, place: &Place) -> (&str, usize, usize) {
         let source = &self.sources[place.source];
         let (line_start, at) = line_start(&source.text, place.span.start);
@@ -89,19 +89,20 @@ impl Report {
         }
     }
 
-    /// The part of the line around the place, the characters before the offending text, and its length.
+    /// Returns the excerpt of the line around the position, the number of characters before the offending
+    /// text, and the length of that text.
     fn excerpt(&self, place: &Place) -> (String, usize, usize) {
         let text = &self.sources[place.source].text;
         let (start, at) = line_start(text, place.span.start);
         let line = text[start..].lines().next().unwrap_or("");
         let before = text[start..at].chars().count().min(line.chars().count());
         let marked = text.get(at..place.span.end).unwrap_or("").lines().next().unwrap_or("").chars().count();
-        let skipped = if before > EXCERPT / 2 { before - EXCERPT / 4 } else { 0 };
-        let shown: String = line.chars().skip(skipped).take(EXCERPT).map(printable_char).collect();
-        let tail = if line.chars().nth(skipped + EXCERPT).is_some() { "..." } else { "" };
+        let skipped = if before > EXCERPT_WIDTH / 2 { before - EXCERPT_WIDTH / 4 } else { 0 };
+        let shown: String = line.chars().skip(skipped).take(EXCERPT_WIDTH).map(printable_char).collect();
+        let tail = if line.chars().nth(skipped + EXCERPT_WIDTH).is_some() { "..." } else { "" };
         let head = if skipped > 0 { "..." } else { "" };
         let before = before - skipped;
-        let width = marked.clamp(1, (EXCERPT - before).max(1));
+        let width = marked.clamp(1, (EXCERPT_WIDTH - before).max(1));
         (format!("{head}{}{tail}", shown.trim_end()), head.len() + before, width)
     }
 }
@@ -109,14 +110,14 @@ impl Report {
 impl Display for Report {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = String::new();
-        for mistake in self.mistakes.iter().take(SHOWN) {
+        for mistake in self.mistakes.iter().take(MAX_SHOWN) {
             self.show(&mut text, mistake)?;
             text.push('\n');
         }
         match self.mistakes.len() {
             1 => text.push_str("1 mistake; nothing was run"),
-            count if count > SHOWN => {
-                write!(text, "{count} mistakes, the first {SHOWN} are shown; nothing was run")?
+            count if count > MAX_SHOWN => {
+                write!(text, "{count} mistakes, the first {MAX_SHOWN} are shown; nothing was run")?
             }
             count => write!(text, "{count} mistakes; nothing was run")?,
         }
@@ -124,7 +125,8 @@ impl Display for Report {
     }
 }
 
-/// Start of the line that holds byte `at`, and `at` moved onto a character inside the text.
+/// Returns the start of the line that contains byte `at`, and `at` moved back to a character boundary of the
+/// text.
 fn line_start(text: &str, at: usize) -> (usize, usize) {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
@@ -133,7 +135,8 @@ fn line_start(text: &str, at: usize) -> (usize, usize) {
     (text[..at].rfind('\n').map_or(0, |newline| newline + 1), at)
 }
 
-/// Control characters could steer the terminal: they are shown as one replacement character each.
+/// Replaces control characters and text-direction marks, which could steer the terminal; a tab becomes a
+/// space.
 fn printable_char(c: char) -> char {
     match c {
         '\t' => ' ',
@@ -146,7 +149,7 @@ fn printable_char(c: char) -> char {
     }
 }
 
-/// A text for the terminal, cut to a sane length.
+/// Makes a text safe for the terminal and cuts it to 600 characters.
 fn printable(text: &str) -> String {
     text.chars().take(600).map(printable_char).collect()
 }

@@ -1,8 +1,8 @@
-//! The deck: raw TOML, checked once, becomes a plan.
+//! Reads a deck: TOML text with `--set` options is checked once and becomes a [`Plan`].
 //!
-//! `keys` is the one table of what may be written; `raw` walks the TOML along it and keeps every mistake with its
-//! place; `check` and `physics` fill in defaults, join what belongs together and give the [`Plan`]; `mistake`
-//! shows everything that is wrong in one report.
+//! `keys` is the table of all sections and keys. `raw` walks the TOML tree along that table and records each
+//! mistake with its position. `check` and the files named after sections apply defaults and the rules that
+//! join several keys. `mistake` formats all mistakes as one report.
 
 mod check;
 mod former;
@@ -15,7 +15,6 @@ mod motion;
 mod nearest;
 mod pairs;
 mod physics;
-pub mod plan;
 mod raw;
 mod reach;
 mod reference;
@@ -25,10 +24,10 @@ mod template;
 mod time_step;
 mod value;
 
+pub use crate::plan::Plan;
 pub use check::Checked;
 pub use former::is_default;
 pub use mistake::{Mistake, Place, Report};
-pub use plan::Plan;
 pub use reach::{Misfit, WIDEST_IN_CUTOFFS};
 pub use reference::reference;
 pub use schema::schema;
@@ -38,15 +37,15 @@ use crate::{Error, Result};
 use std::io::Read;
 use std::path::Path;
 
-/// Read and check the deck at `path`, with `section.key=value` options over it.
+/// Reads and checks the deck at `path`; `overrides` are `section.key=value` options that take precedence.
 ///
 /// # Errors
-/// [`Error::Usage`] where the path cannot be read, [`Error::Deck`] with the report of all mistakes.
+/// [`Error::Usage`] if the file cannot be read, [`Error::Deck`] with the report of all mistakes.
 pub fn read(path: &Path, overrides: &[String]) -> Result<Plan> {
     read_checked(path, overrides).map(|checked| checked.plan)
 }
 
-/// As [`read`], with the resolved deck as text.
+/// Like [`read`], with the resolved deck (all defaults filled in) as text.
 ///
 /// # Errors
 /// As [`read`].
@@ -56,8 +55,8 @@ pub fn read_checked(path: &Path, overrides: &[String]) -> Result<Checked> {
     examine_bytes(&name, &bytes, overrides).map_err(|report| Error::Deck { report: report.to_string() })
 }
 
-/// As [`read_checked`], for a restart: keys that the deck does not write have the defaults that `printed`,
-/// the deck of the checkpoint, was made with.
+/// Like [`read_checked`], for a restart: a key that the deck does not set takes the default recorded in
+/// `printed`, the resolved deck stored in the checkpoint.
 ///
 /// # Errors
 /// As [`read`].
@@ -65,14 +64,16 @@ pub fn read_for_restart(path: &Path, overrides: &[String], printed: &str) -> Res
     let bytes = read_bytes(path)?;
     let name = path.display().to_string();
     let checked = match std::str::from_utf8(&bytes) {
-        Ok(text) => former::examine_after(&name, text, overrides, printed).map(|(checked, _)| checked),
+        Ok(text) => {
+            former::examine_with_defaults(&name, text, overrides, printed).map(|(checked, _)| checked)
+        }
         Err(_) => examine_bytes(&name, &bytes, overrides),
     };
     checked.map_err(|report| Error::Deck { report: report.to_string() })
 }
 
-/// Check the deck `text` that is called `name`, with `section.key=value` options over it. Besides the text, only
-/// the existence of a start file is looked at.
+/// Checks the deck `text`, called `name` in messages, with `section.key=value` options over it. The only file
+/// access is a test that a start file exists.
 ///
 /// # Errors
 /// The report of all mistakes.
@@ -82,14 +83,14 @@ pub fn examine(name: &str, text: &str, overrides: &[String]) -> Result<Checked, 
     check::check(raw::Raw::new(name, text, overrides)).map(|checked| Checked { source, ..checked })
 }
 
-/// The names of the species of a deck's text, in the order in which they are written; whatever else is wrong with it.
+/// Returns the species names of a deck in the order of the text, even if the rest of the deck is wrong.
 pub fn species_names(text: &str) -> Vec<String> {
     let raw = raw::Raw::new("deck", text, &[]);
     let sections = keys::section_at("species.*").map_or_else(Vec::new, |section| raw.instances(section));
     sections.iter().map(|section| species::name_of(section).to_owned()).collect()
 }
 
-/// As [`examine`], for bytes that may not be text.
+/// Like [`examine`], for bytes that may not be UTF-8.
 ///
 /// # Errors
 /// The report of all mistakes.
@@ -110,7 +111,7 @@ pub fn examine_bytes(name: &str, bytes: &[u8], overrides: &[String]) -> Result<C
     examine(name, text, overrides)
 }
 
-/// The file's bytes, at most one more than the largest deck has.
+/// Reads the file, at most one byte more than the largest deck may have.
 fn read_bytes(path: &Path) -> Result<Vec<u8>> {
     let refuse = |message: String, remedy: &str| Err(Error::usage(message, remedy));
     if path.is_dir() {
@@ -118,15 +119,15 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>> {
         return refuse(message, "name the deck inside it, a .toml file");
     }
     let mut bytes = Vec::new();
-    let read =
-        std::fs::File::open(path).and_then(|file| file.take(raw::LARGEST as u64 + 1).read_to_end(&mut bytes));
+    let read = std::fs::File::open(path)
+        .and_then(|file| file.take(raw::MAX_BYTES as u64 + 1).read_to_end(&mut bytes));
     match read {
         Err(cause) => refuse(
             format!("cannot read the deck {}: {cause}", path.display()),
             "check the path; `hilbrium new evrard` prints a deck to start from",
         ),
-        Ok(_) if bytes.len() > raw::LARGEST => refuse(
-            format!("{} is too large for a deck: more than {} KiB", path.display(), raw::LARGEST / 1024),
+        Ok(_) if bytes.len() > raw::MAX_BYTES => refuse(
+            format!("{} is too large for a deck: more than {} KiB", path.display(), raw::MAX_BYTES / 1024),
             "check that this is a deck and not a data file",
         ),
         Ok(_) => Ok(bytes),

@@ -2,10 +2,10 @@
 
 use super::check::Deck;
 use super::mistake::Place;
-use super::plan::*;
 use super::reach::Misfit;
 use crate::laws::coulomb;
 use crate::laws::interaction::SectionReader;
+use crate::plan::*;
 use crate::space::{Boundary, SimulationBox};
 use crate::units::Dimension;
 

@@ -1,18 +1,19 @@
-//! Thermostats, minimization, and what they need of the other sections.
+//! Checks `[thermostat.*]`, `[motion.*]` and `[minimize]`, and what they require of other sections.
 
 use super::check::Deck;
 use super::mistake::Place;
-use super::plan::*;
+use crate::plan::*;
 use crate::units::Dimension;
 
 const THERMOSTATS: [&str; 2] = ["thermostat.langevin", "thermostat.velocity-rescaling"];
-/// The sections that are for molecules alone.
+/// Sections that are valid for molecules only.
 const MOLECULAR: [&str; 4] = [THERMOSTATS[0], THERMOSTATS[1], "motion.remove_drift", "minimize"];
-/// More friction times the step than this leaves nothing of a velocity that the program could go back to.
-const MOST_FRICTION: f64 = 5.0;
+/// Largest product of friction and time step. Beyond it less than exp(-5) of a velocity survives a step, too
+/// little to undo the step.
+const MAX_FRICTION_PER_STEP: f64 = 5.0;
 
 impl Deck<'_> {
-    /// How molecules move; `interaction` is what acts between them.
+    /// Checks the motion of molecules; `interaction` is the checked `[interaction]`, if there is one.
     pub(super) fn motion(&mut self, interaction: Option<&InteractionPlan>) -> MotionPlan {
         if interaction.is_none() && self.section("interaction").is_none() {
             for section in MOLECULAR {
@@ -77,21 +78,21 @@ impl Deck<'_> {
         })
     }
 
-    /// The rules that join motion with the time step and the start.
-    pub(super) fn joined_motion(&mut self, plan: &Plan) {
+    /// Checks thermostat and minimization against the time step and the start.
+    pub(super) fn check_motion(&mut self, plan: &Plan) {
         if plan.interaction.is_none() {
             return;
         }
         if let (Some(ThermostatPlan::Langevin { friction, .. }), Some(step)) =
             (plan.motion.thermostat, plan.time_step.fixed)
-            && friction * step > MOST_FRICTION
+            && friction * step > MAX_FRICTION_PER_STEP
         {
             let message = format!(
                 "friction = {} leaves nothing of a velocity in a time step of {}",
                 self.told(friction, Dimension::Rate),
                 self.told(step, Dimension::Time)
             );
-            let most = self.told(MOST_FRICTION / step, Dimension::Rate);
+            let most = self.told(MAX_FRICTION_PER_STEP / step, Dimension::Rate);
             let help = format!("give friction below {most}, or a shorter time_step.fixed");
             self.report(self.place(THERMOSTATS[0], "friction"), message, help);
         }
@@ -100,9 +101,9 @@ impl Deck<'_> {
             let message = "one particle has no motion about that of the whole".into();
             self.report(place, message, "remove the thermostat, or start with more particles");
         }
-        // a deck that also advances is told so already
-        let stands = plan.run.steps == Some(0) || plan.run.end_time == Some(0.0);
-        if stands && plan.motion.minimize.is_some() && plan.time_step.fixed.is_none() {
+        // a deck that also advances gets this error from the check of the interaction
+        let without_steps = plan.run.steps == Some(0) || plan.run.end_time == Some(0.0);
+        if without_steps && plan.motion.minimize.is_some() && plan.time_step.fixed.is_none() {
             let message = "a minimization begins with steps of the length `fixed` of [time_step]".into();
             let help = "add `fixed = ...` in [time_step], such as 0.002 in reduced units";
             self.report(self.section("minimize"), message, help);

@@ -1,14 +1,15 @@
-//! The name that was probably meant.
+//! Suggests the name that was probably meant.
 
-/// The candidate nearest to `word`, if one is near enough to be a likely slip: at most a third of its letters
-/// differ, by insertion, deletion, replacement or the swap of two neighbors; or one starts with the other.
+/// Returns the candidate closest to `word`, if it is a likely typo: the edit distance (insertion, deletion,
+/// replacement, swap of neighbors) is at most a third of the longer word, or one word is a prefix of at least
+/// 3 letters of the other.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let plain = |text: &str| -> Vec<char> {
+    let normalized = |text: &str| -> Vec<char> {
         text.chars().take(64).map(|c| if c == '-' { '_' } else { c.to_ascii_lowercase() }).collect()
     };
-    let word = plain(word);
+    let word = normalized(word);
     let distance_to = |candidate: &'a str| {
-        let letters = plain(candidate);
+        let letters = normalized(candidate);
         let distance = edit_distance(&word, &letters);
         let shorter = word.len().min(letters.len());
         let prefix = shorter >= 3 && word[..shorter] == letters[..shorter];
@@ -18,7 +19,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     candidates.into_iter().filter_map(distance_to).min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
 }
 
-/// Damerau-Levenshtein distance with swaps of adjacent letters (optimal string alignment).
+/// Returns the Damerau-Levenshtein distance with swaps of adjacent letters only (optimal string alignment).
 fn edit_distance(left: &[char], right: &[char]) -> usize {
     let mut rows =
         [vec![0; right.len() + 1], vec![0; right.len() + 1], (0..=right.len()).collect::<Vec<_>>()];

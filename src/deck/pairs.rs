@@ -2,10 +2,10 @@
 
 use super::check::Deck;
 use super::nearest::nearest;
-use super::plan::*;
 use super::species::name_of;
 use crate::laws::interaction::Potential;
 use crate::pair::language::Table;
+use crate::plan::*;
 
 const LENNARD_JONES: &str = LennardJones::SECTION.path;
 const EXPLICIT: &str = "pair.*.*";

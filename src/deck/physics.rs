@@ -1,11 +1,11 @@
-//! The start, the box, and the rules that join them with the physics.
+//! Checks `[start.*]` and `[space]`, and the rules that join several sections.
 
 use super::check::Deck;
-use super::keys::MOST_PARTICLES;
+use super::keys::MAX_PARTICLES;
 use super::mistake::Place;
-use super::plan::*;
-use super::raw::ESCAPES;
-use crate::neighbors::ROOM_TO_GROW;
+use super::raw::BACKSLASH_HELP;
+use crate::neighborhood::ROOM_TO_GROW;
+use crate::plan::*;
 use crate::space::Boundary;
 use crate::units::Dimension;
 
@@ -20,7 +20,8 @@ const CASES: [&str; 7] = [
 ];
 
 impl Deck<'_> {
-    /// The one case; `None` where there is not exactly one, which is reported.
+    /// Returns the start of the only case; reports an error and returns `None` if there is no case or
+    /// several.
     pub(super) fn start(&mut self, species: &[SpeciesPlan]) -> Option<StartPlan> {
         let cases: Vec<(&str, Place)> =
             CASES.iter().filter_map(|&case| Some((case, self.section(case)?))).collect();
@@ -58,7 +59,7 @@ impl Deck<'_> {
             "start.uniform-box" => StartPlan::UniformBox(UniformBoxStart {
                 particles: self.integer(case, "particles"),
                 lengths: self.numbers(case, "lengths"),
-                density: self.own_density(case, species),
+                density: self.density_of_start(case, species),
                 internal_energy: self.number(case, "internal_energy"),
                 temperature: self.number(case, "temperature"),
                 arrangement: arrangement(self),
@@ -70,7 +71,7 @@ impl Deck<'_> {
                 let (lengths, density) =
                     match self.volume_of_density(case, "lengths", species, particles as f64) {
                         Some((volume, density)) => ([volume.cbrt(); 3], density),
-                        None => (self.numbers(case, "lengths"), self.own_density(case, species)),
+                        None => (self.numbers(case, "lengths"), self.density_of_start(case, species)),
                     };
                 StartPlan::Random(RandomStart {
                     particles,
@@ -108,17 +109,17 @@ impl Deck<'_> {
                     let what = if path.is_dir() { "is a folder" } else { "does not exist" };
                     let message = format!("the file {} {what}", path.display());
                     let help = match path.to_string_lossy().contains(char::is_control) {
-                        true => ESCAPES,
+                        true => BACKSLASH_HELP,
                         false => "check the path; it is relative to where the program is started",
                     };
                     self.report(Some(place), message, help);
                 }
-                self.file(path)
+                self.file_start(path)
             }
         }
     }
 
-    fn file(&mut self, path: std::path::PathBuf) -> StartPlan {
+    fn file_start(&mut self, path: std::path::PathBuf) -> StartPlan {
         let case = "start.file";
         let format = self.optional_choice(case, "format").and_then(FileFormat::named);
         let style = self.optional_choice(case, "atom_style").and_then(AtomStyle::named);
@@ -154,8 +155,9 @@ impl Deck<'_> {
         })
     }
 
-    /// Where particles have masses of their own, a density written in the place of the lengths (or spacing) `name`:
-    /// the volume of so many particles, and the density.
+    /// For species, which have masses: the volume of `particles` particles at the `density` set instead of
+    /// the lengths (or the spacing) `name`, and that density. `None` without species or density, or if `name`
+    /// is set.
     fn volume_of_density(
         &mut self,
         case: &str,
@@ -170,8 +172,9 @@ impl Deck<'_> {
         Some((Self::mean_mass(species, particles) * particles / density, density))
     }
 
-    /// The density that gives particles their mass, where no species does.
-    fn own_density(&mut self, case: &str, species: &[SpeciesPlan]) -> f64 {
+    /// Returns the density, which sets particle masses; reports it as without effect if species set the
+    /// masses.
+    fn density_of_start(&mut self, case: &str, species: &[SpeciesPlan]) -> f64 {
         let density = self.number(case, "density");
         if !species.is_empty() {
             self.without_effect(case, "density", "the species, whose masses fill the given volume");
@@ -189,7 +192,7 @@ impl Deck<'_> {
             Some((volume, density)) => {
                 ((volume / (count * kind.edges().iter().product::<f64>())).cbrt(), density)
             }
-            None => (self.number(case, "spacing"), self.own_density(case, species)),
+            None => (self.number(case, "spacing"), self.density_of_start(case, species)),
         };
         let plan = LatticeStart {
             kind,
@@ -201,20 +204,16 @@ impl Deck<'_> {
             jitter: self.number(case, "jitter"),
             seed: self.integer(case, "seed"),
         };
-        if particles > MOST_PARTICLES {
+        if particles > MAX_PARTICLES {
             let message = format!("these cells hold {particles:.1e} particles");
-            self.report(
-                self.place(case, "cells"),
-                message,
-                format!("at most {MOST_PARTICLES:.0e} particles"),
-            );
+            self.report(self.place(case, "cells"), message, format!("at most {MAX_PARTICLES:.0e} particles"));
         }
         plan
     }
 
     pub(super) fn space(&mut self, start: Option<&StartPlan>) -> SpacePlan {
         let boundary = self.boundary();
-        let own = start.and_then(own_corners);
+        let own = start.and_then(corners_of_start);
         if let Some([lower, _]) = own {
             let why = if lower == [0.0; 3] {
                 "the start, whose box goes from 0 to its lengths"
@@ -226,7 +225,7 @@ impl Deck<'_> {
             }
         }
         if own.is_some() {
-            self.chosen_boundary();
+            self.require_boundary();
         }
         let corners = own.or_else(|| self.corners());
         let periodic = boundary.is_some_and(|boundary| boundary.contains(&Boundary::Periodic));
@@ -256,9 +255,9 @@ impl Deck<'_> {
         SpacePlan { corners, boundary }
     }
 
-    /// Molecules that fill a box are a liquid if it is periodic, and a cluster that evaporates if it is open: the deck says
-    /// which.
-    fn chosen_boundary(&mut self) {
+    /// Reports a missing `boundary` of a box filled with molecules. A periodic box holds a liquid, an open
+    /// one a cluster that evaporates: the deck must choose.
+    fn require_boundary(&mut self) {
         if self.section("interaction").is_some() && self.place("space", "boundary").is_none() {
             let place = self.section("space").or_else(|| CASES.iter().find_map(|case| self.section(case)));
             let message = "`boundary` is missing in [space]: the start fills a box with molecules, and nothing says what \
@@ -298,16 +297,16 @@ impl Deck<'_> {
         }
     }
 
-    /// The rules that join several sections.
-    pub(super) fn joined(&mut self, plan: &Plan) {
+    /// Checks the rules that join several sections.
+    pub(super) fn check_consistency(&mut self, plan: &Plan) {
         if plan.sph.is_none() && plan.gravity.is_none() && self.section("interaction").is_none() {
             let help = "add [sph], [gravity] or both, or an [interaction.LAW]";
             self.report(None, "the deck has no physics".into(), help);
         }
         self.joined_interaction(plan);
-        self.joined_measure(plan);
-        self.joined_species(plan);
-        self.joined_motion(plan);
+        self.check_measure(plan);
+        self.check_species(plan);
+        self.check_motion(plan);
         if let StartPlan::Plummer(sphere) = &plan.start
             && sphere.velocities == Velocities::Equilibrium
             && plan.gravity.is_none()
@@ -316,23 +315,24 @@ impl Deck<'_> {
             let help = "add [gravity], or write velocities = \"rest\"";
             self.report(place, "a Plummer sphere in equilibrium needs gravity".into(), help);
         }
-        let heated = plan
+        let ideal_gas = plan
             .sph
             .as_ref()
             .is_some_and(|sph| matches!(sph.equation_of_state, EquationOfState::IdealGas { .. }));
-        if matches!(plan.start, StartPlan::Sedov(_)) && !heated {
+        if matches!(plan.start, StartPlan::Sedov(_)) && !ideal_gas {
             let help = "add [sph], with the equation of state of an ideal gas";
             let message = "an explosion needs a gas that takes up its energy".into();
             self.report(self.section("start.sedov"), message, help);
         }
-        self.limited_step(plan);
+        self.require_step_limit(plan);
         if let (Some(sph), Some(particles)) = (&plan.sph, plan.particle_count()) {
-            self.enough_particles(plan, sph, particles as f64);
+            self.require_enough_particles(plan, sph, particles as f64);
         }
     }
 
-    /// Point masses without gas have no length from which the acceleration gives a step.
-    fn limited_step(&mut self, plan: &Plan) {
+    /// Reports a run whose time step nothing limits: for point masses without gas and softening there is no
+    /// length scale from which the acceleration gives a step.
+    fn require_step_limit(&mut self, plan: &Plan) {
         let Some(gravity) = &plan.gravity else { return };
         let advances = plan.run.steps != Some(0) && plan.run.end_time != Some(0.0);
         let limited = ["fixed", "largest"].iter().any(|name| self.place("time_step", name).is_some());
@@ -345,7 +345,7 @@ impl Deck<'_> {
         }
     }
 
-    fn enough_particles(&mut self, plan: &Plan, sph: &SphPlan, particles: f64) {
+    fn require_enough_particles(&mut self, plan: &Plan, sph: &SphPlan, particles: f64) {
         let counted = CASES
             .iter()
             .find_map(|&case| self.place(case, "particles").or_else(|| self.place(case, "cells")));
@@ -357,14 +357,14 @@ impl Deck<'_> {
             return self.report(counted, message, "use more particles, or fewer `neighbors` in [sph]");
         }
         let Some([lower, upper]) = plan.space.corners else { return };
-        if own_corners(&plan.start).is_none() {
+        if corners_of_start(&plan.start).is_none() {
             return;
         }
         let boundary = plan.space.boundary_or_open();
         let lengths: [f64; 3] = std::array::from_fn(|d| upper[d] - lower[d]);
         let volume: f64 = lengths.iter().product();
         let support = (3.0 * sph.neighbors * volume / (4.0 * std::f64::consts::PI * particles)).cbrt();
-        // the radius of a list: a run refuses the box that is narrower than two of them
+        // search radius of the neighbor list: a run rejects a box narrower than two of them
         let radius = ROOM_TO_GROW * (1.0 + plan.neighbors.least_skin()) * support;
         let tight = (0..3).find(|&d| boundary[d] == Boundary::Periodic && 2.0 * radius >= lengths[d]);
         if let Some(d) = tight {
@@ -383,8 +383,8 @@ impl Deck<'_> {
     }
 }
 
-/// The box that a start brings along, if it does.
-fn own_corners(start: &StartPlan) -> Option<[[f64; 3]; 2]> {
+/// Returns the lower and upper corner of the box that the start defines, if it defines one.
+fn corners_of_start(start: &StartPlan) -> Option<[[f64; 3]; 2]> {
     match start {
         StartPlan::UniformBox(case) => Some([[0.0; 3], case.lengths]),
         StartPlan::Random(case) => Some([[0.0; 3], case.lengths]),
@@ -398,7 +398,7 @@ fn own_corners(start: &StartPlan) -> Option<[[f64; 3]; 2]> {
 }
 
 impl Plan {
-    /// The number of particles that the start asks for; `None` for a file.
+    /// Returns the number of particles that the start requests; `None` for a file.
     pub fn particle_count(&self) -> Option<u64> {
         match &self.start {
             StartPlan::Evrard(case) => Some(case.particles),

@@ -1,4 +1,4 @@
-//! The deck as written: TOML walked along the table of keys, so that every mistake is found and keeps its place.
+//! Parses a deck: walks the TOML tree along the table of keys and records each mistake with its position.
 
 use super::keys::{self, SECTIONS, Section};
 use super::mistake::{Mistake, Place, Source};
@@ -10,39 +10,39 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-/// Largest deck that is read. Real ones have a few thousand bytes.
-pub const LARGEST: usize = 256 * 1024;
-/// Most dots between the parts of dotted keys on one line: each nests a table, and nothing may nest without bound.
-const MOST_DOTS: usize = 24;
+/// Largest deck in bytes; real ones have a few thousand.
+pub const MAX_BYTES: usize = 256 * 1024;
+/// Largest number of dots in dotted keys on one line: each nests a table, and nesting must be bounded.
+const MAX_DOTS: usize = 24;
 
-/// What is written for a key.
+/// A key as set by the deck or an option.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The value, or `None` where it is wrong, which is reported already.
+    /// The value; `None` if it is wrong, which has been reported.
     pub value: Option<Value>,
-    /// Where.
+    /// Its position.
     pub place: Place,
 }
 
-/// All that is written, by section and key, and what was wrong with it.
+/// Everything that the deck and the options set, by section and key, and the mistakes in it.
 #[derive(Debug)]
 pub struct Raw {
     /// The deck, then the options.
     pub sources: Vec<Source>,
-    /// Values by the paths of their section and their names.
+    /// Entries by section path and key name.
     pub entries: BTreeMap<String, BTreeMap<&'static str, Entry>>,
-    /// The sections that are there.
+    /// Positions of the sections present, by path.
     pub sections: BTreeMap<String, Place>,
-    /// The units that texts may carry.
+    /// Unit system of quantities in quotes.
     pub system: UnitSystem,
-    /// What is wrong so far.
+    /// Mistakes so far.
     pub mistakes: Vec<Mistake>,
-    /// Whether the TOML itself is broken, so that what is missing may be in the broken part.
-    pub broken: bool,
+    /// Whether the TOML is malformed: keys that seem to be missing may be in the malformed part.
+    pub malformed: bool,
 }
 
 impl Raw {
-    /// The deck `text` of that name, with `key=value` options over it.
+    /// Parses the deck `text` called `name`, with `key=value` options over it.
     pub fn new(name: &str, text: &str, overrides: &[String]) -> Self {
         let mut raw = Raw {
             sources: Vec::new(),
@@ -50,21 +50,21 @@ impl Raw {
             sections: BTreeMap::new(),
             system: UnitSystem::Reduced,
             mistakes: Vec::new(),
-            broken: false,
+            malformed: false,
         };
-        raw.deck(name, text, overrides.iter().rev().find_map(|option| system_of_option(option)));
+        raw.deck(name, text, overrides.iter().rev().find_map(|option| unit_system_of_option(option)));
         for option in overrides {
             raw.option(option);
         }
         raw
     }
 
-    /// What is written about a key, if anything.
+    /// Returns the entry of a key, if it is set.
     pub fn entry(&self, section: &str, name: &str) -> Option<&Entry> {
         self.entries.get(section)?.get(name)
     }
 
-    /// The sections of a patterned one that are there, in the order in which they are written.
+    /// Returns the paths of the sections present that match a wildcard section, in the order of the deck.
     pub fn instances(&self, section: &Section) -> Vec<String> {
         let mut found: Vec<(&String, &Place)> =
             self.sections.iter().filter(|(path, _)| section.is_at(path)).collect();
@@ -74,34 +74,34 @@ impl Raw {
 
     fn deck(&mut self, name: &str, text: &str, system: Option<UnitSystem>) {
         self.sources.push(Source { name: name.into(), text: text.into() });
-        if text.len() > LARGEST {
+        if text.len() > MAX_BYTES {
             self.sources[0].text.clear();
             self.unreadable(
                 0..0,
-                format!("the deck has {} bytes, more than the {LARGEST} that a deck may have", text.len()),
+                format!("the deck has {} bytes, more than the {MAX_BYTES} that a deck may have", text.len()),
                 "check that this is a deck and not a data file",
             );
-        } else if let Some(span) = too_deep(text) {
+        } else if let Some(span) = too_many_dots(text) {
             self.unreadable(span, "too many dots on one line".into(), "write sections as [section] tables");
         } else {
             let (table, errors) = DeTable::parse_recoverable(text);
             let newlines: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
             let line_of = |at: usize| newlines.partition_point(|&newline| newline < at);
             let (mut lines, mut said) = (BTreeSet::new(), BTreeSet::new());
-            self.system = system.or_else(|| written_system(table.get_ref())).unwrap_or(self.system);
+            self.system = system.or_else(|| unit_system_of_deck(table.get_ref())).unwrap_or(self.system);
             for error in &errors {
                 let span = error.span().unwrap_or(text.len()..text.len());
                 lines.insert(line_of(span.start));
-                let (message, help) = syntax(error.message());
-                // a path with backslashes is one mistake, whatever the number of its backslashes
-                if help != ESCAPES || said.insert(line_of(span.start)) {
+                let (message, help) = syntax_mistake(error.message());
+                // a path with backslashes is one mistake, whatever their number
+                if help != BACKSLASH_HELP || said.insert(line_of(span.start)) {
                     self.unreadable(span, message, help);
                 }
             }
             let before = self.mistakes.len();
             self.walk(0, "", table.get_ref());
-            // What the parser made up to go on after a broken line is not the user's mistake.
-            if self.broken {
+            // what the parser inserts to recover from a malformed line is not the user's mistake
+            if self.malformed {
                 let found = self.mistakes.split_off(before);
                 let elsewhere = |mistake: &Mistake| match &mistake.place {
                     Some(place) => !lines.contains(&line_of(place.span.start)),
@@ -113,15 +113,15 @@ impl Raw {
     }
 
     fn unreadable(&mut self, span: Range<usize>, message: String, help: &str) {
-        self.broken = true;
-        self.wrong(0, span, message, help.into());
+        self.malformed = true;
+        self.record_mistake(0, span, message, help.into());
     }
 
-    fn wrong(&mut self, source: usize, span: Range<usize>, message: String, help: String) {
+    fn record_mistake(&mut self, source: usize, span: Range<usize>, message: String, help: String) {
         self.mistakes.push(Mistake { message, help, place: Some(Place { source, span }) });
     }
 
-    /// One `--set` option. A value that is no TOML is a text: `--set output.directory=out`.
+    /// Applies one `--set` option. A value that is not TOML is a string: `--set output.directory=out`.
     fn option(&mut self, option: &str) {
         let source = self.sources.len();
         let name = format!("option --set {}", shortened(option));
@@ -133,16 +133,16 @@ impl Raw {
                 if !path.is_empty()
                     && !written.is_empty()
                     && path.chars().all(plain)
-                    && too_deep(option).is_none() =>
+                    && too_many_dots(option).is_none() =>
             {
                 (path, written)
             }
             _ => {
                 let help = "write --set section.key=value, for example --set run.end_time=0.5".into();
-                return self.wrong(source, 0..option.len(), "this is no key=value".into(), help);
+                return self.record_mistake(source, 0..option.len(), "this is no key=value".into(), help);
             }
         };
-        let wants_text = matches!(known_kind(path), Some(keys::Kind::Text | keys::Kind::Path));
+        let wants_text = matches!(key_kind(path), Some(keys::Kind::Text | keys::Kind::Path));
         let parsed = if option.contains('\n') { None } else { DeTable::parse(option).ok() };
         match parsed {
             Some(table) if !wants_text || written.starts_with(['"', '\'']) => {
@@ -153,7 +153,7 @@ impl Raw {
                 let end = option.len() - at;
                 let text = Spanned::new(end - written.len()..end, DeValue::String(written.into()));
                 let start = option.find(path).unwrap_or(0);
-                let table = nested(path, start..start + path.len(), text);
+                let table = nested_tables(path, start..start + path.len(), text);
                 self.walk(source, "", &table);
             }
         }
@@ -168,23 +168,23 @@ impl Raw {
                 inner.filter(|inner| !inner.path.ends_with('*') || value.get_ref().is_table())
             {
                 let path = if path.is_empty() { text.to_string() } else { format!("{path}.{text}") };
-                match wrong_name(text).filter(|_| inner.path.ends_with('*')) {
+                match invalid_name(text).filter(|_| inner.path.ends_with('*')) {
                     Some(message) => {
                         let help = "use letters, digits, _, + and -, at most 24".into();
-                        self.wrong(source, name.span(), message, help);
+                        self.record_mistake(source, name.span(), message, help);
                     }
-                    None => self.enter(source, inner, &path, value),
+                    None => self.read_section(source, inner, &path, value),
                 }
             } else if let Some(key) = section.key(text) {
-                self.enter_value(source, (section, path), key, value);
+                self.read_value(source, (section, path), key, value);
             } else {
-                let (message, help) = unknown(section, path, text, value.get_ref());
-                self.wrong(source, name.span(), message, help);
+                let (message, help) = unknown_name(section, path, text, value.get_ref());
+                self.record_mistake(source, name.span(), message, help);
             }
         }
     }
 
-    fn enter(&mut self, source: usize, section: &Section, path: &str, written: &Spanned<DeValue<'_>>) {
+    fn read_section(&mut self, source: usize, section: &Section, path: &str, written: &Spanned<DeValue<'_>>) {
         let Some(table) = written.get_ref().as_table() else {
             let help = match written.get_ref() {
                 DeValue::Array(array) if array.iter().any(|item| item.get_ref().is_table()) => {
@@ -193,14 +193,14 @@ impl Raw {
                 _ => format!("write the section as {}, with its keys on the lines below", section.title()),
             };
             let message = format!("`{path}` is a section, not a single value");
-            return self.wrong(source, written.span(), message, help);
+            return self.record_mistake(source, written.span(), message, help);
         };
         let place = Place { source, span: written.span() };
         self.sections.entry(path.to_string()).or_insert(place);
         self.walk(source, path, table);
     }
 
-    fn enter_value(
+    fn read_value(
         &mut self,
         source: usize,
         (section, path): (&Section, &str),
@@ -214,13 +214,13 @@ impl Raw {
                 let known = written.get_ref().as_str().and_then(|text| expected_elsewhere(key.name, text));
                 let (message, help) =
                     known.unwrap_or_else(|| (format!("`{}` {}", key.name, wrong.message), wrong.help));
-                self.wrong(source, wrong.span, message, help);
+                self.record_mistake(source, wrong.span, message, help);
                 None
             }
         };
         let entries = self.entries.entry(path.to_string()).or_default();
         if section.one_of && key.is_interval() {
-            // An option chooses anew; within one source both stay, to be reported.
+            // an option replaces the deck's interval; two intervals of one source both stay, to be reported
             let interval = |name: &str| section.key(name).is_some_and(keys::Key::is_interval);
             entries.retain(|name, entry| !interval(name) || entry.place.source == source);
         }
@@ -228,7 +228,7 @@ impl Raw {
     }
 }
 
-/// Message and help for a choice that a key does not have but people may well expect.
+/// Returns message and help for a choice that the key lacks but users may expect.
 fn expected_elsewhere(key: &str, written: &str) -> Option<(String, String)> {
     match (key, written) {
         ("precision", "single") => Some((
@@ -248,37 +248,38 @@ fn expected_elsewhere(key: &str, written: &str) -> Option<(String, String)> {
     }
 }
 
-/// The units that a deck asks for, if it does; a name that does not exist is reported elsewhere, and the texts with
-/// units are none the worse for it.
-fn written_system(table: &DeTable<'_>) -> Option<UnitSystem> {
+/// Returns the unit system that a deck sets, if it does. An unknown name is reported elsewhere; it counts as
+/// molecular here, so that quantities with units cause no further mistakes.
+fn unit_system_of_deck(table: &DeTable<'_>) -> Option<UnitSystem> {
     let name = table.get("units")?.get_ref().as_table()?.get("system")?.get_ref().as_str()?;
     Some(UnitSystem::named(name).unwrap_or(UnitSystem::Molecular))
 }
 
-/// The units that an option asks for, with or without quotes.
-fn system_of_option(option: &str) -> Option<UnitSystem> {
+/// Returns the unit system that an option sets, with or without quotes.
+fn unit_system_of_option(option: &str) -> Option<UnitSystem> {
     let (path, written) = option.split_once('=')?;
     let bare = || (path.trim() == "units.system").then(|| UnitSystem::named(written.trim()))?;
-    let within_bounds = option.len() <= LARGEST && !option.contains('\n') && too_deep(option).is_none();
+    let within_bounds =
+        option.len() <= MAX_BYTES && !option.contains('\n') && too_many_dots(option).is_none();
     let table = if within_bounds { DeTable::parse(option).ok() } else { None };
-    table.and_then(|table| written_system(table.get_ref())).or_else(bare)
+    table.and_then(|table| unit_system_of_deck(table.get_ref())).or_else(bare)
 }
 
-/// What is wrong with a name of the user's, if anything.
-fn wrong_name(name: &str) -> Option<String> {
+/// Returns the problem with a name chosen by the user, if any.
+fn invalid_name(name: &str) -> Option<String> {
     let letter = |c: char| c.is_ascii_alphanumeric() || "_+-".contains(c);
     let right = !name.is_empty() && name.len() <= 24 && name.chars().all(letter);
     (!right).then(|| format!("`{}` cannot be a name", shortened(name)))
 }
 
-/// What a path of dots leads to, if it is a key.
-fn known_kind(path: &str) -> Option<keys::Kind> {
+/// Returns the kind of the key at a dotted path, if there is such a key.
+fn key_kind(path: &str) -> Option<keys::Kind> {
     let (section, name) = path.rsplit_once('.').unwrap_or(("", path));
     Some(keys::section_at(section)?.key(name)?.kind)
 }
 
-/// `value` inside the tables that `path` names, all of them at `span`.
-fn nested<'i>(path: &str, span: Range<usize>, value: Spanned<DeValue<'i>>) -> DeTable<'i> {
+/// Wraps `value` in the tables named by `path`, all at the position `span`.
+fn nested_tables<'i>(path: &str, span: Range<usize>, value: Spanned<DeValue<'i>>) -> DeTable<'i> {
     let mut value = value;
     let mut table = DeTable::new();
     for name in path.rsplit('.') {
@@ -289,8 +290,8 @@ fn nested<'i>(path: &str, span: Range<usize>, value: Spanned<DeValue<'i>>) -> De
     table
 }
 
-/// Message and help for a name that is no key of its section.
-fn unknown(section: &Section, path: &str, name: &str, written: &DeValue<'_>) -> (String, String) {
+/// Returns message and help for a name that is not a key of its section.
+fn unknown_name(section: &Section, path: &str, name: &str, written: &DeValue<'_>) -> (String, String) {
     if let Some(inner) = keys::section_inside(section, name) {
         let keys: Vec<&str> = inner.keys.iter().map(|key| key.name).collect();
         let message = format!("`{}` in [{path}] is not a section", shortened(name));
@@ -301,7 +302,7 @@ fn unknown(section: &Section, path: &str, name: &str, written: &DeValue<'_>) -> 
     let message = match section.path {
         "start" => format!("unknown case `{}` in [start]", shortened(name)),
         "interaction" => format!("unknown law `{}` in [interaction]", shortened(name)),
-        _ => format!("unknown {what} `{}` in {}", shortened(name), keys::titled(path)),
+        _ => format!("unknown {what} `{}` in {}", shortened(name), keys::section_title(path)),
     };
     let inside = keys::sections_inside(section.path).map(|(inner, _)| inner).filter(|inner| *inner != "*");
     let here: Vec<&str> = section.keys.iter().map(|key| key.name).chain(inside).collect();
@@ -324,9 +325,8 @@ fn last_name(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
 }
 
-/// The first line, if any, with more dots between names than any deck needs. Dots inside comments that stand
-/// alone are free.
-fn too_deep(text: &str) -> Option<Range<usize>> {
+/// Returns the first line with more than [`MAX_DOTS`] dots between names. Comment lines may have any number.
+fn too_many_dots(text: &str) -> Option<Range<usize>> {
     let mut start = 0;
     for line in text.split('\n') {
         let letters = line.as_bytes();
@@ -342,7 +342,7 @@ fn too_deep(text: &str) -> Option<Range<usize>> {
                 before = byte;
             }
         }
-        if dots > MOST_DOTS && !line.trim_start().starts_with('#') {
+        if dots > MAX_DOTS && !line.trim_start().starts_with('#') {
             return Some(start..start + line.len());
         }
         start += line.len() + 1;
@@ -350,14 +350,14 @@ fn too_deep(text: &str) -> Option<Range<usize>> {
     None
 }
 
-/// What to do about backslashes that were meant as themselves.
-pub(super) const ESCAPES: &str = "a backslash in double quotes starts an escape, such as \\n for a new line: write '/' instead, \
+/// Help for backslashes that were meant literally.
+pub(super) const BACKSLASH_HELP: &str = "a backslash in double quotes starts an escape, such as \\n for a new line: write '/' instead, \
                                   or single quotes around the text: 'C:\\data\\x.gro'";
 
-/// The parser's message and what to do about it.
-fn syntax(message: &str) -> (String, &'static str) {
+/// Returns message and help for an error of the TOML parser.
+fn syntax_mistake(message: &str) -> (String, &'static str) {
     let help = match message {
-        text if text.contains("escape") || text.contains("unicode") => ESCAPES,
+        text if text.contains("escape") || text.contains("unicode") => BACKSLASH_HELP,
         text if text.contains("duplicate key") => "keep one of them: a key and a [section] are written once",
         text if text.contains("string") || text.contains("quote") => {
             "texts stand between double quotes on one line: \"text\""

@@ -1,35 +1,37 @@
-//! Whether the interaction's cutoff and the box fit together.
+//! Checks that the interaction's cutoff fits the box.
 
-use super::plan::{CoulombTruncation, Interaction, InteractionPlan, Plan, Precision};
 use crate::laws::coulomb;
+use crate::plan::{CoulombTruncation, Interaction, InteractionPlan, Plan, Precision};
 use crate::space::{Boundary, SimulationBox};
 use crate::units::Dimension;
 
-/// The widest box of mixed precision, in cutoffs. Offsets in single precision are from the centre of a super-cluster, which
-/// may be as wide as the box where there are few particles: they are right to 2^-25 of its edge, here a thousandth of the cutoff.
-/// From 2^24 cutoffs on two particles within the cutoff may have the same offset, and a force that is no number.
+/// Widest box of mixed precision, in cutoffs. Single-precision offsets start at the center of a
+/// super-cluster, which may be as wide as the box if there are few particles. Their rounding error is 2^-25
+/// of the box edge, here a thousandth of the cutoff. From 2^24 cutoffs on, two particles within the cutoff
+/// may have equal offsets, and a force that is not a number.
 pub const WIDEST_IN_CUTOFFS: f64 = 32768.0;
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// Why a run cannot have its cutoff in a box, and what to do.
+/// Why a cutoff does not fit a box, and the remedy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Misfit {
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub help: String,
 }
 
 impl Plan {
-    /// Why the pairs of molecules cannot be in such a box, if so.
+    /// Returns why pairs of molecules cannot be computed in the box `bx`; `None` if they can.
     pub fn misfit(&self, bx: &SimulationBox) -> Option<Misfit> {
         let interaction = self.interaction.as_ref()?;
-        self.more_than_one_image(interaction, bx).or_else(|| self.beyond_mixed_precision(interaction, bx))
+        self.minimum_image_misfit(interaction, bx).or_else(|| self.mixed_precision_misfit(interaction, bx))
     }
 
-    /// A pair within the cutoff must have one image alone. A box of just twice the cutoff will do: no pair acts at the cutoff.
-    fn more_than_one_image(&self, interaction: &InteractionPlan, bx: &SimulationBox) -> Option<Misfit> {
+    /// Checks the minimum image convention: a pair within cutoff and skin must have a single image. A box of
+    /// exactly twice that distance is allowed, since no pair acts at the cutoff itself.
+    fn minimum_image_misfit(&self, interaction: &InteractionPlan, bx: &SimulationBox) -> Option<Misfit> {
         let (skin, lengths) = (self.neighbors.least_skin(), bx.lengths());
         let reach = interaction.cutoff * (1.0 + skin);
         let d = (0..3).find(|&d| bx.boundary[d] == Boundary::Periodic && 2.0 * reach > lengths[d])?;
@@ -53,8 +55,8 @@ impl Plan {
         })
     }
 
-    /// Single precision must tell particles within the cutoff apart.
-    fn beyond_mixed_precision(&self, interaction: &InteractionPlan, bx: &SimulationBox) -> Option<Misfit> {
+    /// Checks that single-precision offsets resolve distances within the cutoff.
+    fn mixed_precision_misfit(&self, interaction: &InteractionPlan, bx: &SimulationBox) -> Option<Misfit> {
         let (edge, cutoff) = (bx.lengths().max(), interaction.cutoff);
         let length = |value| self.units.told(value, Dimension::Length);
         (self.run.precision == Precision::Mixed && edge > WIDEST_IN_CUTOFFS * cutoff).then(|| Misfit {
@@ -70,8 +72,9 @@ impl Plan {
 }
 
 impl InteractionPlan {
-    /// Cutoffs at which the energy of a pair jumps, each with the largest jump: infinite for charges, which are of both signs and
-    /// any distribution. Where there is none, the energy is conserved but for the errors of the steps.
+    /// Returns each cutoff at which the pair energy jumps, with the largest jump: infinite for charges, which
+    /// have both signs and any distribution. Without such cutoffs the energy is conserved up to the
+    /// integration error.
     pub fn energies_at_cutoff(&self) -> Vec<[f64; 2]> {
         let law = self.law.as_ref().and_then(|law| Some([law.cutoff(), law.jump()?]));
         let charges = self.coulomb.as_ref().filter(|plan| plan.truncation == CoulombTruncation::Plain);
@@ -79,7 +82,7 @@ impl InteractionPlan {
     }
 }
 
-/// The key of the longest cutoff.
+/// Returns the deck key of the longest cutoff.
 fn cutoff_key(interaction: &InteractionPlan) -> String {
     let own = |law: &&Interaction| law.cutoff() == interaction.cutoff;
     let section = interaction.law.as_ref().filter(own).map_or(&coulomb::SECTION, Interaction::section);
@@ -142,7 +145,7 @@ mod tests {
         assert!(found.help.contains("precision = \"double\""), "{}", found.help);
         assert_eq!(plan(&["run.precision=double"]).misfit(&cube(edge)), None);
         assert_eq!(plan(&[]).misfit(&cube(0.99 * edge)), None);
-        // half the box from a centre, rounded to single precision
+        // half the box from a center, rounded to single precision
         let offset = 0.5 * WIDEST_IN_CUTOFFS;
         assert!(f64::from((offset - 0.3) as f32) - (offset - 0.3) < 1e-3);
     }

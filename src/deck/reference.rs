@@ -1,9 +1,9 @@
-//! The deck's reference for the book, from the table of keys.
+//! Prints the table of keys as the deck's Markdown reference for the book.
 
 use super::keys::{Default, Kind, SECTIONS, Section};
 use crate::units::Dimension;
 
-/// Every section with its keys, in Markdown.
+/// Returns every section with its keys as Markdown.
 pub fn reference() -> String {
     SECTIONS.iter().map(describe).collect()
 }
@@ -22,7 +22,7 @@ fn describe(section: &Section) -> String {
             Default::Value(value) => format!("`{value}`"),
             Default::Unset(meaning) => meaning.into(),
         };
-        // A bar would end the cell.
+        // a bar would end the table cell
         let meaning = key.meaning.replace('|', "\\|");
         text.push_str(&format!("| `{}` | {} | {default} | {meaning} |\n", key.name, values(&key.kind)));
     }

@@ -1,4 +1,4 @@
-//! The JSON Schema of a deck, for editors, from the table of keys.
+//! Generates the JSON Schema of a deck, for editors, from the table of keys.
 
 use super::check::literal;
 use super::keys::{self, Default, Interval, Key, Kind, Section, sections_inside};
@@ -6,7 +6,7 @@ use super::value::Value;
 use crate::units::{Dimension, UnitSystem};
 use serde_json::{Map, Value as Json, json};
 
-/// The JSON Schema (draft 2020-12) of a deck.
+/// Returns the JSON Schema (draft 2020-12) of a deck.
 pub fn schema() -> Json {
     let mut schema = keys::section_at("").map_or(json!({}), object);
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
@@ -82,7 +82,8 @@ fn quantity(interval: &Interval, dimension: Dimension) -> Json {
     json!({ "anyOf": [bounded("number", interval), { "type": "string", "pattern": pattern(dimension) }] })
 }
 
-/// What a text must look like. A schema does not know the deck's units: it allows those of any system.
+/// Returns the regular expression of a quantity in quotes. The units depend on the deck's unit system, which
+/// a schema cannot follow, so it accepts the units of any system.
 fn pattern(dimension: Dimension) -> String {
     let number = r"[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?";
     let names = dimension.units(UnitSystem::Molecular).iter().map(|unit| unit.0.replace('^', r"\^"));

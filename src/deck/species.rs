@@ -1,17 +1,17 @@
-//! The kinds of molecules, and what the starts need to know of them.
+//! Checks `[species.NAME]`: kinds of molecules, their fractions and names.
 
 use super::check::Deck;
-use super::plan::*;
+use crate::plan::*;
 use crate::units::UnitSystem;
 use std::collections::BTreeMap;
 
-/// More kinds than any force field has atom types in one system: beyond it something is wrong with the deck.
-const MOST_SPECIES: usize = 1000;
-/// Fractions may be rounded to so much of their sum.
-const ROUNDING: f64 = 1e-6;
+/// Largest number of species: no force field has as many atom types in one system, so more are a mistake.
+const MAX_SPECIES: usize = 1000;
+/// Largest deviation of the sum of the fractions from 1 that counts as rounding.
+const ROUNDING_TOLERANCE: f64 = 1e-6;
 
 impl Deck<'_> {
-    /// Every `[species.NAME]`, in the order in which they are written.
+    /// Returns every `[species.NAME]` in the order of the deck.
     pub(super) fn species(&mut self) -> Vec<SpeciesPlan> {
         let sections = self.instances("species.*");
         if sections.is_empty()
@@ -20,9 +20,9 @@ impl Deck<'_> {
             let help = "give each kind a section, [species.NAME], with its mass";
             self.report(Some(place), "[species] names no species".into(), help);
         }
-        if sections.len() > MOST_SPECIES {
+        if sections.len() > MAX_SPECIES {
             let message = format!("the deck has {} species", sections.len());
-            self.report(self.section("species"), message, format!("at most {MOST_SPECIES} species"));
+            self.report(self.section("species"), message, format!("at most {MAX_SPECIES} species"));
             return Vec::new();
         }
         let mut species: Vec<SpeciesPlan> = sections
@@ -44,7 +44,7 @@ impl Deck<'_> {
         species
     }
 
-    /// A name in a file means one species.
+    /// Reports a name in `names` that belongs to two species.
     fn distinct_names(&mut self, sections: &[String], species: &[SpeciesPlan]) {
         let mut owners: BTreeMap<&str, usize> =
             species.iter().enumerate().map(|(k, kind)| (kind.name.as_str(), k)).collect();
@@ -60,11 +60,13 @@ impl Deck<'_> {
         }
     }
 
-    /// All species have a fraction, or none; together they are 1.
+    /// Normalizes the fractions to the sum 1; without fractions all are equal. Reports fractions of some
+    /// species only, and a sum that is not 1.
     fn fractions(&mut self, sections: &[String], species: &mut [SpeciesPlan]) {
         let count = species.len();
-        let given = sections.iter().filter(|section| self.place(section, "fraction").is_some()).count();
-        if given == 0 {
+        let with_fraction =
+            sections.iter().filter(|section| self.place(section, "fraction").is_some()).count();
+        if with_fraction == 0 {
             species.iter_mut().for_each(|kind| kind.fraction = 1.0 / count as f64);
             return;
         }
@@ -74,23 +76,23 @@ impl Deck<'_> {
             return;
         }
         let sum: f64 = species.iter().map(|kind| kind.fraction).sum();
-        // a fraction that is no number has been reported
-        if (sum - 1.0).abs() > ROUNDING {
+        // a fraction that is not a number has been reported already
+        if (sum - 1.0).abs() > ROUNDING_TOLERANCE {
             let place = sections.last().and_then(|section| self.place(section, "fraction"));
             self.report(place, format!("the fractions of the species add up to {sum}"), "make their sum 1");
         }
         species.iter_mut().for_each(|kind| kind.fraction /= sum);
     }
 
-    /// Mean mass of so many particles of a start that the program lays out.
+    /// Returns the mean mass of `particles` particles of a generated start.
     pub(super) fn mean_mass(species: &[SpeciesPlan], particles: f64) -> f64 {
         let counts = composition(species, particles as u64);
         let mass: f64 = counts.iter().zip(species).map(|(&count, kind)| count as f64 * kind.mass).sum();
         mass / particles.max(1.0)
     }
 
-    /// The rules that join units and species with the rest.
-    pub(super) fn joined_species(&mut self, plan: &Plan) {
+    /// Checks units and species against the start and the interaction.
+    pub(super) fn check_species(&mut self, plan: &Plan) {
         if matches!(&plan.start, StartPlan::Lattice(lattice) if lattice.kind == LatticeKind::RockSalt) {
             if plan.species.len() != 2 {
                 let message = format!("rock salt is of two species, and the deck has {}", plan.species.len());
@@ -116,7 +118,7 @@ impl Deck<'_> {
     }
 }
 
-/// The user's name in the path of a section.
+/// Returns the user's name at the end of a section path.
 pub(super) fn name_of(section: &str) -> &str {
     section.rsplit('.').next().unwrap_or(section)
 }

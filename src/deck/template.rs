@@ -1,31 +1,32 @@
-//! Commented decks to start from, from the table of keys.
+//! Generates the commented decks of `hilbrium new` from the table of keys.
 
 use super::keys::{Default, SECTIONS, Section};
 
-/// A case that `new` knows.
+/// A case of `hilbrium new`.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     /// Its name.
     pub name: &'static str,
     title: &'static str,
-    /// The start it has, [start.START].
+    /// The start: section `[start.START]`.
     start: &'static str,
-    /// The optional sections it has, by their paths or the first name of these.
+    /// Optional sections in the deck, by path or by its first component.
     sections: &'static [&'static str],
-    /// What it sets, beside the defaults; written as in a deck.
+    /// Settings beside the defaults, as path and TOML value.
     settings: &'static [(&'static str, &'static str)],
-    /// Keys without an effect beside what it sets; `SECTION.*` are all the others of a section.
+    /// Keys left out because they have no effect with these settings; `SECTION.*` stands for all keys of a
+    /// section that are not set.
     omitted: &'static [&'static str],
 }
 
-/// Keys that have no effect in a deck of molecules with a fixed step.
+/// Keys without effect in a deck of molecules with a fixed step, and further ones.
 macro_rules! molecular {
     ($($more:literal),*) => {
         &["time_step.*", "start.lattice.internal_energy", "start.lattice.jitter", $($more),*]
     };
 }
 
-/// The cases of `new`.
+/// All cases of `hilbrium new`.
 pub const CASES: &[Case] = &[
     Case {
         name: "evrard",
@@ -206,7 +207,7 @@ pub const CASES: &[Case] = &[
     },
 ];
 
-/// The commented deck of a case: what it sets stands as it is, every other key in a comment with its default.
+/// Returns the commented deck of a case: its settings, and every other key as a comment with its default.
 pub fn template(name: &str) -> Option<String> {
     let case = CASES.iter().find(|case| case.name == name)?;
     let mut text = format!(
@@ -225,10 +226,11 @@ pub fn template(name: &str) -> Option<String> {
 }
 
 impl Case {
-    /// The paths at which it has a section: of a patterned one those that it sets, if any.
+    /// Returns the paths at which the case has the section: for a wildcard section those of its settings, if
+    /// any.
     fn paths(&self, section: &Section) -> Vec<String> {
         let mut paths: Vec<String> = Vec::new();
-        if section.patterned() {
+        if section.has_wildcard() {
             let set = self.settings.iter().filter_map(|(path, _)| path.rsplit_once('.'));
             for (path, _) in set.filter(|(path, _)| section.is_at(path)) {
                 if paths.iter().all(|known| known != path) {
@@ -249,13 +251,13 @@ impl Case {
         self.omitted.iter().any(|omitted| whole(omitted) || one(omitted))
     }
 
-    /// Whether it has an optional section whatever it sets there.
-    fn has(&self, path: &str) -> bool {
+    /// Whether the case has an optional section even if it sets nothing there.
+    fn includes(&self, path: &str) -> bool {
         self.sections.iter().any(|name| *name == path || path.split('.').next() == Some(name))
     }
 }
 
-/// Sections that a deck may lack.
+/// First path components of optional sections.
 const OPTIONAL: [&str; 10] = [
     "units",
     "species",
@@ -286,7 +288,7 @@ fn write_section(text: &mut String, case: &Case, section: &Section, path: &str) 
         .collect();
     let optional = OPTIONAL.iter().any(|name| path.split('.').next() == Some(name));
     let used = lines.iter().any(|(used, ..)| *used)
-        || (optional && case.has(path))
+        || (optional && case.includes(path))
         || (!optional && !section.one_of);
     let title = if path == section.path { section.title() } else { format!("[{path}]") };
     text.push_str(&format!("\n# {}\n", section.meaning));
@@ -313,7 +315,7 @@ mod tests {
     use crate::deck::check::literal;
     use crate::deck::examine;
 
-    /// The same deck with every default that stands in a comment switched on.
+    /// Uncomments every default of the active sections.
     fn uncommented(text: &str) -> String {
         let key = |line: &str| {
             let Some(rest) = line.strip_prefix("# ") else { return false };
@@ -362,7 +364,7 @@ mod tests {
             for (path, value) in case.settings {
                 let (section, name) = path.rsplit_once('.').unwrap();
                 let key = section_at(section).unwrap().key(name).unwrap();
-                // values with units are read by the deck itself
+                // values with units are read in the deck's own unit system
                 assert!(molecular || !literal(&key.kind, value).to_toml().is_empty());
             }
             for path in case.omitted {

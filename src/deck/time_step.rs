@@ -1,34 +1,34 @@
-//! Criteria and bounds of the time step.
+//! Checks `[time_step]`: criteria and bounds of the time step.
 
 use super::check::Deck;
 use super::keys;
-use super::plan::*;
+use crate::plan::*;
 use crate::units::Dimension;
 
-/// A step below this part of the end time does not get there: the default of `time_step.smallest`.
-const LEAST_PART: f64 = 1e-10;
+/// Default of `time_step.smallest`, as a fraction of the end time: a run with smaller steps would not finish.
+const SMALLEST_FRACTION: f64 = 1e-10;
 
-/// The default of `time_step.acceleration` with a gas, whose other criteria limit the step too, and without
-/// one: a cold collapse of 20,000 particles keeps its energy to 0.5 %.
-const ACCELERATION_OF_GAS: f64 = 0.2;
-const ACCELERATION: f64 = 0.07;
+/// Default of `time_step.acceleration` with gas, whose other criteria limit the step too, and without gas: a
+/// cold collapse of 20,000 particles then conserves its energy to 0.5 %.
+const ACCELERATION_WITH_GAS: f64 = 0.2;
+const ACCELERATION_WITHOUT_GAS: f64 = 0.07;
 
 impl Deck<'_> {
     pub(super) fn time_step(&mut self, end_time: Option<f64>, gas: bool) -> TimeStepPlan {
         let section = "time_step";
-        let least = LEAST_PART * end_time.unwrap_or(0.0);
+        let default_smallest = SMALLEST_FRACTION * end_time.unwrap_or(0.0);
         let plan = TimeStepPlan {
             courant: self.number(section, "courant"),
             acceleration: self.optional_number(section, "acceleration").unwrap_or(if gas {
-                ACCELERATION_OF_GAS
+                ACCELERATION_WITH_GAS
             } else {
-                ACCELERATION
+                ACCELERATION_WITHOUT_GAS
             }),
             energy: self.number(section, "energy"),
             expansion: self.number(section, "expansion"),
             growth: self.number(section, "growth"),
             largest: self.optional_number(section, "largest"),
-            smallest: self.optional_number(section, "smallest").unwrap_or(least),
+            smallest: self.optional_number(section, "smallest").unwrap_or(default_smallest),
             first: self.optional_number(section, "first"),
             fixed: self.optional_number(section, "fixed"),
         };

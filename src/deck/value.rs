@@ -1,4 +1,4 @@
-//! From a TOML value to the value that a key wants, or to what is wrong with it.
+//! Converts a TOML value to the type that its key expects, or explains why it does not fit.
 
 use super::keys::{Interval, Kind, quoted};
 use super::nearest::nearest;
@@ -7,31 +7,31 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::DeValue;
 
-/// A value of the kind that its key wants.
+/// A value, typed by the [`Kind`] of its key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Of [`Kind::Text`] and [`Kind::Path`].
+    /// For [`Kind::Text`] and [`Kind::Path`].
     Text(String),
-    /// Of [`Kind::Texts`].
+    /// For [`Kind::Texts`].
     Texts(Vec<String>),
-    /// Of [`Kind::Flag`].
+    /// For [`Kind::Flag`].
     Flag(bool),
-    /// Of [`Kind::Choice`].
+    /// For [`Kind::Choice`].
     Choice(&'static str),
-    /// Of [`Kind::Choices`].
+    /// For [`Kind::Choices`].
     Choices([&'static str; 3]),
-    /// Of [`Kind::Integer`].
+    /// For [`Kind::Integer`].
     Integer(u64),
-    /// Of [`Kind::Integers`].
+    /// For [`Kind::Integers`].
     Integers([u64; 3]),
-    /// Of [`Kind::Number`].
+    /// For [`Kind::Number`].
     Number(f64),
-    /// Of [`Kind::Numbers`].
+    /// For [`Kind::Numbers`].
     Numbers([f64; 3]),
 }
 
 impl Value {
-    /// The value as TOML.
+    /// Formats the value as TOML.
     pub fn to_toml(&self) -> String {
         let list = |texts: Vec<String>| {
             let same = texts.iter().all(|text| *text == texts[0]);
@@ -54,21 +54,21 @@ impl Value {
     }
 }
 
-/// What is wrong with a value: message, help, and where.
+/// Why a value was rejected: message, help and position.
 #[derive(Debug)]
-pub struct Wrong {
-    /// What is wrong, as the end of a sentence that starts with the key's name.
+pub struct ValueError {
+    /// The problem, as the rest of a sentence that starts with the key's name.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub help: String,
-    /// The wrong part.
+    /// Byte range of the rejected part.
     pub span: Range<usize>,
 }
 
-/// The value of `written` as `kind`, units read as those of `system`.
-pub fn convert(kind: &Kind, written: &Spanned<DeValue<'_>>, system: UnitSystem) -> Result<Value, Wrong> {
-    let wrong_type = || Wrong {
-        message: format!("must be {}, not {}", kind.expected(), described(written.get_ref())),
+/// Converts `written` to `kind`; strings with units are read in the unit `system`.
+pub fn convert(kind: &Kind, written: &Spanned<DeValue<'_>>, system: UnitSystem) -> Result<Value, ValueError> {
+    let wrong_type = || ValueError {
+        message: format!("must be {}, not {}", kind.expected(), describe(written.get_ref())),
         help: type_help(kind, written.get_ref()),
         span: written.span(),
     };
@@ -77,7 +77,7 @@ pub fn convert(kind: &Kind, written: &Spanned<DeValue<'_>>, system: UnitSystem) 
         Kind::Text | Kind::Path => {
             let text = written.get_ref().as_str().ok_or_else(wrong_type)?;
             if matches!(kind, Kind::Path) && (text.trim().is_empty() || text.contains('\0')) {
-                return Err(Wrong {
+                return Err(ValueError {
                     message: "must not be empty".into(),
                     help: "name a file or folder".into(),
                     span: written.span(),
@@ -87,27 +87,33 @@ pub fn convert(kind: &Kind, written: &Spanned<DeValue<'_>>, system: UnitSystem) 
         }
         Kind::Flag => written.get_ref().as_bool().map(Value::Flag).ok_or_else(wrong_type),
         Kind::Choice(names) => choice(names, written).ok_or_else(wrong_type)?.map(Value::Choice),
-        Kind::Choices(names) => three(written, wrong_type, |one| choice(names, one)).map(Value::Choices),
+        Kind::Choices(names) => {
+            per_dimension(written, wrong_type, |one| choice(names, one)).map(Value::Choices)
+        }
         Kind::Integer(interval) => integer(interval, written).ok_or_else(wrong_type)?.map(Value::Integer),
         Kind::Integers(interval) => {
-            three(written, wrong_type, |one| integer(interval, one)).map(Value::Integers)
+            per_dimension(written, wrong_type, |one| integer(interval, one)).map(Value::Integers)
         }
         Kind::Number(interval, dimension) => {
             number(interval, *dimension, system, written).ok_or_else(wrong_type)?.map(Value::Number)
         }
         Kind::Numbers(interval, dimension) => {
-            three(written, wrong_type, |one| number(interval, *dimension, system, one)).map(Value::Numbers)
+            per_dimension(written, wrong_type, |one| number(interval, *dimension, system, one))
+                .map(Value::Numbers)
         }
     }
 }
 
-/// A list of texts, none of which is empty or has control letters.
-fn texts(written: &Spanned<DeValue<'_>>, wrong_type: &dyn Fn() -> Wrong) -> Result<Vec<String>, Wrong> {
+/// Converts a list of strings; rejects empty strings and control characters.
+fn texts(
+    written: &Spanned<DeValue<'_>>,
+    wrong_type: &dyn Fn() -> ValueError,
+) -> Result<Vec<String>, ValueError> {
     let list = written.get_ref().as_array().ok_or_else(wrong_type)?;
     let text = |item: &Spanned<DeValue<'_>>| {
         let text = item.get_ref().as_str().ok_or_else(wrong_type)?;
         if text.trim().is_empty() || text.chars().any(char::is_control) {
-            return Err(Wrong {
+            return Err(ValueError {
                 message: "has an empty text, or one with control letters".into(),
                 help: "write the names as they stand in the file, in quotes".into(),
                 span: item.span(),
@@ -118,12 +124,12 @@ fn texts(written: &Spanned<DeValue<'_>>, wrong_type: &dyn Fn() -> Wrong) -> Resu
     list.iter().map(text).collect()
 }
 
-/// One value for all three dimensions, or a list of three. `one` gives `None` for a value of a wrong type.
-fn three<T: Copy>(
+/// Converts one value for all three dimensions, or a list of three. `one` returns `None` for a wrong type.
+fn per_dimension<T: Copy>(
     written: &Spanned<DeValue<'_>>,
-    wrong_type: impl Fn() -> Wrong,
-    one: impl Fn(&Spanned<DeValue<'_>>) -> Option<Result<T, Wrong>>,
-) -> Result<[T; 3], Wrong> {
+    wrong_type: impl Fn() -> ValueError,
+    one: impl Fn(&Spanned<DeValue<'_>>) -> Option<Result<T, ValueError>>,
+) -> Result<[T; 3], ValueError> {
     let Some(list) = written.get_ref().as_array() else {
         return one(written).ok_or_else(wrong_type)?.map(|value| [value; 3]);
     };
@@ -131,10 +137,10 @@ fn three<T: Copy>(
         .iter()
         .take(4)
         .map(|item| one(item).ok_or_else(&wrong_type)?)
-        .collect::<Result<Vec<T>, Wrong>>()?;
+        .collect::<Result<Vec<T>, ValueError>>()?;
     match values.as_slice() {
         &[x, y, z] => Ok([x, y, z]),
-        _ => Err(Wrong {
+        _ => Err(ValueError {
             message: format!("must have three components, not {}", list.len()),
             help: "write [x, y, z], or one value for all three".into(),
             span: written.span(),
@@ -145,12 +151,12 @@ fn three<T: Copy>(
 fn choice(
     names: &'static [&'static str],
     written: &Spanned<DeValue<'_>>,
-) -> Option<Result<&'static str, Wrong>> {
+) -> Option<Result<&'static str, ValueError>> {
     let text = written.get_ref().as_str()?;
     let found = names.iter().find(|name| **name == text).copied();
     Some(found.ok_or_else(|| {
         let meant = nearest(text, names.iter().copied());
-        Wrong {
+        ValueError {
             message: format!("must be one of {}, not \"{text}\"", quoted(names)),
             help: match meant {
                 Some(name) => format!("did you mean \"{name}\"?"),
@@ -161,8 +167,8 @@ fn choice(
     }))
 }
 
-fn integer(interval: &Interval, written: &Spanned<DeValue<'_>>) -> Option<Result<u64, Wrong>> {
-    let out_of_range = |shown: &str| Wrong {
+fn integer(interval: &Interval, written: &Spanned<DeValue<'_>>) -> Option<Result<u64, ValueError>> {
+    let out_of_range = |shown: &str| ValueError {
         message: format!("must be {interval}, not {shown}"),
         help: format!("give a whole number {interval}"),
         span: written.span(),
@@ -174,7 +180,7 @@ fn integer(interval: &Interval, written: &Spanned<DeValue<'_>>) -> Option<Result
             }
             _ => Err(out_of_range(&shortened(digits.as_str()))),
         },
-        // 1e5 is a float in TOML, and what many people write for a count.
+        // TOML reads 1e5 as a float, but it is a common notation for a count
         DeValue::Float(digits) => match digits.as_str().parse::<f64>() {
             Ok(value) if value.fract() == 0.0 && interval.contains(value) => Ok(value as u64),
             Ok(value) if value.is_finite() && value.fract() != 0.0 => return None,
@@ -189,8 +195,8 @@ fn number(
     dimension: Dimension,
     system: UnitSystem,
     written: &Spanned<DeValue<'_>>,
-) -> Option<Result<f64, Wrong>> {
-    let wrong = |message: String, help: String| Wrong { message, help, span: written.span() };
+) -> Option<Result<f64, ValueError>> {
+    let wrong = |message: String, help: String| ValueError { message, help, span: written.span() };
     let (value, shown) = match written.get_ref() {
         DeValue::Integer(digits) => {
             let value =
@@ -252,7 +258,7 @@ fn type_help(kind: &Kind, written: &DeValue<'_>) -> String {
     }
 }
 
-fn described(written: &DeValue<'_>) -> String {
+fn describe(written: &DeValue<'_>) -> String {
     match written {
         DeValue::String(text) => format!("the text \"{}\"", shortened(text)),
         DeValue::Integer(digits) => shortened(&digits.to_string()),
@@ -264,7 +270,7 @@ fn described(written: &DeValue<'_>) -> String {
     }
 }
 
-/// A text short enough to stand inside a message.
+/// Cuts a text to at most 60 characters for a message.
 pub fn shortened(text: &str) -> String {
     if text.chars().nth(60).is_none() {
         return text.into();

@@ -6,19 +6,21 @@ use super::columns::Columns;
 use super::domain::Domain;
 use super::exchange::Exchange;
 use super::gravity::Gravity;
-use super::hydrodynamics::{Hydrodynamics, Stage};
+use super::hydrodynamics::{GasOnDevice, Hydrodynamics};
 use super::leapfrog::{self, Heated, Predicted};
 use super::motion::Moving;
 use super::neighborhood::Neighborhood;
-use super::smoothing::Searches;
 use super::time_step::{self, GasRates};
 use super::values;
 use crate::clock::Clock;
-use crate::deck::plan::{SphPlan, TimeStepPlan};
+use crate::comm::Communicator;
 use crate::far::GravityPlan;
-use crate::neighbors::{self, Reach};
+use crate::motion::steps::{self, Leapfrog};
+use crate::neighborhood::Reach;
+use crate::neighbors;
 use crate::pair::Precision;
 use crate::particles::{Field, Particles, Role};
+use crate::plan::{SphPlan, TimeStepPlan};
 use crate::space::SimulationBox;
 use crate::sph::{self, Smoothing};
 use crate::{Error, Result};
@@ -122,10 +124,16 @@ impl Gas {
     /// those of the device.
     pub fn evaluate(&mut self, dt: f64, clock: &mut Clock) -> Result<()> {
         self.sync(clock)?;
-        self.smooth(clock)?;
-        let mut stage =
-            Stage { bx: &self.bx, neighborhood: &mut self.neighborhood, columns: &mut self.columns, clock };
-        self.hydrodynamics.passes(&mut stage, dt)?;
+        let mut gas = GasOnDevice {
+            hydrodynamics: &mut self.hydrodynamics,
+            bx: &self.bx,
+            neighborhood: &mut self.neighborhood,
+            columns: &mut self.columns,
+            clock,
+            supports: None,
+        };
+        sph::find_smoothing_lengths(&mut gas)?;
+        sph::evaluate_passes(&mut gas, dt)?;
         self.attract(clock)?;
         let checked = self.check_rates();
         self.exchange.comm().agree(checked)
@@ -151,35 +159,6 @@ impl Gas {
         Ok(())
     }
 
-    /// Find the smoothing lengths, in new lists for as long as one outgrows the present one.
-    fn smooth(&mut self, clock: &mut Clock) -> Result<()> {
-        let largest = self.neighborhood.largest_smoothing_length(&self.bx);
-        let rows = self.columns.owned().len();
-        let mut searches = Searches::new(&self.device, rows, largest)?;
-        let mut searching = rows as u64;
-        for _ in 0..sph::MOST_ROUNDS {
-            let mut stage = Stage {
-                bx: &self.bx,
-                neighborhood: &mut self.neighborhood,
-                columns: &mut self.columns,
-                clock,
-            };
-            let unconverged = self.hydrodynamics.smoothing.unconverged;
-            let outgrown = self.hydrodynamics.smooth(&mut stage, &mut searches, searching)?;
-            if self.hydrodynamics.smoothing.unconverged > unconverged {
-                let places = self.hydrodynamics.check_places(&self.bx, &self.columns);
-                self.exchange.comm().agree(places)?;
-            }
-            clock.lap("smoothing lengths");
-            let Some(of_this_rank) = outgrown else { return Ok(()) };
-            searching = of_this_rank;
-            searches.restart()?;
-            self.neighborhood.build(&self.bx, &mut self.columns)?;
-            clock.lap("neighbors");
-        }
-        Err(sph::outgrew_all())
-    }
-
     /// Gravity, added to the accelerations.
     fn attract(&mut self, clock: &mut Clock) -> Result<()> {
         let Some(gravity) = &mut self.gravity else { return Ok(()) };
@@ -188,66 +167,12 @@ impl Gas {
         Ok(())
     }
 
-    /// One step of length `dt`, or none: on an error of the particles these are back at the start of the step.
+    /// A step of length `dt`, or none.
     ///
     /// # Errors
-    /// Those of [`Self::evaluate`].
+    /// Those of [`steps::leapfrog_step`].
     pub fn advance(&mut self, dt: f64, clock: &mut Clock) -> Result<()> {
-        let rows = self.columns.owned();
-        let reach = self.bx.lengths().max();
-        let (all, gas) = (moving(&self.columns), heated(&self.columns));
-        let mut lost = [u64::from(leapfrog::lost(&self.device, &all, &gas, rows.clone(), dt, reach)? > 0)];
-        // all ranks alike: the forces may move particles to other ranks before they fail
-        self.exchange.comm().all_max(&mut lost);
-        let before = if lost[0] > 0 { Some(self.copy()?) } else { None };
-        leapfrog::kick_and_drift(&self.device, &all, &gas, rows.clone(), dt)?;
-        for [from, to] in PREDICTED {
-            self.rename(from, to);
-        }
-        clock.lap("drift");
-        if let Err(error) = self.evaluate(dt, clock) {
-            if matches!(error, Error::State { .. } | Error::Elsewhere) {
-                self.take_back(dt, before)?;
-            }
-            return Err(error);
-        }
-        let old = Predicted {
-            acceleration: self.columns.vector(Field::KickAcceleration),
-            rate: self.columns.scalar(Field::KickEnergyRate),
-        };
-        let (all, gas) = (moving(&self.columns), heated(&self.columns));
-        leapfrog::kick(&self.device, &all, &gas, &old, self.columns.owned(), dt)?;
-        self.columns.remove(&PREDICTED.map(|[_, old]| old));
-        clock.lap("kick");
-        Ok(())
-    }
-
-    /// A step of length `dt` whose forces have failed.
-    fn take_back(&mut self, dt: f64, before: Option<Columns>) -> Result<()> {
-        self.invalidate();
-        if let Some(before) = before {
-            self.columns = before;
-            return Ok(());
-        }
-        self.columns.remove(&PREDICTED.map(|[new, _]| new));
-        let rows = self.columns.owned();
-        let old = Predicted {
-            acceleration: self.columns.vector(Field::KickAcceleration),
-            rate: self.columns.scalar(Field::KickEnergyRate),
-        };
-        let (position, velocity) =
-            (self.columns.vector(Field::Position), self.columns.vector(Field::Velocity));
-        let energy = self.columns.scalar(Field::InternalEnergy);
-        leapfrog::undo(&self.device, position, velocity, energy, &old, rows.clone(), dt)?;
-        for [from, to] in PREDICTED {
-            self.rename(to, from);
-        }
-        // what failed forces have spoiled of the state that a next step finds anew from a first guess
-        let guesses = sph::first_guesses(self.alpha_max).into_iter();
-        for (field, guess) in guesses.filter(|(field, _)| self.columns.has(*field)) {
-            values::mend(&self.device, self.columns.scalar(field), guess, rows.clone())?;
-        }
-        Ok(())
+        steps::leapfrog_step(&mut Stepping { gas: self, clock }, dt)
     }
 
     fn rename(&mut self, from: Field, to: Field) {
@@ -313,6 +238,84 @@ impl Gas {
         let mut host = Particles::new(&[Field::Position], 0);
         self.columns.download(&mut host, &[Field::Position])?;
         Ok(neighbors::not_finite(&self.bx, &host, field, value, row))
+    }
+}
+
+/// The gas during a step.
+struct Stepping<'a> {
+    gas: &'a mut Gas,
+    clock: &'a mut Clock,
+}
+
+impl Leapfrog for Stepping<'_> {
+    type Saved = Columns;
+
+    fn comm(&self) -> &Communicator {
+        self.gas.exchange.comm()
+    }
+
+    fn can_undo(&self, dt: f64) -> Result<bool> {
+        let Gas { device, columns, bx, .. } = &*self.gas;
+        let reach = bx.lengths().max();
+        Ok(leapfrog::lost(device, &moving(columns), &heated(columns), columns.owned(), dt, reach)? == 0)
+    }
+
+    fn save(&self) -> Result<Columns> {
+        self.gas.copy()
+    }
+
+    fn restore(&mut self, saved: Columns) {
+        self.gas.invalidate();
+        self.gas.columns = saved;
+    }
+
+    fn kick_and_drift(&mut self, dt: f64) -> Result<()> {
+        let Gas { device, columns, .. } = &*self.gas;
+        leapfrog::kick_and_drift(device, &moving(columns), &heated(columns), columns.owned(), dt)?;
+        for [from, to] in PREDICTED {
+            self.gas.rename(from, to);
+        }
+        self.clock.lap("drift");
+        Ok(())
+    }
+
+    fn evaluate(&mut self, dt: f64) -> Result<()> {
+        self.gas.evaluate(dt, self.clock)
+    }
+
+    fn kick(&mut self, dt: f64) -> Result<()> {
+        let Gas { device, columns, .. } = &mut *self.gas;
+        let (old, rows) = (old_rates(columns), columns.owned());
+        leapfrog::kick(device, &moving(columns), &heated(columns), &old, rows, dt)?;
+        columns.remove(&PREDICTED.map(|[_, old]| old));
+        self.clock.lap("kick");
+        Ok(())
+    }
+
+    fn undo(&mut self, dt: f64) -> Result<()> {
+        self.gas.invalidate();
+        let Gas { device, columns, alpha_max, .. } = &mut *self.gas;
+        columns.remove(&PREDICTED.map(|[new, _]| new));
+        let rows = columns.owned();
+        let (position, velocity) = (columns.vector(Field::Position), columns.vector(Field::Velocity));
+        let energy = columns.scalar(Field::InternalEnergy);
+        leapfrog::undo(device, position, velocity, energy, &old_rates(columns), rows.clone(), dt)?;
+        let guesses = sph::first_guesses(*alpha_max).into_iter();
+        for (field, guess) in guesses.filter(|(field, _)| columns.has(*field)) {
+            values::mend(device, columns.scalar(field), guess, rows.clone())?;
+        }
+        for [from, to] in PREDICTED {
+            self.gas.rename(to, from);
+        }
+        Ok(())
+    }
+}
+
+/// The rates of the start of the step.
+fn old_rates(columns: &Columns) -> Predicted<'_> {
+    Predicted {
+        acceleration: columns.vector(Field::KickAcceleration),
+        rate: columns.scalar(Field::KickEnergyRate),
     }
 }
 

@@ -1,23 +1,22 @@
-//! The gas passes of a step on a device, in their order: mirrors [`crate::sph::Hydrodynamics`]. Columns that only passes
-//! read are there from the one that writes them to the last that reads them.
+//! The gas on a device: the [`Backend`] of the passes, whose order is in [`crate::sph::passes`].
 
 use super::columns::Columns;
 use super::exchange::Exchange;
 use super::neighborhood::Neighborhood;
-use super::reduction::{Findings, bounds, largest, over_pieces, over_rows, smallest};
+use super::reduction::{Findings, bounds, largest, map_blocks, over_rows, smallest};
 use super::smoothing::Searches;
 use super::sweep::{Part, Pass, Sweep, SweepMemory};
 use super::{Argument, Buffer, Device, values};
 use crate::Result;
 use crate::clock::Clock;
 use crate::comm::Communicator;
-use crate::deck::plan::{EquationOfState, Formulation, Gradients, SphPlan};
-use crate::laws;
 use crate::laws::viscosity_switch::ViscositySwitch;
-use crate::pair::{Kernel, PairLaw, Precision};
+use crate::pair::{PairLaw, Precision};
 use crate::particles::{Field, Particles};
+use crate::plan::{EquationOfState, SphPlan};
 use crate::space::SimulationBox;
-use crate::sph::{CROSSING, MOST_SWEEPS, Smoothing, smoothing};
+use crate::sph::passes::{Backend, GasPass, LawVisitor, RowOperation, Searched};
+use crate::sph::{Smoothing, smoothing};
 use std::ops::Range;
 
 /// A law's kernels, and the fields that it reads and writes.
@@ -28,19 +27,6 @@ struct Law {
     outputs: &'static [Field],
 }
 
-/// What a sweep of a law is over.
-#[derive(Clone, Copy, Default)]
-struct Over<'a> {
-    /// Interaction radii within the list's, by row; those of the list where there are none.
-    radius: Option<&'a Buffer<f64>>,
-    /// The rows that get outputs, if not all.
-    active: Option<&'a Buffer<u8>>,
-    /// Inputs of rows of others that are brought up to date meanwhile.
-    shared: &'a [Field],
-    /// Fields that are read for the last time.
-    spent: &'a [Field],
-}
-
 impl Law {
     fn new<L: PairLaw>(device: &Device, law: &L, precision: Precision) -> Result<Self> {
         // full lists alone: the laws of the gas evaluate both sides of a pair, and sums have the same bits in every run
@@ -48,42 +34,54 @@ impl Law {
     }
 }
 
-/// What the passes of a step work on.
+/// The gas of a rank's device during a force evaluation.
 #[derive(Debug)]
-pub struct Stage<'a> {
+pub struct GasOnDevice<'a> {
+    /// The passes.
+    pub hydrodynamics: &'a mut Hydrodynamics,
     /// The box.
     pub bx: &'a SimulationBox,
-    /// The full list, and who holds the particles of whom.
+    /// The full list, and which ranks hold the particles of which.
     pub neighborhood: &'a mut Neighborhood,
     /// The particles.
     pub columns: &'a mut Columns,
     /// Phase timers.
     pub clock: &'a mut Clock,
+    /// Interaction radii 2h of all rows, after [`Backend::set_supports`]; those of the list without it.
+    pub supports: Option<Buffer<f64>>,
 }
 
-/// The gas: its plan, its laws, and the counts of its smoothing-length iteration.
+/// Compiles the law that it visits.
+struct Compile<'a> {
+    device: &'a Device,
+    precision: Precision,
+}
+
+impl LawVisitor for Compile<'_> {
+    type Output = Result<Law>;
+
+    fn visit<L: PairLaw>(self, law: &L) -> Result<Law> {
+        Law::new(self.device, law, self.precision)
+    }
+}
+
+/// The gas: its plan, its laws, and statistics of the smoothing-length search.
 #[derive(Debug)]
 pub struct Hydrodynamics {
     device: Device,
     comm: Communicator,
     plan: SphPlan,
-    kernel: Kernel<f64>,
     precision: Precision,
     memory: SweepMemory,
-    number_density: Law,
-    /// Made when it is first needed.
-    density: Option<Law>,
-    volume_elements: Law,
-    gradients: Law,
-    divergence_gradient: Law,
-    momentum_energy: Law,
-    /// Whether all particles have one mass, once that has been looked at.
+    /// In the order of [`GasPass::ALL`]; compiled when the pass is first swept.
+    laws: [Option<Law>; GasPass::ALL.len()],
+    /// Whether all particles have equal masses; `None` before the first check.
     equal_masses: Option<bool>,
-    /// Whether columns that only passes read stay after the last of them, for who wants to look at them.
+    /// Whether intermediate fields stay with the particles after the last pass that reads them, for inspection.
     pub keep_fields: bool,
-    /// Whether memory of a pass is given back when it is done, for others: some microseconds a pass.
+    /// Whether memory of a pass is released after it: a few microseconds a pass.
     pub frugal: bool,
-    /// How the smoothing lengths were found so far.
+    /// Statistics of the smoothing-length search so far.
     pub smoothing: Smoothing,
 }
 
@@ -94,37 +92,18 @@ impl Hydrodynamics {
     /// Those of the device; kernels that do not compile.
     pub fn new(exchange: &Exchange, plan: &SphPlan, precision: Precision) -> Result<Self> {
         let device = exchange.device();
-        let (kernel, momentum_kernel) = (plan.interpolation_kernel(), plan.momentum_kernel());
-        let (beta, conductivity) = (plan.viscosity.beta, plan.conductivity);
-        let momentum_energy = match plan.formulation {
-            Formulation::Standard => {
-                let law = laws::momentum_energy_standard::Law { kernel: momentum_kernel, beta, conductivity };
-                Law::new(device, &law, precision)
-            }
-            Formulation::VolumeElements => {
-                let law = laws::momentum_energy_volume::Law {
-                    kernel: momentum_kernel,
-                    beta,
-                    conductivity,
-                    crossing_start: CROSSING[0],
-                    crossing_slope: 1.0 / (CROSSING[1] - CROSSING[0]),
-                };
-                Law::new(device, &law, precision)
-            }
-        };
+        let mut laws = GasPass::ALL.map(|_| None);
+        // the density of particles of equal masses needs no pass of its own
+        for pass in GasPass::ALL.into_iter().filter(|&pass| pass != GasPass::Density) {
+            laws[pass as usize] = Some(pass.visit(plan, Compile { device, precision })?);
+        }
         Ok(Self {
             device: device.clone(),
             comm: exchange.comm().clone(),
             plan: plan.clone(),
-            kernel,
             precision,
             memory: SweepMemory::new(device)?,
-            number_density: Law::new(device, &laws::number_density::Law { kernel }, precision)?,
-            density: None,
-            volume_elements: Law::new(device, &laws::volume_elements::Law { kernel }, precision)?,
-            gradients: Law::new(device, &laws::gradients::Law { kernel }, precision)?,
-            divergence_gradient: Law::new(device, &laws::divergence_gradient::Law { kernel }, precision)?,
-            momentum_energy: momentum_energy?,
+            laws,
             equal_masses: None,
             keep_fields: false,
             frugal: false,
@@ -137,62 +116,12 @@ impl Hydrodynamics {
         self.memory.bytes()
     }
 
-    /// Find the smoothing lengths of the rows that still search, with the present list. Where, on any rank, one outgrew the
-    /// list, returns how many of this rank did: such a one has come as far as the list lets it, and goes on searching in a
-    /// list for it. Collective.
-    ///
-    /// The density is then m n, n taken on to the new smoothing length by its derivative.
-    ///
-    /// # Errors
-    /// Those of the device.
-    pub fn smooth(
-        &mut self,
-        stage: &mut Stage,
-        searches: &mut Searches,
-        searching: u64,
-    ) -> Result<Option<u64>> {
-        if self.equal_masses.is_none() {
-            self.equal_masses = Some(self.have_equal_masses(stage.columns)?);
-        }
-        let mut found = Smoothing::default();
-        let mut remaining = searching;
-        while remaining > 0 && found.sweeps < MOST_SWEEPS {
-            let all = remaining == stage.columns.owned().len() as u64;
-            let over = Over { active: (!all).then(|| searches.active()), ..Over::default() };
-            sweep(&self.number_density, &mut self.memory, stage, &over)?;
-            found.sweeps += 1;
-            found.evaluations += remaining;
-            let (neighbors, tolerance) = (self.plan.neighbors, self.plan.neighbor_tolerance);
-            let step = searches.step(stage.columns, stage.neighborhood.largest(), neighbors, tolerance)?;
-            found.outgrown += u64::from(step.outgrown);
-            found.lonely += u64::from(step.lonely);
-            remaining = u64::from(step.searching);
-        }
-        found.unconverged = remaining;
-        self.done_with(stage, &[Field::NumberDensity, Field::NumberDensitySlope]);
-        self.release()?;
-        let outgrown = found.outgrown;
-        let found = found.over_ranks(&self.comm);
-        self.smoothing.add(&found);
-        Ok((found.outgrown > 0).then_some(outgrown))
-    }
-
-    /// After a search for smoothing lengths of which some did not end: particles must not coincide.
-    ///
-    /// # Errors
-    /// Those of the search for smoothing lengths, on the rank that has them, and those of the device.
-    pub fn check_places(&self, bx: &SimulationBox, columns: &Columns) -> Result<()> {
-        let fields = [Field::Position, Field::SmoothingLength];
-        let mut host = Particles::new(&fields, 0);
-        columns.download(&mut host, &fields)?;
-        smoothing::check_places(bx, &host, self.kernel, self.plan.neighbors)
-    }
-
-    fn have_equal_masses(&self, columns: &Columns) -> Result<bool> {
+    /// Whether the particles of all ranks have equal masses. Collective.
+    fn compare_masses(&self, columns: &Columns) -> Result<bool> {
         let (findings, rows) = (Findings::new(&self.device, 2)?, columns.owned());
         let ([begin, end], extremes) = (bounds(&rows), findings.at(0));
         let arguments: [&dyn Argument; 4] = [columns.scalar(Field::Mass), &begin, &end, &extremes];
-        over_pieces(&self.device, "sph/state.cu", "column_extremes", &rows, &arguments)?;
+        map_blocks(&self.device, "sph/state.cu", "column_extremes", &rows, &arguments)?;
         let words = findings.read()?;
         // the largest mass of all ranks, and the largest of the negative ones
         let mut extremes = match largest(words[1]) {
@@ -203,113 +132,162 @@ impl Hydrodynamics {
         Ok(extremes[0] == -extremes[1] || extremes[0] == f64::NEG_INFINITY)
     }
 
-    /// The passes from density to acceleration and heating; `dt` is the time since the last ones.
-    ///
-    /// # Errors
-    /// Those of the device.
-    pub fn passes(&mut self, stage: &mut Stage, dt: f64) -> Result<()> {
-        use Field::*;
-        stage.share(&[SmoothingLength])?;
-        let rows = 0..stage.columns.rows();
+    /// Memory of a pass that is done.
+    fn release(&mut self) -> Result<()> {
+        if self.frugal {
+            self.memory = SweepMemory::new(&self.device)?;
+        }
+        Ok(())
+    }
+}
+
+impl Backend for GasOnDevice<'_> {
+    type Searches = Searches;
+
+    fn plan(&self) -> &SphPlan {
+        &self.hydrodynamics.plan
+    }
+
+    fn comm(&self) -> &Communicator {
+        &self.hydrodynamics.comm
+    }
+
+    fn owned(&self) -> usize {
+        self.columns.owned().len()
+    }
+
+    fn lap(&mut self, phase: &'static str) {
+        self.clock.lap(phase);
+    }
+
+    fn smoothing(&mut self) -> &mut Smoothing {
+        &mut self.hydrodynamics.smoothing
+    }
+
+    fn equal_masses(&mut self) -> Result<bool> {
+        let equal = match self.hydrodynamics.equal_masses {
+            Some(equal) => equal,
+            None => self.hydrodynamics.compare_masses(self.columns)?,
+        };
+        self.hydrodynamics.equal_masses = Some(equal);
+        Ok(equal)
+    }
+
+    fn start_searches(&mut self) -> Result<Searches> {
+        let largest = self.neighborhood.largest_smoothing_length(self.bx);
+        Searches::new(&self.hydrodynamics.device, self.columns.owned().len(), largest)
+    }
+
+    fn search(&mut self, searches: &mut Searches, searching: u64) -> Result<Searched> {
+        let all = searching == self.columns.owned().len() as u64;
+        self.run(GasPass::NumberDensity, (!all).then(|| searches.active()), &[], &[])?;
+        let plan = &self.hydrodynamics.plan;
+        let (neighbors, tolerance) = (plan.neighbors, plan.neighbor_tolerance);
+        let found = searches.step(self.columns, self.neighborhood.largest(), neighbors, tolerance)?;
+        Ok(Searched {
+            outgrown: u64::from(found.outgrown),
+            lonely: u64::from(found.lonely),
+            searching: u64::from(found.searching),
+        })
+    }
+
+    fn restart(&mut self, searches: &mut Searches) -> Result<()> {
+        searches.restart()
+    }
+
+    fn rebuild_list(&mut self) -> Result<()> {
+        self.hydrodynamics.release()?;
+        self.neighborhood.build(self.bx, self.columns)
+    }
+
+    fn check_places(&self) -> Result<()> {
+        let fields = [Field::Position, Field::SmoothingLength];
+        let mut host = Particles::new(&fields, 0);
+        self.columns.download(&mut host, &fields)?;
+        let plan = &self.hydrodynamics.plan;
+        smoothing::check_places(self.bx, &host, plan.interpolation_kernel(), plan.neighbors)
+    }
+
+    fn exchange_halos(&mut self, fields: &[Field]) -> Result<()> {
+        self.neighborhood.domain.refresh(self.columns, fields)
+    }
+
+    fn set_supports(&mut self) -> Result<()> {
+        self.hydrodynamics.release()?;
+        let rows = 0..self.columns.rows();
         let [begin, end] = bounds(&rows);
-        let support = stage.neighborhood.spend_radius()?;
-        let arguments: [&dyn Argument; 5] =
-            [stage.columns.scalar(SmoothingLength), &2.0, &support, &begin, &end];
-        over_rows(&self.device, "sph/state.cu", "scaled_column", &rows, &arguments)?;
-        let over = Over { radius: Some(&support), ..Over::default() };
-        self.density(stage, &over)?;
-        self.state(stage)?;
-        let shared = &[Density, GradH, Pressure, SoundSpeed];
-        sweep(&self.gradients, &mut self.memory, stage, &Over { shared, ..over })?;
-        self.release()?;
-        stage.clock.lap("gradients");
-        self.viscosity(stage, &over, dt)?;
-        if self.plan.gradients == Gradients::Kernel {
-            let [xx, xy, xz, yy, yz, zz] =
-                std::array::from_fn(|component| stage.columns.component(GradientMatrix, component));
-            let arguments: [&dyn Argument; 7] =
-                [stage.columns.scalar(SmoothingLength), xx, xy, xz, yy, yz, zz];
-            over_all(stage, "sph/state.cu", "isotropic_matrices", &arguments)?;
-        }
-        stage.clock.lap("viscosity");
-        let spent: &[Field] = if self.keep_fields { &[] } else { &[GradientMatrix, VolumeElement, GradH] };
-        let shared = &[GradientMatrix, Viscosity];
-        sweep(&self.momentum_energy, &mut self.memory, stage, &Over { spent, shared, ..over })?;
-        self.release()?;
-        if let EquationOfState::Isothermal { .. } = self.plan.equation_of_state {
-            // a bath takes the heat: the internal energy stays what it was
-            fill(stage, InternalEnergyRate, 0.0)?;
-        }
-        stage.clock.lap("momentum and energy");
+        let support = self.neighborhood.spend_radius()?;
+        let length = self.columns.scalar(Field::SmoothingLength);
+        let arguments: [&dyn Argument; 5] = [length, &2.0, &support, &begin, &end];
+        over_rows(&self.hydrodynamics.device, "sph/state.cu", "scaled_column", &rows, &arguments)?;
+        self.supports = Some(support);
         Ok(())
     }
 
-    /// Density and grad-h factor by the formulation.
-    fn density(&mut self, stage: &mut Stage, over: &Over) -> Result<()> {
-        let volume_elements = self.plan.formulation == Formulation::VolumeElements;
-        // volume elements need an estimate of the density only, and have that of the search where it is one
-        if !volume_elements || self.equal_masses != Some(true) {
-            let law = match &mut self.density {
-                Some(law) => law,
-                none => {
-                    let law = laws::density::Law { kernel: self.kernel };
-                    none.insert(Law::new(&self.device, &law, self.precision)?)
-                }
-            };
-            sweep(law, &mut self.memory, stage, over)?;
-        }
-        if volume_elements {
-            stage.columns.add(&[Field::VolumeElement])?;
-            let [mass, density, element] =
-                [Field::Mass, Field::Density, Field::VolumeElement].map(|field| stage.columns.scalar(field));
-            over_all(stage, "sph/state.cu", "estimate_volumes", &[mass, density, element])?;
-            let shared = &[Field::VolumeElement];
-            sweep(&self.volume_elements, &mut self.memory, stage, &Over { shared, ..*over })?;
-            self.done_with(stage, &[Field::VolumeSum]);
-        }
-        self.release()?;
-        stage.clock.lap("density");
-        Ok(())
+    fn sweep(&mut self, pass: GasPass, exchanged: &[Field], spent: &[Field]) -> Result<()> {
+        let spent = if self.hydrodynamics.keep_fields { &[] } else { spent };
+        self.run(pass, None, exchanged, spent)?;
+        self.hydrodynamics.release()
     }
 
-    /// Pressure and speed of sound.
-    fn state(&self, stage: &mut Stage) -> Result<()> {
-        stage.columns.add(&[Field::Pressure, Field::SoundSpeed])?;
+    fn apply(&mut self, operation: RowOperation) -> Result<()> {
+        match operation {
+            RowOperation::EstimateVolumes => self.estimate_volumes(),
+            RowOperation::EquationOfState => self.equation_of_state(),
+            RowOperation::SwitchViscosity(switch, dt) => self.switch_viscosity(&switch, dt),
+            RowOperation::IsotropicMatrices => self.isotropic_matrices(),
+            RowOperation::Fill(field, value) => {
+                let columns = &*self.columns;
+                values::fill(columns.device(), columns.scalar(field), value, 0..columns.rows())
+            }
+        }
+    }
+
+    fn remove(&mut self, fields: &[Field]) {
+        if !self.hydrodynamics.keep_fields {
+            self.columns.remove(fields);
+        }
+    }
+}
+
+impl GasOnDevice<'_> {
+    fn estimate_volumes(&mut self) -> Result<()> {
+        self.columns.add(&[Field::VolumeElement])?;
+        let [mass, density, element] =
+            [Field::Mass, Field::Density, Field::VolumeElement].map(|field| self.columns.scalar(field));
+        over_all(self.columns, "sph/state.cu", "estimate_volumes", &[mass, density, element])
+    }
+
+    /// Pressure and sound speed.
+    fn equation_of_state(&mut self) -> Result<()> {
+        self.columns.add(&[Field::Pressure, Field::SoundSpeed])?;
         let [density, energy, pressure, sound] =
             [Field::Density, Field::InternalEnergy, Field::Pressure, Field::SoundSpeed]
-                .map(|field| stage.columns.scalar(field));
-        match &self.plan.equation_of_state {
+                .map(|field| self.columns.scalar(field));
+        let file = "sph/state.cu";
+        match &self.hydrodynamics.plan.equation_of_state {
             EquationOfState::IdealGas { gamma } => {
-                over_all(stage, "sph/state.cu", "ideal_gas", &[density, energy, gamma, pressure, sound])
+                over_all(self.columns, file, "ideal_gas", &[density, energy, gamma, pressure, sound])
             }
             EquationOfState::Isothermal { sound_speed } => {
-                over_all(stage, "sph/state.cu", "isothermal_gas", &[density, sound_speed, pressure, sound])
+                over_all(self.columns, file, "isothermal_gas", &[density, sound_speed, pressure, sound])
             }
         }
     }
 
-    /// The viscosity coefficients that follow from the velocity's divergence and curl.
-    fn viscosity(&mut self, stage: &mut Stage, over: &Over, dt: f64) -> Result<()> {
+    fn isotropic_matrices(&mut self) -> Result<()> {
+        let [xx, xy, xz, yy, yz, zz] =
+            std::array::from_fn(|component| self.columns.component(Field::GradientMatrix, component));
+        let length = self.columns.scalar(Field::SmoothingLength);
+        over_all(self.columns, "sph/state.cu", "isotropic_matrices", &[length, xx, xy, xz, yy, yz, zz])
+    }
+
+    fn switch_viscosity(&mut self, switch: &ViscositySwitch, dt: f64) -> Result<()> {
         use Field::*;
-        let viscosity = self.plan.viscosity.clone();
-        if !viscosity.switch {
-            let alpha = viscosity.alpha_max;
-            self.done_with(stage, &[VelocityCurl]);
-            return fill(stage, Viscosity, alpha);
-        }
-        let shared = &[VelocityDivergence];
-        sweep(&self.divergence_gradient, &mut self.memory, stage, &Over { shared, ..*over })?;
-        self.release()?;
-        let switch = ViscositySwitch {
-            minimum: viscosity.alpha_min,
-            maximum: viscosity.alpha_max,
-            limiter: viscosity.limiter,
-            ..ViscositySwitch::default()
-        };
         let [length, sound, divergence, curl, alpha] =
             [SmoothingLength, SoundSpeed, VelocityDivergence, VelocityCurl, Viscosity]
-                .map(|field| stage.columns.scalar(field));
-        let [x, y, z] = stage.columns.vector(DivergenceGradient);
+                .map(|field| self.columns.scalar(field));
+        let [x, y, z] = self.columns.vector(DivergenceGradient);
         let limiter = u32::from(switch.limiter);
         let arguments: [&dyn Argument; 13] = [
             length,
@@ -326,97 +304,89 @@ impl Hydrodynamics {
             &limiter,
             &dt,
         ];
-        over_all(stage, "sph/viscosity.cu", "switch_viscosity", &arguments)?;
-        self.done_with(stage, &[VelocityCurl, DivergenceGradient]);
-        Ok(())
+        over_all(self.columns, "sph/viscosity.cu", "switch_viscosity", &arguments)
     }
 
-    /// Memory of a pass that is done.
-    fn release(&mut self) -> Result<()> {
-        if self.frugal {
-            self.memory = SweepMemory::new(&self.device)?;
+    /// Sweeps a pass over the list, for the `active` rows or all. Interior rows are swept while the `exchanged` fields of
+    /// halos are in flight. The particles lose the `spent` fields, whose memory the outputs take: outputs of a row may
+    /// depend on the row's own spent values, because they are written after these are read.
+    fn run(
+        &mut self,
+        pass: GasPass,
+        active: Option<&Buffer<u8>>,
+        exchanged: &[Field],
+        spent: &[Field],
+    ) -> Result<()> {
+        let Self { hydrodynamics, bx, neighborhood, columns, supports, .. } = self;
+        let Hydrodynamics { device, precision, plan, laws, memory, .. } = &mut **hydrodynamics;
+        let law = match &mut laws[pass as usize] {
+            Some(law) => law,
+            none => none.insert(pass.visit(plan, Compile { device, precision: *precision })?),
+        };
+        let owned = columns.owned();
+        let arriving = neighborhood.domain.begin_refresh(columns, exchanged)?;
+        if owned.is_empty() {
+            neighborhood.domain.finish_refresh(arriving)?;
+            columns.remove(spent);
+            return columns.add(law.outputs);
         }
-        Ok(())
-    }
-
-    /// Columns that no later pass reads.
-    fn done_with(&self, stage: &mut Stage, fields: &[Field]) {
-        if !self.keep_fields {
-            stage.columns.remove(fields);
+        let Neighborhood { domain, records, .. } = &**neighborhood;
+        // searches sweep within the radii of the list, all other passes within the supports
+        let radius = supports.as_ref().unwrap_or(neighborhood.radius());
+        let rows = Rows { owned: &owned, radius, bx, active };
+        let (pass, inputs) = (rows.pass(columns), columns.all(law.inputs));
+        if arriving.is_nothing() {
+            law.sweep.pack(memory, &pass, &inputs, Part::All)?;
+            law.sweep.sweep(memory, &pass, records, Part::All)?;
+        } else {
+            law.sweep.sums_arriving(memory, &pass, records, &inputs, || domain.finish_refresh(arriving))?;
         }
+        let mut free: Vec<Buffer<f64>> =
+            spent.iter().filter_map(|&field| columns.take(field)).flatten().collect();
+        for &field in law.outputs {
+            if !columns.has(field) && free.len() >= field.components() {
+                let recycled = free.split_off(free.len() - field.components());
+                columns.put(field, recycled);
+            }
+        }
+        columns.add(law.outputs)?;
+        law.sweep.finish(memory, &rows.pass(columns), &columns.all(law.outputs))
     }
 }
 
-impl Stage<'_> {
-    /// Bring these fields of the rows of others up to date.
-    fn share(&mut self, fields: &[Field]) -> Result<()> {
-        self.neighborhood.domain.refresh(self.columns, fields)
-    }
+/// The rows of a sweep, and their radii.
+struct Rows<'a> {
+    owned: &'a Range<usize>,
+    radius: &'a Buffer<f64>,
+    bx: &'a SimulationBox,
+    active: Option<&'a Buffer<u8>>,
+}
 
-    /// What a sweep reads beside the law's columns.
-    fn pass<'s>(&'s self, owned: &'s Range<usize>, over: &Over<'s>) -> Pass<'s> {
-        let columns = &*self.columns;
+impl Rows<'_> {
+    fn pass<'s>(&'s self, columns: &'s Columns) -> Pass<'s> {
         Pass {
             rows: columns.rows(),
-            owned,
+            owned: self.owned,
             position: columns.vector(Field::Position),
-            id: (columns.rows() > owned.len()).then_some(&columns.id),
-            radius: Some(over.radius.unwrap_or(self.neighborhood.radius())),
+            id: (columns.rows() > self.owned.len()).then_some(&columns.id),
+            radius: Some(self.radius),
             cutoff: 0.0,
             bx: self.bx,
-            active: over.active,
+            active: self.active,
         }
     }
 }
 
-/// One sweep of a law over the list; what needs no rows of others is swept while their fields are on their way. The
-/// particles get the columns that it writes, and lose those that are spent: new columns take their memory. What a law
-/// stores of a row may depend on the row's own spent values, as it is written when they have been read.
-fn sweep(law: &Law, memory: &mut SweepMemory, stage: &mut Stage, over: &Over) -> Result<()> {
-    let owned = stage.columns.owned();
-    let arriving = stage.neighborhood.domain.begin_refresh(stage.columns, over.shared)?;
-    if owned.is_empty() {
-        stage.neighborhood.domain.finish_refresh(arriving)?;
-        stage.columns.remove(over.spent);
-        return stage.columns.add(law.outputs);
-    }
-    let (pass, inputs) = (stage.pass(&owned, over), stage.columns.all(law.inputs));
-    let Neighborhood { domain, records, .. } = &*stage.neighborhood;
-    if arriving.is_nothing() {
-        law.sweep.pack(memory, &pass, &inputs, Part::All)?;
-        law.sweep.sweep(memory, &pass, records, Part::All)?;
-    } else {
-        law.sweep.sums_arriving(memory, &pass, records, &inputs, || domain.finish_refresh(arriving))?;
-    }
-
-    let mut free: Vec<Buffer<f64>> =
-        over.spent.iter().filter_map(|&field| stage.columns.take(field)).flatten().collect();
-    for &field in law.outputs {
-        if !stage.columns.has(field) && free.len() >= field.components() {
-            let columns = free.split_off(free.len() - field.components());
-            stage.columns.put(field, columns);
-        }
-    }
-    stage.columns.add(law.outputs)?;
-    law.sweep.finish(memory, &stage.pass(&owned, over), &stage.columns.all(law.outputs))
-}
-
-/// A kernel over all rows, whose last arguments are the first row and the end.
+/// Launches a kernel over all rows, whose last arguments are the first row and the end.
 fn over_all(
-    stage: &Stage,
+    columns: &Columns,
     file: &'static str,
     kernel: &'static str,
     arguments: &[&dyn Argument],
 ) -> Result<()> {
-    let rows = 0..stage.columns.rows();
+    let rows = 0..columns.rows();
     let [begin, end] = bounds(&rows);
     let mut all = arguments.to_vec();
     all.extend([&begin as &dyn Argument, &end]);
-    over_rows(stage.columns.device(), file, kernel, &rows, &all)
-}
-
-/// One value in all rows of a field.
-fn fill(stage: &Stage, field: Field, value: f64) -> Result<()> {
-    let columns = &*stage.columns;
-    values::fill(columns.device(), columns.scalar(field), value, 0..columns.rows())
+    over_rows(columns.device(), file, kernel, &rows, &all)
 }

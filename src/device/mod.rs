@@ -42,7 +42,7 @@ pub use launch::{Argument, Kernel};
 pub use program::Unit;
 
 use crate::comm::Communicator;
-use crate::deck::plan::{self, Plan};
+use crate::plan::{self, Plan};
 use crate::{Error, Result, report};
 use driver::Driver;
 use std::collections::HashMap;

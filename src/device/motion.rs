@@ -4,7 +4,7 @@
 //! Functions start kernels and return; those that give numbers wait for them.
 
 use super::reduction::{
-    Findings, PIECE, Sums, THREADS, Vector, bounds, first_row, largest, over_pieces, over_rows,
+    Findings, PIECE, Sums, THREADS, Vector, bounds, first_row, largest, map_blocks, over_rows,
 };
 use super::{Argument, Buffer, Device};
 use crate::Result;
@@ -263,7 +263,7 @@ impl Motion {
         let ([u, v, w], [begin, end]) = (velocity, bounds(&rows));
         let partial = self.sums.room(5, rows.len().div_ceil(PIECE))?;
         let arguments: [&dyn Argument; 7] = [u, v, w, mass, &begin, &end, partial];
-        over_pieces(&self.device, "motion/whole.cu", "whole_motion", &rows, &arguments)?;
+        map_blocks(&self.device, "motion/whole.cu", "whole_motion", &rows, &arguments)?;
         let sums = self.sums.finish()?;
         Ok(Whole {
             particles: rows.len() as u64,

@@ -1,4 +1,4 @@
-//! The list of neighbors of a device's particles, kept for as long as it holds every pair: [`crate::neighbors::Neighborhood`]
+//! The list of neighbors of a device's particles, kept for as long as it holds every pair: [`crate::neighborhood::Neighborhood`]
 //! on a device.
 
 use super::columns::Columns;
@@ -10,8 +10,8 @@ use super::reduction::{bounds, over_rows};
 use super::skin::Skin;
 use super::{Argument, Buffer, Device, values};
 use crate::Result;
+use crate::neighborhood::{ROOM_TO_GROW, Reach, largest_smoothing_length};
 use crate::neighbors::cluster::power_of_two_below;
-use crate::neighbors::{ROOM_TO_GROW, Reach, largest_smoothing_length};
 use crate::particles::Field;
 use crate::space::SimulationBox;
 
@@ -107,7 +107,7 @@ impl Neighborhood {
     }
 
     /// Whether the list holds every pair of the particles where they are now, with room for their supports to grow. `drift`,
-    /// where it is known, is how far a particle of this rank has come at most since this was last asked. Collective.
+    /// where it is known, is the largest displacement on any rank since this was last asked. Collective.
     ///
     /// # Errors
     /// Those of the device.
@@ -121,9 +121,7 @@ impl Neighborhood {
         // a sum of what drifts tell is an upper bound; what it does not decide the particles do
         let known = match (self.reach, drift) {
             (Reach::Cutoff(cutoff), Some(drift)) => {
-                let mut farthest = [drift];
-                self.domain.comm().all_max(&mut farthest);
-                self.used += 2.0 * farthest[0] / cutoff;
+                self.used += 2.0 * drift / cutoff;
                 self.used <= allowed
             }
             _ => false,

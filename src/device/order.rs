@@ -2,7 +2,7 @@
 //! go to other ranks.
 
 use super::columns::Columns;
-use super::reduction::{Findings, Vector, bounds, first_row, largest, over_pieces, smallest};
+use super::reduction::{Findings, Vector, bounds, first_row, largest, map_blocks, smallest};
 use super::sort::{Gather, Sort, rows_of_32_bits};
 use super::{Argument, Device, keys};
 use crate::comm::Communicator;
@@ -179,7 +179,7 @@ pub fn enter(
         &extent,
         &nowhere,
     ];
-    over_pieces(device, "motion/enter.cu", "enter_box", &rows, &arguments)?;
+    map_blocks(device, "motion/enter.cu", "enter_box", &rows, &arguments)?;
     let words = findings.read()?;
     let of = |d: usize| [smallest(words[2 * d]), largest(words[2 * d + 1]).unwrap_or(f64::NEG_INFINITY)];
     let row = |d: usize| first_row(words[6 + d / 2] >> (32 * (d % 2)) & u64::from(u32::MAX));

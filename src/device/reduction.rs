@@ -26,7 +26,7 @@ pub(super) fn over_rows(
 }
 
 /// Start a kernel whose blocks take pieces of the rows.
-pub(super) fn over_pieces(
+pub(super) fn map_blocks(
     device: &Device,
     file: &'static str,
     kernel: &'static str,

@@ -1,7 +1,7 @@
 //! How long a list may be reused, on a device: mirrors [`crate::neighbors`]' skin for rows that have not changed their
 //! order since the list was built.
 
-use super::reduction::{Findings, Vector, bounds, largest, over_pieces, over_rows};
+use super::reduction::{Findings, Vector, bounds, largest, map_blocks, over_rows};
 use super::{Argument, Buffer, Device};
 use crate::Result;
 use crate::space::SimulationBox;
@@ -121,7 +121,7 @@ impl Skin {
                 let (p, f) = (bx.finite_periods(), bx.frequencies());
                 let arguments: [&dyn Argument; 15] =
                     [x, y, z, x0, y0, z0, &p.x, &p.y, &p.z, &f.x, &f.y, &f.z, &begin, &end, &found];
-                over_pieces(&self.device, FILE, "farthest_way", &rows, &arguments)?;
+                map_blocks(&self.device, FILE, "farthest_way", &rows, &arguments)?;
                 let square = largest(findings.read()?[0]).unwrap_or(0.0);
                 Ok(2.0 * square.sqrt() / cutoff)
             }
@@ -129,7 +129,7 @@ impl Skin {
                 let p = bx.finite_periods();
                 let arguments: [&dyn Argument; 15] =
                     [x, y, z, length, x0, y0, z0, reach, factor, &p.x, &p.y, &p.z, &begin, &end, &found];
-                over_pieces(&self.device, FILE, "skin_used", &rows, &arguments)?;
+                map_blocks(&self.device, FILE, "skin_used", &rows, &arguments)?;
                 Ok(largest(findings.read()?[0]).unwrap_or(0.0))
             }
             _ => Ok(f64::INFINITY),

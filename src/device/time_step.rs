@@ -1,9 +1,9 @@
 //! What limits a time step, of the particles on a device: mirrors [`crate::motion::time_step`].
 
-use super::reduction::{Findings, Vector, bounds, over_pieces, smallest};
+use super::reduction::{Findings, Vector, bounds, map_blocks, smallest};
 use super::{Argument, Buffer, Device};
 use crate::Result;
-use crate::deck::plan::TimeStepPlan;
+use crate::plan::TimeStepPlan;
 use std::ops::Range;
 
 /// What limits the steps of a gas; signal and sound as far as they are known.
@@ -65,7 +65,7 @@ pub fn criteria(
         &end,
         &least,
     ];
-    over_pieces(device, "motion/time_step.cu", "time_step_criteria", &rows, &arguments)?;
+    map_blocks(device, "motion/time_step.cu", "time_step_criteria", &rows, &arguments)?;
     let words = findings.read()?;
     Ok(std::array::from_fn(|k| smallest(words[k])))
 }

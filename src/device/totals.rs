@@ -1,7 +1,7 @@
 //! What is observed of the particles of a device: the sums of [`crate::observe`].
 
 use super::columns::Columns;
-use super::reduction::{Findings, PIECE, Sums, bounds, largest, over_pieces, smallest};
+use super::reduction::{Findings, PIECE, Sums, bounds, largest, map_blocks, smallest};
 use super::{Argument, Buffer};
 use crate::Result;
 use crate::observe::{SUMS, Totals};
@@ -46,7 +46,7 @@ pub fn totals(columns: &Columns) -> Result<Totals> {
         partial,
         &extremes,
     ];
-    over_pieces(device, "observe/totals.cu", "observe_totals", &rows, &arguments)?;
+    map_blocks(device, "observe/totals.cu", "observe_totals", &rows, &arguments)?;
     let (found, sums) = (findings.read()?, sums.finish()?);
     Ok(Totals {
         sums: std::array::from_fn(|k| sums[k]),

@@ -10,12 +10,15 @@ use super::neighborhood::Neighborhood;
 use super::sweep::{Pass, Sweep, SweepMemory};
 use super::{Device, values};
 use crate::clock::Clock;
+use crate::comm::Communicator;
 use crate::far::GravityPlan;
 use crate::molecules::{LawVisitor, Molecules};
+use crate::motion::steps::{self, FirstHalf, Reverted};
 use crate::motion::thermostat::Thermostat;
 use crate::motion::verlet::{self, FARTHEST};
 use crate::motion::whole::Whole;
-use crate::neighbors::{self, Reach};
+use crate::neighborhood::Reach;
+use crate::neighbors;
 use crate::pair::{Energies, Forces, PairLaw, Precision};
 use crate::particles::{Field, Particles};
 use crate::space::{SimulationBox, Vec3d};
@@ -50,7 +53,7 @@ pub struct Verlet {
     gravity: Option<Gravity>,
     /// The mass of the particles of all ranks.
     mass: f64,
-    /// What no particle has come farther than since the list was last asked for.
+    /// Largest displacement on any rank since the list was last asked for.
     drift: f64,
 }
 
@@ -151,120 +154,25 @@ impl Verlet {
         self.forces(0.0, clock)
     }
 
-    /// One step of length `dt`, the `step`th; returns the heat that the thermostat gave. On an error of the particles
-    /// these are back at the start of the step.
+    /// A step of length `dt`, number `step`; returns the heat added to the particles of all ranks.
     ///
     /// # Errors
-    /// Those of [`Self::evaluate`], and a particle that would be thrown too far.
+    /// Those of [`steps::verlet_step`].
     pub fn advance(
         &mut self,
         thermostat: Option<&Thermostat>,
+        remove_drift: bool,
         dt: f64,
         step: u64,
         clock: &mut Clock,
     ) -> Result<f64> {
-        let heat = self.first_half(thermostat, dt, step)?;
-        clock.lap("drift");
-        if let Err(error) = self.forces(dt, clock) {
-            if matches!(error, Error::State { .. } | Error::Elsewhere) {
-                // what was finite got the second kick already
-                self.motion.kick(&moving(&self.columns), self.columns.owned(), -dt, false)?;
-                self.drift_back(thermostat, dt, step, false)?;
-                self.neighborhood.invalidate();
-                self.forces(0.0, clock)?;
-                self.motion.kick(&moving(&self.columns), self.columns.owned(), -dt, false)?;
-            }
-            return Err(error);
-        }
-        Ok(heat + self.after_second_half(thermostat, dt, step)?)
+        let mut stepping = Stepping { verlet: self, thermostat, step, clock };
+        steps::verlet_step(&mut stepping, thermostat, remove_drift, dt, step)
     }
 
-    /// Half a kick and the drift.
-    fn first_half(&mut self, thermostat: Option<&Thermostat>, dt: f64, step: u64) -> Result<f64> {
-        let (rows, farthest) = (self.columns.owned(), FARTHEST * self.bx.lengths().max());
-        let all = moving(&self.columns);
-        let Drifted { refused, farthest: way, heat } = match thermostat {
-            Some(Thermostat::Langevin(langevin)) => {
-                let (mass, id) = (self.columns.scalar(Field::Mass), &self.columns.id);
-                self.motion.langevin_kick_and_drift(
-                    langevin,
-                    &all,
-                    mass,
-                    id,
-                    rows.clone(),
-                    dt,
-                    step,
-                    farthest,
-                )?;
-                self.motion.drifted_heated()?
-            }
-            Some(Thermostat::VelocityRescaling(_)) | None => {
-                self.motion.kick_and_drift(&all, rows.clone(), dt, farthest)?;
-                self.motion.drifted(dt)?
-            }
-        };
-        let mut sums = [refused as f64, heat];
-        self.exchange.comm().all_sum(&mut sums);
-        let [refused_of_all, heat] = sums;
-        if refused_of_all == 0.0 {
-            self.drift += way;
-            return Ok(heat);
-        }
-        let thrown = match refused {
-            0 => Ok(()),
-            _ => {
-                let left = self.motion.left_rows(rows.clone())?;
-                Err(self.thrown(left.first().copied().unwrap_or(0), dt)?)
-            }
-        };
-        self.drift_back(thermostat, dt, step, true)?;
-        self.motion.kick(&moving(&self.columns), rows, -dt, true)?;
-        self.exchange.comm().agree(thrown).and(Err(Error::Elsewhere))
-    }
-
-    fn drift_back(
-        &mut self,
-        thermostat: Option<&Thermostat>,
-        dt: f64,
-        step: u64,
-        but_left: bool,
-    ) -> Result<()> {
-        let (rows, all) = (self.columns.owned(), moving(&self.columns));
-        match thermostat {
-            Some(Thermostat::Langevin(langevin)) => {
-                let (mass, id) = (self.columns.scalar(Field::Mass), &self.columns.id);
-                self.motion.langevin_drift_back(langevin, &all, mass, id, rows, dt, step, but_left)
-            }
-            Some(Thermostat::VelocityRescaling(_)) | None => self.motion.drift_back(&all, rows, dt, but_left),
-        }
-    }
-
-    /// What is done with the velocities of the end of a step; returns the heat that it gave.
-    fn after_second_half(&mut self, thermostat: Option<&Thermostat>, dt: f64, step: u64) -> Result<f64> {
-        let Some(Thermostat::VelocityRescaling(rescaling)) = thermostat else { return Ok(0.0) };
-        let whole = self.whole()?;
-        let Some((factor, heat)) = rescaling.factor_and_heat(&whole, dt, step) else { return Ok(0.0) };
-        let velocity = self.columns.vector(Field::Velocity);
-        self.motion.scale(velocity, self.columns.owned(), factor, whole.drift() * (1.0 - factor))?;
-        Ok(heat)
-    }
-
-    /// Brings the center of mass to rest; returns the kinetic energy that this takes away.
-    ///
-    /// # Errors
-    /// Those of the device.
-    pub fn remove_drift(&mut self) -> Result<f64> {
-        let whole = self.whole()?;
-        let velocity = self.columns.vector(Field::Velocity);
-        self.motion.scale(velocity, self.columns.owned(), 1.0, -whole.drift())?;
-        Ok(whole.kinetic_of_drift())
-    }
-
-    /// Mass, momentum and kinetic energy of the particles of all ranks.
-    fn whole(&mut self) -> Result<Whole> {
-        let (mass, velocity) = (self.columns.scalar(Field::Mass), self.columns.vector(Field::Velocity));
-        let own = self.motion.whole(velocity, mass, self.columns.owned())?;
-        Ok(own.over_ranks(self.exchange.comm()))
+    /// Half a kick backward, of all rows or of all but the skipped ones.
+    fn kick_back(&self, dt: f64, but_skipped: bool) -> Result<()> {
+        self.motion.kick(&moving(&self.columns), self.columns.owned(), -dt, but_skipped)
     }
 
     /// The list, the forces, the accelerations; with a step the second half of its kick.
@@ -389,6 +297,91 @@ impl Verlet {
         let (_, [_, acceleration]) = self.particle(row)?;
         let value = acceleration.iter().copied().find(|value| !value.is_finite()).unwrap_or(f64::NAN);
         Ok(neighbors::not_finite(&self.bx, &host, Field::Acceleration, value, row))
+    }
+}
+
+/// The particles during a step.
+struct Stepping<'a> {
+    verlet: &'a mut Verlet,
+    thermostat: Option<&'a Thermostat>,
+    step: u64,
+    clock: &'a mut Clock,
+}
+
+impl steps::Verlet for Stepping<'_> {
+    fn comm(&self) -> &Communicator {
+        self.verlet.exchange.comm()
+    }
+
+    fn kick_and_drift(&mut self, dt: f64) -> Result<FirstHalf> {
+        let Verlet { columns, motion, bx, .. } = &mut *self.verlet;
+        let (rows, farthest) = (columns.owned(), FARTHEST * bx.lengths().max());
+        let all = moving(columns);
+        let Drifted { refused, farthest: displacement, heat } = match self.thermostat {
+            Some(Thermostat::Langevin(langevin)) => {
+                let (mass, id) = (columns.scalar(Field::Mass), &columns.id);
+                motion.langevin_kick_and_drift(langevin, &all, mass, id, rows, dt, self.step, farthest)?;
+                motion.drifted_heated()?
+            }
+            Some(Thermostat::VelocityRescaling(_)) | None => {
+                motion.kick_and_drift(&all, rows, dt, farthest)?;
+                motion.drifted(dt)?
+            }
+        };
+        Ok(FirstHalf { skipped: u64::from(refused), displacement, heat })
+    }
+
+    fn record_displacement(&mut self, largest: f64) {
+        self.verlet.drift += largest;
+        self.clock.lap("drift");
+    }
+
+    fn moved_too_far(&self, dt: f64) -> Result<Error> {
+        let skipped = self.verlet.motion.left_rows(self.verlet.columns.owned())?;
+        self.verlet.thrown(skipped.first().copied().unwrap_or(0), dt)
+    }
+
+    fn evaluate(&mut self, dt: f64) -> Result<()> {
+        self.verlet.forces(dt, self.clock)
+    }
+
+    fn finish(&mut self, _: f64) {
+        // the second half kick went with the forces
+    }
+
+    fn revert_second_half(&mut self, dt: f64) -> Result<()> {
+        // rows with finite forces got it
+        self.verlet.kick_back(dt, false)?;
+        self.verlet.neighborhood.invalidate();
+        Ok(())
+    }
+
+    fn revert_drift(&mut self, dt: f64, rows: Reverted) -> Result<()> {
+        let Verlet { columns, motion, .. } = &mut *self.verlet;
+        let (owned, all, but_skipped) = (columns.owned(), moving(columns), rows == Reverted::Moved);
+        match self.thermostat {
+            Some(Thermostat::Langevin(langevin)) => {
+                let (mass, id) = (columns.scalar(Field::Mass), &columns.id);
+                motion.langevin_drift_back(langevin, &all, mass, id, owned, dt, self.step, but_skipped)
+            }
+            Some(Thermostat::VelocityRescaling(_)) | None => motion.drift_back(&all, owned, dt, but_skipped),
+        }
+    }
+
+    fn revert_kick(&mut self, dt: f64, rows: Reverted) -> Result<()> {
+        self.verlet.kick_back(dt, rows == Reverted::Moved)
+    }
+
+    fn bulk_motion(&mut self) -> Result<Whole> {
+        let Verlet { columns, motion, exchange, .. } = &mut *self.verlet;
+        let (mass, velocity) = (columns.scalar(Field::Mass), columns.vector(Field::Velocity));
+        let own = motion.whole(velocity, mass, columns.owned())?;
+        Ok(own.over_ranks(exchange.comm()))
+    }
+
+    fn scale_velocities(&mut self, factor: f64, offset: Vec3d) -> Result<()> {
+        let columns = &self.verlet.columns;
+        self.verlet.motion.scale(columns.vector(Field::Velocity), columns.owned(), factor, offset)
     }
 }
 

@@ -1,11 +1,12 @@
-//! Who owns which keys: coarse leaves of the global octree, and their cut into contiguous ranges of equal work.
+//! Assignment of key ranges to ranks: coarse leaves of the global octree, cut into contiguous ranges of equal
+//! work.
 //!
-//! The coarse leaves are a cornerstone array like the fine ones, but of all ranks' particles and replicated, with
-//! some tens of leaves a rank. A node is divided exactly if it holds more than the fine bucket size (so that the fine
-//! tree only refines the coarse one) and either more than its share of the particles or of the work, or the place where
-//! equal work would cut the curve: ranks are as equal as if all leaves were as small as fine ones. Counts and work are
-//! integers, hence their sums, the leaves and the cut are functions of the global state alone, whatever rank held which
-//! particle before.
+//! The coarse leaves are a cornerstone array, as the fine leaves are, but cover the particles of all ranks.
+//! They are replicated on all ranks, with some tens of leaves per rank. A node is divided exactly if it holds
+//! more than the fine bucket size (so that the fine tree refines the coarse one) and one of these holds: it
+//! exceeds its share of the particles, it exceeds its share of the work, or an equal-work cut falls into it.
+//! The balance is therefore as good as with fine leaves only. Counts and work are integers. Hence sums,
+//! leaves and cuts depend on the global state alone, not on the previous owners of the particles.
 
 use super::DomainSettings;
 use crate::comm::Communicator;
@@ -15,10 +16,11 @@ use crate::tree::leaves::Leaves;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// A leaf may carry at most this part of a rank's mean work, unless it is not worth dividing.
+/// A leaf may carry at most the mean work of a rank divided by this number, unless it is below the bucket
+/// size.
 const LEAF_SHARE: u64 = 16;
 
-/// Work of one particle is capped here, so that sums cannot overflow.
+/// Upper bound of the work of one particle, so that sums cannot overflow.
 const MOST_WORK: f64 = (1u64 << 32) as f64;
 
 /// The coarse leaves and their owners.
@@ -31,46 +33,46 @@ pub struct Assignment {
 }
 
 impl Assignment {
-    /// All keys belong to the first rank.
+    /// Assigns all keys to the first rank.
     pub(crate) fn new(ranks: usize) -> Self {
         let mut first_leaf = vec![1; ranks + 1];
         first_leaf[0] = 0;
         Self { leaves: Leaves::root(), counts: vec![0], first_leaf }
     }
 
-    /// Number of ranks.
+    /// Returns the number of ranks.
     pub fn ranks(&self) -> usize {
         self.first_leaf.len() - 1
     }
 
-    /// The coarse leaves, the same on all ranks.
+    /// Returns the coarse leaves, the same on all ranks.
     pub fn leaves(&self) -> &Leaves {
         &self.leaves
     }
 
-    /// Particles of all ranks per coarse leaf.
+    /// Returns the number of particles of all ranks in each coarse leaf.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
 
-    /// The coarse leaves of a rank; possibly none.
+    /// Returns the coarse leaves of a rank; possibly none.
     pub fn leaves_of(&self, rank: usize) -> Range<usize> {
         self.first_leaf[rank]..self.first_leaf[rank + 1]
     }
 
-    /// The rank that owns a coarse leaf.
+    /// Returns the rank that owns a coarse leaf.
     pub fn owner(&self, leaf: usize) -> usize {
         self.first_leaf.partition_point(|&first| first <= leaf) - 1
     }
 
-    /// The keys of a rank; possibly none.
+    /// Returns the key range of a rank; possibly empty.
     pub fn range(&self, rank: usize) -> Range<u64> {
         let leaves = self.leaves_of(rank);
         self.leaves.keys()[leaves.start]..self.leaves.keys()[leaves.end]
     }
 
-    /// Divide, merge and cut anew for particles with these keys (sorted) and running sums of work (one more than
-    /// there are particles, the first 0).
+    /// Updates leaves and cuts for particles with these sorted keys. `work` is the exclusive prefix sum of
+    /// work: one entry more than particles, the first 0. Collective.
     pub(super) fn update(
         &mut self,
         comm: &Communicator,
@@ -87,8 +89,8 @@ impl Assignment {
         });
     }
 
-    /// Divide, merge and cut anew where all ranks together have `total` particles and work, and `sums_of` tells
-    /// those of each of some leaves. What comes out is a function of the answers alone.
+    /// Updates leaves and cuts for a total of `total` particles and work. `sums_of` returns the particles and
+    /// work in each of the given leaves. The result depends on the returned sums alone.
     pub(crate) fn decide(
         &mut self,
         total: [u64; 2],
@@ -105,18 +107,19 @@ impl Assignment {
         };
         loop {
             let sums = sums_of(&self.leaves);
-            let Some(next) = round(&self.leaves, &sums, &divides) else {
+            let Some(next) = refine_once(&self.leaves, &sums, &divides) else {
                 self.counts = sums.iter().map(|sum| sum[0]).collect();
-                self.first_leaf = cut(&sums, ranks as usize);
+                self.first_leaf = cut_leaves(&sums, ranks as usize);
                 return;
             };
             self.leaves = next;
         }
     }
 
-    /// Which of the leaves in which super-clusters of a rank begin is the first of its second half: that with about as many of the rank's
-    /// particles before it as behind. All ranks cut there what that one publishes, with about the same pairs on either side
-    /// whatever its leaves are. The second half is never empty, unless all is.
+    /// Returns the box that starts the second half of a rank's boxes. Boxes are counted over the leaves in
+    /// which super-clusters begin. The chosen one splits the particles of the rank most evenly. All ranks
+    /// split its published boxes there, so that both sides have about equally many pairs whatever the leaves
+    /// are. The second half is non-empty unless the rank is empty.
     pub(super) fn middle(&self, rank: usize) -> usize {
         let counts = self.counts[self.leaves_of(rank)].iter().map(|&count| count as usize);
         let half = counts.clone().sum::<usize>() / 2;
@@ -132,7 +135,7 @@ impl Assignment {
         middle.1
     }
 
-    /// The coarse leaves, with those of `rank` divided down to `bucket_size` of its own (sorted) keys.
+    /// Returns the coarse leaves, with those of `rank` refined down to `bucket_size` by its own sorted keys.
     pub(super) fn refined(&self, rank: usize, keys: &[u64], bucket_size: u64) -> Leaves {
         let coarse = self.leaves.keys();
         let own = self.leaves_of(rank);
@@ -157,21 +160,22 @@ impl Assignment {
     }
 }
 
-/// Running sums of the particles' work in the order of `rows`: one more than there are rows, the first 0.
-pub(super) fn running_work(particles: &Particles, rows: &[u32]) -> Vec<u64> {
+/// Returns the prefix sums of the work of `rows`: one entry more than rows, the first 0.
+pub(super) fn work_prefix_sums(particles: &Particles, rows: &[u32]) -> Vec<u64> {
     let mut running = Vec::with_capacity(rows.len() + 1);
     let mut sum = 0u64;
     running.push(0);
     let work = particles.has(Field::Work).then(|| particles.scalar(Field::Work));
     running.extend(rows.iter().map(|&row| {
-        // Each particle costs something by itself, whatever its neighbors.
+        // Each particle has a base cost, independent of its neighbors.
         sum += 1 + work.map_or(0, |work| work[row as usize].min(MOST_WORK) as u64);
         sum
     }));
     running
 }
 
-/// The first keys of the leaves below a node: divided while they hold more than the bucket size.
+/// Appends the first keys of the leaves below a node, which is divided while it holds more than `bucket_size`
+/// keys.
 fn divide(keys: &[u64], node: Range<u64>, bucket_size: u64, begins: &mut Vec<u64>) {
     let span = node.end - node.start;
     if keys.len() as u64 <= bucket_size || span == 1 {
@@ -185,15 +189,20 @@ fn divide(keys: &[u64], node: Range<u64>, bucket_size: u64, begins: &mut Vec<u64
     }
 }
 
-/// Particles and work per leaf, of sorted keys with their running work.
+/// Returns particles and work per leaf, from sorted keys and the prefix sums of their work.
 pub(super) fn sums(leaves: &Leaves, keys: &[u64], work: &[u64]) -> Vec<[u64; 2]> {
     let own = |rows: &[usize]| [(rows[1] - rows[0]) as u64, work[rows[1]] - work[rows[0]]];
     leaves.first_rows(keys).windows(2).map(own).collect()
 }
 
-/// One round towards the leaves that are divided exactly where `divides` says so, a level at a time; `None` when they
-/// are. It is told the work before a node, and the node's own sums, and must hold for a node when it holds for one of its children.
-fn round(leaves: &Leaves, sums: &[[u64; 2]], divides: &impl Fn(u64, [u64; 2]) -> bool) -> Option<Leaves> {
+/// One refinement round: divides or merges nodes by one level towards the leaves that `divides` defines;
+/// `None` if nothing changes. `divides` gets the work before a node and the node's sums. It must hold for a
+/// node if it holds for one of its children.
+fn refine_once(
+    leaves: &Leaves,
+    sums: &[[u64; 2]],
+    divides: &impl Fn(u64, [u64; 2]) -> bool,
+) -> Option<Leaves> {
     let keys = leaves.keys();
     let mut next = Vec::with_capacity(keys.len());
     let (mut leaf, mut before) = (0, 0);
@@ -226,21 +235,21 @@ fn round(leaves: &Leaves, sums: &[[u64; 2]], divides: &impl Fn(u64, [u64; 2]) ->
     }
 }
 
-/// The work before a rank, if each has as much.
-fn begin_of(rank: u64, total: u64, ranks: u64) -> u64 {
+/// Returns the work before the first leaf of a rank under an equal-work partition.
+fn work_before(rank: u64, total: u64, ranks: u64) -> u64 {
     (u128::from(total) * u128::from(rank) / u128::from(ranks)) as u64
 }
 
-/// Whether a rank begins within this part of the work, and not where it begins or ends, if each has as much.
+/// Returns whether an equal-work cut lies strictly inside this interval of cumulative work.
 fn cut_within(part: Range<u64>, total: u64, ranks: u64) -> bool {
-    // the first rank that begins behind the begin
+    // The first rank whose work starts after the start of the interval.
     let behind = u128::from(part.start) + 1;
     let rank = (behind * u128::from(ranks)).div_ceil(u128::from(total.max(1))) as u64;
-    rank < ranks && begin_of(rank, total, ranks) < part.end
+    rank < ranks && work_before(rank, total, ranks) < part.end
 }
 
-/// The first leaf of each rank, and the end: the cuts that are nearest to equal work.
-fn cut(sums: &[[u64; 2]], ranks: usize) -> Vec<usize> {
+/// Returns the first leaf of each rank, and the number of leaves: the cuts nearest to equal work.
+fn cut_leaves(sums: &[[u64; 2]], ranks: usize) -> Vec<usize> {
     let running: Vec<u64> = std::iter::once(0)
         .chain(sums.iter().scan(0, |sum, [_, work]| {
             *sum += work;
@@ -250,7 +259,7 @@ fn cut(sums: &[[u64; 2]], ranks: usize) -> Vec<usize> {
     let total = running[sums.len()];
     let mut first_leaf: Vec<usize> = (0..ranks)
         .map(|rank| {
-            let wanted = begin_of(rank as u64, total, ranks as u64);
+            let wanted = work_before(rank as u64, total, ranks as u64);
             let above = running.partition_point(|&work| work < wanted);
             match above.checked_sub(1) {
                 Some(below) if wanted - running[below] <= running[above] - wanted => below,
@@ -272,7 +281,7 @@ mod tests {
         fn cuts_are_found_within_parts(total in 0..200u64, ranks in 1..12u64, ends in (0..200u64, 0..200u64)) {
             let part = ends.0.min(ends.1).min(total)..ends.0.max(ends.1).min(total);
             let expected = (0..ranks).any(|rank| {
-                let begin = begin_of(rank, total, ranks);
+                let begin = work_before(rank, total, ranks);
                 part.start < begin && begin < part.end
             });
             prop_assert_eq!(cut_within(part, total, ranks), expected);
@@ -286,7 +295,7 @@ mod tests {
         ) {
             keys.sort_unstable();
             keys.dedup();
-            // the last half costs more
+            // The second half costs more per particle.
             let cost = |k: usize| if 2 * k < keys.len() { 1 } else { heavy };
             let work: Vec<u64> = std::iter::once(0)
                 .chain((0..keys.len()).scan(0, |sum, k| {
@@ -300,7 +309,7 @@ mod tests {
             assignment.decide(total, &settings, |leaves| sums(leaves, &keys, &work));
             for rank in 1..ranks {
                 let first = keys.partition_point(|&key| key < assignment.range(rank).start);
-                let away = work[first].abs_diff(begin_of(rank as u64, total[1], ranks as u64));
+                let away = work[first].abs_diff(work_before(rank as u64, total[1], ranks as u64));
                 prop_assert!(2 * away <= settings.bucket_size * heavy, "{} of {}", away, total[1]);
             }
             for rank in 0..ranks {
@@ -314,7 +323,7 @@ mod tests {
                 prop_assert!(middle < away.len().max(1));
                 prop_assert_eq!(away.get(middle), away.iter().min());
             }
-            // whatever leaves it began with
+            // The result is independent of the initial leaves.
             let mut again = Assignment::new(ranks);
             again.decide(total, &DomainSettings { coarse_leaves_per_rank: 50, ..settings }, |leaves| sums(leaves, &keys, &work));
             again.decide(total, &settings, |leaves| sums(leaves, &keys, &work));

@@ -1,9 +1,9 @@
-//! The decomposition over any number of ranks, found in one process: what [`super::Domain::sync`] decides, by the same
-//! functions, without its messages, which are counted instead.
+//! The decomposition over any number of ranks, simulated in one process. It uses the functions of
+//! [`super::Domain::sync`] without messages and computes their traffic instead.
 
 use super::DomainSettings;
-use super::assign::{Assignment, running_work, sums};
-use super::needed::{Own, OwnRows, union};
+use super::assign::{Assignment, sums, work_prefix_sums};
+use super::needed::{OwnBoxes, OwnRows, union};
 use crate::comm::traffic::{Traffic, agreeing, gathering, reducing, sending};
 use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
@@ -14,66 +14,66 @@ use std::time::Instant;
 
 pub use super::exchange::Width;
 
-/// How often a time is measured; the least counts.
+/// Number of repetitions of a timing; the minimum counts.
 const REPEATS: usize = 5;
 
-/// What one rank has to do with the others, but for its tree.
+/// Halo statistics of one rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RankHalos {
     /// Boxes that it publishes.
     pub boxes: usize,
-    /// Particles of others that it holds.
+    /// Halo particles that it receives.
     pub received: usize,
-    /// Ranks whose particles those are.
+    /// Ranks that own these halo particles.
     pub senders: usize,
-    /// Its particles that others hold, each as often as it is held.
+    /// Own particles that it sends as halos, counted once per receiver.
     pub sent: usize,
-    /// Ranks that hold them.
+    /// Ranks that receive them.
     pub receivers: usize,
-    /// Ranks that it exchanges particles with, either way.
+    /// Ranks with which it exchanges halos in either direction.
     pub peers: usize,
 }
 
-/// What one rank receives in [`super::Domain::sync`], by its parts.
+/// Traffic that one rank receives in [`super::Domain::sync`], by phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SyncTraffic {
-    /// To fit the box.
+    /// Fitting the box.
     pub entering: Traffic,
-    /// To sum particles and work over the coarse leaves.
+    /// Summing particles and work over the coarse leaves.
     pub assigning: Traffic,
-    /// Particles that come to their new owner.
+    /// Migrating particles to their new owners.
     pub migrating: Traffic,
-    /// The boxes of all ranks.
+    /// Gathering the boxes of all ranks.
     pub publishing: Traffic,
-    /// The halos.
+    /// Receiving the halos.
     pub attaching: Traffic,
 }
 
 impl SyncTraffic {
-    /// All of it.
+    /// Returns the sum of all phases.
     pub fn total(&self) -> Traffic {
         self.entering + self.assigning + self.migrating + self.publishing + self.attaching
     }
 }
 
-/// The ranks' shares of particles that are all here, in key order.
+/// The partition, over simulated ranks, of particles that are all in this process in key order.
 #[derive(Clone, Debug)]
 pub struct Decomposition {
     settings: DomainSettings,
     assignment: Assignment,
-    /// Coarse leaves of each round of the last assignment.
+    /// Number of coarse leaves in each round of the last assignment.
     rounds: Vec<usize>,
     first_rows: Vec<usize>,
 }
 
 impl Decomposition {
-    /// So many ranks before their first particles.
+    /// Creates a decomposition over `ranks` ranks, without particles.
     pub fn new(ranks: usize, settings: DomainSettings) -> Self {
         Self { settings, assignment: Assignment::new(ranks), rounds: Vec::new(), first_rows: Vec::new() }
     }
 
-    /// Cut the curve anew for these particles, which are all owned here and in key order. As on real ranks, the coarse
-    /// leaves of the last time are where it starts, which only makes a difference to the number of rounds.
+    /// Partitions these particles, which must all be owned here and in key order. As on real ranks, the
+    /// iteration starts from the previous coarse leaves, which affects only the number of rounds.
     pub fn assign(&mut self, particles: &Particles) {
         let work = work(particles);
         let keys = &particles.key;
@@ -86,33 +86,34 @@ impl Decomposition {
         self.first_rows = (0..self.ranks()).map(first).chain([keys.len()]).collect();
     }
 
-    /// Number of ranks.
+    /// Returns the number of ranks.
     pub fn ranks(&self) -> usize {
         self.assignment.ranks()
     }
 
-    /// Who owns which coarse leaves.
+    /// Returns the coarse leaves and their owners.
     pub fn assignment(&self) -> &Assignment {
         &self.assignment
     }
 
-    /// The rows of a rank.
+    /// Returns the rows of a rank.
     pub fn rows(&self, rank: usize) -> Range<usize> {
         self.first_rows[rank]..self.first_rows[rank + 1]
     }
 
-    /// The rank of a row.
+    /// Returns the rank of a row.
     pub fn rank_of(&self, row: usize) -> usize {
         self.first_rows.partition_point(|&first| first <= row) - 1
     }
 
-    /// Who holds whose particles as halos, for pairs closer than the larger of their radii.
+    /// Returns the halo statistics of each rank, for pairs closer than the larger of their two radii (length
+    /// unit, one per row).
     pub fn halos(&self, bx: &SimulationBox, particles: &Particles, radius: &[f64]) -> Vec<RankHalos> {
         let own = |rank: usize| {
             let rows = self.rows(rank);
             let position = particles.vector(Field::Position).map(|column| &column[rows.clone()]);
             let rows = OwnRows { keys: &particles.key[rows.clone()], position, radius: &radius[rows] };
-            Own::new(&self.assignment, rank, rows)
+            OwnBoxes::new(&self.assignment, rank, rows)
         };
         let ranks = self.ranks();
         let published: Vec<Vec<Extent>> =
@@ -153,8 +154,8 @@ impl Decomposition {
         halos
     }
 
-    /// What each rank receives in a [`super::Domain::sync`] that ends like this, when particles that travel have so many
-    /// columns and `before` tells the rank that had the particle of a row.
+    /// Returns the traffic of each rank in the [`super::Domain::sync`] that led to this state. `width` is the
+    /// number of columns that travel. `before(row)` returns the previous rank of a row.
     pub fn traffic(
         &self,
         width: Width,
@@ -183,13 +184,15 @@ impl Decomposition {
         (0..ranks).into_par_iter().map(of_rank).collect()
     }
 
-    /// Coarse leaves of each round that the last assignment took; each is a sum over the ranks.
+    /// Returns the number of coarse leaves in each round of the last assignment; each round is a sum over the
+    /// ranks.
     pub fn rounds(&self) -> &[usize] {
         &self.rounds
     }
 
-    /// Seconds that a rank takes, for each coarse leaf of all ranks, to find its rows in the leaves, to look for what is
-    /// to be divided and merged, to cut, and to unite what the others publish. `particles` are those of all ranks.
+    /// Measures the time (s) per coarse leaf of all ranks that a rank spends on the replicated work:
+    /// assigning rows to leaves, dividing and merging, cutting, and uniting the published boxes. `particles`
+    /// are those of all ranks.
     pub fn seconds_per_leaf(&self, particles: &Particles) -> f64 {
         let work = work(particles);
         let all = sums(self.assignment.leaves(), &particles.key, &work);
@@ -206,21 +209,22 @@ impl Decomposition {
             std::hint::black_box((union(boxes.iter().copied()), assignment));
             start.elapsed().as_secs_f64()
         };
-        // Other programs only add to a time.
+        // Other processes can only increase a time.
         (0..REPEATS).map(|_| once()).fold(f64::INFINITY, f64::min) / all.len() as f64
     }
 }
 
-/// Running work of all rows.
+/// Returns the prefix sums of the work of all rows.
 fn work(particles: &Particles) -> Vec<u64> {
-    running_work(particles, &(0..particles.len() as u32).collect::<Vec<_>>())
+    work_prefix_sums(particles, &(0..particles.len() as u32).collect::<Vec<_>>())
 }
 
-/// Bytes that a rank keeps for each coarse leaf of all ranks: its key, its count, and a box.
+/// Bytes that a rank stores per coarse leaf of all ranks: its key, its count, and a box.
 pub const BYTES_PER_LEAF: usize = 2 * size_of::<u64>() + PUBLISHED;
 
-/// Bytes that a rank gets in each sum over the coarse leaves of all ranks, a leaf: to add, and the sums.
+/// Bytes per leaf that a rank handles in one sum over the coarse leaves of all ranks: the summands and the
+/// sums.
 pub const SUMMED_PER_LEAF: usize = 2 * size_of::<[u64; 2]>();
 
-/// Bytes of a box that ranks publish.
+/// Size of a published box (bytes).
 pub const PUBLISHED: usize = size_of::<Extent>();

@@ -1,5 +1,5 @@
-//! Particles enter the box: refused when they are nowhere, wrapped where space repeats, the open faces moved to hold
-//! them.
+//! Preparation of positions: rejects invalid ones, wraps periodic coordinates, and fits open faces to the
+//! particles.
 
 use crate::comm::Communicator;
 use crate::particles::{Field, Particles};
@@ -7,13 +7,14 @@ use crate::space::{Boundary, SimulationBox, Vec3d};
 use crate::{Error, Result};
 use rayon::prelude::*;
 
-/// Coordinates beyond this are refused: squares of distances must stay finite.
+/// Largest accepted coordinate (length unit): squared distances must stay finite.
 const FARTHEST: f64 = 1e150;
 
-/// Rows a task.
+/// Rows per task.
 const CHUNK: usize = 16 * 1024;
 
-/// Wrap the owned particles and fit the box's open dimensions to those of all ranks.
+/// Wraps the owned particles and fits the open dimensions of the box to the particles of all ranks.
+/// Collective.
 ///
 /// # Errors
 /// [`crate::Error::State`] when a position is not finite, on the rank that owns the particle.
@@ -44,7 +45,7 @@ pub(super) fn enter(
     Ok(bx.fitted((Vec3d::from_fn(|d, _| all[d]), Vec3d::from_fn(|d, _| -all[3 + d]))))
 }
 
-/// Least and greatest coordinate, and whether all are finite.
+/// Minimum and maximum coordinate, and whether all are finite and not too large.
 #[derive(Clone, Copy)]
 struct Span {
     lower: f64,
@@ -59,7 +60,7 @@ impl Span {
         column.par_chunks(CHUNK).map(Self::of_chunk).reduce(|| Self::EMPTY, Self::include)
     }
 
-    /// Eight at once, which compiles to lanes; the order does not matter.
+    /// Processes eight values at a time, which vectorizes; the order does not affect the result.
     fn of_chunk(chunk: &[f64]) -> Self {
         let mut lanes = [Self::EMPTY; 8];
         let (eights, rest) = chunk.as_chunks::<8>();
@@ -88,7 +89,7 @@ impl Span {
     }
 }
 
-/// Every owned position is a number, and rows can be counted in 32 bits.
+/// Checks that all owned positions are valid and that 32 bits can number the rows.
 fn check(particles: &Particles, spans: &[Span; 3]) -> Result<()> {
     let owned = particles.owned();
     for (component, axis) in ["x", "y", "z"].into_iter().enumerate() {
@@ -109,21 +110,19 @@ fn check(particles: &Particles, spans: &[Span; 3]) -> Result<()> {
     countable(particles.len())
 }
 
-/// Rows of a rank, those of other ranks' particles included, are numbered with 32 bits.
+/// Checks that 32 bits can number the rows of a rank, halos included.
 fn countable(rows: usize) -> Result<()> {
     if u32::try_from(rows).is_err() {
         return Err(Error::State {
             step: 0,
-            what: format!(
-                "a rank holds {rows} particles, those of others that it needs included, more than 32 bits can number"
-            ),
+            what: format!("a rank holds {rows} particles, halos included, more than 32 bits can number"),
             remedy: "use more ranks".into(),
         });
     }
     Ok(())
 }
 
-/// Wrap a column of coordinates in place.
+/// Wraps a column of coordinates in place.
 fn wrap(column: &mut [f64], bx: &SimulationBox, d: usize) {
     column.par_chunks_mut(CHUNK).flatten_iter().for_each(|x| {
         if !(bx.lower[d]..bx.upper[d]).contains(x) {
@@ -132,7 +131,7 @@ fn wrap(column: &mut [f64], bx: &SimulationBox, d: usize) {
     });
 }
 
-/// [`wrap`], counting the periods.
+/// [`wrap`] that also counts the crossed periods.
 fn wrap_counted(column: &mut [f64], image: &mut [f64], bx: &SimulationBox, d: usize) {
     let period = bx.lengths()[d];
     let both = column.par_chunks_mut(CHUNK).zip(image.par_chunks_mut(CHUNK));

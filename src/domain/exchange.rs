@@ -1,4 +1,4 @@
-//! Particles go to their owners and into the order of their keys, ties in the order of their ids.
+//! Migration of particles to their owners, and sorting by key, then id.
 
 use super::assign::Assignment;
 use crate::comm::Communicator;
@@ -7,18 +7,18 @@ use crate::space::{SimulationBox, hilbert};
 use bytemuck::Pod;
 use rayon::prelude::*;
 
-/// Rows a task.
+/// Rows per task.
 const CHUNK: usize = 8 * 1024;
 
-/// The owned rows of a rank in the order of key and id.
+/// The owned rows of a rank, sorted by key, then id.
 pub struct Sorted {
-    /// Their keys.
+    /// The sorted keys.
     pub keys: Vec<u64>,
-    /// The rows where they are now.
+    /// The current rows.
     pub rows: Vec<u32>,
 }
 
-/// Compute the owned particles' keys and sort their rows; nothing is moved yet.
+/// Computes the keys of the owned particles and sorts their row numbers; no column is moved yet.
 pub fn sort(bx: &SimulationBox, particles: &mut Particles) -> Sorted {
     let owned = particles.owned();
     let mut keys = std::mem::take(&mut particles.key);
@@ -44,23 +44,23 @@ pub fn sort(bx: &SimulationBox, particles: &mut Particles) -> Sorted {
     Sorted { keys, rows }
 }
 
-/// Rows that are left free for halos, so that the owned ones need not move when these come.
+/// Rows reserved for halos, so that the owned rows need not move when halos arrive.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Room {
-    /// Before the owned rows.
+pub(super) struct ReservedRows {
+    /// Rows before the owned ones.
     pub before: usize,
-    /// Behind them.
+    /// Rows behind the owned ones.
     pub behind: usize,
 }
 
-/// Send every particle to the owner of its key and arrange those owned here in key order, without halos, behind the first rows
-/// of the room. State columns move, derived ones become zero.
+/// Sends every particle to the owner of its key and arranges the owned ones in key order, without halos,
+/// after `room.before` free rows. State columns move, derived columns become zero. Collective.
 pub(super) fn migrate(
     comm: &Communicator,
     assignment: &Assignment,
     sorted: Sorted,
     particles: &mut Particles,
-    room: Room,
+    room: ReservedRows,
 ) {
     let rows_of = |rank: usize| {
         let range = assignment.range(rank);
@@ -72,35 +72,35 @@ pub(super) fn migrate(
     let leaving: Vec<Vec<u64>> = (0..comm.size())
         .map(|rank| if rank == comm.rank() { Vec::new() } else { pack(particles, &state, rows_of(rank)) })
         .collect();
-    let arrived = Arrived { words: comm.all_to_all(&leaving), columns: columns_of_packed(&state) };
-    let order = arrived.merge(particles, rows_of(comm.rank()));
-    arrived.gather(particles, &order, room);
+    let received = PackedParticles { words: comm.all_to_all(&leaving), columns: columns_of_packed(&state) };
+    let order = received.merge(particles, rows_of(comm.rank()));
+    received.gather(particles, &order, room);
     particles.set_owned(room.before..room.before + order.len());
 }
 
-/// Number of columns of a particle that is packed with these fields: its id and key, too.
+/// Returns the number of columns of a packed particle with these fields, including id and key.
 pub(super) fn columns_of_packed(fields: &[Field]) -> usize {
     2 + fields.iter().map(|field| field.components()).sum::<usize>()
 }
 
-/// Columns of particles that travel.
+/// Number of columns of particles that travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Width {
-    /// Of one that goes to its owner: id, key, state.
+    /// Columns of a migrating particle: id, key, state.
     pub migrant: usize,
-    /// Of a halo.
+    /// Columns of a halo particle.
     pub halo: usize,
 }
 
 impl Width {
-    /// Of particles with these fields.
+    /// Returns the widths for particles with these fields.
     pub fn of(fields: &[Field]) -> Self {
         let state: Vec<Field> = fields.iter().copied().filter(|field| field.role() == Role::State).collect();
         Self { migrant: columns_of_packed(&state), halo: columns_of_packed(&Field::of_halos(fields)) }
     }
 }
 
-/// Id, key and these fields of some rows, one column after the other.
+/// Packs id, key and these fields of the given rows, column by column.
 pub(super) fn pack(particles: &Particles, fields: &[Field], rows: &[u32]) -> Vec<u64> {
     let mut words = Vec::with_capacity(rows.len() * columns_of_packed(fields));
     words.extend(rows.iter().map(|&row| particles.id[row as usize]));
@@ -114,14 +114,14 @@ pub(super) fn pack(particles: &Particles, fields: &[Field], rows: &[u32]) -> Vec
     words
 }
 
-/// Packed particles of other ranks.
-struct Arrived {
+/// Packed particles from other ranks.
+struct PackedParticles {
     words: Vec<Vec<u64>>,
     columns: usize,
 }
 
-impl Arrived {
-    /// A packed column, of all ranks one after the other.
+impl PackedParticles {
+    /// Iterates over a packed column, concatenated over the ranks.
     fn column(&self, column: usize) -> impl Iterator<Item = u64> {
         self.words.iter().flat_map(move |words| {
             let count = words.len() / self.columns;
@@ -129,17 +129,17 @@ impl Arrived {
         })
     }
 
-    /// The order of kept rows and arrived particles together; the latter have the row numbers behind all present
-    /// rows.
+    /// Merges the kept rows and the received particles by key, then id. Received particles are numbered after
+    /// the present rows.
     fn merge(&self, particles: &Particles, kept: &[u32]) -> Vec<u32> {
         let first = particles.len() as u32;
-        let mut arrived: Vec<(u64, u64, u32)> =
+        let mut received: Vec<(u64, u64, u32)> =
             self.column(1).zip(self.column(0)).zip(first..).map(|((key, id), row)| (key, id, row)).collect();
-        // The stable sort finds and merges the sorted runs that came from the ranks.
-        arrived.sort();
-        let mut order = Vec::with_capacity(kept.len() + arrived.len());
+        // The stable sort detects and merges the sorted runs of the ranks.
+        received.sort();
+        let mut order = Vec::with_capacity(kept.len() + received.len());
         let mut rest = kept;
-        for (key, id, row) in arrived {
+        for (key, id, row) in received {
             let before = |&row: &u32| (particles.key[row as usize], particles.id[row as usize]) < (key, id);
             let (ahead, behind) = rest.split_at(rest.partition_point(before));
             order.extend_from_slice(ahead);
@@ -150,19 +150,19 @@ impl Arrived {
         order
     }
 
-    /// Make the particles those of `order`, behind rows in which anything may be.
-    fn gather(&self, particles: &mut Particles, order: &[u32], room: Room) {
+    /// Rearranges all columns to `order`, after `room.before` rows with unspecified content.
+    fn gather(&self, particles: &mut Particles, order: &[u32], room: ReservedRows) {
         let mut spare = Vec::new();
         particles.id.extend(self.column(0));
-        take(&mut particles.id, order, room, &mut spare);
+        gather_column(&mut particles.id, order, room, &mut spare);
         particles.key.extend(self.column(1));
-        take(&mut particles.key, order, room, &mut spare);
+        gather_column(&mut particles.key, order, room, &mut spare);
         let (mut spare, mut next) = (Vec::new(), 2);
         for (field, column) in particles.rebuild() {
             match field.role() {
                 Role::State => {
                     column.extend(self.column(next).map(f64::from_bits));
-                    take(column, order, room, &mut spare);
+                    gather_column(column, order, room, &mut spare);
                     next += 1;
                 }
                 Role::Derived => {
@@ -174,11 +174,16 @@ impl Arrived {
     }
 }
 
-/// Replace a column by its values at `order`, in such a room, where anything may be. The column's memory becomes the spare one of the
-/// next call.
-fn take<T: Pod + Send + Sync>(column: &mut Vec<T>, order: &[u32], room: Room, spare: &mut Vec<T>) {
+/// Replaces a column by its values at `order`, after `room.before` rows with unspecified content. Leaves the
+/// old buffer of the column in `spare` for reuse.
+fn gather_column<T: Pod + Send + Sync>(
+    column: &mut Vec<T>,
+    order: &[u32],
+    room: ReservedRows,
+    spare: &mut Vec<T>,
+) {
     let values: &[T] = column;
-    // what was there need not go: halos come before anybody looks
+    // Rows before the owned ones keep unspecified values: halos overwrite them before any read.
     spare.resize(room.before, T::zeroed());
     spare.reserve(order.len() + room.behind);
     spare.par_extend(order.par_iter().with_min_len(CHUNK).map(|&row| values[row as usize]));

@@ -1,56 +1,58 @@
-//! Halos: the particles of other ranks that own ones may interact with.
+//! Halos: the particles of other ranks with which own particles may interact.
 //!
-//! Every rank publishes the tight boxes of its super-clusters, united per coarse leaf in which they begin, with the
-//! largest radius inside. A sender gives away the particles that are closer to a box of the receiver than the larger
-//! of both radii. As each particle is inside a box of its rank and its radius at most the box's, no pair with
-//! r < max(radius_i, radius_j) is missed.
+//! Every rank publishes tight boxes of its super-clusters, merged per coarse leaf in which they begin, with
+//! the largest radius inside. A sender selects the particles that are closer to a box of the receiver than
+//! the larger of both radii. Each particle lies inside a box of its rank, and its radius is at most that of
+//! the box. Hence no pair with r < max(radius_i, radius_j) is missed.
 //!
-//! Where one of two ranks has their pairs ([`Across::One`]) only the halos of those pairs are sent: the boxes of the higher
-//! rank are cut in two where half of its particles are in leaves before. The first ones go to the lower rank, the others ask for
-//! what they need of that rank.
+//! If each pair across ranks is evaluated once ([`Across::One`]), only the halos of those pairs are sent. The
+//! boxes of the higher rank are split where half of its particles lie before. Rows of the first half go to
+//! the lower rank. Boxes of the second half request rows from the lower rank.
 
 use super::Across;
 use super::assign::Assignment;
-use super::exchange::{Room, columns_of_packed};
-use super::needed::{Own, OwnRows, union};
+use super::exchange::{ReservedRows, columns_of_packed};
+use super::needed::{OwnBoxes, OwnRows, union};
 use crate::comm::Communicator;
+use crate::parallel::RowRanges;
 use crate::particles::{CLUSTER, Field, Meanwhile, Particles, Returned, SUPER_CLUSTER, SumsOf};
-use crate::runs::Runs;
 use crate::space::SimulationBox;
 use rayon::prelude::*;
 use std::cell::RefCell;
 use std::ops::Range;
-/// Rows for halos come in steps of one to two such parts of their number.
-const PARTS: usize = 16;
+/// Halo rows are allocated in steps of one to two times their number divided by this.
+const ROOM_DIVISOR: usize = 16;
 
-/// A run of so many super-clusters is worth to be seen to by itself.
-const RUN: usize = 4;
+/// Minimum length, in super-clusters, of a run that is processed separately.
+const MIN_RUN: usize = 4;
 
-/// Who sends which rows to whom.
+/// The halo communication pattern: the rows sent to and received from each rank.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Halos {
-    /// For each rank the rows it is sent, in order, counted from the first owned one.
-    send: Vec<Runs>,
-    /// For each rank the rows where its particles are here.
+    /// For each rank, the rows sent to it, in order, relative to the first owned row.
+    send: Vec<RowRanges>,
+    /// For each rank, the local rows of its halo particles.
     pub rows: Vec<Range<usize>>,
-    /// Where the owned rows are.
+    /// The owned rows.
     owned: Range<usize>,
-    /// The first of the own super-clusters that have pairs with particles of lower ranks here.
+    /// The first own super-cluster that has pairs with halos of lower ranks here, relative to the first owned
+    /// one.
     pub first_with_lower: usize,
     across: Across,
-    /// Runs of owned rows, counted from the first one, of which no other rank has sums, where one of two has their pairs.
-    pub alone: Vec<Range<usize>>,
+    /// Runs of owned rows that no other rank contributes sums to, relative to the first owned row. Only for
+    /// [`Across::One`].
+    pub unshared: Vec<Range<usize>>,
 }
 
 impl Halos {
-    /// What the next halos need of rows, if they are about as many.
-    pub fn room(&self) -> Room {
+    /// Returns the rows to reserve for the next halos, if their number is about the same.
+    pub fn room(&self) -> ReservedRows {
         let end = self.rows.iter().map(|rows| rows.end).max().unwrap_or(0);
         let behind = end.saturating_sub(self.owned.end);
-        Room { before: self.owned.start, behind: behind + behind / PARTS }
+        ReservedRows { before: self.owned.start, behind: behind + behind / ROOM_DIVISOR }
     }
 
-    /// Find who needs which of the owned rows; there are no halos yet. Collective.
+    /// Determines the owned rows that each rank needs. `particles` has no halos yet. Collective.
     pub fn find(
         comm: &Communicator,
         bx: &SimulationBox,
@@ -60,29 +62,30 @@ impl Halos {
         across: Across,
     ) -> Self {
         if comm.size() == 1 {
-            let send = vec![Runs::default()];
+            let send = vec![RowRanges::default()];
             return Self {
-                alone: across.alone(&send, particles.owned().len()),
+                unshared: across.unshared(&send, particles.owned().len()),
                 send,
                 across,
                 ..Self::default()
             };
         }
-        let own = Own::new(assignment, comm.rank(), OwnRows::of(particles, radius));
+        let own = OwnBoxes::new(assignment, comm.rank(), OwnRows::of(particles, radius));
         let boxes = comm.all_gather(own.boxes());
         let send = boxes.iter().enumerate().map(|(rank, theirs)| match rank {
-            rank if rank == comm.rank() => Runs::default(),
+            rank if rank == comm.rank() => RowRanges::default(),
             _ => own.needed((rank, theirs), &union(theirs.iter().copied()), bx, across),
         });
-        let send: Vec<Runs> = send.collect();
-        let alone = across.alone(&send, particles.owned().len());
-        Self { send, first_with_lower: own.first_with_lower(across), across, alone, ..Self::default() }
+        let send: Vec<RowRanges> = send.collect();
+        let unshared = across.unshared(&send, particles.owned().len());
+        Self { send, first_with_lower: own.first_with_lower(across), across, unshared, ..Self::default() }
     }
 
-    /// Send and receive id, key and the fields of halos, and lay out the rows: halos of lower ranks, padding, owned, halos of
-    /// higher ranks. The keys of padding are between those around it, one after the other, so that all keys stay sorted and no leaf of
-    /// a tree over them is full of it. Where one of two ranks has their pairs there is padding behind owned rows, too, with the last
-    /// key: no cluster has owned rows and halos, whose pairs with each other are others'.
+    /// Exchanges id, key and the halo fields, and lays out the rows: halos of lower ranks, padding, owned
+    /// rows, halos of higher ranks. Padding keys are spaced evenly between the keys around them, so that all
+    /// keys stay sorted and no tree leaf fills up with padding. With [`Across::One`], owned rows are padded
+    /// to a full cluster with the last own key: no cluster mixes owned rows with halos, because the pairs
+    /// among halos belong to other ranks. Collective.
     pub fn attach(&mut self, comm: &Communicator, own_keys: Range<u64>, particles: &mut Particles) {
         let fields = particles.fields_of_halos();
         let leaving: Vec<Vec<u64>> = self.send.iter().map(|runs| pack(particles, &fields, runs)).collect();
@@ -91,7 +94,7 @@ impl Halos {
         let counts: Vec<usize> = arrived.iter().map(|words| words.len() / width).collect();
         let lower: usize = counts[..comm.rank()].iter().sum();
         let present = particles.owned();
-        let start = begin_behind(lower);
+        let start = owned_start(lower);
         let owned = start..start + present.len();
         self.rows.clear();
         let (mut next, mut behind) = (0, 0..0);
@@ -106,7 +109,7 @@ impl Halos {
         }
         self.owned = owned.clone();
         let layout = Layout { present, owned: owned.clone(), padding: lower..start, rows: next };
-        if layout.changes_nothing() {
+        if layout.is_identity() {
             return;
         }
         let halo = |column: usize, place: &mut dyn FnMut(Range<usize>, &[u64])| {
@@ -114,17 +117,20 @@ impl Halos {
                 place(rows.clone(), &words[column * count..(column + 1) * count]);
             }
         };
-        layout.spread(&mut particles.id, u64::MAX);
+        layout.move_column(&mut particles.id, u64::MAX);
         halo(0, &mut |rows, words| particles.id[rows].copy_from_slice(words));
-        layout.spread(&mut particles.key, own_keys.start);
+        layout.move_column(&mut particles.key, own_keys.start);
         particles.key[behind].fill(own_keys.end.saturating_sub(1));
         halo(1, &mut |rows, words| particles.key[rows].copy_from_slice(words));
         let last = particles.key[..lower].last().copied().unwrap_or(0);
-        let keys = between(last..own_keys.start, layout.padding.len());
-        particles.key[layout.padding.clone()].iter_mut().zip(keys).for_each(|(key, between)| *key = between);
+        let keys = spaced_keys(last..own_keys.start, layout.padding.len());
+        particles.key[layout.padding.clone()]
+            .iter_mut()
+            .zip(keys)
+            .for_each(|(key, spaced_keys)| *key = spaced_keys);
         let mut packed = 2;
         for (field, column) in particles.rebuild() {
-            layout.spread(column, if field == Field::Position { f64::INFINITY } else { 0.0 });
+            layout.move_column(column, if field == Field::Position { f64::INFINITY } else { 0.0 });
             if fields.contains(&field) {
                 halo(packed, &mut |rows, words| {
                     column[rows].copy_from_slice(bytemuck::cast_slice(words));
@@ -137,8 +143,8 @@ impl Halos {
         particles.set_owned(owned);
     }
 
-    /// Give the owners of halos what was summed for these, and show what other ranks summed for rows of this one, in the order of the
-    /// ranks; `meanwhile` is done while that is on its way. Collective.
+    /// Returns the sums accumulated for halo rows to their owners, and passes the sums received for own rows
+    /// to `show` in rank order. `meanwhile` runs while messages are in flight. Collective.
     pub fn give_back(
         &self,
         comm: &Communicator,
@@ -161,8 +167,8 @@ impl Halos {
         comm.exchange_in_place((&to, write), (&from, read), meanwhile);
     }
 
-    /// Copy fields of the owned rows into the halo rows of the other ranks; `meanwhile` is done while they are on their way,
-    /// and must not look at halos.
+    /// Copies fields of the owned rows to the halo rows on other ranks. `meanwhile` runs while messages are
+    /// in flight and must not read halos. Collective.
     pub fn refresh(
         &self,
         comm: &Communicator,
@@ -178,7 +184,7 @@ impl Halos {
         let first = particles.owned().start;
         let to: Vec<usize> = self.send.iter().map(|sent| sent.rows() * components.len()).collect();
         let from: Vec<usize> = self.rows.iter().map(|rows| rows.len() * components.len()).collect();
-        // written, shown to others and read one after the other
+        // The closures below borrow the particles one after the other.
         let particles = RefCell::new(particles);
         let write = |rank: usize, values: &mut [f64]| {
             let (particles, sent): (&Particles, _) = (&particles.borrow(), &self.send[rank]);
@@ -204,44 +210,46 @@ impl Halos {
 }
 
 impl Across {
-    /// Runs of rows, of so many, of which no other rank has sums that is sent these.
-    fn alone(self, send: &[Runs], rows: usize) -> Vec<Range<usize>> {
+    /// Returns the runs of the first `rows` own rows that no other rank contributes sums to.
+    fn unshared(self, send: &[RowRanges], rows: usize) -> Vec<Range<usize>> {
         match self {
             Across::Both => Vec::new(),
-            Across::One => alone(send, rows),
+            Across::One => unshared_runs(send, rows),
         }
     }
 }
 
-/// Runs of super-clusters, of at least [`RUN`] each, that have none of these rows, of so many in all.
-fn alone(some: &[Runs], rows: usize) -> Vec<Range<usize>> {
+/// Returns the runs of at least [`MIN_RUN`] super-clusters that contain none of the rows in `some`, out of
+/// `rows` rows.
+fn unshared_runs(some: &[RowRanges], rows: usize) -> Vec<Range<usize>> {
     let mut have = vec![false; rows.div_ceil(SUPER_CLUSTER)];
     let touched = |run: &Range<usize>| run.start / SUPER_CLUSTER..run.end.div_ceil(SUPER_CLUSTER);
-    some.iter().flat_map(Runs::iter).for_each(|run| have[touched(run)].fill(true));
+    some.iter().flat_map(RowRanges::iter).for_each(|run| have[touched(run)].fill(true));
     let mut begin = 0;
     let runs = have.chunk_by(|a, b| a == b).map(|run| {
         begin += run.len();
         (run, begin - run.len()..begin)
     });
-    runs.filter(|(run, _)| !run[0] && run.len() >= RUN)
+    runs.filter(|(run, _)| !run[0] && run.len() >= MIN_RUN)
         .map(|(_, run)| run.start * SUPER_CLUSTER..rows.min(run.end * SUPER_CLUSTER))
         .collect()
 }
 
-/// Where owned rows begin behind so many halos of lower ranks: with the next ones, which are about as many, they mostly begin there again
-/// and need not move. The number alone decides, so that rows do not tell what was before.
-fn begin_behind(lower: usize) -> usize {
-    lower.next_multiple_of((lower / PARTS).next_power_of_two().max(SUPER_CLUSTER))
+/// Returns the first owned row after `lower` halos of lower ranks. Rounding keeps it unchanged for about the
+/// same number of halos, so that owned rows rarely move. It depends on the number only, so that row numbers
+/// do not depend on history.
+fn owned_start(lower: usize) -> usize {
+    lower.next_multiple_of((lower / ROOM_DIVISOR).next_power_of_two().max(SUPER_CLUSTER))
 }
 
-/// So many keys, in order, from those of a range, or all of them its end where it has none.
-fn between(keys: Range<u64>, count: usize) -> impl Iterator<Item = u64> {
+/// Returns `count` keys in order, spaced evenly within a range; all equal to its end if the range is empty.
+fn spaced_keys(keys: Range<u64>, count: usize) -> impl Iterator<Item = u64> {
     let step = keys.end.saturating_sub(keys.start) / (count as u64 + 1);
     (1..=count as u64).map(move |k| keys.end.min(keys.start + k * step))
 }
 
-/// Id, key and these fields of runs of owned rows, one column after the other.
-fn pack(particles: &Particles, fields: &[Field], rows: &Runs) -> Vec<u64> {
+/// Packs id, key and these fields of runs of owned rows, column by column.
+fn pack(particles: &Particles, fields: &[Field], rows: &RowRanges) -> Vec<u64> {
     if rows.is_empty() {
         return Vec::new();
     }
@@ -255,9 +263,9 @@ fn pack(particles: &Particles, fields: &[Field], rows: &Runs) -> Vec<u64> {
     words
 }
 
-/// Where rows go when halos come.
+/// The row layout before and after halos are attached.
 struct Layout {
-    /// Where owned rows are, and where they are to be.
+    /// Current and new range of the owned rows.
     present: Range<usize>,
     owned: Range<usize>,
     padding: Range<usize>,
@@ -265,15 +273,15 @@ struct Layout {
 }
 
 impl Layout {
-    /// Whether owned rows are all there is, before and after. To compare numbers of rows would not do: as many may come behind as were
-    /// left free before.
-    fn changes_nothing(&self) -> bool {
+    /// Returns whether there are only owned rows, before and after. Comparing row counts is not enough: the
+    /// number of halos behind may equal the number of rows left free before.
+    fn is_identity(&self) -> bool {
         self.present.start == 0 && self.owned == (0..self.rows)
     }
 
-    /// Move a column of owned rows to its place, if it is not there, and fill the padding and the halos behind; those before, which
-    /// may have been owned rows, are to be overwritten.
-    fn spread<T: Copy>(&self, column: &mut Vec<T>, ghost: T) {
+    /// Moves the owned rows of a column to their new range and fills the padding and the halos behind with
+    /// `ghost`. Rows before the padding may hold stale owned values and must be overwritten.
+    fn move_column<T: Copy>(&self, column: &mut Vec<T>, ghost: T) {
         column.resize(self.rows.max(self.present.end), ghost);
         if self.present != self.owned {
             column.copy_within(self.present.clone(), self.owned.start);
@@ -286,7 +294,7 @@ impl Layout {
     }
 }
 
-/// Remove all rows that are not owned.
+/// Removes all rows that are not owned.
 pub(super) fn detach(particles: &mut Particles) {
     let owned = particles.owned();
     if owned.len() == particles.len() {
@@ -323,8 +331,8 @@ mod tests {
             };
             let mut column: Vec<usize> = (0..here + count).collect();
             let before = column.clone();
-            layout.spread(&mut column, usize::MAX);
-            prop_assert_eq!(layout.changes_nothing(), column == before && layout.rows == count);
+            layout.move_column(&mut column, usize::MAX);
+            prop_assert_eq!(layout.is_identity(), column == before && layout.rows == count);
             prop_assert_eq!(column.len(), layout.rows);
             prop_assert_eq!(&column[owned.clone()], &(here..here + count).collect::<Vec<_>>()[..]);
             let ghosts = layout.padding.clone().chain(owned.end..layout.rows);
@@ -333,14 +341,14 @@ mod tests {
 
         #[test]
         fn owned_rows_begin_with_a_super_cluster_not_far_behind_halos(lower in 0..1_000_000usize) {
-            let begin = begin_behind(lower);
+            let begin = owned_start(lower);
             prop_assert!(begin.is_multiple_of(SUPER_CLUSTER) && begin >= lower);
-            prop_assert!(begin - lower < SUPER_CLUSTER.max(2 * lower / PARTS + 2), "{}", begin);
+            prop_assert!(begin - lower < SUPER_CLUSTER.max(2 * lower / ROOM_DIVISOR + 2), "{}", begin);
         }
 
         #[test]
         fn keys_between_are_in_order_and_apart_where_there_is_room(start in 0..u64::MAX / 2, width in 0..300u64, count in 0..200usize) {
-            let keys: Vec<u64> = between(start..start + width, count).collect();
+            let keys: Vec<u64> = spaced_keys(start..start + width, count).collect();
             prop_assert_eq!(keys.len(), count);
             prop_assert!(keys.is_sorted() && keys.iter().all(|key| (start..=start + width).contains(key)));
             prop_assert!(width <= count as u64 || keys.windows(2).all(|two| two[0] < two[1]));
@@ -355,15 +363,15 @@ mod tests {
                 some.into_iter().filter(|&row| (row as usize) < rows).collect::<Vec<_>>()
             };
             let some: Vec<Vec<u32>> = ranks.into_iter().map(of).collect();
-            let sent: Vec<Runs> = some.iter().map(|rows| Runs::of(rows)).collect();
-            let runs = alone(&sent, rows);
+            let sent: Vec<RowRanges> = some.iter().map(|rows| RowRanges::of(rows)).collect();
+            let runs = unshared_runs(&sent, rows);
             let touched = |s: usize| some.iter().flatten().any(|&row| row as usize / SUPER_CLUSTER == s);
             let count = rows.div_ceil(SUPER_CLUSTER);
             for s in 0..count {
-                // how far the super-clusters around it are untouched, too
+                // Length of the untouched run around this super-cluster.
                 let before = (0..s).rev().take_while(|&s| !touched(s)).count();
                 let behind = (s..count).take_while(|&s| !touched(s)).count();
-                let long = !touched(s) && before + behind >= RUN;
+                let long = !touched(s) && before + behind >= MIN_RUN;
                 let members = s * SUPER_CLUSTER..rows.min((s + 1) * SUPER_CLUSTER);
                 let within = runs.iter().filter(|run| run.start <= members.start && members.end <= run.end).count();
                 let meets = runs.iter().filter(|run| run.start < members.end && members.start < run.end).count();

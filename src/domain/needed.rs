@@ -1,34 +1,35 @@
-//! Which of a rank's rows the boxes of another rank need, as [`super::halo`] says.
+//! Selects the own rows that the boxes of another rank need; see [`super::halo`].
 
 use super::Across;
 use super::assign::Assignment;
-use super::reach::{Boxes, Centered, Eight, LANES, Space, eight, may_interact};
-use crate::pair::Instructions;
-use crate::pair::lane::{Task, dispatch};
+use super::reach::{BoxMetric, CenteredExtent, ExtentBlocks, ExtentLanes, LANES, load_lanes, may_interact};
+use crate::parallel::RowRanges;
 use crate::particles::{Field, Particles, SUPER_CLUSTER};
-use crate::runs::Runs;
+use crate::simd::Instructions;
+use crate::simd::{Task, dispatch};
 use crate::space::SimulationBox;
 use crate::tree::bounds::Extent;
 use fearless_simd::Simd;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Tasks a thread in which the rows of a rank are looked at.
+/// Tasks per thread when rows are selected.
 const TASKS: usize = 4;
 
 /// A rank that publishes boxes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Publisher {
-    /// Which.
+    /// The rank.
     pub rank: usize,
-    /// How many.
+    /// The number of its boxes.
     pub boxes: usize,
-    /// The first of the second half, [`Assignment::middle`].
+    /// The first box of the second half, [`Assignment::middle`].
     pub middle: usize,
 }
 
 impl Across {
-    /// Of which of its boxes a rank sends rows to another rank, and for which of that one's.
+    /// Returns the range of own boxes whose rows are sent to the other rank, and the range of the other
+    /// rank's boxes that request them.
     pub(super) fn boxes(self, own: Publisher, theirs: Publisher) -> [Range<usize>; 2] {
         match self {
             Across::One if own.rank > theirs.rank => [0..own.middle, 0..theirs.boxes],
@@ -38,24 +39,24 @@ impl Across {
     }
 }
 
-/// The extent of all of them together.
+/// Returns the union of extents.
 pub(crate) fn union(extents: impl IntoIterator<Item = Extent>) -> Extent {
     extents.into_iter().fold(Extent::NOTHING, Extent::with)
 }
 
-/// The rows that a rank owns, from its first one on.
+/// The rows that a rank owns, numbered from the first owned one.
 #[derive(Clone, Copy)]
 pub(super) struct OwnRows<'a> {
     /// Sorted keys.
     pub keys: &'a [u64],
     /// x, y, z.
     pub position: [&'a [f64]; 3],
-    /// Radii.
+    /// Radii (length unit).
     pub radius: &'a [f64],
 }
 
 impl<'a> OwnRows<'a> {
-    /// Of these particles; all rows have radii.
+    /// Returns the owned rows of these particles. `radius` has one entry for every row.
     pub fn of(particles: &'a Particles, radius: &'a [f64]) -> Self {
         assert!(radius.len() == particles.len(), "one radius per row");
         let owned = particles.owned();
@@ -66,9 +67,16 @@ impl<'a> OwnRows<'a> {
         }
     }
 
-    /// Bit k: row k of these, of one super-cluster, may interact with a particle in any of the boxes.
+    /// Returns a mask of the rows of one super-cluster: bit k is set if row k may interact with a particle in
+    /// any of the boxes.
     #[inline(always)]
-    fn reached<S: Simd>(&self, simd: S, rows: Range<usize>, boxes: &[Centered], space: &Space) -> u64 {
+    fn rows_in_reach<S: Simd>(
+        &self,
+        simd: S,
+        rows: Range<usize>,
+        boxes: &[CenteredExtent],
+        space: &BoxMetric,
+    ) -> u64 {
         let fill = |column: &[f64]| {
             let mut filled = [0.0; SUPER_CLUSTER];
             filled[..rows.len()].copy_from_slice(&column[rows.clone()]);
@@ -79,9 +87,9 @@ impl<'a> OwnRows<'a> {
         let mut reached = 0;
         for theirs in boxes {
             for first in (0..SUPER_CLUSTER).step_by(LANES) {
-                let mut rows = Eight::points(simd, eight(simd, &radius, first));
+                let mut rows = ExtentLanes::points(simd, load_lanes(simd, &radius, first));
                 for d in 0..3 {
-                    rows.middle[d] = eight(simd, &position[d], first);
+                    rows.middle[d] = load_lanes(simd, &position[d], first);
                 }
                 reached |= u64::from(rows.may_interact(simd, theirs, space)) << first;
             }
@@ -93,21 +101,21 @@ impl<'a> OwnRows<'a> {
     }
 }
 
-/// Own rows, super-clusters and boxes, while halos are found.
-pub(super) struct Own<'a> {
+/// Own rows, super-clusters and boxes during the halo search.
+pub(super) struct OwnBoxes<'a> {
     rows: OwnRows<'a>,
     super_clusters: Vec<Extent>,
-    /// Per box the super-clusters that begin in its leaf.
+    /// For each box, the super-clusters that begin in its leaf.
     begins: Vec<Range<usize>>,
     boxes: Vec<Extent>,
-    /// Of all boxes together.
+    /// Union of all boxes.
     whole: Extent,
     rank: usize,
     assignment: &'a Assignment,
 }
 
-impl<'a> Own<'a> {
-    /// Boxes of the rows of a rank.
+impl<'a> OwnBoxes<'a> {
+    /// Computes the boxes of the rows of a rank.
     pub fn new(assignment: &'a Assignment, rank: usize, rows: OwnRows<'a>) -> Self {
         let count = rows.keys.len();
         let super_clusters: Vec<Extent> = (0..count.div_ceil(SUPER_CLUSTER))
@@ -137,13 +145,13 @@ impl<'a> Own<'a> {
         Self { rows, super_clusters, begins: all_begins, boxes, whole, rank, assignment }
     }
 
-    /// What this rank publishes: for each coarse leaf in which super-clusters begin the extent of these, whole, so that some
-    /// of their particles may lie in later leaves of the rank.
+    /// Returns the published boxes: for each coarse leaf in which super-clusters begin, the extent of these.
+    /// Super-clusters are taken whole, so that some of their particles may lie in later leaves of the rank.
     pub fn boxes(&self) -> &[Extent] {
         &self.boxes
     }
 
-    /// The first of the super-clusters that have pairs with particles of lower ranks here.
+    /// Returns the first super-cluster that has pairs with particles of lower ranks here.
     pub fn first_with_lower(&self, across: Across) -> usize {
         match across {
             Across::Both => 0,
@@ -154,69 +162,73 @@ impl<'a> Own<'a> {
         }
     }
 
-    /// The rows of this rank that another one with these boxes needs, in order; `their_whole` is the extent of all its boxes.
+    /// Returns the own rows that rank `other` with the boxes `theirs` needs, in order; `their_whole` is the
+    /// union of its boxes.
     pub fn needed(
         &self,
         (other, theirs): (usize, &[Extent]),
         their_whole: &Extent,
         bx: &SimulationBox,
         across: Across,
-    ) -> Runs {
-        // Most ranks are far away: one test for them, not one a box.
+    ) -> RowRanges {
+        // Most ranks are far away: one test rejects them without a test per box.
         if self.whole.is_nothing() || their_whole.is_nothing() || !may_interact(&self.whole, their_whole, bx)
         {
-            return Runs::default();
+            return RowRanges::default();
         }
         let publisher = |rank, boxes| Publisher { rank, boxes, middle: self.assignment.middle(rank) };
         let [own, asking] =
             across.boxes(publisher(self.rank, self.boxes.len()), publisher(other, theirs.len()));
         let theirs = &theirs[asking];
-        let space = Space::of(bx);
-        let mut near_all = Boxes::default();
+        let space = BoxMetric::of(bx);
+        let mut near_all = ExtentBlocks::default();
         let some = theirs.iter().filter(|theirs| may_interact(&self.whole, theirs, bx));
-        some.for_each(|theirs| near_all.push(Centered::of(theirs)));
-        let task = |boxes: Range<usize>| Needed { own: self, boxes, theirs: &near_all, space: &space };
+        some.for_each(|theirs| near_all.push(CenteredExtent::of(theirs)));
+        let task = |boxes: Range<usize>| FindNeeded { own: self, boxes, theirs: &near_all, space: &space };
         let each = own.len().div_ceil(TASKS * rayon::current_num_threads()).max(1);
         let tasks =
             own.clone().into_par_iter().step_by(each).map(|first| task(first..own.end.min(first + each)));
         let parts: Vec<Vec<Range<usize>>> = tasks.map(|task| dispatch(Instructions::Best, task)).collect();
-        let mut needed = Runs::default();
+        let mut needed = RowRanges::default();
         parts.into_iter().flatten().for_each(|run| needed.add(run));
         needed
     }
 }
 
-/// The rows, among those of the super-clusters that begin in some leaves, that the boxes of another rank need.
-struct Needed<'a> {
-    own: &'a Own<'a>,
-    /// These leaves, by box.
+/// Task that selects the rows needed by another rank among the super-clusters that begin in a range of own
+/// boxes.
+struct FindNeeded<'a> {
+    own: &'a OwnBoxes<'a>,
+    /// Range of own boxes.
     boxes: Range<usize>,
-    theirs: &'a Boxes,
-    space: &'a Space,
+    theirs: &'a ExtentBlocks,
+    space: &'a BoxMetric,
 }
 
-impl Task for Needed<'_> {
+impl Task for FindNeeded<'_> {
     type Output = Vec<Range<usize>>;
     type Scalar = f64;
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Vec<Range<usize>> {
-        let Needed { own, boxes, theirs, space } = self;
-        let (mut runs, mut near_leaf, mut near_super) = (Vec::new(), Boxes::default(), Vec::new());
+        let FindNeeded { own, boxes, theirs, space } = self;
+        let (mut runs, mut near_leaf, mut near_super) = (Vec::new(), ExtentBlocks::default(), Vec::new());
         for leaf in boxes {
             near_leaf.clear();
-            theirs.near(simd, &Centered::of(&own.boxes[leaf]), space, |theirs| near_leaf.push(theirs));
+            theirs.near(simd, &CenteredExtent::of(&own.boxes[leaf]), space, |theirs| near_leaf.push(theirs));
             if near_leaf.is_empty() {
                 continue;
             }
             for s in own.begins[leaf].clone() {
                 near_super.clear();
-                let super_cluster = Centered::of(&own.super_clusters[s]);
+                let super_cluster = CenteredExtent::of(&own.super_clusters[s]);
                 near_leaf.near(simd, &super_cluster, space, |theirs| near_super.push(theirs));
                 if !near_super.is_empty() {
                     let members = s * SUPER_CLUSTER..own.rows.keys.len().min((s + 1) * SUPER_CLUSTER);
-                    let reached = own.rows.reached(simd, members.clone(), &near_super, space);
-                    runs.extend(ones(reached).map(|run| members.start + run.start..members.start + run.end));
+                    let reached = own.rows.rows_in_reach(simd, members.clone(), &near_super, space);
+                    runs.extend(
+                        bit_runs(reached).map(|run| members.start + run.start..members.start + run.end),
+                    );
                 }
             }
         }
@@ -224,9 +236,9 @@ impl Task for Needed<'_> {
     }
 }
 
-/// The runs of bits that are set, from the lowest on.
+/// Returns the runs of set bits, from the lowest bit on.
 #[inline(always)]
-fn ones(bits: u64) -> impl Iterator<Item = Range<usize>> {
+fn bit_runs(bits: u64) -> impl Iterator<Item = Range<usize>> {
     let mut begin = 0;
     std::iter::from_fn(move || {
         let rest = bits.checked_shr(begin).filter(|rest| *rest != 0)?;
@@ -245,8 +257,8 @@ mod tests {
     struct Reached<'a> {
         rows: &'a OwnRows<'a>,
         count: usize,
-        boxes: &'a [Centered],
-        space: &'a Space,
+        boxes: &'a [CenteredExtent],
+        space: &'a BoxMetric,
     }
 
     impl Task for Reached<'_> {
@@ -254,7 +266,7 @@ mod tests {
         type Scalar = f64;
         #[inline(always)]
         fn run<S: Simd>(self, simd: S) -> u64 {
-            self.rows.reached(simd, 0..self.count, self.boxes, self.space)
+            self.rows.rows_in_reach(simd, 0..self.count, self.boxes, self.space)
         }
     }
 
@@ -262,7 +274,7 @@ mod tests {
         #[test]
         fn runs_of_ones_have_all_of_them(bits: u64) {
             for bits in [bits, 0, u64::MAX, bits | 1 << 63, 1 << 63] {
-                let runs: Vec<Range<usize>> = ones(bits).collect();
+                let runs: Vec<Range<usize>> = bit_runs(bits).collect();
                 prop_assert!(runs.windows(2).all(|two| two[0].end < two[1].start));
                 let places: Vec<usize> = runs.into_iter().flatten().collect();
                 prop_assert_eq!(places, (0..64).filter(|k| bits >> k & 1 == 1).collect::<Vec<_>>());
@@ -289,8 +301,8 @@ mod tests {
                     Extent { lower, upper, radius }
                 })
                 .collect();
-            let centered: Vec<Centered> = boxes.iter().map(Centered::of).collect();
-            let task = Reached { rows: &rows, count: points.len(), boxes: &centered, space: &Space::of(&bx) };
+            let centered: Vec<CenteredExtent> = boxes.iter().map(CenteredExtent::of).collect();
+            let task = Reached { rows: &rows, count: points.len(), boxes: &centered, space: &BoxMetric::of(&bx) };
             let reached = dispatch(Instructions::Best, task);
             for row in 0..SUPER_CLUSTER {
                 let point = || Extent::of_row(rows.position, rows.radius, row);

@@ -1,18 +1,19 @@
-//! Whether particles in two boxes may interact: of a pair of boxes, and of eight with another, in lanes.
+//! Conservative test whether particles in two boxes may interact: scalar, and vectorized for eight boxes
+//! against one.
 
 use crate::space::{Boundary, SimulationBox};
 use crate::tree::bounds::Extent;
 use fearless_simd::{Simd, f64x8, prelude::*};
 
-/// Radii are taken this much larger, because passes in single precision round distances.
+/// Radii are enlarged by this factor, because single-precision passes round distances.
 const ROUNDING: f64 = 1.0 + 1e-6;
 
-/// Whether a particle of one may interact with one of the other; never wrongly false.
+/// Returns whether particles of the two extents may interact; has no false negatives.
 #[inline(always)]
 pub(crate) fn may_interact(one: &Extent, other: &Extent, bx: &SimulationBox) -> bool {
     let reach = one.radius.max(other.radius) * ROUNDING;
     if reach <= 0.0 {
-        return false; // no distance is below 0, also where boxes overlap
+        return false; // no distance is below 0, even if boxes overlap
     }
     let mut distance2 = 0.0;
     for d in 0..3 {
@@ -27,7 +28,7 @@ pub(crate) fn may_interact(one: &Extent, other: &Extent, bx: &SimulationBox) -> 
     distance2 <= reach * reach
 }
 
-/// The way to the nearest image between two that are in the box: at most one period away.
+/// Returns the minimum-image separation along an axis of two points inside the box, at most one period apart.
 #[inline(always)]
 fn nearest(between: f64, period: f64) -> f64 {
     let half = 0.5 * period;
@@ -35,25 +36,25 @@ fn nearest(between: f64, period: f64) -> f64 {
     between - period * periods
 }
 
-/// What is taken from a distance along an axis, because coordinates are rounded.
+/// Returns the allowance for coordinate rounding that is subtracted from a distance along an axis.
 #[inline(always)]
 pub(crate) fn rounding(bx: &SimulationBox, d: usize) -> f64 {
     1e-14 * (bx.upper[d] - bx.lower[d] + bx.lower[d].abs().max(bx.upper[d].abs()))
 }
 
-/// The extent of some particles by its middle.
+/// An extent by center and half widths.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Centered {
+pub(super) struct CenteredExtent {
     pub middle: [f64; 3],
     pub halves: [f64; 3],
     pub radius: f64,
 }
 
-impl Centered {
-    /// Of this extent.
+impl CenteredExtent {
+    /// Converts an extent.
     #[inline(always)]
     pub fn of(&Extent { lower, upper, radius }: &Extent) -> Self {
-        Centered {
+        CenteredExtent {
             middle: [0, 1, 2].map(|d| 0.5 * (lower[d] + upper[d])),
             halves: [0, 1, 2].map(|d| 0.5 * (upper[d] - lower[d])),
             radius,
@@ -61,14 +62,14 @@ impl Centered {
     }
 }
 
-/// Extents in blocks of as many as there are lanes; those that fill up the last one are out of every reach.
+/// Extents in blocks of [`LANES`]; unused lanes of the last block interact with nothing.
 #[derive(Default)]
-pub(super) struct Boxes {
+pub(super) struct ExtentBlocks {
     blocks: Vec<Block>,
     count: usize,
 }
 
-/// Middles, halves and radii of some extents.
+/// Centers, half widths and radii of [`LANES`] extents.
 #[derive(Clone, Copy)]
 struct Block {
     middle: [[f64; LANES]; 3],
@@ -77,30 +78,30 @@ struct Block {
 }
 
 impl Block {
-    const BEYOND: Block =
+    const UNREACHABLE: Block =
         Block { middle: [[0.0; LANES]; 3], halves: [[f64::NEG_INFINITY; LANES]; 3], radius: [0.0; LANES] };
 }
 
-impl Boxes {
-    /// Whether there are none.
+impl ExtentBlocks {
+    /// Returns whether there are no extents.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Begin anew.
+    /// Removes all extents.
     #[inline(always)]
     pub fn clear(&mut self) {
         self.blocks.clear();
         self.count = 0;
     }
 
-    /// Add one behind the others.
+    /// Appends an extent.
     #[inline(always)]
-    pub fn push(&mut self, one: Centered) {
+    pub fn push(&mut self, one: CenteredExtent) {
         let (block, k) = (self.count / LANES, self.count % LANES);
         if k == 0 {
-            self.blocks.push(Block::BEYOND);
+            self.blocks.push(Block::UNREACHABLE);
         }
         let block = &mut self.blocks[block];
         for d in 0..3 {
@@ -111,11 +112,17 @@ impl Boxes {
         self.count += 1;
     }
 
-    /// Hands out those that may interact with one, in order.
+    /// Calls `take` for each extent that may interact with `one`, in order.
     #[inline(always)]
-    pub fn near<S: Simd>(&self, simd: S, one: &Centered, space: &Space, mut take: impl FnMut(Centered)) {
+    pub fn near<S: Simd>(
+        &self,
+        simd: S,
+        one: &CenteredExtent,
+        space: &BoxMetric,
+        mut take: impl FnMut(CenteredExtent),
+    ) {
         for block in &self.blocks {
-            let mut boxes = Eight::points(simd, f64x8::load_array_ref(simd, &block.radius));
+            let mut boxes = ExtentLanes::points(simd, f64x8::load_array_ref(simd, &block.radius));
             for d in 0..3 {
                 boxes.middle[d] = f64x8::load_array_ref(simd, &block.middle[d]);
                 boxes.halves[d] = f64x8::load_array_ref(simd, &block.halves[d]);
@@ -125,7 +132,7 @@ impl Boxes {
                 let k = near.trailing_zeros() as usize;
                 near &= near - 1;
                 let (m, h) = (&block.middle, &block.halves);
-                take(Centered {
+                take(CenteredExtent {
                     middle: [m[0][k], m[1][k], m[2][k]],
                     halves: [h[0][k], h[1][k], h[2][k]],
                     radius: block.radius[k],
@@ -135,42 +142,43 @@ impl Boxes {
     }
 }
 
-/// What distances in a box are taken with, by axis.
-pub(super) struct Space {
-    /// Periods; infinite where open.
+/// Periods and rounding allowances by axis.
+pub(super) struct BoxMetric {
+    /// Periods; infinite in open dimensions.
     period: [f64; 3],
     rounding: [f64; 3],
 }
 
-impl Space {
-    /// Of this box.
+impl BoxMetric {
+    /// Computes them for a box.
     pub fn of(bx: &SimulationBox) -> Self {
         Self { period: bx.periods().into(), rounding: [0, 1, 2].map(|d| rounding(bx, d)) }
     }
 }
 
-/// Doubles that are looked at side by side.
+/// Number of double-precision lanes.
 pub(super) const LANES: usize = 8;
 
-/// Eight extents.
-pub(super) struct Eight<S: Simd> {
+/// Eight extents, one per lane.
+pub(super) struct ExtentLanes<S: Simd> {
     pub middle: [f64x8<S>; 3],
     halves: [f64x8<S>; 3],
     radius: f64x8<S>,
 }
 
-// Loops, not closures: a closure has no target features of its own, so that what it calls is not inlined.
-impl<S: Simd> Eight<S> {
-    /// At the origin.
+// Loops instead of closures: a closure does not inherit target features, so that calls in it would not be
+// inlined.
+impl<S: Simd> ExtentLanes<S> {
+    /// Points at the origin with these radii.
     #[inline(always)]
     pub fn points(simd: S, radius: f64x8<S>) -> Self {
         let zero = f64x8::splat(simd, 0.0);
         Self { middle: [zero; 3], halves: [zero; 3], radius }
     }
 
-    /// [`may_interact`] of each with another, one bit each.
+    /// [`may_interact`] of each lane with `other`, one bit per lane.
     #[inline(always)]
-    pub fn may_interact(&self, simd: S, other: &Centered, space: &Space) -> u8 {
+    pub fn may_interact(&self, simd: S, other: &CenteredExtent, space: &BoxMetric) -> u8 {
         let mut square = f64x8::splat(simd, 0.0);
         for d in 0..3 {
             let apart = self.middle[d] - other.middle[d];
@@ -186,8 +194,8 @@ impl<S: Simd> Eight<S> {
     }
 }
 
-/// Eight values of a column.
+/// Loads eight values of a column.
 #[inline(always)]
-pub(super) fn eight<S: Simd>(simd: S, column: &[f64], first: usize) -> f64x8<S> {
+pub(super) fn load_lanes<S: Simd>(simd: S, column: &[f64], first: usize) -> f64x8<S> {
     f64x8::from_slice(simd, &column[first..first + LANES])
 }

@@ -1,6 +1,6 @@
-//! The tree's errors against direct summation, on two standard mass distributions.
+//! Measures the tree's errors against direct summation, on two standard mass distributions.
 use super::direct::direct;
-use super::focus::Share;
+use super::focus::TreeInput;
 use super::gravity::{GravityPlan, GravityStatistics, solve};
 use super::softening::SofteningKernel;
 use crate::comm::Communicator;
@@ -11,16 +11,16 @@ use rand::{RngExt, SeedableRng};
 use std::f64::consts::{PI, TAU};
 use std::time::Instant;
 
-/// A spherical mass distribution of unit mass, sampled at random.
+/// A spherical mass distribution of unit mass, to be sampled at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
-    /// Plummer's sphere with a = 1, out to 20 a.
+    /// Plummer sphere with a = 1, truncated at 20 a.
     Plummer,
-    /// Evrard's sphere: density 1 / (2 pi r) inside r = 1.
+    /// Evrard sphere: density 1 / (2 pi r) inside r = 1.
     Evrard,
 }
 
-/// Particles of a distribution, `[x, y, z, mass]`, with their keys, in key order. The same for the same arguments.
+/// Samples a distribution. Returns keys and particles `[x, y, z, mass]`, in key order. Deterministic.
 pub fn sample(distribution: Distribution, count: usize, seed: u64) -> (Vec<u64>, Vec<[f64; 4]>) {
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
     let mass = 1.0 / count.max(1) as f64;
@@ -55,17 +55,17 @@ pub fn sample(distribution: Distribution, count: usize, seed: u64) -> (Vec<u64>,
     particles.into_iter().unzip()
 }
 
-/// What [`Experiment::measure`] finds.
+/// Result of [`Experiment::measure`].
 #[derive(Clone, Copy, Debug)]
 pub struct GravityMeasurement {
-    /// The relative force error |a - a_direct| / |a_direct| of the particles compared: root mean square, median,
+    /// Relative force error |a - a_direct| / |a_direct| of the compared particles: root mean square, median,
     /// 99th percentile, maximum.
     pub error: [f64; 4],
-    /// Relative error of the total potential energy of the particles compared.
+    /// Relative error of the total potential energy of the compared particles.
     pub energy_error: f64,
-    /// Median of the wall times in seconds, on the threads of the current pool.
+    /// Median wall time in seconds, on the threads of the current pool.
     pub seconds: f64,
-    /// What was done.
+    /// Statistics of the last evaluation.
     pub statistics: GravityStatistics,
 }
 
@@ -76,25 +76,26 @@ impl GravityMeasurement {
         [self.statistics.pairs as f64 / count, self.statistics.nodes as f64 / count]
     }
 
-    /// Interactions of both kinds per second.
+    /// Particle-particle plus particle-node interactions per second.
     pub fn interactions_per_second(&self) -> f64 {
         (self.statistics.pairs + self.statistics.nodes) as f64 / self.seconds
     }
 }
 
-/// Particles of a distribution with what some of them feel by direct summation.
+/// Particles of a distribution, with the direct sums for some of them.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     keys: Vec<u64>,
     particles: Vec<[f64; 4]>,
     targets: Vec<usize>,
-    truth: Vec<[f64; 4]>,
+    reference: Vec<[f64; 4]>,
     kernel: SofteningKernel,
     softening: f64,
 }
 
 impl Experiment {
-    /// `count` particles (at least one), of which about `compared`, evenly spread over the curve, are summed directly.
+    /// Samples `count` particles (at least one). About `compared` of them, evenly spaced along the curve, get
+    /// direct sums.
     pub fn new(
         distribution: Distribution,
         count: usize,
@@ -104,7 +105,7 @@ impl Experiment {
         Self::sorted(sample(distribution, count.max(1), 1), compared, (kernel, softening))
     }
 
-    /// The same with particles `[x, y, z, mass]` (at least one) of one's own.
+    /// Same as [`Self::new`] for particles `[x, y, z, mass]` (at least one) of the caller.
     pub fn of(particles: Vec<[f64; 4]>, compared: usize, softening: (SofteningKernel, f64)) -> Self {
         let corner = |best: fn(f64, f64) -> f64| {
             Vec3d::from_fn(|d, _| particles.iter().map(|particle| particle[d]).fold(particles[0][d], best))
@@ -130,18 +131,18 @@ impl Experiment {
     ) -> Self {
         let spacing = (particles.len() / compared.max(1)).max(1);
         let targets: Vec<usize> = (0..particles.len()).step_by(spacing).collect();
-        let truth = direct(&particles, &targets, kernel, softening);
-        Self { keys, particles, targets, truth, kernel, softening }
+        let reference = direct(&particles, &targets, kernel, softening);
+        Self { keys, particles, targets, reference, kernel, softening }
     }
 
-    /// Errors of a plan, whose softening is replaced by the experiment's and whose constant is taken as 1, and the
-    /// median time of `repeats` evaluations on the threads of the current pool.
+    /// Measures errors and the median time of `repeats` evaluations, on the threads of the current pool. The
+    /// plan's softening is replaced by the experiment's; G = 1.
     pub fn measure(&self, plan: &GravityPlan, repeats: usize, double: bool) -> GravityMeasurement {
         let plan = GravityPlan { kernel: self.kernel, softening: self.softening, ..*plan };
         let count = self.particles.len();
         let mut leaves = Leaves::root();
         leaves.converge(&self.keys, (count as u64 / 128).max(64));
-        let share = || Share {
+        let input = || TreeInput {
             leaves: &leaves,
             own: 0..leaves.len(),
             keys: &self.keys,
@@ -152,25 +153,25 @@ impl Experiment {
         let mut seconds = Vec::with_capacity(repeats.max(1));
         let (mut fields, mut statistics) = (Vec::new(), GravityStatistics::default());
         for _ in 0..repeats.max(1) {
-            let share = share();
+            let input = input();
             let start = Instant::now();
-            (fields, statistics) = solve(&plan, &comm, share, double);
+            (fields, statistics) = solve(&plan, &comm, input, double);
             seconds.push(start.elapsed().as_secs_f64());
         }
         seconds.sort_by(f64::total_cmp);
-        let own_share = plan.kernel.central(plan.softening);
+        let self_potential = plan.kernel.central(plan.softening);
         let mut errors: Vec<f64> = Vec::with_capacity(self.targets.len());
         let mut energy = [0.0; 2];
-        for (&target, truth) in self.targets.iter().zip(&self.truth) {
+        for (&target, reference) in self.targets.iter().zip(&self.reference) {
             let gathered = &fields[target / SUPER_CLUSTER].gathered;
             let (mut difference, mut size) = (0.0, 0.0);
             for d in 0..3 {
-                difference += (gathered[d][target % SUPER_CLUSTER] - truth[d]).powi(2);
-                size += truth[d].powi(2);
+                difference += (gathered[d][target % SUPER_CLUSTER] - reference[d]).powi(2);
+                size += reference[d].powi(2);
             }
             errors.push((difference / size).sqrt());
-            energy[0] -= gathered[3][target % SUPER_CLUSTER] - self.particles[target][3] * own_share;
-            energy[1] += truth[3];
+            energy[0] -= gathered[3][target % SUPER_CLUSTER] - self.particles[target][3] * self_potential;
+            energy[1] += reference[3];
         }
         errors.sort_by(f64::total_cmp);
         let at = |fraction: f64| errors[((errors.len() - 1) as f64 * fraction).round() as usize];
@@ -184,7 +185,7 @@ impl Experiment {
     }
 }
 
-/// The potential energy of the continuous distribution of unit mass and G = 1.
+/// Potential energy of the continuous distribution of unit mass, for G = 1.
 pub fn potential_energy(distribution: Distribution) -> f64 {
     match distribution {
         Distribution::Plummer => -3.0 * PI / 32.0,

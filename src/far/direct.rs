@@ -1,10 +1,10 @@
-//! Direct summation: the truth that the tree is measured against.
+//! Direct summation: the reference for the tree.
 use super::softening::SofteningKernel;
 use rayon::prelude::*;
 
-/// Acceleration x, y, z and potential, for G = 1, of the particles `targets` (indices) due to all `particles`
-/// (`[x, y, z, mass]`) but themselves, by direct summation in double precision. Coinciding unsoftened particles are
-/// left out, as in the tree.
+/// Computes acceleration x, y, z and potential, for G = 1, of the particles with indices `targets`, due to
+/// all other `particles` (`[x, y, z, mass]`), in double precision. Coincident unsoftened particles are
+/// skipped, as in the tree.
 pub fn direct(
     particles: &[[f64; 4]],
     targets: &[usize],

@@ -1,10 +1,12 @@
-//! The locally essential trees of many ranks, found in one process: what the ranks would ask each other for and receive,
-//! by the functions with which they do it, counted instead of sent.
-use super::focus::{OwnTree, Share};
+//! Simulates the locally essential trees of many ranks in one process. It calls the functions that the ranks
+//! use, and counts messages instead of sending them.
+use super::focus::{OwnTree, TreeInput};
 use super::gravity::{GravityPlan, owned_particles, work_of_each};
 use super::kernels::{NodeSource, QUADRUPOLE, node_source};
 use super::opening::{Interactions, Opening, TargetBox, WalkNode};
-use super::prune::{Pruned, Pruning, SentNode, Wish, addressed, lanes_of, representatives, wishes};
+use super::prune::{
+    LeafRequest, Pruned, Pruner, SentNode, box_lanes, compact_requests, merged_boxes, requests,
+};
 use super::tree::{Node, Tree};
 use super::walk::Units;
 use crate::comm::Communicator;
@@ -16,7 +18,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::time::Instant;
 
-/// What one rank has of the tree, and what it takes to get it.
+/// Size of one rank's locally essential tree, and the traffic to build it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EssentialTree {
     /// Nodes of the top and of the tree over the own particles.
@@ -25,15 +27,15 @@ pub struct EssentialTree {
     pub received_nodes: usize,
     /// Particles received from other ranks.
     pub received_particles: usize,
-    /// Ranks that this one asks.
+    /// Ranks that this one sends requests to.
     pub owners: usize,
-    /// What is received to have it.
+    /// Data received to build it.
     pub traffic: Traffic,
 }
 
-/// What a rank gets from one other.
+/// Reply of one owner to a rank.
 #[derive(Clone, Copy, Default)]
-struct Delivery {
+struct Reply {
     owner: usize,
     leaves: usize,
     boxes: usize,
@@ -41,8 +43,8 @@ struct Delivery {
     sources: usize,
 }
 
-/// The tree over all particles as the ranks divide it.
-struct Forest<'a> {
+/// The tree over all particles, with its assignment to ranks.
+struct PartitionedTree<'a> {
     assignment: &'a Assignment,
     opening: Opening,
     own: OwnTree,
@@ -50,53 +52,54 @@ struct Forest<'a> {
     walk_nodes: Vec<WalkNode>,
 }
 
-impl Forest<'_> {
-    /// What a rank gets for the groups of its particles.
-    fn deliveries(&self, rank: usize, particles: &[[f64; 4]]) -> Vec<Delivery> {
+impl PartitionedTree<'_> {
+    /// Computes the replies to a rank, which owns `particles`.
+    fn replies(&self, rank: usize, particles: &[[f64; 4]]) -> Vec<Reply> {
         let groups: Vec<TargetBox> = particles.chunks(SUPER_CLUSTER).map(TargetBox::around).collect();
-        let boxes = representatives(&groups);
-        let lanes = lanes_of(&boxes);
-        let mut wanted = wishes(&self.opening, &self.top, self.own.leaf_of(), &boxes);
+        let boxes = merged_boxes(&groups);
+        let lanes = box_lanes(&boxes);
+        let mut wanted = requests(&self.opening, &self.top, self.own.leaf_of(), &boxes);
         let own = self.assignment.leaves_of(rank);
-        wanted.retain(|wish| !own.contains(&(wish.leaf as usize)));
+        wanted.retain(|request| !own.contains(&(request.leaf as usize)));
         wanted
             .chunk_by(|one, other| self.owner(one) == self.owner(other))
-            .map(|wishes| {
-                let pruning = Pruning {
+            .map(|requests| {
+                let pruner = Pruner {
                     opening: &self.opening,
                     walk_nodes: &self.walk_nodes,
                     tree: self.own.tree(),
                     boxes: &lanes,
                 };
-                let named = addressed(wishes, &boxes).1.len();
-                let leaves = wishes.len();
-                let mut delivery =
-                    Delivery { owner: self.owner(&wishes[0]), leaves, boxes: named, ..Default::default() };
-                for wish in wishes {
-                    let Some(root) = self.own.node_of(wish.leaf as usize) else { continue };
+                let named = compact_requests(requests, &boxes).1.len();
+                let leaves = requests.len();
+                let mut reply =
+                    Reply { owner: self.owner(&requests[0]), leaves, boxes: named, ..Default::default() };
+                for request in requests {
+                    let Some(root) = self.own.node_of(request.leaf as usize) else { continue };
                     let mut pruned = Pruned::default();
-                    pruning.append(root, wish.boxes(), &mut pruned);
-                    delivery.nodes += pruned.nodes.len();
-                    delivery.sources += pruned.sources.len();
+                    pruner.append(root, request.boxes(), &mut pruned);
+                    reply.nodes += pruned.nodes.len();
+                    reply.sources += pruned.sources.len();
                 }
-                delivery
+                reply
             })
             .collect()
     }
 
-    fn owner(&self, wish: &Wish) -> usize {
-        self.assignment.owner(wish.leaf as usize)
+    fn owner(&self, request: &LeafRequest) -> usize {
+        self.assignment.owner(request.leaf as usize)
     }
 
-    /// Nodes of the tree of a rank before it has received any.
+    /// Number of nodes of a rank's tree before the exchange.
     fn own_nodes(&self, rank: usize) -> usize {
         self.top.len() + self.own.below()[self.assignment.leaves_of(rank)].iter().sum::<usize>()
     }
 }
 
-/// The locally essential tree of every rank of an assignment. `particles` are those of all ranks, in key order; `rows_of`
-/// tells those of a rank. With [`super::Criterion::RelativeError`] the groups' accelerations are taken as not known,
-/// which opens every node: only the geometric criterion is simulated faithfully.
+/// Builds the locally essential tree of every rank of an assignment. `particles` are those of all ranks in
+/// key order; `rows_of` returns the rows of a rank. Accelerations are unknown, so
+/// [`super::Criterion::RelativeError`] opens every node: only the geometric criterion is simulated
+/// faithfully.
 pub fn essential_trees(
     plan: &GravityPlan,
     assignment: &Assignment,
@@ -107,46 +110,46 @@ pub fn essential_trees(
     let all = owned_particles(particles);
     let opening = plan.opening();
     let own = whole(plan, assignment.leaves(), &particles.key, &all);
-    let forest = Forest {
+    let partitioned = PartitionedTree {
         assignment,
         opening,
         top: own.closed_top(&opening),
         walk_nodes: opening.walk_nodes(own.tree()),
         own,
     };
-    let deliveries: Vec<Vec<Delivery>> =
-        (0..ranks).into_par_iter().map(|rank| forest.deliveries(rank, &all[rows_of(rank)])).collect();
-    let mut asked = vec![[0u64; 3]; ranks];
-    for delivery in deliveries.iter().flatten() {
-        let [leaves, boxes, askers] = &mut asked[delivery.owner];
-        (*leaves, *boxes, *askers) =
-            (*leaves + delivery.leaves as u64, *boxes + delivery.boxes as u64, *askers + 1);
+    let replies: Vec<Vec<Reply>> =
+        (0..ranks).into_par_iter().map(|rank| partitioned.replies(rank, &all[rows_of(rank)])).collect();
+    let mut requests_at = vec![[0u64; 3]; ranks];
+    for reply in replies.iter().flatten() {
+        let [leaves, boxes, requesters] = &mut requests_at[reply.owner];
+        (*leaves, *boxes, *requesters) =
+            (*leaves + reply.leaves as u64, *boxes + reply.boxes as u64, *requesters + 1);
     }
     (0..ranks)
         .map(|rank| {
             let others = assignment.leaves().len() - assignment.leaves_of(rank).len();
-            let mut tree = received(&deliveries[rank]);
-            tree.own_nodes = forest.own_nodes(rank);
+            let mut tree = received(&replies[rank]);
+            tree.own_nodes = partitioned.own_nodes(rank);
             if ranks > 1 {
                 tree.traffic += gathering(ranks, (others * GATHERED) as u64);
-                let [leaves, boxes, askers] = asked[rank];
-                tree.traffic += sending(ranks, leaves * size_of::<Wish>() as u64, askers);
-                tree.traffic += exchanging(boxes * size_of::<TargetBox>() as u64, askers);
+                let [leaves, boxes, requesters] = requests_at[rank];
+                tree.traffic += sending(ranks, leaves * size_of::<LeafRequest>() as u64, requesters);
+                tree.traffic += exchanging(boxes * size_of::<TargetBox>() as u64, requesters);
             }
             tree
         })
         .collect()
 }
 
-/// What arrives of the trees of others.
-fn received(deliveries: &[Delivery]) -> EssentialTree {
-    let sum = |of: fn(&Delivery) -> usize| deliveries.iter().map(of).sum::<usize>();
-    let owners = deliveries.len();
-    let bringing = deliveries.iter().filter(|delivery| delivery.sources > 0).count();
+/// Sums up the replies.
+fn received(replies: &[Reply]) -> EssentialTree {
+    let sum = |of: fn(&Reply) -> usize| replies.iter().map(of).sum::<usize>();
+    let owners = replies.len();
+    let with_sources = replies.iter().filter(|reply| reply.sources > 0).count();
     let (leaves, nodes, sources) = (sum(|d| d.leaves), sum(|d| d.nodes), sum(|d| d.sources));
     let traffic = exchanging((leaves * size_of::<[u64; 3]>()) as u64, owners as u64)
         + exchanging((nodes * size_of::<SentNode>()) as u64, owners as u64)
-        + exchanging((sources * size_of::<[f64; 4]>()) as u64, bringing as u64);
+        + exchanging((sources * size_of::<[f64; 4]>()) as u64, with_sources as u64);
     EssentialTree {
         own_nodes: 0,
         received_nodes: nodes - leaves,
@@ -156,14 +159,15 @@ fn received(deliveries: &[Delivery]) -> EssentialTree {
     }
 }
 
-/// The tree of one rank that owns everything.
+/// Builds the tree of one rank that owns everything.
 fn whole(plan: &GravityPlan, leaves: &Leaves, keys: &[u64], particles: &[[f64; 4]]) -> OwnTree {
     let particles = particles.to_vec();
-    let share = Share { leaves, own: 0..leaves.len(), keys, particles, bucket: plan.bucket };
-    OwnTree::build(&Communicator::solo(), share)
+    let input = TreeInput { leaves, own: 0..leaves.len(), keys, particles, bucket: plan.bucket };
+    OwnTree::build(&Communicator::solo(), input)
 }
 
-/// The work that gravity counts for each particle, in lane pairs, when one rank has all. `particles` are sorted by key.
+/// Computes the work that gravity counts for each particle, in lane pairs, on one rank. `particles` are
+/// sorted by key.
 pub fn work(plan: &GravityPlan, keys: &[u64], particles: &[[f64; 4]]) -> Vec<f64> {
     let mut leaves = Leaves::root();
     leaves.converge(keys, (keys.len() as u64 / 128).max(64));
@@ -182,23 +186,23 @@ pub fn work(plan: &GravityPlan, keys: &[u64], particles: &[[f64; 4]]) -> Vec<f64
         .collect()
 }
 
-/// How often a time is measured; the least counts.
+/// Number of timings; the minimum is used.
 const REPEATS: usize = 5;
 
-/// Bytes of each coarse leaf that every rank gathers.
+/// Bytes per coarse leaf in the all-gather.
 pub const GATHERED: usize = size_of::<Moments>();
 
-/// What the coarse leaves of all ranks cost each of them.
+/// Cost of the top of the tree per coarse leaf, on every rank.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TopCost {
-    /// Most bytes that are held at once, a leaf: the moments as they arrive and in order, the top of the tree, what the
-    /// walk reads of it and its sources.
+    /// Peak memory in bytes per leaf: the moments as received and in order, the top of the tree, its
+    /// acceptance tests and its packed sources.
     pub held: usize,
-    /// Seconds to build the top and to prepare it for the walk, a leaf.
+    /// Seconds per leaf to build the top and to prepare it for the walk.
     pub seconds: f64,
 }
 
-/// What the top of the tree costs, measured with these coarse leaves and particles of all ranks.
+/// Measures the cost of the top of the tree for these coarse leaves and the particles of all ranks.
 pub fn top_cost(plan: &GravityPlan, assignment: &Assignment, particles: &Particles) -> TopCost {
     let opening = plan.opening();
     let own = whole(plan, assignment.leaves(), &particles.key, &owned_particles(particles));
@@ -214,7 +218,7 @@ pub fn top_cost(plan: &GravityPlan, assignment: &Assignment, particles: &Particl
         std::hint::black_box((walk_nodes, sources));
         (top.nodes.len(), start.elapsed().as_secs_f64())
     };
-    // Other programs only add to a time.
+    // other programs can only make it slower: take the minimum
     let times: Vec<(usize, f64)> = (0..REPEATS).map(|_| prepare()).collect();
     let seconds = times.iter().map(|(_, seconds)| *seconds).fold(f64::INFINITY, f64::min);
     let leaves = moments.len();

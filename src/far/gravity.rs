@@ -1,14 +1,15 @@
-//! Self-gravity by a tree (Barnes & Hut 1986): one traversal per super-cluster of 64 particles.
-use super::focus::{OwnTree, Share};
+//! Self-gravity by a Barnes-Hut tree (Barnes & Hut 1986), with one traversal per super-cluster of 64
+//! particles.
+use super::focus::{OwnTree, TreeInput};
 use super::kernels::Softened;
 use super::opening::{Criterion, Opening, TargetBox};
 use super::softening::{SPLINE_SUPPORT, SofteningKernel};
 use super::walk::{GroupField, Units, Walk};
 use crate::comm::Communicator;
 use crate::domain::Domain;
-use crate::pair::Precision;
-use crate::pair::pieces::{PIECE, over_pieces};
+use crate::particles::blocks::{BLOCK_ROWS, map_blocks};
 use crate::particles::{Field, Particles, SUPER_CLUSTER};
+use crate::simd::Precision;
 use crate::space::SimulationBox;
 use crate::tree::Leaves;
 use crate::{Error, Result};
@@ -16,31 +17,31 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::time::Instant;
 
-/// How far the multipole expansion of a node goes.
+/// Order of a node's multipole expansion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expansion {
-    /// Through the second moments.
+    /// Up to the second moments.
     Quadrupole,
-    /// Through the third moments.
+    /// Up to the third moments.
     Octupole,
 }
 
-/// How gravity is computed.
+/// Parameters of gravity.
 #[derive(Clone, Copy, Debug)]
 pub struct GravityPlan {
     /// The gravitational constant G, in the run's units.
     pub constant: f64,
-    /// Opening angle theta; 0 opens every node, which is direct summation.
+    /// Opening angle theta. 0 opens every node: direct summation.
     pub opening_angle: f64,
-    /// When a node is accepted.
+    /// Acceptance criterion.
     pub criterion: Criterion,
-    /// Order of the nodes' expansion.
+    /// Order of the multipole expansion.
     pub expansion: Expansion,
     /// Softening length eps; 0 for point masses.
     pub softening: f64,
     /// Shape of the softened masses.
     pub kernel: SofteningKernel,
-    /// Leaves of the tree hold at most so many particles.
+    /// Maximum number of particles in a leaf of the tree.
     pub bucket: usize,
 }
 
@@ -58,31 +59,31 @@ impl Default for GravityPlan {
     }
 }
 
-/// What one evaluation of gravity did on this rank.
+/// Statistics of one evaluation of gravity on this rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GravityStatistics {
     /// Owned particles.
     pub particles: usize,
-    /// Particle-particle interactions, empty lanes not counted.
+    /// Particle-particle interactions, without empty lanes.
     pub pairs: u64,
     /// Particle-node interactions.
     pub nodes: u64,
-    /// Nodes of the tree over all own particles and the top.
+    /// Nodes of the top and of the tree over the own particles.
     pub own_nodes: usize,
     /// Nodes received from other ranks.
     pub received_nodes: usize,
     /// Particles received from other ranks.
     pub received_particles: usize,
-    /// Seconds to build the own tree, to exchange, and to walk and evaluate.
+    /// Seconds of: building the own tree, the exchange, walk and evaluation.
     pub seconds: [f64; 3],
 }
 
-/// How many pairs one interaction with a node costs as much as.
+/// Cost of one particle-node interaction, in particle-particle interactions.
 const NODE_COST: u64 = 4;
 
-/// How many lane pairs of gravity cost as much as one of the passes over neighbor lists, which have more to compute and to
-/// gather: `bench decomposition` measures both. Without it ranks with much gravity would own too little.
-const PAIRS_OF_PASSES: f64 = 1.6;
+/// Cost of one pair of a neighbor-list pass, in lane pairs of gravity (`bench decomposition` measures both).
+/// List passes compute and gather more. Without this factor, ranks with much gravity would own too little.
+const LANE_PAIRS_PER_LIST_PAIR: f64 = 1.6;
 
 impl GravityPlan {
     pub(crate) fn opening(&self) -> Opening {
@@ -102,39 +103,39 @@ impl GravityPlan {
     }
 }
 
-/// What gravity does to the particles of `share`, 64 at a time: acceleration and minus the potential for G = 1,
-/// the particle itself included in the potential. Collective.
+/// Evaluates gravity on the owned particles of `input`, 64 at a time: acceleration and minus the potential
+/// for G = 1. The potential includes the particle itself. Collective.
 pub(crate) fn solve(
     plan: &GravityPlan,
     comm: &Communicator,
-    share: Share,
+    input: TreeInput,
     double: bool,
 ) -> (Vec<GroupField>, GravityStatistics) {
     let opening = plan.opening();
     let start = Instant::now();
-    let own = OwnTree::build(comm, share);
+    let own = OwnTree::build(comm, input);
     let mut boxes: Vec<TargetBox> =
         own.tree().sources.par_chunks(SUPER_CLUSTER).with_min_len(16).map(TargetBox::around).collect();
     if let Criterion::RelativeError(_) = plan.criterion {
         super::rough::estimate_accelerations(own.tree(), plan.softening, &mut boxes);
     }
     let built = Instant::now();
-    let focus = own.exchange(comm, &opening, &boxes);
-    let targets = &focus.tree.sources[..focus.owned];
+    let essential = own.exchange(comm, &opening, &boxes);
+    let targets = &essential.tree.sources[..essential.owned];
     let exchanged = Instant::now();
     let walk = Walk {
         opening,
-        nodes: &focus.walk_nodes,
-        tree: &focus.tree,
-        units: Units::of(&focus.tree),
+        nodes: &essential.walk_nodes,
+        tree: &essential.tree,
+        units: Units::of(&essential.tree),
         softened: plan.softened(),
     };
     let fields = walk.field(targets, &boxes, double);
     let mut statistics = GravityStatistics {
         particles: targets.len(),
-        own_nodes: focus.own_nodes,
-        received_nodes: focus.received_nodes,
-        received_particles: focus.received_particles,
+        own_nodes: essential.own_nodes,
+        received_nodes: essential.received_nodes,
+        received_particles: essential.received_particles,
         seconds: [built - start, exchanged - built, exchanged.elapsed()].map(|time| time.as_secs_f64()),
         ..Default::default()
     };
@@ -145,13 +146,14 @@ pub(crate) fn solve(
     (fields, statistics)
 }
 
-/// Write what `solve` found to the owned rows: adds to the acceleration, sets the potential, adds to the work.
+/// Writes the result of [`solve`] to the owned rows: adds to the acceleration, sets the potential, adds to
+/// the work.
 fn store(plan: &GravityPlan, fields: &[GroupField], particles: &mut Particles) {
-    const { assert!(PIECE.is_multiple_of(SUPER_CLUSTER), "a group is in one piece") };
+    const { assert!(BLOCK_ROWS.is_multiple_of(SUPER_CLUSTER), "a row block is a whole number of groups") };
     let first = particles.owned().start;
-    let own_share = plan.kernel.central(plan.softening);
+    let self_potential = plan.kernel.central(plan.softening);
     particles.add(&[Field::Potential]);
-    let fields_of = |piece: usize| &fields[(piece - first) / SUPER_CLUSTER..];
+    let fields_of = |block: usize| &fields[(block - first) / SUPER_CLUSTER..];
     let wanted = [
         (Field::Acceleration, 0),
         (Field::Acceleration, 1),
@@ -159,26 +161,26 @@ fn store(plan: &GravityPlan, fields: &[GroupField], particles: &mut Particles) {
         (Field::Potential, 0),
         (Field::Mass, 0),
     ];
-    over_pieces(particles, wanted, |piece| {
-        let [x, y, z, potential, mass] = piece.columns;
+    map_blocks(particles, wanted, |block| {
+        let [x, y, z, potential, mass] = block.columns;
         for (d, column) in [x, y, z].into_iter().enumerate() {
-            for (rows, field) in column.chunks_mut(SUPER_CLUSTER).zip(fields_of(piece.first)) {
+            for (rows, field) in column.chunks_mut(SUPER_CLUSTER).zip(fields_of(block.first)) {
                 for (value, gathered) in rows.iter_mut().zip(&field.gathered[d]) {
                     *value += plan.constant * gathered;
                 }
             }
         }
         let groups = potential.chunks_mut(SUPER_CLUSTER).zip(mass.chunks(SUPER_CLUSTER));
-        for ((rows, masses), field) in groups.zip(fields_of(piece.first)) {
+        for ((rows, masses), field) in groups.zip(fields_of(block.first)) {
             for ((value, mass), gathered) in rows.iter_mut().zip(masses).zip(&field.gathered[3]) {
-                *value = -plan.constant * (gathered - mass * own_share);
+                *value = -plan.constant * (gathered - mass * self_potential);
             }
         }
     });
     if particles.has(Field::Work) {
-        over_pieces(particles, [(Field::Work, 0)], |piece| {
-            let [work] = piece.columns;
-            for (rows, field) in work.chunks_mut(SUPER_CLUSTER).zip(fields_of(piece.first)) {
+        map_blocks(particles, [(Field::Work, 0)], |block| {
+            let [work] = block.columns;
+            for (rows, field) in work.chunks_mut(SUPER_CLUSTER).zip(fields_of(block.first)) {
                 let each = work_of_each(field.points, field.nodes, rows.len());
                 rows.iter_mut().for_each(|value| *value += each);
             }
@@ -186,25 +188,27 @@ fn store(plan: &GravityPlan, fields: &[GroupField], particles: &mut Particles) {
     }
 }
 
-/// The work of each of the particles of a group, in lane pairs of the passes, that met so many particles and nodes. The
-/// whole group is evaluated even where it has fewer particles.
+/// Work of each particle of a group, in lane pairs of the list passes. The group interacts with `points`
+/// particles and `nodes` nodes. All lanes are counted: a partial group costs as much as a full one.
 pub(super) fn work_of_each(points: usize, nodes: usize, particles: usize) -> f64 {
     let lanes = (points as u64 + NODE_COST * nodes as u64) * SUPER_CLUSTER as u64;
-    lanes as f64 / particles as f64 / PAIRS_OF_PASSES
+    lanes as f64 / particles as f64 / LANE_PAIRS_PER_LIST_PAIR
 }
 
-/// The owned particles as x, y, z, mass.
+/// Returns the owned particles as `[x, y, z, mass]`.
 pub(super) fn owned_particles(particles: &Particles) -> Vec<[f64; 4]> {
     let [x, y, z] = particles.vector(Field::Position);
     let mass = particles.scalar(Field::Mass);
-    let rows = particles.owned().into_par_iter().with_min_len(PIECE);
+    let rows = particles.owned().into_par_iter().with_min_len(BLOCK_ROWS);
     rows.map(|row| [x[row], y[row], z[row], mass[row]]).collect()
 }
 
-/// Gravity on particles whose keys are split among the ranks by coarse leaves: adds to the acceleration of the owned
-/// rows, sets their potential (a field they are given), and adds lane pairs to their work if that field is there. Collective.
+/// Adds gravity to the acceleration of the owned rows, sets their [`Field::Potential`] (added if absent), and
+/// adds lane pairs to their [`Field::Work`] if present. The particles must be distributed over ranks by
+/// coarse leaves. Collective.
 ///
-/// `leaves` are the coarse leaves, the same on every rank; this rank owns those in `own`, and all particles in them.
+/// `leaves` are the coarse leaves, equal on every rank. This rank owns the range `own` of them, and all
+/// particles in it.
 ///
 /// # Errors
 /// [`Error::Usage`] in a periodic box.
@@ -224,13 +228,13 @@ pub fn gravity_in_cells(
     }
     let owned = owned_particles(particles);
     let keys = &particles.key[particles.owned()];
-    let share = Share { leaves, own, keys, particles: owned, bucket: plan.bucket };
-    let (fields, statistics) = solve(plan, comm, share, precision == Precision::Double);
+    let input = TreeInput { leaves, own, keys, particles: owned, bucket: plan.bucket };
+    let (fields, statistics) = solve(plan, comm, input, precision == Precision::Double);
     store(plan, &fields, particles);
     Ok(statistics)
 }
 
-/// Gravity on the particles of a synchronized domain: see [`gravity_in_cells`]. Collective.
+/// Evaluates gravity on the particles of a synchronized domain: see [`gravity_in_cells`]. Collective.
 ///
 /// # Errors
 /// [`Error::Usage`] in a periodic box.

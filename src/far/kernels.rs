@@ -1,9 +1,9 @@
-//! The two interactions of the tree: particle with particle, and particle with node. Lanes run over the targets of a
-//! super-cluster, sources are broadcast.
+//! Particle-particle and particle-node interaction kernels. Vector lanes hold the targets of a super-cluster;
+//! sources are broadcast.
 //!
-//! Everything is in the walk's own units (see [`super::walk`]), chosen so that single precision neither overflows nor
-//! underflows whatever the units of the run are, and relative to the super-cluster's center.
-use super::lanes::{Lane, Roots, Scalar};
+//! Coordinates are relative to the super-cluster's center and in the walk's units (see [`super::walk`]), so
+//! that single precision neither overflows nor underflows in any unit system.
+use super::lanes::{Lane, ReciprocalSqrt, Scalar};
 use super::softening::{
     INNER_FORCE, INNER_POTENTIAL, OUTER_FORCE, OUTER_POLE_FORCE, OUTER_POLE_POTENTIAL, OUTER_POTENTIAL,
     Polynomial,
@@ -12,36 +12,37 @@ use crate::particles::SUPER_CLUSTER;
 use crate::tree::moments::Moments;
 use fearless_simd::prelude::*;
 
-/// The targets of a super-cluster: x, y, z relative to its center. Unused lanes are zero, and ignored.
+/// Targets of a super-cluster: x, y, z relative to its center. Unused lanes are zero, and their results
+/// ignored.
 pub(crate) type Targets<E> = [[E; SUPER_CLUSTER]; 3];
 
-/// What the targets gather, with G = 1: four times the acceleration x, y, z, and minus the potential. (The kernels compute
-/// with twice the reciprocal distance, see [`super::lanes`]; the fours are divided out at the end.)
+/// Sums of the targets, with G = 1: four times the acceleration x, y, z, and minus the potential. The factor
+/// 4 comes from twice the reciprocal distance (see [`super::lanes`]); the caller divides by it.
 pub(crate) type Gathered = [[f64; SUPER_CLUSTER]; 4];
 
-/// A particle as a source: x, y, z, half its mass.
+/// A particle as a source: x, y, z, half the mass.
 pub(crate) type PointSource<E> = [E; 4];
 
-/// A node as a source, with M and O the raw second and third moments: center (3), half the mass, 3/8 M (6), -1/16 tr M and
-/// three times that; with octupoles also 15/64 O (10) and 3/16 tr O (3).
+/// A node as a source: center (3), half the mass, 3/8 M (6), -1/16 tr M, -3/16 tr M. With octupoles also
+/// 15/64 O (10) and 3/16 tr O (3). M and O are the raw second and third moments.
 pub(crate) type NodeSource<E, const N: usize> = [E; N];
 
-/// Entries of a [`NodeSource`] with its second moments.
+/// Length of a [`NodeSource`] with second moments.
 pub(crate) const QUADRUPOLE: usize = 12;
 
-/// Entries of a [`NodeSource`] with its third moments too.
+/// Length of a [`NodeSource`] with second and third moments.
 pub(crate) const OCTUPOLE: usize = 25;
 
-/// The kernel's parameters in the walk's units.
+/// Softening parameters in the walk's units.
 #[derive(Clone, Copy)]
 pub(crate) struct Softened {
-    /// Plummer's softening length, or 0.
+    /// Plummer softening length, or 0.
     pub plummer: f64,
-    /// The spline's support, or 0.
+    /// Spline support, or 0.
     pub spline: f64,
 }
 
-/// A node as a source, in the walk's units; its center is left at zero.
+/// Packs a node in the walk's units. The center stays zero.
 #[inline(always)]
 pub(crate) fn node_source<E: Scalar, const N: usize>(
     moments: &Moments,
@@ -70,13 +71,13 @@ pub(crate) fn node_source<E: Scalar, const N: usize>(
     source
 }
 
-/// A softening length squared from which on the softened potential of a point is finite in single precision at any distance,
-/// so that coinciding points need no care.
-const SOFT: f64 = 1e-24;
+/// Above this squared softening length, the potential of a coincident point is finite in single precision.
+/// Coincident points then need no special case.
+const MIN_SOFTENING_SQUARED: f64 = 1e-24;
 
-/// Add what `sources` do to the first `count` targets. Coinciding unsoftened points do nothing.
+/// Adds the field of `sources` to the first `count` targets. Coincident unsoftened points are skipped.
 #[inline(always)]
-pub(crate) fn points<S: Roots, V: Lane<S>>(
+pub(crate) fn points<S: ReciprocalSqrt, V: Lane<S>>(
     simd: S,
     targets: &Targets<V::Element>,
     count: usize,
@@ -97,7 +98,7 @@ pub(crate) fn points<S: Roots, V: Lane<S>>(
     } else {
         let squared = softened.plummer * softened.plummer;
         let softening = V::splat(simd, <V::Element as Scalar>::of(squared));
-        if squared > SOFT {
+        if squared > MIN_SOFTENING_SQUARED {
             sweep::<S, V, 4>(
                 simd,
                 targets,
@@ -121,25 +122,25 @@ pub(crate) fn points<S: Roots, V: Lane<S>>(
     }
 }
 
-/// A point mass at a vector `to`, softened by Plummer's length squared; unless it is `SOFTENED`, a coinciding one does nothing.
+/// Point mass at separation `to`, with the squared Plummer length `softening`. Coincident points contribute
+/// nothing unless `SOFTENED`.
 #[inline(always)]
-fn point<S: Roots, V: Lane<S>, const SOFTENED: bool>(
+fn point<S: ReciprocalSqrt, V: Lane<S>, const SOFTENED: bool>(
     source: &PointSource<V::Element>,
     [x, y, z]: [V; 3],
     softening: V,
     sum: &mut [V; 4],
 ) {
     let squared = x.mul_add(x, y.mul_add(y, z.mul_add(z, softening)));
-    let inverse =
-        if SOFTENED { squared.twice_reciprocal_root() } else { squared.twice_reciprocal_root_or_zero() };
+    let inverse = if SOFTENED { squared.twice_rsqrt() } else { squared.twice_rsqrt_or_zero() };
     let phi = inverse * source[3];
     let pull = phi * (inverse * inverse);
     *sum = [x.mul_add(pull, sum[0]), y.mul_add(pull, sum[1]), z.mul_add(pull, sum[2]), sum[3] + phi];
 }
 
-/// A spline-softened point; only vectors with a lane inside the support pay for it.
+/// Spline-softened point. The polynomials are evaluated only if a lane is inside the support.
 #[inline(always)]
-fn spline_point<S: Roots, V: Lane<S>>(
+fn spline_point<S: ReciprocalSqrt, V: Lane<S>>(
     simd: S,
     source: &PointSource<V::Element>,
     to: [V; 3],
@@ -149,7 +150,7 @@ fn spline_point<S: Roots, V: Lane<S>>(
     let of = |value: f64| V::splat(simd, <V::Element as Scalar>::of(value));
     let [x, y, z] = to;
     let squared = x.mul_add(x, y.mul_add(y, z * z));
-    let twice = squared.twice_reciprocal_root_or_zero();
+    let twice = squared.twice_rsqrt_or_zero();
     let inside = squared.simd_lt(of(support * support));
     let mut phi = twice;
     let mut pull = twice * twice * twice;
@@ -171,7 +172,11 @@ fn spline_point<S: Roots, V: Lane<S>>(
 }
 
 #[inline(always)]
-fn polynomial<S: Roots, V: Lane<S>, const N: usize>(simd: S, coefficients: &Polynomial<N>, u: V) -> V {
+fn polynomial<S: ReciprocalSqrt, V: Lane<S>, const N: usize>(
+    simd: S,
+    coefficients: &Polynomial<N>,
+    u: V,
+) -> V {
     let mut sum = V::splat(simd, <V::Element as Scalar>::of(coefficients.0[N - 1]));
     for k in (0..N - 1).rev() {
         sum = sum.mul_add(u, V::splat(simd, <V::Element as Scalar>::of(coefficients.0[k])));
@@ -179,18 +184,19 @@ fn polynomial<S: Roots, V: Lane<S>, const N: usize>(simd: S, coefficients: &Poly
     sum
 }
 
-/// Add what the nodes do to the first `count` targets: the Taylor expansion of the Plummer-softened potential (Newton's
-/// when `plummer` is 0) about the center of mass, through the quadrupole or the octupole.
+/// Adds the field of nodes to the first `count` targets: the Taylor expansion of the Plummer-softened
+/// potential (Newtonian if `plummer` is 0) about the center of mass, to the quadrupole or octupole.
 ///
 /// With R^2 = r^2 + eps^2, e = (vector to the node) / R, q = e.Me and o = Oeee:
 /// `-phi = 1/R [m + 1/R^2 (3q/2 - tr M/2) - 1/R^3 (5o/2 - 3/2 tr O.e)]`,
-/// `a = 1/R^2 [e (m + 1/R^2 (15q/2 - 3/2 tr M) - 1/R^3 (35o/2 - 15/2 tr O.e)) - 3 Me / R^2 + (15/2 Oee - 3/2 tr O) / R^3]`.
-/// In terms of v = 2/R, E = 2e and the entries m' = m/2, M' = 3/8 M, t = 1/16 tr M, O' = 15/64 O, s = 3/16 tr O of the source,
-/// with Q = E.M'E and P = O'EEE, the factors are gone but for a few:
+/// `a = 1/R^2 [e (m + 1/R^2 (15q/2 - 3/2 tr M) - 1/R^3 (35o/2 - 15/2 tr O.e)) - 3 Me / R^2 + (15/2 Oee - 3/2
+/// tr O) / R^3]`.
+/// The code uses v = 2/R, E = 2e and the source entries m' = m/2, M' = 3/8 M, t = 1/16 tr M, O' = 15/64 O, s
+/// = 3/16 tr O. With Q = E.M'E and P = O'EEE, most factors cancel:
 /// `-phi = v [m' + v^2 (Q/8 - t - v (P/12 - s.E/4))]`,
 /// `4 a = v^2 [E (m' + v^2 (5Q/8 - 3t - v (7P/12 - 5/4 s.E))) - v^2 (M'E - v (O'EE - s))]`.
 #[inline(always)]
-pub(crate) fn nodes<S: Roots, V: Lane<S>, const N: usize>(
+pub(crate) fn nodes<S: ReciprocalSqrt, V: Lane<S>, const N: usize>(
     simd: S,
     targets: &Targets<V::Element>,
     count: usize,
@@ -199,8 +205,9 @@ pub(crate) fn nodes<S: Roots, V: Lane<S>, const N: usize>(
     gathered: &mut Gathered,
 ) {
     let of = |value: f64| V::splat(simd, <V::Element as Scalar>::of(value));
-    // nodes are accepted at a distance; what is left of one that vanishes in single precision must be finite
-    let squared = of((softened.plummer * softened.plummer).max(SOFT * SOFT.sqrt()));
+    // Accepted nodes are distant, but the distance may underflow in single precision: keep the result finite.
+    let squared =
+        of((softened.plummer * softened.plummer).max(MIN_SOFTENING_SQUARED * MIN_SOFTENING_SQUARED.sqrt()));
     let (eighth, five_eighths) = (of(0.125), of(0.625));
     sweep::<S, V, N>(
         simd,
@@ -211,7 +218,7 @@ pub(crate) fn nodes<S: Roots, V: Lane<S>, const N: usize>(
         #[inline(always)]
         |source, [x, y, z], sum| {
             let at = |k: usize| V::splat(simd, source[k]);
-            let v = x.mul_add(x, y.mul_add(y, z.mul_add(z, squared))).twice_reciprocal_root();
+            let v = x.mul_add(x, y.mul_add(y, z.mul_add(z, squared))).twice_rsqrt();
             let (x, y, z) = (x * v, y * v, z * v);
             let mut side_x = x.mul_add(at(4), y.mul_add(at(5), z * at(6)));
             let mut side_y = x.mul_add(at(5), y.mul_add(at(7), z * at(8)));
@@ -246,9 +253,9 @@ pub(crate) fn nodes<S: Roots, V: Lane<S>, const N: usize>(
     );
 }
 
-/// The sum of products of the source's entries at `k` with `p`.
+/// Sum of the source's entries at `k` times `p`.
 #[inline(always)]
-fn contract<S: Roots, V: Lane<S>, const N: usize>(
+fn contract<S: ReciprocalSqrt, V: Lane<S>, const N: usize>(
     simd: S,
     source: &NodeSource<V::Element, N>,
     k: [usize; 6],
@@ -260,12 +267,12 @@ fn contract<S: Roots, V: Lane<S>, const N: usize>(
     first + second
 }
 
-/// Sources between two additions to the double-precision sums.
-const STRETCH: usize = 512;
+/// Number of sources between two flushes of the vector sums into the double-precision sums.
+const FLUSH_INTERVAL: usize = 512;
 
-/// The loop: two vectors of targets at a time stay in registers while the sources stream by.
+/// Main loop: two vectors of targets stay in registers while the sources stream.
 #[inline(always)]
-fn sweep<S: Roots, V: Lane<S>, const N: usize>(
+fn sweep<S: ReciprocalSqrt, V: Lane<S>, const N: usize>(
     simd: S,
     targets: &Targets<V::Element>,
     count: usize,
@@ -278,9 +285,9 @@ fn sweep<S: Roots, V: Lane<S>, const N: usize>(
         let load = |d: usize, k: usize| V::from_slice(simd, &targets[d][first + k * V::LEN..][..V::LEN]);
         let a = [load(0, 0), load(1, 0), load(2, 0)];
         let b = [load(0, 1), load(1, 1), load(2, 1)];
-        for stretch in sources.chunks(STRETCH) {
+        for chunk in sources.chunks(FLUSH_INTERVAL) {
             let (mut sum_a, mut sum_b) = ([zero; 4], [zero; 4]);
-            for source in stretch {
+            for source in chunk {
                 let (x, y, z) =
                     (V::splat(simd, source[0]), V::splat(simd, source[1]), V::splat(simd, source[2]));
                 interact(source, [x - a[0], y - a[1], z - a[2]], &mut sum_a);
@@ -295,9 +302,9 @@ fn sweep<S: Roots, V: Lane<S>, const N: usize>(
     }
 }
 
-/// Add lanes to double-precision sums.
+/// Adds a vector to double-precision sums.
 #[inline(always)]
-fn add<S: Roots, V: Lane<S>>(lanes: V, sums: &mut [f64]) {
+fn add<S: ReciprocalSqrt, V: Lane<S>>(lanes: V, sums: &mut [f64]) {
     let mut values = [V::Element::default(); 16];
     lanes.store_slice(&mut values[..V::LEN]);
     for (sum, value) in sums.iter_mut().zip(values) {

@@ -1,12 +1,12 @@
-//! What the gravity kernels need of vectors beyond the portable operations: the reciprocal square root, and the choice
-//! of the instruction set at run time (AVX-512, AVX2, or what the target has anyway).
+//! SIMD support of the gravity kernels beyond portable operations: reciprocal square root, and run-time
+//! choice of the instruction set (AVX-512, AVX2, or the target's baseline).
 use fearless_simd::{Simd, SimdFloat, f32x16, f64x8, prelude::*};
 
-/// A floating-point number that lanes are made of.
+/// Element type of a vector.
 pub(crate) trait Scalar: Copy + Default + Send + Sync {
-    /// Rounded from double precision.
+    /// Rounds from double precision.
     fn of(value: f64) -> Self;
-    /// In double precision.
+    /// Converts to double precision.
     fn wide(self) -> f64;
 }
 
@@ -34,51 +34,51 @@ impl Scalar for f64 {
 
 /// An instruction set with a reciprocal square root for `f32x16` and `f64x8`.
 ///
-/// It is twice the root that the last step of Newton's iteration gives without a multiplication by one half.
-pub(crate) trait Roots: Simd {
-    /// 2 / sqrt(x) to two units in the last place; anything where x is 0.
-    fn twice_root_single(self, x: f32x16<Self>) -> f32x16<Self>;
-    /// 2 / sqrt(x) to two units in the last place; anything where x is 0.
-    fn twice_root_double(self, x: f64x8<Self>) -> f64x8<Self>;
+/// Functions return twice the root: this saves the multiplication by one half in the last Newton step.
+pub(crate) trait ReciprocalSqrt: Simd {
+    /// 2 / sqrt(x) to two units in the last place; unspecified where x is 0.
+    fn twice_rsqrt_single(self, x: f32x16<Self>) -> f32x16<Self>;
+    /// 2 / sqrt(x) to two units in the last place; unspecified where x is 0.
+    fn twice_rsqrt_double(self, x: f64x8<Self>) -> f64x8<Self>;
 }
 
-/// A vector of lanes in one of the two precisions.
-pub(crate) trait Lane<S: Roots>: SimdFloat<S, Element: Scalar> {
-    /// 2 / sqrt(x); anything where x <= 0.
-    fn twice_reciprocal_root(self) -> Self;
+/// A vector in single or double precision.
+pub(crate) trait Lane<S: ReciprocalSqrt>: SimdFloat<S, Element: Scalar> {
+    /// 2 / sqrt(x); unspecified where x <= 0.
+    fn twice_rsqrt(self) -> Self;
 
     /// 2 / sqrt(x), 0 where x <= 0.
     #[inline(always)]
-    fn twice_reciprocal_root_or_zero(self) -> Self {
+    fn twice_rsqrt_or_zero(self) -> Self {
         let zero = Self::splat(self.token(), Self::Element::default());
-        self.simd_gt(zero).select(self.twice_reciprocal_root(), zero)
+        self.simd_gt(zero).select(self.twice_rsqrt(), zero)
     }
 }
 
-impl<S: Roots> Lane<S> for f32x16<S> {
+impl<S: ReciprocalSqrt> Lane<S> for f32x16<S> {
     #[inline(always)]
-    fn twice_reciprocal_root(self) -> Self {
-        self.token().twice_root_single(self)
+    fn twice_rsqrt(self) -> Self {
+        self.token().twice_rsqrt_single(self)
     }
 }
 
-impl<S: Roots> Lane<S> for f64x8<S> {
+impl<S: ReciprocalSqrt> Lane<S> for f64x8<S> {
     #[inline(always)]
-    fn twice_reciprocal_root(self) -> Self {
-        self.token().twice_root_double(self)
+    fn twice_rsqrt(self) -> Self {
+        self.token().twice_rsqrt_double(self)
     }
 }
 
-/// Roots by division, for instruction sets without an estimate worth using.
+/// Square root and division, for instruction sets without a useful estimate.
 macro_rules! exact_roots {
     ($($set:ty),*) => {$(
-        impl Roots for $set {
+        impl ReciprocalSqrt for $set {
             #[inline(always)]
-            fn twice_root_single(self, x: f32x16<Self>) -> f32x16<Self> {
+            fn twice_rsqrt_single(self, x: f32x16<Self>) -> f32x16<Self> {
                 f32x16::splat(self, 2.0) / x.sqrt()
             }
             #[inline(always)]
-            fn twice_root_double(self, x: f64x8<Self>) -> f64x8<Self> {
+            fn twice_rsqrt_double(self, x: f64x8<Self>) -> f64x8<Self> {
                 f64x8::splat(self, 2.0) / x.sqrt()
             }
         }
@@ -88,37 +88,37 @@ macro_rules! exact_roots {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::*;
-    use crate::pair::roots::{estimate_double, estimate_half, estimate_single};
+    use crate::simd::rsqrt::{estimate_double, estimate_half, estimate_single};
     use fearless_simd::{Avx2, Avx512, Sse2};
 
-    /// One step of Newton's iteration for 1 / sqrt(x), which doubles the number of right digits of `y`; twice the result.
+    /// One Newton step for 1 / sqrt(x), times two. It doubles the number of correct digits of `y`.
     #[inline(always)]
-    fn refine<S: Simd, V: SimdFloat<S>>(x: V, y: V, three: V) -> V {
+    fn newton_step<S: Simd, V: SimdFloat<S>>(x: V, y: V, three: V) -> V {
         y * (-(x * y)).mul_add(y, three)
     }
 
-    impl Roots for Avx512 {
+    impl ReciprocalSqrt for Avx512 {
         #[inline(always)]
-        fn twice_root_single(self, x: f32x16<Self>) -> f32x16<Self> {
-            refine(x, estimate_single(self, x), f32x16::splat(self, 3.0))
+        fn twice_rsqrt_single(self, x: f32x16<Self>) -> f32x16<Self> {
+            newton_step(x, estimate_single(self, x), f32x16::splat(self, 3.0))
         }
         #[inline(always)]
-        fn twice_root_double(self, x: f64x8<Self>) -> f64x8<Self> {
+        fn twice_rsqrt_double(self, x: f64x8<Self>) -> f64x8<Self> {
             let three = f64x8::splat(self, 3.0);
-            let y = refine(x, estimate_double(self, x), three) * 0.5;
-            refine(x, y, three)
+            let y = newton_step(x, estimate_double(self, x), three) * 0.5;
+            newton_step(x, y, three)
         }
     }
 
-    impl Roots for Avx2 {
+    impl ReciprocalSqrt for Avx2 {
         #[inline(always)]
-        fn twice_root_single(self, x: f32x16<Self>) -> f32x16<Self> {
+        fn twice_rsqrt_single(self, x: f32x16<Self>) -> f32x16<Self> {
             let (low, high) = x.split();
             let y = estimate_half(self, low).combine(estimate_half(self, high));
-            refine(x, y, f32x16::splat(self, 3.0))
+            newton_step(x, y, f32x16::splat(self, 3.0))
         }
         #[inline(always)]
-        fn twice_root_double(self, x: f64x8<Self>) -> f64x8<Self> {
+        fn twice_rsqrt_double(self, x: f64x8<Self>) -> f64x8<Self> {
             f64x8::splat(self, 2.0) / x.sqrt()
         }
     }
@@ -131,27 +131,27 @@ exact_roots!(fearless_simd::Neon);
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 exact_roots!(fearless_simd::Fallback);
 
-/// Evaluate `$body` with `$simd` bound to the token of the best instruction set that [`Roots`] knows, with its
-/// features enabled. Only these are compiled: the kernels are long.
+/// Evaluates `$body` with its features enabled and `$simd` bound to the token of the best instruction set
+/// that implements [`ReciprocalSqrt`]. Only these sets are compiled, because the kernels are long.
 macro_rules! with_lanes {
     ($simd:ident => $body:expr) => {{
         let level = fearless_simd::Level::new();
         #[cfg(target_arch = "x86_64")]
         {
             if let Some($simd) = level.as_avx512() {
-                $crate::pair::lane::vectorize(
+                $crate::simd::vectorize(
                     $simd,
                     #[inline(always)]
                     || $body,
                 )
             } else if let Some($simd) = level.as_avx2() {
-                $crate::pair::lane::vectorize(
+                $crate::simd::vectorize(
                     $simd,
                     #[inline(always)]
                     || $body,
                 )
             } else if let Some($simd) = level.as_sse2() {
-                $crate::pair::lane::vectorize(
+                $crate::simd::vectorize(
                     $simd,
                     #[inline(always)]
                     || $body,
@@ -163,7 +163,7 @@ macro_rules! with_lanes {
         #[cfg(target_arch = "aarch64")]
         {
             let Some($simd) = level.as_neon() else { unreachable!("every 64-bit ARM processor has NEON") };
-            $crate::pair::lane::vectorize(
+            $crate::simd::vectorize(
                 $simd,
                 #[inline(always)]
                 || $body,
@@ -173,7 +173,7 @@ macro_rules! with_lanes {
         {
             let _ = level;
             let $simd = fearless_simd::Fallback::new();
-            $crate::pair::lane::vectorize(
+            $crate::simd::vectorize(
                 $simd,
                 #[inline(always)]
                 || $body,
@@ -188,16 +188,16 @@ mod tests {
     use super::*;
 
     #[inline(always)]
-    fn check<S: Roots>(simd: S) {
+    fn check<S: ReciprocalSqrt>(simd: S) {
         for exponent in -60..60 {
             let x: f64 = 1.37 * f64::from(exponent).exp2();
-            let single = f32x16::splat(simd, x as f32).twice_reciprocal_root()[3];
+            let single = f32x16::splat(simd, x as f32).twice_rsqrt()[3];
             assert!((f64::from(single) * 0.5 * x.sqrt() - 1.0).abs() < 2.5e-7, "{exponent} {single}");
-            let double = f64x8::splat(simd, x).twice_reciprocal_root()[5];
+            let double = f64x8::splat(simd, x).twice_rsqrt()[5];
             assert!((double * 0.5 * x.sqrt() - 1.0).abs() < 1e-15, "{exponent} {double}");
         }
-        assert_eq!(f32x16::splat(simd, 0.0).twice_reciprocal_root_or_zero()[0], 0.0);
-        assert_eq!(f64x8::splat(simd, 0.0).twice_reciprocal_root_or_zero()[0], 0.0);
+        assert_eq!(f32x16::splat(simd, 0.0).twice_rsqrt_or_zero()[0], 0.0);
+        assert_eq!(f64x8::splat(simd, 0.0).twice_rsqrt_or_zero()[0], 0.0);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Long-range forces: Barnes-Hut gravity.
+//! Barnes-Hut gravity: tree construction, multipole acceptance, locally essential trees, and SIMD evaluation.
 #![allow(clippy::needless_range_loop, reason = "an index names the component of several vectors at once")]
 
 pub mod accuracy;

@@ -1,34 +1,36 @@
-//! Which nodes stand for their particles, and which are opened.
+//! Multipole acceptance criteria (MAC), and the tree walk that uses them.
 use super::tree::{Node, Tree};
 use crate::tree::moments::Moments;
 use rayon::prelude::*;
 
-/// When a node is accepted for a group of targets in a tight box at distance d from the node's center of mass.
+/// Acceptance criterion for a node and a group of targets. The group has a tight box; d is the distance from
+/// the box to the node's center of mass.
 ///
-/// Whatever the criterion, a node that reaches into the box (d <= its radius), or whose particles may be within the
-/// range of a softening that the expansion does not know, is opened.
+/// A node is opened under either criterion if d <= its radius, or if the box may be within the softening
+/// range of its particles, where the multipole expansion is invalid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Criterion {
-    /// d > l / theta + s: l is the longest edge of the tight box of the node's particles, s the distance between its
-    /// middle and the center of mass (Barnes 1994; as for groups in Bedorf, Gaburov & Portegies Zwart 2012).
+    /// d > l / theta + s. l is the longest edge of the tight box of the node's particles. s is the distance
+    /// from the center of that box to the center of mass (Barnes 1994; for groups as in Bedorf, Gaburov &
+    /// Portegies Zwart 2012).
     Geometric,
-    /// The node's leading neglected term, m b^(p+1) / d^(p+3) with b the node's radius and p the order of the
-    /// expansion, is below this fraction of the acceleration estimated for the group (as Springel 2005), and d > l.
+    /// The leading neglected term, m b^(p+1) / d^(p+3), is below this fraction of the group's estimated
+    /// acceleration (as in Springel 2005), and d > l. b is the node's radius, p the order of the expansion.
     RelativeError(f64),
 }
 
-/// How nodes are opened.
+/// Parameters of the acceptance test.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opening {
     pub criterion: Criterion,
     pub angle: f64,
-    /// Distance below which the expansion does not hold because of softening.
+    /// The expansion is invalid closer than this to a particle, because of softening.
     pub range: f64,
     /// Order of the expansion: 2 or 3.
     pub order: u32,
 }
 
-/// A group of targets: its tight box, and about what acceleration they feel (for the relative criterion).
+/// A group of targets: its tight box and an estimate of its acceleration (for [`Criterion::RelativeError`]).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct TargetBox {
@@ -36,13 +38,13 @@ pub struct TargetBox {
     pub lower: [f64; 3],
     /// Upper corner.
     pub upper: [f64; 3],
-    /// The acceleration at the middle of the box, divided by G: an estimate from coarse monopoles, which may be above or
-    /// below what a target feels. Of joined boxes it is the smallest. 0 when not known.
+    /// Estimated acceleration at the center of the box, divided by G; 0 if unknown. It comes from coarse
+    /// monopoles, so it may exceed or underestimate the true value. Merged boxes keep the smallest.
     pub acceleration: f64,
 }
 
 impl TargetBox {
-    /// Around particles, with unknown acceleration. There must be one.
+    /// Returns the tight box of `particles` (at least one), with unknown acceleration.
     pub fn around(particles: &[[f64; 4]]) -> Self {
         let mut bounds =
             TargetBox { lower: [f64::INFINITY; 3], upper: [f64::NEG_INFINITY; 3], acceleration: 0.0 };
@@ -55,7 +57,7 @@ impl TargetBox {
         bounds
     }
 
-    /// The smallest box that stands for both: whatever it accepts, both accept.
+    /// Merges two boxes. A node that the merged box accepts is accepted by both.
     pub fn joined(self, other: Self) -> Self {
         TargetBox {
             lower: [0, 1, 2].map(|d| self.lower[d].min(other.lower[d])),
@@ -64,16 +66,16 @@ impl TargetBox {
         }
     }
 
-    /// The middle of the box.
+    /// Returns the center of the box.
     pub fn middle(&self) -> [f64; 3] {
         [0, 1, 2].map(|d| 0.5 * (self.lower[d] + self.upper[d]))
     }
 }
 
-/// So many groups are tested at once.
+/// Number of groups that one vector tests.
 pub(crate) const LANES: usize = 8;
 
-/// Groups of targets, a component after the other; where there are fewer than lanes, the others are points without meaning.
+/// Groups of targets in structure-of-arrays layout. Unused lanes hold zeros; callers mask them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BoxLanes {
     lower: [[f64; LANES]; 3],
@@ -82,7 +84,7 @@ pub(crate) struct BoxLanes {
 }
 
 impl BoxLanes {
-    /// Of at most [`LANES`] groups.
+    /// Packs at most [`LANES`] groups.
     pub fn of(groups: &[TargetBox]) -> Self {
         let mut lanes =
             BoxLanes { lower: [[0.0; LANES]; 3], upper: [[0.0; LANES]; 3], acceleration: [0.0; LANES] };
@@ -97,24 +99,24 @@ impl BoxLanes {
     }
 }
 
-/// What the walk reads of a node, in one cache line.
+/// Node data of the walk, in one cache line.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WalkNode {
     /// Center of mass.
     pub center: [f64; 3],
-    /// Accepted only beyond this distance, squared; infinite when always opened.
-    reach: f64,
-    /// Accepted only when d^(2 (p + 3) / 2) times the group's acceleration exceeds this.
-    strength: f64,
+    /// Squared opening distance: the node is opened at or below it. Infinite if it is always opened.
+    opening_distance_squared: f64,
+    /// The node is accepted only if d^(p + 3) times the group's acceleration exceeds this.
+    error_threshold: f64,
     pub node: Node,
 }
 
-/// Leaves of so few particles are cheaper, and exact, as particles.
-pub(crate) const FEW: u32 = 3;
+/// Leaves with at most this many particles are always opened: direct summation is cheaper there, and exact.
+pub(crate) const SMALL_LEAF: u32 = 3;
 
 impl Opening {
-    /// What the walk reads of a node.
+    /// Precomputes the acceptance test of a node.
     pub fn walk_node(&self, node: &Node, moments: &Moments) -> WalkNode {
         let edge = [0, 1, 2].map(|d| moments.upper[d] - moments.lower[d]).into_iter().fold(0.0, f64::max);
         let mut offset = 0.0;
@@ -122,28 +124,33 @@ impl Opening {
             let middle = 0.5 * (moments.lower[d] + moments.upper[d]);
             offset += (moments.center[d] - middle) * (moments.center[d] - middle);
         }
-        let (distance, strength) = match self.criterion {
+        let (distance, error_threshold) = match self.criterion {
             Criterion::Geometric => (edge / self.angle + offset.sqrt(), 0.0),
             Criterion::RelativeError(_) if self.angle == 0.0 => (f64::INFINITY, 0.0),
             Criterion::RelativeError(tolerance) => {
                 (edge, moments.mass * moments.radius.powi(self.order as i32 + 1) / tolerance)
             }
         };
-        let few = node.rows > 0 && node.rows <= FEW;
-        let reach = if self.angle == 0.0 || few {
+        let small = node.rows > 0 && node.rows <= SMALL_LEAF;
+        let opening_distance = if self.angle == 0.0 || small {
             f64::INFINITY
         } else {
             distance.max(moments.radius).max(moments.radius + self.range)
         };
-        WalkNode { center: moments.center, reach: reach * reach, strength, node: *node }
+        WalkNode {
+            center: moments.center,
+            opening_distance_squared: opening_distance * opening_distance,
+            error_threshold,
+            node: *node,
+        }
     }
 
-    /// What the walk reads of every node.
+    /// Precomputes the acceptance tests of all nodes.
     pub fn walk_nodes(&self, tree: &Tree) -> Vec<WalkNode> {
         self.walk_nodes_of(&tree.nodes, &tree.moments)
     }
 
-    /// What the walk reads of some nodes of a tree.
+    /// Precomputes the acceptance tests of some nodes of a tree.
     pub fn walk_nodes_of(&self, nodes: &[Node], moments: &[Moments]) -> Vec<WalkNode> {
         nodes
             .par_iter()
@@ -153,8 +160,8 @@ impl Opening {
             .collect()
     }
 
-    /// Whether a node stands for its particles towards a group. Monotone: what a box accepts, every box inside it with
-    /// an acceleration at least as large accepts, also in floating point.
+    /// Whether a node is accepted for a group. The test is monotone, also in floating point: if a box accepts
+    /// a node, then so does every box inside it whose acceleration is at least as large.
     #[inline(always)]
     pub fn accepts(&self, node: &WalkNode, group: &TargetBox) -> bool {
         let mut squared = 0.0;
@@ -162,18 +169,19 @@ impl Opening {
             let outside = (group.lower[d] - node.center[d]).max(node.center[d] - group.upper[d]).max(0.0);
             squared += outside * outside;
         }
-        if squared <= node.reach {
+        if squared <= node.opening_distance_squared {
             return false;
         }
         match self.criterion {
             Criterion::Geometric => true,
-            Criterion::RelativeError(_) => self.power(squared) * group.acceleration > node.strength,
+            Criterion::RelativeError(_) => self.power(squared) * group.acceleration > node.error_threshold,
         }
     }
 
-    /// Which of the groups do not accept a node, a bit each: as [`Self::accepts`] says of each of them, in loops over lanes.
+    /// Returns a bit mask of the groups that do not accept a node. Agrees with [`Self::accepts`] for each
+    /// lane.
     #[inline(always)]
-    pub fn refusing(&self, node: &WalkNode, groups: &BoxLanes) -> u8 {
+    pub fn rejecting(&self, node: &WalkNode, groups: &BoxLanes) -> u8 {
         let mut squared = [0.0; LANES];
         for d in 0..3 {
             for (squared, (lower, upper)) in
@@ -185,13 +193,13 @@ impl Opening {
         }
         let mut accepting = [false; LANES];
         for (accepts, squared) in accepting.iter_mut().zip(&squared) {
-            *accepts = *squared > node.reach;
+            *accepts = *squared > node.opening_distance_squared;
         }
         if let Criterion::RelativeError(_) = self.criterion {
             for (accepts, (squared, acceleration)) in
                 accepting.iter_mut().zip(squared.iter().zip(&groups.acceleration))
             {
-                *accepts &= self.power(*squared) * acceleration > node.strength;
+                *accepts &= self.power(*squared) * acceleration > node.error_threshold;
             }
         }
         let mut bits = 0;
@@ -201,16 +209,17 @@ impl Opening {
         bits
     }
 
-    /// d^(p + 3) of d^2.
+    /// Computes d^(p + 3) from d^2.
     #[inline(always)]
     fn power(&self, squared: f64) -> f64 {
         if self.order == 2 { squared * squared * squared.sqrt() } else { squared * squared * squared }
     }
 
-    /// The accepted nodes and the opened leaves' rows (consecutive ones joined) for a group, in key order. `stack` is
-    /// scratch.
+    /// Finds the accepted nodes and the rows of the opened leaves (adjacent ranges merged) of a group, in key
+    /// order. `stack` is scratch.
     ///
-    /// A closed node that is not accepted breaks the promise of the rank that closed it: an internal error.
+    /// # Panics
+    /// If a closed node is not accepted: its owner pruned too much, which is an internal error.
     pub fn walk(
         &self,
         nodes: &[WalkNode],
@@ -237,7 +246,7 @@ impl Opening {
             } else {
                 assert!(
                     node.node.children > 0,
-                    "gravity needs what is below a node about {:?} that its owner did not send",
+                    "gravity must open a node at {:?} whose children its owner did not send",
                     node.center
                 );
                 let first = node.node.first_child;
@@ -247,11 +256,11 @@ impl Opening {
     }
 }
 
-/// What a group interacts with.
+/// Interaction lists of a group.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interactions {
     /// Accepted nodes.
     pub nodes: Vec<u32>,
-    /// Rows of sources, from and to.
+    /// Ranges of source rows: first and end.
     pub rows: Vec<(u32, u32)>,
 }

@@ -1,35 +1,36 @@
-//! What a rank needs of the trees of others: the coarse leaves that it opens, and what of each its boxes open.
+//! Pruning for the locally essential tree: which coarse leaves of other ranks a rank opens, and which nodes
+//! and particles below them its boxes need.
 use super::lanes::with_lanes;
 use super::opening::{BoxLanes, LANES, Opening, TargetBox, WalkNode};
 use super::tree::{Node, Tree};
 use crate::tree::Moments;
 
-/// At most so many boxes stand for a rank's super-clusters towards other ranks: a bit each in [`Wish::boxes`].
-const BOXES: usize = 128;
+/// Maximum number of merged boxes of a rank: one bit each in [`LeafRequest::boxes`].
+const MAX_BOXES: usize = 128;
 
-/// A rank will open what is below a coarse leaf of another rank.
+/// Request for the subtree of a coarse leaf of another rank.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-pub(super) struct Wish {
+pub(super) struct LeafRequest {
     /// The coarse leaf.
     pub leaf: u64,
-    /// The boxes that open it, a bit each: the low and the high half.
+    /// Bit mask of the boxes that open it: low and high half.
     boxes: [u64; 2],
 }
 
-impl Wish {
+impl LeafRequest {
     fn new(leaf: usize, boxes: u128) -> Self {
         Self { leaf: leaf as u64, boxes: [boxes as u64, (boxes >> 64) as u64] }
     }
 
-    /// The boxes that open it, a bit each.
+    /// Bit mask of the boxes that open it.
     pub fn boxes(&self) -> u128 {
         u128::from(self.boxes[0]) | u128::from(self.boxes[1]) << 64
     }
 }
 
-/// The places of the bits that are set.
-fn places(mut bits: u128) -> impl Iterator<Item = usize> {
+/// Iterates over the positions of the set bits.
+fn set_bits(mut bits: u128) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let place = (bits != 0).then(|| bits.trailing_zeros() as usize)?;
         bits &= bits - 1;
@@ -37,82 +38,85 @@ fn places(mut bits: u128) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The boxes that stand for a rank's groups: consecutive ones joined, so that there are few.
-pub(super) fn representatives(groups: &[TargetBox]) -> Vec<TargetBox> {
-    let together = groups.len().div_ceil(BOXES).max(1);
+/// Merges consecutive groups of a rank into at most [`MAX_BOXES`] boxes.
+pub(super) fn merged_boxes(groups: &[TargetBox]) -> Vec<TargetBox> {
+    let per_box = groups.len().div_ceil(MAX_BOXES).max(1);
     groups
-        .chunks(together)
+        .chunks(per_box)
         .map(|group| group.iter().skip(1).fold(group[0], |all, one| all.joined(*one)))
         .collect()
 }
 
-/// The coarse leaves that some of the boxes open, in order, coming down from the root of the top of the tree; `leaf_of`
-/// says which leaf a node of the top is (`usize::MAX`: none).
-pub(super) fn wishes(
+/// Finds the coarse leaves that some of the boxes open, in order, by descending from the root of the top.
+/// `leaf_of` is the coarse leaf of each node of the top (`usize::MAX`: none).
+pub(super) fn requests(
     opening: &Opening,
     top: &[WalkNode],
     leaf_of: &[usize],
     boxes: &[TargetBox],
-) -> Vec<Wish> {
-    let mut wishes = Vec::new();
+) -> Vec<LeafRequest> {
+    let mut requests = Vec::new();
     if top.is_empty() || boxes.is_empty() {
-        return wishes;
+        return requests;
     }
-    let mut stack = vec![(0, u128::MAX >> (BOXES - boxes.len()))];
-    let boxes = lanes_of(boxes);
-    while let Some((index, among)) = stack.pop() {
-        let refusing = refusing(opening, &top[index], &boxes, among);
-        if refusing == 0 {
+    let mut stack = vec![(0, u128::MAX >> (MAX_BOXES - boxes.len()))];
+    let boxes = box_lanes(boxes);
+    while let Some((index, candidates)) = stack.pop() {
+        let rejecting = rejecting(opening, &top[index], &boxes, candidates);
+        if rejecting == 0 {
             continue;
         }
         match leaf_of[index] {
-            usize::MAX => stack.extend(top[index].node.child_range().map(|child| (child, refusing))),
-            leaf => wishes.push(Wish::new(leaf, refusing)),
+            usize::MAX => stack.extend(top[index].node.child_range().map(|child| (child, rejecting))),
+            leaf => requests.push(LeafRequest::new(leaf, rejecting)),
         }
     }
-    wishes.sort_unstable_by_key(|wish| wish.leaf);
-    wishes
+    requests.sort_unstable_by_key(|request| request.leaf);
+    requests
 }
 
-/// The same wishes with only those boxes that one of them names.
-pub(super) fn addressed(wishes: &[Wish], boxes: &[TargetBox]) -> (Vec<Wish>, Vec<TargetBox>) {
-    let named = all_named(wishes);
-    let chosen: Vec<usize> = places(named).collect();
-    let compact = |wish: &Wish| {
-        let bits = chosen.iter().enumerate().map(|(to, &from)| (wish.boxes() >> from & 1) << to);
-        Wish::new(wish.leaf as usize, bits.fold(0, |all, bit| all | bit))
+/// Removes the boxes that no request names, and renumbers the masks.
+pub(super) fn compact_requests(
+    requests: &[LeafRequest],
+    boxes: &[TargetBox],
+) -> (Vec<LeafRequest>, Vec<TargetBox>) {
+    let used = used_boxes(requests);
+    let kept: Vec<usize> = set_bits(used).collect();
+    let compact = |request: &LeafRequest| {
+        let bits = kept.iter().enumerate().map(|(to, &from)| (request.boxes() >> from & 1) << to);
+        LeafRequest::new(request.leaf as usize, bits.fold(0, |all, bit| all | bit))
     };
-    (wishes.iter().map(compact).collect(), chosen.iter().map(|&place| boxes[place]).collect())
+    (requests.iter().map(compact).collect(), kept.iter().map(|&place| boxes[place]).collect())
 }
 
-/// The boxes that any of the wishes names.
-pub(super) fn all_named(wishes: &[Wish]) -> u128 {
-    wishes.iter().fold(0, |all, wish| all | wish.boxes())
+/// Returns the union of the requests' box masks.
+pub(super) fn used_boxes(requests: &[LeafRequest]) -> u128 {
+    requests.iter().fold(0, |all, request| all | request.boxes())
 }
 
-/// Boxes as [`refusing`] reads them.
-pub(super) fn lanes_of(boxes: &[TargetBox]) -> Vec<BoxLanes> {
+/// Packs boxes for the vectorized test.
+pub(super) fn box_lanes(boxes: &[TargetBox]) -> Vec<BoxLanes> {
     boxes.chunks(LANES).map(BoxLanes::of).collect()
 }
 
-/// Those among the boxes that do not accept a node.
-fn refusing(opening: &Opening, node: &WalkNode, boxes: &[BoxLanes], among: u128) -> u128 {
-    with_lanes!(_simd => refusing_in_lanes(opening, node, boxes, among))
+/// Returns those of the `candidates` boxes that do not accept a node.
+fn rejecting(opening: &Opening, node: &WalkNode, boxes: &[BoxLanes], candidates: u128) -> u128 {
+    with_lanes!(_simd => rejecting_in_lanes(opening, node, boxes, candidates))
 }
 
 #[inline(always)]
-fn refusing_in_lanes(opening: &Opening, node: &WalkNode, boxes: &[BoxLanes], among: u128) -> u128 {
+fn rejecting_in_lanes(opening: &Opening, node: &WalkNode, boxes: &[BoxLanes], candidates: u128) -> u128 {
     let mut all = 0;
     for (k, boxes) in boxes.iter().enumerate() {
-        let asked = (among >> (k * LANES)) as u8;
-        if asked != 0 {
-            all |= u128::from(opening.refusing(node, boxes) & asked) << (k * LANES);
+        let selected = (candidates >> (k * LANES)) as u8;
+        if selected != 0 {
+            all |= u128::from(opening.rejecting(node, boxes) & selected) << (k * LANES);
         }
     }
     all
 }
 
-/// A node on its way to another rank.
+/// A node in a message to another rank.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 pub(super) struct SentNode {
@@ -120,34 +124,35 @@ pub(super) struct SentNode {
     pub node: Node,
 }
 
-/// Parts of a tree, one after the other: nodes and rows of each count from its own first ones.
+/// Pruned subtrees, one after the other. Child and row indices are relative to the start of each subtree.
 #[derive(Default)]
 pub(super) struct Pruned {
     pub nodes: Vec<SentNode>,
     pub sources: Vec<[f64; 4]>,
 }
 
-/// What some boxes need of a tree.
-pub(super) struct Pruning<'a> {
+/// Prunes a tree for a set of boxes.
+pub(super) struct Pruner<'a> {
     pub opening: &'a Opening,
-    /// The tree's nodes as the walk reads them.
+    /// Acceptance tests of the tree's nodes.
     pub walk_nodes: &'a [WalkNode],
     pub tree: &'a Tree,
-    /// Who asks: [`lanes_of`] the boxes.
+    /// The requesting rank's boxes, packed by [`box_lanes`].
     pub boxes: &'a [BoxLanes],
 }
 
-impl Pruning<'_> {
-    /// Append the part below a node that these of the boxes open, as they open the node itself; with what they accept as
-    /// closed nodes.
-    pub fn append(&self, root: usize, among: u128, pruned: &mut Pruned) {
+impl Pruner<'_> {
+    /// Appends the subtree of `root` that the `candidates` boxes open. `root` itself is opened. Accepted
+    /// nodes become closed nodes.
+    pub fn append(&self, root: usize, candidates: u128, pruned: &mut Pruned) {
         let begin = [pruned.nodes.len(), pruned.sources.len()];
         pruned.nodes.push(SentNode { moments: self.tree.moments[root], node: Node::default() });
-        self.open(root, begin[0], among, begin, pruned);
+        self.open(root, begin[0], candidates, begin, pruned);
     }
 
-    /// Copy what is directly below node `from` to below node `to` of the part that begins there, and open what must be.
-    fn open(&self, from: usize, to: usize, among: u128, begin: [usize; 2], pruned: &mut Pruned) {
+    /// Copies the children of node `from` below node `to` of the subtree that starts at `begin`, and recurses
+    /// into the opened ones.
+    fn open(&self, from: usize, to: usize, candidates: u128, begin: [usize; 2], pruned: &mut Pruned) {
         let node = self.tree.nodes[from];
         if node.rows > 0 {
             let first_row = (pruned.sources.len() - begin[1]) as u32;
@@ -161,9 +166,9 @@ impl Pruning<'_> {
         let closed = |moments: &Moments| SentNode { moments: *moments, node: Node::default() };
         pruned.nodes.extend(self.tree.moments[node.child_range()].iter().map(closed));
         for (child, to) in node.child_range().zip(first..) {
-            let refusing = refusing(self.opening, &self.walk_nodes[child], self.boxes, among);
-            if refusing != 0 {
-                self.open(child, to, refusing, begin, pruned);
+            let rejecting = rejecting(self.opening, &self.walk_nodes[child], self.boxes, candidates);
+            if rejecting != 0 {
+                self.open(child, to, rejecting, begin, pruned);
             }
         }
     }
@@ -185,7 +190,7 @@ mod tests {
         Tree { sources: particles.to_vec(), ..Tree::nodes_of_cell(keys, particles, 0, 0, 16) }
     }
 
-    /// Total mass and number of sources that a box meets in a tree.
+    /// Total mass and number of sources that a box interacts with.
     fn met(opening: &Opening, tree: &Tree, group: &TargetBox) -> (f64, usize) {
         let mut found = Interactions::default();
         opening.walk(&opening.walk_nodes(tree), group, &mut Vec::new(), &mut found);
@@ -195,12 +200,12 @@ mod tests {
         (nodes + points.iter().sum::<f64>(), found.nodes.len() + points.len())
     }
 
-    /// The part below the root that these boxes open, as a tree, when so many like it were pruned before.
-    fn pruned(pruning: &Pruning, among: u128, before: usize) -> Tree {
+    /// The pruned tree for these boxes, appended after `before` copies of itself.
+    fn pruned(pruner: &Pruner, candidates: u128, before: usize) -> Tree {
         let mut all = Pruned::default();
-        (0..before).for_each(|_| pruning.append(0, among, &mut all));
+        (0..before).for_each(|_| pruner.append(0, candidates, &mut all));
         let [nodes, sources] = [all.nodes.len(), all.sources.len()];
-        pruning.append(0, among, &mut all);
+        pruner.append(0, candidates, &mut all);
         Tree {
             nodes: all.nodes[nodes..].iter().map(|sent| sent.node).collect(),
             moments: all.nodes[nodes..].iter().map(|sent| sent.moments).collect(),
@@ -210,8 +215,8 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
-        /// Whatever lies inside a box for which a tree was pruned finds in the pruned tree all that it finds in the
-        /// whole one.
+        /// A box inside a box that the tree was pruned for finds the same interactions in the pruned tree as
+        /// in the whole tree.
         #[test]
         fn a_pruned_tree_has_all_that_its_boxes_need(
             seed in 0u64..1000, count in 1usize..800, angle in 0.0..1.2f64, relative: bool,
@@ -226,19 +231,19 @@ mod tests {
                 lower: *lower, upper: lower.map(|x| x + size), acceleration: 0.5,
             }).collect();
             let walk_nodes = opening.walk_nodes(&whole);
-            let (lanes, all) = (lanes_of(&boxes), (1 << boxes.len()) - 1);
+            let (lanes, all) = (box_lanes(&boxes), (1 << boxes.len()) - 1);
             for node in &walk_nodes {
                 let each = boxes.iter().map(|group| u128::from(!opening.accepts(node, group)));
-                let expected = each.enumerate().fold(0, |bits, (place, refuses)| bits | refuses << place);
-                for among in [all, all & u128::from(drawn)] {
-                    prop_assert_eq!(refusing(&opening, node, &lanes, among), expected & among);
+                let expected = each.enumerate().fold(0, |bits, (place, rejects)| bits | rejects << place);
+                for candidates in [all, all & u128::from(drawn)] {
+                    prop_assert_eq!(rejecting(&opening, node, &lanes, candidates), expected & candidates);
                 }
             }
-            let wanting = refusing(&opening, &walk_nodes[0], &lanes, all);
+            let wanting = rejecting(&opening, &walk_nodes[0], &lanes, all);
             prop_assume!(wanting != 0);
-            let pruning = Pruning { opening: &opening, walk_nodes: &walk_nodes, tree: &whole, boxes: &lanes };
-            // behind another part, which must not matter
-            let [pruned, behind] = [0, 1].map(|before| pruned(&pruning, wanting, before));
+            let pruner = Pruner { opening: &opening, walk_nodes: &walk_nodes, tree: &whole, boxes: &lanes };
+            // the position in the buffer must not matter
+            let [pruned, behind] = [0, 1].map(|before| pruned(&pruner, wanting, before));
             prop_assert!(pruned.nodes == behind.nodes && pruned.sources == behind.sources);
             prop_assert!(pruned.moments == behind.moments);
             prop_assert!(pruned.nodes.len() <= whole.nodes.len() && pruned.sources.len() <= whole.sources.len());
@@ -268,19 +273,22 @@ mod tests {
         let far = TargetBox { lower: [3.0; 3], upper: [3.1; 3], acceleration: 0.0 };
         let near = TargetBox { lower: [0.0; 3], upper: [0.1; 3], acceleration: 0.0 };
         let walk_nodes = opening.walk_nodes(&whole);
-        let far = lanes_of(&[far]);
-        let pruning = Pruning { opening: &opening, walk_nodes: &walk_nodes, tree: &whole, boxes: &far };
-        met(&opening, &pruned(&pruning, 1, 0), &near);
+        let far = box_lanes(&[far]);
+        let pruner = Pruner { opening: &opening, walk_nodes: &walk_nodes, tree: &whole, boxes: &far };
+        met(&opening, &pruned(&pruner, 1, 0), &near);
     }
 
     #[test]
-    fn addressed_wishes_name_the_same_boxes() {
+    fn compact_requests_name_the_same_boxes() {
         let all: Vec<TargetBox> =
-            (0..BOXES).map(|k| TargetBox::around(&[[k as f64, 0.0, 0.0, 1.0]])).collect();
-        let wishes = [Wish::new(3, 1 << 127 | 1 << 64 | 1), Wish::new(9, 1 << 64 | 1 << 5)];
-        let (sent, boxes) = addressed(&wishes, &all);
+            (0..MAX_BOXES).map(|k| TargetBox::around(&[[k as f64, 0.0, 0.0, 1.0]])).collect();
+        let requests = [LeafRequest::new(3, 1 << 127 | 1 << 64 | 1), LeafRequest::new(9, 1 << 64 | 1 << 5)];
+        let (sent, boxes) = compact_requests(&requests, &all);
         assert_eq!(boxes, [0, 5, 64, 127].map(|k| all[k]));
-        assert_eq!(sent.iter().map(|wish| (wish.leaf, wish.boxes())).collect::<Vec<_>>(), [(3, 13), (9, 6)]);
-        assert_eq!(all_named(&sent).count_ones(), 4);
+        assert_eq!(
+            sent.iter().map(|request| (request.leaf, request.boxes())).collect::<Vec<_>>(),
+            [(3, 13), (9, 6)]
+        );
+        assert_eq!(used_boxes(&sent).count_ones(), 4);
     }
 }

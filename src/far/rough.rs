@@ -1,19 +1,21 @@
-//! A first guess at the acceleration of each super-cluster, for the criterion that limits the relative force error.
+//! Estimates the acceleration of each super-cluster, for the relative-error acceptance criterion.
 //!
-//! It is made from the tree at hand and nothing else: no state of earlier steps, so that a restart gives the same bits.
+//! The estimate depends on the present tree only, not on earlier steps. Restarts are therefore bitwise
+//! reproducible.
 use super::opening::TargetBox;
 use super::tree::Tree;
 use rayon::prelude::*;
 
-/// Set the acceleration (for G = 1) of each box: at its middle, from monopoles of nodes not larger than their
-/// distance, softened by `softening` and by the nodes' own radius. What lies behind closed nodes is not needed.
+/// Sets the acceleration (for G = 1) of each box, at its center. It sums monopoles of nodes whose radius is
+/// smaller than their distance, softened by `softening`. A leaf or closed node that is closer is also
+/// softened by its radius. Closed nodes are never opened.
 pub(crate) fn estimate_accelerations(tree: &Tree, softening: f64, boxes: &mut [TargetBox]) {
     boxes.par_iter_mut().for_each_init(Vec::new, |stack, group| {
-        group.acceleration = at(tree, softening, group.middle(), stack);
+        group.acceleration = acceleration_at(tree, softening, group.middle(), stack);
     });
 }
 
-fn at(tree: &Tree, softening: f64, point: [f64; 3], stack: &mut Vec<usize>) -> f64 {
+fn acceleration_at(tree: &Tree, softening: f64, point: [f64; 3], stack: &mut Vec<usize>) -> f64 {
     let mut sum = [0.0; 3];
     stack.clear();
     if !tree.nodes.is_empty() {
@@ -25,7 +27,7 @@ fn at(tree: &Tree, softening: f64, point: [f64; 3], stack: &mut Vec<usize>) -> f
         let squared = to[0] * to[0] + to[1] * to[1] + to[2] * to[2];
         let radius = moments.radius * moments.radius;
         if squared > radius || node.children == 0 {
-            // A node that is near is spread out: that its own particles pull at its middle is not what they feel.
+            // The point may be inside the node: soften by the node's radius, because its mass is spread out.
             let distance =
                 (squared + if squared > radius { 0.0 } else { radius } + softening * softening).sqrt();
             if distance > 0.0 {

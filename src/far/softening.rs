@@ -1,22 +1,22 @@
-//! Softened point masses: the potential and the force that belong together.
+//! Softened point masses: consistent potential and force.
 
-/// The shape of a softened point mass.
+/// Shape of a softened point mass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SofteningKernel {
-    /// Plummer's sphere: potential -G m / sqrt(r^2 + eps^2). Everywhere softer than Newton's.
+    /// Plummer sphere: potential -G m / sqrt(r^2 + eps^2). Softer than Newtonian at every distance.
     #[default]
     Plummer,
-    /// The mass spread by the cubic spline of support h = 2.8 eps (Monaghan & Lattanzio 1985; potential as in
-    /// Springel, Yoshida & White 2001, appendix): exactly Newton's beyond h, central potential -G m / eps.
+    /// Mass spread by the cubic spline with support h = 2.8 eps (Monaghan & Lattanzio 1985; potential as in
+    /// Springel, Yoshida & White 2001, appendix). Exactly Newtonian beyond h; central potential -G m / eps.
     Spline,
 }
 
-/// Support of the spline in units of the softening length, such that the central potential is Plummer's.
+/// Support of the spline in units of the softening length. The central potential then equals Plummer's.
 pub const SPLINE_SUPPORT: f64 = 2.8;
 
 impl SofteningKernel {
-    /// The distance from which the kernel's multipole expansion holds: the spline's support. The softened
-    /// expansion of Plummer's kernel holds everywhere.
+    /// Distance beyond which the multipole expansion is valid: the spline's support. For Plummer 0, because
+    /// its expansion is softened too.
     pub fn range(self, softening: f64) -> f64 {
         match self {
             SofteningKernel::Plummer => 0.0,
@@ -24,14 +24,14 @@ impl SofteningKernel {
         }
     }
 
-    /// Minus the potential of a unit mass at distance 0, with G = 1: what a particle must not feel of itself.
-    /// Zero for unsoftened masses, where coinciding particles are left out altogether.
+    /// Minus the potential of a unit mass at distance 0, with G = 1: the self-potential, to be subtracted.
+    /// Zero for unsoftened masses, where coincident particles are skipped.
     pub fn central(self, softening: f64) -> f64 {
         if softening > 0.0 { 1.0 / softening } else { 0.0 }
     }
 
-    /// `(phi, f)` of a unit mass with G = 1: potential -phi, acceleration f times the vector to the source.
-    /// Unsoftened coinciding masses give zero.
+    /// Returns `(phi, f)` of a unit mass with G = 1: the potential is -phi, the acceleration f times the
+    /// vector to the source. Zero for coincident unsoftened masses.
     pub fn evaluate(self, distance: f64, softening: f64) -> (f64, f64) {
         let newton = |r: f64| if r > 0.0 { (1.0 / r, 1.0 / (r * r * r)) } else { (0.0, 0.0) };
         match self {
@@ -57,7 +57,7 @@ impl SofteningKernel {
     }
 }
 
-/// A polynomial, lowest power first.
+/// A polynomial with coefficients in ascending order.
 pub(crate) struct Polynomial<const N: usize>(pub [f64; N]);
 
 impl<const N: usize> Polynomial<N> {
@@ -66,8 +66,8 @@ impl<const N: usize> Polynomial<N> {
     }
 }
 
-// With u = r/h: minus the potential times h / (G m), and the force over the separation times h^3 / (G m). Integrals of
-// the cubic spline W = 8/(pi h^3) (1 - 6u^2 + 6u^3 below one half, 2 (1-u)^3 above).
+// With u = r/h: minus the potential times h / (G m), and the force over the separation times h^3 / (G m).
+// Integrals of the cubic spline W = 8/(pi h^3) (1 - 6u^2 + 6u^3 for u < 1/2, 2 (1-u)^3 above).
 pub(crate) const INNER_POTENTIAL: Polynomial<6> =
     Polynomial([14.0 / 5.0, 0.0, -16.0 / 3.0, 0.0, 48.0 / 5.0, -32.0 / 5.0]);
 pub(crate) const OUTER_POTENTIAL: Polynomial<6> =
@@ -81,7 +81,8 @@ pub(crate) const OUTER_POLE_FORCE: f64 = -1.0 / 15.0;
 mod tests {
     use super::*;
 
-    /// The force is minus the derivative of the potential, both are continuous, and the spline holds its mass.
+    /// The force is minus the derivative of the potential, both are continuous, and the spline contains the
+    /// total mass.
     #[test]
     fn force_is_the_potentials_derivative() {
         let softening = 0.3;

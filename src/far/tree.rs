@@ -1,15 +1,15 @@
-//! The tree that gravity walks: nodes with their moments, and the particles of the leaves as sources.
+//! The gravity tree: nodes with their moments, and the particles of the leaves as sources.
+use crate::parallel::ScratchPool;
 use crate::space::hilbert::LEVELS;
 use crate::tree::leaves::{Leaves, span_of};
 use crate::tree::moments::Moments;
-use crate::unused::Unused;
 use std::ops::Range;
 
-/// A node of the tree: where its children and its particles are.
+/// A node: indices of its children or particles.
 ///
-/// Children are consecutive; empty octants and chains of single children are left out. A node without children is a
-/// leaf when it has rows, and *closed* when it has none: then what is below it lies on another rank, which promised
-/// that this rank accepts it.
+/// Children are consecutive. Empty octants and chains of single children are omitted. A node without children
+/// is a leaf if it has rows, and *closed* if it has none: its subtree is on another rank, whose pruning
+/// guarantees that this rank accepts the node.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct Node {
@@ -17,9 +17,9 @@ pub struct Node {
     pub first_child: u32,
     /// Number of children; 0 for leaves and closed nodes.
     pub children: u32,
-    /// First particle in the tree's sources, of a leaf.
+    /// First particle of a leaf in the tree's sources.
     pub first_row: u32,
-    /// Number of particles of a leaf.
+    /// Number of particles of a leaf; 0 for other nodes.
     pub rows: u32,
 }
 
@@ -35,25 +35,25 @@ impl Node {
     }
 }
 
-/// An octree, or the part of one that a rank needs. The root is node 0, parents stand before children.
+/// An octree, or the part of one that a rank needs. Node 0 is the root; parents precede children.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
-    /// The nodes; none when there is no particle.
+    /// The nodes; empty if there are no particles.
     pub nodes: Vec<Node>,
-    /// Their moments.
+    /// Moments of the nodes.
     pub moments: Vec<Moments>,
-    /// Particles as `[x, y, z, mass]`; leaves name ranges of them.
+    /// Particles as `[x, y, z, mass]`; leaves refer to ranges of them.
     pub sources: Vec<[f64; 4]>,
 }
 
-/// Trees that subtrees are made in, before their number of nodes is known.
-static SUBTREES: Unused<Tree> = Unused::new();
+/// Scratch trees for subtrees, whose number of nodes is not known in advance.
+static SCRATCH_TREES: ScratchPool<Tree> = ScratchPool::new();
 
 impl Tree {
-    /// The subtree of one cell: `keys` and `particles` (`[x, y, z, mass]`) are those of the cell, sorted by key; the
-    /// cell spans keys from `start` at octree `level`. A node is a leaf when it holds at most `bucket` particles, as
-    /// in a cornerstone tree, or is at the deepest level. Rows count from 0. It comes without its sources, which stay where
-    /// they are: the subtree is to be grafted where they lie.
+    /// Builds the subtree of one cell. `keys` and `particles` (`[x, y, z, mass]`) are those of the cell,
+    /// sorted by key. The cell starts at key `start` and has octree `level`. A node is a leaf if it holds at
+    /// most `bucket` particles, as in a cornerstone tree, or is at the deepest level. Rows count from 0. The
+    /// result has no sources; [`Self::graft`] attaches it where they are.
     pub(crate) fn nodes_of_cell(
         keys: &[u64],
         particles: &[[f64; 4]],
@@ -64,18 +64,18 @@ impl Tree {
         if particles.is_empty() {
             return Tree::default();
         }
-        let mut made = SUBTREES.take();
-        made.nodes.clear();
-        made.moments.clear();
-        made.nodes.push(Node::default());
-        made.moments.push(Moments::default());
-        made.refine(0, &Cell { keys, particles, bucket }, start, level, 0..particles.len());
-        made.clone()
+        let mut scratch = SCRATCH_TREES.take();
+        scratch.nodes.clear();
+        scratch.moments.clear();
+        scratch.nodes.push(Node::default());
+        scratch.moments.push(Moments::default());
+        scratch.refine(0, &Cell { keys, particles, bucket }, start, level, 0..particles.len());
+        scratch.clone()
     }
 
     fn refine(&mut self, node: usize, cell: &Cell, mut start: u64, mut level: u32, rows: Range<usize>) {
         let mut octants: Vec<(u64, Range<usize>)> = Vec::new();
-        // Descend while all particles are in one octant: such nodes would differ in nothing but their size.
+        // Descend while all particles are in one octant: such nodes would differ only in size.
         while rows.len() > cell.bucket.max(1) && level < LEVELS {
             octants = cell.octants(start, level, &rows);
             level += 1;
@@ -102,15 +102,16 @@ impl Tree {
         self.moments[node] = Moments::merged(&self.moments[children]);
     }
 
-    /// Put a subtree in the place of node `node`: its root becomes that node, the rest is appended. The subtree's row 0 is
-    /// row `first_row` of this tree's sources.
+    /// Replaces node `node` by a subtree: the subtree's root becomes that node, its other nodes are appended.
+    /// Row 0 of the subtree becomes row `first_row` of this tree's sources.
     pub(crate) fn graft(
         &mut self,
         node: usize,
         subtree: impl IntoIterator<Item = (Node, Moments)>,
         first_row: usize,
     ) {
-        // Node k of the subtree becomes node `shift + k`, but for the root. (The tree has a node: the one replaced.)
+        // Node k > 0 of the subtree becomes node `shift + k`. (The tree is not empty: it has the replaced
+        // node.)
         let shift = self.nodes.len() as u32 - 1;
         let rows = first_row as u32;
         let mut nodes = subtree.into_iter().map(|(node, moments)| {
@@ -130,22 +131,22 @@ impl Tree {
         }
     }
 
-    /// The top of the tree: the cornerstone array with the moments of each leaf. Leaves become closed nodes; the
-    /// second value says which leaf a node is (`usize::MAX`: none).
+    /// Builds the top of the tree from the cornerstone array and the moments of each leaf. Leaves become
+    /// closed nodes. Also returns the leaf of each node (`usize::MAX`: none).
     pub fn top(leaves: &Leaves, moments: &[Moments]) -> (Self, Vec<usize>) {
-        let present: Vec<usize> = (0..moments.len()).filter(|&leaf| moments[leaf].count > 0.0).collect();
-        let mut top = Top {
+        let occupied: Vec<usize> = (0..moments.len()).filter(|&leaf| moments[leaf].count > 0.0).collect();
+        let mut top = TopBuilder {
             tree: Tree::default(),
             leaf_of: Vec::new(),
             leaves: leaves.keys(),
             moments,
-            present: &present,
+            occupied: &occupied,
         };
-        if !present.is_empty() {
+        if !occupied.is_empty() {
             top.tree.nodes.push(Node::default());
             top.tree.moments.push(Moments::default());
             top.leaf_of.push(usize::MAX);
-            top.refine(0, 0, 0, 0..present.len());
+            top.refine(0, 0, 0, 0..occupied.len());
         }
         (top.tree, top.leaf_of)
     }
@@ -158,14 +159,14 @@ struct Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// The octants of the cell from `start` at `level` that hold any of `rows`.
+    /// Returns the nonempty octants of the cell that starts at `start` and has `level`, each with its rows.
     fn octants(&self, start: u64, level: u32, rows: &Range<usize>) -> Vec<(u64, Range<usize>)> {
         let size = span_of(level + 1);
         let mut octants = Vec::with_capacity(8);
         let mut first = rows.start;
         for octant in 0..8 {
             let end = if octant == 7 {
-                rows.end // also keys that rounding put past the end
+                rows.end // includes keys that rounding put past the end
             } else {
                 first + self.keys[first..rows.end].partition_point(|&key| key < start + (octant + 1) * size)
             };
@@ -178,15 +179,15 @@ impl Cell<'_> {
     }
 }
 
-struct Top<'a> {
+struct TopBuilder<'a> {
     tree: Tree,
     leaf_of: Vec<usize>,
     leaves: &'a [u64],
     moments: &'a [Moments],
-    present: &'a [usize],
+    occupied: &'a [usize],
 }
 
-impl Top<'_> {
+impl TopBuilder<'_> {
     fn refine(&mut self, node: usize, mut start: u64, mut level: u32, among: Range<usize>) {
         let mut octants: Vec<(u64, Range<usize>)> = Vec::new();
         while among.len() > 1 {
@@ -195,8 +196,8 @@ impl Top<'_> {
             let mut first = among.start;
             for octant in 0..8 {
                 let limit = start + (octant + 1) * size;
-                let end =
-                    first + self.present[first..among.end].partition_point(|&leaf| self.leaves[leaf] < limit);
+                let end = first
+                    + self.occupied[first..among.end].partition_point(|&leaf| self.leaves[leaf] < limit);
                 if end > first {
                     octants.push((start + octant * size, first..end));
                 }
@@ -209,7 +210,7 @@ impl Top<'_> {
             start = octants[0].0;
         }
         if octants.is_empty() {
-            let leaf = self.present[among.start];
+            let leaf = self.occupied[among.start];
             self.leaf_of[node] = leaf;
             self.tree.moments[node] = self.moments[leaf];
             return;

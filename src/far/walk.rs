@@ -1,16 +1,16 @@
-//! One traversal per super-cluster, and the evaluation of what it finds.
+//! One traversal per super-cluster, and evaluation of its interaction lists.
 //!
-//! The kernels work in units of the size of all particles and of their total mass, both rounded to a power of two (so
-//! that nothing is rounded twice), and relative to the super-cluster's center.
+//! The kernels use units of the extent of all particles and of their total mass, both rounded to powers of
+//! two so that scaling is exact. Coordinates are relative to the super-cluster's center.
 use super::kernels::{self, Gathered, NodeSource, OCTUPOLE, PointSource, QUADRUPOLE, Softened, Targets};
-use super::lanes::{Lane, Roots, Scalar, with_lanes};
+use super::lanes::{Lane, ReciprocalSqrt, Scalar, with_lanes};
 use super::opening::{Interactions, Opening, TargetBox, WalkNode};
 use super::tree::Tree;
 use crate::particles::SUPER_CLUSTER;
 use fearless_simd::{f32x16, f64x8};
 use rayon::prelude::*;
 
-/// The walk's units: multiply lengths and masses by these.
+/// The walk's units: factors for lengths and masses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Units {
     pub length: f64,
@@ -18,7 +18,7 @@ pub(crate) struct Units {
 }
 
 impl Units {
-    /// The units that suit a tree.
+    /// Chooses the units of a tree.
     pub fn of(tree: &Tree) -> Self {
         let rounded =
             |size: f64| if size > 0.0 && size.is_finite() { (-size.log2().ceil()).exp2() } else { 1.0 };
@@ -28,7 +28,7 @@ impl Units {
     }
 }
 
-/// A tree ready to act on targets.
+/// A tree, ready for evaluation.
 pub(crate) struct Walk<'a> {
     pub opening: Opening,
     pub nodes: &'a [WalkNode],
@@ -37,7 +37,7 @@ pub(crate) struct Walk<'a> {
     pub softened: Softened,
 }
 
-/// What one super-cluster gathered, and from how many sources.
+/// Field of one super-cluster, and the number of its node and particle sources.
 #[derive(Clone)]
 pub(crate) struct GroupField {
     pub gathered: Gathered,
@@ -45,7 +45,7 @@ pub(crate) struct GroupField {
     pub points: usize,
 }
 
-/// Buffers of one thread.
+/// Per-thread buffers.
 struct Scratch<E, const N: usize> {
     stack: Vec<u32>,
     found: Interactions,
@@ -54,18 +54,18 @@ struct Scratch<E, const N: usize> {
 }
 
 impl Walk<'_> {
-    /// What the groups of `targets` (64 consecutive ones each, with the box of each) feel of the tree: per group the
-    /// acceleration and minus the potential in the run's units with G = 1. `double` picks f64 lanes. Evaluation order
-    /// does not depend on the number of threads.
+    /// Evaluates the field of the tree on the groups of `targets` (64 consecutive ones each; `boxes` has the
+    /// box of each). Returns per group the acceleration and minus the potential in the run's units, with G =
+    /// 1. `double` selects f64 lanes. The evaluation order does not depend on the number of threads.
     pub fn field(&self, targets: &[[f64; 4]], boxes: &[TargetBox], double: bool) -> Vec<GroupField> {
         if self.opening.order == 2 {
-            self.expanded::<QUADRUPOLE>(targets, boxes, double)
+            self.field_of_order::<QUADRUPOLE>(targets, boxes, double)
         } else {
-            self.expanded::<OCTUPOLE>(targets, boxes, double)
+            self.field_of_order::<OCTUPOLE>(targets, boxes, double)
         }
     }
 
-    fn expanded<const N: usize>(
+    fn field_of_order<const N: usize>(
         &self,
         targets: &[[f64; 4]],
         boxes: &[TargetBox],
@@ -73,18 +73,18 @@ impl Walk<'_> {
     ) -> Vec<GroupField> {
         if double {
             let packed = self.packed_nodes::<f64, N>();
-            self.each(targets, boxes, |scratch, group, bounds| {
+            self.for_each_group(targets, boxes, |scratch, group, bounds| {
                 with_lanes!(simd => self.group::<_, f64x8<_>, N>(simd, group, bounds, &packed, scratch))
             })
         } else {
             let packed = self.packed_nodes::<f32, N>();
-            self.each(targets, boxes, |scratch, group, bounds| {
+            self.for_each_group(targets, boxes, |scratch, group, bounds| {
                 with_lanes!(simd => self.group::<_, f32x16<_>, N>(simd, group, bounds, &packed, scratch))
             })
         }
     }
 
-    fn each<E: Scalar, const N: usize>(
+    fn for_each_group<E: Scalar, const N: usize>(
         &self,
         targets: &[[f64; 4]],
         boxes: &[TargetBox],
@@ -106,7 +106,7 @@ impl Walk<'_> {
             .collect()
     }
 
-    /// Every node as a source, in the walk's units; the centers are set per group.
+    /// Packs every node as a source in the walk's units. The centers are set per group.
     fn packed_nodes<E: Scalar, const N: usize>(&self) -> Vec<NodeSource<E, N>> {
         let Units { length, mass } = self.units;
         self.tree
@@ -118,7 +118,7 @@ impl Walk<'_> {
     }
 
     #[inline(always)]
-    fn group<S: Roots, V: Lane<S>, const N: usize>(
+    fn group<S: ReciprocalSqrt, V: Lane<S>, const N: usize>(
         &self,
         simd: S,
         group: &[[f64; 4]],
@@ -128,7 +128,7 @@ impl Walk<'_> {
     ) -> GroupField {
         let Units { length, mass } = self.units;
         let [x, y, z] = bounds.middle();
-        // x, y, z relative to the middle of the group, and half the mass
+        // x, y, z relative to the group's center, and half the mass
         let (frame, unit) = ([x, y, z, 0.0], [length, length, length, 0.5 * mass]);
         let local = |particle: &[f64; 4]| -> [V::Element; 4] {
             let of = |k: usize| <V::Element as Scalar>::of((particle[k] - frame[k]) * unit[k]);
@@ -143,9 +143,10 @@ impl Walk<'_> {
         }
         self.opening.walk(self.nodes, bounds, &mut scratch.stack, &mut scratch.found);
         let Scratch { found, points, nodes, .. } = scratch;
-        // Buffers that only grow, and plain loops: what collects them would not be compiled for the lanes' instructions.
+        // Use grow-only buffers and plain loops: an iterator's `collect` would not be compiled with the SIMD
+        // features.
         let count = found.rows.iter().map(|&(first, end)| (end - first) as usize).sum();
-        let mut free = &mut *room(points, count, [V::Element::default(); 4]);
+        let mut free = &mut *resized(points, count, [V::Element::default(); 4]);
         for &(first, end) in &found.rows {
             let (filled, rest) = std::mem::take(&mut free).split_at_mut((end - first) as usize);
             for (point, source) in filled.iter_mut().zip(&self.tree.sources[first as usize..end as usize]) {
@@ -154,7 +155,7 @@ impl Walk<'_> {
             free = rest;
         }
         let points = &points[..count];
-        let nodes = room(nodes, found.nodes.len(), [V::Element::default(); N]);
+        let nodes = resized(nodes, found.nodes.len(), [V::Element::default(); N]);
         for (node, &index) in nodes.iter_mut().zip(&found.nodes) {
             *node = packed[index as usize];
             let [x, y, z] = self.nodes[index as usize].center;
@@ -174,9 +175,9 @@ impl Walk<'_> {
     }
 }
 
-/// The first `count` places of a buffer that grows where it is too short.
+/// Returns the first `count` elements of a buffer, which grows if it is too short.
 #[inline(always)]
-fn room<T: Copy>(buffer: &mut Vec<T>, count: usize, empty: T) -> &mut [T] {
+fn resized<T: Copy>(buffer: &mut Vec<T>, count: usize, empty: T) -> &mut [T] {
     if buffer.len() < count {
         buffer.resize(count, empty);
     }

@@ -84,7 +84,7 @@ pub fn printed_file(parts: &[String], text: &str) -> String {
     let include = |part: &String| format!("#include \"../{part}.cuh\"\n");
     format!(
         "// Printed from the law's Rust source by #[pair]: change it there, then run\n\
-         // HILBRIUM_PRINT=1 cargo test --test pair_cuda\n\
+         // HILBRIUM_PRINT=1 cargo test --test device pair_cuda\n\
          #pragma once\n\n{}\nnamespace hilbrium {{\n\n{text}\n}} // namespace hilbrium\n",
         parts.iter().map(include).collect::<String>()
     )

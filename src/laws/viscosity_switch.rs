@@ -3,7 +3,7 @@
 //! The idea of Cullen & Dehnen 2010 in the form of Read & Hayfield 2012: the gradient of the velocity
 //! divergence announces a flow that will converge.
 
-use crate::pair::pieces::over_pieces;
+use crate::particles::blocks::map_blocks;
 use crate::particles::{Field, Particles};
 
 /// The switch's constants.
@@ -82,7 +82,7 @@ impl ViscositySwitch {
             (Field::DivergenceGradient, 2),
             (Field::Viscosity, 0),
         ];
-        over_pieces(particles, wanted, |piece| {
+        map_blocks(particles, wanted, |piece| {
             let [length, sound, divergence, curl, x, y, z, alpha] = piece.columns;
             for (k, alpha) in alpha.iter_mut().enumerate() {
                 let flow = Flow {

@@ -1,21 +1,22 @@
-//! How much memory this process may still take.
+//! Memory that this process may still allocate.
 
 use std::path::Path;
 
-/// Bytes that the system and this process's control group still offer; infinite where neither says it.
+/// Returns the memory available in the system and in the control group of this process (bytes); infinite if
+/// neither reports it.
 pub fn available() -> f64 {
     let system = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| of_system(&text));
     let group = of_group(Path::new("/sys/fs/cgroup"));
     system.unwrap_or(f64::INFINITY).min(group.unwrap_or(f64::INFINITY))
 }
 
-/// What a text such as `/proc/meminfo` says is available.
+/// Parses the available memory (bytes) from the text of `/proc/meminfo`.
 fn of_system(text: &str) -> Option<f64> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     Some(line.split_whitespace().next()?.parse::<f64>().ok()? * 1024.0)
 }
 
-/// What a control group (version 2) in this folder leaves of its limit; `None` without a limit.
+/// Returns the memory left in a version 2 control group (bytes); `None` without a limit.
 fn of_group(folder: &Path) -> Option<f64> {
     let number = |name: &str| std::fs::read_to_string(folder.join(name)).ok()?.trim().parse::<f64>().ok();
     Some((number("memory.max")? - number("memory.current")?).max(0.0))

@@ -1,25 +1,24 @@
-//! Memory: the most that the ranks have had, and what a run will need.
+//! Memory use: the peak of the ranks so far, and an estimate for a run.
 
 mod available;
-mod estimate;
 
 pub use available::available;
-pub use estimate::Estimate;
 
 use crate::comm::Communicator;
 use crate::report;
 
-/// The most memory that this process has had resident at once, in bytes; 0 where the system does not tell.
+/// Returns the peak resident memory of this process (bytes); 0 if the system does not report it.
 pub fn peak() -> u64 {
     of_status("VmHWM:")
 }
 
-/// The memory that this process holds now, resident or swapped out, in bytes; 0 where the system does not tell.
+/// Returns the current memory of this process, resident or swapped out (bytes); 0 if the system does not
+/// report it.
 pub fn held() -> u64 {
     of_status("VmRSS:") + of_status("VmSwap:")
 }
 
-/// A number of bytes that the system tells of this process.
+/// Returns an entry of `/proc/self/status` (bytes).
 fn of_status(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name));
@@ -27,19 +26,19 @@ fn of_status(name: &str) -> u64 {
     kibibytes.unwrap_or(0) * 1024
 }
 
-/// Least, mean and largest of a quantity over the ranks.
+/// Minimum, mean and maximum of a quantity over the ranks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// Of the rank with the least.
+    /// Minimum.
     pub least: f64,
-    /// Over all ranks.
+    /// Mean over all ranks.
     pub mean: f64,
-    /// Of the rank with the most.
+    /// Maximum.
     pub largest: f64,
 }
 
 impl Spread {
-    /// Of what each rank brings. Collective.
+    /// Reduces a value of each rank. Collective.
     pub fn over_ranks(comm: &Communicator, own: f64) -> Self {
         let (mut least, mut sum, mut largest) = ([own], [own], [own]);
         comm.all_min(&mut least);
@@ -61,18 +60,18 @@ impl Spread {
     }
 }
 
-/// The peak memory of the ranks.
+/// Peak memory of the ranks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Peak {
     /// Bytes.
     pub bytes: Spread,
-    /// Bytes over the number of particles that the rank owns now; of ranks without particles as if they had one.
+    /// Bytes per particle that the rank owns now; a rank without particles counts as having one.
     pub per_particle: Spread,
     ranks: usize,
 }
 
 impl Peak {
-    /// The peak so far of ranks that own so many particles now. Collective.
+    /// Returns the peak so far; this rank owns `owned` particles now. Collective.
     pub fn over_ranks(comm: &Communicator, owned: usize) -> Self {
         let bytes = peak() as f64;
         Peak {
@@ -86,7 +85,7 @@ impl Peak {
 impl std::fmt::Display for Peak {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.bytes.largest == 0.0 {
-            return write!(f, "peak memory: the system does not tell");
+            return write!(f, "peak memory: not reported by the system");
         }
         let bytes = self.bytes.told(self.ranks, bytes);
         let each = self.per_particle.told(self.ranks, |bytes| format!("{bytes:.0}"));
@@ -94,7 +93,7 @@ impl std::fmt::Display for Peak {
     }
 }
 
-/// A number of bytes for people: `412 MB`.
+/// Formats a number of bytes: `412 MB`.
 pub fn bytes(bytes: f64) -> String {
     let text = report::quantity(bytes);
     match text.char_indices().next_back() {

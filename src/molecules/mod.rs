@@ -7,19 +7,20 @@ pub use tail::Tail;
 use fearless_simd::Simd;
 
 use crate::comm::Communicator;
-use crate::deck::plan::{InteractionPlan, Plan, SpeciesPlan};
 use crate::domain::Domain;
 use crate::laws::InteractionLaw;
 use crate::laws::coulomb::Charges;
 pub use crate::laws::interaction::LawVisitor;
 use crate::laws::interaction::Laws;
-use crate::neighbors::{Neighborhood, Radii, SUPER_CLUSTER};
-use crate::pair::lane::{Task, dispatch};
+use crate::neighborhood::Neighborhood;
+use crate::neighbors::{Radii, SUPER_CLUSTER};
 use crate::pair::{
     Energies, Finished, Forces, Instructions, PairLaw, Pass, Precision, Then, Traffic, sweep_across,
     sweep_double, sweep_then,
 };
 use crate::particles::{Field, Meanwhile, Particles};
+use crate::plan::{InteractionPlan, Plan, SpeciesPlan};
+use crate::simd::{Task, dispatch};
 use crate::units::Units;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};

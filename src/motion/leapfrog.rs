@@ -1,6 +1,7 @@
-//! The leapfrog of a gas, kick-drift-kick, with velocities and internal energies predicted for the forces.
+//! Kick-drift-kick leapfrog of a gas, with velocities and internal energies predicted for the force
+//! evaluation.
 //!
-//! With accelerations `a` and heating rates `q` of the last forces, a step of length `dt` is
+//! With accelerations `a` and heating rates `q` of the last force evaluation, a step of length `dt` is
 //!
 //! ```text
 //! v_half = v + a dt/2      x' = x + v_half dt      v_predicted = v + a dt      u_predicted = u + q dt
@@ -8,24 +9,24 @@
 //! v' = v_half + a' dt/2    u' = u_half + q' dt/2
 //! ```
 //!
-//! which is the second-order scheme of Verlet in the form that SPH needs because its forces depend on
-//! velocities (Springel 2005, MNRAS 364, 1105, section 4). Viscosity coefficients are advanced with the forces.
+//! This is second-order Verlet in the form that SPH needs, because its forces depend on velocities (Springel
+//! 2005, MNRAS 364, 1105, section 4). Viscosity coefficients are advanced by the force evaluation.
 
-use crate::pair::pieces::{over_pieces, reduce_pieces};
+use crate::particles::blocks::{map_blocks, reduce_blocks};
 use crate::particles::{Field, Particles};
 use std::ops::Range;
 
-/// A predicted internal energy never falls below this fraction of the present one.
-const LOWEST_PREDICTION: f64 = 0.1;
+/// A predicted internal energy is at least this fraction of the present one.
+const MIN_PREDICTED_FRACTION: f64 = 0.1;
 
-/// First half of a step: drift the positions; velocity and internal energy become their predictions for the end of
-/// the step; the smoothing length follows the flow, `dh/dt = h div v / 3`. The rates become `Kick*`: the particles have
-/// none until the forces give them new ones.
+/// First half of a step. Drifts the positions, and predicts velocity and internal energy at the end of the
+/// step. The smoothing length follows the flow, `dh/dt = h div v / 3`. The rates are renamed to `Kick*`; the
+/// forces compute new ones.
 pub fn kick_and_drift(particles: &mut Particles, dt: f64) {
     for c in 0..3 {
         let moved = [(Field::Position, c), (Field::Velocity, c), (Field::Acceleration, c)];
-        over_pieces(particles, moved, |piece| {
-            let [position, velocity, acceleration] = piece.columns;
+        map_blocks(particles, moved, |block| {
+            let [position, velocity, acceleration] = block.columns;
             for ((x, v), a) in position.iter_mut().zip(velocity).zip(acceleration) {
                 *x += (*v + 0.5 * dt * *a) * dt;
                 *v += *a * dt;
@@ -39,11 +40,11 @@ pub fn kick_and_drift(particles: &mut Particles, dt: f64) {
         (Field::SmoothingLength, 0),
         (Field::VelocityDivergence, 0),
     ];
-    over_pieces(particles, heated, |piece| {
-        let [energy, rate, length, divergence] = piece.columns;
+    map_blocks(particles, heated, |block| {
+        let [energy, rate, length, divergence] = block.columns;
         for (((u, q), h), div) in energy.iter_mut().zip(rate).zip(length).zip(divergence) {
-            // the part of the rate that the floor cuts off is not applied twice: the old rate is what was applied
-            *q = q.max((LOWEST_PREDICTION - 1.0) * *u / dt);
+            // store the rate after clipping by the floor, because `kick` subtracts the rate that was applied
+            *q = q.max((MIN_PREDICTED_FRACTION - 1.0) * *u / dt);
             *u += *q * dt;
             *h *= (*div * dt / 3.0).clamp(-0.2, 0.2).exp();
         }
@@ -51,12 +52,13 @@ pub fn kick_and_drift(particles: &mut Particles, dt: f64) {
     particles.rename(Field::InternalEnergyRate, Field::KickEnergyRate);
 }
 
-/// Second half of a step, after the forces: correct the predictions by half the change of the rates. The old ones go.
+/// Second half of a step, after the forces: corrects the predictions by half the change of the rates, and
+/// removes the old rates.
 pub fn kick(particles: &mut Particles, dt: f64) {
     for c in 0..3 {
         let kicked = [(Field::Velocity, c), (Field::Acceleration, c), (Field::KickAcceleration, c)];
-        over_pieces(particles, kicked, |piece| {
-            let [velocity, acceleration, old] = piece.columns;
+        map_blocks(particles, kicked, |block| {
+            let [velocity, acceleration, old] = block.columns;
             for ((v, a), old) in velocity.iter_mut().zip(acceleration).zip(old) {
                 *v += 0.5 * dt * (*a - *old);
             }
@@ -64,34 +66,36 @@ pub fn kick(particles: &mut Particles, dt: f64) {
     }
     particles.remove(&[Field::KickAcceleration]);
     let heated = [(Field::InternalEnergy, 0), (Field::InternalEnergyRate, 0), (Field::KickEnergyRate, 0)];
-    over_pieces(particles, heated, |piece| {
-        let [energy, rate, old] = piece.columns;
+    map_blocks(particles, heated, |block| {
+        let [energy, rate, old] = block.columns;
         for ((u, q), old) in energy.iter_mut().zip(rate).zip(old) {
-            *u = (*u + 0.5 * dt * (*q - *old)).max(LOWEST_PREDICTION * *u);
+            *u = (*u + 0.5 * dt * (*q - *old)).max(MIN_PREDICTED_FRACTION * *u);
         }
     });
     particles.remove(&[Field::KickEnergyRate]);
 }
 
-/// Whether a step of length `dt` can be taken back by [`undo`] to about eight digits: it throws no particle farther
-/// than `1e6 reach`, and heats none by more than `1e6` times its energy.
+/// Whether [`undo`] can revert a step of length `dt` to about eight digits: no particle moves more than
+/// `1e6 reach` along an axis, and no energy changes by more than `1e6` times itself.
 pub fn can_undo(particles: &Particles, dt: f64, reach: f64) -> bool {
     const LARGEST: f64 = 1e6;
-    let near = |rows: Range<usize>, c: usize| {
+    let drift_is_small = |rows: Range<usize>, c: usize| {
         let velocity = &particles.component(Field::Velocity, c)[rows.clone()];
         let acceleration = &particles.component(Field::Acceleration, c)[rows];
         velocity.iter().zip(acceleration).all(|(v, a)| ((v + 0.5 * dt * a) * dt).abs() <= LARGEST * reach)
     };
-    let mild = |rows: Range<usize>| {
+    let heating_is_small = |rows: Range<usize>| {
         let energy = &particles.scalar(Field::InternalEnergy)[rows.clone()];
         let rate = &particles.scalar(Field::InternalEnergyRate)[rows];
         energy.iter().zip(rate).all(|(u, q)| (q * dt).abs() <= LARGEST * u.abs())
     };
-    let both = |rows: Range<usize>| (0..3).all(|c| near(rows.clone(), c)) && mild(rows);
-    reduce_pieces(particles.owned(), both, |a, b| a && b).unwrap_or(true)
+    let undoable =
+        |rows: Range<usize>| (0..3).all(|c| drift_is_small(rows.clone(), c)) && heating_is_small(rows);
+    reduce_blocks(particles.owned(), undoable, |a, b| a && b).unwrap_or(true)
 }
 
-/// Take the first half of a step back (to rounding, see [`can_undo`]): what a run does that cannot finish the step.
+/// Reverts the first half of a step, to rounding (see [`can_undo`]). Used when a run cannot complete the
+/// step.
 pub fn undo(particles: &mut Particles, dt: f64) {
     let owned = particles.owned();
     for c in 0..3 {
@@ -128,7 +132,7 @@ mod tests {
         Field::VelocityDivergence,
     ];
 
-    /// Position error of an oscillator x'' = -x after time 1.
+    /// Error in phase space of an oscillator x'' = -x at time 1.
     fn oscillator(steps: usize) -> f64 {
         let mut particles = Particles::new(FIELDS, 1);
         let dt = 1.0 / steps as f64;

@@ -1,55 +1,57 @@
-//! Moves of a search for a minimum of the energy; the search itself is in `src/step/minimize.rs`.
+//! Moves of the energy minimization; the search itself is in `src/step/minimize.rs`.
 //!
-//! *Parting* is for particles that lie on top of each other, whose forces say little but a direction: all move along
-//! their forces F, by
+//! *Separation* moves overlapping particles apart, whose forces give little more than a direction. Every
+//! particle moves along its force F by
 //!
 //! ```text
 //! d F / (|F| + F_typical)
 //! ```
 //!
-//! at most the farthest displacement d; where a force is not finite, by d in a direction of the particle's own.
+//! which is at most the maximum displacement d. If a force is not finite, the particle moves by d in its own
+//! random direction.
 //!
-//! *FIRE* (Bitzek, Koskinen, Gaehler, Moseler & Gumbsch 2006, Phys. Rev. Lett. 97, 170201, in the form of Guenole, Noehring, Vaid,
-//! Houlle, Xie, Prakash & Bitzek 2020, Comput. Mater. Sci. 175, 109584) is a motion with the accelerations a whose velocities u are turned towards them:
+//! *FIRE* (Bitzek, Koskinen, Gaehler, Moseler & Gumbsch 2006, Phys. Rev. Lett. 97, 170201, in the form of
+//! Guenole, Noehring, Vaid, Houlle, Xie, Prakash & Bitzek 2020, Comput. Mater. Sci. 175, 109584) integrates
+//! the motion with the accelerations a, and turns the velocities u towards them:
 //!
 //! ```text
 //! u' = (1 - mixing) (u + a dt) + mixing a |u| / |a|      x' = x + u' dt
 //! ```
 //!
-//! and are stopped, after half a step back, when the power sum F . u is not positive. A particle that would move farther
-//! than d moves by d.
+//! If the power, the sum of F . u, is not positive, the particles move back half a step and stop.
+//! Displacements are limited to d.
 
 use fearless_simd::Simd;
 
 use super::random::{LANES, Purpose, normals};
-use super::verlet::MOVED;
+use super::verlet::MOTION_COLUMNS;
 use crate::comm::Communicator;
-use crate::pair::pieces::{Piece, Work, by_pieces};
+use crate::particles::blocks::{BlockTask, RowBlock, map_blocks_simd};
 use crate::particles::{Field, Particles};
 
-/// What the forces on all particles of all ranks are like.
+/// Statistics of the forces on all particles of all ranks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Survey {
-    /// The largest force; infinite if any is not finite.
+    /// Largest force; infinite if any is not finite.
     pub largest: f64,
-    /// The geometric mean of the finite forces other than 0; 0 if there are none.
+    /// Geometric mean of the finite nonzero forces; 0 if there are none.
     pub typical: f64,
     /// Sum of F . u.
     pub power: f64,
-    /// |u| / |a|, of all particles together; 0 where there is no acceleration.
+    /// |u| / |a| over all particles; 0 if all accelerations are zero.
     pub turn: f64,
 }
 
-/// Velocities of the search, accelerations, masses.
+/// Search velocities, accelerations, masses.
 const WANTED: [(Field, usize); 7] = {
-    let [_, _, _, _, _, _, a0, a1, a2] = MOVED;
+    let [_, _, _, _, _, _, a0, a1, a2] = MOTION_COLUMNS;
     let [u0, u1, u2] = DESCENT;
     [u0, u1, u2, a0, a1, a2, (Field::Mass, 0)]
 };
 
 const DESCENT: [(Field, usize); 3] = [(Field::Descent, 0), (Field::Descent, 1), (Field::Descent, 2)];
 
-/// The magnitude of a vector, without overflow where its components have none.
+/// Norm of a vector. Does not overflow unless a component does.
 #[inline(always)]
 fn magnitude(vector: [f64; 3]) -> f64 {
     let largest = vector[0].abs().max(vector[1].abs()).max(vector[2].abs());
@@ -60,12 +62,12 @@ fn magnitude(vector: [f64; 3]) -> f64 {
     largest * sum.sqrt()
 }
 
-/// Look at the owned particles of all ranks (collective).
+/// Computes the statistics of the owned particles of all ranks. Collective.
 pub fn survey(particles: &mut Particles, comm: &Communicator) -> Survey {
     let mut sums = [0.0; 5];
     let mut largest = [0.0f64];
-    for (piece, most) in by_pieces(particles, &Look) {
-        sums.iter_mut().zip(piece).for_each(|(sum, value)| *sum += value);
+    for (block, most) in map_blocks_simd(particles, &ForceStatistics) {
+        sums.iter_mut().zip(block).for_each(|(sum, value)| *sum += value);
         largest[0] = largest[0].max(most);
     }
     comm.all_sum(&mut sums);
@@ -79,16 +81,16 @@ pub fn survey(particles: &mut Particles, comm: &Communicator) -> Survey {
     }
 }
 
-struct Look;
+struct ForceStatistics;
 
-impl Work<7> for Look {
+impl BlockTask<7> for ForceStatistics {
     type Output = ([f64; 5], f64);
     const WANTED: [(Field, usize); 7] = WANTED;
     #[inline(always)]
-    fn run<S: Simd>(&self, _: S, piece: Piece<7>) -> ([f64; 5], f64) {
-        let [u0, u1, u2, a0, a1, a2, mass] = piece.columns;
+    fn run<S: Simd>(&self, _: S, block: RowBlock<7>) -> ([f64; 5], f64) {
+        let [u0, u1, u2, a0, a1, a2, mass] = block.columns;
         let (mut sums, mut largest) = ([0.0; 5], 0.0f64);
-        for k in 0..piece.id.len() {
+        for k in 0..block.id.len() {
             let (u, a) = ([u0[k], u1[k], u2[k]], [a0[k], a1[k], a2[k]]);
             let force = mass[k] * magnitude(a);
             largest = largest.max(force);
@@ -106,27 +108,27 @@ impl Work<7> for Look {
     }
 }
 
-/// Let particles part, step number `step` of it; `typical` is a force, `farthest` the displacement d.
+/// Separation move number `step`. `typical` is F_typical, `farthest` the maximum displacement d.
 pub fn part(particles: &mut Particles, typical: f64, farthest: f64, step: u64) {
-    by_pieces(particles, &Part { typical, farthest, step });
+    map_blocks_simd(particles, &Separate { typical, farthest, step });
 }
 
-struct Part {
+struct Separate {
     typical: f64,
     farthest: f64,
     step: u64,
 }
 
-impl Work<7> for Part {
+impl BlockTask<7> for Separate {
     type Output = ();
     const WANTED: [(Field, usize); 7] = {
-        let [x0, x1, x2, _, _, _, a0, a1, a2] = MOVED;
+        let [x0, x1, x2, _, _, _, a0, a1, a2] = MOTION_COLUMNS;
         [x0, x1, x2, a0, a1, a2, (Field::Mass, 0)]
     };
     #[inline(always)]
-    fn run<S: Simd>(&self, simd: S, mut piece: Piece<7>) {
-        for k in 0..piece.id.len() {
-            let [x0, x1, x2, a0, a1, a2, mass] = &mut piece.columns;
+    fn run<S: Simd>(&self, simd: S, mut block: RowBlock<7>) {
+        for k in 0..block.id.len() {
+            let [x0, x1, x2, a0, a1, a2, mass] = &mut block.columns;
             let mut along = [a0[k], a1[k], a2[k]];
             let mut size = magnitude(along);
             let mut by = self.farthest;
@@ -134,7 +136,7 @@ impl Work<7> for Part {
                 let force = mass[k] * size;
                 by *= force / (force + self.typical);
             } else {
-                let random = normals(simd, Purpose::Parting, 0, self.step, &[piece.id[k]; LANES]);
+                let random = normals(simd, Purpose::Separation, 0, self.step, &[block.id[k]; LANES]);
                 along = random.map(|lanes| lanes[0]);
                 size = magnitude(along);
             }
@@ -147,9 +149,9 @@ impl Work<7> for Part {
     }
 }
 
-/// One step of FIRE of length `dt`; `turn` is |u| / |a|, `farthest` the displacement d.
+/// FIRE step of length `dt`. `turn` is |u| / |a|, `farthest` the maximum displacement d.
 pub fn descend(particles: &mut Particles, dt: f64, mixing: f64, turn: f64, farthest: f64) {
-    by_pieces(particles, &Descend { dt, keep: 1.0 - mixing, pull: mixing * turn, farthest });
+    map_blocks_simd(particles, &Descend { dt, keep: 1.0 - mixing, pull: mixing * turn, farthest });
 }
 
 struct Descend {
@@ -159,18 +161,18 @@ struct Descend {
     farthest: f64,
 }
 
-impl Work<9> for Descend {
+impl BlockTask<9> for Descend {
     type Output = ();
     const WANTED: [(Field, usize); 9] = {
-        let [x0, x1, x2, _, _, _, a0, a1, a2] = MOVED;
+        let [x0, x1, x2, _, _, _, a0, a1, a2] = MOTION_COLUMNS;
         let [u0, u1, u2] = DESCENT;
         [x0, x1, x2, u0, u1, u2, a0, a1, a2]
     };
     #[inline(always)]
-    fn run<S: Simd>(&self, _: S, piece: Piece<9>) {
-        let [x0, x1, x2, u0, u1, u2, a0, a1, a2] = piece.columns;
+    fn run<S: Simd>(&self, _: S, block: RowBlock<9>) {
+        let [x0, x1, x2, u0, u1, u2, a0, a1, a2] = block.columns;
         let (x, u, a) = ([x0, x1, x2], [u0, u1, u2], [a0, a1, a2]);
-        for k in 0..piece.id.len() {
+        for k in 0..block.id.len() {
             let mut velocity = [0.0; 3];
             for c in 0..3 {
                 velocity[c] = self.keep * (u[c][k] + self.dt * a[c][k]) + self.pull * a[c][k];
@@ -185,25 +187,25 @@ impl Work<9> for Descend {
     }
 }
 
-/// Go half a step of FIRE back, and stop there.
+/// Moves back half a FIRE step and sets the search velocities to zero.
 pub fn stop(particles: &mut Particles, dt: f64) {
-    by_pieces(particles, &Stop { dt });
+    map_blocks_simd(particles, &Stop { dt });
 }
 
 struct Stop {
     dt: f64,
 }
 
-impl Work<6> for Stop {
+impl BlockTask<6> for Stop {
     type Output = ();
     const WANTED: [(Field, usize); 6] = {
-        let [x0, x1, x2, ..] = MOVED;
+        let [x0, x1, x2, ..] = MOTION_COLUMNS;
         let [u0, u1, u2] = DESCENT;
         [x0, x1, x2, u0, u1, u2]
     };
     #[inline(always)]
-    fn run<S: Simd>(&self, _: S, piece: Piece<6>) {
-        let [x0, x1, x2, u0, u1, u2] = piece.columns;
+    fn run<S: Simd>(&self, _: S, block: RowBlock<6>) {
+        let [x0, x1, x2, u0, u1, u2] = block.columns;
         for (x, u) in [(x0, u0), (x1, u1), (x2, u2)] {
             for (x, u) in x.iter_mut().zip(u.iter_mut()) {
                 *x -= 0.5 * self.dt * *u;

@@ -1,8 +1,9 @@
-//! Motion: how velocities and positions are advanced, and by which time step.
+//! Time integration: integrators, thermostats and the time step.
 
 pub mod leapfrog;
 pub mod minimize;
 pub mod random;
+pub mod steps;
 pub mod thermostat;
 pub mod time_step;
 pub mod verlet;

@@ -1,30 +1,31 @@
-//! Random numbers that are functions of a seed, a particle's id and a step, and of nothing else: the same for any number
-//! of ranks and threads, and after a restart.
+//! Counter-based random numbers: functions of seed, particle id and step only. They do not depend on the
+//! number of ranks and threads, and are reproducible after a restart.
 //!
-//! Philox4x32-10 (Salmon, Moraes, Dror & Shaw 2011, Parallel random numbers: as easy as 1, 2, 3, SC '11) makes four words
-//! of 32 bits of a counter; two of them make two normal deviates (Box & Muller 1958, Ann. Math. Stat. 29, 610).
+//! Philox4x32-10 (Salmon, Moraes, Dror & Shaw 2011, Parallel random numbers: as easy as 1, 2, 3, SC '11)
+//! turns a counter into four 32-bit words. Two words give two normal deviates (Box & Muller 1958, Ann. Math.
+//! Stat. 29, 610).
 
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f64x8};
 
-use crate::pair::real::Real;
+use crate::simd::real::Real;
 
-/// Particles side by side.
+/// Number of particles per vector.
 pub const LANES: usize = 8;
 
-/// What random numbers are for: purposes have numbers of their own.
+/// Purpose of random numbers. Each purpose has its own counters, hence independent numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Purpose {
     /// Noise of the Langevin thermostat.
     Noise = 1,
-    /// Directions in which particles part that lie on top of each other.
-    Parting = 2,
+    /// Separation directions of overlapping particles in the energy minimization.
+    Separation = 2,
 }
 
 const LOW: u64 = 0xffff_ffff;
 
-/// The words of the counters (word k of counter l in `[k][l]`), each in the low half of 64 bits.
+/// Philox4x32-10 for eight counters. Word k of counter l is the low half of `counter[k][l]`.
 #[inline(always)]
 fn philox(mut counter: [[u64; LANES]; 4], key: [u32; 2]) -> [[u64; LANES]; 4] {
     let mut key = key.map(u64::from);
@@ -42,8 +43,8 @@ fn philox(mut counter: [[u64; LANES]; 4], key: [u32; 2]) -> [[u64; LANES]; 4] {
     counter
 }
 
-/// Three independent normal deviates of unit variance for each of eight particles, component by component; at most 6.7 in
-/// magnitude, as far as 32 bits go.
+/// Three independent normal deviates of unit variance for each of eight particles, as
+/// `[component][particle]`. Magnitudes are at most 6.8, because the uniform deviates have 32 bits.
 #[inline(always)]
 pub fn normals<S: Simd>(
     simd: S,
@@ -57,7 +58,7 @@ pub fn normals<S: Simd>(
         counter[0][l] = id[l] & LOW;
         counter[1][l] = id[l] >> 32;
         counter[2][l] = step & LOW;
-        // the deck's steps end at 2^53
+        // step numbers of a deck are at most 2^53
         counter[3][l] = (step >> 32) | u64::from(purpose as u32) << 24;
     }
     let words = philox(counter, [seed as u32, (seed >> 32) as u32]);
@@ -70,13 +71,13 @@ pub fn normals<S: Simd>(
     values
 }
 
-/// Two normal deviates of two words.
+/// Box-Muller transform: two normal deviates from two words.
 #[inline(always)]
 fn pair<S: Simd>(simd: S, first: &[u64; LANES], second: &[u64; LANES]) -> (f64x8<S>, f64x8<S>) {
     let of = |value: f64| f64x8::splat(simd, value);
     let turn = fraction(simd, second) - of(0.5);
     let radius = Real::sqrt(of(-2.0) * fraction(simd, first).ln());
-    // the angle is that of the nearest quarter of a turn, and at most an eighth beside it
+    // reduce the angle to at most pi/4 around the nearest quarter turn
     let quarter = Real::round(turn * of(4.0));
     let angle = (turn - quarter * of(0.25)) * of(std::f64::consts::TAU);
     let square = angle * angle;
@@ -89,23 +90,23 @@ fn pair<S: Simd>(simd: S, first: &[u64; LANES], second: &[u64; LANES]) -> (f64x8
     (radius * x, radius * y)
 }
 
-/// The words as numbers between 0 and 1, both excluded.
+/// Converts words to numbers between 0 and 1, both excluded.
 #[inline(always)]
 fn fraction<S: Simd>(simd: S, words: &[u64; LANES]) -> f64x8<S> {
     const TWO_52: f64 = (1u64 << 52) as f64;
     let mut whole = [0.0; LANES];
     for l in 0..LANES {
-        // 2^52 has a whole number in the low bits of its mantissa
+        // or-ing an integer into the low mantissa bits of 2^52 adds it
         whole[l] = f64::from_bits(TWO_52.to_bits() | words[l]) - TWO_52;
     }
     (f64x8::from_slice(simd, &whole) + f64x8::splat(simd, 0.5)) * f64x8::splat(simd, 2f64.powi(-32))
 }
 
-/// Of sin(x) / x and cos(x), x at most pi/4, as polynomials of x^2; the remainders are 1e-14 and 1e-15.
+/// Taylor polynomials of sin(x) / x and cos(x) in x^2, for |x| <= pi/4. The remainders are 1e-14 and 1e-15.
 const SINE: [f64; 7] = alternating(1);
 const COSINE: [f64; 8] = alternating(0);
 
-/// (-1)^k / (2 k + first)!, the highest k first.
+/// Coefficients (-1)^k / (2 k + first)!, highest k first.
 const fn alternating<const N: usize>(first: usize) -> [f64; N] {
     let mut terms = [1.0; N];
     let mut k = 1;
@@ -119,8 +120,8 @@ const fn alternating<const N: usize>(first: usize) -> [f64; N] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pair::Instructions;
-    use crate::pair::lane::{Task, dispatch};
+    use crate::simd::Instructions;
+    use crate::simd::{Task, dispatch};
 
     struct Normals(u64, u64, [u64; LANES]);
     impl Task for Normals {
@@ -136,7 +137,7 @@ mod tests {
         dispatch(Instructions::Best, Normals(seed, step, std::array::from_fn(|l| first + l as u64)))
     }
 
-    /// The known answers that the authors publish with their program.
+    /// Known answers published with the authors' program.
     #[test]
     fn the_generator_is_that_of_the_paper() {
         let cases = [
@@ -175,7 +176,7 @@ mod tests {
             let other = (c + 1) % 3;
             assert!(mean(&|v| v[c] * v[other]).abs() < error(1.0));
             assert!(mean(&|v| v[c] * v[c] * v[other] * v[other] - 1.0).abs() < error(8.0));
-            // the share within one standard deviation, of which moments say little
+            // fraction within one standard deviation, to which moments are insensitive
             let within = mean(&|v| f64::from(v[c].abs() < 1.0));
             assert!((within - 0.682_689).abs() < error(0.2166), "{within}");
             assert!(values.iter().all(|v| v[c].abs() < 6.7));
@@ -191,7 +192,7 @@ mod tests {
         {
             assert!((0..3).all(|c| (0..LANES).all(|l| first[c][l] != other[c][l])));
         }
-        // what is drawn for a particle does not depend on who stands beside it
+        // deviates of a particle do not depend on its lane or its neighbors in the vector
         assert_eq!(drawn(1, 1, 3)[1][2], first[1][5]);
     }
 }

@@ -1,60 +1,61 @@
-//! Velocity Verlet, kick-drift-kick, for forces that do not depend on velocities.
+//! Velocity Verlet (kick-drift-kick) for forces that do not depend on velocities.
 //!
 //! ```text
 //! v_half = v + a dt/2      x' = x + v_half dt      forces at x' -> a'      v' = v_half + a' dt/2
 //! ```
 //!
-//! (Swope, Andersen, Berens & Wilson 1982, J. Chem. Phys. 76, 637.) The last half of a kick may be left to the next step, which goes
-//! through velocities anyway: the same numbers in the same order. No particle is moved by more than a farthest
-//! distance: the block of rows around one that would be is left as it was, so that the step can be taken back.
+//! (Swope, Andersen, Berens & Wilson 1982, J. Chem. Phys. 76, 637.) The last half kick may be left to the
+//! next step, which loads the velocities anyway; the results are bitwise equal. A step moves no particle by
+//! more than a maximum distance. A chunk of rows with a particle that would exceed it is skipped, so that the
+//! step can be reverted.
 
 use std::ops::Range;
 
 use fearless_simd::Simd;
 
 use crate::Error;
-use crate::pair::pieces::{Piece, Work, by_pieces};
+use crate::particles::blocks::{BlockTask, RowBlock, map_blocks_simd};
 use crate::particles::{Field, Particles};
 use crate::space::Vec3d;
 
-/// A step that would move a particle by so many edges of the box could not be taken back, and is none.
+/// Maximum displacement of a step, in edges of the box. A larger one could not be reverted.
 pub(crate) const FARTHEST: f64 = 1e6;
 
-/// Rows that are moved or left together.
-const BLOCK: usize = 64;
+/// Number of rows that are moved or skipped together.
+const CHUNK: usize = 64;
 
-/// First rows of the blocks that were left as they were, because a particle of theirs would have moved too far (or to no
-/// place, with a velocity that is not finite).
+/// First rows of the skipped chunks: those with a particle that would move too far, or whose velocity is not
+/// finite.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Left(pub(super) Vec<usize>);
 
 impl Left {
-    /// Whether every block was moved.
+    /// Whether no chunk was skipped.
     pub fn none(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The rows of these blocks.
+    /// Iterates over the rows of the skipped chunks.
     pub fn rows(&self, particles: &Particles) -> impl Iterator<Item = usize> {
         let end = particles.owned().end;
-        self.0.iter().flat_map(move |&first| first..(first + BLOCK).min(end))
+        self.0.iter().flat_map(move |&first| first..(first + CHUNK).min(end))
     }
 
-    /// The blocks of a piece that were moved, counted from its first row.
+    /// Iterates over the moved chunks of a row block, relative to its first row.
     #[inline(always)]
     pub(super) fn moved(&self, first: usize, count: usize) -> impl Iterator<Item = Range<usize>> {
-        blocks(count).filter(move |block| self.none() || !self.0.contains(&(first + block.start)))
+        chunks(count).filter(move |chunk| self.none() || !self.0.contains(&(first + chunk.start)))
     }
 }
 
-/// The blocks of a piece, counted from its first row.
+/// Splits a row block into chunks of rows, relative to its first row.
 #[inline(always)]
-pub(super) fn blocks(count: usize) -> impl Iterator<Item = Range<usize>> {
-    (0..count).step_by(BLOCK).map(move |begin| begin..(begin + BLOCK).min(count))
+pub(super) fn chunks(count: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..count).step_by(CHUNK).map(move |begin| begin..(begin + CHUNK).min(count))
 }
 
-/// Position, velocity, acceleration.
-pub(super) const MOVED: [(Field, usize); 9] = [
+/// Position, velocity and acceleration columns.
+pub(super) const MOTION_COLUMNS: [(Field, usize); 9] = [
     (Field::Position, 0),
     (Field::Position, 1),
     (Field::Position, 2),
@@ -66,33 +67,34 @@ pub(super) const MOVED: [(Field, usize); 9] = [
     (Field::Acceleration, 2),
 ];
 
-/// What a drift did to this rank's particles.
+/// Result of a drift on this rank.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drifted {
-    /// What was left as it was.
+    /// The skipped chunks.
     pub left: Left,
-    /// No particle came farther than this.
+    /// Upper bound of the displacements.
     pub farthest: f64,
-    /// Heat that a thermostat gave meanwhile.
+    /// Heat that the thermostat added.
     pub heat: f64,
 }
 
 impl Drifted {
-    /// Adds a piece: first rows of blocks that were left, the largest square of a way, and the heat.
+    /// Adds the result of a row block: first rows of skipped chunks, largest squared displacement, heat.
     pub(super) fn add(&mut self, (left, square, heat): (Vec<usize>, f64, f64)) {
         self.left.0.extend(left);
-        // above what rounding takes from the way
+        // round up, to bound the displacements in floating point too
         self.farthest = self.farthest.max(square.sqrt() * (1.0 + 1e-9));
         self.heat += heat;
     }
 }
 
-/// First half of a step of length `dt`: half a kick, and the drift; no particle moves farther than `farthest`. Before, and whatever is
-/// moved, the half of a kick of a step of length `open` that was left to this one.
+/// First half of a step of length `dt`: half kick and drift. No particle moves farther than `farthest`. If
+/// the previous step, of length `open`, left its last half kick pending, that is applied first, also to
+/// skipped chunks.
 pub fn kick_and_drift(particles: &mut Particles, open: Option<f64>, dt: f64, farthest: f64) -> Drifted {
     let mut drifted = Drifted::default();
     let work = KickAndDrift { open, dt, farthest };
-    by_pieces(particles, &work).into_iter().for_each(|piece| drifted.add(piece));
+    map_blocks_simd(particles, &work).into_iter().for_each(|block| drifted.add(block));
     drifted
 }
 
@@ -102,20 +104,20 @@ struct KickAndDrift {
     farthest: f64,
 }
 
-impl Work<9> for KickAndDrift {
+impl BlockTask<9> for KickAndDrift {
     type Output = (Vec<usize>, f64, f64);
-    const WANTED: [(Field, usize); 9] = MOVED;
+    const WANTED: [(Field, usize); 9] = MOTION_COLUMNS;
     #[inline(always)]
-    fn run<S: Simd>(&self, _: S, piece: Piece<9>) -> (Vec<usize>, f64, f64) {
-        let (mut left, mut squares) = (Vec::new(), [0.0; BLOCK]);
-        let [x0, x1, x2, v0, v1, v2, a0, a1, a2] = piece.columns;
+    fn run<S: Simd>(&self, _: S, block: RowBlock<9>) -> (Vec<usize>, f64, f64) {
+        let (mut left, mut squares) = (Vec::new(), [0.0; CHUNK]);
+        let [x0, x1, x2, v0, v1, v2, a0, a1, a2] = block.columns;
         let (x, mut v, a) = ([x0, x1, x2], [v0, v1, v2], [&*a0, a1, a2]);
-        for rows in blocks(piece.id.len()) {
+        for rows in chunks(block.id.len()) {
             if let Some(open) = self.open {
-                half_a_kick(&mut v, &a, rows.clone(), open);
+                half_kick(&mut v, &a, rows.clone(), open);
             }
-            if leaves(&v, &a, rows.clone(), self.dt, self.farthest) {
-                left.push(piece.first + rows.start);
+            if moves_too_far(&v, &a, rows.clone(), self.dt, self.farthest) {
+                left.push(block.first + rows.start);
                 continue;
             }
             for c in 0..3 {
@@ -134,9 +136,9 @@ impl Work<9> for KickAndDrift {
     }
 }
 
-/// Whether half a kick and a drift would move one of these rows too far.
+/// Whether half kick and drift would move one of these rows too far along an axis.
 #[inline(always)]
-pub(super) fn leaves(
+pub(super) fn moves_too_far(
     v: &[&mut [f64]; 3],
     a: &[&[f64]; 3],
     rows: Range<usize>,
@@ -154,20 +156,19 @@ pub(super) fn leaves(
     far
 }
 
-/// How far half a kick and a drift would move a particle along the axis where that is most; not a number where it is none
-/// along an axis.
+/// Largest component of the displacement by half kick and drift; NaN if a component is NaN.
 pub(crate) fn way(velocity: Vec3d, acceleration: Vec3d, dt: f64) -> f64 {
     let way = (velocity + 0.5 * dt * acceleration) * dt;
     let most = |most: f64, way: &f64| if most.is_nan() || way.abs() < most { most } else { way.abs() };
     way.iter().fold(0.0, most)
 }
 
-/// The error of a particle that a step would move too far.
+/// Error for a particle that a step would move too far.
 pub(crate) fn thrown(id: u64, velocity: Vec3d, acceleration: Vec3d, dt: f64) -> Error {
     Error::State {
         step: 0,
         what: format!(
-            "particle {id} would move by {:e}, which is no place; its velocity is {:e}, its acceleration {:e}",
+            "particle {id} would move by {:e}, which is too far; its velocity is {:e}, its acceleration {:e}",
             way(velocity, acceleration, dt),
             velocity.norm(),
             acceleration.norm(),
@@ -178,9 +179,9 @@ pub(crate) fn thrown(id: u64, velocity: Vec3d, acceleration: Vec3d, dt: f64) -> 
     }
 }
 
-/// Half a kick with the step `dt`, but not of what was left; of `-dt` it takes such a kick back.
+/// Half kick of the step `dt`, except for skipped chunks. With `-dt` it reverts such a kick.
 pub fn kick(particles: &mut Particles, dt: f64, left: &Left) {
-    by_pieces(particles, &Kick { dt, left });
+    map_blocks_simd(particles, &Kick { dt, left });
 }
 
 struct Kick<'a> {
@@ -188,24 +189,24 @@ struct Kick<'a> {
     left: &'a Left,
 }
 
-impl Work<6> for Kick<'_> {
+impl BlockTask<6> for Kick<'_> {
     type Output = ();
     const WANTED: [(Field, usize); 6] = {
-        let [_, _, _, v0, v1, v2, a0, a1, a2] = MOVED;
+        let [_, _, _, v0, v1, v2, a0, a1, a2] = MOTION_COLUMNS;
         [v0, v1, v2, a0, a1, a2]
     };
     #[inline(always)]
-    fn run<S: Simd>(&self, _: S, mut piece: Piece<6>) {
-        for rows in self.left.moved(piece.first, piece.id.len()) {
-            let [v0, v1, v2, a0, a1, a2] = &mut piece.columns;
-            half_a_kick(&mut [v0, v1, v2], &[a0, a1, a2], rows, self.dt);
+    fn run<S: Simd>(&self, _: S, mut block: RowBlock<6>) {
+        for rows in self.left.moved(block.first, block.id.len()) {
+            let [v0, v1, v2, a0, a1, a2] = &mut block.columns;
+            half_kick(&mut [v0, v1, v2], &[a0, a1, a2], rows, self.dt);
         }
     }
 }
 
-/// Half a kick of some rows.
+/// Half kick of some rows.
 #[inline(always)]
-fn half_a_kick(v: &mut [&mut [f64]; 3], a: &[&[f64]; 3], rows: Range<usize>, dt: f64) {
+fn half_kick(v: &mut [&mut [f64]; 3], a: &[&[f64]; 3], rows: Range<usize>, dt: f64) {
     for c in 0..3 {
         let (v, a) = (&mut v[c][rows.clone()], &a[c][rows.clone()]);
         for k in 0..v.len() {
@@ -214,9 +215,9 @@ fn half_a_kick(v: &mut [&mut [f64]; 3], a: &[&[f64]; 3], rows: Range<usize>, dt:
     }
 }
 
-/// Take the drift of [`kick_and_drift`] back, to rounding.
+/// Reverts the drift of [`kick_and_drift`], to rounding.
 pub fn drift_back(particles: &mut Particles, dt: f64, left: &Left) {
-    by_pieces(particles, &DriftBack { dt, left });
+    map_blocks_simd(particles, &DriftBack { dt, left });
 }
 
 struct DriftBack<'a> {
@@ -224,16 +225,16 @@ struct DriftBack<'a> {
     left: &'a Left,
 }
 
-impl Work<6> for DriftBack<'_> {
+impl BlockTask<6> for DriftBack<'_> {
     type Output = ();
     const WANTED: [(Field, usize); 6] = {
-        let [x0, x1, x2, v0, v1, v2, ..] = MOVED;
+        let [x0, x1, x2, v0, v1, v2, ..] = MOTION_COLUMNS;
         [x0, x1, x2, v0, v1, v2]
     };
     #[inline(always)]
-    fn run<S: Simd>(&self, _: S, mut piece: Piece<6>) {
-        for rows in self.left.moved(piece.first, piece.id.len()) {
-            let [x0, x1, x2, v0, v1, v2] = &mut piece.columns;
+    fn run<S: Simd>(&self, _: S, mut block: RowBlock<6>) {
+        for rows in self.left.moved(block.first, block.id.len()) {
+            let [x0, x1, x2, v0, v1, v2] = &mut block.columns;
             for (x, v) in [(x0, v0), (x1, v1), (x2, v2)] {
                 let (x, v) = (&mut x[rows.clone()], &v[rows.clone()]);
                 for k in 0..x.len() {
@@ -251,15 +252,15 @@ mod tests {
     const FIELDS: &[Field] = &[Field::Position, Field::Velocity, Field::Acceleration];
 
     #[test]
-    fn a_particle_with_one_component_that_is_no_number_goes_nowhere() {
+    fn a_particle_with_one_component_that_is_nan_goes_nowhere() {
         let (still, gone) = (Vec3d::new(1.0, -3.0, 2.0), Vec3d::new(0.0, 0.0, f64::NAN));
         assert_eq!(way(still, Vec3d::zeros(), 0.5), 1.5);
         assert!(way(gone, still, 0.5).is_nan() && way(still, gone.zyx(), 0.5).is_nan());
         let error = thrown(7, gone, still, 0.5).to_string();
-        assert!(error.contains("particle 7 would move by NaN, which is no place"), "{error}");
+        assert!(error.contains("particle 7 would move by NaN, which is too far"), "{error}");
     }
 
-    /// Particles that all move and are accelerated.
+    /// Particles with nonzero velocities and accelerations.
     fn moving(count: usize) -> Particles {
         let mut particles = Particles::new(FIELDS, count);
         for row in 0..count {
@@ -271,7 +272,7 @@ mod tests {
         particles
     }
 
-    /// Position error of an oscillator x'' = -x after time 1.
+    /// Error in phase space of an oscillator x'' = -x at time 1.
     fn oscillator(steps: usize) -> f64 {
         let mut particles = Particles::new(FIELDS, 1);
         let dt = 1.0 / steps as f64;
@@ -297,7 +298,7 @@ mod tests {
     #[test]
     fn half_a_kick_left_to_the_next_step_makes_no_difference_to_the_last_bit() {
         let mut particles = moving(300);
-        // its block is left where it is, with the whole kick
+        // this particle's chunk is skipped, but gets the pending half kick
         particles.component_mut(Field::Velocity, 1)[100] = 1e9;
         let mut closed = particles.clone();
         kick(&mut closed, 0.03, &Left::default());
@@ -319,7 +320,7 @@ mod tests {
         let Drifted { left, farthest, heat } = kick_and_drift(&mut particles, None, 0.1, 1e6);
         assert_eq!(heat, 0.0);
         let rows: Vec<usize> = left.rows(&particles).collect();
-        assert!(rows.len() == 2 * BLOCK && rows.contains(&4000) && rows.contains(&70), "{rows:?}");
+        assert!(rows.len() == 2 * CHUNK && rows.contains(&4000) && rows.contains(&70), "{rows:?}");
         let moved = |a: &Particles, b: &Particles, field, row| {
             (a.vector_at(field, row) - b.vector_at(field, row)).norm()
         };

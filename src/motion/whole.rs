@@ -1,13 +1,13 @@
-//! The motion of the whole: momentum and kinetic energy of all particles, and the removal of their drift.
+//! Momentum and kinetic energy of all particles, and removal of the center-of-mass motion.
 
 use fearless_simd::Simd;
 
 use crate::comm::Communicator;
-use crate::pair::pieces::{Piece, Work, by_pieces};
+use crate::particles::blocks::{BlockTask, RowBlock, map_blocks_simd};
 use crate::particles::{Field, Particles};
 use crate::space::Vec3d;
 
-/// Sums over all particles of all ranks.
+/// Sums over the particles of all ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Whole {
     /// Number of particles.
@@ -21,18 +21,19 @@ pub struct Whole {
 }
 
 impl Whole {
-    /// Of the owned particles of all ranks (collective): the same bits on all ranks, for any number of threads.
+    /// Sums over the owned particles of all ranks. Collective. Bitwise equal on all ranks and for any number
+    /// of threads.
     pub fn of(particles: &mut Particles, comm: &Communicator) -> Self {
         let mut sums = [0.0; 6];
         sums[5] = particles.owned().len() as f64;
-        for piece in by_pieces(particles, &Sums) {
-            sums.iter_mut().zip(piece).for_each(|(sum, value)| *sum += value);
+        for block in map_blocks_simd(particles, &Sums) {
+            sums.iter_mut().zip(block).for_each(|(sum, value)| *sum += value);
         }
         let [mass, x, y, z, kinetic, count] = sums;
         Whole { particles: count as u64, mass, momentum: Vec3d::new(x, y, z), kinetic }.over_ranks(comm)
     }
 
-    /// Of all ranks' particles, from those of each. Collective.
+    /// Reduces the sums of the ranks. Collective.
     pub fn over_ranks(self, comm: &Communicator) -> Self {
         let [x, y, z] = self.momentum.into();
         let mut sums = [self.mass, x, y, z, self.kinetic, self.particles as f64];
@@ -41,22 +42,22 @@ impl Whole {
         Whole { particles: count as u64, mass, momentum: Vec3d::new(x, y, z), kinetic }
     }
 
-    /// The velocity of the center of mass.
+    /// Velocity of the center of mass.
     pub fn drift(&self) -> Vec3d {
         if self.mass > 0.0 { self.momentum / self.mass } else { Vec3d::zeros() }
     }
 
-    /// The kinetic energy of the whole's own motion, P^2 / (2 M).
+    /// Kinetic energy of the center of mass, P^2 / (2 M).
     pub fn kinetic_of_drift(&self) -> f64 {
         0.5 * self.momentum.dot(&self.drift())
     }
 
-    /// The kinetic energy about the motion of the whole.
+    /// Kinetic energy relative to the center of mass.
     pub fn thermal(&self) -> f64 {
         self.kinetic - self.kinetic_of_drift()
     }
 
-    /// Degrees of freedom of the motion about that of the whole: 3 N - 3.
+    /// Degrees of freedom relative to the center of mass: 3 N - 3.
     pub fn freedom(&self) -> f64 {
         3.0 * self.particles.saturating_sub(1) as f64
     }
@@ -65,17 +66,17 @@ impl Whole {
 const VELOCITY_AND_MASS: [(Field, usize); 4] =
     [(Field::Velocity, 0), (Field::Velocity, 1), (Field::Velocity, 2), (Field::Mass, 0)];
 
-/// Sums that are kept side by side.
+/// Number of partial sums per quantity.
 const LANES: usize = 8;
 
 struct Sums;
 
-impl Work<4> for Sums {
+impl BlockTask<4> for Sums {
     type Output = [f64; 5];
     const WANTED: [(Field, usize); 4] = VELOCITY_AND_MASS;
     #[inline(always)]
-    fn run<S: Simd>(&self, _: S, piece: Piece<4>) -> [f64; 5] {
-        let [x, y, z, mass] = piece.columns;
+    fn run<S: Simd>(&self, _: S, block: RowBlock<4>) -> [f64; 5] {
+        let [x, y, z, mass] = block.columns;
         let count = mass.len();
         let (x, y, z) = (&x[..count], &y[..count], &z[..count]);
         let mut sums = [[0.0; LANES]; 5];
@@ -97,22 +98,17 @@ impl Work<4> for Sums {
 fn add(sums: &mut [[f64; LANES]; 5], lane: usize, mass: f64, velocity: [f64; 3]) {
     let momentum = [mass * velocity[0], mass * velocity[1], mass * velocity[2]];
     sums[0][lane] += mass;
-    let mut twice = 0.0;
+    let mut mv2 = 0.0;
     for c in 0..3 {
         sums[1 + c][lane] += momentum[c];
-        twice += momentum[c] * velocity[c];
+        mv2 += momentum[c] * velocity[c];
     }
-    sums[4][lane] += 0.5 * twice;
+    sums[4][lane] += 0.5 * mv2;
 }
 
-/// Let every velocity v become `drift + (v - drift) scale`: the motion about that of the whole is scaled.
-pub fn scale(particles: &mut Particles, drift: Vec3d, scale: f64) {
-    by_pieces(particles, &Scale { scale, offset: drift * (1.0 - scale) });
-}
-
-/// Subtract a velocity from all.
-pub fn shift(particles: &mut Particles, by: Vec3d) {
-    by_pieces(particles, &Scale { scale: 1.0, offset: -by });
+/// Velocities become `factor v + offset`.
+pub fn scale(particles: &mut Particles, factor: f64, offset: Vec3d) {
+    map_blocks_simd(particles, &Scale { scale: factor, offset });
 }
 
 struct Scale {
@@ -120,28 +116,21 @@ struct Scale {
     offset: Vec3d,
 }
 
-impl Work<3> for Scale {
+impl BlockTask<3> for Scale {
     type Output = ();
     const WANTED: [(Field, usize); 3] = {
         let [x, y, z, _] = VELOCITY_AND_MASS;
         [x, y, z]
     };
     #[inline(always)]
-    fn run<S: Simd>(&self, _: S, piece: Piece<3>) {
-        for (c, column) in piece.columns.into_iter().enumerate() {
+    fn run<S: Simd>(&self, _: S, block: RowBlock<3>) {
+        for (c, column) in block.columns.into_iter().enumerate() {
             let offset = self.offset[c];
             for v in column {
                 *v = *v * self.scale + offset;
             }
         }
     }
-}
-
-/// Bring the center of mass to rest (collective); returns the kinetic energy that this takes away.
-pub fn remove_drift(particles: &mut Particles, comm: &Communicator) -> f64 {
-    let whole = Whole::of(particles, comm);
-    shift(particles, whole.drift());
-    whole.kinetic_of_drift()
 }
 
 #[cfg(test)]
@@ -174,8 +163,9 @@ mod tests {
         let parts = run_local(3, |comm| {
             let counts = [0, 6000, 3001];
             let mut particles = moving(counts[..comm.rank()].iter().sum(), counts[comm.rank()]);
-            let taken = remove_drift(&mut particles, &comm);
-            (taken, Whole::of(&mut particles, &comm))
+            let whole = Whole::of(&mut particles, &comm);
+            scale(&mut particles, 1.0, -whole.drift());
+            (whole.kinetic_of_drift(), Whole::of(&mut particles, &comm))
         });
         for (taken, after) in parts {
             assert!((taken / before.kinetic_of_drift() - 1.0).abs() < 1e-12);
@@ -189,7 +179,7 @@ mod tests {
         let mut particles = moving(0, 3000);
         let solo = Communicator::solo();
         let before = Whole::of(&mut particles, &solo);
-        scale(&mut particles, before.drift(), 0.7);
+        scale(&mut particles, 0.7, before.drift() * (1.0 - 0.7));
         let after = Whole::of(&mut particles, &solo);
         assert!((after.momentum - before.momentum).norm() < 1e-10 * before.momentum.norm());
         assert!((after.thermal() / (0.49 * before.thermal()) - 1.0).abs() < 1e-12);

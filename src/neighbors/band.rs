@@ -1,9 +1,9 @@
-//! The index code of Band, Gissler and Teschner (Compressed Neighbour Lists for SPH, Computer Graphics Forum 39,
-//! 2020), to compare the nibble code with.
+//! Index code of Band, Gissler and Teschner (Compressed Neighbour Lists for SPH, Computer Graphics Forum 39,
+//! 2020), for comparison with the nibble code.
 //!
-//! Of each difference of adjacent indices (of the first: to -1) two bits say its kind: 1, 2, up to 256 (a byte
-//! follows that holds one less), or more (four bytes, little endian, one less). The kinds of all differences stand
-//! first, four a byte from the lowest bits on, then the bytes.
+//! Two bits select the form of each difference of adjacent indices (of the first one: to -1): 1, 2, up to 256
+//! (one byte with the difference minus one), or more (four bytes, little endian, minus one). The two-bit
+//! forms of all differences come first, four per byte from the lowest bits, then the bytes.
 
 use super::Malformed;
 
@@ -13,7 +13,7 @@ pub fn encode(indices: &[u32], out: &mut Vec<u8>) {
     out.resize(kinds + indices.len().div_ceil(4), 0);
     let mut next = 0;
     for (k, &index) in indices.iter().enumerate() {
-        // One less than the difference.
+        // Difference minus one.
         let excess = index - next;
         next = index + 1;
         let kind = match excess {
@@ -32,10 +32,10 @@ pub fn encode(indices: &[u32], out: &mut Vec<u8>) {
     }
 }
 
-/// Hands `count` indices to `take`, in order, and returns how many bytes they took.
+/// Decodes `count` indices, passes them to `take` in order, and returns the number of bytes read.
 ///
 /// # Errors
-/// When the bytes are not what [`encode`] writes.
+/// If the bytes are not an output of [`encode`].
 pub fn decode(bytes: &[u8], count: usize, mut take: impl FnMut(u32)) -> Result<usize, Malformed> {
     let kinds = bytes.get(..count.div_ceil(4)).ok_or(Malformed::Truncated)?;
     let (mut place, mut next) = (kinds.len(), 0u32);
@@ -89,7 +89,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_encoded_is_decoded(mut indices in prop::collection::vec(prop_oneof![0..u32::MAX, 0..500u32], 0..200)) {
+        fn codes_round_trip(mut indices in prop::collection::vec(prop_oneof![0..u32::MAX, 0..500u32], 0..200)) {
             indices.sort();
             indices.dedup();
             let mut out = Vec::new();

@@ -1,30 +1,30 @@
-//! Finding the neighbor clusters of super-clusters: a walk down the octree, then the tests of [`super::near`].
+//! Search of the neighbor clusters of super-clusters: octree traversal, then the tests of [`super::near`].
 
-use super::half::listed_there;
-use super::list::members;
-use super::near::{Frame, Near};
+use super::half::rows_listed_elsewhere;
+use super::list::member_mask;
+use super::near::{Frame, RangeTests};
 use super::{CLUSTER, CLUSTERS, ListRequest};
 use crate::Result;
-use crate::pair::lane::aligned;
+use crate::simd::aligned;
 use crate::tree::{Bounds, Leaves, Octree};
 use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
 use std::ops::Range;
 
-/// Clusters of a super-cluster's list that there is room for at once.
-pub(super) const ENTRIES: usize = 1024;
+/// Initial capacity for the clusters of a super-cluster.
+pub(super) const LIST_CAPACITY: usize = 1024;
 
-/// Rows in a leaf of the tree that is searched, at most.
+/// Maximum number of rows per leaf of the search tree.
 const BUCKET: u64 = 64;
 
-/// What all searches share.
+/// Data of all searches.
 pub(super) struct Search<'a> {
-    near: Near<'a>,
+    near: RangeTests<'a>,
     tree: Octree,
     nodes: NodeBoxes,
     level: Level,
 }
 
-/// Boxes of the octree's nodes as centers and halves, columns, so that a node's children are tested together.
+/// Bounding boxes of the octree's nodes as columns, so that eight children are tested at once.
 struct NodeBoxes {
     center: [Vec<f64>; 3],
     half: [Vec<f64>; 3],
@@ -33,7 +33,7 @@ struct NodeBoxes {
 
 impl NodeBoxes {
     fn new(bounds: &Bounds) -> Self {
-        // A node without particles lies beyond every reach.
+        // The box of an empty node is out of range of everything.
         let nothing = |node: usize| bounds.lower[node][0] > bounds.upper[node][0];
         let column = |of: &dyn Fn(usize) -> f64| (0..bounds.radius.len()).map(of).collect::<Vec<f64>>();
         let (lower, upper) = (&bounds.lower, &bounds.upper);
@@ -48,22 +48,22 @@ impl NodeBoxes {
     }
 }
 
-// Functions, not closures: a closure has no target features of its own, so that what it calls is not inlined.
+// Functions, not closures: closures have no target features of their own, so their callees are not inlined.
 
-/// Eight values of a column.
+/// Loads eight values of a column.
 #[inline(always)]
-fn eight<S: Simd>(simd: S, column: &[f64], first: usize) -> f64x8<S> {
+fn load_eight<S: Simd>(simd: S, column: &[f64], first: usize) -> f64x8<S> {
     f64x8::from_slice(simd, &column[first..first + 8])
 }
 
 impl<'a> Search<'a> {
     pub fn new(request: &'a ListRequest<'a>) -> Result<Self> {
-        // neither has much that many threads can share
-        let (near, (tree, nodes)) = rayon::join(|| Near::new(request), || tree(request));
+        // Both have serial parts, so they run concurrently.
+        let (near, (tree, nodes)) = rayon::join(|| RangeTests::new(request), || tree(request));
         Ok(Self { near: near?, nodes, tree, level: Level::new() })
     }
 
-    /// Hands the sorted neighbor clusters of each super-cluster in the range to `take`, in order.
+    /// Passes the sorted neighbor clusters of each super-cluster in the range to `take`, in order.
     pub fn run(&self, super_clusters: Range<usize>, take: impl FnMut(&[u32])) {
         dispatch!(self.level, simd => aligned(
             #[inline(always)]
@@ -73,7 +73,8 @@ impl<'a> Search<'a> {
 
     #[inline(always)]
     fn run_with<S: Simd>(&self, simd: S, super_clusters: Range<usize>, mut take: impl FnMut(&[u32])) {
-        let (mut stack, mut clusters) = (Vec::with_capacity(ENTRIES), Vec::with_capacity(ENTRIES));
+        let (mut stack, mut clusters) =
+            (Vec::with_capacity(LIST_CAPACITY), Vec::with_capacity(LIST_CAPACITY));
         let mut frame = Frame::EMPTY;
         for super_cluster in super_clusters {
             clusters.clear();
@@ -85,16 +86,16 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Depth first in the order of keys, so that clusters are met in ascending order.
+    /// Depth-first traversal in key order, which visits clusters in ascending order.
     #[inline(always)]
     fn walk<S: Simd>(&self, simd: S, frame: &Frame, stack: &mut Vec<u32>, clusters: &mut Vec<u32>) {
         let request = self.near.request;
         let (symmetric, begin) = (request.symmetric, request.owned.start / CLUSTER);
-        let listed_there = match symmetric {
-            true => listed_there(request, frame.first_cluster / CLUSTERS),
+        let rows_listed_elsewhere = match symmetric {
+            true => rows_listed_elsewhere(request, frame.first_cluster / CLUSTERS),
             false => [0..0, 0..0],
         };
-        // others have pairs with what is before the first cluster
+        // Other ranks list the pairs with rows before the first owned cluster.
         let first = match request.with_lower_from {
             Some(from) if frame.first_cluster / CLUSTERS < from => begin,
             _ => 0,
@@ -108,7 +109,10 @@ impl<'a> Search<'a> {
             if rows.is_empty() || rows.end <= first * CLUSTER {
                 continue;
             }
-            if listed_there.iter().any(|there| there.start <= rows.start && rows.end <= there.end) {
+            if rows_listed_elsewhere
+                .iter()
+                .any(|elsewhere| elsewhere.start <= rows.start && rows.end <= elsewhere.end)
+            {
                 continue;
             }
             if !self.tree.is_leaf(node) {
@@ -122,10 +126,10 @@ impl<'a> Search<'a> {
                 continue;
             }
             for cluster in next.max(rows.start / CLUSTER)..rows.end.div_ceil(CLUSTER) {
-                if listed_there.iter().any(|there| there.contains(&(cluster * CLUSTER))) {
+                if rows_listed_elsewhere.iter().any(|elsewhere| elsewhere.contains(&(cluster * CLUSTER))) {
                     continue;
                 }
-                let allowed = frame.present & members(symmetric, frame.first_cluster / CLUSTERS, cluster);
+                let allowed = frame.present & member_mask(symmetric, frame.first_cluster / CLUSTERS, cluster);
                 if self.near.meets(simd, frame, cluster, allowed) {
                     clusters.push(cluster as u32);
                 }
@@ -134,25 +138,25 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Which of eight sibling nodes come within reach.
+    /// Bit mask of the siblings, of eight, that are within range.
     #[inline(always)]
     fn near_nodes<S: Simd>(&self, simd: S, frame: &Frame, first: usize) -> u8 {
         let mut square = f64x8::splat(simd, 0.0);
         for d in 0..3 {
-            let apart = eight(simd, &self.nodes.center[d], first) - frame.center[d];
+            let apart = load_eight(simd, &self.nodes.center[d], first) - frame.center[d];
             let apart = apart.max(-apart);
             let around = self.near.period[d] - apart;
             let apart = apart.min(around.max(-around));
-            let gap = (apart - eight(simd, &self.nodes.half[d], first) - frame.half[d]).max(0.0);
+            let gap = (apart - load_eight(simd, &self.nodes.half[d], first) - frame.half[d]).max(0.0);
             square = gap.mul_add(gap, square);
         }
-        let reach = eight(simd, &self.nodes.radius, first).max(frame.radius) + self.near.slack;
+        let reach = load_eight(simd, &self.nodes.radius, first).max(frame.radius) + self.near.slack;
         let beyond = square.simd_gt(reach * reach * (1.0 + 1e-9));
         !beyond.to_bitmask() as u8
     }
 }
 
-/// The octree over the rows of a request, and the boxes of its nodes.
+/// Builds the octree over all rows and the boxes of its nodes.
 fn tree(request: &ListRequest) -> (Octree, NodeBoxes) {
     let keys = filled_keys(request);
     let keys = keys.as_deref().unwrap_or(request.keys);
@@ -163,7 +167,7 @@ fn tree(request: &ListRequest) -> (Octree, NodeBoxes) {
     (tree, NodeBoxes::new(&bounds))
 }
 
-/// The keys with those of ghosts replaced by their predecessor's, so that they are sorted; `None` if they are.
+/// Replaces the keys of ghosts by their predecessor's, so that all are sorted; `None` if they already are.
 fn filled_keys(request: &ListRequest) -> Option<Vec<u64>> {
     if request.keys.is_sorted() {
         return None;

@@ -1,30 +1,31 @@
-//! The geometry of clusters: where each lies, how far it reaches, and its particles relative to its center.
+//! Geometry of clusters: bounding boxes, largest radii, and particle positions relative to the cluster's
+//! center.
 
 use super::{CLUSTER, ListRequest};
 use crate::tree::bounds::Extent;
 use rayon::prelude::*;
 
-/// Where the lanes of ghosts stand: far enough to be out of reach, near enough for a finite square.
+/// First coordinate of ghost lanes: far enough to be out of range, small enough for a finite square.
 pub(super) const FAR: f32 = 1e18;
 
-/// The particles of a cluster, relative to its center and in units of [`Clusters::unit`].
+/// Particles of a cluster, relative to its center, in units of [`Clusters::unit`].
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub struct Lanes {
-    /// Coordinates; of ghosts the first one is far away.
+    /// Coordinates; the first one of ghosts is `FAR`.
     pub position: [[f32; CLUSTER]; 3],
-    /// Radii; of ghosts 0.
+    /// Radii; 0 for ghosts.
     pub radius: [f32; CLUSTER],
 }
 
-/// The box and the reach of a cluster. Halves and radius are rounded up.
+/// Bounding box and largest radius of a cluster. Half edges and radius are rounded up.
 #[derive(Clone, Copy, Debug)]
 pub struct ClusterBox {
-    /// Center of the box of its particles, in units of the simulation.
+    /// Center of the bounding box, in units of the simulation.
     pub center: [f64; 3],
-    /// Half the edges, in units of [`Clusters::unit`].
+    /// Half edges, in units of [`Clusters::unit`].
     pub half: [f32; 3],
-    /// Largest radius, in units of [`Clusters::unit`]; -1 if all its rows are ghosts.
+    /// Largest radius, in units of [`Clusters::unit`]; -1 if all rows are ghosts.
     pub radius: f32,
 }
 
@@ -36,21 +37,21 @@ impl ClusterBox {
     }
 }
 
-/// All clusters of a rank. Lengths are in single precision, in a unit near the largest radius, so that neither
-/// squares overflow nor does the unit of the simulation matter.
+/// All clusters of a rank. Lengths are in single precision in a unit near the largest radius, so that squares
+/// do not overflow, whatever the unit of the simulation.
 #[derive(Clone, Debug)]
 pub struct Clusters {
     /// Boxes by cluster.
     pub boxes: Vec<ClusterBox>,
     /// Particles by cluster.
     pub lanes: Vec<Lanes>,
-    /// The unit of length: a power of two.
+    /// Unit of length: a power of two.
     pub unit: f64,
-    /// Largest radius of all rows but ghosts, in units of the simulation.
+    /// Largest radius of all rows except ghosts, in units of the simulation.
     pub radius: f64,
 }
 
-/// The power of two at or below a positive length; 1 for zero and what is not finite.
+/// Largest power of two that is not above a positive length; 1 for zero, subnormal and non-finite lengths.
 pub fn power_of_two_below(length: f64) -> f64 {
     if length.is_normal() && length > 0.0 {
         f64::from_bits(length.to_bits() & !((1 << 52) - 1)).clamp(1e-290, 1e290)
@@ -66,7 +67,7 @@ pub(super) fn up(length: f64) -> f32 {
 }
 
 impl Clusters {
-    /// The clusters of all rows.
+    /// Clusters of all rows.
     pub fn new(request: &ListRequest) -> Self {
         let rows = request.id.len();
         let count = rows.div_ceil(CLUSTER);
@@ -100,7 +101,7 @@ impl Clusters {
         Self { boxes, lanes, unit, radius }
     }
 
-    /// The largest coordinate's magnitude, those that are not finite left out.
+    /// Largest magnitude of a coordinate, ignoring non-finite ones.
     pub fn magnitude(&self) -> f64 {
         let of = |bx: &ClusterBox| {
             (0..3).map(|d| bx.center[d].abs() + f64::from(bx.half[d]) * self.unit).fold(0.0, f64::max)

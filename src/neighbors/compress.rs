@@ -1,19 +1,20 @@
-//! The nibble code of a sorted index list (Thaler and Keller, section II.B).
+//! Nibble code of a sorted index list (Thaler and Keller, section II.B).
 //!
-//! The differences of adjacent indices (of the first: to -1, so that all are at least 1) are coded in blocks of
-//! 32. A block is a sequence of nibbles, the high nibble of a byte first:
-//! - a bit a difference, the first one highest, set where the difference is not 1, filled up to whole nibbles;
-//! - an info nibble a set bit: `v + 6` for a difference v of 2 to 9, else one less than the nibbles of v;
-//! - for each of the latter, the nibbles of v, the highest first.
+//! The differences of adjacent indices (of the first one: to -1, so all are at least 1) are coded in blocks
+//! of 32. A block is a sequence of nibbles, the high nibble of a byte first:
+//! - a bit per difference, the first one highest, set if the difference is not 1, padded to whole nibbles;
+//! - an info nibble per set bit: `v + 6` for a difference v of 2 to 9, else the number of nibbles of v minus
+//!   one;
+//! - the nibbles of v in the latter case, highest first.
 //!
-//! Blocks follow each other without a gap; after the last one a list is filled up to a whole byte.
+//! Blocks follow without a gap. The end of the list is padded to a whole byte.
 
 use super::Malformed;
 
-/// Differences in a block.
+/// Maximum number of differences in a block.
 pub const BLOCK: usize = 32;
 
-/// Nibbles appended to bytes, high nibble first.
+/// Appends nibbles to bytes, high nibble first.
 struct NibbleWriter<'a> {
     out: &'a mut Vec<u8>,
     half: bool,
@@ -29,7 +30,7 @@ impl NibbleWriter<'_> {
         self.half = !self.half;
     }
 
-    /// The lowest `count` nibbles of `value`, highest first.
+    /// Appends the lowest `count` nibbles of `value`, highest first.
     #[inline(always)]
     fn push_all(&mut self, value: u32, count: u32) {
         for nibble in (0..count).rev() {
@@ -38,7 +39,7 @@ impl NibbleWriter<'_> {
     }
 }
 
-/// Significant nibbles of a number, at least 1.
+/// Number of significant nibbles, at least 1.
 #[inline(always)]
 fn nibbles_of(value: u32) -> u32 {
     (35 - value.leading_zeros()).max(4) / 4
@@ -82,7 +83,7 @@ pub fn encode_differences(differences: impl Iterator<Item = u32>, width: usize, 
     }
 }
 
-/// Nibbles read from bytes at any place.
+/// Reads nibbles at any position.
 struct NibbleReader<'a> {
     bytes: &'a [u8],
 }
@@ -99,7 +100,7 @@ impl NibbleReader<'_> {
         word << (4 * (place % 2))
     }
 
-    /// The `count` (1 to 8) nibbles at `place`.
+    /// The `count` (1 to 8) nibbles at `place`; `None` beyond the end.
     #[inline(always)]
     fn at(&self, place: usize, count: u32) -> Option<u32> {
         let there = place + count as usize <= 2 * self.bytes.len();
@@ -107,10 +108,11 @@ impl NibbleReader<'_> {
     }
 }
 
-/// Hands `count` indices to `take`, in order, and returns how many bytes they took.
+/// Decodes `count` indices, passes them to `take` in order, and returns the number of bytes read.
 ///
 /// # Errors
-/// When the bytes are not what [`encode`] writes. The work is bounded by the bytes: an index takes a bit at least.
+/// If the bytes are not an output of [`encode`]. The work is bounded by the bytes: an index takes at least
+/// one bit.
 #[inline(always)]
 pub fn decode(
     bytes: &[u8],
@@ -137,7 +139,7 @@ pub fn decode(
         for begin in (0..length).step_by(8) {
             let mut infos = reader.from(info_at);
             for k in begin..length.min(begin + 8) {
-                // without a branch on the bit, which nobody can guess
+                // Branch-free on the bit, which is unpredictable.
                 let bit = mask >> (31 - k) & 1;
                 let info = (infos >> 60) as u32;
                 infos <<= 4 * bit;
@@ -176,7 +178,7 @@ mod tests {
         out.iter().map(|byte| format!("{byte:02X}")).collect()
     }
 
-    /// Table I: bit mask (six bits, filled up to two nibbles), info nibbles, data nibbles.
+    /// Table I: bit mask (six bits, padded to two nibbles), info nibbles, data nibbles.
     #[test]
     fn table_one_of_the_paper() {
         let code = |mask: u32, rest: &str| {
@@ -220,7 +222,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_encoded_is_decoded(indices in sorted_indices(), width in 1usize..=32) {
+        fn codes_round_trip(indices in sorted_indices(), width in 1usize..=32) {
             let mut out = vec![7];
             encode(&indices, width, &mut out);
             let mut back = Vec::new();

@@ -1,26 +1,27 @@
-//! Half lists: which of two super-clusters has their pairs.
+//! Half lists: which of two super-clusters lists their pairs.
 
 use super::{ListRequest, SUPER_CLUSTER, whole_super_clusters};
 use std::ops::Range;
 
-/// The owned rows that a half list's super-cluster does not list, because their super-clusters list it.
+/// Owned rows that a super-cluster of a half list does not list, because their super-clusters list it.
 ///
-/// It lists the half of the others that follow it along the curve, from whose end one goes on at its begin. So all lists have about as
-/// many entries, and where the curve is cut in two, either part has about half of the pairs across their borders. The last
-/// super-cluster, where it has rows of others, lists none, and all list it.
-pub(super) fn listed_there(request: &ListRequest, super_cluster: usize) -> [Range<usize>; 2] {
+/// A super-cluster lists the half of the others that follows it along the curve, which is closed cyclically.
+/// So all lists have about equally many entries, and if the curve is cut in two, each part lists about half
+/// of the pairs across the cuts. The last super-cluster, if it has rows of other ranks, lists no others; all
+/// list it.
+pub(super) fn rows_listed_elsewhere(request: &ListRequest, super_cluster: usize) -> [Range<usize>; 2] {
     let whole = whole_super_clusters(&request.owned, request.id.len());
     let rows =
         |begin: usize, end: usize| (whole.start + begin) * SUPER_CLUSTER..(whole.start + end) * SUPER_CLUSTER;
-    let (place, count) = (super_cluster - whole.start, whole.len());
-    if place >= count {
+    let (position, count) = (super_cluster - whole.start, whole.len());
+    if position >= count {
         return [rows(0, count), 0..0];
     }
-    // of two that are as far from each other both ways the earlier one lists the later
-    let listed = (count - 1) / 2 + usize::from(count.is_multiple_of(2) && place < count / 2);
-    match place + listed + 1 {
-        next if next < count => [rows(0, place), rows(next, count)],
-        next => [rows(next - count, place), 0..0],
+    // Of two opposite super-clusters the earlier one lists the later one.
+    let listed = (count - 1) / 2 + usize::from(count.is_multiple_of(2) && position < count / 2);
+    match position + listed + 1 {
+        next if next < count => [rows(0, position), rows(next, count)],
+        next => [rows(next - count, position), 0..0],
     }
 }
 
@@ -55,8 +56,8 @@ mod tests {
             let all = first..(start + owned).div_ceil(SUPER_CLUSTER);
             let whole = whole_super_clusters(&request.owned, id.len());
             let lists = |a: usize, b: usize| {
-                let there = listed_there(&request, a);
-                !there.iter().any(|rows| rows.contains(&(b * SUPER_CLUSTER)))
+                let elsewhere = rows_listed_elsewhere(&request, a);
+                !elsewhere.iter().any(|rows| rows.contains(&(b * SUPER_CLUSTER)))
             };
             for a in all.clone() {
                 prop_assert!(lists(a, a));

@@ -1,7 +1,7 @@
-//! Neighbors: clusters of 8, super-clusters of 64, and the lists of which clusters interact.
+//! Neighbor lists over clusters of 8 rows and super-clusters of 64 rows.
 //!
-//! Rows `8c..8c + 8` are cluster `c`, rows `64s..64s + 64` super-cluster `s`; nothing but the key orders them.
-//! After Thaler and Keller, GPU-Native Compressed Neighbor Lists with a Space-Filling-Curve Data Layout.
+//! Rows `8c..8c + 8` are cluster `c`, rows `64s..64s + 64` super-cluster `s`; rows are sorted by Hilbert key.
+//! Method: Thaler and Keller, GPU-Native Compressed Neighbor Lists with a Space-Filling-Curve Data Layout.
 
 pub mod band;
 mod build;
@@ -9,45 +9,38 @@ pub mod cluster;
 pub mod compress;
 mod half;
 mod list;
-mod listed;
 mod near;
-mod nearest;
-mod neighborhood;
+mod not_finite;
 mod particle_list;
 mod prune;
-pub mod skin;
+mod section_mask;
 mod tiles;
-pub mod tune;
 
 pub use crate::particles::{CLUSTER, CLUSTERS, SUPER_CLUSTER};
 pub use list::{ClusterList, whole_super_clusters};
-pub(crate) use list::{Piece, inner_clusters};
-pub(crate) use listed::{Listed, Sections};
-pub(crate) use nearest::not_finite;
-pub(crate) use neighborhood::largest_smoothing_length;
-pub use neighborhood::{Due, FindTiles, Neighborhood, ROOM_TO_GROW, Reach, Skins};
+pub(crate) use list::{RecordChunk, inner_clusters};
+pub(crate) use not_finite::not_finite;
 pub use particle_list::ParticleList;
-pub use skin::Skin;
-pub use tiles::{ENTRIES, GROUP, SEGMENT, TILE, TILES, TileList, VALUES};
-pub(crate) use tiles::{TileChunk, Tiles, four};
-pub use tune::Costs;
+pub(crate) use section_mask::{SectionMask, Sections};
+pub use tiles::{ENTRIES, ENTRY_SCALE, GROUP, SEGMENT, TILE, TILES, TileList};
+pub(crate) use tiles::{TileChunk, TileSegment, unpack_entries};
 
 use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Radii of rows.
+/// Interaction radii of rows.
 #[derive(Clone, Copy, Debug)]
 pub enum Radii<'a> {
-    /// One for all.
+    /// One radius for all rows.
     All(f64),
-    /// One each.
+    /// One radius per row.
     Each(&'a [f64]),
 }
 
 impl Radii<'_> {
-    /// The radius of a row.
+    /// Radius of a row.
     pub fn at(&self, row: usize) -> f64 {
         match self {
             Radii::All(radius) => *radius,
@@ -55,13 +48,13 @@ impl Radii<'_> {
         }
     }
 
-    /// The largest one, 0 if there is none above.
+    /// Largest radius, at least 0. NaN is ignored.
     pub fn largest(&self) -> f64 {
-        /// Rows looked at in one piece.
-        const PIECE: usize = 8192;
+        /// Rows per task.
+        const TASK_ROWS: usize = 8192;
         let larger = |most: f64, radius: f64| if radius > most { radius } else { most };
-        // eight at once, which compiles to lanes
-        let of_piece = |radius: &[f64]| {
+        // Eight running maxima, which vectorize.
+        let of_task = |radius: &[f64]| {
             let (eights, rest) = radius.as_chunks::<8>();
             let mut most = [0.0; 8];
             for eight in eights {
@@ -71,39 +64,40 @@ impl Radii<'_> {
         };
         match self {
             Radii::All(radius) => larger(0.0, *radius),
-            Radii::Each(radius) => radius.par_chunks(PIECE).map(of_piece).reduce(|| 0.0, larger),
+            Radii::Each(radius) => radius.par_chunks(TASK_ROWS).map(of_task).reduce(|| 0.0, larger),
         }
     }
 }
 
-/// What a list is to hold: the pairs of an owned row i and any other row j, no ghosts, whose shortest image
+/// Request for a list: all pairs of an owned row i and any other row j, without ghosts, whose minimum-image
 /// distance is less than `max(radius_i, radius_j)`.
 #[derive(Clone)]
 pub struct ListRequest<'a> {
     /// The simulation box.
     pub bx: &'a SimulationBox,
-    /// Position columns, all rows; inside the box where it is periodic.
+    /// Position columns of all rows; inside the box in periodic dimensions.
     pub position: [&'a [f64]; 3],
-    /// Interaction radius of each row, any skin included.
+    /// Interaction radius per row, including any skin.
     pub radius: &'a [f64],
-    /// Identities; `u64::MAX` marks a ghost.
+    /// Ids; `u64::MAX` marks a ghost.
     pub id: &'a [u64],
-    /// Hilbert keys, sorted but for ghosts, whose keys are not read.
+    /// Hilbert keys, sorted except for ghosts, whose keys are not read.
     pub keys: &'a [u64],
-    /// The owned rows; they begin with a super-cluster.
+    /// Owned rows; they begin with a super-cluster.
     pub owned: Range<usize>,
-    /// Whether pairs of owned rows appear once (half) or from both sides (full). Pairs of an owned row and a halo
-    /// appear once, on the owned side, in either.
+    /// Whether pairs of owned rows appear once (half list) or from both sides (full list). Pairs of an owned
+    /// row and a halo appear once in either, on the owned side.
     pub symmetric: bool,
-    /// Where one of two ranks has their pairs: the first super-cluster whose pairs with the rows before the owned ones are
-    /// in this list. Of half lists alone; what a sweep sums for halos is for their owners then.
+    /// For half lists in which one of two ranks lists a pair across their border: the first super-cluster
+    /// that lists its pairs with the rows before the owned ones. Sums of a sweep over halos then belong to
+    /// their owners.
     pub with_lower_from: Option<usize>,
-    /// How the indices are coded; no matter to a per-particle list.
+    /// Code of the indices; ignored by per-particle lists.
     pub coding: Coding,
 }
 
 impl<'a> ListRequest<'a> {
-    /// The request for these particles, as the domain lays them out.
+    /// Request for these particles in the layout of the domain.
     pub fn of(
         bx: &'a SimulationBox,
         particles: &'a Particles,
@@ -124,21 +118,21 @@ impl<'a> ListRequest<'a> {
         }
     }
 
-    /// Whether a row is padding.
+    /// Whether a row is padding (a ghost).
     #[inline(always)]
     pub fn ghost(&self, row: usize) -> bool {
         self.id[row] == u64::MAX
     }
 }
 
-/// How a cluster list's indices are coded.
+/// Code of the indices of a cluster list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
     /// Nibble code of the differences, see [`compress`].
     Nibble,
     /// 32-bit indices.
     Plain,
-    /// The code of Band et al., see [`band`].
+    /// Code of Band et al., see [`band`].
     Band,
 }
 
@@ -152,8 +146,12 @@ impl Coding {
         }
     }
 
-    /// Hands the `count` indices that `bytes` begins with to `take`, in order; returns the bytes read. Any bytes
-    /// are safe to decode: what is no code is an error, after at most eight indices a byte.
+    /// Decodes `count` indices from the front of `bytes`, passes them to `take` in order, and returns the
+    /// number of bytes read. Safe for any bytes: an invalid code is an error, after at most eight indices per
+    /// byte.
+    ///
+    /// # Errors
+    /// [`Malformed`] if the bytes are not a valid code.
     #[inline(always)]
     pub fn decode(
         self,
@@ -178,40 +176,40 @@ impl Coding {
     }
 }
 
-/// Why bytes are no index list.
+/// Why bytes are not a valid index list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
-    /// The bytes end before the indices do.
+    /// The bytes end too early.
     #[error("the coded indices end early")]
     Truncated,
-    /// Indices do not increase or exceed 32 bits.
+    /// Indices do not increase, or exceed 32 bits.
     #[error("the coded indices do not increase within 32 bits")]
     Order,
-    /// A number is coded longer than need be, or unused bits are set.
+    /// A number has more digits than necessary, or unused bits are set.
     #[error("the coded indices have set bits that mean nothing")]
     Padding,
 }
 
-/// A neighbor cluster in a super-cluster's list.
+/// Neighbor cluster in a super-cluster's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The neighbor cluster j.
+    /// Neighbor cluster j.
     pub cluster: u32,
-    /// Bit k: the super-cluster's i-cluster k meets it.
+    /// Bit k is set if i-cluster k of the super-cluster is paired with j.
     pub mask: u8,
 }
 
-/// The memory of a list, in bytes.
+/// Memory of a list in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListBytes {
-    /// Neighbor indices, coded.
+    /// Coded neighbor indices.
     pub indices: u64,
-    /// Where each list begins and how long it is.
+    /// Offsets and lengths of the lists.
     pub offsets: u64,
 }
 
 impl ListBytes {
-    /// All of it.
+    /// Sum of both.
     pub fn total(&self) -> u64 {
         self.indices + self.offsets
     }
@@ -220,11 +218,11 @@ impl ListBytes {
 /// A neighbor list of any kind.
 #[derive(Clone, Debug)]
 pub enum NeighborList {
-    /// Clusters.
+    /// Neighbor clusters per super-cluster.
     Clustered(ClusterList),
-    /// Particles by four rows, each pair once.
+    /// Neighbor particles per four rows, each pair once.
     Tiled(TileList),
-    /// Rows.
+    /// Neighbor rows per row.
     PerParticle(ParticleList),
 }
 
@@ -238,12 +236,12 @@ impl NeighborList {
         }
     }
 
-    /// Whether pairs of an owned row and a halo are in one list of two ranks, not in both.
+    /// Whether a pair of an owned row and a halo is listed by one of two ranks, not by both.
     pub fn shares_pairs(&self) -> bool {
         self.clusters().is_some_and(ClusterList::shares_pairs)
     }
 
-    /// The rows whose neighbors are listed.
+    /// Rows whose neighbors are listed.
     pub fn owned(&self) -> Range<usize> {
         match self {
             NeighborList::Clustered(list) => list.owned(),
@@ -252,7 +250,7 @@ impl NeighborList {
         }
     }
 
-    /// The clusters that it lists, or that hold the particles that it lists.
+    /// The clusters listed, or those of the listed particles.
     pub fn clusters(&self) -> Option<&ClusterList> {
         match self {
             NeighborList::Clustered(list) => Some(list),
@@ -261,16 +259,16 @@ impl NeighborList {
         }
     }
 
-    /// What some super-clusters list, their own rows included.
-    pub(crate) fn listed(&self, super_clusters: Range<usize>) -> Listed {
+    /// Conservative mask of the row sections that some super-clusters list, their own rows included.
+    pub(crate) fn section_mask(&self, super_clusters: Range<usize>) -> SectionMask {
         match self {
-            NeighborList::Tiled(list) => list.listed(super_clusters),
-            // such lists do not know
-            _ => Listed::ANY,
+            NeighborList::Tiled(list) => list.section_mask(super_clusters),
+            // Other lists keep no masks.
+            _ => SectionMask::ANY,
         }
     }
 
-    /// The memory it takes.
+    /// Memory of the list.
     pub fn bytes(&self) -> ListBytes {
         match self {
             NeighborList::Clustered(list) => list.bytes(),
@@ -293,7 +291,7 @@ mod tests {
         ) {
             radius.extend((0..more).map(|k| 1e-4 * (k as f64).sin()));
             if !radius.is_empty() {
-                // what is no number is no radius
+                // NaN is no radius.
                 let row = unknown.index(radius.len());
                 radius[row] = f64::NAN;
             }

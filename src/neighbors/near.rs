@@ -1,8 +1,8 @@
-//! Tests of a super-cluster's members against clusters: boxes first, then particles.
+//! Range tests of a super-cluster's members against clusters: bounding boxes first, then particles.
 //!
-//! All tests err on the side of a hit: a list may cover a pair out of reach, never miss one in reach. Single
-//! precision with a margin above its rounding errors serves where a super-cluster and a cluster are near and
-//! compact; everything else is tested in double precision with each pair's own shortest image.
+//! All tests are conservative: a list may cover a pair out of range and never misses one in range. Single
+//! precision with a margin above its rounding errors is used if super-cluster and cluster are close and
+//! compact; otherwise double precision with the minimum image of each pair.
 
 use super::cluster::{Clusters, FAR, up};
 use super::{CLUSTER, CLUSTERS, ListRequest, SUPER_CLUSTER};
@@ -10,20 +10,20 @@ use crate::space::Vec3d;
 use crate::{Error, Result};
 use fearless_simd::{Simd, f32x8, f32x16, prelude::*};
 
-/// Above the relative error of a single-precision distance of coordinates up to 1: about ten roundings.
+/// Bound of the relative error of a single-precision distance for coordinates up to 1: about ten roundings.
 const MARGIN: f32 = 1.5e-6;
 
-/// What all tests share.
-pub(super) struct Near<'a> {
+/// Data of all tests.
+pub(super) struct RangeTests<'a> {
     pub request: &'a ListRequest<'a>,
     clusters: Clusters,
     /// Edges of periodic dimensions, infinity for open ones.
     pub period: [f64; 3],
-    /// Above the absolute error of a double-precision distance.
+    /// Bound of the absolute error of a double-precision distance.
     pub slack: f64,
 }
 
-/// Two rows of a cluster against eight lanes: `[a a a a a a a a b b b b b b b b]`, and the squared reach.
+/// Two rows of a cluster for eight lanes each, `[a a a a a a a a b b b b b b b b]`, and their squared radii.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct RowPair {
@@ -31,24 +31,25 @@ struct RowPair {
     reach: [f32; 16],
 }
 
-/// A super-cluster, prepared for its tests; lengths in the clusters' unit and relative to the center but where
+/// A super-cluster prepared for tests. Lengths are in the clusters' unit and relative to its center unless
 /// noted.
 pub(super) struct Frame {
-    /// The first of its clusters.
+    /// First cluster.
     pub first_cluster: usize,
-    /// Bit k: cluster k has owned rows.
+    /// Bit k is set if cluster k has owned rows.
     pub present: u8,
     /// Center, in units of the simulation.
     pub center: [f64; 3],
-    /// Half the edges, in units of the simulation.
+    /// Half edges, in units of the simulation.
     pub half: [f64; 3],
     /// Largest radius, in units of the simulation.
     pub radius: f64,
-    /// The same in the clusters' unit.
+    /// Largest radius, in the clusters' unit.
     reach: f32,
-    /// Half the period less half the edge: a cluster with half edge and radius below has one image in reach.
+    /// Half the period minus half the edge: a cluster with half edge plus radius below it has one image in
+    /// range.
     limit: [f32; 3],
-    /// Coordinates up to this are exact enough for `margin`.
+    /// Largest coordinate for which `margin` holds.
     extent: f32,
     margin: f32,
     member_center: [[f32; CLUSTERS]; 3],
@@ -57,21 +58,23 @@ pub(super) struct Frame {
     rows: [[RowPair; CLUSTER / 2]; CLUSTERS],
 }
 
-/// The squared reach of a radius, with a margin.
+/// Squared radius with a margin.
 #[inline(always)]
-fn squared(radius: f32, margin: f32) -> f32 {
+fn squared_reach(radius: f32, margin: f32) -> f32 {
     let reach = radius + margin;
     reach * reach * (1.0 + 1e-6) + f32::MIN_POSITIVE
 }
 
-/// Eight shifted lanes, twice.
+/// Loads eight lanes plus `shift`, repeated twice.
 #[inline(always)]
-fn twice<S: Simd>(simd: S, lanes: &[f32; CLUSTER], shift: f32) -> f32x16<S> {
+fn load_twice<S: Simd>(simd: S, lanes: &[f32; CLUSTER], shift: f32) -> f32x16<S> {
     let half = f32x8::load_array_ref(simd, lanes) + shift;
     half.combine(half)
 }
 
-impl<'a> Near<'a> {
+impl<'a> RangeTests<'a> {
+    /// Prepares the clusters of a request.
+    ///
     /// # Errors
     /// Those of [`super::ClusterList::build`].
     pub fn new(request: &'a ListRequest<'a>) -> Result<Self> {
@@ -99,7 +102,7 @@ impl<'a> Near<'a> {
         Ok(Self { request, clusters, period: period.into(), slack })
     }
 
-    /// Whether any of the allowed members has a pair with a cluster.
+    /// Whether any allowed member has a pair with a cluster.
     #[inline(always)]
     pub fn meets<S: Simd>(&self, simd: S, frame: &Frame, cluster: usize, allowed: u8) -> bool {
         let other = &self.clusters.boxes[cluster];
@@ -148,10 +151,10 @@ impl<'a> Near<'a> {
                 .any(|member| self.any_pair_exact(frame.first_cluster + member, cluster));
         }
         let lanes = &self.clusters.lanes[cluster];
-        let x = twice(simd, &lanes.position[0], offset[0]);
-        let y = twice(simd, &lanes.position[1], offset[1]);
-        let z = twice(simd, &lanes.position[2], offset[2]);
-        let reach = twice(simd, &lanes.radius, frame.margin);
+        let x = load_twice(simd, &lanes.position[0], offset[0]);
+        let y = load_twice(simd, &lanes.position[1], offset[1]);
+        let z = load_twice(simd, &lanes.position[2], offset[2]);
+        let reach = load_twice(simd, &lanes.radius, frame.margin);
         let reach = reach * reach * (1.0 + 1e-6);
         while near != 0 {
             let member = near.trailing_zeros();
@@ -243,12 +246,12 @@ impl<'a> Near<'a> {
                 for d in 0..3 {
                     pair.position[d][half.clone()].fill(lanes.position[d][lane] + offset[d]);
                 }
-                // Ghosts among the j lanes are far on the other side.
+                // Ghosts among the j lanes are far away on the other side.
                 let row = cluster * CLUSTER + lane;
                 if !self.request.owned.contains(&row) || self.request.ghost(row) {
                     pair.position[0][half.clone()].fill(-FAR);
                 }
-                pair.reach[half].fill(squared(lanes.radius[lane], frame.margin));
+                pair.reach[half].fill(squared_reach(lanes.radius[lane], frame.margin));
             }
         }
     }

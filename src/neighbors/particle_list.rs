@@ -1,4 +1,4 @@
-//! A plain list of rows per particle: what the cluster list is compared with.
+//! Verlet list of rows per particle, the reference for cluster lists.
 
 use super::{CLUSTER, ClusterList, Coding, ListBytes, ListRequest, SUPER_CLUSTER};
 use crate::Result;
@@ -6,22 +6,22 @@ use crate::space::Vec3d;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Per owned row the sorted rows within reach, those of [`ListRequest`]; in a symmetric list pairs of owned rows
-/// are with that whose super-cluster lists the other's, and within one with the lower row.
+/// Per owned row, the sorted rows within range, as in [`ListRequest`]. A symmetric list has a pair of owned
+/// rows in the row whose super-cluster lists the other's; within a super-cluster, in the lower row.
 #[derive(Clone, Debug)]
 pub struct ParticleList {
     owned: Range<usize>,
     symmetric: bool,
-    /// Where each row's neighbors begin; one more than owned rows.
+    /// Offset of each row's neighbors; one more than owned rows.
     offsets: Vec<u64>,
     rows: Vec<u32>,
 }
 
 impl ParticleList {
-    /// Builds the list, in parallel.
+    /// Builds the list in parallel.
     ///
     /// # Errors
-    /// As [`ClusterList::build`].
+    /// Those of [`ClusterList::build`].
     pub fn build(request: &ListRequest) -> Result<Self> {
         let clusters = ClusterList::build(&ListRequest { coding: Coding::Plain, ..request.clone() })?;
         let pieces: Vec<(Vec<u32>, Vec<u32>)> = clusters
@@ -41,7 +41,7 @@ impl ParticleList {
         Ok(Self { owned: request.owned.clone(), symmetric: request.symmetric, offsets, rows })
     }
 
-    /// The list of the neighbors by row (sorted), for each owned row.
+    /// A list of these sorted neighbors per owned row.
     pub fn from_rows(owned: Range<usize>, symmetric: bool, neighbors: &[Vec<u32>]) -> Self {
         assert_eq!(neighbors.len(), owned.len(), "neighbors for each owned row");
         let mut offsets = vec![0];
@@ -82,7 +82,7 @@ impl ParticleList {
         (counts, rows)
     }
 
-    /// The neighbors of an owned row.
+    /// Neighbors of an owned row.
     #[inline(always)]
     pub fn neighbors(&self, row: usize) -> &[u32] {
         let k = row - self.owned.start;
@@ -94,12 +94,12 @@ impl ParticleList {
         self.symmetric
     }
 
-    /// The rows whose neighbors are listed.
+    /// Rows whose neighbors are listed.
     pub fn owned(&self) -> Range<usize> {
         self.owned.clone()
     }
 
-    /// The memory of the list.
+    /// Memory of the list.
     pub fn bytes(&self) -> ListBytes {
         ListBytes {
             indices: size_of_val(&self.rows[..]) as u64,

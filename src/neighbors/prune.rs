@@ -1,24 +1,25 @@
-//! The inner list of two: what an outer list holds within a smaller radius.
+//! Pruning of an inner cluster list from an outer one (Pall et al. 2020, J. Chem. Phys. 153, 134110).
 //!
-//! After Pall et al. 2020, J. Chem. Phys. 153, 134110: a list with a wide skin is built seldom, and one with a narrow skin
-//! is pruned from it more often, at the cost of a test per pair of clusters instead of a search.
+//! A list with a wide skin is built rarely. A list with a narrow skin is pruned from it more often, at the
+//! cost of a test per cluster pair instead of a search.
 
-use super::build::ENTRIES;
-use super::list::{Piece, inner_clusters};
-use super::near::{Frame, Near};
+use super::build::LIST_CAPACITY;
+use super::list::{RecordChunk, inner_clusters};
+use super::near::{Frame, RangeTests};
 use super::{ClusterList, ListRequest};
 use crate::Result;
-use crate::pair::lane::aligned;
-use crate::turns::{each, runs};
+use crate::parallel::{map_items, split_range};
+use crate::simd::aligned;
 use fearless_simd::{Level, Simd, dispatch};
 use std::ops::Range;
 
-/// Super-clusters pruned in one piece.
-const CHUNK: usize = 16;
+/// Super-clusters per task.
+const TASK_SUPER_CLUSTERS: usize = 16;
 
 impl ClusterList {
-    /// The list of those pairs of a request that this list has: all of them, if it was built with radii as much larger as
-    /// two particles may have come closer since. The same bits on any number of threads.
+    /// Prunes the pairs of a request from this list. All pairs of the request are covered if this list was
+    /// built with radii larger by as much as two particles may have approached since. The result has the same
+    /// bits for any number of threads.
     ///
     /// # Errors
     /// Those of [`ClusterList::build`].
@@ -27,38 +28,44 @@ impl ClusterList {
             request.owned == self.owned()
                 && request.symmetric == self.symmetric()
                 && request.with_lower_from.is_some() == self.shares_pairs(),
-            "a list is pruned for the rows that it was built for"
+            "a list is prune_chunk for the rows that it was built for"
         );
-        let near = Near::new(request)?;
+        let near = RangeTests::new(request)?;
         let level = Level::new();
-        let pieces = each(runs(self.super_clusters(), CHUNK), |super_clusters| {
-            Piece::of(|piece| {
+        let chunks = map_items(split_range(self.super_clusters(), TASK_SUPER_CLUSTERS), |super_clusters| {
+            RecordChunk::of(|chunk| {
                 dispatch!(level, simd => aligned(
                     #[inline(always)]
-                    || self.pruned(simd, &near, super_clusters, piece),
+                    || self.prune_chunk(simd, &near, super_clusters, chunk),
                 ));
             })
         });
-        Ok(Self::join(request, pieces))
+        Ok(Self::join(request, chunks))
     }
 
     #[inline(always)]
-    fn pruned<S: Simd>(&self, simd: S, near: &Near, super_clusters: Range<usize>, piece: &mut Piece) {
+    fn prune_chunk<S: Simd>(
+        &self,
+        simd: S,
+        near: &RangeTests,
+        super_clusters: Range<usize>,
+        chunk: &mut RecordChunk,
+    ) {
         let inner = inner_clusters(&near.request.owned, near.request.id.len());
-        let (mut listed, mut kept) = (Vec::with_capacity(ENTRIES), Vec::with_capacity(ENTRIES));
+        let (mut entries, mut kept) = (Vec::with_capacity(LIST_CAPACITY), Vec::with_capacity(LIST_CAPACITY));
         let mut frame = Frame::EMPTY;
         for super_cluster in super_clusters {
             kept.clear();
             near.prepare(super_cluster, &mut frame);
             if frame.present != 0 {
-                self.decode(super_cluster, &mut listed);
-                for entry in &listed {
+                self.decode(super_cluster, &mut entries);
+                for entry in &entries {
                     if near.meets(simd, &frame, entry.cluster as usize, entry.mask & frame.present) {
                         kept.push(entry.cluster);
                     }
                 }
             }
-            piece.push(&kept, near.request.coding, &inner);
+            chunk.push(&kept, near.request.coding, &inner);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Averages of a record over time, with their errors.
+//! Averages of a record over time, with their statistical errors.
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use super::columns::content;
 use crate::report;
 use crate::{Error, Result};
 
-/// Averaged where nothing else is asked for.
-pub(super) const USUAL: [&str; 7] = [
+/// Columns averaged by default.
+pub(super) const DEFAULT_COLUMNS: [&str; 7] = [
     "temperature",
     "kinetic_energy",
     "thermal_energy",
@@ -19,10 +19,10 @@ pub(super) const USUAL: [&str; 7] = [
     "pressure",
 ];
 
-/// Where an average begins.
+/// Start of an average.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum From {
-    /// Where the averages are the most certain, see [`equilibrated_from`].
+    /// Where the averages are the most accurate, see [`equilibrated_from`].
     Equilibrium,
     /// At this time.
     Time(f64),
@@ -40,14 +40,14 @@ impl std::str::FromStr for From {
     }
 }
 
-/// What to average.
+/// Selection of times and columns to average.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// Where to begin.
+    /// Start of the average.
     pub from: From,
-    /// The last time.
+    /// Last time.
     pub to: f64,
-    /// Names of columns; none for the usual ones.
+    /// Column names; empty for the default columns.
     pub columns: Vec<String>,
     /// Whether energies are divided by the number of particles.
     pub per_particle: bool,
@@ -60,9 +60,9 @@ pub struct Average {
     pub name: String,
     /// Its unit.
     pub unit: String,
-    /// Mean and error.
+    /// Mean and standard error.
     pub estimate: Estimate,
-    /// Integrated autocorrelation time, 1/2 of the interval of the record for independent values.
+    /// Integrated autocorrelation time; half the interval of the record for independent values.
     pub autocorrelation_time: f64,
 }
 
@@ -75,34 +75,34 @@ pub struct Averages {
     pub time_unit: String,
     /// Number of lines averaged.
     pub lines: usize,
-    /// By quantity.
+    /// One average per quantity.
     pub averages: Vec<Average>,
 }
 
-/// Average the record at `path`: a table with a column `time`.
+/// Averages the record at `path`: a table with a column `time`.
 ///
 /// # Errors
-/// [`Error::File`] and [`Error::Content`] for a file that is no record, [`Error::Usage`] for columns that it does not have and
-/// times without lines.
+/// [`Error::File`] and [`Error::Content`] for a file that is not a record, [`Error::Usage`] for columns that
+/// it does not have and for times without lines.
 pub fn averages(path: &Path, selection: &Selection) -> Result<Averages> {
     let mut table = read(path, selection)?;
-    let time_unit = table.find("time").map_or(String::new(), |place| table.units[place].clone());
+    let time_unit = table.find("time").map_or(String::new(), |column| table.units[column].clone());
     let time = table.take(path, "time")?;
     if !time.is_sorted() {
         return Err(content(path, "its times do not increase".into()));
     }
     if selection.per_particle {
-        divide(path, &mut table)?;
+        divide_energies(path, &mut table)?;
     }
     let chosen: Vec<usize> = (0..table.names.len())
-        .filter(|&place| table.names[place] != "time" && table.names[place] != "particles")
+        .filter(|&column| table.names[column] != "time" && table.names[column] != "particles")
         .chain(table.find("particles").filter(|_| selection.columns.iter().any(|name| name == "particles")))
         .collect();
     let end = time.partition_point(|&at| at <= selection.to);
     let begin = match selection.from {
         From::Time(from) => time.partition_point(|&at| at < from),
         From::Equilibrium => {
-            chosen.iter().map(|&place| equilibrated_from(&table.values[place][..end])).max().unwrap_or(0)
+            chosen.iter().map(|&column| equilibrated_from(&table.values[column][..end])).max().unwrap_or(0)
         }
     };
     let lines = end.saturating_sub(begin);
@@ -115,11 +115,11 @@ pub fn averages(path: &Path, selection: &Selection) -> Result<Averages> {
         ));
     }
     let interval = (time[end - 1] - time[begin]) / (lines - 1) as f64;
-    let average = |place: usize| {
-        let estimate = estimate(&table.values[place][begin..end]);
+    let average = |column: usize| {
+        let estimate = estimate(&table.values[column][begin..end]);
         Average {
-            name: table.names[place].clone(),
-            unit: table.units[place].clone(),
+            name: table.names[column].clone(),
+            unit: table.units[column].clone(),
             estimate,
             autocorrelation_time: 0.5 * estimate.inefficiency * interval,
         }
@@ -132,10 +132,10 @@ pub fn averages(path: &Path, selection: &Selection) -> Result<Averages> {
     })
 }
 
-/// The columns that a selection needs.
+/// Reads the columns that a selection needs.
 fn read(path: &Path, selection: &Selection) -> Result<Columns> {
     let asked = |name: &str| match selection.columns.as_slice() {
-        [] => USUAL.contains(&name),
+        [] => DEFAULT_COLUMNS.contains(&name),
         columns => columns.iter().any(|column| column == name),
     };
     let helper = |name: &str| name == "time" || (selection.per_particle && name == "particles");
@@ -160,10 +160,10 @@ fn read(path: &Path, selection: &Selection) -> Result<Columns> {
     Ok(table)
 }
 
-/// Divide energies by the number of particles.
-fn divide(path: &Path, table: &mut Columns) -> Result<()> {
-    let place = table.find("particles");
-    let particles = place.map(|place| table.values[place].clone());
+/// Divides energies by the number of particles.
+fn divide_energies(path: &Path, table: &mut Columns) -> Result<()> {
+    let column = table.find("particles");
+    let particles = column.map(|column| table.values[column].clone());
     let particles = particles.ok_or_else(|| content(path, "it has no column \"particles\"".into()))?;
     for (name, values) in table.names.iter_mut().zip(&mut table.values) {
         if name.ends_with("_energy") {
@@ -175,7 +175,7 @@ fn divide(path: &Path, table: &mut Columns) -> Result<()> {
 }
 
 impl Averages {
-    /// A table for people.
+    /// Formats the averages as a table for the user.
     pub fn text(&self) -> String {
         let rows: Vec<Vec<String>> = self.averages.iter().map(Average::row).collect();
         let header = ["quantity", "mean", "standard error", "deviation", "autocorrelation", "blocks", ""];
@@ -189,7 +189,7 @@ impl Averages {
         )
     }
 
-    /// A table for programs, as CSV.
+    /// Formats the averages as CSV.
     pub fn csv(&self) -> String {
         let time = &self.time_unit;
         let mut text = format!(
@@ -210,7 +210,7 @@ impl Averages {
 impl Average {
     fn row(&self) -> Vec<String> {
         let Estimate { mean, standard_error, deviation, blocks, converged, .. } = self.estimate;
-        // two digits of the error, and the mean to the same place
+        // two digits of the error, and the mean to the same decimal
         let place = if standard_error > 0.0 { 1 - standard_error.log10().floor() as i32 } else { 6 };
         let decimals = place.clamp(0, 12) as usize;
         let remark = if converged { "" } else { "too short: the error is a lower bound" };

@@ -1,14 +1,17 @@
-//! Means of correlated values with their statistical errors, by blocking (Flyvbjerg & Petersen 1989, J. Chem. Phys. 91, 461).
+//! Means of correlated values with their statistical errors, by blocking analysis (Flyvbjerg & Petersen 1989,
+//! J. Chem. Phys. 91, 461).
 //!
-//! Neighboring values of a series are averaged in pairs again and again. The error estimated from blocks as if they were
-//! independent grows with their length until they are, and from then on only its own uncertainty grows. The length taken
-//! is the least `B = 2^k` with `B^3 > 2 n (s_B / s_1)^4`, n the number of values and s_B the error by blocks of B (Wolff 2004,
-//! Comput. Phys. Commun. 156, 143; in this form Lee, Conduit, Nemec, Lopez Rios & Drummond 2011, Phys. Rev. E 83, 066706).
+//! Neighboring values of a series are averaged in pairs repeatedly. The error estimated from blocks as if
+//! they were independent grows with the block length until they are; beyond that only its uncertainty grows.
+//! The length chosen is the least `B = 2^k` with `B^3 > 2 n (s_B / s_1)^4`, where n is the number of values
+//! and s_B the error from blocks of length B (Wolff 2004, Comput. Phys. Commun. 156, 143; in this form Lee,
+//! Conduit, Nemec, Lopez Rios & Drummond 2011, Phys. Rev. E 83, 066706).
 
-/// Fewer blocks than this say nothing about the error of a mean.
+/// Smallest number of blocks from which the error of a mean is estimated.
 const FEWEST_BLOCKS: u64 = 8;
 
-/// Sums over the blocks of all lengths 2^k, of several series at once; values are added one after the other and not kept.
+/// Sums over the blocks of all lengths 2^k, of several series at once; values are added in sequence and not
+/// stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blocking {
     width: usize,
@@ -21,12 +24,12 @@ struct Level {
     count: u64,
     /// Per series the mean of the blocks, and the sum of their squared deviations from it.
     mean: Vec<f64>,
-    squares: Vec<f64>,
-    /// A block that waits for its neighbor.
-    waiting: Option<Vec<f64>>,
+    squared_deviations: Vec<f64>,
+    /// A block without its pair partner so far.
+    unpaired: Option<Vec<f64>>,
 }
 
-/// The mean of a series, and what is known of its error.
+/// The mean of a series with its error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The mean of all values.
@@ -37,27 +40,28 @@ pub struct Estimate {
     pub deviation: f64,
     /// Number of values.
     pub values: u64,
-    /// Values per independent one: (s_B / s_1)^2, which is twice the integrated autocorrelation time in steps of the
-    /// series, and 1 for independent values.
+    /// Statistical inefficiency (s_B / s_1)^2: number of values per independent one. It is twice the
+    /// integrated autocorrelation time in steps of the series, and 1 for independent values.
     pub inefficiency: f64,
-    /// Number of blocks that the error comes from.
+    /// Number of blocks from which the error is estimated.
     pub blocks: u64,
-    /// Whether blocks long enough were there; otherwise the largest error of any length stands, and is a lower bound.
+    /// Whether there were blocks long enough; otherwise the error is the largest of any length, a lower
+    /// bound.
     pub converged: bool,
 }
 
 impl Blocking {
-    /// No values yet, of that many series.
+    /// Creates an empty analysis of `width` series.
     pub fn new(width: usize) -> Self {
         Self { width, levels: Vec::new() }
     }
 
-    /// Number of values of each series.
+    /// Returns the number of values of each series.
     pub fn count(&self) -> u64 {
         self.levels.first().map_or(0, |level| level.count)
     }
 
-    /// Add the next value of each series.
+    /// Adds the next value of each series.
     pub fn push(&mut self, values: &[f64]) {
         assert_eq!(values.len(), self.width, "a value of each series");
         let mut block = values.to_vec();
@@ -67,20 +71,20 @@ impl Blocking {
             }
             let level = &mut self.levels[k];
             level.add(&block);
-            let Some(before) = level.waiting.take() else {
-                level.waiting = Some(block);
+            let Some(before) = level.unpaired.take() else {
+                level.unpaired = Some(block);
                 return;
             };
             block.iter_mut().zip(before).for_each(|(value, before)| *value = 0.5 * (*value + before));
         }
     }
 
-    /// Mean of a series.
+    /// Returns the mean of a series.
     pub fn mean(&self, series: usize) -> f64 {
         self.levels.first().map_or(f64::NAN, |level| level.mean[series])
     }
 
-    /// Mean and error of a series.
+    /// Returns mean and error of a series.
     pub fn estimate(&self, series: usize) -> Estimate {
         let values = self.count();
         let first = self.levels.first().map_or(f64::NAN, |level| level.error(series));
@@ -107,18 +111,25 @@ impl Blocking {
         }
     }
 
-    /// Everything as words, to be carried over a restart.
+    /// Returns the state as words, for a checkpoint.
     pub fn to_words(&self) -> Vec<u64> {
         let mut words = vec![self.width as u64, self.levels.len() as u64];
         for level in &self.levels {
-            words.extend([level.count, u64::from(level.waiting.is_some())]);
-            let waiting = level.waiting.iter().flatten();
-            words.extend(level.mean.iter().chain(&level.squares).chain(waiting).map(|value| value.to_bits()));
+            words.extend([level.count, u64::from(level.unpaired.is_some())]);
+            let unpaired = level.unpaired.iter().flatten();
+            words.extend(
+                level
+                    .mean
+                    .iter()
+                    .chain(&level.squared_deviations)
+                    .chain(unpaired)
+                    .map(|value| value.to_bits()),
+            );
         }
         words
     }
 
-    /// What [`Self::to_words`] gave; `None` if the words are something else. Takes them from the front.
+    /// Reads the words of [`Self::to_words`] from the front; `None` if they do not fit.
     pub fn from_words(words: &mut impl Iterator<Item = u64>, width: usize) -> Option<Self> {
         let levels = match (words.next()?, words.next()?) {
             (stored, levels) if stored == width as u64 && levels <= u64::from(u64::BITS) => levels,
@@ -126,12 +137,12 @@ impl Blocking {
         };
         let mut blocking = Self::new(width);
         for _ in 0..levels {
-            let (count, waits) = (words.next()?, words.next()?);
+            let (count, has_unpaired) = (words.next()?, words.next()?);
             let mut column =
                 || -> Option<Vec<f64>> { (0..width).map(|_| words.next().map(f64::from_bits)).collect() };
-            let (mean, squares) = (column()?, column()?);
-            let waiting = if waits == 1 { Some(column()?) } else { None };
-            blocking.levels.push(Level { count, mean, squares, waiting });
+            let (mean, squared_deviations) = (column()?, column()?);
+            let unpaired = if has_unpaired == 1 { Some(column()?) } else { None };
+            blocking.levels.push(Level { count, mean, squared_deviations, unpaired });
         }
         Some(blocking)
     }
@@ -139,36 +150,43 @@ impl Blocking {
 
 impl Level {
     fn new(width: usize) -> Self {
-        Self { count: 0, mean: vec![0.0; width], squares: vec![0.0; width], waiting: None }
+        Self { count: 0, mean: vec![0.0; width], squared_deviations: vec![0.0; width], unpaired: None }
     }
 
-    /// Welford's update (1962, Technometrics 4, 419), which loses no digits to a large mean.
+    /// Adds a block by Welford's update (1962, Technometrics 4, 419), which loses no digits to a large mean.
     fn add(&mut self, block: &[f64]) {
         self.count += 1;
-        let share = 1.0 / self.count as f64;
-        for ((mean, squares), value) in self.mean.iter_mut().zip(&mut self.squares).zip(block) {
+        let weight = 1.0 / self.count as f64;
+        for ((mean, squared_deviations), value) in
+            self.mean.iter_mut().zip(&mut self.squared_deviations).zip(block)
+        {
             let before = value - *mean;
-            *mean += share * before;
-            *squares += before * (value - *mean);
+            *mean += weight * before;
+            *squared_deviations += before * (value - *mean);
         }
     }
 
-    /// Standard error of the mean if the blocks are independent.
+    /// Returns the standard error of the mean if the blocks are independent.
     fn error(&self, series: usize) -> f64 {
         let count = self.count as f64;
-        if self.count < 2 { f64::NAN } else { (self.squares[series] / (count * (count - 1.0))).sqrt() }
+        if self.count < 2 {
+            f64::NAN
+        } else {
+            (self.squared_deviations[series] / (count * (count - 1.0))).sqrt()
+        }
     }
 }
 
-/// The estimate of a whole series.
+/// Returns the estimate of a whole series.
 pub fn estimate(values: &[f64]) -> Estimate {
     let mut blocking = Blocking::new(1);
     values.iter().for_each(|value| blocking.push(std::slice::from_ref(value)));
     blocking.estimate(0)
 }
 
-/// From which value on a series is best averaged: where the number of independent values behind it, n / inefficiency, is
-/// largest (Chodera 2016, J. Chem. Theory Comput. 12, 1799), among starts at multiples of 2 % of the first half.
+/// Returns the index from which a series is best averaged: where the number of independent values after it,
+/// n / inefficiency, is largest (Chodera 2016, J. Chem. Theory Comput. 12, 1799). Candidates are multiples
+/// of 2 % of the series, up to its middle.
 pub fn equilibrated_from(values: &[f64]) -> usize {
     let independent = |start: usize| {
         let estimate = estimate(&values[start..]);
@@ -176,7 +194,7 @@ pub fn equilibrated_from(values: &[f64]) -> usize {
     };
     let starts = (0..=25).map(|k| k * values.len() / 50);
     let rated = starts.map(|start| (start, independent(start))).filter(|(_, rating)| rating.is_finite());
-    // of equals the first, which keeps the most
+    // the first of equals, which keeps the most values
     rated.fold((0, 0.0), |best, next| if next.1 > best.1 { next } else { best }).0
 }
 
@@ -204,20 +222,24 @@ mod tests {
             let count = 1 << 14;
             let inefficiency = (1.0 + a) / (1.0 - a);
             let exact = (inefficiency / (1.0 - a * a) / count as f64).sqrt();
-            let (mut squares, mut claimed, mut ratio) = (0.0, 0.0, 0.0);
+            let (mut squared_deviations, mut claimed, mut ratio) = (0.0, 0.0, 0.0);
             let runs = 40;
             for seed in 0..runs {
                 let found = estimate(&autoregressive(a, count, seed));
                 assert!(found.converged && found.values == count as u64);
                 assert!((found.standard_error / exact - 1.0).abs() < 0.5, "{a}: {found:?}, {exact}");
-                squares += (found.mean - 3.0).powi(2) / runs as f64;
+                squared_deviations += (found.mean - 3.0).powi(2) / runs as f64;
                 claimed += found.standard_error / runs as f64;
                 ratio += found.inefficiency / inefficiency / runs as f64;
             }
-            // what is claimed, on average, and what the means really scatter by
+            // the claimed error on average, and the actual scatter of the means
             assert!((claimed / exact - 1.0).abs() < 0.08, "{a}: {claimed} {exact}");
             assert!((ratio - 1.0).abs() < 0.15, "{a}: {ratio}");
-            assert!((squares.sqrt() / claimed - 1.0).abs() < 0.3, "{a}: {} {claimed}", squares.sqrt());
+            assert!(
+                (squared_deviations.sqrt() / claimed - 1.0).abs() < 0.3,
+                "{a}: {} {claimed}",
+                squared_deviations.sqrt()
+            );
         }
     }
 

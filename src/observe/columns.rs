@@ -1,4 +1,5 @@
-//! Tables of numbers as the program writes them: a line of names with units, `time [U_t]`, then lines of numbers.
+//! Reads CSV tables as the program writes them: a line of names with units, `time [U_t]`, then lines of
+//! numbers.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -6,26 +7,28 @@ use std::path::Path;
 
 use crate::{Error, Result};
 
-/// A line of a record is some 500 bytes; a file without line ends must not fill the memory.
+/// Longest line in bytes; lines of a record have about 500. A file without line ends must not fill the
+/// memory.
 const LONGEST_LINE: u64 = 1 << 16;
 
-/// Some columns of a table.
+/// Selected columns of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Columns {
     /// Names.
     pub names: Vec<String>,
     /// Units, without brackets.
     pub units: Vec<String>,
-    /// Values by column, then line; not a number only where the file says so.
+    /// Values by column and line; NaN only where the file has NaN.
     pub values: Vec<Vec<f64>>,
 }
 
 impl Columns {
-    /// Read the columns whose names are `wanted`. A last line without its end, as a killed run leaves it, is ignored; lines
-    /// that begin with `#` are remarks.
+    /// Reads the columns whose names are `wanted`. An incomplete last line, as a killed run leaves it, is
+    /// ignored; lines that begin with `#` are comments.
     ///
     /// # Errors
-    /// [`Error::File`] if the file cannot be read, [`Error::Content`] with the line where one is not made of numbers.
+    /// [`Error::File`] if the file cannot be read, [`Error::Content`] with the number of a line that is not
+    /// made of numbers.
     pub fn read(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Self> {
         let reading = |cause: std::io::Error| Error::file("read", path, &cause);
         let mut reader = BufReader::new(File::open(path).map_err(reading)?);
@@ -45,14 +48,14 @@ impl Columns {
         }
         let header = header.ok_or_else(|| content(path, "it is empty".into()))?;
         let mut columns = Self::default();
-        let mut places = Vec::new();
-        for (place, cell) in header.split(',').enumerate() {
+        let mut indices = Vec::new();
+        for (index, cell) in header.split(',').enumerate() {
             let (name, unit) = cell.split_once(" [").unwrap_or((cell, ""));
             if wanted(name) {
                 columns.names.push(name.to_owned());
                 columns.units.push(unit.trim_end_matches(']').to_owned());
                 columns.values.push(Vec::new());
-                places.push(place);
+                indices.push(index);
             }
         }
         while let Some(line) = next()? {
@@ -61,8 +64,8 @@ impl Columns {
                 continue;
             }
             let cells: Vec<&str> = line.split(',').collect();
-            for (values, &place) in columns.values.iter_mut().zip(&places) {
-                match cells.get(place).and_then(|cell| cell.trim().parse().ok()) {
+            for (values, &index) in columns.values.iter_mut().zip(&indices) {
+                match cells.get(index).and_then(|cell| cell.trim().parse().ok()) {
                     Some(value) => values.push(value),
                     None => return Err(content(path, format!("line {number} is not made of numbers"))),
                 }
@@ -71,22 +74,22 @@ impl Columns {
         Ok(columns)
     }
 
-    /// The place of a column.
+    /// Returns the index of a column.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|known| known == name)
     }
 
-    /// Take a column out of the table.
+    /// Takes the values of a column out of the table.
     ///
     /// # Errors
-    /// [`Error::Content`] if there is none of that name.
+    /// [`Error::Content`] if there is no column of that name.
     pub fn take(&mut self, path: &Path, name: &str) -> Result<Vec<f64>> {
-        let place = self.find(name).ok_or_else(|| content(path, format!("it has no column \"{name}\"")))?;
-        Ok(std::mem::take(&mut self.values[place]))
+        let index = self.find(name).ok_or_else(|| content(path, format!("it has no column \"{name}\"")))?;
+        Ok(std::mem::take(&mut self.values[index]))
     }
 }
 
-/// What is wrong with a table.
+/// Returns the error for a damaged table.
 pub(super) fn content(path: &Path, what: String) -> Error {
     Error::Content {
         path: path.to_owned(),

@@ -1,31 +1,32 @@
-//! What comes of displacements: their table, the diffusion coefficients, and what a restart needs.
+//! Results of the mean square displacement: tables, diffusion coefficients, checkpoint data.
 
 use std::f64::consts::PI;
 
 use super::blocking::{Blocking, Estimate};
 use super::displacement::{MeanSquareDisplacement, Origin, Sums};
-use super::files::column;
+use super::files::column_name;
 use crate::comm::Communicator;
 use crate::comm::shares::rank_of;
 use crate::report;
 use crate::snapshot::Table;
 
-/// xi of a cubic lattice in the correction of diffusion coefficients (Yeh & Hummer 2004, J. Phys. Chem. B 108, 15873).
+/// Finite-size constant xi of a cubic box (Yeh & Hummer 2004, J. Phys. Chem. B 108, 15873).
 const CUBIC: f64 = 2.837_297;
 
-/// The diffusion coefficient of a kind of particles.
+/// The diffusion coefficient of a species.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diffusion {
-    /// The kind's name; empty for the only one.
+    /// Name of the species; empty if it is the only one.
     pub kind: String,
-    /// The coefficient from the slopes of all whole windows, which are its `values`.
+    /// The coefficient from the slopes of all complete windows, which are its `values`.
     pub coefficient: Estimate,
-    /// In an infinite system, by the deck's viscosity: D + xi k_B T / (6 pi eta L) (Yeh & Hummer 2004).
+    /// The coefficient in an infinite system, with the deck's viscosity eta: D + xi k_B T / (6 pi eta L) (Yeh
+    /// & Hummer 2004).
     pub corrected: Option<f64>,
 }
 
 impl MeanSquareDisplacement {
-    /// The diffusion coefficients by kind.
+    /// Returns the diffusion coefficients by species.
     pub fn diffusion(&self) -> Vec<Diffusion> {
         let correction = self.plan.viscosity.map(|viscosity| {
             let (temperature, edge) = (self.sums.state.mean(0), self.sums.state.mean(1));
@@ -39,7 +40,7 @@ impl MeanSquareDisplacement {
         self.kinds.iter().enumerate().map(of).collect()
     }
 
-    /// Time, and mean square displacement along x, y and z, by lag from one interval on.
+    /// Returns time, and mean square displacement along x, y and z, by lag from one interval on.
     pub fn values(&self, kind: usize) -> Vec<(f64, [f64; 3])> {
         let sums = &self.sums;
         let reached = sums.counts.iter().take_while(|&&count| count > 0).enumerate();
@@ -52,13 +53,13 @@ impl MeanSquareDisplacement {
             .collect()
     }
 
-    /// The table of displacements: a line per lag that has been reached.
+    /// Formats the table of displacements as CSV: a line per lag reached so far.
     pub fn csv(&self) -> String {
         let (time, area) = (self.units.name([0, 0, 1]), self.units.name([0, 2, 0]));
         let mut titles = vec![format!("time [{time}]"), "origins [1]".to_owned()];
         for kind in &self.kinds {
             for name in ["mean_square_displacement", "standard_error", "x", "y", "z"] {
-                titles.push(format!("{} [{area}]", column(name, &[kind])));
+                titles.push(format!("{} [{area}]", column_name(name, &[kind])));
             }
         }
         let values: Vec<_> = (0..self.kinds.len()).map(|kind| self.values(kind)).collect();
@@ -75,7 +76,7 @@ impl MeanSquareDisplacement {
         text
     }
 
-    /// The table of diffusion coefficients: a line per kind.
+    /// Formats the table of diffusion coefficients as CSV: a line per species.
     pub fn diffusion_csv(&self) -> String {
         let (time, unit) = (self.units.name([0, 0, 1]), self.units.name([0, 2, -1]));
         let mut text = format!(
@@ -96,10 +97,10 @@ impl MeanSquareDisplacement {
         text
     }
 
-    /// The coefficients for people.
-    pub fn told(&self) -> Vec<String> {
+    /// Describes the coefficients for the user.
+    pub fn summary(&self) -> Vec<String> {
         let unit = self.units.name([0, 2, -1]);
-        let tell = |found: Diffusion| {
+        let describe = |found: Diffusion| {
             let of = if found.kind.is_empty() { String::new() } else { format!(" of {}", found.kind) };
             let Estimate { mean, standard_error, values, .. } = found.coefficient;
             if values == 0 {
@@ -114,17 +115,18 @@ impl MeanSquareDisplacement {
                 corrected.unwrap_or_default()
             )
         };
-        self.diffusion().into_iter().map(tell).collect()
+        self.diffusion().into_iter().map(describe).collect()
     }
 
-    /// What a restart needs: what is known of all origins, on the root, and this rank's particles.
+    /// Returns the checkpoint data: sums and origins on the root, and the reference positions of this rank's
+    /// particles.
     pub fn tables(&self, comm: &Communicator) -> [Table; 2] {
         let mut words = Vec::new();
         if comm.is_root() {
             let sums = &self.sums;
             words.extend([self.plan.lags, self.plan.stride, self.plan.every_steps, self.kinds.len() as u64]);
             words.extend([self.plan.fit_from.to_bits(), self.samples, self.origins.len() as u64]);
-            words.extend(self.numbers.iter().chain(&sums.counts));
+            words.extend(self.particle_counts.iter().chain(&sums.counts));
             words.extend(sums.times.iter().chain(&sums.squares).map(|value| value.to_bits()));
             [&sums.curves, &sums.diffusion, &sums.state]
                 .iter()
@@ -135,25 +137,25 @@ impl MeanSquareDisplacement {
             }
         }
         let width = 2 + 3 * self.origins.len();
-        let mut places = Vec::with_capacity(self.home.ids.len() * width);
-        for (k, (&id, &kind)) in self.home.ids.iter().zip(&self.home.kinds).enumerate() {
-            places.extend([id, kind as u64]);
-            places.extend(
-                self.origins.iter().flat_map(|origin| [0, 1, 2].map(|c| origin.places[c][k].to_bits())),
+        let mut positions = Vec::with_capacity(self.by_id.ids.len() * width);
+        for (k, (&id, &kind)) in self.by_id.ids.iter().zip(&self.by_id.kinds).enumerate() {
+            positions.extend([id, kind as u64]);
+            positions.extend(
+                self.origins.iter().flat_map(|origin| [0, 1, 2].map(|c| origin.positions[c][k].to_bits())),
             );
         }
-        [Table { width: 1, words }, Table { width, words: places }]
+        [Table { width: 1, words }, Table { width, words: positions }]
     }
 
-    /// Go on from what [`Self::tables`] gave: the words of the root, and any share of the rows of all ranks. False where they
-    /// are of another measurement: then it begins anew. Collective.
-    pub fn resume(&mut self, comm: &Communicator, words: &[u64], places: &Table) -> bool {
+    /// Resumes from the data of [`Self::tables`]: the words of the root, and any share of the rows of all
+    /// ranks. Returns false and starts anew if they belong to another measurement. Collective.
+    pub fn resume(&mut self, comm: &Communicator, words: &[u64], positions: &Table) -> bool {
         if words.is_empty() {
             return true;
         }
-        let known = self.read(&mut words.iter().copied());
+        let known = self.read_words(&mut words.iter().copied());
         let width = 2 + 3 * self.origins.len();
-        let mut fits = [u64::from(known.is_some() && places.width == width)];
+        let mut fits = [u64::from(known.is_some() && positions.width == width)];
         comm.all_min(&mut fits);
         if fits == [0] {
             self.origins.clear();
@@ -161,25 +163,25 @@ impl MeanSquareDisplacement {
             self.sums = Sums::new(self.plan.lags as usize, self.kinds.len());
             return false;
         }
-        let mut leaving = vec![Vec::new(); comm.size()];
-        for row in places.words.chunks_exact(width) {
-            leaving[rank_of(row[0], comm.size())].extend_from_slice(row);
+        let mut outgoing = vec![Vec::new(); comm.size()];
+        for row in positions.words.chunks_exact(width) {
+            outgoing[rank_of(row[0], comm.size())].extend_from_slice(row);
         }
-        let arrived = comm.all_to_all(&leaving);
-        let mut rows: Vec<&[u64]> = arrived.iter().flat_map(|words| words.chunks_exact(width)).collect();
+        let incoming = comm.all_to_all(&outgoing);
+        let mut rows: Vec<&[u64]> = incoming.iter().flat_map(|words| words.chunks_exact(width)).collect();
         rows.sort_unstable_by_key(|row| row[0]);
-        self.home.ids = rows.iter().map(|row| row[0]).collect();
-        self.home.kinds = rows.iter().map(|row| (row[1] as usize).min(self.kinds.len() - 1)).collect();
+        self.by_id.ids = rows.iter().map(|row| row[0]).collect();
+        self.by_id.kinds = rows.iter().map(|row| (row[1] as usize).min(self.kinds.len() - 1)).collect();
         for (k, origin) in self.origins.iter_mut().enumerate() {
             for c in 0..3 {
-                origin.places[c] = rows.iter().map(|row| f64::from_bits(row[2 + 3 * k + c])).collect();
+                origin.positions[c] = rows.iter().map(|row| f64::from_bits(row[2 + 3 * k + c])).collect();
             }
         }
         true
     }
 
-    /// The words of the root; `None` if they are of another measurement.
-    fn read(&mut self, words: &mut impl Iterator<Item = u64>) -> Option<()> {
+    /// Reads the words of the root; `None` if they belong to another measurement.
+    fn read_words(&mut self, words: &mut impl Iterator<Item = u64>) -> Option<()> {
         let (lags, kinds) = (self.plan.lags as usize, self.kinds.len());
         let settings = [
             self.plan.lags,
@@ -192,10 +194,10 @@ impl MeanSquareDisplacement {
             (words.next()? == setting).then_some(())?;
         }
         let (samples, origins) = (words.next()?, words.next()?);
-        self.numbers = take(words, kinds)?;
-        let counts = take(words, lags)?;
+        self.particle_counts = take_words(words, kinds)?;
+        let counts = take_words(words, lags)?;
         let mut values =
-            |count| Some(take(words, count)?.into_iter().map(f64::from_bits).collect::<Vec<f64>>());
+            |count| Some(take_words(words, count)?.into_iter().map(f64::from_bits).collect::<Vec<f64>>());
         let (times, squares) = (values(lags)?, values(3 * lags * kinds)?);
         let curves = Blocking::from_words(words, lags * kinds)?;
         let diffusion = Blocking::from_words(words, kinds)?;
@@ -205,9 +207,9 @@ impl MeanSquareDisplacement {
             let (sample, time) = (words.next()?, f64::from_bits(words.next()?));
             let followed = sample.checked_add(1).and_then(|next| samples.checked_sub(next));
             let followed = followed.filter(|&followed| followed < self.plan.lags)? as usize;
-            let times = take(words, followed)?.into_iter().map(f64::from_bits).collect();
-            let curve = take(words, followed * kinds)?.into_iter().map(f64::from_bits).collect();
-            self.origins.push_back(Origin { sample, time, places: Default::default(), times, curve });
+            let times = take_words(words, followed)?.into_iter().map(f64::from_bits).collect();
+            let curve = take_words(words, followed * kinds)?.into_iter().map(f64::from_bits).collect();
+            self.origins.push_back(Origin { sample, time, positions: Default::default(), times, curve });
         }
         self.samples = samples;
         self.sums = Sums { counts, times, squares, curves, diffusion, state };
@@ -215,8 +217,8 @@ impl MeanSquareDisplacement {
     }
 }
 
-/// So many words.
-fn take(words: &mut impl Iterator<Item = u64>, count: usize) -> Option<Vec<u64>> {
+/// Takes `count` words.
+fn take_words(words: &mut impl Iterator<Item = u64>, count: usize) -> Option<Vec<u64>> {
     (0..count).map(|_| words.next()).collect()
 }
 
@@ -225,8 +227,8 @@ mod tests {
     use std::collections::VecDeque;
 
     use super::*;
-    use crate::deck::plan::MeanSquareDisplacementPlan;
-    use crate::observe::home::Home;
+    use crate::observe::home::ParticlesById;
+    use crate::plan::MeanSquareDisplacementPlan;
     use crate::units::{UnitSystem, Units};
 
     fn measured() -> MeanSquareDisplacement {
@@ -243,22 +245,23 @@ mod tests {
             plan,
             kinds: vec![String::new()],
             units: Units::new(UnitSystem::Reduced),
-            numbers: vec![1],
-            home: Home { ids: vec![7], kinds: vec![0] },
+            particle_counts: vec![1],
+            by_id: ParticlesById { ids: vec![7], kinds: vec![0] },
             samples: 0,
             origins: VecDeque::new(),
         }
     }
 
-    /// An origin that no measurement can be is of another measurement, whatever the checkpoint says.
+    /// A checkpoint with an impossible origin is treated as another measurement.
     #[test]
     fn an_impossible_origin_begins_anew() {
         let comm = Communicator::solo();
-        let places = [0, 1, 2].map(|_| vec![0.5]);
+        let positions = [0, 1, 2].map(|_| vec![0.5]);
         for (samples, sample, goes_on) in [(1, 0, true), (1, 1, false), (9, 0, false), (0, u64::MAX, false)] {
             let mut written = measured();
             written.samples = samples;
-            let origin = Origin { sample, time: 0.0, places: places.clone(), times: vec![], curve: vec![] };
+            let origin =
+                Origin { sample, time: 0.0, positions: positions.clone(), times: vec![], curve: vec![] };
             written.origins.push_back(origin);
             let [words, rows] = written.tables(&comm);
             let mut read = measured();

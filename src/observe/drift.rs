@@ -1,30 +1,32 @@
-//! The drift of the energy that should be conserved: what an integrator's errors add up to.
+//! Drift of the conserved energy: the accumulated error of the integrator.
 
 use super::{ENERGY, Observables};
-use crate::deck::plan::Plan;
+use crate::plan::Plan;
 use crate::units::Units;
 
-/// A drift beyond this part of the energy of motion is large: the time step is too long for what moves.
-const LARGE: f64 = 1e-3;
+/// A drift above this fraction of the energy of motion is large: the time step is too long.
+const LARGE_DRIFT: f64 = 1e-3;
 
-/// The same for molecules: with usual steps the energy of velocity Verlet, which differs by dt^2 from what it conserves, changes by
-/// 1.4e-3 of the energy of motion while a crystal melts.
-const LARGE_FOR_MOLECULES: f64 = 3e-3;
+/// The same for molecules. Velocity Verlet conserves an energy that differs from the true one by O(dt^2).
+/// With usual steps the true one changes by 1.4e-3 of the energy of motion while a crystal melts.
+const LARGE_DRIFT_OF_MOLECULES: f64 = 3e-3;
 
-/// An energy within this part of its kinetic, thermal and potential parts is near zero: nothing is told relative to it.
+/// A total energy below this fraction of its kinetic, thermal and potential parts counts as zero: a relative
+/// drift would be meaningless.
 const NEAR_ZERO: f64 = 1e-3;
 
-/// What of the energy of all pairs at a plain cutoff may come and go as a structure melts or settles: their number within the
-/// cutoff changes by a few percent.
-const STRUCTURE: f64 = 0.05;
+/// Fraction of the energy of all pairs at a plain cutoff that may appear or vanish as a structure melts or
+/// settles: their number within the cutoff changes by a few percent.
+const STRUCTURAL_FRACTION: f64 = 0.05;
 
-/// What of the potential energy counts as energy of motion at least: a system at rest has rounding alone.
-const AT_REST: f64 = 1e-2;
+/// Smallest energy of motion, as a fraction of the potential energy: a system at rest has rounding errors
+/// only.
+const MIN_MOTION_FRACTION: f64 = 1e-2;
 
-/// How far the conserved energy has gone from its first value.
+/// Change of the conserved energy since its first value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drift {
-    /// Conserved energy less the first one, in the run's units.
+    /// Conserved energy minus the first one, in the run's units.
     pub change: f64,
     /// The first conserved energy.
     pub first: f64,
@@ -32,9 +34,10 @@ pub struct Drift {
     pub motion: f64,
     /// Magnitude of the potential energy now.
     pub potential: f64,
-    /// Energy of all pairs within a cutoff if they were at it: a plain cutoff does not conserve what crosses it.
+    /// Energy of all pairs within a cutoff if they were at the cutoff: a plain cutoff does not conserve the
+    /// energy of pairs that cross it.
     pub at_cutoff: f64,
-    /// The part of the energy of motion beyond which it is large.
+    /// Fraction of the energy of motion above which the drift is large.
     pub limit: f64,
     /// Number of particles.
     pub particles: u64,
@@ -43,7 +46,8 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// The drift from the conserved energy `first` to what is observed now in a run of a plan, in a box of that volume.
+    /// Computes the drift from the conserved energy `first` to the present observables, for a box of this
+    /// volume.
     pub fn since(first: f64, now: &Observables, plan: &Plan, volume: f64) -> Self {
         let pairs = |[cutoff, energy]: [f64; 2]| {
             let sphere = 4.0 / 3.0 * std::f64::consts::PI * cutoff.powi(3);
@@ -59,34 +63,35 @@ impl Drift {
             motion: now.kinetic + now.thermal,
             potential: now.potential.abs(),
             at_cutoff,
-            limit: if plan.interaction.is_some() { LARGE_FOR_MOLECULES } else { LARGE },
+            limit: if plan.interaction.is_some() { LARGE_DRIFT_OF_MOLECULES } else { LARGE_DRIFT },
             particles: now.particles,
             units: plan.units,
         }
     }
 
-    /// Relative to the first energy; `None` where that is near zero, so that a ratio says nothing.
+    /// Returns the drift relative to the first energy; `None` if that is near zero.
     pub fn relative(&self) -> Option<f64> {
         let near_zero = self.first.abs() <= NEAR_ZERO * (self.motion + self.potential);
         (!near_zero).then(|| self.change / self.first.abs())
     }
 
-    /// Energy a particle.
+    /// Returns the energy change per particle.
     pub fn per_particle(&self) -> f64 {
         self.change / self.particles.max(1) as f64
     }
 
-    /// The drift relative to the energy of motion, kinetic and thermal.
+    /// Returns the drift relative to the energy of motion, kinetic and thermal.
     pub fn of_motion(&self) -> f64 {
-        self.change / self.motion.max(AT_REST * self.potential).max(f64::MIN_POSITIVE)
+        self.change / self.motion.max(MIN_MOTION_FRACTION * self.potential).max(f64::MIN_POSITIVE)
     }
 
-    /// Whether it is more than `limit` of the energy of motion, and more than a plain cutoff explains.
+    /// Whether the drift exceeds `limit` times the energy of motion, and more than a plain cutoff explains.
     pub fn is_large(&self) -> bool {
-        self.of_motion().abs() > self.limit && self.change.abs() > STRUCTURE * self.at_cutoff
+        self.of_motion().abs() > self.limit && self.change.abs() > STRUCTURAL_FRACTION * self.at_cutoff
     }
 
-    /// For a sentence: "1.20e-5" relative to the first energy, or "1.20e-5 kJ mol^-1 a particle".
+    /// Formats the drift for a sentence: "1.20e-5" relative to the first energy, or "1.20e-5 kJ mol^-1 a
+    /// particle".
     pub fn text(&self) -> String {
         match self.relative() {
             Some(relative) => format!("{relative:.2e}"),
@@ -94,7 +99,7 @@ impl Drift {
         }
     }
 
-    /// For a line of progress: "dE/E +1.2e-5", or "dE/N +1.2e-5 kJ mol^-1"; nothing while unknown.
+    /// Formats the drift for a progress line: "dE/E +1.2e-5", or "dE/N +1.2e-5 kJ mol^-1"; empty if unknown.
     pub fn short(&self) -> String {
         match self.relative() {
             _ if !self.change.is_finite() => String::new(),
@@ -111,7 +116,7 @@ mod tests {
 
     fn drift(change: f64, first: f64, motion: f64, potential: f64) -> Drift {
         let units = Units::new(UnitSystem::Molecular);
-        Drift { change, first, motion, potential, at_cutoff: 0.0, limit: LARGE, particles: 10, units }
+        Drift { change, first, motion, potential, at_cutoff: 0.0, limit: LARGE_DRIFT, particles: 10, units }
     }
 
     #[test]

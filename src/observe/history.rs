@@ -1,4 +1,4 @@
-//! Energies over time, as read back from a record of observables.
+//! Energies over time, read back from a record of observables.
 
 use std::path::Path;
 
@@ -19,10 +19,12 @@ pub struct History {
 }
 
 impl History {
-    /// Read a record. Columns are found by name; a last line without its end, as a killed run leaves it, is ignored.
+    /// Reads a record. Columns are found by name; an incomplete last line, as a killed run leaves it, is
+    /// ignored.
     ///
     /// # Errors
-    /// The file cannot be read, lacks a column, or has a row that is not made of finite numbers at increasing times.
+    /// The file cannot be read, lacks a column, or has a row that is not made of finite numbers at increasing
+    /// times.
     pub fn read(path: &Path) -> Result<Self> {
         let names = ["time", "kinetic_energy", "thermal_energy", "potential_energy"];
         let mut columns = Columns::read(path, |name| names.contains(&name))?;
@@ -40,12 +42,13 @@ impl History {
         Ok(history)
     }
 
-    /// The total energies.
+    /// Returns the total energies.
     pub fn total(&self) -> Vec<f64> {
         (0..self.time.len()).map(|k| self.kinetic[k] + self.thermal[k] + self.potential[k]).collect()
     }
 
-    /// The largest |E - E(0)| / |E(0)| up to `time`, E(0) being the first row; `None` without rows that far.
+    /// Returns the largest |E - E(0)| / |E(0)| up to `time`, where E(0) is the first row; `None` without such
+    /// rows.
     pub fn drift(&self, time: f64) -> Option<f64> {
         let total = self.total();
         let first = *total.first()?;
@@ -55,16 +58,16 @@ impl History {
         drift.is_finite().then_some(drift)
     }
 
-    /// Time and value of the extremum of `values` (one a row): of the parabola through the rows about the greatest
-    /// `sign * value`, by least squares over `window` of time to either side, or as far as the next rows. `None` with
-    /// fewer than three rows.
+    /// Returns time and value of the extremum of `values` (one per row). A parabola is fitted by least
+    /// squares to the rows around the largest `sign * value`, within `window` of time to either side, or at
+    /// least to the next rows. `None` for fewer than three rows.
     pub fn extremum(&self, values: &[f64], sign: f64, window: f64) -> Option<(f64, f64)> {
         let peak = (0..values.len()).max_by(|&a, &b| (sign * values[a]).total_cmp(&(sign * values[b])))?;
         let center = self.time[peak];
         let next = [peak.saturating_sub(1), (peak + 1).min(values.len() - 1)];
         let window = next.iter().map(|&k| (self.time[k] - center).abs()).fold(window, f64::max);
         let near = (0..values.len()).filter(|&k| (self.time[k] - center).abs() <= window);
-        // Normal equations of a + b s + c s^2, s = (t - center) / window.
+        // normal equations of a + b s + c s^2, s = (t - center) / window
         let (mut matrix, mut right, mut count) = (nalgebra::Matrix3::zeros(), nalgebra::Vector3::zeros(), 0);
         for k in near {
             let s = (self.time[k] - center) / window;

@@ -1,4 +1,4 @@
-//! All measurements of a run: when each is due, its files, and what a restart needs.
+//! All measurements of a run: their schedules, files and checkpoint data.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -6,30 +6,30 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::displacement::MeanSquareDisplacement;
-use super::files::replace;
+use super::files::replace_atomically;
 use super::observe;
 use super::radial_distribution::RadialDistribution;
 use crate::Result;
 use crate::comm::Communicator;
-use crate::deck::plan::Plan;
 use crate::domain::Domain;
 use crate::particles::Particles;
+use crate::plan::Plan;
 use crate::report;
 use crate::snapshot::Table;
 use crate::units::Units;
 
-/// Files are written anew at measurements, but not more often than this.
-const INTERVAL: Duration = Duration::from_secs(10);
+/// Shortest time between two writes of the files, which happen at measurements.
+const WRITE_INTERVAL: Duration = Duration::from_secs(10);
 
 const RADIAL: &str = "radial_distribution";
 const DISPLACEMENT: &str = "mean_square_displacement";
-const PLACES: &str = "mean_square_displacement_places";
+const POSITIONS: &str = "mean_square_displacement_places";
 
-/// What a run measures.
+/// The measurements of a run.
 pub struct Measurements {
-    /// The radial distribution function, where asked for.
+    /// Radial distribution function, if measured.
     pub radial_distribution: Option<RadialDistribution>,
-    /// The mean square displacement, where asked for.
+    /// Mean square displacement, if measured.
     pub mean_square_displacement: Option<MeanSquareDisplacement>,
     directory: PathBuf,
     units: Units,
@@ -38,12 +38,12 @@ pub struct Measurements {
 
 /// Whether a measurement is due at this step and time.
 fn due(every_steps: u64, from_time: f64, step: u64, time: f64) -> bool {
-    // a time within rounding of the first has met it
+    // a time within rounding of `from_time` has reached it
     step.is_multiple_of(every_steps) && time * (1.0 + 1e-12) >= from_time
 }
 
 impl Measurements {
-    /// Nothing measured yet; the files go to `directory`.
+    /// Creates empty measurements; the files go to `directory`.
     pub fn new(plan: &Plan, directory: &Path) -> Self {
         Self {
             radial_distribution: RadialDistribution::new(plan),
@@ -54,30 +54,30 @@ impl Measurements {
         }
     }
 
-    /// Go on from the tables of a checkpoint. What the deck measures otherwise than the run before begins anew, which is
-    /// told. Collective.
+    /// Resumes from the tables of a checkpoint. A measurement whose settings have changed starts anew, which
+    /// is logged. Collective.
     pub fn resume(&mut self, comm: &Communicator, tables: &BTreeMap<String, Table>) {
         let words = |name: &str| -> Vec<u64> {
             comm.all_gather(tables.get(name).map_or(&[][..], |table| &table.words)).concat()
         };
-        let mut anew = Vec::new();
+        let mut restarted = Vec::new();
         if let Some(radial) = &mut self.radial_distribution
             && !radial.resume(&words(RADIAL))
         {
-            anew.push("radial-distribution");
+            restarted.push("radial-distribution");
         }
         if let Some(displacement) = &mut self.mean_square_displacement {
-            let places = tables.get(PLACES).cloned().unwrap_or_default();
-            if !displacement.resume(comm, &words(DISPLACEMENT), &places) {
-                anew.push("mean-square-displacement");
+            let positions = tables.get(POSITIONS).cloned().unwrap_or_default();
+            if !displacement.resume(comm, &words(DISPLACEMENT), &positions) {
+                restarted.push("mean-square-displacement");
             }
         }
-        for name in anew.iter().filter(|_| comm.is_root()) {
+        for name in restarted.iter().filter(|_| comm.is_root()) {
             report::line(&format!("[measure.{name}] differs from that of the checkpoint: it begins anew"));
         }
     }
 
-    /// Whether anything is due.
+    /// Whether any measurement is due.
     pub fn due(&self, step: u64, time: f64) -> bool {
         self.radial_due(step, time) || self.displacement_due(step, time)
     }
@@ -92,10 +92,10 @@ impl Measurements {
         displacement.is_some_and(|it| due(it.plan.every_steps, it.plan.from_time, step, time))
     }
 
-    /// Measure what is due. Collective.
+    /// Performs the measurements that are due. Collective.
     ///
     /// # Errors
-    /// A box that does not allow it, or a file that cannot be written; on all ranks.
+    /// An unsuitable box, or a file that cannot be written; on all ranks.
     pub fn measure(&mut self, domain: &Domain, particles: &Particles, step: u64, time: f64) -> Result<()> {
         let (radial, displacement) = (self.radial_due(step, time), self.displacement_due(step, time));
         if let Some(measured) = self.radial_distribution.as_mut().filter(|_| radial) {
@@ -109,11 +109,11 @@ impl Measurements {
             measured.measure(domain, particles, time, temperature);
         }
         // the root's clock decides, and the outcome is shared
-        let fresh = self.written.is_some_and(|written| written.elapsed() < INTERVAL);
+        let fresh = self.written.is_some_and(|written| written.elapsed() < WRITE_INTERVAL);
         domain.comm.agree(if domain.comm.is_root() && !fresh { self.replace_files() } else { Ok(()) })
     }
 
-    /// Write the files as they are now. Collective.
+    /// Writes the files as of now. Collective.
     ///
     /// # Errors
     /// A file that cannot be written; on all ranks.
@@ -122,21 +122,21 @@ impl Measurements {
     }
 
     fn replace_files(&mut self) -> Result<()> {
-        let put = |name: &str, text: String| {
-            replace(&self.directory.join(name), |file| file.write_all(text.as_bytes()))
+        let write_file = |name: &str, text: String| {
+            replace_atomically(&self.directory.join(name), |file| file.write_all(text.as_bytes()))
         };
         if let Some(radial) = &self.radial_distribution {
-            put("radial-distribution.csv", radial.csv())?;
+            write_file("radial-distribution.csv", radial.csv())?;
         }
         if let Some(displacement) = &self.mean_square_displacement {
-            put("mean-square-displacement.csv", displacement.csv())?;
-            put("diffusion.csv", displacement.diffusion_csv())?;
+            write_file("mean-square-displacement.csv", displacement.csv())?;
+            write_file("diffusion.csv", displacement.diffusion_csv())?;
         }
         self.written = Some(Instant::now());
         Ok(())
     }
 
-    /// What a checkpoint carries: this rank's rows.
+    /// Returns this rank's rows of the checkpoint tables.
     pub fn tables(&self, comm: &Communicator) -> BTreeMap<String, Table> {
         let mut tables = BTreeMap::new();
         if let Some(radial) = &self.radial_distribution {
@@ -144,14 +144,14 @@ impl Measurements {
             tables.insert(RADIAL.to_owned(), if comm.is_root() { radial.table() } else { empty });
         }
         if let Some(displacement) = &self.mean_square_displacement {
-            let [sums, places] = displacement.tables(comm);
-            tables.extend([(DISPLACEMENT.to_owned(), sums), (PLACES.to_owned(), places)]);
+            let [sums, positions] = displacement.tables(comm);
+            tables.extend([(DISPLACEMENT.to_owned(), sums), (POSITIONS.to_owned(), positions)]);
         }
         tables
     }
 
-    /// Results for people, at the end of a run.
-    pub fn told(&self) -> Vec<String> {
-        self.mean_square_displacement.as_ref().map_or_else(Vec::new, MeanSquareDisplacement::told)
+    /// Describes the results for the user, at the end of a run.
+    pub fn summary(&self) -> Vec<String> {
+        self.mean_square_displacement.as_ref().map_or_else(Vec::new, MeanSquareDisplacement::summary)
     }
 }

@@ -1,4 +1,4 @@
-//! Observables: energies, momenta and extremes of all particles, and their record `observables.csv`.
+//! Observables: energies, momenta and extremes over all particles, and their record `observables.csv`.
 
 pub mod averages;
 pub mod blocking;
@@ -24,15 +24,15 @@ pub use record::Record;
 use rayon::prelude::*;
 
 use crate::comm::Communicator;
-use crate::deck::plan::Plan;
 use crate::particles::{Field, Particles};
+use crate::plan::Plan;
 use crate::space::{Boundary, SimulationBox, Vec3d};
 use crate::units::Units;
 
-/// Rows that are summed in one piece: sums are the same bits for any number of threads.
-const PIECE: usize = 4096;
+/// Rows per partial sum: sums are bitwise equal for any number of threads.
+const ROWS_PER_BLOCK: usize = 4096;
 
-/// What is observed of all particles of all ranks at one time; all in the run's units.
+/// Observables of the particles of all ranks at one time, in the run's units.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observables {
     /// The step's number.
@@ -45,50 +45,50 @@ pub struct Observables {
     pub kinetic: f64,
     /// Sum of m u; zero without internal energies.
     pub thermal: f64,
-    /// Sum of m phi / 2, phi the gravitational potential, and of the energies of pairs, the tail's beyond the cutoff too
-    /// once [`Self::add_tail`] has added it; zero without any of them.
+    /// Sum of m phi / 2 (phi the gravitational potential) and of the pair energies, with the tail correction
+    /// after [`Self::add_tail`]; zero without any of them.
     pub potential: f64,
     /// Sum of m v.
     pub momentum: Vec3d,
     /// Sum of m r x v, about the origin.
     pub angular_momentum: Vec3d,
-    /// Sum of m r by the total mass.
+    /// Sum of m r over the total mass.
     pub center_of_mass: Vec3d,
     /// Total mass.
     pub mass: f64,
-    /// Greatest density; zero without densities.
+    /// Largest density; zero without densities.
     pub maximum_density: f64,
-    /// Least smoothing length; infinite without smoothing lengths.
+    /// Smallest smoothing length; infinite without smoothing lengths.
     pub minimum_smoothing_length: f64,
     /// Number of particles.
     pub particles: u64,
-    /// With forces of pairs.
+    /// Temperature and pressure, if there are pair forces.
     pub molecular: Option<Molecular>,
-    /// Heat given to the particles since the start, where a thermostat or the removal of drift gives any.
+    /// Heat added to the particles since the start, if thermostat or drift removal exchange any.
     pub heat: Option<f64>,
 }
 
-/// What is observed of molecules.
+/// Observables of molecules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Molecular {
-    /// 2/3 of the kinetic energy about the motion of the whole, per particle but one, over k_B.
+    /// Kinetic temperature about the center of mass: 2 E_kin / (3 (N - 1) k_B).
     pub temperature: f64,
-    /// By the virial theorem, (2 E_kin + sum r . F) / (3 V), E_kin about the motion of the whole; not a number in a box
-    /// that is open anywhere, which has no volume.
+    /// Virial pressure (2 E_kin + sum r . F) / (3 V), with E_kin about the center of mass; not a number if
+    /// any boundary is open, since the volume is then undefined.
     pub pressure: f64,
 }
 
-/// What a column of the record is measured in.
+/// Physical dimension of a column of the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// Exponents of mass, length and time; a number where they are 0.
+    /// Exponents of mass, length and time; all 0 for a pure number.
     Powers([i32; 3]),
     /// A temperature.
     Temperature,
 }
 
 impl Measure {
-    /// The unit's name.
+    /// Returns the name of the unit.
     pub fn unit(self, units: &Units) -> String {
         match self {
             Measure::Powers(exponents) => units.name(exponents),
@@ -104,7 +104,7 @@ const ENERGY: Measure = Measure::Powers([1, 2, -2]);
 const MOMENTUM: Measure = Measure::Powers([1, 1, -1]);
 const ANGULAR_MOMENTUM: Measure = Measure::Powers([1, 2, -1]);
 
-/// Names and units of the record's columns.
+/// Names and dimensions of the record's columns.
 pub const COLUMNS: [(&str, Measure); 20] = [
     ("step", NUMBER),
     ("time", TIME),
@@ -128,26 +128,26 @@ pub const COLUMNS: [(&str, Measure); 20] = [
     ("particles", NUMBER),
 ];
 
-/// The columns after [`COLUMNS`] in the record of molecules.
+/// Columns after [`COLUMNS`] in the record of molecules.
 pub const MOLECULAR_COLUMNS: [(&str, Measure); 2] =
     [("temperature", Measure::Temperature), ("pressure", Measure::Powers([1, -1, -2]))];
 
-/// The columns after those in the record of a run that exchanges heat.
+/// Columns after those in the record of a run that exchanges heat.
 pub const HEAT_COLUMNS: [(&str, Measure); 2] = [("thermostat_heat", ENERGY), ("conserved_energy", ENERGY)];
 
-/// Which columns a record has, in which units.
+/// Columns and units of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Layout {
-    /// Whether the run is one of molecules.
+    /// Whether the run has molecules.
     pub molecular: bool,
-    /// Whether heat is given to the particles.
+    /// Whether the run exchanges heat.
     pub heat: bool,
     /// The units.
     pub units: Units,
 }
 
 impl Layout {
-    /// The record of a plan.
+    /// Returns the layout of a plan's record.
     pub fn of(plan: &Plan) -> Self {
         Layout {
             molecular: plan.interaction.is_some(),
@@ -156,14 +156,14 @@ impl Layout {
         }
     }
 
-    /// The columns.
+    /// Returns the columns.
     pub fn columns(&self) -> Vec<(&'static str, Measure)> {
         let parts: [(bool, &[_]); 3] =
             [(true, &COLUMNS), (self.molecular, &MOLECULAR_COLUMNS), (self.heat, &HEAT_COLUMNS)];
         parts.into_iter().filter(|part| part.0).flat_map(|part| part.1.iter().copied()).collect()
     }
 
-    /// The first line of the record.
+    /// Returns the first line of the record.
     pub fn header(&self) -> String {
         let columns = self.columns();
         let titles = columns.iter().map(|(name, measure)| format!("{name} [{}]", measure.unit(&self.units)));
@@ -172,17 +172,18 @@ impl Layout {
 }
 
 impl Observables {
-    /// Kinetic, thermal and potential energy together.
+    /// Returns the sum of kinetic, thermal and potential energy.
     pub fn total_energy(&self) -> f64 {
         self.kinetic + self.thermal + self.potential
     }
 
-    /// What the integrator keeps constant but for its errors: the total energy less the heat given.
+    /// Returns the energy that the integrator conserves up to its error: the total energy minus the heat
+    /// added.
     pub fn conserved_energy(&self) -> f64 {
         self.total_energy() - self.heat.unwrap_or(0.0)
     }
 
-    /// Add what pairs beyond a cutoff contribute.
+    /// Adds the tail correction: the contribution of pairs beyond the cutoff.
     pub fn add_tail(&mut self, energy: f64, pressure: f64) {
         self.potential += energy;
         if let Some(molecular) = &mut self.molecular {
@@ -190,7 +191,7 @@ impl Observables {
         }
     }
 
-    /// The values in the order of [`COLUMNS`], as written: the shortest decimal that reads back to the same bits.
+    /// Formats the values in the order of the columns: the shortest decimal that reads back to the same bits.
     fn cells(&self) -> Vec<String> {
         let mut cells = vec![self.step.to_string()];
         let energies =
@@ -209,10 +210,11 @@ impl Observables {
     }
 }
 
-/// Observe the owned particles of all ranks (collective; every rank gets the same values). The potential energy is that
-/// of the columns [`Field::Potential`] and [`Field::PairEnergy`]; what heat was given is for the run to say.
+/// Observes the owned particles of all ranks (collective; every rank gets the same values). The potential
+/// energy is that of the columns [`Field::Potential`] and [`Field::PairEnergy`]. `heat` stays unset: the
+/// caller knows it.
 ///
-/// The result is the same bits for any number of threads, and, for the same ranks, every time.
+/// The result is bitwise equal for any number of threads, and reproducible for the same ranks.
 pub fn observe(
     comm: &Communicator,
     bx: &SimulationBox,
@@ -226,44 +228,44 @@ pub fn observe(
     Totals::of(particles).observables(comm, bx, units, moment, particles.has(Field::Virial))
 }
 
-/// When something is observed.
+/// Step and time of an observation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moment {
-    /// Steps done.
+    /// Number of steps done.
     pub step: u64,
     /// Simulated time.
     pub time: f64,
-    /// Length of the step that led here; 0 at the start.
+    /// Length of the last step; 0 at the start.
     pub time_step: f64,
 }
 
 /// Number of sums of [`Totals`].
 pub const SUMS: usize = 14;
 
-/// Sums and extremes over the owned particles of one rank.
+/// PartialSums and extremes over the owned particles of one rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Totals {
-    /// Mass; kinetic, thermal and potential energy; momentum (3), angular momentum about the origin (3), sum of m r (3);
-    /// virial.
+    /// Mass; kinetic, thermal and potential energy; momentum (3), angular momentum about the origin (3),
+    /// sum of m r (3); virial.
     pub sums: [f64; SUMS],
-    /// Greatest density; zero without densities.
+    /// Largest density; zero without densities.
     pub maximum_density: f64,
-    /// Least smoothing length; infinite without smoothing lengths.
+    /// Smallest smoothing length; infinite without smoothing lengths.
     pub minimum_smoothing_length: f64,
     /// Number of particles.
     pub particles: u64,
 }
 
 impl Totals {
-    /// Of the host's particles.
+    /// Computes the totals of the host's particles.
     pub fn of(particles: &Particles) -> Self {
-        let rows: Vec<usize> = particles.owned().step_by(PIECE).collect();
-        let pieces: Vec<Sums> = rows
+        let rows: Vec<usize> = particles.owned().step_by(ROWS_PER_BLOCK).collect();
+        let blocks: Vec<PartialSums> = rows
             .par_iter()
             .map(|&first| {
-                let end = (first + PIECE).min(particles.owned().end);
-                let mut sums = Sums::default();
-                (first..end).for_each(|row| sums.take(particles, row));
+                let end = (first + ROWS_PER_BLOCK).min(particles.owned().end);
+                let mut sums = PartialSums::default();
+                (first..end).for_each(|row| sums.add_row(particles, row));
                 sums
             })
             .collect();
@@ -273,16 +275,17 @@ impl Totals {
             minimum_smoothing_length: f64::INFINITY,
             particles: particles.owned().len() as u64,
         };
-        for piece in &pieces {
-            totals.sums.iter_mut().zip(piece.sums).for_each(|(sum, value)| *sum += value);
-            totals.maximum_density = totals.maximum_density.max(piece.maximum_density);
+        for block in &blocks {
+            totals.sums.iter_mut().zip(block.sums).for_each(|(sum, value)| *sum += value);
+            totals.maximum_density = totals.maximum_density.max(block.maximum_density);
             totals.minimum_smoothing_length =
-                totals.minimum_smoothing_length.min(piece.minimum_smoothing_length);
+                totals.minimum_smoothing_length.min(block.minimum_smoothing_length);
         }
         totals
     }
 
-    /// What those of all ranks together say; collective. `molecular` where particles have virials.
+    /// Reduces the totals over all ranks to observables. Collective. `molecular` is set if particles have
+    /// virials.
     pub fn observables(
         self,
         comm: &Communicator,
@@ -331,21 +334,21 @@ impl Totals {
     }
 }
 
-/// Sums over a piece of the rows: mass, three energies, momentum, angular momentum, m r, virial.
-struct Sums {
+/// Partial sums over a block of rows: mass, three energies, momentum, angular momentum, m r, virial.
+struct PartialSums {
     sums: [f64; SUMS],
     maximum_density: f64,
     minimum_smoothing_length: f64,
 }
 
-impl Default for Sums {
+impl Default for PartialSums {
     fn default() -> Self {
         Self { sums: [0.0; SUMS], maximum_density: 0.0, minimum_smoothing_length: f64::INFINITY }
     }
 }
 
-impl Sums {
-    fn take(&mut self, particles: &Particles, row: usize) {
+impl PartialSums {
+    fn add_row(&mut self, particles: &Particles, row: usize) {
         let mass = particles.scalar(Field::Mass)[row];
         let position = particles.vector_at(Field::Position, row);
         let velocity = particles.vector_at(Field::Velocity, row);

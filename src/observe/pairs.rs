@@ -1,46 +1,47 @@
-//! Counts of pairs by distance: exact whole numbers, the same for any number of ranks and threads.
+//! Pair counts by distance: exact integers, equal for any number of ranks and threads.
 
 use crate::Result;
 use crate::domain::Domain;
 use crate::neighbors::{CLUSTER, ClusterList, Coding, Entry, ListRequest};
-use crate::pair::lane::aligned;
 use crate::particles::{Field, Particles};
+use crate::simd::aligned;
 use crate::space::SimulationBox;
 use fearless_simd::{Level, dispatch};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Super-clusters a task.
-const CHUNK: usize = 4;
+/// Super-clusters per task.
+const SUPER_CLUSTERS_PER_TASK: usize = 4;
 
-/// Evenly spaced distances: bin k holds the distances r with `floor(r * bins / distance) = k`.
+/// Evenly spaced distance bins: bin k holds the distances r with `floor(r * bins / distance) = k`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bins {
-    /// The distance below which pairs are counted, at most half of any period.
+    /// Pairs closer than this distance are counted; at most half of any period.
     pub distance: f64,
     /// Number of bins.
     pub bins: usize,
 }
 
 impl Bins {
-    /// The bin of a squared distance; beyond the last it is the number of bins.
+    /// Returns the bin of a squared distance; `bins` beyond the last bin.
     #[inline(always)]
     fn of(self, square: f64) -> u32 {
-        // by way of 32 bits with a sign, which lanes convert to
+        // convert by way of a signed 32-bit integer, for which SIMD has an instruction
         (square.sqrt() * (self.bins as f64 / self.distance)).min(self.bins as f64) as i32 as u32
     }
 
-    /// The lower end of a bin.
+    /// Returns the lower edge of a bin.
     pub fn lower(self, bin: usize) -> f64 {
         bin as f64 * self.distance / self.bins as f64
     }
 }
 
-/// Twice the number of pairs of all ranks by bin, for each pair of kinds: those of kinds a <= b stand at row
-/// [`pair_of_kinds`]. `kind` gives the kind of an owned row, below `kinds`. Collective; all ranks get the same.
+/// Counts pairs by distance, over all ranks: twice the number of pairs by bin, for each pair of species. The
+/// bins of species a <= b start at row [`pair_of_kinds`]. `kind` returns the species of an owned row, below
+/// `kinds`. Collective; all ranks get the same counts.
 ///
 /// # Errors
-/// [`crate::Error::State`] on all ranks where a period is less than twice the distance.
+/// [`crate::Error::State`] on all ranks if a period is less than twice the distance.
 pub fn count_pairs(
     domain: &Domain,
     particles: &Particles,
@@ -48,58 +49,58 @@ pub fn count_pairs(
     kinds: usize,
     kind: impl Fn(usize) -> usize,
 ) -> Result<Vec<u64>> {
-    let mut near = particles.bare(&[]);
-    near.add(&[Field::Species]);
-    // whatever the kinds are, they stand where the species does
-    let kinds_of = near.scalar_mut(Field::Species).iter_mut().zip(particles.owned());
+    let mut with_halos = particles.bare(&[]);
+    with_halos.add(&[Field::Species]);
+    // the species column holds the kinds, whatever they are
+    let kinds_of = with_halos.scalar_mut(Field::Species).iter_mut().zip(particles.owned());
     kinds_of.for_each(|(value, row)| *value = kind(row) as f64);
     let mut domain = domain.with_all_halos();
-    domain.renew_halos(&mut near, |particles| vec![bins.distance; particles.len()]);
-    let radius = vec![bins.distance; near.len()];
-    let built = ClusterList::build(&ListRequest::of(&domain.bx, &near, &radius, true, Coding::Plain));
+    domain.renew_halos(&mut with_halos, |particles| vec![bins.distance; particles.len()]);
+    let radius = vec![bins.distance; with_halos.len()];
+    let built = ClusterList::build(&ListRequest::of(&domain.bx, &with_halos, &radius, true, Coding::Plain));
     let (list, outcome) = match built {
         Ok(list) => (Some(list), Ok(())),
         Err(error) => (None, Err(error)),
     };
     domain.comm.agree(outcome)?;
-    let mut counts =
-        list.map_or_else(Vec::new, |list| Count::new(&domain.bx, &near, bins, kinds).over(&list));
+    let mut counts = list
+        .map_or_else(Vec::new, |list| PairCounter::new(&domain.bx, &with_halos, bins, kinds).count(&list));
     domain.comm.all_sum(&mut counts);
     Ok(counts)
 }
 
-/// Where the counts of a pair of kinds stand, in rows of bins.
+/// Returns the index of a pair of species, in rows of bins.
 pub fn pair_of_kinds(a: usize, b: usize) -> usize {
     let (less, more) = (a.min(b), a.max(b));
     more * (more + 1) / 2 + less
 }
 
-/// Number of pairs of kinds.
+/// Returns the number of pairs of species.
 pub fn pairs_of(kinds: usize) -> usize {
     kinds * (kinds + 1) / 2
 }
 
-/// Eight particles.
+/// Data of one cluster: eight particles.
 #[derive(Clone, Copy)]
 struct Block {
     position: [[f64; CLUSTER]; 3],
-    /// How often a pair with this row counts on this rank: an owned one for both, a halo once (the other rank has it too),
-    /// no particle never.
+    /// Weight of a pair with this row on this rank: 2 for an owned particle, 1 for a halo (the other rank
+    /// counts the pair too), 0 for an empty slot.
     weight: [u64; CLUSTER],
     kind: [usize; CLUSTER],
 }
 
-/// What the counting needs.
-struct Count {
+/// Inputs of the pair count.
+struct PairCounter {
     blocks: Vec<Block>,
-    /// Periods and their halves; 0 and infinity where there are none.
+    /// Periods and half periods; 0 and infinity along open dimensions.
     period: [f64; 3],
     half: [f64; 3],
     bins: Bins,
     kinds: usize,
 }
 
-impl Count {
+impl PairCounter {
     fn new(bx: &SimulationBox, particles: &Particles, bins: Bins, kinds: usize) -> Self {
         let (owned, rows) = (particles.owned(), particles.len());
         let block = |cluster: usize| {
@@ -127,19 +128,19 @@ impl Count {
         }
     }
 
-    fn over(&self, list: &ClusterList) -> Vec<u64> {
+    fn count(&self, list: &ClusterList) -> Vec<u64> {
         let range = list.super_clusters();
         let width = self.bins.bins + 1;
         let empty = || vec![0u64; pairs_of(self.kinds) * width];
         let level = Level::new();
-        let counts = (0..range.len().div_ceil(CHUNK))
+        let counts = (0..range.len().div_ceil(SUPER_CLUSTERS_PER_TASK))
             .into_par_iter()
             .fold(empty, |mut counts, chunk| {
-                let begin = range.start + chunk * CHUNK;
-                let chunk = begin..range.end.min(begin + CHUNK);
+                let begin = range.start + chunk * SUPER_CLUSTERS_PER_TASK;
+                let chunk = begin..range.end.min(begin + SUPER_CLUSTERS_PER_TASK);
                 dispatch!(level, _ => aligned(
                     #[inline(always)]
-                    || self.chunk(list, chunk, &mut counts),
+                    || self.count_chunk(list, chunk, &mut counts),
                 ));
                 counts
             })
@@ -147,13 +148,13 @@ impl Count {
                 one.iter_mut().zip(other).for_each(|(sum, count)| *sum += count);
                 one
             });
-        // the last of each row are pairs beyond the distance
+        // the last bin of each row holds pairs beyond the distance
         counts.chunks_exact(width).flat_map(|row| row[..self.bins.bins].iter().copied()).collect()
     }
 
-    // Loops, no closures, down to the lanes: a closure has no target features of its own, and would not be compiled for them.
+    // loops instead of closures down to the lanes: a closure does not inherit target features
     #[inline(always)]
-    fn chunk(&self, list: &ClusterList, super_clusters: Range<usize>, counts: &mut [u64]) {
+    fn count_chunk(&self, list: &ClusterList, super_clusters: Range<usize>, counts: &mut [u64]) {
         let mut entries: Vec<Entry> = Vec::new();
         for super_cluster in super_clusters {
             list.decode(super_cluster, &mut entries);
@@ -167,9 +168,9 @@ impl Count {
                     let Some(own) = self.blocks.get(cluster) else { break };
                     for lane in 0..CLUSTER {
                         if own.weight[lane] == 2 {
-                            // in a pair of a cluster with itself each pair of lanes once
+                            // within a cluster count each pair of lanes once
                             let first = if entry.cluster as usize == cluster { lane + 1 } else { 0 };
-                            self.row(own, lane, other, first, counts);
+                            self.count_row(own, lane, other, first, counts);
                         }
                     }
                 }
@@ -177,19 +178,19 @@ impl Count {
         }
     }
 
-    /// A row with a block, of which the lanes from `first` on count.
+    /// Counts the pairs of one row with the lanes from `first` on of a block.
     #[inline(always)]
-    fn row(&self, own: &Block, lane: usize, other: &Block, first: usize, counts: &mut [u64]) {
+    fn count_row(&self, own: &Block, lane: usize, other: &Block, first: usize, counts: &mut [u64]) {
         let mut square = [0.0; CLUSTER];
         for d in 0..3 {
             let (at, half, period) = (own.position[d][lane], self.half[d], self.period[d]);
             for k in 0..CLUSTER {
-                let apart = at - other.position[d][k];
-                // positions of an old order may have left the box a little, so that one period always suffices
-                let image =
-                    if apart > half { period } else { 0.0 } - if apart < -half { period } else { 0.0 };
-                let apart = apart - image;
-                square[k] += apart * apart;
+                let difference = at - other.position[d][k];
+                // particles may have left the box a little since the last sort, so one period always suffices
+                let image = if difference > half { period } else { 0.0 }
+                    - if difference < -half { period } else { 0.0 };
+                let difference = difference - image;
+                square[k] += difference * difference;
             }
         }
         let mut bin = [0; CLUSTER];
@@ -230,7 +231,7 @@ mod tests {
             .collect()
     }
 
-    /// All pairs, by definition.
+    /// Reference: all pairs.
     fn naive(bx: &SimulationBox, points: &[Vec3d], bins: Bins, kinds: usize) -> Vec<u64> {
         let mut counts = vec![0; pairs_of(kinds) * bins.bins];
         for (i, a) in points.iter().enumerate() {

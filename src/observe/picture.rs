@@ -1,28 +1,28 @@
-//! Pictures of tables: columns over the first one, or over time or distance.
+//! Plots of tables: columns over the first one, or over time or distance.
 
 use std::path::{Path, PathBuf};
 
 use super::Columns;
-use super::averages::USUAL;
+use super::averages::DEFAULT_COLUMNS;
 use crate::report::picture::chart::{Axis, Corner, Mark, Panel, Scale, Series, draw};
 use crate::report::picture::{Canvas, Color};
 use crate::{Error, Result, inputs};
 
-/// What the horizontal axis shows where nothing else is asked for: the first of these that there is.
-const ALONG: [&str; 2] = ["distance", "time"];
+/// Columns for the horizontal axis by default: the first of these that exists.
+const DEFAULT_X: [&str; 2] = ["distance", "time"];
 
-/// What is drawn where nothing else is asked for: columns with these beginnings, else those that are usually averaged.
-const SHOWN: [&str; 2] = ["radial_distribution", "mean_square_displacement"];
+/// Prefixes of the columns drawn by default; without such columns, those averaged by default.
+const DEFAULT_PREFIXES: [&str; 2] = ["radial_distribution", "mean_square_displacement"];
 
 const COLORS: [Color; 6] =
     [[38, 108, 188], [206, 62, 44], [32, 140, 90], [140, 86, 176], [196, 130, 20], [60, 60, 60]];
 
-/// Draw columns of the table at `path`, one panel for each unit, as `STEM.svg` and `STEM.png` in `folder`; gives the path of the
-/// PNG. No `columns` are the usual ones of such a table.
+/// Draws columns of the table at `path`, one panel per unit, as `STEM.svg` and `STEM.png` in `folder`;
+/// returns the path of the PNG. Without `columns` the default ones of such a table are drawn.
 ///
 /// # Errors
-/// [`Error::File`] and [`Error::Content`] for a file that is no table or cannot be written, [`Error::Usage`] for columns that it
-/// does not have.
+/// [`Error::File`] and [`Error::Content`] for a file that is not a table or cannot be written,
+/// [`Error::Usage`] for columns that it does not have.
 pub fn picture(path: &Path, along: Option<&str>, columns: &[String], folder: &Path) -> Result<PathBuf> {
     let table = Columns::read(path, |name| name != "species" && name != "converged")?;
     let place = |name: &str| {
@@ -35,10 +35,10 @@ pub fn picture(path: &Path, along: Option<&str>, columns: &[String], folder: &Pa
     };
     let x = match along {
         Some(name) => place(name)?,
-        None => ALONG.iter().find_map(|name| table.find(name)).unwrap_or(0),
+        None => DEFAULT_X.iter().find_map(|name| table.find(name)).unwrap_or(0),
     };
     let chosen: Vec<usize> = match columns {
-        [] => usual(&table, x),
+        [] => default_columns(&table, x),
         _ => columns.iter().map(|name| place(name)).collect::<Result<_>>()?,
     };
     if table.values.get(x).is_none_or(|values| values.len() < 2) || chosen.is_empty() {
@@ -55,13 +55,13 @@ pub fn picture(path: &Path, along: Option<&str>, columns: &[String], folder: &Pa
     Ok(png)
 }
 
-fn usual(table: &Columns, x: usize) -> Vec<usize> {
-    let those = |wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
+fn default_columns(table: &Columns, x: usize) -> Vec<usize> {
+    let matching = |wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
         (0..table.names.len()).filter(|&place| place != x && wanted(&table.names[place])).collect()
     };
-    let shown = those(&|name| SHOWN.iter().any(|beginning| name.starts_with(beginning)));
-    let shown = if shown.is_empty() { those(&|name| USUAL.contains(&name)) } else { shown };
-    if shown.is_empty() { those(&|_| true).into_iter().take(1).collect() } else { shown }
+    let shown = matching(&|name| DEFAULT_PREFIXES.iter().any(|beginning| name.starts_with(beginning)));
+    let shown = if shown.is_empty() { matching(&|name| DEFAULT_COLUMNS.contains(&name)) } else { shown };
+    if shown.is_empty() { matching(&|_| true).into_iter().take(1).collect() } else { shown }
 }
 
 fn canvas(title: &str, table: &Columns, x: usize, chosen: &[usize]) -> Canvas {
@@ -73,7 +73,7 @@ fn canvas(title: &str, table: &Columns, x: usize, chosen: &[usize]) -> Canvas {
     }
     let labelled = |name: &str, unit: &str| match unit {
         "" | "1" => name.replace('_', " "),
-        _ => format!("{} ({})", name.replace('_', " "), raised(unit)),
+        _ => format!("{} ({})", name.replace('_', " "), superscripts(unit)),
     };
     let panel = |unit: &&str| {
         let places: Vec<usize> =
@@ -106,8 +106,8 @@ fn canvas(title: &str, table: &Columns, x: usize, chosen: &[usize]) -> Canvas {
     draw(title, &panels, panels.len().min(2), (640, 400))
 }
 
-/// A unit with its powers raised: "nm² ps⁻¹".
-fn raised(unit: &str) -> String {
+/// Formats the powers of a unit as superscripts: "nm² ps⁻¹".
+fn superscripts(unit: &str) -> String {
     let mut power = false;
     let raise = |c: char| match c {
         '^' => {
@@ -124,7 +124,7 @@ fn raised(unit: &str) -> String {
     unit.chars().filter_map(raise).collect()
 }
 
-/// From the least to the greatest of the finite values, and a margin; from 0 where that is near.
+/// Returns the range of the finite values with a margin; it starts at 0 if that is near.
 fn range(values: impl Iterator<Item = f64>, margin: f64) -> (f64, f64) {
     let finite = values.filter(|value| value.is_finite());
     let (least, greatest) =
@@ -135,7 +135,7 @@ fn range(values: impl Iterator<Item = f64>, margin: f64) -> (f64, f64) {
     let width = greatest - least;
     let lower = if (0.0..=0.3 * width).contains(&least) { 0.0 } else { least - margin * width };
     let upper = greatest + margin * width;
-    // a column that does not change still needs an axis
+    // a constant column still needs an axis
     if upper > lower {
         (lower, upper)
     } else {
@@ -170,8 +170,8 @@ mod tests {
 
     #[test]
     fn powers_are_raised() {
-        assert_eq!(raised("U_L^2 U_t^-1"), "U_L² U_t⁻¹");
-        assert_eq!(raised("kJ mol^-1 nm^-10"), "kJ mol⁻¹ nm⁻¹⁰");
+        assert_eq!(superscripts("U_L^2 U_t^-1"), "U_L² U_t⁻¹");
+        assert_eq!(superscripts("kJ mol^-1 nm^-10"), "kJ mol⁻¹ nm⁻¹⁰");
     }
 
     #[test]

@@ -1,15 +1,15 @@
-//! The record of observables: one CSV whose header names units, one line per interval, flushed.
+//! Record of observables: a CSV whose header names the units; each row is flushed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::files::replace;
+use super::files::replace_atomically;
 use super::{Layout, Observables};
 use crate::comm::Communicator;
 use crate::{Error, Result};
 
-/// The open file; rank 0 alone has it.
+/// The record's file, open on rank 0 only.
 pub struct Record {
     path: PathBuf,
     file: Option<File>,
@@ -17,22 +17,26 @@ pub struct Record {
 }
 
 impl Record {
-    /// Start a record at `path`, replacing what is there (collective).
+    /// Starts a record at `path`, replacing an existing one (collective).
     ///
     /// # Errors
-    /// The file cannot be written; every rank fails.
+    /// The file cannot be written; all ranks fail.
     pub fn create(comm: &Communicator, path: &Path, layout: Layout) -> Result<Self> {
-        Self::open(comm, path, |path| begin(path, layout).map(|file| (file, None)))
+        Self::open(comm, path, |path| start_file(path, layout).map(|file| (file, None)))
     }
 
-    /// Go on with the record at `path` from a restart at `time` (collective): rows after it, which the run is about to
-    /// compute again, are dropped. The shortened file replaces the old one in one move. A missing file is started.
+    /// Continues the record at `path` after a restart at `time` (collective): drops the later rows, which the
+    /// run will compute again. The shortened file replaces the old one atomically. A missing file is created.
     ///
     /// # Errors
-    /// The file cannot be read or written, or is no record of this program; every rank fails.
+    /// The file cannot be read or written, or is not a record of this program; all ranks fail.
     pub fn resume(comm: &Communicator, path: &Path, layout: Layout, time: f64) -> Result<Self> {
         Self::open(comm, path, |path| {
-            if path.exists() { cut(path, layout, time) } else { begin(path, layout).map(|file| (file, None)) }
+            if path.exists() {
+                truncate_after(path, layout, time)
+            } else {
+                start_file(path, layout).map(|file| (file, None))
+            }
         })
     }
 
@@ -46,10 +50,11 @@ impl Record {
         Ok(Self { path: path.to_owned(), file, last_step })
     }
 
-    /// Add a row (collective). A step that is already the last row is not added again, as happens right after a restart.
+    /// Adds a row (collective). A step that is already the last row is not added again, as happens right
+    /// after a restart.
     ///
     /// # Errors
-    /// The row cannot be written, as on a full disk; every rank fails.
+    /// The row cannot be written, as on a full disk; all ranks fail.
     pub fn append(&mut self, comm: &Communicator, observables: &Observables) -> Result<()> {
         let mut outcome = Ok(());
         if let Some(file) = &mut self.file
@@ -66,14 +71,14 @@ impl Record {
     }
 }
 
-fn begin(path: &Path, layout: Layout) -> Result<File> {
+fn start_file(path: &Path, layout: Layout) -> Result<File> {
     let mut file = File::create(path).map_err(|cause| Error::file("create", path, &cause))?;
     writeln!(file, "{}", layout.header()).map_err(|cause| Error::file("write", path, &cause))?;
     Ok(file)
 }
 
-/// Rewrite the file without rows after `time`, and open it to append.
-fn cut(path: &Path, layout: Layout, time: f64) -> Result<(File, Option<u64>)> {
+/// Rewrites the file without rows after `time`, and opens it to append.
+fn truncate_after(path: &Path, layout: Layout, time: f64) -> Result<(File, Option<u64>)> {
     let reading = |cause: std::io::Error| Error::file("read", path, &cause);
     let mut reader = BufReader::new(File::open(path).map_err(reading)?);
     let mut first = Vec::new();
@@ -98,14 +103,14 @@ fn cut(path: &Path, layout: Layout, time: f64) -> Result<(File, Option<u64>)> {
         });
     }
     let mut last_step = None;
-    replace(path, |file| {
+    replace_atomically(path, |file| {
         writeln!(file, "{}", layout.header())?;
         for line in reader.lines() {
             let line = line?;
             let mut cells = line.split(',');
             let step = cells.next().and_then(|cell| cell.parse::<u64>().ok());
             let at = cells.next().and_then(|cell| cell.parse::<f64>().ok());
-            // A row cut short by a crash is dropped like one of the future; the rows after it are kept.
+            // a row cut short by a crash is dropped like later ones; the rows after it are kept
             if line.split(',').count() == layout.columns().len()
                 && step.is_some()
                 && at.is_some_and(|at| at <= time)
@@ -163,7 +168,7 @@ mod tests {
         let mut record = Record::create(&solo, &path, GAS).unwrap();
         (0..8).for_each(|step| record.append(&solo, &row(step, 0.1 * step as f64)).unwrap());
         drop(record);
-        // A crash in the middle of a row.
+        // a crash in the middle of a row
         write!(OpenOptions::new().append(true).open(&path).unwrap(), "8,0.2").unwrap();
         let mut record = Record::resume(&solo, &path, GAS, 0.1 * 4.0).unwrap();
         assert_eq!(steps(&path), [0, 1, 2, 3, 4]);

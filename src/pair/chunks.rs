@@ -1,53 +1,53 @@
-//! The chunks of a sweep, and what becomes of their sums.
+//! Chunks of a sweep: their sizes, their evaluation, and the reduction of their sums.
 
-use super::finish::{Finish, Outputs, Part, Then};
-use super::given::given_of_row;
+use super::finish::{Finish, OutputRows, Outputs, Then};
 use super::inner::{Chunk, Shared, Side};
-use super::lane::{Instructions, Scalar, dispatch};
 use super::law::{PairLaw, Reduction};
+use super::reaction_buffer::reaction_row_values;
 use super::sums::ChunkSums;
-use crate::neighbors::{ClusterList, GROUP, Listed, NeighborList, SUPER_CLUSTER};
+use crate::neighbors::{ClusterList, GROUP, NeighborList, SUPER_CLUSTER, SectionMask};
+use crate::parallel::{map_items, map_then_finalize, reduction_threads, split_range};
 use crate::particles::{Field, GiveBack, Particles, Returned};
-use crate::turns::{each, in_turns, runs, threads_split_for};
+use crate::simd::{Instructions, Scalar, dispatch};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Rows of a piece that is finished by one thread.
-pub(super) const PIECE: usize = 32 * SUPER_CLUSTER;
+/// Rows per finish task.
+pub(super) const FINISH_ROWS: usize = 32 * SUPER_CLUSTER;
 
-/// What chunks of half lists have summed, and how many pairs all chunks took.
+/// Sums of the chunks of half lists, and the lane pairs of all chunks.
 pub(super) struct Sums<T: Scalar> {
     chunks: Vec<ChunkSums<T>>,
-    /// Lane pairs evaluated at least to their distance.
+    /// Lane pairs whose distance was evaluated.
     pub lane_pairs: u64,
 }
 
 impl<T: Scalar> Sums<T> {
-    /// None yet.
+    /// Without chunks yet.
     pub fn new() -> Self {
         Sums { chunks: Vec::new(), lane_pairs: 0 }
     }
 
-    /// Add what other ranks gave owned rows to what these were given here.
+    /// Adds reactions from other ranks to owned rows.
     fn add<L: PairLaw>(&mut self, owned: &Range<usize>, returned: &[Returned]) {
-        // threads add to chunks of their own: one of those that have a row
+        // A thread writes to its chunk only: each row belongs to one of the chunks that contain it.
         let mut chunk_of = vec![0; owned.end.div_ceil(SUPER_CLUSTER)];
         for (number, chunk) in self.chunks.iter().enumerate() {
             chunk_of[chunk.super_clusters.clone()].fill(number);
         }
-        each(self.chunks.iter_mut().enumerate().collect(), |(number, chunk)| {
+        map_items(self.chunks.iter_mut().enumerate().collect(), |(number, chunk)| {
             for Returned { rows, sums } in returned {
                 let mut records: &[T] = bytemuck::cast_slice(sums);
                 for run in rows.iter().map(|run| owned.start + run.start..owned.start + run.end) {
                     let mut row = run.start;
                     while row < run.end {
                         let end = run.end.min((row / SUPER_CLUSTER + 1) * SUPER_CLUSTER);
-                        let (own, behind) = records.split_at((end - row) * given_of_row::<L>());
+                        let (own, rest) = records.split_at((end - row) * reaction_row_values::<L>());
                         if chunk_of[row / SUPER_CLUSTER] == number {
                             chunk.add::<L>(row..end, own, owned);
                         }
-                        (row, records) = (end, behind);
+                        (row, records) = (end, rest);
                     }
                 }
             }
@@ -55,29 +55,29 @@ impl<T: Scalar> Sums<T> {
     }
 }
 
-/// What is swept.
-pub(super) struct Sweeping<'s, 'a, L, T: 'static> {
-    /// What all chunks share.
+/// Data of a sweep.
+pub(super) struct SweepContext<'s, 'a, L, T: 'static> {
+    /// Data shared by all chunks.
     pub shared: &'s Shared<'a, L, T>,
     /// The list.
     pub list: &'s NeighborList,
-    /// The particles, without their outputs.
+    /// Particles, without outputs.
     pub particles: &'s Particles,
-    /// The lanes that sweep.
+    /// Instructions of the lanes.
     pub instructions: Instructions,
-    /// What is done with the outputs.
+    /// Callback on the outputs.
     pub then: Option<&'s Then<'s>>,
 }
 
-/// Lane pairs of a chunk and, of a half list, its sums.
-type Swept<T> = (u64, Option<ChunkSums<T>>);
+/// Lane pairs of a chunk and, on half lists, its sums.
+type ChunkResult<T> = (u64, Option<ChunkSums<T>>);
 
-impl<L: PairLaw, T: Scalar> Sweeping<'_, '_, L, T> {
-    /// Evaluate the list, or a side of it, chunk by chunk.
+impl<L: PairLaw, T: Scalar> SweepContext<'_, '_, L, T> {
+    /// Evaluates the list, or one side of it, chunk by chunk.
     ///
-    /// A chunk of a full list has all sums of its rows, and writes the outputs as soon as it is done. Chunks of half lists have
-    /// sums of rows of others too: the outputs of the rows `joined` are written when the chunks that have sums of them are done, those of
-    /// other rows not yet.
+    /// A chunk of a full list has all sums of its rows and writes their outputs at once. Chunks of half lists
+    /// also have reactions on other rows: the outputs of the row ranges `joined` are written when the chunks
+    /// with sums of them are done; those of other rows are not written yet.
     pub fn run(
         &self,
         side: Option<Side>,
@@ -85,55 +85,56 @@ impl<L: PairLaw, T: Scalar> Sweeping<'_, '_, L, T> {
         outputs: &mut Outputs,
         sums: &mut Sums<T>,
     ) {
-        let Sweeping { shared, list, particles, instructions, .. } = *self;
+        let SweepContext { shared, list, particles, instructions, .. } = *self;
         let owned = list.owned();
         let chunks = match (list, side) {
-            // such lists do not know
+            // Per-particle lists do not distinguish sides.
             (NeighborList::PerParticle(_), Some(Side::Inner)) => Vec::new(),
             _ => chunks(list, |list, super_cluster| {
                 side.is_none_or(|side| side == shared.side(list, super_cluster))
             }),
         };
-        let (mut own, mut then) = (Vec::new(), Vec::new());
+        let (mut own, mut finalizers) = (Vec::new(), Vec::new());
         if shared.symmetric {
-            let listed: Vec<Listed> = chunks.iter().map(|chunk| list.listed(chunk.clone())).collect();
+            let section_masks: Vec<SectionMask> =
+                chunks.iter().map(|chunk| list.section_mask(chunk.clone())).collect();
             let needed = |rows: &Range<usize>| {
-                (0..chunks.len()).filter(|chunk| listed[*chunk].may_have(rows.clone())).collect()
+                (0..chunks.len()).filter(|chunk| section_masks[*chunk].may_contain(rows.clone())).collect()
             };
-            then = joined.iter().map(needed).zip(outputs.parts(joined)).collect();
+            finalizers = joined.iter().map(needed).zip(outputs.split_rows(joined)).collect();
         } else {
             let rows = |chunk: &Range<usize>| {
                 (chunk.start * SUPER_CLUSTER).max(owned.start)..(chunk.end * SUPER_CLUSTER).min(owned.end)
             };
-            own = outputs.parts(&chunks.iter().map(rows).collect::<Vec<_>>());
+            own = outputs.split_rows(&chunks.iter().map(rows).collect::<Vec<_>>());
         }
         let (finish, position) = (self.finish(), particles.vector(Field::Position));
-        let evaluate = |(super_clusters, part): (Range<usize>, Option<Part>)| -> Swept<T> {
+        let evaluate = |(super_clusters, part): (Range<usize>, Option<OutputRows>)| -> ChunkResult<T> {
             let sums = dispatch(instructions, Chunk { shared, list, position, super_clusters, side });
             let lane_pairs = sums.lane_pairs;
             match part {
                 Some(mut part) => {
-                    finish.part(&[&sums], &mut part);
+                    finish.write_rows(&[&sums], &mut part);
                     (lane_pairs, None)
                 }
                 None => (lane_pairs, Some(sums)),
             }
         };
-        let join = |swept: &[OnceLock<Swept<T>>], mut part: Part| {
+        let join = |swept: &[OnceLock<ChunkResult<T>>], mut part: OutputRows| {
             let swept = swept.iter().filter_map(|swept| swept.get()?.1.as_ref());
             let chunks: Vec<&ChunkSums<T>> = sums.chunks.iter().chain(swept).collect();
-            finish.part(&chunks, &mut part);
+            finish.write_rows(&chunks, &mut part);
         };
         let mut own = own.into_iter();
         let chunks = chunks.into_iter().map(|chunk| (chunk, own.next())).collect();
-        for (lane_pairs, swept) in in_turns(chunks, evaluate, then, join) {
+        for (lane_pairs, swept) in map_then_finalize(chunks, evaluate, finalizers, join) {
             sums.lane_pairs += lane_pairs;
             sums.chunks.extend(swept);
         }
     }
 
-    /// Give the owners of halos what chunks have of these, join what chunks and other ranks have of the owned rows, which are in these
-    /// pieces, and write the outputs: first of what others have nothing of. Collective.
+    /// Returns reactions on halos to their owners, reduces the sums of chunks and other ranks over the owned
+    /// rows `pieces`, and writes the outputs; rows without reactions from other ranks come first. Collective.
     pub fn give_back(
         &self,
         sums: &mut Sums<T>,
@@ -143,28 +144,28 @@ impl<L: PairLaw, T: Scalar> Sweeping<'_, '_, L, T> {
     ) {
         assert!(
             L::SUMS.iter().all(|sum| sum.reduction == Reduction::Sum),
-            "what ranks give each other is added"
+            "reactions exchanged between ranks must be sums"
         );
         let (finish, owned) = (self.finish(), self.list.owned());
-        // given to others, joined where these have nothing, and added to, one after the other
+        // Borrowed in sequence: sent to other ranks, reduced where others have no reactions, and added to.
         let sums = RefCell::new(sums);
         let of_rows = |rows: Range<usize>, records: &mut [u64]| {
-            let (sums, width) = (sums.borrow(), given_of_row::<L>());
+            let (sums, width) = (sums.borrow(), reaction_row_values::<L>());
             let chunks: Vec<&ChunkSums<T>> = sums.chunks.iter().collect();
-            let records = bytemuck::cast_slice_mut(records).chunks_mut(PIECE * width);
-            let pieces = runs(rows, PIECE).into_iter().zip(records).collect();
-            each(pieces, |(rows, records)| finish.records_of(&chunks, rows, records));
+            let records = bytemuck::cast_slice_mut(records).chunks_mut(FINISH_ROWS * width);
+            let pieces = split_range(rows, FINISH_ROWS).into_iter().zip(records).collect();
+            map_items(pieces, |(rows, records)| finish.write_reactions(&chunks, rows, records));
         };
-        let apart = apart(pieces, give_back.alone(), owned.start);
-        let rows: Vec<Range<usize>> = apart.iter().map(|(rows, _)| rows.clone()).collect();
-        let parts = outputs.parts(&rows).into_iter().zip(&apart);
+        let split = split_by_ranges(pieces, give_back.alone(), owned.start);
+        let rows: Vec<Range<usize>> = split.iter().map(|(rows, _)| rows.clone()).collect();
+        let parts = outputs.split_rows(&rows).into_iter().zip(&split);
         let (mut alone, mut others): (Vec<_>, Vec<_>) = parts.partition(|(_, (_, alone))| *alone);
-        let join = |parts: &mut Vec<(Part, _)>| {
+        let join = |parts: &mut Vec<(OutputRows, _)>| {
             let sums = sums.borrow();
             let chunks: Vec<&ChunkSums<T>> = sums.chunks.iter().collect();
-            each(parts.iter_mut().collect(), |(part, _)| finish.part(&chunks, part));
+            map_items(parts.iter_mut().collect(), |(part, _)| finish.write_rows(&chunks, part));
         };
-        let words = given_of_row::<L>() * size_of::<T>() / size_of::<u64>();
+        let words = reaction_row_values::<L>() * size_of::<T>() / size_of::<u64>();
         give_back.give_back(words, &of_rows, &mut || join(&mut alone), &mut |returned| {
             sums.borrow_mut().add::<L>(&owned, returned);
             join(&mut others);
@@ -176,9 +177,14 @@ impl<L: PairLaw, T: Scalar> Sweeping<'_, '_, L, T> {
     }
 }
 
-/// These pieces of rows cut where some runs of rows, counted from the first one, begin and end, and whether each is in one.
-fn apart(pieces: &[Range<usize>], runs: &[Range<usize>], first: usize) -> Vec<(Range<usize>, bool)> {
-    let mut apart = Vec::with_capacity(pieces.len() + 2 * runs.len());
+/// Splits the row ranges `pieces` at the bounds of `runs`, which count from row `first`. Returns each part
+/// and whether it is in a run.
+fn split_by_ranges(
+    pieces: &[Range<usize>],
+    runs: &[Range<usize>],
+    first: usize,
+) -> Vec<(Range<usize>, bool)> {
+    let mut split = Vec::with_capacity(pieces.len() + 2 * runs.len());
     let mut runs = runs.iter().map(|run| first + run.start..first + run.end).peekable();
     for piece in pieces {
         let mut begin = piece.start;
@@ -190,61 +196,63 @@ fn apart(pieces: &[Range<usize>], runs: &[Range<usize>], first: usize) -> Vec<(R
                 None => (piece.end, false),
             };
             let end = end.min(piece.end);
-            apart.push((begin..end, within));
+            split.push((begin..end, within));
             begin = end;
         }
     }
-    apart
+    split
 }
 
-/// Super-clusters of a chunk of a full list, about: enough that what a chunk prepares is nothing beside it, and few enough that
-/// its sums stay in the cache and no thread waits long for the last one.
-const CHUNK: usize = 32;
+/// Approximate super-clusters per chunk of a full list: enough to amortize a chunk's setup, few enough that
+/// its sums stay in the cache and threads finish together.
+const CHUNK_SUPER_CLUSTERS: usize = 32;
 
-/// The chunks of a thread's part of a half list. Each has reactions of its own for all super-clusters that it touches, which are made
-/// and joined: one is large. Another thread takes the small ones if it is free before.
-struct Parts {
-    /// What of the part is in the large one.
+/// Chunks of a thread's share of a half list. Every chunk allocates and reduces reactions for all
+/// super-clusters that it touches, so one chunk is large. The small ones are for work stealing.
+struct ChunkSplit {
+    /// Fraction of the share in the large chunk.
     large: f64,
-    /// In how many small ones the rest is.
+    /// Number of small chunks with the rest.
     small: usize,
 }
 
-impl Parts {
-    /// Of a thread that has many super-clusters.
-    const MANY: Parts = Parts { large: 0.9, small: 1 };
+impl ChunkSplit {
+    /// For threads with many super-clusters.
+    const MANY: ChunkSplit = ChunkSplit { large: 0.9, small: 1 };
 
-    /// Of one that has few, whose cost is not known as well.
-    const FEW: Parts = Parts { large: 0.8, small: 3 };
+    /// For threads with few, whose cost is known less well.
+    const FEW: ChunkSplit = ChunkSplit { large: 0.8, small: 3 };
 
-    /// Super-clusters of a thread that are many.
-    const ENOUGH: usize = 48;
+    /// Super-clusters per thread from which on there are many.
+    const MANY_SUPER_CLUSTERS: usize = 48;
 
-    /// Where so many super-clusters are swept.
+    /// Selects the split for a number of swept super-clusters.
     fn of(swept: usize, threads: usize) -> Self {
-        if swept < Self::ENOUGH * threads { Self::FEW } else { Self::MANY }
+        if swept < Self::MANY_SUPER_CLUSTERS * threads { Self::FEW } else { Self::MANY }
     }
 }
 
-/// What part of a list each chunk is, about; of half lists a function of the numbers of threads and of `swept` super-clusters alone.
-fn shares(symmetric: bool, swept: usize) -> Vec<f64> {
-    let threads = threads_split_for();
+/// Approximate fraction of the list per chunk. For half lists it depends on the number of threads and of
+/// `swept` super-clusters alone.
+fn chunk_shares(symmetric: bool, swept: usize) -> Vec<f64> {
+    let threads = reduction_threads();
     match (symmetric, threads) {
         (true, 1) => vec![1.0],
         (true, _) => {
-            let Parts { large, small } = Parts::of(swept, threads);
+            let ChunkSplit { large, small } = ChunkSplit::of(swept, threads);
             let small = std::iter::repeat_n((1.0 - large) / small as f64, small);
             let of_thread = std::iter::once(large).chain(small).map(|part| part / threads as f64);
             (0..threads).flat_map(|_| of_thread.clone()).collect()
         }
         (false, _) => {
-            let chunks = (8 * rayon::current_num_threads()).max(swept / CHUNK);
+            let chunks = (8 * rayon::current_num_threads()).max(swept / CHUNK_SUPER_CLUSTERS);
             vec![1.0 / chunks as f64; chunks]
         }
     }
 }
 
-/// Contiguous runs of super-clusters, of which some are swept.
+/// Splits the list into consecutive ranges of super-clusters of about equal cost; only some super-clusters
+/// are swept.
 fn chunks(list: &NeighborList, swept: impl Fn(&ClusterList, usize) -> bool) -> Vec<Range<usize>> {
     let owned = list.owned();
     let all = owned.start / SUPER_CLUSTER..owned.end.div_ceil(SUPER_CLUSTER);
@@ -255,7 +263,7 @@ fn chunks(list: &NeighborList, swept: impl Fn(&ClusterList, usize) -> bool) -> V
     let cost = |super_cluster: usize| match list {
         _ if unswept(super_cluster) => 0,
         NeighborList::Clustered(list) => list.entries(super_cluster) + 1,
-        // as long as four entries of a tile take, its records are brought for a cluster
+        // Loading a cluster's records costs about as much as one word of entries.
         NeighborList::Tiled(list) => list.words(super_cluster) + list.clusters().entries(super_cluster) + 1,
         NeighborList::PerParticle(list) => {
             let rows = super_cluster * SUPER_CLUSTER..(super_cluster + 1) * SUPER_CLUSTER;
@@ -268,7 +276,7 @@ fn chunks(list: &NeighborList, swept: impl Fn(&ClusterList, usize) -> bool) -> V
     if total == 0.0 {
         return Vec::new();
     }
-    let shares = shares(list.symmetric(), costs.iter().filter(|cost| **cost > 0).count());
+    let shares = chunk_shares(list.symmetric(), costs.iter().filter(|cost| **cost > 0).count());
     let ends: Vec<f64> = shares
         .iter()
         .scan(0.0, |end, share| {
@@ -276,7 +284,7 @@ fn chunks(list: &NeighborList, swept: impl Fn(&ClusterList, usize) -> bool) -> V
             Some(*end)
         })
         .collect();
-    // what a group of tiles shares is brought once
+    // A group of tiles loads its segment once.
     let group = if let NeighborList::Tiled(_) = list { GROUP } else { 1 };
     let (mut chunks, mut begin, mut sum, mut done) = (Vec::new(), all.start, 0, 0);
     let mut ends = ends.into_iter().peekable();
@@ -301,19 +309,19 @@ mod tests {
     use crate::laws::lennard_jones;
     use crate::neighbors::Coding;
     use crate::pair::Forces;
-    use crate::runs::Runs;
-    use crate::turns::tests::on;
+    use crate::parallel::RowRanges;
+    use crate::parallel::loops::tests::on;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn what_comes_back_is_added_to_each_row_once(
+        fn returned_reactions_are_added_to_each_row_once(
             rows in prop::collection::btree_set(0..600u32, 0..200),
             cut in 1..10usize,
             threads in 1..4usize,
         ) {
             type Law = Forces<lennard_jones::Law<f64>>;
-            let (owned, width) = (SUPER_CLUSTER..SUPER_CLUSTER + 600, given_of_row::<Law>());
+            let (owned, width) = (SUPER_CLUSTER..SUPER_CLUSTER + 600, reaction_row_values::<Law>());
             let end = owned.end.div_ceil(SUPER_CLUSTER);
             let chunk = |own: Range<usize>| ChunkSums::<f32>::new(Law::SUMS, own, 0, 0..end);
             let mut sums = Sums { chunks: vec![chunk(1..cut), chunk(cut..end)], lane_pairs: 0 };
@@ -321,28 +329,28 @@ mod tests {
             let mut records = vec![0_u64; rows.len() * width / 2];
             let places = bytemuck::cast_slice_mut(&mut records).chunks_exact_mut(width).zip(&rows);
             places.for_each(|(record, &row)| record.copy_from_slice(&[0, 1, 2, 3].map(|k| value(row as usize, k))));
-            let runs = Runs::of(&rows.iter().copied().collect::<Vec<u32>>());
+            let runs = RowRanges::of(&rows.iter().copied().collect::<Vec<u32>>());
             let returned = [Returned { rows: &runs, sums: &records }, Returned { rows: &runs, sums: &records }];
             on(threads, || sums.add::<Law>(&owned, &returned));
             for row in 0..600 {
                 let place = owned.start + row;
-                let having: Vec<&ChunkSums<f32>> =
-                    sums.chunks.iter().filter(|chunk| chunk.have(place / SUPER_CLUSTER)).collect();
+                let chunks_with_sums: Vec<&ChunkSums<f32>> =
+                    sums.chunks.iter().filter(|chunk| chunk.has_sums_of(place / SUPER_CLUSTER)).collect();
                 let total = |k: usize| {
                     let of_chunk = |chunk: &&ChunkSums<f32>| {
-                        let given: &[f32] = bytemuck::cast_slice(chunk.given(place / SUPER_CLUSTER).unwrap());
+                        let given: &[f32] = bytemuck::cast_slice(chunk.reactions(place / SUPER_CLUSTER).unwrap());
                         given[place % SUPER_CLUSTER * width + k]
                     };
-                    having.iter().map(of_chunk).sum::<f32>()
+                    chunks_with_sums.iter().map(of_chunk).sum::<f32>()
                 };
                 let twice = |k: usize| if rows.contains(&(row as u32)) { 2.0 * value(row, k) } else { 0.0 };
-                prop_assert!(having.len() <= 1, "one chunk has a row");
+                prop_assert!(chunks_with_sums.len() <= 1, "one chunk has a row");
                 prop_assert_eq!([0, 1, 2, 3].map(total), [0, 1, 2, 3].map(twice), "row {}", row);
             }
         }
 
         #[test]
-        fn pieces_are_cut_where_runs_begin_and_end(
+        fn ranges_are_split_at_the_bounds_of_runs(
             lengths in prop::collection::vec(1usize..50, 0..8),
             gaps in prop::collection::vec((1usize..40, 1usize..40), 0..8),
             first in 0usize..10,
@@ -360,8 +368,8 @@ mod tests {
                 })
                 .collect();
             let rows = |ranges: &[Range<usize>]| ranges.iter().cloned().flatten().collect::<Vec<usize>>();
-            let apart = apart(&pieces, &runs, first);
-            let (cut, alone): (Vec<Range<usize>>, Vec<bool>) = apart.into_iter().unzip();
+            let split = split_by_ranges(&pieces, &runs, first);
+            let (cut, alone): (Vec<Range<usize>>, Vec<bool>) = split.into_iter().unzip();
             prop_assert_eq!(rows(&cut), rows(&pieces));
             prop_assert!(cut.iter().all(|cut| pieces.iter().any(|all| all.start <= cut.start && cut.end <= all.end)));
             for (cut, alone) in cut.into_iter().zip(alone) {
@@ -373,7 +381,7 @@ mod tests {
         }
 
         #[test]
-        fn chunks_follow_each_other_and_have_what_is_swept(
+        fn chunks_are_contiguous_and_cover_the_swept_super_clusters(
             entries in prop::collection::vec((0u32..60, any::<bool>()), 1..300),
             threads in 1usize..6,
             symmetric: bool,
@@ -389,10 +397,10 @@ mod tests {
             prop_assert!((0..entries.len()).all(|k| !entries[k].1 || in_chunk(k)));
             if symmetric {
                 let swept = entries.iter().filter(|(_, swept)| *swept).count();
-                let Parts { large, small } = Parts::of(swept, threads);
+                let ChunkSplit { large, small } = ChunkSplit::of(swept, threads);
                 let most = if threads == 1 { 1 } else { (1 + small) * threads };
                 prop_assert!(chunks.len() <= most);
-                // none has much more than its share
+                // No chunk is much larger than its share.
                 let cost = |k: usize| if entries[k].1 { entries[k].0 as f64 + 1.0 } else { 0.0 };
                 let total: f64 = (0..entries.len()).map(cost).sum();
                 let share = if threads == 1 { 1.0 } else { large / threads as f64 };

@@ -1,6 +1,6 @@
-//! Numbers of laws as the C++ text that devices compile in.
+//! Parameters of laws as C++ text, compiled into device kernels.
 
-/// A number as the C++ literal of a Real that reads back as the same double.
+/// C++ literal of a Real that reads back as the same double.
 pub fn real(value: f64) -> String {
     match value {
         _ if value.is_nan() => "Real(0.0 / 0.0)".into(),
@@ -10,7 +10,7 @@ pub fn real(value: f64) -> String {
     }
 }
 
-/// Initializers between commas.
+/// Joins initializers by commas.
 pub fn list(initializers: &[String]) -> String {
     initializers.join(", ")
 }

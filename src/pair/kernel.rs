@@ -1,12 +1,12 @@
-//! SPH smoothing kernels as functions of q = r / h, with support 2: W(r, h) = w(q) / h^3.
+//! SPH smoothing kernels as functions of q = r / h with support 2: W(r, h) = w(q) / h^3.
 //!
-//! Cubic spline: Monaghan & Lattanzio 1985. Wendland C2, C4, C6: Dehnen & Aly 2012, table 1 (there with the support
-//! H = 2h as unit). Sinc S_n(q) = B_n sinc(pi q / 2)^n: Cabezon, Garcia-Senz & Relano 2008.
+//! Cubic spline: Monaghan & Lattanzio 1985. Wendland C2, C4, C6: Dehnen & Aly 2012, table 1 (there in units
+//! of the support H = 2h). Sinc S_n(q) = B_n sinc(pi q / 2)^n: Cabezon, Garcia-Senz & Relano 2008.
 
 use super::device_text;
-use super::real::Real;
+use crate::simd::real::Real;
 
-/// The shape of a smoothing kernel.
+/// Shape of a smoothing kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// The M4 spline.
@@ -21,8 +21,8 @@ pub enum Shape {
     Sinc,
 }
 
-/// A smoothing kernel: shape, exponent (of the sinc kernels) and the factor that makes its integral 1. Its
-/// value is w(q), or that of its gradient, see [`Kernel::gradient`].
+/// Smoothing kernel: shape, exponent (of sinc kernels) and normalization. Its value is w(q), or that of the
+/// gradient, see [`Kernel::gradient`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kernel<R> {
     shape: Shape,
@@ -32,15 +32,15 @@ pub struct Kernel<R> {
 }
 
 impl Kernel<f64> {
-    /// The support radius of every kernel, in smoothing lengths.
+    /// Support radius of all kernels in units of the smoothing length.
     pub const SUPPORT: f64 = 2.0;
 
     fn new(shape: Shape, exponent: u32, normalization: f64) -> Self {
         Self { shape, exponent, normalization, is_gradient: false }
     }
 
-    /// The function g(q) = -w'(q) / q in place of w: the gradient of the kernel W(r, h) with respect to r is
-    /// -g(q) r / h^5. [`kernel_value`] takes it; [`kernel_slope`] has no meaning for it.
+    /// The kernel with g(q) = -w'(q) / q in place of w: the gradient of W(r, h) with respect to r is -g(q) r
+    /// / h^5. For use with [`kernel_value`]; [`kernel_slope`] is meaningless for it.
     pub fn gradient(self) -> Self {
         Self { is_gradient: true, ..self }
     }
@@ -69,7 +69,7 @@ impl Kernel<f64> {
         Self::new(shape, 0, factor * std::f64::consts::FRAC_1_PI)
     }
 
-    /// The sinc kernel of that exponent, 3 to 12; `None` outside. Normalized by Simpson's rule on 4000 intervals
+    /// Sinc kernel of exponent 3 to 12; `None` otherwise. Normalized by Simpson's rule on 4000 intervals
     /// (error below 1e-13).
     pub fn sinc(exponent: u32) -> Option<Self> {
         if !(3..=12).contains(&exponent) {
@@ -89,7 +89,8 @@ impl Kernel<f64> {
         Some(kernel)
     }
 
-    /// The kernel of a deck's name: "cubic-spline", "wendland-c2", "wendland-c4", "wendland-c6", "sinc-3" to "sinc-12".
+    /// Kernel by name in a deck: "cubic-spline", "wendland-c2", "wendland-c4", "wendland-c6", "sinc-3" to
+    /// "sinc-12".
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "cubic-spline" => Some(Self::cubic_spline()),
@@ -100,7 +101,7 @@ impl Kernel<f64> {
         }
     }
 
-    /// The same kernel for lanes.
+    /// Broadcasts the kernel to lanes.
     #[inline(always)]
     pub fn lift<R: Real>(&self, token: R::Token) -> Kernel<R> {
         Kernel {
@@ -111,7 +112,7 @@ impl Kernel<f64> {
         }
     }
 
-    /// The kernel as a C++ initializer.
+    /// C++ initializer of the kernel.
     pub fn device_text(&self) -> String {
         let shape = match self.shape {
             Shape::CubicSpline => 0,
@@ -124,14 +125,14 @@ impl Kernel<f64> {
         format!("Kernel{{{shape}, {}, {normalization}, {}}}", self.exponent, self.is_gradient)
     }
 
-    /// The shape, its exponent and the normalization.
+    /// Shape, exponent and normalization.
     pub fn parts(&self) -> (Shape, u32, f64) {
         (self.shape, self.exponent, self.normalization)
     }
 }
 
-/// sinc(pi q / 2) / (1 - u / 4) as polynomial in u = q^2 from the highest power down, interpolated at Chebyshev nodes
-/// of [0, 4]; the factor 1 - u / 4 keeps the zero at q = 2 exact. Relative error 1.2e-17.
+/// sinc(pi q / 2) / (1 - u / 4) as a polynomial in u = q^2 from the highest power down, interpolated at
+/// Chebyshev nodes of [0, 4]. The factor 1 - u / 4 keeps the zero at q = 2 exact. Relative error 1.2e-17.
 const SINC_DOUBLE: [f64; 10] = [
     -5.823067516159113e-16,
     1.0839061254289035e-13,
@@ -145,7 +146,7 @@ const SINC_DOUBLE: [f64; 10] = [
     1.0,
 ];
 
-/// The same to a relative error of 5.5e-9.
+/// The same with relative error 5.5e-9.
 const SINC_SINGLE: [f64; 6] = [
     -1.199551906653222e-7,
     8.52980951555938e-6,
@@ -155,9 +156,10 @@ const SINC_SINGLE: [f64; 6] = [
     0.9999999970553322,
 ];
 
-/// w at the square of q; zero for q >= 2. Relative rounding error of at most 2 n + 8 units in the last place
-/// of the lane for sinc-n. Of the square, since that is what a pair has, and the sinc kernels, which are
-/// even, need no root. Of [`Kernel::gradient`]: g(q) = -w'(q) / q.
+/// w as a function of q^2; zero for q >= 2. For [`Kernel::gradient`]: g(q) = -w'(q) / q.
+///
+/// The relative rounding error of sinc-n is at most 2n + 8 ulp of the lane. Pairs have q^2, and the sinc
+/// kernels, which are even, need no square root.
 #[inline(always)]
 pub fn kernel_value<R: Real>(kernel: Kernel<R>, q2: R) -> R {
     if kernel.is_gradient {
@@ -195,20 +197,20 @@ pub fn kernel_value<R: Real>(kernel: Kernel<R>, q2: R) -> R {
     value * kernel.normalization
 }
 
-/// q dw/dq at the square of q; zero for q >= 2.
+/// q dw/dq as a function of q^2; zero for q >= 2.
 #[inline(always)]
 pub fn kernel_slope<R: Real>(kernel: Kernel<R>, q2: R) -> R {
     R::literal(q2.token(), -1.0) * q2.min(R::literal(q2.token(), 4.0)) * kernel_gradient(kernel, q2)
 }
 
-/// g(q) = -w'(q) / q at the square of q; zero for q >= 2.
+/// g(q) = -w'(q) / q as a function of q^2; zero for q >= 2.
 #[inline(always)]
 fn kernel_gradient<R: Real>(kernel: Kernel<R>, q2: R) -> R {
     let of = |value| R::literal(q2.token(), value);
     let u = q2.min(of(4.0));
     let gradient = match kernel.shape {
         Shape::CubicSpline => {
-            // 12 - 9 q up to q = 1, 3 (2 - q)^2 / q beyond
+            // 12 - 9 q up to q = 1, 3 (2 - q)^2 / q beyond.
             let q = u.sqrt();
             let (s, p) = ((of(1.0) - q).max(of(0.0)), q.max(of(1.0)));
             let t = of(2.0) - p;
@@ -309,14 +311,14 @@ mod tests {
                 let truth = sinc(q).powi(exponent as i32);
                 let error = kernel_value(kernel, q * q) / normalization - truth;
                 assert!(error.abs() < 1e-14, "sinc-{exponent} at {q}: {error:e}");
-                // The lane's square itself is rounded; the truth is taken there.
+                // The lane's q^2 is rounded; the reference is evaluated there.
                 let q2 = (q * q) as f32;
                 let truth = sinc(f64::from(q2).sqrt()).powi(exponent as i32);
                 let error = f64::from(kernel_value(single, q2)) / normalization - truth;
                 assert!(error.abs() < 1e-7 * f64::from(exponent), "sinc-{exponent} at {q}: {error:e}");
             }
         }
-        // The polynomial in double arithmetic is within 2e-7 (5.5e-9) of the truth also with single's terms.
+        // In double arithmetic, the polynomial with single precision's terms is within 6e-9 of the reference.
         for k in 0..=2000 {
             let u = (f64::from(k) * 1e-3).powi(2);
             let error = (1.0 - 0.25 * u) * u.polynomial(&SINC_SINGLE) - sinc(u.sqrt());

@@ -1,12 +1,12 @@
-//! The O(N^2) truth: every law over all pairs, in double scalars, with the shortest periodic image.
+//! O(N^2) reference: a law over all pairs, in double-precision scalars with minimum images.
 
 use super::law::{Columns, Cutoff, PairLaw};
-use super::vec3::Vec3;
 use crate::particles::{Field, Particles};
+use crate::simd::vec3::Vec3;
 use crate::space::SimulationBox;
 use rayon::prelude::*;
 
-/// Evaluate the law for all owned rows over all rows that are no ghosts. `radius` has an entry per row.
+/// Evaluates a law for all owned rows over all rows except ghosts. `radius` has one entry per row.
 pub fn naive<L: PairLaw>(law: &L, bx: &SimulationBox, radius: &[f64], particles: &mut Particles) {
     assert_eq!(radius.len(), particles.len(), "one radius per row");
     let rows = particles.len();
@@ -39,8 +39,9 @@ pub fn naive<L: PairLaw>(law: &L, bx: &SimulationBox, radius: &[f64], particles:
                 );
                 if r2 < reach * reach {
                     let r = Vec3 { x: d.x, y: d.y, z: d.z };
-                    let given = L::interact::<f64>((), parameters, own, prepared(j), r, r2).to_columns();
-                    for ((total, sum), &value) in sums.iter_mut().zip(L::SUMS).zip(given.as_ref()) {
+                    let contribution =
+                        L::interact::<f64>((), parameters, own, prepared(j), r, r2).to_columns();
+                    for ((total, sum), &value) in sums.iter_mut().zip(L::SUMS).zip(contribution.as_ref()) {
                         *total = sum.reduction.join(*total, value);
                     }
                 }
@@ -59,7 +60,7 @@ pub fn naive<L: PairLaw>(law: &L, bx: &SimulationBox, radius: &[f64], particles:
     }
 }
 
-/// The components of fields, in order.
+/// Component columns of fields, in order.
 pub(super) fn columns_of<'a>(particles: &'a Particles, fields: &[Field]) -> Vec<&'a [f64]> {
     let components = |field: &Field| {
         let field = *field;

@@ -1,14 +1,15 @@
-//! A pass's input, packed for lanes: per cluster, per column, eight values side by side; or a record for each particle.
+//! Packed input of a pass: per cluster, columns of eight values or a record per particle.
 
-use super::aligned::Aligned;
-use super::lane::{Instructions, Scalar, dispatch};
 use super::law::{Columns, Cutoff, PairLaw};
 use super::record::{QUAD, quads};
 use crate::neighbors::cluster::power_of_two_below;
 use crate::neighbors::{CLUSTER, CLUSTERS, Radii, SUPER_CLUSTER};
+use crate::pair::scratch_pools::scratch_pools;
+use crate::parallel::Aligned;
+use crate::parallel::Scratch;
+use crate::parallel::map_items;
+use crate::simd::{Instructions, Scalar, dispatch};
 use crate::space::{Boundary, SimulationBox};
-use crate::turns::each;
-use crate::unused::Used;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -18,18 +19,18 @@ mod write;
 pub use frame::{Bounds, Shift};
 pub use write::GEOMETRY;
 
-use frame::Place;
-use write::{Piece, Prepare, Records, Source};
+use frame::SuperClusterBox;
+use write::{ColumnsTask, PrepareTask, RecordsTask, Source};
 
-/// Super-clusters packed in one piece.
-const PIECE: usize = 16;
+/// Super-clusters per task.
+const TASK_SUPER_CLUSTERS: usize = 16;
 
-/// How the values of a cluster are laid out.
+/// Layout of a cluster's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// Columns of eight values: [`GEOMETRY`], then the law's inputs.
+    /// Columns of eight values: [`GEOMETRY`] columns, then the law's prepared inputs.
     Columns,
-    /// Records of so many quads: a particle's offsets, then its inputs.
+    /// Records of this number of quads: a particle's offsets, then its prepared inputs.
     Records(usize),
 }
 
@@ -39,7 +40,7 @@ impl Layout {
         Layout::Records(quads::<L>())
     }
 
-    /// Values of a cluster whose pairs need so many of each particle.
+    /// Values of a cluster, for `inputs` prepared inputs.
     fn width(self, inputs: usize) -> usize {
         match self {
             Layout::Columns => (GEOMETRY + inputs) * CLUSTER,
@@ -48,41 +49,41 @@ impl Layout {
     }
 }
 
-/// Per cluster what its [`Layout`] says. Offsets are taken in double precision before they are rounded to
-/// the lanes'; rows beyond the end and ghosts have offsets that are no numbers or infinite, so that no distance to
-/// them is in range.
-pub struct Packed<T: 'static> {
+/// Input in a [`Layout`]. Offsets are computed in double precision, then rounded to the lanes' type. Ghosts
+/// and rows beyond the end have infinite or NaN offsets, so no distance to them is within range.
+pub struct PackedInput<T: 'static> {
     /// Values of a cluster.
     width: usize,
     layout: Layout,
-    room: Used<Room<T>>,
-    /// The unit of the bounds: a power of two near the largest radius, so that squares neither overflow nor vanish.
+    storage: Scratch<PackedStorage<T>>,
+    /// Unit of the bounds: a power of two near the largest radius, so that squares neither overflow nor
+    /// underflow.
     pub unit: f64,
-    /// Periods, 0 where open.
+    /// Periods, 0 if open.
     pub periods: [f64; 3],
-    /// Their inverses, 0 where open.
+    /// Inverse periods, 0 if open.
     pub frequency: [f64; 3],
-    /// The largest radius.
+    /// Largest radius.
     pub largest: f64,
-    /// When a pair of the law acts.
+    /// Cutoff rule of the law.
     pub cutoff: Cutoff,
 }
 
-/// The memory of packed input.
-pub struct Room<T> {
+/// Memory of packed input.
+pub struct PackedStorage<T> {
     values: Aligned<T>,
-    /// Of clusters in columns.
+    /// Bounding boxes of clusters, for columns only.
     bounds: Vec<Bounds>,
-    places: Vec<Place>,
+    boxes: Vec<SuperClusterBox>,
 }
 
-impl<T> Default for Room<T> {
+impl<T> Default for PackedStorage<T> {
     fn default() -> Self {
-        Room { values: Aligned::default(), bounds: Vec::new(), places: Vec::new() }
+        PackedStorage { values: Aligned::default(), bounds: Vec::new(), boxes: Vec::new() }
     }
 }
 
-/// What is packed: positions, radii, and what a law reads, in the order of its inputs; all rows each.
+/// Source of the packing: all rows of positions, radii, and the law's inputs in their order.
 pub struct Input<'a, L> {
     /// The law.
     pub law: &'a L,
@@ -92,51 +93,51 @@ pub struct Input<'a, L> {
     pub radius: Radii<'a>,
     /// The law's inputs.
     pub columns: &'a [&'a [f64]],
-    /// The lanes that pack.
+    /// Instructions of the packing.
     pub instructions: Instructions,
 }
 
-/// So many of a value, written by all threads.
-fn written<V: Send>(count: usize, value: impl Fn() -> V + Sync + Send) -> Vec<V> {
+/// Creates `count` values, written by all threads.
+fn fill_parallel<V: Send>(count: usize, value: impl Fn() -> V + Sync + Send) -> Vec<V> {
     (0..count).into_par_iter().with_min_len(1024).map(|_| value()).collect()
 }
 
-impl<T: Scalar> Room<T> {
-    /// Make it that of so many super-clusters, with so many values of each cluster; what is in it is not defined.
+impl<T: Scalar> PackedStorage<T> {
+    /// Resizes for `super_clusters` with `width` values per cluster; the contents are unspecified.
     fn resize(&mut self, super_clusters: usize, width: usize, layout: Layout) {
         let clusters = super_clusters * CLUSTERS;
         let bounds = if layout == Layout::Columns { clusters } else { self.bounds.len() };
-        if self.places.is_empty() {
+        if self.boxes.is_empty() {
             self.values = Aligned::new(clusters * width);
-            self.bounds = written(bounds, || Bounds::NOTHING);
-            self.places = written(super_clusters, Place::nowhere);
+            self.bounds = fill_parallel(bounds, || Bounds::EMPTY);
+            self.boxes = fill_parallel(super_clusters, SuperClusterBox::empty);
         } else {
             self.values.resize(clusters * width);
-            self.bounds.resize(bounds, Bounds::NOTHING);
-            self.places.resize(super_clusters, Place::nowhere());
+            self.bounds.resize(bounds, Bounds::EMPTY);
+            self.boxes.resize(super_clusters, SuperClusterBox::empty());
         }
     }
 }
 
-impl<T: Scalar> Packed<T> {
-    /// Room for so many rows of a law with these radii, none of which is packed yet.
+impl<T: Scalar> PackedInput<T> {
+    /// Memory for `rows` rows of a law with these radii, not packed yet.
     pub fn new<L: PairLaw>(layout: Layout, radius: Radii, rows: usize, bx: &SimulationBox) -> Self {
-        // molecules need it in every step; a gas has other uses for the memory between its passes
-        let room = match layout {
-            Layout::Records(_) => T::kept().rooms.take(),
-            Layout::Columns => Used::once(),
+        // Molecules need the memory in every step. A gas frees it for other uses between its passes.
+        let storage = match layout {
+            Layout::Records(_) => scratch_pools::<T>().packed.take(),
+            Layout::Columns => Scratch::unpooled(),
         };
-        Self::of(room, L::Prepared::<f64>::COUNT, layout, L::CUTOFF, (radius, rows), bx)
+        Self::of(storage, L::Prepared::<f64>::COUNT, layout, L::CUTOFF, (radius, rows), bx)
     }
 
-    /// Room for positions alone, of pairs within the largest of these radii.
+    /// Memory for positions alone; pairs are within the largest of these radii.
     pub fn of_positions(radius: &[f64], bx: &SimulationBox) -> Self {
-        let room = T::kept().rooms.take();
-        Self::of(room, 0, Layout::Columns, Cutoff::Common, (Radii::Each(radius), radius.len()), bx)
+        let storage = scratch_pools::<T>().packed.take();
+        Self::of(storage, 0, Layout::Columns, Cutoff::Common, (Radii::Each(radius), radius.len()), bx)
     }
 
     fn of(
-        mut room: Used<Room<T>>,
+        mut storage: Scratch<PackedStorage<T>>,
         inputs: usize,
         layout: Layout,
         cutoff: Cutoff,
@@ -144,14 +145,14 @@ impl<T: Scalar> Packed<T> {
         bx: &SimulationBox,
     ) -> Self {
         let width = layout.width(inputs);
-        room.resize(rows.div_ceil(SUPER_CLUSTER), width, layout);
+        storage.resize(rows.div_ceil(SUPER_CLUSTER), width, layout);
         let largest = radius.largest();
         let lengths = bx.lengths();
         let periods = [0, 1, 2].map(|d| if bx.boundary[d] == Boundary::Periodic { lengths[d] } else { 0.0 });
         Self {
             width,
             layout,
-            room,
+            storage,
             unit: power_of_two_below(largest),
             periods,
             frequency: periods.map(|period| if period > 0.0 { 1.0 / period } else { 0.0 }),
@@ -160,7 +161,7 @@ impl<T: Scalar> Packed<T> {
         }
     }
 
-    /// Pack some super-clusters.
+    /// Packs some super-clusters.
     pub fn pack<L: PairLaw>(&mut self, input: &Input<L>, super_clusters: Range<usize>) {
         let Input { law, position, radius, columns: inputs, instructions } = *input;
         let source = Source {
@@ -174,26 +175,26 @@ impl<T: Scalar> Packed<T> {
         match self.layout {
             Layout::Columns => self.pack_columns(&source, instructions, super_clusters, |first, values| {
                 if L::PREPARES {
-                    dispatch(instructions, Prepare { law, source: &source, first, values });
+                    dispatch(instructions, PrepareTask { law, source: &source, first, values });
                 }
             }),
             Layout::Records(_) => {
                 let (begin, end, stride) = (super_clusters.start, super_clusters.end, CLUSTERS * self.width);
-                let room = &mut *self.room;
-                let pieces = room.values[begin * stride..end * stride]
-                    .chunks_mut(PIECE * stride)
-                    .zip(room.places[begin..end].chunks_mut(PIECE))
+                let storage = &mut *self.storage;
+                let pieces = storage.values[begin * stride..end * stride]
+                    .chunks_mut(TASK_SUPER_CLUSTERS * stride)
+                    .zip(storage.boxes[begin..end].chunks_mut(TASK_SUPER_CLUSTERS))
                     .enumerate()
                     .collect();
-                each(pieces, |(piece, (records, places))| {
-                    let first = (begin + piece * PIECE) * SUPER_CLUSTER;
-                    dispatch(instructions, Records { law, source: &source, first, records, places });
+                map_items(pieces, |(piece, (records, boxes))| {
+                    let first = (begin + piece * TASK_SUPER_CLUSTERS) * SUPER_CLUSTER;
+                    dispatch(instructions, RecordsTask { law, source: &source, first, records, boxes });
                 });
             }
         }
     }
 
-    /// Pack the positions of all super-clusters.
+    /// Packs the positions of all super-clusters.
     pub fn pack_positions(&mut self, position: [&[f64]; 3], radius: &[f64], instructions: Instructions) {
         let (width, scale) = (self.width, 1.0 / self.unit);
         let radius = Radii::Each(radius);
@@ -201,7 +202,8 @@ impl<T: Scalar> Packed<T> {
         self.pack_columns(&source, instructions, 0..self.super_clusters(), |_, _| ());
     }
 
-    /// Pack in columns what is read as it is, then what is `prepared` from the row of a piece on.
+    /// Packs columns that need no preparation, then calls `prepare` with the first row and the values of each
+    /// task.
     fn pack_columns(
         &mut self,
         source: &Source,
@@ -211,41 +213,41 @@ impl<T: Scalar> Packed<T> {
     ) {
         let stride = CLUSTERS * self.width;
         let (begin, end) = (super_clusters.start, super_clusters.end);
-        let room = &mut *self.room;
-        let pieces = room.values[begin * stride..end * stride]
-            .chunks_mut(PIECE * stride)
-            .zip(room.bounds[begin * CLUSTERS..end * CLUSTERS].chunks_mut(PIECE * CLUSTERS))
-            .zip(room.places[begin..end].chunks_mut(PIECE))
+        let storage = &mut *self.storage;
+        let pieces = storage.values[begin * stride..end * stride]
+            .chunks_mut(TASK_SUPER_CLUSTERS * stride)
+            .zip(storage.bounds[begin * CLUSTERS..end * CLUSTERS].chunks_mut(TASK_SUPER_CLUSTERS * CLUSTERS))
+            .zip(storage.boxes[begin..end].chunks_mut(TASK_SUPER_CLUSTERS))
             .enumerate()
             .collect();
-        each(pieces, |(piece, ((values, bounds), places))| {
-            let first = (begin + piece * PIECE) * SUPER_CLUSTER;
-            dispatch(instructions, Piece { source, first, values: &mut *values, bounds, places });
+        map_items(pieces, |(piece, ((values, bounds), boxes))| {
+            let first = (begin + piece * TASK_SUPER_CLUSTERS) * SUPER_CLUSTER;
+            dispatch(instructions, ColumnsTask { source, first, values: &mut *values, bounds, boxes });
             prepare(first, values);
         });
     }
 
     /// Number of super-clusters.
     pub fn super_clusters(&self) -> usize {
-        self.room.places.len()
+        self.storage.boxes.len()
     }
 
-    /// A cluster's values.
+    /// Values of a cluster.
     #[inline(always)]
     pub fn block(&self, cluster: usize) -> &[T] {
-        &self.room.values[cluster * self.width..][..self.width]
+        &self.storage.values[cluster * self.width..][..self.width]
     }
 
-    /// One value of a row, of a layout in columns.
+    /// Value of a row, in columns.
     #[inline(always)]
     pub fn value(&self, row: usize, column: usize) -> T {
-        self.room.values[row / CLUSTER * self.width + column * CLUSTER + row % CLUSTER]
+        self.storage.values[row / CLUSTER * self.width + column * CLUSTER + row % CLUSTER]
     }
 
-    /// The bounds of a cluster, of a layout in columns.
+    /// Bounds of a cluster, in columns.
     #[inline(always)]
     pub fn bounds(&self, cluster: usize) -> &Bounds {
-        &self.room.bounds[cluster]
+        &self.storage.bounds[cluster]
     }
 }
 
@@ -257,7 +259,7 @@ mod tests {
     use crate::space::Vec3d;
     use proptest::prelude::*;
 
-    /// A law's input in both layouts: what records have of particles is what columns have, to the bit.
+    /// Checks that both layouts of a law's input have the same bits.
     fn records_are_columns<L: PairLaw, T: Scalar + std::fmt::Debug>(law: &L, position: &[Vec<f64>; 3]) {
         let rows = position[0].len();
         let bx = SimulationBox {
@@ -272,7 +274,7 @@ mod tests {
         let inputs: Vec<&[f64]> = inputs.iter().map(Vec::as_slice).collect();
         let radius = Radii::All(1.5);
         let [columns, records] = [Layout::Columns, Layout::records::<L>()].map(|layout| {
-            let mut packed = Packed::<T>::new::<L>(layout, radius, rows, &bx);
+            let mut packed = PackedInput::<T>::new::<L>(layout, radius, rows, &bx);
             let input = Input { law, position, radius, columns: &inputs, instructions: Instructions::Best };
             packed.pack(&input, 0..packed.super_clusters());
             packed
@@ -282,8 +284,8 @@ mod tests {
             let record = &records.block(row / CLUSTER)[row % CLUSTER * QUAD * quads::<L>()..];
             let offsets = (0..3).map(|d| (d, d));
             let needed = (0..L::Prepared::<f64>::COUNT).map(|c| (3 + c, GEOMETRY + c));
-            for (place, column) in offsets.chain(needed) {
-                let (own, value) = (record[place], columns.value(row, column));
+            for (index, column) in offsets.chain(needed) {
+                let (own, value) = (record[index], columns.value(row, column));
                 assert!(
                     bits(own) == bits(value) || own.to_f64().is_nan() && value.to_f64().is_nan(),
                     "{row}"
@@ -291,8 +293,8 @@ mod tests {
             }
         }
         for super_cluster in 0..records.super_clusters() {
-            let [a, b] = [&columns, &records].map(|packed| packed.room.places[super_cluster]);
-            assert_eq!((a.centre, a.half), (b.centre, b.half));
+            let [a, b] = [&columns, &records].map(|packed| packed.storage.boxes[super_cluster]);
+            assert_eq!((a.center, a.half), (b.center, b.half));
         }
         for cluster in 0..records.super_clusters() * CLUSTERS {
             for axis in 0..3 {
@@ -308,7 +310,7 @@ mod tests {
         fn records_have_what_columns_have(
             rows in prop::collection::vec(([0.0..4.0, 0.0..5.0, 0.0..6.0f64], 0..20u32), 1..200),
         ) {
-            // some are ghosts, others no places
+            // Some rows are ghosts, others have NaN positions.
             let at = |(position, kind): &([f64; 3], u32), d: usize| match kind {
                 0 => f64::INFINITY,
                 1 => f64::NAN,

@@ -1,15 +1,15 @@
-//! Where a chunk of a sweep leaves its sums: in double precision, or as quads of what its particles were given.
+//! Sums of a chunk of a sweep: blocks in double precision, or records in a [`ReactionBuffer`].
 
-use super::given::Given;
-use super::lane::Scalar;
 use super::law::{PairLaw, Sum};
+use super::reaction_buffer::ReactionBuffer;
 use crate::neighbors::{CLUSTER, CLUSTERS, SUPER_CLUSTER};
+use crate::simd::Scalar;
 use std::ops::Range;
 
-/// Sums per super-cluster, made when first touched: `[cluster][column][8]` each.
-pub struct Blocks {
+/// Sums per super-cluster, `[cluster][column][8]` each, allocated when first touched.
+pub struct BlockSums {
     sums: &'static [Sum],
-    /// The first super-cluster that can be touched.
+    /// First super-cluster that may be touched.
     first: usize,
     index: Vec<u32>,
     values: Vec<f64>,
@@ -17,8 +17,8 @@ pub struct Blocks {
 
 const ABSENT: u32 = u32::MAX;
 
-impl Blocks {
-    /// None yet, of `super_clusters`.
+impl BlockSums {
+    /// Empty, for a range of super-clusters.
     pub fn new(sums: &'static [Sum], super_clusters: Range<usize>) -> Self {
         Self {
             sums,
@@ -28,7 +28,7 @@ impl Blocks {
         }
     }
 
-    /// Make room for the sums of so many super-clusters, and no more.
+    /// Reserves memory for exactly `super_clusters` super-clusters.
     fn reserve(&mut self, super_clusters: usize) {
         self.values.reserve_exact(super_clusters * self.stride());
     }
@@ -37,12 +37,12 @@ impl Blocks {
         self.sums.len() * SUPER_CLUSTER
     }
 
-    /// The columns of a cluster, to add to.
+    /// Columns of a cluster, to accumulate into.
     #[inline(always)]
     pub fn cluster_mut(&mut self, cluster: usize) -> &mut [f64] {
         let place = cluster / CLUSTERS - self.first;
         if self.index[place] == ABSENT {
-            self.make(place);
+            self.allocate(place);
         }
         let width = self.sums.len() * CLUSTER;
         let begin = self.index[place] as usize * self.stride() + cluster % CLUSTERS * width;
@@ -50,7 +50,7 @@ impl Blocks {
     }
 
     #[cold]
-    fn make(&mut self, place: usize) {
+    fn allocate(&mut self, place: usize) {
         self.index[place] = (self.values.len() / self.stride()) as u32;
         let begin = self.values.len();
         self.values.resize(begin + self.stride(), 0.0);
@@ -59,7 +59,7 @@ impl Blocks {
         }
     }
 
-    /// The sums of a super-cluster, if any was touched.
+    /// Sums of a super-cluster, if it was touched.
     pub fn super_cluster(&self, super_cluster: usize) -> Option<&[f64]> {
         match self.index.get(super_cluster.wrapping_sub(self.first)) {
             Some(&block) if block != ABSENT => {
@@ -71,57 +71,57 @@ impl Blocks {
     }
 }
 
-/// What a chunk of super-clusters gives.
+/// Result of a chunk of super-clusters.
 pub struct ChunkSums<T: Scalar> {
-    /// Its super-clusters.
+    /// Super-clusters of the chunk.
     pub super_clusters: Range<usize>,
-    /// Sums and, on symmetric lists, reactions on other particles.
-    pub blocks: Blocks,
-    /// The same, instead: per particle the quads of its sums, odd ones with the other sign.
-    pub given: Option<Given<T>>,
-    /// Lane pairs per row spent on the chunk's rows; empty where they are not counted.
+    /// Sums of the chunk's rows and, on symmetric lists, reactions on other rows.
+    pub blocks: BlockSums,
+    /// Over tiles, instead: records of all sums per particle, odd ones with opposite sign.
+    pub reactions: Option<ReactionBuffer<T>>,
+    /// Lane pairs per row of the chunk; empty if they are not counted.
     pub work: Vec<f64>,
-    /// Lane pairs evaluated at least to their distance.
+    /// Lane pairs whose distance was evaluated.
     pub lane_pairs: u64,
 }
 
 impl<T: Scalar> ChunkSums<T> {
-    /// Nothing yet; `swept` of the super-clusters have sums, `touched` are those that sums or reactions go to.
+    /// Empty: sums of `swept` super-clusters are reserved, `touched` may get sums or reactions.
     pub fn new(
         sums: &'static [Sum],
         super_clusters: Range<usize>,
         swept: usize,
         touched: Range<usize>,
     ) -> Self {
-        let mut blocks = Blocks::new(sums, touched);
+        let mut blocks = BlockSums::new(sums, touched);
         blocks.reserve(swept);
-        Self { super_clusters, blocks, given: None, work: Vec::new(), lane_pairs: 0 }
+        Self { super_clusters, blocks, reactions: None, work: Vec::new(), lane_pairs: 0 }
     }
 
-    /// The vectors that a super-cluster was given, if any was.
+    /// Reaction vectors of a super-cluster, if it was touched.
     #[inline(always)]
-    pub fn given(&self, super_cluster: usize) -> Option<&[T::Vector]> {
-        self.given.as_ref()?.super_cluster(super_cluster)
+    pub fn reactions(&self, super_cluster: usize) -> Option<&[T::Vector]> {
+        self.reactions.as_ref()?.super_cluster(super_cluster)
     }
 
-    /// Add what rows of one super-cluster, which this rank owns as these, were given elsewhere.
+    /// Adds reactions from other ranks to rows of one super-cluster; `owned` are the rows of this rank.
     pub fn add<L: PairLaw>(&mut self, rows: Range<usize>, records: &[T], owned: &Range<usize>) {
         let clusters = owned.start / CLUSTER..owned.end.div_ceil(CLUSTER);
-        self.given.get_or_insert_with(|| Given::records::<L>(clusters)).add::<L>(rows, records);
+        self.reactions.get_or_insert_with(|| ReactionBuffer::records::<L>(clusters)).add::<L>(rows, records);
     }
 
-    /// Whether there is anything of a super-cluster.
+    /// Whether the chunk has sums or reactions of a super-cluster.
     #[inline(always)]
-    pub fn have(&self, super_cluster: usize) -> bool {
-        self.given(super_cluster).is_some() || self.blocks.super_cluster(super_cluster).is_some()
+    pub fn has_sums_of(&self, super_cluster: usize) -> bool {
+        self.reactions(super_cluster).is_some() || self.blocks.super_cluster(super_cluster).is_some()
     }
 
-    /// Count work from now on.
+    /// Starts to count work.
     pub fn count_work(&mut self) {
         self.work = vec![0.0; self.super_clusters.len() * SUPER_CLUSTER];
     }
 
-    /// Count work for rows from one on, if it is counted.
+    /// Counts work for `rows` rows from `first` on, if it is counted.
     #[inline(always)]
     pub fn add_work(&mut self, first: usize, rows: usize, lane_pairs: usize) {
         if self.work.is_empty() {

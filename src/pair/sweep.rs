@@ -1,45 +1,46 @@
-//! The sweep: a law over a neighbor list, threads over chunks of super-clusters, lanes within.
+//! The sweep: evaluates a law over a neighbor list. Threads share chunks of super-clusters; within a chunk
+//! the loop is in SIMD lanes.
 
 use super::Precision;
-use super::chunks::{PIECE, Sums, Sweeping};
-use super::finish::{Present, Then};
+use super::chunks::{FINISH_ROWS, Sums, SweepContext};
+use super::finish::{PreviousOutputs, Then};
 use super::inner::{Shared, Side, layout};
-use super::lane::{Instructions, Scalar};
 use super::law::PairLaw;
-use super::pack::{Input, Packed};
+use super::pack::{Input, PackedInput};
 use crate::allocator;
 use crate::neighbors::{NeighborList, Radii, whole_super_clusters};
+use crate::parallel::split_range;
 use crate::particles::{Arrive, Field, GiveBack, Particles};
+use crate::simd::{Instructions, Scalar};
 use crate::space::SimulationBox;
-use crate::turns::runs;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// The circumstances of a sweep.
+/// Settings of a sweep.
 #[derive(Clone, Copy, Debug)]
 pub struct Pass<'a> {
-    /// The box, whose periods give the images.
+    /// Simulation box; its periods define the images.
     pub bx: &'a SimulationBox,
-    /// Interaction radii of the rows; the list was built with radii at least as large.
+    /// Interaction radii of the rows, at most those of the list's build.
     pub radius: Radii<'a>,
-    /// The lanes' arithmetic.
+    /// Arithmetic of the lanes.
     pub precision: Precision,
-    /// Rows whose outputs are wanted, `None` for all: others keep theirs. Clusters without such a row are skipped
-    /// on full lists.
+    /// Rows whose outputs are written, `None` for all; other rows keep theirs. Full lists skip clusters
+    /// without such a row.
     pub active: Option<&'a [bool]>,
 }
 
-/// What a sweep did.
+/// Statistics of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SweepStatistics {
-    /// Lane pairs of which at least the distance was evaluated.
+    /// Lane pairs whose distance was evaluated.
     pub lane_pairs: u64,
 }
 
-/// Evaluate a law for the owned rows over the listed pairs, write its outputs, and add the lane pairs spent on each
-/// row to `Field::Work` where the particles have it.
+/// Evaluates a law for the owned rows over the listed pairs, writes its outputs, and adds the lane pairs of
+/// each row to `Field::Work` if the particles have it.
 ///
-/// The same bits for the same list and number of threads; on full lists for any number of threads.
+/// Reproducible to the bit for the same list and number of threads; on full lists for any number of threads.
 pub fn sweep<L: PairLaw>(
     law: &L,
     pass: &Pass,
@@ -49,8 +50,8 @@ pub fn sweep<L: PairLaw>(
     sweep_with(law, pass, list, particles, Instructions::Best)
 }
 
-/// [`sweep`] that takes from the particles inputs which nobody reads afterwards, as soon as they are packed for the lanes:
-/// what is written can have their memory. What a law stores must not depend on them but through its sums.
+/// [`sweep`] that removes the fields `spent` from the particles once they are packed, so that outputs can
+/// reuse their memory. The finish of the law must not read them.
 pub fn sweep_spending<L: PairLaw>(
     law: &L,
     pass: &Pass,
@@ -58,21 +59,21 @@ pub fn sweep_spending<L: PairLaw>(
     particles: &mut Particles,
     spent: &[Field],
 ) -> SweepStatistics {
-    let beside = Beside { spent, ..Beside::default() };
-    sweep_as(law, pass, list, particles, beside, Instructions::Best)
+    let options = Options { spent, ..Options::default() };
+    sweep_in_precision(law, pass, list, particles, options, Instructions::Best)
 }
 
-/// What a sweep exchanges with other ranks.
+/// Communication of a sweep with other ranks.
 #[derive(Default)]
 pub struct Traffic<'t, 'a> {
-    /// Brings values of halos, which the law reads; who brings them may let super-clusters be swept that need none meanwhile.
-    /// Radii are those that halos have already.
+    /// Halo exchange of inputs of the law. It may sweep interior super-clusters, which need no halos,
+    /// meanwhile. The halos' radii must be present already.
     pub arrive: Option<&'t mut Arrive<'a>>,
-    /// Gives the owners of halos their part of pairs that are in one list of two ranks; such a list needs it.
+    /// Returns reactions on halos to their owners; required by lists that share pairs between ranks.
     pub give_back: Option<&'t dyn GiveBack>,
 }
 
-/// [`sweep`] that exchanges with other ranks. Collective.
+/// [`sweep`] with communication. Collective.
 pub fn sweep_across<L: PairLaw>(
     law: &L,
     pass: &Pass,
@@ -80,11 +81,11 @@ pub fn sweep_across<L: PairLaw>(
     particles: &mut Particles,
     traffic: Traffic,
 ) -> SweepStatistics {
-    let beside = Beside { traffic, ..Beside::default() };
-    sweep_as(law, pass, list, particles, beside, Instructions::Best)
+    let options = Options { traffic, ..Options::default() };
+    sweep_in_precision(law, pass, list, particles, options, Instructions::Best)
 }
 
-/// [`sweep_across`] that does something with rows as soon as their outputs are written.
+/// [`sweep_across`] with a callback on rows as soon as their outputs are written.
 pub fn sweep_then<L: PairLaw>(
     law: &L,
     pass: &Pass,
@@ -93,8 +94,8 @@ pub fn sweep_then<L: PairLaw>(
     traffic: Traffic,
     then: &Then,
 ) -> SweepStatistics {
-    let beside = Beside { traffic, then: Some(then), ..Beside::default() };
-    sweep_as(law, pass, list, particles, beside, Instructions::Best)
+    let options = Options { traffic, then: Some(then), ..Options::default() };
+    sweep_in_precision(law, pass, list, particles, options, Instructions::Best)
 }
 
 /// [`sweep_across`] in double precision, whatever the pass says.
@@ -105,20 +106,24 @@ pub fn sweep_double<L: PairLaw>(
     particles: &mut Particles,
     traffic: Traffic,
 ) -> SweepStatistics {
-    let beside = Beside { traffic, ..Beside::default() };
-    sweep_in::<L, f64>(law, pass, list, particles, beside, Instructions::Best)
+    let options = Options { traffic, ..Options::default() };
+    sweep_with_lanes::<L, f64>(law, pass, list, particles, options, Instructions::Best)
 }
 
-/// What a pass must be for the particles.
+/// Checks the preconditions of a sweep.
 fn check(pass: &Pass, list: &NeighborList, particles: &Particles, gives_back: bool) {
     if let Radii::Each(radius) = pass.radius {
         assert_eq!(radius.len(), particles.len(), "one radius per row");
     }
     assert_eq!(list.owned(), particles.owned(), "the list belongs to other particles");
-    assert_eq!(list.shares_pairs(), gives_back, "who has the pairs of two ranks gives one its part");
+    assert_eq!(
+        list.shares_pairs(),
+        gives_back,
+        "lists that share pairs between ranks, and only these, return reactions"
+    );
 }
 
-/// [`sweep`] with chosen instructions, for tests and benchmarks.
+/// [`sweep`] with selected instructions, for tests and benchmarks.
 pub fn sweep_with<L: PairLaw>(
     law: &L,
     pass: &Pass,
@@ -126,56 +131,62 @@ pub fn sweep_with<L: PairLaw>(
     particles: &mut Particles,
     instructions: Instructions,
 ) -> SweepStatistics {
-    sweep_as(law, pass, list, particles, Beside::default(), instructions)
+    sweep_in_precision(law, pass, list, particles, Options::default(), instructions)
 }
 
-/// In the precision of the pass.
-fn sweep_as<L: PairLaw>(
+/// Sweeps in the precision of the pass.
+fn sweep_in_precision<L: PairLaw>(
     law: &L,
     pass: &Pass,
     list: &NeighborList,
     particles: &mut Particles,
-    beside: Beside,
+    options: Options,
     instructions: Instructions,
 ) -> SweepStatistics {
     if pass.precision == Precision::Mixed && instructions.have_single() {
-        sweep_in::<L, f32>(law, pass, list, particles, beside, instructions)
+        sweep_with_lanes::<L, f32>(law, pass, list, particles, options, instructions)
     } else {
-        sweep_in::<L, f64>(law, pass, list, particles, beside, instructions)
+        sweep_with_lanes::<L, f64>(law, pass, list, particles, options, instructions)
     }
 }
 
-/// What is done beside a sweep.
+/// Optional parts of a sweep.
 #[derive(Default)]
-struct Beside<'b, 'a> {
-    /// These fields go when they are packed; of sweeps for which no values arrive.
+struct Options<'b, 'a> {
+    /// Fields to free once packed; only without halo exchange.
     spent: &'b [Field],
     traffic: Traffic<'b, 'a>,
     then: Option<&'b Then<'b>>,
 }
 
-fn sweep_in<L: PairLaw, T: Scalar>(
+// Never inlined: crates that sweep with a law link to the library's instance instead of compiling their own.
+#[inline(never)]
+fn sweep_with_lanes<L: PairLaw, T: Scalar>(
     law: &L,
     pass: &Pass,
     list: &NeighborList,
     particles: &mut Particles,
-    Beside { spent, traffic, then }: Beside,
+    Options { spent, traffic, then }: Options,
     instructions: Instructions,
 ) -> SweepStatistics {
     check(pass, list, particles, traffic.give_back.is_some());
     let symmetric = list.symmetric();
-    let rows = Chosen::new(particles.owned(), particles.len(), pass.active, symmetric);
-    let present = Present::take::<L>(particles, then);
+    let rows = ActiveRows::new(particles.owned(), particles.len(), pass.active, symmetric);
+    let previous = PreviousOutputs::take::<L>(particles, then);
     let whole = whole_super_clusters(&particles.owned(), particles.len());
-    let packed = Packed::<T>::new::<L>(layout::<L>(list), pass.radius, particles.len(), pass.bx);
-    let (owned, counted) = (particles.owned(), present.counts_work());
-    let pieces = if symmetric { runs(owned.clone(), PIECE) } else { Vec::new() };
-    // what only this rank's chunks have sums of is written as soon as these are done
-    let others = traffic.give_back.is_some_and(GiveBack::others);
-    let early: &[Range<usize>] = if others { &[] } else { &pieces };
-    let given = if traffic.give_back.is_some() { 0..particles.len() } else { owned.clone() };
-    let mut shared = Shared { law, packed, rows, owned, given, symmetric, whole: whole.clone(), counted };
-    let pack = |packed: &mut Packed<T>, particles: &Particles, spent: &Spent, part: &[Range<usize>]| {
+    let packed = PackedInput::<T>::new::<L>(layout::<L>(list), pass.radius, particles.len(), pass.bx);
+    let (owned, counted) = (particles.owned(), previous.counts_work());
+    let finish_ranges = if symmetric { split_range(owned.clone(), FINISH_ROWS) } else { Vec::new() };
+    // Rows with sums of this rank only are finished as soon as their chunks are done.
+    let other_ranks = traffic.give_back.is_some_and(GiveBack::others);
+    let finished_early: &[Range<usize>] = if other_ranks { &[] } else { &finish_ranges };
+    let reaction_rows = if traffic.give_back.is_some() { 0..particles.len() } else { owned.clone() };
+    let mut shared =
+        Shared { law, packed, rows, owned, reaction_rows, symmetric, whole: whole.clone(), counted };
+    let pack = |packed: &mut PackedInput<T>,
+                particles: &Particles,
+                spent: &ConsumedInputs,
+                part: &[Range<usize>]| {
         let columns: Vec<&[f64]> =
             components(L::INPUTS).map(|input| spent.column(particles, input)).collect();
         let position = particles.vector(Field::Position);
@@ -187,58 +198,59 @@ fn sweep_in<L: PairLaw, T: Scalar>(
     let mut outputs;
     match traffic.arrive {
         None => {
-            let spent = Spent::take(particles, spent);
+            let spent = ConsumedInputs::take(particles, spent);
             pack(&mut shared.packed, particles, &spent, &[all]);
-            // now the outputs can have the memory of what is packed
-            spent.give_back(particles.bytes());
-            outputs = present.complete(particles.len());
-            let sweeping = Sweeping { shared: &shared, list, particles, instructions, then };
-            sweeping.run(None, early, &mut outputs, &mut sums);
+            // From here on, outputs can reuse the memory of the packed inputs.
+            spent.release(particles.bytes());
+            outputs = previous.into_outputs(particles.len());
+            let context = SweepContext { shared: &shared, list, particles, instructions, then };
+            context.run(None, finished_early, &mut outputs, &mut sums);
         }
         Some(arrive) => {
-            let nothing = Spent(Vec::new());
-            outputs = present.complete(particles.len());
+            let none = ConsumedInputs(Vec::new());
+            outputs = previous.into_outputs(particles.len());
             let mut begun = false;
             let mut inner = |particles: &Particles| {
                 begun = true;
-                pack(&mut shared.packed, particles, &nothing, std::slice::from_ref(&whole));
-                let sweeping = Sweeping { shared: &shared, list, particles, instructions, then };
-                sweeping.run(Some(Side::Inner), &[], &mut outputs, &mut sums);
+                pack(&mut shared.packed, particles, &none, std::slice::from_ref(&whole));
+                let context = SweepContext { shared: &shared, list, particles, instructions, then };
+                context.run(Some(Side::Inner), &[], &mut outputs, &mut sums);
             };
             arrive(particles, &mut inner);
             let (part, side) = match begun {
                 true => (vec![0..whole.start, whole.end..all.end], Some(Side::Outer)),
                 false => (vec![all], None),
             };
-            pack(&mut shared.packed, particles, &nothing, &part);
-            let sweeping = Sweeping { shared: &shared, list, particles, instructions, then };
-            sweeping.run(side, early, &mut outputs, &mut sums);
+            pack(&mut shared.packed, particles, &none, &part);
+            let context = SweepContext { shared: &shared, list, particles, instructions, then };
+            context.run(side, finished_early, &mut outputs, &mut sums);
         }
     }
     if let Some(give_back) = traffic.give_back {
-        let sweeping = Sweeping { shared: &shared, list, particles, instructions, then };
-        sweeping.give_back(&mut sums, give_back, if others { &pieces } else { &[] }, &mut outputs);
+        let context = SweepContext { shared: &shared, list, particles, instructions, then };
+        context.give_back(&mut sums, give_back, if other_ranks { &finish_ranges } else { &[] }, &mut outputs);
     }
     let statistics = SweepStatistics { lane_pairs: sums.lane_pairs };
-    outputs.give(particles);
+    outputs.return_to(particles);
     statistics
 }
 
-/// The components of fields, in order.
+/// Components of fields, in order.
 pub(super) fn components(fields: &'static [Field]) -> impl Iterator<Item = (Field, usize)> {
     fields.iter().flat_map(|&field| (0..field.components()).map(move |c| (field, c)))
 }
 
-/// Columns that are nobody's but the sweep's.
-struct Spent(Vec<(Field, Vec<Vec<f64>>)>);
+/// Input columns that the sweep has taken from the particles.
+struct ConsumedInputs(Vec<(Field, Vec<Vec<f64>>)>);
 
-impl Spent {
+impl ConsumedInputs {
     fn take(particles: &mut Particles, fields: &[Field]) -> Self {
-        Spent(fields.iter().filter_map(|&field| Some((field, particles.take(field)?))).collect())
+        ConsumedInputs(fields.iter().filter_map(|&field| Some((field, particles.take(field)?))).collect())
     }
 
-    /// Let it go. What one thread had is of no use for what another asks for, unless the system has it back.
-    fn give_back(self, held: usize) {
+    /// Frees the columns and returns their memory to the system: otherwise another thread's allocations could
+    /// not reuse it.
+    fn release(self, held: usize) {
         let any = !self.0.is_empty();
         drop(self);
         if any {
@@ -246,7 +258,7 @@ impl Spent {
         }
     }
 
-    /// A component of a field, from wherever it is.
+    /// Component of a field, taken or not.
     fn column<'a>(&'a self, particles: &'a Particles, (field, component): (Field, usize)) -> &'a [f64] {
         match self.0.iter().find(|(own, _)| *own == field) {
             Some((_, columns)) => &columns[component],
@@ -255,23 +267,24 @@ impl Spent {
     }
 }
 
-/// Which rows a sweep is for.
-pub struct Chosen {
+/// Rows that a sweep evaluates and writes.
+pub struct ActiveRows {
     owned: Range<usize>,
     /// Rows that get outputs; `None`: all owned ones.
     written: Option<Vec<bool>>,
-    /// Whether pairs of all owned rows are evaluated, not only those of rows that get outputs.
+    /// Whether pairs of all owned rows are evaluated, not only those of rows with outputs.
     all_wanted: bool,
 }
 
-impl Chosen {
-    /// Owned rows, of so many in all, that are active. On half lists an inactive particle's pairs act on active ones.
+impl ActiveRows {
+    /// Selects the active ones of the owned rows, out of `rows` rows. On half lists the pairs of an inactive
+    /// particle still act on active ones.
     fn new(owned: Range<usize>, rows: usize, active: Option<&[bool]>, symmetric: bool) -> Self {
         let written = active.map(|active| {
             let chosen = |row: usize| owned.contains(&row) && active[row];
-            (0..rows).into_par_iter().with_min_len(PIECE).map(chosen).collect()
+            (0..rows).into_par_iter().with_min_len(FINISH_ROWS).map(chosen).collect()
         });
-        Chosen { written, all_wanted: symmetric, owned }
+        ActiveRows { written, all_wanted: symmetric, owned }
     }
 
     /// Whether all owned rows get outputs.
@@ -286,7 +299,7 @@ impl Chosen {
         self.written.as_ref().is_none_or(|written| written[row])
     }
 
-    /// Whether pairs of any of some rows are evaluated.
+    /// Whether pairs of any of these rows are evaluated.
     #[inline(always)]
     pub fn wanted(&self, rows: Range<usize>) -> bool {
         let rows = rows.start.max(self.owned.start)..rows.end.min(self.owned.end);

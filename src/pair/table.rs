@@ -1,14 +1,14 @@
-//! A parameter per pair of kinds of particles, looked up on lanes.
+//! Parameters per pair of species, looked up in lanes.
 
 use super::device_text;
-use super::real::Real;
+use crate::simd::real::Real;
 use std::marker::PhantomData;
 
-/// A symmetric table of a quantity over pairs of kinds.
+/// Symmetric table of a quantity over pairs of species.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Table<R> {
     kinds: usize,
-    /// The pairs (b, a), a <= b, in the order of b, then of a.
+    /// Entries (b, a) with a <= b, ordered by b, then a.
     entries: [f64; ENTRIES],
     lane: PhantomData<R>,
 }
@@ -16,12 +16,13 @@ pub struct Table<R> {
 const ENTRIES: usize = Table::<f64>::KINDS * (Table::<f64>::KINDS + 1) / 2;
 
 impl<R> Table<R> {
-    /// Most kinds of particles: a lookup costs a comparison for each pair of them.
+    /// Maximum number of species: a lookup costs a comparison per pair of them.
     pub const KINDS: usize = 8;
 }
 
 impl Table<f64> {
-    /// The table of `value(a, b)` = `value(b, a)` for the kinds 0..`kinds`; `None` for none or more than [`Self::KINDS`].
+    /// Table of `value(a, b)` = `value(b, a)` for species 0 to `kinds` - 1; `None` if `kinds` is 0 or above
+    /// [`Self::KINDS`].
     pub fn new(kinds: usize, mut value: impl FnMut(usize, usize) -> f64) -> Option<Self> {
         if !(1..=Self::KINDS).contains(&kinds) {
             return None;
@@ -32,23 +33,23 @@ impl Table<f64> {
         Some(Self { kinds, entries, lane: PhantomData })
     }
 
-    /// The same table for lanes.
+    /// Broadcasts the table to lanes.
     #[inline(always)]
     pub fn lift<R: Real>(&self, _: R::Token) -> Table<R> {
         Table { kinds: self.kinds, entries: self.entries, lane: PhantomData }
     }
 
-    /// The table as a C++ initializer.
+    /// C++ initializer of the table.
     pub fn device_text(&self) -> String {
         let entries: Vec<String> = self.entries.iter().copied().map(device_text::real).collect();
         format!("Table{{{}, {{{}}}}}", self.kinds, device_text::list(&entries))
     }
 }
 
-/// The entry of a pair of kinds, which are whole numbers from 0 below the table's number of kinds.
+/// Entry of a pair of species, integers from 0 below the table's number of species.
 ///
-/// Comparisons instead of a gather: lanes have no loads of their own on every processor, and few kinds are the rule (a
-/// table of two has two comparisons).
+/// Comparisons instead of a gather: not every processor has gather instructions, and tables are small (one of
+/// two species needs two comparisons).
 #[inline(always)]
 pub fn table_value<R: Real>(table: Table<R>, i: R, j: R) -> R {
     let of = |value| R::literal(i.token(), value);
@@ -57,7 +58,8 @@ pub fn table_value<R: Real>(table: Table<R>, i: R, j: R) -> R {
     let mut entry = 1;
     for b in 1..table.kinds {
         for a in 0..=b {
-            // places rise with the entries: what is not below this one is this one or a later one
+            // Places ascend with the entries, so a place that is not below this one selects it or a later
+            // one.
             let before = place.less(of((Table::<R>::KINDS * b + a) as f64));
             value = R::select(before, value, of(table.entries[entry]));
             entry += 1;

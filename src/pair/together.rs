@@ -1,35 +1,36 @@
-//! Two laws in one pass: a pair's distance is found once and both add to the same sums.
+//! Two laws in one pass: a pair's distance is evaluated once, and both laws add to the same sums.
 
 use super::device_text;
 use super::law::{Columns, Cutoff, PairLaw, Parity, Reduction, Sum};
-use super::real::Real;
-use super::vec3::Vec3;
 use crate::particles::Field;
+use crate::simd::real::Real;
+use crate::simd::vec3::Vec3;
 use std::marker::PhantomData;
 
-/// Most input columns of two laws together.
+/// Maximum number of input columns of both laws.
 const MOST: usize = 8;
 
-/// Two laws that give the same sums and outputs, each within a cutoff of its own.
+/// Two laws with the same sums and outputs, each within its own cutoff.
 ///
-/// The pass's one radius is the larger cutoff. `finish` of both laws must be the same linear map of the sums, plus what a
-/// particle has by itself: it is that of the first law of all sums, plus that of the second of none.
+/// The radius of the pass is the larger cutoff. `finish` of both laws must be the same linear map of the sums
+/// plus self terms: the result is `finish` of the first law for all sums, plus that of the second law for no
+/// pairs.
 #[derive(Clone, Copy, Debug)]
 pub struct Together<A, B> {
     /// The first law.
     pub first: A,
     /// The second law.
     pub second: B,
-    /// Squared cutoffs of the two.
+    /// Squared cutoffs.
     pub cutoffs2: [f64; 2],
 }
 
 impl<A: PairLaw, B: PairLaw> Together<A, B> {
-    /// Two laws with their cutoffs.
+    /// Combines two laws with their cutoffs.
     pub fn new(first: A, second: B, cutoffs: [f64; 2]) -> Self {
-        const { assert!(alike(A::SUMS, B::SUMS), "the two laws sum different things") };
-        // the printed law has no such function
-        const { assert!(!A::PREPARES && !B::PREPARES, "laws that prepare do not go together yet") };
+        const { assert!(alike(A::SUMS, B::SUMS), "the two laws have different sums") };
+        // The printed law has no prepare function.
+        const { assert!(!A::PREPARES && !B::PREPARES, "laws with a prepare function cannot be combined") };
         Together { first, second, cutoffs2: cutoffs.map(|cutoff| cutoff * cutoff) }
     }
 
@@ -45,7 +46,7 @@ impl<A: PairLaw, B: PairLaw> Together<A, B> {
     };
 }
 
-/// Whether two laws' sums have the same columns, all of them added and told by symmetry.
+/// Whether two laws have the same columns of sums, all of them reduced by addition and even or odd.
 const fn alike(a: &[Sum], b: &[Sum]) -> bool {
     let mut same = a.len() == b.len();
     let mut k = 0;
@@ -58,7 +59,7 @@ const fn alike(a: &[Sum], b: &[Sum]) -> bool {
     same
 }
 
-/// Parameters of both.
+/// Parameters of both laws.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameters<P, Q, R> {
     first: P,
@@ -66,7 +67,7 @@ pub struct Parameters<P, Q, R> {
     cutoffs2: [R; 2],
 }
 
-/// Inputs of both, those of the first law first.
+/// Inputs of both laws, those of the first law first.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<P, Q, R> {
     first: P,
@@ -74,7 +75,7 @@ pub struct Inputs<P, Q, R> {
     lane: PhantomData<R>,
 }
 
-/// Columns of both.
+/// Columns of both laws.
 #[derive(Clone, Copy, Debug)]
 pub struct Few<R> {
     values: Option<[R; MOST]>,
@@ -215,7 +216,8 @@ impl<A: PairLaw, B: PairLaw> PairLaw for Together<A, B> {
     }
 }
 
-/// Two molecular laws together as CUDA C++: the namespace `<first>_and_<second>`, after those of the two.
+/// CUDA C++ of two combined molecular laws: the namespace `<first>_and_<second>`, to be placed after those of
+/// the two.
 pub fn printed<A: PairLaw, B: PairLaw>() -> String {
     let (first, second) = (A::NAME, B::NAME);
     let member = |inputs: &[Field], law: &str, name: &str| match inputs.is_empty() {

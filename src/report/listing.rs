@@ -1,16 +1,16 @@
-//! Names and values a line each, as the summaries of files have them.
+//! Listings of one name and value per line, for the summaries of files.
 
 use crate::space::{Boundary, SimulationBox};
 use std::fmt::{Display, Write};
 
-/// Lines of a name and a value each.
+/// Lines of one name and one value.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
     text: String,
 }
 
 impl Listing {
-    /// Add a line; letters of the value that steer a terminal become blanks.
+    /// Adds a line; control characters of the value become blanks.
     pub fn line(&mut self, name: &str, value: impl Display) {
         let value: String =
             value.to_string().chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
@@ -18,13 +18,13 @@ impl Listing {
         let _ = writeln!(self.text, "{name:<12}{value}");
     }
 
-    /// All lines.
+    /// Returns all lines.
     pub fn into_text(self) -> String {
         self.text
     }
 }
 
-/// A box for people: `[0, 1) periodic x [0, 2) open x [-1, 1) open`.
+/// Formats a box: `[0, 1) periodic x [0, 2) open x [-1, 1) open`.
 pub fn box_text(bx: &SimulationBox) -> String {
     let side = |d: usize| {
         let boundary = if bx.boundary[d] == Boundary::Periodic { "periodic" } else { "open" };
@@ -33,7 +33,7 @@ pub fn box_text(bx: &SimulationBox) -> String {
     [side(0), side(1), side(2)].join(" x ")
 }
 
-/// Boundaries for people: `open`, or by dimension where they differ.
+/// Formats boundaries: `open`, or per dimension if they differ.
 pub fn boundary_text(boundary: &[Boundary; 3]) -> String {
     let name = |boundary: Boundary| if boundary == Boundary::Periodic { "periodic" } else { "open" };
     let names = boundary.map(name);

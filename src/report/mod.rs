@@ -1,9 +1,10 @@
-//! Reports: lines on standard output, which are the log of a run, progress, tables and pictures.
+//! Terminal output: lines on standard output, which are the log of a run, progress, tables and plots.
 //!
-//! This is the only place that writes to the terminal. Rank 0 alone speaks: after [`start`] with `root = false` every
-//! function here is silent. A closed pipe (`hilbrium ... | head`) silences the output and is no failure. Any other
-//! failure to write standard output ends no run, but its first cause is recorded: [`check_output`] returns it, and the
-//! command ends with status 1.
+//! This is the only place that writes to the terminal. Only rank 0 prints: after [`start`] with
+//! `root = false` every function here is silent, except [`forward`] and [`last_words`]. A closed pipe
+//! (`hilbrium ... | head`) silences the output and is not a failure. Any other failed write to standard
+//! output does not end the run, but its first cause is recorded: [`check_output`] returns it, and the command
+//! exits with status 1.
 
 mod listing;
 pub mod picture;
@@ -22,56 +23,56 @@ use indicatif::MultiProgress;
 
 use crate::{Error, Result};
 
-/// What is decided once per process: whether it speaks, and the terminal region that bars share with lines.
+/// Output state of the process: whether it prints, and the terminal region that bars share with lines.
 struct Screen {
-    speaks: bool,
+    prints: bool,
     bars: MultiProgress,
 }
 
 static SCREEN: OnceLock<Screen> = OnceLock::new();
 
 fn screen() -> &'static Screen {
-    SCREEN.get_or_init(|| Screen { speaks: true, bars: MultiProgress::new() })
+    SCREEN.get_or_init(|| Screen { prints: true, bars: MultiProgress::new() })
 }
 
-/// Decide whether this process speaks, as rank 0 does. Only the first call counts.
+/// Sets whether this process prints, as rank 0 does. Only the first call counts.
 pub fn start(root: bool) {
-    let _ = SCREEN.set(Screen { speaks: root, bars: MultiProgress::new() });
+    let _ = SCREEN.set(Screen { prints: root, bars: MultiProgress::new() });
 }
 
-/// Write one line (or several) to standard output.
+/// Writes one or several lines to standard output.
 pub fn line(text: &str) {
-    if screen().speaks {
+    if screen().prints {
         let written = screen().bars.suspend(|| write_line(&mut std::io::stdout().lock(), text));
         record(written);
     }
 }
 
-/// Write bytes to standard output as they are: the log of ranks that another process runs.
+/// Writes bytes to standard output as they are: the log of ranks run by another process.
 pub fn forward(bytes: &[u8]) {
     let mut output = std::io::stdout().lock();
     record(output.write_all(bytes).and_then(|()| output.flush()));
 }
 
-/// The first failure of a write to standard output, other than a closed pipe.
-static FAILED: OnceLock<std::io::Error> = OnceLock::new();
+/// First failed write to standard output, other than to a closed pipe.
+static FIRST_FAILURE: OnceLock<std::io::Error> = OnceLock::new();
 
-/// Record the outcome of a write to standard output. A closed pipe is no failure: its reader has left.
+/// Records the result of a write to standard output. A closed pipe is not a failure: its reader has left.
 pub fn record(written: std::io::Result<()>) {
     if let Err(cause) = written
         && cause.kind() != ErrorKind::BrokenPipe
     {
         // the first cause counts
-        let _ = FAILED.set(cause);
+        let _ = FIRST_FAILURE.set(cause);
     }
 }
 
-/// See that standard output holds all lines so far; `lost` names what is incomplete otherwise.
+/// Checks that all lines so far were written to standard output; `lost` names what is incomplete otherwise.
 ///
 /// # Errors
 /// [`Error::File`] with the first cause.
 pub fn check_output(lost: &str) -> Result<()> {
-    FAILED.get().map_or(Ok(()), |cause| {
+    FIRST_FAILURE.get().map_or(Ok(()), |cause| {
         let error = Error::file("write all of", Path::new("standard output"), cause);
         Err(match error {
             Error::File { action, path, cause, .. } => Error::File {
@@ -85,14 +86,14 @@ pub fn check_output(lost: &str) -> Result<()> {
     })
 }
 
-/// Write one line (or several) to standard error: how a command that failed says why.
+/// Writes one or several lines to standard error: the message of a command that failed.
 pub fn error(text: &str) {
-    if screen().speaks {
+    if screen().prints {
         let _ = screen().bars.suspend(|| write_line(&mut std::io::stderr().lock(), text));
     }
 }
 
-/// Write to standard error on whichever rank this is, before it ends all of them.
+/// Writes to standard error on any rank, before it aborts all of them.
 pub fn last_words(text: &str) {
     let _ = screen().bars.suspend(|| write_line(&mut std::io::stderr().lock(), text));
 }
@@ -101,7 +102,7 @@ fn write_line(output: &mut impl Write, text: &str) -> std::io::Result<()> {
     writeln!(output, "{text}").and_then(|()| output.flush())
 }
 
-/// A duration for people: `0.42 s`, `42 s`, `7m 05s`, `3h 12m`.
+/// Formats a duration: `0.42 s`, `42 s`, `7m 05s`, `3h 12m`.
 pub fn duration(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {
         return "?".into();
@@ -115,7 +116,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// A count or rate for people, to three digits: `950`, `41.2k`, `3.41M`, `1.20G`.
+/// Formats a count or rate to three digits: `950`, `41.2k`, `3.41M`, `1.20G`.
 pub fn quantity(value: f64) -> String {
     if !value.is_finite() {
         return "?".into();
@@ -136,13 +137,14 @@ pub fn quantity(value: f64) -> String {
     format!("{scaled:.decimals$}{suffix}")
 }
 
-/// A number to at most that many digits after its first, without trailing zeros: `0.77` for 0.7700000000000002.
+/// Formats a number with at most `digits` digits after its first, without trailing zeros:
+/// `0.77` for 0.7700000000000002.
 pub fn rounded(value: f64, digits: usize) -> String {
     let rounded: f64 = format!("{value:.digits$e}").parse().unwrap_or(value);
     format!("{rounded}")
 }
 
-/// A whole number with its digits in groups of three: `65,465`.
+/// Formats an integer with its digits in groups of three: `65,465`.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);

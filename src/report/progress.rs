@@ -1,4 +1,4 @@
-//! Progress of a run: a bar on a terminal, plain lines on a pipe.
+//! Progress of a run: a bar on a terminal, plain lines otherwise.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -7,10 +7,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{duration, line, quantity, screen};
 
-/// Time between two plain lines.
-const BETWEEN_LINES: Duration = Duration::from_secs(10);
-/// Time over which the rate of progress is averaged for the estimate of the time left, in seconds.
-const MEMORY: f64 = 20.0;
+/// Shortest time between two plain lines.
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
+/// Averaging time in seconds of the rate of progress, for the estimate of the time left.
+const AVERAGING_TIME: f64 = 20.0;
 /// Ticks of the bar's full length.
 const TICKS: u64 = 10_000;
 
@@ -20,37 +20,37 @@ pub struct Progress {
     steps: Option<u64>,
     bar: Option<ProgressBar>,
     started: Instant,
-    spoke: Option<Instant>,
+    last_line: Option<Instant>,
     first_step: Option<u64>,
     estimate: Estimate,
-    last: Option<Report>,
+    last: Option<StepReport>,
 }
 
-/// What is known after a step.
+/// State after a step.
 #[derive(Clone, Debug)]
-struct Report {
+struct StepReport {
     step: u64,
     time: f64,
     dt: f64,
     drift: String,
     /// Fraction done, 0 to 1.
     fraction: f64,
-    /// Particle updates per second, of the whole run so far.
+    /// Particle updates per second, since the start of the run.
     rate: f64,
-    /// Seconds left, where they can be told.
+    /// Seconds left; NaN if unknown.
     left: f64,
 }
 
 impl Progress {
-    /// Progress towards `end_time` (code units) and, if given, at most `steps` steps. A bar is drawn if standard output
-    /// and standard error are both a terminal.
+    /// Creates the progress towards `end_time` (code units) and at most `steps` steps. A bar is drawn if
+    /// standard output and standard error are both a terminal.
     pub fn new(end_time: f64, steps: Option<u64>) -> Self {
         Self::on(end_time, steps, std::io::stdout().is_terminal() && std::io::stderr().is_terminal())
     }
 
-    /// As [`Progress::new`], told whether there is a terminal.
+    /// Like [`Progress::new`], with `terminal` set by the caller.
     pub fn on(end_time: f64, steps: Option<u64>, terminal: bool) -> Self {
-        let bar = (terminal && screen().speaks).then(|| {
+        let bar = (terminal && screen().prints).then(|| {
             let style = ProgressStyle::with_template("{bar:32.cyan/dim} {percent:>3} %  {msg}");
             let bar = screen().bars.add(ProgressBar::new(TICKS));
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -62,21 +62,21 @@ impl Progress {
             steps,
             bar,
             started,
-            spoke: None,
+            last_line: None,
             first_step: None,
             estimate: Estimate::default(),
             last: None,
         }
     }
 
-    /// Tell of a finished step: its number, the time reached, its time step, the drift of the energy in words (none where
-    /// it is unknown), and the number of particles over all ranks.
+    /// Reports a finished step: its number, the time reached, its time step, the energy drift as text (empty
+    /// if unknown), and the number of particles over all ranks.
     pub fn update(&mut self, step: u64, time: f64, dt: f64, drift: String, particles: u64) {
         let elapsed = self.started.elapsed().as_secs_f64();
         let first = *self.first_step.get_or_insert(step.saturating_sub(1));
         let fraction = self.fraction(step, time);
         let done = (step - first.min(step)) as f64;
-        let report = Report {
+        let report = StepReport {
             step,
             time,
             dt,
@@ -89,26 +89,26 @@ impl Progress {
         if let Some(bar) = &self.bar {
             bar.set_position((fraction * TICKS as f64) as u64);
             bar.set_message(self.text(&report));
-        } else if self.spoke.is_none_or(|then| then.elapsed() >= BETWEEN_LINES) {
-            self.speak(&report);
+        } else if self.last_line.is_none_or(|then| then.elapsed() >= LINE_INTERVAL) {
+            self.print_line(&report);
         }
     }
 
-    /// The run is over: the last step is shown, whatever the interval.
+    /// Ends the progress: the last step is always shown.
     pub fn finish(&mut self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
             screen().bars.remove(&bar);
-            self.spoke = None;
+            self.last_line = None;
         }
         if let Some(report) = self.last.take() {
-            self.speak(&report);
+            self.print_line(&report);
         }
     }
 
-    fn speak(&mut self, report: &Report) {
+    fn print_line(&mut self, report: &StepReport) {
         line(&self.text(report));
-        self.spoke = Some(Instant::now());
+        self.last_line = Some(Instant::now());
     }
 
     fn fraction(&self, step: u64, time: f64) -> f64 {
@@ -118,7 +118,7 @@ impl Progress {
         if fraction.is_finite() { fraction.clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    fn text(&self, report: &Report) -> String {
+    fn text(&self, report: &StepReport) -> String {
         let mut text = format!("step {:>6}", report.step);
         if let Some(steps) = self.steps {
             text.push_str(&format!(" of {steps}"));
@@ -141,8 +141,8 @@ impl Progress {
     }
 }
 
-/// The rate of progress, averaged over the recent past with an exponential memory: time steps shrink and grow within a
-/// run, so the mean since the start would mislead.
+/// Estimate of the time left, from a rate with exponential averaging over the recent past: time steps vary
+/// within a run, so the mean rate since the start would mislead.
 #[derive(Default)]
 struct Estimate {
     elapsed: f64,
@@ -151,13 +151,14 @@ struct Estimate {
 }
 
 impl Estimate {
-    /// Seconds left when `fraction` is done after `elapsed` seconds; not a number while unknown.
+    /// Returns the seconds left when `fraction` is done after `elapsed` seconds; NaN if unknown.
     fn left(&mut self, elapsed: f64, fraction: f64) -> f64 {
         let (span, gain) = (elapsed - self.elapsed, fraction - self.fraction);
         if span > 0.0 && gain > 0.0 {
             let now = gain / span;
-            let weight = (-span / MEMORY).exp();
-            // The first call after a restart has gained what the earlier run did: it sets the origin only.
+            let weight = (-span / AVERAGING_TIME).exp();
+            // after a restart the first call includes the progress of the earlier run: it only sets the
+            // origin
             self.rate = match self.rate {
                 None if self.elapsed == 0.0 => None,
                 None => Some(now),
@@ -198,7 +199,7 @@ mod tests {
         let progress = Progress::on(0.8, None, false);
         let drift = "dE/E -2.0e-4".to_owned();
         let mut report =
-            Report { step: 7, time: 0.25, dt: 1e-3, drift, fraction: 0.3, rate: 4e4, left: 90.0 };
+            StepReport { step: 7, time: 0.25, dt: 1e-3, drift, fraction: 0.3, rate: 4e4, left: 90.0 };
         assert_eq!(
             progress.text(&report),
             "step      7  t 0.25000 of 0.8  dt 1.00e-3  dE/E -2.0e-4  40.0k updates/s  90 s left"

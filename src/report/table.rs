@@ -1,9 +1,10 @@
-//! Tables of text with aligned columns.
+//! Text tables with aligned columns.
 
-/// Lay out `rows` below `header`: the first column flush left, the others flush right, a rule below the header.
+/// Formats `rows` below `header`: first column left-aligned, the others right-aligned, a rule below the
+/// header.
 ///
-/// Rows may be shorter than the header; missing cells are blank. A last column whose header is empty is flush left
-/// (remarks).
+/// Rows may be shorter than the header; missing cells are blank. A last column with an empty header is
+/// left-aligned (remarks).
 pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let cell = |row: &[String], column: usize| row.get(column).cloned().unwrap_or_default();
     let widths: Vec<usize> = (0..header.len())
@@ -12,7 +13,7 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
             widest.max(header[column].chars().count())
         })
         .collect();
-    let lay = |cells: Vec<String>| {
+    let format_row = |cells: Vec<String>| {
         let mut text = String::new();
         for (column, content) in cells.iter().enumerate() {
             let width = widths[column];
@@ -28,9 +29,11 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
         }
         text.trim_end().to_owned()
     };
-    let mut lines = vec![lay(header.iter().map(|&name| name.to_owned()).collect())];
+    let mut lines = vec![format_row(header.iter().map(|&name| name.to_owned()).collect())];
     lines.push("─".repeat(widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1)));
-    lines.extend(rows.iter().map(|row| lay((0..header.len()).map(|column| cell(row, column)).collect())));
+    lines.extend(
+        rows.iter().map(|row| format_row((0..header.len()).map(|column| cell(row, column)).collect())),
+    );
     lines.join("\n")
 }
 

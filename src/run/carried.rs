@@ -1,14 +1,14 @@
-//! What a checkpoint carries beside the particles, as it is written and as it is read back.
+//! Writes and reads the state that a checkpoint holds beside the particles.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::changes::Changes;
 use crate::comm::Communicator;
-use crate::deck::plan::{Plan, TrajectoryFormat, TrajectoryPlan};
 use crate::deck::{self, Checked};
-use crate::neighbors::{Costs, Reach, Skins};
+use crate::neighborhood::{Costs, Reach, Skins};
 use crate::particles::{Field, Role};
+use crate::plan::{Plan, TrajectoryFormat, TrajectoryPlan};
 use crate::report::box_text;
 use crate::snapshot::{self, CheckpointState, Table};
 use crate::start::{species, units};
@@ -16,26 +16,26 @@ use crate::step::Simulation;
 use crate::units::UnitSystem;
 use crate::{Error, Result};
 
-/// The numbers of a checkpoint that are its units of mass, length and time in cgs.
+/// Names of the checkpoint numbers that hold the units of mass, length and time in cgs.
 const UNITS: [&str; 3] = ["unit_mass", "unit_length", "unit_time"];
 
-/// What outputs carry over a restart.
+/// State of the outputs that survives a restart.
 #[derive(Clone, Debug, Default)]
-pub struct Carried {
-    /// Conserved energy at the start.
+pub struct OutputState {
+    /// Conserved energy at the start; not a number if unknown.
     pub first_energy: f64,
     /// Number of snapshots written.
     pub snapshots: u64,
-    /// The step of the last of them.
+    /// The step of the last snapshot.
     pub last_snapshot: Option<u64>,
-    /// What measurements have carried so far; taken when they go on.
+    /// Measurement tables of the checkpoint; taken when the measurements resume.
     pub tables: BTreeMap<String, Table>,
 }
 
-impl Carried {
-    /// All that a checkpoint of a simulation holds beside the particles; [`read_checkpoint`] reads it back. `tables` are those
-    /// that measurements carry now.
-    pub fn state(
+impl OutputState {
+    /// Returns the checkpoint state beside the particles, which [`read_checkpoint`] reads back. `tables` are
+    /// the current tables of the measurements.
+    pub fn checkpoint_state(
         &self,
         simulation: &Simulation,
         deck: &str,
@@ -68,41 +68,42 @@ impl Carried {
     }
 }
 
-/// A checkpoint that goes on under a deck.
+/// A checkpoint to continue under a deck.
 pub struct Restart {
     /// The deck, its species in the order of the checkpoint's.
     pub deck: Checked,
     /// The state of the checkpoint.
     pub simulation: Simulation,
-    /// What outputs go on with.
-    pub carried: Carried,
-    /// What a user should know: the box, the changes of the deck.
+    /// Output state to continue with.
+    pub output_state: OutputState,
+    /// Notes for the user: the box, the changes of the deck.
     pub notes: Vec<String>,
 }
 
-/// The simulation that a checkpoint holds, under a deck that may differ from the checkpoint's in all that a restart can apply.
-/// Species are those of the same names, with mass and charge as the deck has them.
+/// Reads a checkpoint to continue under `deck`, which may differ from the checkpoint's deck in everything
+/// that a restart can apply. Species are matched by name and take mass and charge from the deck.
 ///
 /// # Errors
-/// On all ranks: [`Error::File`], [`Error::Content`], and [`Error::Usage`] where the deck needs fields that the checkpoint
-/// lacks, lacks a species that it has, is in other units, or describes another start.
+/// On all ranks: [`Error::File`], [`Error::Content`], [`Error::Deck`] for conflicts with the checkpoint's
+/// defaults, and [`Error::Usage`] if the deck needs fields that the checkpoint lacks, lacks one of its
+/// species, has other units, or describes another start.
 pub fn read_checkpoint(deck: &Checked, comm: &Communicator, path: &Path) -> Result<Restart> {
     let (state, mut particles) = snapshot::read_checkpoint(path, comm)?;
-    let (mut deck, kept) =
+    let (mut deck, old_defaults) =
         deck.with_defaults_of(&state.deck).map_err(|report| Error::Deck { report: report.to_string() })?;
     let mut changes = Changes::between(&state.deck, &deck.resolved);
-    // a section that is new is a change, whatever is written in it
+    // every key of a new section is a change, even one with its default value
     let had_section = |key: &str| {
         let header = key.rsplit_once('.').map(|(section, _)| format!("[{section}]"));
         header.is_some_and(|header| state.deck.lines().any(|line| line == header))
     };
-    changes.forget_new(|key| had_section(key) && deck::is_default(&deck.resolved, key));
+    changes.ignore_new_defaults(|key| had_section(key) && deck::is_default(&deck.resolved, key));
     if deck.plan.space.boundary == Some(state.bx.boundary) {
-        changes.forget("space.boundary");
+        changes.ignore("space.boundary");
     }
-    same_units(&state, &mut deck.plan, path)?;
-    changes.applicable(path)?;
-    let names = names_of(&state);
+    adopt_units(&state, &mut deck.plan, path)?;
+    changes.check_applicable(path)?;
+    let names = species_names(&state);
     let other = |what: String, remedy: String| Error::usage(format!("{}: {what}", path.display()), remedy);
     if !names.is_empty() {
         let order = species::indices(&names, &deck.plan);
@@ -111,15 +112,18 @@ pub fn read_checkpoint(deck: &Checked, comm: &Communicator, path: &Path) -> Resu
     }
     let plan = &deck.plan;
     let fields = Simulation::fields(plan);
-    let of_species = |field: Field| {
+    let set_by_species = |field: Field| {
         !names.is_empty() && [Field::Mass, Field::Charge].contains(&field)
             || names.len() == 1 && field == Field::Species
     };
-    let lacking = fields.iter().find(|&&field| {
-        // a count of periods may begin anywhere
-        field.role() == Role::State && field != Field::Image && !of_species(field) && !particles.has(field)
+    let missing = fields.iter().find(|&&field| {
+        // image counts may start anywhere
+        field.role() == Role::State
+            && field != Field::Image
+            && !set_by_species(field)
+            && !particles.has(field)
     });
-    if let Some(field) = lacking {
+    if let Some(field) = missing {
         return Err(other(
             format!("the deck needs {}, which it does not hold", field.name()),
             "restart with the deck that the checkpoint was written with".into(),
@@ -133,13 +137,13 @@ pub fn read_checkpoint(deck: &Checked, comm: &Communicator, path: &Path) -> Resu
     let mut simulation = Simulation::new(plan.clone(), comm, state.bx, particles);
     (simulation.time, simulation.step) = (state.time, state.step);
     let heat = state.numbers.get("heat").copied().unwrap_or(0.0);
-    // without a bath nothing tells of the heat of a former one: the energy that is conserved is another one
-    let other_energy = heat != 0.0 && !plan.motion.exchanges_heat();
-    simulation.heat = if other_energy { 0.0 } else { heat };
+    // without a thermostat the heat of an earlier one is no longer counted: another energy is conserved
+    let energy_redefined = heat != 0.0 && !plan.motion.exchanges_heat();
+    simulation.heat = if energy_redefined { 0.0 } else { heat };
     let settings = &plan.time_step;
     let largest = settings.largest.unwrap_or(f64::INFINITY);
     simulation.next_step = settings.fixed.unwrap_or(state.time_step.min(largest));
-    // those of a deck's bounds
+    // skins outside the bounds of the deck's key are ignored
     let skin = |name: &str| state.numbers.get(name).copied().filter(|skin| (0.0..=1.0).contains(skin));
     if let (None, Some(outer)) = (plan.neighbors.skin, skin("skin")) {
         let inner = skin("inner_skin").filter(|inner| *inner > 0.0);
@@ -147,48 +151,50 @@ pub fn read_checkpoint(deck: &Checked, comm: &Communicator, path: &Path) -> Resu
         if let Reach::Cutoff(cutoff) = simulation.neighborhood.reach() {
             let widest = Skins::widest(&simulation.domain.bx, cutoff);
             let costs = Costs::from_numbers(|name| state.numbers.get(name).copied(), widest);
-            // those of another cutoff tell nothing
+            // costs measured with another cutoff do not apply
             simulation.list_costs = costs.filter(|costs| costs.cutoff == cutoff);
         }
     }
     let mut notes = vec![format!("box: {} (of the checkpoint)", box_text(&simulation.domain.bx))];
-    if !kept.is_empty() {
+    if !old_defaults.is_empty() {
         notes.push(format!(
             "the checkpoint's defaults go on where the deck writes nothing: {}; write a key to change it",
-            kept.join(", ")
+            old_defaults.join(", ")
         ));
     }
     notes.extend(changes.text());
     let first_energy = state.numbers.get("first_energy").copied();
-    let first_energy = first_energy.filter(|_| !changes.physics() && !other_energy);
-    if changes.physics() {
+    let first_energy = first_energy.filter(|_| !changes.affects_forces() && !energy_redefined);
+    if changes.affects_forces() {
         notes.push(
             "the energy drift counts from here, since forces or energies are others than before".into(),
         );
     }
-    if changes.masses_or_charges() {
-        trajectory_of_others(plan)?;
+    if changes.affects_masses_or_charges() {
+        refuse_changed_trajectory(plan)?;
     }
-    let carried = Carried {
-        // one that is not known is that of the first energy that is observed
+    let output_state = OutputState {
+        // an unknown first energy is replaced by the first one observed
         first_energy: first_energy.unwrap_or(f64::NAN),
         snapshots: state.counters["snapshots"].as_u64().unwrap_or(0),
         last_snapshot: state.counters["last_snapshot"].as_u64(),
         tables: state.tables,
     };
-    Ok(Restart { deck, simulation, carried, notes })
+    Ok(Restart { deck, simulation, output_state, notes })
 }
 
-/// The names of the checkpoint's species, in the order of its numbers; version 0.1.0 kept them in the deck alone.
-fn names_of(state: &CheckpointState) -> Vec<String> {
+/// Returns the species names of the checkpoint in the order of its species indices; version 0.1.0 stored them
+/// in the deck only.
+fn species_names(state: &CheckpointState) -> Vec<String> {
     match state.counters["species"].as_array() {
         Some(names) => names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect(),
         None => deck::species_names(&state.deck),
     }
 }
 
-/// See that the deck computes in the checkpoint's units, and let it write those of the file that the run started from.
-fn same_units(state: &CheckpointState, plan: &mut Plan, path: &Path) -> Result<()> {
+/// Checks that the deck has the checkpoint's unit system, and adopts the cgs units of the file that the run
+/// started from.
+fn adopt_units(state: &CheckpointState, plan: &mut Plan, path: &Path) -> Result<()> {
     let table = state.deck.parse::<toml::Table>().ok();
     let system = table.as_ref().and_then(|deck| deck.get("units")?.get("system")?.as_str());
     units::same_as(path, system.unwrap_or(UnitSystem::Reduced.name()), plan)?;
@@ -198,8 +204,8 @@ fn same_units(state: &CheckpointState, plan: &mut Plan, path: &Path) -> Result<(
     Ok(())
 }
 
-/// A trajectory states masses and charges once, so that one with others cannot go on.
-fn trajectory_of_others(plan: &Plan) -> Result<()> {
+/// Refuses to continue a trajectory after a change of masses or charges, since it states them once.
+fn refuse_changed_trajectory(plan: &Plan) -> Result<()> {
     let h5md = |trajectory: &TrajectoryPlan| trajectory.format == TrajectoryFormat::H5md;
     let path = plan.output.directory.join("trajectory.h5md");
     if !plan.output.trajectory.as_ref().is_some_and(h5md) || !path.exists() {

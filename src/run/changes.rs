@@ -1,4 +1,4 @@
-//! How a deck differs from the one that wrote a checkpoint: a restart applies a change wholly, or refuses it.
+//! Compares a deck with the one stored in a checkpoint: a restart applies a change completely, or refuses it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,13 +7,13 @@ use toml::{Table, Value};
 
 use crate::{Error, Result};
 
-/// The value of a key that a deck does not have.
+/// Shown as the value of a key that a deck does not have.
 const NOT_SET: &str = "not set";
 
-/// Most keys that a message lists.
-const MOST_LISTED: usize = 12;
+/// Largest number of keys list_changes in a message.
+const MAX_LISTED: usize = 12;
 
-/// A key with other values than before.
+/// A key whose value has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Change {
     key: String,
@@ -27,17 +27,17 @@ pub struct Changes {
     changes: Vec<Change>,
 }
 
-/// Sections that describe the start alone: a restart takes the particles of the checkpoint.
-const OF_THE_START: [&str; 3] = ["start.", "minimize.", "space."];
-/// Sections on which forces and energies depend.
-const OF_THE_PHYSICS: [&str; 5] = ["interaction.", "pair.", "sph.", "gravity.", "species."];
-/// The keys of these sections that say how the program works, not what it computes.
-const OF_THE_MACHINERY: [&str; 1] = ["start.file.path"];
+/// Sections that describe only the start: a restart takes particles and box from the checkpoint.
+const START_SECTIONS: [&str; 3] = ["start.", "minimize.", "space."];
+/// Sections that determine forces and energies.
+const FORCE_SECTIONS: [&str; 5] = ["interaction.", "pair.", "sph.", "gravity.", "species."];
+/// Keys of the start that may change, since they do not describe the particles.
+const ALLOWED_START_KEYS: [&str; 1] = ["start.file.path"];
 
 impl Changes {
-    /// Between two decks with all their defaults. A deck that is no TOML (cut off) counts as without keys in common.
+    /// Compares two resolved decks. If `before` is not valid TOML (truncated), there are no changes.
     pub fn between(before: &str, now: &str) -> Self {
-        let (before, now) = (flat(before), flat(now));
+        let (before, now) = (flattened(before), flattened(now));
         if before.is_empty() {
             return Self::default();
         }
@@ -51,28 +51,28 @@ impl Changes {
         Changes { changes: changes.collect() }
     }
 
-    /// Leave out a key whose new value is what the checkpoint has.
-    pub fn forget(&mut self, key: &str) {
+    /// Drops a key whose new value agrees with the checkpoint.
+    pub fn ignore(&mut self, key: &str) {
         self.changes.retain(|change| change.key != key);
     }
 
-    /// Leave out the keys that the checkpoint's version did not have, where `is_default` says that the deck
-    /// does not write them.
-    pub fn forget_new(&mut self, is_default: impl Fn(&str) -> bool) {
+    /// Drops keys that the checkpoint's version did not have, if `is_default` says that the deck does not set
+    /// them.
+    pub fn ignore_new_defaults(&mut self, is_default: impl Fn(&str) -> bool) {
         self.changes.retain(|change| change.before != NOT_SET || !is_default(&change.key));
     }
 
-    /// See that a restart can apply all changes.
+    /// Checks that a restart can apply all changes.
     ///
     /// # Errors
-    /// [`Error::Usage`] with the keys that describe the start.
-    pub fn applicable(&self, checkpoint: &Path) -> Result<()> {
-        let refused = self.of(|key| {
-            let start = OF_THE_START.iter().any(|section| key.starts_with(section));
-            let share = key.starts_with("species.") && key.ends_with(".fraction");
-            // box and minimization that are not asked for any longer follow the checkpoint
+    /// [`Error::Usage`] that lists the changed keys of the start.
+    pub fn check_applicable(&self, checkpoint: &Path) -> Result<()> {
+        let refused = self.filtered(|key| {
+            let start = START_SECTIONS.iter().any(|section| key.starts_with(section));
+            let fraction = key.starts_with("species.") && key.ends_with(".fraction");
+            // box and minimization that the deck no longer sets follow the checkpoint
             let follows = !key.starts_with("start.") && self.now(key) == Some(NOT_SET);
-            (start || share) && !OF_THE_MACHINERY.contains(&key) && !follows
+            (start || fraction) && !ALLOWED_START_KEYS.contains(&key) && !follows
         });
         if refused.is_empty() {
             return Ok(());
@@ -81,51 +81,51 @@ impl Changes {
             format!(
                 "a restart takes particles and box from {}, and the deck has another start: {}",
                 checkpoint.display(),
-                listed(&refused)
+                list_changes(&refused)
             ),
             "set these keys back, or begin a new run without --restart",
         ))
     }
 
-    /// Whether forces or energies are others than before.
-    pub fn physics(&self) -> bool {
-        let physical = |key: &str| OF_THE_PHYSICS.iter().any(|section| key.starts_with(section));
-        !self.of(|key| physical(key) && !key.ends_with(".names")).is_empty()
+    /// Whether forces or energies have changed.
+    pub fn affects_forces(&self) -> bool {
+        let physical = |key: &str| FORCE_SECTIONS.iter().any(|section| key.starts_with(section));
+        !self.filtered(|key| physical(key) && !key.ends_with(".names")).is_empty()
     }
 
-    /// Whether masses or charges of species are others than before.
-    pub fn masses_or_charges(&self) -> bool {
+    /// Whether masses or charges of species have changed.
+    pub fn affects_masses_or_charges(&self) -> bool {
         let named = |key: &str| key.ends_with(".mass") || key.ends_with(".charge");
-        !self.of(|key| key.starts_with("species.") && named(key)).is_empty()
+        !self.filtered(|key| key.starts_with("species.") && named(key)).is_empty()
     }
 
-    /// What is applied, in one line; `None` without changes.
+    /// Lists the applied changes in one line; `None` without changes.
     pub fn text(&self) -> Option<String> {
-        let shown = self.of(|key| key != "title");
+        let shown = self.filtered(|key| key != "title");
         (!shown.is_empty())
-            .then(|| format!("the deck differs from that of the checkpoint: {}", listed(&shown)))
+            .then(|| format!("the deck differs from that of the checkpoint: {}", list_changes(&shown)))
     }
 
     fn now(&self, key: &str) -> Option<&str> {
         self.changes.iter().find(|change| change.key == key).map(|change| change.now.as_str())
     }
 
-    fn of(&self, wanted: impl Fn(&str) -> bool) -> Vec<&Change> {
+    fn filtered(&self, wanted: impl Fn(&str) -> bool) -> Vec<&Change> {
         self.changes.iter().filter(|change| wanted(&change.key)).collect()
     }
 }
 
-fn listed(changes: &[&Change]) -> String {
-    let texts = changes.iter().take(MOST_LISTED).map(|change| {
+fn list_changes(changes: &[&Change]) -> String {
+    let texts = changes.iter().take(MAX_LISTED).map(|change| {
         let Change { key, before, now } = change;
         format!("{key} = {now} (before: {before})")
     });
-    let more = changes.len().saturating_sub(MOST_LISTED);
+    let more = changes.len().saturating_sub(MAX_LISTED);
     texts.collect::<Vec<_>>().join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
 }
 
-/// The keys of a deck with the values as texts.
-fn flat(deck: &str) -> BTreeMap<String, String> {
+/// Returns the keys of a deck by dotted path, with their values as text.
+fn flattened(deck: &str) -> BTreeMap<String, String> {
     let mut keys = BTreeMap::new();
     if let Ok(table) = deck.parse::<Table>() {
         flatten("", &table, &mut keys);
@@ -153,24 +153,28 @@ mod tests {
     fn changes_of_the_start_are_refused_and_others_are_told() {
         let path = Path::new("checkpoint-000002.h5");
         let same = Changes::between(BEFORE, BEFORE);
-        assert!(same.applicable(path).is_ok() && same.text().is_none() && !same.physics());
+        assert!(same.check_applicable(path).is_ok() && same.text().is_none() && !same.affects_forces());
         let longer = Changes::between(BEFORE, &BEFORE.replace("steps = 4", "steps = 9"));
-        assert!(longer.applicable(path).is_ok() && !longer.physics());
+        assert!(longer.check_applicable(path).is_ok() && !longer.affects_forces());
         assert!(longer.text().unwrap().ends_with("run.steps = 9 (before: 4)"));
         let heavier = Changes::between(BEFORE, &BEFORE.replace("mass = 1.0", "mass = 2.0"));
-        assert!(heavier.applicable(path).is_ok() && heavier.physics() && heavier.masses_or_charges());
+        assert!(
+            heavier.check_applicable(path).is_ok()
+                && heavier.affects_forces()
+                && heavier.affects_masses_or_charges()
+        );
         for (from, to, key) in
             [("cells = 3", "cells = 4", "start.lattice.cells"), ("periodic", "open", "space.boundary")]
         {
             let other = Changes::between(BEFORE, &BEFORE.replace(from, to));
-            let error = other.applicable(path).unwrap_err().to_string();
+            let error = other.check_applicable(path).unwrap_err().to_string();
             assert!(error.contains(key) && error.contains("help: "), "{error}");
         }
         let mut said = Changes::between(&BEFORE.replace("boundary = \"periodic\"\n", ""), BEFORE);
-        assert!(said.applicable(path).is_err());
-        said.forget("space.boundary");
-        assert!(said.applicable(path).is_ok());
+        assert!(said.check_applicable(path).is_err());
+        said.ignore("space.boundary");
+        assert!(said.check_applicable(path).is_ok());
         let unset = Changes::between(BEFORE, &BEFORE.replace("boundary = \"periodic\"\n", ""));
-        assert!(unset.applicable(path).is_ok());
+        assert!(unset.check_applicable(path).is_ok());
     }
 }

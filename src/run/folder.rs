@@ -1,17 +1,17 @@
-//! The folder of a run: what its files are called, and what is done with those that lie there already.
+//! Files in the output directory of a run: their names, and the treatment of files that are there already.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::deck::plan::{Plan, StartPlan};
+use crate::plan::{Plan, StartPlan};
 use crate::{Error, Result, inputs};
 
-/// What a file of a run is, as its name says.
+/// FileKind of an output file, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// A snapshot of a number, or what lies beside it for other programs.
+enum FileKind {
+    /// A snapshot with its number, or the companion file for other programs.
     Snapshot(u64),
-    /// A checkpoint of a step.
+    /// A checkpoint with its step.
     Checkpoint(u64),
     /// A trajectory.
     Trajectory,
@@ -19,19 +19,23 @@ enum Kind {
     Table,
     /// One of these that was set aside.
     Superseded,
-    /// One of these that a killed run did not finish.
+    /// One of these that a killed run left unfinished.
     Partial,
 }
 
-/// The tables that runs write.
+/// Names of the tables of observables and measurements.
 const TABLES: [&str; 4] =
     ["observables.csv", "radial-distribution.csv", "mean-square-displacement.csv", "diffusion.csv"];
 
-/// What the file of a name is; `None` where runs give no file this name.
-fn kind_of(name: &str) -> Option<Kind> {
-    let ends = [(".superseded", Kind::Superseded), (".partial", Kind::Partial), (".part", Kind::Partial)];
-    let remainder = ends.into_iter().find_map(|(end, kind)| Some((name.strip_suffix(end)?, kind)));
-    let whole = remainder.map_or(name, |(whole, _)| whole);
+/// Returns the kind of the file with this name; `None` if runs write no such file.
+fn kind_of(name: &str) -> Option<FileKind> {
+    let ends = [
+        (".superseded", FileKind::Superseded),
+        (".partial", FileKind::Partial),
+        (".part", FileKind::Partial),
+    ];
+    let suffix = ends.into_iter().find_map(|(end, kind)| Some((name.strip_suffix(end)?, kind)));
+    let whole = suffix.map_or(name, |(whole, _)| whole);
     let (stem, ending) = whole.split_once('.')?;
     let number = |start: &str, width: usize| {
         let digits = stem.strip_prefix(start)?;
@@ -39,17 +43,17 @@ fn kind_of(name: &str) -> Option<Kind> {
         (format!("{number:0width$}") == digits).then_some(number)
     };
     let kind = match ending {
-        "hdf5" | "xdmf" => Kind::Snapshot(number("snapshot-", 4)?),
-        "h5" => Kind::Checkpoint(number("checkpoint-", 6)?),
-        "h5md" | "xyz" if stem == "trajectory" => Kind::Trajectory,
-        _ if TABLES.contains(&whole) => Kind::Table,
+        "hdf5" | "xdmf" => FileKind::Snapshot(number("snapshot-", 4)?),
+        "h5" => FileKind::Checkpoint(number("checkpoint-", 6)?),
+        "h5md" | "xyz" if stem == "trajectory" => FileKind::Trajectory,
+        _ if TABLES.contains(&whole) => FileKind::Table,
         _ => return None,
     };
-    Some(remainder.map_or(kind, |(_, remainder)| remainder))
+    Some(suffix.map_or(kind, |(_, suffix)| suffix))
 }
 
-/// The files of runs in a folder, in the order of their names.
-fn files(directory: &Path) -> Result<Vec<(PathBuf, Kind)>> {
+/// Returns the output files of runs in a directory, sorted by path.
+fn files(directory: &Path) -> Result<Vec<(PathBuf, FileKind)>> {
     let failed = |cause: std::io::Error| Error::file("read", directory, &cause);
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).map_err(failed)? {
@@ -61,12 +65,13 @@ fn files(directory: &Path) -> Result<Vec<(PathBuf, Kind)>> {
     Ok(found)
 }
 
-/// The snapshot of a number, counted from 0.
+/// Returns the path of a snapshot; numbers start at 0.
 pub fn snapshot_path(directory: &Path, number: u64) -> PathBuf {
     directory.join(format!("snapshot-{number:04}.hdf5"))
 }
 
-/// Refuse a run whose files would replace its start file or one of these other inputs, such as its deck. Nothing is written.
+/// Refuses a run whose output would overwrite its start file or another input, such as its deck. Writes
+/// nothing.
 ///
 /// # Errors
 /// [`Error::Usage`], [`Error::File`].
@@ -79,28 +84,28 @@ pub fn keep_inputs(plan: &Plan, others: &[&Path]) -> Result<()> {
     if let StartPlan::File(start) = &plan.start {
         known.push(&start.path);
     }
-    inputs::keep(&known, files(directory)?.into_iter().map(|(path, _)| path), INPUT_IN_THE_WAY)
+    inputs::keep(&known, files(directory)?.into_iter().map(|(path, _)| path), INPUT_CONFLICT_HELP)
 }
 
-const INPUT_IN_THE_WAY: &str = "choose another folder with --set output.directory=..., or move the input out of this \
+const INPUT_CONFLICT_HELP: &str = "choose another folder with --set output.directory=..., or move the input out of this \
                                 one and name its place on the command line or with --set start.file.path=...";
 
-/// Refuse a restart whose files would replace the checkpoint of `step` that it begins from: one that lies in the folder
-/// under another name than its own.
+/// Refuses a restart whose output would overwrite the checkpoint of `step` that it continues: one that lies
+/// in the directory under a name other than its own.
 ///
 /// # Errors
 /// [`Error::Usage`], [`Error::File`].
-pub fn keep_checkpoint(directory: &Path, checkpoint: &Path, step: u64) -> Result<()> {
-    let others = files(directory)?.into_iter().filter(|(_, kind)| *kind != Kind::Checkpoint(step));
-    inputs::keep(&[checkpoint], others.map(|(path, _)| path), INPUT_IN_THE_WAY)
+pub fn protect_checkpoint(directory: &Path, checkpoint: &Path, step: u64) -> Result<()> {
+    let others = files(directory)?.into_iter().filter(|(_, kind)| *kind != FileKind::Checkpoint(step));
+    inputs::keep(&[checkpoint], others.map(|(path, _)| path), INPUT_CONFLICT_HELP)
 }
 
-/// List the files of an earlier run in the output directory that are to go. They are still there: [`clear`] removes them,
-/// once the run has its particles.
+/// Returns the files of an earlier run in the output directory that are to be replaced. Removes nothing:
+/// [`remove_files`] does, once the run has its particles.
 ///
 /// # Errors
-/// [`Error::File`]; [`Error::Usage`] where there are such files and the deck does not allow to replace them.
-pub fn prepare(plan: &Plan) -> Result<Vec<PathBuf>> {
+/// [`Error::File`]; [`Error::Usage`] if there are such files and the deck does not allow to overwrite them.
+pub fn files_to_replace(plan: &Plan) -> Result<Vec<PathBuf>> {
     let directory = &plan.output.directory;
     if !directory.exists() {
         return Ok(Vec::new());
@@ -115,33 +120,33 @@ pub fn prepare(plan: &Plan) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// Remove what a killed run did not finish.
+/// Removes files that a killed run left unfinished.
 ///
 /// # Errors
-/// [`Error::File`] with the first that cannot be removed.
-pub fn clear_partial(directory: &Path) -> Result<()> {
-    let partial = files(directory)?.into_iter().filter(|(_, kind)| *kind == Kind::Partial);
-    clear(&partial.map(|(path, _)| path).collect::<Vec<_>>())
+/// [`Error::File`] for the first one that cannot be removed.
+pub fn remove_partial_files(directory: &Path) -> Result<()> {
+    let partial = files(directory)?.into_iter().filter(|(_, kind)| *kind == FileKind::Partial);
+    remove_files(&partial.map(|(path, _)| path).collect::<Vec<_>>())
 }
 
 /// Remove files of an earlier run.
 ///
 /// # Errors
-/// [`Error::File`] with the first that cannot be removed; those after it are still there.
-pub fn clear(earlier: &[PathBuf]) -> Result<()> {
+/// [`Error::File`] for the first one that cannot be removed; those after it remain.
+pub fn remove_files(earlier: &[PathBuf]) -> Result<()> {
     earlier.iter().try_for_each(|path| match std::fs::remove_file(path) {
         Err(cause) if cause.kind() != ErrorKind::NotFound => Err(Error::file("remove", path, &cause)),
         _ => Ok(()),
     })
 }
 
-/// Set aside the snapshots from this number on: they are of a future that this run replaces.
+/// Renames the snapshots from number `first` on to `*.superseded`: the continued run replaces them.
 ///
 /// # Errors
 /// [`Error::File`].
-pub fn supersede(directory: &Path, first: u64) -> Result<()> {
+pub fn set_aside_snapshots(directory: &Path, first: u64) -> Result<()> {
     for (path, kind) in files(directory)? {
-        if matches!(kind, Kind::Snapshot(number) if number >= first) {
+        if matches!(kind, FileKind::Snapshot(number) if number >= first) {
             let mut aside = path.clone().into_os_string();
             aside.push(".superseded");
             std::fs::rename(&path, aside).map_err(|cause| Error::file("rename", &path, &cause))?;
@@ -157,18 +162,18 @@ mod tests {
     #[test]
     fn only_names_that_runs_give_are_theirs() {
         for (name, kind) in [
-            ("snapshot-0000.hdf5", Kind::Snapshot(0)),
-            ("snapshot-0012.xdmf", Kind::Snapshot(12)),
-            ("snapshot-12345.hdf5", Kind::Snapshot(12345)),
-            ("checkpoint-000010.h5", Kind::Checkpoint(10)),
-            ("checkpoint-1000000.h5", Kind::Checkpoint(1_000_000)),
-            ("trajectory.h5md", Kind::Trajectory),
-            ("trajectory.xyz", Kind::Trajectory),
-            ("snapshot-0001.hdf5.superseded", Kind::Superseded),
-            ("checkpoint-000010.h5.partial", Kind::Partial),
-            ("trajectory.h5md.partial", Kind::Partial),
-            ("observables.csv", Kind::Table),
-            ("diffusion.csv.part", Kind::Partial),
+            ("snapshot-0000.hdf5", FileKind::Snapshot(0)),
+            ("snapshot-0012.xdmf", FileKind::Snapshot(12)),
+            ("snapshot-12345.hdf5", FileKind::Snapshot(12345)),
+            ("checkpoint-000010.h5", FileKind::Checkpoint(10)),
+            ("checkpoint-1000000.h5", FileKind::Checkpoint(1_000_000)),
+            ("trajectory.h5md", FileKind::Trajectory),
+            ("trajectory.xyz", FileKind::Trajectory),
+            ("snapshot-0001.hdf5.superseded", FileKind::Superseded),
+            ("checkpoint-000010.h5.partial", FileKind::Partial),
+            ("trajectory.h5md.partial", FileKind::Partial),
+            ("observables.csv", FileKind::Table),
+            ("diffusion.csv.part", FileKind::Partial),
         ] {
             assert_eq!(kind_of(name), Some(kind), "{name}");
         }
@@ -195,7 +200,7 @@ mod tests {
             assert_eq!(kind_of(name), None, "{name}");
         }
         let path = snapshot_path(Path::new("out"), 7);
-        assert_eq!(path.file_name().and_then(|name| kind_of(name.to_str()?)), Some(Kind::Snapshot(7)));
+        assert_eq!(path.file_name().and_then(|name| kind_of(name.to_str()?)), Some(FileKind::Snapshot(7)));
     }
 
     #[test]
@@ -205,7 +210,7 @@ mod tests {
             std::fs::write(folder.path().join(name), name).unwrap();
         }
         std::fs::create_dir(folder.path().join("snapshot-plots")).unwrap();
-        supersede(folder.path(), 2).unwrap();
+        set_aside_snapshots(folder.path(), 2).unwrap();
         let mut names: Vec<String> = std::fs::read_dir(folder.path())
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())

@@ -1,42 +1,44 @@
-//! Choosing how far lists of molecules reach beyond the cutoff.
+//! Chooses the Verlet skins of molecules' neighbor lists from measured costs.
 
 use std::ops::Range;
 use std::time::Instant;
 
 use crate::Result;
-use crate::deck::plan::ThermostatPlan;
-use crate::neighbors::tune::fastest;
-use crate::neighbors::{Costs, NeighborList, Reach, Skins};
-use crate::pair::pieces::reduce_pieces;
+use crate::neighborhood::tune::fastest;
+use crate::neighborhood::{Costs, Reach, Skins};
+use crate::neighbors::NeighborList;
 use crate::particles::Field;
+use crate::particles::blocks::reduce_blocks;
+use crate::plan::ThermostatPlan;
 use crate::report;
 use crate::step::Simulation;
 
-/// How often each cost is measured; the median counts.
+/// Number of measurements of each cost; the median is taken.
 const REPEATS: usize = 5;
 
-/// After the first forces: measure what lists cost, and choose the skins that a deck leaves open. They stay while particles are as
-/// fast. Returns what a user should know, if anything was chosen. Collective.
+/// Measures list build, pruning and pair sweep after the first forces, and sets the skins that the deck
+/// leaves open. They stay while the particles keep their speed. Returns a note for the user if skins were
+/// chosen. Collective.
 ///
 /// # Errors
-/// Those of building a list.
+/// Those of a list build.
 pub fn tune(simulation: &mut Simulation) -> Result<Option<String>> {
     let Some(costs) = measure(simulation)? else { return Ok(None) };
     let best = costs.best(simulation.plan.neighbors.inner_skin);
     simulation.neighborhood.set_skins(best);
     simulation.list_costs = Some(costs);
-    Ok(Some(told(&costs, best)))
+    Ok(Some(summary(&costs, best)))
 }
 
-/// After a step that built lists: choose skins again if particles have become slower or faster since, as where a lattice melts. What
-/// was measured stays, so that a run that goes on from a checkpoint chooses the same. Returns what a user should know, if
-/// anything was chosen. Collective.
+/// Adapts the skins after a step that built lists, if particles have become slower or faster, as in a melting
+/// lattice. The measured costs are kept, so that a run continued from a checkpoint makes the same choice.
+/// Returns a note for the user if skins were changed. Collective.
 pub fn follow(simulation: &mut Simulation) -> Option<String> {
     // a device has one list, whose skin stays
     let here = !simulation.is_resident();
     let (costs, step) = (simulation.list_costs.filter(|_| here)?, simulation.plan.time_step.fixed?);
     simulation.close_kick();
-    let (_, speed) = motion(simulation);
+    let (_, speed) = count_and_speed(simulation);
     let mut chosen = None;
     if speed > 0.0 && !costs.as_fast_as(speed * step) {
         let costs = Costs { stride: speed * step, ..costs };
@@ -44,14 +46,14 @@ pub fn follow(simulation: &mut Simulation) -> Option<String> {
         if costs.worth(best, simulation.neighborhood.skins()) {
             simulation.list_costs = Some(costs);
             simulation.neighborhood.set_skins(best);
-            chosen = Some(told(&costs, best));
+            chosen = Some(summary(&costs, best));
         }
     }
     simulation.clock.lap("neighbors");
     chosen
 }
 
-fn told(costs: &Costs, skins: Skins) -> String {
+fn summary(costs: &Costs, skins: Skins) -> String {
     let reach = |skin: f64| report::rounded(costs.cutoff * (1.0 + skin), 4);
     let pruned = skins.inner.map_or(String::new(), |inner| {
         format!(
@@ -70,9 +72,9 @@ fn told(costs: &Costs, skins: Skins) -> String {
     )
 }
 
-/// The costs, where there is something to choose.
+/// Measures the costs; `None` if there is nothing to choose.
 fn measure(simulation: &mut Simulation) -> Result<Option<Costs>> {
-    // a device has one list, whose skin the plan gives
+    // a device has one list, whose skin the plan sets
     if simulation.is_resident() {
         return Ok(None);
     }
@@ -82,12 +84,12 @@ fn measure(simulation: &mut Simulation) -> Result<Option<Costs>> {
     else {
         return Ok(None);
     };
-    let (count, speed) = motion(simulation);
+    let (count, speed) = count_and_speed(simulation);
     if count < 2 || speed <= 0.0 {
         return Ok(None);
     }
     let measured = simulation.neighborhood.skins();
-    let mut seen = [[0.0; REPEATS]; 3];
+    let mut samples = [[0.0; REPEATS]; 3];
     for repeat in 0..REPEATS {
         let mut seconds = [0.0; 3];
         let start = Instant::now();
@@ -98,11 +100,11 @@ fn measure(simulation: &mut Simulation) -> Result<Option<Costs>> {
         simulation.neighborhood.prune(&simulation.domain, &simulation.particles)?;
         seconds[1] = start.elapsed().as_secs_f64();
         seconds[2] = sweep(simulation);
-        // the slowest rank counts
+        // the slowest rank determines the time
         simulation.domain.comm.all_max(&mut seconds);
-        (0..3).for_each(|k| seen[k][repeat] = seconds[k]);
+        (0..3).for_each(|k| samples[k][repeat] = seconds[k]);
     }
-    let [build, prune, sweep] = seen.map(|mut seconds| {
+    let [build, prune, sweep] = samples.map(|mut seconds| {
         seconds.sort_unstable_by(f64::total_cmp);
         seconds[REPEATS / 2]
     });
@@ -120,7 +122,7 @@ fn measure(simulation: &mut Simulation) -> Result<Option<Costs>> {
     }))
 }
 
-/// Seconds of the forces with the list as it is.
+/// Returns the seconds of a force evaluation with the present list.
 fn sweep(simulation: &mut Simulation) -> f64 {
     let start = Instant::now();
     if let Some(molecules) = &simulation.molecules {
@@ -129,32 +131,33 @@ fn sweep(simulation: &mut Simulation) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// How many particles there are, and how fast the fastest is by Maxwell's distribution at the temperature of the
-/// velocities, or that of a thermostat if it is higher, if all had the smallest mass.
-fn motion(simulation: &Simulation) -> (u64, f64) {
+/// Returns the number of particles and an estimate of the largest speed: that of the fastest particle of a
+/// Maxwell distribution if all particles had the smallest mass. The temperature is the kinetic one, or the
+/// thermostat's if that is higher.
+fn count_and_speed(simulation: &Simulation) -> (u64, f64) {
     let (particles, comm) = (&simulation.particles, &simulation.domain.comm);
     let masses = particles.scalar(Field::Mass);
-    let piece = |rows: Range<usize>| {
+    let block = |rows: Range<usize>| {
         rows.fold((0.0, f64::INFINITY), |(sum, lightest), row| {
             let twice = masses[row] * particles.vector_at(Field::Velocity, row).norm_squared();
             (sum + twice, masses[row].min(lightest))
         })
     };
-    // pieces are joined in their order
-    let found = reduce_pieces(particles.owned(), piece, |a, b| (a.0 + b.0, a.1.min(b.1)));
-    let (sum, least) = found.unwrap_or((0.0, f64::INFINITY));
+    // blocks are reduced in order
+    let reduced = reduce_blocks(particles.owned(), block, |a, b| (a.0 + b.0, a.1.min(b.1)));
+    let (sum, least) = reduced.unwrap_or((0.0, f64::INFINITY));
     let (mut sums, mut lightest) = ([sum], [least]);
     let mut count = [particles.owned().len() as u64];
     comm.all_sum(&mut sums);
     comm.all_min(&mut lightest);
     comm.all_sum(&mut count);
-    let kept = match simulation.plan.motion.thermostat {
+    let bath = match simulation.plan.motion.thermostat {
         Some(
             ThermostatPlan::Langevin { temperature, .. }
             | ThermostatPlan::VelocityRescaling { temperature, .. },
         ) => simulation.plan.units.boltzmann * temperature,
         None => 0.0,
     };
-    let temperature = kept.max(sums[0] / (3 * count[0].max(1)) as f64);
+    let temperature = bath.max(sums[0] / (3 * count[0].max(1)) as f64);
     (count[0], fastest(count[0]) * (temperature / lightest[0]).sqrt())
 }

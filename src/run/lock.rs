@@ -1,8 +1,9 @@
-//! The lock of a run's folder: one run at a time writes there.
+//! Lock of the output directory: one run at a time writes there.
 //!
-//! Rank 0 holds `.hilbrium.lock` with the kernel's lock (`flock`), which ends with its process, whatever ends it. The
-//! file's text says who holds it. Where the file system has no locks, the text alone decides: a process of this host that
-//! is gone has left it, one of another host may still be there. The file goes when the run ends.
+//! Rank 0 holds `.hilbrium.lock` with a kernel lock (`flock`), which ends with the process, however that
+//! ends. The file's text names the holder. On a file system without locks the text alone decides: a holder on
+//! this host whose process is gone is ignored, one on another host may still run. The file is removed when
+//! the run ends.
 
 use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
@@ -12,17 +13,17 @@ use std::time::Duration;
 
 use crate::{Error, Result};
 
-/// The lock file of a folder.
+/// Name of the lock file.
 pub const NAME: &str = ".hilbrium.lock";
 
-/// Between two attempts to lock: `hilbrium stop` holds the lock for a moment when it looks whether a run does.
+/// Pause between attempts to lock: `hilbrium stop` holds the lock briefly to test whether a run does.
 const PAUSE: Duration = Duration::from_millis(50);
 const ATTEMPTS: u32 = 10;
 
-/// The word that begins the line about a run's end.
+/// First word of the line that records how a run ended.
 const ENDED: &str = "ended ";
 
-/// A folder held by this process, until it is dropped.
+/// Lock of a directory by this process, until it is dropped.
 #[derive(Debug)]
 pub struct Lock {
     path: PathBuf,
@@ -30,23 +31,23 @@ pub struct Lock {
     holder: Holder,
 }
 
-/// A folder that was locked, and what is to be said about it in the log.
+/// An acquired lock and notes for the log.
 #[derive(Debug)]
-pub struct Taken {
+pub struct Acquired {
     /// The lock.
     pub lock: Lock,
-    /// About a run that is gone, and about a file system without locks.
+    /// Notes on an earlier holder that is gone, and on a file system without locks.
     pub notes: Vec<String>,
 }
 
-/// Who holds a lock, as the file's lines say.
+/// The holder of a lock, as stored in the lock file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     host: String,
     process: u32,
-    /// When the process began, in ticks since the host did: another process may have its number later.
-    began: u64,
-    /// Date and time, for people.
+    /// Start of the process in clock ticks since boot: process ids are reused.
+    start: u64,
+    /// Date and time of the lock, for the user.
     since: String,
 }
 
@@ -54,29 +55,35 @@ impl Holder {
     fn this_process() -> Self {
         let process = std::process::id();
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-        Holder { host: host.trim().to_owned(), process, began: began(process).unwrap_or(0), since: now() }
+        Holder {
+            host: host.trim().to_owned(),
+            process,
+            start: process_start(process).unwrap_or(0),
+            since: utc_now(),
+        }
     }
 
-    /// The holder that a lock file names; `None` where it names none, as one that has just been made.
+    /// Parses the text of a lock file; `None` if it names no holder, as when it has just been created.
     fn read(text: &str) -> Option<Self> {
         let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
         Some(Holder {
             host: value("host")?.to_owned(),
             process: value("process")?.parse().ok()?,
-            began: value("began")?.parse().ok()?,
+            start: value("began")?.parse().ok()?,
             since: value("since")?.to_owned(),
         })
     }
 
-    /// The lines of the lock file.
+    /// Returns the text of the lock file.
     pub fn text(&self) -> String {
-        let Holder { host, process, began, since } = self;
-        format!("host {host}\nprocess {process}\nbegan {began}\nsince {since}\n")
+        let Holder { host, process, start, since } = self;
+        format!("host {host}\nprocess {process}\nbegan {start}\nsince {since}\n")
     }
 
-    /// Whether this is a process of this host that is gone; of another host nothing is known.
+    /// Whether the holder is a process of this host that is gone; false for another host, of which nothing is
+    /// known.
     fn is_gone(&self) -> bool {
-        self.host == Self::this_process().host && began(self.process) != Some(self.began)
+        self.host == Self::this_process().host && process_start(self.process) != Some(self.start)
     }
 }
 
@@ -86,58 +93,59 @@ impl std::fmt::Display for Holder {
     }
 }
 
-/// When a process of this host began, in ticks since the host did; `None` where there is no such process.
-fn began(process: u32) -> Option<u64> {
+/// Returns the start of a process of this host in clock ticks since boot; `None` if there is no such process.
+fn process_start(process: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // the second field is the program's name in parentheses, which may hold anything
+    // the second field is the program's name in parentheses, which may contain anything
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-    // a process that ended but was not waited for is gone
+    // a zombie counts as gone
     fields.next().filter(|state| *state != "Z")?;
     fields.nth(18)?.parse().ok()
 }
 
-/// Date and time in UTC.
-fn now() -> String {
-    // SAFETY: all bytes zero are a value of it.
+/// Returns date and time in UTC.
+fn utc_now() -> String {
+    // SAFETY: all bytes zero are a valid `tm`.
     let mut parts: libc::tm = unsafe { std::mem::zeroed() };
-    // SAFETY: both pointers are to values of this frame, the first of which is the result of a call that cannot fail.
+    // SAFETY: both pointers are to live values of this frame; the first is the result of a call that cannot
+    // fail.
     unsafe { libc::gmtime_r(&libc::time(std::ptr::null_mut()), &raw mut parts) };
     let (year, month) = (1900 + parts.tm_year, 1 + parts.tm_mon);
     let (day, hour, minute, second) = (parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
 }
 
-/// Lock a folder, which is there, for this process.
+/// Locks an existing directory for this process.
 ///
 /// # Errors
-/// [`Error::Usage`] where another run holds it, with who that is; [`Error::File`].
-pub fn take(directory: &Path) -> Result<Taken> {
+/// [`Error::Usage`] with the holder, if another run holds it; [`Error::File`].
+pub fn take(directory: &Path) -> Result<Acquired> {
     let path = directory.join(NAME);
     let failed = |action| {
         let path = path.clone();
         move |cause: std::io::Error| Error::file(action, &path, &cause)
     };
     for attempt in 1.. {
-        let (file, made) = open(&path).map_err(failed("create"))?;
+        let (file, created) = open(&path).map_err(failed("create"))?;
         let lock = Lock { path: path.clone(), file, holder: Holder::this_process() };
         match lock.file.try_lock() {
-            Ok(()) if lock.is_at_its_path() => return lock.held(Vec::new()),
-            // its run has ended and removed it meanwhile
-            Ok(()) => lock.forget(),
+            Ok(()) if lock.is_at_its_path() => return lock.acquire(Vec::new()),
+            // the run of this file has ended and removed it meanwhile
+            Ok(()) => lock.abandon(),
             Err(TryLockError::WouldBlock) if attempt < ATTEMPTS => {
-                lock.forget();
+                lock.abandon();
                 std::thread::sleep(PAUSE);
             }
             Err(TryLockError::WouldBlock) => {
                 let holder = lock.read_holder();
-                lock.forget();
-                return Err(refused(directory, holder.as_ref(), None));
+                lock.abandon();
+                return Err(refusal(directory, holder.as_ref(), None));
             }
             Err(TryLockError::Error(cause)) if lacks_locks(&cause) => {
-                return lock.by_text(directory, made, &cause);
+                return lock.acquire_by_text(directory, created, &cause);
             }
             Err(TryLockError::Error(cause)) => {
-                lock.forget();
+                lock.abandon();
                 return Err(failed("lock")(cause));
             }
         }
@@ -145,7 +153,7 @@ pub fn take(directory: &Path) -> Result<Taken> {
     unreachable!("the attempts end")
 }
 
-/// The file, and whether this call made it.
+/// Opens the lock file; also returns whether this call created it.
 fn open(path: &Path) -> std::io::Result<(File, bool)> {
     let mut options = File::options();
     options.read(true).write(true);
@@ -153,16 +161,16 @@ fn open(path: &Path) -> std::io::Result<(File, bool)> {
         Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {
             options.create_new(false).create(true).truncate(false).open(path).map(|file| (file, false))
         }
-        made => made.map(|file| (file, true)),
+        created => created.map(|file| (file, true)),
     }
 }
 
-/// Whether a file system says that it has no locks.
+/// Whether the error means that the file system has no locks.
 fn lacks_locks(cause: &std::io::Error) -> bool {
     matches!(cause.raw_os_error(), Some(libc::ENOLCK | libc::EOPNOTSUPP | libc::ENOSYS | libc::EINVAL))
 }
 
-fn refused(directory: &Path, holder: Option<&Holder>, without_locks: Option<&Path>) -> Error {
+fn refusal(directory: &Path, holder: Option<&Holder>, without_locks: Option<&Path>) -> Error {
     let who = holder.map_or("a process that has not said yet who it is".into(), Holder::to_string);
     let folder = directory.display();
     let gone = without_locks.map_or_else(String::new, |path| {
@@ -178,19 +186,19 @@ fn refused(directory: &Path, holder: Option<&Holder>, without_locks: Option<&Pat
 }
 
 impl Lock {
-    /// Who holds it: this process.
+    /// Returns the holder: this process.
     pub fn holder(&self) -> &Holder {
         &self.holder
     }
 
-    /// Leave word about how the run ends to who waits for that, before the lock goes.
-    pub fn say_end(&mut self, how: &str) {
-        // who waits can do without
+    /// Records how the run ended, for a waiting `hilbrium stop`, before the lock is released.
+    pub fn record_end(&mut self, how: &str) {
+        // best effort: the waiting process can do without
         let _ = self.file.seek(SeekFrom::End(0)).and_then(|_| writeln!(self.file, "{ENDED}{how}"));
     }
 
-    /// This process holds it from now on: the file says so.
-    fn held(mut self, mut notes: Vec<String>) -> Result<Taken> {
+    /// Takes the lock: writes this process into the file.
+    fn acquire(mut self, mut notes: Vec<String>) -> Result<Acquired> {
         if let Some(before) = self.read_holder() {
             notes.push(format!("the run that held the folder is gone ({before}): this one takes its place"));
         }
@@ -198,19 +206,19 @@ impl Lock {
         let written = self.file.set_len(0).and_then(|()| self.file.rewind());
         let written = written.and_then(|()| self.file.write_all(text.as_bytes()));
         written.map_err(|cause| Error::file("write", &self.path, &cause))?;
-        Ok(Taken { lock: self, notes })
+        Ok(Acquired { lock: self, notes })
     }
 
-    /// On a file system without locks: by what the file says.
-    fn by_text(self, directory: &Path, made: bool, cause: &std::io::Error) -> Result<Taken> {
+    /// Takes the lock by the text of the file, on a file system without locks.
+    fn acquire_by_text(self, directory: &Path, created: bool, cause: &std::io::Error) -> Result<Acquired> {
         let note = format!(
             "file locks do not work in {} ({cause}): its lock file alone says that this run writes there",
             directory.display()
         );
-        if made {
-            return self.held(vec![note]);
+        if created {
+            return self.acquire(vec![note]);
         }
-        // who has just made it is about to say who it is
+        // a process that has just created the file is about to write its text
         let mut holder = self.read_holder();
         for _ in 1..ATTEMPTS {
             if holder.is_none() {
@@ -219,37 +227,37 @@ impl Lock {
             }
         }
         if holder.as_ref().is_some_and(Holder::is_gone) {
-            return self.held(vec![note]);
+            return self.acquire(vec![note]);
         }
-        let error = refused(directory, holder.as_ref(), Some(&self.path));
-        self.forget();
+        let error = refusal(directory, holder.as_ref(), Some(&self.path));
+        self.abandon();
         Err(error)
     }
 
     fn read_holder(&self) -> Option<Holder> {
-        Holder::read(&text_of(&self.file))
+        Holder::read(&read_text(&self.file))
     }
 
     fn is_at_its_path(&self) -> bool {
         is_at(&self.file, &self.path)
     }
 
-    /// Let go of a file that is another's: it stays.
-    fn forget(mut self) {
+    /// Gives up without removing the file, which belongs to another process.
+    fn abandon(mut self) {
         self.path = PathBuf::new();
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // while it is still locked: who opened it before finds that it is no longer at its path
+        // the file is still locked: whoever opened it before finds that it is no longer at its path
         if !self.path.as_os_str().is_empty() && self.is_at_its_path() {
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
-fn text_of(mut file: &File) -> String {
+fn read_text(mut file: &File) -> String {
     let mut text = String::new();
     let read = file.rewind().and_then(|()| file.read_to_string(&mut text));
     if read.is_ok() { text } else { String::new() }
@@ -260,19 +268,19 @@ fn is_at(file: &File, path: &Path) -> bool {
     both.is_ok_and(|(file, there)| (file.dev(), file.ino()) == (there.dev(), there.ino()))
 }
 
-/// A run of another process that holds a folder.
+/// A run of another process that holds a directory.
 #[derive(Debug)]
 pub struct Other {
     path: PathBuf,
     file: File,
-    /// Who it is.
+    /// The holder of the lock.
     pub holder: Holder,
 }
 
-/// The run that holds a folder, if one does.
+/// Returns the run that holds a directory, if there is one.
 ///
 /// # Errors
-/// [`Error::File`] where the lock file cannot be read.
+/// [`Error::File`] if the lock file cannot be read.
 pub fn find(directory: &Path) -> Result<Option<Other>> {
     let path = directory.join(NAME);
     let file = match File::options().read(true).write(true).open(&path) {
@@ -280,7 +288,7 @@ pub fn find(directory: &Path) -> Result<Option<Other>> {
         opened => opened.map_err(|cause| Error::file("read", &path, &cause))?,
     };
     for _ in 0..ATTEMPTS {
-        if let Some(holder) = Holder::read(&text_of(&file)) {
+        if let Some(holder) = Holder::read(&read_text(&file)) {
             let other = Other { path, file, holder };
             return Ok(Some(other).filter(Other::goes_on));
         }
@@ -290,7 +298,7 @@ pub fn find(directory: &Path) -> Result<Option<Other>> {
 }
 
 impl Other {
-    /// Whether that run still holds the folder.
+    /// Whether that run still holds the directory.
     pub fn goes_on(&self) -> bool {
         if !is_at(&self.file, &self.path) {
             return false;
@@ -302,14 +310,14 @@ impl Other {
             }
             Err(TryLockError::WouldBlock) => true,
             Err(TryLockError::Error(_)) => {
-                !self.holder.is_gone() && Holder::read(&text_of(&self.file)).as_ref() == Some(&self.holder)
+                !self.holder.is_gone() && Holder::read(&read_text(&self.file)).as_ref() == Some(&self.holder)
             }
         }
     }
 
-    /// How it ended, by its own word; `None` where it left none, as a run that was killed.
+    /// Returns how the run ended, as it recorded; `None` if it recorded nothing, as when it was killed.
     pub fn end(&self) -> Option<String> {
-        text_of(&self.file).lines().find_map(|line| line.strip_prefix(ENDED).map(str::to_owned))
+        read_text(&self.file).lines().find_map(|line| line.strip_prefix(ENDED).map(str::to_owned))
     }
 }
 
@@ -320,7 +328,7 @@ mod tests {
     #[test]
     fn a_folder_is_held_once_and_free_when_the_lock_goes() {
         let folder = tempfile::tempdir().unwrap();
-        let Taken { mut lock, notes } = take(folder.path()).unwrap();
+        let Acquired { mut lock, notes } = take(folder.path()).unwrap();
         assert!(notes.is_empty(), "{notes:?}");
         let error = take(folder.path()).unwrap_err();
         let this = format!("process {} on", std::process::id());
@@ -328,7 +336,7 @@ mod tests {
         assert!(error.to_string().contains(&this), "{error}");
         let other = find(folder.path()).unwrap().unwrap();
         assert_eq!(&other.holder, lock.holder());
-        lock.say_end("as told");
+        lock.record_end("as told");
         drop(lock);
         assert!(!other.goes_on());
         assert_eq!(other.end().as_deref(), Some("as told"));
@@ -343,7 +351,7 @@ mod tests {
         for text in ["", "host elsewhere\nprocess 7\nbegan 3\nsince long ago\n"] {
             std::fs::write(folder.path().join(NAME), text).unwrap();
             assert!(find(folder.path()).unwrap().is_none());
-            let Taken { notes, .. } = take(folder.path()).unwrap();
+            let Acquired { notes, .. } = take(folder.path()).unwrap();
             assert_eq!(notes.len(), usize::from(!text.is_empty()), "{notes:?}");
         }
     }
@@ -358,9 +366,13 @@ mod tests {
         assert!(lacks_locks(&cause));
         let attempt = |holder: &Holder| {
             std::fs::write(&path, holder.text()).unwrap();
-            let (file, made) = open(&path).unwrap();
-            assert!(!made);
-            Lock { path: path.clone(), file, holder: this.clone() }.by_text(folder.path(), made, &cause)
+            let (file, created) = open(&path).unwrap();
+            assert!(!created);
+            Lock { path: path.clone(), file, holder: this.clone() }.acquire_by_text(
+                folder.path(),
+                created,
+                &cause,
+            )
         };
         let elsewhere = Holder { host: "elsewhere".into(), ..this.clone() };
         for holder in [&this, &elsewhere] {
@@ -368,7 +380,7 @@ mod tests {
             assert!(error.to_string().contains(&format!("remove {}", path.display())), "{error}");
             assert!(path.exists());
         }
-        let earlier = Holder { began: this.began.wrapping_sub(1), ..this.clone() };
+        let earlier = Holder { start: this.start.wrapping_sub(1), ..this.clone() };
         let notes = attempt(&earlier).unwrap().notes;
         assert!(notes[0].contains("do not work") && notes[1].contains("is gone"), "{notes:?}");
         assert!(!path.exists());

@@ -1,18 +1,18 @@
-//! What a run writes: observables, snapshots, checkpoints, progress, the table of phases.
+//! Writes the output of a run: observables, snapshots, trajectory, checkpoints, progress, table of phases.
 
 use std::path::PathBuf;
 use std::time::Instant;
 
 use super::Outcome;
-use super::carried::Carried;
-use super::folder::{clear, snapshot_path, supersede};
+use super::carried::OutputState;
+use super::folder::{remove_files, set_aside_snapshots, snapshot_path};
 use super::schedule::Schedule;
 use crate::comm::Communicator;
 use crate::deck::Checked;
-use crate::deck::plan::{EquationOfState, Plan, SphPlan};
 use crate::memory::Peak;
 use crate::observe::{Drift, Layout, Measurements, Observables, Record};
 use crate::particles::{Field, Particles, Role};
+use crate::plan::{EquationOfState, Plan, SphPlan};
 use crate::report;
 use crate::snapshot::trajectory::{self, Trajectory};
 use crate::snapshot::{self, Header};
@@ -22,70 +22,70 @@ use crate::step::fixed::at_the_end;
 use crate::units::Dimension;
 use crate::{Error, Result};
 
-/// The trajectory, opened with its first frame.
-struct Frames {
+/// Trajectory output; the file is opened with the first frame.
+struct TrajectoryOutput {
     content: trajectory::Content,
     schedule: Schedule,
     file: Option<Trajectory>,
 }
 
-/// The files and the progress of a run.
+/// Output files and progress of a run.
 pub struct Outputs {
     comm: Communicator,
-    /// The deck with all defaults, which goes into the files.
+    /// The resolved deck, which is stored in the files.
     deck: String,
     directory: PathBuf,
     snapshots: Schedule,
-    trajectory: Option<Frames>,
+    trajectory: Option<TrajectoryOutput>,
     observables: Schedule,
     checkpoints: Schedule,
     record: Record,
     measurements: Measurements,
     progress: report::Progress,
-    carried: Carried,
+    output_state: OutputState,
     last_checkpoint: Option<u64>,
-    /// Whether later snapshots of the run that this one goes back on may lie in the directory.
-    goes_back: bool,
+    /// Whether the directory may contain snapshots that an earlier run wrote after the restart's checkpoint.
+    may_supersede: bool,
     started: Instant,
     first_step: u64,
     updates: u64,
 }
 
 impl Outputs {
-    /// For a run from its start, in a directory that is there and locked: rank 0 removes the files
-    /// of an `earlier` run, and a record is begun. Time is counted since `started`.
+    /// Creates the outputs of a new run, in a directory that exists and is locked: rank 0 removes the files
+    /// of an `earlier` run and starts a record. The run time counts from `started`.
     ///
     /// # Errors
     /// [`Error::File`], on all ranks.
     pub fn new(deck: &Checked, comm: &Communicator, earlier: &[PathBuf], started: Instant) -> Result<Self> {
         let plan = &deck.plan;
-        comm.on_root(|| clear(earlier))?;
+        comm.on_root(|| remove_files(earlier))?;
         let path = plan.output.directory.join("observables.csv");
         let record = Record::create(comm, &path, Layout::of(plan))?;
-        Ok(Outputs { started, ..Self::with(deck, comm, record, Carried::default()) })
+        Ok(Outputs { started, ..Self::build(deck, comm, record, OutputState::default()) })
     }
 
-    /// For a run from a checkpoint: the directory is made; with the first step, snapshots that an earlier run wrote
-    /// later are set aside.
+    /// Creates the outputs of a run from a checkpoint, and the directory. Snapshots that an earlier run wrote
+    /// after the checkpoint are set aside at the first step.
     ///
     /// # Errors
-    /// [`Error::File`], on all ranks.
+    /// [`Error::Usage`] if nothing is left to do; [`Error::File`]; on all ranks.
     pub fn resumed(
         deck: &Checked,
         comm: &Communicator,
-        carried: Carried,
+        output_state: OutputState,
         simulation: &Simulation,
     ) -> Result<Self> {
         let directory = &deck.plan.output.directory;
         comm.on_root(|| {
-            something_to_do(deck, simulation)?;
+            check_work_left(deck, simulation)?;
             std::fs::create_dir_all(directory).map_err(|cause| Error::file("create", directory, &cause))
         })?;
         let record = {
             let path = directory.join("observables.csv");
             Record::resume(comm, &path, Layout::of(&deck.plan), simulation.time)?
         };
-        let mut outputs = Self::with(deck, comm, record, carried);
+        let mut outputs = Self::build(deck, comm, record, output_state);
         if let Some(frames) = &mut outputs.trajectory {
             let (particles, step) = (&simulation.particles, simulation.step);
             frames.file = Some(Trajectory::resume(
@@ -99,20 +99,20 @@ impl Outputs {
         }
         simulation.notes().iter().for_each(|note| report::line(note));
         (outputs.first_step, outputs.last_checkpoint) = (simulation.step, Some(simulation.step));
-        outputs.goes_back = true;
-        let tables = std::mem::take(&mut outputs.carried.tables);
+        outputs.may_supersede = true;
+        let tables = std::mem::take(&mut outputs.output_state.tables);
         outputs.measurements.resume(comm, &tables);
         Ok(outputs)
     }
 
-    fn with(deck: &Checked, comm: &Communicator, record: Record, carried: Carried) -> Self {
+    fn build(deck: &Checked, comm: &Communicator, record: Record, output_state: OutputState) -> Self {
         let (plan, fixed) = (&deck.plan, deck.plan.time_step.fixed);
         Outputs {
             comm: comm.clone(),
             deck: deck.resolved.clone(),
             directory: plan.output.directory.clone(),
             snapshots: Schedule::new(plan.output.snapshots, fixed),
-            trajectory: trajectory::Content::of(plan).map(|content| Frames {
+            trajectory: trajectory::Content::of(plan).map(|content| TrajectoryOutput {
                 schedule: Schedule::new(Some(content.plan.every), fixed),
                 content,
                 file: None,
@@ -122,16 +122,16 @@ impl Outputs {
             record,
             measurements: Measurements::new(plan, &plan.output.directory),
             progress: report::Progress::new(plan.run.end_time.unwrap_or(f64::INFINITY), plan.run.steps),
-            carried,
+            output_state,
             last_checkpoint: None,
-            goes_back: false,
+            may_supersede: false,
             started: Instant::now(),
             first_step: 0,
             updates: 0,
         }
     }
 
-    /// The next time that a step has to end at.
+    /// Returns the next time at which a step must end.
     pub fn next_time(&self, time: f64) -> f64 {
         self.snapshots
             .next_time(time)
@@ -140,20 +140,20 @@ impl Outputs {
             .min(self.trajectory.as_ref().map_or(f64::INFINITY, |frames| frames.schedule.next_time(time)))
     }
 
-    /// After the first forces: observables and a snapshot of the start.
+    /// Writes observables, measurements, a frame and a snapshot of the start, after the first forces.
     ///
     /// # Errors
     /// [`Error::File`], on all ranks.
     pub fn first(&mut self, simulation: &mut Simulation) -> Result<()> {
         simulation.notes().iter().for_each(|note| report::line(note));
         let observed = self.observe(simulation, 0.0)?;
-        self.carried.first_energy = observed.conserved_energy();
+        self.output_state.first_energy = observed.conserved_energy();
         self.measure(simulation)?;
-        self.frame(simulation)?;
+        self.append_frame(simulation)?;
         self.snapshot(simulation)
     }
 
-    /// After a step of length `dt`: whatever is due.
+    /// Writes the outputs that are due after a step of length `dt`.
     ///
     /// # Errors
     /// [`Error::File`], on all ranks.
@@ -161,8 +161,8 @@ impl Outputs {
         let (now, step) = (simulation.time, simulation.step);
         let before = now - dt;
         self.updates += simulation.particles.owned().len() as u64;
-        if std::mem::take(&mut self.goes_back) {
-            self.comm.on_root(|| supersede(&self.directory, self.carried.snapshots))?;
+        if std::mem::take(&mut self.may_supersede) {
+            self.comm.on_root(|| set_aside_snapshots(&self.directory, self.output_state.snapshots))?;
         }
         if self.observables.due(&self.comm, before, now, step) {
             let observed = self.observe(simulation, dt)?;
@@ -171,12 +171,12 @@ impl Outputs {
         }
         self.measure(simulation)?;
         if self.trajectory.as_ref().is_some_and(|frames| frames.schedule.due(&self.comm, before, now, step)) {
-            self.frame(simulation)?;
+            self.append_frame(simulation)?;
         }
         if self.snapshots.due(&self.comm, before, now, step) {
             self.snapshot(simulation)?;
             let phases = simulation.clock.phases(&self.comm, self.updates, rayon::current_num_threads());
-            let (number, time) = (self.carried.snapshots - 1, report::rounded(now, 6));
+            let (number, time) = (self.output_state.snapshots - 1, report::rounded(now, 6));
             report::line(&format!("snapshot {number} at t = {time}; {}", phases.line()));
         }
         if self.checkpoints.due(&self.comm, before, now, step) {
@@ -186,7 +186,8 @@ impl Outputs {
         Ok(())
     }
 
-    /// At the end: the last observables, a snapshot of a run that is done, a checkpoint to go on from, and where the time went.
+    /// Ends the run: writes the last observables, a snapshot if the run is done, and a checkpoint to continue
+    /// from; prints the table of phases.
     ///
     /// # Errors
     /// [`Error::File`], on all ranks.
@@ -194,16 +195,18 @@ impl Outputs {
         self.progress.finish();
         let steps = simulation.step - self.first_step;
         if steps == 0 && self.first_step > 0 {
-            report::line(&format!("the checkpoint is the end already: {}", at_its_end(simulation)));
-            return self.complete(simulation);
+            report::line(&format!("the checkpoint is the end already: {}", end_text(simulation)));
+            return self.write_missing_files(simulation);
         }
         let observed = self.observe(simulation, 0.0)?;
         self.measurements.write(&self.comm)?;
-        let last_snapshot = outcome == Outcome::Done && self.carried.last_snapshot != Some(simulation.step);
+        let last_snapshot =
+            outcome == Outcome::Done && self.output_state.last_snapshot != Some(simulation.step);
         if last_snapshot {
             self.snapshot(simulation)?;
         }
-        // a run of no steps has nothing to go on from; a checkpoint of this step does not count the snapshot yet
+        // a run of no steps needs no checkpoint; an existing one of this step does not count the new snapshot
+        // yet
         let wanted = steps > 0 || outcome == Outcome::Stopped;
         if wanted && (last_snapshot || self.last_checkpoint != Some(simulation.step)) {
             self.checkpoint(simulation)?;
@@ -214,11 +217,11 @@ impl Outputs {
             report::line(&table.text());
         }
         if let Some(hydrodynamics) = &simulation.hydrodynamics {
-            report::line(&told(&hydrodynamics.smoothing, steps + 1, observed.particles));
+            report::line(&smoothing_summary(&hydrodynamics.smoothing, steps + 1, observed.particles));
         }
-        self.measurements.told().iter().for_each(|line| report::line(line));
+        self.measurements.summary().iter().for_each(|line| report::line(line));
         let (drift, owned) = (self.drift(&observed, simulation), simulation.particles.owned().len());
-        if let Some(warning) = large_drift(&drift, &simulation.plan) {
+        if let Some(warning) = drift_warning(&drift, &simulation.plan) {
             report::line(&warning);
         }
         report::line(&Peak::over_ranks(&self.comm, owned).to_string());
@@ -233,23 +236,24 @@ impl Outputs {
         Ok(())
     }
 
-    /// After a restart at the end: what the run before came to no more.
-    fn complete(&mut self, simulation: &mut Simulation) -> Result<()> {
-        // the snapshot of this step, if the checkpoint counts it, else the next, which may be there or have been the last
-        let counted = self.carried.last_snapshot == Some(simulation.step);
-        let number = self.carried.snapshots.saturating_sub(u64::from(counted));
+    /// Writes the last files that the earlier run did not write, after a restart at its end.
+    fn write_missing_files(&mut self, simulation: &mut Simulation) -> Result<()> {
+        // number of this step's snapshot if the checkpoint counts it, else of the next, which may exist or
+        // have been the last
+        let counted = self.output_state.last_snapshot == Some(simulation.step);
+        let number = self.output_state.snapshots.saturating_sub(u64::from(counted));
         let of_now = |number: u64| {
             let path = snapshot_path(&self.directory, number);
             snapshot::read_header(&path).is_ok_and(|head| head.step == simulation.step)
         };
         let there = snapshot_path(&self.directory, number).exists()
             || !counted && number.checked_sub(1).is_some_and(of_now);
-        self.carried.snapshots = number;
-        // the root's view, so that all ranks go the same way
+        self.output_state.snapshots = number;
+        // the root's view decides, so that all ranks take the same branch
         let mut lacking = vec![u8::from(!there)];
         self.comm.broadcast(&mut lacking, 0);
         if lacking == [1] {
-            // nothing is known of the forces yet
+            // forces are not known after a restart
             simulation.evaluate_forces(0.0)?;
             self.observe(simulation, 0.0)?;
             self.snapshot(simulation)?;
@@ -258,8 +262,9 @@ impl Outputs {
         self.measurements.write(&self.comm)
     }
 
-    /// After a failed step: keep the last good state. What cannot be written then is told, not raised.
-    pub fn rescue(&mut self, simulation: &mut Simulation) {
+    /// Saves the last good state as a checkpoint after a failed step. A failure to write it is logged, not
+    /// returned.
+    pub fn save_after_failure(&mut self, simulation: &mut Simulation) {
         self.progress.finish();
         let home = simulation.bring_home();
         simulation.shorten_step();
@@ -274,9 +279,9 @@ impl Outputs {
 
     fn observe(&mut self, simulation: &mut Simulation, dt: f64) -> Result<Observables> {
         let observed = simulation.observe_resident(dt)?;
-        // after a restart under another physics or without the heat bath of before, another energy is conserved
-        if self.carried.first_energy.is_nan() {
-            self.carried.first_energy = observed.conserved_energy();
+        // after a restart with other physics, or without the earlier thermostat, another energy is conserved
+        if self.output_state.first_energy.is_nan() {
+            self.output_state.first_energy = observed.conserved_energy();
         }
         self.record.append(&self.comm, &observed)?;
         Ok(observed)
@@ -294,16 +299,16 @@ impl Outputs {
         Ok(())
     }
 
-    /// The drift since the start.
+    /// Returns the energy drift since the start.
     fn drift(&self, observed: &Observables, simulation: &Simulation) -> Drift {
         let volume = simulation.domain.bx.lengths().product();
-        Drift::since(self.carried.first_energy, observed, &simulation.plan, volume)
+        Drift::since(self.output_state.first_energy, observed, &simulation.plan, volume)
     }
 
     fn snapshot(&mut self, simulation: &mut Simulation) -> Result<()> {
         simulation.bring_home()?;
         simulation.evaluate_energies();
-        let path = snapshot_path(&self.directory, self.carried.snapshots);
+        let path = snapshot_path(&self.directory, self.output_state.snapshots);
         let header = self.header(simulation);
         let wanted = [
             Field::Velocity,
@@ -323,13 +328,13 @@ impl Outputs {
         let fields: Vec<Field> =
             wanted.into_iter().filter(|&field| simulation.particles.has(field)).collect();
         snapshot::write_snapshot(&path, &self.comm, &simulation.particles, &header, &fields)?;
-        self.carried.snapshots += 1;
-        self.carried.last_snapshot = Some(simulation.step);
+        self.output_state.snapshots += 1;
+        self.output_state.last_snapshot = Some(simulation.step);
         Ok(())
     }
 
-    /// Add a frame to the trajectory, if one is asked for.
-    fn frame(&mut self, simulation: &mut Simulation) -> Result<()> {
+    /// Appends a frame to the trajectory, if one is written.
+    fn append_frame(&mut self, simulation: &mut Simulation) -> Result<()> {
         let Some(frames) = &mut self.trajectory else { return Ok(()) };
         simulation.bring_home()?;
         let (comm, particles) = (&self.comm, &simulation.particles);
@@ -363,34 +368,34 @@ impl Outputs {
 
     fn checkpoint(&mut self, simulation: &mut Simulation) -> Result<()> {
         simulation.bring_home()?;
-        // what follows must not depend on a list that a restart does not have
+        // the following steps must not depend on a neighbor list that a restart does not have
         simulation.invalidate_lists();
         let tables = self.measurements.tables(&self.comm);
-        let state = self.carried.state(simulation, &self.deck, tables);
+        let state = self.output_state.checkpoint_state(simulation, &self.deck, tables);
         snapshot::write_checkpoint(&self.directory, &self.comm, &simulation.particles, &state)?;
-        self.checkpoints.met();
+        self.checkpoints.restart_wall_clock();
         self.last_checkpoint = Some(simulation.step);
         Ok(())
     }
 }
 
-/// An error where a run from a checkpoint has nothing to do: the checkpoint is at the deck's end, and the folder has no earlier
-/// run that might lack its last files.
-fn something_to_do(deck: &Checked, simulation: &Simulation) -> Result<()> {
+/// Fails if a run from a checkpoint has nothing to do: the checkpoint is at the deck's end, and the directory
+/// holds no earlier run that might lack its last files.
+fn check_work_left(deck: &Checked, simulation: &Simulation) -> Result<()> {
     let plan = &deck.plan;
     let ended = at_the_end(&plan.run, plan.time_step.fixed, simulation.step, simulation.time);
     if !ended || plan.output.directory.join("observables.csv").exists() {
         return Ok(());
     }
     Err(Error::usage(
-        format!("there is nothing to do after the checkpoint: {}", at_its_end(simulation)),
+        format!("there is nothing to do after the checkpoint: {}", end_text(simulation)),
         "write a larger number in the deck, or give one with --set; another folder with --set output.directory=... keeps the \
          files of the run before",
     ))
 }
 
-/// How the end of a plan compares with a simulation that is there.
-fn at_its_end(simulation: &Simulation) -> String {
+/// Describes which end of the plan the simulation has reached.
+fn end_text(simulation: &Simulation) -> String {
     let (plan, step, time) = (&simulation.plan, simulation.step, simulation.time);
     match (plan.run.steps, plan.run.end_time) {
         (Some(steps), _) if step >= steps => format!(
@@ -404,8 +409,8 @@ fn at_its_end(simulation: &Simulation) -> String {
     }
 }
 
-/// The warning of a drift of the energy that shows a step too long for what moves.
-fn large_drift(drift: &Drift, plan: &Plan) -> Option<String> {
+/// Returns a warning if the energy drift shows that the time step is too long.
+fn drift_warning(drift: &Drift, plan: &Plan) -> Option<String> {
     let isothermal = |sph: &SphPlan| matches!(sph.equation_of_state, EquationOfState::Isothermal { .. });
     if !drift.is_large() || plan.sph.as_ref().is_some_and(isothermal) {
         return None;
@@ -429,8 +434,8 @@ fn large_drift(drift: &Drift, plan: &Plan) -> Option<String> {
     ))
 }
 
-/// How the smoothing lengths of so many evaluations of the forces were found.
-fn told(smoothing: &Smoothing, evaluations: u64, particles: u64) -> String {
+/// Summarizes the smoothing-length iterations of `evaluations` force evaluations.
+fn smoothing_summary(smoothing: &Smoothing, evaluations: u64, particles: u64) -> String {
     format!(
         "smoothing lengths: {:.2} evaluations per particle and step, {} outgrew a list, {} not converged, {} without \
          enough neighbors",
@@ -441,7 +446,7 @@ fn told(smoothing: &Smoothing, evaluations: u64, particles: u64) -> String {
     )
 }
 
-/// An error that names a state column with a value that is not finite: what the failed forces have spoiled.
+/// Fails with the first state value that is not finite, as left by failed forces.
 fn all_finite(particles: &Particles) -> Result<()> {
     for field in particles.fields_of(Role::State) {
         for component in 0..field.components() {

@@ -1,47 +1,48 @@
-//! When outputs are due.
+//! Output schedules.
 
 use std::time::Instant;
 
 use crate::comm::Communicator;
-use crate::deck::plan::Every;
+use crate::plan::Every;
 
-/// When an output is due: a function of time and step alone (but for wall time), so that a restart keeps the rhythm.
+/// Decides when an output is due. Except for wall time this depends on time and step only, so that a restart
+/// keeps the rhythm.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     every: Option<Every>,
-    /// The length of all steps, where it is fixed.
+    /// Length of all steps, if it is fixed.
     fixed: Option<f64>,
-    /// From when this rank counts wall time.
-    since: Instant,
+    /// Start of the wall-time interval on this rank.
+    wall_start: Instant,
 }
 
 impl Schedule {
-    /// Due every so often, or never; wall time is counted from now on. Where all steps have the length `fixed`, what is due
-    /// at a time is due at the step nearest to it.
+    /// Creates a schedule, `None` for never; wall time counts from now. If all steps have the length `fixed`,
+    /// an output by time is due at the nearest step.
     pub fn new(every: Option<Every>, fixed: Option<f64>) -> Self {
-        Schedule { every, fixed, since: Instant::now() }
+        Schedule { every, fixed, wall_start: Instant::now() }
     }
 
-    /// The next multiple of the period after `time`, which a step has to meet; infinite where time does not matter, or steps
-    /// cannot be cut.
+    /// Returns the next multiple of the period after `time`, at which a step must end; infinite if the output
+    /// is not by time, or steps are fixed.
     pub fn next_time(&self, time: f64) -> f64 {
         match self.every {
-            Some(Every::EveryTime(period)) if self.fixed.is_none() => multiple_after(time, period),
+            Some(Every::EveryTime(period)) if self.fixed.is_none() => next_multiple(time, period),
             _ => f64::INFINITY,
         }
     }
 
-    /// Whether it is due after a step that led from time `before` to `now`: the same on all ranks, which share the longest
-    /// wall time of any. Collective.
+    /// Whether the output is due after a step from time `before` to `now`. All ranks agree: the longest wall
+    /// time of any rank counts. Collective.
     pub fn due(&self, comm: &Communicator, before: f64, now: f64, step: u64) -> bool {
         match self.every {
             Some(Every::EveryTime(period)) => {
                 let half = 0.5 * self.fixed.unwrap_or(0.0);
-                multiple_after(now + half, period) > multiple_after(before + half, period)
+                next_multiple(now + half, period) > next_multiple(before + half, period)
             }
             Some(Every::EverySteps(steps)) => step.is_multiple_of(steps),
             Some(Every::EveryWall(seconds)) => {
-                let mut wall = [self.since.elapsed().as_secs_f64()];
+                let mut wall = [self.wall_start.elapsed().as_secs_f64()];
                 comm.all_max(&mut wall);
                 wall[0] >= seconds
             }
@@ -49,14 +50,14 @@ impl Schedule {
         }
     }
 
-    /// What was due is done: wall time is counted from now on.
-    pub fn met(&mut self) {
-        self.since = Instant::now();
+    /// Restarts the wall-time interval after an output.
+    pub fn restart_wall_clock(&mut self) {
+        self.wall_start = Instant::now();
     }
 }
 
-/// The first multiple of `period` after `time`; a time within rounding of a multiple has met it.
-fn multiple_after(time: f64, period: f64) -> f64 {
+/// Returns the first multiple of `period` after `time`; a time within rounding of a multiple has reached it.
+fn next_multiple(time: f64, period: f64) -> f64 {
     ((time / period * (1.0 + 1e-12)).floor() + 1.0) * period
 }
 
@@ -88,7 +89,7 @@ mod tests {
         assert_eq!(schedule.next_time(0.0), f64::INFINITY, "no step is cut");
         let time = |step: u64| step as f64 * fixed;
         let last = (3.0 / fixed).round() as u64;
-        // as a run tells it: the time before is that after the step less its length
+        // as in a run: the time before a step is the time after it less its length
         (1..=last).filter(|&step| schedule.due(&solo, time(step) - fixed, time(step), step)).collect()
     }
 
@@ -111,17 +112,17 @@ mod tests {
         assert!(!Schedule::new(None, None).due(&solo, 0.0, 1.0, 1));
     }
 
-    /// Ranks do not start at one moment: where their clocks differ they say the same all the same.
+    /// The clocks of ranks differ; all ranks must agree nevertheless.
     #[test]
     fn wall_time_is_that_of_the_rank_that_has_waited_longest() {
         let seen = run_local(3, |comm| {
             let mut wall = Schedule::new(Some(Every::EveryWall(1000.0)), None);
             let early = wall.due(&comm, 0.0, 0.1, 1);
             if comm.rank() == 1 {
-                wall.since = wall.since.checked_sub(Duration::from_secs(1001)).unwrap();
+                wall.wall_start = wall.wall_start.checked_sub(Duration::from_secs(1001)).unwrap();
             }
             let late = wall.due(&comm, 0.1, 0.2, 2);
-            wall.met();
+            wall.restart_wall_clock();
             [early, late, wall.due(&comm, 0.2, 0.3, 3)]
         });
         assert_eq!(seen, [[false, true, false]; 3]);

@@ -1,4 +1,4 @@
-//! The request of `hilbrium stop`: a file in the run's folder that rank 0 looks for.
+//! Stop requests of `hilbrium stop`: a file in the output directory that rank 0 polls.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -6,48 +6,49 @@ use std::time::{Duration, Instant};
 use super::lock::{Holder, Lock};
 use crate::{Error, Result};
 
-/// The file of a request.
-const NAME: &str = ".hilbrium.stop";
+/// Name of the request file.
+const FILE_NAME: &str = ".hilbrium.stop";
 
-/// Between two looks.
-const INTERVAL: Duration = Duration::from_secs(1);
+/// Polling interval.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Ask the run that holds a folder to stop. The request names it: it stops no other one.
+/// Requests the run that holds a directory to stop. The request names the holder, so that it stops no other
+/// run.
 ///
 /// # Errors
 /// [`Error::File`].
 pub fn request(directory: &Path, holder: &Holder) -> Result<()> {
-    let path = directory.join(NAME);
+    let path = directory.join(FILE_NAME);
     std::fs::write(&path, holder.text()).map_err(|cause| Error::file("write", &path, &cause))
 }
 
-/// Rank 0's looks for a request.
+/// Polls for stop requests, on rank 0.
 #[derive(Debug)]
-pub struct Requests {
+pub struct StopRequests {
     path: PathBuf,
-    wanted: String,
-    looked: Instant,
+    expected: String,
+    last_poll: Instant,
 }
 
-impl Requests {
-    /// To the run that holds this lock; a request to an earlier one is removed.
+impl StopRequests {
+    /// Polls for the run that holds this lock; a request to an earlier run is removed.
     pub fn new(directory: &Path, lock: &Lock) -> Self {
-        let path = directory.join(NAME);
+        let path = directory.join(FILE_NAME);
         let _ = std::fs::remove_file(&path);
-        Requests { path, wanted: lock.holder().text(), looked: Instant::now() }
+        StopRequests { path, expected: lock.holder().text(), last_poll: Instant::now() }
     }
 
-    /// Whether the run was asked to stop; looks at most once a second.
-    pub fn any(&mut self) -> bool {
-        if self.looked.elapsed() < INTERVAL {
+    /// Whether the run was requested to stop; reads the file at most once a second.
+    pub fn pending(&mut self) -> bool {
+        if self.last_poll.elapsed() < POLL_INTERVAL {
             return false;
         }
-        self.looked = Instant::now();
-        std::fs::read_to_string(&self.path).is_ok_and(|text| text == self.wanted)
+        self.last_poll = Instant::now();
+        std::fs::read_to_string(&self.path).is_ok_and(|text| text == self.expected)
     }
 }
 
-impl Drop for Requests {
+impl Drop for StopRequests {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
     }
@@ -62,19 +63,19 @@ mod tests {
     fn a_request_stops_the_run_that_it_names_and_no_later_one() {
         let folder = tempfile::tempdir().unwrap();
         let lock = take(folder.path()).unwrap().lock;
-        std::fs::write(folder.path().join(NAME), lock.holder().text()).unwrap();
-        let mut requests = Requests::new(folder.path(), &lock);
-        assert!(!folder.path().join(NAME).exists(), "of an earlier run");
+        std::fs::write(folder.path().join(FILE_NAME), lock.holder().text()).unwrap();
+        let mut requests = StopRequests::new(folder.path(), &lock);
+        assert!(!folder.path().join(FILE_NAME).exists(), "of an earlier run");
         let mut asks = || {
-            requests.looked = Instant::now() - 2 * INTERVAL;
-            (requests.any(), requests.any())
+            requests.last_poll = Instant::now() - 2 * POLL_INTERVAL;
+            (requests.pending(), requests.pending())
         };
         assert_eq!(asks(), (false, false));
-        std::fs::write(folder.path().join(NAME), "host elsewhere\n").unwrap();
+        std::fs::write(folder.path().join(FILE_NAME), "host elsewhere\n").unwrap();
         assert_eq!(asks(), (false, false));
         request(folder.path(), lock.holder()).unwrap();
         assert_eq!(asks(), (true, false), "looked at once a second");
         drop(requests);
-        assert!(!folder.path().join(NAME).exists());
+        assert!(!folder.path().join(FILE_NAME).exists());
     }
 }

@@ -1,15 +1,15 @@
-//! Checkpoints: ids and every state column bit for bit, and what a run needs beside them.
+//! Checkpoints: ids and all state columns bit for bit, and the rest of a run's state.
 //!
-//! Layout: group `State` with the attributes of [`CheckpointState`] that must keep their bits, `rank_rows` (rows of
-//! each rank), `run` (JSON), `id`, and one dataset per component, called `field.component`; rows in global key order.
-//! Where there are tables, group `Tables` with a dataset each.
+//! Layout: group `State` holds the exact numbers of [`CheckpointState`] as attributes, and the datasets
+//! `rank_rows` (rows per rank), `run` (JSON), `id`, and one per component, named `field.component`. Rows are
+//! in global key order. Group `Tables`, if present, holds one dataset per table.
 
-use super::collective::{Rows, SharedFile};
-use super::fault::Reading;
+use super::collective::{RowDistribution, SharedFile};
+use super::fault::ReadGuard;
 use super::hdf::{self, read_numbers, read_rows};
 use super::keep;
-use super::layout::{FORMAT_VERSION, OURS};
-use super::read::{refuse_other_kinds, zeros};
+use super::layout::{FORMAT_VERSION, PROGRAM_GROUP};
+use super::read::{check_kind, zeros};
 use super::seal::{self, Seal};
 use crate::comm::Communicator;
 use crate::comm::shares::share;
@@ -22,67 +22,68 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-const GROUP: &str = "State";
+const STATE_GROUP: &str = "State";
 
-/// The group of what is carried beside the particles.
-const TABLES: &str = "Tables";
+/// The group of the tables.
+const TABLES_GROUP: &str = "Tables";
 
-/// Rows of words that a run carries beside its particles, as measurements do; each rank brings its own rows.
+/// Extra per-run data rows, such as those of measurements. Each rank contributes its own rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
-    /// Words in a row, at least 1.
+    /// Words per row, at least 1.
     pub width: usize,
-    /// Row after row.
+    /// The rows, concatenated.
     pub words: Vec<u64>,
 }
 
-/// What a run needs beside its particles to go on.
+/// The state of a run apart from its particles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckpointState {
     /// Number of steps done.
     pub step: u64,
-    /// Time, bit for bit.
+    /// Time, exact.
     pub time: f64,
-    /// The time step that comes next, bit for bit.
+    /// The next time step, exact.
     pub time_step: f64,
-    /// The box, bit for bit.
+    /// The box, exact.
     pub bx: SimulationBox,
-    /// What the run is called.
+    /// Title of the run.
     pub title: String,
-    /// The deck's text.
+    /// Text of the deck.
     pub deck: String,
-    /// Counts and words; fractions may lose their last bit here.
+    /// Counters and strings. JSON may lose the last bit of fractions.
     pub counters: serde_json::Value,
-    /// Further numbers, bit for bit.
+    /// Further numbers, exact.
     pub numbers: BTreeMap<String, f64>,
-    /// This rank's rows of tables by name; all ranks name the same. On reading each rank gets an even share of the rows,
-    /// in the order of the ranks that wrote them.
+    /// This rank's rows of each table, by name. All ranks have the same names. On reading, each rank gets an
+    /// even share of the rows, in the order of the ranks that wrote them.
     pub tables: BTreeMap<String, Table>,
 }
 
-/// The part of the state that is stored as JSON; numbers as their bits, which keeps also NaN.
+/// The part of the state stored as JSON. Numbers are stored as bits, so NaN survives.
 #[derive(serde::Serialize, serde::Deserialize)]
-struct Run {
+struct JsonState {
     title: String,
     deck: String,
     counters: serde_json::Value,
     numbers: BTreeMap<String, u64>,
 }
 
-/// Write `directory/checkpoint-NNNNNN.h5` (N: the step) and give its path; the one before it is kept, older ones are
-/// removed, and later ones (of a run that this one supersedes) are renamed to end in `.superseded`. Collective; the
-/// ranks give the same state, but for the rows of the tables.
+/// Writes `directory/checkpoint-NNNNNN.h5` (N: the step) and returns its path. Collective.
+///
+/// Keeps the previous checkpoint and removes older ones. Later ones, of a run that this one supersedes, are
+/// renamed to end in `.superseded`. All ranks pass the same state, except for the rows of the tables.
 ///
 /// # Errors
-/// [`Error::File`] or [`Error::Elsewhere`] on every rank if any fails; then nothing has changed.
+/// [`Error::File`] or [`Error::Elsewhere`] on every rank if any rank fails; then no file has changed.
 pub fn write_checkpoint(
     directory: &Path,
     comm: &Communicator,
     particles: &Particles,
     state: &CheckpointState,
 ) -> Result<PathBuf> {
-    let path = directory.join(keep::name(state.step));
-    let run = Run {
+    let path = directory.join(keep::file_name(state.step));
+    let run = JsonState {
         title: state.title.clone(),
         deck: state.deck.clone(),
         counters: state.counters.clone(),
@@ -94,12 +95,12 @@ pub fn write_checkpoint(
     let run = comm.agree_on(run)?;
 
     let mut file = SharedFile::create(&path, comm)?;
-    file.describe(|file| {
-        let group = hdf::create_group(file, OURS)?;
+    file.write_metadata(|file| {
+        let group = hdf::create_group(file, PROGRAM_GROUP)?;
         hdf::write_string(&group, "Kind", "checkpoint")?;
         hdf::write_string(&group, "Version", env!("CARGO_PKG_VERSION"))?;
         hdf::write_numbers(&group, "Format version", &[FORMAT_VERSION])?;
-        let group = hdf::create_group(file, GROUP)?;
+        let group = hdf::create_group(file, STATE_GROUP)?;
         hdf::write_numbers(&group, "step", &[state.step])?;
         hdf::write_numbers(&group, "time", &[state.time])?;
         hdf::write_numbers(&group, "time_step", &[state.time_step])?;
@@ -108,37 +109,37 @@ pub fn write_checkpoint(
         let periodic = state.bx.boundary.map(|boundary| i32::from(boundary == Boundary::Periodic));
         hdf::write_numbers(&group, "periodic", &periodic)?;
         if !state.tables.is_empty() {
-            hdf::create_group(file, TABLES)?;
+            hdf::create_group(file, TABLES_GROUP)?;
         }
         Ok(())
     })?;
     let root_alone = |count: usize| if comm.is_root() { count } else { 0 };
-    let run_rows = Rows::new(comm, root_alone(run.len()));
-    let rank_rows = Rows::new(comm, root_alone(comm.size()));
-    let rows = Rows::new(comm, particles.owned().len());
+    let run_rows = RowDistribution::new(comm, root_alone(run.len()));
+    let rank_rows = RowDistribution::new(comm, root_alone(comm.size()));
+    let rows = RowDistribution::new(comm, particles.owned().len());
     let fields = particles.fields_of(Role::State);
     let columns: Vec<(Field, usize)> =
         fields.iter().flat_map(|&field| (0..field.components()).map(move |c| (field, c))).collect();
-    let named = |field: Field, c: usize| format!("{GROUP}/{}.{c}", field.name());
-    file.plan_table::<u8>(&format!("{GROUP}/run"), &run_rows, 1, |_| Ok(()))?;
-    file.plan_table::<u64>(&format!("{GROUP}/rank_rows"), &rank_rows, 1, |_| Ok(()))?;
-    file.plan_table::<u64>(&format!("{GROUP}/id"), &rows, 1, |_| Ok(()))?;
+    let named = |field: Field, c: usize| format!("{STATE_GROUP}/{}.{c}", field.name());
+    file.plan_table::<u8>(&format!("{STATE_GROUP}/run"), &run_rows, 1, |_| Ok(()))?;
+    file.plan_table::<u64>(&format!("{STATE_GROUP}/rank_rows"), &rank_rows, 1, |_| Ok(()))?;
+    file.plan_table::<u64>(&format!("{STATE_GROUP}/id"), &rows, 1, |_| Ok(()))?;
     for &(field, c) in &columns {
         file.plan_table::<f64>(&named(field, c), &rows, 1, |_| Ok(()))?;
     }
     let mut tables = Vec::new();
     for (name, table) in &state.tables {
-        let rows = Rows::new(comm, table.words.len() / table.width);
-        file.plan_table::<u64>(&format!("{TABLES}/{name}"), &rows, table.width, |_| Ok(()))?;
+        let rows = RowDistribution::new(comm, table.words.len() / table.width);
+        file.plan_table::<u64>(&format!("{TABLES_GROUP}/{name}"), &rows, table.width, |_| Ok(()))?;
         tables.push((name, table, rows));
     }
 
-    file.fill()?;
-    file.write_table(&format!("{GROUP}/run"), &run_rows, |range| run[range].to_vec())?;
-    file.write_table(&format!("{GROUP}/rank_rows"), &rank_rows, |range| rows.counts()[range].to_vec())?;
+    file.begin_data()?;
+    file.write_table(&format!("{STATE_GROUP}/run"), &run_rows, |range| run[range].to_vec())?;
+    file.write_table(&format!("{STATE_GROUP}/rank_rows"), &rank_rows, |range| rows.counts()[range].to_vec())?;
     let start = particles.owned().start;
     let owned = |range: Range<usize>| start + range.start..start + range.end;
-    file.write_table(&format!("{GROUP}/id"), &rows, |range| particles.id[owned(range)].to_vec())?;
+    file.write_table(&format!("{STATE_GROUP}/id"), &rows, |range| particles.id[owned(range)].to_vec())?;
     for (field, c) in columns {
         let column = particles.component(field, c);
         file.write_table(&named(field, c), &rows, |range| column[owned(range)].to_vec())?;
@@ -146,51 +147,55 @@ pub fn write_checkpoint(
     for (name, table, rows) in tables {
         let words =
             |range: Range<usize>| table.words[range.start * table.width..range.end * table.width].to_vec();
-        file.write_table(&format!("{TABLES}/{name}"), &rows, words)?;
+        file.write_table(&format!("{TABLES_GROUP}/{name}"), &rows, words)?;
     }
     file.finish()?;
     if comm.is_root() {
-        keep::tidy(directory, state.step);
+        keep::prune(directory, state.step);
     }
     comm.barrier();
     Ok(path)
 }
 
-/// Read a checkpoint, or the newest whole one of a folder, after verifying it: on the number of ranks that wrote it
-/// each gets the rows it had, on another number an even share, in the same global order. Only state fields are there.
-/// Collective.
+/// Verifies and reads a checkpoint, or the newest intact one of a directory. Collective.
+///
+/// On as many ranks as wrote it, each rank gets its former rows. On another number of ranks, each gets an
+/// even share in the same global order. The particles have state fields only.
 ///
 /// # Errors
-/// On every rank if any fails: [`Error::File`] if it cannot be read or a folder has none, [`Error::Content`] if it is
-/// damaged or no checkpoint, with the name of the checkpoint to use instead.
+/// On every rank if any rank fails. [`Error::File`]: the file cannot be read, or the directory has no
+/// checkpoint. [`Error::Content`]: the file is damaged or no checkpoint; the remedy names the checkpoint to
+/// use instead.
 pub fn read_checkpoint(path: &Path, comm: &Communicator) -> Result<(CheckpointState, Particles)> {
-    let path = chosen(path, comm)?;
-    comm.agree_on(Content::open(&path).and_then(|content| content.read(comm)))
+    let path = resolve_and_log(path, comm)?;
+    comm.agree_on(CheckpointFile::open(&path).and_then(|content| content.read(comm)))
 }
 
-/// The deck of the checkpoint that a path names, or of the newest whole one of a folder, printed with its
-/// defaults; nothing where there is no such checkpoint, which reading it reports. Collective; verifies the file.
+/// Returns the deck, printed with its defaults, of the checkpoint at `path` or of the newest intact one in
+/// the directory `path`. `None` if there is no such checkpoint: reading it then reports the error.
+/// Collective; verifies the file.
 pub fn deck_of_checkpoint(path: &Path, comm: &Communicator) -> Option<String> {
-    // before HDF5 opens it: it may fail on a damaged file
-    let (path, _) = comm.agree_on(find(path, comm)).ok()?;
-    let read = || Content::open(&path).and_then(|content| content.state()).map(|state| state.deck);
+    // Verify before HDF5 opens the file: HDF5 may crash on a damaged one.
+    let (path, _) = comm.agree_on(resolve(path, comm)).ok()?;
+    let read = || CheckpointFile::open(&path).and_then(|content| content.state()).map(|state| state.deck);
     let mut text = if comm.is_root() { read().unwrap_or_default().into_bytes() } else { Vec::new() };
     comm.broadcast(&mut text, 0);
     String::from_utf8(text).ok().filter(|text| !text.is_empty())
 }
 
-/// The checkpoint that a path names, verified: itself, or the newest whole one of a folder, which is logged. Collective.
-fn chosen(path: &Path, comm: &Communicator) -> Result<PathBuf> {
-    let (found, in_folder) = find(path, comm)?;
+/// Returns the verified checkpoint at `path`, or the newest intact one in the directory `path`. Logs the
+/// choice from a directory. Collective.
+fn resolve_and_log(path: &Path, comm: &Communicator) -> Result<PathBuf> {
+    let (found, in_folder) = resolve(path, comm)?;
     if in_folder && comm.is_root() {
         report::line(&format!("from {}", found.display()));
     }
     Ok(found)
 }
 
-/// The checkpoint that a path names, verified, and whether the path is a folder. Collective.
-fn find(path: &Path, comm: &Communicator) -> Result<(PathBuf, bool)> {
-    // The root's view, so that all ranks go the same way.
+/// Returns the verified checkpoint at `path`, and whether `path` is a directory. Collective.
+fn resolve(path: &Path, comm: &Communicator) -> Result<(PathBuf, bool)> {
+    // The root decides, so that all ranks take the same branch.
     let mut is_folder = vec![u8::from(path.is_dir())];
     comm.broadcast(&mut is_folder, 0);
     match is_folder == [0] {
@@ -199,38 +204,41 @@ fn find(path: &Path, comm: &Communicator) -> Result<(PathBuf, bool)> {
     }
 }
 
-/// See that a checkpoint is complete and unchanged. Collective.
+/// Checks that a checkpoint is complete and unchanged. Collective.
 pub(super) fn verify(path: &Path, comm: &Communicator) -> Result<()> {
-    match seal::verify(path, comm, &keep::advice(path))? {
+    match seal::verify(path, comm, &keep::damage_remedy(path))? {
         Seal::Intact => Ok(()),
         Seal::Absent => {
             let what = "the seal at its end is missing: it was cut off, or is no checkpoint".into();
-            Err(Error::Content { path: path.to_owned(), what, remedy: keep::advice(path) })
+            Err(Error::Content { path: path.to_owned(), what, remedy: keep::damage_remedy(path) })
         }
     }
 }
 
-/// An open checkpoint whose seal is intact.
-pub(super) struct Content<'a> {
+/// An open checkpoint with an intact seal.
+pub(super) struct CheckpointFile<'a> {
     path: &'a Path,
     bytes: u64,
     group: Group,
     tables: Option<Group>,
-    /// Rows of each rank that wrote it.
+    /// Rows of each rank that wrote the file.
     pub(super) rank_rows: Vec<u64>,
-    /// Dropped last.
-    _reading: Reading,
+    /// Must be dropped last.
+    _reading: ReadGuard,
 }
 
-impl<'a> Content<'a> {
+impl<'a> CheckpointFile<'a> {
     pub(super) fn open(path: &'a Path) -> Result<Self> {
         let bytes = seal::open(path)?.metadata().map_err(|cause| Error::file("read", path, &cause))?.len();
-        let reading = Reading::of(path);
+        let reading = ReadGuard::new(path);
         let file = hdf::open(path).map_err(|error| damaged(path, hdf::reason(&error)))?;
-        let ours = file.group(OURS).map_err(|_| damaged(path, format!("it has no group {OURS}")))?;
-        refuse_other_kinds(path, &ours, "checkpoint")?;
-        let group = file.group(GROUP).map_err(|_| damaged(path, format!("it has no group {GROUP}")))?;
-        let tables = file.group(TABLES).ok();
+        let ours = file
+            .group(PROGRAM_GROUP)
+            .map_err(|_| damaged(path, format!("it has no group {PROGRAM_GROUP}")))?;
+        check_kind(path, &ours, "checkpoint")?;
+        let group =
+            file.group(STATE_GROUP).map_err(|_| damaged(path, format!("it has no group {STATE_GROUP}")))?;
+        let tables = file.group(TABLES_GROUP).ok();
         let mut content = Self { path, bytes, group, tables, rank_rows: Vec::new(), _reading: reading };
         content.rank_rows = content.column("rank_rows", None)?;
         let total = content.rank_rows.iter().try_fold(0u64, |sum, &rows| sum.checked_add(rows));
@@ -244,7 +252,8 @@ impl<'a> Content<'a> {
         self.rank_rows.iter().sum()
     }
 
-    /// A dataset, or a range of its rows; the whole must fit the file, and have `total` rows where a range is asked for.
+    /// Reads a dataset, or a range of its rows. Its size must fit the file; if a range is requested, it must
+    /// have `total` rows.
     fn column<T: H5Type + Clone + Default>(&self, name: &str, range: Option<Range<u64>>) -> Result<Vec<T>> {
         let failed = |error: hdf5::Error| damaged(self.path, format!("{name}: {}", hdf::reason(&error)));
         let dataset = self.group.dataset(name).map_err(failed)?;
@@ -261,20 +270,21 @@ impl<'a> Content<'a> {
         Ok(values)
     }
 
-    /// The state fields it holds.
+    /// The state fields in the file.
     pub(super) fn fields(&self) -> Vec<Field> {
         let there = |field: &Field| self.group.link_exists(&format!("{}.0", field.name()));
         Field::ALL.iter().copied().filter(there).collect()
     }
 
-    /// One component of a field, or a range of its rows.
+    /// Reads a range of rows of one component of a field.
     pub(super) fn component(&self, field: Field, component: usize, range: Range<u64>) -> Result<Vec<f64>> {
         self.column(&format!("{}.{component}", field.name()), Some(range))
     }
 
-    /// The share of a rank of each table.
+    /// Reads this rank's share of each table.
     fn tables(&self, comm: &Communicator) -> Result<BTreeMap<String, Table>> {
-        let failed = |error: hdf5::Error| damaged(self.path, format!("{TABLES}: {}", hdf::reason(&error)));
+        let failed =
+            |error: hdf5::Error| damaged(self.path, format!("{TABLES_GROUP}: {}", hdf::reason(&error)));
         let Some(group) = &self.tables else { return Ok(BTreeMap::new()) };
         let mut tables = BTreeMap::new();
         for name in group.member_names().map_err(failed)? {
@@ -286,7 +296,10 @@ impl<'a> Content<'a> {
             };
             let bytes = rows.saturating_mul(width as u64).saturating_mul(8);
             if width == 0 || bytes > self.bytes || dataset.storage_size() < bytes {
-                return Err(damaged(self.path, format!("{TABLES}/{name} has shape {:?}", dataset.shape())));
+                return Err(damaged(
+                    self.path,
+                    format!("{TABLES_GROUP}/{name} has shape {:?}", dataset.shape()),
+                ));
             }
             let range = share(rows, comm.rank(), comm.size());
             let mut words = zeros((range.end - range.start) as usize * width, self.path)?;
@@ -296,9 +309,9 @@ impl<'a> Content<'a> {
         Ok(tables)
     }
 
-    /// All but the particles and the tables.
+    /// Reads the state, except particles and tables.
     pub(super) fn state(&self) -> Result<CheckpointState> {
-        let missing = |name: &str| damaged(self.path, format!("{GROUP} has no valid attribute {name}"));
+        let missing = |name: &str| damaged(self.path, format!("{STATE_GROUP} has no valid attribute {name}"));
         let number = |name: &str| {
             read_numbers::<f64>(&self.group, name)
                 .and_then(|v| v.first().copied())
@@ -317,8 +330,9 @@ impl<'a> Content<'a> {
             return Err(missing("upper"));
         }
         let step = read_numbers::<u64>(&self.group, "step").and_then(|v| v.first().copied());
-        let run: Run = serde_json::from_slice(&self.column::<u8>("run", None)?)
-            .map_err(|cause| damaged(self.path, format!("{GROUP}/run is not what it should be: {cause}")))?;
+        let run: JsonState = serde_json::from_slice(&self.column::<u8>("run", None)?).map_err(|cause| {
+            damaged(self.path, format!("{STATE_GROUP}/run is not what it should be: {cause}"))
+        })?;
         Ok(CheckpointState {
             step: step.ok_or_else(|| missing("step"))?,
             time: number("time")?,
@@ -356,5 +370,5 @@ impl<'a> Content<'a> {
 }
 
 fn damaged(path: &Path, what: String) -> Error {
-    Error::Content { path: path.to_owned(), what, remedy: keep::advice(path) }
+    Error::Content { path: path.to_owned(), what, remedy: keep::damage_remedy(path) }
 }

@@ -1,16 +1,16 @@
-//! One HDF5 file written by all ranks, complete under its name or not there at all.
+//! One HDF5 file written by all ranks. Under its final name it is either complete or absent.
 //!
-//! Two phases. First rank 0 alone describes the file: groups, attributes, datasets with their room, one contiguous range of
-//! the file each. Then HDF5 is done with it, and every rank writes its rows into these ranges as plain bytes, outside MPI:
-//! HDF5's MPI driver and Open MPI 5 wait for ever when one rank's part of a collective transfer fails, and Open MPI 4
-//! reports success then.
+//! There are two phases. First, rank 0 alone writes the metadata: groups, attributes, and datasets, each
+//! allocated as one contiguous byte range. Then HDF5 closes the file, and every rank writes its rows into
+//! these ranges with plain file I/O, not through MPI: if one rank's part of a collective transfer fails,
+//! HDF5's MPI driver hangs with Open MPI 5, and Open MPI 4 reports success.
 //!
-//! All methods are collective, and every outcome is agreed on before the next one, so that a failing rank makes all
-//! return and none wait.
+//! All methods are collective. The ranks agree on each outcome before the next call, so a failure makes all
+//! ranks return and none wait.
 
 use super::hdf::{self, Outcome};
 use super::seal;
-use super::written::Written;
+use super::written::RowDigest;
 use crate::comm::Communicator;
 use crate::{Error, Result};
 use hdf5::{Dataset, File, H5Type};
@@ -18,102 +18,102 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Most rows written in one call: bounds the memory that they are converted in.
-const ROUND: u64 = 1 << 22;
+/// Rows per write call; bounds the memory of the conversion buffer.
+const ROWS_PER_WRITE: u64 = 1 << 22;
 
-/// HDF5's metadata is gathered in blocks of this many bytes, so that all of it usually stands before the data.
+/// Size of HDF5's metadata blocks in bytes. Usually all metadata fits in one block in front of the data.
 const METADATA_BLOCK: u64 = 64 << 10;
 
-/// A file under construction, under a temporary name beside its final one.
+/// A file under construction: it has a temporary name next to its final one.
 pub(super) struct SharedFile<'a> {
     comm: &'a Communicator,
     target: PathBuf,
     partial: PathBuf,
-    /// Open on the root, in the first phase.
-    description: Option<File>,
+    /// Open on the root, in the metadata phase.
+    metadata_file: Option<File>,
     tables: Vec<Table>,
-    /// Open on every rank, in the second phase.
-    rows: Option<std::fs::File>,
-    /// What this rank has written beside others.
-    written: Vec<Written>,
+    /// Open on every rank, in the data phase.
+    data_file: Option<std::fs::File>,
+    /// Digests of the rows this rank has written, if other ranks write too.
+    digests: Vec<RowDigest>,
     finished: bool,
 }
 
-/// A dataset of one row per particle.
+/// A dataset with one row per particle.
 struct Table {
     name: String,
-    /// Bytes of a row.
+    /// Bytes per row.
     width: u64,
-    /// Where its first row begins in the file, in bytes; on other ranks than the root known in the second phase.
+    /// File offset of the first row, in bytes. Ranks other than the root know it in the data phase only.
     offset: u64,
 }
 
-/// How the rows of a table are spread over the ranks, in rank order.
-pub(super) struct Rows {
+/// Distribution of a dataset's rows over the ranks, in rank order.
+pub(super) struct RowDistribution {
     counts: Vec<u64>,
 }
 
-impl Rows {
-    /// Every rank brings its number of rows.
+impl RowDistribution {
+    /// Gathers the number of rows of every rank. Collective.
     pub(super) fn new(comm: &Communicator, mine: usize) -> Self {
         Self { counts: comm.all_gather(&[mine as u64]).concat() }
     }
 
-    /// Rows of all ranks.
+    /// Total rows of all ranks.
     pub(super) fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// Rows of each rank.
+    /// Rows per rank.
     pub(super) fn counts(&self) -> &[u64] {
         &self.counts
     }
 
-    fn first(&self, rank: usize) -> u64 {
+    fn first_row(&self, rank: usize) -> u64 {
         self.counts[..rank].iter().sum()
     }
 
-    fn rounds(&self) -> u64 {
-        self.counts.iter().map(|count| count.div_ceil(ROUND)).max().unwrap_or(0)
+    fn chunk_count(&self) -> u64 {
+        self.counts.iter().map(|count| count.div_ceil(ROWS_PER_WRITE)).max().unwrap_or(0)
     }
 
-    /// The rows of a rank, counted from its first, that are written in a round.
-    fn round(&self, rank: usize, round: u64) -> Range<u64> {
+    /// The rows of chunk `chunk` of a rank, relative to the rank's first row.
+    fn chunk(&self, rank: usize, chunk: u64) -> Range<u64> {
         let count = self.counts[rank];
-        (round * ROUND).min(count)..((round + 1) * ROUND).min(count)
+        (chunk * ROWS_PER_WRITE).min(count)..((chunk + 1) * ROWS_PER_WRITE).min(count)
     }
 }
 
 impl<'a> SharedFile<'a> {
-    /// Create the file for `target` under its temporary name, with the folders above it.
+    /// Creates the file for `target` under its temporary name, and the parent directories.
     pub(super) fn create(target: &Path, comm: &'a Communicator) -> Result<Self> {
         let partial = partial_name(target);
-        comm.agree(if comm.is_root() { prepare(target, &partial) } else { Ok(()) })?;
+        comm.agree(if comm.is_root() { check_creatable(target, &partial) } else { Ok(()) })?;
         let mut shared = Self {
             comm,
             target: target.to_owned(),
             partial,
-            description: None,
+            metadata_file: None,
             tables: Vec::new(),
-            rows: None,
-            written: Vec::new(),
+            data_file: None,
+            digests: Vec::new(),
             finished: false,
         };
         let created = comm.is_root().then(|| options().create(&shared.partial)).transpose();
-        shared.description = shared.agree(created)?;
+        shared.metadata_file = shared.agree(created)?;
         Ok(shared)
     }
 
-    /// Create groups and attributes, on the root.
-    pub(super) fn describe(&self, work: impl FnOnce(&File) -> Outcome<()>) -> Result<()> {
-        self.agree(self.description.as_ref().map_or(Ok(()), work))
+    /// Creates groups and attributes, on the root.
+    pub(super) fn write_metadata(&self, work: impl FnOnce(&File) -> Outcome<()>) -> Result<()> {
+        self.agree(self.metadata_file.as_ref().map_or(Ok(()), work))
     }
 
-    /// Create a dataset of one row per particle, `width` values wide (one-dimensional if 1), and describe it.
+    /// Creates a dataset of shape [rows, `width`], or [rows] if `width` is 1, and calls `describe` on it.
     pub(super) fn plan_table<T: H5Type>(
         &mut self,
         name: &str,
-        rows: &Rows,
+        rows: &RowDistribution,
         width: usize,
         describe: impl FnOnce(&Dataset) -> Outcome<()>,
     ) -> Result<()> {
@@ -132,57 +132,60 @@ impl<'a> SharedFile<'a> {
                 offset => Ok(offset.unwrap_or(0)),
             }
         };
-        let offset = self.agree(self.description.as_ref().map_or(Ok(0), create))?;
+        let offset = self.agree(self.metadata_file.as_ref().map_or(Ok(0), create))?;
         self.tables.push(Table { name: name.to_owned(), width: (width * size_of::<T>()) as u64, offset });
         Ok(())
     }
 
-    /// Begin the second phase.
-    pub(super) fn fill(&mut self) -> Result<()> {
-        let closed = self.description.take().map_or(Ok(()), hdf::close);
+    /// Ends the metadata phase and starts the data phase.
+    pub(super) fn begin_data(&mut self) -> Result<()> {
+        let closed = self.metadata_file.take().map_or(Ok(()), hdf::close);
         self.agree(closed)?;
         let mut offsets = self.tables.iter().map(|table| table.offset).collect();
         self.comm.broadcast(&mut offsets, 0);
         self.tables.iter_mut().zip(offsets).for_each(|(table, offset)| table.offset = offset);
-        // Not to read: a client of NFS that has read a page writes all of it, over what another rank has written there.
+        // Write-only: an NFS client that has read a page writes the whole page back, over the rows of other
+        // ranks.
         let opened = std::fs::File::options().write(true).open(&self.partial);
-        self.rows = Some(self.comm.agree_on(opened.map_err(|cause| self.unwritable(&cause)))?);
+        self.data_file = Some(self.comm.agree_on(opened.map_err(|cause| self.write_error(&cause)))?);
         Ok(())
     }
 
-    /// Fill a dataset. `values` gives the values of a range of this rank's rows, counted from its first.
+    /// Writes a dataset. `values` returns the values of a range of this rank's rows, relative to its first
+    /// row.
     pub(super) fn write_table<T: H5Type + bytemuck::Pod + Default>(
         &mut self,
         name: &str,
-        rows: &Rows,
+        rows: &RowDistribution,
         values: impl Fn(Range<usize>) -> Vec<T>,
     ) -> Result<()> {
         let table = self.tables.iter().find(|table| table.name == name);
-        let (Some(file), Some(table)) = (&self.rows, table) else {
+        let (Some(file), Some(table)) = (&self.data_file, table) else {
             unreachable!("{name} is filled in the second phase and planned in the first")
         };
-        for round in 0..rows.rounds() {
-            let mine = rows.round(self.comm.rank(), round);
-            let first = rows.first(self.comm.rank()) + mine.start;
+        for chunk in 0..rows.chunk_count() {
+            let mine = rows.chunk(self.comm.rank(), chunk);
+            let first = rows.first_row(self.comm.rank()) + mine.start;
             let values = values(mine.start as usize..mine.end as usize);
             if self.comm.size() > 1 {
-                self.written.push(Written::new(name, first, &values));
+                self.digests.push(RowDigest::new(name, first, &values));
             }
             let outcome =
                 file.write_all_at(bytemuck::cast_slice(&values), table.offset + first * table.width);
-            self.comm.agree(outcome.map_err(|cause| self.unwritable(&cause)))?;
+            self.comm.agree(outcome.map_err(|cause| self.write_error(&cause)))?;
         }
         Ok(())
     }
 
-    /// See that the file holds what was written, seal it, write it to the disk, and give it its name.
+    /// Reads the rows back, seals the file, syncs it to disk, and renames it to its final name.
     pub(super) fn finish(mut self) -> Result<()> {
-        // Here and not only when the file is sealed: some file systems report a failed write to the descriptor of the write.
-        let synced = self.rows.take().map_or(Ok(()), |file| file.sync_all());
-        self.comm.agree(synced.map_err(|cause| self.unwritable(&cause)))?;
-        let checked = Written::check(&self.written, &self.partial);
+        // Sync here too, not only when sealing: some file systems report a failed write only to the
+        // descriptor that wrote.
+        let synced = self.data_file.take().map_or(Ok(()), |file| file.sync_all());
+        self.comm.agree(synced.map_err(|cause| self.write_error(&cause)))?;
+        let checked = RowDigest::check(&self.digests, &self.partial);
         self.agree(checked)?;
-        seal::seal(&self.partial, self.comm).map_err(|error| self.renamed(error))?;
+        seal::seal(&self.partial, self.comm).map_err(|error| self.with_target_path(error))?;
         let renamed = if self.comm.is_root() { rename(&self.partial, &self.target) } else { Ok(()) };
         self.comm.agree(renamed)?;
         self.finished = true;
@@ -193,12 +196,12 @@ impl<'a> SharedFile<'a> {
         self.comm.agree_on(outcome.map_err(|error| failure("write", &self.target, &error)))
     }
 
-    fn unwritable(&self, cause: &std::io::Error) -> Error {
+    fn write_error(&self, cause: &std::io::Error) -> Error {
         Error::file("write", &self.target, cause)
     }
 
-    /// The error, told of the file that the user named.
-    fn renamed(&self, error: Error) -> Error {
+    /// Replaces the path in the error by the one the user named.
+    fn with_target_path(&self, error: Error) -> Error {
         match error {
             Error::File { action, cause, remedy, .. } => {
                 Error::File { action, path: self.target.clone(), cause, remedy }
@@ -209,15 +212,15 @@ impl<'a> SharedFile<'a> {
 }
 
 impl Drop for SharedFile<'_> {
-    /// Abandon an unfinished file: every rank gets here, because all errors are agreed on.
+    /// Removes an unfinished file. Every rank gets here, because the ranks agree on all errors.
     fn drop(&mut self) {
         if self.finished || std::thread::panicking() {
             return;
         }
-        if let Some(file) = self.description.take() {
+        if let Some(file) = self.metadata_file.take() {
             hdf::abandon(file);
         }
-        self.rows = None;
+        self.data_file = None;
         self.comm.barrier();
         if self.comm.is_root() {
             let _ = std::fs::remove_file(&self.partial);
@@ -225,26 +228,27 @@ impl Drop for SharedFile<'_> {
     }
 }
 
-/// How files are opened to write.
+/// Options for creating and writing files.
 pub(super) fn options() -> hdf5::FileBuilder {
     let mut options = hdf::unlocked();
-    // The format of HDF5 1.8 has checksums in its metadata; the default one does not. Without sieve buffer a failed
-    // write leaves no data behind that closing would try to write again.
+    // The HDF5 1.8 format has metadata checksums; the default format has none. Without a sieve buffer, a
+    // failed write leaves no data behind for close to write again.
     options.with_fapl(|access| access.libver_v18().meta_block_size(METADATA_BLOCK).sieve_buf_size(0));
-    // No clock's time in the file: the same particles shall make the same bytes.
+    // No timestamps: the same particles produce the same bytes.
     options.with_fcpl(|plan| plan.obj_track_times(false));
     options
 }
 
-/// The temporary name beside `target`.
+/// The temporary name next to `target`.
 pub(super) fn partial_name(target: &Path) -> PathBuf {
     let mut name = target.as_os_str().to_owned();
     name.push(".partial");
     name.into()
 }
 
-/// See that `partial` can be created and renamed: here the system's own error is known, in HDF5 it is not.
-fn prepare(target: &Path, partial: &Path) -> Result<()> {
+/// Checks that `partial` can be created and renamed. The system error is available here, but not through
+/// HDF5.
+fn check_creatable(target: &Path, partial: &Path) -> Result<()> {
     if target.is_dir() {
         return Err(Error::file("write", target, &std::io::ErrorKind::IsADirectory.into()));
     }
@@ -254,19 +258,20 @@ fn prepare(target: &Path, partial: &Path) -> Result<()> {
     std::fs::File::create(partial).map(drop).map_err(|cause| Error::file("create", target, &cause))
 }
 
-/// Rename, and have the system remember it.
+/// Renames a file and syncs its directory.
 pub(super) fn rename(partial: &Path, target: &Path) -> Result<()> {
     std::fs::rename(partial, target).map_err(|cause| Error::file("rename", target, &cause))?;
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Some file systems cannot sync a folder; the file itself is safe already.
+    // Some file systems cannot sync a directory; the file itself is already on disk.
     let _ = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
     Ok(())
 }
 
-/// A failed HDF5 call as an error with the remedy that fits.
+/// Converts a failed HDF5 call to an error with a remedy.
 pub(super) fn failure(action: &'static str, path: &Path, error: &hdf5::Error) -> Error {
     let cause = hdf::reason(error);
-    let remedy = "if the disk is full, free some space or choose another folder, if it failed, look into the system's log; then \
+    let remedy = "if the disk is full, free some space or choose another folder, if it failed, look into the \
+                  system's log; then \
          restart from the last checkpoint";
     Error::File { action, path: path.to_owned(), cause, remedy: remedy.into() }
 }

@@ -1,9 +1,9 @@
-//! Files on which HDF5 itself fails.
+//! Crash protection while HDF5 reads.
 //!
-//! HDF5 checks little of what it follows through a file: on one that is damaged in the wrong place it reads outside of its
-//! memory, and the process gets a signal instead of an error; or it follows a ring, and takes memory until there is no more.
-//! While a file is read, both say which one it was and end the process with status 1, as the error would have. No file is
-//! being written then but the copy of a trajectory that is cut for a restart.
+//! HDF5 validates little of a file's internal references. On a damaged file it may access invalid memory,
+//! which raises a signal, or follow a cyclic reference and allocate without bound. While a file is being
+//! read, a signal handler and a memory watchdog report the file and exit with status 1, as a regular error
+//! would. The only file being written meanwhile is the copy of a trajectory that is truncated for a restart.
 
 use crate::{Error, memory};
 use std::cell::Cell;
@@ -14,133 +14,137 @@ use std::sync::mpsc::{self, RecvTimeoutError, TryRecvError};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The signals of a process that has lost its way.
+/// The signals of a crash.
 const SIGNALS: [libc::c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGABRT];
 
-/// Whether this process answers them: the program does, while tests and fuzzers shall see what happens.
-static ANSWERS: AtomicBool = AtomicBool::new(false);
+/// Whether this process handles the signals. The program does; tests and fuzzers see the crash itself.
+static HANDLE_SIGNALS: AtomicBool = AtomicBool::new(false);
 
-/// Bytes that HDF5 may take beside what it was asked to read.
-const ROOM: u64 = if cfg!(test) { 32 << 20 } else { 1 << 30 };
+/// Bytes HDF5 may allocate beyond the requested data.
+const MEMORY_ALLOWANCE: u64 = if cfg!(test) { 32 << 20 } else { 1 << 30 };
 
-/// How often it is looked at.
-const TICK: Duration = Duration::from_millis(20);
+/// Polling interval of the memory watchdog.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Bytes that reading is expected to take.
+/// Bytes that reading is expected to allocate.
 static EXPECTED: AtomicU64 = AtomicU64::new(0);
 
-static READ: Mutex<Read> = Mutex::new(Read { files: 0, before: Vec::new(), watch: None });
+static ACTIVE_READS: Mutex<ActiveReads> =
+    Mutex::new(ActiveReads { files: 0, previous: Vec::new(), watchdog: None });
 
-/// What is being read.
-struct Read {
-    /// So many files.
+/// The reads in progress.
+struct ActiveReads {
+    /// Number of files being read.
     files: usize,
-    /// What was done about the signals before the first of them.
-    before: Vec<libc::sigaction>,
-    /// Who looks at the memory ends when this is dropped.
-    watch: Option<mpsc::Sender<()>>,
+    /// The signal actions in force before the first read.
+    previous: Vec<libc::sigaction>,
+    /// Dropping the sender stops the memory watchdog.
+    watchdog: Option<mpsc::Sender<()>>,
 }
 
 thread_local! {
-    /// What to say if HDF5 fails on this thread.
-    static WORDS: Cell<&'static [u8]> = const { Cell::new(&[]) };
+    /// Message to print if HDF5 crashes on this thread.
+    static MESSAGE: Cell<&'static [u8]> = const { Cell::new(&[]) };
 }
 
-/// From now on this process answers the signals that HDF5 gets while it reads.
-pub(super) fn answer() {
-    ANSWERS.store(true, Ordering::Relaxed);
+/// Enables the signal handlers and the watchdog for all later reads of this process.
+pub(super) fn handle_signals() {
+    HANDLE_SIGNALS.store(true, Ordering::Relaxed);
 }
 
-/// So many bytes are about to be read. They may be in memory four times: as HDF5 has them, as it hands them over, among the
-/// particles and on the way to another rank.
-pub(super) fn expect(bytes: usize) {
+/// Announces the read of `bytes` bytes. They may be in memory four times: HDF5's buffer, the buffer it
+/// returns, the particles, and a message to another rank.
+pub(super) fn expect_allocation(bytes: usize) {
     EXPECTED.fetch_add((bytes as u64).saturating_mul(4), Ordering::Relaxed);
 }
 
-/// What was read so far is needed no more.
-pub(super) fn expect_nothing() {
+/// Resets the expected allocation, once the data read so far are freed.
+pub(super) fn reset_expected() {
     EXPECTED.store(0, Ordering::Relaxed);
 }
 
-/// A file is being read by this thread.
-pub(super) struct Reading {
-    words: &'static [u8],
+/// Marks a file as being read by this thread.
+pub(super) struct ReadGuard {
+    message: &'static [u8],
     before: &'static [u8],
-    /// Of this thread, which has the words.
+    /// Not `Send`: the message belongs to this thread.
     thread: PhantomData<*const ()>,
 }
 
-impl Reading {
-    /// A file of which there may be another copy.
-    pub fn of(path: &Path) -> Self {
-        Self::or(|what| Error::Damaged {
+impl ReadGuard {
+    /// Guards the read of a file. The remedy suggests another copy.
+    pub fn new(path: &Path) -> Self {
+        Self::with_error(|what| Error::Damaged {
             path: path.to_owned(),
             what,
             remedy: "copy the file anew, or take an earlier one".into(),
         })
     }
 
-    /// A file with such an error if HDF5 fails on it, until this is dropped. The words, a line each, stay in memory: a signal may
-    /// come at any time.
-    pub fn or(error: impl Fn(String) -> Error) -> Self {
-        let words = |what: String| -> &'static [u8] {
+    /// Guards the read of a file until dropped; `error` builds the error for a crash. The messages are
+    /// leaked, since a signal may arrive at any time.
+    pub fn with_error(error: impl Fn(String) -> Error) -> Self {
+        let message = |what: String| -> &'static [u8] {
             Box::leak(format!("error: {}\n", error(what)).into_bytes().into_boxed_slice())
         };
-        let fails = words("HDF5 itself fails on it".into());
-        let before = WORDS.replace(fails);
-        if ANSWERS.load(Ordering::Relaxed) {
-            let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+        let fails = message("HDF5 crashed while reading it".into());
+        let before = MESSAGE.replace(fails);
+        if HANDLE_SIGNALS.load(Ordering::Relaxed) {
+            let mut read = ACTIVE_READS.lock().unwrap_or_else(PoisonError::into_inner);
             if read.files == 0 {
-                read.before = SIGNALS.iter().map(|&signal| act(signal, &told())).collect();
-                expect_nothing();
-                let mebibytes = ROOM >> 20;
-                read.watch =
-                    watch(words(format!("HDF5 itself takes more than {mebibytes} MiB beside what it holds")));
+                read.previous =
+                    SIGNALS.iter().map(|&signal| set_action(signal, &reporting_action())).collect();
+                reset_expected();
+                let mebibytes = MEMORY_ALLOWANCE >> 20;
+                read.watchdog = watch_memory(message(format!(
+                    "HDF5 allocated more than {mebibytes} MiB beyond its contents"
+                )));
             }
             read.files += 1;
         }
-        Self { words: fails, before, thread: PhantomData }
+        Self { message: fails, before, thread: PhantomData }
     }
 }
 
-impl Drop for Reading {
+impl Drop for ReadGuard {
     fn drop(&mut self) {
-        if ANSWERS.load(Ordering::Relaxed) {
-            let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+        if HANDLE_SIGNALS.load(Ordering::Relaxed) {
+            let mut read = ACTIVE_READS.lock().unwrap_or_else(PoisonError::into_inner);
             read.files = read.files.saturating_sub(1);
             if read.files == 0 {
-                read.watch = None;
-                SIGNALS.iter().zip(std::mem::take(&mut read.before)).for_each(|(&signal, before)| {
-                    act(signal, &before);
+                read.watchdog = None;
+                SIGNALS.iter().zip(std::mem::take(&mut read.previous)).for_each(|(&signal, before)| {
+                    set_action(signal, &before);
                 });
             }
         }
-        if std::ptr::eq(WORDS.get(), self.words) {
-            WORDS.set(self.before);
+        if std::ptr::eq(MESSAGE.get(), self.message) {
+            MESSAGE.set(self.before);
         }
     }
 }
 
-/// Look at what the process takes from now on until what is returned is dropped.
-fn watch(words: &'static [u8]) -> Option<mpsc::Sender<()>> {
+/// Watches the memory of the process from now on, until the returned sender is dropped.
+fn watch_memory(message: &'static [u8]) -> Option<mpsc::Sender<()>> {
     let before = Some(memory::held()).filter(|bytes| *bytes > 0)?;
     let (read, still_reading) = mpsc::channel();
     let look = move || {
-        while still_reading.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-            let most = before.saturating_add(ROOM).saturating_add(EXPECTED.load(Ordering::Relaxed));
-            // if reading has ended meanwhile, what was looked at is not what it took
+        while still_reading.recv_timeout(POLL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+            let most =
+                before.saturating_add(MEMORY_ALLOWANCE).saturating_add(EXPECTED.load(Ordering::Relaxed));
+            // If reading has ended meanwhile, the measured memory is not that of the read.
             if memory::held() > most && still_reading.try_recv() == Err(TryRecvError::Empty) {
-                end(words);
+                report_and_exit(message);
             }
         }
     };
-    // without a thread for it, or where the system does not tell, files are read as well
+    // Reading works without a watchdog too, if no thread starts or the system does not report memory.
     std::thread::Builder::new().spawn(look).ok().map(|_| read)
 }
 
-/// Sets what is done about a signal, and returns what was.
-fn act(signal: libc::c_int, action: &libc::sigaction) -> libc::sigaction {
-    // SAFETY: all zeros are an action, and both are valid for the call.
+/// Sets the action of a signal and returns the previous one.
+fn set_action(signal: libc::c_int, action: &libc::sigaction) -> libc::sigaction {
+    // SAFETY: an all-zero `sigaction` is valid, and both pointers are valid for the call.
     unsafe {
         let mut before: libc::sigaction = std::mem::zeroed();
         libc::sigaction(signal, action, &mut before);
@@ -148,36 +152,36 @@ fn act(signal: libc::c_int, action: &libc::sigaction) -> libc::sigaction {
     }
 }
 
-/// Saying what happened, as what is done about a signal.
-fn told() -> libc::sigaction {
-    // SAFETY: all zeros are an action without flags and with an empty mask.
+/// The signal action that reports the file.
+fn reporting_action() -> libc::sigaction {
+    // SAFETY: an all-zero `sigaction` is an action without flags and with an empty mask.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    action.sa_sigaction = tell as extern "C" fn(libc::c_int) as libc::sighandler_t;
-    // on the stack for signals, where there is one: that of the thread may be full
+    action.sa_sigaction = report_signal as extern "C" fn(libc::c_int) as libc::sighandler_t;
+    // Use the alternate signal stack, if there is one: the stack of the thread may be full.
     action.sa_flags = libc::SA_ONSTACK;
     action
 }
 
-/// Calls nothing but what may be called here.
-extern "C" fn tell(signal: libc::c_int) {
-    let words = WORDS.get();
-    // SAFETY: the words are valid, and these functions may be called when a signal comes.
+/// The signal handler. Calls only async-signal-safe functions.
+extern "C" fn report_signal(signal: libc::c_int) {
+    let message = MESSAGE.get();
+    // SAFETY: `signal` and `raise` are async-signal-safe.
     unsafe {
-        if words.is_empty() {
-            // another thread's fault: once more, without us
+        if message.is_empty() {
+            // The fault of a thread that reads no file: raise it again with the default action.
             libc::signal(signal, libc::SIG_DFL);
             libc::raise(signal);
             return;
         }
     }
-    end(words);
+    report_and_exit(message);
 }
 
-/// Calls nothing but what may be called when a signal comes.
-fn end(words: &[u8]) -> ! {
-    // SAFETY: the words are valid, and these functions may be called at any time.
+/// Writes the message and exits. Calls only async-signal-safe functions.
+fn report_and_exit(message: &[u8]) -> ! {
+    // SAFETY: the message is valid, and both functions are async-signal-safe.
     unsafe {
-        libc::write(libc::STDERR_FILENO, words.as_ptr().cast(), words.len());
+        libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), message.len());
         libc::_exit(1);
     }
 }
@@ -187,19 +191,19 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    /// Set for the process that gets the signal.
+    /// Set in the child process that receives the signal.
     const SIGNAL: &str = "HILBRIUM_TEST_SIGNAL";
 
     #[test]
     fn a_signal_names_the_file_that_is_read() {
         if let Ok(signal) = std::env::var(SIGNAL) {
-            answer();
-            let first = Reading::of(Path::new("first.hdf5"));
-            drop(Reading::of(Path::new("second.hdf5")));
+            handle_signals();
+            let first = ReadGuard::new(Path::new("first.hdf5"));
+            drop(ReadGuard::new(Path::new("second.hdf5")));
             if signal == "0" {
                 drop(first);
             }
-            // SAFETY: what comes of it is what is tested.
+            // SAFETY: raising the signal is the purpose of the test.
             unsafe { libc::raise(signal.parse().ok().filter(|signal| *signal > 0).unwrap_or(libc::SIGFPE)) };
             return;
         }
@@ -216,28 +220,28 @@ mod tests {
             assert_eq!(code, Some(1), "{told}");
             assert!(told.contains("error: first.hdf5 is damaged") && told.contains("help: "), "{told}");
         }
-        // when no file is read the signal does what it did
+        // While no file is read, the signal has its default action.
         let (code, told) = run(0);
         assert!(code.is_none() && !told.contains("first.hdf5"), "{code:?} {told}");
     }
 
-    /// Set for the process that takes memory.
+    /// Set in the child process that allocates.
     const TAKES: &str = "HILBRIUM_TEST_TAKES";
 
     #[test]
     fn memory_that_reading_does_not_account_for_names_the_file() {
-        const BYTES: usize = 2 * ROOM as usize;
+        const BYTES: usize = 2 * MEMORY_ALLOWANCE as usize;
         if let Ok(how) = std::env::var(TAKES) {
-            answer();
-            let reading = Reading::of(Path::new("first.hdf5"));
+            handle_signals();
+            let reading = ReadGuard::new(Path::new("first.hdf5"));
             match how.as_str() {
-                "expected" => expect(BYTES),
+                "expected" => expect_allocation(BYTES),
                 "afterwards" => drop(reading),
                 _ => {}
             }
             let taken = std::hint::black_box(vec![1u8; BYTES]);
-            // who looks ends this early; on a busy machine that may take a while
-            std::thread::sleep(if how == "unexpected" { 500 } else { 10 } * TICK);
+            // The watchdog ends this early; on a busy machine that may take a while.
+            std::thread::sleep(if how == "unexpected" { 500 } else { 10 } * POLL_INTERVAL);
             assert!(taken.iter().all(|byte| *byte == 1));
             return;
         }

@@ -1,6 +1,6 @@
-//! What the safe HDF5 interface lacks: strings of fixed length, transfers of a range of rows, and errors told in one line.
+//! Additions to the safe HDF5 interface: fixed-length strings, transfers of row ranges, one-line errors.
 //!
-//! Every call takes HDF5's global lock, so that ranks that are threads may read at the same time.
+//! Every call takes HDF5's global lock, so ranks that are threads may read at the same time.
 
 use hdf5::{Dataset, Datatype, File, Group, H5Type, Location};
 use hdf5_sys::{h5a, h5d, h5f, h5i::hid_t, h5p, h5s, h5t};
@@ -9,13 +9,14 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
 use std::ptr;
 
-/// The outcome of a call to HDF5.
+/// The result of an HDF5 call.
 pub(super) type Outcome<T> = hdf5::Result<T>;
 
 /// Longest string attribute that is read, in bytes.
 const LONGEST_STRING: usize = 1 << 20;
 
-/// The error in one line: what was tried, and the innermost reason, the system's own where there is one.
+/// Formats an error in one line: the outermost description and the innermost cause, the system's own if there
+/// is one.
 pub(super) fn reason(error: &hdf5::Error) -> String {
     let Some(stack) = error.stack().filter(|stack| !stack.is_empty()) else { return error.to_string() };
     let outer = stack.top().map_or("HDF5 failed", |frame| frame.desc());
@@ -29,15 +30,15 @@ pub(super) fn reason(error: &hdf5::Error) -> String {
     }
 }
 
-/// The last error of the library.
+/// The library's last error.
 fn last_error() -> hdf5::Error {
     hdf5::Error::query().unwrap_or_else(|_| "HDF5 failed without saying why".into())
 }
 
-/// An identifier that is closed when dropped.
-pub(super) struct Owned(hid_t, unsafe extern "C" fn(hid_t) -> i32);
+/// An HDF5 identifier that is closed on drop.
+pub(super) struct OwnedId(hid_t, unsafe extern "C" fn(hid_t) -> i32);
 
-impl Owned {
+impl OwnedId {
     pub(super) fn new(id: hid_t, close: unsafe extern "C" fn(hid_t) -> i32) -> Outcome<Self> {
         if id < 0 { Err(last_error()) } else { Ok(Self(id, close)) }
     }
@@ -47,40 +48,41 @@ impl Owned {
     }
 }
 
-impl Drop for Owned {
+impl Drop for OwnedId {
     fn drop(&mut self) {
-        // SAFETY: the identifier is open, ours alone, and `close` is the function of its kind; callers hold the lock.
+        // SAFETY: the identifier is open and owned, and `close` is the function for its type; callers hold
+        // the lock.
         unsafe { (self.1)(self.0) };
     }
 }
 
-/// An error if a call failed.
-pub(super) fn succeeded(status: i32) -> Outcome<()> {
+/// Converts the status of an HDF5 call to a result.
+pub(super) fn check_status(status: i32) -> Outcome<()> {
     if status < 0 { Err(last_error()) } else { Ok(()) }
 }
 
-/// How all files are opened: not locked. Who looks at a file while the run goes on must not end the run, a process that is
-/// being started keeps a lock for a moment after the file is closed, and some file systems of clusters have no locks.
+/// Options for opening any file: no file locking. A reader of a file must not stop the run, a process being
+/// started holds a lock for a moment after the file is closed, and some cluster file systems have no locks.
 pub(super) fn unlocked() -> hdf5::FileBuilder {
     let mut options = File::with_options();
     options.with_fapl(|access| access.file_locking(false));
     options
 }
 
-/// Open a file to read.
+/// Opens a file for reading.
 pub(super) fn open(path: &Path) -> Outcome<File> {
     unlocked().open(path)
 }
 
-/// Start the library, which must be before MPI starts: otherwise MPI ends the library when it is ended itself, and the
-/// library does not survive that after a file could not be closed.
+/// Initializes the library. Must run before MPI starts: otherwise MPI finalizes HDF5 when it is itself
+/// finalized, and HDF5 crashes then if a file could not be closed.
 pub(super) fn start() {
     hdf5::sync::sync(|| ());
 }
 
-/// Close a file, and see that all of it is written.
+/// Closes a file and checks that all data are written.
 pub(super) fn close(file: File) -> Outcome<()> {
-    // Flushed first: the library survives a failed flush, a failed close it does not.
+    // Flush first: HDF5 survives a failed flush, but not a failed close.
     match file.flush() {
         Ok(()) => file.close(),
         Err(error) => {
@@ -90,25 +92,27 @@ pub(super) fn close(file: File) -> Outcome<()> {
     }
 }
 
-/// Close a file of this process alone that cannot be written any more: what the library still holds back goes to memory.
+/// Closes a file of this process that can no longer be written. Data still buffered by the library go to a
+/// memory file.
 pub(super) fn abandon(file: File) {
     let mut handle: *mut c_void = ptr::null_mut();
-    // SAFETY: the file is open, and the handle of the default driver, which all files of one process have, is its descriptor.
+    // SAFETY: the file is open. It has the default driver, as all files opened by a single process, and that
+    // driver's handle is a descriptor.
     let descriptor = hdf5::sync::sync(|| unsafe {
         let status = h5f::H5Fget_vfd_handle(file.id(), h5p::H5P_DEFAULT, &mut handle);
         (status >= 0 && !handle.is_null()).then(|| *handle.cast::<i32>())
     });
-    if let (Some(descriptor), Some(memory)) = (descriptor, memory()) {
+    if let (Some(descriptor), Some(discard)) = (descriptor, discard_file()) {
         // SAFETY: both descriptors are open.
-        unsafe { libc::dup2(memory.as_raw_fd(), descriptor) };
+        unsafe { libc::dup2(discard.as_raw_fd(), descriptor) };
     }
     let _ = file.close();
 }
 
-/// A file that takes all that is written to it and is forgotten.
-fn memory() -> Option<OwnedFd> {
+/// Opens a file that accepts all writes and is discarded.
+fn discard_file() -> Option<OwnedFd> {
     #[cfg(target_os = "linux")]
-    // SAFETY: the name is a C string, and a descriptor that is no error is ours.
+    // SAFETY: the name is a C string; a valid returned descriptor is owned by us.
     unsafe {
         let descriptor = libc::memfd_create(c"abandoned".as_ptr(), libc::MFD_CLOEXEC);
         (descriptor >= 0).then(|| OwnedFd::from_raw_fd(descriptor))
@@ -117,45 +121,48 @@ fn memory() -> Option<OwnedFd> {
     std::fs::File::options().read(true).write(true).open("/dev/null").ok().map(OwnedFd::from)
 }
 
-/// Create a group without the times that HDF5 notes by default: the same particles shall make the same bytes.
+/// Creates a group without HDF5's default timestamps, so the same particles produce the same bytes.
 pub(super) fn create_group(file: &File, name: &str) -> Outcome<Group> {
     file.create_group_builder().obj_track_times(false).create(name)
 }
 
-/// Attach a string of fixed length, which is what yt and swiftsimio decode.
+/// Writes a fixed-length string attribute, the form that yt and swiftsimio decode.
 pub(super) fn write_string(to: &Location, name: &str, value: &str) -> Outcome<()> {
     let name = CString::new(name).map_err(|_| "a zero byte in an attribute's name")?;
     let mut bytes = value.as_bytes().to_vec();
     bytes.resize(bytes.len().max(1), 0);
-    // SAFETY: all identifiers are checked and closed by `Owned`; `bytes` is as long as the type's size says.
+    // SAFETY: all identifiers are checked and closed by `OwnedId`; `bytes` is as long as the type's size.
     hdf5::sync::sync(|| unsafe {
-        let kind = Owned::new(h5t::H5Tcopy(*h5t::H5T_C_S1), h5t::H5Tclose)?;
-        succeeded(h5t::H5Tset_size(kind.0, bytes.len()))?;
-        succeeded(h5t::H5Tset_strpad(kind.0, h5t::H5T_str_t::H5T_STR_NULLPAD))?;
+        let kind = OwnedId::new(h5t::H5Tcopy(*h5t::H5T_C_S1), h5t::H5Tclose)?;
+        check_status(h5t::H5Tset_size(kind.0, bytes.len()))?;
+        check_status(h5t::H5Tset_strpad(kind.0, h5t::H5T_str_t::H5T_STR_NULLPAD))?;
         if !value.is_ascii() {
-            succeeded(h5t::H5Tset_cset(kind.0, h5t::H5T_cset_t::H5T_CSET_UTF8))?;
+            check_status(h5t::H5Tset_cset(kind.0, h5t::H5T_cset_t::H5T_CSET_UTF8))?;
         }
-        let space = Owned::new(h5s::H5Screate(h5s::H5S_class_t::H5S_SCALAR), h5s::H5Sclose)?;
+        let space = OwnedId::new(h5s::H5Screate(h5s::H5S_class_t::H5S_SCALAR), h5s::H5Sclose)?;
         let (default, id) = (h5p::H5P_DEFAULT, to.id());
-        let attribute =
-            Owned::new(h5a::H5Acreate2(id, name.as_ptr(), kind.0, space.0, default, default), h5a::H5Aclose)?;
-        succeeded(h5a::H5Awrite(attribute.0, kind.0, bytes.as_ptr().cast()))
+        let attribute = OwnedId::new(
+            h5a::H5Acreate2(id, name.as_ptr(), kind.0, space.0, default, default),
+            h5a::H5Aclose,
+        )?;
+        check_status(h5a::H5Awrite(attribute.0, kind.0, bytes.as_ptr().cast()))
     })
 }
 
-/// A string attribute of fixed or variable length; `None` if it is absent, of another type, or not UTF-8.
+/// Reads a string attribute of fixed or variable length. `None` if it is absent, of another type, or not
+/// UTF-8.
 pub(super) fn read_string(from: &Location, name: &str) -> Option<String> {
     let attribute = from.attr(name).ok()?;
-    // SAFETY: the file's own type is used in memory, and the buffer is as long as that type's size, one element.
+    // SAFETY: memory uses the file's own type; the buffer has that type's size, one element.
     let fixed = hdf5::sync::sync(|| unsafe {
-        let kind = Owned::new(h5a::H5Aget_type(attribute.id()), h5t::H5Tclose).ok()?;
+        let kind = OwnedId::new(h5a::H5Aget_type(attribute.id()), h5t::H5Tclose).ok()?;
         let size = h5t::H5Tget_size(kind.0);
         let text = h5t::H5Tget_class(kind.0) == h5t::H5T_class_t::H5T_STRING;
         if !text || h5t::H5Tis_variable_str(kind.0) != 0 || attribute.size() != 1 || size > LONGEST_STRING {
             return None;
         }
         let mut bytes = vec![0u8; size];
-        succeeded(h5a::H5Aread(attribute.id(), kind.0, bytes.as_mut_ptr().cast())).ok()?;
+        check_status(h5a::H5Aread(attribute.id(), kind.0, bytes.as_mut_ptr().cast())).ok()?;
         Some(bytes)
     });
     let text = match fixed {
@@ -169,12 +176,12 @@ pub(super) fn read_string(from: &Location, name: &str) -> Option<String> {
     Some(text.trim_end_matches(' ').to_owned())
 }
 
-/// Attach an array of numbers, in one dimension (as SWIFT does even for one number).
+/// Writes a numeric attribute as a one-dimensional array, as SWIFT does even for one number.
 pub(super) fn write_numbers<T: H5Type>(to: &Location, name: &str, values: &[T]) -> Outcome<()> {
     to.new_attr::<T>().shape([values.len()]).create(name)?.write_raw(values)
 }
 
-/// A numeric attribute, scalar or array of at most 64 elements; `None` if it is absent or no number.
+/// Reads a numeric attribute, scalar or array of at most 64 elements. `None` if it is absent or not numeric.
 pub(super) fn read_numbers<T: H5Type>(from: &Location, name: &str) -> Option<Vec<T>> {
     let attribute = from.attr(name).ok()?;
     // SAFETY: the attribute is open.
@@ -185,12 +192,13 @@ pub(super) fn read_numbers<T: H5Type>(from: &Location, name: &str) -> Option<Vec
     attribute.read_raw::<T>().ok()
 }
 
-/// Whether the type that is opened so is a number whose bits are inside its bytes, which HDF5 takes for granted where it converts
-/// numbers.
+/// Whether the type opened by `open_type` is a number whose bit fields lie within its bytes. HDF5's
+/// conversions assume this without a check.
 fn holds_numbers(open_type: impl FnOnce() -> hid_t) -> Outcome<bool> {
-    // SAFETY: the type is open, closed by `Owned`, and the variables are those that are asked for.
+    // SAFETY: the type is open and closed by `OwnedId`; the pointers are to the variables that the call
+    // fills.
     hdf5::sync::sync(|| unsafe {
-        let kind = Owned::new(open_type(), h5t::H5Tclose)?;
+        let kind = OwnedId::new(open_type(), h5t::H5Tclose)?;
         let bits = h5t::H5Tget_size(kind.0).saturating_mul(8);
         let offset = h5t::H5Tget_offset(kind.0);
         let precision = h5t::H5Tget_precision(kind.0);
@@ -200,7 +208,7 @@ fn holds_numbers(open_type: impl FnOnce() -> hid_t) -> Outcome<bool> {
             h5t::H5T_class_t::H5T_FLOAT => {
                 let [mut sign, mut exponent, mut mantissa] = [0usize; 3];
                 let [mut exponent_size, mut mantissa_size] = [0usize; 2];
-                let told = h5t::H5Tget_fields(
+                let status = h5t::H5Tget_fields(
                     kind.0,
                     &mut sign,
                     &mut exponent,
@@ -208,7 +216,7 @@ fn holds_numbers(open_type: impl FnOnce() -> hid_t) -> Outcome<bool> {
                     &mut mantissa,
                     &mut mantissa_size,
                 );
-                told >= 0
+                status >= 0
                     && inside
                     && sign < bits
                     && exponent.saturating_add(exponent_size) <= bits
@@ -219,16 +227,17 @@ fn holds_numbers(open_type: impl FnOnce() -> hid_t) -> Outcome<bool> {
     })
 }
 
-/// Write rows `first..` of a dataset whose first dimension is the rows; `values` are whole rows.
+/// Writes rows `first..` of a dataset whose first dimension is rows; `values` are whole rows.
 pub(super) fn write_rows<T: H5Type>(to: &Dataset, first: u64, values: &[T]) -> Outcome<()> {
     let kind = Datatype::from_type::<T>()?;
-    // SAFETY: `transfer_rows` has checked that memory and file selections hold `values.len()` elements of this type.
+    // SAFETY: `transfer_rows` checks that memory and file selections hold `values.len()` elements of this
+    // type.
     transfer_rows(to, first, values.len(), |memory, file| unsafe {
         h5d::H5Dwrite(to.id(), kind.id(), memory, file, h5p::H5P_DEFAULT, values.as_ptr().cast())
     })
 }
 
-/// Read rows `first..` into `values`, which are whole rows; the library converts between numeric types.
+/// Reads rows `first..` into `values`, which are whole rows. HDF5 converts between numeric types.
 pub(super) fn read_rows<T: H5Type>(from: &Dataset, first: u64, values: &mut [T]) -> Outcome<()> {
     let kind = Datatype::from_type::<T>()?;
     // SAFETY: the dataset is open.
@@ -242,7 +251,7 @@ pub(super) fn read_rows<T: H5Type>(from: &Dataset, first: u64, values: &mut [T])
     })
 }
 
-/// Select the rows in file and memory and call `work(memory space, file space)`.
+/// Selects the rows in file and memory and calls `work(memory space, file space)`.
 fn transfer_rows(
     dataset: &Dataset,
     first: u64,
@@ -258,20 +267,21 @@ fn transfer_rows(
     count[0] = rows;
     let mut start = vec![0u64; count.len()];
     start[0] = first;
-    // SAFETY: all identifiers are checked and closed by `Owned`; `start` and `count` have the dataset's rank.
+    // SAFETY: all identifiers are checked and closed by `OwnedId`; `start` and `count` have the dataset's
+    // rank.
     hdf5::sync::sync(|| unsafe {
-        let file = Owned::new(h5d::H5Dget_space(dataset.id()), h5s::H5Sclose)?;
+        let file = OwnedId::new(h5d::H5Dget_space(dataset.id()), h5s::H5Sclose)?;
         let memory =
-            Owned::new(h5s::H5Screate_simple(1, [elements as u64].as_ptr(), ptr::null()), h5s::H5Sclose)?;
+            OwnedId::new(h5s::H5Screate_simple(1, [elements as u64].as_ptr(), ptr::null()), h5s::H5Sclose)?;
         if elements == 0 {
-            succeeded(h5s::H5Sselect_none(file.0))?;
-            succeeded(h5s::H5Sselect_none(memory.0))?;
+            check_status(h5s::H5Sselect_none(file.0))?;
+            check_status(h5s::H5Sselect_none(memory.0))?;
         } else {
             let select = h5s::H5S_seloper_t::H5S_SELECT_SET;
             let (start, count) = (start.as_ptr(), count.as_ptr());
-            succeeded(h5s::H5Sselect_hyperslab(file.0, select, start, ptr::null(), count, ptr::null()))?;
+            check_status(h5s::H5Sselect_hyperslab(file.0, select, start, ptr::null(), count, ptr::null()))?;
         }
-        succeeded(work(memory.0, file.0))
+        check_status(work(memory.0, file.0))
     })
 }
 

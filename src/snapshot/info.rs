@@ -1,9 +1,9 @@
-//! What a file holds, to read.
+//! Summaries of HDF5 files for `hilbrium info`.
 
-use super::checkpoint::Content;
-use super::fault::{self, Reading};
+use super::checkpoint::CheckpointFile;
+use super::fault::{self, ReadGuard};
 use super::hdf::{self, read_string};
-use super::layout::OURS;
+use super::layout::PROGRAM_GROUP;
 use super::read::Source;
 use super::seal::{self, Seal};
 use super::{Header, trajectory};
@@ -14,22 +14,23 @@ use crate::report::{Listing, box_text};
 use std::ops::Range;
 use std::path::Path;
 
-/// Rows looked at together: bounds the memory.
+/// Rows read at a time; bounds the memory.
 const CHUNK: u64 = 1 << 18;
 
-/// A summary of a snapshot, checkpoint or trajectory: kind, time, step, box, particles, and the range and unit of every field.
+/// Summarizes a snapshot, checkpoint or trajectory: kind, time, step, box, particles, and the range and unit
+/// of every field.
 ///
 /// # Errors
-/// [`crate::Error::File`] if it cannot be read, [`crate::Error::Damaged`] and [`crate::Error::Content`] if it is
-/// damaged or of another kind.
+/// [`crate::Error::File`] if it cannot be read, [`crate::Error::Damaged`] or [`crate::Error::Content`] if it
+/// is damaged or of another kind.
 pub fn info(path: &Path) -> Result<String> {
     let sealed = seal::verify(path, &Communicator::solo(), "copy the file anew, or take an earlier one")?;
-    let _reading = Reading::of(path);
-    let ours = hdf::open(path).ok().and_then(|file| file.group(OURS).ok());
+    let _reading = ReadGuard::new(path);
+    let ours = hdf::open(path).ok().and_then(|file| file.group(PROGRAM_GROUP).ok());
     let kind = ours.and_then(|ours| read_string(&ours, "Kind"));
     let mut listing = Listing::default();
     listing.line("file", path.display());
-    if kind.as_deref() == Some("trajectory") || has(path, "h5md") {
+    if kind.as_deref() == Some("trajectory") || has_group(path, "h5md") {
         trajectory::describe(path)?.into_iter().for_each(|(name, value)| listing.line(name, value));
         return Ok(listing.into_text());
     }
@@ -38,7 +39,7 @@ pub fn info(path: &Path) -> Result<String> {
         Seal::Absent => "none",
     };
     if kind.as_deref() == Some("checkpoint") {
-        let content = Content::open(path)?;
+        let content = CheckpointFile::open(path)?;
         let state = content.state()?;
         listing.line("kind", format!("checkpoint of {} ranks", content.rank_rows.len()));
         listing.line("checksum", checksum);
@@ -63,10 +64,10 @@ pub fn info(path: &Path) -> Result<String> {
         listing.line("title", &header.title);
         listing.line("time", header.time);
         listing.line("step", header.step);
-        tell_space(header, &mut listing);
+        list_box(header, &mut listing);
         match (header.stated.units, header.units) {
             (true, units) => {
-                let [mass, length, time] = units.map(short);
+                let [mass, length, time] = units.map(compact);
                 listing.line("units", format!("{mass} g, {length} cm, {time} s"));
             }
             (false, _) => listing.line("units", "not stated"),
@@ -87,8 +88,8 @@ pub fn info(path: &Path) -> Result<String> {
     Ok(listing.into_text())
 }
 
-/// The box and boundaries that a snapshot states; never those that were assumed.
-fn tell_space(header: &Header, listing: &mut Listing) {
+/// Lists the box and boundaries that a snapshot states; assumed ones are not listed.
+fn list_box(header: &Header, listing: &mut Listing) {
     let bx = &header.bx;
     match (header.stated.bx, header.stated.boundary) {
         (true, true) => listing.line("box", box_text(bx)),
@@ -104,21 +105,21 @@ fn tell_space(header: &Header, listing: &mut Listing) {
     }
 }
 
-/// A number, with an exponent where it would have many zeros.
-fn short(number: f64) -> String {
+/// Formats a number, with an exponent if it would have many zeros.
+fn compact(number: f64) -> String {
     if (1e-3..1e6).contains(&number) { number.to_string() } else { format!("{number:e}") }
 }
 
-/// Whether a file has a group.
-fn has(path: &Path, group: &str) -> bool {
+/// Whether the file has the group.
+fn has_group(path: &Path, group: &str) -> bool {
     hdf::open(path).is_ok_and(|file| file.link_exists(group))
 }
 
-/// Least and largest value over all rows and components, and how many are not finite.
+/// Minimum and maximum over all rows and components, and the number of values that are not finite.
 fn range_of(rows: u64, read: impl Fn(Range<u64>) -> Result<Vec<f64>>) -> Result<(f64, f64, u64)> {
     let (mut least, mut most, mut bad) = (f64::INFINITY, f64::NEG_INFINITY, 0);
     for first in (0..rows).step_by(CHUNK as usize) {
-        fault::expect_nothing();
+        fault::reset_expected();
         for value in read(first..(first + CHUNK).min(rows))? {
             (least, most) = (value.min(least), value.max(most));
             bad += u64::from(!value.is_finite());

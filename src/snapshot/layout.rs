@@ -1,19 +1,19 @@
-//! How our fields are called in SWIFT's layout, and the attributes that say what they are.
+//! Names of our fields in SWIFT's layout, and the attributes that describe them.
 
 use super::hdf::{self, Outcome};
 use crate::particles::Field;
 use hdf5::Location;
 
-/// The group of our particles.
-pub(super) const GROUP: &str = "PartType0";
+/// The group of the particles.
+pub(super) const PARTICLE_GROUP: &str = "PartType0";
 
-/// The group of what only we read, which also says whose file it is.
-pub(super) const OURS: &str = "Hilbrium";
+/// The group of attributes that only hilbrium reads. It also identifies the file as ours.
+pub(super) const PROGRAM_GROUP: &str = "Hilbrium";
 
-/// The version of our formats: snapshots, checkpoints and trajectories in H5MD; readers refuse one that they do not know.
+/// Version of our formats: snapshots, checkpoints, H5MD trajectories. Readers refuse unknown versions.
 pub(super) const FORMAT_VERSION: i64 = 1;
 
-/// The name of a field's dataset: SWIFT's where SWIFT has one.
+/// Dataset name of a field: SWIFT's name if SWIFT has the field.
 pub(super) fn dataset_name(field: Field) -> &'static str {
     match field {
         Field::Position => "Coordinates",
@@ -36,7 +36,7 @@ pub(super) fn dataset_name(field: Field) -> &'static str {
     }
 }
 
-/// What a field is, for the dataset's `Description`.
+/// Text of the dataset's `Description`.
 fn description(field: Field) -> String {
     match field {
         Field::Position => "Positions of the particles, counted from Header/BoxLower".into(),
@@ -54,12 +54,12 @@ fn description(field: Field) -> String {
     }
 }
 
-/// Attach SWIFT's description of a field to its dataset; `units` are mass, length and time in cgs.
+/// Writes SWIFT's description attributes of a field; `units` are mass, length and time in cgs.
 pub(super) fn describe_field(dataset: &Location, field: Field, units: [f64; 3]) -> Outcome<()> {
     describe(dataset, &description(field), field.dimensions(), units)
 }
 
-/// Attach SWIFT's description to the ids.
+/// Writes SWIFT's description attributes of the ids.
 pub(super) fn describe_ids(dataset: &Location) -> Outcome<()> {
     describe(dataset, "Unique identities of the particles", [0; 3], [1.0; 3])
 }

@@ -1,4 +1,4 @@
-//! The names of species in a snapshot: attribute `names` of the dataset of species, as H5MD has it in trajectories.
+//! Species names in a snapshot: attribute `names` of the species dataset, the same as in H5MD trajectories.
 
 use super::hdf::Outcome;
 use super::layout::dataset_name;
@@ -8,46 +8,46 @@ use hdf5::types::{FixedAscii, FixedUnicode, TypeDescriptor, VarLenAscii, VarLenU
 use hdf5::{Attribute, Dataset, Group};
 
 const ATTRIBUTE: &str = "names";
-/// Most species whose names are read: more than any deck may have.
-const MOST: usize = 1000;
-/// Longest name of fixed length that is read, in bytes.
-const LONGEST: usize = 256;
+/// Maximum number of species names read; no deck may have as many.
+const MAX_NAMES: usize = 1000;
+/// Longest fixed-length name that is read, in bytes.
+const MAX_NAME_BYTES: usize = 256;
 
-/// Attach the names to the dataset of species.
+/// Writes the names to the species dataset.
 pub(super) fn write(dataset: &Dataset, names: &[String]) -> Outcome<()> {
     let names: Vec<VarLenUnicode> = names.iter().filter_map(|name| name.parse().ok()).collect();
     dataset.new_attr::<VarLenUnicode>().shape([names.len()]).create(ATTRIBUTE)?.write_raw(&names)
 }
 
-/// The names of the species, in the order of their numbers: of the attribute, else those of the deck stored in the file,
-/// as version 0.1.0 wrote it. Empty where the file has neither.
+/// Reads the species names in the order of their numbers, from the attribute or else from the deck stored in
+/// the file (version 0.1.0 wrote no attribute). Empty if the file has neither.
 pub(super) fn read(group: &Group, deck: &str) -> Vec<String> {
     let attribute = group.dataset(dataset_name(Field::Species)).and_then(|dataset| dataset.attr(ATTRIBUTE));
-    match attribute.ok().and_then(|attribute| texts(&attribute)) {
+    match attribute.ok().and_then(|attribute| read_strings(&attribute)) {
         Some(names) => names,
         None => deck::species_names(deck),
     }
 }
 
-/// The texts of an attribute of any kind of string; `None` if it is of another type or too large.
-fn texts(attribute: &Attribute) -> Option<Vec<String>> {
-    if attribute.size() > MOST {
+/// Reads a string attribute of any string type; `None` if it is of another type or too large.
+fn read_strings(attribute: &Attribute) -> Option<Vec<String>> {
+    if attribute.size() > MAX_NAMES {
         return None;
     }
     Some(match attribute.dtype().and_then(|kind| kind.to_descriptor()).ok()? {
-        TypeDescriptor::VarLenUnicode => texts_as::<VarLenUnicode>(attribute)?,
-        TypeDescriptor::VarLenAscii => texts_as::<VarLenAscii>(attribute)?,
-        TypeDescriptor::FixedAscii(length) if length <= LONGEST => {
-            texts_as::<FixedAscii<LONGEST>>(attribute)?
+        TypeDescriptor::VarLenUnicode => read_strings_as::<VarLenUnicode>(attribute)?,
+        TypeDescriptor::VarLenAscii => read_strings_as::<VarLenAscii>(attribute)?,
+        TypeDescriptor::FixedAscii(length) if length <= MAX_NAME_BYTES => {
+            read_strings_as::<FixedAscii<MAX_NAME_BYTES>>(attribute)?
         }
-        TypeDescriptor::FixedUnicode(length) if length <= LONGEST => {
-            texts_as::<FixedUnicode<LONGEST>>(attribute)?
+        TypeDescriptor::FixedUnicode(length) if length <= MAX_NAME_BYTES => {
+            read_strings_as::<FixedUnicode<MAX_NAME_BYTES>>(attribute)?
         }
         _ => return None,
     })
 }
 
-fn texts_as<T: hdf5::H5Type + AsRef<str>>(attribute: &Attribute) -> Option<Vec<String>> {
+fn read_strings_as<T: hdf5::H5Type + AsRef<str>>(attribute: &Attribute) -> Option<Vec<String>> {
     let values = attribute.read_raw::<T>().ok()?;
     Some(values.iter().map(|value| value.as_ref().trim().to_owned()).collect())
 }

@@ -1,7 +1,7 @@
-//! Reading snapshots: ours, and those of SWIFT, Gadget, GIZMO and Arepo as initial conditions.
+//! Reads snapshots: our own, and those of SWIFT, Gadget, GIZMO and Arepo as initial conditions.
 //!
-//! Every rank reads its rows with plain reads, not through MPI: a damaged file then fails on a rank as it would alone,
-//! and no rank waits in a collective call for one that has given up.
+//! Each rank reads its rows independently, not through MPI: a damaged file then fails on a rank as it would
+//! in a serial run, and no rank hangs in a collective call that another has left.
 
 mod columns;
 mod cosmology;
@@ -32,37 +32,40 @@ use hdf5::Group;
 use refusal::Refusal;
 use std::path::Path;
 
-const CHANGED: &str = "copy the file anew or take another; if it was changed on purpose, rewrite it with h5repack, which drops the seal";
+const CHANGED_REMEDY: &str = "copy the file anew or take another; if it was changed on purpose, rewrite it \
+                              with h5repack, which drops the seal";
 
-/// Read all of a snapshot: of ours with every field it has, of other programs the gas particles (`PartType0`) with the fields
-/// that we know, in physical units without factors of h. Ids are those of the file, or row numbers. The box is the file's exactly
-/// as it states it, wherever the particles are, or without one an open box fitted around them; [`Header::stated`] says which.
+/// Reads a whole snapshot. Our own files: all fields. Files of other programs: the gas particles
+/// (`PartType0`) with the fields we know, in physical units without factors of h. Ids are those of the file,
+/// or row numbers. The box is exactly the stated one, even if particles lie outside; without one, an open box
+/// is fitted around the particles. [`Header::stated`] records which.
 ///
 /// # Errors
-/// [`Error::File`] if it cannot be read, [`Error::Damaged`] if bytes are wrong or missing, [`Error::Content`] if it is of
-/// another kind, or holds values that cannot be (masses that are not positive, negative internal energies, anything not finite,
-/// an id twice), with the dataset and the row.
+/// [`Error::File`] if the file cannot be read; [`Error::Damaged`] if bytes are wrong or missing;
+/// [`Error::Content`] if it is of another kind, or has invalid values (masses that are not positive, negative
+/// internal energies, non-finite values, duplicate ids), with dataset and row.
 pub fn read_snapshot(path: &Path) -> Result<(Header, Particles)> {
     read_snapshot_slice(path, &Communicator::solo())
 }
 
-/// [`read_snapshot`], but each rank gets an even share of the rows, in rank order. Collective.
+/// Like [`read_snapshot`], but each rank reads an even share of the rows, in rank order. Collective.
 ///
 /// # Errors
-/// As [`read_snapshot`], on every rank if any fails.
+/// As [`read_snapshot`], on every rank if any rank fails.
 pub fn read_snapshot_slice(path: &Path, comm: &Communicator) -> Result<(Header, Particles)> {
-    seal::verify(path, comm, CHANGED)?;
+    seal::verify(path, comm, CHANGED_REMEDY)?;
     let read = Source::open(path).and_then(|source| {
         let count = source.header.particle_count;
         let particles = source.particles(share(count, comm.rank(), comm.size()))?;
-        // the file is closed here: what follows is no reading
+        // This drops the source, which closes the file: the rest is not guarded as a read.
         Ok((source.table_mass(), source.header, particles))
     });
     let (table_mass, mut header, particles) = comm.agree_on(read)?;
     comm.agree(match repeated(comm, &particles.id) {
         Some(id) => {
             let what = format!("the id {id} occurs more than once");
-            let remedy = "give each particle an id of its own, or delete PartType0/ParticleIDs: row numbers then serve as ids";
+            let remedy = "give each particle an id of its own, or delete PartType0/ParticleIDs: row numbers \
+                          then serve as ids";
             Err(Refusal::new(what, remedy).at(path))
         }
         None => Ok(()),
@@ -74,24 +77,24 @@ pub fn read_snapshot_slice(path: &Path, comm: &Communicator) -> Result<(Header, 
     Ok((header, particles))
 }
 
-/// The number of particles that [`read_snapshot`] would give.
+/// Number of particles that [`read_snapshot`] returns.
 ///
 /// # Errors
-/// As [`read_snapshot`], of the header.
+/// As [`read_snapshot`], for the header.
 pub fn particle_count(path: &Path) -> Result<u64> {
-    seal::verify(path, &Communicator::solo(), CHANGED)?;
+    seal::verify(path, &Communicator::solo(), CHANGED_REMEDY)?;
     Source::open(path).map(|source| source.header.particle_count)
 }
 
-/// What a snapshot says beside its particles, whose values are not looked at; the box is that of the file, if it has one.
+/// Reads the header only. The box is the stated one, or provisional if the file has none.
 ///
 /// # Errors
-/// As [`read_snapshot`], of the header.
+/// As [`read_snapshot`], for the header.
 pub fn read_header(path: &Path) -> Result<Header> {
     Source::open(path).map(|source| source.header)
 }
 
-/// A note where the masses are not the one of the header's table. Collective.
+/// Adds a note if the masses differ from the one in the header's mass table. Collective.
 fn note_masses(comm: &Communicator, table_mass: Option<f64>, particles: &Particles, header: &mut Header) {
     let Some(mass) = table_mass else { return };
     let differs = |other: &f64| (other / mass - 1.0).abs() > 1e-6;
@@ -105,7 +108,7 @@ fn note_masses(comm: &Communicator, table_mass: Option<f64>, particles: &Particl
     }
 }
 
-/// An open box around the particles, for a file that states none. Collective.
+/// Fits an open box around the particles of a file without a box. Collective.
 fn fit_box(comm: &Communicator, path: &Path, header: &mut Header, particles: &Particles) -> Result<()> {
     let (mut lower, mut upper) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
     for (d, column) in particles.vector(Field::Position).iter().enumerate() {
@@ -126,11 +129,11 @@ fn fit_box(comm: &Communicator, path: &Path, header: &mut Header, particles: &Pa
     Err(Refusal::new(what, "write coordinates that lie closer to the origin").at(path))
 }
 
-/// An error if one of our files is of another kind than `wanted`, or of a format that this program does not know.
-pub(super) fn refuse_other_kinds(path: &Path, ours: &Group, wanted: &str) -> Result<()> {
+/// Checks that one of our files is of kind `wanted` and of a known format version.
+pub(super) fn check_kind(path: &Path, ours: &Group, wanted: &str) -> Result<()> {
     let kind = read_string(ours, "Kind").unwrap_or_default();
     if kind == wanted {
-        return refuse_other_versions(path, ours);
+        return check_format_version(path, ours);
     }
     let remedy = match kind.as_str() {
         "checkpoint" => "continue a checkpoint with --restart",
@@ -143,8 +146,8 @@ pub(super) fn refuse_other_kinds(path: &Path, ours: &Group, wanted: &str) -> Res
     Err(Error::Content { path: path.to_owned(), what, remedy: remedy.into() })
 }
 
-/// An error if one of our files is of a format that this program does not know.
-pub(super) fn refuse_other_versions(path: &Path, ours: &Group) -> Result<()> {
+/// Checks that one of our files has a known format version.
+pub(super) fn check_format_version(path: &Path, ours: &Group) -> Result<()> {
     let version = read_numbers::<i64>(ours, "Format version").and_then(|v| v.first().copied()).unwrap_or(0);
     if (1..=FORMAT_VERSION).contains(&version) {
         return Ok(());
@@ -156,7 +159,7 @@ pub(super) fn refuse_other_versions(path: &Path, ours: &Group) -> Result<()> {
     })
 }
 
-/// Room for `count` values, or an error instead of an abort.
+/// Allocates `count` zeros; returns an error, instead of aborting, if memory is short.
 pub(super) fn zeros<T: Clone + Default>(count: usize, path: &Path) -> Result<Vec<T>> {
     let mut values = Vec::new();
     values.try_reserve_exact(count).map_err(|cause| Error::File {
@@ -165,7 +168,7 @@ pub(super) fn zeros<T: Clone + Default>(count: usize, path: &Path) -> Result<Vec
         cause: format!("{count} values do not fit into memory: {cause}"),
         remedy: "use a machine with more memory, or more ranks".into(),
     })?;
-    fault::expect(count * size_of::<T>());
+    fault::expect_allocation(count * size_of::<T>());
     values.resize(count, T::default());
     Ok(values)
 }

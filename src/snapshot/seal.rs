@@ -1,12 +1,13 @@
-//! The seal: a checksum over a whole file, appended behind its end as HDF5 sees it.
+//! The seal: a checksum of the whole file, appended after HDF5's end of file.
 //!
-//! HDF5's own checksums cover most of its metadata and none of the data, and its parser is not made for hostile bytes.
-//! So a file of ours is verified before HDF5 opens it. Readers of HDF5 ignore what follows the end of the file that
-//! the superblock states; a program that changes and extends the file overwrites the seal, and `h5repack` drops it.
+//! HDF5's own checksums cover most of its metadata and none of the data, and its parser is not hardened
+//! against corrupt input. Our files are therefore verified before HDF5 opens them. HDF5 readers ignore bytes
+//! after the end of file stated in the superblock. A program that extends the file overwrites the seal, and
+//! `h5repack` drops it.
 //!
-//! Layout, little endian: 8 bytes magic, 8 bytes length of the content before the seal, 8 bytes digest, 8 bytes XXH3
-//! of the 24 bytes before. The digest is XXH3-64 of the XXH3-64 digests of the content's blocks of 4 MiB, so that
-//! the ranks share the work and any number of ranks finds the same digest.
+//! Layout, little endian: 8 bytes magic, 8 bytes length of the content before the seal, 8 bytes digest, 8
+//! bytes XXH3 of the preceding 24 bytes. The digest is the XXH3-64 of the XXH3-64 digests of the content's 4
+//! MiB blocks: the ranks share the work, and the digest is independent of their number.
 
 use crate::comm::Communicator;
 use crate::{Error, Result};
@@ -19,23 +20,23 @@ const MAGIC: &[u8; 8] = b"HLBSEAL1";
 const LENGTH: u64 = 32;
 const BLOCK: u64 = 4 << 20;
 
-/// What the end of a file says.
+/// The state of a file's seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seal {
-    /// The content is what was written.
+    /// The content matches the seal.
     Intact,
-    /// There is no seal: a file of another program, a changed or a truncated one.
+    /// No seal: the file is of another program, was changed, or was truncated.
     Absent,
 }
 
-/// Append the seal and have the system write all of the file to the disk. Collective.
+/// Appends the seal and syncs the file to disk. Collective.
 pub(super) fn seal(path: &Path, comm: &Communicator) -> Result<()> {
     let failed = |cause: std::io::Error| Error::file("write", path, &cause);
-    // Every rank syncs what it wrote: on a cluster each node has its own cache.
+    // Every rank syncs what it wrote: each node of a cluster has its own cache.
     let opened = File::options().read(true).write(true).open(path);
     let synced = opened.and_then(|file| file.sync_all().and_then(|()| Ok((file.metadata()?.len(), file))));
     let (length, mut file) = comm.agree_on(synced.map_err(failed))?;
-    // The root's view: on a network file system another node may still see an older length.
+    // Use the root's length: on a network file system another node may still see an older one.
     let mut length = vec![length];
     comm.broadcast(&mut length, 0);
     let length = length[0];
@@ -54,18 +55,18 @@ pub(super) fn seal(path: &Path, comm: &Communicator) -> Result<()> {
     comm.agree(appended)
 }
 
-/// Verify the content of a file against its seal. Collective.
+/// Verifies the content of a file against its seal. Collective.
 ///
 /// # Errors
-/// [`Error::File`] if it cannot be read, [`Error::Damaged`] with `remedy` if it is damaged.
+/// [`Error::File`] if the file cannot be read, [`Error::Damaged`] with `remedy` if it is damaged.
 pub(super) fn verify(path: &Path, comm: &Communicator, remedy: &str) -> Result<Seal> {
     let damaged = |what: String| Error::Damaged { path: path.to_owned(), what, remedy: remedy.to_owned() };
     let opened = open(path).and_then(|mut file| {
-        let end = if comm.is_root() { end(&mut file) } else { Ok((0, Vec::new())) };
+        let end = if comm.is_root() { read_trailer(&mut file) } else { Ok((0, Vec::new())) };
         Ok((file, end.map_err(|cause| Error::file("read", path, &cause))?))
     });
     let (mut file, (total, mut trailer)) = comm.agree_on(opened)?;
-    // The root's view, as in `seal`: ranks that judge for themselves may differ, and then some would wait for ever.
+    // Use the root's trailer, as in `seal`: ranks that decide for themselves may disagree and deadlock.
     let mut total = vec![total];
     comm.broadcast(&mut total, 0);
     comm.broadcast(&mut trailer, 0);
@@ -85,10 +86,10 @@ pub(super) fn verify(path: &Path, comm: &Communicator, remedy: &str) -> Result<S
     Ok(Seal::Intact)
 }
 
-/// Open a regular file to read.
+/// Opens a regular file for reading.
 pub(super) fn open(path: &Path) -> Result<File> {
     let failed = |cause: std::io::Error| Error::file("read", path, &cause);
-    // Asked before opening, because opening a pipe waits for its writer.
+    // Check before opening, because opening a pipe blocks until it has a writer.
     let kind = std::fs::metadata(path).map_err(failed)?;
     if kind.is_dir() {
         return Err(failed(std::io::ErrorKind::IsADirectory.into()));
@@ -104,8 +105,8 @@ pub(super) fn open(path: &Path) -> Result<File> {
     File::open(path).map_err(failed)
 }
 
-/// The file's length and its last bytes: as many as a seal has, or none where there are fewer.
-fn end(file: &mut File) -> std::io::Result<(u64, Vec<u8>)> {
+/// The file's length and its last bytes, as many as a seal has; no bytes if the file is shorter.
+fn read_trailer(file: &mut File) -> std::io::Result<(u64, Vec<u8>)> {
     let total = file.metadata()?.len();
     if total < LENGTH {
         return Ok((total, Vec::new()));
@@ -116,7 +117,7 @@ fn end(file: &mut File) -> std::io::Result<(u64, Vec<u8>)> {
     Ok((total, bytes))
 }
 
-/// The digest of the first `length` bytes; this rank reads its share of the blocks. Collective also on failure.
+/// Digest of the first `length` bytes; this rank reads its share of the blocks. Collective, also on failure.
 fn digest(file: &mut File, length: u64, comm: &Communicator) -> std::io::Result<u64> {
     let blocks = length.div_ceil(BLOCK);
     let (rank, size) = (comm.rank() as u64, comm.size() as u64);
@@ -175,7 +176,7 @@ mod tests {
         assert!(folder.to_string().contains("directory"), "{folder}");
     }
 
-    /// As on a network file system: what another rank sees of the file ends elsewhere.
+    /// Simulates a network file system on which the ranks see different file lengths.
     #[test]
     fn ranks_that_see_different_ends_agree() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
-//! Writing snapshots: SWIFT's layout, one file from all ranks.
+//! Writes snapshots: SWIFT's layout, one file from all ranks.
 
-use super::collective::{Rows, SharedFile};
+use super::collective::{RowDistribution, SharedFile};
 use super::hdf::{self, Outcome};
-use super::layout::{self, GROUP, OURS};
+use super::layout::{self, PARTICLE_GROUP, PROGRAM_GROUP};
 use super::{Header, names, xdmf};
 use crate::comm::Communicator;
 use crate::particles::{Field, Particles};
@@ -11,21 +11,22 @@ use crate::{Error, Result};
 use hdf5::File;
 use std::path::Path;
 
-/// Longest title that is stored, in bytes.
+/// Longest title stored, in bytes.
 const LONGEST_TITLE: usize = 4096;
 
-/// Longest deck that is stored, in bytes: HDF5 keeps attributes below 64 KiB.
+/// Longest deck stored, in bytes: HDF5 limits attributes to 64 KiB.
 const LONGEST_DECK: usize = 60_000;
 
-/// Write the owned particles of all ranks, in rank order, as one SWIFT-layout file, and an XDMF file beside it.
-/// Collective.
+/// Writes the owned particles of all ranks, in rank order, to one file in SWIFT's layout, with an XDMF file
+/// next to it. Collective.
 ///
-/// Written are the ids, `fields`, and always position and mass; `path` gets its folders and replaces what was there.
-/// The ranks give the same header.
+/// Writes ids, position, mass and `fields`. Creates the directories of `path` and replaces an existing file.
+/// All ranks pass the same header.
 ///
 /// # Errors
-/// On every rank if any fails: [`Error::Usage`] for a field that the particles do not have or a position that is not
-/// finite, [`Error::File`] otherwise. Then nothing changed under `path`.
+/// On every rank if any rank fails: [`Error::Usage`] for a field that the particles lack or a position that
+/// is not finite, [`Error::File`] otherwise. The file at `path` is then unchanged, unless the error concerns
+/// the XDMF file.
 pub fn write_snapshot(
     path: &Path,
     comm: &Communicator,
@@ -47,10 +48,10 @@ pub fn write_snapshot(
     let bx = enclosing_box(comm, particles, &header.bx)?;
 
     let mut file = SharedFile::create(path, comm)?;
-    let rows = Rows::new(comm, particles.owned().len());
-    file.describe(|file| describe(file, header, &bx, rows.total()))?;
-    let table = |field| format!("{GROUP}/{}", layout::dataset_name(field));
-    let ids = format!("{GROUP}/ParticleIDs");
+    let rows = RowDistribution::new(comm, particles.owned().len());
+    file.write_metadata(|file| describe(file, header, &bx, rows.total()))?;
+    let table = |field| format!("{PARTICLE_GROUP}/{}", layout::dataset_name(field));
+    let ids = format!("{PARTICLE_GROUP}/ParticleIDs");
     for &field in &fields {
         file.plan_table::<f64>(&table(field), &rows, field.components(), |dataset| {
             if field == Field::Species && !header.species.is_empty() {
@@ -61,7 +62,7 @@ pub fn write_snapshot(
     }
     file.plan_table::<i64>(&ids, &rows, 1, |dataset| layout::describe_ids(dataset))?;
 
-    file.fill()?;
+    file.begin_data()?;
     let start = particles.owned().start;
     for &field in &fields {
         let width = field.components();
@@ -70,7 +71,7 @@ pub fn write_snapshot(
             for row in range {
                 for c in 0..width {
                     let value = particles.component(field, c)[start + row];
-                    values.push(if field == Field::Position { shifted(value, &bx, c) } else { value });
+                    values.push(if field == Field::Position { box_relative(value, &bx, c) } else { value });
                 }
             }
             values
@@ -83,8 +84,8 @@ pub fn write_snapshot(
     comm.agree(if comm.is_root() { xdmf::write(path, header.time, rows.total(), &fields) } else { Ok(()) })
 }
 
-/// A coordinate counted from the box's lower face, below its edge also after rounding.
-fn shifted(value: f64, bx: &SimulationBox, dimension: usize) -> f64 {
+/// Converts a coordinate to be relative to the lower face; the result is below the edge even after rounding.
+fn box_relative(value: f64, bx: &SimulationBox, dimension: usize) -> f64 {
     let edge = bx.upper[dimension] - bx.lower[dimension];
     let value = value - bx.lower[dimension];
     let wrapped =
@@ -92,7 +93,7 @@ fn shifted(value: f64, bx: &SimulationBox, dimension: usize) -> f64 {
     if wrapped < edge { wrapped } else { edge.next_down() }
 }
 
-/// The box, in its open dimensions made to hold all particles: they move on after the box was fitted.
+/// Expands the box in its open dimensions to hold all particles: they move after the box was fitted.
 fn enclosing_box(comm: &Communicator, particles: &Particles, bx: &SimulationBox) -> Result<SimulationBox> {
     let (mut lower, mut upper) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
     let mut bad = None;
@@ -118,7 +119,7 @@ fn enclosing_box(comm: &Communicator, particles: &Particles, bx: &SimulationBox)
     Ok(if any { bx.fitted((lower, upper)) } else { *bx })
 }
 
-/// The groups and attributes that the readers ask for.
+/// Writes the groups and attributes that readers expect.
 fn describe(file: &File, header: &Header, bx: &SimulationBox, total: u64) -> Outcome<()> {
     let group = hdf::create_group(file, "Header")?;
     hdf::write_numbers(&group, "BoxSize", bx.lengths().as_slice())?;
@@ -131,7 +132,7 @@ fn describe(file: &File, header: &Header, bx: &SimulationBox, total: u64) -> Out
     hdf::write_numbers(&group, "Redshift", &[0.0])?;
     hdf::write_numbers(&group, "Scale-factor", &[1.0])?;
     hdf::write_string(&group, "Code", "SWIFT")?;
-    hdf::write_string(&group, "RunName", clipped(&header.title, LONGEST_TITLE))?;
+    hdf::write_string(&group, "RunName", truncated(&header.title, LONGEST_TITLE))?;
     hdf::write_string(&group, "OutputType", "FullVolume")?;
     hdf::write_string(&group, "SelectOutput", "Default")?;
     let count = |number: u64| [number, 0, 0, 0, 0, 0, 0];
@@ -178,17 +179,17 @@ fn describe(file: &File, header: &Header, bx: &SimulationBox, total: u64) -> Out
         hdf::write_numbers(&group, "Adiabatic index", &[index])?;
     }
     hdf::create_group(file, "SubgridScheme")?;
-    hdf::create_group(file, GROUP)?;
+    hdf::create_group(file, PARTICLE_GROUP)?;
 
-    let group = hdf::create_group(file, OURS)?;
+    let group = hdf::create_group(file, PROGRAM_GROUP)?;
     hdf::write_string(&group, "Kind", "snapshot")?;
     hdf::write_string(&group, "Version", env!("CARGO_PKG_VERSION"))?;
     hdf::write_numbers(&group, "Format version", &[layout::FORMAT_VERSION])?;
-    hdf::write_string(&group, "Deck", clipped(&header.deck, LONGEST_DECK))
+    hdf::write_string(&group, "Deck", truncated(&header.deck, LONGEST_DECK))
 }
 
-/// The text, cut to at most `longest` bytes.
-fn clipped(text: &str, longest: usize) -> &str {
+/// Truncates a text to at most `longest` bytes.
+fn truncated(text: &str, longest: usize) -> &str {
     let end = (0..=longest.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
     &text[..end]
 }

@@ -1,24 +1,25 @@
-//! What a rank has written beside others, to be compared with what the file holds.
+//! Read-back check of the rows that ranks wrote concurrently.
 //!
-//! Ranks of several hosts write to the same pages of a file, and not every network file system keeps them apart: the file
-//! then has holes or old bytes although every write succeeded. So every rank reads its rows back before the file is sealed.
+//! Ranks of several hosts write to the same pages of a file, and some network file systems do not keep these
+//! writes apart: the file then has holes or stale bytes although every write succeeded. Every rank therefore
+//! reads its rows back before the file is sealed.
 
 use super::hdf::{self, Outcome, read_rows};
 use hdf5::{File, H5Type};
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Rows of a dataset and their digest.
-pub(super) struct Written {
+/// The digest of a range of rows of a dataset.
+pub(super) struct RowDigest {
     dataset: String,
     first: u64,
     elements: usize,
     digest: u64,
-    read: fn(&File, &Written) -> Outcome<u64>,
+    read: fn(&File, &RowDigest) -> Outcome<u64>,
 }
 
-impl Written {
-    /// `values` are about to be written to rows `first..`.
+impl RowDigest {
+    /// Computes the digest of `values`, which are about to be written to rows `first..`.
     pub(super) fn new<T: H5Type + bytemuck::Pod + Default>(dataset: &str, first: u64, values: &[T]) -> Self {
         Self {
             dataset: dataset.to_owned(),
@@ -29,7 +30,7 @@ impl Written {
         }
     }
 
-    /// See that a closed file holds all of it.
+    /// Checks that a closed file holds the rows of all digests.
     pub(super) fn check(written: &[Self], path: &Path) -> Outcome<()> {
         if written.is_empty() {
             return Ok(());
@@ -44,7 +45,7 @@ impl Written {
     }
 }
 
-fn digest_of<T: H5Type + bytemuck::Pod + Default>(file: &File, part: &Written) -> Outcome<u64> {
+fn digest_of<T: H5Type + bytemuck::Pod + Default>(file: &File, part: &RowDigest) -> Outcome<u64> {
     let mut values = vec![T::default(); part.elements];
     read_rows(&file.dataset(&part.dataset)?, part.first, &mut values)?;
     Ok(xxh3_64(bytemuck::cast_slice(&values)))
@@ -59,7 +60,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f.h5");
         let values: Vec<f64> = (0..100).map(f64::from).collect();
-        let written = [Written::new("g/x", 20, &values[20..60])];
+        let written = [RowDigest::new("g/x", 20, &values[20..60])];
         for hole in [false, true] {
             let mut stored = values.clone();
             stored[41] = if hole { 0.0 } else { stored[41] };
@@ -67,7 +68,7 @@ mod tests {
             let group = file.create_group("g").unwrap();
             group.new_dataset::<f64>().shape([100]).create("x").unwrap().write_raw(&stored).unwrap();
             file.close().unwrap();
-            let checked = Written::check(&written, &path);
+            let checked = RowDigest::check(&written, &path);
             assert_eq!(checked.is_err(), hole, "{checked:?}");
         }
     }

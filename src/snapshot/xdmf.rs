@@ -1,13 +1,13 @@
-//! The XDMF (version 2) sidecar that lets ParaView and VisIt open a snapshot as points with attributes.
+//! The XDMF (version 2) sidecar, with which ParaView and VisIt open a snapshot as points with attributes.
 
 use super::collective::{partial_name, rename};
-use super::layout::{GROUP, dataset_name};
+use super::layout::{PARTICLE_GROUP, dataset_name};
 use crate::particles::Field;
 use crate::{Error, Result};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Write `path` with its extension replaced by `xdmf`.
+/// Writes the sidecar at `path` with extension `xdmf`.
 pub(super) fn write(path: &Path, time: f64, count: u64, fields: &[Field]) -> Result<()> {
     let target = path.with_extension("xdmf");
     let partial = partial_name(&target);
@@ -25,11 +25,13 @@ fn text(file: &str, time: f64, count: u64, fields: &[Field]) -> String {
     let item = |name: &str, kind: &str, width: usize| {
         let shape = if width == 1 { count.to_string() } else { format!("{count} {width}") };
         format!(
-            "<DataItem Dimensions=\"{shape}\" NumberType=\"{kind}\" Precision=\"8\" Format=\"HDF\">{file}:/{GROUP}/{name}</DataItem>"
+            "<DataItem Dimensions=\"{shape}\" NumberType=\"{kind}\" Precision=\"8\" \
+             Format=\"HDF\">{file}:/{PARTICLE_GROUP}/{name}</DataItem>"
         )
     };
     let mut text = format!(
-        "<?xml version=\"1.0\"?>\n<!DOCTYPE Xdmf SYSTEM \"Xdmf.dtd\" []>\n<Xdmf Version=\"2.1\">\n <Domain>\n  \
+        "<?xml version=\"1.0\"?>\n<!DOCTYPE Xdmf SYSTEM \"Xdmf.dtd\" []>\n<Xdmf Version=\"2.1\">\n \
+         <Domain>\n  \
          <Grid Name=\"particles\" GridType=\"Uniform\">\n   <Time Value=\"{time:?}\"/>\n   \
          <Topology TopologyType=\"Polyvertex\" NumberOfElements=\"{count}\"/>\n   \
          <Geometry GeometryType=\"XYZ\">{}</Geometry>\n",

@@ -1,16 +1,16 @@
-//! 63-bit Hilbert keys: 21 levels of a curve through the box whose consecutive cells share a face.
+//! 63-bit Hilbert keys: 21 levels of a space-filling curve whose consecutive cells share a face.
 //!
-//! The curve is Hamilton's (Compact Hilbert Indices, Dalhousie CS-2006-07) in three dimensions: on each level the
-//! octant's bits, seen from the entry corner `e` and direction `d` of the cell, are the Gray code of the digit.
-//! Only 12 pairs `(e, d)` occur; their transitions are tabulated at compile time, three levels a look-up. The
-//! digits of a key's first k levels are the octree node of level k that holds the cell.
+//! The curve is Hamilton's (Compact Hilbert Indices, Dalhousie CS-2006-07) in three dimensions. On each
+//! level, the octant's bits, transformed by the entry corner `e` and direction `d` of the cell, are the Gray
+//! code of the digit. Only 12 pairs `(e, d)` occur. Their transitions are tabulated at compile time, three
+//! levels per lookup. The first k digits of a key identify the octree node of level k that holds the cell.
 
 use super::{SimulationBox, Vec3d};
-use crate::pair::lane::aligned;
+use crate::simd::aligned;
 use fearless_simd::{Level, Simd, dispatch};
 use rayon::prelude::*;
 
-/// Levels of the curve, hence bits per dimension of a cell's coordinates.
+/// Levels of the curve: bits per dimension of a cell's coordinates.
 pub const LEVELS: u32 = 21;
 
 /// One past the last key.
@@ -19,13 +19,13 @@ pub const END: u64 = 1 << (3 * LEVELS);
 /// Cells per dimension.
 const CELLS: f64 = (1u32 << LEVELS) as f64;
 
-/// Orientations of a cell that occur in the curve.
+/// Number of orientations of a cell that occur.
 const STATES: usize = 12;
 
-/// Three levels a look-up: 512 octant paths (or digit triples) a state.
+/// Entries per state: 512 paths of three octants (or three digits).
 const PATHS: usize = 512;
 
-/// The orientation `(entry corner, direction)` as one number.
+/// Encodes the orientation `(entry corner, direction)`.
 const fn orientation(entry: u32, direction: u32) -> u32 {
     entry * 3 + direction
 }
@@ -39,7 +39,7 @@ const fn gray(digit: u32) -> u32 {
     digit ^ (digit >> 1)
 }
 
-/// The octant of a digit in an orientation, and the orientation inside of it.
+/// Returns the octant of a digit in an orientation, and the orientation within that octant.
 const fn descend(state: u32, digit: u32) -> (u32, u32) {
     let (entry, direction) = (state / 3, state % 3);
     let octant = rotate_left(gray(digit), direction + 1) ^ entry;
@@ -52,7 +52,7 @@ const fn descend(state: u32, digit: u32) -> (u32, u32) {
     (octant, orientation(entry ^ rotate_left(corner, direction + 1), (direction + axis + 1) % 3))
 }
 
-/// Numbers of the orientations reached from `(0, 0)`, and those orientations in the order of their numbers.
+/// Numbers the orientations reachable from `(0, 0)`; also returns them in that order.
 const fn reachable() -> ([u32; 24], [u32; STATES]) {
     let (mut number, mut found, mut count, mut next) = ([u32::MAX; 24], [0; STATES], 1, 0);
     number[0] = 0;
@@ -73,7 +73,7 @@ const fn reachable() -> ([u32; 24], [u32; STATES]) {
     (number, found)
 }
 
-/// The look-ups of both directions; entry = (next state) << 9 | (three digits or three octants).
+/// Lookup tables of both directions. Entry: (next state) << 9 | (three digits or three octants).
 struct Tables {
     digits: [u16; STATES * PATHS],
     octants: [u16; STATES * PATHS],
@@ -102,7 +102,7 @@ const fn tables() -> Tables {
 
 static TABLES: Tables = tables();
 
-/// Spreads 21 bits to every third.
+/// Spreads 21 bits to every third bit.
 #[inline(always)]
 const fn spread(cell: u64) -> u64 {
     let mut bits = cell & 0x1f_ffff;
@@ -124,43 +124,43 @@ const fn gather(bits: u64) -> u32 {
     (cell | cell >> 32) as u32 & 0x1f_ffff
 }
 
-/// The octants on the way to a cell, three bits a level, the highest level first (the Morton code).
+/// Interleaves the coordinates: three bits (an octant) per level, highest level first (the Morton code).
 #[inline(always)]
 const fn octants(cell: [u32; 3]) -> u64 {
     spread(cell[0] as u64) << 2 | spread(cell[1] as u64) << 1 | spread(cell[2] as u64)
 }
 
-/// Walks 63 bits through a table.
+/// Translates 63 bits by a table.
 #[inline(always)]
-fn walk(table: &[u16; STATES * PATHS], bits: u64) -> u64 {
-    let (mut state, mut walked) = (0, 0);
+fn translate(table: &[u16; STATES * PATHS], bits: u64) -> u64 {
+    let (mut state, mut translated) = (0, 0);
     for level in (0..7).rev() {
         let entry = table[state | (bits >> (9 * level)) as usize & 511] as usize;
         state = entry & !511;
-        walked = walked << 9 | (entry as u64 & 511);
+        translated = translated << 9 | (entry as u64 & 511);
     }
-    walked
+    translated
 }
 
-/// The key of a cell; coordinates below 2^21.
+/// Returns the key of a cell; coordinates are below 2^21.
 pub fn encode(cell: [u32; 3]) -> u64 {
-    walk(&TABLES.digits, octants(cell))
+    translate(&TABLES.digits, octants(cell))
 }
 
-/// The cell of a key below [`END`].
+/// Returns the cell of a key below [`END`].
 pub fn decode(key: u64) -> [u32; 3] {
-    let octants = walk(&TABLES.octants, key);
+    let octants = translate(&TABLES.octants, key);
     [gather(octants >> 2), gather(octants >> 1), gather(octants)]
 }
 
-/// Scale and offset of cell coordinates per dimension.
+/// Returns the cell coordinate of a position component, clamped to the box.
 #[inline(always)]
 fn cell_of(coordinate: f64, lower: f64, scale: f64) -> u32 {
     let cell = (coordinate - lower) * scale;
-    // Written as comparisons so that NaN becomes 0 and both are single instructions.
+    // Comparisons instead of `max` and `min`: NaN becomes 0, and each is one instruction.
     let cell = if cell > 0.0 { cell } else { 0.0 };
     let cell = if cell < CELLS - 1.0 { cell } else { CELLS - 1.0 };
-    // A conversion that saturates once more would not become lanes.
+    // A saturating conversion would not vectorize.
     // SAFETY: the value is a number from 0 to 2^21 - 1.
     unsafe { cell.to_int_unchecked::<i32>() as u32 }
 }
@@ -169,16 +169,16 @@ fn scales(bx: &SimulationBox) -> Vec3d {
     bx.lengths().map(|length| CELLS / length)
 }
 
-/// The key of a position; positions outside the box are moved to its faces first.
+/// Returns the key of a position. Positions outside the box are clamped to its faces.
 pub fn key_of(position: &Vec3d, bx: &SimulationBox) -> u64 {
     let scale = scales(bx);
     encode([0, 1, 2].map(|d| cell_of(position[d], bx.lower[d], scale[d])))
 }
 
-/// The keys of many positions: [`key_of`] for each row.
+/// Computes the keys of many positions: [`key_of`] for each row.
 ///
 /// # Panics
-/// When the columns differ in length.
+/// If the columns differ in length.
 pub fn keys(bx: &SimulationBox, position: [&[f64]; 3], keys: &mut [u64]) {
     const CHUNK: usize = 4096;
     assert!(
@@ -196,7 +196,7 @@ pub fn keys(bx: &SimulationBox, position: [&[f64]; 3], keys: &mut [u64]) {
     });
 }
 
-/// [`keys`] of a chunk. Plain loops, of which the compiler makes lanes for the instructions that they are inlined into.
+/// [`keys`] of a chunk. Plain loops, which the compiler vectorizes for the caller's SIMD features.
 #[inline(always)]
 fn keys_of_chunk<S: Simd>(_: S, bx: &SimulationBox, [x, y, z]: [&[f64]; 3], keys: &mut [u64]) {
     let (scale, lower) = (scales(bx), bx.lower);
@@ -208,24 +208,24 @@ fn keys_of_chunk<S: Simd>(_: S, bx: &SimulationBox, [x, y, z]: [&[f64]; 3], keys
         ]);
     }
     let (blocks, rest) = keys.as_chunks_mut();
-    blocks.iter_mut().for_each(walk_together);
+    blocks.iter_mut().for_each(translate_four);
     for key in rest {
-        *key = walk(&TABLES.digits, *key);
+        *key = translate(&TABLES.digits, *key);
     }
 }
 
-/// [`walk`] for four keys, whose look-ups do not wait for each other; more would not stay in registers.
+/// [`translate`] for four keys at once, to overlap the latency of their lookups. More would spill registers.
 #[inline(always)]
-fn walk_together(keys: &mut [u64; 4]) {
-    let (mut state, mut walked) = ([0; 4], [0; 4]);
+fn translate_four(keys: &mut [u64; 4]) {
+    let (mut state, mut translated) = ([0; 4], [0; 4]);
     for level in (0..7).rev() {
         for k in 0..4 {
             let entry = TABLES.digits[state[k] | (keys[k] >> (9 * level)) as usize & 511] as usize;
             state[k] = entry & !511;
-            walked[k] = walked[k] << 9 | (entry as u64 & 511);
+            translated[k] = translated[k] << 9 | (entry as u64 & 511);
         }
     }
-    *keys = walked;
+    *keys = translated;
 }
 
 #[cfg(test)]
@@ -242,7 +242,7 @@ mod tests {
         }
     }
 
-    /// Mostly near the box, at times no place at all.
+    /// Mostly near the box, sometimes infinite, NaN or huge.
     fn coordinate() -> impl Strategy<Value = f64> {
         let nowhere = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e300, -0.0];
         prop_oneof![20 => -3.0f64..6.0, 1 => prop::sample::select(nowhere.to_vec())]

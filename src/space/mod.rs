@@ -1,4 +1,4 @@
-//! Space: the simulation box, its boundaries, and the keys of the Hilbert curve through it.
+//! Space: the simulation box, its boundaries, and Hilbert keys.
 
 pub mod hilbert;
 
@@ -8,17 +8,17 @@ use nalgebra::Vector3;
 /// A point or vector in double precision.
 pub type Vec3d = Vector3<f64>;
 
-/// What happens at a pair of opposite faces of the box.
+/// Boundary condition of a pair of opposite faces of the box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Boundary {
-    /// Space goes on; the box follows the particles.
+    /// Open: the box follows the particles.
     Open,
-    /// Space repeats.
+    /// Periodic images.
     Periodic,
 }
 
-/// The simulation box: an axis-parallel cuboid, half open, with a boundary per dimension.
+/// The simulation box: an axis-aligned half-open cuboid, with a boundary condition per dimension.
 ///
 /// Invariant: `lower < upper` in every dimension, both finite.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,8 +31,8 @@ pub struct SimulationBox {
     pub boundary: [Boundary; 3],
 }
 
-/// The nearest whole number. Below 2^51 by the sum with 1.5 * 2^52, whose last digit is 1: without an instruction for it,
-/// which not every processor has, rounding is a call of the mathematical library.
+/// Rounds to the nearest integer. Below 2^51 it adds and subtracts 1.5 * 2^52, whose unit in the last place
+/// is 1: without a rounding instruction, which not every processor has, `round` is a library call.
 #[inline(always)]
 pub fn rounded(number: f64) -> f64 {
     const MAGIC: f64 = 1.5 * (1u64 << 52) as f64;
@@ -40,23 +40,23 @@ pub fn rounded(number: f64) -> f64 {
 }
 
 impl SimulationBox {
-    /// The edge lengths.
+    /// Edge lengths.
     pub fn lengths(&self) -> Vec3d {
         self.upper - self.lower
     }
 
-    /// The period per dimension: the edge where periodic, infinity where open.
+    /// Period per dimension: the edge length if periodic, infinity if open.
     pub fn periods(&self) -> Vec3d {
         let lengths = self.lengths();
         Vec3d::from_fn(|d, _| if self.boundary[d] == Boundary::Periodic { lengths[d] } else { f64::INFINITY })
     }
 
-    /// The period per dimension: the edge where periodic, 0 where open.
+    /// Period per dimension: the edge length if periodic, 0 if open.
     pub fn finite_periods(&self) -> Vec3d {
         self.periods().map(|period| if period.is_finite() { period } else { 0.0 })
     }
 
-    /// The periods per length, by dimension: 1 over the edge where periodic, 0 where open.
+    /// Reciprocal period per dimension: 1 over the edge length if periodic, 0 if open.
     pub fn frequencies(&self) -> Vec3d {
         self.periods().map(|period| 1.0 / period)
     }
@@ -66,7 +66,7 @@ impl SimulationBox {
         self.boundary.contains(&Boundary::Periodic)
     }
 
-    /// The shortest periodic image of a separation (components in open dimensions are unchanged).
+    /// Minimum image of a separation. Components in open dimensions are unchanged.
     pub fn shortest(&self, separation: Vec3d) -> Vec3d {
         let lengths = self.lengths();
         Vec3d::from_fn(|d, _| match self.boundary[d] {
@@ -75,7 +75,7 @@ impl SimulationBox {
         })
     }
 
-    /// The position inside the box that `position` is an image of; open dimensions are unchanged.
+    /// Wraps a position into the box. Components in open dimensions are unchanged.
     pub fn wrap(&self, position: Vec3d) -> Vec3d {
         let lengths = self.lengths();
         Vec3d::from_fn(|d, _| match self.boundary[d] {
@@ -87,10 +87,10 @@ impl SimulationBox {
         })
     }
 
-    /// A pair within this reach must have one image alone.
+    /// Checks that pairs within this reach have only one periodic image.
     ///
     /// # Errors
-    /// [`crate::Error::State`] when a periodic edge is less than twice the reach.
+    /// [`crate::Error::State`] if a periodic edge is less than twice the reach.
     pub fn check_reach(&self, reach: f64) -> Result<()> {
         let lengths = self.lengths();
         for (d, axis) in ["x", "y", "z"].into_iter().enumerate() {
@@ -110,15 +110,15 @@ impl SimulationBox {
         Ok(())
     }
 
-    /// The box that holds all of `extent` (lower and upper corner of the particles): periodic dimensions keep
-    /// their faces; open ones become a common edge, a quarter power of two, about a quantized center, so that
-    /// the box is a function of the extent alone and changes seldom.
+    /// Fits the box to `extent` (lower and upper corner of the particles). Periodic dimensions keep their
+    /// faces. Open dimensions get a common edge, rounded up to a quarter power of two, around a quantized
+    /// center: the box depends on the extent only, and changes rarely.
     pub fn fitted(&self, extent: (Vec3d, Vec3d)) -> Self {
         let mut fitted = *self;
         let open: Vec<usize> = (0..3).filter(|&d| self.boundary[d] == Boundary::Open).collect();
         let widest = open.iter().map(|&d| extent.1[d] - extent.0[d]).fold(0.0, f64::max);
         let magnitude = open.iter().map(|&d| extent.0[d].abs().max(extent.1[d].abs())).fold(0.0, f64::max);
-        // all particles at one point still need room, at the origin any
+        // coincident particles still need a nonempty box; at the origin any size will do
         let needed = (widest * 1.05).max(magnitude * 1e-9);
         let needed = if needed > 0.0 { needed } else { 1.0 };
         let edge = ((needed.log2() * 4.0).ceil() / 4.0).exp2();

@@ -1,75 +1,52 @@
-//! The gas passes of a step, in their order. A field that only passes read is there from the one that writes it to the
-//! last that reads it: its memory is another's before and after.
+//! The gas on processors: the [`Backend`] of the passes.
 
+use crate::Result;
 use crate::allocator;
 use crate::clock::Clock;
 use crate::comm::Communicator;
-use crate::deck::plan::{EquationOfState, Formulation, Gradients, SphPlan};
 use crate::domain::Domain;
-use crate::laws::{self, viscosity_switch::ViscositySwitch};
-use crate::neighbors::{Neighborhood, Radii};
-use crate::pair::pieces::{PIECE, over_pieces, pieces, reduce_pieces};
-use crate::pair::{Kernel, PairLaw, Pass, Precision, Traffic, sweep_across, sweep_spending};
+use crate::neighborhood::Neighborhood;
+use crate::neighbors::Radii;
+use crate::pair::{PairLaw, Pass, Precision, Traffic, sweep_across, sweep_spending};
+use crate::particles::blocks::{BLOCK_ROWS, map_blocks, reduce_blocks, row_blocks};
 use crate::particles::{Field, Meanwhile, Particles};
-use crate::space::SimulationBox;
+use crate::plan::SphPlan;
 use crate::sph::gas::isotropic_matrices;
+use crate::sph::passes::{Backend, GasPass, LawVisitor, RowOperation, Searched};
 use crate::sph::smoothing::{self, Next, Search};
-use crate::{Error, Result};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// A search for a smoothing length that has not ended after this many sweeps has failed.
-pub(crate) const MOST_SWEEPS: u64 = 60;
-
-/// Smoothing lengths that outgrew so many lists of one step, each larger than the one before, are lost.
-pub(crate) const MOST_ROUNDS: u32 = 100;
-
-/// Atwood numbers between which the momentum equation of volume elements goes from uncrossed to crossed
-/// (Garcia-Senz, Cabezon & Escartin 2022).
-pub(crate) const CROSSING: [f64; 2] = [0.1, 0.2];
-
-/// The gas: its plan, its kernel and the counts of its smoothing-length iteration.
+/// The gas: its plan, and statistics of the smoothing-length search.
 pub struct Hydrodynamics {
     plan: SphPlan,
-    kernel: Kernel<f64>,
     precision: Precision,
-    /// Whether all particles have one mass, once that has been looked at.
+    /// Whether all particles have equal masses; `None` before the first check.
     equal_masses: Option<bool>,
-    /// Whether fields that only passes read stay with the particles after the last of them, for who wants to look at them.
+    /// Whether intermediate fields stay with the particles after the last pass that reads them, for
+    /// inspection.
     pub keep_fields: bool,
-    /// How the smoothing lengths were found so far.
+    /// Statistics of the smoothing-length search so far.
     pub smoothing: Smoothing,
 }
 
-/// How the smoothing lengths were found, over all ranks and since the start of the run.
+/// Statistics of the smoothing-length search, over all ranks and since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Smoothing {
-    /// Sweeps over the particles that still searched.
+    /// Sweeps over the active particles.
     pub sweeps: u64,
     /// Evaluations, summed over the particles.
     pub evaluations: u64,
-    /// Searches that went on in another list, with a larger support.
+    /// Searches that were continued in another list with a larger support.
     pub outgrown: u64,
-    /// Particles that have not enough neighbors at the largest smoothing length.
+    /// Particles with too few neighbors at the largest smoothing length.
     pub lonely: u64,
-    /// Particles whose search did not end: they keep the last one tried.
+    /// Particles whose search did not converge: they keep the last trial value.
     pub unconverged: u64,
 }
 
-/// What the passes of a step work on.
-pub struct Stage<'a> {
-    /// Owners and halos.
-    pub domain: &'a Domain,
-    /// The list.
-    pub neighborhood: &'a Neighborhood,
-    /// The particles.
-    pub particles: &'a mut Particles,
-    /// Phase timers.
-    pub clock: &'a mut Clock,
-}
-
 impl Smoothing {
-    /// Of all ranks together. Collective.
+    /// Reduces over all ranks: sums, and the maximum of `sweeps`. Collective.
     pub(crate) fn over_ranks(self, comm: &Communicator) -> Self {
         let mut sums = [self.evaluations, self.outgrown, self.lonely, self.unconverged];
         comm.all_sum(&mut sums);
@@ -84,7 +61,7 @@ impl Smoothing {
         }
     }
 
-    /// Counts these too.
+    /// Adds the counts of `other`.
     pub(crate) fn add(&mut self, other: &Self) {
         self.sweeps += other.sweeps;
         self.evaluations += other.evaluations;
@@ -94,59 +71,18 @@ impl Smoothing {
     }
 }
 
-/// The searches for the smoothing lengths of a step, by owned particle.
+/// Smoothing-length searches of a step: one per owned particle.
 pub struct Searches {
     search: Vec<Search>,
-    searching: Vec<bool>,
+    /// Rows that search, halos included (which never do).
+    active: Vec<bool>,
+    /// Owned rows whose support outgrew the list.
+    outgrown: Vec<bool>,
     largest: f64,
 }
 
-impl Searches {
-    /// All particles search, among the smoothing lengths up to `largest`.
-    pub fn new(particles: usize, largest: f64) -> Self {
-        Searches { search: vec![Search::new(largest); particles], searching: vec![true; particles], largest }
-    }
-
-    /// These search anew, the others no more.
-    fn restart(&mut self, searching: Vec<bool>) {
-        for (search, _) in self.search.iter_mut().zip(&searching).filter(|(_, searching)| **searching) {
-            *search = Search::new(self.largest);
-        }
-        self.searching = searching;
-    }
-}
-
-/// The error of smoothing lengths that outgrew [`MOST_ROUNDS`] lists of one step.
-pub(crate) fn outgrew_all() -> Error {
-    Error::State {
-        step: 0,
-        what: format!("some smoothing lengths outgrew {MOST_ROUNDS} neighbor lists in a row"),
-        remedy: "look for particles far from all others; fewer sph.neighbors or a smaller step may help"
-            .into(),
-    }
-}
-
-/// What a step finds anew from a first guess, and that guess, for where failed forces have spoiled it; `viscosity` is the
-/// largest coefficient.
-pub(crate) fn first_guesses(viscosity: f64) -> [(Field, f64); 3] {
-    [(Field::Density, 0.0), (Field::VelocityDivergence, 0.0), (Field::Viscosity, viscosity)]
-}
-
-/// Whether the gas particles of all ranks have one mass.
-fn equal_masses(stage: &Stage) -> bool {
-    let mass = stage.particles.scalar(Field::Mass);
-    // the largest mass, and the largest of the negative ones
-    let both = |[a, b]: [f64; 2], [c, d]: [f64; 2]| [a.max(c), b.max(d)];
-    let of_piece =
-        |rows: Range<usize>| rows.map(|row| [mass[row], -mass[row]]).fold([f64::NEG_INFINITY; 2], both);
-    let extremes = reduce_pieces(stage.particles.owned(), of_piece, both);
-    let mut extremes = extremes.unwrap_or([f64::NEG_INFINITY; 2]);
-    stage.domain.comm.all_max(&mut extremes);
-    extremes[0] == -extremes[1]
-}
-
 impl Hydrodynamics {
-    /// The fields that a gas has between its steps.
+    /// Fields of a gas between steps.
     pub const FIELDS: [Field; 6] = [
         Field::SmoothingLength,
         Field::InternalEnergy,
@@ -156,64 +92,220 @@ impl Hydrodynamics {
         Field::VelocityDivergence,
     ];
 
-    /// The gas of a plan.
+    /// Creates the gas of a plan.
     pub fn new(plan: &SphPlan, precision: Precision) -> Self {
         Hydrodynamics {
             plan: plan.clone(),
-            kernel: plan.interpolation_kernel(),
             precision,
             equal_masses: None,
             keep_fields: false,
             smoothing: Smoothing::default(),
         }
     }
+}
 
-    /// Find the smoothing lengths of the particles that still search, with the present list. False, on all ranks, when
-    /// one outgrew the list: such a one has come as far as the list lets it, and goes on searching in a list for it.
-    ///
-    /// The density is then m n, n taken on to the new smoothing length by its derivative: what the density is where all
-    /// masses are equal, to second order in the last change of h.
-    pub fn smooth(&mut self, stage: &mut Stage, searches: &mut Searches) -> bool {
-        let law = laws::number_density::Law { kernel: self.kernel };
-        self.equal_masses = self.equal_masses.or_else(|| Some(equal_masses(stage)));
-        let mut active = vec![false; stage.particles.len()];
-        active[stage.particles.owned()].copy_from_slice(&searches.searching);
-        let mut outgrown = vec![false; searches.searching.len()];
-        let mut found = Smoothing::default();
-        let mut remaining = searches.searching.iter().filter(|&&searching| searching).count() as u64;
-        while remaining > 0 && found.sweeps < MOST_SWEEPS {
-            self.sweep(&law, stage, stage.neighborhood.radius(), Some(&active), &[]);
-            found.sweeps += 1;
-            found.evaluations += remaining;
-            let searched = self.search(stage, &mut searches.search, &mut active, &mut outgrown);
-            found.add(&searched);
-            remaining = searched.unconverged;
+/// The gas of this rank's particles during a force evaluation.
+pub struct Processors<'a> {
+    /// The gas.
+    pub hydrodynamics: &'a mut Hydrodynamics,
+    /// Owned particles and halos.
+    pub domain: &'a mut Domain,
+    /// Neighbor list.
+    pub neighborhood: &'a mut Neighborhood,
+    /// Particles.
+    pub particles: &'a mut Particles,
+    /// Phase timers.
+    pub clock: &'a mut Clock,
+    /// Interaction radii 2h of all rows, after [`Backend::set_supports`].
+    pub supports: Vec<f64>,
+}
+
+/// Sweeps the law that it visits.
+struct Sweep<'s, 'p> {
+    backend: &'s mut Processors<'p>,
+    exchanged: &'s [Field],
+    spent: &'s [Field],
+}
+
+impl LawVisitor for Sweep<'_, '_> {
+    type Output = ();
+
+    fn visit<L: PairLaw>(self, law: &L) {
+        let Processors { domain, neighborhood, particles, supports, hydrodynamics, .. } = self.backend;
+        let domain = &**domain;
+        let Some(list) = neighborhood.list() else { return particles.add(L::OUTPUTS) };
+        let radius = Radii::Each(supports);
+        let pass = Pass { bx: &domain.bx, radius, precision: hydrodynamics.precision, active: None };
+        if !self.spent.is_empty() || self.exchanged.is_empty() {
+            // spent columns must be complete when they are packed: no overlap with the exchange
+            if !self.exchanged.is_empty() {
+                domain.exchange_halos(particles, self.exchanged);
+            }
+            if !self.spent.is_empty() {
+                allocator::give_back(particles.bytes());
+            }
+            let spent = if hydrodynamics.keep_fields { &[] } else { self.spent };
+            sweep_spending(law, &pass, list, particles, spent);
+            return;
         }
-        found.unconverged = remaining;
-        self.done_with(stage, &[Field::NumberDensity, Field::NumberDensitySlope]);
-        searches.restart(outgrown);
-        let round = found.over_ranks(&stage.domain.comm);
-        self.smoothing.add(&round);
-        round.outgrown == 0
+        let mut arrive = |particles: &mut Particles, meanwhile: &mut Meanwhile| {
+            domain.exchange_halos_while(particles, self.exchanged, Some(meanwhile));
+        };
+        let traffic = Traffic { arrive: Some(&mut arrive), give_back: None };
+        sweep_across(law, &pass, list, particles, traffic);
+    }
+}
+
+/// Sweeps the number density of the active rows, within the radii of the list.
+struct SweepActive<'s, 'p> {
+    backend: &'s mut Processors<'p>,
+    active: &'s [bool],
+}
+
+impl LawVisitor for SweepActive<'_, '_> {
+    type Output = ();
+
+    fn visit<L: PairLaw>(self, law: &L) {
+        let Processors { domain, neighborhood, particles, hydrodynamics, .. } = self.backend;
+        let Some(list) = neighborhood.list() else { return particles.add(L::OUTPUTS) };
+        let radius = Radii::Each(neighborhood.radius());
+        let active = Some(self.active);
+        let pass = Pass { bx: &domain.bx, radius, precision: hydrodynamics.precision, active };
+        sweep_spending(law, &pass, list, particles, &[]);
+    }
+}
+
+impl Backend for Processors<'_> {
+    type Searches = Searches;
+
+    fn plan(&self) -> &SphPlan {
+        &self.hydrodynamics.plan
     }
 
-    /// After a search for smoothing lengths of which some did not end: particles must not coincide.
-    ///
-    /// # Errors
-    /// Those of [`smoothing::check_places`], on the rank that has them.
-    pub(crate) fn check_places(&self, bx: &SimulationBox, particles: &Particles) -> Result<()> {
-        smoothing::check_places(bx, particles, self.kernel, self.plan.neighbors)
+    fn comm(&self) -> &Communicator {
+        &self.domain.comm
     }
 
-    /// One step of the searches that are active, by the number density at the present smoothing lengths. Tells which outgrew
-    /// the list, which are lonely, and how many are still active.
-    fn search(
-        &self,
-        stage: &mut Stage,
-        searches: &mut [Search],
-        active: &mut [bool],
-        outgrown: &mut [bool],
-    ) -> Smoothing {
+    fn owned(&self) -> usize {
+        self.particles.owned().len()
+    }
+
+    fn lap(&mut self, phase: &'static str) {
+        self.clock.lap(phase);
+    }
+
+    fn smoothing(&mut self) -> &mut Smoothing {
+        &mut self.hydrodynamics.smoothing
+    }
+
+    fn equal_masses(&mut self) -> Result<bool> {
+        let equal = self.hydrodynamics.equal_masses.unwrap_or_else(|| self.compare_masses());
+        self.hydrodynamics.equal_masses = Some(equal);
+        Ok(equal)
+    }
+
+    fn start_searches(&mut self) -> Result<Searches> {
+        let owned = self.particles.owned();
+        let largest = self.neighborhood.largest_smoothing_length(&self.domain.bx);
+        let mut searches = Searches {
+            search: vec![Search::new(largest); owned.len()],
+            active: Vec::new(),
+            outgrown: vec![true; owned.len()],
+            largest,
+        };
+        self.restart(&mut searches)?;
+        Ok(searches)
+    }
+
+    fn search(&mut self, searches: &mut Searches, _: u64) -> Result<Searched> {
+        let plan = self.hydrodynamics.plan.clone();
+        GasPass::NumberDensity.visit(&plan, SweepActive { backend: self, active: &searches.active });
+        Ok(self.advance_searches(searches))
+    }
+
+    fn restart(&mut self, searches: &mut Searches) -> Result<()> {
+        let owned = self.particles.owned();
+        searches.active = vec![false; self.particles.len()];
+        searches.active[owned].copy_from_slice(&searches.outgrown);
+        let restarted = searches.search.iter_mut().zip(&searches.outgrown).filter(|(_, outgrown)| **outgrown);
+        restarted.for_each(|(search, _)| *search = Search::new(searches.largest));
+        searches.outgrown.fill(false);
+        Ok(())
+    }
+
+    fn rebuild_list(&mut self) -> Result<()> {
+        let neighborhood = &*self.neighborhood;
+        self.domain.renew_halos(self.particles, |particles| neighborhood.radii(particles));
+        self.neighborhood.rebuild(self.domain, self.particles)
+    }
+
+    fn check_places(&self) -> Result<()> {
+        let plan = &self.hydrodynamics.plan;
+        smoothing::check_places(&self.domain.bx, self.particles, plan.interpolation_kernel(), plan.neighbors)
+    }
+
+    fn exchange_halos(&mut self, fields: &[Field]) -> Result<()> {
+        self.domain.exchange_halos(self.particles, fields);
+        Ok(())
+    }
+
+    fn set_supports(&mut self) -> Result<()> {
+        let lengths = self.particles.scalar(Field::SmoothingLength).par_iter();
+        self.supports = lengths.with_min_len(BLOCK_ROWS).map(|h| 2.0 * h).collect();
+        Ok(())
+    }
+
+    fn sweep(&mut self, pass: GasPass, exchanged: &[Field], spent: &[Field]) -> Result<()> {
+        let plan = self.hydrodynamics.plan.clone();
+        pass.visit(&plan, Sweep { backend: self, exchanged, spent });
+        Ok(())
+    }
+
+    fn apply(&mut self, operation: RowOperation) -> Result<()> {
+        match operation {
+            RowOperation::EstimateVolumes => self.estimate_volumes(),
+            RowOperation::EquationOfState => self.hydrodynamics.plan.equation_of_state.apply(self.particles),
+            RowOperation::SwitchViscosity(switch, dt) => switch.update_all(self.particles, dt),
+            RowOperation::IsotropicMatrices => isotropic_matrices(self.particles),
+            RowOperation::Fill(field, value) => self.particles.fill(field, value),
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, fields: &[Field]) {
+        if !self.hydrodynamics.keep_fields {
+            self.particles.remove(fields);
+        }
+    }
+}
+
+impl Processors<'_> {
+    /// Whether the gas particles of all ranks have equal masses. Collective.
+    fn compare_masses(&self) -> bool {
+        let mass = self.particles.scalar(Field::Mass);
+        // maximum of the masses, and of the negated masses
+        let both = |[a, b]: [f64; 2], [c, d]: [f64; 2]| [a.max(c), b.max(d)];
+        let of_block =
+            |rows: Range<usize>| rows.map(|row| [mass[row], -mass[row]]).fold([f64::NEG_INFINITY; 2], both);
+        let extremes = reduce_blocks(self.particles.owned(), of_block, both);
+        let mut extremes = extremes.unwrap_or([f64::NEG_INFINITY; 2]);
+        self.domain.comm.all_max(&mut extremes);
+        extremes[0] == -extremes[1]
+    }
+
+    fn estimate_volumes(&mut self) {
+        self.particles.add(&[Field::VolumeElement]);
+        let wanted = [(Field::VolumeElement, 0), (Field::Mass, 0), (Field::Density, 0)];
+        map_blocks(self.particles, wanted, |block| {
+            let [element, mass, density] = block.columns;
+            for ((element, mass), density) in element.iter_mut().zip(mass).zip(density) {
+                *element = *mass / *density;
+            }
+        });
+    }
+
+    /// Advances the active searches by one step, from the number density at the present smoothing lengths.
+    fn advance_searches(&mut self, searches: &mut Searches) -> Searched {
         let wanted = [
             (Field::SmoothingLength, 0),
             (Field::NumberDensity, 0),
@@ -221,173 +313,38 @@ impl Hydrodynamics {
             (Field::Mass, 0),
             (Field::Density, 0),
         ];
-        let (target, tolerance) = (smoothing::target(self.plan.neighbors), self.plan.neighbor_tolerance);
-        let owned = stage.particles.owned();
-        let supports = stage.neighborhood.largest_supports(owned.clone());
-        let beside = searches
-            .par_chunks_mut(PIECE)
-            .zip(active[owned.clone()].par_chunks_mut(PIECE))
-            .zip(outgrown.par_chunks_mut(PIECE));
-        let pieces = pieces(stage.particles, wanted).into_par_iter().zip(beside);
-        let searched = pieces.map(|(piece, ((searches, active), outgrown))| {
-            let [length, n, slope, mass, density] = piece.columns;
-            let supports = &supports[piece.first - owned.start..];
-            let mut found = Smoothing::default();
+        let plan = &self.hydrodynamics.plan;
+        let (target, tolerance) = (smoothing::target(plan.neighbors), plan.neighbor_tolerance);
+        let owned = self.particles.owned();
+        let supports = self.neighborhood.largest_supports(owned.clone());
+        let per_row = searches
+            .search
+            .par_chunks_mut(BLOCK_ROWS)
+            .zip(searches.active[owned.clone()].par_chunks_mut(BLOCK_ROWS))
+            .zip(searches.outgrown.par_chunks_mut(BLOCK_ROWS));
+        let blocks = row_blocks(self.particles, wanted).into_par_iter().zip(per_row);
+        let searched = blocks.map(|(block, ((searches, active), outgrown))| {
+            let [length, n, slope, mass, density] = block.columns;
+            let supports = &supports[block.first - owned.start..];
+            let mut found = Searched::default();
             for k in (0..length.len()).filter(|&k| active[k]).collect::<Vec<_>>() {
                 let next = searches[k].next(length[k], n[k], slope[k], target, tolerance);
                 let (Next::Found(h) | Next::Try(h) | Next::Beyond(h)) = next;
-                let there = n[k] + slope[k] * (h / length[k] - 1.0);
-                density[k] = mass[k] * there.max(0.1 * n[k]);
+                let extrapolated = n[k] + slope[k] * (h / length[k] - 1.0);
+                density[k] = mass[k] * extrapolated.max(0.1 * n[k]);
                 length[k] = h;
                 outgrown[k] = 2.0 * h > supports[k];
                 found.outgrown += u64::from(outgrown[k]);
                 found.lonely += u64::from(matches!(next, Next::Beyond(_)) && !outgrown[k]);
                 active[k] = !outgrown[k] && matches!(next, Next::Try(_));
-                found.unconverged += u64::from(active[k]);
+                found.searching += u64::from(active[k]);
             }
             found
         });
-        let none = Smoothing::default;
-        searched.reduce(none, |mut all, piece| {
-            all.add(&piece);
-            all
+        searched.reduce(Searched::default, |a, b| Searched {
+            outgrown: a.outgrown + b.outgrown,
+            lonely: a.lonely + b.lonely,
+            searching: a.searching + b.searching,
         })
-    }
-
-    /// The passes from density to acceleration and heating; `dt` is the time since the last ones.
-    pub fn passes(&self, stage: &mut Stage, dt: f64) {
-        use Field::*;
-        self.share(stage, &[SmoothingLength]);
-        let support: Vec<f64> =
-            stage.particles.scalar(SmoothingLength).par_iter().with_min_len(PIECE).map(|h| 2.0 * h).collect();
-        self.density(stage, &support);
-        self.plan.equation_of_state.apply(stage.particles);
-        let law = laws::gradients::Law { kernel: self.kernel };
-        self.sweep_sharing(&law, stage, &support, &[Density, GradH, Pressure, SoundSpeed]);
-        stage.clock.lap("gradients");
-        self.viscosity(stage, &support, dt);
-        if self.plan.gradients == Gradients::Kernel {
-            isotropic_matrices(stage.particles);
-        }
-        self.share(stage, &[GradientMatrix, Viscosity]);
-        stage.clock.lap("viscosity");
-        allocator::give_back(stage.particles.bytes());
-        self.momentum_and_energy(stage, &support);
-        self.done_with(stage, &[GradientMatrix, VolumeElement, GradH]);
-        if let EquationOfState::Isothermal { .. } = self.plan.equation_of_state {
-            // a bath takes the heat: the internal energy stays what it was
-            stage.particles.fill(InternalEnergyRate, 0.0);
-        }
-        stage.clock.lap("momentum and energy");
-    }
-
-    /// Density and grad-h factor by the formulation.
-    fn density(&self, stage: &mut Stage, support: &[f64]) {
-        let volume_elements = self.plan.formulation == Formulation::VolumeElements;
-        // volume elements need an estimate of the density only, and have that of the search where it is one
-        if !volume_elements || self.equal_masses != Some(true) {
-            self.sweep(&laws::density::Law { kernel: self.kernel }, stage, support, None, &[]);
-        }
-        if volume_elements {
-            stage.particles.add(&[Field::VolumeElement]);
-            let wanted = [(Field::VolumeElement, 0), (Field::Mass, 0), (Field::Density, 0)];
-            over_pieces(stage.particles, wanted, |piece| {
-                let [element, mass, density] = piece.columns;
-                for ((element, mass), density) in element.iter_mut().zip(mass).zip(density) {
-                    *element = *mass / *density;
-                }
-            });
-            let law = laws::volume_elements::Law { kernel: self.kernel };
-            self.sweep_sharing(&law, stage, support, &[Field::VolumeElement]);
-            self.done_with(stage, &[Field::VolumeSum]);
-        }
-        stage.clock.lap("density");
-    }
-
-    /// The viscosity coefficients that follow from the velocity's divergence and curl.
-    fn viscosity(&self, stage: &mut Stage, support: &[f64], dt: f64) {
-        let viscosity = &self.plan.viscosity;
-        if !viscosity.switch {
-            self.done_with(stage, &[Field::VelocityCurl]);
-            stage.particles.fill(Field::Viscosity, viscosity.alpha_max);
-            return;
-        }
-        let law = laws::divergence_gradient::Law { kernel: self.kernel };
-        self.sweep_sharing(&law, stage, support, &[Field::VelocityDivergence]);
-        let switch = ViscositySwitch {
-            minimum: viscosity.alpha_min,
-            maximum: viscosity.alpha_max,
-            limiter: viscosity.limiter,
-            ..ViscositySwitch::default()
-        };
-        switch.update_all(stage.particles, dt);
-        self.done_with(stage, &[Field::VelocityCurl, Field::DivergenceGradient]);
-    }
-
-    /// Accelerations, heating rates and signal speeds by the formulation.
-    fn momentum_and_energy(&self, stage: &mut Stage, support: &[f64]) {
-        let (beta, conductivity) = (self.plan.viscosity.beta, self.plan.conductivity);
-        let kernel = self.plan.momentum_kernel();
-        let spent: &[Field] = match self.keep_fields {
-            true => &[],
-            false => &[Field::GradientMatrix, Field::VolumeElement, Field::GradH],
-        };
-        match self.plan.formulation {
-            Formulation::Standard => {
-                let law = laws::momentum_energy_standard::Law { kernel, beta, conductivity };
-                self.sweep(&law, stage, support, None, spent);
-            }
-            Formulation::VolumeElements => {
-                let law = laws::momentum_energy_volume::Law {
-                    kernel,
-                    beta,
-                    conductivity,
-                    crossing_start: CROSSING[0],
-                    crossing_slope: 1.0 / (CROSSING[1] - CROSSING[0]),
-                };
-                self.sweep(&law, stage, support, None, spent);
-            }
-        }
-    }
-
-    /// One sweep of a law over the list, with interaction radii within the list's. The particles get the fields that it
-    /// writes, and lose those that are spent.
-    fn sweep<L: PairLaw>(
-        &self,
-        law: &L,
-        stage: &mut Stage,
-        radius: &[f64],
-        active: Option<&[bool]>,
-        spent: &[Field],
-    ) {
-        let Some(list) = stage.neighborhood.list() else { return stage.particles.add(L::OUTPUTS) };
-        let radius = Radii::Each(radius);
-        let pass = Pass { bx: &stage.domain.bx, radius, precision: self.precision, active };
-        sweep_spending(law, &pass, list, stage.particles, spent);
-    }
-
-    /// Bring these fields of the halos up to date, and sweep; what needs no halos may be swept while they are on their way.
-    fn sweep_sharing<L: PairLaw>(&self, law: &L, stage: &mut Stage, radius: &[f64], fields: &[Field]) {
-        let Some(list) = stage.neighborhood.list() else { return stage.particles.add(L::OUTPUTS) };
-        let domain = stage.domain;
-        let radius = Radii::Each(radius);
-        let pass = Pass { bx: &domain.bx, radius, precision: self.precision, active: None };
-        let mut arrive = |particles: &mut Particles, meanwhile: &mut Meanwhile| {
-            domain.exchange_halos_while(particles, fields, Some(meanwhile));
-        };
-        let traffic = Traffic { arrive: Some(&mut arrive), give_back: None };
-        sweep_across(law, &pass, list, stage.particles, traffic);
-    }
-
-    /// Fields that no later pass reads.
-    fn done_with(&self, stage: &mut Stage, fields: &[Field]) {
-        if !self.keep_fields {
-            stage.particles.remove(fields);
-        }
-    }
-
-    /// Bring these fields of the halos up to date.
-    fn share(&self, stage: &mut Stage, fields: &[Field]) {
-        stage.domain.exchange_halos(stage.particles, fields);
     }
 }

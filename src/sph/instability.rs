@@ -1,12 +1,13 @@
-//! Which settings are unstable for a gas at rest, by the linear analysis of lattices in [`crate::stability`].
+//! Settings with which a gas at rest is unstable, from the linear analysis of lattices in
+//! [`crate::stability`].
 
-use crate::deck::plan::{Gradients, Kernel, SphPlan};
+use crate::plan::{Gradients, Kernel, SphPlan};
 
-/// Neighbors of the columns of [`GROWTH`].
+/// Numbers of neighbors of the columns of [`GROWTH`].
 const NEIGHBORS: [f64; 9] = [60.0, 80.0, 100.0, 130.0, 160.0, 190.0, 220.0, 260.0, 320.0];
 
-/// The largest growth rate on bcc, fcc and hcp lattices, in units of the speed of sound over the mean
-/// spacing, of volume elements with the integral approach and without viscosity: `hilbrium stability` for
+/// Largest growth rate on bcc, fcc and hcp lattices, in units of the sound speed over the mean spacing, for
+/// volume elements with the integral approach and without viscosity. Computed by `hilbrium stability` for
 /// each kernel and number of neighbors.
 const GROWTH: [(&str, [f64; 9]); 14] = [
     ("cubic-spline", [0.015, 0.163, 0.234, 0.197, 0.155, 0.135, 0.125, 0.110, 0.103]),
@@ -25,14 +26,14 @@ const GROWTH: [(&str, [f64; 9]); 14] = [
     ("sinc-12", [0.000, 0.000, 0.110, 0.136, 0.114, 0.093, 0.073, 0.053, 0.042]),
 ];
 
-/// Rates up to this are damped by the least viscosity of the default switch, alpha_min = 0.05: lattices of
-/// such settings stayed below a speed of 2e-3 c for 20 sound crossings, those beyond reached 4e-3 to 4e-2 c
-/// (docs/src/gas-settings.md).
+/// Growth rates up to this are damped by the minimum viscosity of the default switch, alpha_min = 0.05.
+/// Lattices with such settings stayed below a speed of 2e-3 c for 20 sound crossings; the others reached 4e-3
+/// to 4e-2 c (docs/src/gas-settings.md).
 pub const DAMPED: f64 = 0.03;
 
-/// The rate at which the worst disturbance of a gas at rest grows, in units of the speed of sound over the
-/// mean spacing; linear between the numbers of neighbors that were analyzed. Not known for gradients by the
-/// kernel itself.
+/// Returns the largest growth rate of a perturbation of a gas at rest, in units of the sound speed over the
+/// mean spacing. Interpolates linearly between the analyzed numbers of neighbors. `None` for kernel
+/// gradients.
 pub fn growth(plan: &SphPlan) -> Option<f64> {
     if plan.gradients == Gradients::Kernel {
         return None;
@@ -44,7 +45,7 @@ pub fn growth(plan: &SphPlan) -> Option<f64> {
     Some(rates[above - 1] + part * (rates[above] - rates[above - 1]))
 }
 
-/// The warning for a setting with which a gas at rest is unstable.
+/// Returns a warning if a gas at rest is unstable with these settings.
 pub fn warning(plan: &SphPlan) -> Option<String> {
     let growth = growth(plan).filter(|growth| *growth > DAMPED)?;
     Some(format!(
@@ -59,9 +60,9 @@ pub fn warning(plan: &SphPlan) -> Option<String> {
 mod tests {
     use super::*;
     use crate::deck::examine;
-    use crate::deck::plan::LatticeKind;
+    use crate::plan::LatticeKind;
 
-    fn plan(keys: &str) -> crate::deck::plan::Plan {
+    fn plan(keys: &str) -> crate::plan::Plan {
         let deck = format!(
             "[run]\nend_time = 1.0\n[start.random]\nparticles = 5000\n[space]\nboundary = \"periodic\"\n[sph]\n{keys}"
         );
@@ -90,7 +91,7 @@ mod tests {
         assert_eq!(growth(plan("gradients = \"kernel\"").sph.as_ref().unwrap()), None);
     }
 
-    /// The table is that of the analysis.
+    /// The table agrees with the analysis.
     #[test]
     fn the_table_is_what_the_analysis_finds() {
         let plan = plan("");

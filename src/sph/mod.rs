@@ -1,9 +1,11 @@
-//! Smoothed particle hydrodynamics: the order of the passes; the laws themselves are in [`crate::laws`].
+//! Smoothed particle hydrodynamics: order of the passes. The pair laws are in [`crate::laws`].
 
 mod gas;
 mod hydrodynamics;
 pub mod instability;
+pub mod passes;
 pub mod smoothing;
 
-pub(crate) use hydrodynamics::{CROSSING, MOST_ROUNDS, MOST_SWEEPS, first_guesses, outgrew_all};
-pub use hydrodynamics::{Hydrodynamics, Searches, Smoothing, Stage};
+pub use hydrodynamics::{Hydrodynamics, Processors, Searches, Smoothing};
+pub(crate) use passes::first_guesses;
+pub use passes::{Backend, evaluate_passes, find_smoothing_lengths};

@@ -1,11 +1,11 @@
-//! The smoothing length: the h of each particle at which its support 2h holds the wanted number of neighbors,
+//! Smoothing lengths: h of each particle such that its support 2h holds the required number of neighbors N,
 //!
 //! ```text
 //! (4 pi / 3) (2 h_i)^3 n_i(h_i) = N,    n_i = sum_j W(r_ij, h_i),   so   n_i h_i^3 = 3 N / (32 pi)
 //! ```
 //!
-//! found by Newton's method on ln h, kept inside a bracket (Springel & Hernquist 2002, MNRAS 333, 649;
-//! Price 2012, J. Comput. Phys. 231, 759).
+//! by Newton's method on ln h with a bracket (Springel & Hernquist 2002, MNRAS 333, 649; Price 2012, J.
+//! Comput. Phys. 231, 759).
 
 use crate::pair::Kernel;
 use crate::pair::kernel::kernel_value;
@@ -13,24 +13,24 @@ use crate::particles::{Field, Particles};
 use crate::space::{Boundary, SimulationBox};
 use crate::{Error, Result};
 
-/// A smoothing length below this part of the longest edge of the box is none: `k` particles at one place have
-/// `n h^3 >= k w(0)` at any h, and where that is more than the target the search halves h until it ends.
-const NO_LENGTH: f64 = 1e-12;
+/// Smoothing lengths below this fraction of the longest edge of the box are invalid. `k` coincident particles
+/// have `n h^3 >= k w(0)` at any h; if that exceeds the target, the search halves h until it ends.
+const MIN_LENGTH: f64 = 1e-12;
 
-/// How much the sum over the kernel may lack where h is the largest in an open box: with 100 edges of the box
-/// the kernel is flat to 1e-3 over its diagonal.
-const FLAT: f64 = 1.001;
+/// Factor for the deficit of the kernel sum at the largest h in an open box: at 100 box edges the kernel is
+/// constant to 1e-3 over the diagonal.
+const FLAT_KERNEL: f64 = 1.001;
 
-/// Particles that an error names.
-const NAMED: usize = 6;
+/// Maximum number of particles that an error lists.
+const MAX_LISTED: usize = 6;
 
-/// The value that `n h^3` shall have for `neighbors` particles in the support.
+/// Target of `n h^3` for `neighbors` particles in the support.
 pub fn target(neighbors: f64) -> f64 {
     3.0 * neighbors / (32.0 * std::f64::consts::PI)
 }
 
-/// The search for one particle's smoothing length. Invariant: the root lies in `lower..=upper`, or, while `upper` is
-/// still the largest allowed length, beyond it.
+/// Search for one particle's smoothing length. Invariant: the root lies in `lower..=upper`; it may lie above
+/// `upper` until `bounded` is set.
 #[derive(Clone, Copy, Debug)]
 pub struct Search {
     lower: f64,
@@ -39,25 +39,25 @@ pub struct Search {
     bounded: bool,
 }
 
-/// What to do with a smoothing length.
+/// Next action of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Next {
-    /// The smoothing length is found.
+    /// Converged.
     Found(f64),
-    /// Evaluate the number density again at this one.
+    /// Evaluate the number density at this smoothing length.
     Try(f64),
-    /// No smoothing length up to the largest allowed one has that many neighbors; this is the largest.
+    /// Even the largest allowed smoothing length, given here, has too few neighbors.
     Beyond(f64),
 }
 
 impl Search {
-    /// A search among the smoothing lengths up to `largest`.
+    /// Starts a search with smoothing lengths up to `largest`.
     pub fn new(largest: f64) -> Self {
         Search { lower: 0.0, upper: largest, largest, bounded: false }
     }
 
-    /// The next step, from the number density `n` and its derivative `slope = dn / d ln h` at `h`. A last Newton step is
-    /// taken without another evaluation when the error left by it, of second order, is below `tolerance`.
+    /// Advances the search, given the number density `n` and `slope = dn / d ln h` at `h`. The last Newton
+    /// step needs no further evaluation if its second-order error is below `tolerance`.
     pub fn next(&mut self, h: f64, n: f64, slope: f64, target: f64, tolerance: f64) -> Next {
         let ratio = n * h * h * h / target;
         if ratio < 1.0 {
@@ -68,7 +68,7 @@ impl Search {
         } else {
             (self.upper, self.bounded) = (self.upper.min(h), true);
         }
-        // d ln(n h^3) / d ln h: 3 for a homogeneous gas at fixed sum, never far below in practice
+        // d ln(n h^3) / d ln h: 3 for a homogeneous gas at constant kernel sum, and rarely much smaller
         let exponent = 3.0 + slope / n;
         let newton =
             if exponent > 0.3 { h * (-ratio.ln() / exponent).clamp(-0.25, 0.25).exp() } else { f64::NAN };
@@ -80,7 +80,7 @@ impl Search {
             return Next::Try(newton);
         }
         if !self.bounded {
-            // never more than doubling: the list must follow
+            // at most double h, because the list must grow with it
             return Next::Try((2.0 * h).min(self.upper));
         }
         if self.lower == 0.0 {
@@ -93,15 +93,15 @@ impl Search {
     }
 }
 
-/// What a particle itself contributes to its number of neighbors, at every smoothing length: `w(0)` over the
+/// A particle's contribution to its own number of neighbors, at every smoothing length: `w(0)` over the
 /// target of one.
 pub(crate) fn self_contribution(kernel: Kernel<f64>) -> f64 {
     kernel_value(kernel, 0.0) / target(1.0)
 }
 
-/// Whether so many particles can have that many neighbors: `n h^3` of `k` particles is at most `k w(0)`, near
-/// that where h is far larger than their distances, and in a periodic box `n` is the mean density where h is
-/// as large as it allows.
+/// Checks that `particles` particles can have the required number of neighbors. `n h^3` of `k` particles is
+/// at most `k w(0)`, and approaches that when h is much larger than their distances. In a periodic box n is
+/// the mean density at the largest h.
 ///
 /// # Errors
 /// [`Error::State`] with step 0.
@@ -118,7 +118,7 @@ pub(crate) fn check_count(
         let support = target(1.0).recip() * largest.powi(3) / bx.lengths().product();
         (count * support, "within half of the periodic box's shortest edge")
     } else if periodic == [false; 3] {
-        (count * self_contribution(kernel) / FLAT, "however wide the kernel is")
+        (count * self_contribution(kernel) / FLAT_KERNEL, "however wide the kernel is")
     } else {
         return Ok(());
     };
@@ -126,7 +126,7 @@ pub(crate) fn check_count(
         return Ok(());
     }
     let least = (neighbors * count / most).ceil();
-    // fewer neighbors help only above what a particle alone counts
+    // fewer neighbors help only above a particle's own contribution
     let fewer = match most > 1.05 * self_contribution(kernel) {
         true => format!(", or sph.neighbors below {most:.1}"),
         false => String::new(),
@@ -141,25 +141,25 @@ pub(crate) fn check_count(
     })
 }
 
-/// Owned particles must not coincide in such numbers that they have no smoothing length. To be asked after a search that did
-/// not end.
+/// Checks that owned particles do not coincide in numbers that prevent a smoothing length. Call it after a
+/// search that did not converge.
 ///
 /// # Errors
-/// [`Error::State`] with step 0, which names those at the first such place.
+/// [`Error::State`] with step 0, which lists the particles at the first such position.
 pub(crate) fn check_places(
     bx: &SimulationBox,
     particles: &Particles,
     kernel: Kernel<f64>,
     neighbors: f64,
 ) -> Result<()> {
-    let least = NO_LENGTH * bx.lengths().max();
+    let least = MIN_LENGTH * bx.lengths().max();
     let length = particles.scalar(Field::SmoothingLength);
-    // not a number where the density was none
+    // NaN if there was no valid density
     let lost = particles.owned().find(|&row| length[row].is_nan() || length[row] < least);
     let Some(row) = lost else { return Ok(()) };
     let at = |row| particles.vector_at(Field::Position, row);
     let place = at(row);
-    // the others may be another rank's
+    // include halos: the others may belong to another rank
     let rows = (0..particles.len()).filter(|&other| !particles.ghost(other));
     let together = rows.filter(|&other| bx.shortest(at(other) - place).norm() <= least);
     let mut names: Vec<u64> = together.map(|row| particles.id[row]).collect();
@@ -170,8 +170,8 @@ pub(crate) fn check_places(
     }
     let needed = names.len() as f64 * kernel_value(kernel, 0.0) * 32.0 * std::f64::consts::PI / 3.0;
     let count = names.len();
-    let more = if count > NAMED { ", ..." } else { "" };
-    names.truncate(NAMED);
+    let more = if count > MAX_LISTED { ", ..." } else { "" };
+    names.truncate(MAX_LISTED);
     let names: Vec<String> = names.iter().map(u64::to_string).collect();
     Err(Error::State {
         step: 0,
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_lonely_particle_ends_at_the_largest_length() {
-        // only itself: n h^3 is constant and too small
+        // only its own contribution: n h^3 is constant and too small
         let (end, _) = solve(|h| 0.3 / (h * h * h), 0.01, 2.0, target(100.0));
         assert_eq!(end, Next::Beyond(2.0));
     }
@@ -262,7 +262,7 @@ mod tests {
         ] {
             assert!(error.contains(part), "{error}");
         }
-        // the number that helps: from there on n h^3 of the two alone is too small
+        // the suggested number: above it n h^3 of the two alone is too small
         let needed: f64 = error.trim_end().rsplit(' ').next().unwrap().parse().unwrap();
         let alone = 2.0 * kernel_value(kernel, 0.0);
         assert!(target(needed + 1.0) > alone && target(needed - 1.0) < alone, "{needed}");

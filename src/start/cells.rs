@@ -1,9 +1,9 @@
-//! A cell grid over points, for what is needed before there is a domain: relaxing glasses and first smoothing
-//! lengths. The step itself never uses it.
+//! A cell grid of points for work before a domain exists: glass relaxation and first smoothing lengths. The
+//! time step never uses it.
 
 use crate::space::Vec3d;
 
-/// Points sorted into cubic cells, in an open region or a periodic cuboid.
+/// Points sorted into cells, in an open region or a periodic cuboid.
 pub struct CellGrid {
     lower: Vec3d,
     edge: Vec3d,
@@ -14,8 +14,9 @@ pub struct CellGrid {
 }
 
 impl CellGrid {
-    /// Cells of at least `edge` over `points`. With a `period` the points lie in the cuboid from zero to
-    /// it, which repeats. The number of cells never exceeds about that of the points, however far these lie apart.
+    /// Sorts `points` into cells with edges of at least `edge`. With a `period`, the points lie in the
+    /// periodic cuboid from zero to `period`. The number of cells is bounded by about 8 per point, however
+    /// far apart the points are.
     pub fn new(points: &[Vec3d], edge: f64, period: Option<Vec3d>) -> Self {
         let (lower, upper) = match period {
             Some(period) => (Vec3d::zeros(), period),
@@ -63,8 +64,8 @@ impl CellGrid {
         (place[0] * self.count[1] + place[1]) * self.count[2] + place[2]
     }
 
-    /// Call `visit(row, separation, squared distance)` for every point within `radius` of `center`, itself
-    /// included when it is one; `separation` is center minus the nearest image of the point.
+    /// Calls `visit(row, separation, squared distance)` for every point within `radius` of `center`,
+    /// including a point at `center` itself. `separation` is `center` minus the nearest image of the point.
     ///
     /// In a periodic cuboid `radius` must not exceed half the shortest period.
     pub fn for_each(
@@ -74,34 +75,35 @@ impl CellGrid {
         radius: f64,
         mut visit: impl FnMut(usize, Vec3d, f64),
     ) {
-        let reach = [0, 1, 2].map(|d| {
+        let cell_range = [0, 1, 2].map(|d| {
             let low = ((center[d] - radius - self.lower[d]) / self.edge[d]).floor();
             let high = ((center[d] + radius - self.lower[d]) / self.edge[d]).floor();
             let last = self.count[d] as f64 - 1.0;
             match self.period {
-                // Every cell once, even where the sphere reaches around the cuboid.
+                // Visit each cell once, even if the sphere wraps around the cuboid.
                 Some(_) if high - low > last => (0, self.count[d] as i64 - 1),
                 Some(_) => (low as i64, high as i64),
                 None => (low.clamp(0.0, last) as i64, high.clamp(0.0, last) as i64),
             }
         });
         let wrap = |cell: i64, d: usize| cell.rem_euclid(self.count[d] as i64) as usize;
-        // a cell beyond the cuboid is the image of one inside, and so are its points; but where the sphere reaches around the
-        // cuboid a cell is looked at once, and each of its points has its own nearest image
-        let reaches_around = [0, 1, 2].iter().any(|&d| reach[d].1 - reach[d].0 + 1 == self.count[d] as i64);
+        // A cell beyond the cuboid is an image of one inside, and so are its points. If the sphere wraps
+        // around the cuboid, each cell is visited once, and each point needs its own nearest image.
+        let wraps_around =
+            [0, 1, 2].iter().any(|&d| cell_range[d].1 - cell_range[d].0 + 1 == self.count[d] as i64);
         let image = |cell: i64, d: usize| match self.period {
             Some(period) => cell.div_euclid(self.count[d] as i64) as f64 * period[d],
             None => 0.0,
         };
-        for x in reach[0].0..=reach[0].1 {
-            for y in reach[1].0..=reach[1].1 {
-                for z in reach[2].0..=reach[2].1 {
+        for x in cell_range[0].0..=cell_range[0].1 {
+            for y in cell_range[1].0..=cell_range[1].1 {
+                for z in cell_range[2].0..=cell_range[2].1 {
                     let cell = self.cell([wrap(x, 0), wrap(y, 1), wrap(z, 2)]);
                     let shift = Vec3d::new(image(x, 0), image(y, 1), image(z, 2));
                     for &row in &self.rows[self.first[cell] as usize..self.first[cell + 1] as usize] {
                         let mut separation = center - points[row as usize];
                         match self.period {
-                            Some(period) if reaches_around => {
+                            Some(period) if wraps_around => {
                                 separation -=
                                     separation.component_div(&period).map(f64::round).component_mul(&period);
                             }

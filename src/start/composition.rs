@@ -1,14 +1,14 @@
-//! Which particle of a start is of which species.
+//! Assigns species to the particles of a generated start.
 
-use crate::deck::plan::{LatticeKind, Plan, StartPlan, composition};
 use crate::particles::{Field, Particles};
+use crate::plan::{LatticeKind, Plan, StartPlan, composition};
 
 /// Rounds of the Feistel network; four give a pseudo-random permutation (Luby & Rackoff 1988).
 const ROUNDS: u64 = 4;
 
-/// Give the particles of a start that the program lays out, `total` over all ranks, their species, and with it mass and
-/// charge. Every species has the number of particles that its fraction says, spread at random over the ids, or in
-/// the order of the lattice; the same particles whatever the number of ranks.
+/// Sets species, mass and charge of the particles of a generated start with `total` particles on all ranks.
+/// Each species gets the number of particles given by its fraction, spread at random over the ids, or in
+/// lattice order for rock salt. The result is independent of the number of ranks.
 pub(super) fn assign(particles: &mut Particles, plan: &Plan, total: u64) {
     if plan.species.is_empty() {
         return;
@@ -23,10 +23,10 @@ pub(super) fn assign(particles: &mut Particles, plan: &Plan, total: u64) {
         let id = particles.id[row];
         let species = match (ends.len(), ordered) {
             (1, _) => 0,
-            // the lattice's cell has the first species, then the second
+            // The lattice cell lists the first species, then the second.
             (_, true) => (id % 8 / 4) as usize,
             (_, false) => {
-                let place = shuffled(id, total, seed);
+                let place = permuted(id, total, seed);
                 ends.partition_point(|&end| end <= place)
             }
         };
@@ -53,16 +53,17 @@ fn seed_of(start: &StartPlan) -> u64 {
     }
 }
 
-/// The place of `id` in a permutation of 0..total that the seed chooses: a Feistel network on the least even number of
-/// bits that hold the total, walked until it is back in the range (Black & Rogaway 2002). No memory, any id alone.
-fn shuffled(id: u64, total: u64, seed: u64) -> u64 {
+/// The image of `id` under a pseudo-random permutation of 0..total selected by the seed: a Feistel network on
+/// the smallest even number of bits that holds the total, repeated until the value is in range (cycle
+/// walking, Black & Rogaway 2002). Needs no memory and is evaluated per id.
+fn permuted(id: u64, total: u64, seed: u64) -> u64 {
     let half = (u64::BITS - total.saturating_sub(1).leading_zeros()).div_ceil(2).max(1);
     let mask = (1u64 << half) - 1;
     let mut value = id;
     loop {
         let (mut left, mut right) = (value >> half, value & mask);
         for round in 0..ROUNDS {
-            (left, right) = (right, left ^ (mixed(right ^ mixed(seed ^ mixed(round))) & mask));
+            (left, right) = (right, left ^ (mix(right ^ mix(seed ^ mix(round))) & mask));
         }
         value = left << half | right;
         if value < total {
@@ -71,8 +72,8 @@ fn shuffled(id: u64, total: u64, seed: u64) -> u64 {
     }
 }
 
-/// A bijection that leaves no pattern (the finalizer of SplitMix64: Steele, Lea & Flood 2014).
-fn mixed(value: u64) -> u64 {
+/// A bijective mixing function (the finalizer of SplitMix64: Steele, Lea & Flood 2014).
+fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -86,8 +87,8 @@ mod tests {
     #[test]
     fn shuffles_are_permutations() {
         for total in [1u64, 2, 3, 7, 64, 100, 1000, 4097] {
-            let mut places: Vec<u64> = (0..total).map(|id| shuffled(id, total, 5)).collect();
-            let other = (0..total).filter(|&id| shuffled(id, total, 6) != places[id as usize]).count();
+            let mut places: Vec<u64> = (0..total).map(|id| permuted(id, total, 5)).collect();
+            let other = (0..total).filter(|&id| permuted(id, total, 6) != places[id as usize]).count();
             assert!(total < 64 || other > total as usize / 2, "the seed counts");
             places.sort_unstable();
             assert!(places.iter().copied().eq(0..total), "{total}");
@@ -96,9 +97,9 @@ mod tests {
 
     #[test]
     fn shuffles_leave_no_order() {
-        // the first half of the places, along the ids: as many changes as coin tosses have
+        // Whether the image lies in the lower half, by id: it must change as often as coin tosses do.
         let total = 10_000;
-        let side: Vec<bool> = (0..total).map(|id| shuffled(id, total, 1) < total / 2).collect();
+        let side: Vec<bool> = (0..total).map(|id| permuted(id, total, 1) < total / 2).collect();
         let changes = side.windows(2).filter(|pair| pair[0] != pair[1]).count() as f64;
         assert!((changes - 5000.0).abs() < 4.0 * 50.0, "{changes}");
     }

@@ -1,22 +1,22 @@
-//! Particles from a configuration of another molecular dynamics program.
+//! Starts from configurations of other molecular dynamics programs.
 
 use std::path::Path;
 
 use super::enclosure::{Enclosure, FileBox, enclose};
 use super::formats::{self, Configuration, Hints};
-use super::{Start, few_enough, fill_common, share, species, units};
+use super::{Start, check_particle_count, fill_common, share, species, units};
 use crate::comm::Communicator;
-use crate::deck::plan::{FileFormat, FileStart, FileUnits, Plan};
 use crate::particles::{Field, Particles};
+use crate::plan::{FileFormat, FileStart, FileUnits, Plan};
 use crate::report;
 use crate::units::{ASE_VELOCITY, UnitSystem};
 use crate::{Error, Result};
 
-/// The start of a text file; collective. Velocities that the file lacks are zero.
+/// Reads a start from a text file. Velocities missing in the file are zero. Collective.
 ///
 /// # Errors
-/// On all ranks: those of [`formats::read`]; [`Error::Content`] where the file lacks what the plan needs, or has what the
-/// plan does not know.
+/// On all ranks: those of [`formats::read`]; [`Error::Content`] if the file lacks what the plan needs, or has
+/// what the plan does not define.
 pub(super) fn start(
     start: &FileStart,
     format: FileFormat,
@@ -34,13 +34,13 @@ pub(super) fn start(
     let hints = Hints { atom_style: start.atom_style.map(|style| style.name()), first_frame: false };
     let rows = |count| share(count, comm.rank(), comm.size());
     let mut read = comm.agree_on(formats::read(path, format, hints, rows))?;
-    few_enough(read.count, comm)?;
+    check_particle_count(read.count, comm)?;
     formats::unique(path, comm, &read.ids)?;
     let units = units::of_text(start, format, read.units, plan)?;
     convert(&mut read, units);
     let names = all_names(comm, &read.names);
-    let mut particles = comm.agree_on(made(&read, &names, path, plan, fields))?;
-    read.notes.extend(differing(&read, &particles, plan, comm));
+    let mut particles = comm.agree_on(build_particles(&read, &names, path, plan, fields))?;
+    read.notes.extend(note_differences(&read, &particles, plan, comm));
     let mut notes = log_lines(path, format, &read, &names);
     let stated = FileBox {
         path,
@@ -53,7 +53,7 @@ pub(super) fn start(
     Ok(Start { bx, particles, units: plan.units.cgs, notes })
 }
 
-/// Make the numbers the deck's.
+/// Converts to the deck's units.
 fn convert(read: &mut Configuration, units: FileUnits) {
     let [length, velocity] = match units {
         FileUnits::Lj | FileUnits::Gromacs => [1.0, 1.0],
@@ -70,7 +70,7 @@ fn convert(read: &mut Configuration, units: FileUnits) {
     }
 }
 
-/// The names of the species of all ranks, sorted; collective.
+/// Species names of all ranks, sorted. Collective.
 fn all_names(comm: &Communicator, mine: &[String]) -> Vec<String> {
     let text: Vec<u8> = mine.iter().flat_map(|name| name.bytes().chain([b'\n'])).collect();
     let all = comm.all_gather(&text).concat();
@@ -80,8 +80,8 @@ fn all_names(comm: &Communicator, mine: &[String]) -> Vec<String> {
     names
 }
 
-/// The particles of what has been read, at positions perhaps outside of the box; `names` are sorted.
-fn made(
+/// Builds the particles from the configuration; positions may lie outside the box. `names` are sorted.
+fn build_particles(
     read: &Configuration,
     names: &[String],
     path: &Path,
@@ -140,8 +140,13 @@ fn made(
     Ok(particles)
 }
 
-/// What the file says of masses and charges and the deck's species say otherwise; collective.
-fn differing(read: &Configuration, particles: &Particles, plan: &Plan, comm: &Communicator) -> Vec<String> {
+/// Notes masses and charges of the file that differ from those of the deck's species. Collective.
+fn note_differences(
+    read: &Configuration,
+    particles: &Particles,
+    plan: &Plan,
+    comm: &Communicator,
+) -> Vec<String> {
     let mut counts = [0u64; 2];
     if !plan.species.is_empty() {
         let columns = [(&read.masses, Field::Mass, 1e-3), (&read.charges, Field::Charge, 1e-6)];
@@ -163,7 +168,7 @@ fn differing(read: &Configuration, particles: &Particles, plan: &Plan, comm: &Co
     [said(counts[0], "masses"), said(counts[1], "charges")].into_iter().flatten().collect()
 }
 
-/// What was read, and what was not used of it.
+/// Lines for the log: what was read, and what of it is not used.
 fn log_lines(path: &Path, format: FileFormat, read: &Configuration, names: &[String]) -> Vec<String> {
     let moving = read.velocities.is_some() || read.momenta.is_some();
     let parts = [

@@ -1,48 +1,49 @@
-//! The box and its boundaries: decided here, once, from the deck, the start's file and the particles.
+//! The box and its boundaries: determined here once, from the deck, the start file and the particles.
 //!
-//! | | holds | else | else |
+//! | | first choice | second choice | otherwise |
 //! |---|---|---|---|
 //! | boundary | the deck's | the file's, stated or by the convention of its format | open |
-//! | edges | the deck's | the file's | fitted around the particles, where no dimension is periodic |
+//! | edges | the deck's | the file's | fitted around the particles, if no dimension is periodic |
 //!
-//! Particles on or beyond a periodic face are wrapped into the box. Particles beyond an open face widen the open
-//! dimensions; periodic ones keep their edges.
+//! Particles on or beyond a periodic face are wrapped into the box. If particles lie beyond an open face, the
+//! open dimensions are fitted anew; periodic ones keep their edges.
 
 use std::path::Path;
 
 use crate::comm::Communicator;
-use crate::deck::plan::Plan;
 use crate::particles::{Field, Particles};
+use crate::plan::Plan;
 use crate::report::{boundary_text, box_text};
 use crate::space::{Boundary, SimulationBox, Vec3d};
 use crate::{Error, Result};
 
-/// What a file says of the box.
+/// Box data from a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FileBox<'a> {
     /// The file.
     pub path: &'a Path,
-    /// Lower and upper corner, in the deck's units; `None` where the file has no box.
+    /// Lower and upper corner, in the deck's units; `None` if the file has no box.
     pub corners: Option<[Vec3d; 2]>,
-    /// The boundary that the file states, or that its format has by convention; `None` where nothing says it.
+    /// The boundary stated by the file, or implied by the convention of its format; `None` if neither.
     pub boundary: Option<[Boundary; 3]>,
     /// Whether the file itself states the boundary.
     pub states_boundary: bool,
 }
 
-/// The box of a start, and what a user should know of it.
+/// The box of a start, and notes for the user.
 pub(super) struct Enclosure {
     pub bx: SimulationBox,
     pub notes: Vec<String>,
 }
 
-/// Decide the box of a start and bring every particle inside. Collective.
+/// Determines the box of a start and moves every particle inside. Collective.
 ///
-/// Precondition: positions are finite and in the deck's units. Postcondition: every position is inside the box.
+/// Precondition: positions are finite and in the deck's units. Postcondition: every position is inside the
+/// box.
 ///
 /// # Errors
-/// On all ranks: [`Error::Content`] where a dimension is periodic and neither deck nor file has a box;
-/// [`Error::Usage`] where the plan's gravity or tail correction does not go with the boundary.
+/// On all ranks: [`Error::Content`] if a dimension is periodic and neither deck nor file has a box;
+/// [`Error::Usage`] if the plan's gravity or tail correction is incompatible with the boundary.
 pub(super) fn enclose(
     plan: &Plan,
     file: Option<&FileBox>,
@@ -51,22 +52,23 @@ pub(super) fn enclose(
 ) -> Result<Enclosure> {
     let stated = file.and_then(|file| file.boundary);
     let boundary = plan.space.boundary.or(stated).unwrap_or([Boundary::Open; 3]);
-    let given = plan.space.corners.map(|corners| corners.map(Vec3d::from));
-    let corners = given.or(file.and_then(|file| file.corners));
+    let deck_corners = plan.space.corners.map(|corners| corners.map(Vec3d::from));
+    let corners = deck_corners.or(file.and_then(|file| file.corners));
     let bx = match corners {
         Some([lower, upper]) => {
             let bx = SimulationBox { lower, upper, boundary };
             wrap(&bx, particles);
-            widened(bx, comm, particles)
+            expanded(bx, comm, particles)
         }
         None if boundary.contains(&Boundary::Periodic) => return Err(no_box(plan, file)),
         None => fitted(boundary, comm, particles),
     };
-    suitable(plan, &bx, file)?;
+    check_physics(plan, &bx, file)?;
     Ok(Enclosure { bx, notes: notes(plan, &bx, file) })
 }
 
-/// A periodic dimension without a length. A generated start has been refused with the deck.
+/// The error for a periodic dimension without edges. For generated starts the deck check has already refused
+/// it.
 fn no_box(plan: &Plan, file: Option<&FileBox>) -> Error {
     let path = file.map_or_else(Default::default, |file| file.path.to_owned());
     let (what, remedy) = match plan.space.boundary {
@@ -76,14 +78,15 @@ fn no_box(plan: &Plan, file: Option<&FileBox>) -> Error {
         ),
         None => (
             "it says that it is periodic, and has no box",
-            "give lower and upper in [space], or the box in the file; or write boundary = \"open\" in [space]",
+            "give lower and upper in [space], or the box in the file; or write boundary = \"open\" in \
+             [space]",
         ),
     };
     Error::Content { path, what: what.into(), remedy: remedy.into() }
 }
 
-/// See that the physics of the plan can do with the boundary, which only the file may have decided.
-fn suitable(plan: &Plan, bx: &SimulationBox, file: Option<&FileBox>) -> Result<()> {
+/// Checks that the plan's physics supports the boundary, which may come from the file.
+fn check_physics(plan: &Plan, bx: &SimulationBox, file: Option<&FileBox>) -> Result<()> {
     let whose = || match file {
         Some(file) if plan.space.boundary.is_none() => format!("the boundary of {}", file.path.display()),
         _ => "the boundary".into(),
@@ -107,7 +110,7 @@ fn suitable(plan: &Plan, bx: &SimulationBox, file: Option<&FileBox>) -> Result<(
     Ok(())
 }
 
-/// The box in one line with where it comes from, and what of the file it replaces.
+/// Describes the box with its origin in one line, then the file data that the deck overrides.
 fn notes(plan: &Plan, bx: &SimulationBox, file: Option<&FileBox>) -> Vec<String> {
     let mut notes = Vec::new();
     let edges = match file {
@@ -140,7 +143,8 @@ fn notes(plan: &Plan, bx: &SimulationBox, file: Option<&FileBox>) -> Vec<String>
     notes
 }
 
-/// Bring every particle to its image inside the box, and count the periods where there is a column for them.
+/// Moves every particle to its image inside the box, and updates the image counts if there is a column for
+/// them.
 fn wrap(bx: &SimulationBox, particles: &mut Particles) {
     for row in 0..particles.len() {
         let before = particles.vector_at(Field::Position, row);
@@ -153,21 +157,22 @@ fn wrap(bx: &SimulationBox, particles: &mut Particles) {
     }
 }
 
-/// The box, its open dimensions fitted anew where a particle lies beyond one of their faces.
-fn widened(bx: SimulationBox, comm: &Communicator, particles: &Particles) -> SimulationBox {
+/// Fits the open dimensions of the box anew if a particle lies outside of them.
+fn expanded(bx: SimulationBox, comm: &Communicator, particles: &Particles) -> SimulationBox {
     let Some((lower, upper)) = extent(comm, particles) else { return bx };
     let outside =
         |d: usize| bx.boundary[d] == Boundary::Open && (lower[d] < bx.lower[d] || upper[d] >= bx.upper[d]);
     if (0..3).any(outside) { bx.fitted((lower, upper)) } else { bx }
 }
 
-/// The open box that fits the particles; about the origin where there are none.
+/// Fits an open box around the particles; a unit box about the origin if there are none.
 fn fitted(boundary: [Boundary; 3], comm: &Communicator, particles: &Particles) -> SimulationBox {
     let unit = SimulationBox { lower: Vec3d::repeat(-0.5), upper: Vec3d::repeat(0.5), boundary };
     extent(comm, particles).map_or(unit, |extent| unit.fitted(extent))
 }
 
-/// Least and largest coordinates of the particles of all ranks; `None` where there are no particles.
+/// Minimum and maximum coordinates of the particles of all ranks; `None` if there are no particles.
+/// Collective.
 pub(super) fn extent(comm: &Communicator, particles: &Particles) -> Option<(Vec3d, Vec3d)> {
     let positions = particles.vector(Field::Position);
     let mut lower = positions.map(|x| x.iter().copied().fold(f64::INFINITY, f64::min));

@@ -1,24 +1,25 @@
 //! The Evrard sphere (Evrard 1988, MNRAS 235, 911): cold gas at rest with density M / (2 pi R^2 r).
 //!
-//! Points of even density in the unit ball are moved along their radius, r -> r^(3/2), so that M(<r) = M (r/R)^2.
-//! The number is exact: the ball is cut where so many points lie inside about a center in general position. The
-//! stretch takes the radius of the ball whose volume holds N points, so the density is right everywhere and the
-//! outermost particle ends at R but for the pattern's fluctuation (3e-4 R at 100,000); nothing special is done at the
-//! center. At last the center of mass is moved to the origin.
+//! Points of uniform density in the unit ball are stretched radially, r -> r^(3/2), so that M(<r) = M
+//! (r/R)^2. The particle number is exact: the ball is cut at the radius that contains N points, about a
+//! center in general position. The stretch is scaled by the radius of the ball whose volume holds N points.
+//! The density is therefore right everywhere, and the outermost particle lies at R up to the pattern's
+//! fluctuation (3e-4 R at 100,000). The center gets no special treatment. Finally, the center of mass is
+//! moved to the origin.
 
 use std::ops::Range;
 
 use rand::RngExt;
 
 use super::pattern::Pattern;
-use super::{InternalEnergy, Layout, random_direction, random_of};
-use crate::deck::plan::{Arrangement, EvrardStart};
+use super::{InternalEnergy, Layout, particle_rng, random_direction};
+use crate::plan::{Arrangement, EvrardStart};
 use crate::space::Vec3d;
 
-/// A point of no symmetry, so that no two points of a lattice are equally far from it; in units of the spacing.
+/// A point of no symmetry, so that no two lattice points are equally far from it, in units of the spacing.
 const CENTER: [f64; 3] = [0.137, 0.3719, 0.2391];
 
-/// The particles of a range of ids.
+/// Lays out the particles of a range of ids.
 pub fn layout(start: &EvrardStart, share: Range<u64>) -> Layout {
     let sphere = Sphere::new(start);
     let mut mean = Vec3d::zeros();
@@ -31,9 +32,10 @@ pub fn layout(start: &EvrardStart, share: Range<u64>) -> Layout {
         positions,
         velocities: None,
         mass: start.mass / count.max(1.0),
-        internal_energy: InternalEnergy::Even(start.internal_energy),
+        internal_energy: InternalEnergy::Uniform(start.internal_energy),
         volume_of: Box::new(move |position, neighbors| {
-            // About the center N (r/R)^2 = neighbors gives the ball; the local density takes over where both agree.
+            // At the center, N (r/R)^2 = neighbors gives the ball. The local density takes over where both
+            // agree.
             let innermost = 2.0 / 3.0 * radius * (neighbors / count).sqrt();
             let density =
                 count / (2.0 * std::f64::consts::PI * radius.powi(2) * position.norm().max(innermost));
@@ -42,9 +44,9 @@ pub fn layout(start: &EvrardStart, share: Range<u64>) -> Layout {
     }
 }
 
-/// The sphere of radius one, before its center of mass is moved.
+/// The sphere of radius one, before its center of mass is moved to the origin.
 struct Sphere {
-    /// The pattern and the radius at which it is cut; `None` for independent positions.
+    /// The pattern and its cut radius; `None` for independent positions.
     pattern: Option<(Pattern, f64)>,
     count: u64,
     seed: u64,
@@ -66,21 +68,21 @@ impl Sphere {
         Self { pattern: pattern.map(cut), count, seed }
     }
 
-    /// The particles of a range of ids, in their order.
+    /// Calls `visit` for the particles of a range of ids, in order.
     fn for_each(&self, ids: Range<u64>, mut visit: impl FnMut(Vec3d)) {
         let Some((pattern, radius)) = &self.pattern else {
             for id in ids {
-                let mut random = random_of(self.seed, id);
+                let mut random = particle_rng(self.seed, id);
                 visit(random_direction(&mut random) * random.random::<f64>().sqrt());
             }
             return;
         };
-        let full = (self.count as f64 * 3.0 / (4.0 * std::f64::consts::PI)).cbrt();
+        let nominal_radius = (self.count as f64 * 3.0 / (4.0 * std::f64::consts::PI)).cbrt();
         let mut id = 0;
         pattern.for_each_in_ball(&CENTER.into(), *radius, |point| {
             if ids.contains(&id) {
-                let even = point / full;
-                visit(even * even.norm().sqrt());
+                let uniform = point / nominal_radius;
+                visit(uniform * uniform.norm().sqrt());
             }
             id += 1;
         });

@@ -1,26 +1,26 @@
-//! Particles from a file, here from HDF5. What it lacks is made as for every other start: velocities are zero, and first
-//! smoothing lengths come from the local density.
+//! Starts from a file; reads HDF5 here. Missing data are set as in other starts: velocities are zero, and
+//! first smoothing lengths follow from the local density.
 
 use std::path::Path;
 
 use super::enclosure::{Enclosure, FileBox, enclose, extent};
 use super::{Start, configuration, fill_common, formats, neighbors, smoothing_length, species, units};
 use crate::comm::Communicator;
-use crate::deck::plan::{FileFormat, FileStart, Plan};
 use crate::particles::{Field, Particles};
+use crate::plan::{FileFormat, FileStart, Plan};
 use crate::report;
 use crate::snapshot::{Header, read_snapshot_slice};
 use crate::space::{SimulationBox, Vec3d};
 use crate::{Error, Result};
 
-/// Levels of the grid that counts particles: 64 cells along an edge.
+/// Levels of the counting grid: 2^6 = 64 cells per edge.
 const LEVELS: u32 = 6;
 
-/// The start of a file; collective.
+/// Reads a start from a file. Collective.
 ///
 /// # Errors
-/// Those of [`read_snapshot_slice`] and of the readers of text; [`Error::Content`] when the file lacks what the plan needs or is
-/// of another system than the plan's.
+/// Those of [`read_snapshot_slice`] and of the text readers; [`Error::Content`] if the file lacks what the
+/// plan needs or is in other units than the plan's.
 pub(super) fn start(file: &FileStart, plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<Start> {
     let format = comm.agree_on(file.format.map_or_else(|| formats::format_of(&file.path), Ok))?;
     for (name, written, format_of_key) in [
@@ -42,7 +42,7 @@ pub(super) fn start(file: &FileStart, plan: &Plan, comm: &Communicator, fields: 
         return configuration::start(file, format, plan, comm, fields);
     }
     let (header, read) = read_snapshot_slice(&file.path, comm)?;
-    complete(plan, &header, &read, &file.path)?;
+    check_fields(plan, &header, &read, &file.path)?;
     let (units, unit_note) = units::of_hdf5(&file.path, header.stated.units.then_some(header.units), plan)?;
     let mut particles = Particles::new(fields, read.len());
     particles.id.copy_from_slice(&read.id);
@@ -57,7 +57,7 @@ pub(super) fn start(file: &FileStart, plan: &Plan, comm: &Communicator, fields: 
     }
     let assigned = species::assign(&mut particles, &header.species, plan);
     comm.agree(assigned.map_err(|mismatch| mismatch.of_file(&file.path)))?;
-    three_dimensional(plan, &file.path, comm, &particles)?;
+    check_three_dimensional(plan, &file.path, comm, &particles)?;
     let stated = FileBox {
         path: &file.path,
         corners: header.stated.bx.then_some([header.bx.lower, header.bx.upper]),
@@ -75,7 +75,7 @@ pub(super) fn start(file: &FileStart, plan: &Plan, comm: &Communicator, fields: 
     Ok(Start { bx, particles, units, notes })
 }
 
-/// What a start takes from an HDF5 file.
+/// The fields taken from an HDF5 file.
 const FIELDS: [Field; 8] = [
     Field::Position,
     Field::Velocity,
@@ -87,11 +87,11 @@ const FIELDS: [Field; 8] = [
     Field::Charge,
 ];
 
-/// See that a file has what the plan needs, and no particles that the plan's gravity would lack.
-fn complete(plan: &Plan, header: &Header, read: &Particles, path: &Path) -> Result<()> {
+/// Checks that a file has the fields the plan needs, and no unread particles that gravity would miss.
+fn check_fields(plan: &Plan, header: &Header, read: &Particles, path: &Path) -> Result<()> {
     let refused = |what: String, remedy: String| Err(Error::Content { path: path.to_owned(), what, remedy });
     let charged = plan.interaction.as_ref().is_some_and(|interaction| interaction.coulomb.is_some());
-    // a file without masses has been refused already
+    // The reader refuses files without masses.
     let needed = [
         (Field::InternalEnergy, plan.sph.is_some(), "take [sph] out of the deck if there is no gas"),
         (Field::Species, plan.species.len() > 1, "leave the deck one [species.NAME] if all are of one kind"),
@@ -112,21 +112,30 @@ fn complete(plan: &Plan, header: &Header, read: &Particles, path: &Path) -> Resu
     if read.has(Field::Species) && header.species.is_empty() && plan.interaction.is_some() {
         return refused(
             "its species have numbers and no names".into(),
-            "give the dataset PartType0/species an attribute `names`, a list of the names in the order of the numbers".into(),
+            "give the dataset PartType0/species an attribute `names`, a list of the names in the order of \
+             the numbers"
+                .into(),
         );
     }
     if plan.gravity.is_some() && !header.stated.left_out.is_empty() {
         return refused(
             format!("it has {}, which gravity would lack", left_out(header)),
-            "take these particles out of the file, or [gravity] out of the deck: only gas (PartType0) is read".into(),
+            "take these particles out of the file, or [gravity] out of the deck: only gas (PartType0) is \
+             read"
+                .into(),
         );
     }
     Ok(())
 }
 
-/// See that gas is neither in a plane nor on a line, as files in one or two dimensions have it that do not state their
-/// dimensions: it has no density. Collective.
-fn three_dimensional(plan: &Plan, path: &Path, comm: &Communicator, particles: &Particles) -> Result<()> {
+/// Checks that gas is neither planar nor linear, as in files of one or two dimensions that do not declare
+/// them: such gas has no density. Collective.
+fn check_three_dimensional(
+    plan: &Plan,
+    path: &Path,
+    comm: &Communicator,
+    particles: &Particles,
+) -> Result<()> {
     let Some((lower, upper)) = extent(comm, particles).filter(|_| plan.sph.is_some()) else { return Ok(()) };
     let Some(d) = (0..3).find(|&d| lower[d] == upper[d]) else { return Ok(()) };
     Err(Error::Content {
@@ -140,7 +149,7 @@ fn three_dimensional(plan: &Plan, path: &Path, comm: &Communicator, particles: &
     })
 }
 
-/// The particles of other types than gas, by group.
+/// Lists the particles of other types than gas, by group.
 fn left_out(header: &Header) -> String {
     let types = header.stated.left_out.iter();
     let texts: Vec<String> =
@@ -148,7 +157,7 @@ fn left_out(header: &Header) -> String {
     texts.join(" and ")
 }
 
-/// What was read, in one line.
+/// Describes what was read, in one line.
 fn summary(path: &Path, header: &Header, read: &Particles) -> String {
     let there: Vec<&str> =
         FIELDS.iter().filter(|&&field| read.has(field)).map(|field| field.name()).collect();
@@ -167,7 +176,7 @@ fn summary(path: &Path, header: &Header, read: &Particles) -> String {
     text
 }
 
-/// Fields of the file that the plan has no use for, or that it sets otherwise.
+/// Notes fields of the file that the plan does not use, or overrides.
 fn unused(plan: &Plan, read: &Particles, file: &FileStart) -> Option<String> {
     let gas = [Field::InternalEnergy, Field::SmoothingLength, Field::Viscosity];
     let mut fields: Vec<&str> = Vec::new();
@@ -185,8 +194,8 @@ fn unused(plan: &Plan, read: &Particles, file: &FileStart) -> Option<String> {
     (!fields.is_empty()).then(|| format!("its {} are not used: the deck's hold", fields.join(", ")))
 }
 
-/// Smoothing lengths where there are none, from the smallest cell of a hierarchy of grids that holds enough particles
-/// of all ranks.
+/// Estimates missing smoothing lengths from the smallest cell of a grid hierarchy that holds enough particles
+/// of all ranks. Collective.
 fn guess_smoothing_lengths(
     bx: &SimulationBox,
     neighbors: f64,

@@ -1,8 +1,8 @@
-//! The glass: points pushed apart until their density is even, with no preferred direction.
+//! The glass: points relaxed to uniform density without a preferred direction.
 //!
-//! Points repel each other with the Wendland C2 kernel as pair potential, so that the energy is the sum of their SPH
-//! densities; in a fixed volume its minimum is the even density. The descent is damped motion that stops where
-//! it would go uphill (FIRE: Bitzek et al. 2006, PRL 97, 170201).
+//! Points repel each other with the Wendland C2 kernel as pair potential. The energy is then the sum of their
+//! SPH densities, which at fixed volume is minimal for uniform density. The minimizer is FIRE, damped motion
+//! that stops when it would go uphill (Bitzek et al. 2006, PRL 97, 170201).
 
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
@@ -10,26 +10,27 @@ use rayon::prelude::*;
 use super::cells::CellGrid;
 use crate::space::Vec3d;
 
-/// Points within the potential's reach. Of 24 to 100, the one that leaves the least density noise (see `docs`).
+/// Points within the potential's cutoff. Among 24 to 100, this value leaves the least density noise (see
+/// `docs/src/evrard.md`).
 const NEIGHBORS: f64 = 32.0;
-/// Steps of the descent; three times as many lower the noise by a twentieth.
+/// Minimization steps; three times as many reduce the noise by only 5 %.
 const STEPS: usize = 150;
-/// Points are moved by at most this fraction of their mean distance in a step, or the first steps scatter them.
-const LONGEST_MOVE: f64 = 0.2;
+/// Maximum move per step, in units of the mean distance; without it, the first steps scatter the points.
+const MAX_MOVE: f64 = 0.2;
 
-/// `count` points in the periodic cuboid from zero to `lengths`, relaxed from random ones. Always the same for the same
+/// Relaxes `count` random points in the periodic cuboid from zero to `lengths`. Deterministic for equal
 /// arguments.
 pub fn relaxed(count: usize, lengths: Vec3d, seed: u64) -> Vec<Vec3d> {
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
     let spacing = (lengths.product() / count.max(1) as f64).cbrt();
-    // In units of the spacing the numbers of the descent hold for every cuboid.
+    // In units of the spacing, the parameters of the minimizer fit every cuboid.
     let period = lengths / spacing;
     let mut points: Vec<Vec3d> =
         (0..count).map(|_| period.map(|edge| random.random::<f64>() * edge)).collect();
-    let reach = (NEIGHBORS * 3.0 / (4.0 * std::f64::consts::PI)).cbrt().min(0.5 * period.min());
+    let cutoff = (NEIGHBORS * 3.0 / (4.0 * std::f64::consts::PI)).cbrt().min(0.5 * period.min());
     let mut descent = Descent { velocity: vec![Vec3d::zeros(); count], step: 0.1, mixing: 0.1, downhill: 0 };
     for _ in 0..STEPS {
-        let force = repulsion(&points, reach, period);
+        let force = repulsion(&points, cutoff, period);
         descent.advance(&mut points, &force);
         for point in &mut points {
             *point = point.zip_map(&period, |x, edge| {
@@ -41,20 +42,21 @@ pub fn relaxed(count: usize, lengths: Vec3d, seed: u64) -> Vec<Vec3d> {
     points.iter().map(|point| point * spacing).collect()
 }
 
-/// The gradient of the Wendland C2 kernel, without its constant, summed over the points within `reach` of each.
-fn repulsion(points: &[Vec3d], reach: f64, period: Vec3d) -> Vec<Vec3d> {
-    let grid = CellGrid::new(points, 0.5 * reach, Some(period));
+/// The gradient of the Wendland C2 kernel, without its constant factor, summed over the points within
+/// `cutoff` of each point.
+fn repulsion(points: &[Vec3d], cutoff: f64, period: Vec3d) -> Vec<Vec3d> {
+    let grid = CellGrid::new(points, 0.5 * cutoff, Some(period));
     let on = |point: &Vec3d| {
         let mut sum = Vec3d::zeros();
-        grid.for_each(points, point, reach, |_, separation, squared| {
-            sum += separation * (1.0 - squared.sqrt() / reach).powi(3);
+        grid.for_each(points, point, cutoff, |_, separation, squared| {
+            sum += separation * (1.0 - squared.sqrt() / cutoff).powi(3);
         });
         sum
     };
     points.par_iter().map(on).collect()
 }
 
-/// The state of the damped motion.
+/// State of the FIRE minimizer.
 struct Descent {
     velocity: Vec<Vec3d>,
     step: f64,
@@ -86,7 +88,7 @@ impl Descent {
             *v += f * self.step;
             let moved = *v * self.step;
             let length = moved.norm();
-            *point += if length > LONGEST_MOVE { moved * (LONGEST_MOVE / length) } else { moved };
+            *point += if length > MAX_MOVE { moved * (MAX_MOVE / length) } else { moved };
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Initial conditions, one file a case.
+//! Initial conditions, one file per case.
 //!
-//! Every rank makes its own share of the particles. Particle `k` of a start is the same whatever the number of
-//! ranks: arrangements are streamed in a fixed order of which a rank keeps its range of ids, and random numbers come
-//! from a generator of the particle's own (stream `k` of the deck's seed).
+//! Every rank makes its own share of the particles, independent of the number of ranks: particle `k` of a
+//! start is always the same. Patterns are enumerated in a fixed order, of which a rank keeps its range of
+//! ids. Random numbers come from a generator per particle (stream `k` of the deck's seed).
 
 mod cells;
 mod composition;
@@ -26,49 +26,51 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::comm::Communicator;
 use crate::comm::shares::share;
-use crate::deck::plan::{FileFormat, Plan, StartPlan};
 use crate::particles::{Field, Particles};
+use crate::plan::{FileFormat, Plan, StartPlan};
 use crate::space::{SimulationBox, Vec3d};
 use crate::{Error, Result};
 use enclosure::{Enclosure, enclose};
 
-/// What a case lays out: the particles of one range of ids, all of one mass.
+/// Output of a case: the particles of one range of ids, all of the same mass.
 struct Layout {
     positions: Vec<Vec3d>,
-    /// `None`: at rest.
+    /// `None` for particles at rest.
     velocities: Option<Vec<Vec3d>>,
     mass: f64,
     internal_energy: InternalEnergy,
-    /// Volume of a ball about a position that holds so many particles, in the continuum the case stands for.
+    /// `volume_of(position, n)` is the volume of a ball about `position` that holds `n` particles, in the
+    /// continuum limit of the case.
     volume_of: Box<VolumeOf>,
 }
 
 /// Specific internal energies.
 enum InternalEnergy {
-    /// The same for all.
-    Even(f64),
-    /// One a particle.
-    Each(Vec<f64>),
+    /// One value for all particles.
+    Uniform(f64),
+    /// One value per particle.
+    PerParticle(Vec<f64>),
 }
 
 type VolumeOf = dyn Fn(&Vec3d, f64) -> f64;
 
-/// Neighbors for the first smoothing lengths where a deck has no `[sph]` to say it.
-const USUAL_NEIGHBORS: f64 = 100.0;
+/// Neighbor number for the first smoothing lengths if the deck has no `[sph]`.
+const DEFAULT_NEIGHBORS: f64 = 100.0;
 
-/// A start: the box, this rank's share of the particles, and what a user should know of them.
+/// A start: the box, this rank's share of the particles, and notes for the user.
 pub struct Start {
     /// The box.
     pub bx: SimulationBox,
     /// The particles, all inside the box.
     pub particles: Particles,
-    /// The units of mass, length and time that the run computes in, in gram, centimetre and second; all 1 without units.
+    /// Units of mass, length and time of the run in g, cm and s; all 1 for a run without units.
     pub units: [f64; 3],
-    /// Sentences for the log: where the box comes from, what of a file was converted or left out.
+    /// Sentences for the log: the origin of the box, data of a file that were converted or not read.
     pub notes: Vec<String>,
 }
 
-/// The box and this rank's share of the particles that a plan starts from; collective. A run shows [`Start::notes`] too.
+/// Builds the box and this rank's share of the particles. Collective. Drops [`Start::notes`], which a run
+/// logs.
 ///
 /// # Errors
 /// As [`build`].
@@ -76,19 +78,19 @@ pub fn particles(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<(
     build(plan, comm, fields).map(|start| (start.bx, start.particles))
 }
 
-/// Build the start of a plan; collective.
+/// Builds the start of a plan. Collective.
 ///
-/// `fields` are the columns to make; of those, position, velocity, mass, smoothing length, internal energy, viscosity
-/// and work are set. The smoothing lengths are a guess by the case's density, h = (3 n_neighbors / (32 pi n))^(1/3), which the
-/// first step's iteration refines.
+/// `fields` are the columns to allocate; of these, position, velocity, mass, smoothing length, internal
+/// energy, viscosity, work, species and charge are set. Smoothing lengths are estimates from the density, h =
+/// (3 n_neighbors / (32 pi n))^(1/3), refined by the iteration of the first step.
 ///
 /// # Errors
-/// On all ranks: more particles than a rank can hold; those of reading a file, and where the file does not fit the plan.
+/// On all ranks: too many particles for a rank; errors of reading a file; a file that does not fit the plan.
 pub fn build(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<Start> {
     if let StartPlan::File(file) = &plan.start {
         let mut start = file::start(file, plan, comm, fields)?;
         if let Some(temperature) = file.temperature {
-            heat(&mut start.particles, comm, plan.units.boltzmann * temperature, file.seed);
+            draw_velocities(&mut start.particles, comm, plan.units.boltzmann * temperature, file.seed);
             start.notes.push(format!(
                 "{}: velocities are new ones of `temperature` in [start.file]",
                 file.path.display()
@@ -98,7 +100,7 @@ pub fn build(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<Start
     }
     let total = count(&plan.start).unwrap_or(0);
     let share = share(total, comm.rank(), comm.size());
-    few_enough(total, comm)?;
+    check_particle_count(total, comm)?;
     let layout = match &plan.start {
         StartPlan::Evrard(start) => evrard::layout(start, share.clone()),
         StartPlan::UniformBox(start) => uniform::uniform_box(start, plan.space.corners, share.clone()),
@@ -112,17 +114,18 @@ pub fn build(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<Start
         StartPlan::Sedov(start) => sedov::layout(start, plan.space.corners, share.clone()),
         StartPlan::File(_) => unreachable!("a file has been dealt with above"),
     };
-    let mut particles = rows(layout, share.start, plan, fields);
+    let mut particles = to_particles(layout, share.start, plan, fields);
     composition::assign(&mut particles, plan, total);
-    if let (Some(_), Some((temperature, seed))) = (&plan.interaction, thermal(&plan.start)) {
-        heat(&mut particles, comm, plan.units.boltzmann * temperature, seed);
+    if let (Some(_), Some((temperature, seed))) = (&plan.interaction, thermal_start(&plan.start)) {
+        draw_velocities(&mut particles, comm, plan.units.boltzmann * temperature, seed);
     }
     let Enclosure { bx, notes } = enclose(plan, None, comm, &mut particles)?;
     Ok(Start { bx, particles, units: plan.units.cgs, notes })
 }
 
-/// Neighbor lists address a rank's rows with 32 bits. The largest share is judged, so that all ranks say the same.
-fn few_enough(total: u64, comm: &Communicator) -> Result<()> {
+/// Checks the particle number: neighbor lists address a rank's rows with 32 bits. Tests the largest share, so
+/// that all ranks agree.
+fn check_particle_count(total: u64, comm: &Communicator) -> Result<()> {
     if total.div_ceil(comm.size() as u64) <= u64::from(u32::MAX) / 2 {
         return Ok(());
     }
@@ -132,8 +135,8 @@ fn few_enough(total: u64, comm: &Communicator) -> Result<()> {
     ))
 }
 
-/// Temperature and seed of the starts whose particles may be molecules in motion.
-fn thermal(start: &StartPlan) -> Option<(f64, u64)> {
+/// Temperature and seed of starts whose particles may have thermal velocities.
+fn thermal_start(start: &StartPlan) -> Option<(f64, u64)> {
     match start {
         StartPlan::UniformBox(start) => Some((start.temperature, start.seed)),
         StartPlan::Lattice(start) => Some((start.temperature, start.seed)),
@@ -142,16 +145,16 @@ fn thermal(start: &StartPlan) -> Option<(f64, u64)> {
     }
 }
 
-/// Give the particles velocities of the Maxwell-Boltzmann distribution of a temperature k_B T (an energy), without motion
-/// of the whole, and scaled to the temperature exactly, of 3 N - 3 degrees of freedom. Other numbers of ranks give the same velocities to
-/// rounding. Collective.
-fn heat(particles: &mut Particles, comm: &Communicator, temperature: f64, seed: u64) {
-    // another generator than that of the positions
+/// Draws velocities from the Maxwell-Boltzmann distribution at `temperature` = k_B T (an energy), removes the
+/// center-of-mass motion, and rescales to the exact temperature with 3 N - 3 degrees of freedom. Independent
+/// of the number of ranks up to rounding. Collective.
+fn draw_velocities(particles: &mut Particles, comm: &Communicator, temperature: f64, seed: u64) {
+    // A generator other than that of the positions.
     let seed = seed ^ 0x7665_6c6f_6369_7479;
     let rows = particles.owned();
     for row in rows.clone() {
         let mass = particles.scalar(Field::Mass)[row];
-        let velocity = normal(&mut random_of(seed, particles.id[row])) * (temperature / mass).sqrt();
+        let velocity = normal(&mut particle_rng(seed, particles.id[row])) * (temperature / mass).sqrt();
         particles.set_vector(Field::Velocity, row, velocity);
     }
     let mut sums = [0.0; 4];
@@ -179,7 +182,7 @@ fn heat(particles: &mut Particles, comm: &Communicator, temperature: f64, seed: 
     }
 }
 
-/// Three independent normal deviates of unit variance (Box & Muller 1958).
+/// Three independent standard normal deviates (Box & Muller 1958).
 fn normal(random: &mut impl RngExt) -> Vec3d {
     Vec3d::from_fn(|_, _| {
         let radius = (-2.0 * (1.0 - random.random::<f64>()).ln()).sqrt();
@@ -187,7 +190,7 @@ fn normal(random: &mut impl RngExt) -> Vec3d {
     })
 }
 
-/// Number of particles of a start, rounded to what its arrangement can lay out; `None` for a file.
+/// Number of particles of a start, rounded to what its arrangement supports; `None` for a file.
 pub fn count(start: &StartPlan) -> Option<u64> {
     Some(match start {
         StartPlan::Evrard(start) => start.particles,
@@ -200,7 +203,7 @@ pub fn count(start: &StartPlan) -> Option<u64> {
     })
 }
 
-/// Number of particles of a start, for a file by looking into it: at its counts and its structure, not at every value.
+/// Number of particles of a start. For a file, reads its counts and structure, but not every value.
 ///
 /// # Errors
 /// Those of reading the file.
@@ -216,19 +219,19 @@ pub fn count_all(start: &StartPlan) -> Result<u64> {
     }
 }
 
-/// The random numbers of a particle, independent of all others'.
-fn random_of(seed: u64, id: u64) -> ChaCha8Rng {
+/// The random number generator of a particle, independent of those of other particles.
+fn particle_rng(seed: u64, id: u64) -> ChaCha8Rng {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(id);
     random
 }
 
-/// A point evenly distributed in a box.
+/// A uniformly distributed point in a box.
 fn random_point(random: &mut ChaCha8Rng, lower: Vec3d, lengths: Vec3d) -> Vec3d {
     lower + lengths.map(|length| random.random::<f64>() * length)
 }
 
-/// An evenly distributed direction.
+/// An isotropically distributed unit vector.
 fn random_direction(random: &mut ChaCha8Rng) -> Vec3d {
     let cosine = 2.0 * random.random::<f64>() - 1.0;
     let angle = 2.0 * std::f64::consts::PI * random.random::<f64>();
@@ -236,24 +239,24 @@ fn random_direction(random: &mut ChaCha8Rng) -> Vec3d {
     Vec3d::new(sine * angle.cos(), sine * angle.sin(), cosine)
 }
 
-/// The smoothing length whose support 2h fills a volume.
+/// The smoothing length h whose support sphere of radius 2h has a volume.
 fn smoothing_length(volume: f64) -> f64 {
     0.5 * (volume * 3.0 / (4.0 * std::f64::consts::PI)).cbrt()
 }
 
 fn neighbors(plan: &Plan) -> f64 {
-    plan.sph.as_ref().map_or(USUAL_NEIGHBORS, |sph| sph.neighbors)
+    plan.sph.as_ref().map_or(DEFAULT_NEIGHBORS, |sph| sph.neighbors)
 }
 
-/// Set every row of a scalar, if the particles have it.
+/// Sets every row of a scalar field, if the particles have it.
 fn fill(particles: &mut Particles, field: Field, value: f64) {
     if particles.has(field) {
         particles.scalar_mut(field).fill(value);
     }
 }
 
-/// What does not depend on the case: work is even at first, viscosity at the switch's lower end, as nothing has been
-/// shocked yet, or at its one value.
+/// Sets fields that do not depend on the case: uniform work, and viscosity at the lower limit of its switch
+/// (nothing has been shocked yet) or at its constant value.
 fn fill_common(particles: &mut Particles, plan: &Plan) {
     fill(particles, Field::Work, 1.0);
     if let Some(sph) = &plan.sph {
@@ -266,7 +269,7 @@ fn fill_common(particles: &mut Particles, plan: &Plan) {
     }
 }
 
-fn rows(layout: Layout, first_id: u64, plan: &Plan, fields: &[Field]) -> Particles {
+fn to_particles(layout: Layout, first_id: u64, plan: &Plan, fields: &[Field]) -> Particles {
     let mut particles = Particles::new(fields, layout.positions.len());
     for (row, position) in layout.positions.iter().enumerate() {
         particles.id[row] = first_id + row as u64;
@@ -287,11 +290,11 @@ fn rows(layout: Layout, first_id: u64, plan: &Plan, fields: &[Field]) -> Particl
     }
     fill(&mut particles, Field::Mass, layout.mass);
     match layout.internal_energy {
-        InternalEnergy::Even(energy) => fill(&mut particles, Field::InternalEnergy, energy),
-        InternalEnergy::Each(energies) if particles.has(Field::InternalEnergy) => {
+        InternalEnergy::Uniform(energy) => fill(&mut particles, Field::InternalEnergy, energy),
+        InternalEnergy::PerParticle(energies) if particles.has(Field::InternalEnergy) => {
             particles.scalar_mut(Field::InternalEnergy).copy_from_slice(&energies);
         }
-        InternalEnergy::Each(_) => {}
+        InternalEnergy::PerParticle(_) => {}
     }
     fill_common(&mut particles, plan);
     particles

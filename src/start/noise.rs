@@ -1,4 +1,4 @@
-//! How noisy a start is: the SPH density of its points against the density they stand for. For tests only.
+//! Noise of a start: the SPH density of its points relative to the continuum density. For tests only.
 
 use rayon::prelude::*;
 
@@ -11,7 +11,7 @@ pub enum Kernel {
     Sinc6,
     WendlandC6,
 }
-/// All of them.
+/// All kernels.
 pub const KERNELS: [Kernel; 2] = [Kernel::Sinc6, Kernel::WendlandC6];
 
 /// The kernel's shape for q = r / (2h) in [0, 1].
@@ -24,7 +24,8 @@ fn shape(kernel: Kernel, q: f64) -> f64 {
     }
 }
 
-/// For each point its SPH number density over the `expected` one, h found so that (4 pi / 3) (2h)^3 n = neighbors.
+/// Returns the ratio of the SPH number density to `expected` at each point, with h from (4 pi / 3) (2h)^3 n =
+/// neighbors.
 pub fn density_ratio(
     points: &[Vec3d],
     period: Option<Vec3d>,
@@ -46,7 +47,8 @@ pub fn density_ratio(
         .par_iter()
         .map(|point| {
             let mut density = expected(point);
-            // Averaging old and new is stable, for the sum falls with the reach more slowly than its cube.
+            // Averaging old and new values is stable, because the sum grows more slowly than the cube of the
+            // support.
             for _ in 0..20 {
                 let reach = support(density);
                 let mut sum = 0.0;
@@ -58,7 +60,7 @@ pub fn density_ratio(
         .collect()
 }
 
-/// The mean, and the root mean square deviation from it.
+/// Mean and standard deviation.
 pub fn mean_and_spread(values: &[f64]) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     (mean, (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / values.len() as f64).sqrt())

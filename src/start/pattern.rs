@@ -1,14 +1,14 @@
-//! Periodic patterns of points, from which the low-noise starts are cut: the cubic and hexagonal lattices and the
-//! relaxed glass, each as the points of one cuboid cell.
+//! Periodic point patterns from which low-noise starts are cut: cubic and hexagonal lattices and the relaxed
+//! glass, each given by the points of one cuboid cell.
 
 use super::glass;
-use crate::deck::plan::{Arrangement, LatticeKind};
+use crate::plan::{Arrangement, LatticeKind};
 use crate::space::Vec3d;
 
-/// Points along an edge of the glass that is repeated to fill a large ball.
+/// Points per edge of the glass cube that is repeated to fill a large ball.
 const GLASS_EDGE: f64 = 16.0;
 
-/// The points of one cuboid cell that repeats in all directions.
+/// The points of one cuboid cell, repeated in all directions.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     /// Edges of the cell.
@@ -18,7 +18,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// A lattice whose cell has the edge 1 in the first dimension.
+    /// A lattice whose cell has edge 1 in the first dimension.
     pub fn lattice(kind: LatticeKind) -> Self {
         let v = Vec3d::new;
         let points = match kind {
@@ -27,7 +27,7 @@ impl Pattern {
             LatticeKind::FaceCentered => {
                 vec![v(0.25, 0.25, 0.25), v(0.75, 0.75, 0.25), v(0.75, 0.25, 0.75), v(0.25, 0.75, 0.75)]
             }
-            // The first species, then the second.
+            // Four sites of the first species, then four of the second.
             LatticeKind::RockSalt => vec![
                 v(0.25, 0.25, 0.25),
                 v(0.75, 0.75, 0.25),
@@ -38,7 +38,7 @@ impl Pattern {
                 v(0.25, 0.25, 0.75),
                 v(0.75, 0.75, 0.75),
             ],
-            // Two triangular layers, the second shifted by a third of the cell along y.
+            // Two triangular layers; the second is shifted by a third of the cell along y.
             LatticeKind::Hexagonal => vec![
                 v(0.25, 1.0 / 12.0, 0.25),
                 v(0.75, 7.0 / 12.0, 0.25),
@@ -49,7 +49,7 @@ impl Pattern {
         Self { cell: kind.edges().into(), points }
     }
 
-    /// The lattice of an arrangement, if it is one.
+    /// The lattice of an arrangement; `None` for other arrangements.
     pub fn lattice_of(arrangement: Arrangement) -> Option<Self> {
         let kind = match arrangement {
             Arrangement::SimpleCubic => LatticeKind::SimpleCubic,
@@ -61,21 +61,21 @@ impl Pattern {
         Some(Self::lattice(kind))
     }
 
-    /// A cube of glass, large enough that a ball of `count` points has no repetition, up to a tile of 16^3 points.
+    /// A cube of glass, large enough for a ball of `count` points without repetition, up to 16^3 points.
     pub fn glass(count: u64, seed: u64) -> Self {
         let edge = (2.0 * count as f64).cbrt().ceil().clamp(5.0, GLASS_EDGE);
         let points = glass::relaxed(edge.powi(3) as usize, Vec3d::repeat(edge), seed);
         Self { cell: Vec3d::repeat(edge), points: points.iter().map(|point| point / edge).collect() }
     }
 
-    /// The same pattern with one point per unit volume.
+    /// Rescales the pattern to one point per unit volume.
     pub fn normalized(mut self) -> Self {
         self.cell /= (self.cell.product() / self.points.len() as f64).cbrt();
         self
     }
 
-    /// Call `visit` for the points within `radius` of `center`, relative to it, in an order that depends on
-    /// nothing but the pattern and the center.
+    /// Calls `visit` for the points within `radius` of `center`, relative to it. The order depends only on
+    /// pattern and center.
     pub fn for_each_in_ball(&self, center: &Vec3d, radius: f64, mut visit: impl FnMut(Vec3d)) {
         let low = (center - Vec3d::repeat(radius)).component_div(&self.cell).map(f64::floor);
         let high = (center + Vec3d::repeat(radius)).component_div(&self.cell).map(f64::floor);
@@ -95,16 +95,16 @@ impl Pattern {
         }
     }
 
-    /// The radius about `center` within which exactly `count` points of the normalized pattern lie, halfway between
-    /// the last inside and the first outside. Only the points of a thin shell are ever stored.
+    /// The radius about `center` that contains exactly `count` points of the normalized pattern, halfway
+    /// between the last point inside and the first outside. Stores only the points of a thin shell.
     ///
-    /// `center` must be in general position: no two points equally far.
+    /// `center` must be in general position: no two points are equally far from it.
     pub fn radius_of(&self, center: &Vec3d, count: u64) -> f64 {
         if count == 0 {
             return 0.0;
         }
         let expected = (count as f64 * 3.0 / (4.0 * std::f64::consts::PI)).cbrt();
-        // Two spacings catch the fluctuation of the count; the loop is for the smallest counts.
+        // Two spacings cover the fluctuation of the count; only the smallest counts repeat the loop.
         let mut margin = 2.0;
         loop {
             let inner = (expected - margin).max(0.0);
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn lattices_have_their_neighbors() {
-        // Nearest neighbors and their distance in units of the first edge.
+        // Number of nearest neighbors, and their distance in units of the first edge.
         for (kind, neighbors, distance) in [
             (LatticeKind::SimpleCubic, 6, 1.0),
             (LatticeKind::BodyCentered, 8, 0.75f64.sqrt()),

@@ -1,5 +1,5 @@
-//! The Plummer sphere (Plummer 1911), sampled as by Aarseth, Henon & Wielen (1974, A&A 37, 183), with the center of
-//! mass at rest at the origin.
+//! The Plummer sphere (Plummer 1911), sampled as in Aarseth, Henon & Wielen (1974, A&A 37, 183), with the
+//! center of mass at rest at the origin.
 
 use std::f64::consts::PI;
 use std::ops::Range;
@@ -7,20 +7,20 @@ use std::ops::Range;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::{InternalEnergy, Layout, random_direction, random_of};
-use crate::deck::plan::{PlummerStart, Velocities};
+use super::{InternalEnergy, Layout, particle_rng, random_direction};
+use crate::plan::{PlummerStart, Velocities};
 use crate::space::Vec3d;
 
-/// The sphere is infinite; the outermost thousandth of its mass is left out (it would begin at 38.7 Plummer radii) and
-/// the particles carry the total mass.
+/// Mass fraction that is sampled. The sphere is infinite; the outermost thousandth of its mass, beyond 38.7
+/// Plummer radii, is cut off. The particles carry the total mass.
 const MASS_FRACTION: f64 = 0.999;
 
-/// The particles of a range of ids; `constant` is the gravitational constant of the equilibrium.
+/// Lays out the particles of a range of ids; `constant` is the gravitational constant of the equilibrium.
 pub fn layout(start: &PlummerStart, constant: f64, share: Range<u64>) -> Layout {
     let count = start.particles.max(1) as f64;
     let moving = start.velocities == Velocities::Equilibrium;
     let sample = |id| {
-        let mut random = random_of(start.seed, id);
+        let mut random = particle_rng(start.seed, id);
         let position = position(&mut random);
         let velocity = if moving { velocity(&mut random, &position) } else { Vec3d::zeros() };
         (position, velocity)
@@ -40,37 +40,37 @@ pub fn layout(start: &PlummerStart, constant: f64, share: Range<u64>) -> Layout 
         positions,
         velocities: moving.then_some(velocities),
         mass: start.mass / count,
-        internal_energy: InternalEnergy::Even(start.internal_energy),
+        internal_energy: InternalEnergy::Uniform(start.internal_energy),
         volume_of: Box::new(move |position, neighbors| {
-            let ball = ball_with(MASS_FRACTION * neighbors / count, position.norm() / radius);
+            let ball = ball_radius(MASS_FRACTION * neighbors / count, position.norm() / radius);
             4.0 / 3.0 * PI * (ball * radius).powi(3)
         }),
     }
 }
 
-/// A position of the sphere with Plummer radius one.
+/// Samples a position in the sphere of Plummer radius one.
 fn position(random: &mut ChaCha8Rng) -> Vec3d {
     let mass = (1.0 - random.random::<f64>()) * MASS_FRACTION;
     random_direction(random) / (mass.powf(-2.0 / 3.0) - 1.0).sqrt()
 }
 
-/// A velocity at a position, for G = M = 1: the escape speed sqrt(2) (1 + r^2)^(-1/4) times q, which is distributed as
-/// q^2 (1 - q^2)^(7/2).
+/// Samples a velocity at a position, for G = M = 1: the escape speed sqrt(2) (1 + r^2)^(-1/4) times q, with
+/// density proportional to q^2 (1 - q^2)^(7/2).
 fn velocity(random: &mut ChaCha8Rng, position: &Vec3d) -> Vec3d {
     let escape = 2f64.sqrt() * (1.0 + position.norm_squared()).powf(-0.25);
     loop {
         let q: f64 = random.random();
-        // The density's maximum is 0.092.
+        // Rejection sampling; the maximum of the density is 0.092.
         if 0.1 * random.random::<f64>() < q * q * (1.0 - q * q).powf(3.5) {
             return random_direction(random) * (q * escape);
         }
     }
 }
 
-/// The radius of the ball at a distance from the center that holds a fraction of the mass, at most that which reaches two
-/// Plummer radii beyond the center. Lengths in Plummer radii.
-fn ball_with(mass: f64, distance: f64) -> f64 {
-    /// To a millionth of the largest.
+/// Radius of the ball at `distance` from the center that holds the mass fraction `mass`, at most the ball
+/// that reaches two Plummer radii beyond the center. Lengths in Plummer radii.
+fn ball_radius(mass: f64, distance: f64) -> f64 {
+    /// Bisections: accurate to a millionth of the largest radius.
     const HALVINGS: usize = 20;
     let (mut least, mut most) = (0.0, distance + 2.0);
     if mass_in_ball(distance, most) <= mass {
@@ -83,13 +83,13 @@ fn ball_with(mass: f64, distance: f64) -> f64 {
     0.5 * (least + most)
 }
 
-/// The fraction of the mass of a Plummer sphere in a ball at a distance from its center; lengths in Plummer radii.
+/// Mass fraction of a Plummer sphere in a ball at `distance` from its center; lengths in Plummer radii.
 ///
-/// Of the shell at r the fraction `(R^2 - (d - r)^2) / (4 d r)` lies in a ball of radius R at d that it cuts, and the density is
-/// `3 / (4 pi) (1 + r^2)^(-5/2)`: what the ball has of the shells that it cuts is
-/// `3 / (4 d)` times the integral of `r (R^2 - (d - r)^2) (1 + r^2)^(-5/2)` over r from |d - R| to d + R.
+/// A ball of radius R at distance d contains the fraction `(R^2 - (d - r)^2) / (4 d r)` of a shell of radius
+/// r that it cuts. With the density `3 / (4 pi) (1 + r^2)^(-5/2)`, the mass from cut shells is `3 / (4 d)`
+/// times the integral of `r (R^2 - (d - r)^2) (1 + r^2)^(-5/2)` over r from |d - R| to d + R.
 fn mass_in_ball(distance: f64, radius: f64) -> f64 {
-    // the differences cancel in the very center
+    // The differences cancel near the center.
     let d = distance.max(1e-4);
     let integral = |r: f64| {
         let root = (1.0 + r * r).sqrt();
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn balls_hold_what_they_should() {
-        // around the center, and a small one anywhere
+        // A ball about the center, and small balls elsewhere.
         for radius in [0.01f64, 0.7, 3.0, 30.0] {
             let exact = (radius / (1.0 + radius * radius).sqrt()).powi(3);
             assert!((mass_in_ball(0.0, radius) - exact).abs() < 1e-6, "{radius}");
@@ -127,7 +127,7 @@ mod tests {
             seed: 1,
         };
         let layout = layout(&start, 1.0, 0..start.particles);
-        // far outside the nearest neighbors lie inwards, around the center
+        // Far outside, the nearest neighbors lie inwards, around the center.
         for (least, most) in [(0.0, 1.0), (1.0, 5.0), (5.0, 15.0), (15.0, 80.0)] {
             let within = |position: &&Vec3d| (least..most).contains(&position.norm());
             let (mut found, mut count) = (0, 0);
@@ -136,7 +136,7 @@ mod tests {
                 found += layout.positions.iter().filter(|other| (*other - position).norm() < radius).count();
                 count += 1;
             }
-            // the particle itself is one more, and there is noise
+            // The count includes the particle itself, and has noise.
             let mean = f64::from(found as u32) / f64::from(count);
             assert!(count > 5 && (mean - 101.0).abs() < 12.0, "{least} to {most}: {mean} of {count}");
         }

@@ -1,37 +1,37 @@
-//! The point explosion of Sedov (1946, Prikl. Mat. Mekh. 10, 241) and Taylor (1950, Proc. R. Soc. A 201, 159): cold gas of
-//! one density at rest in a cube about the origin, with the energy E about its center.
+//! The point explosion of Sedov (1946, Prikl. Mat. Mekh. 10, 241) and Taylor (1950, Proc. R. Soc. A 201,
+//! 159): cold gas of uniform density at rest in a cube about the origin, with energy E around its center.
 //!
-//! The energy is spread as exp(-(r / width)^2), over a fixed width, so that runs of different resolution solve the same
-//! problem (as SPH-EXA's case). It is normalized over the particles, so that they carry E whatever the arrangement,
-//! and a narrow width leaves it with the innermost particle.
+//! The energy is distributed as exp(-(r / width)^2) with a fixed width, so that runs of different resolution
+//! solve the same problem (as in SPH-EXA). It is normalized by the sum over particles: the particles carry E
+//! in any arrangement, and a narrow width gives all energy to the innermost particle.
 
 use std::ops::Range;
 
 use super::uniform::{self, Corners, Filling};
 use super::{InternalEnergy, Layout};
-use crate::deck::plan::SedovStart;
+use crate::plan::SedovStart;
 
-/// The particles of a range of ids.
+/// Lays out the particles of a range of ids.
 pub fn layout(start: &SedovStart, corners: Corners, share: Range<u64>) -> Layout {
     let gas = start.gas();
     let filling = Filling::new(&gas, corners);
     let squared = |id: u64| (filling.position(id) - filling.middle()).norm_squared();
     let total = uniform::count(&gas);
     let innermost = (0..total).map(squared).fold(f64::INFINITY, f64::min);
-    // relative to the innermost particle, so that one weight at least is 1
+    // Relative to the innermost particle, so that at least one weight is 1.
     let weight = |id: u64| ((innermost - squared(id)) / start.width / start.width).exp();
     let sum: f64 = (0..total).map(weight).sum();
     let mut layout = uniform::filled(&gas, &filling, share.clone());
     let specific = start.energy / (layout.mass * sum);
     let energies = share.map(|id| start.internal_energy + specific * weight(id)).collect();
-    layout.internal_energy = InternalEnergy::Each(energies);
+    layout.internal_energy = InternalEnergy::PerParticle(energies);
     layout
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deck::plan::Arrangement;
+    use crate::plan::Arrangement;
 
     const CUBE: Corners = Some([[-1.0; 3], [1.0; 3]]);
 
@@ -50,8 +50,8 @@ mod tests {
 
     fn energies(layout: &Layout) -> &[f64] {
         match &layout.internal_energy {
-            InternalEnergy::Each(energies) => energies,
-            InternalEnergy::Even(_) => panic!("an explosion is not even"),
+            InternalEnergy::PerParticle(energies) => energies,
+            InternalEnergy::Uniform(_) => panic!("an explosion is not even"),
         }
     }
 
@@ -75,7 +75,7 @@ mod tests {
     fn is_a_gaussian_about_the_middle() {
         let start = start(8000, Arrangement::SimpleCubic, 0.25);
         let layout = layout(&start, CUBE, 0..8000);
-        // density 1/2, so half the specific energy is that of a volume
+        // At density 1/2, half the specific energy is the energy per volume.
         let most = 3.0 / (0.5 * (std::f64::consts::PI * 0.25f64.powi(2)).powf(1.5));
         for (position, energy) in layout.positions.iter().zip(energies(&layout)) {
             let exact = 1e-3 + most * (-position.norm_squared() / 0.25f64.powi(2)).exp();

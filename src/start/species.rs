@@ -1,19 +1,20 @@
-//! Species by name: which species of the deck the names of a file mean.
+//! Maps the species names of a file to the deck's species.
 //!
-//! A name means the species whose section or `names` has it. A name that no species has to the letter means the one
-//! species that has it in other capitals, unless the file has both. Numbers of types are names like others ("1").
+//! A name matches the species with this section name or with this entry in `names`. Without an exact match,
+//! it matches the only species that differs in case, unless the file has both spellings. Type numbers are
+//! names too ("1").
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::deck::plan::Plan;
 use crate::particles::{Field, Particles};
+use crate::plan::Plan;
 use crate::{Error, Result};
 
-/// Most names that a message lists.
-const MOST_LISTED: usize = 8;
+/// Maximum number of names in a message.
+const MAX_LISTED: usize = 8;
 
-/// Why names do not fit a deck, and what to do.
+/// Why the names do not match the deck, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mismatch {
     pub what: String,
@@ -26,10 +27,10 @@ impl Mismatch {
     }
 }
 
-/// The deck's species of each name; all 0 where the deck has no species and there is one name.
+/// The deck's species index of each name; all 0 if the deck has no species and there is at most one name.
 ///
 /// # Errors
-/// Names that the deck lacks, or that would share a species without the deck saying so.
+/// Names that the deck lacks, or that would share a species although the deck does not say so.
 pub(crate) fn indices(names: &[String], plan: &Plan) -> Result<Vec<usize>, Mismatch> {
     if plan.species.is_empty() {
         return if names.len() > 1 { Err(without_species(names)) } else { Ok(vec![0; names.len()]) };
@@ -62,7 +63,8 @@ pub(crate) fn indices(names: &[String], plan: &Plan) -> Result<Vec<usize>, Misma
                     names[other], names[k]
                 ),
                 remedy: format!(
-                    "write names = [\"{}\", \"{}\"] in [species.{section}] if they are one species, else give one of \
+                    "write names = [\"{}\", \"{}\"] in [species.{section}] if they are one species, else \
+                     give one of \
                      them a section of its own",
                     names[other], names[k]
                 ),
@@ -86,14 +88,15 @@ fn unknown(lacking: &[String], plan: &Plan) -> Mismatch {
     Mismatch {
         what: format!("it has {kind} {}, and the deck has {}", listed(lacking), listed(&known)),
         remedy: format!(
-            "write names = [\"{}\"] below the species that it is, if the deck has it, or give the deck a section for it:\n{}",
+            "write names = [\"{}\"] below the species that it is, if the deck has it, or give the deck a \
+             section for it:\n{}",
             lacking[0],
             sections_for(lacking)
         ),
     }
 }
 
-/// Sections of a deck for names of a file, with `names` where a section cannot be called so.
+/// Proposes deck sections for names of a file, with `names` if a section cannot have the name itself.
 fn sections_for(names: &[String]) -> String {
     let section = |name: &String| {
         let plain: String =
@@ -103,25 +106,25 @@ fn sections_for(names: &[String]) -> String {
         let names = if *name == plain { String::new() } else { format!("    names = [{name:?}]\n") };
         format!("    [species.{quoted}]\n{names}    mass = ...\n")
     };
-    names.iter().take(MOST_LISTED).map(section).collect::<String>().trim_end().to_owned()
+    names.iter().take(MAX_LISTED).map(section).collect::<String>().trim_end().to_owned()
 }
 
-/// Names in quotes for people, at most a few.
+/// Formats names in quotes for messages; truncates long lists.
 pub(super) fn listed(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().take(MOST_LISTED).map(|name| format!("\"{name}\"")).collect();
-    shown.join(", ") + if names.len() > MOST_LISTED { ", ..." } else { "" }
+    let shown: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("\"{name}\"")).collect();
+    shown.join(", ") + if names.len() > MAX_LISTED { ", ..." } else { "" }
 }
 
-/// Replace the species numbers of a file or checkpoint, of which `names[number]` are the names, by the deck's, and set mass
-/// and charge as the deck's species have them.
+/// Replaces the species numbers of a file or checkpoint, whose names are `names[number]`, by the deck's. Sets
+/// mass and charge to those of the deck's species.
 ///
 /// # Errors
-/// [`Mismatch`] of the names; a number that has no name.
+/// [`Mismatch`] of the names; a number without a name.
 pub(crate) fn assign(particles: &mut Particles, names: &[String], plan: &Plan) -> Result<(), Mismatch> {
     if plan.species.is_empty() && names.len() < 2 {
         return Ok(());
     }
-    // without names all are of the deck's one species
+    // Without names, all particles are of the deck's only species.
     let indices = if names.is_empty() && plan.species.len() == 1 { vec![0] } else { indices(names, plan)? };
     for row in 0..particles.len() {
         let number = if particles.has(Field::Species) { particles.scalar(Field::Species)[row] } else { 0.0 };
@@ -156,7 +159,8 @@ mod tests {
 
     fn plan(species: &str) -> Plan {
         let text = format!(
-            "[run]\nsteps = 0\n{species}[start.random]\nparticles = 8\nlengths = 10.0\n[space]\nboundary = \"periodic\"\n\
+            "[run]\nsteps = 0\n{species}[start.random]\nparticles = 8\nlengths = 10.0\n[space]\nboundary = \
+             \"periodic\"\n\
              [interaction.lennard-jones]\n[time_step]\nfixed = 0.001\n"
         );
         deck::examine("deck.toml", &text, &[]).unwrap_or_else(|report| panic!("{report}")).plan
@@ -172,7 +176,7 @@ mod tests {
         assert_eq!(of(&["Cl", "Na"], &salt), Ok(vec![1, 0]));
         assert_eq!(of(&["NA", "CL-", "2"], &salt), Ok(vec![0, 1, 1]));
         assert_eq!(of(&["cl"], &salt), Ok(vec![1]));
-        // a number is a name like others, not a place in the deck
+        // A number is a name like any other, not an index into the deck.
         assert!(of(&["1"], &salt).unwrap_err().what.contains("types without names \"1\""));
     }
 
@@ -186,7 +190,7 @@ mod tests {
         assert_eq!(of(&["CA", "Ca"], &said), Ok(vec![0, 0]));
     }
 
-    /// The sections that an error proposes are a deck that knows the names.
+    /// The sections proposed by an error form a deck that has the names.
     #[test]
     fn the_remedy_for_unknown_names_works() {
         let names = ["C1'", "O5*", "Na+", "C.3", "'"];

@@ -1,10 +1,10 @@
-//! What every start must hold.
+//! Properties that every start must have.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::comm::run_local;
-use crate::deck::plan::*;
+use crate::plan::*;
 use crate::space::Boundary;
 
 fn plan(start: StartPlan, space: SpacePlan) -> Plan {
@@ -59,7 +59,7 @@ fn plan(start: StartPlan, space: SpacePlan) -> Plan {
 const FIELDS: [Field; 5] =
     [Field::Position, Field::Velocity, Field::Mass, Field::SmoothingLength, Field::InternalEnergy];
 
-/// All particles of a plan on so many ranks, in the order of their ids, and the box.
+/// The box, and all particles of a plan on `ranks` ranks, sorted by id.
 fn all(plan: &Plan, ranks: usize) -> (SimulationBox, Vec<(u64, Vec<f64>)>) {
     let parts = run_local(ranks, |comm| {
         let (bx, particles) = particles(plan, &comm, &FIELDS).unwrap();
@@ -83,7 +83,7 @@ fn arrangement() -> impl Strategy<Value = Arrangement> {
     prop::sample::select(Arrangement::ALL)
 }
 
-/// Any start with few particles, with the space a deck would give it.
+/// Any start with few particles, in the space that a deck would define.
 fn any_start() -> impl Strategy<Value = (StartPlan, SpacePlan)> {
     let open = SpacePlan { corners: None, boundary: Some([Boundary::Open; 3]) };
     let periodic = |lengths: [f64; 3]| SpacePlan {
@@ -161,7 +161,7 @@ fn any_start() -> impl Strategy<Value = (StartPlan, SpacePlan)> {
     ]
 }
 
-/// The mass that a start promises.
+/// The total mass of a start.
 fn promised_mass(start: &StartPlan, bx: &SimulationBox) -> f64 {
     match start {
         StartPlan::Evrard(start) => start.mass,
@@ -198,7 +198,7 @@ proptest! {
 fn one_share_too_large_is_refused_on_every_rank() {
     let open = SpacePlan { corners: None, boundary: Some([Boundary::Open; 3]) };
     let random = RandomStart {
-        // one rank would have 2^31 particles, the others one less
+        // One rank would have 2^31 particles, the others one less.
         particles: 3 * ((1 << 31) - 1) + 1,
         lengths: [1.0; 3],
         density: 1.0,
@@ -284,7 +284,7 @@ fn a_file_gives_its_particles_on_any_number_of_ranks() {
         assert_eq!(found.len(), expected.len());
         for ((id, values), (expected_id, exact)) in found.iter().zip(&expected) {
             assert_eq!(id, expected_id, "{ranks} ranks");
-            // The file's coordinates count from the corner of its box.
+            // Coordinates in the file are relative to the corner of its box.
             let near = values.iter().zip(exact).all(|(value, exact)| (value - exact).abs() < 1e-14);
             assert!(near, "{values:?} {exact:?}");
         }

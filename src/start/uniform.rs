@@ -1,23 +1,23 @@
-//! Boxes of one density: a glass, a lattice, or independent positions. Glass and lattices continue without a seam
-//! across periodic faces.
+//! Boxes of uniform density: a glass, a lattice, or independent positions. Glass and lattices continue
+//! seamlessly across periodic faces.
 
 use std::ops::Range;
 
 use super::pattern::Pattern;
-use super::{InternalEnergy, Layout, glass, normal, random_of, random_point};
-use crate::deck::plan::{Arrangement, LatticeStart, RandomStart, UniformBoxStart};
+use super::{InternalEnergy, Layout, glass, normal, particle_rng, random_point};
+use crate::plan::{Arrangement, LatticeStart, RandomStart, UniformBoxStart};
 use crate::space::Vec3d;
 
-/// Points along an edge of the glass tile that is repeated to fill a large box.
+/// Points per edge of the glass tile that is repeated to fill a large box.
 const TILE_EDGE: f64 = 16.0;
-/// A tile is not made of fewer, however slender the box.
+/// Minimum number of points per tile, even in a slender box.
 const TILE_POINTS: u64 = 512;
 
-/// Lower and upper corner of the plan's box, if it has one.
+/// Lower and upper corner of the plan's box, if any.
 pub type Corners = Option<[[f64; 3]; 2]>;
 
-/// Number of particles of a uniform box: exact for independent positions, within one a tile for a glass, rounded to
-/// whole cells for a lattice.
+/// Number of particles of a uniform box: exact for independent positions, within half a particle per tile for
+/// a glass, rounded to whole cells for a lattice.
 pub fn count(start: &UniformBoxStart) -> u64 {
     match start.arrangement {
         Arrangement::Random => start.particles,
@@ -36,55 +36,55 @@ pub fn uniform_box(start: &UniformBoxStart, corners: Corners, share: Range<u64>)
     filled(start, &Filling::new(start, corners), share)
 }
 
-/// The particles of a range of ids, laid out as `filling` has it.
+/// Lays out the particles of a range of ids at the positions of `filling`.
 pub fn filled(start: &UniformBoxStart, filling: &Filling, share: Range<u64>) -> Layout {
     let positions = share.map(|id| filling.position(id)).collect();
     let (total, lengths) = (count(start), Vec3d::from(start.lengths));
-    even(positions, total, start.density * lengths.product(), lengths, start.internal_energy)
+    uniform_layout(positions, total, start.density * lengths.product(), lengths, start.internal_energy)
 }
 
-/// How the particles of a box are laid out.
+/// The positions of the particles in a box.
 pub struct Filling {
     lower: Vec3d,
     lengths: Vec3d,
-    /// A pattern and how often it is repeated per dimension; `None` for independent positions.
+    /// A pattern and its repetitions per dimension; `None` for independent positions.
     repeated: Option<(Pattern, [u64; 3])>,
     seed: u64,
 }
 
 impl Filling {
-    /// That of `[start.uniform-box]`.
+    /// The filling of `[start.uniform-box]`.
     pub fn new(start: &UniformBoxStart, corners: Corners) -> Self {
         let (lower, lengths) = extent(corners, start.lengths);
         let repeated = match start.arrangement {
             Arrangement::Random => None,
             Arrangement::Glass => {
                 let tiles = tiles(start);
-                let cell = cells_to_edges(lengths, tiles);
+                let cell = cell_edges(lengths, tiles);
                 let points = glass::relaxed(tile_points(start) as usize, cell, start.seed);
                 let points = points.iter().map(|point| point.component_div(&cell)).collect();
                 Some((Pattern { cell, points }, tiles))
             }
-            // The cell is strained a little so that a whole number of them fills the box.
+            // Strain the cell slightly so that a whole number of cells fills the box.
             lattice => Pattern::lattice_of(lattice).map(|mut pattern| {
                 let cells = lattice_cells(start, &pattern);
-                pattern.cell = cells_to_edges(lengths, cells);
+                pattern.cell = cell_edges(lengths, cells);
                 (pattern, cells)
             }),
         };
         Self { lower, lengths, repeated, seed: start.seed }
     }
 
-    /// The middle of the box.
+    /// The center of the box.
     pub fn middle(&self) -> Vec3d {
         self.lower + self.lengths * 0.5
     }
 
-    /// Where the particle of an id is.
+    /// The position of the particle `id`.
     pub fn position(&self, id: u64) -> Vec3d {
         match &self.repeated {
-            Some((pattern, cells)) => place(pattern, *cells, self.lower, id),
-            None => independent(self.seed, self.lower, self.lengths, id),
+            Some((pattern, cells)) => pattern_position(pattern, *cells, self.lower, id),
+            None => random_position(self.seed, self.lower, self.lengths, id),
         }
     }
 }
@@ -96,45 +96,58 @@ pub fn lattice(start: &LatticeStart, corners: Corners, share: Range<u64>) -> Lay
     let lengths =
         pattern.cell.zip_map(&Vec3d::from(start.cells.map(|c| c as f64)), |edge, cells| edge * cells);
     let lower = extent(corners, lengths.into()).0;
-    let mut positions: Vec<Vec3d> = share.clone().map(|id| place(&pattern, start.cells, lower, id)).collect();
+    let mut positions: Vec<Vec3d> =
+        share.clone().map(|id| pattern_position(&pattern, start.cells, lower, id)).collect();
     if start.jitter > 0.0 {
         for (position, id) in positions.iter_mut().zip(share) {
-            *position += normal(&mut random_of(start.seed, id)) * (start.jitter * start.spacing);
+            *position += normal(&mut particle_rng(start.seed, id)) * (start.jitter * start.spacing);
         }
     }
     let total = start.cells.iter().product::<u64>() * start.kind.particles_per_cell();
-    even(positions, total, start.density * lengths.product(), lengths, start.internal_energy)
+    uniform_layout(positions, total, start.density * lengths.product(), lengths, start.internal_energy)
 }
 
 /// `[start.random]`
 pub fn random(start: &RandomStart, corners: Corners, share: Range<u64>) -> Layout {
     let (lower, lengths) = extent(corners, start.lengths);
-    let positions = share.map(|id| independent(start.seed, lower, lengths, id)).collect();
-    even(positions, start.particles, start.density * lengths.product(), lengths, start.internal_energy)
+    let positions = share.map(|id| random_position(start.seed, lower, lengths, id)).collect();
+    uniform_layout(
+        positions,
+        start.particles,
+        start.density * lengths.product(),
+        lengths,
+        start.internal_energy,
+    )
 }
 
 fn extent(corners: Corners, lengths: [f64; 3]) -> (Vec3d, Vec3d) {
     (corners.map_or(Vec3d::zeros(), |[lower, _]| lower.into()), lengths.into())
 }
 
-fn even(positions: Vec<Vec3d>, total: u64, mass: f64, lengths: Vec3d, internal_energy: f64) -> Layout {
+fn uniform_layout(
+    positions: Vec<Vec3d>,
+    total: u64,
+    mass: f64,
+    lengths: Vec3d,
+    internal_energy: f64,
+) -> Layout {
     let total = total.max(1) as f64;
     let volume = lengths.product() / total;
     Layout {
         positions,
         velocities: None,
         mass: mass / total,
-        internal_energy: InternalEnergy::Even(internal_energy),
+        internal_energy: InternalEnergy::Uniform(internal_energy),
         volume_of: Box::new(move |_, neighbors| neighbors * volume),
     }
 }
 
-fn independent(seed: u64, lower: Vec3d, lengths: Vec3d, id: u64) -> Vec3d {
-    random_point(&mut random_of(seed, id), lower, lengths)
+fn random_position(seed: u64, lower: Vec3d, lengths: Vec3d, id: u64) -> Vec3d {
+    random_point(&mut particle_rng(seed, id), lower, lengths)
 }
 
-/// Where the particle of an id is in a pattern repeated `cells` times from `lower` on, cell by cell.
-fn place(pattern: &Pattern, cells: [u64; 3], lower: Vec3d, id: u64) -> Vec3d {
+/// The position of the particle `id` in a pattern repeated `cells` times from `lower`, cell by cell.
+fn pattern_position(pattern: &Pattern, cells: [u64; 3], lower: Vec3d, id: u64) -> Vec3d {
     let per_cell = pattern.points.len() as u64;
     let cell = id / per_cell;
     let corner = [cell / (cells[1] * cells[2]), cell / cells[2] % cells[1], cell % cells[2]];
@@ -142,7 +155,7 @@ fn place(pattern: &Pattern, cells: [u64; 3], lower: Vec3d, id: u64) -> Vec3d {
     lower + (corner + pattern.points[(id % per_cell) as usize]).component_mul(&pattern.cell)
 }
 
-fn cells_to_edges(lengths: Vec3d, cells: [u64; 3]) -> Vec3d {
+fn cell_edges(lengths: Vec3d, cells: [u64; 3]) -> Vec3d {
     lengths.component_div(&Vec3d::from(cells.map(|c| c as f64)))
 }
 

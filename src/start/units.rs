@@ -1,24 +1,24 @@
-//! The units of a start's file against those of the deck: equal, converted, or refused.
+//! Compares the units of a start file with those of the deck: equal, converted, or refused.
 
 use std::path::Path;
 
-use crate::deck::plan::{FileFormat, FileStart, FileUnits, Plan};
+use crate::plan::{FileFormat, FileStart, FileUnits, Plan};
 use crate::units::UnitSystem;
 use crate::{Error, Result};
 
-/// The gravitational constant in cm^3 g^-1 s^-2 (CODATA 2022).
+/// Gravitational constant in cm^3 g^-1 s^-2 (CODATA 2022).
 const GRAVITATIONAL: f64 = 6.67430e-8;
-/// Constants of other programs differ from CODATA's by less than this part.
+/// Relative tolerance of the gravitational constant: other programs' values differ from CODATA's by less.
 const CONSTANT_TOLERANCE: f64 = 0.01;
-/// Units that agree to this part are the same: programs round the atomic mass unit and the parsec.
+/// Relative tolerance for equal units: programs round the atomic mass unit and the parsec.
 const UNIT_TOLERANCE: f64 = 1e-4;
 
-/// The units that a text file's numbers are in: the deck's key, what the file states, or what its format has by
-/// convention. In a reduced deck numbers are taken as they stand unless one of the first two speaks of others.
+/// The units of a text file: the deck's key, those stated in the file, or the convention of its format. With
+/// a deck in reduced units, numbers are taken unchanged unless key or file states other units.
 ///
 /// # Errors
-/// [`Error::Content`] where key and file contradict each other, where the file's units are not those of the deck's system, or
-/// where nothing says them.
+/// [`Error::Content`] if key and file contradict each other, if the file's units do not belong to the deck's
+/// unit system, or if no units are known.
 pub(super) fn of_text(
     start: &FileStart,
     format: FileFormat,
@@ -66,12 +66,12 @@ pub(super) fn of_text(
     }
 }
 
-/// The units of mass, length and time in cgs that a run from an HDF5 file computes in, and what a user should know of them;
-/// `stated` are those of the file.
+/// The run's units of mass, length and time in cgs for a start from an HDF5 file, with an optional note for
+/// the user. `stated` are the units of the file.
 ///
 /// # Errors
-/// [`Error::Content`] where molecules are in other units than the deck's, or the deck's gravitational constant is not that
-/// of the file's units.
+/// [`Error::Content`] if molecules are not in the deck's units, or if the deck's gravitational constant does
+/// not match the file's units.
 pub(super) fn of_hdf5(
     path: &Path,
     stated: Option<[f64; 3]>,
@@ -90,7 +90,8 @@ pub(super) fn of_hdf5(
             (Some(units), true) if physical.is_none() => Err(content(
                 path,
                 format!("it is in reduced units ({}), and the deck is in molecular ones", text(units)),
-                "take [units] out of the deck, or write the file in amu, nm and ps with these in its group Units",
+                "take [units] out of the deck, or write the file in amu, nm and ps with these in its group \
+                 Units",
             )),
             (Some(units), true) => Err(content(
                 path,
@@ -118,12 +119,14 @@ pub(super) fn of_hdf5(
         return Err(content(
             path,
             format!(
-                "it is in units of {}, in which the gravitational constant is {constant:.6e}, and the deck's is {:e}",
+                "it is in units of {}, in which the gravitational constant is {constant:.6e}, and the deck's \
+                 is {:e}",
                 text(units),
                 gravity.constant
             ),
             &format!(
-                "write constant = {constant:.6e} in [gravity], or set the units in the file to 1 if it has none"
+                "write constant = {constant:.6e} in [gravity], or set the units in the file to 1 if it has \
+                 none"
             ),
         ));
     }
@@ -131,7 +134,10 @@ pub(super) fn of_hdf5(
     Ok((units, Some(note)))
 }
 
-/// The refusal of another unit system than that of a checkpoint; `stated` are its units of mass, length and time in cgs.
+/// Checks that `system`, the unit system of the checkpoint `path`, is the deck's.
+///
+/// # Errors
+/// [`Error::Content`] otherwise.
 pub(crate) fn same_as(path: &Path, system: &str, plan: &Plan) -> Result<()> {
     if system == plan.units.system.name() {
         return Ok(());

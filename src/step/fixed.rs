@@ -1,6 +1,6 @@
 //! Steps of one length, `time_step.fixed`: times are its whole multiples, and nothing cuts a step.
 
-use crate::deck::plan::RunPlan;
+use crate::plan::RunPlan;
 
 /// Two times are the same within this much of their value: a few units of rounding.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
@@ -40,7 +40,7 @@ pub fn whole_steps(time: f64, fixed: f64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deck::plan::{Device, Precision};
+    use crate::plan::{Device, Precision};
 
     fn until(end: f64) -> RunPlan {
         RunPlan {

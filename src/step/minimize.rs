@@ -2,9 +2,9 @@
 
 use super::Simulation;
 use crate::Result;
-use crate::deck::plan::MinimizePlan;
 use crate::motion::minimize::{self, Survey};
 use crate::particles::Field;
+use crate::plan::MinimizePlan;
 
 /// Particles part for as long as a force is so many times the typical one; in a liquid the ratio is about 10.
 const OVERLAPPING: f64 = 100.0;

@@ -3,8 +3,8 @@
 use super::Simulation;
 use super::fixed::whole_steps;
 use crate::Result;
-use crate::deck::plan::{Every, Plan, StartPlan};
 use crate::neighbors::SUPER_CLUSTER;
+use crate::plan::{Every, Plan, StartPlan};
 use crate::space::Boundary;
 use crate::sph::{instability, smoothing};
 use crate::units::Dimension;

@@ -168,16 +168,13 @@ impl Simulation {
     pub(super) fn advance_resident(&mut self, dt: f64) -> Result<()> {
         // an open box has followed the particles of the last step
         self.check_space()?;
+        let remove_drift = self.removes_drift();
         let Some(resident) = &mut self.resident else { return Ok(()) };
         (self.at_home, self.energies_known) = (false, false);
         let advanced = match resident {
             Resident::Verlet(verlet) => {
-                let remove_drift = self.plan.motion.remove_drift;
-                let remove_drift = remove_drift.is_some_and(|every| (self.step + 1).is_multiple_of(every));
-                let mut heat = verlet.advance(self.thermostat.as_ref(), dt, self.step, &mut self.clock);
-                if remove_drift {
-                    heat = heat.and_then(|heat| Ok(heat - verlet.remove_drift()?));
-                }
+                let thermostat = self.thermostat.as_ref();
+                let heat = verlet.advance(thermostat, remove_drift, dt, self.step, &mut self.clock);
                 heat.map(|heat| self.heat += heat)
             }
             Resident::Gas(gas) => gas.advance(dt, &mut self.clock),

@@ -1,30 +1,38 @@
-//! The step of particles whose forces depend on their positions alone, at constant energy or with a thermostat.
+//! Velocity Verlet on processors: the verbs of [`crate::motion::steps::Verlet`].
 
 use super::Simulation;
+use crate::comm::Communicator;
+use crate::motion::steps::{self, FirstHalf, Reverted};
 use crate::motion::thermostat::Thermostat;
 use crate::motion::verlet::{self, Drifted, FARTHEST, Left};
-use crate::motion::whole;
+use crate::motion::whole::{self, Whole};
 use crate::particles::Field;
+use crate::space::Vec3d;
 use crate::{Error, Result};
 
+/// A simulation during a step, and the rows that the first half skipped.
+struct Stepping<'a> {
+    simulation: &'a mut Simulation,
+    skipped: Left,
+}
+
 impl Simulation {
-    /// A step of velocity Verlet of length `dt`, or none; the last half of its kick is left open where nobody needs velocities.
+    /// A step of velocity Verlet of length `dt`, or none; the last half kick is left pending where nothing needs velocities.
     pub(super) fn advance_verlet(&mut self, dt: f64) -> Result<()> {
-        let heat = self.first_half(dt)?;
-        self.clock.lap("drift");
-        if let Err(error) = self.evaluate_forces(dt) {
-            self.drift_back(dt, &Left::default());
-            // they were finite there before
-            let _ = self.evaluate_forces(0.0);
-            verlet::kick(&mut self.particles, -dt, &Left::default());
-            return Err(error);
-        }
-        self.open_kick = Some(dt);
-        self.heat += heat + self.after_second_half(dt);
+        let (remove_drift, step) = (self.removes_drift(), self.step);
+        let thermostat = self.thermostat;
+        let mut stepping = Stepping { simulation: self, skipped: Left::default() };
+        let heat = steps::verlet_step(&mut stepping, thermostat.as_ref(), remove_drift, dt, step)?;
+        self.heat += heat;
         Ok(())
     }
 
-    /// Velocities become those of the present time: the half of a kick that the last step left open is done.
+    /// Whether the present step ends by removing the motion of the center of mass.
+    pub(super) fn removes_drift(&self) -> bool {
+        self.plan.motion.remove_drift.is_some_and(|every| (self.step + 1).is_multiple_of(every))
+    }
+
+    /// Completes the half kick that the last step left pending: velocities are those of the present time.
     pub(crate) fn close_kick(&mut self) {
         if let Some(dt) = self.open_kick.take() {
             verlet::kick(&mut self.particles, dt, &Left::default());
@@ -32,66 +40,104 @@ impl Simulation {
         }
     }
 
-    /// Half a kick and the drift, with what a thermostat does meanwhile; returns the heat that it gave. Collective.
-    fn first_half(&mut self, dt: f64) -> Result<f64> {
-        let farthest = FARTHEST * self.domain.bx.lengths().max();
-        let Drifted { left, farthest: way, heat } = match &self.thermostat {
-            Some(Thermostat::Langevin(langevin)) => {
-                langevin.kick_and_drift(&mut self.particles, dt, self.step, farthest)
-            }
-            Some(Thermostat::VelocityRescaling(_)) | None => {
-                verlet::kick_and_drift(&mut self.particles, self.open_kick.take(), dt, farthest)
-            }
-        };
-        let (mut sums, mut farthest_of_all) = ([f64::from(!left.none()), heat], [way]);
-        self.domain.comm.all_sum_and_max(&mut sums, &mut farthest_of_all);
-        let [refused, heat] = sums;
-        if refused == 0.0 {
-            self.neighborhood.drifted(farthest_of_all[0]);
-            return Ok(heat);
-        }
-        let thrown = left.rows(&self.particles).find_map(|row| self.thrown(row, dt, farthest));
-        self.drift_back(dt, &left);
-        verlet::kick(&mut self.particles, -dt, &left);
-        Err(thrown.unwrap_or(Error::Elsewhere))
+    /// The largest displacement of a step that can be reverted.
+    fn largest_displacement(&self) -> f64 {
+        FARTHEST * self.domain.bx.lengths().max()
     }
 
-    fn drift_back(&mut self, dt: f64, left: &Left) {
-        match &self.thermostat {
-            Some(Thermostat::Langevin(langevin)) => {
-                langevin.drift_back(&mut self.particles, dt, self.step, left);
-            }
-            Some(Thermostat::VelocityRescaling(_)) | None => {
-                verlet::drift_back(&mut self.particles, dt, left);
-            }
-        }
-    }
-
-    /// What is done with the velocities of the end of a step; returns the heat that it gave. Collective.
-    fn after_second_half(&mut self, dt: f64) -> f64 {
-        let remove_drift =
-            self.plan.motion.remove_drift.is_some_and(|every| (self.step + 1).is_multiple_of(every));
-        if remove_drift || self.thermostat.is_some() {
-            self.close_kick();
-        }
-        let comm = &self.domain.comm;
-        let mut heat = 0.0;
-        if let Some(Thermostat::VelocityRescaling(rescaling)) = &self.thermostat {
-            heat += rescaling.rescale(&mut self.particles, comm, dt, self.step);
-        }
-        if remove_drift {
-            heat -= whole::remove_drift(&mut self.particles, comm);
-        }
-        heat
-    }
-
-    /// The error that names a particle that a step would throw too far.
-    fn thrown(&self, row: usize, dt: f64, farthest: f64) -> Option<Error> {
+    /// The error that names a particle that a step would move too far; `None` for one that it would not.
+    fn thrown(&self, row: usize, dt: f64) -> Option<Error> {
         let velocity = self.particles.vector_at(Field::Velocity, row);
         let acceleration = self.particles.vector_at(Field::Acceleration, row);
         let way = verlet::way(velocity, acceleration, dt);
         let id = self.particles.id[row];
-        (way.is_nan() || way > farthest)
+        (way.is_nan() || way > self.largest_displacement())
             .then(|| verlet::thrown(id, velocity, acceleration, dt).with_units(self.plan.units.of_numbers()))
+    }
+}
+
+impl steps::Verlet for Stepping<'_> {
+    fn comm(&self) -> &Communicator {
+        &self.simulation.domain.comm
+    }
+
+    fn kick_and_drift(&mut self, dt: f64) -> Result<FirstHalf> {
+        let simulation = &mut *self.simulation;
+        let farthest = simulation.largest_displacement();
+        let Drifted { left, farthest: displacement, heat } = match &simulation.thermostat {
+            Some(Thermostat::Langevin(langevin)) => {
+                langevin.kick_and_drift(&mut simulation.particles, dt, simulation.step, farthest)
+            }
+            Some(Thermostat::VelocityRescaling(_)) | None => {
+                let pending = simulation.open_kick.take();
+                verlet::kick_and_drift(&mut simulation.particles, pending, dt, farthest)
+            }
+        };
+        let skipped = left.rows(&simulation.particles).count() as u64;
+        self.skipped = left;
+        Ok(FirstHalf { skipped, displacement, heat })
+    }
+
+    fn record_displacement(&mut self, largest: f64) {
+        self.simulation.neighborhood.drifted(largest);
+        self.simulation.clock.lap("drift");
+    }
+
+    fn moved_too_far(&self, dt: f64) -> Result<Error> {
+        let mut rows = self.skipped.rows(&self.simulation.particles);
+        Ok(rows.find_map(|row| self.simulation.thrown(row, dt)).unwrap_or(Error::Elsewhere))
+    }
+
+    fn evaluate(&mut self, dt: f64) -> Result<()> {
+        self.simulation.evaluate_forces(dt)
+    }
+
+    fn finish(&mut self, dt: f64) {
+        self.simulation.open_kick = Some(dt);
+        if self.simulation.thermostat.is_some() {
+            self.simulation.close_kick();
+        }
+    }
+
+    fn revert_second_half(&mut self, _: f64) -> Result<()> {
+        // it is left to the next step
+        Ok(())
+    }
+
+    fn revert_drift(&mut self, dt: f64, rows: Reverted) -> Result<()> {
+        let simulation = &mut *self.simulation;
+        let skipped = reverted(&self.skipped, rows);
+        match &simulation.thermostat {
+            Some(Thermostat::Langevin(langevin)) => {
+                langevin.drift_back(&mut simulation.particles, dt, simulation.step, &skipped);
+            }
+            Some(Thermostat::VelocityRescaling(_)) | None => {
+                verlet::drift_back(&mut simulation.particles, dt, &skipped);
+            }
+        }
+        Ok(())
+    }
+
+    fn revert_kick(&mut self, dt: f64, rows: Reverted) -> Result<()> {
+        verlet::kick(&mut self.simulation.particles, -dt, &reverted(&self.skipped, rows));
+        Ok(())
+    }
+
+    fn bulk_motion(&mut self) -> Result<Whole> {
+        self.simulation.close_kick();
+        Ok(Whole::of(&mut self.simulation.particles, &self.simulation.domain.comm))
+    }
+
+    fn scale_velocities(&mut self, factor: f64, offset: Vec3d) -> Result<()> {
+        whole::scale(&mut self.simulation.particles, factor, offset);
+        Ok(())
+    }
+}
+
+/// The chunks that a reverted half leaves alone.
+fn reverted(skipped: &Left, rows: Reverted) -> Left {
+    match rows {
+        Reverted::All => Left::default(),
+        Reverted::Moved => skipped.clone(),
     }
 }

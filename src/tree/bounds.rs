@@ -1,11 +1,11 @@
-//! Tight boxes and largest radii of an octree's nodes.
+//! Tight boxes and largest radii of octree nodes.
 
 use super::octree::Octree;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// The smallest box and the largest radius of the particles of each node. A node without particles has an
-/// inverted box (`lower` at +infinity, `upper` at -infinity) and radius 0.
+/// Tight box and largest radius of the particles of each node. An empty node has an inverted box (`lower` at
+/// +infinity, `upper` at -infinity) and radius 0.
 #[derive(Clone, Debug, Default)]
 pub struct Bounds {
     /// Lower corners.
@@ -16,29 +16,29 @@ pub struct Bounds {
     pub radius: Vec<f64>,
 }
 
-/// The box and largest radius of some particles. Ranks send it to each other.
+/// Tight box and largest radius of some particles; also a message between ranks.
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Extent {
-    /// Lower corner: the least coordinates.
+    /// Lower corner.
     pub lower: [f64; 3],
-    /// Upper corner: the greatest coordinates.
+    /// Upper corner.
     pub upper: [f64; 3],
     /// Largest radius.
     pub radius: f64,
 }
 
 impl Extent {
-    /// Of no particle.
+    /// Extent of no particles.
     pub const NOTHING: Extent =
         Extent { lower: [f64::INFINITY; 3], upper: [f64::NEG_INFINITY; 3], radius: 0.0 };
 
-    /// Whether no particle is inside.
+    /// Whether there are no particles.
     pub fn is_nothing(&self) -> bool {
         self.lower[0] > self.upper[0]
     }
 
-    /// Of both.
+    /// Union of two extents.
     #[inline]
     #[must_use]
     pub fn with(mut self, other: Extent) -> Self {
@@ -50,21 +50,21 @@ impl Extent {
         self
     }
 
-    /// Of one particle.
+    /// Extent of one particle.
     #[inline]
     pub fn of_row(position: [&[f64]; 3], radius: &[f64], row: usize) -> Self {
         let point = position.map(|column| column[row]);
         Extent { lower: point, upper: point, radius: radius[row] }
     }
 
-    /// Of all particles in `rows`.
+    /// Extent of all particles in `rows`.
     pub fn of_all(position: [&[f64]; 3], radius: &[f64], rows: Range<usize>) -> Self {
-        let [x, y, z] = position.map(|column| ends(&column[rows.clone()]));
-        let largest = ends(&radius[rows])[1].max(0.0);
+        let [x, y, z] = position.map(|column| min_max(&column[rows.clone()]));
+        let largest = min_max(&radius[rows])[1].max(0.0);
         Extent { lower: [x[0], y[0], z[0]], upper: [x[1], y[1], z[1]], radius: largest }
     }
 
-    /// Of the particles in `rows` that are no ghosts.
+    /// Extent of the particles in `rows` that are not ghosts.
     #[inline]
     pub fn of_rows(
         position: [&[f64]; 3],
@@ -77,8 +77,8 @@ impl Extent {
     }
 }
 
-/// The least and the greatest of some numbers: eight at once, which compiles to lanes.
-fn ends(values: &[f64]) -> [f64; 2] {
+/// Minimum and maximum of some numbers, in eight lanes that the compiler vectorizes.
+fn min_max(values: &[f64]) -> [f64; 2] {
     let (mut least, mut greatest) = ([f64::INFINITY; 8], [f64::NEG_INFINITY; 8]);
     let mut with = |k: usize, value: f64| {
         least[k] = if value < least[k] { value } else { least[k] };
@@ -91,7 +91,7 @@ fn ends(values: &[f64]) -> [f64; 2] {
 }
 
 impl Bounds {
-    /// The bounds of all nodes, upward from the leaves' rows; ghosts are skipped.
+    /// Computes the bounds of all nodes, bottom-up from the rows of the leaves; ghosts are skipped.
     pub fn new(
         tree: &Octree,
         position: [&[f64]; 3],
@@ -121,7 +121,7 @@ impl Bounds {
         }
     }
 
-    /// The bounds of a node.
+    /// Returns the bounds of a node.
     pub fn extent(&self, node: usize) -> Extent {
         Extent { lower: self.lower[node], upper: self.upper[node], radius: self.radius[node] }
     }

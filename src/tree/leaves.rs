@@ -1,39 +1,39 @@
-//! The cornerstone array: an octree held as the sorted keys at which its leaves begin.
+//! The cornerstone array: an octree as the sorted first keys of its leaves.
 //!
-//! After Keller et al., Cornerstone: Octree Construction Algorithms for Scalable Particle Simulations (PASC 2023).
+//! Keller et al., Cornerstone: Octree Construction Algorithms for Scalable Particle Simulations (PASC 2023).
 
 use crate::space::hilbert::{END, LEVELS};
 use rayon::prelude::*;
 
-/// The leaves of an octree over all keys.
+/// The leaves of an octree over the whole key range.
 ///
-/// Invariants: the keys are sorted, the first is 0, the last 2^63; the difference of two neighbors is a power of
-/// 8 and divides the first of them. Leaf `k` holds the keys `keys()[k]..keys()[k + 1]`.
+/// Invariants: the keys are sorted, the first is 0, the last 2^63. The difference of consecutive keys is a
+/// power of 8 and divides the first of the two. Leaf `k` holds the keys `keys()[k]..keys()[k + 1]`.
 ///
-/// After [`Leaves::converge`] the array is a function of the particles' keys alone: a node is split exactly if it
-/// holds more than the bucket size and lies above the deepest level.
+/// After [`Leaves::converge`] the array depends only on the particles' keys: a node is split if and only if
+/// it holds more than the bucket size and is above the deepest level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaves {
     keys: Vec<u64>,
 }
 
-/// The level of a node that covers `span` keys: 0 the root, 21 a cell.
+/// Level of a node that spans `span` keys: 0 for the root, 21 for a cell.
 pub(crate) fn level_of(span: u64) -> u32 {
     LEVELS - span.trailing_zeros() / 3
 }
 
-/// The keys that a node of `level` covers.
+/// Number of keys that a node of `level` spans.
 pub(crate) fn span_of(level: u32) -> u64 {
     END >> (3 * level)
 }
 
 impl Leaves {
-    /// The tree of one leaf.
+    /// Creates the tree with one leaf.
     pub fn root() -> Self {
         Self { keys: vec![0, END] }
     }
 
-    /// The leaves with these boundaries; `None` if they break an invariant of the array.
+    /// Creates the leaves with these boundaries; `None` if they violate an invariant.
     pub fn from_keys(keys: Vec<u64>) -> Option<Self> {
         let ends = keys.len() >= 2 && keys[0] == 0 && keys[keys.len() - 1] == END;
         let leaf = |pair: &[u64]| {
@@ -47,7 +47,7 @@ impl Leaves {
         (ends && keys.windows(2).all(leaf)).then_some(Self { keys })
     }
 
-    /// The boundaries: one more than there are leaves.
+    /// Returns the boundaries: one more than the number of leaves.
     pub fn keys(&self) -> &[u64] {
         &self.keys
     }
@@ -57,22 +57,22 @@ impl Leaves {
         self.keys.len() - 1
     }
 
-    /// Never: the root is a leaf at least.
+    /// Always false: there is at least the root.
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// The leaf that holds a key below 2^63.
+    /// Returns the leaf that holds a key below 2^63.
     pub fn leaf_of(&self, key: u64) -> usize {
         self.keys.partition_point(|&first| first <= key).saturating_sub(1).min(self.len() - 1)
     }
 
-    /// The level of a leaf.
+    /// Returns the level of a leaf.
     pub fn level(&self, leaf: usize) -> u32 {
         level_of(self.keys[leaf + 1] - self.keys[leaf])
     }
 
-    /// First rows of the leaves in a sorted key column, and its length: one more than there are leaves.
+    /// Returns the first row of each leaf in a sorted key column, then the column's length.
     pub fn first_rows(&self, sorted_keys: &[u64]) -> Vec<usize> {
         let bound = |&key: &u64| match key {
             END => sorted_keys.len(),
@@ -81,22 +81,22 @@ impl Leaves {
         self.keys.par_iter().with_min_len(256).map(bound).collect()
     }
 
-    /// Particles per leaf.
+    /// Counts the particles per leaf.
     pub fn count(&self, sorted_keys: &[u64]) -> Vec<u64> {
         self.first_rows(sorted_keys).windows(2).map(|rows| (rows[1] - rows[0]) as u64).collect()
     }
 
-    /// One round towards the converged array, from the particles per leaf: eight sibling leaves that hold no more
-    /// than `bucket` together become their parent, a leaf with more is split, by several levels at once where it
-    /// holds more than 8 or 64 times as many. Returns whether nothing was to do.
+    /// One round towards the converged array, from the particles per leaf. Eight sibling leaves with at most
+    /// `bucket` particles in total are merged. A leaf with more is split, by two or three levels at once if
+    /// it holds more than 8 or 64 times as many. Returns whether the array has converged.
     ///
     /// # Panics
-    /// When `counts` is not one a leaf.
+    /// If `counts` does not have one entry per leaf.
     pub fn update(&mut self, counts: &[u64], bucket: u64) -> bool {
         assert_eq!(counts.len(), self.len(), "one count a leaf");
         let bucket = bucket.max(1);
         let parts: Vec<usize> =
-            (0..self.len()).into_par_iter().map(|k| self.parts(k, counts, bucket)).collect();
+            (0..self.len()).into_par_iter().map(|k| self.split_count(k, counts, bucket)).collect();
         if parts.iter().all(|&count| count == 1) {
             return true;
         }
@@ -110,8 +110,8 @@ impl Leaves {
         false
     }
 
-    /// Into how many parts a leaf is to be split; 0 if it is to be absorbed by its first sibling.
-    fn parts(&self, leaf: usize, counts: &[u64], bucket: u64) -> usize {
+    /// Number of parts that a leaf is split into; 0 if it is merged into its first sibling.
+    fn split_count(&self, leaf: usize, counts: &[u64], bucket: u64) -> usize {
         if let Some(first) = self.first_of_merged(leaf, counts, bucket) {
             return usize::from(first == leaf);
         }
@@ -125,7 +125,7 @@ impl Leaves {
         1 << (3 * wanted.min(below))
     }
 
-    /// The first of eight sibling leaves with at most `bucket` particles together, if `leaf` is one of such.
+    /// First of eight sibling leaves with at most `bucket` particles in total, if `leaf` is one of them.
     fn first_of_merged(&self, leaf: usize, counts: &[u64], bucket: u64) -> Option<usize> {
         let (key, span) = (self.keys[leaf], self.keys[leaf + 1] - self.keys[leaf]);
         if span == END {
@@ -140,8 +140,8 @@ impl Leaves {
         (siblings && total() <= bucket).then_some(first)
     }
 
-    /// Rounds of [`Leaves::update`] with the counts of these keys until nothing changes. From the array of the
-    /// step before this is one or two rounds.
+    /// Repeats [`Leaves::update`] with the counts of these keys until it converges: one or two rounds from
+    /// the array of the previous step.
     pub fn converge(&mut self, sorted_keys: &[u64], bucket: u64) {
         while !self.update(&self.count(sorted_keys), bucket) {}
     }
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The converged leaves by their definition.
+    /// Recursive definition of the converged leaves.
     fn defined(keys: &[u64], bucket: u64, first: u64, level: u32, out: &mut Vec<u64>) {
         if level == LEVELS || keys.len() as u64 <= bucket {
             out.push(first);
@@ -174,7 +174,7 @@ mod tests {
         out
     }
 
-    /// Keys at random, some of them crowded into a few cells.
+    /// Random keys, some of them clustered in a few cells.
     fn sorted_keys() -> impl Strategy<Value = Vec<u64>> {
         let crowded = (0u64..4, 0u64..100).prop_map(|(place, k)| place * (END / 5) + k);
         prop::collection::vec(prop_oneof![0..END, crowded], 0..300).prop_map(|mut keys| {
@@ -226,7 +226,7 @@ mod tests {
         fn arbitrary_boundaries_are_checked(mut keys in prop::collection::vec(0..=END, 0..6)) {
             keys.sort();
             let valid = keys.len() >= 2 && keys[0] == 0 && keys[keys.len() - 1] == END && keys.len() == 2;
-            // Six random boundaries never satisfy the invariants but for the root itself.
+            // Six random boundaries satisfy the invariants only for the root.
             prop_assert_eq!(Leaves::from_keys(keys).is_some(), valid);
         }
     }

@@ -1,4 +1,4 @@
-//! Octrees: the cornerstone array of leaves, the linked octree, the tight boxes of its nodes, multipole moments.
+//! Octrees: the cornerstone array of leaves, the linked octree, tight boxes and multipole moments of nodes.
 
 pub mod bounds;
 pub mod leaves;

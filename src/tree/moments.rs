@@ -1,25 +1,25 @@
-//! Multipole moments of octree nodes, up to the octupole, about their center of mass.
+//! Multipole moments of octree nodes about their center of mass, up to the octupole.
 #![allow(clippy::needless_range_loop, reason = "an index names the component of several vectors at once")]
 
-/// Mass moments of a set of particles about its center of mass, and how far the set reaches.
+/// Mass moments of a set of particles about its center of mass, and bounds of the set.
 ///
-/// Raw (not traceless) moments are kept, because the expansion of a Plummer-softened potential needs the traces:
-/// `second[ab] = sum m y_a y_b`, `third[abc] = sum m y_a y_b y_c`, with y the position relative to `center`.
-/// The dipole about the center of mass vanishes. All sums are in double precision.
+/// The moments are raw (not traceless), because the expansion of a Plummer-softened potential needs the
+/// traces: `second[ab] = sum m y_a y_b`, `third[abc] = sum m y_a y_b y_c`, with y the position relative to
+/// `center`. The dipole about the center of mass is zero. All sums are in double precision.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct Moments {
-    /// Number of particles (a whole number).
+    /// Number of particles (an integer).
     pub count: f64,
     /// Total mass.
     pub mass: f64,
-    /// Center of mass, or the middle of the box when the mass is zero.
+    /// Center of mass, or center of the box if the mass is zero.
     pub center: [f64; 3],
     /// Second moments: xx xy xz yy yz zz.
     pub second: [f64; 6],
     /// Third moments: xxx xxy xxz xyy xyz xzz yyy yyz yzz zzz.
     pub third: [f64; 10],
-    /// No particle is farther than this from `center`.
+    /// Upper bound of the particles' distances from `center`.
     pub radius: f64,
     /// Lower corner of the tight box of the particles.
     pub lower: [f64; 3],
@@ -27,9 +27,9 @@ pub struct Moments {
     pub upper: [f64; 3],
 }
 
-/// The component pairs of a symmetric second-rank tensor, in storage order.
+/// Component pairs of a symmetric second-rank tensor, in storage order.
 pub const PAIRS: [[usize; 2]; 6] = [[0, 0], [0, 1], [0, 2], [1, 1], [1, 2], [2, 2]];
-/// The component triples of a symmetric third-rank tensor, in storage order.
+/// Component triples of a symmetric third-rank tensor, in storage order.
 pub const TRIPLES: [[usize; 3]; 10] = [
     [0, 0, 0],
     [0, 0, 1],
@@ -43,18 +43,18 @@ pub const TRIPLES: [[usize; 3]; 10] = [
     [2, 2, 2],
 ];
 
-/// Where component (a, b) of a symmetric second-rank tensor is stored.
-const PLACE: [[usize; 3]; 3] = [[0, 1, 2], [1, 3, 4], [2, 4, 5]];
+/// Storage index of component (a, b) of a symmetric second-rank tensor.
+const INDEX: [[usize; 3]; 3] = [[0, 1, 2], [1, 3, 4], [2, 4, 5]];
 
-/// Radii are rounded up by this factor, so that they bound in floating point too.
-const OUTWARD: f64 = 1.0 + 1e-12;
+/// Factor that rounds radii up, so that they are bounds in floating point too.
+const ROUND_UP: f64 = 1.0 + 1e-12;
 
 impl Moments {
-    /// The moments of particles given as `[x, y, z, mass]`. Without any, all is zero.
+    /// Computes the moments of particles `[x, y, z, mass]`. All zero if there are none.
     pub fn of_particles(particles: &[[f64; 4]]) -> Self {
         let Some(first) = particles.first() else { return Self::default() };
         let mut moments = Moments { count: particles.len() as f64, ..Default::default() };
-        // Sums relative to the first particle: no digits are lost far from the origin.
+        // Sums are relative to the first particle: this avoids cancellation far from the origin.
         let origin = [first[0], first[1], first[2]];
         let mut weighted = [0.0; 3];
         moments.lower = origin;
@@ -73,17 +73,17 @@ impl Moments {
             moments.radius = moments.radius.max(dot(y, y));
             moments.add_point(y, particle[3]);
         }
-        moments.radius = moments.radius.sqrt() * OUTWARD;
+        moments.radius = moments.radius.sqrt() * ROUND_UP;
         moments
     }
 
-    /// The moments of the union of disjoint sets (the upward pass).
+    /// Computes the moments of a union of disjoint sets: one step of the upward pass.
     pub fn merged(children: &[Moments]) -> Self {
         let Some(first) = children.iter().find(|child| child.count > 0.0) else { return Self::default() };
         let mut moments = Moments { lower: first.lower, upper: first.upper, ..Default::default() };
         let mut weighted = [0.0; 3];
-        let present = || children.iter().filter(|child| child.count > 0.0);
-        for child in present() {
+        let nonempty = || children.iter().filter(|child| child.count > 0.0);
+        for child in nonempty() {
             moments.count += child.count;
             moments.mass += child.mass;
             for d in 0..3 {
@@ -93,34 +93,35 @@ impl Moments {
             }
         }
         moments.center = moments.centroid(first.center, weighted);
-        let mut reach: f64 = 0.0;
-        for child in present() {
+        let mut sphere_bound: f64 = 0.0;
+        for child in nonempty() {
             let shift = [0, 1, 2].map(|d| child.center[d] - moments.center[d]);
-            reach = reach.max(dot(shift, shift).sqrt() + child.radius);
+            sphere_bound = sphere_bound.max(dot(shift, shift).sqrt() + child.radius);
             for k in 0..6 {
                 moments.second[k] += child.second[k];
             }
             for (k, [a, b, c]) in TRIPLES.into_iter().enumerate() {
                 moments.third[k] += child.third[k]
-                    + child.second[PLACE[a][b]] * shift[c]
-                    + child.second[PLACE[a][c]] * shift[b]
-                    + child.second[PLACE[b][c]] * shift[a];
+                    + child.second[INDEX[a][b]] * shift[c]
+                    + child.second[INDEX[a][c]] * shift[b]
+                    + child.second[INDEX[b][c]] * shift[a];
             }
             moments.add_point(shift, child.mass);
         }
-        // Two bounds on the farthest particle: over the children's spheres, and the farthest corner of the tight box.
+        // Two bounds on the farthest particle: the children's spheres, and the farthest corner of the tight
+        // box.
         let corner = [0, 1, 2].map(|d| {
             (moments.upper[d] - moments.center[d]).abs().max((moments.center[d] - moments.lower[d]).abs())
         });
-        moments.radius = reach.min(dot(corner, corner).sqrt()) * OUTWARD;
+        moments.radius = sphere_bound.min(dot(corner, corner).sqrt()) * ROUND_UP;
         moments
     }
 
-    /// The center of mass, given the mass-weighted sum of positions relative to `origin`.
+    /// Returns the center of mass from the mass-weighted sum of positions relative to `origin`.
     fn centroid(&self, origin: [f64; 3], weighted: [f64; 3]) -> [f64; 3] {
         [0, 1, 2].map(|d| {
             if self.mass > 0.0 {
-                // Rounding must not carry the center out of the box: all at one point stays that point.
+                // clamp: rounding must not move the center out of the box, e.g. if all particles coincide
                 (origin[d] + weighted[d] / self.mass).clamp(self.lower[d], self.upper[d])
             } else {
                 0.5 * (self.lower[d] + self.upper[d])
@@ -128,7 +129,7 @@ impl Moments {
         })
     }
 
-    /// Add a point mass at `y` relative to the center to the second and third moments.
+    /// Adds a point mass at `y` relative to the center to the second and third moments.
     #[inline]
     fn add_point(&mut self, y: [f64; 3], mass: f64) {
         for (k, [a, b]) in PAIRS.into_iter().enumerate() {

@@ -5,18 +5,17 @@ use crate::space::hilbert::LEVELS;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// All nodes of an octree, inner ones and leaves, in level order: the root first, then level by level, in key
-/// order within a level. The eight children of a node are consecutive, in key order, so that a depth-first walk
-/// meets particles in the order of their rows.
+/// All nodes of an octree, inner nodes and leaves, in level order and in key order within a level. The eight
+/// children of a node are consecutive, so a depth-first traversal visits particles in row order.
 #[derive(Clone, Debug, Default)]
 pub struct Octree {
     /// First key of the node.
     pub key: Vec<u64>,
-    /// Level of the node: 0 the root, 21 a cell.
+    /// Level of the node: 0 for the root, 21 for a cell.
     pub level: Vec<u8>,
     /// First child; 0 for a leaf.
     pub first_child: Vec<u32>,
-    /// Parent; the root is its own.
+    /// Parent; the root's parent is itself.
     pub parent: Vec<u32>,
     /// First row of the node's particles.
     pub first_row: Vec<u32>,
@@ -24,15 +23,15 @@ pub struct Octree {
     pub last_row: Vec<u32>,
     /// Nodes of level `k` are `level_begins[k]..level_begins[k + 1]`.
     pub level_begins: Vec<usize>,
-    /// The node of each leaf of the array.
+    /// Node of each leaf of the array.
     pub leaf_node: Vec<u32>,
 }
 
 impl Octree {
-    /// Links the octree over `leaves`, for particles with these keys.
+    /// Builds the linked octree over `leaves`, for particles with these sorted keys.
     ///
     /// # Panics
-    /// With 2^32 rows or nodes or more on one rank.
+    /// If there are 2^32 or more rows or nodes on one rank.
     pub fn new(leaves: &Leaves, sorted_keys: &[u64]) -> Self {
         assert!(sorted_keys.len() < u32::MAX as usize, "more than 2^32 rows on a rank");
         let mut tree = Self::link(leaves);
@@ -40,15 +39,15 @@ impl Octree {
         tree.first_row = tree.key.par_iter().with_min_len(256).map(row).collect();
         let end = |node: usize| row(&(tree.key[node] + span_of(tree.level[node] as u32)));
         let mut last_row: Vec<u32> = (0..tree.len()).into_par_iter().with_min_len(256).map(end).collect();
-        // The padding's key may be 2^64 - 1: what lies beyond the curve belongs to no node but the last ones.
+        // Padding may have key 2^64 - 1: exclude rows beyond the curve from the last nodes.
         let beyond = row(&crate::space::hilbert::END);
         last_row.iter_mut().for_each(|row| *row = (*row).min(beyond));
         tree.last_row = last_row;
         tree
     }
 
-    /// Keys, levels and links. A leaf's ancestors that begin with it are written where the leaf is met, so one
-    /// pass over the array finds every node once.
+    /// Builds keys, levels and links. Ancestors that start with a leaf are created when that leaf is visited,
+    /// so one pass over the array creates every node once.
     fn link(leaves: &Leaves) -> Self {
         let mut by_level: Vec<Vec<(u64, u32)>> = vec![Vec::new(); LEVELS as usize + 1];
         for (leaf, bounds) in leaves.keys().windows(2).enumerate() {
@@ -91,7 +90,7 @@ impl Octree {
         self.key.len()
     }
 
-    /// Whether there is no node; only of a default value, never of a linked tree.
+    /// Whether there are no nodes: true only for the default value.
     pub fn is_empty(&self) -> bool {
         self.key.is_empty()
     }
@@ -102,7 +101,7 @@ impl Octree {
         self.first_child[node] == 0
     }
 
-    /// The children of a node, in key order: eight or none.
+    /// Children of a node, in key order: eight or none.
     #[inline(always)]
     pub fn children(&self, node: usize) -> Range<usize> {
         match self.first_child[node] as usize {
@@ -111,18 +110,18 @@ impl Octree {
         }
     }
 
-    /// The rows of a node's particles.
+    /// Rows of a node's particles.
     #[inline(always)]
     pub fn rows(&self, node: usize) -> Range<usize> {
         self.first_row[node] as usize..self.last_row[node] as usize
     }
 
-    /// The keys a node covers.
+    /// Key range of a node.
     pub fn keys(&self, node: usize) -> Range<u64> {
         self.key[node]..self.key[node] + span_of(self.level[node] as u32)
     }
 
-    /// The levels from the deepest to the root, as ranges of nodes: the order in which children come first.
+    /// Iterates over the levels from the deepest to the root, as node ranges: children precede parents.
     pub fn upward(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         self.level_begins.windows(2).rev().map(|level| level[0]..level[1])
     }

@@ -1,6 +1,6 @@
-//! Validation: exact and reference solutions, norms, verdicts, pictures.
+//! Validation of snapshots against exact and reference solutions: error norms, verdicts, plots.
 //!
-//! A solution is a file with a function from [`Subject`] to [`Findings`], and a line in `SOLUTIONS`.
+//! A solution is a file with a function from [`Subject`] to [`Findings`], and an entry in `SOLUTIONS`.
 //!
 //! # The JSON verdict
 //!
@@ -33,17 +33,17 @@ use crate::particles::{Field, Particles};
 use crate::report::{self, picture::Canvas};
 use crate::{Error, Result, inputs};
 
-/// What is judged.
+/// The state to be judged.
 pub struct Subject<'a> {
     /// The particles.
     pub particles: &'a Particles,
     /// Their time.
     pub time: f64,
-    /// The run's energies over time, where known.
+    /// Energies of the run over time, if known.
     pub history: Option<&'a History>,
 }
 
-/// What a solution finds: checks, and pictures by the tail of their name.
+/// Results of a comparison: checks, and plots by the suffix of their file name.
 pub struct Findings {
     /// The checks.
     pub checks: Vec<Check>,
@@ -51,33 +51,33 @@ pub struct Findings {
     pub pictures: Vec<(&'static str, Canvas)>,
 }
 
-/// A solution to compare with.
+/// An exact or reference solution.
 struct Solution {
     name: &'static str,
     title: &'static str,
-    /// Columns that must be there.
+    /// Required columns.
     needs: &'static [Field],
     judge: fn(&Subject) -> Findings,
 }
 
 const GAS: &[Field] = &[Field::Position, Field::Velocity, Field::Mass, Field::Density, Field::InternalEnergy];
 
-/// All solutions, by the name that `--against` takes.
+/// All solutions, by their name in `--against`.
 const SOLUTIONS: &[Solution] =
     &[Solution { name: "evrard", title: "Evrard collapse", needs: GAS, judge: evrard::judge }];
 
-/// The names that `--against` takes.
+/// Returns the names for `--against`.
 pub fn names() -> Vec<&'static str> {
     SOLUTIONS.iter().map(|solution| solution.name).collect()
 }
 
-/// Compare a snapshot with a solution: print the table, write the JSON verdict and the pictures where asked to (a folder;
-/// files are named after the snapshot). Returns whether it passed. Energies over time are those of `observables.csv`
-/// beside the snapshot.
+/// Compares a snapshot with a solution: prints the table, writes the JSON verdict to `json` and the plots to
+/// the folder `pictures`, if given (files are named after the snapshot). Returns whether it passed. Energies
+/// over time are read from `observables.csv` beside the snapshot.
 ///
 /// # Errors
-/// An unknown solution; a file that cannot be read or written; a snapshot that lacks a column or holds a value that is no
-/// number.
+/// An unknown solution; a file that cannot be read or written; a snapshot that lacks a column or contains a
+/// value that is not finite.
 pub fn run(snapshot: &Path, against: &str, json: Option<&Path>, pictures: Option<&Path>) -> Result<bool> {
     solution(against)?;
     let (header, particles) = crate::snapshot::read_snapshot(snapshot)?;
@@ -108,14 +108,14 @@ pub fn run(snapshot: &Path, against: &str, json: Option<&Path>, pictures: Option
     Ok(verdict.passed)
 }
 
-/// Judge particles that are already read; `snapshot` names them in messages.
+/// Judges particles that have been read; `snapshot` names them in messages.
 ///
 /// # Errors
-/// An unknown solution, a missing column, or a value that is no finite number (or no positive one, for masses and
-/// densities).
+/// An unknown solution, a missing column, or a value that is not finite (not positive, for masses, densities
+/// and smoothing lengths).
 pub fn judge(subject: &Subject, against: &str, snapshot: &Path) -> Result<(Verdict, Findings)> {
     let solution = solution(against)?;
-    sound(subject, solution, snapshot)?;
+    check_values(subject, solution, snapshot)?;
     let findings = (solution.judge)(subject);
     let count = subject.particles.owned().len() as u64;
     let name = snapshot.display().to_string();
@@ -131,8 +131,9 @@ fn solution(name: &str) -> Result<&'static Solution> {
     })
 }
 
-/// All values of the needed columns, and of those used where present, are finite; masses and densities positive.
-fn sound(subject: &Subject, solution: &Solution, snapshot: &Path) -> Result<()> {
+/// Checks that all values of the required columns, and of optional ones if present, are finite; masses,
+/// densities and smoothing lengths also positive.
+fn check_values(subject: &Subject, solution: &Solution, snapshot: &Path) -> Result<()> {
     let particles = subject.particles;
     let content = |what: String, remedy: &str| Error::Content {
         path: snapshot.to_owned(),

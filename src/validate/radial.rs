@@ -1,12 +1,12 @@
-//! Particles as a function of the distance from their centre of mass.
+//! Particles sorted by distance from their center of mass.
 
 use crate::particles::{Field, Particles};
 use crate::space::Vec3d;
 
-/// Columns sorted by radius; all in the code's units.
+/// Columns sorted by radius, in code units.
 #[derive(Clone, Debug, Default)]
 pub struct Radial {
-    /// Distance from the centre of mass.
+    /// Distance from the center of mass.
     pub radius: Vec<f64>,
     /// Radial velocity, positive outward.
     pub velocity: Vec<f64>,
@@ -18,11 +18,11 @@ pub struct Radial {
     pub entropy: Vec<f64>,
     /// Smoothing length.
     pub smoothing: Vec<f64>,
-    /// Mass within the radius, half the particle's own included.
+    /// Enclosed mass, including half of the particle's own.
     pub enclosed: Vec<f64>,
-    /// Mass of all.
+    /// Total mass.
     pub mass: f64,
-    /// Sum of m v by the sum of m |v|: how far the momentum is from zero.
+    /// |sum of m v| over sum of m |v|: relative deviation of the momentum from zero.
     pub momentum: f64,
     /// Sum of m v^2 / 2.
     pub kinetic: f64,
@@ -30,13 +30,14 @@ pub struct Radial {
     pub thermal: f64,
 }
 
-/// Bins in which fewer particles lie are left out.
-const FEWEST: usize = 8;
+/// Smallest number of particles in a bin; bins with fewer are left out.
+const MIN_PARTICLES: usize = 8;
 
 impl Radial {
-    /// Sort owned particles, of an ideal gas with that gamma, by radius. They must have position, velocity, mass, density
-    /// and internal energy; without a pressure it is (gamma - 1) density u; without a smoothing length it is that of a
-    /// sphere of radius 2h that holds the mass of 100 particles.
+    /// Sorts the owned particles of an ideal gas with adiabatic exponent `gamma` by radius. Position,
+    /// velocity, mass, density and internal energy are required. A missing pressure is computed as
+    /// (gamma - 1) density u, a missing smoothing length h from a sphere of radius 2h that holds the mass of
+    /// 100 particles.
     pub fn new(particles: &Particles, gamma: f64) -> Self {
         let scalar = |field| particles.scalar(field);
         let (masses, densities, energies) =
@@ -71,7 +72,7 @@ impl Radial {
             let outward = particles.vector_at(Field::Position, row) - center;
             let along = particles.vector_at(Field::Velocity, row).dot(&outward);
             let computed = (gamma - 1.0) * density * energies[row];
-            // A snapshot may name a pressure without having one: zero where there is thermal energy is none.
+            // a snapshot may have a pressure column of zeros; with thermal energy that means no pressure
             let pressure =
                 pressures.map(|column| column[row]).filter(|&stored| stored > 0.0).unwrap_or(computed);
             let volume = 100.0 * mass / density;
@@ -88,7 +89,7 @@ impl Radial {
         sorted
     }
 
-    /// Number of particles.
+    /// Returns the number of particles.
     pub fn len(&self) -> usize {
         self.radius.len()
     }
@@ -98,27 +99,29 @@ impl Radial {
         self.radius.is_empty()
     }
 
-    /// The rows between two radii.
+    /// Returns the rows between two radii.
     pub fn between(&self, inner: f64, outer: f64) -> std::ops::Range<usize> {
         let first = self.radius.partition_point(|&radius| radius <= inner);
         first..self.radius.partition_point(|&radius| radius < outer).max(first)
     }
 
-    /// Medians of a column in `bins` logarithmic bins between two radii: (geometric middle of the bin, median), of bins
-    /// with at least eight particles.
+    /// Returns the medians of a column in `bins` logarithmic bins between two radii, as (geometric middle of
+    /// the bin, median), for bins with at least eight particles.
     pub fn medians(&self, column: &[f64], bins: usize, (inner, outer): (f64, f64)) -> Vec<(f64, f64)> {
         let edge = |k: usize| inner * (outer / inner).powf(k as f64 / bins as f64);
         (0..bins)
             .filter_map(|k| {
                 let rows = self.between(edge(k), edge(k + 1));
                 let middle = (edge(k) * edge(k + 1)).sqrt();
-                (rows.len() >= FEWEST).then(|| median(column[rows].to_vec()).map(|value| (middle, value)))?
+                (rows.len() >= MIN_PARTICLES)
+                    .then(|| median(column[rows].to_vec()).map(|value| (middle, value)))?
             })
             .collect()
     }
 
-    /// Radius of the shock between two radii: where the radial velocity falls most steeply outward, by a weighted linear
-    /// fit over one smoothing length to either side; and the smoothing length there. `None` where it falls nowhere.
+    /// Returns the radius of the shock between two radii, and the smoothing length there. The shock is where
+    /// the radial velocity falls most steeply outward, by a weighted linear fit over one smoothing length to
+    /// either side. `None` if the velocity falls nowhere.
     pub fn shock(&self, (inner, outer): (f64, f64)) -> Option<(f64, f64)> {
         const CANDIDATES: usize = 400;
         let mut steepest: Option<(f64, f64, f64)> = None;
@@ -140,7 +143,7 @@ impl Radial {
     }
 }
 
-/// The slope of y over x, by least squares with the weight (1 - ((x - center) / reach)^2)^2.
+/// Returns the slope of y over x by least squares with weights (1 - ((x - center) / reach)^2)^2.
 fn slope(x: &[f64], y: &[f64], center: f64, reach: f64) -> f64 {
     let [mut weights, mut mean_x, mut mean_y] = [0.0; 3];
     let weight = |x: f64| (1.0 - ((x - center) / reach).powi(2)).max(0.0).powi(2);
@@ -158,7 +161,7 @@ fn slope(x: &[f64], y: &[f64], center: f64, reach: f64) -> f64 {
     covariance / variance
 }
 
-/// The median; the mean of the middle two for an even count; `None` for none.
+/// Returns the median; for an even count the mean of the middle two; `None` without values.
 pub fn median(mut values: Vec<f64>) -> Option<f64> {
     if values.is_empty() {
         return None;
@@ -168,7 +171,7 @@ pub fn median(mut values: Vec<f64>) -> Option<f64> {
     Some(if values.len() % 2 == 1 { values[half] } else { 0.5 * (values[half - 1] + values[half]) })
 }
 
-/// The mean; `None` for none.
+/// Returns the mean; `None` without values.
 pub fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (sum, count) = values.fold((0.0, 0), |(sum, count), value| (sum + value, count + 1));
     (count > 0).then(|| sum / f64::from(count))

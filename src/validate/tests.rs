@@ -1,4 +1,4 @@
-//! A collapse drawn from the reference itself passes; each kind of wrong fails its own check.
+//! A collapse drawn from the reference itself passes; each kind of error fails its own check.
 
 use super::evrard::reference::{Reference, energies, initial_entropy};
 use super::*;
@@ -6,7 +6,8 @@ use crate::space::Vec3d;
 
 const TIME: f64 = 0.77;
 
-/// `count` particles of equal mass whose enclosed mass is the reference's, in directions of a golden spiral.
+/// Draws `count` particles of equal mass with the reference's enclosed mass, in directions of a golden
+/// spiral.
 fn drawn(time: f64, count: usize) -> Particles {
     let reference = Reference::at(time).unwrap();
     let fields = [
@@ -18,7 +19,7 @@ fn drawn(time: f64, count: usize) -> Particles {
         Field::SmoothingLength,
     ];
     let mut particles = Particles::new(&fields, count);
-    // Enclosed mass on a fine grid of radii, out to where the sphere ends.
+    // enclosed mass on a fine grid of radii, out to the edge of the sphere
     let radii: Vec<f64> = (0..=4000).map(|k| 5e-4 * (1.1 / 5e-4f64).powf(f64::from(k) / 4000.0)).collect();
     let mut enclosed = vec![0.0];
     for ends in radii.windows(2) {
@@ -62,7 +63,7 @@ fn failures(verdict: &Verdict) -> Vec<&str> {
     verdict.checks.iter().filter(|check| check.outcome == Outcome::Failed).map(|check| check.name).collect()
 }
 
-/// Scale a column by a factor that depends on the radius.
+/// Scales a column by a factor.
 fn scaled(mut particles: Particles, field: Field, factor: f64) -> Particles {
     particles.scalar_mut(field).iter_mut().for_each(|value| *value *= factor);
     particles
@@ -73,7 +74,7 @@ fn the_reference_passes_its_own_check() {
     for time in [0.77, 0.785, 0.80] {
         let verdict = verdict(&drawn(time, 20_000), time, Some(&energies()));
         assert!(verdict.passed, "{}", verdict.text());
-        // What is left is the bin that holds the shock: half a jump in one of 40 bins.
+        // the remaining deviation is the bin with the shock: half a jump in one of 40 bins
         assert!(measured(&verdict, "log10 density") < 0.02, "{}", verdict.text());
         assert!(measured(&verdict, "log10 pressure") < 0.04, "{}", verdict.text());
         assert!(measured(&verdict, "radial velocity") < 0.04, "{}", verdict.text());
@@ -87,7 +88,7 @@ fn the_reference_passes_its_own_check() {
 
 #[test]
 fn wrong_density_is_found() {
-    // The pressure stays: u falls as the density rises.
+    // the pressure stays: u falls as the density rises
     let dense = scaled(scaled(drawn(TIME, 100_000), Field::Density, 1.2), Field::InternalEnergy, 1.0 / 1.2);
     let verdict = verdict(&dense, TIME, None);
     assert!((measured(&verdict, "log10 density") - 1.2f64.log10()).abs() < 0.005, "{}", verdict.text());
@@ -143,7 +144,7 @@ fn gates_scale_and_aims_are_below_them() {
 
 #[test]
 fn other_times_get_the_checks_that_apply() {
-    // The start: density 1 / (2 pi r) at rest.
+    // the initial state: density 1 / (2 pi r) at rest
     let mut particles = drawn(TIME, 20_000);
     for row in 0..particles.len() {
         let enclosed = (row as f64 + 0.5) / 20_000.0;
@@ -159,10 +160,10 @@ fn other_times_get_the_checks_that_apply() {
     assert!(start.passed, "{}", start.text());
     assert_eq!(start.check("log10 density").unwrap().outcome, Outcome::Skipped);
     assert!(measured(&start, "thermal energy / |E|") < 1e-3);
-    // The same particles as a later time: the energies are wrong, and reported so.
+    // the same particles at a later time: the energies are wrong, and reported so
     let late = verdict(&particles, 0.9, None);
     assert!(measured(&late, "kinetic energy / |E|") > 0.5, "{}", late.text());
-    // Past the tables nothing is known but conservation.
+    // after the end of the tables only conservation can be checked
     let beyond = verdict(&particles, 5.0, None);
     assert_eq!(beyond.check("kinetic energy / |E|").unwrap().outcome, Outcome::Skipped);
 }

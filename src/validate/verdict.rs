@@ -1,46 +1,46 @@
-//! Checks and the verdict they add up to, as text and as JSON.
+//! Checks, and the verdict that they add up to, as text and as JSON.
 
 use serde::Serialize;
 
 use crate::report;
 
-/// How a check ended.
+/// Outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// Measured, and within its gate.
+    /// Measured, within the gate.
     Passed,
-    /// Measured and beyond its gate, or not measurable although it should be.
+    /// Measured and above the gate, or not measurable although it should be.
     Failed,
-    /// Measured for information: there is no gate.
+    /// Measured for information, without a gate.
     Reported,
-    /// Not measured: the note says why.
+    /// Not measured; the note says why.
     Skipped,
 }
 
 /// One figure of a verdict. All figures are deviations: smaller is better.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Check {
-    /// What is measured.
+    /// The quantity.
     pub name: &'static str,
     /// The figure.
     pub measured: Option<f64>,
-    /// The largest figure that passes.
+    /// Largest figure that passes.
     pub gate: Option<f64>,
-    /// The figure we aim at.
+    /// Target of the figure, smaller than the gate.
     pub aim: Option<f64>,
     /// SPH-EXA's figure, scaled to this number of particles.
     pub baseline: Option<f64>,
-    /// The figure by SPH-EXA's.
+    /// The figure over SPH-EXA's.
     pub ratio: Option<f64>,
-    /// How it ended.
+    /// Outcome of the check.
     pub outcome: Outcome,
-    /// A remark: where it was measured, or why not.
+    /// Remark: where it was measured, or why not.
     pub note: String,
 }
 
 impl Check {
-    /// A figure that passes up to `gate`; `None` or not a number fails.
+    /// Creates a check that passes up to `gate`; `None` or a value that is not finite fails.
     pub fn gated(name: &'static str, measured: Option<f64>, gate: f64, aim: Option<f64>) -> Self {
         let measured = measured.filter(|value| value.is_finite());
         let outcome =
@@ -49,23 +49,23 @@ impl Check {
         Self { name, measured, gate: Some(gate), aim, baseline: None, ratio: None, outcome, note }
     }
 
-    /// A figure whose gate is SPH-EXA's own.
+    /// Creates a check whose gate is SPH-EXA's figure.
     pub fn against(name: &'static str, measured: Option<f64>, baseline: f64, aim: f64) -> Self {
         let check = Self::gated(name, measured, baseline, Some(aim));
         Self { baseline: Some(baseline), ratio: check.measured.map(|value| value / baseline), ..check }
     }
 
-    /// A figure without a gate.
+    /// Creates a check without a gate.
     pub fn reported(name: &'static str, measured: Option<f64>) -> Self {
         Self { gate: None, outcome: Outcome::Reported, ..Self::gated(name, measured, 0.0, None) }
     }
 
-    /// A figure that was not measured.
+    /// Creates a check that was not measured.
     pub fn skipped(name: &'static str, why: impl Into<String>) -> Self {
         Self { gate: None, outcome: Outcome::Skipped, note: why.into(), ..Self::gated(name, None, 0.0, None) }
     }
 
-    /// The same check with a remark.
+    /// Returns the check with a remark, if it was measured.
     pub fn noting(self, note: impl Into<String>) -> Self {
         if self.measured.is_none() { self } else { Self { note: note.into(), ..self } }
     }
@@ -86,12 +86,12 @@ impl Check {
     }
 }
 
-/// What `validate` found. Written as JSON it has the same names (schema: see [`crate::validate`]).
+/// Result of `validate`. The JSON has the same names (schema: see [`crate::validate`]).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
-    /// The solution compared with.
+    /// Title of the solution.
     pub against: String,
-    /// The file.
+    /// Path of the snapshot.
     pub snapshot: String,
     /// Its time.
     pub time: f64,
@@ -104,19 +104,19 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// The verdict that `checks` add up to.
+    /// Creates the verdict of `checks`.
     pub fn new(against: &str, snapshot: String, time: f64, particles: u64, checks: Vec<Check>) -> Self {
         let any = |outcome| checks.iter().any(|check: &Check| check.outcome == outcome);
         let passed = any(Outcome::Passed) && !any(Outcome::Failed);
         Self { against: against.to_owned(), snapshot, time, particles, passed, checks }
     }
 
-    /// The check of that name.
+    /// Returns the check of that name.
     pub fn check(&self, name: &str) -> Option<&Check> {
         self.checks.iter().find(|check| check.name == name)
     }
 
-    /// The verdict as a table and a last line that says it in words.
+    /// Formats the verdict as a table and a summary line.
     pub fn text(&self) -> String {
         let rows: Vec<_> = self.checks.iter().map(Check::cells).collect();
         let header = ["check", "measured", "gate", "aim", "÷ SPH-EXA", "", ""];
@@ -139,7 +139,7 @@ impl Verdict {
     }
 }
 
-/// A figure to three significant digits.
+/// Formats a figure with three significant digits.
 fn significant(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude == 0.0 {

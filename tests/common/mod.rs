@@ -1,11 +1,19 @@
-//! What several tests share: decks as text, simulations on ranks that are threads, particles collected by id.
+//! Helpers of the test programs: decks as text, simulations on ranks that are threads, particles collected by
+//! id; in modules, those that only some programs use.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-#![allow(dead_code, reason = "each test uses its part")]
+#![allow(dead_code, reason = "each program uses its part")]
+
+pub mod domain_cases;
+pub mod processes;
+pub mod program;
+pub mod skip;
+pub mod snapshots;
+pub mod trajectories;
 
 use hilbrium::comm::{Communicator, run_local};
-use hilbrium::deck::plan::Plan;
 use hilbrium::particles::{Field, Particles};
+use hilbrium::plan::Plan;
 use hilbrium::start;
 use hilbrium::step::Simulation;
 

@@ -1,8 +1,5 @@
 //! The program in a folder of its own: commands, decks with keys set over them, columns of the record.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-#![allow(dead_code, reason = "each test uses its part")]
-
 use std::path::PathBuf;
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-"""Write HDF5 files of gas as many programs might, and what h5py makes of them, for tests/hdf5_starts.rs.
+"""Write HDF5 files of gas as many programs might, and what h5py makes of them, for tests/files/hdf5_starts.rs.
 
 make_hdf5_starts.py FOLDER COUNT: FOLDER/K.hdf5 for K below COUNT, and FOLDER/expected.json: a list of objects with either
 "refused", a part of the reason, or the box, and the values in physical units that the file has (nested lists are flat).

@@ -1,7 +1,8 @@
-//! The particles that are decomposed, all in one process, and what every rank would have of them.
+//! Creates the particles of a simulated decomposition in one process and counts the share of each simulated
+//! rank.
 
 use super::Options;
-use super::weak_scaling::{Counted, Probe, Share};
+use super::weak_scaling::{Probe, RankCounts, RankShare};
 use crate::Result;
 use crate::bench::case::on_processors;
 use crate::comm::Communicator;
@@ -13,8 +14,9 @@ use crate::space::{SimulationBox, Vec3d};
 use crate::step::Simulation;
 use rayon::prelude::*;
 
-/// How far each particle goes between two decompositions, in units of its radius: about a time step of sound.
-const MOVED: f64 = 0.05;
+/// Displacement of each particle between two decompositions in units of its radius: about an acoustic time
+/// step.
+const DISPLACEMENT: f64 = 0.05;
 
 /// All particles on one rank, in key order.
 pub(super) struct Drawn {
@@ -24,17 +26,17 @@ pub(super) struct Drawn {
     radius: Vec<f64>,
 }
 
-/// The case's particles with the work that a step would count for them.
+/// Creates the particles of the case and sets their work to the value that a step would measure.
 pub(super) fn draw(options: &Options, comm: &Communicator, probe: &Probe) -> Result<Drawn> {
     let plan = on_processors(options.case.plan(options.particles, &options.set)?)?;
     let mut fields = Simulation::fields(&plan);
     if plan.interaction.is_none() {
-        // A gas has many columns, and few of them decide who owns what.
+        // Keep only the columns that affect ownership; a gas has many more.
         let needed = [Field::Position, Field::Mass, Field::SmoothingLength, Field::Work];
         fields.retain(|field| needed.contains(field));
     }
     let (space, particles) = crate::start::particles(&plan, comm, &fields)?;
-    // charges are summed up, so that the simulation has the particles at first
+    // The simulation must own the particles at construction, because it sums up their charges.
     let mut simulation = Simulation::new(plan, comm, space, particles);
     let mut particles = std::mem::take(&mut simulation.particles);
     let neighborhood = &simulation.neighborhood;
@@ -57,16 +59,17 @@ fn points(particles: &Particles) -> Vec<[f64; 4]> {
 }
 
 impl Drawn {
-    /// Move every particle a little, each its own way.
+    /// Displaces every particle a little, each in a direction of its own, and synchronizes the domain.
     pub fn displace(&mut self) -> Result<()> {
         for (row, radius) in self.radius.iter().enumerate() {
-            // Directions evenly spread over the sphere, by the golden section.
+            // Quasi-uniform directions on the sphere from a golden-ratio sequence of the id.
             let k = self.particles.id[row] as f64;
             let cosine = 2.0 * (k * 0.754_877_666_246_692_8).fract() - 1.0;
             let angle = std::f64::consts::TAU * (k * 0.569_840_290_998_053_2).fract();
             let sine = (1.0 - cosine * cosine).sqrt();
             let direction = Vec3d::new(sine * angle.cos(), sine * angle.sin(), cosine);
-            let position = self.particles.vector_at(Field::Position, row) + direction * (MOVED * radius);
+            let position =
+                self.particles.vector_at(Field::Position, row) + direction * (DISPLACEMENT * radius);
             self.particles.set_vector(Field::Position, row, position);
         }
         let neighborhood = &self.simulation.neighborhood;
@@ -75,8 +78,8 @@ impl Drawn {
         Ok(())
     }
 
-    /// What every rank has and receives when the particles had these owners by their ids.
-    pub fn count(&self, decomposition: &mut Decomposition, owners: &[u32], probe: &Probe) -> Counted {
+    /// Counts the share of each rank. `owners` gives the previous rank of each particle by id.
+    pub fn count(&self, decomposition: &mut Decomposition, owners: &[u32], probe: &Probe) -> RankCounts {
         let particles = &self.particles;
         decomposition.assign(particles);
         let halos = decomposition.halos(&self.bx, particles, &self.radius);
@@ -95,17 +98,18 @@ impl Drawn {
         let of_rank = |rank: usize| {
             let rows = decomposition.rows(rank);
             let (halos, tree, synced) = (&halos[rank], trees[rank], synced[rank]);
-            // what is given back comes for the particles that others hold
-            let brought = halos.received as f64 * probe.brought.columns;
-            let given_back = halos.sent as f64 * probe.given_back.columns;
-            let refreshed = (8.0 * (brought + given_back)) as u64;
-            // The moments of all others' leaves, and the counts ahead of them and of the wishes.
+            // Sums are returned for the particles that other ranks hold as halos.
+            let halo_exchanges = halos.received as f64 * probe.halo_exchanges.columns;
+            let returned_sums = halos.sent as f64 * probe.returned_sums.columns;
+            let refreshed = (8.0 * (halo_exchanges + returned_sums)) as u64;
+            // The moments of the leaves of all other ranks, and the counts that precede them and the
+            // requests.
             let others = leaves - assignment.leaves_of(rank).len();
             let gathered = (others * forest::GATHERED + 16 * (ranks - 1)) as u64;
             let held = rows.len() + halos.received;
-            let messages = halos.senders as f64 * probe.brought.exchanges
-                + halos.receivers as f64 * probe.given_back.exchanges;
-            Share {
+            let messages = halos.senders as f64 * probe.halo_exchanges.exchanges
+                + halos.receivers as f64 * probe.returned_sums.exchanges;
+            RankShare {
                 particles: rows.len(),
                 cost: work[rows.clone()].iter().map(|work| 1.0 + work).sum(),
                 seconds: work[rows].iter().map(|work| probe.seconds(work - probe.near_work)).sum(),
@@ -121,11 +125,11 @@ impl Drawn {
                 memory: (held * probe.bytes_per_row + leaves * decomposition::BYTES_PER_LEAF) as u64,
             }
         };
-        Counted { leaves, shares: (0..ranks).into_par_iter().map(of_rank).collect() }
+        RankCounts { leaves, shares: (0..ranks).into_par_iter().map(of_rank).collect() }
     }
 }
 
-/// Cut the curve, and tell the rank of each particle by its id.
+/// Partitions the curve and returns the rank of each particle by id.
 pub(super) fn owners(decomposition: &mut Decomposition, particles: &Particles) -> Vec<u32> {
     decomposition.assign(particles);
     let mut owners = vec![0; particles.len()];

@@ -1,5 +1,5 @@
-//! `bench decomposition`: what each of many ranks would own, hold, send and remember, found in one process, and the model of
-//! weak scaling that follows from it.
+//! `bench decomposition`: particles, halos, traffic and memory of each of many ranks, simulated in one
+//! process, and a weak scaling model based on them.
 
 mod drawn;
 mod probe;
@@ -15,60 +15,61 @@ use crate::{Error, Result};
 use drawn::{Drawn, draw, owners};
 use probe::{mean_work, probe};
 use table::of_ranks;
-use weak_scaling::{Counted, Model, Probe, Share, Surface};
+use weak_scaling::{Model, Probe, RankCounts, RankShare, Surface};
 
-/// Numbers of ranks are divided by this, twice, for decompositions with more particles a rank.
+/// Coarser decompositions have this factor fewer ranks, applied twice.
 const COARSER: usize = 8;
-/// With fewer particles gravity's work does not yet grow with the logarithm of their number.
+/// Below this number of particles, the gravity work per particle does not yet grow with log N.
 const LEAST_GROWN: usize = 20_000;
-/// Ranks that the model needs at least in a decomposition.
+/// Smallest number of ranks in a decomposition that the model uses.
 const FEWEST: usize = 8;
 
-/// What `bench decomposition` decomposes and predicts.
+/// Options of `bench decomposition`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    after_help = "All ranks are simulated in this process, with the functions that real ranks decide with. Particles have moved by 0.05 of \
-    their radius since the decomposition before. Work is that of the case's passes, measured in a short run, and of \
-    gravity, found by walking the tree. The model's second table adds up a step on the rank that has most of each part, \
-    without overlap; docs/src/scaling.md explains it."
+    after_help = "All ranks are simulated in this process, with the functions that real ranks use. Particles have\n\
+    moved by 0.05 of their radius since the previous decomposition. Work is that of the case's passes,\n\
+    measured in a short run, and that of gravity, found by walking the tree. The second table is the\n\
+    weak scaling model: a step is the sum of its parts without overlap, each on the rank with the\n\
+    maximum; docs/src/scaling.md explains it."
 )]
 pub struct Options {
-    /// What is decomposed
+    /// Case to decompose
     #[arg(long, value_enum, default_value_t = Case::Evrard)]
     case: Case,
     /// Number of particles of all ranks
     #[arg(long, default_value_t = 4_000_000, value_parser = clap::value_parser!(u64).range(200..1_000_000_000))]
     particles: u64,
-    /// Ranks to divide them among
+    /// Number of simulated ranks
     #[arg(long, default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..=32_768))]
     ranks: u64,
-    /// Set a key over the case's deck: --set sph.neighbors=200
+    /// Override a key of the case's deck: --set sph.neighbors=200
     #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
     set: Vec<String>,
     #[command(flatten)]
     machine: Machine,
 }
 
-/// The machine whose steps are predicted.
+/// The machine whose steps the model predicts.
 #[derive(Clone, Debug, clap::Args)]
 struct Machine {
-    /// Particles of a rank, of which the model predicts the steps
+    /// Particles per rank in the weak scaling model
     #[arg(long, value_name = "PARTICLES", default_value_t = 10_000_000,
           value_parser = clap::value_parser!(u64).range(1000..1 << 31))]
     pub per_rank: u64,
-    /// Cores of a rank
+    /// Cores per rank
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=4096))]
     pub cores: u64,
-    /// Particle updates a second and core [default: measured now on this machine]
+    /// Particle updates per second and core [default: measured on this machine]
     #[arg(long, value_parser = positive)]
     pub rate: Option<f64>,
     /// Latency of a message in microseconds
     #[arg(long, value_name = "MICROSECONDS", default_value_t = 2.0, value_parser = positive)]
     pub latency: f64,
-    /// What a rank receives in GB a second
+    /// Receive bandwidth of a rank in GB/s
     #[arg(long, value_name = "GB/S", default_value_t = 10.0, value_parser = positive)]
     pub bandwidth: f64,
-    /// Memory of a rank in GB
+    /// Memory per rank in GB
     #[arg(long, value_name = "GB", default_value_t = 64.0, value_parser = positive)]
     pub memory: f64,
 }
@@ -80,10 +81,10 @@ fn positive(text: &str) -> std::result::Result<f64, String> {
     }
 }
 
-/// Decompose the case's particles, and predict weak scaling.
+/// Decomposes the particles of the case and predicts weak scaling.
 ///
 /// # Errors
-/// [`Error::Usage`] for more than one real rank, [`Error::Deck`] for wrong options, and those of a step.
+/// [`Error::Usage`] for more than one real rank, [`Error::Deck`] for wrong options, and errors of a step.
 pub fn measure(options: &Options, comm: &Communicator) -> Result<Findings> {
     if comm.size() > 1 {
         return Err(Error::usage(
@@ -100,7 +101,7 @@ pub fn measure(options: &Options, comm: &Communicator) -> Result<Findings> {
     let owners: Vec<Vec<u32>> = all.iter_mut().map(|ranks| owners(ranks, &drawn.particles)).collect();
     drawn.displace()?;
     let both = all.iter_mut().zip(&owners);
-    let counted: Vec<Counted> =
+    let counted: Vec<RankCounts> =
         both.map(|(decomposition, owners)| drawn.count(decomposition, owners, &probe)).collect();
     let model = model(&options.machine, &probe, &drawn, &all[all.len() - 1], &counted);
     let mut findings = Findings::from(of_ranks(&counted[0]));
@@ -116,7 +117,8 @@ pub fn measure(options: &Options, comm: &Communicator) -> Result<Findings> {
     Ok(findings)
 }
 
-/// The numbers of ranks to decompose for: the one asked for, and fewer with more particles each.
+/// Returns the numbers of ranks to decompose for: the requested one, and smaller ones with more particles per
+/// rank.
 fn numbers_of_ranks(ranks: usize) -> impl Iterator<Item = usize> {
     [ranks, ranks / COARSER, ranks / COARSER / COARSER]
         .into_iter()
@@ -125,13 +127,13 @@ fn numbers_of_ranks(ranks: usize) -> impl Iterator<Item = usize> {
         .map(|(_, ranks)| ranks)
 }
 
-/// The model that follows from the decompositions, the last of which has the most particles a rank.
+/// Builds the model from the decompositions; the last one has the most particles per rank.
 fn model(
     machine: &Machine,
     probe: &Probe,
     drawn: &Drawn,
     coarsest: &Decomposition,
-    counted: &[Counted],
+    counted: &[RankCounts],
 ) -> Model {
     let particles = &drawn.particles;
     let top = drawn
@@ -146,7 +148,7 @@ fn model(
             .map(|stride| mean_work(plan, particles, stride))
             .collect()
     });
-    let surface = |of: &dyn Fn(&Share) -> f64| Surface::through(counted, of);
+    let surface = |of: &dyn Fn(&RankShare) -> f64| Surface::through(counted, of);
     let last = &counted[counted.len() - 1];
     let ranks = last.shares.len() as f64;
     Model {
@@ -169,7 +171,7 @@ fn model(
 
 #[cfg(test)]
 mod tests {
-    use super::weak_scaling::Exchanged;
+    use super::weak_scaling::ExchangeRate;
     use super::*;
     use crate::domain::decomposition::Width;
 
@@ -187,19 +189,19 @@ mod tests {
 
     #[test]
     fn halos_of_more_ranks_are_foretold() {
-        // Through three numbers of ranks, for one between them and for one beyond.
+        // Fits three numbers of ranks; compares with numbers in between and beyond.
         let comm = Communicator::solo();
         let options = options(Case::Uniform, 60_000, 512);
-        // where all have the same work, halos do not ask for more than that
-        let exchanged = Exchanged { exchanges: 5.0, columns: 20.0 };
+        // With uniform work, halos depend on nothing else in the probe.
+        let exchanged = ExchangeRate { exchanges: 5.0, columns: 20.0 };
         let probe = Probe {
             particles: 60_000.0,
             rate: 1e5,
             far_share: 0.0,
             near_work: 1000.0,
             far_work: 0.0,
-            brought: exchanged,
-            given_back: exchanged,
+            halo_exchanges: exchanged,
+            returned_sums: exchanged,
             builds: 1.0,
             collectives: 20.0,
             bytes_per_row: 200,
@@ -211,7 +213,7 @@ mod tests {
             let owners = owners(&mut decomposition, &drawn.particles);
             drawn.count(&mut decomposition, &owners, &probe)
         };
-        let halos = |share: &Share| share.halos as f64;
+        let halos = |share: &RankShare| share.halos as f64;
         let surface = Surface::through_means(&[512, 128, 32].map(count), &halos);
         for ranks in [256, 64, 16] {
             let mean = count(ranks).spread(&halos)[1];

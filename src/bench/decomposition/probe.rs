@@ -1,7 +1,7 @@
-//! Short runs of a case: how fast this machine is with it, and what ranks would exchange.
+//! Short runs of a case that measure its rate on this machine and count its communication.
 
 use super::Options;
-use super::weak_scaling::{Exchanged, Probe};
+use super::weak_scaling::{ExchangeRate, Probe};
 use crate::bench::case::simulation;
 use crate::comm::{Communicator, run_local};
 use crate::domain::decomposition::Width;
@@ -10,14 +10,14 @@ use crate::particles::{Field, Particles};
 use crate::step::CountsWork;
 use crate::{Error, Result};
 
-/// Particles of the run that measures rates.
+/// Particles of the run that measures the rate.
 const PROBE: u64 = 20_000;
 /// Steps of that run.
 const PROBE_STEPS: u64 = 5;
-/// Particles and ranks of the run that counts operations.
-const COUNTED: (u64, usize) = (2000, 2);
+/// Particles and ranks of the run that counts collective operations.
+const COUNTING_RUN: (u64, usize) = (2000, 2);
 
-/// A short run on one rank: how fast it is, and what it would exchange.
+/// Runs a few steps on one rank: measures the rate and counts the columns that would be exchanged.
 pub(super) fn probe(options: &Options, comm: &Communicator) -> Result<Probe> {
     let plan = options.case.plan(options.particles.min(PROBE), &options.set)?;
     let mut simulation = simulation(plan, comm)?;
@@ -36,7 +36,7 @@ pub(super) fn probe(options: &Options, comm: &Communicator) -> Result<Probe> {
     let now = simulation.domain.refreshed();
     let exchanged = |way: usize| {
         let [exchanges, columns] = [0, 1].map(|k| of_step(refreshed[way][k], now[way][k]));
-        Exchanged { exchanges, columns }
+        ExchangeRate { exchanges, columns }
     };
     let particles = &simulation.particles;
     let owned = particles.owned();
@@ -50,8 +50,8 @@ pub(super) fn probe(options: &Options, comm: &Communicator) -> Result<Probe> {
         far_share: simulation.clock.seconds("gravity") / seconds,
         near_work: (work - far).max(0.0),
         far_work: far,
-        brought: exchanged(0),
-        given_back: exchanged(1),
+        halo_exchanges: exchanged(0),
+        returned_sums: exchanged(1),
         builds: of_step(built, simulation.neighborhood.builds()),
         collectives: collectives(options)?,
         bytes_per_row: 8 * (components + 2),
@@ -59,9 +59,9 @@ pub(super) fn probe(options: &Options, comm: &Communicator) -> Result<Probe> {
     })
 }
 
-/// Operations of all ranks in a step.
+/// Counts the collective operations per step.
 fn collectives(options: &Options) -> Result<f64> {
-    let plan = options.case.plan(COUNTED.0, &options.set)?;
+    let plan = options.case.plan(COUNTING_RUN.0, &options.set)?;
     let count = |comm: &Communicator| -> Result<u64> {
         let mut simulation = simulation(plan.clone(), comm)?;
         simulation.evaluate_forces(0.0)?;
@@ -72,8 +72,9 @@ fn collectives(options: &Options) -> Result<f64> {
         }
         Ok(comm.received().collectives - before)
     };
-    // This thread, which waits for the ranks, may be the only one that there is for parallel loops.
-    let counts: Vec<Result<u64>> = run_local(COUNTED.1, |comm| {
+    // A pool of its own for each rank: this thread, which waits for the ranks, may be the only worker of the
+    // global pool.
+    let counts: Vec<Result<u64>> = run_local(COUNTING_RUN.1, |comm| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
         match comm.agree_on(pool.map_err(no_threads)) {
             Ok(pool) => pool.install(|| count(&comm)),
@@ -81,14 +82,14 @@ fn collectives(options: &Options) -> Result<f64> {
         }
     });
     let all: u64 = counts.into_iter().sum::<Result<u64>>()?;
-    Ok(all as f64 / (COUNTED.1 as u64 * PROBE_STEPS) as f64)
+    Ok(all as f64 / (COUNTING_RUN.1 as u64 * PROBE_STEPS) as f64)
 }
 
 fn no_threads(error: rayon::ThreadPoolBuildError) -> Error {
     Error::usage(format!("no thread can be started: {error}"), "free memory, or raise the limit of processes")
 }
 
-/// Number of every `stride`th particle, and their mean work in gravity when they were all there is.
+/// Returns the number of every `stride`th particle and their mean gravity work if no others existed.
 pub(super) fn mean_work(plan: &crate::far::GravityPlan, particles: &Particles, stride: usize) -> (f64, f64) {
     let [x, y, z] = particles.vector(Field::Position);
     let mass = particles.scalar(Field::Mass);

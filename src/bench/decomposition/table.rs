@@ -1,6 +1,6 @@
-//! The table of least, mean and largest over the ranks.
+//! Table of minimum, mean and maximum over the ranks.
 
-use super::weak_scaling::{Counted, Share};
+use super::weak_scaling::{RankCounts, RankShare};
 use crate::bench::table::{Cell, Column, Table};
 use crate::comm::traffic::Traffic;
 
@@ -12,10 +12,10 @@ const COLUMNS: &[Column] = &[
     ("largest / mean", "imbalance"),
 ];
 
-/// The table of least, mean and largest over the ranks.
-pub(super) fn of_ranks(counted: &Counted) -> Table {
+/// Builds the table of minimum, mean and maximum over the ranks.
+pub(super) fn of_ranks(counted: &RankCounts) -> Table {
     let mut table = Table::new(COLUMNS);
-    let mut row = |name: &str, decimals: usize, of: &dyn Fn(&Share) -> f64| {
+    let mut row = |name: &str, decimals: usize, of: &dyn Fn(&RankShare) -> f64| {
         let [least, mean, largest] = counted.spread(of);
         let ratio = if mean > 0.0 { largest / mean } else { 1.0 };
         table.push(vec![

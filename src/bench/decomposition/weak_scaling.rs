@@ -1,5 +1,6 @@
-//! A model of weak scaling: what a decomposition counts, extrapolated to more ranks and more particles a rank, times measured
-//! and given rates. Nothing overlaps in it: a step is the sum of its parts on the rank that has most of each.
+//! Weak scaling model: extrapolates the counts of a decomposition to more ranks and more particles per rank,
+//! and combines them with measured times and given rates. It assumes no overlap: a step is the sum of its
+//! parts, each on the rank with the maximum.
 
 use super::Machine;
 use crate::bench::table::{Cell, Column, Remark, Table};
@@ -7,72 +8,72 @@ use crate::comm::traffic::Traffic;
 use crate::domain::decomposition::{BYTES_PER_LEAF, PUBLISHED, SUMMED_PER_LEAF, SyncTraffic, Width};
 use crate::far::forest::{EssentialTree, GATHERED, TopCost};
 
-/// The numbers of ranks of the table.
+/// Numbers of ranks in the table.
 const RANKS: [f64; 11] =
     [1.0, 8.0, 64.0, 512.0, 4096.0, 8192.0, 16_384.0, 32_768.0, 65_536.0, 100_000.0, 1e6];
-/// Bytes that a rank gets from each other in a small operation of all: about two numbers with their count.
+/// Bytes received from each other rank in a small collective: about two numbers and their count.
 const SMALL: f64 = 24.0;
-/// MPI counts the bytes of a gathering in 32 bits: beyond this every rank sends to every other.
+/// MPI counts the bytes of a gather in 32 bits: larger gathers use point-to-point messages between all ranks.
 const LARGEST_GATHERING: f64 = (1u64 << 30) as f64;
 
-/// What is exchanged of halos in a step.
+/// Halo exchanges of a step.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Exchanged {
-    /// Exchanges.
+pub(super) struct ExchangeRate {
+    /// Number of exchanges.
     pub exchanges: f64,
-    /// Columns of all of them.
+    /// Number of columns in all of them.
     pub columns: f64,
 }
 
-/// What a short run tells.
+/// Measurements of a short run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Probe {
-    /// Its particles.
+    /// Number of particles.
     pub particles: f64,
-    /// Particle updates a second and core.
+    /// Particle updates per second and core.
     pub rate: f64,
-    /// The part of its time that gravity took.
+    /// Fraction of the time spent in gravity.
     pub far_share: f64,
-    /// Mean work of a particle but for gravity, in lane pairs.
+    /// Mean work of a particle without gravity (lane pairs).
     pub near_work: f64,
-    /// Mean work of a particle in gravity, in lane pairs of the passes.
+    /// Mean gravity work of a particle (lane pairs of the passes).
     pub far_work: f64,
-    /// What is brought to halos.
-    pub brought: Exchanged,
-    /// What is given back of them.
-    pub given_back: Exchanged,
-    /// Lists built, with owners and halos, a step.
+    /// Halo exchanges.
+    pub halo_exchanges: ExchangeRate,
+    /// Returns of reaction sums.
+    pub returned_sums: ExchangeRate,
+    /// List builds per step, each with migration and halos.
     pub builds: f64,
-    /// Operations of all ranks a step.
+    /// Collective operations per step.
     pub collectives: f64,
-    /// Bytes of a row.
+    /// Bytes per row.
     pub bytes_per_row: usize,
     /// Columns of particles that travel.
     pub width: Width,
 }
 
 impl Probe {
-    /// Core seconds of a lane pair of the passes (with all that a step does but gravity), and of gravity's work that counts
-    /// as much: equal if work is counted well.
+    /// Returns the core time (s) of a lane pair of the passes (including everything in a step except
+    /// gravity), and of an equal amount of gravity work. They are equal if the work units are well chosen.
     fn seconds_of_pairs(&self) -> [f64; 2] {
         let of = |share: f64, work: f64| if work > 0.0 { share / self.rate / work } else { 0.0 };
         [of(1.0 - self.far_share, self.near_work), of(self.far_share, self.far_work)]
     }
 
-    /// Core seconds of a step for a particle with so much work in gravity.
+    /// Returns the core time (s) of a step for a particle with this gravity work.
     pub fn seconds(&self, far_work: f64) -> f64 {
         let [near, far] = self.seconds_of_pairs();
         near * self.near_work + far * far_work
     }
 }
 
-/// What one rank has and receives.
+/// Particles, work and traffic of one rank.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Share {
+pub(super) struct RankShare {
     pub particles: usize,
-    /// Lane pairs.
+    /// Work (lane pairs).
     pub cost: f64,
-    /// Core seconds, by the times that the probe's lane pairs took.
+    /// Core time (s), from the probe's times per lane pair.
     pub seconds: f64,
     pub migrants: f64,
     pub halos: usize,
@@ -81,57 +82,59 @@ pub(super) struct Share {
     pub synced: SyncTraffic,
     pub refreshed: Traffic,
     pub tree: EssentialTree,
-    /// Bytes of the tree that come from its peers: all but the moments of the coarse leaves.
+    /// Bytes of the tree received from peers: all but the moments of the coarse leaves.
     pub tree_bytes: u64,
-    /// Bytes of columns and arrays.
+    /// Bytes of columns and replicated arrays.
     pub memory: u64,
 }
 
-impl Share {
+impl RankShare {
     pub fn traffic(&self) -> Traffic {
         self.synced.total() + self.refreshed + self.tree.traffic
     }
 }
 
-/// What all ranks have.
-pub(super) struct Counted {
+/// The shares of all ranks.
+pub(super) struct RankCounts {
     pub leaves: usize,
-    pub shares: Vec<Share>,
+    pub shares: Vec<RankShare>,
 }
 
-impl Counted {
-    /// Least, mean and largest.
-    pub fn spread(&self, of: &dyn Fn(&Share) -> f64) -> [f64; 3] {
+impl RankCounts {
+    /// Returns minimum, mean and maximum over the ranks.
+    pub fn spread(&self, of: &dyn Fn(&RankShare) -> f64) -> [f64; 3] {
         let values = || self.shares.iter().map(of);
         let mean = values().sum::<f64>() / self.shares.len() as f64;
         [values().fold(f64::INFINITY, f64::min), mean, values().fold(0.0, f64::max)]
     }
 
-    /// Largest over mean cost, by measured times.
+    /// Returns maximum over mean core time.
     pub fn imbalance(&self) -> f64 {
         let [_, mean, largest] = self.spread(&|share| share.seconds);
         if mean > 0.0 { largest / mean } else { 1.0 }
     }
 }
 
-/// A number that belongs to the surface of a rank's part of space, as a function of its particles n:
-/// `a n^(2/3) + b n^(1/3) + c`, as the volume of a layer around a body is a polynomial of its size (Steiner 1840).
+/// A quantity proportional to the surface layer of a rank's domain, as a function of its number of particles
+/// n: `a n^(2/3) + b n^(1/3) + c`. The volume of a layer around a body is a polynomial of its size (Steiner
+/// 1840).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Surface([f64; 3]);
 
 impl Surface {
-    /// Through the mean values of up to three decompositions, the last of which has the most particles a rank, times what
-    /// the largest is of the mean there. With fewer than three, only the leading terms.
-    pub fn through(counted: &[Counted], of: &dyn Fn(&Share) -> f64) -> Self {
+    /// Interpolates the means of up to three decompositions, the last of which has the most particles per
+    /// rank, and scales by maximum over mean of the last one. With fewer than three points, fits the leading
+    /// terms only.
+    pub fn through(counted: &[RankCounts], of: &dyn Fn(&RankShare) -> f64) -> Self {
         let Self(mean) = Self::through_means(counted, of);
         let [_, last, largest] = counted[counted.len() - 1].spread(of);
         let ratio = if last > 0.0 { largest / last } else { 1.0 };
         Self(mean.map(|term| ratio * term))
     }
 
-    /// Through the mean values.
-    pub fn through_means(counted: &[Counted], of: &dyn Fn(&Share) -> f64) -> Self {
-        let mean = |of: &dyn Fn(&Share) -> f64, counted: &Counted| counted.spread(of)[1];
+    /// Interpolates the means.
+    pub fn through_means(counted: &[RankCounts], of: &dyn Fn(&RankShare) -> f64) -> Self {
+        let mean = |of: &dyn Fn(&RankShare) -> f64, counted: &RankCounts| counted.spread(of)[1];
         let points: Vec<(f64, f64)> = counted
             .iter()
             .take(3)
@@ -140,12 +143,12 @@ impl Surface {
         Self::interpolating(&points)
     }
 
-    /// Through (n, value), at most three.
+    /// Interpolates at most three points (n, value).
     fn interpolating(points: &[(f64, f64)]) -> Self {
         let basis = |n: f64| [n.cbrt().powi(2), n.cbrt(), 1.0];
         let size = points.len();
         let mut rows: Vec<([f64; 3], f64)> = points.iter().map(|&(n, value)| (basis(n), value)).collect();
-        // Gauss's elimination; n differs, so that no pivot vanishes in this order.
+        // Gaussian elimination without pivoting: the n differ, so that no pivot vanishes in this order.
         for k in 0..size {
             for below in k + 1..size {
                 let factor = rows[below].0[k] / rows[k].0[k];
@@ -161,7 +164,7 @@ impl Surface {
         Self(solution)
     }
 
-    /// The value for a rank of n particles.
+    /// Returns the value for a rank with n particles.
     pub fn at(&self, n: f64) -> f64 {
         let [a, b, c] = self.0;
         (a * n.cbrt().powi(2) + b * n.cbrt() + c).max(0.0)
@@ -184,7 +187,7 @@ const COLUMNS: &[Column] = &[
     ("memory GB", "memory_gigabytes"),
 ];
 
-/// The model, with all that goes into it.
+/// The model with all of its inputs.
 pub(super) struct Model {
     pub machine: Machine,
     pub probe: Probe,
@@ -196,26 +199,26 @@ pub(super) struct Model {
     pub imbalance: f64,
     pub leaves_per_rank: f64,
     pub boxes_per_rank: f64,
-    /// Sums over the coarse leaves a step.
+    /// Sums over the coarse leaves per step.
     pub rounds: f64,
-    /// Particles, and mean work of gravity for one of so many.
+    /// Particle numbers and mean gravity work per particle.
     pub growth: Vec<(f64, f64)>,
-    /// Seconds of a rank for each coarse leaf.
+    /// Time per rank and coarse leaf (s).
     pub leaf_seconds: f64,
     pub top: Option<TopCost>,
 }
 
-/// The seconds and bytes of a step.
+/// Time (s) and memory (bytes) of a step.
 #[derive(Clone, Copy, Debug, Default)]
 struct Step {
-    /// Without imbalance.
+    /// Compute time without imbalance.
     even: f64,
     compute: f64,
     halos: f64,
     tree: f64,
-    /// To receive what every rank has of all.
+    /// Gathering of replicated data.
     gathering: f64,
-    /// To work on it.
+    /// Work on replicated data.
     replicated: f64,
     small: f64,
     replicated_bytes: f64,
@@ -233,7 +236,7 @@ impl Model {
         self.machine.rate.unwrap_or(self.probe.rate)
     }
 
-    /// How much more gravity works for each of so many particles than for those of the probe: linear in log N.
+    /// Returns the gravity work per particle relative to the probe's: linear in log N.
     fn growth(&self, particles: f64) -> f64 {
         let (Some(most), Some(fewest)) = (self.growth.first(), self.growth.last()) else { return 1.0 };
         if most.0 <= fewest.0 {
@@ -253,13 +256,14 @@ impl Model {
         let far = probe.far_share * self.growth(n * ranks);
         let balance = if ranks > 1.0 { self.imbalance } else { 1.0 };
         let even = n / (self.rate() * machine.cores as f64) * (1.0 - probe.far_share + far);
-        // A rank alone has no others; between a few, most of the surface is still inside the rank or the box's.
+        // A single rank has no neighbors; with few ranks, most of the surface is inside the rank or at the
+        // box's faces.
         let surface = others;
         let halos = self.halos.at(n) * surface;
-        let columns = probe.brought.columns + probe.given_back.columns;
+        let columns = probe.halo_exchanges.columns + probe.returned_sums.columns;
         let width = 8.0 * (probe.width.halo as f64 * probe.builds + columns);
         let migrating = self.migrants.at(n) * surface * 8.0 * probe.width.migrant as f64 * probe.builds;
-        let exchanges = probe.brought.exchanges + probe.given_back.exchanges;
+        let exchanges = probe.halo_exchanges.exchanges + probe.returned_sums.exchanges;
         let messages = (self.peers * (exchanges + 2.0 * probe.builds)).min(1e3 * (ranks - 1.0));
         let leaves = self.leaves_per_rank * ranks;
         let boxes = self.boxes_per_rank * ranks;
@@ -267,7 +271,8 @@ impl Model {
         let moments = self.top.map_or(0.0, |_| leaves * GATHERED as f64);
         let gathered = probe.builds * (summed + boxes * PUBLISHED as f64) + moments;
         let top = self.top.unwrap_or_default();
-        // Sums over many leaves are shared out, a part from each rank to each; so is what passes the largest gathering.
+        // Sums over many leaves are distributed, with messages between all ranks; so are gathers beyond the
+        // 32-bit limit.
         let mut to_everybody = if leaves > 2048.0 { self.rounds * probe.builds } else { 0.0 };
         for bytes in [moments, boxes * PUBLISHED as f64, 16.0 * leaves] {
             to_everybody += if bytes > LARGEST_GATHERING { 1.0 } else { 0.0 };
@@ -287,13 +292,13 @@ impl Model {
         }
     }
 
-    /// The part of a step that is work which one rank would have to do too.
+    /// Returns the part of a step that a single rank would spend as well.
     fn efficiency(&self, ranks: f64) -> f64 {
         let step = self.step(ranks);
         step.even / step.seconds()
     }
 
-    /// The first number of ranks, in steps of 5 %, at which something holds.
+    /// Returns the smallest number of ranks, in steps of 5 %, for which `holds` is true.
     fn first(&self, holds: impl Fn(f64) -> bool) -> Cell {
         let found =
             (0..400).map(|k| 1.05f64.powi(k)).take_while(|ranks| *ranks < 1e7).find(|ranks| holds(*ranks));
@@ -303,7 +308,7 @@ impl Model {
         }
     }
 
-    /// What is expected of the machine.
+    /// Builds the table of predicted steps.
     pub fn table(&self) -> Table {
         let mut table = Table::named("weak_scaling", COLUMNS);
         for ranks in RANKS {
@@ -328,7 +333,7 @@ impl Model {
         table
     }
 
-    /// The inputs, and where the model says that something breaks.
+    /// Returns the inputs, and the numbers of ranks at which the model predicts a limit.
     pub fn remarks(&self) -> Vec<Remark> {
         let gathered = |ranks: f64| {
             self.top.is_some() && self.leaves_per_rank * ranks * GATHERED as f64 > LARGEST_GATHERING
@@ -345,8 +350,8 @@ impl Model {
             ("gravitys_part_of_the_time_measured", Cell::Number(self.probe.far_share, 3)),
             ("core_nanoseconds_of_a_lane_pair_of_the_passes", Cell::Number(1e9 * near, 3)),
             ("and_of_as_much_work_in_gravity", Cell::Number(1e9 * far, 3)),
-            ("columns_of_halos_refreshed_a_step", Cell::Number(self.probe.brought.columns, 1)),
-            ("columns_of_halos_given_back_a_step", Cell::Number(self.probe.given_back.columns, 1)),
+            ("columns_of_halos_refreshed_a_step", Cell::Number(self.probe.halo_exchanges.columns, 1)),
+            ("columns_of_halos_given_back_a_step", Cell::Number(self.probe.returned_sums.columns, 1)),
             ("lists_built_a_step", Cell::Number(self.probe.builds, 2)),
             ("operations_of_all_ranks_a_step", Cell::Number(self.probe.collectives, 1)),
             ("imbalance_of_the_cost", Cell::Number(self.imbalance, 3)),
@@ -369,7 +374,7 @@ mod tests {
 
     #[test]
     fn a_layer_around_a_cube_is_extrapolated() {
-        // n unit cells in a cube, and those within 2 of it, corners included: (n^(1/3) + 4)^3 - n.
+        // Cube of n unit cells and the cells within distance 2, corners included: (n^(1/3) + 4)^3 - n.
         let layer = |n: f64| (n.cbrt() + 4.0).powi(3) - n;
         let points: Vec<(f64, f64)> = [1000.0, 8000.0, 64_000.0].map(|n| (n, layer(n))).to_vec();
         let surface = Surface::interpolating(&points);

@@ -1,48 +1,52 @@
-//! A board on which each rank of a host writes a few bytes that all read.
+//! All-gather of small messages among the ranks of one host, through shared memory.
 //!
-//! Bytes of turn t are in half t % 2 of a rank's segment, and `turn >= t` says that they are there. A rank is at turn t + 2 when it has
-//! read turn t + 1 of all, which they wrote after they had read turn t: so nobody reads any longer what it overwrites.
+//! Each rank writes its bytes to its own segment; all ranks read them. Segments are double-buffered: the
+//! bytes of round t lie in half t % 2, and `round >= t` publishes them. A rank starts round t + 2 after it
+//! has read round t + 1 of every rank. These wrote round t + 1 after they had read round t. Hence the half
+//! that is overwritten has no reader left.
 
-use super::{AllGather, Line, Looks, PAGE, Place, Segment, segments};
+use super::{AllGather, Line, PAGE, Place, Segment, SpinLimit, segments};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Most bytes of a rank.
-pub(in crate::comm) const MOST: usize = 8 << 10;
+/// Largest message of one rank (bytes).
+pub(in crate::comm) const MAX_BYTES: usize = 8 << 10;
 
-/// Where bytes begin.
-const BYTES: usize = PAGE;
+/// Offset of the message halves within a segment (bytes).
+const DATA_OFFSET: usize = PAGE;
 
-/// The board of a host.
+/// Shared-memory all-gather of the ranks of one host.
 pub(in crate::comm) struct Board {
     place: Place,
     segments: Vec<Segment>,
-    looks: Looks,
-    turn: u64,
+    spin_limit: SpinLimit,
+    round: u64,
 }
 
 impl Board {
-    /// The board of these ranks, or none of them has one. Collective.
+    /// Creates the segments of these ranks. Returns `None` on all ranks if it fails on one. Collective.
     pub fn new(place: Place, all_gather: &AllGather) -> Option<Self> {
-        let bytes = BYTES + 2 * MOST;
-        let (segments, looks) = segments(place, bytes, bytes.next_multiple_of(PAGE), all_gather)?;
-        Some(Self { place, segments, looks, turn: 0 })
+        let bytes = DATA_OFFSET + 2 * MAX_BYTES;
+        let (segments, spin_limit) = segments(place, bytes, bytes.next_multiple_of(PAGE), all_gather)?;
+        Some(Self { place, segments, spin_limit, round: 0 })
     }
 
-    /// Everybody's `mine` into `all`, by place: as long as that one's bytes, at most [`MOST`]. `idle` is called again and again while
-    /// others are waited for. Collective.
+    /// Gathers `mine` of each rank into `all`, indexed by place. `all[r]` has the length of rank r's message,
+    /// at most [`MAX_BYTES`] bytes. Calls `idle` repeatedly while it waits for other ranks. Collective.
     pub fn all_gather(&mut self, mine: &[u8], all: &mut [&mut [u8]], idle: &dyn Fn()) {
-        self.turn += 1;
-        let (turn, begin) = (self.turn, BYTES + (self.turn % 2) as usize * MOST);
-        let turn_of = |segment: &Segment| segment.at::<Line<AtomicU64>>(0, 0).0.load(Ordering::Acquire);
-        assert!(mine.len() <= MOST, "a board is for a few bytes");
+        self.round += 1;
+        let (round, begin) = (self.round, DATA_OFFSET + (self.round % 2) as usize * MAX_BYTES);
+        let published_round =
+            |segment: &Segment| segment.at::<Line<AtomicU64>>(0, 0).0.load(Ordering::Acquire);
+        assert!(mine.len() <= MAX_BYTES, "a board is for a few bytes");
         let segment = &self.segments[self.place.own];
-        // SAFETY: within the map and the file. Nobody else writes here, and nobody reads: see above.
+        // SAFETY: the range is within the map and the file. Only this rank writes here, and no rank reads
+        // this half in this round (module documentation).
         unsafe { &mut *segment.bytes(begin..begin + mine.len()) }.copy_from_slice(mine);
-        segment.at::<Line<AtomicU64>>(0, 0).0.store(turn, Ordering::Release);
+        segment.at::<Line<AtomicU64>>(0, 0).0.store(round, Ordering::Release);
         for (segment, bytes) in self.segments.iter().zip(all) {
-            self.looks.until(idle, || turn_of(segment) >= turn);
-            // SAFETY: within the map and the file of that rank, which wrote them before it said so and changes nothing of them as
-            // long as this rank is in this turn.
+            self.spin_limit.wait_until(idle, || published_round(segment) >= round);
+            // SAFETY: the range is within the map and the file of that rank. It wrote these bytes before it
+            // published the round, and does not change them before this rank has finished the round.
             bytes.copy_from_slice(unsafe { &*segment.bytes(begin..begin + bytes.len()) });
         }
     }

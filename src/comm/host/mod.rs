@@ -1,8 +1,9 @@
-//! Memory that the ranks of a host share: values are copied from and to their columns, where messages are copied twice more, and
-//! nobody calls a library for a few bytes.
+//! Shared memory of the ranks of one host. It avoids the two extra copies of MPI messages and the call
+//! overhead for small ones.
 //!
-//! Each rank has a [`Segment`] for what it tells others ([`exchange`]), and one for what all tell each other ([`board`]). Its
-//! owner alone makes it larger and writes values; what ranks wait for are counts in it that only grow.
+//! Each rank owns one [`Segment`] for point-to-point messages ([`exchange`]) and one for all-gathers
+//! ([`board`]). Only the owner grows a segment and writes data to it. Ranks synchronize by monotonic counters
+//! in the segments.
 
 pub(super) mod board;
 pub(super) mod exchange;
@@ -16,62 +17,66 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Where files are memory.
+/// Directory of the memory-backed file system.
 const FOLDER: &str = "/dev/shm";
 
-/// Segments grow by multiples of so many bytes.
+/// Segments grow by multiples of this size (bytes).
 const PAGE: usize = 4096;
 
-/// Bytes of a name.
+/// Length of a segment name (bytes).
 const NAME: usize = 64;
 
-/// Two lines of a cache, which are fetched in pairs: what one rank writes is not beside what another does.
+/// A value on a cache line pair of its own. Adjacent lines are prefetched together, hence 128 bytes avoid
+/// false sharing between ranks.
 #[repr(C, align(128))]
 struct Line<T>(T);
 
-/// What ranks may look at while others write it.
+/// Types that ranks may read while other ranks write them.
 ///
 /// # Safety
-/// It is made of atomics, its alignment divides [`PAGE`], and any bytes are a value of it.
+/// The type consists of atomics, its alignment divides [`PAGE`], and every bit pattern is a valid value.
 unsafe trait Atomics {}
 
-// SAFETY: these are.
+// SAFETY: an atomic integer; every bit pattern is valid.
 unsafe impl Atomics for AtomicU64 {}
-// SAFETY: as what it holds; aligned to 128 bytes.
+// SAFETY: holds for the content; the alignment is 128 bytes.
 unsafe impl<T: Atomics> Atomics for Line<T> {}
 
-/// A file in memory. It is mapped as long as it may become; what its owner says is there lies within its length, so that no access
-/// fails.
+/// A memory-mapped file. The map covers the largest possible length. Ranks access only published ranges,
+/// which lie within the current length of the file, so that no access faults.
 struct Segment {
     file: File,
     map: MmapRaw,
-    /// Bytes that its owner has made.
+    /// Current length of the file (bytes).
     length: usize,
 }
 
-/// How often a rank looks at a count before it leaves its core to others.
+/// Number of polls of a counter before a waiting rank yields its core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Looks(usize);
+struct SpinLimit(usize);
 
-impl Looks {
-    /// For a microsecond or two: the core may be needed by the rank that is waited for.
-    const FEW: Looks = Looks(64);
-    /// For some tens of microseconds. To ask MPI and the system takes long beside a look, and meanwhile nobody sees that the wait is over.
-    const MANY: Looks = Looks(1024);
+impl SpinLimit {
+    /// A microsecond or two: the awaited rank may need this core.
+    const SHORT: SpinLimit = SpinLimit(64);
+    /// Some tens of microseconds, for one core per rank. Progressing MPI and yielding take long compared with
+    /// a poll, and delay the end of the wait.
+    const LONG: SpinLimit = SpinLimit(1024);
 
-    /// Of ranks with these cores, a bit for each: many where all of them can run at once.
+    /// Returns the limit for ranks with these affinity masks, one bit per core: long if each rank can have a
+    /// core of its own.
     fn of(cores: &[[u8; NAME]]) -> Self {
         let any = |byte: usize| cores.iter().fold(0, |any, of_rank| any | of_rank[byte]);
         let together: u32 = (0..NAME).map(|byte| any(byte).count_ones()).sum();
-        if together as usize >= cores.len() { Looks::MANY } else { Looks::FEW }
+        if together as usize >= cores.len() { SpinLimit::LONG } else { SpinLimit::SHORT }
     }
 
-    /// Look until it is true: first at once again, then after others had the core; `idle` is called then.
-    fn until(self, idle: &dyn Fn(), mut is_true: impl FnMut() -> bool) {
-        let mut looks = 0;
+    /// Waits until the condition holds: polls without yielding first, then calls `idle` and yields before
+    /// each poll.
+    fn wait_until(self, idle: &dyn Fn(), mut is_true: impl FnMut() -> bool) {
+        let mut polls = 0;
         while !is_true() {
-            if looks < self.0 {
-                looks += 1;
+            if polls < self.0 {
+                polls += 1;
                 std::hint::spin_loop();
             } else {
                 idle();
@@ -81,16 +86,17 @@ impl Looks {
     }
 }
 
-/// The cores that this rank may run on, of the first ones of its host, a bit for each; none where the system does not tell.
+/// Returns the affinity mask of this rank for the first cores of the host, one bit each; all zero if the
+/// system does not report it.
 fn cores() -> [u8; NAME] {
     let mut cores = [0; NAME];
     #[cfg(target_os = "linux")]
     {
-        // SAFETY: all bytes zero are a value of it.
+        // SAFETY: all-zero bytes are a valid `cpu_set_t`.
         let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-        // SAFETY: the place for the answer is there, as large as said.
+        // SAFETY: the pointer and the size belong to `set`.
         if unsafe { libc::sched_getaffinity(0, size_of_val(&set), &raw mut set) } == 0 {
-            // SAFETY: the set has more cores than are asked for.
+            // SAFETY: the set holds at least the cores that are queried.
             let has = |core: usize| unsafe { libc::CPU_ISSET(core, &set) };
             (0..8 * NAME).filter(|&core| has(core)).for_each(|core| cores[core / 8] |= 1 << (core % 8));
         }
@@ -98,30 +104,30 @@ fn cores() -> [u8; NAME] {
     cores
 }
 
-/// A name in the file system, until it is dropped.
-struct Named(PathBuf);
+/// A path that is unlinked on drop.
+struct UnlinkOnDrop(PathBuf);
 
-impl Drop for Named {
+impl Drop for UnlinkOnDrop {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }
 }
 
-/// Which of the ranks of a host this one is, and how many they are.
+/// Index of this rank among the ranks of its host, and their number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub own: usize,
     pub count: usize,
 }
 
-/// Gathers bytes of the ranks of a host, by their place. Collective.
+/// All-gather of fixed-size messages among the ranks of a host, indexed by place. Collective.
 pub(super) type AllGather<'g> = dyn Fn(&[u8; NAME]) -> Vec<[u8; NAME]> + 'g;
 
 impl Segment {
-    /// A new one, of which the first bytes are there, all of them zero.
+    /// Creates a segment whose first `first` bytes exist and are zero.
     fn create(path: &Path, first: usize, largest: usize) -> Result<Self> {
         let mut segment = Self::map(private().create_new(true).open(path)?, largest)?;
-        segment.reach(first)?;
+        segment.grow_to(first)?;
         Ok(segment)
     }
 
@@ -130,9 +136,12 @@ impl Segment {
         Ok(Self { file, map, length: 0 })
     }
 
-    /// Afterwards the file has at least so many bytes. They are written, so that a host without memory for them says so here; half of
-    /// what is free is left to others, MPI among them.
-    fn reach(&mut self, bytes: usize) -> Result<()> {
+    /// Grows the file to at least `bytes` bytes. The new bytes are written, so that a lack of memory is
+    /// reported here and not as a fault later. Half of the free memory is left to others, including MPI.
+    ///
+    /// # Errors
+    /// `FileTooLarge` beyond the map, `StorageFull` beyond half of the free memory, or an error of the write.
+    fn grow_to(&mut self, bytes: usize) -> Result<()> {
         if bytes > self.map.len() {
             return Err(ErrorKind::FileTooLarge.into());
         }
@@ -148,12 +157,13 @@ impl Segment {
         Ok(())
     }
 
-    /// The value number k of those from a byte on, a multiple of [`PAGE`].
+    /// Returns element `k` of the array that starts at byte `begin`, a multiple of [`PAGE`].
     fn at<A: Atomics>(&self, begin: usize, k: usize) -> &A {
         let place = begin + k * size_of::<A>();
         assert!(begin.is_multiple_of(PAGE) && place + size_of::<A>() <= self.map.len(), "within a segment");
-        // SAFETY: within the map, as asserted, which begins with a page; within the file, which has the counts of all ranks when others
-        // learn its name. Any bytes are such a value, and others may change it.
+        // SAFETY: within the map, as asserted, which starts at a page boundary. Within the file, whose
+        // counters exist before other ranks learn its name. Every bit pattern is valid, and concurrent
+        // changes are allowed.
         unsafe { &*self.map.as_ptr().wrapping_add(place).cast::<A>() }
     }
 
@@ -170,30 +180,30 @@ fn private() -> OpenOptions {
     options
 }
 
-/// Bytes that are free where a file is.
+/// Returns the free bytes of the file system that holds `file`.
 fn free(file: &File) -> Result<u64> {
-    // SAFETY: all bytes zero are a value of it.
+    // SAFETY: all-zero bytes are a valid `statvfs`.
     let mut found: libc::statvfs = unsafe { std::mem::zeroed() };
-    // SAFETY: the file is open, and the place for the answer is there.
+    // SAFETY: the file is open, and the pointer is valid for writes.
     match unsafe { libc::fstatvfs(file.as_raw_fd(), &raw mut found) } {
         0 => Ok(found.f_bavail.saturating_mul(found.f_frsize)),
         _ => Err(Error::last_os_error()),
     }
 }
 
-/// The segments of all ranks of a host, by place, or of none, of which the first bytes are there, all of them zero; and how often to look at
-/// what is in them. Collective.
+/// Creates this rank's segment with `first` zero bytes and opens those of the other ranks of the host.
+/// Returns them by place with the spin limit, or `None` on all ranks if it fails on one. Collective.
 fn segments(
     place: Place,
     first: usize,
     largest: usize,
     all_gather: &AllGather,
-) -> Option<(Vec<Segment>, Looks)> {
+) -> Option<(Vec<Segment>, SpinLimit)> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let name = format!("hilbrium-{}-{}-{since}", std::process::id(), place.own);
     let path = |name: &str| Path::new(FOLDER).join(name);
     let mut segment = Segment::create(&path(&name), first, largest).ok();
-    let named = Named(path(&name));
+    let unlink = UnlinkOnDrop(path(&name));
     let mut bytes = [0; NAME];
     bytes[..name.len()].copy_from_slice(name.as_bytes());
     let names = all_gather(&bytes);
@@ -206,10 +216,10 @@ fn segments(
     };
     let segments: Option<Vec<Segment>> = names.iter().enumerate().map(open).collect();
     let there = all_gather(&[u8::from(segments.is_some()); NAME]);
-    // all have opened what it names
-    drop(named);
-    let looks = Looks::of(&all_gather(&cores()));
-    segments.filter(|_| there.iter().all(|there| there[0] == 1)).map(|segments| (segments, looks))
+    // All ranks have opened the file.
+    drop(unlink);
+    let spin_limit = SpinLimit::of(&all_gather(&cores()));
+    segments.filter(|_| there.iter().all(|there| there[0] == 1)).map(|segments| (segments, spin_limit))
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-use super::board::{Board, MOST};
+use super::board::{Board, MAX_BYTES};
 use super::exchange::HostMemory;
 use super::*;
 use crate::comm::{Communicator, run_local};
 use std::time::Duration;
 
-/// Ranks that are all on this host.
+/// Runs `work` on threads as the ranks of one host.
 fn on_one_host<R: Send>(ranks: usize, work: impl Fn(Place, &Communicator, &AllGather) -> R + Sync) -> Vec<R> {
     run_local(ranks, |comm| {
         let gather = |mine: &[u8; NAME]| {
@@ -15,26 +15,26 @@ fn on_one_host<R: Send>(ranks: usize, work: impl Fn(Place, &Communicator, &AllGa
 }
 
 #[test]
-fn ranks_look_often_where_each_can_have_a_core() {
+fn ranks_spin_longer_if_each_can_have_a_core() {
     let cores = |cores: &[usize]| {
         let mut bits = [0u8; NAME];
         cores.iter().for_each(|core| bits[core / 8] |= 1 << (core % 8));
         bits
     };
     for (ranks, expected) in [
-        (vec![cores(&[0, 1]); 2], Looks::MANY),
-        (vec![cores(&[3]), cores(&[511])], Looks::MANY),
-        (vec![cores(&[3]), cores(&[3])], Looks::FEW),
-        (vec![cores(&[0, 1]); 4], Looks::FEW),
-        (vec![cores(&[]); 2], Looks::FEW),
+        (vec![cores(&[0, 1]); 2], SpinLimit::LONG),
+        (vec![cores(&[3]), cores(&[511])], SpinLimit::LONG),
+        (vec![cores(&[3]), cores(&[3])], SpinLimit::SHORT),
+        (vec![cores(&[0, 1]); 4], SpinLimit::SHORT),
+        (vec![cores(&[]); 2], SpinLimit::SHORT),
     ] {
-        assert_eq!(Looks::of(&ranks), expected, "{ranks:?}");
+        assert_eq!(SpinLimit::of(&ranks), expected, "{ranks:?}");
     }
     assert!(!cfg!(target_os = "linux") || super::cores().iter().any(|byte| *byte > 0), "this runs somewhere");
-    let mut looks = 0;
-    Looks::FEW.until(&|| panic!("it was true before"), || {
-        looks += 1;
-        looks > 60
+    let mut polls = 0;
+    SpinLimit::SHORT.wait_until(&|| panic!("it was true before"), || {
+        polls += 1;
+        polls > 60
     });
 }
 
@@ -42,7 +42,7 @@ fn ranks_look_often_where_each_can_have_a_core() {
 fn everybody_reads_what_all_have_written_on_the_board() {
     const TURNS: usize = 2000;
     for ranks in [2, 3, 5] {
-        let length = |turn: usize, rank: usize| (turn * 37 + rank * 11) % (MOST + 1);
+        let length = |turn: usize, rank: usize| (turn * 37 + rank * 11) % (MAX_BYTES + 1);
         let byte = |turn: usize, rank: usize| (turn * 5 + rank) as u8;
         let right = on_one_host(ranks, |place, _, gather| {
             let mut board = Board::new(place, gather).unwrap();
@@ -76,7 +76,7 @@ fn values_stay_until_they_are_let_go() {
             assert!(!refused);
             let here = memory.wait(&to, &std::thread::yield_now);
             if usize::from(round) % 50 == place.own {
-                // the other is far ahead, if it can be
+                // Let the other rank get ahead, if the protocol allows it.
                 std::thread::sleep(Duration::from_millis(3));
             }
             values.push(here.of(other).unwrap().to_vec());
@@ -98,7 +98,7 @@ fn nothing_is_written_where_the_last_values_were_if_there_is_room_elsewhere() {
             let other = 1 - place.own;
             let mut written = Vec::new();
             for round in 0..20 {
-                // lengths change, too
+                // Message lengths vary.
                 let mut to = [0; 2];
                 to[other] = 2 * PAGE + round % 3 * 1000;
                 let refused = memory.write(
@@ -128,7 +128,7 @@ fn what_has_no_room_is_refused_on_both_sides_and_what_follows_is_not() {
     on_one_host(3, |place, comm, gather| {
         let mut memory = HostMemory::new(place, vec![0, 1, 2], 4 * PAGE, gather).unwrap();
         for round in 0..20 {
-            // rank 0 has more than it has room for in every other round
+            // In every other round, the messages of rank 0 exceed its segment.
             let bytes = |from: usize| if from == 0 && round % 2 == 1 { 4 * PAGE } else { fits };
             let counts = |of: &dyn Fn(usize) -> usize| -> Vec<usize> {
                 (0..3).map(|rank| if rank == place.own { 0 } else { of(rank) }).collect()
@@ -159,7 +159,7 @@ fn all_share_or_nobody_does_and_no_name_stays() {
         )
     });
     assert_eq!(shared, [(false, true); 3]);
-    // other tests of this process may be about to share
+    // Other tests of this process may be creating segments.
     let own = format!("hilbrium-{}-", std::process::id());
     let named = || {
         let files = std::fs::read_dir(FOLDER).unwrap();
@@ -174,14 +174,14 @@ fn all_share_or_nobody_does_and_no_name_stays() {
 
 #[test]
 fn a_segment_leaves_half_of_what_is_free() {
-    let name = Named(Path::new(FOLDER).join(format!("hilbrium-test-{}", std::process::id())));
+    let name = UnlinkOnDrop(Path::new(FOLDER).join(format!("hilbrium-test-{}", std::process::id())));
     let mut segment = Segment::create(&name.0, PAGE, 1 << 46).unwrap();
     let room = free(&segment.file).unwrap();
     assert!(room > 0);
-    let refused = segment.reach(PAGE + room as usize / 2 + (1 << 20)).unwrap_err();
+    let refused = segment.grow_to(PAGE + room as usize / 2 + (1 << 20)).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::StorageFull);
     assert_eq!((segment.length, segment.file.metadata().unwrap().len()), (PAGE, PAGE as u64));
-    segment.reach(2 * PAGE).unwrap();
+    segment.grow_to(2 * PAGE).unwrap();
     assert_eq!(segment.file.metadata().unwrap().len(), 2 * PAGE as u64);
-    assert_eq!(segment.reach(usize::MAX).unwrap_err().kind(), ErrorKind::FileTooLarge);
+    assert_eq!(segment.grow_to(usize::MAX).unwrap_err().kind(), ErrorKind::FileTooLarge);
 }

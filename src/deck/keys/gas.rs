@@ -1,11 +1,11 @@
-//! The sections of gas and self-gravity.
+//! Keys of `[sph]`, `[sph.viscosity]` and `[gravity]`.
 
 use super::*;
 
 /// Fewest `neighbors` of `[sph]`.
-pub(crate) const FEWEST_NEIGHBORS: f64 = 10.0;
+pub(crate) const MIN_NEIGHBORS: f64 = 10.0;
 
-/// In the order in which a deck is printed.
+/// Sections in the order in which a deck is printed.
 pub(super) const SECTIONS: &[Section] = &[
     section(
         "sph",
@@ -15,32 +15,33 @@ pub(super) const SECTIONS: &[Section] = &[
                 "formulation",
                 Kind::Choice(Formulation::NAMES),
                 Default::Value("\"volume-elements\""),
-                "Standard, or generalized volume elements.",
+                "SPH equations: standard (density sum with grad-h terms), or generalized volume elements.",
             ),
             key(
                 "gradients",
                 Kind::Choice(Gradients::NAMES),
                 Default::Value("\"integral\""),
-                "Of the momentum and energy equations: the integral approach, or the gradient of the kernel.",
+                "Gradients in the momentum and energy equations: integral approach, or gradient of the \
+                 kernel.",
             ),
             key(
                 "kernel",
                 Kind::Choice(Kernel::NAMES),
                 Default::Value("\"wendland-c6\""),
-                "The interpolation kernel; its support is 2h.",
+                "Interpolation kernel; its support radius is 2h.",
             ),
             key(
                 "neighbors",
-                number(between(FEWEST_NEIGHBORS, 1000.0)),
+                number(between(MIN_NEIGHBORS, 1000.0)),
                 Default::Value("190.0"),
-                "Target number of neighbors within 2h.",
+                "Target number of neighbors within 2h, the particle itself included.",
             )
             .also(&["ng0", "neighbours", "neighbor_count"]),
             key(
                 "neighbor_tolerance",
                 number(BELOW_ONE),
                 Default::Value("1e-4"),
-                "Largest relative deviation from that number.",
+                "Largest relative deviation from the target number.",
             ),
             key(
                 "equation_of_state",
@@ -79,24 +80,39 @@ pub(super) const SECTIONS: &[Section] = &[
                 "alpha_min",
                 number(NOT_NEGATIVE),
                 Default::Value("0.05"),
-                "Smallest coefficient, far from shocks.",
+                "Smallest coefficient alpha, far from shocks.",
             ),
-            key("alpha_max", number(NOT_NEGATIVE), Default::Value("1.0"), "Largest coefficient, in shocks.")
-                .also(&["alpha"]),
-            key("beta", number(NOT_NEGATIVE), Default::Value("2.0"), "Coefficient of the quadratic term."),
+            key(
+                "alpha_max",
+                number(NOT_NEGATIVE),
+                Default::Value("1.0"),
+                "Largest coefficient alpha, in shocks.",
+            )
+            .also(&["alpha"]),
+            key(
+                "beta",
+                number(NOT_NEGATIVE),
+                Default::Value("2.0"),
+                "Coefficient of the quadratic term in the signal velocity.",
+            ),
             key(
                 "switch",
                 Kind::Flag,
                 Default::Value("true"),
-                "Whether the coefficient follows the flow per particle.",
+                "Whether a switch varies alpha per particle between alpha_min and alpha_max.",
             ),
-            key("limiter", Kind::Flag, Default::Value("true"), "Whether shear suppresses the viscosity.")
-                .also(&["balsara"]),
+            key(
+                "limiter",
+                Kind::Flag,
+                Default::Value("true"),
+                "Whether Balsara's factor suppresses the viscosity in shear flows.",
+            )
+            .also(&["balsara"]),
         ],
     ),
     section(
         "gravity",
-        "Self-gravity by a tree; without this section there is none.",
+        "Self-gravity by a tree code; without this section there is none.",
         &[
             key("constant", number(POSITIVE), Default::Value("1.0"), "The gravitational constant.")
                 .also(&["g"]),
@@ -104,40 +120,43 @@ pub(super) const SECTIONS: &[Section] = &[
                 "criterion",
                 Kind::Choice(OpeningCriterion::NAMES),
                 Default::Value("\"geometric\""),
-                "Nodes are opened by size over distance, or by expected relative force error.",
+                "When a tree node is opened: by size over distance (opening_angle), or by expected relative \
+                 force error (force_error).",
             ),
             key(
                 "opening_angle",
                 number(between(0.0, 1.5)),
                 Default::Value("0.5"),
-                "Opening angle; 0 is direct summation.",
+                "Opening angle theta, the largest node size over distance; 0 is direct summation.",
             )
             .also(&["theta", "angle"]),
             key(
                 "order",
                 Kind::Choice(MultipoleOrder::NAMES),
                 Default::Value("\"quadrupole\""),
-                "How far a node is expanded; octupoles are cheaper for forces better than 1e-4.",
+                "Order of the multipole expansion of a node; octupoles are cheaper for force errors below \
+                 1e-4.",
             )
             .also(&["expansion", "multipole_order"]),
             key(
                 "force_error",
                 number(BELOW_ONE),
                 Default::Value("5e-4"),
-                "Allowed error of the relative criterion.",
+                "Allowed force error of the relative criterion, as a fraction of the last acceleration.",
             ),
             key(
                 "softening",
                 quantity(NOT_NEGATIVE, Dimension::Length),
                 Default::Value("0.005"),
-                "Softening length.",
+                "Softening length epsilon.",
             )
             .also(&["eps", "epsilon", "softening_length"]),
             key(
                 "softening_kernel",
                 Kind::Choice(SofteningKernel::NAMES),
                 Default::Value("\"plummer\""),
-                "The softened potential of a point mass.",
+                "Softened potential of a point mass: Plummer, or a cubic spline that is Newtonian beyond \
+                 2.8 epsilon.",
             ),
         ],
     ),

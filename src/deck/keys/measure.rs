@@ -1,4 +1,4 @@
-//! The sections of measurements.
+//! Keys of `[measure.*]`.
 
 use super::*;
 
@@ -11,13 +11,13 @@ const FROM_TIME: Key = key(
     "from_time",
     quantity(NOT_NEGATIVE, Dimension::Time),
     Default::Value("0.0"),
-    "Time of the first measurement: what comes before it is left to settle.",
+    "Time of the first measurement, after the equilibration.",
 )
 .also(&["from", "start", "start_time", "equilibration"]);
 
-/// In the order in which a deck is printed.
+/// Sections in the order in which a deck is printed.
 pub(super) const SECTIONS: &[Section] = &[
-    section("measure", "What is measured of molecules while they move, beside observables.csv.", &[]),
+    section("measure", "Measurements of molecules during the run, beside observables.csv.", &[]),
     section(
         "measure.radial-distribution",
         "The radial distribution function of each pair of species, in radial-distribution.csv.",
@@ -37,20 +37,21 @@ pub(super) const SECTIONS: &[Section] = &[
     ),
     section(
         "measure.mean-square-displacement",
-        "How far molecules travel in a time, in mean-square-displacement.csv, and how fast they diffuse, in diffusion.csv.",
+        "The mean square displacement of each species, in mean-square-displacement.csv, and its diffusion \
+         coefficient, in diffusion.csv.",
         &[
             key(
                 "window",
                 quantity(POSITIVE, Dimension::Time),
                 Default::Required,
-                "Longest time over which displacements are followed.",
+                "Longest time lag of a displacement.",
             )
             .also(&["longest", "lag", "length", "max_lag"]),
             key(
                 "origins",
                 Kind::Integer(between(1.0, 1000.0)),
                 Default::Value("10"),
-                "Times of reference in use at once: a new one begins every window / origins.",
+                "Number of time origins in use at once: a new one starts every window / origins.",
             )
             .also(&["starts", "n_origins"]),
             every("10"),
@@ -59,14 +60,15 @@ pub(super) const SECTIONS: &[Section] = &[
                 "fit_from",
                 quantity(NOT_NEGATIVE, Dimension::Time),
                 Default::Unset("a quarter of the window"),
-                "Displacements over times from here to the window's end give the diffusion coefficient.",
+                "Shortest time lag in the fit of the diffusion coefficient, which ends at the window.",
             )
             .also(&["fit", "fit_start"]),
             key(
                 "viscosity",
                 number(POSITIVE),
                 Default::Unset("no correction"),
-                "Shear viscosity (pressure times time): corrects the diffusion coefficient for the size of a cubic box.",
+                "Shear viscosity (pressure times time), to correct the diffusion coefficient for the finite \
+                 size of a cubic box.",
             )
             .also(&["eta"]),
         ],

@@ -1,5 +1,5 @@
-//! The table of every section and key of a deck: the one source of what is allowed, what it means and what holds
-//! when it is left out. Reading, defaults, suggestions, the JSON Schema and the commented decks all come from it.
+//! Table of every section and key of a deck: the only source of allowed values, meanings and defaults.
+//! Parsing, suggestions, the JSON Schema, the reference page and the commented decks are derived from it.
 
 mod gas;
 mod measure;
@@ -7,24 +7,24 @@ mod molecules;
 mod motion;
 mod start;
 
-pub(super) use gas::FEWEST_NEIGHBORS;
+pub(super) use gas::MIN_NEIGHBORS;
 
-use super::plan::{
+use crate::laws::{Interaction, coulomb};
+use crate::plan::{
     Arrangement, AtomStyle, Coding, Device, Digits, FileFormat, FileUnits, Formulation, Gradients, Kernel,
     LatticeKind, ListKind, MultipoleOrder, OpeningCriterion, Precision, SofteningKernel, TrajectoryFormat,
     Velocities,
 };
-use crate::laws::{Interaction, coulomb};
 pub use crate::sections::{
     ABOVE_ONE, ANY, BELOW_ONE, Default, FRACTION, Interval, Key, Kind, NOT_NEGATIVE, POSITIVE, Section,
-    between, key, number, quantity, quoted, section, titled,
+    between, key, number, quantity, quoted, section, section_title,
 };
 use crate::units::{Dimension, UnitSystem};
 
-/// More particles than any machine holds: beyond it a number is a slip.
-pub const MOST_PARTICLES: f64 = 1e12;
-const COUNT: Kind = Kind::Integer(between(1.0, MOST_PARTICLES));
-/// Integers beyond 2^53 do not survive in every JSON and TOML tool.
+/// Largest number of particles: more than any machine holds, so a larger number is a typo.
+pub const MAX_PARTICLES: f64 = 1e12;
+const COUNT: Kind = Kind::Integer(between(1.0, MAX_PARTICLES));
+/// Largest integer: many JSON and TOML tools lose digits beyond 2^53.
 const EXACT: f64 = 9007199254740992.0;
 const STEPS: Kind = Kind::Integer(between(1.0, EXACT));
 
@@ -42,8 +42,8 @@ const EVERY_WALL: Key = key(
 )
 .also(&["every_time", "wall"]);
 
-/// The parts of the table, in the order in which a deck is printed.
-const PARTS: [&[Section]; 11] = [
+/// Groups of sections, in the order in which a deck is printed.
+const GROUPS: [&[Section]; 11] = [
     RUN,
     molecules::MATTER,
     start::SECTIONS,
@@ -54,13 +54,13 @@ const PARTS: [&[Section]; 11] = [
     &[coulomb::SECTION],
     motion::SECTIONS,
     measure::SECTIONS,
-    MACHINERY,
+    NUMERICS,
 ];
 
-/// Every section, in the order in which a deck is printed. A section stands after the one around it.
-pub const SECTIONS: &[Section] = &joined::<{ total(&PARTS) }>(&PARTS);
+/// Every section, in the order in which a deck is printed; a section follows the one that contains it.
+pub const SECTIONS: &[Section] = &concatenated::<{ total_length(&GROUPS) }>(&GROUPS);
 
-const fn total(parts: &[&[Section]]) -> usize {
+const fn total_length(parts: &[&[Section]]) -> usize {
     let (mut part, mut count) = (0, 0);
     while part < parts.len() {
         count += parts[part].len();
@@ -69,7 +69,7 @@ const fn total(parts: &[&[Section]]) -> usize {
     count
 }
 
-const fn joined<const N: usize>(parts: &[&[Section]]) -> [Section; N] {
+const fn concatenated<const N: usize>(parts: &[&[Section]]) -> [Section; N] {
     let mut all = [section("", "", &[]); N];
     let (mut part, mut next) = (0, 0);
     while part < parts.len() {
@@ -92,39 +92,43 @@ const RUN: &[Section] = &[
     ),
     section(
         "run",
-        "How long, where and how precisely to compute; end_time or steps is required.",
+        "Duration, device and precision of the run; end_time or steps is required.",
         &[
             key(
                 "end_time",
                 quantity(NOT_NEGATIVE, Dimension::Time),
                 Default::Unset("steps alone ends the run"),
-                "Time at which the run ends, counted from the start of the first run; with a fixed step its first step at or after it.",
+                "End time, counted from the start of the first run; with a fixed step the run ends at the \
+                 first step at or after it.",
             )
             .also(&["tend", "t_end", "time", "final_time", "duration", "stop"]),
             key(
                 "steps",
                 Kind::Integer(between(0.0, EXACT)),
                 Default::Unset("end_time alone ends the run"),
-                "Steps after which the run ends, counted from the start of the first run; 0 evaluates the forces once, writes and ends.",
+                "Number of steps, counted from the start of the first run; 0 evaluates the forces once, \
+                 writes the outputs and ends.",
             )
             .also(&["max_steps", "nsteps", "step"]),
             key(
                 "device",
                 Kind::Choice(Device::NAMES),
                 Default::Value("\"auto\""),
-                "Where the particles live and the passes run; `auto` takes a GPU a rank where every rank finds one of its own.",
+                "Where particles are stored and passes run; `auto` takes one GPU per rank if every rank \
+                 finds one of its own, else the CPU.",
             )
             .also(&["gpu"]),
             key(
                 "precision",
                 Kind::Choice(Precision::NAMES),
                 Default::Value("\"mixed\""),
-                "Of the pair passes: mixed (single-precision offsets, double sums and state) or double.",
+                "Precision of the pair passes: mixed (single-precision offsets, double sums and state) or \
+                 double.",
             ),
             key(
                 "threads",
                 Kind::Integer(between(1.0, 4096.0)),
-                Default::Unset("what the machine offers each rank"),
+                Default::Unset("the cores available to each rank"),
                 "Threads per rank.",
             )
             .also(&["cores", "num_threads"]),
@@ -140,7 +144,7 @@ const SPACE: &[Section] = &[section(
             "boundary",
             Kind::Choices(&["open", "periodic"]),
             Default::Unset("that of the start's file, else open"),
-            "For all dimensions, or a list of three.",
+            "One boundary for all dimensions, or a list of three.",
         )
         .also(&["boundaries", "periodic", "bc"]),
         key(
@@ -160,7 +164,7 @@ const SPACE: &[Section] = &[section(
     ],
 )];
 
-const MACHINERY: &[Section] = &[
+const NUMERICS: &[Section] = &[
     section(
         "neighbors",
         "Neighbor lists.",
@@ -169,14 +173,14 @@ const MACHINERY: &[Section] = &[
                 "list",
                 Kind::Choice(ListKind::NAMES),
                 Default::Value("\"clustered\""),
-                "Compressed clusters of particles, or a row of indices a particle.",
+                "Storage: compressed clusters of particles, or a row of neighbor indices per particle.",
             )
             .also(&["kind", "type"]),
             key(
                 "coding",
                 Kind::Choice(Coding::NAMES),
                 Default::Value("\"nibble\""),
-                "How a clustered list codes its indices.",
+                "Compression of the indices of a clustered list.",
             )
             .also(&["compression", "code"]),
             key(
@@ -190,49 +194,63 @@ const MACHINERY: &[Section] = &[
                 "skin",
                 number(between(0.0, 1.0)),
                 Default::Unset(
-                    "for molecules by measuring, on GPUs 0.22 or what the box has room for; 0 for gas",
+                    "for molecules chosen by timing, on GPUs 0.22 or the largest that the box allows; 0 for \
+                     gas",
                 ),
-                "Margin for using a list again, as a fraction of each cutoff; 0 builds it every step.",
+                "Verlet skin: margin for reusing a list for several steps, as a fraction of each cutoff; 0 \
+                 rebuilds it every step.",
             ),
             key(
                 "inner_skin",
                 number(between(0.0, 1.0)),
-                Default::Unset("for molecules by measuring, or 0.3 of `skin`; none for gas"),
-                "Margin of a second list that is found in the first more often; half lists then name single particles, at about a byte a pair. 0 makes none. GPUs have one list.",
+                Default::Unset("for molecules chosen by timing, or 0.3 of `skin`; none for gas"),
+                "Skin of an inner list, which is pruned from the outer one more often than that is rebuilt; \
+                 half lists then name single particles, at about a byte per pair. 0: no inner list. GPUs \
+                 have one list.",
             ),
             key(
                 "bucket_size",
                 Kind::Integer(between(8.0, 4096.0)),
                 Default::Value("64"),
-                "Most particles in a leaf of the octree.",
+                "Largest number of particles in a leaf of the octree.",
             )
             .also(&["leaf_size"]),
         ],
     ),
     section(
         "time_step",
-        "Criteria; the smallest step wins.",
+        "Criteria of the time step; the smallest step wins.",
         &[
-            key("courant", number(FRACTION), Default::Value("0.4"), "Factor on h over the signal velocity.")
-                .also(&["cfl"]),
+            key(
+                "courant",
+                number(FRACTION),
+                Default::Value("0.4"),
+                "Courant factor, on h over the signal velocity.",
+            )
+            .also(&["cfl"]),
             key(
                 "acceleration",
                 number(FRACTION),
                 Default::Unset("0.2 with a gas, 0.07 without"),
-                "Factor on sqrt(h / |a|); the softening length takes the place of h without a gas.",
+                "Factor on sqrt(h / |a|); without gas the softening length replaces h.",
             ),
             key(
                 "energy",
                 number(FRACTION),
                 Default::Value("0.25"),
-                "Largest relative change of internal energy.",
+                "Largest relative change of internal energy in a step.",
             ),
-            key("expansion", number(FRACTION), Default::Value("0.06"), "Largest relative change of density."),
+            key(
+                "expansion",
+                number(FRACTION),
+                Default::Value("0.06"),
+                "Largest relative change of density in a step.",
+            ),
             key(
                 "growth",
                 number(ABOVE_ONE),
                 Default::Value("1.1"),
-                "Largest ratio of a step to the one before.",
+                "Largest ratio of a step to the previous one.",
             ),
             key("largest", TIME, Default::Unset("no limit"), "Largest step.")
                 .also(&["max", "dt_max", "max_dt"]),
@@ -240,7 +258,7 @@ const MACHINERY: &[Section] = &[
                 "smallest",
                 quantity(NOT_NEGATIVE, Dimension::Time),
                 Default::Unset("1e-10 of run.end_time"),
-                "A run that needs a smaller step ends with an error.",
+                "Smallest step; a run that needs a smaller one fails.",
             )
             .also(&["min", "dt_min", "min_dt"]),
             key("first", TIME, Default::Unset("by the criteria"), "First step.").also(&["initial", "dt0"]),
@@ -248,27 +266,28 @@ const MACHINERY: &[Section] = &[
                 "fixed",
                 TIME,
                 Default::Unset("by the criteria"),
-                "The length of every step, instead of all criteria; outputs by time come at the nearest step.",
+                "Length of every step, instead of all criteria; outputs by time are written at the nearest \
+                 step.",
             )
             .also(&["dt", "size", "step"]),
         ],
     ),
     section(
         "output",
-        "What is written, where and how often.",
+        "Output files and their intervals.",
         &[
             key(
                 "directory",
                 Kind::Path,
                 Default::Value("\"out\""),
-                "The folder of all files, relative to where the program is started.",
+                "Directory of all output files, relative to the working directory.",
             )
             .also(&["dir", "folder", "path"]),
             key(
                 "overwrite",
                 Kind::Flag,
                 Default::Value("false"),
-                "Whether files of an earlier run may be replaced.",
+                "Whether files of an earlier run may be overwritten.",
             )
             .also(&["force"]),
         ],
@@ -277,7 +296,7 @@ const MACHINERY: &[Section] = &[
         one_of: true,
         ..section(
             "output.snapshots",
-            "Snapshots, beside those of the first and the last state: one of",
+            "Interval of snapshots, beside those of the first and the last state: one of",
             &[EVERY_TIME, EVERY_STEPS],
         )
     },
@@ -285,7 +304,7 @@ const MACHINERY: &[Section] = &[
         one_of: true,
         ..section(
             "output.checkpoint",
-            "Checkpoints, beside those at the end, on signals and after a failed step: one of",
+            "Interval of checkpoints, beside those at the end, on signals and after a failed step: one of",
             &[EVERY_WALL, EVERY_STEPS],
         )
     },
@@ -293,7 +312,7 @@ const MACHINERY: &[Section] = &[
         one_of: true,
         ..section(
             "output.observables",
-            "Lines of observables.csv (every step by default): one of",
+            "Interval of the lines of observables.csv (every step by default): one of",
             &[EVERY_STEPS, EVERY_TIME],
         )
     },
@@ -301,7 +320,8 @@ const MACHINERY: &[Section] = &[
         one_of: true,
         ..section(
             "output.trajectory",
-            "A trajectory, one file of many frames, from the start on; one of every_steps and every_time is required.",
+            "A trajectory: one file of many frames, from the initial state on; one of every_steps and \
+             every_time is required.",
             &[
                 EVERY_STEPS,
                 EVERY_TIME,
@@ -313,38 +333,38 @@ const MACHINERY: &[Section] = &[
                 ),
                 key("velocities", Kind::Flag, Default::Value("false"), "Whether velocities are written.")
                     .also(&["velocity"]),
-                key("forces", Kind::Flag, Default::Value("false"), "Whether forces of pairs are written.")
+                key("forces", Kind::Flag, Default::Value("false"), "Whether pair forces are written.")
                     .also(&["force"]),
                 key(
                     "images",
                     Kind::Flag,
                     Default::Value("true"),
-                    "Whether the periods that particles have crossed are written, in H5MD.",
+                    "Whether image counts (periods that each particle has crossed) are written, in H5MD.",
                 )
                 .also(&["image", "unwrapped"]),
                 key(
                     "precision",
                     Kind::Choice(Digits::NAMES),
                     Default::Value("\"single\""),
-                    "Of what is stored.",
+                    "Precision of the stored values.",
                 ),
             ],
         )
     },
 ];
 
-/// The section of that path, in which names of the user's may stand for themselves.
+/// Returns the section that matches `path`, where `*` matches any name.
 pub fn section_at(path: &str) -> Option<&'static Section> {
     SECTIONS.iter().find(|section| section.is_at(path))
 }
 
-/// The section of that name directly inside another, else the one there for names of the user's.
+/// Returns the section `name` directly inside `section`, else the wildcard section there.
 pub fn section_inside(section: &Section, name: &str) -> Option<&'static Section> {
     let inside = |wanted: &str| sections_inside(section.path).find(|(known, _)| *known == wanted);
     inside(name).or_else(|| inside("*")).map(|(_, section)| section)
 }
 
-/// The sections directly inside that of `path`, by their last names.
+/// Returns the sections directly inside that of `path`, with the last component of their paths.
 pub fn sections_inside(path: &str) -> impl Iterator<Item = (&'static str, &'static Section)> {
     let start = if path.is_empty() { String::new() } else { format!("{path}.") };
     SECTIONS.iter().filter(|section| !section.path.is_empty()).filter_map(move |section| {

@@ -1,4 +1,4 @@
-//! The sections of the motion of molecules.
+//! Keys of `[thermostat.*]`, `[motion.*]` and `[minimize]`.
 
 use super::*;
 
@@ -14,19 +14,19 @@ const SEED: Key =
     key("seed", Kind::Integer(between(0.0, EXACT)), Default::Value("1"), "Seed of the random numbers.")
         .also(&["ld_seed", "gen_seed"]);
 
-/// In the order in which a deck is printed.
+/// Sections in the order in which a deck is printed.
 pub(super) const SECTIONS: &[Section] = &[
-    section("thermostat", "Constant temperature of molecules: at most one, [thermostat.NAME].", &[]),
+    section("thermostat", "Thermostat of molecules: at most one, [thermostat.NAME].", &[]),
     section(
         "thermostat.langevin",
-        "Friction and noise on every particle (splitting BAOAB).",
+        "Langevin dynamics: friction and noise on every particle (BAOAB splitting).",
         &[
             TEMPERATURE,
             key(
                 "friction",
                 quantity(POSITIVE, Dimension::Rate),
                 Default::Required,
-                "Rate at which velocities are forgotten, per time.",
+                "Friction coefficient: damping rate of velocities, per time.",
             )
             .also(&["gamma", "damping", "damp", "tau_t"]),
             SEED,
@@ -34,47 +34,43 @@ pub(super) const SECTIONS: &[Section] = &[
     ),
     section(
         "thermostat.velocity-rescaling",
-        "All velocities scaled by a random factor, so that the kinetic energy is canonical.",
+        "Stochastic velocity rescaling: one random factor for all velocities; canonical kinetic energy.",
         &[
             TEMPERATURE,
             key(
                 "time_constant",
                 TIME,
                 Default::Required,
-                "Time in which the kinetic energy forgets a deviation.",
+                "Relaxation time of the kinetic energy towards equilibrium.",
             )
             .also(&["tau", "tau_t", "relaxation_time"]),
             SEED,
         ],
     ),
-    section("motion", "What else is done with the velocities of molecules.", &[]),
+    section("motion", "Other changes of the velocities of molecules.", &[]),
     section(
         "motion.remove_drift",
-        "The center of mass is brought to rest again (never by default):",
+        "Removes the velocity of the center of mass (never by default):",
         &[key("every_steps", STEPS, Default::Required, "Interval in steps.").also(&["steps", "nstcomm"])],
     ),
     section(
         "minimize",
-        "Search for a minimum of the energy before the first step; without this section there is none.",
+        "Energy minimization before the first step; without this section there is none.",
         &[
             key(
                 "largest_force",
                 quantity(POSITIVE, Dimension::Force),
                 Default::Required,
-                "The search ends when no particle's force is larger.",
+                "Convergence threshold: the search ends when no particle's force is larger.",
             )
             .also(&["tolerance", "emtol", "ftol", "force"]),
-            key("most_steps", STEPS, Default::Value("10000"), "Or after so many steps.").also(&[
-                "steps",
-                "max_steps",
-                "nsteps",
-                "maxiter",
-            ]),
+            key("most_steps", STEPS, Default::Value("10000"), "Largest number of minimization steps.")
+                .also(&["steps", "max_steps", "nsteps", "maxiter"]),
             key(
                 "largest_displacement",
                 quantity(POSITIVE, Dimension::Length),
                 Default::Unset("a 25th of the cutoff"),
-                "Farthest that a particle is moved in a step.",
+                "Largest displacement of a particle in a step.",
             )
             .also(&["dmax", "emstep"]),
         ],

@@ -1,4 +1,4 @@
-//! The sections of the initial state.
+//! Keys of `[start.*]`.
 
 use super::*;
 
@@ -18,7 +18,7 @@ const ARRANGEMENT: Key = key(
     "arrangement",
     Kind::Choice(Arrangement::NAMES),
     Default::Value("\"glass\""),
-    "Layout before it is stretched to the profile: a relaxed glass, a lattice, or random.",
+    "Layout before it is mapped to the density profile: a relaxed glass, a lattice, or random positions.",
 )
 .also(&["layout", "glass"]);
 
@@ -26,7 +26,7 @@ const LENGTHS: Key = key(
     "lengths",
     Kind::Numbers(POSITIVE, Dimension::Length),
     Default::Value("1.0"),
-    "Edge lengths of the box, from 0.",
+    "Edge lengths of the box, whose lower corner is the origin.",
 )
 .also(&["size", "box", "edges", "box_size"]);
 
@@ -34,7 +34,7 @@ const DENSITY: Key = key(
     "density",
     quantity(POSITIVE, Dimension::Density),
     Default::Value("1.0"),
-    "Mass density; with species, which bring their masses, it stands in the place of the spacing or the lengths, or is left out.",
+    "Mass density. With species, which have masses, it replaces the spacing or the lengths, or is left out.",
 )
 .also(&["rho"]);
 
@@ -52,16 +52,16 @@ const TEMPERATURE: Key = key(
     "temperature",
     quantity(NOT_NEGATIVE, Dimension::Temperature),
     Default::Value("0.0"),
-    "Temperature of the velocities with [interaction]; 0 is at rest.",
+    "Temperature of the initial velocities with [interaction]; 0: at rest.",
 )
 .also(&["t", "temp"]);
 
-/// In the order in which a deck is printed.
+/// Sections in the order in which a deck is printed.
 pub(super) const SECTIONS: &[Section] = &[
     section("start", "The initial state: exactly one case, [start.CASE].", &[]),
     section(
         "start.evrard",
-        "A cold gas sphere with density M / (2 pi R^2 r), at rest.",
+        "Evrard collapse: a cold gas sphere with density M / (2 pi R^2 r), at rest.",
         &[
             PARTICLES,
             ARRANGEMENT,
@@ -74,22 +74,27 @@ pub(super) const SECTIONS: &[Section] = &[
     ),
     section(
         "start.uniform-box",
-        "A box of one density and internal energy, at rest.",
+        "A box of uniform density and internal energy.",
         &[PARTICLES, LENGTHS, DENSITY, BOX_ENERGY, TEMPERATURE, ARRANGEMENT, SEED],
     ),
     section(
         "start.lattice",
-        "Whole cells of a crystal lattice.",
+        "A crystal lattice of whole unit cells.",
         &[
-            key("kind", Kind::Choice(LatticeKind::NAMES), Default::Value("\"sc\""), "The lattice.")
+            key("kind", Kind::Choice(LatticeKind::NAMES), Default::Value("\"sc\""), "Lattice type.")
                 .also(&["type", "lattice"]),
-            key("cells", Kind::Integers(between(1.0, 1e6)), Default::Required, "Cells per dimension.")
-                .also(&["n", "particles"]),
+            key(
+                "cells",
+                Kind::Integers(between(1.0, 1e6)),
+                Default::Required,
+                "Number of unit cells per dimension.",
+            )
+            .also(&["n", "particles"]),
             key(
                 "spacing",
                 quantity(POSITIVE, Dimension::Length),
                 Default::Value("1.0"),
-                "Edge of the cell (for hcp its shortest).",
+                "Edge of the unit cell (for hcp the shortest).",
             )
             .also(&["a", "lattice_constant"]),
             DENSITY,
@@ -121,13 +126,13 @@ pub(super) const SECTIONS: &[Section] = &[
                 "velocities",
                 Kind::Choice(Velocities::NAMES),
                 Default::Value("\"equilibrium\""),
-                "Drawn from the isotropic equilibrium, or all zero.",
+                "Initial velocities: drawn from the isotropic equilibrium distribution, or zero.",
             ),
             key(
                 "internal_energy",
                 number(NOT_NEGATIVE),
                 Default::Value("0.05"),
-                "Specific internal energy (matters with [sph]).",
+                "Specific internal energy (only used with [sph]).",
             )
             .also(&["u"]),
             SEED,
@@ -135,7 +140,7 @@ pub(super) const SECTIONS: &[Section] = &[
     ),
     section(
         "start.sedov",
-        "A point explosion in a cube of cold gas about the origin, at rest.",
+        "Sedov explosion: a point explosion in a cube of cold gas about the origin, at rest.",
         &[
             PARTICLES,
             key("edge", quantity(POSITIVE, Dimension::Length), Default::Value("1.0"), "Edge of the cube.")
@@ -152,14 +157,15 @@ pub(super) const SECTIONS: &[Section] = &[
                 "width",
                 quantity(POSITIVE, Dimension::Length),
                 Default::Value("0.1"),
-                "Where that energy, spread as exp(-(r/width)^2), has fallen to 1/e.",
+                "Radius at which the explosion's energy density, spread as exp(-(r/width)^2), has fallen to \
+                 1/e.",
             )
             .also(&["radius", "sigma"]),
             key(
                 "internal_energy",
                 number(NOT_NEGATIVE),
                 Default::Value("1e-8"),
-                "Specific internal energy of the gas before.",
+                "Specific internal energy of the gas before the explosion.",
             )
             .also(&["u"]),
             ARRANGEMENT,
@@ -170,8 +176,13 @@ pub(super) const SECTIONS: &[Section] = &[
         "start.file",
         "Particles from a file: HDF5 of SWIFT's or Gadget's layout, LAMMPS data, GROMACS .gro, extended XYZ.",
         &[
-            key("path", Kind::Path, Default::Required, "The file, relative to where the program is started.")
-                .also(&["name", "filename", "file"]),
+            key(
+                "path",
+                Kind::Path,
+                Default::Required,
+                "Path of the file, relative to the working directory.",
+            )
+            .also(&["name", "filename", "file"]),
             key(
                 "format",
                 Kind::Choice(FileFormat::NAMES),
@@ -181,20 +192,20 @@ pub(super) const SECTIONS: &[Section] = &[
             key(
                 "units",
                 Kind::Choice(FileUnits::NAMES),
-                Default::Unset("as the file says or its format has by convention"),
+                Default::Unset("as stated in the file, else the convention of its format"),
                 "The units of a text file: lj (reduced), LAMMPS's real or metal, GROMACS's, ASE's.",
             ),
             key(
                 "atom_style",
                 Kind::Choice(AtomStyle::NAMES),
-                Default::Unset("as the file says behind Atoms"),
-                "The columns of LAMMPS data.",
+                Default::Unset("as stated after `Atoms` in the file"),
+                "Atom style of LAMMPS data: its columns.",
             ),
             key(
                 "temperature",
                 quantity(NOT_NEGATIVE, Dimension::Temperature),
                 Default::Unset("the velocities of the file, else at rest"),
-                "Temperature of new velocities with [interaction].",
+                "Temperature of newly drawn velocities with [interaction].",
             )
             .also(&["t", "temp"]),
             SEED,

@@ -1,4 +1,5 @@
-//! The Langevin thermostat: friction and noise on every particle, in the middle of the drift of velocity Verlet.
+//! The Langevin thermostat: friction and noise on every particle, in the middle of the drift of velocity
+//! Verlet.
 //!
 //! ```text
 //! v_1 = v + a dt/2         x_1 = x + v_1 dt/2
@@ -6,62 +7,64 @@
 //! x' = x_1 + v_2 dt/2      forces at x' -> a'      v' = v_2 + a' dt/2
 //! ```
 //!
-//! which is the splitting BAOAB (Leimkuhler & Matthews 2013, Appl. Math. Res. Express 2013, 34): positions are sampled with
-//! errors of the fourth order in the step where friction is strong, and exactly in harmonic wells. The heat of a step is
-//! the change of the kinetic energy from v_1 to v_2. All else is velocity Verlet, so that the total energy less the heat
-//! is conserved but for the error of the integrator (Bussi & Parrinello 2007, Phys. Rev. E 75, 056707), which here has a
-//! mean of the fourth order in the step (Sivak, Chodera & Crooks 2013, Phys. Rev. X 3, 011007).
+//! This is the BAOAB splitting (Leimkuhler & Matthews 2013, Appl. Math. Res. Express 2013, 34). Sampling
+//! errors of positions are of fourth order in the step for strong friction, and zero in harmonic wells. The
+//! heat of a step is the change of the kinetic energy from v_1 to v_2. The rest is velocity Verlet, so the
+//! total energy minus the heat is conserved up to the error of the integrator (Bussi & Parrinello 2007, Phys.
+//! Rev. E 75, 056707), whose mean is of fourth order in the step (Sivak, Chodera & Crooks 2013, Phys. Rev. X
+//! 3, 011007).
 
 use fearless_simd::Simd;
 
 use crate::motion::random::{LANES, Purpose, normals};
-use crate::motion::verlet::{Drifted, Left, MOVED, blocks, leaves};
-use crate::pair::pieces::{Piece, Work, by_pieces};
+use crate::motion::verlet::{Drifted, Left, MOTION_COLUMNS, chunks, moves_too_far};
+use crate::particles::blocks::{BlockTask, RowBlock, map_blocks_simd};
 use crate::particles::{Field, Particles};
 
-/// The thermostat.
+/// Parameters of the Langevin thermostat.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Langevin {
     /// k_B T, > 0.
     pub thermal_energy: f64,
-    /// Rate at which velocities are forgotten, > 0.
+    /// Friction rate, > 0.
     pub friction: f64,
     /// Seed of the noise.
     pub seed: u64,
 }
 
 impl Langevin {
-    /// First half of step number `step` of length `dt`: half a kick, half a drift, friction and noise, half a drift; no
-    /// particle moves farther than about `farthest`.
+    /// First half of step number `step` of length `dt`: half kick, half drift, friction and noise, half
+    /// drift. No particle moves farther than about `farthest`.
     pub fn kick_and_drift(&self, particles: &mut Particles, dt: f64, step: u64, farthest: f64) -> Drifted {
         let mut drifted = Drifted::default();
-        let pieces = by_pieces(particles, &KickAndDrift { middle: self.middle(dt, step), dt, farthest });
-        pieces.into_iter().for_each(|piece| drifted.add(piece));
+        let blocks =
+            map_blocks_simd(particles, &KickAndDrift { ou_step: self.ou_step(dt, step), dt, farthest });
+        blocks.into_iter().for_each(|block| drifted.add(block));
         drifted
     }
 
-    /// Take the drift, friction and noise of [`Self::kick_and_drift`] back, to the rounding that the friction makes
-    /// larger.
+    /// Reverts drift, friction and noise of [`Self::kick_and_drift`], to rounding, which division by c
+    /// amplifies.
     pub fn drift_back(&self, particles: &mut Particles, dt: f64, step: u64, left: &Left) {
-        by_pieces(particles, &DriftBack { middle: self.middle(dt, step), dt, left });
+        map_blocks_simd(particles, &DriftBack { ou_step: self.ou_step(dt, step), dt, left });
     }
 
-    /// Friction and noise of a step of length `dt`: c, and the variance of the noise times the mass.
+    /// Returns c and the variance of the noise times the mass, for a step of length `dt`.
     pub(crate) fn decay_and_noise(&self, dt: f64) -> [f64; 2] {
         let decay = (-self.friction * dt).exp();
         // 1 - c^2 without cancellation
         [decay, -(-2.0 * self.friction * dt).exp_m1() * self.thermal_energy]
     }
 
-    fn middle(&self, dt: f64, step: u64) -> Middle {
+    fn ou_step(&self, dt: f64, step: u64) -> OrnsteinUhlenbeck {
         let [decay, noise] = self.decay_and_noise(dt);
-        Middle { decay, noise, seed: self.seed, step }
+        OrnsteinUhlenbeck { decay, noise, seed: self.seed, step }
     }
 }
 
-/// Friction and noise of one step.
+/// Friction and noise of one step: the O part of BAOAB.
 #[derive(Clone, Copy)]
-struct Middle {
+struct OrnsteinUhlenbeck {
     decay: f64,
     /// Variance of the noise times the mass.
     noise: f64,
@@ -69,8 +72,8 @@ struct Middle {
     step: u64,
 }
 
-impl Middle {
-    /// What noise adds to the velocities of eight particles or less.
+impl OrnsteinUhlenbeck {
+    /// Velocity increments by noise of at most eight particles.
     #[inline(always)]
     fn kicks<S: Simd>(&self, simd: S, id: &[u64], mass: &[f64]) -> [[f64; LANES]; 3] {
         let (mut ids, mut masses) = ([0; LANES], [1.0; LANES]);
@@ -88,39 +91,39 @@ impl Middle {
 }
 
 const WANTED: [(Field, usize); 10] = {
-    let [x0, x1, x2, v0, v1, v2, a0, a1, a2] = MOVED;
+    let [x0, x1, x2, v0, v1, v2, a0, a1, a2] = MOTION_COLUMNS;
     [x0, x1, x2, v0, v1, v2, a0, a1, a2, (Field::Mass, 0)]
 };
 
 struct KickAndDrift {
-    middle: Middle,
+    ou_step: OrnsteinUhlenbeck,
     dt: f64,
     farthest: f64,
 }
 
-impl Work<10> for KickAndDrift {
+impl BlockTask<10> for KickAndDrift {
     type Output = (Vec<usize>, f64, f64);
     const WANTED: [(Field, usize); 10] = WANTED;
     #[inline(always)]
-    fn run<S: Simd>(&self, simd: S, piece: Piece<10>) -> (Vec<usize>, f64, f64) {
-        let [x0, x1, x2, v0, v1, v2, a0, a1, a2, mass] = piece.columns;
+    fn run<S: Simd>(&self, simd: S, block: RowBlock<10>) -> (Vec<usize>, f64, f64) {
+        let [x0, x1, x2, v0, v1, v2, a0, a1, a2, mass] = block.columns;
         let (x, v, a) = ([x0, x1, x2], [v0, v1, v2], [&*a0, a1, a2]);
         let (mut left, mut heat, mut farthest) = (Vec::new(), [0.0; LANES], [0.0; LANES]);
-        for block in blocks(piece.id.len()) {
-            if leaves(&v, &a, block.clone(), self.dt, self.farthest) {
-                left.push(piece.first + block.start);
+        for chunk in chunks(block.id.len()) {
+            if moves_too_far(&v, &a, chunk.clone(), self.dt, self.farthest) {
+                left.push(block.first + chunk.start);
                 continue;
             }
-            for first in block.clone().step_by(LANES) {
-                let rows = first..(first + LANES).min(block.end);
+            for first in chunk.clone().step_by(LANES) {
+                let rows = first..(first + LANES).min(chunk.end);
                 let mass = &mass[rows.clone()];
-                let kicks = self.middle.kicks(simd, &piece.id[rows.clone()], mass);
+                let kicks = self.ou_step.kicks(simd, &block.id[rows.clone()], mass);
                 let mut squares = [0.0; LANES];
                 for c in 0..3 {
                     let (x, v, a) = (&mut x[c][rows.clone()], &mut v[c][rows.clone()], &a[c][rows.clone()]);
                     for l in 0..mass.len() {
                         let before = v[l] + 0.5 * self.dt * a[l];
-                        let after = self.middle.decay * before + kicks[c][l];
+                        let after = self.ou_step.decay * before + kicks[c][l];
                         let way = 0.5 * self.dt * (before + after);
                         x[l] += way;
                         squares[l] += way * way;
@@ -136,27 +139,27 @@ impl Work<10> for KickAndDrift {
 }
 
 struct DriftBack<'a> {
-    middle: Middle,
+    ou_step: OrnsteinUhlenbeck,
     dt: f64,
     left: &'a Left,
 }
 
-impl Work<10> for DriftBack<'_> {
+impl BlockTask<10> for DriftBack<'_> {
     type Output = ();
     const WANTED: [(Field, usize); 10] = WANTED;
     #[inline(always)]
-    fn run<S: Simd>(&self, simd: S, piece: Piece<10>) {
-        let [x0, x1, x2, v0, v1, v2, _, _, _, mass] = piece.columns;
+    fn run<S: Simd>(&self, simd: S, block: RowBlock<10>) {
+        let [x0, x1, x2, v0, v1, v2, _, _, _, mass] = block.columns;
         let (x, v) = ([x0, x1, x2], [v0, v1, v2]);
-        for block in self.left.moved(piece.first, piece.id.len()) {
-            for first in block.clone().step_by(LANES) {
-                let rows = first..(first + LANES).min(block.end);
+        for chunk in self.left.moved(block.first, block.id.len()) {
+            for first in chunk.clone().step_by(LANES) {
+                let rows = first..(first + LANES).min(chunk.end);
                 let mass = &mass[rows.clone()];
-                let kicks = self.middle.kicks(simd, &piece.id[rows.clone()], mass);
+                let kicks = self.ou_step.kicks(simd, &block.id[rows.clone()], mass);
                 for c in 0..3 {
                     let (x, v) = (&mut x[c][rows.clone()], &mut v[c][rows.clone()]);
                     for l in 0..mass.len() {
-                        let before = (v[l] - kicks[c][l]) / self.middle.decay;
+                        let before = (v[l] - kicks[c][l]) / self.ou_step.decay;
                         x[l] -= 0.5 * self.dt * (before + v[l]);
                         v[l] = before;
                     }
@@ -182,7 +185,7 @@ mod tests {
         particles
     }
 
-    /// One step in harmonic wells of the angular frequency 1; returns the heat.
+    /// Takes one step in harmonic wells of angular frequency 1; returns the heat.
     fn advance(langevin: &Langevin, particles: &mut Particles, dt: f64, step: u64) -> f64 {
         let before = particles.clone();
         let Drifted { left, farthest, heat } = langevin.kick_and_drift(particles, dt, step, 1e6);
@@ -199,7 +202,7 @@ mod tests {
         heat
     }
 
-    /// Harmonic wells of the angular frequency 1, which BAOAB samples exactly in space, and with a kinetic energy that is
+    /// Harmonic wells of angular frequency 1: BAOAB samples positions exactly, and a kinetic energy that is
     /// too small by the factor 1 - dt^2 / 4.
     #[test]
     fn oscillators_are_sampled_canonically_at_any_step() {
@@ -219,14 +222,14 @@ mod tests {
             }
         }
         for [position, velocity] in sums {
-            // correlated samples: the error is a few times that of independent ones, sqrt(2 / 3 / samples) = 0.0016
+            // correlated samples: a few times the independent error, sqrt(2 / 3 / samples) = 0.0016
             assert!((position / samples / temperature - 1.0).abs() < 0.008, "{}", position / samples);
             let shadow = temperature * (1.0 - dt * dt / 4.0);
             assert!((velocity / samples / shadow - 1.0).abs() < 0.008, "{}", velocity / samples);
         }
     }
 
-    /// They start at rest in their minima, so that all their energy is heat, but for the error of the integrator.
+    /// They start at rest in their minima: all their energy is heat, up to the error of the integrator.
     #[test]
     fn the_energy_less_the_heat_is_conserved_with_the_square_of_the_step() {
         let langevin = Langevin { thermal_energy: 1.7, friction: 1.3, seed: 6 };

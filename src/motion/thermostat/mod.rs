@@ -1,5 +1,4 @@
-//! Thermostats: what gives heat to molecules and takes it from them, so that their states are those of the canonical
-//! ensemble.
+//! Thermostats: exchange heat with molecules, so that their states sample the canonical ensemble.
 
 mod langevin;
 mod rescaling;
@@ -7,20 +6,20 @@ mod rescaling;
 pub use langevin::Langevin;
 pub use rescaling::VelocityRescaling;
 
-use crate::deck::plan::ThermostatPlan;
+use crate::plan::ThermostatPlan;
 use crate::units::Units;
 
-/// A thermostat with its constants.
+/// A thermostat with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Thermostat {
     /// Friction and noise on every particle.
     Langevin(Langevin),
-    /// Velocities scaled by a random factor, the same for all.
+    /// Velocities scaled by one random factor.
     VelocityRescaling(VelocityRescaling),
 }
 
 impl Thermostat {
-    /// That of a plan, in these units.
+    /// Creates the thermostat of a plan, in these units.
     pub fn new(plan: &ThermostatPlan, units: &Units) -> Self {
         match *plan {
             ThermostatPlan::Langevin { temperature, friction, seed } => {

@@ -1,42 +1,45 @@
-//! The inner loops, once for all laws: clusters against clusters over half lists, fours against particles over their tiles,
-//! particles against the neighbors found in full lists, and particles against their own lists.
+//! The inner loops of a sweep, generic over laws, by kind of list:
+//! - [`clusters`]: half lists, clusters against clusters;
+//! - [`tiles`]: tile lists, four rows against single particles;
+//! - [`gather`]: full lists, particles against the neighbors found in range;
+//! - [`particles`]: per-particle lists.
 
+mod candidates;
+mod cluster_shifts;
 mod clusters;
 mod find_tiles;
-mod found;
-mod gathered;
-mod near;
+mod gather;
+mod neighbor_search;
 mod particles;
-mod placed;
+mod pipeline;
 mod segment;
-mod stages;
 mod tiles;
 
-pub use find_tiles::{TileSearch, find_tiles};
+pub use find_tiles::{TileSearchScratch, find_tiles};
 
-use super::lane::{Lanes, Scalar, Task};
 use super::law::{Columns, PairLaw, Parity, Reduction, Sum};
-use super::pack::{Layout, Packed};
-use super::real::Real;
+use super::pack::{Layout, PackedInput};
 use super::sums::ChunkSums;
-use super::sweep::Chosen;
-use super::vec3::Vec3;
+use super::sweep::ActiveRows;
 use crate::neighbors::{CLUSTER, ClusterList, NeighborList, SUPER_CLUSTER};
+use crate::simd::real::Real;
+use crate::simd::vec3::Vec3;
+use crate::simd::{Lanes, Scalar, Task};
 use fearless_simd::Simd;
 use std::ops::Range;
 
-/// What all chunks of a sweep share.
+/// Data shared by all chunks of a sweep.
 pub struct Shared<'a, L, T: 'static> {
     /// The law.
     pub law: &'a L,
-    /// Its packed input.
-    pub packed: Packed<T>,
-    /// The rows that the sweep is for.
-    pub rows: Chosen,
-    /// Rows this rank owns.
+    /// Packed input of the law.
+    pub packed: PackedInput<T>,
+    /// Rows to evaluate and write.
+    pub rows: ActiveRows,
+    /// Owned rows.
     pub owned: Range<usize>,
-    /// Rows that are given what pairs of half lists give them: these or, where halos are given it for their owners, all.
-    pub given: Range<usize>,
+    /// Rows whose reactions are used: the owned ones, or all if reactions on halos return to their owners.
+    pub reaction_rows: Range<usize>,
     /// Whether pairs of owned rows are listed once.
     pub symmetric: bool,
     /// Super-clusters whose rows are all owned.
@@ -48,14 +51,14 @@ pub struct Shared<'a, L, T: 'static> {
 /// Whether the sums of a super-cluster need rows that are not owned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Not: it is whole, and so are those of its neighbors.
+    /// No: it and its listed super-clusters are wholly owned.
     Inner,
-    /// They may.
+    /// Possibly.
     Outer,
 }
 
 impl<L, T> Shared<'_, L, T> {
-    /// The side of a super-cluster.
+    /// Side of a super-cluster.
     #[inline(always)]
     pub fn side(&self, list: &ClusterList, super_cluster: usize) -> Side {
         match self.whole.contains(&super_cluster) && !list.reaches_out(super_cluster) {
@@ -64,7 +67,7 @@ impl<L, T> Shared<'_, L, T> {
         }
     }
 
-    /// Whether a super-cluster is to be swept, on one side or on both.
+    /// Whether a super-cluster is swept, for one side or both.
     #[inline(always)]
     fn swept(&self, list: &ClusterList, side: Option<Side>, super_cluster: usize) -> bool {
         let first = super_cluster * SUPER_CLUSTER;
@@ -73,25 +76,25 @@ impl<L, T> Shared<'_, L, T> {
     }
 }
 
-/// How a sweep of a law over a list wants its input.
+/// Input layout of a sweep of a law over a list.
 pub fn layout<L: PairLaw>(list: &NeighborList) -> Layout {
     match list {
-        NeighborList::Tiled(_) if tiles::serve::<L>() => Layout::records::<L>(),
+        NeighborList::Tiled(_) if tiles::supports::<L>() => Layout::records::<L>(),
         _ => Layout::Columns,
     }
 }
 
-/// A chunk of super-clusters to sweep.
+/// Sweep of a chunk of super-clusters.
 pub struct Chunk<'s, 'a, L, T: 'static> {
-    /// What the chunks share.
+    /// Data shared by all chunks.
     pub shared: &'s Shared<'a, L, T>,
     /// The list.
     pub list: &'s NeighborList,
     /// Position columns.
     pub position: [&'s [f64]; 3],
-    /// The chunk.
+    /// Super-clusters of the chunk.
     pub super_clusters: Range<usize>,
-    /// Those of the chunk that are swept, on lists of clusters; `None`: all.
+    /// Side to sweep, on cluster and tile lists; `None`: both.
     pub side: Option<Side>,
 }
 
@@ -102,13 +105,13 @@ impl<L: PairLaw, T: Scalar> Task for Chunk<'_, '_, L, T> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> ChunkSums<T> {
         let touched = match self.shared.symmetric {
-            true => 0..self.shared.given.end.div_ceil(SUPER_CLUSTER),
+            true => 0..self.shared.reaction_rows.end.div_ceil(SUPER_CLUSTER),
             false => self.super_clusters.clone(),
         };
         let swept = self.super_clusters.clone().filter(|&super_cluster| {
             self.list.clusters().is_none_or(|list| self.shared.swept(list, self.side, super_cluster))
         });
-        // those over tiles have sums in another form
+        // Sweeps over tiles return records instead of blocks.
         let tiled = matches!(layout::<L>(self.list), Layout::Records(_));
         let blocks = if tiled { 0 } else { swept.count() };
         let mut sums = ChunkSums::new(L::SUMS, self.super_clusters.clone(), blocks, touched);
@@ -120,7 +123,7 @@ impl<L: PairLaw, T: Scalar> Task for Chunk<'_, '_, L, T> {
                 clusters::sums::<L, T, S>(simd, self.shared, list, self.side, &mut sums);
             }
             NeighborList::Clustered(list) => {
-                gathered::sums::<L, T, S>(simd, self.shared, list, self.side, &mut sums);
+                gather::sums::<L, T, S>(simd, self.shared, list, self.side, &mut sums);
             }
             NeighborList::Tiled(list) => {
                 tiles::sums::<L, T, S>(simd, self.shared, list, self.side, &mut sums)
@@ -133,7 +136,7 @@ impl<L: PairLaw, T: Scalar> Task for Chunk<'_, '_, L, T> {
     }
 }
 
-/// Whether the second side of a pair must be evaluated by itself.
+/// Whether a pair must be evaluated for each of its particles.
 const fn two_sided(sums: &[Sum]) -> bool {
     let mut k = 0;
     while k < sums.len() {
@@ -145,7 +148,7 @@ const fn two_sided(sums: &[Sum]) -> bool {
     false
 }
 
-/// Whether what changes its sign is summed.
+/// Whether all odd columns are reduced by addition.
 const fn odd_are_sums(sums: &[Sum]) -> bool {
     let mut k = 0;
     while k < sums.len() {
@@ -157,9 +160,9 @@ const fn odd_are_sums(sums: &[Sum]) -> bool {
     true
 }
 
-/// The nearest image of each lane's separation; `periods` and `inverse` are 0 where open.
+/// Minimum image of each lane's separation; `periods` and `inverse` are 0 if open.
 #[inline(always)]
-fn nearest<R: Real>(r: Vec3<R>, periods: Vec3<R>, inverse: Vec3<R>) -> Vec3<R> {
+fn minimum_image<R: Real>(r: Vec3<R>, periods: Vec3<R>, inverse: Vec3<R>) -> Vec3<R> {
     Vec3 {
         x: r.x - periods.x * (r.x * inverse.x).round(),
         y: r.y - periods.y * (r.y * inverse.y).round(),
@@ -167,38 +170,44 @@ fn nearest<R: Real>(r: Vec3<R>, periods: Vec3<R>, inverse: Vec3<R>) -> Vec3<R> {
     }
 }
 
-/// The sums of no pair.
+/// Sums of a particle without pairs.
 #[inline(always)]
-fn nothing<L: PairLaw, R: Real>(token: R::Token) -> L::Sums<R> {
+fn identity_sums<L: PairLaw, R: Real>(token: R::Token) -> L::Sums<R> {
     L::Sums::<R>::from_columns(
         #[inline(always)]
         |c| R::literal(token, L::SUMS[c].reduction.identity()),
     )
 }
 
-/// What the lanes of a mask were given; of the others, what no pair gives.
+/// Contributions in the lanes of a mask, identities elsewhere.
 #[inline(always)]
-fn masked<L: PairLaw, R: Real>(token: R::Token, mask: R::Mask, given: L::Sums<R>) -> L::Sums<R> {
-    given.zip(
-        given,
+fn masked_sums<L: PairLaw, R: Real>(token: R::Token, mask: R::Mask, contribution: L::Sums<R>) -> L::Sums<R> {
+    contribution.zip(
+        contribution,
         #[inline(always)]
-        |c, given, _| R::select(mask, given, R::literal(token, L::SUMS[c].reduction.identity())),
+        |c, contribution, _| {
+            R::select(mask, contribution, R::literal(token, L::SUMS[c].reduction.identity()))
+        },
     )
 }
 
-/// The totals with what the lanes of a mask were given.
+/// Joins the contributions in the lanes of a mask with the totals.
 #[inline(always)]
-fn collected<L: PairLaw, R: Real>(mask: R::Mask, given: L::Sums<R>, totals: L::Sums<R>) -> L::Sums<R> {
+fn add_masked<L: PairLaw, R: Real>(
+    mask: R::Mask,
+    contribution: L::Sums<R>,
+    totals: L::Sums<R>,
+) -> L::Sums<R> {
     totals.zip(
-        given,
+        contribution,
         #[inline(always)]
         |c, total, value| R::select(mask, L::SUMS[c].reduction.join(total, value), total),
     )
 }
 
-/// Two totals as one.
+/// Joins two totals.
 #[inline(always)]
-fn joined<L: PairLaw, R: Real>(totals: L::Sums<R>, more: L::Sums<R>) -> L::Sums<R> {
+fn join_sums<L: PairLaw, R: Real>(totals: L::Sums<R>, more: L::Sums<R>) -> L::Sums<R> {
     totals.zip(
         more,
         #[inline(always)]
@@ -206,32 +215,32 @@ fn joined<L: PairLaw, R: Real>(totals: L::Sums<R>, more: L::Sums<R>) -> L::Sums<
     )
 }
 
-/// What the pairs in a mask give to j, but for the sign of what is odd, which must be a sum: what they gave to i, or what
-/// `second` evaluates where no symmetry tells.
+/// Contributions to j of the pairs in a mask, except for the sign of odd columns, which must be sums: those
+/// of i by symmetry, or `second` for columns without parity.
 #[inline(always)]
 fn reaction<L: PairLaw, R: Real>(
     token: R::Token,
     mask: R::Mask,
-    given: L::Sums<R>,
+    contribution: L::Sums<R>,
     second: impl FnOnce() -> L::Sums<R>,
 ) -> L::Sums<R> {
-    const { assert!(odd_are_sums(L::SUMS), "what is odd under exchange can only be summed") };
-    let own = if const { two_sided(L::SUMS) } { second() } else { given };
+    const { assert!(odd_are_sums(L::SUMS), "odd columns must be sums") };
+    let own = if const { two_sided(L::SUMS) } { second() } else { contribution };
     let reaction = own.zip(
-        given,
+        contribution,
         #[inline(always)]
-        |c, own, given| if L::SUMS[c].parity == Parity::Neither { own } else { given },
+        |c, own, contribution| if L::SUMS[c].parity == Parity::Neither { own } else { contribution },
     );
-    masked::<L, R>(token, mask, reaction)
+    masked_sums::<L, R>(token, mask, reaction)
 }
 
-/// A vector made component by component.
+/// Creates a vector component by component.
 #[inline(always)]
-fn vector<R>(component: impl Fn(usize) -> R) -> Vec3<R> {
+fn vec3_from_fn<R>(component: impl Fn(usize) -> R) -> Vec3<R> {
     Vec3 { x: component(0), y: component(1), z: component(2) }
 }
 
-/// Lanes of a cluster's self pairs: each particle but itself, or those after it in half lists.
+/// Mask of the pairs of a cluster with itself: all but i with i or, on half lists, those with j behind i.
 #[inline(always)]
 fn self_pairs(first: usize, rows: usize, symmetric: bool) -> u64 {
     let mut bits = 0;
@@ -243,19 +252,19 @@ fn self_pairs(first: usize, rows: usize, symmetric: bool) -> u64 {
     bits
 }
 
-/// One column of a block in every row: particles j.
+/// Column of a block, repeated in every row: particles j.
 #[inline(always)]
-fn repeat<R: Lanes>(token: R::Token, block: &[R::Scalar], column: usize) -> R {
-    R::repeat(token, &block[column * CLUSTER..][..CLUSTER])
+fn repeat_rows<R: Lanes>(token: R::Token, block: &[R::Scalar], column: usize) -> R {
+    R::repeat_rows(token, &block[column * CLUSTER..][..CLUSTER])
 }
 
-/// One column of a block spread over a vector of rows from `first` on: particles i.
+/// Column of a block, broadcast over the rows of a vector from row `first` on: particles i.
 #[inline(always)]
-fn spread<R: Lanes>(token: R::Token, block: &[R::Scalar], column: usize, first: usize) -> R {
-    R::spread(token, &block[column * CLUSTER..][..CLUSTER], first)
+fn broadcast_rows<R: Lanes>(token: R::Token, block: &[R::Scalar], column: usize, first: usize) -> R {
+    R::broadcast_rows(token, &block[column * CLUSTER..][..CLUSTER], first)
 }
 
-/// A vector of scalars in every lane.
+/// Broadcasts a vector to lanes.
 #[inline(always)]
 fn lift<R: Real>(token: R::Token, values: [f64; 3]) -> Vec3<R> {
     Vec3 { x: values[0], y: values[1], z: values[2] }.lift(token)

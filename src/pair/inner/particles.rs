@@ -1,22 +1,22 @@
-//! Particles against their own lists: the neighbors are gathered, as many as there are lanes at a time.
+//! Per-particle lists: the neighbors of a particle are gathered, a vector at a time.
 
-use super::{Shared, collected, nothing, reaction, vector};
+use super::{Shared, add_masked, identity_sums, reaction, vec3_from_fn};
 use crate::neighbors::{CLUSTER, ParticleList, SUPER_CLUSTER};
-use crate::pair::lane::{Lanes, Scalar};
 use crate::pair::law::{Columns, Cutoff, PairLaw, Parity};
 use crate::pair::pack::GEOMETRY;
-use crate::pair::real::Real;
 use crate::pair::sums::ChunkSums;
+use crate::simd::real::Real;
+use crate::simd::{Lanes, Scalar};
 use fearless_simd::Simd;
 
-/// One column of gathered values.
+/// Column of gathered values.
 #[inline(always)]
 fn gather<R: Lanes>(token: R::Token, values: &[R::Scalar], column: usize) -> R {
     let lanes = R::ROWS * CLUSTER;
     R::load(token, &values[column * lanes..][..lanes])
 }
 
-/// The sums of a chunk's particles.
+/// Sums of a chunk's particles.
 #[inline(always)]
 pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     simd: S,
@@ -29,10 +29,10 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     let lanes = R::<T, S>::ROWS * CLUSTER;
     let packed = &shared.packed;
     let columns = L::Prepared::<R<T, S>>::COUNT + 1;
-    // the squared radius comes before the inputs
+    // The squared radius is the column in front of the inputs.
     let first = GEOMETRY - 1;
     let parameters = shared.law.parameters::<R<T, S>>(simd);
-    let none = nothing::<L, R<T, S>>(simd);
+    let no_pairs = identity_sums::<L, R<T, S>>(simd);
     let common = R::<T, S>::literal(simd, packed.largest * packed.largest);
     let mut separation = vec![T::default(); 3 * lanes];
     let mut gathered = vec![T::default(); columns * lanes];
@@ -44,12 +44,12 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
             |c| R::<T, S>::literal(simd, packed.value(row, GEOMETRY + c).to_f64()),
         );
         let reach_i = R::<T, S>::literal(simd, packed.value(row, first).to_f64());
-        let mut totals = none;
+        let mut totals = no_pairs;
         let neighbors = list.neighbors(row);
         sums.add_work(row, 1, neighbors.len().next_multiple_of(lanes));
-        for some in neighbors.chunks(lanes) {
+        for batch in neighbors.chunks(lanes) {
             separation.fill(T::from_f64(f64::NAN));
-            for (lane, &j) in some.iter().enumerate() {
+            for (lane, &j) in batch.iter().enumerate() {
                 for d in 0..3 {
                     let (x, period) = (position[d], packed.periods[d]);
                     let r = x[row] - x[j as usize];
@@ -60,7 +60,7 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
                     gathered[c * lanes + lane] = packed.value(j as usize, first + c);
                 }
             }
-            let r = vector(
+            let r = vec3_from_fn(
                 #[inline(always)]
                 |d| gather::<R<T, S>>(simd, &separation, d),
             );
@@ -77,25 +77,25 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
                 #[inline(always)]
                 |c| gather::<R<T, S>>(simd, &gathered, c + 1),
             );
-            let given = L::interact::<R<T, S>>(simd, parameters, i, j, r, r2);
-            totals = collected::<L, R<T, S>>(mask, given, totals);
+            let contribution = L::interact::<R<T, S>>(simd, parameters, i, j, r, r2);
+            totals = add_masked::<L, R<T, S>>(mask, contribution, totals);
             sums.lane_pairs += lanes as u64;
             if shared.symmetric {
-                let back = reaction::<L, R<T, S>>(
+                let reactions = reaction::<L, R<T, S>>(
                     simd,
                     mask_j,
-                    given,
+                    contribution,
                     #[inline(always)]
                     || L::interact::<R<T, S>>(simd, parameters, j, i, -r, r2),
                 );
-                let back = back.to_columns();
+                let reactions = reactions.to_columns();
                 for (lane, &j) in
-                    some.iter().enumerate().filter(|(_, j)| shared.owned.contains(&(**j as usize)))
+                    batch.iter().enumerate().filter(|(_, j)| shared.owned.contains(&(**j as usize)))
                 {
                     let target = sums.blocks.cluster_mut(j as usize / CLUSTER);
                     for c in 0..L::SUMS.len() {
                         let (reduction, odd) = (L::SUMS[c].reduction, L::SUMS[c].parity == Parity::Odd);
-                        let value = back.as_ref()[c].lanes()[lane].to_f64();
+                        let value = reactions.as_ref()[c].lanes()[lane].to_f64();
                         let total = &mut target[c * CLUSTER + j as usize % CLUSTER];
                         *total = reduction.join(*total, if odd { -value } else { value });
                     }
@@ -108,7 +108,7 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
             let reduction = L::SUMS[c].reduction;
             for half in 0..R::<T, S>::ROWS {
                 let total = &mut target[c * CLUSTER + row % CLUSTER];
-                *total = reduction.join(*total, totals.as_ref()[c].row(half, reduction));
+                *total = reduction.join(*total, totals.as_ref()[c].reduce_row(half, reduction));
             }
         }
     }

@@ -1,53 +1,57 @@
-//! A segment of tiles: which rows meet which particles of it, and what both are given.
+//! Sweep over a segment of tiles, with reactions.
 
-use super::placed::Placed;
-use super::stages::{AllPairs, Apart, Particles, Rows, Stages, UNDER_WAY, evaluated};
-use super::{Shared, joined, lift, nearest, nothing};
-use crate::neighbors::{CLUSTER, ENTRIES, GROUP, SUPER_CLUSTER, TILE, TILES, Tiles, VALUES, four};
-use crate::pair::given::{GIVEN, Given, given_quads, given_vectors};
-use crate::pair::lane::{Lanes, Scalar, vectorize};
+use super::cluster_shifts::ClusterShifts;
+use super::pipeline::{IN_FLIGHT, PairConstants, Particles, Pipeline, Rows, Separation, evaluate};
+use super::{Shared, identity_sums, join_sums, lift, minimum_image};
+use crate::neighbors::{
+    CLUSTER, ENTRIES, ENTRY_SCALE, GROUP, SUPER_CLUSTER, TILE, TILES, TileSegment, unpack_entries,
+};
 use crate::pair::law::{Columns, PairLaw, Parity};
-use crate::pair::real::Real;
+use crate::pair::reaction_buffer::{
+    MAX_REACTION_QUADS, ReactionBuffer, reaction_cluster_vectors, reaction_quads,
+};
 use crate::pair::record::{OFFSETS, QUAD, QUADS, quads};
 use crate::pair::sums::ChunkSums;
-use crate::pair::vec3::Vec3;
+use crate::simd::real::Real;
+use crate::simd::vec3::Vec3;
+use crate::simd::{Lanes, Scalar, vectorize};
 use fearless_simd::Simd;
 
-/// Lanes of the type T.
+/// Lanes with elements `T`.
 type R<T, S> = <T as Scalar>::Lanes<S>;
 
 /// A segment of a group of super-clusters.
 pub(super) struct Segment<'a, L, T: Scalar> {
     pub shared: &'a Shared<'a, L, T>,
-    pub tiles: Tiles<'a>,
-    pub placed: &'a Placed<T>,
-    /// The group's first super-cluster.
+    pub tiles: TileSegment<'a>,
+    pub shifts: &'a ClusterShifts<T>,
+    /// First super-cluster of the group.
     pub first: usize,
-    /// Per particle j what pairs need of it.
+    /// Records of the particles j.
     pub records: &'a T::Records,
-    /// Per particle j what it has been given, but for the sign of what is odd.
-    pub given: &'a mut T::Records,
-    /// The same of all particles.
-    pub kept: &'a mut Given<T>,
+    /// Reaction records of the particles j; odd columns have opposite sign.
+    pub reactions: &'a mut T::Records,
+    /// Reaction records of all particles.
+    pub buffer: &'a mut ReactionBuffer<T>,
 }
 
-/// A tile that has been begun, whose pairs are under way.
+/// A tile whose pairs are in flight.
 #[derive(Clone, Copy)]
-struct Begun<L: PairLaw, R: Real> {
-    /// Its first row, if it is one.
+struct ActiveTile<L: PairLaw, R: Real> {
+    /// First row; `None` for padding.
     row: Option<usize>,
     rows: Rows<L, R>,
-    /// What they were given by pairs that have been evaluated.
+    /// Totals of the pairs evaluated so far.
     totals: L::Sums<R>,
 }
 
 impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
-    /// [`Self::sums`] as a function of its own, whose registers are for nothing else.
+    /// [`Self::sums`] as a function of its own, for register allocation.
     #[inline(never)]
-    pub fn all_sums<S: Simd, const IMAGES: bool>(
+    pub fn sweep_outlined<S: Simd, const IMAGES: bool>(
         self,
         simd: S,
-        pairs: AllPairs<L, R<T, S>>,
+        pairs: PairConstants<L, R<T, S>>,
         swept: [bool; GROUP],
         sums: &mut ChunkSums<T>,
     ) {
@@ -55,85 +59,89 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
             simd,
             #[inline(always)]
             move || {
-                // copies that nobody else can change
-                let (Segment { shared, tiles, placed, first, records, given, kept }, pairs) = (self, pairs);
-                let mut own = Segment { shared, tiles, placed, first, records, given, kept };
+                // Local copies, which the compiler knows to be unaliased.
+                let (Segment { shared, tiles, shifts, first, records, reactions, buffer }, pairs) =
+                    (self, pairs);
+                let mut own = Segment { shared, tiles, shifts, first, records, reactions, buffer };
                 own.sums::<S, IMAGES>(simd, &pairs, &swept, sums);
             },
         );
     }
 
-    /// Add the sums over the segment of the rows of those of the group's super-clusters that are swept; with `IMAGES` the nearest
-    /// images of pairs are looked for.
+    /// Adds the sums over the segment of the group's swept super-clusters. With `IMAGES`, pairs are at
+    /// minimum images.
     #[inline(always)]
     fn sums<S: Simd, const IMAGES: bool>(
         &mut self,
         simd: S,
-        pairs: &AllPairs<L, R<T, S>>,
+        pairs: &PairConstants<L, R<T, S>>,
         swept: &[bool; GROUP],
         sums: &mut ChunkSums<T>,
     ) {
-        let nobody = self.nobody();
-        let mut stages = Stages::<L, T, S>::new(simd, *pairs, nobody);
-        let nothing = nothing::<L, R<T, S>>(simd);
-        let mut old = Begun { row: None, rows: stages.rows(), totals: nothing };
+        let padding = self.padding();
+        let mut pipeline = Pipeline::<L, T, S>::new(simd, *pairs, padding);
+        let identity = identity_sums::<L, R<T, S>>(simd);
+        let mut current = ActiveTile { row: None, rows: pipeline.rows(), totals: identity };
         let last = self.tiles.members.end as usize * TILES;
         for tile in self.tiles.members.start as usize * TILES..=last {
-            let (new, entries) = match tile < last {
-                true if self.meets(swept, tile, sums) => {
-                    (self.begin::<S, IMAGES>(simd, pairs, tile), self.tiles.entries(tile))
+            let (next, entries) = match tile < last {
+                true if self.is_swept(swept, tile, sums) => {
+                    (self.begin_tile::<S, IMAGES>(simd, pairs, tile), self.tiles.entries(tile))
                 }
                 true => continue,
-                // behind the last tile nobody comes
-                false => (Begun { row: None, totals: nothing, ..old }, &[][..]),
+                // Padding follows the last tile, to drain the pipeline.
+                false => (ActiveTile { row: None, totals: identity, ..current }, &[][..]),
             };
             let vectors = const { TILE * TILE / R::<T, S>::COUNT };
             let count = entries.len() * vectors;
-            // the particles of a vector are the first of this word
-            let of = |vector: usize| {
+            // The particles of a vector are in the lowest bits of the returned word.
+            let word_of = |vector: usize| {
                 let taken = TILE / vectors * (vector % vectors);
                 entries[vector / vectors] >> (taken as u32 * u16::BITS)
             };
-            for vector in 0..UNDER_WAY {
-                let word = if vector < count { of(vector) } else { nobody };
-                let latest = if vector == 0 { &old.rows } else { &new.rows };
-                stages.step::<IMAGES>(simd, self, word, [&old.rows, latest], &mut old.totals);
+            for vector in 0..IN_FLIGHT {
+                let word = if vector < count { word_of(vector) } else { padding };
+                let latest = if vector == 0 { &current.rows } else { &next.rows };
+                pipeline.step::<IMAGES>(simd, self, word, [&current.rows, latest], &mut current.totals);
             }
-            if let Some(row) = old.row {
-                self.keep(simd, row, old.totals);
+            if let Some(row) = current.row {
+                self.add_row_totals(simd, row, current.totals);
             }
-            old = new;
-            for vector in UNDER_WAY..count {
-                stages.step::<IMAGES>(simd, self, of(vector), [&old.rows; 2], &mut old.totals);
+            current = next;
+            for vector in IN_FLIGHT..count {
+                pipeline.step::<IMAGES>(simd, self, word_of(vector), [&current.rows; 2], &mut current.totals);
             }
         }
-        stages.end(simd, self);
+        pipeline.drain(simd, self);
     }
 
-    /// The rows of a tile, which have met nobody but each other.
+    /// Loads the rows of a tile and evaluates the pairs among them.
     #[inline(always)]
-    fn begin<S: Simd, const IMAGES: bool>(
+    fn begin_tile<S: Simd, const IMAGES: bool>(
         &self,
         simd: S,
-        pairs: &AllPairs<L, R<T, S>>,
+        pairs: &PairConstants<L, R<T, S>>,
         tile: usize,
-    ) -> Begun<L, R<T, S>> {
+    ) -> ActiveTile<L, R<T, S>> {
         let row = self.first * SUPER_CLUSTER + tile * TILE;
-        let (mut rows, mut totals) = (self.rows::<S>(simd, row), nothing::<L, R<T, S>>(simd));
-        // pairs within the four rows are in the first segment that they have
+        let (mut rows, mut totals) = (self.rows::<S>(simd, row), identity_sums::<L, R<T, S>>(simd));
+        // Pairs within the four rows belong to their first segment.
         if self.tiles.first {
-            totals = self.own_pairs::<S, IMAGES>(simd, pairs, row, &rows);
+            totals = self.pairs_within_tile::<S, IMAGES>(simd, pairs, row, &rows);
         }
-        let [x, y, z] = self.placed.members[tile / TILES - self.tiles.members.start as usize];
-        let shift =
-            Vec3 { x: R::<T, S>::every(simd, x), y: R::<T, S>::every(simd, y), z: R::<T, S>::every(simd, z) };
+        let [x, y, z] = self.shifts.member_shifts[tile / TILES - self.tiles.members.start as usize];
+        let shift = Vec3 {
+            x: R::<T, S>::broadcast(simd, x),
+            y: R::<T, S>::broadcast(simd, y),
+            z: R::<T, S>::broadcast(simd, z),
+        };
         rows.position = rows.position + shift;
-        Begun { row: Some(row), rows, totals }
+        ActiveTile { row: Some(row), rows, totals }
     }
 
-    /// Whether pairs of a tile are looked for; then they are counted.
+    /// Whether a tile is swept; if so, counts its lane pairs.
     #[inline(always)]
-    fn meets(&self, swept: &[bool; GROUP], tile: usize, sums: &mut ChunkSums<T>) -> bool {
+    fn is_swept(&self, swept: &[bool; GROUP], tile: usize, sums: &mut ChunkSums<T>) -> bool {
         let (row, entries) = (self.first * SUPER_CLUSTER + tile * TILE, self.tiles.entries(tile));
         let included = self.tiles.first;
         if !swept[tile / TILES]
@@ -142,151 +150,157 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
         {
             return false;
         }
-        let met = TILE * (entries.len() + usize::from(included));
-        sums.add_work(row, TILE, met);
-        sums.lane_pairs += (TILE * met) as u64;
+        let tested = TILE * (entries.len() + usize::from(included));
+        sums.add_work(row, TILE, tested);
+        sums.lane_pairs += (TILE * tested) as u64;
         true
     }
 
-    /// Add the totals of a tile's rows to what these have been given.
+    /// Adds the totals of a tile's rows to their reaction records.
     #[inline(always)]
-    fn keep<S: Simd>(&mut self, simd: S, row: usize, totals: L::Sums<R<T, S>>) {
-        let length = const { TILE * QUAD * given_quads::<L>() };
+    fn add_row_totals<S: Simd>(&mut self, simd: S, row: usize, totals: L::Sums<R<T, S>>) {
+        let length = const { TILE * QUAD * reaction_quads::<L>() };
         let part = row % CLUSTER / TILE;
-        let columns = columns::<L, R<T, S>>(
+        let columns = quad_columns::<L, R<T, S>>(
             simd,
             totals,
             #[inline(always)]
             |c, total| if matches!(L::SUMS[c].parity, Parity::Odd) { -total } else { total },
         );
-        if let Some(own) = self.placed.itself(row / CLUSTER) {
-            let rows = &mut T::values_mut(self.given)[(own * CLUSTER / TILE + part) * length..][..length];
-            for quad in 0..const { given_quads::<L>() } {
-                R::<T, S>::give_rows(columns[quad], rows, const { given_quads::<L>() }, quad);
+        if let Some(own) = self.shifts.self_entry(row / CLUSTER) {
+            let rows = &mut T::values_mut(self.reactions)[(own * CLUSTER / TILE + part) * length..][..length];
+            for quad in 0..const { reaction_quads::<L>() } {
+                R::<T, S>::add_row_quads(columns[quad], rows, const { reaction_quads::<L>() }, quad);
             }
             return;
         }
-        let mut rows = [T::default(); TILE * QUAD * GIVEN];
-        for quad in 0..const { given_quads::<L>() } {
-            R::<T, S>::give_rows(columns[quad], &mut rows, const { given_quads::<L>() }, quad);
+        let mut rows = [T::default(); TILE * QUAD * MAX_REACTION_QUADS];
+        for quad in 0..const { reaction_quads::<L>() } {
+            R::<T, S>::add_row_quads(columns[quad], &mut rows, const { reaction_quads::<L>() }, quad);
         }
-        let vectors = const { given_vectors::<L, T, S>() * TILE / CLUSTER };
-        let begin = self.kept.begin(row / CLUSTER) + part * vectors;
-        let vectors = &mut self.kept.vectors_mut()[begin..begin + vectors];
+        let vectors = const { reaction_cluster_vectors::<L, T, S>() * TILE / CLUSTER };
+        let begin = self.buffer.begin(row / CLUSTER) + part * vectors;
+        let vectors = &mut self.buffer.vectors_mut()[begin..begin + vectors];
         for (vector, rows) in vectors.iter_mut().zip(rows.chunks_exact(R::<T, S>::COUNT)) {
-            let had = R::<T, S>::load(simd, vector.as_ref());
-            (had + R::<T, S>::load(simd, rows)).store(vector.as_mut());
+            let previous = R::<T, S>::load(simd, vector.as_ref());
+            (previous + R::<T, S>::load(simd, rows)).store(vector.as_mut());
         }
     }
 
-    /// What the four rows of a tile get from each other, which all are in the frame of their own super-cluster.
+    /// Sums of the pairs within a tile, in the frame of its own super-cluster.
     #[inline(always)]
-    fn own_pairs<S: Simd, const IMAGES: bool>(
+    fn pairs_within_tile<S: Simd, const IMAGES: bool>(
         &self,
         simd: S,
-        pairs: &AllPairs<L, R<T, S>>,
+        pairs: &PairConstants<L, R<T, S>>,
         row: usize,
         i: &Rows<L, R<T, S>>,
     ) -> L::Sums<R<T, S>> {
         let block = self.shared.packed.block(row / CLUSTER);
-        let mut totals = nothing::<L, R<T, S>>(simd);
+        let mut totals = identity_sums::<L, R<T, S>>(simd);
         let groups = const { R::<T, S>::COUNT / TILE };
         for first in (0..TILE).step_by(groups) {
             let mut columns = [[R::<T, S>::literal(simd, 0.0); QUAD]; QUADS];
             for quad in 0..const { quads::<L>() } {
                 let first = row % CLUSTER + first;
                 columns[quad] =
-                    R::<T, S>::particles_of_quads(simd, block, first, const { quads::<L>() }, quad);
+                    R::<T, S>::load_particle_quads(simd, block, first, const { quads::<L>() }, quad);
             }
             let (position, j) = particles::<L, R<T, S>>(&columns);
-            // all but those of a particle with itself
-            let itself = (0..groups).fold(0, |lanes, g| lanes | 1 << R::<T, S>::meeting(first + g, g));
+            // All lanes except those of a particle with itself.
+            let self_lanes = (0..groups).fold(0, |lanes, g| lanes | 1 << R::<T, S>::tile_lane(first + g, g));
             let others =
-                R::<T, S>::mask(simd, !itself & (u64::MAX >> (u64::BITS as usize - R::<T, S>::COUNT)));
-            let apart = self.apart::<S, IMAGES>(simd, i, (position, j));
-            let given =
-                evaluated::<L, T, S>(simd, pairs, i, apart, L::distance(simd, apart.r2), Some(others));
-            totals = joined::<L, R<T, S>>(totals, given);
+                R::<T, S>::mask(simd, !self_lanes & (u64::MAX >> (u64::BITS as usize - R::<T, S>::COUNT)));
+            let separation = self.separation::<S, IMAGES>(simd, i, (position, j));
+            let contribution = evaluate::<L, T, S>(
+                simd,
+                pairs,
+                i,
+                separation,
+                L::distance(simd, separation.r2),
+                Some(others),
+            );
+            totals = join_sums::<L, R<T, S>>(totals, contribution);
         }
         totals
     }
 
-    /// Particles that are out of reach.
+    /// Word of four padding particles, which are out of range.
     #[inline(always)]
-    fn nobody(&self) -> u64 {
-        let behind = (self.tiles.clusters.len() * CLUSTER * VALUES) as u64;
-        (0..TILE).fold(0, |word, _| word << u16::BITS | behind)
+    fn padding(&self) -> u64 {
+        let entry = (self.tiles.clusters.len() * CLUSTER * ENTRY_SCALE) as u64;
+        (0..TILE).fold(0, |word, _| word << u16::BITS | entry)
     }
 
-    /// Positions of particles j and what else pairs need of them, as many as a vector takes for four rows.
+    /// Gathers the particles j of a word, one vector's worth.
     #[inline(always)]
-    pub fn read<S: Simd>(&self, simd: S, word: u64) -> Particles<L, R<T, S>> {
-        let of = places(word, const { quads::<L>() });
+    pub fn gather<S: Simd>(&self, simd: S, word: u64) -> Particles<L, R<T, S>> {
+        let begins = record_begins(word, const { quads::<L>() });
         let mut columns = [[R::<T, S>::literal(simd, 0.0); QUAD]; QUADS];
         for quad in 0..const { quads::<L>() } {
-            columns[quad] = R::<T, S>::meet_quads(simd, self.records, &of, quad);
+            columns[quad] = R::<T, S>::gather_particle_quads(simd, self.records, &begins, quad);
         }
         particles::<L, R<T, S>>(&columns)
     }
 
-    /// Give particles j what their pairs with four rows add up to.
+    /// Sums contributions over the four rows and adds them to the reactions of the particles j.
     #[inline(always)]
-    pub fn give<S: Simd>(&mut self, simd: S, word: u64, given: L::Sums<R<T, S>>) {
-        let of = places(word, const { given_quads::<L>() });
-        let columns = columns::<L, R<T, S>>(
+    pub fn scatter_reactions<S: Simd>(&mut self, simd: S, word: u64, contribution: L::Sums<R<T, S>>) {
+        let begins = record_begins(word, const { reaction_quads::<L>() });
+        let columns = quad_columns::<L, R<T, S>>(
             simd,
-            given,
+            contribution,
             #[inline(always)]
-            |_, given| given,
+            |_, contribution| contribution,
         );
-        for quad in 0..const { given_quads::<L>() } {
-            R::<T, S>::give_quads(columns[quad], self.given, &of, quad);
+        for quad in 0..const { reaction_quads::<L>() } {
+            R::<T, S>::scatter_add_quads(columns[quad], self.reactions, &begins, quad);
         }
     }
 
-    /// Positions of a tile's rows in the frame of their own super-cluster, and what else pairs need of them, once for every
-    /// particle that a vector meets.
+    /// Positions of a tile's rows in the frame of their own super-cluster, and their prepared inputs,
+    /// repeated for every particle j of a vector.
     #[inline(always)]
     fn rows<S: Simd>(&self, simd: S, row: usize) -> Rows<L, R<T, S>> {
         let block = self.shared.packed.block(row / CLUSTER);
         let block = &block[row % CLUSTER * QUAD * quads::<L>()..][..TILE * QUAD * quads::<L>()];
         let mut columns = [[R::<T, S>::literal(simd, 0.0); QUAD]; QUADS];
         for quad in 0..const { quads::<L>() } {
-            columns[quad] = R::<T, S>::rows_of_quads(simd, block, const { quads::<L>() }, quad);
+            columns[quad] = R::<T, S>::load_row_quads(simd, block, const { quads::<L>() }, quad);
         }
         let (position, prepared) = particles::<L, R<T, S>>(&columns);
         Rows { position, prepared }
     }
 
-    /// How far rows and particles j are apart.
+    /// Separations of rows and particles j.
     #[inline(always)]
-    pub fn apart<S: Simd, const IMAGES: bool>(
+    pub fn separation<S: Simd, const IMAGES: bool>(
         &self,
         simd: S,
         i: &Rows<L, R<T, S>>,
         (position, j): Particles<L, R<T, S>>,
-    ) -> Apart<L, R<T, S>> {
+    ) -> Separation<L, R<T, S>> {
         let mut r = i.position - position;
         if IMAGES {
             let packed = &self.shared.packed;
-            r = nearest(r, lift(simd, packed.periods), lift(simd, packed.frequency));
+            r = minimum_image(r, lift(simd, packed.periods), lift(simd, packed.frequency));
         }
-        Apart { r, r2: r.dot(r), j }
+        Separation { r, r2: r.dot(r), j }
     }
 }
 
-/// Where the records of a word's particles begin, each of so many quads.
+/// Offsets of the records of a word's particles, of `quads` quads each.
 #[inline(always)]
-fn places(word: u64, quads: usize) -> [usize; TILE] {
-    let [a, b, c, d] = four(word);
+fn record_begins(word: u64, quads: usize) -> [usize; TILE] {
+    let [a, b, c, d] = unpack_entries(word);
     match quads {
         1 => [a, b, c, d],
-        // what the compiler does not know of longer ones
+        // The remainder changes nothing; it proves the bound to the compiler.
         _ => [a % ENTRIES * quads, b % ENTRIES * quads, c % ENTRIES * quads, d % ENTRIES * quads],
     }
 }
 
-/// The particles of the columns of their records.
+/// Particles from the columns of their records.
 #[inline(always)]
 fn particles<L: PairLaw, R: Real>(columns: &[[R; QUAD]; QUADS]) -> Particles<L, R> {
     let [x, y, z, _] = columns[0];
@@ -297,19 +311,19 @@ fn particles<L: PairLaw, R: Real>(columns: &[[R; QUAD]; QUADS]) -> Particles<L, 
     (Vec3 { x, y, z }, prepared)
 }
 
-/// The columns of sums in quads, each as it is to be given.
+/// Columns of sums in quads, with signs set by `sign`.
 #[inline(always)]
-fn columns<L: PairLaw, R: Real>(
+fn quad_columns<L: PairLaw, R: Real>(
     token: R::Token,
     sums: L::Sums<R>,
-    as_given: impl Fn(usize, R) -> R,
-) -> [[R; QUAD]; GIVEN] {
-    let mut columns = [[R::literal(token, 0.0); QUAD]; GIVEN];
+    sign: impl Fn(usize, R) -> R,
+) -> [[R; QUAD]; MAX_REACTION_QUADS] {
+    let mut columns = [[R::literal(token, 0.0); QUAD]; MAX_REACTION_QUADS];
     sums.zip(
         sums,
         #[inline(always)]
         |c, sum, _| {
-            columns[c / QUAD][c % QUAD] = as_given(c, sum);
+            columns[c / QUAD][c % QUAD] = sign(c, sum);
             sum
         },
     );

@@ -1,45 +1,47 @@
-//! Tiles: four particles i against as many single particles j as lanes take, all of them named by the list, so that few lanes
-//! are out of range.
+//! Tile lists: four rows i against as many listed particles j as fit a vector, so that few lanes are out of
+//! range.
 //!
-//! What pairs need of the particles of a super-cluster's list is brought into its frame as a record each, and so is what these have
-//! been given; both stay in the nearest caches, and are found by the numbers of the list.
+//! Records of the particles of a segment are loaded into its frame, as are their reactions. Both stay in the
+//! nearest caches and are addressed by the entries of the list.
 
+use super::cluster_shifts::ClusterShifts;
 use super::clusters;
-use super::placed::Placed;
+use super::pipeline::PairConstants;
 use super::segment::Segment;
-use super::stages::AllPairs;
 use super::{Shared, Side};
-use crate::neighbors::{CLUSTER, CLUSTERS, ENTRIES, GROUP, TileList, VALUES};
-use crate::pair::given::{GIVEN, Given, given_values, given_vectors};
-use crate::pair::lane::{Lanes, Scalar};
+use crate::neighbors::{CLUSTER, CLUSTERS, ENTRIES, ENTRY_SCALE, GROUP, TileList};
 use crate::pair::law::{Cutoff, PairLaw, Parity, Reduction};
-use crate::pair::real::Real;
+use crate::pair::reaction_buffer::{
+    MAX_REACTION_QUADS, ReactionBuffer, reaction_cluster_values, reaction_cluster_vectors,
+};
 use crate::pair::record::{PARTICLES, QUAD, quads};
 use crate::pair::sums::ChunkSums;
+use crate::simd::real::Real;
+use crate::simd::{Lanes, Scalar};
 use fearless_simd::Simd;
 
 const _: () = assert!(
-    ENTRIES / VALUES <= PARTICLES && VALUES == QUAD,
-    "a segment and one cluster more have records, whose begins are the entries"
+    ENTRIES / ENTRY_SCALE <= PARTICLES && ENTRY_SCALE == QUAD,
+    "a segment and a padding cluster fit the records, and entries are record offsets"
 );
 
-/// Lanes of the type T.
+/// Lanes with elements `T`.
 type R<T, S> = <T as Scalar>::Lanes<S>;
 
-/// Whether tiles serve a law: one cutoff, and sums that symmetry tells of both particles.
-pub(super) const fn serve<L: PairLaw>() -> bool {
-    let mut serve = matches!(L::CUTOFF, Cutoff::Common) && L::SUMS.len() <= GIVEN * QUAD;
+/// Whether tiles support a law: one common cutoff, and sums that are all even or odd.
+pub(super) const fn supports<L: PairLaw>() -> bool {
+    let mut supports = matches!(L::CUTOFF, Cutoff::Common) && L::SUMS.len() <= MAX_REACTION_QUADS * QUAD;
     let mut k = 0;
     while k < L::SUMS.len() {
-        serve = serve
+        supports = supports
             && matches!(L::SUMS[k].reduction, Reduction::Sum)
             && !matches!(L::SUMS[k].parity, Parity::Neither);
         k += 1;
     }
-    serve
+    supports
 }
 
-/// The sums of a chunk's super-clusters, with their reactions.
+/// Sums of a chunk's super-clusters, with their reactions.
 #[inline(always)]
 pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     simd: S,
@@ -48,14 +50,14 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     side: Option<Side>,
     sums: &mut ChunkSums<T>,
 ) {
-    if const { !serve::<L>() } {
+    if const { !supports::<L>() } {
         return clusters::sums::<L, T, S>(simd, shared, list.clusters(), side, sums);
     }
-    let clusters = shared.given.start / CLUSTER..shared.given.end.div_ceil(CLUSTER);
-    let (mut placed, mut kept) = (Placed::<T>::new(), Given::<T>::records::<L>(clusters));
-    let (mut records, mut given) = (T::take_records(), T::take_records());
+    let clusters = shared.reaction_rows.start / CLUSTER..shared.reaction_rows.end.div_ceil(CLUSTER);
+    let (mut shifts, mut buffer) = (ClusterShifts::<T>::new(), ReactionBuffer::<T>::records::<L>(clusters));
+    let (mut records, mut reactions) = (T::take_records(), T::take_records());
     let mut begins = Vec::new();
-    let pairs = AllPairs::<L, R<T, S>> {
+    let pairs = PairConstants::<L, R<T, S>> {
         reach: R::<T, S>::literal(simd, shared.packed.largest * shared.packed.largest),
         parameters: shared.law.parameters::<R<T, S>>(simd),
     };
@@ -67,8 +69,8 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
             let own = sums.super_clusters.contains(&super_cluster);
             *swept = own && shared.swept(list.clusters(), side, super_cluster);
             if *swept {
-                // sums of no pairs are sums too
-                kept.begin(super_cluster * CLUSTERS);
+                // Allocate even without pairs: the rows get outputs.
+                buffer.begin(super_cluster * CLUSTERS);
             }
         }
         for tiles in list.segments(group) {
@@ -76,53 +78,53 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
             if !swept[numbers.clone()].contains(&true) {
                 continue;
             }
-            let of = members.start + numbers.start..members.start + numbers.end;
-            placed.place_clusters(packed, of, tiles.clusters, true);
+            let segment_members = members.start + numbers.start..members.start + numbers.end;
+            shifts.compute_for(packed, segment_members, tiles.clusters, true);
             begins.clear();
-            begins.extend(tiles.clusters.iter().map(|cluster| kept.begin(*cluster as usize) as u32));
-            bring::<L, T, S>(simd, shared, tiles.clusters, &placed, &mut records);
-            bring_given::<L, T, S>(simd, &begins, &mut kept, &mut given);
-            let (placed, first) = (&placed, members.start);
+            begins.extend(tiles.clusters.iter().map(|cluster| buffer.begin(*cluster as usize) as u32));
+            load_records::<L, T, S>(simd, shared, tiles.clusters, &shifts, &mut records);
+            load_reactions::<L, T, S>(simd, &begins, &mut buffer, &mut reactions);
+            let (shifts, first) = (&shifts, members.start);
             let segment = Segment {
                 shared,
                 tiles,
-                placed,
+                shifts,
                 first,
                 records: &records,
-                given: &mut given,
-                kept: &mut kept,
+                reactions: &mut reactions,
+                buffer: &mut buffer,
             };
-            match placed.images {
-                false => segment.all_sums::<S, false>(simd, pairs, swept, sums),
-                true => segment.all_sums::<S, true>(simd, pairs, swept, sums),
+            match shifts.needs_images {
+                false => segment.sweep_outlined::<S, false>(simd, pairs, swept, sums),
+                true => segment.sweep_outlined::<S, true>(simd, pairs, swept, sums),
             }
-            keep_given::<L, T, S>(simd, &begins, &mut given, &mut kept);
+            store_reactions::<L, T, S>(simd, &begins, &mut reactions, &mut buffer);
         }
     }
-    sums.given = Some(kept);
-    T::keep_records(records);
-    T::keep_records(given);
+    sums.reactions = Some(buffer);
+    T::return_records(records);
+    T::return_records(reactions);
 }
 
-/// Bring the records of the particles of a segment's clusters into the super-cluster's frame, and write behind them one of a
-/// particle that is out of reach.
+/// Loads the records of a segment's clusters into its frame, and appends one of a padding particle out of
+/// range.
 #[inline(always)]
-fn bring<L: PairLaw, T: Scalar, S: Simd>(
+fn load_records<L: PairLaw, T: Scalar, S: Simd>(
     simd: S,
     shared: &Shared<L, T>,
     clusters: &[u32],
-    placed: &Placed<T>,
+    shifts: &ClusterShifts<T>,
     records: &mut T::Records,
 ) {
     let values = T::values_mut(records);
     let length = const { CLUSTER * QUAD * quads::<L>() };
     let (count, groups) = const { (R::<T, S>::COUNT, R::<T, S>::COUNT / QUAD) };
-    for ((cluster, [x, y, z]), to) in clusters.iter().zip(&placed.shifts).zip(values.chunks_exact_mut(length))
+    for ((cluster, [x, y, z]), to) in clusters.iter().zip(&shifts.shifts).zip(values.chunks_exact_mut(length))
     {
         let from = &shared.packed.block(*cluster as usize)[..length];
-        let shift = R::<T, S>::fours(simd, &[*x, *y, *z, T::default()]);
+        let shift = R::<T, S>::repeat_quad(simd, &[*x, *y, *z, T::default()]);
         for (vector, (from, to)) in from.chunks_exact(count).zip(to.chunks_exact_mut(count)).enumerate() {
-            // those of a record's first quad
+            // Lanes of a record's first quad, which has the offsets.
             let mut lanes = 0;
             for group in 0..groups {
                 if (vector * groups + group).is_multiple_of(const { quads::<L>() }) {
@@ -138,39 +140,39 @@ fn bring<L: PairLaw, T: Scalar, S: Simd>(
             own.store(to);
         }
     }
-    let behind = &mut values[clusters.len() * length..][..QUAD * quads::<L>()];
-    behind.fill(T::default());
-    behind[0] = T::from_f64(f64::NAN);
+    let padding = &mut values[clusters.len() * length..][..QUAD * quads::<L>()];
+    padding.fill(T::default());
+    padding[0] = T::from_f64(f64::NAN);
 }
 
-/// Bring what the particles of clusters have been given, whose vectors begin so.
+/// Loads the reactions of a segment's clusters; `begins` are the offsets of their vectors.
 #[inline(always)]
-fn bring_given<L: PairLaw, T: Scalar, S: Simd>(
+fn load_reactions<L: PairLaw, T: Scalar, S: Simd>(
     simd: S,
     begins: &[u32],
-    kept: &mut Given<T>,
-    given: &mut T::Records,
+    buffer: &mut ReactionBuffer<T>,
+    reactions: &mut T::Records,
 ) {
-    let values = T::values_mut(given);
-    for (begin, values) in begins.iter().zip(values.chunks_exact_mut(given_values::<L>())) {
-        let vectors = &kept.vectors_mut()[*begin as usize..][..given_vectors::<L, T, S>()];
+    let values = T::values_mut(reactions);
+    for (begin, values) in begins.iter().zip(values.chunks_exact_mut(reaction_cluster_values::<L>())) {
+        let vectors = &buffer.vectors_mut()[*begin as usize..][..reaction_cluster_vectors::<L, T, S>()];
         for (vector, values) in vectors.iter().zip(values.chunks_exact_mut(R::<T, S>::COUNT)) {
             R::<T, S>::load(simd, vector.as_ref()).store(values);
         }
     }
 }
 
-/// Keep what they have been given since.
+/// Stores the reactions back.
 #[inline(always)]
-fn keep_given<L: PairLaw, T: Scalar, S: Simd>(
+fn store_reactions<L: PairLaw, T: Scalar, S: Simd>(
     simd: S,
     begins: &[u32],
-    given: &mut T::Records,
-    kept: &mut Given<T>,
+    reactions: &mut T::Records,
+    buffer: &mut ReactionBuffer<T>,
 ) {
-    let values = T::values_mut(given);
-    for (begin, values) in begins.iter().zip(values.chunks_exact(given_values::<L>())) {
-        let vectors = &mut kept.vectors_mut()[*begin as usize..][..given_vectors::<L, T, S>()];
+    let values = T::values_mut(reactions);
+    for (begin, values) in begins.iter().zip(values.chunks_exact(reaction_cluster_values::<L>())) {
+        let vectors = &mut buffer.vectors_mut()[*begin as usize..][..reaction_cluster_vectors::<L, T, S>()];
         for (vector, values) in vectors.iter_mut().zip(values.chunks_exact(R::<T, S>::COUNT)) {
             R::<T, S>::load(simd, values).store(vector.as_mut());
         }

@@ -1,39 +1,40 @@
-//! Values on their way to lanes: offsets and boxes, radii, what laws read or prepare, and records of all that.
+//! Packing tasks: offsets and bounding boxes, radii, inputs and prepared inputs, and records.
 
-use super::frame::{Bounds, Place};
-use crate::claim::claim;
+use super::frame::{Bounds, SuperClusterBox};
 use crate::neighbors::{CLUSTER, CLUSTERS, Radii, SUPER_CLUSTER};
-use crate::pair::lane::{Lanes, Scalar, Task};
 use crate::pair::law::{Columns, PairLaw, Reduction};
 use crate::pair::record::{OFFSETS, QUAD, QUADS, quads};
+use crate::simd::prefetch::prefetch_for_write;
+use crate::simd::{Lanes, Scalar, Task};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f64x8};
 
-/// Columns before the law's inputs: offsets x, y, z from the super-cluster's centre, and the squared radius.
+/// Columns in front of the law's inputs: offsets x, y, z from the super-cluster's center, and the squared
+/// radius.
 pub const GEOMETRY: usize = 4;
 
-/// The columns to pack.
+/// Columns to pack.
 pub(super) struct Source<'a> {
     pub position: [&'a [f64]; 3],
     pub radius: Radii<'a>,
     pub inputs: &'a [&'a [f64]],
-    /// Whether the law prepares what its pairs need.
+    /// Whether the law prepares its pairs' inputs.
     pub prepared: bool,
     pub width: usize,
-    /// One over the unit of the bounds.
+    /// Inverse unit of the bounds.
     pub scale: f64,
 }
 
-/// Some super-clusters to pack, from the row `first` on.
-pub(super) struct Piece<'s, T> {
+/// Task that packs the columns of super-clusters from row `first` on.
+pub(super) struct ColumnsTask<'s, T> {
     pub source: &'s Source<'s>,
     pub first: usize,
     pub values: &'s mut [T],
     pub bounds: &'s mut [Bounds],
-    pub places: &'s mut [Place],
+    pub boxes: &'s mut [SuperClusterBox],
 }
 
-impl<T: Scalar> Task for Piece<'_, T> {
+impl<T: Scalar> Task for ColumnsTask<'_, T> {
     type Output = ();
     type Scalar = T;
 
@@ -43,9 +44,9 @@ impl<T: Scalar> Task for Piece<'_, T> {
         let blocks = self.values.chunks_exact_mut(CLUSTERS * source.width);
         let bounds = self.bounds.chunks_exact_mut(CLUSTERS);
         let rows = (self.first..).step_by(SUPER_CLUSTER);
-        for (((values, bounds), place), first) in blocks.zip(bounds).zip(self.places).zip(rows) {
+        for (((values, bounds), own_box), first) in blocks.zip(bounds).zip(self.boxes).zip(rows) {
             for d in 0..3 {
-                (place.centre[d], place.half[d]) = pack_offsets(simd, source, d, first, values, bounds);
+                (own_box.center[d], own_box.half[d]) = pack_offsets(simd, source, d, first, values, bounds);
             }
             pack_radii(simd, source, first, values, bounds);
             if source.prepared {
@@ -62,15 +63,15 @@ impl<T: Scalar> Task for Piece<'_, T> {
     }
 }
 
-/// Round eight values to those of lanes.
+/// Rounds eight values to the lanes' type.
 #[inline(always)]
 fn round<S: Simd, T: Scalar>(values: f64x8<S>, lanes: &mut [T; CLUSTER]) {
     let values: [f64; CLUSTER] = values.into();
     lanes.iter_mut().zip(values).for_each(|(lane, value)| *lane = T::from_f64(value));
 }
 
-/// Pack offsets of a super-cluster along an axis from the middle of its particles, and the bounds of its clusters; returns
-/// that middle and how far from it particles are. Positions that are not finite count for nothing.
+/// Packs the offsets of a super-cluster along an axis, relative to the center of its bounding box, and the
+/// bounds of its clusters. Returns center and half edge. Non-finite positions do not count for the box.
 #[inline(always)]
 fn pack_offsets<S: Simd, T: Scalar>(
     simd: S,
@@ -90,28 +91,28 @@ fn pack_offsets<S: Simd, T: Scalar>(
         lower[k] = finite.select(x, nothing);
         upper[k] = finite.select(x, -nothing);
     }
-    let lower = f64x8::vectors(lower, Reduction::Minimum);
-    let upper = f64x8::vectors(upper, Reduction::Maximum);
-    let (lowest, highest) = (least(lower.into()), -least((-upper).into()));
-    let (mut centre, mut half) = (0.0, 0.0);
+    let lower = f64x8::reduce_vectors(lower, Reduction::Minimum);
+    let upper = f64x8::reduce_vectors(upper, Reduction::Maximum);
+    let (lowest, highest) = (minimum(lower.into()), -minimum((-upper).into()));
+    let (mut center, mut half) = (0.0, 0.0);
     if lowest <= highest {
-        (centre, half) = (0.5 * (lowest + highest), 0.5 * (highest - lowest));
+        (center, half) = (0.5 * (lowest + highest), 0.5 * (highest - lowest));
     }
-    let lowers: [f64; CLUSTERS] = ((lower - centre) * source.scale).into();
-    let uppers: [f64; CLUSTERS] = ((upper - centre) * source.scale).into();
+    let lowers: [f64; CLUSTERS] = ((lower - center) * source.scale).into();
+    let uppers: [f64; CLUSTERS] = ((upper - center) * source.scale).into();
     for (k, bounds) in bounds.iter_mut().enumerate() {
         bounds.values[Bounds::LOWER + axis] = lowers[k] as f32;
         bounds.values[Bounds::UPPER + axis] = uppers[k] as f32;
     }
     for (block, x) in values.chunks_exact_mut(source.width).zip(positions) {
         if let Some(lanes) = block.as_chunks_mut().0.get_mut(axis) {
-            round(x - centre, lanes);
+            round(x - center, lanes);
         }
     }
-    (centre, half)
+    (center, half)
 }
 
-/// Pack the squared radii of a super-cluster, and the largest of each cluster.
+/// Packs the squared radii of a super-cluster and the largest radius of each cluster.
 #[inline(always)]
 fn pack_radii<S: Simd, T: Scalar>(
     simd: S,
@@ -130,25 +131,25 @@ fn pack_radii<S: Simd, T: Scalar>(
             round(radii[k] * radii[k], lanes);
         }
     }
-    let largest: [f64; CLUSTERS] = (f64x8::vectors(radii, Reduction::Maximum) * source.scale).into();
+    let largest: [f64; CLUSTERS] = (f64x8::reduce_vectors(radii, Reduction::Maximum) * source.scale).into();
     for (bounds, largest) in bounds.iter_mut().zip(largest) {
         bounds.values[Bounds::REACH] = largest as f32;
     }
 }
 
-/// Super-clusters between the one that is packed and the one whose lines are claimed.
-const AHEAD: usize = 2;
+/// Prefetch distance in super-clusters.
+const PREFETCH_DISTANCE: usize = 2;
 
-/// Some super-clusters to pack in records of a law, from the row `first` on.
-pub(super) struct Records<'s, L, T> {
+/// Task that packs the records of super-clusters from row `first` on.
+pub(super) struct RecordsTask<'s, L, T> {
     pub law: &'s L,
     pub source: &'s Source<'s>,
     pub first: usize,
     pub records: &'s mut [T],
-    pub places: &'s mut [Place],
+    pub boxes: &'s mut [SuperClusterBox],
 }
 
-impl<L: PairLaw, T: Scalar> Task for Records<'_, L, T> {
+impl<L: PairLaw, T: Scalar> Task for RecordsTask<'_, L, T> {
     type Output = ();
     type Scalar = T;
 
@@ -156,28 +157,28 @@ impl<L: PairLaw, T: Scalar> Task for Records<'_, L, T> {
     fn run<S: Simd>(self, simd: S) {
         let (source, quads) = (self.source, const { quads::<L>() });
         let parameters = self.law.parameters::<f64x8<S>>(simd);
-        let mut room = [[0.0; SUPER_CLUSTER]; OFFSETS];
-        // where a quad has no column, one that nobody reads
+        let mut scratch = [[0.0; SUPER_CLUSTER]; OFFSETS];
+        // Columns beyond those of the law fill the last quad and are not read.
         let mut columns = [[T::default(); CLUSTER]; QUADS * QUAD];
         let stride = CLUSTERS * CLUSTER * quads * QUAD;
         let blocks = self.records.chunks_exact_mut(stride);
         let rows = (self.first..).step_by(SUPER_CLUSTER);
-        for ((records, place), first) in blocks.zip(self.places).zip(rows) {
-            // other threads have read them in the last sweep
-            claim(records.as_ptr().wrapping_add(AHEAD * stride), stride);
-            let [x, y, z] = &mut room;
+        for ((records, own_box), first) in blocks.zip(self.boxes).zip(rows) {
+            // Other threads read these records in the last sweep.
+            prefetch_for_write(records.as_ptr().wrapping_add(PREFETCH_DISTANCE * stride), stride);
+            let [x, y, z] = &mut scratch;
             let position = [
-                sixty_four(source.position[0], first, x),
-                sixty_four(source.position[1], first, y),
-                sixty_four(source.position[2], first, z),
+                load_super_cluster(source.position[0], first, x),
+                load_super_cluster(source.position[1], first, y),
+                load_super_cluster(source.position[2], first, z),
             ];
             for d in 0..OFFSETS {
-                (place.centre[d], place.half[d]) = middle(simd, position[d]);
+                (own_box.center[d], own_box.half[d]) = center_and_half(simd, position[d]);
             }
             let clusters = records.chunks_exact_mut(CLUSTER * quads * QUAD);
             for (k, (records, first)) in clusters.zip((first..).step_by(CLUSTER)).enumerate() {
                 for d in 0..OFFSETS {
-                    round(f64x8::simd_from(simd, position[d][k]) - place.centre[d], &mut columns[d]);
+                    round(f64x8::simd_from(simd, position[d][k]) - own_box.center[d], &mut columns[d]);
                 }
                 write_inputs::<L, T, S>(simd, parameters, source, first, &mut columns[OFFSETS..]);
                 for (quad, four) in columns.as_chunks::<QUAD>().0.iter().enumerate().take(quads) {
@@ -189,26 +190,26 @@ impl<L: PairLaw, T: Scalar> Task for Records<'_, L, T> {
     }
 }
 
-/// The values of a super-cluster's rows, from the row `first` on, by cluster; not a number beyond the end of the column.
+/// Values of a super-cluster from row `first` on, by cluster; NaN beyond the end of the column.
 #[inline(always)]
-fn sixty_four<'v>(
+fn load_super_cluster<'v>(
     column: &'v [f64],
     first: usize,
-    room: &'v mut [f64; SUPER_CLUSTER],
+    scratch: &'v mut [f64; SUPER_CLUSTER],
 ) -> &'v [[f64; CLUSTER]] {
     match column.get(first..first + SUPER_CLUSTER) {
         Some(values) => values.as_chunks().0,
         None => {
-            room.fill(f64::NAN);
-            room.iter_mut().zip(column.iter().skip(first)).for_each(|(value, own)| *value = *own);
-            room.as_chunks().0
+            scratch.fill(f64::NAN);
+            scratch.iter_mut().zip(column.iter().skip(first)).for_each(|(value, own)| *value = *own);
+            scratch.as_chunks().0
         }
     }
 }
 
-/// The middle of the values of a super-cluster that are finite, and how far from it they are.
+/// Center and half width of the finite values of a super-cluster; 0 if there are none.
 #[inline(always)]
-fn middle<S: Simd>(simd: S, values: &[[f64; CLUSTER]]) -> (f64, f64) {
+fn center_and_half<S: Simd>(simd: S, values: &[[f64; CLUSTER]]) -> (f64, f64) {
     let nothing = f64x8::splat(simd, f64::INFINITY);
     let (mut lower, mut upper) = (nothing, -nothing);
     for values in values {
@@ -217,11 +218,12 @@ fn middle<S: Simd>(simd: S, values: &[[f64; CLUSTER]]) -> (f64, f64) {
         lower = lower.min(finite.select(x, nothing));
         upper = upper.max(finite.select(x, -nothing));
     }
-    let (lowest, highest) = (least(lower.into()), -least((-upper).into()));
+    let (lowest, highest) = (minimum(lower.into()), -minimum((-upper).into()));
     if lowest <= highest { (0.5 * (lowest + highest), 0.5 * (highest - lowest)) } else { (0.0, 0.0) }
 }
 
-/// What pairs need of eight particles, from the row `first` on, a column each: what is read, or what the law prepares of it.
+/// Writes the pair inputs of eight particles from row `first` on, by column: fields as they are, or prepared
+/// by the law.
 #[inline(always)]
 fn write_inputs<L: PairLaw, T: Scalar, S: Simd>(
     simd: S,
@@ -246,17 +248,17 @@ fn write_inputs<L: PairLaw, T: Scalar, S: Simd>(
     }
 }
 
-/// What pairs need of the particles of some super-clusters, from the row `first` on, where the law prepares it.
-pub(super) struct Prepare<'s, L, T> {
+/// Task that prepares the pair inputs of super-clusters from row `first` on.
+pub(super) struct PrepareTask<'s, L, T> {
     pub law: &'s L,
     pub source: &'s Source<'s>,
     pub first: usize,
     pub values: &'s mut [T],
 }
 
-impl<L: PairLaw, T: Scalar> Task for Prepare<'_, L, T> {
+impl<L: PairLaw, T: Scalar> Task for PrepareTask<'_, L, T> {
     type Output = ();
-    // in double precision: what is read is so, and is rounded once
+    // In double precision, like the fields; the results are rounded once.
     type Scalar = f64;
 
     #[inline(always)]
@@ -270,7 +272,7 @@ impl<L: PairLaw, T: Scalar> Task for Prepare<'_, L, T> {
     }
 }
 
-/// Eight values of a column from a row on; `missing` beyond its end.
+/// Eight values of a column from row `first` on; `missing` beyond its end.
 #[inline(always)]
 fn eight(column: &[f64], first: usize, missing: f64) -> [f64; CLUSTER] {
     let mut values = [missing; CLUSTER];
@@ -281,9 +283,9 @@ fn eight(column: &[f64], first: usize, missing: f64) -> [f64; CLUSTER] {
     values
 }
 
-/// The least of eight numbers.
+/// Minimum of eight numbers.
 #[inline(always)]
-fn least(mut values: [f64; CLUSTER]) -> f64 {
+fn minimum(mut values: [f64; CLUSTER]) -> f64 {
     for half in [4, 2, 1] {
         for k in 0..half {
             let (a, b) = (values[k], values[k + half]);

@@ -1,36 +1,38 @@
-//! The datasets of the gas: which are ours, how many rows they must have, and what of them is left out.
+//! The datasets of the gas group: known fields, required shapes, and notes on ignored data.
 
 use super::cosmology::Cosmology;
 use super::groups::Groups;
-use super::links::Place;
+use super::links::OpenFile;
 use super::refusal::{Checked, Refusal};
-use super::storage::{Table, Written};
+use super::storage::{Table, WriteStatus};
 use super::{counts, names, space};
 use crate::particles::Field;
-use crate::snapshot::layout::GROUP;
+use crate::snapshot::layout::PARTICLE_GROUP;
 use hdf5::{Group, LocationInfo};
 
-/// Most names of datasets in one note.
-const MOST_NAMES: usize = 12;
+/// Maximum number of dataset names in a note.
+const MAX_NAMES_LISTED: usize = 12;
 
-/// A field that the file has.
+/// A field present in the file.
 pub(super) struct Column {
     pub field: Field,
     pub table: Table,
-    /// Makes its values ours.
+    /// Multiplies the stored values to convert them to our units and definitions.
     pub factor: f64,
 }
 
-/// The coordinates: three a row, of as many rows as the header counts, all of them stored.
-pub(super) fn coordinates(place: &Place, group: &Group, counts: &[u64]) -> Checked<Table> {
-    let label = format!("{GROUP}/Coordinates");
-    let table = Table::open(place, group, "Coordinates", &label)?.ok_or_else(|| {
+/// Opens the coordinates and checks them: three per row, as many rows as the header counts, all stored.
+pub(super) fn coordinates(host: &OpenFile, group: &Group, counts: &[u64]) -> Checked<Table> {
+    let label = format!("{PARTICLE_GROUP}/Coordinates");
+    let table = Table::open(host, group, "Coordinates", &label)?.ok_or_else(|| {
         Refusal::new(format!("it has no {label}"), format!("write {label}, three numbers a row"))
     })?;
     match table.shape[..] {
         [_, 3] => {}
-        [_] | [_, 1 | 2] => return Err(space::flat(&format!("{label} has shape {:?}", table.shape))),
-        _ => return Err(misshapen(&table, &[table.rows() as usize, 3])),
+        [_] | [_, 1 | 2] => {
+            return Err(space::not_three_dimensional(&format!("{label} has shape {:?}", table.shape)));
+        }
+        _ => return Err(wrong_shape(&table, &[table.rows() as usize, 3])),
     }
     if let Some(&stated) = counts.first()
         && stated != table.rows()
@@ -40,13 +42,13 @@ pub(super) fn coordinates(place: &Place, group: &Group, counts: &[u64]) -> Check
             format!("write the number of rows of {label} as the first of Header/NumPart_ThisFile"),
         ));
     }
-    table.see_that_it_is_stored()?;
+    table.check_stored()?;
     Ok(table)
 }
 
-/// The fields that the file has, of as many rows as there are coordinates.
+/// Opens the fields present in the file; each has as many rows as the coordinates.
 pub(super) fn open(
-    place: &Place,
+    host: &OpenFile,
     group: &Group,
     coordinates: Table,
     groups: &Groups,
@@ -62,15 +64,15 @@ pub(super) fn open(
         };
         let opened = match field {
             Field::Position => coordinates.take(),
-            _ => Table::open(place, group, name, &format!("{GROUP}/{name}"))?,
+            _ => Table::open(host, group, name, &format!("{PARTICLE_GROUP}/{name}"))?,
         };
         let Some(table) = opened else { continue };
         let width = field.components();
         if table.shape != [count, width] && !(width == 1 && table.shape == [count]) {
-            return Err(misshapen(&table, &[count, width]));
+            return Err(wrong_shape(&table, &[count, width]));
         }
         if field == Field::InternalEnergy {
-            counts::see_that_energies_are_energies(groups)?;
+            counts::check_energies(groups)?;
         }
         let label = &table.label;
         let factor = match cosmology {
@@ -90,36 +92,36 @@ pub(super) fn open(
     Ok(columns)
 }
 
-/// The ids, of as many rows as there are coordinates; `None` where the file has none.
-pub(super) fn ids(place: &Place, group: &Group, count: u64) -> Checked<Option<Table>> {
-    let label = format!("{GROUP}/ParticleIDs");
-    let Some(table) = Table::open(place, group, "ParticleIDs", &label)? else { return Ok(None) };
+/// Opens the ids, with as many rows as the coordinates; `None` if the file has none.
+pub(super) fn ids(host: &OpenFile, group: &Group, count: u64) -> Checked<Option<Table>> {
+    let label = format!("{PARTICLE_GROUP}/ParticleIDs");
+    let Some(table) = Table::open(host, group, "ParticleIDs", &label)? else { return Ok(None) };
     let count = count as usize;
     if table.shape != [count] && table.shape != [count, 1] {
-        return Err(misshapen(&table, &[count, 1]));
+        return Err(wrong_shape(&table, &[count, 1]));
     }
-    if table.written == Written::Never && count > 1 {
+    if table.written == WriteStatus::Never && count > 1 {
         let remedy = format!("write {label}, or delete it: row numbers then serve as ids");
         return Err(Refusal::new(format!("{label} was created and never written"), remedy));
     }
     Ok(Some(table))
 }
 
-fn misshapen(table: &Table, expected: &[usize]) -> Refusal {
+fn wrong_shape(table: &Table, expected: &[usize]) -> Refusal {
     Refusal::new(
         format!("{} has shape {:?} instead of {expected:?}", table.label, table.shape),
         format!("write {} with a row for each particle, or delete it", table.label),
     )
 }
 
-/// A note on values that nobody wrote, which HDF5 gives all the same.
+/// Notes values that were never written, for which HDF5 returns fill values.
 fn note_unwritten(table: &Table, notes: &mut Vec<String>) -> Checked<()> {
     let label = &table.label;
     match table.written {
-        Written::All => {}
-        Written::Partly => notes
+        WriteStatus::All => {}
+        WriteStatus::Partly => notes
             .push(format!("{label} was written only partly: its other rows are read as HDF5's fill value")),
-        Written::Never => {
+        WriteStatus::Never => {
             let mut row = vec![0.0f64; table.shape.iter().skip(1).product()];
             table.read(0, &mut row)?;
             let value = row.first().copied().unwrap_or(0.0);
@@ -129,11 +131,11 @@ fn note_unwritten(table: &Table, notes: &mut Vec<String>) -> Checked<()> {
     Ok(())
 }
 
-/// Notes on the datasets of the gas that are none of our fields, or a field that another one has already.
+/// Notes the gas datasets that are unknown, or that duplicate a field already read.
 pub(super) fn note_unknown(group: &Group, columns: &[Column], notes: &mut Vec<String>) {
     let mut unknown = group.member_names().unwrap_or_default();
     unknown.retain(|name| {
-        let label = format!("{GROUP}/{name}");
+        let label = format!("{PARTICLE_GROUP}/{name}");
         let left_out = format!("{label} is left out");
         name != "ParticleIDs"
             && !columns.iter().any(|column| column.table.label == label)
@@ -145,11 +147,11 @@ pub(super) fn note_unknown(group: &Group, columns: &[Column], notes: &mut Vec<St
         else {
             return true;
         };
-        let place = |location: hdf5::Result<LocationInfo>| location.ok().map(|at| (at.fileno, at.token));
+        let address = |location: hdf5::Result<LocationInfo>| location.ok().map(|at| (at.fileno, at.token));
         let read = &column.table;
-        // another name of the same dataset, as swiftsimio writes, is not worth a word
-        if place(group.loc_info_by_name(name)) != place(read.dataset.loc_info()) {
-            notes.push(format!("{GROUP}/{name} is left out, because {} is read", read.label));
+        // A hard link to the dataset read, as swiftsimio writes, needs no note.
+        if address(group.loc_info_by_name(name)) != address(read.dataset.loc_info()) {
+            notes.push(format!("{PARTICLE_GROUP}/{name} is left out, because {} is read", read.label));
         }
         false
     });
@@ -158,9 +160,9 @@ pub(super) fn note_unknown(group: &Group, columns: &[Column], notes: &mut Vec<St
     }
     unknown.sort();
     let more = match unknown.len() {
-        count if count > MOST_NAMES => format!(" and {} more", count - MOST_NAMES),
+        count if count > MAX_NAMES_LISTED => format!(" and {} more", count - MAX_NAMES_LISTED),
         _ => String::new(),
     };
-    let names = unknown[..unknown.len().min(MOST_NAMES)].join(", ");
-    notes.push(format!("left out of {GROUP}, because hilbrium has no such fields: {names}{more}"));
+    let names = unknown[..unknown.len().min(MAX_NAMES_LISTED)].join(", ");
+    notes.push(format!("left out of {PARTICLE_GROUP}, because hilbrium has no such fields: {names}{more}"));
 }

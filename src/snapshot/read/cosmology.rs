@@ -1,22 +1,22 @@
-//! Files in comoving units with factors of h: what makes a file one, and how its values become physical ones.
+//! Files in comoving units with factors of h: detection, and conversion to physical units.
 //!
-//! Sources: SWIFT's manual (section "Output"), the user guides of Gadget-2 (section "File formats") and Gadget-4
-//! (`a_scaling`, `h_scaling`), GIZMO's and Arepo's `io.c` (the header's attributes).
+//! Sources: SWIFT's manual (section "Output"), the user guides of Gadget-2 (section "File formats") and
+//! Gadget-4 (`a_scaling`, `h_scaling`), GIZMO's and Arepo's `io.c` (the header's attributes).
 
 use super::groups::{Groups, Value, value};
 use super::refusal::{Checked, Refusal};
 use crate::particles::Field;
 use hdf5::Location;
 
-/// The scale factor and the Hubble parameter (in 100 km/s/Mpc) of a file in comoving units.
+/// Scale factor and Hubble parameter (in 100 km/s/Mpc) of a file in comoving units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Cosmology {
     pub a: f64,
-    /// `None` where the file does not state it: then it must not be needed.
+    /// `None` if the file does not state it; a conversion that needs it then fails.
     pub h: Option<f64>,
 }
 
-/// Where programs say that a run is cosmological: SWIFT, GIZMO, Gadget-4 and Arepo, EAGLE's Gadget-3.
+/// Flags that mark a run as cosmological, of SWIFT, GIZMO, Gadget-4 and Arepo, EAGLE's Gadget-3.
 const FLAGS: [(&str, &str); 5] = [
     ("Policy", "cosmological integration"),
     ("Cosmology", "Cosmological run"),
@@ -40,20 +40,22 @@ const HUBBLE: [(&str, &str); 4] = [
     ("Parameters", "HubbleParam"),
 ];
 
-/// How well Time and Redshift of a file without a flag must agree to be those of one scale factor.
-const SAME: f64 = 1e-6;
+/// Relative tolerance within which Time equals 1 / (1 + Redshift), for a file without a flag.
+const REDSHIFT_TOLERANCE: f64 = 1e-6;
 
-/// How far a stated scale factor may be off that of the redshift: some programs write single precision or few digits.
-const NEAR: f64 = 1e-4;
+/// Relative tolerance between the stated scale factor and that of the redshift: some programs write single
+/// precision or few digits.
+const SCALE_FACTOR_TOLERANCE: f64 = 1e-4;
 
-const WHICH: &str = "say which it is: set Header/ComovingIntegrationOn to 0 where the values are physical, to 1 where they are \
+const AMBIGUOUS_REMEDY: &str = "say which it is: set Header/ComovingIntegrationOn to 0 where the values are \
+                                physical, to 1 where they are \
                      comoving (with Time the scale factor, Redshift, and HubbleParam)";
 
 impl Cosmology {
-    /// What the file says; `None` if it is not in comoving units. What a user should know goes to `notes`.
+    /// Determines the cosmology from the file; `None` if the units are not comoving. Adds notes for the user.
     ///
     /// # Errors
-    /// Statements that contradict each other, are impossible, or leave open which it is.
+    /// Statements that are contradictory, impossible, or ambiguous.
     pub fn of(groups: &Groups, notes: &mut Vec<String>) -> Checked<Option<Self>> {
         let mut stated = Vec::new();
         for (group, name) in FLAGS {
@@ -71,13 +73,13 @@ impl Cosmology {
                 ),
             )),
             (None, Some(_)) => Ok(None),
-            (Some((flag, _)), None) => Self::stated(groups, flag).map(Some),
-            (None, None) => Self::inferred(groups, notes),
+            (Some((flag, _)), None) => Self::from_flag(groups, flag).map(Some),
+            (None, None) => Self::infer(groups, notes),
         }
     }
 
-    /// Of a file that says that it is cosmological.
-    fn stated(groups: &Groups, flag: &str) -> Checked<Self> {
+    /// For a file flagged as cosmological.
+    fn from_flag(groups: &Groups, flag: &str) -> Checked<Self> {
         let redshift = groups.number("Header", "Redshift")?;
         let mut places = vec![("Header", "Scale-factor"), ("Header", "ExpansionFactor")];
         if flag.ends_with("ComovingIntegrationOn") {
@@ -94,56 +96,61 @@ impl Cosmology {
             ));
         };
         if let Some(redshift) = redshift
-            && !(-NEAR..=NEAR).contains(&(a * (1.0 + redshift) - 1.0))
+            && !(-SCALE_FACTOR_TOLERANCE..=SCALE_FACTOR_TOLERANCE).contains(&(a * (1.0 + redshift) - 1.0))
         {
             return Err(Refusal::new(
                 format!("its scale factor is {a} by {name}, but Header/Redshift is {redshift}"),
                 "correct the wrong one of the two: the scale factor is 1 / (1 + Redshift)",
             ));
         }
-        Self::possible(groups, a)
+        Self::validated(groups, a)
     }
 
-    /// Of a file without such a flag, as Gadget-2 and Gadget-3 and most makers of initial conditions write: cosmological where
-    /// it states a density of matter, and Time is the scale factor of Redshift.
-    fn inferred(groups: &Groups, notes: &mut Vec<String>) -> Checked<Option<Self>> {
+    /// For a file without a flag, as Gadget-2, Gadget-3 and most generators of initial conditions write. It
+    /// is cosmological if it states a matter density and Time is the scale factor of Redshift.
+    fn infer(groups: &Groups, notes: &mut Vec<String>) -> Checked<Option<Self>> {
         let omega = groups.first(&OMEGA)?.filter(|(_, omega)| *omega > 0.0);
         let time = groups.number("Header", "Time")?.unwrap_or(0.0);
         let redshift = groups.number("Header", "Redshift")?;
-        let same = redshift.is_some_and(|redshift| (time * (1.0 + redshift) - 1.0).abs() <= SAME);
+        let same =
+            redshift.is_some_and(|redshift| (time * (1.0 + redshift) - 1.0).abs() <= REDSHIFT_TOLERANCE);
         let expanded = redshift.is_some_and(|redshift| redshift != 0.0);
         match omega {
-            Some(_) if same => Self::possible(groups, time).map(Some),
+            Some(_) if same => Self::validated(groups, time).map(Some),
             Some((name, omega)) if expanded || (redshift.is_none() && time != 0.0) => {
                 let redshift = redshift.map_or("not stated".to_owned(), |redshift| redshift.to_string());
                 let what = format!(
-                    "whether it is cosmological is open: {name} is {omega}, Header/Time {time}, Header/Redshift {redshift}"
+                    "whether it is cosmological is open: {name} is {omega}, Header/Time {time}, \
+                     Header/Redshift {redshift}"
                 );
-                Err(Refusal::new(what, WHICH))
+                Err(Refusal::new(what, AMBIGUOUS_REMEDY))
             }
             Some((name, omega)) => {
                 notes.push(format!(
-                    "{name} is {omega}, but Time {time} is not 1 / (1 + Redshift): read as it stands, as an isolated system"
+                    "{name} is {omega}, but Time {time} is not 1 / (1 + Redshift): read as it stands, as an \
+                     isolated system"
                 ));
                 Ok(None)
             }
             None if same && expanded => {
                 let what = format!(
-                    "whether it is cosmological is open: Header/Time {time} is the scale factor of Header/Redshift {}, but no \
+                    "whether it is cosmological is open: Header/Time {time} is the scale factor of \
+                     Header/Redshift {}, but no \
                      Omega0 and no flag says so",
                     redshift.unwrap_or_default()
                 );
-                Err(Refusal::new(what, WHICH))
+                Err(Refusal::new(what, AMBIGUOUS_REMEDY))
             }
             None => Ok(None),
         }
     }
 
-    fn possible(groups: &Groups, a: f64) -> Checked<Self> {
+    fn validated(groups: &Groups, a: f64) -> Checked<Self> {
         if !(a > 0.0 && a <= 2.0) {
             return Err(Refusal::new(
                 format!("it is cosmological with a scale factor of {a}, which is not above 0 and at most 2"),
-                "correct Header/Time (the scale factor of a cosmological file) and Header/Redshift, or set the flag of \
+                "correct Header/Time (the scale factor of a cosmological file) and Header/Redshift, or set \
+                 the flag of \
                  cosmological files to 0",
             ));
         }
@@ -156,18 +163,19 @@ impl Cosmology {
         }
     }
 
-    /// What to multiply the values of a dataset with to make them physical and free of h; `None` if that is not known.
-    /// Programs state the exponents of a and h at the dataset; without them the units are Gadget's internal ones.
+    /// Factor that converts a dataset to physical units without h; `None` if unknown. The dataset's
+    /// attributes may state the exponents of a and h; otherwise Gadget's internal units are assumed.
     ///
     /// # Errors
-    /// Exponents that are no numbers, one without the other, and factors of an h that the file does not state.
+    /// Exponents that are not numbers, one exponent without the other, and factors of an h that the file does
+    /// not state.
     pub fn factor(self, dataset: &Location, name: &str, field: Field) -> Checked<Option<f64>> {
         let stated = self.stated_exponents(dataset, name)?;
         let Some((a, h)) = stated.or(gadget_exponents(field)) else { return Ok(None) };
         self.power(a, h, name).map(Some)
     }
 
-    /// The factor of masses that are in the header: the same power of h as that of the lengths.
+    /// Factor for the masses in the header: same power of h as the coordinates.
     ///
     /// # Errors
     /// As [`Self::factor`].
@@ -219,7 +227,8 @@ impl Cosmology {
     }
 }
 
-/// Exponents of a and h in Gadget's internal units, of the fields whose units are the same in all its versions.
+/// Exponents of a and h in Gadget's internal units, for the fields whose units are the same in all Gadget
+/// versions.
 fn gadget_exponents(field: Field) -> Option<(f64, f64)> {
     match field {
         Field::Position | Field::SmoothingLength => Some((1.0, -1.0)),

@@ -1,26 +1,27 @@
-//! How many particles a file has, of which types, and whether it is a whole snapshot.
+//! Particle counts per type, and checks that the file is a whole snapshot.
 
 use super::groups::Groups;
-use super::links::{self, Place};
+use super::links::{self, OpenFile};
 use super::refusal::{Checked, Refusal};
-use crate::snapshot::layout::GROUP;
+use crate::snapshot::layout::PARTICLE_GROUP;
 
-/// Most types of particles that are looked for: SWIFT has 7.
-const TYPES: usize = 16;
+/// Maximum number of particle types searched; SWIFT has 7.
+const MAX_TYPES: usize = 16;
 
-/// Particles of each type by the header, as far as it says.
+/// Particle counts per type from the header; empty if absent.
 ///
 /// # Errors
-/// One file of several, and counts that cannot be.
+/// One of several files of a snapshot, and invalid counts.
 pub(super) fn stated(groups: &Groups) -> Checked<Vec<u64>> {
-    // the second is what some of SWIFT's older examples write
+    // The second name occurs in some of SWIFT's older examples.
     let names = [("Header", "NumFilesPerSnapshot"), ("Header", "NumFileOutputsPerSnapshot")];
     if let Some((_, files)) = groups.first(&names)?
         && files > 1.0
     {
         return Err(Refusal::new(
             format!("it is one of {files} files of a snapshot"),
-            "join the files into one first, for example with SWIFT's tools/combine_ics.py FILE.0.hdf5 JOINED.hdf5",
+            "join the files into one first, for example with SWIFT's tools/combine_ics.py FILE.0.hdf5 \
+             JOINED.hdf5",
         ));
     }
     let counts = groups.numbers("Header", "NumPart_ThisFile")?.unwrap_or_default();
@@ -33,13 +34,14 @@ pub(super) fn stated(groups: &Groups) -> Checked<Vec<u64>> {
     }
 }
 
-/// The types of particles that are left out, by the names of their groups, with how many the header or the group has.
-pub(super) fn left_out(place: &Place, counts: &[u64]) -> Vec<(String, u64)> {
+/// Group names and counts of the particle types that are not read. The count is the larger of the header's
+/// and the group's.
+pub(super) fn left_out(host: &OpenFile, counts: &[u64]) -> Vec<(String, u64)> {
     let mut left_out = Vec::new();
-    let root = place.file.as_group().ok();
-    for kind in 1..TYPES.max(counts.len()) {
+    let root = host.file.as_group().ok();
+    for kind in 1..MAX_TYPES.max(counts.len()) {
         let name = format!("PartType{kind}");
-        let group = root.as_ref().and_then(|root| links::group(place, root, &name).ok().flatten());
+        let group = root.as_ref().and_then(|root| links::group(host, root, &name).ok().flatten());
         let rows = group.and_then(|group| {
             let rows =
                 |name: &&str| group.object.dataset(name).ok()?.shape().first().map(|&rows| rows as u64);
@@ -53,15 +55,18 @@ pub(super) fn left_out(place: &Place, counts: &[u64]) -> Vec<(String, u64)> {
     left_out
 }
 
-/// See that the energies are energies: Gadget's older files may have entropies under the same name.
+/// Checks that the internal energies are not entropies, which older Gadget files may store under the same
+/// name.
 ///
 /// # Errors
-/// A header that says so.
-pub(super) fn see_that_energies_are_energies(groups: &Groups) -> Checked<()> {
+/// A header that declares entropies.
+pub(super) fn check_energies(groups: &Groups) -> Checked<()> {
     for name in ["Flag_Entropy_ICs", "Flag_Entropy_Instead_U"] {
         if groups.numbers("Header", name)?.is_some_and(|flags| flags.iter().any(|flag| *flag != 0.0)) {
             return Err(Refusal::new(
-                format!("Header/{name} says that {GROUP} has entropies in place of internal energies"),
+                format!(
+                    "Header/{name} says that {PARTICLE_GROUP} has entropies in place of internal energies"
+                ),
                 format!("convert them, u = A rho^(gamma - 1) / (gamma - 1), and set Header/{name} to 0"),
             ));
         }

@@ -1,24 +1,24 @@
-//! The groups of attributes of a snapshot, and attributes of which it matters whether they are absent or of another kind.
+//! Attribute groups of a snapshot. Attribute reads distinguish absent from wrong type.
 
 use super::refusal::{Checked, Refusal};
 use crate::snapshot::hdf::{read_numbers, read_string};
 use hdf5::types::TypeDescriptor;
 use hdf5::{Group, Location};
 
-/// Most letters of a text that an error repeats.
-const MOST_LETTERS: usize = 60;
+/// Maximum number of characters of a text quoted in an error.
+const MAX_TEXT_CHARS: usize = 60;
 
-/// What an attribute holds.
+/// The value of an attribute.
 pub(super) enum Value {
     Absent,
-    /// Also truths, as h5py writes them: 0 or 1.
+    /// Includes booleans, as h5py writes them: 0 or 1.
     Numbers(Vec<f64>),
     Text(String),
-    /// Something else: a reference, a compound, more than 64 numbers.
+    /// Any other type: a reference, a compound, more than 64 numbers.
     Other,
 }
 
-/// An attribute of a group or dataset.
+/// Reads an attribute of a group or dataset.
 pub(super) fn value(from: &Location, name: &str) -> Value {
     if let Some(numbers) = read_numbers::<f64>(from, name) {
         return Value::Numbers(numbers);
@@ -33,10 +33,11 @@ pub(super) fn value(from: &Location, name: &str) -> Value {
     read_string(from, name).map_or(Value::Other, Value::Text)
 }
 
-/// The groups of attributes that a file has.
+/// The attribute groups present in a file.
 pub(super) struct Groups(Vec<(&'static str, Group)>);
 
-/// Those that the known programs write. `Config` has an attribute for each option of Gadget-4's or Arepo's Config.sh.
+/// The attribute groups of the known programs. `Config` has one attribute per option of Gadget-4's or Arepo's
+/// Config.sh.
 pub(super) const GROUPS: [&str; 8] =
     ["Header", "Units", "Parameters", "RuntimePars", "Cosmology", "Policy", "HydroScheme", "Config"];
 
@@ -49,7 +50,7 @@ impl Groups {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, group)| group)
     }
 
-    /// Whether the file has an attribute, of whatever kind.
+    /// Whether the file has the attribute, of any type.
     pub fn has(&self, group: &str, name: &str) -> bool {
         self.get(group).is_some_and(|group| group.attr(name).is_ok())
     }
@@ -58,10 +59,10 @@ impl Groups {
         self.get(group).map_or(Value::Absent, |group| value(group, name))
     }
 
-    /// All numbers of an attribute; `None` where it is absent.
+    /// All numbers of an attribute; `None` if absent.
     ///
     /// # Errors
-    /// An attribute that holds no numbers.
+    /// An attribute that is not numeric.
     pub fn numbers(&self, group: &str, name: &str) -> Checked<Option<Vec<f64>>> {
         let wrong = |what: String| {
             let remedy = format!("write {group}/{name} as numbers, or delete the attribute");
@@ -72,17 +73,18 @@ impl Groups {
             Value::Numbers(numbers) if numbers.is_empty() => wrong("empty".into()),
             Value::Numbers(numbers) => Ok(Some(numbers)),
             Value::Text(text) => {
-                let text: String = text.chars().take(MOST_LETTERS).collect();
+                let text: String = text.chars().take(MAX_TEXT_CHARS).collect();
                 wrong(format!("the text {text:?}, no number"))
             }
             Value::Other => wrong("no number, nor at most 64 of them".into()),
         }
     }
 
-    /// The one number of an attribute, also of an array in which all are the same, or of a text (SWIFT's parameters).
+    /// The single number of an attribute. Also accepts an array of equal numbers, or a text (SWIFT's
+    /// parameters).
     ///
     /// # Errors
-    /// An attribute that holds no number, or several.
+    /// An attribute with no number, or with several different ones.
     pub fn number(&self, group: &str, name: &str) -> Checked<Option<f64>> {
         if let Value::Text(text) = self.value(group, name)
             && let Ok(number) = text.trim().parse()
@@ -101,7 +103,7 @@ impl Groups {
         }
     }
 
-    /// The first of some attributes that is there, with its name in the file.
+    /// The first attribute of a list that is present, with its name in the file.
     ///
     /// # Errors
     /// As [`Self::number`].

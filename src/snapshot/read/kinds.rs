@@ -1,55 +1,57 @@
-//! What an HDF5 file is that is no snapshot.
+//! Recognizes HDF5 files that are not snapshots, for helpful errors.
 
 use super::refusal::Refusal;
 use hdf5::File;
 
-/// What a program's files have that no snapshot has, what they are, and what to do.
-struct Kind {
-    /// Groups, datasets, or with a leading '@' attributes of the file; all of them are there.
-    marks: &'static [&'static str],
+/// A kind of file that is not a snapshot.
+struct FileKind {
+    /// Groups, datasets, or (with a leading '@') file attributes that identify the kind; all must be present.
+    markers: &'static [&'static str],
     name: &'static str,
     remedy: &'static str,
 }
 
 const CONVERT: &str =
     "start from a snapshot of its run: a file with PartType0, as SWIFT, Gadget, GIZMO and Arepo write it";
-const GRID: &str = "its data are on a grid: sample particles from them (yt, for example), and write these in SWIFT's or Gadget's \
+const GRID: &str = "its data are on a grid: sample particles from them (yt, for example), and write these in \
+                    SWIFT's or Gadget's \
                     layout";
 
-const KINDS: [Kind; 12] = [
-    Kind {
-        marks: &["h5md"],
+const KINDS: [FileKind; 12] = [
+    FileKind {
+        markers: &["h5md"],
         name: "a trajectory in H5MD",
-        remedy: "start from a snapshot, or write one frame of it as .gro (MDAnalysis does) or as extended XYZ",
+        remedy: "start from a snapshot, or write one frame of it as .gro (MDAnalysis does) or as extended \
+                 XYZ",
     },
-    Kind { marks: &["@_NCProperties"], name: "a NetCDF file", remedy: CONVERT },
-    Kind {
-        marks: &["Group", "Subhalo"],
+    FileKind { markers: &["@_NCProperties"], name: "a NetCDF file", remedy: CONVERT },
+    FileKind {
+        markers: &["Group", "Subhalo"],
         name: "a catalog of groups and subhalos (Subfind)",
         remedy: "start from the snapshot that the catalog was made from",
     },
-    Kind { marks: &["sim info", "unknown names"], name: "an output of FLASH", remedy: GRID },
-    Kind { marks: &["sim info", "tracer particles"], name: "particles of FLASH", remedy: CONVERT },
-    Kind { marks: &["Grid00000001"], name: "an output of Enzo", remedy: GRID },
-    Kind { marks: &["@RootGridX1"], name: "an output of Athena++", remedy: GRID },
-    Kind { marks: &["@openPMD"], name: "a file in openPMD", remedy: CONVERT },
-    Kind { marks: &["Chombo_global"], name: "a file in Chombo's layout", remedy: GRID },
-    Kind {
-        marks: &["header", "particles"],
+    FileKind { markers: &["sim info", "unknown names"], name: "an output of FLASH", remedy: GRID },
+    FileKind { markers: &["sim info", "tracer particles"], name: "particles of FLASH", remedy: CONVERT },
+    FileKind { markers: &["Grid00000001"], name: "an output of Enzo", remedy: GRID },
+    FileKind { markers: &["@RootGridX1"], name: "an output of Athena++", remedy: GRID },
+    FileKind { markers: &["@openPMD"], name: "a file in openPMD", remedy: CONVERT },
+    FileKind { markers: &["Chombo_global"], name: "a file in Chombo's layout", remedy: GRID },
+    FileKind {
+        markers: &["header", "particles"],
         name: "a dump of Phantom",
         remedy: "convert it to Gadget's layout with Phantom's utilities",
     },
-    Kind { marks: &["@PYTABLES_FORMAT_VERSION"], name: "a file of PyTables", remedy: CONVERT },
-    Kind { marks: &["Cells", "Cosmology", "SO"], name: "a catalog of halos (SOAP)", remedy: CONVERT },
+    FileKind { markers: &["@PYTABLES_FORMAT_VERSION"], name: "a file of PyTables", remedy: CONVERT },
+    FileKind { markers: &["Cells", "Cosmology", "SO"], name: "a catalog of halos (SOAP)", remedy: CONVERT },
 ];
 
-/// Why a file that lacks `missing`, a group of every snapshot, is none, named for what it is where that is known.
+/// The error for a file that lacks `missing`, a group of every snapshot. Names the kind of file if known.
 pub(super) fn no_snapshot(file: &File, missing: &str) -> Refusal {
     let has = |mark: &&str| match mark.strip_prefix('@') {
         Some(attribute) => file.attr(attribute).is_ok(),
         None => file.link_exists(mark),
     };
-    if let Some(kind) = KINDS.iter().find(|kind| kind.marks.iter().all(has)) {
+    if let Some(kind) = KINDS.iter().find(|kind| kind.markers.iter().all(has)) {
         return Refusal::new(format!("it is {}, no snapshot", kind.name), kind.remedy);
     }
     let mut members = file.member_names().unwrap_or_default();
@@ -59,7 +61,8 @@ pub(super) fn no_snapshot(file: &File, missing: &str) -> Refusal {
     if missing == "PartType0" && !particles.is_empty() {
         return Refusal::new(
             format!("it has no gas particles (PartType0), only {}", particles.join(", ")),
-            "give the gas in the group PartType0; particles without gas are read from a group of that name too, where the deck \
+            "give the gas in the group PartType0; particles without gas are read from a group of that name \
+             too, where the deck \
              has no [sph]",
         );
     }
@@ -72,6 +75,7 @@ pub(super) fn no_snapshot(file: &File, missing: &str) -> Refusal {
     };
     Refusal::new(
         format!("it is HDF5, but no snapshot: it has no group {missing}; {found}"),
-        "hilbrium reads HDF5 snapshots of its own, of SWIFT, Gadget, GIZMO and Arepo, and initial conditions in their layout",
+        "hilbrium reads HDF5 snapshots of its own, of SWIFT, Gadget, GIZMO and Arepo, and initial conditions \
+         in their layout",
     )
 }

@@ -1,5 +1,5 @@
-//! Links of HDF5, also those into other files, followed by hand: an error names the file that is not there, and nothing but
-//! a regular file is opened (to open a pipe is to wait for its writer).
+//! Resolves HDF5 links, including links to other files, without HDF5's own traversal. Errors name the missing
+//! file, and only regular files are opened (opening a pipe blocks until it has a writer).
 
 use super::refusal::{Checked, Refusal};
 use crate::snapshot::hdf;
@@ -9,25 +9,25 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr;
 
-/// Most links into other files that are followed one after another: they may form a ring.
-const MOST_LINKS: u32 = 8;
+/// Maximum number of consecutive external links: they may form a cycle.
+const MAX_EXTERNAL_LINKS: u32 = 8;
 
-/// Longest value of a link that is read.
-const LONGEST: usize = 1 << 16;
+/// Longest link value read, in bytes.
+const MAX_LINK_BYTES: usize = 1 << 16;
 
-/// An open file and where it lies.
-pub(super) struct Place {
+/// An open file with its path.
+pub(super) struct OpenFile {
     pub path: PathBuf,
     pub file: File,
-    /// Its length.
+    /// File size.
     pub bytes: u64,
 }
 
-impl Place {
-    /// Open a regular file.
+impl OpenFile {
+    /// Opens a regular file.
     ///
     /// # Errors
-    /// In words, without the file's name.
+    /// A text without the file's name.
     pub fn open(path: &Path) -> Result<Self, String> {
         let kind = std::fs::metadata(path).map_err(|cause| format!("cannot be opened: {cause}"))?;
         if !kind.is_file() {
@@ -37,17 +37,17 @@ impl Place {
         Ok(Self { path: path.to_owned(), file, bytes: kind.len() })
     }
 
-    /// Open the file `name` that this one refers to, `label` being what lies in it: searched where HDF5 does, in the folders
-    /// of an environment variable, beside this file, and from the working directory.
+    /// Opens the external file `name`, which contains `label`. Search order, similar to HDF5's: the
+    /// directories in the environment variable `variable`, the directory of this file, the working directory.
     ///
     /// # Errors
-    /// Names the file.
-    pub fn open_other(&self, name: &str, variable: &str, label: &str) -> Checked<Self> {
+    /// A refusal that names the file.
+    pub fn open_external(&self, name: &str, variable: &str, label: &str) -> Checked<Self> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let mut candidates: Vec<PathBuf> = std::env::var_os(variable)
             .map(|folders| std::env::split_paths(&folders).map(|folder| folder.join(name)).collect())
             .unwrap_or_default();
-        // an absolute name stays what it is
+        // Joining an absolute path returns it unchanged.
         candidates.extend([folder.join(name), PathBuf::from(name)]);
         candidates.extend(Path::new(name).file_name().map(|name| folder.join(name)));
         let path = candidates.iter().find(|path| path.exists());
@@ -61,10 +61,10 @@ impl Place {
     }
 }
 
-/// Where a name in a group leads.
+/// The target of a link.
 enum Target {
-    Nothing,
-    /// What the group says of its names cannot be read.
+    Missing,
+    /// The group's link table cannot be read.
     Broken,
     Hard,
     Soft(String),
@@ -76,19 +76,20 @@ enum Target {
 
 #[allow(deprecated, reason = "HDF5 1.10 lacks H5Lget_info2, which 1.12 has in its place")]
 fn target(group: &Group, name: &str) -> Target {
-    let Ok(name) = CString::new(name) else { return Target::Nothing };
-    // SAFETY: the group is open, the buffer is as long as the call is told, and the parts of a link's value end with zeros.
+    let Ok(name) = CString::new(name) else { return Target::Missing };
+    // SAFETY: the group is open, the buffer has the size passed to the call, and the parts of a link's value
+    // are zero-terminated.
     hdf5::sync::sync(|| unsafe {
         let mut info = h5l::H5L_info1_t::default();
         match h5l::H5Lexists(group.id(), name.as_ptr(), h5p::H5P_DEFAULT) {
-            0 => return Target::Nothing,
+            0 => return Target::Missing,
             1.. if h5l::H5Lget_info1(group.id(), name.as_ptr(), &mut info, h5p::H5P_DEFAULT) >= 0 => {}
             _ => return Target::Broken,
         }
         if info.type_ == h5l::H5L_type_t::H5L_TYPE_HARD {
             return Target::Hard;
         }
-        let size = (*info.u.val_size()).min(LONGEST);
+        let size = (*info.u.val_size()).min(MAX_LINK_BYTES);
         let mut value = vec![0u8; size + 1];
         let buffer = value.as_mut_ptr().cast::<c_void>();
         if h5l::H5Lget_val(group.id(), name.as_ptr(), buffer, size, h5p::H5P_DEFAULT) < 0 {
@@ -106,65 +107,66 @@ fn target(group: &Group, name: &str) -> Target {
     })
 }
 
-/// What a name leads to, and the file it lies in, if that is another one.
-pub(super) struct Followed<T> {
+/// An object, and the file it lies in if that is another one.
+pub(super) struct Resolved<T> {
     pub object: T,
-    pub other: Option<Place>,
+    pub external: Option<OpenFile>,
 }
 
-/// The group of a name; `None` if there is no such name.
+/// Opens a group; `None` if the name does not exist.
 ///
 /// # Errors
-/// A link that leads nowhere, or to something else.
-pub(super) fn group(place: &Place, from: &Group, name: &str) -> Checked<Option<Followed<Group>>> {
-    follow(place, from, name, name, MOST_LINKS, |group, name| group.group(name))
+/// A dangling link, or an object of another type.
+pub(super) fn group(host: &OpenFile, from: &Group, name: &str) -> Checked<Option<Resolved<Group>>> {
+    resolve(host, from, name, name, MAX_EXTERNAL_LINKS, |group, name| group.group(name))
 }
 
-/// The dataset `name` of a group, called `label` in errors; `None` if there is no such name.
+/// Opens the dataset `name` of a group, called `label` in errors; `None` if the name does not exist.
 ///
 /// # Errors
 /// As [`group`].
 pub(super) fn dataset(
-    place: &Place,
+    host: &OpenFile,
     from: &Group,
     name: &str,
     label: &str,
-) -> Checked<Option<Followed<Dataset>>> {
-    follow(place, from, name, label, MOST_LINKS, |group, name| group.dataset(name))
+) -> Checked<Option<Resolved<Dataset>>> {
+    resolve(host, from, name, label, MAX_EXTERNAL_LINKS, |group, name| group.dataset(name))
 }
 
-/// The dataset at a path from the root of a file; `None` if there is none.
+/// Opens the dataset at a path from the file's root; `None` if there is none.
 ///
 /// # Errors
 /// As [`group`].
-pub(super) fn dataset_at(place: &Place, path: &str, label: &str) -> Checked<Option<Followed<Dataset>>> {
-    match parent_of(place, path) {
-        Some((parent, name)) => dataset(place, &parent, name, label),
+pub(super) fn dataset_at(host: &OpenFile, path: &str, label: &str) -> Checked<Option<Resolved<Dataset>>> {
+    match parent_of(host, path) {
+        Some((parent, name)) => dataset(host, &parent, name, label),
         None => Ok(None),
     }
 }
 
-/// The group that the last name of a path is in, and that name; `None` if there is no such group.
-fn parent_of<'a>(place: &Place, path: &'a str) -> Option<(Group, &'a str)> {
+/// Splits a path into the group that holds its last component, and that component; `None` if the group does
+/// not exist.
+fn parent_of<'a>(host: &OpenFile, path: &'a str) -> Option<(Group, &'a str)> {
     let path = path.trim_end_matches('/');
     let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
     let parent = if parent.is_empty() { "/" } else { parent };
-    place.file.group(parent).ok().map(|group| (group, name))
+    host.file.group(parent).ok().map(|group| (group, name))
 }
 
-fn follow<T>(
-    place: &Place,
+fn resolve<T>(
+    host: &OpenFile,
     from: &Group,
     name: &str,
     label: &str,
     links: u32,
     open: fn(&Group, &str) -> hdf::Outcome<T>,
-) -> Checked<Option<Followed<T>>> {
+) -> Checked<Option<Resolved<T>>> {
     match target(from, name) {
-        Target::Nothing => Ok(None),
+        Target::Missing => Ok(None),
         Target::Broken => Err(Refusal::damaged(format!("it cannot be read whether it has {label}"))),
         Target::Hard => match open(from, name) {
-            Ok(object) => Ok(Some(Followed { object, other: None })),
+            Ok(object) => Ok(Some(Resolved { object, external: None })),
             Err(_) if from.group(name).is_ok() || from.dataset(name).is_ok() => Err(Refusal::new(
                 format!(
                     "{label} is of another kind: a group where a dataset should be, or a dataset for a group"
@@ -174,7 +176,7 @@ fn follow<T>(
             Err(error) => Err(Refusal::damaged(format!("{label}: {}", hdf::reason(&error)))),
         },
         Target::Soft(to) => match open(from, name) {
-            Ok(object) => Ok(Some(Followed { object, other: None })),
+            Ok(object) => Ok(Some(Resolved { object, external: None })),
             Err(_) => Err(Refusal::new(
                 format!("{label} is a link to {to}, which is not there or of another kind"),
                 format!("write {to}, or delete the link"),
@@ -187,16 +189,16 @@ fn follow<T>(
                     "delete the link",
                 ));
             }
-            let other = place.open_other(&file, "HDF5_EXT_PREFIX", label)?;
+            let external = host.open_external(&file, "HDF5_EXT_PREFIX", label)?;
             let nothing = || {
                 Refusal::new(
                     format!("{label} lies in another file, {file}, which has no {object}"),
                     format!("write {object} of {file}, or delete the link"),
                 )
             };
-            let (within, last) = parent_of(&other, &object).ok_or_else(nothing)?;
-            let found = follow(&other, &within, last, label, links - 1, open)?.ok_or_else(nothing)?;
-            Ok(Some(Followed { object: found.object, other: Some(found.other.unwrap_or(other)) }))
+            let (within, last) = parent_of(&external, &object).ok_or_else(nothing)?;
+            let found = resolve(&external, &within, last, label, links - 1, open)?.ok_or_else(nothing)?;
+            Ok(Some(Resolved { object: found.object, external: Some(found.external.unwrap_or(external)) }))
         }
     }
 }

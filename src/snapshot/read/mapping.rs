@@ -1,15 +1,16 @@
-//! The parts of a virtual dataset.
+//! The mappings of a virtual dataset to its source datasets.
 
-use crate::snapshot::hdf::{self, Owned};
+use crate::snapshot::hdf::{self, OwnedId};
 use hdf5::plist::DatasetCreate;
 use hdf5_sys::{h5i::hid_t, h5p, h5s};
 use std::ffi::c_char;
 
-/// Most parts of a virtual dataset.
-pub(super) const MOST_PIECES: usize = 1 << 16;
+/// Maximum number of mappings of a virtual dataset.
+pub(super) const MAX_MAPPINGS: usize = 1 << 16;
 
-/// A part of a virtual dataset: `count` of it from `start`, and the first row of it in the other dataset.
-pub(super) struct Mapped {
+/// One mapping of a virtual dataset: the block of `count` elements from `start`, and its first row in the
+/// source dataset.
+pub(super) struct Mapping {
     pub file: String,
     pub dataset: String,
     pub start: Vec<u64>,
@@ -17,20 +18,22 @@ pub(super) struct Mapped {
     pub from: u64,
 }
 
-/// The parts of a virtual dataset of `rank` dimensions; `None` if one is no block, or not of whole rows of the other dataset.
-pub(super) fn mapped(properties: &DatasetCreate, rank: usize) -> hdf::Outcome<Option<Vec<Mapped>>> {
+/// Reads the mappings of a virtual dataset of `rank` dimensions. `None` if one is not a block, or not whole
+/// rows of the source dataset.
+pub(super) fn mappings(properties: &DatasetCreate, rank: usize) -> hdf::Outcome<Option<Vec<Mapping>>> {
     let id = properties.id();
-    // SAFETY: the property list is open, spaces are closed by `Owned`, and the buffers are as long as the calls are told.
+    // SAFETY: the property list is open, spaces are closed by `OwnedId`, and the buffers have the sizes
+    // passed to the calls.
     hdf5::sync::sync(|| unsafe {
         let mut count = 0;
-        hdf::succeeded(h5p::H5Pget_virtual_count(id, &mut count))?;
-        if count > MOST_PIECES {
+        hdf::check_status(h5p::H5Pget_virtual_count(id, &mut count))?;
+        if count > MAX_MAPPINGS {
             return Ok(None);
         }
         let mut parts = Vec::new();
         for index in 0..count {
-            let space = Owned::new(h5p::H5Pget_virtual_vspace(id, index), h5s::H5Sclose)?;
-            let source = Owned::new(h5p::H5Pget_virtual_srcspace(id, index), h5s::H5Sclose)?;
+            let space = OwnedId::new(h5p::H5Pget_virtual_vspace(id, index), h5s::H5Sclose)?;
+            let source = OwnedId::new(h5p::H5Pget_virtual_srcspace(id, index), h5s::H5Sclose)?;
             let (Some((start, count)), Some((from, there))) = (block(&space), block(&source)) else {
                 return Ok(None);
             };
@@ -45,14 +48,14 @@ pub(super) fn mapped(properties: &DatasetCreate, rank: usize) -> hdf::Outcome<Op
                 String::from_utf8_lossy(&bytes).into_owned()
             };
             let (file, dataset) = (text(h5p::H5Pget_virtual_filename), text(h5p::H5Pget_virtual_dsetname));
-            parts.push(Mapped { file, dataset, start, count, from: from[0] });
+            parts.push(Mapping { file, dataset, start, count, from: from[0] });
         }
         Ok(Some(parts))
     })
 }
 
-/// Corner and lengths of what is selected of a space, if that is a block.
-fn block(space: &Owned) -> Option<(Vec<u64>, Vec<u64>)> {
+/// Corner and lengths of the selection of a dataspace, if it is one block.
+fn block(space: &OwnedId) -> Option<(Vec<u64>, Vec<u64>)> {
     // SAFETY: the space is open, and the corners have its rank.
     unsafe {
         let rank = usize::try_from(h5s::H5Sget_simple_extent_ndims(space.id())).ok()?;

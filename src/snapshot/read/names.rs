@@ -1,11 +1,11 @@
-//! What other programs call our fields, and what they call a smoothing length.
+//! Dataset names of other programs, and their definitions of the smoothing length.
 
 use crate::particles::Field;
 use crate::snapshot::hdf::{read_numbers, read_string};
 use crate::snapshot::layout::dataset_name;
 use hdf5::Group;
 
-/// The names that a field may have, ours (SWIFT's) first.
+/// Possible dataset names of a field, ours (SWIFT's) first.
 pub(super) fn dataset_names(field: Field) -> Vec<&'static str> {
     let mut names = vec![dataset_name(field)];
     names.extend(match field {
@@ -21,9 +21,10 @@ pub(super) fn dataset_names(field: Field) -> Vec<&'static str> {
     names
 }
 
-/// The kernel's support radius in units of the file's smoothing length, from the group `HydroScheme`.
+/// Ratio of the kernel's support radius to the file's smoothing length, from the group `HydroScheme`.
 ///
-/// Ours and SWIFT say it, SWIFT by the kernel's name (ratios of Dehnen & Aly 2012, table 1); Gadget stores the support.
+/// Our files state it. SWIFT states the kernel's name (ratios of Dehnen & Aly 2012, table 1). Gadget stores
+/// the support radius itself: ratio 1.
 pub(super) fn support_over_smoothing_length(scheme: Option<&Group>) -> f64 {
     let Some(scheme) = scheme else { return 1.0 };
     let stated = read_numbers::<f64>(scheme, "Kernel support over smoothing length");

@@ -1,17 +1,17 @@
-//! An open snapshot: its header, and its values in our conventions.
+//! An open snapshot: its header, and its values in our units and conventions.
 
 use super::columns::{self, Column};
 use super::cosmology::Cosmology;
 use super::groups::{GROUPS, Groups};
-use super::links::{self, Followed, Place};
+use super::links::{self, OpenFile, Resolved};
 use super::refusal::{Checked, Refusal};
-use super::storage::{Table, Written};
-use super::{counts, kinds, refuse_other_kinds, space, units, zeros};
+use super::storage::{Table, WriteStatus};
+use super::{check_kind, counts, kinds, space, units, zeros};
 use crate::Result;
 use crate::particles::{Field, Particles};
-use crate::snapshot::fault::{self, Reading};
+use crate::snapshot::fault::{self, ReadGuard};
 use crate::snapshot::hdf::read_string;
-use crate::snapshot::layout::{GROUP, OURS};
+use crate::snapshot::layout::{PARTICLE_GROUP, PROGRAM_GROUP};
 use crate::snapshot::{Header, Stated, names, seal};
 use crate::space::{Boundary, SimulationBox, Vec3d};
 use hdf5::Group;
@@ -20,52 +20,53 @@ use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// What a file begins with that is HDF5, at byte 0 or at a power of two from 512 on.
+/// HDF5's signature, at byte 0 or at 512 times a power of two.
 const SIGNATURE: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
 
-/// An open snapshot whose header has been read.
+/// An open snapshot with its header read.
 pub(in crate::snapshot) struct Source {
     path: PathBuf,
-    /// All that is known before the particles are; the box of a file without one is provisional.
+    /// All that is known before the particles are read; provisional box if the file states none.
     pub(in crate::snapshot) header: Header,
     columns: Vec<Column>,
     ids: Option<Table>,
-    /// The mass of every particle by the header.
+    /// Mass of every particle according to the header.
     table_mass: Option<f64>,
-    _group: Followed<Group>,
-    _place: Place,
-    /// Dropped last.
-    _reading: Reading,
+    _group: Resolved<Group>,
+    _host: OpenFile,
+    /// Must be dropped last.
+    _reading: ReadGuard,
 }
 
 impl Source {
     pub(in crate::snapshot) fn open(path: &Path) -> Result<Self> {
         let mut plain = seal::open(path)?;
-        let reading = Reading::of(path);
-        let place = Place::open(path).map_err(|why| {
+        let reading = ReadGuard::new(path);
+        let host = OpenFile::open(path).map_err(|why| {
             let refusal = match is_hdf5(&mut plain) {
                 true => Refusal::damaged(format!("it {why}")),
                 false => Refusal::new(
                     "it is no HDF5 file",
-                    "name an HDF5 snapshot; text formats are told by their names (.data, .gro, .xyz), or by start.file.format",
+                    "name an HDF5 snapshot; text formats are told by their names (.data, .gro, .xyz), or by \
+                     start.file.format",
                 ),
             };
             refusal.at(path)
         })?;
-        if let Ok(ours) = place.file.group(OURS) {
-            refuse_other_kinds(path, &ours, "snapshot")?;
+        if let Ok(ours) = host.file.group(PROGRAM_GROUP) {
+            check_kind(path, &ours, "snapshot")?;
         }
-        Self::of(path, place, reading).map_err(|refusal| refusal.at(path))
+        Self::of(path, host, reading).map_err(|refusal| refusal.at(path))
     }
 
-    fn of(path: &Path, place: Place, reading: Reading) -> Checked<Self> {
-        let root = place.file.as_group().map_err(|_| Refusal::damaged("it has no root group"))?;
-        let missing = |name: &str| kinds::no_snapshot(&place.file, name);
-        let group = links::group(&place, &root, GROUP)?.ok_or_else(|| missing(GROUP))?;
-        // kept open: the groups may lie in other files
+    fn of(path: &Path, host: OpenFile, reading: ReadGuard) -> Checked<Self> {
+        let root = host.file.as_group().map_err(|_| Refusal::damaged("it has no root group"))?;
+        let missing = |name: &str| kinds::no_snapshot(&host.file, name);
+        let group = links::group(&host, &root, PARTICLE_GROUP)?.ok_or_else(|| missing(PARTICLE_GROUP))?;
+        // Kept open: the groups may lie in other files.
         let mut opened = Vec::new();
         for name in GROUPS {
-            match links::group(&place, &root, name) {
+            match links::group(&host, &root, name) {
                 Ok(found) => opened.extend(found.map(|found| (name, found))),
                 Err(_) if name != "Header" && root.dataset(name).is_ok() => {}
                 Err(refusal) => return Err(refusal),
@@ -73,11 +74,11 @@ impl Source {
         }
         let groups = Groups::new(opened.iter().map(|(name, found)| (*name, found.object.clone())).collect());
         let head = groups.get("Header").ok_or_else(|| missing("Header"))?;
-        space::see_that_it_is_three_dimensional(&groups)?;
+        space::check_three_dimensional(&groups)?;
         let counts = counts::stated(&groups)?;
 
         let mut notes = Vec::new();
-        let within = group.other.as_ref().unwrap_or(&place);
+        let within = group.external.as_ref().unwrap_or(&host);
         let coordinates = columns::coordinates(within, &group.object, &counts)?;
         let count = coordinates.rows();
         let cosmology = Cosmology::of(&groups, &mut notes)?;
@@ -107,10 +108,14 @@ impl Source {
         columns::note_unknown(&group.object, &columns, &mut notes);
 
         let units = units::units(&groups, cosmology)?;
-        let left_out = counts::left_out(&place, &counts);
+        let left_out = counts::left_out(&host, &counts);
         let index = groups.number("HydroScheme", "Adiabatic index")?;
-        let deck =
-            place.file.group(OURS).ok().and_then(|ours| read_string(&ours, "Deck")).unwrap_or_default();
+        let deck = host
+            .file
+            .group(PROGRAM_GROUP)
+            .ok()
+            .and_then(|ours| read_string(&ours, "Deck"))
+            .unwrap_or_default();
         let header = Header {
             time: finite_time(&groups)?,
             step: groups.number("Header", "Step")?.map_or(0, |step| step.max(0.0) as u64),
@@ -131,29 +136,30 @@ impl Source {
             ids,
             table_mass,
             _group: group,
-            _place: place,
+            _host: host,
             _reading: reading,
         })
     }
 
-    /// The fields that the file has.
+    /// The fields in the file.
     pub(in crate::snapshot) fn fields(&self) -> Vec<Field> {
         self.columns.iter().map(|column| column.field).collect()
     }
 
-    /// The mass of every particle by the header, where the file has masses of its own too.
+    /// The header's mass of every particle, if the file has a mass dataset too.
     pub(super) fn table_mass(&self) -> Option<f64> {
         self.table_mass.filter(|_| self.columns.iter().any(|column| column.field == Field::Mass))
     }
 
-    /// The checked particles of a range of rows.
+    /// Reads and checks the particles of a range of rows.
     pub(super) fn particles(&self, range: Range<u64>) -> Result<Particles> {
         let mut fields = self.fields();
         fields.extend([Field::Position, Field::Mass]);
         fields.sort();
         fields.dedup();
         let ids = self.ids(range.clone())?;
-        // as many as have coordinates, which are stored: that bounds all that follows
+        // The number of rows is that of the coordinates, which are stored in full. This bounds all following
+        // allocations.
         let mut particles = Particles::new(&fields, ids.len());
         particles.id = ids;
         for &field in &fields {
@@ -170,7 +176,7 @@ impl Source {
         Ok(particles)
     }
 
-    /// The values of a field in our convention, whole rows one after another.
+    /// Reads a field in our units and conventions, row-major.
     pub(in crate::snapshot) fn values(&self, field: Field, range: Range<u64>) -> Result<Vec<f64>> {
         let width = field.components();
         let rows = (range.end - range.start) as usize;
@@ -178,13 +184,17 @@ impl Source {
             let mut values = zeros(rows, &self.path)?;
             values.fill(self.table_mass.ok_or_else(|| {
                 let what = "it has no masses, neither as PartType0/Masses nor in Header/MassTable";
-                Refusal::new(what, "write PartType0/Masses, or the mass of all gas particles as the first of Header/MassTable")
-                    .at(&self.path)
+                Refusal::new(
+                    what,
+                    "write PartType0/Masses, or the mass of all gas particles as the first of \
+                     Header/MassTable",
+                )
+                .at(&self.path)
             })?);
             return Ok(values);
         };
         let table = &column.table;
-        expect(table);
+        expect_unpacked(table);
         let mut values: Vec<f64> = zeros(rows * width, &self.path)?;
         table.read(range.start, &mut values).map_err(|refusal| refusal.at(&self.path))?;
         let stated = field == Field::Position && self.header.stated.bx;
@@ -197,16 +207,16 @@ impl Source {
             if field == Field::Position {
                 *value += lower[k % 3];
             }
-            let possible = match field {
+            let valid = match field {
                 Field::Mass => *value > 0.0 && value.is_finite(),
                 Field::SmoothingLength | Field::Density | Field::InternalEnergy => {
                     *value >= 0.0 && value.is_finite()
                 }
                 _ => value.is_finite(),
             };
-            if !possible {
+            if !valid {
                 let row = range.start + (k / width) as u64;
-                return Err(impossible(table, row, there, field).at(&self.path));
+                return Err(invalid_value(table, row, there, field).at(&self.path));
             }
         }
         Ok(values)
@@ -214,12 +224,12 @@ impl Source {
 
     fn ids(&self, range: Range<u64>) -> Result<Vec<u64>> {
         let Some(table) = &self.ids else {
-            // as many as there are coordinates: an error where that is more than fits
+            // The number of rows is that of the coordinates; allocation may fail with an error.
             let mut ids = zeros((range.end - range.start) as usize, &self.path)?;
             ids.iter_mut().zip(range).for_each(|(id, row)| *id = row);
             return Ok(ids);
         };
-        expect(table);
+        expect_unpacked(table);
         let rows = (range.end - range.start) as usize;
         let at = |refusal: Refusal| refusal.at(&self.path);
         let wrong = |row: usize, id: String| {
@@ -230,7 +240,8 @@ impl Source {
             );
             at(Refusal::new(
                 what,
-                "give each particle such an id of its own, or delete the dataset: row numbers then serve as ids",
+                "give each particle such an id of its own, or delete the dataset: row numbers then serve as \
+                 ids",
             ))
         };
         if matches!(table.kind, TypeDescriptor::Float(_)) {
@@ -244,7 +255,7 @@ impl Source {
         }
         let mut ids: Vec<i64> = zeros(rows, &self.path)?;
         table.read(range.start, &mut ids).map_err(at)?;
-        // The library clips larger unsigned values to the largest signed one.
+        // HDF5 clamps unsigned values above `i64::MAX` to `i64::MAX`.
         match ids.iter().position(|&id| id < 0 || id == i64::MAX) {
             Some(row) => Err(wrong(row, ids[row].to_string())),
             None => Ok(ids.into_iter().map(|id| id as u64).collect()),
@@ -252,7 +263,7 @@ impl Source {
     }
 }
 
-/// Whether a file has the mark of HDF5; errors of reading are another's to tell.
+/// Whether a file has the HDF5 signature; I/O errors are reported elsewhere.
 fn is_hdf5(file: &mut std::fs::File) -> bool {
     let mut at = 0;
     loop {
@@ -267,18 +278,18 @@ fn is_hdf5(file: &mut std::fs::File) -> bool {
     }
 }
 
-/// All of a chunk is unpacked at once, and all of it may be in one.
-fn expect(table: &Table) {
+/// HDF5 unpacks whole chunks, and a dataset may be a single chunk.
+fn expect_unpacked(table: &Table) {
     if table.filtered() {
-        fault::expect(table.claimed() as usize);
+        fault::expect_allocation(table.logical_bytes() as usize);
     }
 }
 
-/// A value that cannot be.
-fn impossible(table: &Table, row: u64, value: f64, field: Field) -> Refusal {
+/// The refusal of an invalid value.
+fn invalid_value(table: &Table, row: u64, value: f64, field: Field) -> Refusal {
     let label = &table.label;
     let (why, remedy) = match (field, table.written) {
-        (_, Written::Never) => {
+        (_, WriteStatus::Never) => {
             (", as HDF5 gives it for a dataset that was never written", format!("write {label}"))
         }
         (Field::Mass, _) => {
@@ -292,7 +303,7 @@ fn impossible(table: &Table, row: u64, value: f64, field: Field) -> Refusal {
     Refusal::new(format!("{label} of row {row} is {value}{why}"), remedy)
 }
 
-/// The box and boundaries that the file states, and a provisional open box where it states none.
+/// The box and boundaries that the file states; a provisional open box if it states none.
 fn stated_space(groups: &Groups, length: f64) -> Checked<(SimulationBox, Stated)> {
     let (bx, boundary) = (space::stated_box(groups, length)?, space::stated_boundary(groups)?);
     let stated = Stated { bx: bx.is_some(), boundary: boundary.is_some(), ..Stated::default() };

@@ -1,10 +1,10 @@
-//! The box and the boundaries that a file states, and whether it is of three dimensions.
+//! The box and boundaries that a file states, and a check for three dimensions.
 
 use super::groups::Groups;
 use super::refusal::{Checked, Refusal};
 use crate::space::{Boundary, SimulationBox, Vec3d};
 
-/// Where programs say whether space is periodic: SWIFT's parameter, EAGLE's.
+/// Flags of periodic boundaries: SWIFT's parameter, EAGLE's.
 const PERIODIC: [(&str, &str); 3] = [
     ("Parameters", "InitialConditions:periodic"),
     ("RuntimePars", "PeriodicBoundariesOn"),
@@ -14,8 +14,8 @@ const PERIODIC: [(&str, &str); 3] = [
 /// Options of Gadget-4's and Arepo's Config.sh that stretch the box.
 const STRETCHED: [&str; 6] = ["LONG_X_BITS", "LONG_Y_BITS", "LONG_Z_BITS", "LONG_X", "LONG_Y", "LONG_Z"];
 
-/// The edges of a box with one number for all, or with three.
-fn three(numbers: &[f64]) -> Option<[f64; 3]> {
+/// Expands one number to all three edges, or takes three.
+fn expand_to_three(numbers: &[f64]) -> Option<[f64; 3]> {
     match *numbers {
         [edge] => Some([edge; 3]),
         [x, y, z] => Some([x, y, z]),
@@ -23,43 +23,50 @@ fn three(numbers: &[f64]) -> Option<[f64; 3]> {
     }
 }
 
-/// Not three-dimensional, as `what` says.
-pub(super) fn flat(what: &str) -> Refusal {
+/// The refusal of data that are not three-dimensional; `what` is the evidence.
+pub(super) fn not_three_dimensional(what: &str) -> Refusal {
     Refusal::new(
         format!("it is not three-dimensional: {what}"),
-        "hilbrium runs in three dimensions only: repeat the particles along the missing ones, and write Dimension 3, three \
+        "hilbrium runs in three dimensions only: repeat the particles along the missing ones, and write \
+         Dimension 3, three \
          coordinates, and a box with three edges",
     )
 }
 
-/// See that a file does not say that it is of fewer dimensions than three.
+/// Checks that a file does not declare fewer than three dimensions.
 ///
 /// # Errors
-/// One that does.
-pub(super) fn see_that_it_is_three_dimensional(groups: &Groups) -> Checked<()> {
+/// A file that does.
+pub(super) fn check_three_dimensional(groups: &Groups) -> Checked<()> {
     match groups.number("Header", "Dimension")? {
-        Some(dimension) if dimension != 3.0 => return Err(flat(&format!("Header/Dimension is {dimension}"))),
+        Some(dimension) if dimension != 3.0 => {
+            return Err(not_three_dimensional(&format!("Header/Dimension is {dimension}")));
+        }
         _ => {}
     }
     match ["TWODIMS", "ONEDIMS"].iter().find(|name| groups.has("Config", name)) {
-        Some(name) => Err(flat(&format!("Config has {name}"))),
+        Some(name) => Err(not_three_dimensional(&format!("Config has {name}"))),
         None => Ok(()),
     }
 }
 
-/// The box that the file states, its edges and lower corner made physical by `factor`; `None` if it states none, or zeros.
-/// Its boundaries are open.
+/// The stated box, with edges and lower corner multiplied by `factor` to make them physical; `None` if the
+/// file states none, or zeros. Boundaries are set to open.
 ///
 /// # Errors
-/// A box that cannot be.
+/// An invalid box.
 pub(super) fn stated_box(groups: &Groups, factor: f64) -> Checked<Option<SimulationBox>> {
     const REMEDY: &str =
         "write one positive number or three to Header/BoxSize, or delete it: the file then has no box";
     let Some(numbers) = groups.numbers("Header", "BoxSize")? else { return Ok(None) };
-    let Some(edges) = three(&numbers) else {
+    let Some(edges) = expand_to_three(&numbers) else {
         let what = format!("Header/BoxSize has {} numbers, {numbers:?}", numbers.len());
         let solid = groups.number("Header", "Dimension")?.is_some();
-        return Err(if numbers.len() == 2 && !solid { flat(&what) } else { Refusal::new(what, REMEDY) });
+        return Err(if numbers.len() == 2 && !solid {
+            not_three_dimensional(&what)
+        } else {
+            Refusal::new(what, REMEDY)
+        });
     };
     if edges == [0.0; 3] {
         return Ok(None);
@@ -74,10 +81,11 @@ pub(super) fn stated_box(groups: &Groups, factor: f64) -> Checked<Option<Simulat
         ));
     }
     let lower = match groups.numbers("Header", "BoxLower")? {
-        Some(numbers) => three(&numbers).filter(|lower| lower.iter().all(|x| x.is_finite())).ok_or_else(|| {
+        Some(numbers) => expand_to_three(&numbers).filter(|lower| lower.iter().all(|x| x.is_finite())).ok_or_else(|| {
             Refusal::new(
                 format!("Header/BoxLower is {numbers:?}"),
-                "write one finite number or three to Header/BoxLower, or delete it: the box then begins at zero",
+                "write one finite number or three to Header/BoxLower, or delete it: the box then begins at \
+                 zero",
             )
         })?,
         None => [0.0; 3],
@@ -93,15 +101,17 @@ pub(super) fn stated_box(groups: &Groups, factor: f64) -> Checked<Option<Simulat
     Ok(Some(SimulationBox { lower, upper, boundary: [Boundary::Open; 3] }))
 }
 
-/// The boundaries that the file itself states.
+/// The stated boundaries.
 ///
 /// # Errors
-/// Statements that contradict each other.
+/// Contradictory statements.
 pub(super) fn stated_boundary(groups: &Groups) -> Checked<Option<[Boundary; 3]>> {
     let boundary = |periodic: bool| if periodic { Boundary::Periodic } else { Boundary::Open };
     if let Some(numbers) = groups.numbers("Header", "Periodic")? {
-        // ours, which has the others as far as their programs can read them
-        return match three(&numbers).filter(|flags| flags.iter().all(|flag| *flag == 0.0 || *flag == 1.0)) {
+        // Our own attribute. Our files also have the flags of the other programs, which are less precise.
+        return match expand_to_three(&numbers)
+            .filter(|flags| flags.iter().all(|flag| *flag == 0.0 || *flag == 1.0))
+        {
             Some(flags) => Ok(Some(flags.map(|flag| boundary(flag != 0.0)))),
             None => Err(Refusal::new(
                 format!("Header/Periodic is {numbers:?}"),

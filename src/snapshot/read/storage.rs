@@ -1,11 +1,11 @@
-//! How the rows of a dataset are stored: in the file, in pieces of others, or not at all.
+//! Storage of a dataset's rows: in the file, mapped from other datasets, or missing.
 //!
-//! Where HDF5 finds nothing it gives fill values without a word: for chunks that were never written, for files of a virtual
-//! dataset that are missing, for the end of an external file. Here each is found before anything is read, and told or refused.
-//! Nothing is allocated by what a file claims, but by what it stores.
+//! HDF5 silently returns fill values for missing data: chunks never written, missing source files of a
+//! virtual dataset, the missing end of an external file. These cases are detected before anything is read,
+//! then noted or refused. Allocations are bounded by the bytes stored, not by the shapes a file claims.
 
-use super::links::{self, Followed, Place};
-use super::mapping::{MOST_PIECES, mapped};
+use super::links::{self, OpenFile, Resolved};
+use super::mapping::{MAX_MAPPINGS, mappings};
 use super::refusal::{Checked, Refusal};
 use crate::snapshot::hdf::{self, read_rows};
 use hdf5::plist::DatasetCreate;
@@ -17,59 +17,59 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Deflate, the densest filter in use, shrinks by at most this factor: a dataset that claims more is not believed.
-const DENSEST: u64 = 1032;
+/// Maximum compression ratio of deflate, the densest filter in use; a dataset that claims more is refused.
+const MAX_COMPRESSION: u64 = 1032;
 
-/// How deep virtual datasets may be made of others.
-const DEEPEST: u32 = 4;
+/// Maximum nesting of virtual datasets.
+const MAX_NESTING: u32 = 4;
 
-/// How much of a dataset was ever written.
+/// How much of a dataset was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Written {
+pub(super) enum WriteStatus {
     All,
-    /// Chunks are missing: HDF5 gives fill values for them.
+    /// Some chunks are missing: HDF5 returns fill values for them.
     Partly,
     Never,
 }
 
-/// A dataset of numbers whose first dimension is the rows.
+/// A numeric dataset whose first dimension is rows.
 pub(super) struct Table {
-    /// How it is called in errors.
+    /// The dataset's name in errors.
     pub label: String,
     pub dataset: Dataset,
     pub shape: Vec<usize>,
     pub kind: TypeDescriptor,
-    pub written: Written,
-    /// Whether what is stored can hold all rows.
-    backed: bool,
-    /// What a virtual dataset is made of, in the order of its rows.
-    pieces: Vec<Piece>,
-    /// The other file that it lies in, kept open.
-    _other: Option<Place>,
+    pub written: WriteStatus,
+    /// Whether the stored bytes can hold all rows.
+    fits_storage: bool,
+    /// The mapped segments of a virtual dataset, in row order.
+    segments: Vec<Segment>,
+    /// The external file that holds the dataset, kept open.
+    _external: Option<OpenFile>,
 }
 
-/// Rows of a virtual dataset, and where they are.
-struct Piece {
+/// A range of rows of a virtual dataset, and its source.
+struct Segment {
     rows: Range<u64>,
     source: Table,
     first: u64,
 }
 
 impl Table {
-    /// The dataset `name` of a group; `None` if there is none.
+    /// Opens the dataset `name` of a group; `None` if there is none.
     ///
     /// # Errors
-    /// One that holds no numbers, or whose storage is missing, damaged, or of a filter that is not here.
-    pub fn open(place: &Place, group: &Group, name: &str, label: &str) -> Checked<Option<Self>> {
-        match links::dataset(place, group, name, label)? {
-            Some(found) => Self::of(place, found, label, DEEPEST).map(Some),
+    /// A dataset that is not numeric, whose storage is missing or damaged, or whose filter is not available.
+    pub fn open(host: &OpenFile, group: &Group, name: &str, label: &str) -> Checked<Option<Self>> {
+        match links::dataset(host, group, name, label)? {
+            Some(found) => Self::of(host, found, label, MAX_NESTING).map(Some),
             None => Ok(None),
         }
     }
 
-    fn of(place: &Place, found: Followed<Dataset>, label: &str, depth: u32) -> Checked<Self> {
-        let Followed { object: dataset, other } = found;
-        let place = other.as_ref().unwrap_or(place);
+    fn of(host: &OpenFile, found: Resolved<Dataset>, label: &str, depth: u32) -> Checked<Self> {
+        let Resolved { object: dataset, external } = found;
+        let host = external.as_ref().unwrap_or(host);
         let kind = dataset.dtype().and_then(|kind| kind.to_descriptor()).map_err(|error| {
             Refusal::new(
                 format!("{label} is of a type that cannot be read: {}", hdf::reason(&error)),
@@ -93,21 +93,21 @@ impl Table {
             dataset,
             shape,
             kind,
-            written: Written::All,
-            backed: true,
-            pieces: Vec::new(),
-            _other: None,
+            written: WriteStatus::All,
+            fits_storage: true,
+            segments: Vec::new(),
+            _external: None,
         };
         if table.elements() > 0 {
             if properties.layout() == Layout::Virtual {
-                table.pieces = table.find_pieces(place, &properties, depth)?;
+                table.segments = table.open_segments(host, &properties, depth)?;
             } else if !properties.external().is_empty() {
-                table.check_external(place, &properties)?;
+                table.check_external(host, &properties)?;
             } else {
-                table.check_storage(place, &properties)?;
+                table.check_storage(host, &properties)?;
             }
         }
-        table._other = other;
+        table._external = external;
         Ok(table)
     }
 
@@ -116,7 +116,7 @@ impl Table {
         self.shape.first().map_or(0, |&rows| rows as u64)
     }
 
-    /// Numbers of a row.
+    /// Numbers per row.
     fn width(&self) -> usize {
         self.shape.iter().skip(1).fold(1, |width, length| width.saturating_mul(*length))
     }
@@ -125,77 +125,79 @@ impl Table {
         self.rows().saturating_mul(self.width() as u64)
     }
 
-    /// Bytes that all rows take as the file has them.
-    pub fn claimed(&self) -> u64 {
+    /// Bytes of all rows in the file's type.
+    pub fn logical_bytes(&self) -> u64 {
         self.elements().saturating_mul(self.kind.size() as u64)
     }
 
-    /// Whether filters may unpack a chunk of it as a whole.
+    /// Whether the dataset has filters, which unpack whole chunks.
     pub fn filtered(&self) -> bool {
         !self.dataset.filters().is_empty()
     }
 
-    /// See that every row is stored, so that their number can be believed.
+    /// Checks that every row is stored, so that the row count can be trusted.
     ///
     /// # Errors
-    /// One of which some rows are not.
-    pub fn see_that_it_is_stored(&self) -> Checked<()> {
+    /// A dataset with rows that are not stored.
+    pub fn check_stored(&self) -> Checked<()> {
         let label = &self.label;
         let unwritten = |what: &str| {
             let what = format!("{label} was created for {} rows, and {what} written", self.rows());
             Err(Refusal::new(what, format!("write {label}")))
         };
-        for piece in &self.pieces {
-            piece.source.see_that_it_is_stored()?;
+        for segment in &self.segments {
+            segment.source.check_stored()?;
         }
         match self.written {
-            Written::Never => unwritten("never"),
-            Written::Partly => unwritten("only partly"),
-            Written::All if !self.backed => Err(Refusal::damaged(format!(
+            WriteStatus::Never => unwritten("never"),
+            WriteStatus::Partly => unwritten("only partly"),
+            WriteStatus::All if !self.fits_storage => Err(Refusal::damaged(format!(
                 "{label} claims {} bytes, but {} are stored in this file",
-                self.claimed(),
+                self.logical_bytes(),
                 self.dataset.storage_size()
             ))),
-            Written::All => Ok(()),
+            WriteStatus::All => Ok(()),
         }
     }
 
-    /// Read rows `first..` into `values`, which are whole rows.
+    /// Reads rows `first..` into `values`, which are whole rows.
     ///
     /// # Errors
     /// Those of HDF5.
     pub fn read<T: H5Type>(&self, first: u64, values: &mut [T]) -> Checked<()> {
-        if self.pieces.is_empty() {
+        if self.segments.is_empty() {
             return read_rows(&self.dataset, first, values).map_err(|error| unreadable(&self.label, &error));
         }
         let width = self.width().max(1);
         let end = first + (values.len() / width) as u64;
-        for piece in self.pieces.iter().filter(|piece| piece.rows.start < end && first < piece.rows.end) {
-            let rows = piece.rows.start.max(first)..piece.rows.end.min(end);
+        for segment in
+            self.segments.iter().filter(|segment| segment.rows.start < end && first < segment.rows.end)
+        {
+            let rows = segment.rows.start.max(first)..segment.rows.end.min(end);
             let part = (rows.start - first) as usize * width..(rows.end - first) as usize * width;
-            piece.source.read(piece.first + rows.start - piece.rows.start, &mut values[part])?;
+            segment.source.read(segment.first + rows.start - segment.rows.start, &mut values[part])?;
         }
         Ok(())
     }
 
-    /// How much of it the file stores, which is no more than the file has.
-    fn check_storage(&mut self, place: &Place, properties: &DatasetCreate) -> Checked<()> {
+    /// Checks how much of the dataset is stored, and that the file is large enough to hold it.
+    fn check_storage(&mut self, host: &OpenFile, properties: &DatasetCreate) -> Checked<()> {
         let label = &self.label;
         for filter in properties.filters() {
-            see_that_filter_is_here(&filter, label)?;
+            check_filter_available(&filter, label)?;
         }
-        let (stored, claimed) = (self.dataset.storage_size(), self.claimed());
-        let most = if self.filtered() { stored.saturating_mul(DENSEST) } else { stored };
-        self.backed = claimed <= most;
-        self.written = written(&self.dataset)
+        let (stored, logical_bytes) = (self.dataset.storage_size(), self.logical_bytes());
+        let most = if self.filtered() { stored.saturating_mul(MAX_COMPRESSION) } else { stored };
+        self.fits_storage = logical_bytes <= most;
+        self.written = write_status(&self.dataset)
             .ok_or_else(|| Refusal::damaged(format!("{label}: its index of chunks cannot be read")))?;
-        let whole = self.written == Written::All;
-        if stored > place.bytes || (whole && !self.backed && !self.filtered()) {
-            let what = format!("{label} claims {claimed} bytes, but {stored} are stored in this file");
+        let whole = self.written == WriteStatus::All;
+        if stored > host.bytes || (whole && !self.fits_storage && !self.filtered()) {
+            let what = format!("{label} claims {logical_bytes} bytes, but {stored} are stored in this file");
             return Err(Refusal::damaged(what));
         }
         if !whole && properties.fill_time() == FillTime::Never {
-            let how = if self.written == Written::Never { "never" } else { "only partly" };
+            let how = if self.written == WriteStatus::Never { "never" } else { "only partly" };
             return Err(Refusal::new(
                 format!("{label} was {how} written, and has no fill value either"),
                 format!("write {label}, or delete it"),
@@ -204,16 +206,16 @@ impl Table {
         Ok(())
     }
 
-    /// See that the files which hold a dataset outside of HDF5 are there and long enough; HDF5 looks for them from the working
-    /// directory, or in the folder that an environment variable names.
-    fn check_external(&self, place: &Place, properties: &DatasetCreate) -> Checked<()> {
+    /// Checks that the external raw files of a dataset exist and are long enough. HDF5 looks for them in the
+    /// working directory, or in the directory named by an environment variable.
+    fn check_external(&self, host: &OpenFile, properties: &DatasetCreate) -> Checked<()> {
         let prefix = std::env::var("HDF5_EXTFILE_PREFIX").ok().filter(|prefix| !prefix.is_empty());
-        let folder = place.path.parent().map(Path::to_owned).unwrap_or_default();
+        let folder = host.path.parent().map(Path::to_owned).unwrap_or_default();
         let prefix = prefix.map(|prefix| match prefix.strip_prefix("${ORIGIN}") {
             Some(rest) => folder.join(rest.trim_start_matches('/')),
             None => PathBuf::from(prefix),
         });
-        let mut wanted = self.claimed();
+        let mut wanted = self.logical_bytes();
         for part in properties.external() {
             let path = prefix.as_ref().map_or(PathBuf::from(&part.name), |prefix| prefix.join(&part.name));
             let bytes = wanted.min(part.size as u64);
@@ -232,7 +234,8 @@ impl Table {
             return Err(Refusal::new(
                 format!("{} lies in another file, {name}, which {why}", self.label),
                 format!(
-                    "put {name} there (HDF5 looks from the working directory), or write the numbers into this file"
+                    "put {name} there (HDF5 looks from the working directory), or write the numbers into \
+                     this file"
                 ),
             ));
         }
@@ -245,22 +248,28 @@ impl Table {
         }
     }
 
-    /// The pieces of a virtual dataset, which must be blocks of whole rows that follow one another, and all be there.
-    fn find_pieces(&self, place: &Place, properties: &DatasetCreate, depth: u32) -> Checked<Vec<Piece>> {
+    /// Opens the source datasets of a virtual dataset. They must be contiguous blocks of whole rows without
+    /// gaps, and all exist.
+    fn open_segments(
+        &self,
+        host: &OpenFile,
+        properties: &DatasetCreate,
+        depth: u32,
+    ) -> Checked<Vec<Segment>> {
         let label = &self.label;
         let join = "join its parts into one dataset, for example with h5repack -l CONTI";
-        let other = |what: &str| Refusal::new(format!("{label} is a virtual dataset {what}"), join);
+        let unsupported = |what: &str| Refusal::new(format!("{label} is a virtual dataset {what}"), join);
         if depth == 0 {
-            return Err(other("of virtual datasets, one within another without end"));
+            return Err(unsupported("of virtual datasets, one within another without end"));
         }
-        let parts = mapped(properties, self.shape.len()).map_err(|error| unreadable(label, &error))?;
-        let Some(parts) = parts.filter(|parts| parts.len() <= MOST_PIECES) else {
-            return Err(other("whose parts are no blocks of rows"));
+        let parts = mappings(properties, self.shape.len()).map_err(|error| unreadable(label, &error))?;
+        let Some(parts) = parts.filter(|parts| parts.len() <= MAX_MAPPINGS) else {
+            return Err(unsupported("whose parts are no blocks of rows"));
         };
-        let (mut pieces, mut used) = (Vec::new(), HashMap::new());
+        let (mut segments, mut used) = (Vec::new(), HashMap::new());
         for part in parts {
             if part.file.contains('%') {
-                return Err(other("whose parts are named by a pattern"));
+                return Err(unsupported("whose parts are named by a pattern"));
             }
             let whole = part.start[1..].iter().all(|start| *start == 0)
                 && part.count[1..]
@@ -268,14 +277,14 @@ impl Table {
                     .zip(&self.shape[1..])
                     .all(|(count, length)| *count == *length as u64);
             if !whole {
-                return Err(other("whose parts are no blocks of whole rows"));
+                return Err(unsupported("whose parts are no blocks of whole rows"));
             }
             let elsewhere = match part.file.as_str() {
                 "." => None,
-                name => Some(place.open_other(name, "HDF5_VDS_PREFIX", label)?),
+                name => Some(host.open_external(name, "HDF5_VDS_PREFIX", label)?),
             };
-            let home = elsewhere.as_ref().unwrap_or(place);
-            let Some(found) = links::dataset_at(home, &part.dataset, label)? else {
+            let source_file = elsewhere.as_ref().unwrap_or(host);
+            let Some(found) = links::dataset_at(source_file, &part.dataset, label)? else {
                 let (file, dataset) = (&part.file, &part.dataset);
                 return Err(Refusal::new(
                     format!("a part of {label} is {dataset} of {file}, which is not there"),
@@ -283,8 +292,8 @@ impl Table {
                 ));
             };
             let object = found.object;
-            let found = Followed { object, other: found.other.or(elsewhere) };
-            let source = Self::of(place, found, label, depth - 1)?;
+            let found = Resolved { object, external: found.external.or(elsewhere) };
+            let source = Self::of(host, found, label, depth - 1)?;
             let (rows, first) = (part.start[0]..part.start[0] + part.count[0], part.from);
             if source.width() != self.width() || first.saturating_add(part.count[0]) > source.rows() {
                 let (file, dataset) = (&part.file, &part.dataset);
@@ -293,26 +302,26 @@ impl Table {
                     format!("bring the {file} that this file was written for"),
                 ));
             }
-            // few rows that are used again and again would be many
+            // A few rows mapped many times would bypass the bound on allocations.
             let used = used.entry((part.file, part.dataset)).or_insert(0u64);
             *used = used.saturating_add(part.count[0]);
             if *used > source.rows() {
-                return Err(other("which has the same rows of another one more than once"));
+                return Err(unsupported("which has the same rows of another one more than once"));
             }
-            pieces.push(Piece { rows, source, first });
+            segments.push(Segment { rows, source, first });
         }
-        pieces.sort_by_key(|piece| piece.rows.start);
+        segments.sort_by_key(|segment| segment.rows.start);
         let mut end = 0;
-        for piece in &pieces {
-            if piece.rows.start != end {
-                return Err(other("with a gap or an overlap between its parts"));
+        for segment in &segments {
+            if segment.rows.start != end {
+                return Err(unsupported("with a gap or an overlap between its parts"));
             }
-            end = piece.rows.end;
+            end = segment.rows.end;
         }
         if end != self.rows() {
-            return Err(other("whose last rows are in none of its parts"));
+            return Err(unsupported("whose last rows are in none of its parts"));
         }
-        Ok(pieces)
+        Ok(segments)
     }
 }
 
@@ -320,10 +329,10 @@ fn unreadable(label: &str, error: &hdf5::Error) -> Refusal {
     Refusal::damaged(format!("{label}: {}", hdf::reason(error)))
 }
 
-/// See that this HDF5 can unpack what a filter packed.
-fn see_that_filter_is_here(filter: &Filter, label: &str) -> Checked<()> {
+/// Checks that this HDF5 has a filter.
+fn check_filter_available(filter: &Filter, label: &str) -> Checked<()> {
     let id = filter.id();
-    // SAFETY: the call takes any number.
+    // SAFETY: the call accepts any number.
     if hdf5::sync::sync(|| unsafe { h5z::H5Zfilter_avail(id) }) > 0 {
         return Ok(());
     }
@@ -339,22 +348,24 @@ fn see_that_filter_is_here(filter: &Filter, label: &str) -> Checked<()> {
     };
     Err(Refusal::new(
         format!("{label} is compressed by a filter that this HDF5 lacks: {name} (number {id})"),
-        "write it with gzip or without compression: read and write it again in h5py, or run h5repack -f GZIP=4 where that filter \
+        "write it with gzip or without compression: read and write it again in h5py, or run h5repack -f \
+         GZIP=4 where that filter \
          is installed",
     ))
 }
 
-/// How much of a dataset was written; `None` where its index of chunks cannot be read. Chunks are counted: HDF5 1.10's own status takes compressed ones for partly written.
-fn written(dataset: &Dataset) -> Option<Written> {
+/// Determines how much of a dataset was written; `None` if its chunk index cannot be read. Counts chunks,
+/// because HDF5 1.10 reports compressed datasets as partly written.
+fn write_status(dataset: &Dataset) -> Option<WriteStatus> {
     let Some(chunk) = dataset.chunk() else {
-        return Some(if dataset.storage_size() == 0 { Written::Never } else { Written::All });
+        return Some(if dataset.storage_size() == 0 { WriteStatus::Never } else { WriteStatus::All });
     };
     let lengths = dataset.shape().into_iter().zip(chunk);
     let all =
         lengths.fold(1u64, |all, (length, chunk)| all.saturating_mul(length.div_ceil(chunk.max(1)) as u64));
     Some(match dataset.num_chunks()? as u64 {
-        0 => Written::Never,
-        some if some < all => Written::Partly,
-        _ => Written::All,
+        0 => WriteStatus::Never,
+        some if some < all => WriteStatus::Partly,
+        _ => WriteStatus::All,
     })
 }

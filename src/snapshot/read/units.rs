@@ -4,22 +4,22 @@ use super::cosmology::Cosmology;
 use super::groups::Groups;
 use super::refusal::{Checked, Refusal};
 
-/// How SWIFT calls its units of mass, length and time.
+/// SWIFT's units of mass, length and time.
 const SWIFT: [&str; 3] = ["Unit mass in cgs (U_M)", "Unit length in cgs (U_L)", "Unit time in cgs (U_t)"];
 
-/// How Gadget, Arepo and EAGLE call those of mass, length and velocity.
+/// Units of mass, length and velocity of Gadget, Arepo and EAGLE.
 const GADGET: [&str; 3] = ["UnitMass_in_g", "UnitLength_in_cm", "UnitVelocity_in_cm_per_s"];
 
-/// GIZMO's, which have been divided by the header's HubbleParam: the numbers of the file times these are physical.
+/// GIZMO's units, already divided by the header's HubbleParam: file values times these units are physical.
 const GIZMO: [&str; 3] = ["UnitMass_In_CGS", "UnitLength_In_CGS", "UnitVelocity_In_CGS"];
 
-/// How far the same unit may differ between two places of a file.
-const SAME: f64 = 1e-6;
+/// Relative tolerance between two statements of the same unit.
+const UNIT_TOLERANCE: f64 = 1e-6;
 
-/// Mass, length and time units in gram, centimetre and second; `None` where the file states none.
+/// Units of mass, length and time in g, cm and s; `None` if the file states none.
 ///
 /// # Errors
-/// Units that are not positive, that are stated in part, or that differ between two places.
+/// Units that are not positive, incomplete, or contradictory between two places.
 pub(super) fn units(groups: &Groups, cosmology: Option<Cosmology>) -> Checked<Option<[f64; 3]>> {
     let mut found: Option<(String, [f64; 3])> = None;
     for (group, names, velocity) in [
@@ -40,12 +40,15 @@ pub(super) fn units(groups: &Groups, cosmology: Option<Cosmology>) -> Checked<Op
         }
         let name = format!("{group}/{}", names[0]);
         match &found {
-            Some((first, others)) if others.iter().zip(&units).any(|(a, b)| (a / b - 1.0).abs() > SAME) => {
+            Some((first, others))
+                if others.iter().zip(&units).any(|(a, b)| (a / b - 1.0).abs() > UNIT_TOLERANCE) =>
+            {
                 return Err(Refusal::new(
                     format!(
                         "its units are {others:?} by {first} and what is beside it, but {units:?} by {name}"
                     ),
-                    "correct one of the two, or delete it (mass, length and time in gram, centimetre and second)",
+                    "correct one of the two, or delete it (mass, length and time in gram, centimetre and \
+                     second)",
                 ));
             }
             Some(_) => {}

@@ -1,13 +1,15 @@
-//! Tables of an HDF5 file that grow by a row (a frame) at a time, of which each rank writes a part.
+//! HDF5 datasets that grow by one row (a frame) at a time; each rank writes part of a frame.
 //!
-//! Rank 0 alone keeps HDF5's metadata; the values go past HDF5, by plain writes at the place that it has reserved for
-//! them: chunks without filters are the values in order, as the file format says. So the values are in the file before
-//! the table grows for those who read it, all ranks write at once over MPI as in threads, and an error of the file
-//! system is the error of a call. A chunk holds several frames, so that the index of chunks rarely changes.
+//! Only rank 0 handles HDF5's metadata. The ranks write the values with plain writes to the offsets that rank
+//! 0 has reserved: by the file format, an unfiltered chunk holds its values contiguously. Values are
+//! therefore in the file before readers see the dataset grow, all ranks write concurrently, with MPI or
+//! threads, and a file system error is returned by the call that caused it. A chunk holds several frames, so
+//! the chunk index rarely changes.
 //!
-//! A process that is killed between two writes leaves whole frames: the end of the file is stated before what refers to it
-//! (`superblock`), and a table has one frame while it is created, so that the first node of its index comes to lie behind its
-//! header. The library writes what lies side by side at once, and so the frames with their chunks.
+//! A process killed between two writes leaves whole frames. The superblock states the new end of file before
+//! anything refers to it (see `superblock`). A dataset is created with one frame, so that the first node of
+//! its chunk index lies next to its header: the library writes adjacent metadata at once, so the frame count
+//! is written together with its chunks.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -19,56 +21,56 @@ use hdf5_sys::h5d;
 use super::super::hdf::Outcome;
 use super::superblock;
 
-/// Most particles of a chunk: HDF5 bounds chunks to 4 GiB.
-const TILE: u64 = 1 << 22;
-/// A chunk holds so many frames as fit into these bytes, but some.
-const CHUNK: u64 = 1 << 20;
-const MOST_FRAMES: u64 = 64;
-const FEWEST_FRAMES: u64 = 2;
+/// Maximum number of particles per chunk: HDF5 limits chunks to 4 GiB.
+const MAX_CHUNK_PARTICLES: u64 = 1 << 22;
+/// Target size of a chunk in bytes; the number of frames is clamped to the bounds below.
+const CHUNK_BYTES: u64 = 1 << 20;
+const MAX_CHUNK_FRAMES: u64 = 64;
+const MIN_CHUNK_FRAMES: u64 = 2;
 
-/// A number as it is stored.
+/// The stored number type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Number {
+pub(super) enum NumberType {
     Single,
     Double,
     Integer,
 }
 
-impl Number {
+impl NumberType {
     fn bytes(self) -> u64 {
         match self {
-            Number::Single | Number::Integer => 4,
-            Number::Double => 8,
+            NumberType::Single | NumberType::Integer => 4,
+            NumberType::Double => 8,
         }
     }
 
     fn append(self, value: f64, to: &mut Vec<u8>) {
         match self {
-            Number::Single => to.extend((value as f32).to_ne_bytes()),
-            Number::Double => to.extend(value.to_ne_bytes()),
-            Number::Integer => to.extend((value as i32).to_ne_bytes()),
+            NumberType::Single => to.extend((value as f32).to_ne_bytes()),
+            NumberType::Double => to.extend(value.to_ne_bytes()),
+            NumberType::Integer => to.extend((value as i32).to_ne_bytes()),
         }
     }
 }
 
-/// The shape of a growing table: frames, particles, three components.
+/// The shape of a growing dataset: [frames, particles, 3].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     particles: u64,
-    number: Number,
-    /// Particles and frames of a chunk.
+    number: NumberType,
+    /// Particles and frames per chunk.
     tile: u64,
     frames: u64,
 }
 
 impl Shape {
-    pub(super) fn new(particles: u64, number: Number) -> Self {
-        let tile = particles.clamp(1, TILE);
-        let frames = (CHUNK / (tile * 3 * number.bytes())).clamp(FEWEST_FRAMES, MOST_FRAMES);
+    pub(super) fn new(particles: u64, number: NumberType) -> Self {
+        let tile = particles.clamp(1, MAX_CHUNK_PARTICLES);
+        let frames = (CHUNK_BYTES / (tile * 3 * number.bytes())).clamp(MIN_CHUNK_FRAMES, MAX_CHUNK_FRAMES);
         Self { particles, number, tile, frames }
     }
 
-    /// Bytes of a number.
+    /// Bytes per number.
     pub(super) fn number_bytes(&self) -> u64 {
         self.number.bytes()
     }
@@ -77,12 +79,12 @@ impl Shape {
         self.particles.div_ceil(self.tile)
     }
 
-    /// Create the table `name` without frames.
+    /// Creates the dataset `name` without frames.
     pub(super) fn create(&self, group: &Group, name: &str) -> Outcome<Dataset> {
         match self.number {
-            Number::Single => self.create_of::<f32>(group, name),
-            Number::Double => self.create_of::<f64>(group, name),
-            Number::Integer => self.create_of::<i32>(group, name),
+            NumberType::Single => self.create_of::<f32>(group, name),
+            NumberType::Double => self.create_of::<f64>(group, name),
+            NumberType::Integer => self.create_of::<i32>(group, name),
         }
     }
 
@@ -101,21 +103,21 @@ impl Shape {
         Ok(table)
     }
 
-    /// Make room for frame number `frame`, and say where each tile of it begins in the file.
+    /// Allocates frame `frame` and returns the file offset of each of its tiles.
     pub(super) fn reserve(&self, table: &Dataset, frame: u64) -> Outcome<Vec<u64>> {
         table.resize((frame as usize + 1, self.particles as usize, 3))?;
         let within = frame % self.frames;
         let offset = within * self.tile * 3 * self.number.bytes();
         (0..self.tiles())
-            .map(|tile| Ok(chunk(table, [frame - within, tile * self.tile, 0])? + offset))
+            .map(|tile| Ok(chunk_address(table, [frame - within, tile * self.tile, 0])? + offset))
             .collect()
     }
 
-    /// Write rows `first..` of a frame whose tiles begin at `places`.
+    /// Writes rows `first..` of a frame whose tiles start at `offsets`.
     pub(super) fn write(
         &self,
         file: &File,
-        places: &[u64],
+        offsets: &[u64],
         first: u64,
         values: &[f64],
     ) -> std::io::Result<()> {
@@ -129,37 +131,42 @@ impl Shape {
             for &value in &values[3 * (row - first) as usize..3 * (end - first) as usize] {
                 self.number.append(value, &mut bytes);
             }
-            let place = places
+            let address = offsets
                 .get((row / tile) as usize)
                 .copied()
                 .unwrap_or_else(|| unreachable!("row {row} has no tile"));
-            file.write_all_at(&bytes, place + (row % tile) * row_bytes)?;
+            file.write_all_at(&bytes, address + (row % tile) * row_bytes)?;
             row = end;
         }
         Ok(())
     }
 }
 
-/// Where the chunk begins that holds an element.
-fn chunk(table: &Dataset, element: [u64; 3]) -> Outcome<u64> {
-    let (mut filters, mut place, mut size) = (0u32, 0, 0);
-    // SAFETY: the dataset is open and has three dimensions; the outputs live through the call, which holds the lock.
+/// File offset of the chunk that holds an element.
+fn chunk_address(table: &Dataset, element: [u64; 3]) -> Outcome<u64> {
+    let (mut filters, mut address, mut size) = (0u32, 0, 0);
+    // SAFETY: the dataset is open and has three dimensions; the outputs outlive the call, which holds the
+    // lock.
     let status = hdf5::sync::sync(|| unsafe {
-        h5d::H5Dget_chunk_info_by_coord(table.id(), element.as_ptr(), &mut filters, &mut place, &mut size)
+        h5d::H5Dget_chunk_info_by_coord(table.id(), element.as_ptr(), &mut filters, &mut address, &mut size)
     });
-    if status < 0 || place == u64::MAX || size == 0 {
+    if status < 0 || address == u64::MAX || size == 0 {
         return Err(format!("{} has no room at {element:?}", table.name()).into());
     }
-    Ok(place)
+    Ok(address)
 }
 
-/// The file, to write values past HDF5.
+/// Opens the file for writing values without HDF5.
 pub(super) fn open(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().write(true).open(path)
 }
 
-/// A table of one value or row a frame, which rank 0 alone writes.
-pub(super) fn create_small<T: H5Type>(group: &Group, name: &str, width: Option<usize>) -> Outcome<Dataset> {
+/// Creates a dataset with one value or row per frame, written by rank 0 alone.
+pub(super) fn create_per_frame<T: H5Type>(
+    group: &Group,
+    name: &str,
+    width: Option<usize>,
+) -> Outcome<Dataset> {
     let builder = group.new_dataset::<T>();
     let frames = Extent::resizable(1);
     let shaped = match width {
@@ -175,24 +182,24 @@ pub(super) fn create_small<T: H5Type>(group: &Group, name: &str, width: Option<u
     Ok(table)
 }
 
-/// Let the file be as long as HDF5 will say that it is, with room on the disk for all of it, and let it say so itself. A
-/// disk or a limit that does not allow it is found here, before anything is told to those who read the file: one that is
-/// shorter than it says does not open.
-pub(super) fn lengthen(path: &Path, file: &hdf5::File) -> Outcome<()> {
+/// Extends the file to HDF5's end of file, allocates the disk space, and updates the superblock. A full disk
+/// or a size limit is detected here, before readers see the frame: a file shorter than its superblock states
+/// cannot be opened.
+pub(super) fn extend_file(path: &Path, file: &hdf5::File) -> Outcome<()> {
     let wanted = file.size();
     let longer = || -> std::io::Result<()> {
         let raw = OpenOptions::new().read(true).write(true).open(path)?;
         let there = raw.metadata()?.len();
         if there < wanted {
-            take_room(&raw, there, wanted)?;
+            preallocate(&raw, there, wanted)?;
         }
-        superblock::state_end(&raw, wanted)
+        superblock::set_end_of_file(&raw, wanted)
     };
     longer().map_err(|cause| cause.to_string().into())
 }
 
-/// Make a file longer, and have the disk keep the room, so that what is written there later cannot fail for lack of it.
-fn take_room(file: &File, from: u64, to: u64) -> std::io::Result<()> {
+/// Extends a file and allocates the disk space, so that later writes cannot fail for lack of it.
+fn preallocate(file: &File, from: u64, to: u64) -> std::io::Result<()> {
     #[cfg(target_os = "linux")]
     {
         use std::os::fd::AsRawFd;
@@ -201,7 +208,7 @@ fn take_room(file: &File, from: u64, to: u64) -> std::io::Result<()> {
             match unsafe { libc::posix_fallocate64(file.as_raw_fd(), from as i64, (to - from) as i64) } {
                 0 => return Ok(()),
                 libc::EINTR => {}
-                // file systems that do not know how
+                // Not supported by this file system.
                 libc::EOPNOTSUPP | libc::EINVAL => break,
                 other => return Err(std::io::Error::from_raw_os_error(other)),
             }
@@ -227,7 +234,7 @@ mod tests {
         ) {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("growing.h5");
-            let number = [Number::Single, Number::Double, Number::Integer][kind];
+            let number = [NumberType::Single, NumberType::Double, NumberType::Integer][kind];
             let shape = Shape { particles, number, tile: tile.min(particles), frames };
             let value = |frame: u64, k: u64| (1000 * frame + k) as f64;
             let file = options().create(&path).unwrap();
@@ -237,19 +244,19 @@ mod tests {
                 for frame in first..end {
                     let file = options().open_rw(&path).unwrap();
                     let table = file.dataset("x").unwrap();
-                    let places = shape.reserve(&table, frame).unwrap();
+                    let offsets = shape.reserve(&table, frame).unwrap();
                     let raw = open(&path).unwrap();
                     for piece in 0..pieces {
                         let rows = particles * piece / pieces..particles * (piece + 1) / pieces;
                         let values: Vec<f64> = (3 * rows.start..3 * rows.end).map(|k| value(frame, k)).collect();
-                        shape.write(&raw, &places, rows.start, &values).unwrap();
+                        shape.write(&raw, &offsets, rows.start, &values).unwrap();
                     }
                     drop(table);
                     file.close().unwrap();
                 }
             };
             write(0, count);
-            // shorter, and on again, as after a restart
+            // Truncate and append again, as after a restart.
             let cut = cut.min(count);
             let file = options().open_rw(&path).unwrap();
             file.dataset("x").unwrap().resize((cut as usize, particles as usize, 3)).unwrap();

@@ -1,8 +1,8 @@
-//! H5MD (de Buyl, Colberg & Höfling 2014, Comput. Phys. Commun. 185, 1546; version 1.1 of its specification): HDF5 that
-//! MDAnalysis, VMD's plug-in and others read.
+//! H5MD trajectories (de Buyl, Colberg & Höfling 2014, Comput. Phys. Commun. 185, 1546; specification version
+//! 1.1): HDF5 that MDAnalysis, VMD's plug-in and others read.
 //!
-//! `/particles/all` has `position` and what else is asked for, each with `value`, and `step` and `time`, which all share;
-//! `box/edges` likewise; `id`, `species`, `mass` and `charge`, which do not change, without time.
+//! `/particles/all` has `position` and the optional fields, each with `value` and links to the common `step`
+//! and `time`, as has `box/edges`. `id`, `species`, `mass` and `charge` are constant and have no time.
 
 mod constant;
 mod resume;
@@ -17,8 +17,8 @@ use hdf5::{Dataset, File, Location};
 
 use super::super::collective::{failure, options, partial_name, rename};
 use super::super::hdf::{self, Outcome, write_rows};
-use super::super::layout::{FORMAT_VERSION, OURS};
-use super::growing::{self, Number, Shape};
+use super::super::layout::{FORMAT_VERSION, PROGRAM_GROUP};
+use super::growing::{self, NumberType, Shape};
 use super::order::Order;
 use super::{Content, Moment};
 use crate::comm::Communicator;
@@ -28,14 +28,14 @@ use crate::units::UnitSystem;
 use crate::{Error, Result};
 use constant::{Constant, constants};
 
-/// The group of the particles, and of what belongs to it.
-const GROUP: &str = "particles/all";
-/// Chunks in a node of their index, halved: a node is split rarely.
+/// The group of the particles.
+const ALL_PARTICLES: &str = "particles/all";
+/// Half the maximum number of chunks per index node; large, so that nodes rarely split.
 const INDEX_NODE: u32 = 256;
-/// One block for all headers and first nodes of indices, so that no node is parted from its header.
+/// One block for all headers and first index nodes, so that a node is adjacent to its header.
 const METADATA_BLOCK: u64 = 1 << 18;
 
-/// A trajectory, closed between frames.
+/// An H5MD trajectory. The file is closed between frames.
 pub struct H5md {
     path: PathBuf,
     order: Order,
@@ -44,7 +44,7 @@ pub struct H5md {
     last_step: Option<u64>,
 }
 
-/// A field with its place in the file.
+/// A field and the shape of its dataset.
 #[derive(Clone, Copy)]
 struct Table {
     field: Field,
@@ -53,15 +53,15 @@ struct Table {
 
 impl Table {
     fn name(&self) -> String {
-        format!("{GROUP}/{}/value", self.field.name())
+        format!("{ALL_PARTICLES}/{}/value", self.field.name())
     }
 }
 
-/// The fields that grow; the position, by which readers count frames, is the last to be published.
+/// The time-dependent fields. Readers count frames by the position, so it is published last.
 fn tables(content: &Content, particles: u64) -> Vec<Table> {
-    let number = if content.plan.double { Number::Double } else { Number::Single };
+    let number = if content.plan.double { NumberType::Double } else { NumberType::Single };
     let wanted = [
-        (content.plan.images, Field::Image, Number::Integer),
+        (content.plan.images, Field::Image, NumberType::Integer),
         (content.plan.velocities, Field::Velocity, number),
         (content.plan.forces, Field::Force, number),
         (true, Field::Position, number),
@@ -79,7 +79,7 @@ impl H5md {
         particles: &Particles,
     ) -> Result<Self> {
         let order = Order::new(comm, &particles.id[particles.owned()]);
-        let made = Self {
+        let trajectory = Self {
             path: path.to_owned(),
             tables: tables(content, order.total()),
             order,
@@ -90,19 +90,21 @@ impl H5md {
         let constants = constants(particles);
         let described = comm.is_root().then(|| {
             std::fs::File::create(&partial).map_err(|cause| Error::file("create", path, &cause))?;
-            made.describe(&partial, content, bx, &constants).map_err(|error| failure("write", path, &error))
+            trajectory
+                .describe(&partial, content, bx, &constants)
+                .map_err(|error| failure("write", path, &error))
         });
-        let written = comm.agree_on(described.transpose()).and_then(|places| {
-            made.write_constants(&partial, comm, &constants, particles, places.unwrap_or_default())?;
+        let written = comm.agree_on(described.transpose()).and_then(|offsets| {
+            trajectory.write_constants(&partial, comm, &constants, particles, offsets.unwrap_or_default())?;
             comm.agree(if comm.is_root() { rename(&partial, path) } else { Ok(()) })
         });
         if written.is_err() && comm.is_root() {
             let _ = std::fs::remove_file(&partial);
         }
-        written.map(|()| made)
+        written.map(|()| trajectory)
     }
 
-    /// All groups and attributes, on the root; where the columns that do not change are to be written.
+    /// Writes all groups and attributes, on the root; returns the file offsets of the constant columns.
     fn describe(
         &self,
         partial: &Path,
@@ -115,7 +117,7 @@ impl H5md {
         options.with_fapl(|access| access.meta_block_size(METADATA_BLOCK));
         let file = options.create(partial)?;
         match self.describe_in(&file, content, bx, constants) {
-            Ok(places) => hdf::close(file).map(|()| places),
+            Ok(offsets) => hdf::close(file).map(|()| offsets),
             Err(error) => {
                 hdf::abandon(file);
                 Err(error)
@@ -133,39 +135,39 @@ impl H5md {
         let head = hdf::create_group(file, "h5md")?;
         hdf::write_numbers(&head, "version", &[1i32, 1])?;
         let author = hdf::create_group(file, "h5md/author")?;
-        text(&author, "name", "unknown")?;
+        write_text(&author, "name", "unknown")?;
         let creator = hdf::create_group(file, "h5md/creator")?;
-        text(&creator, "name", "hilbrium")?;
-        text(&creator, "version", env!("CARGO_PKG_VERSION"))?;
-        let ours = hdf::create_group(file, OURS)?;
+        write_text(&creator, "name", "hilbrium")?;
+        write_text(&creator, "version", env!("CARGO_PKG_VERSION"))?;
+        let ours = hdf::create_group(file, PROGRAM_GROUP)?;
         hdf::write_string(&ours, "Kind", "trajectory")?;
         hdf::write_numbers(&ours, "Format version", &[FORMAT_VERSION])?;
         hdf::write_string(&ours, "Title", &content.title.chars().take(1000).collect::<String>())?;
 
         hdf::create_group(file, "particles")?;
-        hdf::create_group(file, GROUP)?;
+        hdf::create_group(file, ALL_PARTICLES)?;
         let total = self.order.total() as usize;
-        let mut places = Vec::new();
+        let mut offsets = Vec::new();
         for constant in constants {
-            places.push(constant.create(file, total, content)?);
+            offsets.push(constant.create(file, total, content)?);
         }
         let molecular = content.units.system == UnitSystem::Molecular;
-        let unit = |to: &Location, name: &str| if molecular { text(to, "unit", name) } else { Ok(()) };
-        let space = hdf::create_group(file, &format!("{GROUP}/box"))?;
+        let unit = |to: &Location, name: &str| if molecular { write_text(to, "unit", name) } else { Ok(()) };
+        let space = hdf::create_group(file, &format!("{ALL_PARTICLES}/box"))?;
         space.new_attr::<i32>().create("dimension")?.write_scalar(&3)?;
         let names =
             bx.boundary.map(|boundary| if boundary == Boundary::Periodic { "periodic" } else { "none" });
         let names: Vec<VarLenUnicode> = names.iter().filter_map(|name| name.parse().ok()).collect();
         space.new_attr::<VarLenUnicode>().shape([3]).create("boundary")?.write_raw(&names)?;
-        let edges = hdf::create_group(file, &format!("{GROUP}/box/edges"))?;
-        growing::create_small::<i64>(&edges, "step", None)?;
-        let time = growing::create_small::<f64>(&edges, "time", None)?;
+        let edges = hdf::create_group(file, &format!("{ALL_PARTICLES}/box/edges"))?;
+        growing::create_per_frame::<i64>(&edges, "step", None)?;
+        let time = growing::create_per_frame::<f64>(&edges, "time", None)?;
         unit(&time, "ps")?;
-        let value = growing::create_small::<f64>(&edges, "value", Some(3))?;
+        let value = growing::create_per_frame::<f64>(&edges, "value", Some(3))?;
         unit(&value, "nm")?;
         for table in &self.tables {
-            let group = hdf::create_group(file, &format!("{GROUP}/{}", table.field.name()))?;
-            let all = file.group(GROUP)?;
+            let group = hdf::create_group(file, &format!("{ALL_PARTICLES}/{}", table.field.name()))?;
+            let all = file.group(ALL_PARTICLES)?;
             for name in ["step", "time"] {
                 all.link_hard(&format!("box/edges/{name}"), &format!("{}/{name}", table.field.name()))?;
             }
@@ -177,33 +179,33 @@ impl H5md {
                 _ => {}
             }
         }
-        Ok(places)
+        Ok(offsets)
     }
 
-    /// Every rank its rows.
+    /// Writes the constant columns; every rank writes its rows. Collective.
     fn write_constants(
         &self,
         partial: &Path,
         comm: &Communicator,
         constants: &[Constant],
         particles: &Particles,
-        mut places: Vec<u64>,
+        mut offsets: Vec<u64>,
     ) -> Result<()> {
         use std::os::unix::fs::FileExt;
-        comm.broadcast(&mut places, 0);
-        let arrangement = self.order.arrange(comm, particles);
+        comm.broadcast(&mut offsets, 0);
+        let redistribution = self.order.redistribution(comm, particles);
         let first = self.order.rows(comm).start;
         let mut outcome = growing::open(partial).map_err(|cause| Error::file("write", &self.path, &cause));
-        for (constant, place) in constants.iter().zip(places) {
+        for (constant, offset) in constants.iter().zip(offsets) {
             let bytes: Vec<u8> = match constant.field {
-                None => arrangement.ids().iter().flat_map(|&id| (id as i64).to_ne_bytes()).collect(),
+                None => redistribution.ids().iter().flat_map(|&id| (id as i64).to_ne_bytes()).collect(),
                 Some(field) => {
-                    let column = arrangement.column(comm, particles, field);
+                    let column = redistribution.column(comm, particles, field);
                     column.iter().flat_map(|value| constant.bytes_of(*value)).collect()
                 }
             };
             outcome = outcome.and_then(|file| {
-                let written = file.write_all_at(&bytes, place + first * constant.bytes());
+                let written = file.write_all_at(&bytes, offset + first * constant.bytes());
                 written.map(|()| file).map_err(|cause| Error::file("write", &self.path, &cause))
             });
         }
@@ -219,30 +221,30 @@ impl H5md {
         if self.last_step == Some(moment.step) {
             return Ok(());
         }
-        let arrangement = self.order.arrange(comm, particles);
+        let redistribution = self.order.redistribution(comm, particles);
         let reserved = comm.is_root().then(|| self.reserve()).transpose();
         let reserved = reserved.map_err(|error| failure("write", &self.path, &error));
-        let (file, mut places) = match comm.agree_on(reserved)? {
-            Some((file, places)) => (Some(file), places),
+        let (file, mut offsets) = match comm.agree_on(reserved)? {
+            Some((file, offsets)) => (Some(file), offsets),
             None => (None, Vec::new()),
         };
-        comm.broadcast(&mut places, 0);
+        comm.broadcast(&mut offsets, 0);
         let first = self.order.rows(comm).start;
         let mut outcome = growing::open(&self.path);
-        let each = places.len() / self.tables.len();
-        for (table, places) in self.tables.iter().zip(places.chunks(each.max(1))) {
-            let values = arrangement.column(comm, particles, table.field);
+        let each = offsets.len() / self.tables.len();
+        for (table, offsets) in self.tables.iter().zip(offsets.chunks(each.max(1))) {
+            let values = redistribution.column(comm, particles, table.field);
             outcome =
-                outcome.and_then(|file| table.shape.write(&file, places, first, &values).map(|()| file));
+                outcome.and_then(|file| table.shape.write(&file, offsets, first, &values).map(|()| file));
         }
         let written = outcome.map(drop).map_err(|cause| Error::file("write", &self.path, &cause));
         let written = comm.agree(written);
         let published = match (file, &written) {
             (Some(file), Ok(())) => match self.publish(&file, moment) {
                 Ok(()) => hdf::close(file),
-                Err(error) => Err(self.take_back(file, error)),
+                Err(error) => Err(self.roll_back(file, error)),
             },
-            (Some(file), Err(_)) => Err(self.take_back(file, "the frame could not be written".into())),
+            (Some(file), Err(_)) => Err(self.roll_back(file, "the frame could not be written".into())),
             (None, _) => Ok(()),
         };
         let published = comm.agree(published.map_err(|error| failure("write", &self.path, &error)));
@@ -252,24 +254,24 @@ impl H5md {
         Ok(())
     }
 
-    /// Make room for a frame, on the root, in memory: nothing is told yet to those who read the file.
+    /// Allocates a frame, on the root, in memory: readers do not see it yet.
     fn reserve(&self) -> Outcome<(File, Vec<u64>)> {
         let file = options().open_rw(&self.path)?;
-        let mut places = Vec::new();
+        let mut offsets = Vec::new();
         for table in &self.tables {
             match table.shape.reserve(&file.dataset(&table.name())?, self.frames) {
-                Ok(of_table) => places.extend(of_table),
-                Err(error) => return Err(self.take_back(file, error)),
+                Ok(of_table) => offsets.extend(of_table),
+                Err(error) => return Err(self.roll_back(file, error)),
             }
         }
-        match growing::lengthen(&self.path, &file) {
-            Ok(()) => Ok((file, places)),
-            Err(error) => Err(self.take_back(file, error)),
+        match growing::extend_file(&self.path, &file) {
+            Ok(()) => Ok((file, offsets)),
+            Err(error) => Err(self.roll_back(file, error)),
         }
     }
 
-    /// Forget the frame that has room but is not there, so that HDF5 does not tell of it; gives the error back.
-    fn take_back(&self, file: File, error: hdf5::Error) -> hdf5::Error {
+    /// Discards an allocated frame that was not written, so that HDF5 does not publish it. Returns `error`.
+    fn roll_back(&self, file: File, error: hdf5::Error) -> hdf5::Error {
         match self.shrink(&file, self.frames) {
             Ok(()) => drop(hdf::close(file)),
             Err(_) => hdf::abandon(file),
@@ -277,10 +279,10 @@ impl H5md {
         error
     }
 
-    /// Tell of the frame: step, time and box, then the fields, at last the position.
+    /// Publishes the frame: step, time and box, then the fields, the position last.
     fn publish(&self, file: &File, moment: &Moment) -> Outcome<()> {
         let frame = self.frames as usize;
-        let small = |name: &str| file.dataset(&format!("{GROUP}/box/edges/{name}"));
+        let small = |name: &str| file.dataset(&format!("{ALL_PARTICLES}/box/edges/{name}"));
         let (step, time, value) = (small("step")?, small("time")?, small("value")?);
         step.resize(frame + 1)?;
         time.resize(frame + 1)?;
@@ -288,7 +290,7 @@ impl H5md {
         write_rows(&step, self.frames, &[moment.step as i64])?;
         write_rows(&time, self.frames, &[moment.time])?;
         write_rows(&value, self.frames, moment.bx.lengths().as_slice())?;
-        growing::lengthen(&self.path, file)?;
+        growing::extend_file(&self.path, file)?;
         for dataset in [&step, &time, &value] {
             dataset.flush()?;
         }
@@ -299,12 +301,12 @@ impl H5md {
     }
 }
 
-/// Attach a text of variable length, which is what the readers of H5MD compare with their names of units.
-fn text(to: &Location, name: &str, value: &str) -> Outcome<()> {
+/// Writes a variable-length string attribute, the type that H5MD readers compare with unit names.
+fn write_text(to: &Location, name: &str, value: &str) -> Outcome<()> {
     let value: VarLenUnicode = value.parse().map_err(|_| "a zero byte in a text")?;
     to.new_attr::<VarLenUnicode>().create(name)?.write_scalar(&value)
 }
 
-fn rows_of(dataset: &Dataset) -> u64 {
+fn row_count(dataset: &Dataset) -> u64 {
     dataset.shape().first().map_or(0, |&rows| rows as u64)
 }

@@ -1,8 +1,8 @@
-//! Trajectories: one file that grows by a frame at a time, particles in the order of their ids.
+//! Trajectories: one file that grows by one frame at a time, particles sorted by id.
 //!
-//! Both formats keep what was written: a run that is killed leaves a file that opens and has the frames before (but for two
-//! moments of H5MD, which `docs/src/reliability.md` names), and a restart from a checkpoint cuts the frames after its step and
-//! goes on without a gap and without doubles.
+//! In both formats a killed run leaves a file that opens and has the earlier frames (with two exceptions for
+//! H5MD, see `docs/src/reliability.md`). A restart from a checkpoint cuts off the frames after its step and
+//! continues without gaps or duplicates.
 
 mod growing;
 mod h5md;
@@ -15,29 +15,29 @@ pub(super) use h5md::describe;
 use std::path::Path;
 
 use crate::comm::Communicator;
-use crate::deck::plan::{Plan, TrajectoryFormat, TrajectoryPlan};
 use crate::particles::Particles;
+use crate::plan::{Plan, TrajectoryFormat, TrajectoryPlan};
 use crate::space::SimulationBox;
 use crate::units::Units;
 use crate::{Error, Result};
 use h5md::H5md;
 use xyz::Xyz;
 
-/// What a trajectory holds, and what it says of it.
+/// The contents of a trajectory, and its metadata.
 #[derive(Clone, Debug)]
 pub struct Content {
     /// The deck's section.
     pub plan: TrajectoryPlan,
-    /// The units of the numbers.
+    /// Units of the values.
     pub units: Units,
-    /// The names of the species; empty where all particles are of one kind.
+    /// Names of the species; empty if all particles are of one kind.
     pub species: Vec<String>,
-    /// What the run is called.
+    /// Title of the run.
     pub title: String,
 }
 
 impl Content {
-    /// What the deck asks for, if it does.
+    /// The trajectory requested by the deck, if any.
     pub fn of(plan: &Plan) -> Option<Self> {
         plan.output.trajectory.as_ref().map(|trajectory| Self {
             plan: trajectory.clone(),
@@ -56,18 +56,18 @@ impl Content {
     }
 }
 
-/// When a frame is, and in which box.
+/// Step, time and box of a frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
     /// Number of steps.
     pub step: u64,
-    /// Time.
+    /// Simulation time.
     pub time: f64,
     /// The box.
     pub bx: SimulationBox,
 }
 
-/// A trajectory that is being written; all methods are collective.
+/// A trajectory open for writing. All methods are collective.
 pub enum Trajectory {
     /// H5MD.
     H5md(H5md),
@@ -76,7 +76,7 @@ pub enum Trajectory {
 }
 
 impl Trajectory {
-    /// A trajectory without frames at `directory/trajectory.*`, in place of what was there.
+    /// Creates a trajectory without frames at `directory/trajectory.*`, replacing an existing file.
     ///
     /// # Errors
     /// [`Error::File`] on every rank if any fails.
@@ -94,11 +94,11 @@ impl Trajectory {
         }
     }
 
-    /// Go on with a trajectory after the frames up to `step`; later ones are cut off. Without a file one is started.
+    /// Continues a trajectory after the frames up to `step`; cuts off later ones. Creates the file if absent.
     ///
     /// # Errors
-    /// On every rank if any fails: [`Error::File`], and [`Error::Content`] if the file holds something else
-    /// than the deck asks for.
+    /// On every rank if any rank fails: [`Error::File`], and [`Error::Content`] if the file's content does
+    /// not match the deck.
     pub fn resume(
         directory: &Path,
         comm: &Communicator,
@@ -108,7 +108,7 @@ impl Trajectory {
         step: u64,
     ) -> Result<Self> {
         let path = directory.join(content.file_name());
-        // the root's view, so that all ranks go the same way
+        // The root decides, so that all ranks take the same branch.
         let mut there = vec![u8::from(path.exists())];
         comm.broadcast(&mut there, 0);
         if there == [0] {
@@ -120,10 +120,10 @@ impl Trajectory {
         }
     }
 
-    /// Add a frame. One of a step that the file has already is not added again.
+    /// Appends a frame. Does nothing if the last frame is of the same step.
     ///
     /// # Errors
-    /// [`Error::File`] on every rank if any fails; the frames before are kept.
+    /// [`Error::File`] on every rank if any rank fails; earlier frames are kept.
     pub fn append(&mut self, comm: &Communicator, particles: &Particles, moment: &Moment) -> Result<()> {
         match self {
             Self::H5md(file) => file.append(comm, particles, moment),
@@ -132,7 +132,7 @@ impl Trajectory {
     }
 }
 
-/// An error of a file in the trajectory's place that is none of this run.
+/// The error if the existing trajectory file does not belong to this run.
 fn foreign(path: &Path, what: String) -> Error {
     Error::Content {
         path: path.to_owned(),

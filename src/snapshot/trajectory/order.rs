@@ -1,22 +1,22 @@
-//! The order of particles in a trajectory: by id, so that a row is the same particle in every frame.
+//! The particle order of trajectories: sorted by id, so that a row is the same particle in every frame.
 //!
-//! Each rank writes an even share of the ids, which it receives from the owners. The borders between the shares are
-//! found once, by bisection over the ids with counts over all ranks: no rank ever holds all ids.
+//! Each rank writes an even share of the ids, received from their owners. The splitters between the shares
+//! are found once by bisection over the ids with global counts: no rank ever holds all ids.
 
 use crate::comm::Communicator;
 use crate::comm::shares::share;
 use crate::particles::{Field, Particles};
 
-/// The shares of the ranks.
+/// The partition of the ids over the ranks.
 pub(super) struct Order {
     /// Smallest id of each rank but the first.
-    borders: Vec<u64>,
-    /// First row of each rank, and the number of all.
-    firsts: Vec<u64>,
+    splitters: Vec<u64>,
+    /// First row of each rank, then the total.
+    first_rows: Vec<u64>,
 }
 
 impl Order {
-    /// Of the ids of all ranks, which differ. Collective.
+    /// Finds the splitters for the ids of all ranks, which must be unique. Collective.
     pub(super) fn new(comm: &Communicator, ids: &[u64]) -> Self {
         let mut sorted = ids.to_vec();
         sorted.sort_unstable();
@@ -24,8 +24,8 @@ impl Order {
         comm.all_sum(&mut total);
         let ranks = comm.size();
         let ends = (0..ranks).map(|rank| share(total[0], rank, ranks).end);
-        let firsts: Vec<u64> = std::iter::once(0).chain(ends).collect();
-        let wanted = &firsts[1..ranks];
+        let first_rows: Vec<u64> = std::iter::once(0).chain(ends).collect();
+        let wanted = &first_rows[1..ranks];
         let (mut low, mut high) = (vec![0u64; wanted.len()], vec![u64::MAX; wanted.len()]);
         for _ in 0..u64::BITS {
             let middle: Vec<u64> = low.iter().zip(&high).map(|(low, high)| low + (high - low) / 2).collect();
@@ -40,49 +40,49 @@ impl Order {
                 }
             }
         }
-        Self { borders: high, firsts }
+        Self { splitters: high, first_rows }
     }
 
-    /// Particles of all ranks.
+    /// Total particles of all ranks.
     pub(super) fn total(&self) -> u64 {
-        self.firsts.last().copied().unwrap_or(0)
+        self.first_rows.last().copied().unwrap_or(0)
     }
 
     /// The rows that this rank writes.
     pub(super) fn rows(&self, comm: &Communicator) -> std::ops::Range<u64> {
-        self.firsts[comm.rank()]..self.firsts[comm.rank() + 1]
+        self.first_rows[comm.rank()]..self.first_rows[comm.rank() + 1]
     }
 
-    /// The way of the owned particles, as they are now, to the ranks that write them. Collective.
-    pub(super) fn arrange(&self, comm: &Communicator, particles: &Particles) -> Arrangement {
+    /// Plans the redistribution of the currently owned particles to the ranks that write them. Collective.
+    pub(super) fn redistribution(&self, comm: &Communicator, particles: &Particles) -> Redistribution {
         let mut rows = vec![Vec::new(); comm.size()];
         for row in particles.owned() {
-            let rank = self.borders.partition_point(|&border| border <= particles.id[row]);
+            let rank = self.splitters.partition_point(|&splitter| splitter <= particles.id[row]);
             rows[rank].push(row);
         }
         let sent: Vec<Vec<u64>> =
             rows.iter().map(|rows| rows.iter().map(|&row| particles.id[row]).collect()).collect();
         let ids = comm.all_to_all(&sent).concat();
-        let mut places: Vec<usize> = (0..ids.len()).collect();
-        places.sort_unstable_by_key(|&place| ids[place]);
-        Arrangement { rows, ids, places }
+        let mut sort_order: Vec<usize> = (0..ids.len()).collect();
+        sort_order.sort_unstable_by_key(|&place| ids[place]);
+        Redistribution { rows, ids, sort_order }
     }
 }
 
-/// Where each owned particle goes, and in which order those that arrive are written.
-pub(super) struct Arrangement {
+/// Destination rank of each owned particle, and the sort order of the received ones.
+pub(super) struct Redistribution {
     rows: Vec<Vec<usize>>,
     ids: Vec<u64>,
-    places: Vec<usize>,
+    sort_order: Vec<usize>,
 }
 
-impl Arrangement {
-    /// The ids that this rank writes, in order.
+impl Redistribution {
+    /// The ids that this rank writes, ascending.
     pub(super) fn ids(&self) -> Vec<u64> {
-        self.places.iter().map(|&place| self.ids[place]).collect()
+        self.sort_order.iter().map(|&place| self.ids[place]).collect()
     }
 
-    /// The values of a field in the order of the ids, whole rows one after another. Collective.
+    /// Redistributes a field: returns the values in id order, row-major. Collective.
     pub(super) fn column(&self, comm: &Communicator, particles: &Particles, field: Field) -> Vec<f64> {
         let width = field.components();
         let components: Vec<&[f64]> = (0..width).map(|c| particles.component(field, c)).collect();
@@ -90,7 +90,7 @@ impl Arrangement {
             rows.iter().flat_map(|&row| components.iter().map(move |component| component[row])).collect()
         };
         let arrived = comm.all_to_all(&self.rows.iter().map(values).collect::<Vec<_>>()).concat();
-        self.places
+        self.sort_order
             .iter()
             .flat_map(|&place| arrived[place * width..(place + 1) * width].iter().copied())
             .collect()
@@ -119,10 +119,10 @@ mod tests {
                 }
                 particles.id = mine;
                 let order = Order::new(&comm, &particles.id);
-                let arrangement = order.arrange(&comm, &particles);
+                let redistribution = order.redistribution(&comm, &particles);
                 let rows = order.rows(&comm);
-                assert_eq!((rows.end - rows.start) as usize, arrangement.ids().len());
-                (arrangement.ids(), arrangement.column(&comm, &particles, Field::Position))
+                assert_eq!((rows.end - rows.start) as usize, redistribution.ids().len());
+                (redistribution.ids(), redistribution.column(&comm, &particles, Field::Position))
             });
             let mut sorted = ids.clone();
             sorted.sort_unstable();

@@ -1,12 +1,12 @@
-//! How far an HDF5 file goes, told by its superblock before the library tells it.
+//! Updates the end of file in an HDF5 superblock before the library does.
 //!
-//! The library writes the superblock last. A process that is killed before that leaves entries of the index behind the end
-//! that the superblock states, and no reader follows them there. So the end is told as soon as the disk has the room: an
-//! end that is too far is harmless, what lies before it is not used yet.
+//! The library writes the superblock last. If the process is killed before that, the chunk index has entries
+//! beyond the stated end of file, which no reader follows. The end is therefore updated as soon as the disk
+//! space is allocated. An end that is too large is harmless, because the space before it is not used yet.
 //!
-//! Layout of versions 2 and 3, little endian (HDF5 File Format Specification 3.0, II.A): 8 bytes signature, version, sizes of
-//! offsets and lengths, flags; then base, extension, end of file and root group, 8 bytes each; at last the checksum of all
-//! before, which is Jenkins's lookup3.
+//! Layout of versions 2 and 3, little endian (HDF5 File Format Specification 3.0, II.A): 8 bytes signature,
+//! version, sizes of offsets and lengths, flags; then base, extension, end of file and root group, 8 bytes
+//! each; last the checksum of all before, Jenkins's lookup3.
 
 use std::fs::File;
 use std::io::Result;
@@ -14,42 +14,43 @@ use std::os::unix::fs::FileExt;
 
 const SIGNATURE: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
 const LENGTH: usize = 48;
-/// Where the end of the file stands, and where the checksum.
-const END: usize = 28;
-const CHECKSUM: usize = 44;
+/// Byte offsets of the end of file and of the checksum.
+const END_OFFSET: usize = 28;
+const CHECKSUM_OFFSET: usize = 44;
 
-/// Let the superblock of a file, which is open to read and write, state an end of at least `end` bytes, in one write. One
-/// of another version, or whose checksum is not its own, is left alone.
-pub(super) fn state_end(file: &File, end: u64) -> Result<()> {
+/// Sets the end of file in the superblock to at least `end` bytes, in one write. `file` is open for reading
+/// and writing. A superblock of another version, or with a wrong checksum, is left unchanged.
+pub(super) fn set_end_of_file(file: &File, end: u64) -> Result<()> {
     let mut block = [0; LENGTH];
     file.read_exact_at(&mut block, 0)?;
-    if with_end(&mut block, end) { file.write_all_at(&block, 0) } else { Ok(()) }
+    if extend_end(&mut block, end) { file.write_all_at(&block, 0) } else { Ok(()) }
 }
 
-/// Put a further end into a superblock: whether it has changed.
-fn with_end(block: &mut [u8; LENGTH], end: u64) -> bool {
+/// Increases the end of file in a superblock; returns whether it changed.
+fn extend_end(block: &mut [u8; LENGTH], end: u64) -> bool {
     let known = block.starts_with(SIGNATURE) && matches!(block[8], 2 | 3) && block[9..11] == [8, 8];
     let base_is_zero = block[12..20] == [0; 8];
-    if !known || !base_is_zero || block[CHECKSUM..] != lookup3(&block[..CHECKSUM]).to_le_bytes() {
+    if !known || !base_is_zero || block[CHECKSUM_OFFSET..] != lookup3(&block[..CHECKSUM_OFFSET]).to_le_bytes()
+    {
         return false;
     }
-    let stated = u64::from_le_bytes(std::array::from_fn(|k| block[END + k]));
+    let stated = u64::from_le_bytes(std::array::from_fn(|k| block[END_OFFSET + k]));
     if stated >= end {
         return false;
     }
-    block[END..END + 8].copy_from_slice(&end.to_le_bytes());
-    let checksum = lookup3(&block[..CHECKSUM]);
-    block[CHECKSUM..].copy_from_slice(&checksum.to_le_bytes());
+    block[END_OFFSET..END_OFFSET + 8].copy_from_slice(&end.to_le_bytes());
+    let checksum = lookup3(&block[..CHECKSUM_OFFSET]);
+    block[CHECKSUM_OFFSET..].copy_from_slice(&checksum.to_le_bytes());
     true
 }
 
-/// Jenkins's hash lookup3 (`hashlittle`, 2006) from a start of zero, of at least one byte.
+/// Jenkins's hash lookup3 (`hashlittle`, 2006) with initial value zero, for at least one byte.
 fn lookup3(bytes: &[u8]) -> u32 {
     let start = 0xdead_beef_u32.wrapping_add(bytes.len() as u32);
     let (mut a, mut b, mut c) = (start, start, start);
     let whole = bytes.len().saturating_sub(1) / 12;
     for (k, words) in bytes.chunks(12).enumerate() {
-        // the last ones, padded with zeros, are mixed otherwise
+        // The last block is padded with zeros and mixed by the final steps below.
         let mut padded = [0; 12];
         padded[..words.len()].copy_from_slice(words);
         let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| padded[4 * at + byte]));
@@ -81,7 +82,7 @@ fn lookup3(bytes: &[u8]) -> u32 {
 mod tests {
     use super::*;
 
-    /// The value that the author of the hash gives with it.
+    /// The test value published by the author of the hash.
     #[test]
     fn lookup3_has_the_value_of_its_author() {
         assert_eq!(lookup3(b"Four score and seven years ago"), 0x1777_0551);
@@ -101,15 +102,15 @@ mod tests {
             file.attr("x")?.read_raw::<i32>()
         };
         let before = std::fs::read(&path).unwrap();
-        state_end(&raw, length - 1).unwrap();
+        set_end_of_file(&raw, length - 1).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), before, "a nearer end changes nothing");
-        state_end(&raw, length + 100).unwrap();
+        set_end_of_file(&raw, length + 100).unwrap();
         assert!(read().is_err(), "the file is shorter than it says");
         raw.set_len(length + 100).unwrap();
         assert_eq!(read().unwrap(), [7]);
         let mut block: [u8; LENGTH] = std::fs::read(&path).unwrap()[..LENGTH].try_into().unwrap();
-        assert!(with_end(&mut block.clone(), length + 101));
+        assert!(extend_end(&mut block.clone(), length + 101));
         block[40] ^= 1;
-        assert!(!with_end(&mut block, length + 101), "what is damaged is left alone");
+        assert!(!extend_end(&mut block, length + 101), "what is damaged is left alone");
     }
 }

@@ -1,10 +1,10 @@
-//! What a restart makes of the file that it finds.
+//! How a restart treats an existing trajectory file.
 
 use std::path::PathBuf;
 
 use super::*;
-use crate::deck::plan::Every;
 use crate::particles::Field;
+use crate::plan::Every;
 use crate::snapshot::collective::options;
 use crate::space::{Boundary, Vec3d};
 use crate::units::UnitSystem;
@@ -29,7 +29,7 @@ fn cube() -> SimulationBox {
     SimulationBox { lower: Vec3d::zeros(), upper: Vec3d::repeat(1.0), boundary: [Boundary::Periodic; 3] }
 }
 
-/// A trajectory with these steps: its path and its bytes.
+/// Writes a trajectory with these steps; returns its path and bytes.
 fn written(directory: &Path, content: &Content, steps: &[u64]) -> (PathBuf, Vec<u8>) {
     let (comm, particles) = (Communicator::solo(), particles());
     let bx = cube();

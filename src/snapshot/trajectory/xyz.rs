@@ -1,4 +1,5 @@
-//! Extended XYZ: text, for programs that read no HDF5. The ranks write their lines, rank 0 gathers them in bounded pieces.
+//! Extended XYZ trajectories: text, for programs that do not read HDF5. Every rank formats its lines; rank 0
+//! gathers them in bounded messages.
 
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
@@ -13,23 +14,23 @@ use crate::space::Boundary;
 use crate::units::{ASE_FORCE, ASE_VELOCITY, UnitSystem};
 use crate::{Error, Result};
 
-/// Rows that a rank sends at a time.
-const PIECE: usize = 1 << 16;
-/// A frame of at most so many bytes is written at once, so that a killed run leaves whole frames.
-const AT_ONCE: usize = 64 << 20;
+/// Rows per message.
+const ROWS_PER_MESSAGE: usize = 1 << 16;
+/// Output buffer in bytes. A frame that fits is written at once, so that a killed run leaves whole frames.
+const BUFFER_BYTES: usize = 64 << 20;
 
-/// Longest line that a trajectory of ours has, in bytes.
-const LONGEST: u64 = 1 << 20;
+/// Longest line that our trajectories have, in bytes.
+const MAX_LINE_BYTES: u64 = 1 << 20;
 
-/// What the second line of a frame begins with, and what stands before its columns and its step.
+/// Start of a frame's second line, and the keys in front of its columns and its step.
 const HEAD: &str = "Lattice=\"";
 const PROPERTIES: &str = " Properties=";
 const STEP: &str = " Step=";
 
-/// Angstrom in a nanometre.
+/// Ångström per nanometre.
 const ANGSTROM: f64 = 10.0;
 
-/// An open trajectory; rank 0 alone has the file.
+/// An open trajectory; only rank 0 has the file.
 pub struct Xyz {
     path: PathBuf,
     file: Option<File>,
@@ -61,7 +62,7 @@ impl Xyz {
     ) -> Result<Self> {
         let mut total = [particles.owned().len() as u64];
         comm.all_sum(&mut total);
-        let cut = comm.is_root().then(|| cut(path, total[0], &properties(content), step)).transpose();
+        let cut = comm.is_root().then(|| truncate(path, total[0], &properties(content), step)).transpose();
         let (file, last_step) = comm.agree_on(cut)?.map_or((None, None), |(file, last)| (Some(file), last));
         Ok(Self::with(file, last_step, path, comm, content, particles))
     }
@@ -91,18 +92,18 @@ impl Xyz {
         }
         let lines = self.lines(comm, particles);
         let mut text = if comm.is_root() { self.head(moment).into_bytes() } else { Vec::new() };
-        let pieces: Vec<&[String]> = lines.chunks(PIECE).collect();
+        let batches: Vec<&[String]> = lines.chunks(ROWS_PER_MESSAGE).collect();
         let mut outcome = Ok(());
         for rank in 0..comm.size() {
-            let mut rounds = vec![pieces.len() as u64];
-            comm.broadcast(&mut rounds, rank);
-            for round in 0..rounds[0] as usize {
+            let mut batch_count = vec![batches.len() as u64];
+            comm.broadcast(&mut batch_count, rank);
+            for batch in 0..batch_count[0] as usize {
                 let mut to = vec![Vec::new(); comm.size()];
                 if comm.rank() == rank {
-                    to[0] = pieces[round].concat().into_bytes();
+                    to[0] = batches[batch].concat().into_bytes();
                 }
                 text.extend(comm.all_to_all(&to).concat());
-                if text.len() > AT_ONCE {
+                if text.len() > BUFFER_BYTES {
                     outcome = outcome.and_then(|()| self.write(&mut text));
                 }
             }
@@ -128,7 +129,8 @@ impl Xyz {
         let flag = |d: usize| if moment.bx.boundary[d] == Boundary::Periodic { 'T' } else { 'F' };
         let columns = properties(&self.content);
         let mut text = format!(
-            "{}\n{HEAD}{} 0 0 0 {} 0 0 0 {}\" Origin=\"{} {} {}\" pbc=\"{} {} {}\"{PROPERTIES}{columns}{STEP}{} Time={}",
+            "{}\n{HEAD}{} 0 0 0 {} 0 0 0 {}\" Origin=\"{} {} {}\" pbc=\"{} {} \
+             {}\"{PROPERTIES}{columns}{STEP}{} Time={}",
             self.order.total(),
             edges.x,
             edges.y,
@@ -144,13 +146,13 @@ impl Xyz {
         );
         let title: String = self.content.title.chars().filter(|c| !c.is_control() && *c != '"').collect();
         if !title.is_empty() {
-            // writing to a string cannot fail
+            // Writing to a string cannot fail.
             let _ = write!(text, " Title=\"{title}\"");
         }
         text + "\n"
     }
 
-    /// What lengths, velocities and forces are multiplied with: in molecular units the file has those of ASE.
+    /// Factors of lengths, velocities and forces: molecular units are converted to ASE's.
     fn scales(&self) -> [f64; 3] {
         match self.content.units.system {
             UnitSystem::Reduced => [1.0; 3],
@@ -158,9 +160,9 @@ impl Xyz {
         }
     }
 
-    /// This rank's lines, in order.
+    /// Formats this rank's lines, in order.
     fn lines(&self, comm: &Communicator, particles: &Particles) -> Vec<String> {
-        let arrangement = self.order.arrange(comm, particles);
+        let redistribution = self.order.redistribution(comm, particles);
         let [length, velocity, force] = self.scales();
         let wanted = [
             (true, Field::Position, length),
@@ -168,18 +170,18 @@ impl Xyz {
             (self.content.plan.forces, Field::Force, force),
         ];
         let species =
-            particles.has(Field::Species).then(|| arrangement.column(comm, particles, Field::Species));
+            particles.has(Field::Species).then(|| redistribution.column(comm, particles, Field::Species));
         let columns: Vec<(Vec<f64>, f64)> = wanted
             .into_iter()
             .filter(|(wanted, ..)| *wanted)
-            .map(|(_, field, scale)| (arrangement.column(comm, particles, field), scale))
+            .map(|(_, field, scale)| (redistribution.column(comm, particles, field), scale))
             .collect();
         let name = |row: usize| {
             let index = species.as_ref().map_or(0, |species| species[row] as usize);
             self.content.species.get(index).map_or("X", String::as_str)
         };
         let single = !self.content.plan.double;
-        arrangement
+        redistribution
             .ids()
             .into_iter()
             .enumerate()
@@ -201,7 +203,7 @@ impl Xyz {
     }
 }
 
-/// The columns of a line, as `Properties` names them.
+/// The columns of a line, as in `Properties`.
 fn properties(content: &Content) -> String {
     let mut columns = "species:S:1:pos:R:3:id:I:1".to_owned();
     for (wanted, name) in [(content.plan.velocities, ":velo:R:3"), (content.plan.forces, ":forces:R:3")] {
@@ -210,19 +212,21 @@ fn properties(content: &Content) -> String {
     columns
 }
 
-/// Cut a file behind its last whole frame of a step up to `step`, and open it to append; also the step of that frame.
+/// Truncates a file after its last complete frame of a step up to `step`, and opens it for appending. Also
+/// returns the step of that frame.
 ///
 /// # Errors
-/// [`Error::Content`], before anything is cut, if a frame does not begin as ours do, of so many particles with these columns.
-fn cut(path: &Path, total: u64, columns: &str, step: u64) -> Result<(File, Option<u64>)> {
+/// [`Error::Content`], before anything is cut, if a frame is not in our format, or has another number of
+/// particles or other columns.
+fn truncate(path: &Path, total: u64, columns: &str, step: u64) -> Result<(File, Option<u64>)> {
     let failed = |cause: std::io::Error| Error::file("read", path, &cause);
     let mut input = BufReader::new(File::open(path).map_err(failed)?);
     let (mut kept, mut at, mut last) = (0u64, 0u64, None);
     let mut line = Vec::new();
-    // a line without its end was cut off
+    // A line without a newline was cut off.
     let mut next = |line: &mut Vec<u8>, at: &mut u64| -> Result<bool> {
         line.clear();
-        *at += (&mut input).take(LONGEST).read_until(b'\n', line).map_err(failed)? as u64;
+        *at += (&mut input).take(MAX_LINE_BYTES).read_until(b'\n', line).map_err(failed)? as u64;
         Ok(line.ends_with(b"\n"))
     };
     let begin = format!("{total}\n");

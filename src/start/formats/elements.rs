@@ -1,14 +1,14 @@
-//! Symbols of the chemical elements by their atomic numbers.
+//! Chemical symbols and atomic numbers.
 
 use mendeleev::Element;
 
-/// The symbol of the element with this atomic number: 1 is "H". `None` for 0 and beyond the periodic table.
+/// The symbol of the element with an atomic number: 1 is "H". `None` for 0 and beyond the periodic table.
 pub fn atomic_symbol(number: u64) -> Option<&'static str> {
     let row = usize::try_from(number.checked_sub(1)?).ok()?;
     Element::list().get(row).map(Element::symbol)
 }
 
-/// The atomic number of the element with this symbol, in the usual spelling: "He" is 2. `None` for other words.
+/// The atomic number of an element symbol in the usual case: "He" is 2. `None` for other words.
 pub fn atomic_number(symbol: &str) -> Option<u64> {
     Element::list().iter().position(|element| element.symbol() == symbol).map(|row| row as u64 + 1)
 }

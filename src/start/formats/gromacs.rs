@@ -1,22 +1,21 @@
-//! GROMACS `.gro`: a title, the number of atoms, a line an atom in columns of fixed width, the box. Nanometers and
-//! picoseconds.
+//! GROMACS `.gro`: a title, the number of atoms, one fixed-width line per atom, the box. Units are nm and ps.
 //!
-//! Columns (GROMACS reference manual, "gro file format"): residue number 5, residue name 5, atom name 5, atom number 5,
-//! then positions and perhaps velocities in columns as wide as the decimal points of the first atom lie apart. Numbers
-//! of atoms start anew after 99999, so that ids are the rows, counted from 1.
+//! Columns (GROMACS reference manual, "gro file format"): residue number 5, residue name 5, atom name 5, atom
+//! number 5, then positions and optional velocities. Their column width is the distance between the decimal
+//! points of the first atom. Atom numbers wrap around after 99999, so ids are row numbers, counted from 1.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::lines::{Lines, shortened};
-use super::{Configuration, Hints, SLANTED, box_of, index_of, off_axes, only_frame};
+use super::lines::{Lines, excerpt};
+use super::{Configuration, Hints, RECTANGULAR_ONLY, box_of, check_single_frame, index_of, off_axes};
 use crate::Result;
 use crate::space::{SimulationBox, Vec3d};
 
 /// Columns before the positions.
-const HEAD: usize = 20;
-/// Shortest line of an atom: the head and three columns of a digit and a decimal point.
-const SHORTEST: u64 = HEAD as u64 + 9;
+const FIXED_COLUMNS: usize = 20;
+/// Shortest atom line in bytes: the fixed columns, and 9 bytes for three coordinates and the newline.
+const MIN_ATOM_BYTES: u64 = FIXED_COLUMNS as u64 + 9;
 
 pub(super) fn read(
     lines: &mut Lines,
@@ -27,16 +26,16 @@ pub(super) fn read(
     lines.expect(&mut text, "the title")?;
     let mut found = Configuration { title: text.trim().to_owned(), ..Configuration::default() };
     lines.expect(&mut text, "the number of atoms")?;
-    let count: u64 = lines.whole_in(text.trim(), "the number of atoms")?;
-    found.count = lines.believable(count, SHORTEST)?;
+    let count: u64 = lines.parse_integer(text.trim(), "the number of atoms")?;
+    found.count = lines.check_count(count, MIN_ATOM_BYTES)?;
     let rows = share(found.count);
     let mut places = BTreeMap::new();
-    // All ranks look at the first atom, which says how all are written.
+    // All ranks parse the first atom, which defines the columns.
     let mut columns = None;
     let mut velocities = Vec::new();
     for row in 0..found.count {
         if row > 0 && !rows.contains(&row) {
-            lines.pass("an atom")?;
+            lines.skip("an atom")?;
             continue;
         }
         lines.expect(&mut text, "an atom")?;
@@ -55,11 +54,16 @@ pub(super) fn read(
     found.velocities = columns.filter(|columns| columns.velocities).map(|_| velocities);
     lines.expect(&mut text, "the box")?;
     found.bx = Some(box_in(lines, &text, &mut found.notes)?);
-    only_frame(lines, hints, &mut found, "cut out one frame, for example with `gmx trjconv -dump TIME`")?;
+    check_single_frame(
+        lines,
+        hints,
+        &mut found,
+        "cut out one frame, for example with `gmx trjconv -dump TIME`",
+    )?;
     Ok(found)
 }
 
-/// How atoms are written.
+/// Column layout of the atoms.
 #[derive(Clone, Copy)]
 struct Columns {
     width: usize,
@@ -67,16 +71,19 @@ struct Columns {
 }
 
 impl Columns {
-    /// As the first atom has them.
+    /// Determines the layout from the first atom.
     fn of(lines: &Lines, text: &str) -> Result<Self> {
-        let points: Vec<usize> =
-            text.char_indices().filter(|&(at, c)| at >= HEAD && c == '.').map(|(at, _)| at).collect();
+        let points: Vec<usize> = text
+            .char_indices()
+            .filter(|&(at, c)| at >= FIXED_COLUMNS && c == '.')
+            .map(|(at, _)| at)
+            .collect();
         match points[..] {
             [x, y, z, ..] if y - x == z - y && y > x + 1 => {
                 let width = y - x;
-                Ok(Self { width, velocities: text.trim_end().len() > HEAD + 3 * width })
+                Ok(Self { width, velocities: text.trim_end().len() > FIXED_COLUMNS + 3 * width })
             }
-            _ => Err(lines.wrong(
+            _ => Err(lines.error(
                 "does not have three coordinates in columns of equal width after the 20th letter",
                 "write the file with GROMACS's own columns: %5d%-5s%5s%5d%8.3f%8.3f%8.3f",
             )),
@@ -86,66 +93,68 @@ impl Columns {
     fn atom<'a>(&self, lines: &Lines, text: &'a str) -> Result<(&'a str, Vec3d, Option<Vec3d>)> {
         if !text.is_ascii() {
             let what = "has letters that are not ASCII, behind which columns cannot be counted";
-            return Err(lines.wrong(what, "rename the atom or residue in plain letters"));
+            return Err(lines.error(what, "rename the atom or residue in plain letters"));
         }
         let column = |k: usize| {
-            let start = HEAD + k * self.width;
+            let start = FIXED_COLUMNS + k * self.width;
             text.get(start..text.len().min(start + self.width)).unwrap_or("").trim()
         };
         let vector = |first: usize, what: &str| -> Result<Vec3d> {
-            let component = |k| lines.number_in(column(first + k), what);
+            let component = |k| lines.parse_number(column(first + k), what);
             Ok(Vec3d::new(component(0)?, component(1)?, component(2)?))
         };
         let name = text.get(10..15).map(str::trim).filter(|name| !name.is_empty()).ok_or_else(|| {
-            lines.wrong("has no atom name in its columns 11 to 15", "give every atom a name")
+            lines.error("has no atom name in its columns 11 to 15", "give every atom a name")
         })?;
         let position = vector(0, "a coordinate")?;
-        self.alike(lines, text)?;
+        self.check_velocity(lines, text)?;
         let velocity = self.velocities.then(|| vector(3, "a velocity")).transpose()?;
         Ok((name, position, velocity))
     }
 
-    /// All atoms have velocities, or none.
-    fn alike(&self, lines: &Lines, text: &str) -> Result<()> {
+    /// Checks that this atom has a velocity if the first has, and only then.
+    fn check_velocity(&self, lines: &Lines, text: &str) -> Result<()> {
         let length = text.trim_end().len();
-        let more = length > HEAD + 3 * self.width;
+        let more = length > FIXED_COLUMNS + 3 * self.width;
         if more != self.velocities {
             let [this, first] = if more { ["a", "none"] } else { ["no", "one"] };
             let what = format!("has {this} velocity, but the first atom (line 3) has {first}");
-            return Err(lines.wrong(what, "give every atom a velocity, 0 where it rests, or none a velocity"));
+            return Err(lines.error(what, "give every atom a velocity, 0 where it rests, or none a velocity"));
         }
-        if length > HEAD + 6 * self.width {
-            let rest = text.get(HEAD + 6 * self.width..).unwrap_or("").trim();
-            let what = format!("has \"{}\" behind the velocity", shortened(rest));
-            return Err(lines.wrong(what, "take it out: an atom has a position and a velocity at most"));
+        if length > FIXED_COLUMNS + 6 * self.width {
+            let rest = text.get(FIXED_COLUMNS + 6 * self.width..).unwrap_or("").trim();
+            let what = format!("has \"{}\" behind the velocity", excerpt(rest));
+            return Err(lines.error(what, "take it out: an atom has a position and a velocity at most"));
         }
         Ok(())
     }
 }
 
-/// The box of the last line: three edges, or nine numbers of which the last six must be zero but for rounding.
+/// Parses the box in the last line: three edges, or nine numbers of which the last six are zero up to
+/// rounding.
 fn box_in(lines: &Lines, text: &str, notes: &mut Vec<String>) -> Result<SimulationBox> {
     let fields = box_fields(text);
     if ![3, 9].contains(&fields.len()) {
-        let what = format!("should be the box, three or nine numbers, and is \"{}\"", shortened(text));
-        return Err(lines.wrong(what, "check the number of atoms in line 2, and that the file is whole"));
+        let what = format!("should be the box, three or nine numbers, and is \"{}\"", excerpt(text));
+        return Err(lines.error(what, "check the number of atoms in line 2, and that the file is whole"));
     }
     let numbers: Vec<f64> =
-        fields.iter().map(|field| lines.number_in(field, "an edge of the box")).collect::<Result<_>>()?;
+        fields.iter().map(|field| lines.parse_number(field, "an edge of the box")).collect::<Result<_>>()?;
     let edges = Vec3d::new(numbers[0], numbers[1], numbers[2]);
     let bx = box_of(Vec3d::zeros(), edges, [true; 3]).ok_or_else(|| {
         let what = format!("has a box without extent: {} x {} x {}", edges.x, edges.y, edges.z);
-        lines.wrong(what, "give the box three edges above 0, for example with `gmx editconf -box X Y Z`")
+        lines.error(what, "give the box three edges above 0, for example with `gmx editconf -box X Y Z`")
     })?;
     if let Some(number) = off_axes(edges, &numbers[3..], notes) {
         let what =
             format!("has a box that is not rectangular: its vectors have a component {number} off the axes");
-        return Err(lines.wrong(what, SLANTED));
+        return Err(lines.error(what, RECTANGULAR_ONLY));
     }
     Ok(bx)
 }
 
-/// The numbers of the box, at most ten. Those of a large box touch each other: all have the decimals of the last.
+/// Splits the box line into at most ten numbers. Numbers of a large box may touch: all have the decimals of
+/// the last.
 fn box_fields(text: &str) -> Vec<&str> {
     let fields: Vec<&str> = text.split_whitespace().take(10).collect();
     let points = |text: &str| text.bytes().filter(|&byte| byte == b'.').count();

@@ -1,19 +1,19 @@
-//! What a text file holds, to read.
+//! Summaries of text files for `hilbrium info`.
 
 use std::fmt::Write;
 use std::path::Path;
 
-use super::lines::shortened;
+use super::lines::excerpt;
 use super::{Configuration, FileFormat, Hints, read};
 use crate::Result;
 use crate::report::{Listing, box_text, grouped};
 use crate::space::Vec3d;
 
-/// Most species that are told of, a line each.
-const MOST_SPECIES: usize = 100;
+/// Maximum number of species listed, one line each.
+const MAX_SPECIES: usize = 100;
 
-/// A summary of a configuration: format, box, species with their numbers, and the range of what it has, in the units of
-/// the file.
+/// Summarizes a configuration: format, box, species with their numbers, and the range of each quantity, in
+/// the file's units.
 ///
 /// # Errors
 /// Those of [`read`].
@@ -46,15 +46,15 @@ pub fn info(path: &Path, format: FileFormat) -> Result<String> {
     Ok(listing.into_text())
 }
 
-/// A line for each species, at most [`MOST_SPECIES`].
+/// One line per species, at most [`MAX_SPECIES`].
 fn species_texts(found: &Configuration) -> Vec<String> {
     let mut members = vec![Vec::new(); found.names.len()];
     found.species.iter().enumerate().for_each(|(row, &kind)| members[kind].push(row));
     let masses = found.masses.as_ref().map(|column| ("mass", column));
     let charges = found.charges.as_ref().map(|column| ("charge", column));
     let mut texts = Vec::new();
-    for (name, members) in found.names.iter().zip(&members).take(MOST_SPECIES) {
-        let mut about = format!("\"{}\", {} particles", shortened(name), grouped(members.len() as u64));
+    for (name, members) in found.names.iter().zip(&members).take(MAX_SPECIES) {
+        let mut about = format!("\"{}\", {} particles", excerpt(name), grouped(members.len() as u64));
         for (what, column) in [masses, charges].into_iter().flatten() {
             let (least, most) = range(members.iter().map(|&row| column[row]));
             let value = if least == most { least.to_string() } else { format!("{least} to {most}") };
@@ -62,8 +62,8 @@ fn species_texts(found: &Configuration) -> Vec<String> {
         }
         texts.push(about);
     }
-    if found.names.len() > MOST_SPECIES {
-        texts.push(format!("and {} more", grouped((found.names.len() - MOST_SPECIES) as u64)));
+    if found.names.len() > MAX_SPECIES {
+        texts.push(format!("and {} more", grouped((found.names.len() - MAX_SPECIES) as u64)));
     }
     texts
 }

@@ -1,4 +1,4 @@
-//! A text file line by line, with what an error must name.
+//! Line-by-line reading of a text file, with errors that name file and line.
 
 use std::io::{BufRead, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use super::source::{Source, failure};
 use crate::{Error, Result};
 
-/// Longest line that is read, in bytes.
+/// Longest line accepted, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// An open text file, and the line that was read last.
+/// An open text file at its current line.
 pub(super) struct Lines {
     path: PathBuf,
     source: Source,
@@ -22,7 +22,7 @@ impl Lines {
         Ok(Self { path: path.to_owned(), source: Source::open(path)?, number: 0, raw: Vec::new() })
     }
 
-    /// The first bytes, at most [`source::HEAD`](super::source::HEAD); to be asked for before the first line.
+    /// The first bytes, at most [`source::HEAD`](super::source::HEAD). Call before the first line is read.
     pub(super) fn head(&mut self) -> Result<&[u8]> {
         let (path, compressed) = (&self.path, self.source.compressed);
         self.source.input.fill_buf().map_err(|cause| failure(path, compressed, &cause))
@@ -33,12 +33,12 @@ impl Lines {
         self.source.compressed
     }
 
-    /// Number of the last line, counted from 1.
+    /// Number of the current line, counted from 1.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
 
-    /// The next line into `text`, without its end; `false` at the end of the file.
+    /// Reads the next line into `text`, without its newline; `false` at the end of the file.
     pub(super) fn next(&mut self, text: &mut String) -> Result<bool> {
         text.clear();
         self.raw.clear();
@@ -49,24 +49,24 @@ impl Lines {
         self.number += 1;
         if self.raw.len() as u64 > LONGEST {
             return Err(
-                self.wrong(format!("is longer than {LONGEST} bytes"), "check that this is a text file")
+                self.error(format!("is longer than {LONGEST} bytes"), "check that this is a text file")
             );
         }
         text.push_str(String::from_utf8_lossy(&self.raw).trim_end_matches(['\n', '\r']));
         Ok(true)
     }
 
-    /// The next line, which must be there: it holds `what`.
+    /// Reads the next line, which must exist; `what` names its content in the error.
     pub(super) fn expect(&mut self, text: &mut String, what: &str) -> Result<()> {
         if self.next(text)? {
             return Ok(());
         }
         let what = format!("the file ends after line {}, where {what} should follow", self.number);
-        Err(self.content(what, "copy the file anew if it was cut off, or correct the number of atoms"))
+        Err(self.file_error(what, "copy the file anew if it was cut off, or correct the number of atoms"))
     }
 
-    /// Pass over a line, which must be there, without looking at it.
-    pub(super) fn pass(&mut self, what: &str) -> Result<()> {
+    /// Skips a line, which must exist, without parsing it.
+    pub(super) fn skip(&mut self, what: &str) -> Result<()> {
         let mut length = 0;
         loop {
             let buffer = match self.source.input.fill_buf() {
@@ -87,53 +87,54 @@ impl Lines {
         }
     }
 
-    /// A count that the last line states, of rows of at least `shortest` bytes: refused if the file cannot hold them.
-    pub(super) fn believable(&self, count: u64, shortest: u64) -> Result<u64> {
+    /// Checks a row count stated in the current line: the file must be able to hold that many rows of at
+    /// least `shortest` bytes. Returns the count.
+    pub(super) fn check_count(&self, count: u64, shortest: u64) -> Result<u64> {
         if count.saturating_mul(shortest) > self.source.bytes {
             let what = format!("announces {count} rows, more than the bytes of the file can hold");
-            return Err(self.wrong(what, "correct the number, or copy the file anew if it was cut off"));
+            return Err(self.error(what, "correct the number, or copy the file anew if it was cut off"));
         }
         Ok(count)
     }
 
-    /// An error on the last line.
-    pub(super) fn wrong(&self, what: impl std::fmt::Display, remedy: &str) -> Error {
-        self.wrong_at(self.number, what, remedy)
+    /// An error in the current line.
+    pub(super) fn error(&self, what: impl std::fmt::Display, remedy: &str) -> Error {
+        self.error_at(self.number, what, remedy)
     }
 
-    /// An error on an earlier line.
-    pub(super) fn wrong_at(&self, line: u64, what: impl std::fmt::Display, remedy: &str) -> Error {
-        self.content(format!("line {line} {what}"), remedy)
+    /// An error in an earlier line.
+    pub(super) fn error_at(&self, line: u64, what: impl std::fmt::Display, remedy: &str) -> Error {
+        self.file_error(format!("line {line} {what}"), remedy)
     }
 
-    /// An error that no line stands for.
-    pub(super) fn content(&self, what: String, remedy: &str) -> Error {
+    /// An error without a line number.
+    pub(super) fn file_error(&self, what: String, remedy: &str) -> Error {
         Error::Content { path: self.path.clone(), what, remedy: remedy.into() }
     }
 
-    /// A finite number in a field of the last line; an exponent may begin with Fortran's `D`.
-    pub(super) fn number_in(&self, field: &str, what: &str) -> Result<f64> {
+    /// Parses a finite number in a field of the current line; also accepts Fortran's exponent letter `D`.
+    pub(super) fn parse_number(&self, field: &str, what: &str) -> Result<f64> {
         let number = field.parse::<f64>().or_else(|_| field.replace(['d', 'D'], "e").parse());
         match number {
             Ok(number) if number.is_finite() => Ok(number),
-            _ => Err(self.wrong(
-                format!("has \"{}\" where {what} should be, a finite number", shortened(field)),
+            _ => Err(self.error(
+                format!("has \"{}\" where {what} should be, a finite number", excerpt(field)),
                 "correct that line",
             )),
         }
     }
 
-    /// A whole number in a field of the last line.
-    pub(super) fn whole_in<T: std::str::FromStr>(&self, field: &str, what: &str) -> Result<T> {
+    /// Parses an integer in a field of the current line.
+    pub(super) fn parse_integer<T: std::str::FromStr>(&self, field: &str, what: &str) -> Result<T> {
         field.parse::<T>().map_err(|_| {
-            let what = format!("has \"{}\" where {what} should be, a whole number", shortened(field));
-            self.wrong(what, "correct that line")
+            let what = format!("has \"{}\" where {what} should be, a whole number", excerpt(field));
+            self.error(what, "correct that line")
         })
     }
 }
 
-/// A piece of the file as it can be shown.
-pub(super) fn shortened(text: &str) -> String {
+/// Shortens a text from the file for a message, and replaces control characters.
+pub(super) fn excerpt(text: &str) -> String {
     let shown: String =
         text.chars().take(40).map(|letter| if letter.is_control() { '?' } else { letter }).collect();
     if text.chars().nth(40).is_some() { shown + "..." } else { shown }

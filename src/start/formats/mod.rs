@@ -1,8 +1,9 @@
-//! Configurations in the text formats of other molecular dynamics programs: LAMMPS data, GROMACS `.gro`, extended XYZ.
+//! Configurations in text formats of other molecular dynamics programs: LAMMPS data, GROMACS `.gro`, extended
+//! XYZ.
 //!
-//! Every rank streams the file and keeps the rows of its share, so that a rank's memory is bounded by its share and
-//! every number of ranks reads the same particles. A count that a file states is believed only as far as the file has
-//! bytes for it.
+//! Every rank streams the file and keeps the rows of its share: memory is bounded by the share, and any
+//! number of ranks reads the same particles. A count stated in a file is refused if the file is too small for
+//! it.
 
 pub mod elements;
 mod extended_xyz;
@@ -19,52 +20,53 @@ use std::path::Path;
 
 use crate::comm::Communicator;
 use crate::comm::shares::repeated;
-use crate::deck::plan::{FileFormat, FileUnits};
+use crate::plan::{FileFormat, FileUnits};
 use crate::space::{Boundary, SimulationBox, Vec3d};
 use crate::{Error, Result};
 pub use info::info;
 use lines::Lines;
 
-/// The rows of a file that one rank has read, in the file's own units.
+/// The rows of a file that one rank has read, in the file's units.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Configuration {
-    /// The first line, or what stands for a title.
+    /// The first line, or another text used as a title.
     pub title: String,
-    /// Particles of the whole file.
+    /// Total particles in the file.
     pub count: u64,
-    /// The box, where the file has one.
+    /// The box, if the file has one.
     pub bx: Option<SimulationBox>,
-    /// Whether the file itself states the boundary of its box: extended XYZ with `pbc`. Boxes of LAMMPS data and
-    /// `.gro`, and of extended XYZ without `pbc`, are periodic by convention only.
+    /// Whether the file states the boundary of its box: only extended XYZ with `pbc` does. Boxes of LAMMPS
+    /// data, `.gro` and extended XYZ without `pbc` are periodic by convention.
     pub boundary_stated: bool,
-    /// The units that the file says it is in.
+    /// The units stated in the file.
     pub units: Option<FileUnits>,
-    /// What else a user should know, a sentence each.
+    /// Notes for the user, one sentence each.
     pub notes: Vec<String>,
-    /// Names of the species, of which [`Self::species`] are indices.
+    /// Species names, indexed by [`Self::species`].
     pub names: Vec<String>,
-    /// Atom numbers, or row numbers where there are none.
+    /// Atom numbers, or row numbers if the file has none.
     pub ids: Vec<u64>,
-    /// Species of each particle.
+    /// Species index of each particle.
     pub species: Vec<usize>,
-    /// Positions, perhaps outside of the box.
+    /// Positions; may lie outside the box.
     pub positions: Vec<Vec3d>,
-    /// Velocities, where the file has them.
+    /// Velocities, if the file has them.
     pub velocities: Option<Vec<Vec3d>>,
-    /// Momenta, where the file has them and no velocities.
+    /// Momenta, if the file has them and no velocities.
     pub momenta: Option<Vec<Vec3d>>,
-    /// Masses, where the file has them.
+    /// Masses, if the file has them.
     pub masses: Option<Vec<f64>>,
-    /// Charges, where the file has them.
+    /// Charges, if the file has them.
     pub charges: Option<Vec<f64>>,
-    /// How often the particle has crossed the periodic box in each dimension, where the file has it.
+    /// Periodic image counts per dimension, if the file has them.
     pub images: Option<Vec<[i32; 3]>>,
 }
 
-/// The format of a file, by its content and name.
+/// Detects the format of a file by its content and name.
 ///
 /// # Errors
-/// [`Error::File`] if it cannot be read, [`Error::Content`] if no format fits, with how to convert a known kind.
+/// [`Error::File`] if it cannot be read; [`Error::Content`] if no format matches, with how to convert a known
+/// kind.
 pub fn format_of(path: &Path) -> Result<FileFormat> {
     let mut lines = Lines::open(path)?;
     let compressed = lines.compressed();
@@ -107,24 +109,24 @@ pub fn format_of(path: &Path) -> Result<FileFormat> {
     }
 }
 
-/// How a text file is to be read where it does not say so itself.
+/// Options for reading a text file that does not describe itself completely.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hints<'a> {
-    /// The columns of LAMMPS's Atoms section, by the name of the atom style.
+    /// Name of the atom style, which defines the columns of LAMMPS's Atoms section.
     pub atom_style: Option<&'a str>,
-    /// Whether the file is only summarized, as by `hilbrium info`: frames after the first are noted instead of
-    /// refused, and of LAMMPS data without an atom style the header and the types are read.
+    /// Whether the file is only summarized, as by `hilbrium info`. Further frames are then noted instead of
+    /// refused; of LAMMPS data without an atom style only header and types are read.
     pub first_frame: bool,
 }
 
-/// The rows of a file that `share` gives out of the number of all.
+/// Reads the rows of a file that `share` selects from the total count.
 ///
 /// # Errors
-/// [`Error::File`] if it cannot be read; [`Error::Content`], with the line, if it is damaged or holds what this program
-/// cannot do. A rank finds what is wrong in its own rows, and all ranks what is wrong elsewhere.
+/// [`Error::File`] if the file cannot be read; [`Error::Content`], with the line, if it is damaged or
+/// unsupported. An error in a row is found only by the rank that keeps the row, other errors by all ranks.
 ///
 /// # Panics
-/// If the format is no text.
+/// If `format` is not a text format.
 pub fn read(
     path: &Path,
     format: FileFormat,
@@ -143,15 +145,20 @@ pub fn read(
     Ok(read)
 }
 
-/// See that nothing follows the first frame, or note it where the hints allow that.
-fn only_frame(lines: &mut Lines, hints: Hints, found: &mut Configuration, remedy: &str) -> Result<()> {
+/// Checks that nothing follows the first frame, or notes further frames if the hints allow them.
+fn check_single_frame(
+    lines: &mut Lines,
+    hints: Hints,
+    found: &mut Configuration,
+    remedy: &str,
+) -> Result<()> {
     let mut text = String::new();
     while lines.next(&mut text)? {
         if text.trim().is_empty() {
             continue;
         }
         if !hints.first_frame {
-            return Err(lines.wrong("begins a second frame: a start has one", remedy));
+            return Err(lines.error("begins a second frame: a start has one", remedy));
         }
         found
             .notes
@@ -161,7 +168,10 @@ fn only_frame(lines: &mut Lines, hints: Hints, found: &mut Configuration, remedy
     Ok(())
 }
 
-/// An error if an id occurs twice in a file of which every rank has read its share; collective.
+/// Checks that the ids of all ranks are unique. Collective.
+///
+/// # Errors
+/// [`Error::Content`] if an id occurs twice.
 pub fn unique(path: &Path, comm: &Communicator, ids: &[u64]) -> Result<()> {
     comm.agree(match repeated(comm, ids) {
         Some(id) => Err(Error::Content {
@@ -173,7 +183,7 @@ pub fn unique(path: &Path, comm: &Communicator, ids: &[u64]) -> Result<()> {
     })
 }
 
-/// The index of a name in `names`, where it is added if it is new.
+/// The index of a name in `names`; appends new names.
 fn index_of(names: &mut Vec<String>, places: &mut BTreeMap<String, usize>, name: &str) -> usize {
     if let Some(&place) = places.get(name) {
         return place;
@@ -183,39 +193,41 @@ fn index_of(names: &mut Vec<String>, places: &mut BTreeMap<String, usize>, name:
     names.len() - 1
 }
 
-/// A box with these corners and boundaries; `None` where it has no extent or is not finite.
+/// A box with these corners and boundaries; `None` if it has no extent or is not finite.
 fn box_of(lower: Vec3d, upper: Vec3d, periodic: [bool; 3]) -> Option<SimulationBox> {
     let possible = |d: usize| lower[d].is_finite() && upper[d].is_finite() && lower[d] < upper[d];
     let boundary = periodic.map(|periodic| if periodic { Boundary::Periodic } else { Boundary::Open });
     (0..3).all(possible).then_some(SimulationBox { lower, upper, boundary })
 }
 
-/// Part of the shortest edge of a cell up to which components off the axes are rounding noise, as programs write them
-/// that have turned the cell.
-const ROUNDING: f64 = 1e-10;
+/// Off-axis components up to this fraction of the shortest edge are rounding noise, as written by programs
+/// that rotate the cell.
+const OFF_AXIS_TOLERANCE: f64 = 1e-10;
 
-/// The first of the components off the axes that is not rounding noise; a note where some are that.
+/// The first off-axis component that is not rounding noise. Adds a note if there is only noise.
 fn off_axes(edges: Vec3d, off: &[f64], notes: &mut Vec<String>) -> Option<f64> {
-    let noise = ROUNDING * edges.amin();
+    let noise = OFF_AXIS_TOLERANCE * edges.amin();
     if let Some(&slant) = off.iter().find(|component| component.abs() > noise) {
         return Some(slant);
     }
     let largest = off.iter().fold(0.0, |most: f64, component| most.max(component.abs()));
     if largest > 0.0 {
         notes.push(format!(
-            "its cell has components of {largest:e} off the axes: rounding noise, so the cell is taken as rectangular"
+            "its cell has components of {largest:e} off the axes: rounding noise, so the cell is taken as \
+             rectangular"
         ));
     }
     None
 }
 
-/// Names, at most so many that a line can hold.
+/// Lists names in a line; truncates long lists.
 fn listed(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().take(20).map(|name| lines::shortened(name)).collect();
+    let shown: Vec<String> = names.iter().take(20).map(|name| lines::excerpt(name)).collect();
     shown.join(", ") + if names.len() > 20 { ", ..." } else { "" }
 }
 
-const SLANTED: &str = "hilbrium knows rectangular boxes only, because keys, lists and images are along x, y and z; build a \
+const RECTANGULAR_ONLY: &str = "hilbrium knows rectangular boxes only, because keys, lists and images are \
+                                along x, y and z; build a \
                        rectangular cell of the same crystal or liquid";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The bytes of a text file: decompressed where gzip wrote it, without a UTF-8 byte-order mark.
+//! The bytes of a text file: decompressed if gzipped, without a UTF-8 byte-order mark.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Chain, Cursor, Error as Failure, ErrorKind, Read};
@@ -8,41 +8,43 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::{Error, Result};
 
-/// The first bytes of gzip's files.
-const GZIP: &[u8] = b"\x1f\x8b";
-/// Deflate cannot shrink a file by more than this.
-const MOST_DEFLATED: u64 = 1032;
-/// Text that is read from a compressed file, per byte of it. Coordinates shrink by 2 to 40.
-const MOST_INFLATED: u64 = 200;
-/// Text that is read whatever the size of the compressed file.
-const FREE_INFLATED: u64 = 16 << 20;
-/// Bytes by which kinds of files are told.
+/// Magic bytes of gzip.
+const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
+/// Maximum compression ratio of deflate.
+const MAX_DEFLATE_RATIO: u64 = 1032;
+/// Maximum ratio of text read to compressed size. Coordinates compress by 2 to 40.
+const MAX_EXPANSION: u64 = 200;
+/// Text allowed whatever the compressed size, in bytes.
+const FREE_EXPANSION: u64 = 16 << 20;
+/// Number of bytes used to recognize the file kind.
 pub(super) const HEAD: u64 = 4096;
-/// Capacity of the buffers, in bytes.
+/// Buffer capacity, in bytes.
 const BUFFER: usize = 1 << 18;
 
 /// An open text file.
 pub(super) struct Source {
     pub input: Box<dyn BufRead>,
-    /// Upper bound of the bytes of text.
+    /// Upper bound of the text's size in bytes.
     pub bytes: u64,
     pub compressed: bool,
 }
 
 impl Source {
+    /// Opens a text file.
+    ///
     /// # Errors
     /// [`Error::File`] if it cannot be read; [`Error::Content`] if it is in UTF-16.
     pub(super) fn open(path: &Path) -> Result<Self> {
         let failed = |cause: Failure| failure(path, false, &cause);
         let file = File::open(path).map_err(failed)?;
         let stored = file.metadata().map_err(failed)?.len();
-        let (head, plain) = peeked(file).map_err(failed)?;
-        let compressed = head.starts_with(GZIP);
+        let (head, plain) = peek(file).map_err(failed)?;
+        let compressed = head.starts_with(GZIP_MAGIC);
         let (mut input, bytes): (Box<dyn BufRead>, u64) = if compressed {
-            let left = FREE_INFLATED.saturating_add(stored.saturating_mul(MOST_INFLATED));
+            let left = FREE_EXPANSION.saturating_add(stored.saturating_mul(MAX_EXPANSION));
             let inflated = Inflated { decoder: MultiGzDecoder::new(plain), left };
-            let (_, inflated) = peeked(inflated).map_err(|cause| failure(path, compressed, &cause))?;
-            (Box::new(inflated), stored.saturating_mul(MOST_DEFLATED))
+            let (_, inflated) = peek(inflated).map_err(|cause| failure(path, compressed, &cause))?;
+            (Box::new(inflated), stored.saturating_mul(MAX_DEFLATE_RATIO))
         } else {
             (Box::new(plain), stored)
         };
@@ -61,23 +63,24 @@ impl Source {
     }
 }
 
-/// A reader of bytes that were taken from it, and of the rest.
+/// A reader that first returns the bytes already taken from `R`.
 type Whole<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
 
-/// The first [`HEAD`] bytes, however few of them a read gives, and a reader of all whose first buffer they are.
-fn peeked<R: Read>(mut from: R) -> std::io::Result<(Vec<u8>, Whole<R>)> {
+/// Reads the first [`HEAD`] bytes, even if single reads return fewer. Also returns a reader of the whole,
+/// whose first buffer holds them.
+fn peek<R: Read>(mut from: R) -> std::io::Result<(Vec<u8>, Whole<R>)> {
     let mut head = Vec::new();
     from.by_ref().take(HEAD).read_to_end(&mut head)?;
     Ok((head.clone(), BufReader::with_capacity(BUFFER, Cursor::new(head).chain(from))))
 }
 
-/// The error of a read that failed; damaged compression is the content's fault.
+/// Converts a read error; damaged compression is an error of the content.
 pub(super) fn failure(path: &Path, compressed: bool, cause: &Failure) -> Error {
     let content =
         |what: String, remedy: &str| Error::Content { path: path.to_owned(), what, remedy: remedy.into() };
     match cause.kind() {
         ErrorKind::QuotaExceeded if compressed => content(
-            format!("its text is more than {MOST_INFLATED} times as long as the compressed file"),
+            format!("its text is more than {MAX_EXPANSION} times as long as the compressed file"),
             "decompress it with `gunzip`, and name the text if it is right",
         ),
         ErrorKind::UnexpectedEof if compressed => {
@@ -91,7 +94,7 @@ pub(super) fn failure(path: &Path, compressed: bool, cause: &Failure) -> Error {
     }
 }
 
-/// Decompressed text of bounded length: a small file may stand for more text than any memory holds.
+/// A decompressor with bounded output: a small file may expand to more text than fits in memory.
 struct Inflated<R> {
     decoder: MultiGzDecoder<R>,
     left: u64,

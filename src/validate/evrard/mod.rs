@@ -1,9 +1,9 @@
-//! The Evrard collapse (Evrard 1988): a cold sphere of gas with density 1 / (2 pi r) falls onto its centre under its own
-//! gravity, and a shock runs outward through it. M = R = G = 1, u = 0.05, gamma = 5/3.
+//! The Evrard collapse (Evrard 1988): a cold gas sphere of density 1 / (2 pi r) collapses under its
+//! self-gravity, and a shock runs outward through it. M = R = G = 1, u = 0.05, gamma = 5/3.
 //!
-//! Measured: 40 logarithmic bins in 0.02 < r < 0.8 about the centre of mass, medians of bins with at least 8 particles,
-//! the reference interpolated in log-log (velocity linearly). Gates: SPH-EXA's figures at its 65,465 particles times
-//! (65,465 / N)^(1/3).
+//! Profiles are medians in 40 logarithmic bins in 0.02 < r < 0.8 about the center of mass, of bins with at
+//! least 8 particles. The reference is interpolated in log-log (velocity linearly). The gates are SPH-EXA's
+//! figures at its 65,465 particles times (65,465 / N)^(1/3).
 
 mod pictures;
 pub mod reference;
@@ -17,18 +17,18 @@ const GAMMA: f64 = 5.0 / 3.0;
 /// Number and range of the bins.
 const BINS: usize = 40;
 const RANGE: (f64, f64) = (0.02, 0.8);
-/// Where the entropy is compared with the exact one.
-const AHEAD: (f64, f64) = (0.2, 0.7);
-/// The part of SPH-EXA's figures that we aim at.
-const AIM: f64 = 0.7;
+/// Radii at which the entropy is compared with the exact one.
+const ENTROPY_RANGE: (f64, f64) = (0.2, 0.7);
+/// Target, as a fraction of SPH-EXA's figures.
+const AIM_FRACTION: f64 = 0.7;
 /// |E| at the start.
 const TOTAL_ENERGY: f64 = 0.616667;
-/// Last time at which the shock has left enough of the sphere to compare its entropy.
-const LATEST_ENTROPY: f64 = 1.0;
-/// Times of the extrema of the energies: kinetic, thermal, potential.
+/// Last time at which enough of the sphere is ahead of the shock to compare its entropy.
+const LAST_ENTROPY_TIME: f64 = 1.0;
+/// Times of the extrema of kinetic, thermal and potential energy.
 const EXTREMA: [f64; 3] = [0.88, 1.07, 1.05];
 
-/// All checks and pictures of a snapshot.
+/// Returns all checks and plots of a snapshot.
 pub(super) fn judge(subject: &Subject) -> Findings {
     let radial = Radial::new(subject.particles, GAMMA);
     let reference = Reference::at(subject.time);
@@ -60,31 +60,31 @@ fn profile_checks(radial: &Radial, reference: Option<&Reference>, time: f64) -> 
     std::array::from_fn(|k| {
         let bins = radial.medians(columns[k], BINS, RANGE);
         let deviation = mean(bins.iter().map(|&(radius, value)| deviations[k](radius, value).abs()));
-        Check::against(names[k], deviation, baselines[k], AIM * baselines[k])
+        Check::against(names[k], deviation, baselines[k], AIM_FRACTION * baselines[k])
             .noting(format!("mean of |deviation|, {} bins", bins.len()))
     })
 }
 
-/// Ahead of the shock each shell still has the entropy it began with, which needs no table.
+/// Checks the entropy ahead of the shock, where each shell still has its initial entropy; needs no table.
 fn entropy_check(radial: &Radial, time: f64) -> Check {
     let name = "entropy ahead of the shock";
-    if time > LATEST_ENTROPY {
-        return Check::skipped(name, format!("little is ahead of the shock after t = {LATEST_ENTROPY}"));
+    if time > LAST_ENTROPY_TIME {
+        return Check::skipped(name, format!("little is ahead of the shock after t = {LAST_ENTROPY_TIME}"));
     }
-    let mut inner = AHEAD.0;
+    let mut inner = ENTROPY_RANGE.0;
     if time > 0.81 {
-        // The shock has come near; three smoothing lengths keep clear of its numerical width.
+        // the shock is near; three smoothing lengths keep clear of its numerical width
         inner = radial.shock(RANGE).map_or(inner, |(radius, h)| inner.max(radius + 3.0 * h));
     }
-    if inner > 0.9 * AHEAD.1 {
+    if inner > 0.9 * ENTROPY_RANGE.1 {
         return Check::skipped(name, "the shock has passed");
     }
-    let rows = radial.between(inner, AHEAD.1);
+    let rows = radial.between(inner, ENTROPY_RANGE.1);
     let deviations =
         rows.map(|row| (radial.entropy[row] / initial_entropy(radial.enclosed[row]) - 1.0).abs());
     let gate = sph_exa(time, radial.len() as u64).entropy;
     Check::against(name, median(deviations.collect()), gate, 0.02)
-        .noting(format!("median |K/K0 − 1|, {inner:.2} < r < {}", AHEAD.1))
+        .noting(format!("median |K/K0 − 1|, {inner:.2} < r < {}", ENTROPY_RANGE.1))
 }
 
 fn shock_check(radial: &Radial, reference: Option<&Reference>) -> Check {
@@ -92,16 +92,17 @@ fn shock_check(radial: &Radial, reference: Option<&Reference>) -> Check {
     let Some(reference) = reference else {
         return Check::skipped(name, "known for t = 0.77 to 0.80");
     };
-    let (wanted, found) = (reference.shock(), radial.shock((0.03, 0.6)));
-    let check = Check::gated(name, found.map(|(radius, h)| (radius - wanted).abs() / h), 1.5, None);
+    let (expected, found) = (reference.shock(), radial.shock((0.03, 0.6)));
+    let check = Check::gated(name, found.map(|(radius, h)| (radius - expected).abs() / h), 1.5, None);
     match found {
-        Some((radius, h)) => check.noting(format!("at {radius:.4}, reference {wanted:.4}, h {h:.4}")),
+        Some((radius, h)) => check.noting(format!("at {radius:.4}, reference {expected:.4}, h {h:.4}")),
         None => check,
     }
 }
 
-/// Kinetic and thermal energy against the reference. Their heights converge slowly in three dimensions, from below, so
-/// they are reported, to be judged over several numbers of particles; their times are what [`history_checks`] judges.
+/// Compares kinetic and thermal energy with the reference. Their peak values converge slowly from below in
+/// three dimensions, so they are only reported, to be judged over several particle numbers;
+/// [`history_checks`] judges the times of the peaks.
 fn energy_checks(radial: &Radial, subject: &Subject) -> [Check; 2] {
     let table = energies();
     let names = ["kinetic energy / |E|", "thermal energy / |E|"];
@@ -112,13 +113,13 @@ fn energy_checks(radial: &Radial, subject: &Subject) -> [Check; 2] {
         if !known {
             return Check::skipped(names[k], "energies are known for t = 0 to 3");
         }
-        let wanted = interpolate(&table.time, columns[k], subject.time);
-        let deviation = Some((measured[k] - wanted).abs() / TOTAL_ENERGY);
-        Check::reported(names[k], deviation).noting(format!("{:.4}, reference {wanted:.4}", measured[k]))
+        let expected = interpolate(&table.time, columns[k], subject.time);
+        let deviation = Some((measured[k] - expected).abs() / TOTAL_ENERGY);
+        Check::reported(names[k], deviation).noting(format!("{:.4}, reference {expected:.4}", measured[k]))
     })
 }
 
-/// Conservation and the times of the extrema, from the run's record of observables.
+/// Checks conservation and the times of the extrema, from the run's record of observables.
 fn history_checks(history: Option<&History>, time: f64) -> Vec<Check> {
     let (drift, gate, aim) = ("energy drift", 0.01, Some(0.002));
     let names = ["time of kinetic maximum", "time of thermal maximum", "time of potential minimum"];
@@ -127,10 +128,10 @@ fn history_checks(history: Option<&History>, time: f64) -> Vec<Check> {
         return [drift].iter().chain(&names).map(|name| Check::skipped(name, why)).collect();
     };
     let end = history.time.last().copied().unwrap_or(0.0);
-    // The last row may lie up to one interval before the snapshot.
+    // the last row may lie up to one interval before the snapshot
     let reaches = !history.time.is_empty() && end >= time - 0.02;
     let mut checks = vec![if reaches {
-        // Times are compared with room for their last bits.
+        // a margin for rounding in the comparison of times
         Check::gated(drift, history.drift(time + 1e-9), gate, aim)
             .noting(format!("largest up to t = {:.4}", end.min(time)))
     } else {

@@ -1,4 +1,4 @@
-//! Pictures of an Evrard collapse: radial profiles and energies against the reference.
+//! Plots of an Evrard collapse: radial profiles and energies against the reference.
 
 use super::reference::{Reference, energies, initial_entropy};
 use super::{BINS, RANGE, Radial};
@@ -10,13 +10,13 @@ use crate::validate::Subject;
 const BLUE: Color = [38, 108, 188];
 const RED: Color = [206, 62, 44];
 const GREEN: Color = [32, 140, 90];
-/// At most so many particles are drawn: more only blacken the paper.
-const DOTS: usize = 5000;
-/// Radii shown.
-const SHOWN: (f64, f64) = (0.01, 1.0);
+/// Largest number of particles drawn; more would only fill the plot.
+const MAX_PARTICLES: usize = 5000;
+/// Range of radii shown.
+const RADIUS_RANGE: (f64, f64) = (0.01, 1.0);
 const DASHED: Option<(f64, f64)> = Some((6.0, 4.0));
 
-/// The pictures by the tail of their name.
+/// Returns the plots by the suffix of their file name.
 pub(super) fn draw(
     radial: &Radial,
     reference: Option<&Reference>,
@@ -35,7 +35,7 @@ pub(super) fn draw(
 
 fn profiles(radial: &Radial, reference: Option<&Reference>) -> Vec<Panel> {
     let exact = |radius: f64| {
-        // Ahead of the shock, by the mass within the radius.
+        // ahead of the shock, from the enclosed mass
         let row = radial.between(0.0, radius).end;
         radial.enclosed.get(row).map_or(f64::NAN, |&enclosed| initial_entropy(enclosed))
     };
@@ -88,16 +88,16 @@ fn profiles(radial: &Radial, reference: Option<&Reference>) -> Vec<Panel> {
     panels
 }
 
-/// A function on radii that lie evenly in the logarithm.
+/// Samples a function at logarithmically spaced radii.
 fn curve(value: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
     const POINTS: usize = 500;
     (0..=POINTS)
-        .map(|k| SHOWN.0 * (SHOWN.1 / SHOWN.0).powf(k as f64 / POINTS as f64))
+        .map(|k| RADIUS_RANGE.0 * (RADIUS_RANGE.1 / RADIUS_RANGE.0).powf(k as f64 / POINTS as f64))
         .map(|radius| (radius, value(radius)))
         .collect()
 }
 
-/// Particles as faint dots, the reference as a line, bins as markers.
+/// Plots particles as faint dots, the reference as a line, bins as markers.
 fn panel(
     radial: &Radial,
     label: &str,
@@ -106,7 +106,7 @@ fn panel(
     reference: Option<Vec<(f64, f64)>>,
     legend: Corner,
 ) -> Panel {
-    let stride = radial.len().div_ceil(DOTS).max(1);
+    let stride = radial.len().div_ceil(MAX_PARTICLES).max(1);
     let dots: Vec<_> =
         (0..radial.len()).step_by(stride).map(|row| (radial.radius[row], column[row])).collect();
     let bins = radial.medians(column, BINS, RANGE);
@@ -123,16 +123,17 @@ fn panel(
         color: RED,
     });
     Panel {
-        x: Axis { label: "radius r".into(), range: SHOWN, scale: Scale::Logarithmic },
+        x: Axis { label: "radius r".into(), range: RADIUS_RANGE, scale: Scale::Logarithmic },
         y: Axis { label: label.into(), range, scale },
         series,
         legend,
     }
 }
 
-/// A range that holds the reference and all but a thousandth of the particles on either side, with some room.
+/// Returns a range that contains the reference and all but 0.1 % of the particles on either side, with a
+/// margin.
 fn shown_range(radial: &Radial, column: &[f64], scale: Scale, reference: &[(f64, f64)]) -> (f64, f64) {
-    let mut values = column[radial.between(SHOWN.0, SHOWN.1)].to_vec();
+    let mut values = column[radial.between(RADIUS_RANGE.0, RADIUS_RANGE.1)].to_vec();
     values.retain(|value| scale == Scale::Linear || *value > 0.0);
     values.sort_by(f64::total_cmp);
     let skip = values.len() / 1000;
@@ -157,12 +158,12 @@ fn energy_panels(subject: &Subject) -> Vec<Panel> {
     let pairs =
         |time: &[f64], values: &[f64]| time.iter().copied().zip(values.iter().copied()).collect::<Vec<_>>();
     let mut series = Vec::new();
-    let mine = [
+    let run_energies = [
         ("kinetic", &history.kinetic, BLUE),
         ("thermal", &history.thermal, RED),
         ("potential", &history.potential, GREEN),
     ];
-    for (name, values, color) in mine {
+    for (name, values, color) in run_energies {
         let points = pairs(&history.time, values);
         series.push(Series { name: name.into(), points, mark: Mark::Line(1.8, None), color });
     }

@@ -1,9 +1,10 @@
-//! Reference of the Evrard collapse: a one-dimensional Lagrangian Godunov solution (4000 shells, M = R = G = 1, u = 0.05,
-//! gamma = 5/3), converged to 1e-3 behind the shock and to 1e-6 ahead of it; and what SPH-EXA reaches against it.
+//! Reference of the Evrard collapse: a one-dimensional Lagrangian Godunov solution (4000 shells,
+//! M = R = G = 1, u = 0.05, gamma = 5/3), converged to 1e-3 behind the shock and to 1e-6 ahead of it; and
+//! SPH-EXA's deviations from it.
 
 use crate::observe::History;
 
-/// A profile at one time, at increasing radii.
+/// Profile at one time, at increasing radii.
 struct Profile {
     time: f64,
     /// Radius of the shock.
@@ -28,11 +29,11 @@ pub struct Reference {
     weight: f64,
 }
 
-/// Particles of the run that SPH-EXA's figures belong to.
+/// Number of particles of the SPH-EXA run.
 pub const SPH_EXA_PARTICLES: f64 = 65_465.0;
 
-/// Figures of a run against the reference: mean absolute deviation of log10(density), of log10(pressure) and of the
-/// radial velocity, and median deviation of the entropy ahead of the shock.
+/// Deviations of a run from the reference: mean absolute deviation of log10(density), of log10(pressure) and
+/// of the radial velocity, and median deviation of the entropy ahead of the shock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
     /// log10(density).
@@ -45,14 +46,14 @@ pub struct Figures {
     pub entropy: f64,
 }
 
-/// SPH-EXA (develop of February 2025, volume elements, 100 neighbors, 65,465 particles) at t = 0.77, measured as
-/// [`super`] measures.
+/// SPH-EXA (develop of February 2025, volume elements, 100 neighbors, 65,465 particles) at t = 0.77, measured
+/// as in [`super`].
 pub const SPH_EXA_077: Figures = Figures { density: 0.054, pressure: 0.115, velocity: 0.059, entropy: 0.065 };
 /// The same run at t = 0.80.
 pub const SPH_EXA_080: Figures = Figures { density: 0.052, pressure: 0.109, velocity: 0.054, entropy: 0.077 };
 
-/// SPH-EXA's figures at a time, scaled to that number of particles by its cube root: deviations shrink with the
-/// distance of particles.
+/// Returns SPH-EXA's figures at a time, scaled to `particles` by the cube root: deviations shrink with the
+/// particle spacing.
 pub fn sph_exa(time: f64, particles: u64) -> Figures {
     let weight = ((time - 0.77) / 0.03).clamp(0.0, 1.0);
     let scale = (SPH_EXA_PARTICLES / particles.max(1) as f64).cbrt();
@@ -66,50 +67,52 @@ pub fn sph_exa(time: f64, particles: u64) -> Figures {
     }
 }
 
-/// The entropy K = P / density^gamma with which a shell starts that encloses the mass `enclosed`:
-/// (2/3) 0.05 density^(-2/3) with density 1 / (2 pi r0) and r0 = sqrt(enclosed). It keeps it until the shock.
+/// Returns the initial entropy K = P / density^gamma of the shell that encloses the mass `enclosed`:
+/// (2/3) 0.05 density^(-2/3) with density 1 / (2 pi r0) and r0 = sqrt(enclosed). It is conserved until the
+/// shock.
 pub fn initial_entropy(enclosed: f64) -> f64 {
     (2.0 * std::f64::consts::PI * enclosed.max(0.0).sqrt()).powf(2.0 / 3.0) / 30.0
 }
 
-/// A snapshot may miss a time of the tables by this much: the shock moves by less than 6e-4 meanwhile.
-const TOLERANCE: f64 = 1.5e-3;
+/// Largest distance of a snapshot from the times of the tables; the shock moves by less than 6e-4 in that
+/// time.
+const TIME_TOLERANCE: f64 = 1.5e-3;
 
 impl Reference {
-    /// The reference at `time`; `None` outside of the tables, 0.77 to 0.80. In between, the profiles are interpolated at
-    /// equal radius over shock radius.
+    /// Returns the reference at `time`; `None` outside of the tables, 0.77 to 0.80. In between, the profiles
+    /// are interpolated at equal radius over shock radius.
     pub fn at(time: f64) -> Option<Self> {
         let profiles = [
             Profile::new(0.77, 0.1254, include_str!("reference/evrard-t0.770.csv")),
             Profile::new(0.80, 0.1362, include_str!("reference/evrard-t0.800.csv")),
         ];
         let (first, last) = (profiles[0].time, profiles[1].time);
-        (first - TOLERANCE..=last + TOLERANCE)
+        (first - TIME_TOLERANCE..=last + TIME_TOLERANCE)
             .contains(&time)
             .then(|| Self { weight: ((time - first) / (last - first)).clamp(0.0, 1.0), profiles })
     }
 
-    /// Radius of the shock.
+    /// Returns the radius of the shock.
     pub fn shock(&self) -> f64 {
         self.blend(|profile| profile.shock)
     }
 
-    /// Density at a radius.
+    /// Returns the density at a radius.
     pub fn density(&self, radius: f64) -> f64 {
         self.logarithmic(radius, |columns| &columns.density)
     }
 
-    /// Pressure at a radius.
+    /// Returns the pressure at a radius.
     pub fn pressure(&self, radius: f64) -> f64 {
         self.logarithmic(radius, |columns| &columns.pressure)
     }
 
-    /// K = P / density^gamma at a radius.
+    /// Returns K = P / density^gamma at a radius.
     pub fn entropy(&self, radius: f64) -> f64 {
         self.logarithmic(radius, |columns| &columns.entropy)
     }
 
-    /// Radial velocity at a radius.
+    /// Returns the radial velocity at a radius.
     pub fn velocity(&self, radius: f64) -> f64 {
         let shock = self.shock();
         self.blend(|profile| interpolate(&profile.radius, &profile.velocity, radius * profile.shock / shock))
@@ -144,13 +147,13 @@ impl Profile {
     }
 }
 
-/// The reference's energies, every 0.01 up to 3.
+/// Returns the reference's energies, every 0.01 up to t = 3.
 pub fn energies() -> History {
     let [time, kinetic, thermal, potential, _] = columns(include_str!("reference/evrard-energies.csv"));
     History { time, kinetic, thermal, potential }
 }
 
-/// The value at `x`, linearly between the nodes, constant beyond them.
+/// Interpolates linearly between the nodes; constant beyond them.
 pub fn interpolate(nodes: &[f64], values: &[f64], x: f64) -> f64 {
     let after = nodes.partition_point(|&node| node <= x);
     match after {
@@ -163,7 +166,7 @@ pub fn interpolate(nodes: &[f64], values: &[f64], x: f64) -> f64 {
     }
 }
 
-/// The columns of a table that is compiled in; a line that begins with '#' is its head.
+/// Parses the columns of a compiled-in table; lines that begin with '#' are comments.
 fn columns(table: &str) -> [Vec<f64>; 5] {
     let mut columns: [Vec<f64>; 5] = Default::default();
     for line in table.lines().filter(|line| !line.starts_with('#')) {

@@ -1,21 +1,21 @@
-//! The columns of a trajectory that do not change.
+//! The constant columns of a trajectory.
 
 use hdf5::types::VarLenUnicode;
 use hdf5::{Dataset, File, Group, H5Type};
 
 use super::super::Content;
-use super::{GROUP, text};
+use super::{ALL_PARTICLES, write_text};
 use crate::particles::{Field, Particles};
 use crate::snapshot::hdf::Outcome;
 use crate::units::UnitSystem;
 
-/// A column that does not change; `None` are the ids.
+/// A constant column; field `None` stands for the ids.
 pub(super) struct Constant {
     pub name: &'static str,
     pub field: Option<Field>,
 }
 
-/// The columns that do not change and that the particles have.
+/// The constant columns that the particles have.
 pub(super) fn constants(particles: &Particles) -> Vec<Constant> {
     let mut constants = vec![Constant { name: "id", field: None }];
     let fields = [("species", Field::Species), ("mass", Field::Mass), ("charge", Field::Charge)];
@@ -25,12 +25,12 @@ pub(super) fn constants(particles: &Particles) -> Vec<Constant> {
 }
 
 impl Constant {
-    /// Bytes of a value.
+    /// Bytes per value.
     pub fn bytes(&self) -> u64 {
         if self.field == Some(Field::Species) { 4 } else { 8 }
     }
 
-    /// A value as it is in the file.
+    /// Encodes a value as stored in the file.
     pub fn bytes_of(&self, value: f64) -> Vec<u8> {
         if self.field == Some(Field::Species) {
             (value as i32).to_ne_bytes().to_vec()
@@ -39,9 +39,9 @@ impl Constant {
         }
     }
 
-    /// Create the dataset with its room, and say where that is.
+    /// Creates the dataset, allocated, and returns its file offset.
     pub fn create(&self, file: &File, total: usize, content: &Content) -> Outcome<u64> {
-        let group = file.group(GROUP)?;
+        let group = file.group(ALL_PARTICLES)?;
         let dataset = match self.field {
             None => contiguous::<i64>(&group, self.name, total)?,
             Some(Field::Species) => contiguous::<i32>(&group, self.name, total)?,
@@ -49,8 +49,8 @@ impl Constant {
         };
         let molecular = content.units.system == UnitSystem::Molecular;
         match self.field {
-            Some(Field::Mass) if molecular => text(&dataset, "unit", "u")?,
-            Some(Field::Charge) if molecular => text(&dataset, "unit", "e")?,
+            Some(Field::Mass) if molecular => write_text(&dataset, "unit", "u")?,
+            Some(Field::Charge) if molecular => write_text(&dataset, "unit", "e")?,
             Some(Field::Species) => {
                 let names: Vec<VarLenUnicode> =
                     content.species.iter().filter_map(|name| name.parse().ok()).collect();

@@ -1,5 +1,6 @@
-//! A trajectory whose run goes on: frames after the checkpoint are cut off, in a copy that then takes the file's place. HDF5 cuts
-//! a table's last chunk before the table's header says so, and the file before its superblock does.
+//! Continues a trajectory after a restart. Frames after the checkpoint are cut off in a copy, which then
+//! replaces the file: in place, HDF5 would truncate the last chunk before the dataset header, and the file
+//! before its superblock.
 
 use std::path::Path;
 
@@ -7,21 +8,21 @@ use hdf5::File;
 
 use super::super::order::Order;
 use super::super::{Content, foreign, growing};
-use super::{GROUP, H5md, rows_of, tables};
+use super::{ALL_PARTICLES, H5md, row_count, tables};
 use crate::comm::Communicator;
 use crate::particles::Particles;
 use crate::snapshot::collective::{failure, options, partial_name, rename};
-use crate::snapshot::fault::Reading;
+use crate::snapshot::fault::ReadGuard;
 use crate::snapshot::hdf::{self, Outcome, read_rows, read_string};
-use crate::snapshot::layout::OURS;
-use crate::snapshot::read::{refuse_other_versions, zeros};
+use crate::snapshot::layout::PROGRAM_GROUP;
+use crate::snapshot::read::{check_format_version, zeros};
 use crate::{Error, Result};
 
 impl H5md {
-    /// The trajectory of a run that goes on from `step`, without the frames after it. Collective.
+    /// Opens the trajectory of a run that continues from `step`, without the frames after it. Collective.
     ///
     /// # Errors
-    /// [`Error::Content`] if it is another one, or cannot be read.
+    /// [`Error::Content`] if the file belongs to another run, or cannot be read.
     pub(in super::super) fn resume(
         path: &Path,
         comm: &Communicator,
@@ -30,38 +31,40 @@ impl H5md {
         step: u64,
     ) -> Result<Self> {
         let order = Order::new(comm, &particles.id[particles.owned()]);
-        let mut made = Self {
+        let mut trajectory = Self {
             path: path.to_owned(),
             tables: tables(content, order.total()),
             order,
             frames: 0,
             last_step: None,
         };
-        let cut = comm.is_root().then(|| made.cut(step)).transpose();
+        let cut = comm.is_root().then(|| trajectory.cut(step)).transpose();
         let (frames, last) = comm.agree_on(cut)?.unwrap_or_default();
         let mut shared = vec![frames, last.map_or(u64::MAX, |last| last)];
         comm.broadcast(&mut shared, 0);
-        (made.frames, made.last_step) = (shared[0], Some(shared[1]).filter(|&last| last != u64::MAX));
-        let ids = made.order.arrange(comm, particles).ids();
-        comm.agree(made.same_particles(comm, &ids))?;
-        Ok(made)
+        (trajectory.frames, trajectory.last_step) =
+            (shared[0], Some(shared[1]).filter(|&last| last != u64::MAX));
+        let ids = trajectory.order.redistribution(comm, particles).ids();
+        comm.agree(trajectory.same_particles(comm, &ids))?;
+        Ok(trajectory)
     }
 
-    /// Cut off the frames after `step`, on the root: how many are left, and the step of the last.
+    /// Cuts off the frames after `step`, on the root. Returns the number of frames left and the step of the
+    /// last.
     fn cut(&self, step: u64) -> Result<(u64, Option<u64>)> {
         let unreadable = |error: hdf5::Error| self.other(hdf::reason(&error));
-        let _reading = Reading::or(|what| self.other(what));
+        let _reading = ReadGuard::with_error(|what| self.other(what));
         let file = hdf::open(&self.path).map_err(unreadable)?;
-        let ours = file.group(OURS).ok();
+        let ours = file.group(PROGRAM_GROUP).ok();
         let ours = ours.filter(|ours| read_string(ours, "Kind").as_deref() == Some("trajectory"));
         let ours = ours.ok_or_else(|| self.other("it is no trajectory of hilbrium".into()))?;
-        refuse_other_versions(&self.path, &ours)?;
-        let group = file.group(GROUP).map_err(unreadable)?;
+        check_format_version(&self.path, &ours)?;
+        let group = file.group(ALL_PARTICLES).map_err(unreadable)?;
         let steps = group.dataset("box/edges/step").map_err(unreadable)?;
-        let (mut frames, mut longest) = (rows_of(&steps), rows_of(&steps));
+        let (mut frames, mut longest) = (row_count(&steps), row_count(&steps));
         let mut count = |rows: u64| (frames, longest) = (frames.min(rows), longest.max(rows));
         for name in ["time", "value"] {
-            count(rows_of(&group.dataset(&format!("box/edges/{name}")).map_err(unreadable)?));
+            count(row_count(&group.dataset(&format!("box/edges/{name}")).map_err(unreadable)?));
         }
         for table in &self.tables {
             let dataset = file.dataset(&table.name()).map_err(unreadable)?;
@@ -87,7 +90,7 @@ impl H5md {
         read_rows(&steps, 0, &mut values).map_err(unreadable)?;
         let kept = values.partition_point(|&value| value >= 0 && value as u64 <= step);
         drop((ours, group, steps, file));
-        // frames will be written into it: a file that refuses that is found now
+        // Detects a read-only file now, before frames are written to it.
         growing::open(&self.path).map_err(|cause| Error::file("write", &self.path, &cause))?;
         if kept as u64 != longest {
             self.cut_in_copy(kept as u64)?;
@@ -95,7 +98,8 @@ impl H5md {
         Ok((kept as u64, kept.checked_sub(1).map(|last| values[last] as u64)))
     }
 
-    /// Leave so many frames. Whoever is killed meanwhile leaves the file as it was, and perhaps a copy under its temporary name.
+    /// Truncates to `frames` frames. If the process is killed meanwhile, the file is unchanged; the temporary
+    /// copy may remain.
     fn cut_in_copy(&self, frames: u64) -> Result<()> {
         let partial = partial_name(&self.path);
         let cut = || -> Result<()> {
@@ -120,7 +124,7 @@ impl H5md {
         foreign(&self.path, what)
     }
 
-    /// Leave so many frames, the position's first.
+    /// Truncates to `frames` frames, the position first.
     pub(super) fn shrink(&self, file: &File, frames: u64) -> Outcome<()> {
         for table in self.tables.iter().rev() {
             let dataset = file.dataset(&table.name())?;
@@ -130,7 +134,7 @@ impl H5md {
             }
         }
         for (name, width) in [("step", None), ("time", None), ("value", Some(3))] {
-            let dataset = file.dataset(&format!("{GROUP}/box/edges/{name}"))?;
+            let dataset = file.dataset(&format!("{ALL_PARTICLES}/box/edges/{name}"))?;
             match width {
                 None => dataset.resize(frames as usize)?,
                 Some(width) => dataset.resize((frames as usize, width))?,
@@ -139,12 +143,12 @@ impl H5md {
         Ok(())
     }
 
-    /// See that the file is of the same particles.
+    /// Checks that the file has the same particles.
     fn same_particles(&self, comm: &Communicator, ids: &[u64]) -> Result<()> {
         let unreadable = |error: hdf5::Error| self.other(hdf::reason(&error));
-        let _reading = Reading::or(|what| self.other(what));
+        let _reading = ReadGuard::with_error(|what| self.other(what));
         let file = hdf::open(&self.path).map_err(unreadable)?;
-        let dataset = file.dataset(&format!("{GROUP}/id")).map_err(unreadable)?;
+        let dataset = file.dataset(&format!("{ALL_PARTICLES}/id")).map_err(unreadable)?;
         let mut stored: Vec<i64> = zeros(ids.len(), &self.path)?;
         if dataset.shape() != [self.order.total() as usize] {
             return Err(self.other("it has another number of particles".into()));

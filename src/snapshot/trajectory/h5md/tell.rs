@@ -1,16 +1,16 @@
-//! What a trajectory holds, to read.
+//! Summary of a trajectory for `hilbrium info`.
 
 use std::path::Path;
 
 use hdf5::types::VarLenUnicode;
 
-use super::{GROUP, rows_of};
+use super::{ALL_PARTICLES, row_count};
 use crate::snapshot::hdf::{self, Outcome, read_rows, read_string};
-use crate::snapshot::layout::OURS;
-use crate::snapshot::read::refuse_other_versions;
+use crate::snapshot::layout::PROGRAM_GROUP;
+use crate::snapshot::read::check_format_version;
 use crate::{Error, Result};
 
-/// What a trajectory holds, as names and values to read.
+/// Describes a trajectory as pairs of name and value.
 pub(in crate::snapshot) fn describe(path: &Path) -> Result<Vec<(&'static str, String)>> {
     let wrong = |error: hdf5::Error| Error::Content {
         path: path.to_owned(),
@@ -18,18 +18,18 @@ pub(in crate::snapshot) fn describe(path: &Path) -> Result<Vec<(&'static str, St
         remedy: "copy the file anew, or start again from a checkpoint".into(),
     };
     let file = hdf::open(path).map_err(wrong)?;
-    let ours = file.group(OURS).ok();
+    let ours = file.group(PROGRAM_GROUP).ok();
     if let Some(ours) = &ours {
-        refuse_other_versions(path, ours)?;
+        check_format_version(path, ours)?;
     }
-    let group = file.group(GROUP).map_err(wrong)?;
-    let mut told = vec![("kind", "trajectory, H5MD".to_owned())];
-    told.push(("title", ours.and_then(|ours| read_string(&ours, "Title")).unwrap_or_default()));
+    let group = file.group(ALL_PARTICLES).map_err(wrong)?;
+    let mut summary = vec![("kind", "trajectory, H5MD".to_owned())];
+    summary.push(("title", ours.and_then(|ours| read_string(&ours, "Title")).unwrap_or_default()));
     let position = group.dataset("position/value").map_err(wrong)?;
     let shape = position.shape();
-    told.push(("particles", shape.get(1).copied().unwrap_or(0).to_string()));
-    let frames = rows_of(&position);
-    told.push(("frames", frames.to_string()));
+    summary.push(("particles", shape.get(1).copied().unwrap_or(0).to_string()));
+    let frames = row_count(&position);
+    summary.push(("frames", frames.to_string()));
     if frames > 0 {
         let ends = |name: &str| -> Outcome<[f64; 2]> {
             let dataset = group.dataset(name)?;
@@ -40,12 +40,12 @@ pub(in crate::snapshot) fn describe(path: &Path) -> Result<Vec<(&'static str, St
         };
         let ([first, last], [begin, end]) =
             (ends("position/step").map_err(wrong)?, ends("position/time").map_err(wrong)?);
-        told.push(("steps", format!("{first} to {last}")));
-        told.push(("times", format!("{begin} to {end}")));
+        summary.push(("steps", format!("{first} to {last}")));
+        summary.push(("times", format!("{begin} to {end}")));
         let mut edges = [0.0f64; 3];
         let boxes = group.dataset("box/edges/value").map_err(wrong)?;
         read_rows(&boxes, frames - 1, &mut edges).map_err(wrong)?;
-        told.push(("box", format!("{} x {} x {} in the last frame", edges[0], edges[1], edges[2])));
+        summary.push(("box", format!("{} x {} x {} in the last frame", edges[0], edges[1], edges[2])));
     }
     for name in group.member_names().map_err(wrong)? {
         let Ok(dataset) = group.dataset(&format!("{name}/value")).or_else(|_| group.dataset(&name)) else {
@@ -54,7 +54,7 @@ pub(in crate::snapshot) fn describe(path: &Path) -> Result<Vec<(&'static str, St
         let kind = dataset.dtype().and_then(|kind| kind.to_descriptor()).map_err(wrong)?;
         let unit = dataset.attr("unit").ok().and_then(|unit| unit.read_scalar::<VarLenUnicode>().ok());
         let unit = unit.map_or(String::new(), |unit| format!(" [{unit}]"));
-        told.push(("field", format!("{name:<12}{:?} of {kind}{unit}", dataset.shape())));
+        summary.push(("field", format!("{name:<12}{:?} of {kind}{unit}", dataset.shape())));
     }
-    Ok(told)
+    Ok(summary)
 }

@@ -1,19 +1,19 @@
-//! The columns of an atom in extended XYZ, as `Properties` names them.
+//! The atom columns of extended XYZ, as named by `Properties`.
 
-use super::super::lines::{Lines, shortened};
+use super::super::lines::{Lines, excerpt};
 use super::super::listed;
 use crate::Result;
 
-/// Most columns of an atom.
-const MOST_COLUMNS: usize = 4096;
+/// Maximum number of columns per atom.
+const MAX_COLUMNS: usize = 4096;
 const REMEDY: &str = "write Properties=species:S:1:pos:R:3, then perhaps velo:R:3";
 
-/// Where in a line the quantities stand.
+/// Column indices of the quantities.
 #[derive(Default)]
 pub(super) struct Columns {
     pub count: usize,
     pub species: Option<usize>,
-    /// Atomic numbers, where there are no names.
+    /// Atomic numbers, if there are no names.
     pub numbers: Option<usize>,
     pub position: usize,
     pub velocity: Option<usize>,
@@ -25,13 +25,13 @@ pub(super) struct Columns {
     pub unused: Vec<String>,
 }
 
-/// A quantity, and the name that its column has.
+/// Column index of a quantity, and the column's name.
 type Named = Option<(usize, String)>;
 
-/// What has been found of the quantities.
+/// The quantities found so far.
 #[derive(Default)]
 struct Found {
-    /// Names of species, as `species`, `element` and `type`: the first of them holds.
+    /// Species names from columns `species`, `element` and `type`; the first has precedence.
     names: [Named; 3],
     numbers: Named,
     position: Named,
@@ -43,17 +43,17 @@ struct Found {
 }
 
 impl Columns {
-    /// Of plain XYZ.
+    /// The columns of plain XYZ.
     pub(super) fn plain() -> Self {
         Self { count: 4, species: Some(0), position: 1, ..Self::default() }
     }
 
-    /// Of a `Properties` value: names, types and numbers of columns, separated by colons.
+    /// Parses a `Properties` value: colon-separated triples of name, type and number of columns.
     ///
     /// # Errors
-    /// [`crate::Error::Content`] where it is not that, names a quantity twice, or no positions.
+    /// [`crate::Error::Content`] if it is malformed, names a quantity twice, or has no positions.
     pub(super) fn of(lines: &Lines, properties: &str) -> Result<Self> {
-        let wrong = |what: String| lines.wrong(what, REMEDY);
+        let wrong = |what: String| lines.error(what, REMEDY);
         let mut columns = Columns::default();
         let mut found = Found::default();
         let mut seen: Vec<&str> = Vec::new();
@@ -63,18 +63,18 @@ impl Columns {
                 return Err(wrong("has Properties that are not triples of name, type and number".into()));
             };
             if seen.contains(&name) {
-                return Err(wrong(format!("has Properties with the column \"{}\" twice", shortened(name))));
+                return Err(wrong(format!("has Properties with the column \"{}\" twice", excerpt(name))));
             }
             seen.push(name);
             if !["S", "I", "R", "L"].contains(&kind) {
-                let what = format!("gives \"{}\" the type \"{}\"", shortened(name), shortened(kind));
-                return Err(lines.wrong(what, "types are S (text), I (integer), R (real) and L (logical)"));
+                let what = format!("gives \"{}\" the type \"{}\"", excerpt(name), excerpt(kind));
+                return Err(lines.error(what, "types are S (text), I (integer), R (real) and L (logical)"));
             }
-            let width: usize = lines.whole_in(width, "a number of columns")?;
+            let width: usize = lines.parse_integer(width, "a number of columns")?;
             let at = columns.count;
             columns.count = at.saturating_add(width);
-            if width == 0 || columns.count > MOST_COLUMNS {
-                return Err(wrong(format!("gives {} columns to \"{}\"", width, shortened(name))));
+            if width == 0 || columns.count > MAX_COLUMNS {
+                return Err(wrong(format!("gives {} columns to \"{}\"", width, excerpt(name))));
             }
             let Some((place, expected)) = found.place(name, kind) else {
                 columns.unused.push(name.to_owned());
@@ -85,7 +85,7 @@ impl Columns {
             }
             if let Some((_, before)) = place {
                 let what = format!("has the columns \"{before}\" and \"{name}\", which mean the same");
-                return Err(lines.wrong(what, "give one of them another name, such as unused"));
+                return Err(lines.error(what, "give one of them another name, such as unused"));
             }
             *place = Some((at, name.to_owned()));
         }
@@ -98,7 +98,7 @@ impl Columns {
         Ok(columns)
     }
 
-    /// Of several columns for one purpose, the one that holds.
+    /// Resolves several columns for one quantity by precedence.
     fn choose(&mut self, found: Found) {
         let mut first = |candidates: Vec<Named>| {
             let mut all =
@@ -125,7 +125,7 @@ impl Columns {
 }
 
 impl Found {
-    /// The quantity of a column, and how many columns it has.
+    /// The quantity of a column, and its expected number of columns.
     fn place(&mut self, name: &str, kind: &str) -> Option<(&mut Named, usize)> {
         let [species, element, type_] = &mut self.names;
         Some(match name.to_ascii_lowercase().as_str() {

@@ -1,22 +1,22 @@
-//! The comment line of extended XYZ: `key=value` pairs, with every form of value that the specification knows.
+//! The comment line of extended XYZ: `key=value` pairs, in every value syntax of the specification.
 //!
-//! A value is a bare word, a text in double quotes (backslash escapes), a list in quotes or braces separated by
-//! blanks, a list in brackets separated by commas, or a list of such lists. Single quotes stand for double ones, as
-//! in ASE. A key alone is true.
+//! A value is a bare word, a text in double quotes (backslash escapes), a blank-separated list in quotes or
+//! braces, a comma-separated list in brackets, or a list of such lists. Single quotes are equivalent to
+//! double ones, as in ASE. A key without a value is true.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::super::lines::{Lines, shortened};
+use super::super::lines::{Lines, excerpt};
 use crate::Result;
 
 /// Keys that this program uses, in lower case.
 pub(super) const USED: [&str; 5] = ["lattice", "origin", "pbc", "properties", "title"];
 
-/// A value as it is written.
+/// A value as written.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
-    /// A word, or what stands in quotes or braces.
+    /// A word, or the contents of quotes or braces.
     Text(String),
     /// A list in brackets.
     List(Vec<String>),
@@ -25,7 +25,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// The words of a list in any form; `None` for a matrix and for brackets that make no sense.
+    /// The words of a list in any syntax; `None` for a matrix or malformed brackets.
     pub(super) fn words(&self) -> Option<Vec<String>> {
         match self.written() {
             Some(Value::List(words)) => Some(words),
@@ -37,7 +37,7 @@ impl Value {
         }
     }
 
-    /// The same, where brackets in quotes are brackets too; `None` if they make no sense.
+    /// The value, with brackets inside quotes parsed too; `None` if they are malformed.
     pub(super) fn written(&self) -> Option<Value> {
         match self {
             Value::Text(text) if text.trim_start().starts_with('[') => {
@@ -54,25 +54,25 @@ impl Value {
     }
 }
 
-/// The pairs of a comment, by their keys in lower case.
+/// The pairs of a comment, by key in lower case.
 pub(super) struct Keys {
     pub pairs: BTreeMap<String, Value>,
-    /// Whether the line has a key of extended XYZ, and is no mere comment.
+    /// Whether the line has a key of extended XYZ, as opposed to a free comment.
     pub extended: bool,
 }
 
 impl Keys {
-    /// Of a comment. What does not follow the rules is a comment of plain XYZ, unless it speaks of the box, its
-    /// boundary or the columns.
+    /// Parses a comment. A malformed line is a plain XYZ comment, unless it mentions the box, its boundary or
+    /// the columns.
     ///
     /// # Errors
-    /// [`crate::Error::Content`] where a key that is used occurs twice, or the line does not follow the rules.
+    /// [`crate::Error::Content`] if a used key occurs twice, or the line is malformed.
     pub(super) fn of(lines: &Lines, comment: &str) -> Result<Self> {
         match pairs(comment) {
             Ok((pairs, twice)) => {
                 if let Some(key) = twice.iter().find(|key| USED.contains(&key.as_str())) {
                     return Err(
-                        lines.wrong(format!("has the key \"{key}\" more than once"), "keep one of them")
+                        lines.error(format!("has the key \"{key}\" more than once"), "keep one of them")
                     );
                 }
                 let extended = ["lattice", "pbc", "properties"].iter().any(|key| pairs.contains_key(*key));
@@ -82,7 +82,7 @@ impl Keys {
                 let squeezed: String = comment.split_whitespace().collect::<String>().to_ascii_lowercase();
                 if ["lattice=", "pbc=", "properties="].iter().any(|key| squeezed.contains(key)) {
                     let remedy = "close every quote and bracket; a quote inside of quotes is written \\\"";
-                    return Err(lines.wrong(format!("is no line of key=value pairs: {what}"), remedy));
+                    return Err(lines.error(format!("is no line of key=value pairs: {what}"), remedy));
                 }
                 Ok(Self { pairs: BTreeMap::new(), extended: false })
             }
@@ -101,7 +101,7 @@ impl Keys {
 
 type Pairs = (BTreeMap<String, Value>, Vec<String>);
 
-/// The pairs, of each key the first, and the keys that occur more than once.
+/// The first pair of each key, and the keys that occur more than once.
 fn pairs(comment: &str) -> std::result::Result<Pairs, String> {
     let (mut found, mut twice) = (BTreeMap::new(), Vec::new());
     let mut scan = Scan { rest: comment.trim() };
@@ -126,7 +126,7 @@ fn pairs(comment: &str) -> std::result::Result<Pairs, String> {
     Ok((found, twice))
 }
 
-/// What is left of the line.
+/// The unparsed rest of the line.
 struct Scan<'a> {
     rest: &'a str,
 }
@@ -158,7 +158,7 @@ impl Scan<'_> {
                     self.rest = &self.rest[end + 1..];
                     Ok(Value::Text(inside.replace('"', "")))
                 }
-                None => Err(format!("a brace is not closed: {}", shortened(self.rest))),
+                None => Err(format!("a brace is not closed: {}", excerpt(self.rest))),
             },
             _ => {
                 let end = self.rest.find(char::is_whitespace).unwrap_or(self.rest.len());
@@ -173,7 +173,7 @@ impl Scan<'_> {
         word.to_owned()
     }
 
-    /// A text in quotes, of which the first letter is the opening one.
+    /// Parses a quoted text; the first character is the opening quote.
     fn quoted(&mut self) -> std::result::Result<String, String> {
         let mut letters = self.rest.char_indices();
         let quote = letters.next().map(|(_, quote)| quote);
@@ -194,10 +194,10 @@ impl Scan<'_> {
             }
             escaped = false;
         }
-        Err(format!("a quote is not closed: {}", shortened(self.rest)))
+        Err(format!("a quote is not closed: {}", excerpt(self.rest)))
     }
 
-    /// A list in brackets, or a list of such lists.
+    /// Parses a list in brackets, or a list of such lists.
     fn brackets(&mut self) -> std::result::Result<Value, String> {
         let begin = self.rest;
         let (mut words, mut rows) = (Vec::new(), Vec::new());
@@ -205,7 +205,7 @@ impl Scan<'_> {
         loop {
             self.rest = self.rest.trim_start_matches(|letter: char| letter.is_whitespace() || letter == ',');
             match self.rest.chars().next() {
-                None => return Err(format!("a bracket is not closed: {}", shortened(begin))),
+                None => return Err(format!("a bracket is not closed: {}", excerpt(begin))),
                 Some(']') => {
                     self.rest = &self.rest[1..];
                     break;
@@ -217,29 +217,29 @@ impl Scan<'_> {
         match (words.is_empty(), rows.is_empty()) {
             (_, true) => Ok(Value::List(words)),
             (true, false) => Ok(Value::Matrix(rows)),
-            _ => Err(format!("a list of words and lists: {}", shortened(begin))),
+            _ => Err(format!("a list of words and lists: {}", excerpt(begin))),
         }
     }
 
-    /// An inner list.
+    /// Parses an inner list.
     fn row(&mut self, begin: &str) -> std::result::Result<Vec<String>, String> {
         let mut words = Vec::new();
         self.rest = &self.rest[1..];
         loop {
             self.rest = self.rest.trim_start_matches(|letter: char| letter.is_whitespace() || letter == ',');
             match self.rest.chars().next() {
-                None => return Err(format!("a bracket is not closed: {}", shortened(begin))),
+                None => return Err(format!("a bracket is not closed: {}", excerpt(begin))),
                 Some(']') => {
                     self.rest = &self.rest[1..];
                     return Ok(words);
                 }
-                Some('[') => return Err(format!("lists of more than two levels: {}", shortened(begin))),
+                Some('[') => return Err(format!("lists of more than two levels: {}", excerpt(begin))),
                 Some(_) => words.push(self.item()?),
             }
         }
     }
 
-    /// A word of a list in brackets.
+    /// Parses an item of a list in brackets.
     fn item(&mut self) -> std::result::Result<String, String> {
         if self.rest.starts_with(['"', '\'']) {
             return self.quoted();

@@ -1,8 +1,10 @@
-//! Extended XYZ: the number of atoms; a line of `key=value` with the box (`Lattice`), the meaning of the columns
-//! (`Properties`), `pbc` and `Origin`; a line an atom. Plain XYZ is the case without keys: a name and three coordinates.
+//! Extended XYZ: the number of atoms; a line of `key=value` pairs with the box (`Lattice`), the columns
+//! (`Properties`), `pbc` and `Origin`; one line per atom. Plain XYZ has no keys: a name and three
+//! coordinates.
 //!
-//! Sources: the extended XYZ specification (libAtoms/extxyz), ASE's `ase.io.extxyz` for the names of the columns, OVITO's
-//! manual for `Origin`. Ångström by convention. Velocities come as `momenta` (ASE: per mass) or as `velo` and the like.
+//! Sources: the extended XYZ specification (libAtoms/extxyz), ASE's `ase.io.extxyz` for the column names,
+//! OVITO's manual for `Origin`. Units are Ångström by convention. Velocities are `momenta` (ASE: momentum,
+//! divided by the mass) or `velo` and its synonyms.
 
 mod columns;
 mod keys;
@@ -11,15 +13,16 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::elements::atomic_symbol;
-use super::lines::{Lines, shortened};
-use super::{Configuration, Hints, SLANTED, box_of, index_of, listed, off_axes, only_frame};
+use super::lines::{Lines, excerpt};
+use super::{Configuration, Hints, RECTANGULAR_ONLY, box_of, check_single_frame, index_of, listed, off_axes};
 use crate::Result;
 use crate::space::Vec3d;
 use columns::Columns;
 use keys::{Keys, Value};
 
-/// Shortest line of an atom: `0 0 0` and its end, which the last line may lack: the two lines before make up for it.
-const SHORTEST: u64 = 6;
+/// Shortest atom line: `0 0 0` with newline. The last line may lack the newline; the two lines before make up
+/// for it.
+const MIN_ATOM_BYTES: u64 = 6;
 
 pub(super) fn read(
     lines: &mut Lines,
@@ -28,8 +31,8 @@ pub(super) fn read(
 ) -> Result<Configuration> {
     let mut text = String::new();
     lines.expect(&mut text, "the number of atoms")?;
-    let count: u64 = lines.whole_in(text.trim(), "the number of atoms")?;
-    let count = lines.believable(count, SHORTEST)?;
+    let count: u64 = lines.parse_integer(text.trim(), "the number of atoms")?;
+    let count = lines.check_count(count, MIN_ATOM_BYTES)?;
     lines.expect(&mut text, "the comment with Lattice and Properties")?;
     let keys = Keys::of(lines, &text)?;
     let mut found = Configuration { count, ..Configuration::default() };
@@ -51,10 +54,10 @@ pub(super) fn read(
     let rows = share(count);
     let mut atoms = Atoms::new(&columns);
     for row in 0..count {
-        // in plain XYZ all ranks look at the first atom, which says how many columns all have
+        // In plain XYZ all ranks parse the first atom, which defines the number of columns.
         let counted = row == 0 && properties.is_none();
         if !counted && !rows.contains(&row) {
-            lines.pass("an atom")?;
+            lines.skip("an atom")?;
             continue;
         }
         lines.expect(&mut text, "an atom")?;
@@ -70,17 +73,17 @@ pub(super) fn read(
         }
     }
     let remedy = "cut out one frame, for example with `ase convert -n 0 FILE FRAME.xyz`";
-    only_frame(lines, hints, &mut found, remedy)?;
+    check_single_frame(lines, hints, &mut found, remedy)?;
     atoms.fill(&mut found);
     Ok(found)
 }
 
-/// The box of `Lattice` and `Origin`, with the boundary of `pbc`.
+/// Reads the box from `Lattice` and `Origin`, and the boundary from `pbc`.
 fn cell(lines: &Lines, keys: &Keys, found: &mut Configuration) -> Result<()> {
     let flags = keys.get("pbc").map(|value| boundary(lines, value)).transpose()?;
     let Some(written) = keys.get("lattice") else {
         if flags.is_some_and(|flags| flags.contains(&true)) {
-            return Err(lines.wrong(
+            return Err(lines.error(
                 "says that it is periodic (pbc), and has no Lattice",
                 "write Lattice=\"ax 0 0 0 by 0 0 0 cz\", or take pbc out and give the box in [space]",
             ));
@@ -92,12 +95,12 @@ fn cell(lines: &Lines, keys: &Keys, found: &mut Configuration) -> Result<()> {
         None => Vec3d::zeros(),
         Some(origin) => match numbers(lines, origin, "Origin")?[..] {
             [x, y, z] => Vec3d::new(x, y, z),
-            _ => return Err(lines.wrong("has an Origin that is not three numbers", "write Origin=\"x y z\"")),
+            _ => return Err(lines.error("has an Origin that is not three numbers", "write Origin=\"x y z\"")),
         },
     };
     let bx = box_of(lower, lower + edges, flags.unwrap_or([true; 3])).ok_or_else(|| {
         let what = format!("has a Lattice without extent: {} x {} x {}", edges.x, edges.y, edges.z);
-        lines.wrong(
+        lines.error(
             what,
             "give the box three edges above 0 in Lattice, or take Lattice out where there is no box",
         )
@@ -106,15 +109,15 @@ fn cell(lines: &Lines, keys: &Keys, found: &mut Configuration) -> Result<()> {
         let what = format!(
             "has a Lattice that is not rectangular: its vectors have a component {slant} off the axes"
         );
-        return Err(lines.wrong(what, SLANTED));
+        return Err(lines.error(what, RECTANGULAR_ONLY));
     }
     found.bx = Some(bx);
     found.boundary_stated = flags.is_some();
     Ok(())
 }
 
-/// The edges of a Lattice, and the components of its vectors off the axes. Nine numbers and three lists are the
-/// vectors one after another, three numbers the edges.
+/// The edges of a Lattice, and the off-axis components of its vectors. Accepts three vectors as nine numbers
+/// or three lists, or three edges.
 fn vectors(lines: &Lines, written: &Value) -> Result<(Vec3d, Vec<f64>)> {
     let remedy = "write Lattice=\"ax 0 0 0 by 0 0 0 cz\"";
     let vectors = match written.written() {
@@ -123,42 +126,43 @@ fn vectors(lines: &Lines, written: &Value) -> Result<(Vec3d, Vec<f64>)> {
         }
         Some(Value::Matrix(rows)) => {
             let what = format!("has a Lattice of {} lists, which are not three of three numbers", rows.len());
-            return Err(lines.wrong(what, remedy));
+            return Err(lines.error(what, remedy));
         }
         _ => numbers(lines, written, "Lattice")?,
     };
     match vectors[..] {
         [x, y, z] => Ok((Vec3d::new(x, y, z), Vec::new())),
         [x, xy, xz, yx, y, yz, zx, zy, z] => Ok((Vec3d::new(x, y, z), vec![xy, xz, yx, yz, zx, zy])),
-        _ => Err(lines.wrong(format!("has a Lattice of {} numbers instead of 9", vectors.len()), remedy)),
+        _ => Err(lines.error(format!("has a Lattice of {} numbers instead of 9", vectors.len()), remedy)),
     }
 }
 
 /// The numbers of a list, at most ten.
 fn numbers(lines: &Lines, value: &Value, what: &str) -> Result<Vec<f64>> {
     let words = value.words().ok_or_else(|| {
-        lines.wrong(
+        lines.error(
             format!("has brackets in {what} that are no list of numbers"),
             "write the numbers in quotes",
         )
     })?;
-    words.iter().take(10).map(|word| lines.number_in(word, what)).collect()
+    words.iter().take(10).map(|word| lines.parse_number(word, what)).collect()
 }
 
-/// The flags of `pbc`: one for all dimensions, or three. 1 and 0 are flags as in ASE; any other word is none.
+/// The flags of `pbc`: one for all dimensions, or three. 1 and 0 are accepted as in ASE; other words are
+/// errors.
 fn boundary(lines: &Lines, value: &Value) -> Result<[bool; 3]> {
     let remedy = "write pbc=\"T T T\" with T (periodic) or F (open) for x, y and z";
     let words = value.words().unwrap_or_default();
     let flag = |word: &String| match word.as_str() {
         "T" | "t" | "true" | "True" | "TRUE" | "1" => Ok(true),
         "F" | "f" | "false" | "False" | "FALSE" | "0" => Ok(false),
-        _ => Err(lines.wrong(format!("has \"{}\" in pbc, which is no flag", shortened(word)), remedy)),
+        _ => Err(lines.error(format!("has \"{}\" in pbc, which is no flag", excerpt(word)), remedy)),
     };
     let flags: Vec<bool> = words.iter().take(4).map(flag).collect::<Result<_>>()?;
     match flags[..] {
         [x, y, z] => Ok([x, y, z]),
         [all] => Ok([all; 3]),
-        _ => Err(lines.wrong("has a pbc that is not three flags", remedy)),
+        _ => Err(lines.error("has a pbc that is not three flags", remedy)),
     }
 }
 
@@ -194,24 +198,25 @@ impl Atoms {
             let more = if fields.len() > columns.count { "more" } else { "fewer" };
             let what =
                 format!("has {} columns, {more} than {}", text.split_whitespace().count(), columns.count);
-            let remedy = "give every atom the columns of Properties (without it, those of the first atom), and as many \
+            let remedy = "give every atom the columns of Properties (without it, those of the first atom), \
+                          and as many \
                           atoms as line 1 says";
-            return Err(lines.wrong(what, remedy));
+            return Err(lines.error(what, remedy));
         }
         let vector = |at: usize, what: &str| -> Result<Vec3d> {
-            let component = |k: usize| lines.number_in(fields[at + k], what);
+            let component = |k: usize| lines.parse_number(fields[at + k], what);
             Ok(Vec3d::new(component(0)?, component(1)?, component(2)?))
         };
-        let id = columns.id.map_or(Ok(row), |at| lines.whole_in(fields[at], "an atom number"))?;
+        let id = columns.id.map_or(Ok(row), |at| lines.parse_integer(fields[at], "an atom number"))?;
         if id == u64::MAX {
-            return Err(lines.wrong("has an atom number beyond 2^64 - 2", "number the atoms from 1"));
+            return Err(lines.error("has an atom number beyond 2^64 - 2", "number the atoms from 1"));
         }
         let name = match columns.numbers {
             Some(at) => {
-                let number = lines.whole_in(fields[at], "an atomic number")?;
+                let number = lines.parse_integer(fields[at], "an atomic number")?;
                 atomic_symbol(number).ok_or_else(|| {
                     let what = format!("has the atomic number {number}, which no element has");
-                    lines.wrong(what, "correct it, or name the atoms in a column species:S:1")
+                    lines.error(what, "correct it, or name the atoms in a column species:S:1")
                 })?
             }
             None => columns.species.map_or("X", |at| fields[at]),
@@ -225,14 +230,14 @@ impl Atoms {
             }
         }
         if let Some(at) = columns.mass {
-            let mass = lines.number_in(fields[at], "a mass")?;
+            let mass = lines.parse_number(fields[at], "a mass")?;
             if mass <= 0.0 {
-                return Err(lines.wrong(format!("has the mass {mass}"), "give every atom a mass above 0"));
+                return Err(lines.error(format!("has the mass {mass}"), "give every atom a mass above 0"));
             }
             self.masses.push(mass);
         }
         if let Some(at) = columns.charge {
-            self.charges.push(lines.number_in(fields[at], "a charge")?);
+            self.charges.push(lines.parse_number(fields[at], "a charge")?);
         }
         Ok(())
     }

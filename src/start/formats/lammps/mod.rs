@@ -1,8 +1,9 @@
-//! LAMMPS data: a header of counts and box, then sections named by keywords (LAMMPS manual, "read_data command").
+//! LAMMPS data: a header of counts and box, then sections named by keywords (LAMMPS manual, "read_data
+//! command").
 //!
-//! Read are Masses, Atoms (styles atomic, charge, molecular with its kin, full), Velocities, the labels of types; pair
-//! coefficients are told, as the deck's interaction is what holds. Bonded interactions, slanted boxes and particles with
-//! a shape are refused, because leaving them out would be another system.
+//! Reads Masses, Atoms (styles atomic, charge, bond, angle, molecular, full), Velocities and type labels.
+//! Pair coefficients are noted only, because the deck defines the interaction. Bonded interactions, triclinic
+//! boxes and particles with a shape are refused: ignoring them would change the system.
 
 mod header;
 mod style;
@@ -11,17 +12,17 @@ mod types;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use super::lines::{Lines, shortened};
+use super::lines::{Lines, excerpt};
 use super::{Configuration, Hints, index_of};
 use crate::Result;
-use crate::deck::plan::FileUnits;
+use crate::plan::FileUnits;
 use crate::space::Vec3d;
 use header::Header;
 use style::{Named, Style};
 use types::Types;
 
-/// Most coefficients that are told.
-const MOST_TOLD: usize = 20;
+/// Maximum number of coefficients or types in a note.
+const MAX_NOTED: usize = 20;
 
 pub(super) fn read(
     lines: &mut Lines,
@@ -44,16 +45,16 @@ pub(super) fn read(
         types: Types::new(header.types),
         kinds: Vec::new(),
         first_line: None,
-        untold: false,
+        style_unknown: false,
     };
-    // `text` holds a keyword, or nothing at the end of the file
+    // `text` holds a section keyword, or is empty at the end of the file.
     while !text.is_empty() {
         data.section(lines, &mut text, hints)?;
     }
     data.finish(lines)
 }
 
-/// The count, if a line of the header says how many atoms there are.
+/// The count, if the line is the atom count of a header.
 pub(super) fn counts_atoms(line: &str) -> Option<u64> {
     match line.split('#').next()?.split_whitespace().collect::<Vec<_>>()[..] {
         [count, "atoms"] => count.parse().ok(),
@@ -61,38 +62,38 @@ pub(super) fn counts_atoms(line: &str) -> Option<u64> {
     }
 }
 
-/// The units that newer versions of `write_data` note in the first line.
+/// The units that newer versions of `write_data` state in the first line.
 fn units_of(lines: &Lines, title: &str) -> Result<Option<FileUnits>> {
     let name = title.split_once("units = ").and_then(|(_, after)| after.split([',', ' ']).next());
     let Some(name) = name else { return Ok(None) };
     FileUnits::named(name).map(Some).ok_or_else(|| {
-        let what = format!("its first line says that it is in the units \"{}\"", shortened(name));
-        lines.content(what, "write it in LAMMPS's units lj, real or metal")
+        let what = format!("its first line says that it is in the units \"{}\"", excerpt(name));
+        lines.file_error(what, "write it in LAMMPS's units lj, real or metal")
     })
 }
 
 /// A line without its comment.
-fn bare(text: &str) -> &str {
+fn without_comment(text: &str) -> &str {
     text.split('#').next().unwrap_or("").trim()
 }
 
-/// What has been read.
+/// The data read so far.
 struct Data {
     found: Configuration,
     rows: Range<u64>,
     types: Types,
     /// Type of each particle.
     kinds: Vec<u64>,
-    /// The line of the first atom, where the section Atoms has been read.
+    /// Line of the first atom, once the section Atoms has been read.
     first_line: Option<u64>,
-    /// Whether the atom style is not told, and no atom has been read.
-    untold: bool,
+    /// Whether the atom style is unknown, so that no atoms were read.
+    style_unknown: bool,
 }
 
 impl Data {
-    /// The section of the keyword in `text`, which holds the next one afterwards, or nothing.
+    /// Reads the section whose keyword is in `text`. On return `text` holds the next keyword, or is empty.
     fn section(&mut self, lines: &mut Lines, text: &mut String, hints: Hints) -> Result<()> {
-        let keyword = bare(text).split_whitespace().collect::<Vec<_>>().join(" ");
+        let keyword = without_comment(text).split_whitespace().collect::<Vec<_>>().join(" ");
         let comment =
             text.split_once('#').map(|(_, hint)| hint.trim().to_owned()).filter(|hint| !hint.is_empty());
         let comment = comment.as_deref();
@@ -100,11 +101,13 @@ impl Data {
         match keyword.as_str() {
             "Atoms" => self.atoms(lines, text, comment, hints)?,
             "Velocities" => return self.velocities(lines, text),
-            "Masses" => {
-                self.each(lines, text, types, "a mass", |data, lines, line| data.types.mass(lines, line))?
-            }
+            "Masses" => self.for_each_line(lines, text, types, "a mass", |data, lines, line| {
+                data.types.mass(lines, line)
+            })?,
             "Atom Type Labels" => {
-                self.each(lines, text, types, "a label", |data, lines, line| data.types.label(lines, line))?
+                self.for_each_line(lines, text, types, "a label", |data, lines, line| {
+                    data.types.label(lines, line)
+                })?
             }
             "Pair Coeffs" => self.coefficients(lines, text, comment, types)?,
             "PairIJ Coeffs" => {
@@ -116,23 +119,23 @@ impl Data {
                 return pass_section(lines, text);
             }
             "Bonds" | "Angles" | "Dihedrals" | "Impropers" => {
-                return Err(lines.wrong(
+                return Err(lines.error(
                     format!("begins the section {keyword}"),
                     "bonded interactions are not available: write the file without them",
                 ));
             }
             _ => {
-                let what = format!("begins the section \"{}\", which is not known", shortened(&keyword));
+                let what = format!("begins the section \"{}\", which is not known", excerpt(&keyword));
                 return Err(
-                    lines.wrong(what, "remove that section, or check the counts of the section before it")
+                    lines.error(what, "remove that section, or check the counts of the section before it")
                 );
             }
         }
         next_keyword(lines, text)
     }
 
-    /// So many lines that are not empty.
-    fn each(
+    /// Calls `work` for each of `count` lines that are not empty.
+    fn for_each_line(
         &mut self,
         lines: &mut Lines,
         text: &mut String,
@@ -141,7 +144,7 @@ impl Data {
         work: impl Fn(&mut Self, &Lines, &str) -> Result<()>,
     ) -> Result<()> {
         for _ in 0..count {
-            filled(lines, text, what)?;
+            next_nonempty(lines, text, what)?;
             work(self, lines, text)?;
         }
         Ok(())
@@ -156,16 +159,16 @@ impl Data {
     ) -> Result<()> {
         let mut told = Vec::new();
         for _ in 0..count {
-            filled(lines, text, "coefficients of pairs")?;
+            next_nonempty(lines, text, "coefficients of pairs")?;
             self.types.coefficient(text);
-            if told.len() < MOST_TOLD {
-                told.push(shortened(bare(text)));
+            if told.len() < MAX_NOTED {
+                told.push(excerpt(without_comment(text)));
             }
         }
         let style = style.unwrap_or("a style that is not named");
         self.found.notes.push(format!(
             "its pair coefficients ({}: {}) are not used: the deck's interaction holds",
-            shortened(style),
+            excerpt(style),
             told.join("; ")
         ));
         Ok(())
@@ -179,7 +182,7 @@ impl Data {
         hints: Hints,
     ) -> Result<()> {
         if self.first_line.is_some() {
-            return Err(lines.wrong("begins a second section Atoms", "keep one of them"));
+            return Err(lines.error("begins a second section Atoms", "keep one of them"));
         }
         self.first_line = Some(lines.number());
         let named = style::named(lines, comment, hints.atom_style, &mut self.found.notes)?;
@@ -187,18 +190,18 @@ impl Data {
         let (mut charges, mut images) = (Vec::new(), Vec::new());
         let mut any_images = false;
         for row in 0..self.found.count {
-            // all ranks look at the first atom, which says how all are written
-            if row > 0 && (self.untold || !self.rows.contains(&row)) {
-                lines.pass("an atom")?;
+            // All ranks parse the first atom, which determines the style.
+            if row > 0 && (self.style_unknown || !self.rows.contains(&row)) {
+                lines.skip("an atom")?;
                 continue;
             }
             if row == 0 {
-                filled(lines, text, "an atom")?;
+                next_nonempty(lines, text, "an atom")?;
                 self.first_line = Some(lines.number());
             } else {
                 lines.expect(text, "an atom")?;
             }
-            let fields: Vec<&str> = bare(text).split_whitespace().take(16).collect();
+            let fields: Vec<&str> = without_comment(text).split_whitespace().take(16).collect();
             let style = match style {
                 Some(style) => style,
                 None => match self.style(lines, &named, fields.len(), hints)? {
@@ -206,30 +209,31 @@ impl Data {
                     None => continue,
                 },
             };
-            columns(lines, style, fields.len())?;
+            check_columns(lines, style, fields.len())?;
             if !self.rows.contains(&row) {
                 continue;
             }
-            self.found.ids.push(identity(lines, fields[0])?);
+            self.found.ids.push(atom_id(lines, fields[0])?);
             self.kinds.push(self.types.kind(lines, fields[style.kind])?);
             self.found.positions.push(vector(lines, &fields[style.position..], "a coordinate")?);
             if let Some(charge) = style.charge {
-                charges.push(lines.number_in(fields[charge], "a charge")?);
+                charges.push(lines.parse_number(fields[charge], "a charge")?);
             }
             let image = |d: usize| match fields.get(style.position + 3 + d) {
-                Some(field) => lines.whole_in(field, "an image"),
+                Some(field) => lines.parse_integer(field, "an image"),
                 None => Ok(0),
             };
             any_images |= fields.len() > style.position + 3;
             images.push([image(0)?, image(1)?, image(2)?]);
         }
         self.found.charges = style.and_then(|style: Style| style.charge).map(|_| charges);
-        // an atom without flags is in the box itself
+        // An atom without image flags has images 0.
         self.found.images = any_images.then_some(images);
         Ok(())
     }
 
-    /// The style of atoms of so many columns; `None`, with a note, where the file is only told about and has none.
+    /// The style of atoms with `columns` columns. `None`, with a note, if it is ambiguous and the file is
+    /// only summarized.
     fn style(&mut self, lines: &Lines, named: &Named, columns: usize, hints: Hints) -> Result<Option<Style>> {
         if let Named::Style(style) = named {
             return Ok(Some(*style));
@@ -237,24 +241,27 @@ impl Data {
         if let Some(style) = style::by_columns(columns) {
             return Ok(Some(style));
         }
-        let what = style::untold(columns);
+        let what = style::unknown_style(columns);
         if !hints.first_frame {
-            let remedy = "write the style behind the keyword, as in `Atoms # charge`, or give `atom_style` in [start.file]";
-            return Err(lines.wrong(what, remedy));
+            let remedy = "write the style behind the keyword, as in `Atoms # charge`, or give `atom_style` \
+                          in [start.file]";
+            return Err(lines.error(what, remedy));
         }
-        self.untold = true;
+        self.style_unknown = true;
         self.found.notes.push(format!(
-            "the atom style is not told, so that no atoms are read: line {} {what}; give `atom_style` in [start.file]",
+            "the atom style is not told, so that no atoms are read: line {} {what}; give `atom_style` in \
+             [start.file]",
             lines.number()
         ));
         Ok(None)
     }
 
-    /// Velocities may stand in another order than the atoms. Leaves the next keyword in `text`.
+    /// Reads the velocities, which may be in another order than the atoms. On return `text` holds the next
+    /// keyword.
     fn velocities(&mut self, lines: &mut Lines, text: &mut String) -> Result<()> {
         let Some(first_line) = self.first_line.filter(|_| self.found.velocities.is_none()) else {
             let remedy = "have one section Atoms and after it one section Velocities";
-            return Err(lines.wrong("begins the section Velocities, which stands behind Atoms, once", remedy));
+            return Err(lines.error("begins the section Velocities, which stands behind Atoms, once", remedy));
         };
         let remedy = "give every atom a line in Velocities, 0 where it rests, or leave that section out";
         let places: HashMap<u64, usize> =
@@ -265,26 +272,28 @@ impl Data {
             let of = format!("velocity {number} of {}", self.found.count);
             if text.is_empty() {
                 let what = format!("the file ends after line {}, where {of} should follow", lines.number());
-                return Err(lines.content(what, &format!("{remedy}; copy the file anew if it was cut off")));
+                return Err(
+                    lines.file_error(what, &format!("{remedy}; copy the file anew if it was cut off"))
+                );
             }
-            if bare(text).starts_with(|letter: char| letter.is_ascii_uppercase()) {
-                let what = format!("has \"{}\" where {of} should be", shortened(bare(text)));
-                return Err(lines.wrong(what, remedy));
+            if without_comment(text).starts_with(|letter: char| letter.is_ascii_uppercase()) {
+                let what = format!("has \"{}\" where {of} should be", excerpt(without_comment(text)));
+                return Err(lines.error(what, remedy));
             }
-            let fields: Vec<&str> = bare(text).split_whitespace().take(8).collect();
-            let Some(&row) = places.get(&identity(lines, fields[0])?) else { continue };
+            let fields: Vec<&str> = without_comment(text).split_whitespace().take(8).collect();
+            let Some(&row) = places.get(&atom_id(lines, fields[0])?) else { continue };
             if fields.len() != 4 || velocities[row].is_some() {
                 let what = "should be an atom number, once, and three components of its velocity";
-                return Err(lines.wrong(what, "correct that line, or leave the section Velocities out"));
+                return Err(lines.error(what, "correct that line, or leave the section Velocities out"));
             }
             velocities[row] = Some(vector(lines, &fields[1..], "a velocity")?);
         }
         if let Some(row) = velocities.iter().position(Option::is_none) {
             let line = first_line + self.rows.start + row as u64;
             let what = format!("has the atom {}, which has no velocity", self.found.ids[row]);
-            return Err(lines.wrong_at(line, what, remedy));
+            return Err(lines.error_at(line, what, remedy));
         }
-        if !self.untold {
+        if !self.style_unknown {
             self.found.velocities = Some(velocities.into_iter().flatten().collect());
         }
         next_keyword(lines, text)
@@ -292,7 +301,7 @@ impl Data {
 
     fn finish(mut self, lines: &Lines) -> Result<Configuration> {
         if self.first_line.is_none() {
-            return Err(lines.content(
+            return Err(lines.file_error(
                 "it has no section Atoms".into(),
                 "add it, or copy the file anew if it was cut off",
             ));
@@ -308,10 +317,10 @@ impl Data {
             places.insert(kind, index_of(&mut self.found.names, &mut by_name, &name(&kind)));
         }
         self.found.species = self.kinds.iter().map(|kind| places[kind]).collect();
-        if self.untold {
-            let told = self.types.masses.iter().take(MOST_TOLD);
+        if self.style_unknown {
+            let told = self.types.masses.iter().take(MAX_NOTED);
             let told: Vec<String> =
-                told.map(|(kind, mass)| format!("\"{}\" {mass}", shortened(&name(kind)))).collect();
+                told.map(|(kind, mass)| format!("\"{}\" {mass}", excerpt(&name(kind)))).collect();
             self.found.notes.push(format!(
                 "{} atom types, with masses: {}",
                 self.types.count,
@@ -320,7 +329,10 @@ impl Data {
         } else if !self.types.masses.is_empty() || self.found.count == 0 {
             let mass = |kind: &u64| {
                 self.types.masses.get(kind).copied().ok_or_else(|| {
-                    lines.content(format!("the atom type {kind} has no mass"), "add it to the section Masses")
+                    lines.file_error(
+                        format!("the atom type {kind} has no mass"),
+                        "add it to the section Masses",
+                    )
                 })
             };
             self.found.masses = Some(self.kinds.iter().map(mass).collect::<Result<_>>()?);
@@ -329,42 +341,42 @@ impl Data {
     }
 }
 
-/// See that an atom has the columns of its style, or three more for its images.
-fn columns(lines: &Lines, style: Style, columns: usize) -> Result<()> {
+/// Checks that an atom has the columns of its style, or three more for image flags.
+fn check_columns(lines: &Lines, style: Style, columns: usize) -> Result<()> {
     let width = style.position + 3;
     if columns == 0 {
         return Err(
-            lines.wrong("is empty where an atom should be", "check that the number of atoms is right")
+            lines.error("is empty where an atom should be", "check that the number of atoms is right")
         );
     }
     if columns != width && columns != width + 3 {
         let what = format!("has {columns} columns instead of {width}, or {} with images", width + 3);
-        return Err(lines.wrong(what, "check the atom style, and that the number of atoms is right"));
+        return Err(lines.error(what, "check the atom style, and that the number of atoms is right"));
     }
     Ok(())
 }
 
-/// The next line that is not empty, which must be there.
-fn filled(lines: &mut Lines, text: &mut String, what: &str) -> Result<()> {
+/// Reads the next line that is not empty, which must exist.
+fn next_nonempty(lines: &mut Lines, text: &mut String, what: &str) -> Result<()> {
     loop {
         lines.expect(text, what)?;
-        if !bare(text).is_empty() {
+        if !without_comment(text).is_empty() {
             return Ok(());
         }
     }
 }
 
-/// The next line that is not empty, or nothing at the end of the file.
+/// Reads the next line that is not empty; `text` is empty at the end of the file.
 fn next_keyword(lines: &mut Lines, text: &mut String) -> Result<()> {
     while lines.next(text)? {
-        if !bare(text).is_empty() {
+        if !without_comment(text).is_empty() {
             return Ok(());
         }
     }
     Ok(())
 }
 
-/// Pass over a section that does not matter, to the next keyword.
+/// Skips an ignored section, up to the next keyword.
 fn pass_section(lines: &mut Lines, text: &mut String) -> Result<()> {
     loop {
         next_keyword(lines, text)?;
@@ -375,17 +387,17 @@ fn pass_section(lines: &mut Lines, text: &mut String) -> Result<()> {
     }
 }
 
-fn identity(lines: &Lines, field: &str) -> Result<u64> {
-    match lines.whole_in(field, "an atom number")? {
-        0 | u64::MAX => Err(lines.wrong(format!("has the atom number {field}"), "number the atoms from 1")),
+fn atom_id(lines: &Lines, field: &str) -> Result<u64> {
+    match lines.parse_integer(field, "an atom number")? {
+        0 | u64::MAX => Err(lines.error(format!("has the atom number {field}"), "number the atoms from 1")),
         id => Ok(id),
     }
 }
 
 fn vector(lines: &Lines, fields: &[&str], what: &str) -> Result<Vec3d> {
     Ok(Vec3d::new(
-        lines.number_in(fields[0], what)?,
-        lines.number_in(fields[1], what)?,
-        lines.number_in(fields[2], what)?,
+        lines.parse_number(fields[0], what)?,
+        lines.parse_number(fields[1], what)?,
+        lines.parse_number(fields[2], what)?,
     ))
 }

@@ -1,9 +1,9 @@
-//! The atom styles of LAMMPS, which say what the columns of the section Atoms are.
+//! The atom styles of LAMMPS, which define the columns of the section Atoms.
 
-use super::super::lines::{Lines, shortened};
+use super::super::lines::{Lines, excerpt};
 use crate::Result;
 
-/// Where the columns of an atom style stand.
+/// Column indices of an atom style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Style {
     pub kind: usize,
@@ -11,7 +11,7 @@ pub(super) struct Style {
     pub position: usize,
 }
 
-/// The atom styles that are read, with their columns.
+/// The supported atom styles.
 const STYLES: [(&str, Style); 6] = [
     ("atomic", Style { kind: 1, charge: None, position: 2 }),
     ("charge", Style { kind: 1, charge: Some(2), position: 3 }),
@@ -21,7 +21,7 @@ const STYLES: [(&str, Style); 6] = [
     ("full", Style { kind: 2, charge: Some(3), position: 4 }),
 ];
 
-/// Styles of LAMMPS that are not read (LAMMPS manual, "atom_style command").
+/// Unsupported styles of LAMMPS (LAMMPS manual, "atom_style command").
 const OTHERS: [&str; 28] = [
     "amoeba",
     "apip",
@@ -53,19 +53,19 @@ const OTHERS: [&str; 28] = [
     "meso",
 ];
 
-/// The style that a file and a deck name.
+/// The style named by file or deck.
 pub(super) enum Named {
-    /// It is known.
+    /// A supported style.
     Style(Style),
-    /// Neither names one; the file may have this remark in its place.
-    Untold,
+    /// Neither names a style; the file may have some other comment there.
+    Unknown,
 }
 
-/// The style of the section Atoms by the comment behind its keyword and the deck's `atom_style`. A comment that is no
-/// style is a remark, of which a note tells.
+/// The style of the section Atoms, from the comment after its keyword and the deck's `atom_style`. A comment
+/// that is not a style is reported in a note.
 ///
 /// # Errors
-/// [`crate::Error::Content`] where the file's style is not read, or is another than the deck's.
+/// [`crate::Error::Content`] if the file's style is not supported, or differs from the deck's.
 pub(super) fn named(
     lines: &Lines,
     comment: Option<&str>,
@@ -78,18 +78,18 @@ pub(super) fn named(
     let first = words.first().map_or("", |word| word.trim_end_matches("/kk"));
     let theirs = known(first).filter(|_| words.len() == 1);
     if theirs.is_none() && OTHERS.contains(&first) && (words.len() == 1 || first == "hybrid") {
-        let what = format!("gives atoms of the style \"{}\"", shortened(&words.join(" ")));
+        let what = format!("gives atoms of the style \"{}\"", excerpt(&words.join(" ")));
         let names = STYLES.map(|(name, _)| name).join(", ");
         let remedy = format!(
             "their other properties are not available here: write the data with one of the styles {names}"
         );
-        return Err(lines.wrong(what, &remedy));
+        return Err(lines.error(what, &remedy));
     }
     match (theirs, ours) {
         (Some(theirs), Some((deck, ours))) if theirs != ours => {
             let what =
                 format!("gives atoms of the style \"{first}\", and the deck says atom_style = \"{deck}\"");
-            Err(lines.wrong(what, "take atom_style out of [start.file], or correct the comment behind Atoms"))
+            Err(lines.error(what, "take atom_style out of [start.file], or correct the comment behind Atoms"))
         }
         (Some(style), _) => Ok(Named::Style(style)),
         (None, ours) => {
@@ -98,15 +98,15 @@ pub(super) fn named(
                     .map_or("the number of columns".into(), |(deck, _)| format!("atom_style = \"{deck}\""));
                 notes.push(format!(
                     "the comment behind Atoms, \"{}\", names no atom style: by {by}",
-                    shortened(&words.join(" "))
+                    excerpt(&words.join(" "))
                 ));
             }
-            Ok(ours.map_or(Named::Untold, |(_, style)| Named::Style(style)))
+            Ok(ours.map_or(Named::Unknown, |(_, style)| Named::Style(style)))
         }
     }
 }
 
-/// The style by the number of columns of an atom, where only one has so many.
+/// The style with this number of columns, if it is unique.
 pub(super) fn by_columns(columns: usize) -> Option<Style> {
     match columns {
         5 | 8 => Some(STYLES[0].1),
@@ -115,8 +115,8 @@ pub(super) fn by_columns(columns: usize) -> Option<Style> {
     }
 }
 
-/// What is wrong with so many columns of which no style is told.
-pub(super) fn untold(columns: usize) -> String {
+/// The error text for atoms with `columns` columns and unknown style.
+pub(super) fn unknown_style(columns: usize) -> String {
     let fitting: Vec<&str> = STYLES
         .iter()
         .filter(|(_, style)| columns == style.position + 3 || columns == style.position + 6)

@@ -1,4 +1,4 @@
-//! Every form of the extended XYZ specification, and what is refused.
+//! Every syntax of the extended XYZ specification, and refused input.
 
 use super::*;
 
@@ -29,7 +29,7 @@ fn every_boolean_is_known_in_every_list() {
         assert_eq!(bx(&format!("Lattice=\"4 0 0 0 5 0 0 0 6\" pbc={yes}")).boundary, [t; 3]);
         assert_eq!(bx(&format!("Lattice=\"4 0 0 0 5 0 0 0 6\" pbc={no}")).boundary, [f; 3]);
     }
-    // a key alone is true
+    // A key without a value is true.
     assert_eq!(bx("Lattice=\"4 0 0 0 5 0 0 0 6\" pbc").boundary, [t; 3]);
 }
 
@@ -117,7 +117,7 @@ fn rounding_noise_off_the_axes_is_told_and_no_more() {
     assert_eq!(found.bx.unwrap().upper, Vec3d::repeat(10.0));
     says(&found.notes[0], &["9e-10", "rounding noise"]);
     says(&refusal("x.xyz", with("Lattice=\"10 1.1e-9 0 0 10 0 0 0 10\"")), &["not rectangular"]);
-    // noise is measured by the shortest edge
+    // The noise tolerance is relative to the shortest edge.
     says(&refusal("x.xyz", with("Lattice=\"1000 1e-9 0 0 1 0 0 0 1000\"")), &["not rectangular"]);
 }
 
@@ -128,7 +128,7 @@ fn texts_are_read_with_their_escapes() {
     let found = parsed("x.xyz", with(comment)).unwrap();
     assert_eq!(found.title, r#"a "b" = [c] \ d"#);
     assert_eq!(found.notes, ["keys not used: energies, flag, note, other"]);
-    // what follows no rule is a comment of plain XYZ
+    // A malformed line is a plain XYZ comment.
     for title in ["5' end of a \"chain", "frame = ] 1 [", "= 1", "lattice of argon, T = 84 K", ""] {
         let read = parsed("x.xyz", with(title));
         if title.starts_with("lattice") {
@@ -152,7 +152,7 @@ fn atomic_numbers_are_elements_and_types_are_names() {
         let text = format!("2\nProperties=numbers:I:1:pos:R:3\n1 0 0 0\n{number} 1 0 0\n");
         says(&refusal("x.xyz", text), &["line 4", number, "atomic number"]);
     }
-    // a column z of coordinates is no column of atomic numbers
+    // A column z of reals is not one of atomic numbers.
     let found = parsed("x.xyz", "1\nProperties=z:R:1:pos:R:3\n1 0 0 0\n").unwrap();
     assert_eq!((found.names, found.notes), (vec!["X".to_owned()], vec!["columns not used: z".to_owned()]));
 }

@@ -9,14 +9,14 @@ fn with(atoms: &[&str], bx: &str) -> String {
     format!("\n {}\n{}{bx}\n", atoms.len(), atoms.concat())
 }
 
-/// All atoms have velocities, or none: the first atom that differs is named.
+/// All atoms have velocities, or none: the error names the first atom that differs.
 #[test]
 fn velocities_of_some_atoms_are_refused() {
     let error = refusal("x.gro", with(&[RESTING, RESTING, MOVING, RESTING], "5 5 5"));
     says(&error, &["line 5 has a velocity", "first atom (line 3) has none", "every atom a velocity"]);
     let error = refusal("x.gro", with(&[MOVING, MOVING, MOVING, RESTING], "5 5 5"));
     says(&error, &["line 6 has no velocity", "first atom (line 3) has one"]);
-    // the rank that has the row finds it
+    // The rank that has the row finds the error.
     let (_folder, path) = written("x.gro", with(&[RESTING, RESTING, MOVING, RESTING], "5 5 5").as_bytes());
     let refused = run_local(4, |comm| {
         let rows = |count| share(count, comm.rank(), comm.size());
@@ -79,7 +79,7 @@ fn what_columns_cannot_hold_is_refused() {
     says(&refusal("x.gro", with(&[&more], "5 5 5")), &["line 3", "\"0.5\"", "behind the velocity"]);
     let remark = RESTING.replace('\n', " ; argon\n");
     says(&refusal("x.gro", with(&[&remark], "5 5 5")), &["line 3", "a velocity"]);
-    // blanks behind the coordinates are no velocities
+    // Trailing blanks are not velocities.
     let blanks = RESTING.replace('\n', "   \t \r\n");
     assert_eq!(parsed("x.gro", with(&[&blanks, RESTING], "5 5 5\r")).unwrap().velocities, None);
 }

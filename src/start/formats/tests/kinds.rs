@@ -1,4 +1,4 @@
-//! How formats are told apart, compressed texts, byte-order marks, and kinds of files that are not read.
+//! Format detection, compressed texts, byte-order marks, and unsupported kinds of files.
 
 use std::io::Write;
 
@@ -21,13 +21,13 @@ fn compressed_texts_are_the_same_texts() {
         {
             assert_eq!(parsed(&name, compressed(text.as_bytes())).expect(&name), plain, "{name}");
         }
-        // gzip's files may be joined
+        // Gzip files may be concatenated.
         let (head, tail) = text.as_bytes().split_at(text.len() / 2);
         assert_eq!(
             parsed(&format!("{name}.gz"), [compressed(head), compressed(tail)].concat()).unwrap(),
             plain
         );
-        // a name may be wrong
+        // The name may be wrong.
         assert_eq!(parsed(&format!("{name}.gz"), text).unwrap(), plain);
     }
 }
@@ -43,14 +43,14 @@ fn damaged_compression_is_told() {
     says(&refusal("x.xyz.gz", &wrong), &["damaged", "gzip --test"]);
 }
 
-/// A small file that stands for much text costs neither memory nor time without bound.
+/// A decompression bomb costs bounded memory and time.
 #[test]
 fn text_that_swells_without_bound_is_refused() {
     let blanks = [b"1\n\nAr 1 2 3\n".to_vec(), vec![b'\n'; 32 << 20]].concat();
     let bomb = compressed(&blanks);
     assert!(bomb.len() < 1 << 17);
     says(&refusal("x.xyz.gz", &bomb), &["200 times as long", "gunzip"]);
-    // a count is believed as far as the compressed bytes can stand for
+    // A count is refused if the compressed bytes cannot expand to it.
     says(&refusal("x.xyz.gz", compressed(b"900000000\n\nAr 1 2 3\n")), &["line 1", "more than"]);
 }
 
@@ -118,7 +118,7 @@ fn kinds_that_are_not_read_are_told_with_their_conversion() {
         (text("PK\x03\x04"), "ZIP", "unzip"),
     ];
     for (bytes, kind, remedy) in &kinds {
-        // whatever the name says, and whatever the deck's `format`
+        // For any name, and for any `format` of the deck.
         for name in ["start", "start.gro", "start.xyz", "start.data", "start.txt"] {
             says(&refusal(name, bytes), &["it is ", kind, remedy]);
         }
@@ -128,7 +128,7 @@ fn kinds_that_are_not_read_are_told_with_their_conversion() {
         says(&error, &[kind, remedy]);
     }
     says(&refusal("start.hdf5.gz", compressed(b"\x89HDF\r\n\x1a\n....")), &["HDF5", "gunzip"]);
-    // by the name, where the content says nothing
+    // By name, if the content is not conclusive.
     for (name, kind) in
         [("x.pdb", "PDB"), ("CONTCAR", "VASP"), ("x.lammpstrj", "dump"), ("x.mol2.gz", "MOL2")]
     {
@@ -136,7 +136,7 @@ fn kinds_that_are_not_read_are_told_with_their_conversion() {
     }
 }
 
-/// Titles are free: what is read is not taken for what is not.
+/// Titles are free: a supported file is not mistaken for an unsupported kind.
 #[test]
 fn titles_that_look_like_other_kinds_are_titles() {
     for title in

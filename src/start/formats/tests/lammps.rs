@@ -1,8 +1,8 @@
-//! Styles, names of species, boxes and velocities of LAMMPS data.
+//! Styles, species names, boxes and velocities of LAMMPS data.
 
 use super::*;
 
-/// A file of two types with this section Masses, comment behind Atoms, and atoms.
+/// A file of two types with this section Masses, comment after Atoms, and atoms.
 fn with(masses: &str, comment: &str, atoms: [&str; 2]) -> String {
     format!(
         "LAMMPS\n\n2 atoms\n2 atom types\n\n0 10 xlo xhi\n0 10 ylo yhi\n0 10 zlo zhi\n\nMasses\n\n{masses}\n\n\
@@ -27,7 +27,7 @@ fn a_comment_that_is_no_style_is_a_remark() {
     says(&found.notes[0], &["id type x y z", "atom_style = \"atomic\""]);
     let found = parsed("x.data", &text).unwrap();
     says(&found.notes[0], &["names no atom style", "number of columns"]);
-    // six columns may be of several styles
+    // Six columns match several styles.
     says(
         &refusal("x.data", with(MASSES, " # id type q x y z", CHARGE)),
         &["line 17", "6 columns", "charge, bond"],
@@ -45,7 +45,7 @@ fn the_style_of_the_file_and_of_the_deck_agree() {
     assert!(parsed("x.data", with(MASSES, " # charge/kk", CHARGE)).is_ok());
     let error = styled(&text, "full").unwrap_err().to_string();
     says(&error, &["line 15", "style \"charge\"", "atom_style = \"full\"", "help:"]);
-    // styles of the same columns do not contradict each other
+    // Styles with equal columns are compatible.
     let molecular = with(MASSES, " # molecular", ["1 1 1 1 1 1", "2 1 2 2.2 1 1"]);
     assert!(styled(&molecular, "bond").is_ok());
     for style in ["sphere", "body", "dipole", "hybrid charge sphere", "bpm/sphere", "ellipsoid"] {
@@ -63,7 +63,7 @@ fn species_have_the_names_that_tell_types_apart() {
         ("1 238.03 # U\n2 83.798 # u", ["U", "2"], "\"u\" behind masses is a unit"),
         ("1 12.011 # C\n2 13.019 # C", ["1", "2"], "types that differ (1, 2)"),
         ("1 39.948\n2 83.798 # Kr", ["1", "Kr"], ""),
-        // a number would be taken for a type
+        // A number would be mistaken for a type.
         ("1 39.948 # 2\n2 83.798 # 1", ["1", "2"], ""),
         ("2 83.798 # Kr krypton\n1 39.948 #Ar", ["Ar", "Kr"], ""),
     ] {
@@ -100,7 +100,7 @@ fn labels_of_types_are_the_files_own_names() {
         let text = text.replace("Masses", &labels.replace("1 Ar\n2 Kr", wrong));
         says(&refusal("x.data", text), &["line 13", said]);
     }
-    // a comment is no label that an atom can be called by
+    // A comment is not a label that atoms may use.
     says(
         &refusal("x.data", with(MASSES, " # atomic", ["1 Ar 1 1 1", "2 2 1 1 1"])),
         &["line 17", "\"Ar\"", "atom type"],
@@ -134,7 +134,7 @@ fn a_header_that_cannot_be_is_refused_with_its_line() {
     ] {
         says(&refusal("x.data", text.replacen(from, to, 1)), &[said]);
     }
-    // any order, comments, tabs, exponents
+    // Any order, comments, tabs, exponents.
     let other = text
         .replace("2 atoms\n2 atom types", " 2\tatom types # of two\n\t2 atoms  # all")
         .replace("0 10 xlo xhi\n0 10 ylo yhi", "0.0e+00 1.0E1 ylo yhi\n0D0 1d+1 xlo xhi # side");

@@ -1,4 +1,5 @@
-//! What is read, what is refused and how it is told, and that no bytes make a reader panic, hang or fill the memory.
+//! Supported input, refused input with its errors, and that no input makes a reader panic, hang or exhaust
+//! the memory.
 
 use std::path::PathBuf;
 
@@ -77,7 +78,7 @@ fn hinted(name: &str, text: impl AsRef<[u8]>, hints: Hints) -> Result<Configurat
     read(&path, format, hints, |count| 0..count)
 }
 
-/// The error of a text that is refused, which says what to do.
+/// The error of a refused text; it must have a remedy.
 fn refusal(name: &str, text: impl AsRef<[u8]>) -> String {
     let shown = String::from_utf8_lossy(text.as_ref()).into_owned();
     let error = parsed(name, text).expect_err(&shown).to_string();
@@ -85,7 +86,7 @@ fn refusal(name: &str, text: impl AsRef<[u8]>) -> String {
     error
 }
 
-/// An error with all these words.
+/// Checks that an error contains all these words.
 #[track_caller]
 fn says(error: &str, words: &[&str]) {
     for word in words {
@@ -123,7 +124,7 @@ fn gro_is_read_by_its_columns() {
     assert_eq!(found.positions[2], Vec3d::new(-1.25, 3.0, 2.0));
     assert_eq!(found.velocities.unwrap()[0], Vec3d::new(0.1389, 0.0377, -0.2112));
     assert_eq!(found.bx.unwrap().lengths(), Vec3d::new(2.8, 2.9, 3.0));
-    // more decimals, no velocities, coordinates that touch
+    // More decimals, no velocities, coordinates that touch.
     let fine = "t\n1\n    1AR      AR    1-12.3456789-12.3456789-12.3456789\n 1 1 1 0 0 0 0 0 0\n";
     let found = parsed("x.gro", fine.as_bytes()).unwrap();
     assert_eq!((found.positions[0], found.velocities), (Vec3d::repeat(-12.3456789), None));
@@ -139,14 +140,14 @@ fn extended_xyz_is_read_by_its_properties() {
     let bx = found.bx.unwrap();
     assert_eq!((bx.lower.x, bx.upper), (-1.0, Vec3d::new(3.0, 5.5, 6.0)));
     assert_eq!(bx.boundary, [Boundary::Periodic, Boundary::Periodic, Boundary::Open]);
-    // plain XYZ, and momenta
+    // Plain XYZ, and momenta.
     let plain = parsed("x.xyz", b"1\nno keys here = \nAr 1 2 3 4 5 6").unwrap();
     assert_eq!((plain.ids, plain.bx, plain.velocities), (vec![0], None, None));
     let momenta = parsed("x.xyz", b"1\nProperties=pos:R:3:momenta:R:3 a={1 2} b\n1 2 3 4 5 6\n").unwrap();
     assert_eq!((momenta.momenta.unwrap()[0], momenta.velocities), (Vec3d::new(4.0, 5.0, 6.0), None));
 }
 
-/// The fewest bytes that an atom can have are enough; a count that they do not suffice for is not believed.
+/// The shortest possible atom lines are accepted; a count for which the file is too small is refused.
 #[test]
 fn the_shortest_lines_of_extended_xyz_are_read() {
     for count in [1, 2, 100] {
@@ -202,7 +203,7 @@ fn an_id_that_occurs_twice_is_refused_on_all_ranks() {
     assert_eq!(failed, [true, true]);
 }
 
-/// What is wrong with a changed file, and on which line.
+/// Each error of a changed file, with its line.
 #[test]
 fn mistakes_name_the_line_and_the_remedy() {
     let lammps: [(&str, &str, &[&str]); 16] = [

@@ -1,0 +1,199 @@
+//! The order of a time step, written once over what processors and devices implement: the leapfrog of a gas
+//! ([`leapfrog_step`]) and velocity Verlet ([`verlet_step`]), with the recovery from a step that fails.
+//!
+//! The verbs act on the owned particles of this rank. A step that fails leaves the particles as they were at its start.
+
+use crate::comm::Communicator;
+use crate::motion::thermostat::Thermostat;
+use crate::motion::whole::Whole;
+use crate::space::Vec3d;
+use crate::{Error, Result};
+
+/// A gas: forces depend on velocities and internal energies, which the first half of a step predicts.
+pub trait Leapfrog {
+    /// A copy of the state.
+    type Saved;
+
+    /// The ranks.
+    fn comm(&self) -> &Communicator;
+    /// Whether [`Leapfrog::undo`] reverts a step of length `dt` to rounding.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn can_undo(&self, dt: f64) -> Result<bool>;
+    /// Copies the state.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn save(&self) -> Result<Self::Saved>;
+    /// Returns to a saved state.
+    fn restore(&mut self, saved: Self::Saved);
+    /// First half: half kick, drift, predictions.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn kick_and_drift(&mut self, dt: f64) -> Result<()>;
+    /// Evaluates the forces; `dt` is the time since the last evaluation. Collective.
+    ///
+    /// # Errors
+    /// [`Error::State`] with step 0 for positions or rates that are not finite, or a box too small.
+    fn evaluate(&mut self, dt: f64) -> Result<()>;
+    /// Second half: corrects the predictions.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn kick(&mut self, dt: f64) -> Result<()>;
+    /// Reverts the first half, and resets fields that failed forces may have spoiled.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn undo(&mut self, dt: f64) -> Result<()>;
+}
+
+/// A leapfrog step of length `dt` (see [`crate::motion::leapfrog`]). Collective.
+///
+/// # Errors
+/// Those of [`Leapfrog::evaluate`], with the particles back at the start of the step; those of the device.
+pub fn leapfrog_step<B: Leapfrog>(backend: &mut B, dt: f64) -> Result<()> {
+    let mut lossy = [u64::from(!backend.can_undo(dt)?)];
+    // all ranks alike: the forces may move particles to other ranks before they fail
+    backend.comm().all_max(&mut lossy);
+    let saved = if lossy[0] > 0 { Some(backend.save()?) } else { None };
+    backend.kick_and_drift(dt)?;
+    if let Err(error) = backend.evaluate(dt) {
+        if concerns_particles(&error) {
+            match saved {
+                Some(saved) => backend.restore(saved),
+                None => backend.undo(dt)?,
+            }
+        }
+        return Err(error);
+    }
+    backend.kick(dt)
+}
+
+/// Result of the first half of a Verlet step on this rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FirstHalf {
+    /// Rows that did not move, because they would have moved too far.
+    pub skipped: u64,
+    /// Largest displacement of a particle.
+    pub displacement: f64,
+    /// Heat added by a thermostat.
+    pub heat: f64,
+}
+
+/// Rows whose first half is reverted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reverted {
+    /// All.
+    All,
+    /// All but the skipped ones.
+    Moved,
+}
+
+/// Particles whose forces depend on their positions alone.
+pub trait Verlet {
+    /// The ranks.
+    fn comm(&self) -> &Communicator;
+    /// First half: half kick and drift, with what the thermostat does meanwhile.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn kick_and_drift(&mut self, dt: f64) -> Result<FirstHalf>;
+    /// Records the largest displacement on any rank since the last evaluation of the forces.
+    fn record_displacement(&mut self, largest: f64);
+    /// The error that names a particle of this rank that would move too far.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn moved_too_far(&self, dt: f64) -> Result<Error>;
+    /// Evaluates the forces at the present positions; `dt` is the length of the second half kick that may go with them.
+    /// Collective.
+    ///
+    /// # Errors
+    /// [`Error::State`] with step 0 for positions or rates that are not finite, or a box too small.
+    fn evaluate(&mut self, dt: f64) -> Result<()>;
+    /// Completes the second half of a step, or leaves it pending.
+    fn finish(&mut self, dt: f64);
+    /// Reverts the second half kick of forces that failed, where it went with them.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn revert_second_half(&mut self, dt: f64) -> Result<()>;
+    /// Moves the particles back to the start of the step.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn revert_drift(&mut self, dt: f64, rows: Reverted) -> Result<()>;
+    /// Reverts the first half kick, with the forces at the start of the step.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn revert_kick(&mut self, dt: f64, rows: Reverted) -> Result<()>;
+    /// Mass, momentum and kinetic energy of all particles at the present time. Collective.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn bulk_motion(&mut self) -> Result<Whole>;
+    /// Velocities become `factor v + offset`.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn scale_velocities(&mut self, factor: f64, offset: Vec3d) -> Result<()>;
+}
+
+/// A step of velocity Verlet of length `dt`, number `step` (see [`crate::motion::verlet`]); returns the heat added to the
+/// particles of all ranks. Collective.
+///
+/// # Errors
+/// [`Error::State`] with step 0 for a particle that would move too far, and those of [`Verlet::evaluate`], with the
+/// particles back at the start of the step; those of the device.
+pub fn verlet_step<B: Verlet>(
+    backend: &mut B,
+    thermostat: Option<&Thermostat>,
+    remove_drift: bool,
+    dt: f64,
+    step: u64,
+) -> Result<f64> {
+    let first = backend.kick_and_drift(dt)?;
+    let (mut sums, mut largest) = ([first.skipped as f64, first.heat], [first.displacement]);
+    backend.comm().all_sum_and_max(&mut sums, &mut largest);
+    let [skipped, mut heat] = sums;
+    if skipped > 0.0 {
+        let error = if first.skipped > 0 { backend.moved_too_far(dt)? } else { Error::Elsewhere };
+        backend.revert_drift(dt, Reverted::Moved)?;
+        backend.revert_kick(dt, Reverted::Moved)?;
+        return Err(error);
+    }
+    backend.record_displacement(largest[0]);
+    if let Err(error) = backend.evaluate(dt) {
+        if concerns_particles(&error) {
+            backend.revert_second_half(dt)?;
+            backend.revert_drift(dt, Reverted::All)?;
+            // the forces were finite there before
+            let _ = backend.evaluate(0.0);
+            backend.revert_kick(dt, Reverted::All)?;
+        }
+        return Err(error);
+    }
+    backend.finish(dt);
+    if let Some(Thermostat::VelocityRescaling(rescaling)) = thermostat {
+        let whole = backend.bulk_motion()?;
+        if let Some((factor, added)) = rescaling.factor_and_heat(&whole, dt, step) {
+            backend.scale_velocities(factor, whole.drift() * (1.0 - factor))?;
+            heat += added;
+        }
+    }
+    if remove_drift {
+        let whole = backend.bulk_motion()?;
+        backend.scale_velocities(1.0, -whole.drift())?;
+        heat -= whole.kinetic_of_drift();
+    }
+    Ok(heat)
+}
+
+/// Whether an error concerns the particles, which can go back to the start of the step; a device that failed cannot.
+fn concerns_particles(error: &Error) -> bool {
+    !matches!(error, Error::Device { .. })
+}

@@ -1,0 +1,352 @@
+//! Lifetime of the neighbor list: decides when it is reused, pruned or rebuilt, and does so.
+//!
+//! Call [`Neighborhood::due`] in every step, then [`Neighborhood::prune`] or [`Neighborhood::rebuild`] as it
+//! says.
+
+pub mod skin;
+pub mod tune;
+
+pub use skin::Skin;
+pub use tune::Costs;
+
+use crate::Result;
+use crate::domain::{Across, Domain};
+use crate::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii};
+use crate::pair::find_tiles;
+use crate::particles::{Field, Particles};
+use crate::plan::{self, ListKind, NeighborsPlan};
+use crate::space::SimulationBox;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Factor by which supports in a list exceed 2h, so that smoothing lengths may grow during their iteration.
+pub const ROOM_TO_GROW: f64 = 1.04;
+
+/// Interaction range of the particles of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reach {
+    /// The supports 2h.
+    Supports,
+    /// One cutoff for all.
+    Cutoff(f64),
+    /// No pair interactions.
+    Nowhere,
+}
+
+impl Reach {
+    /// Range per row, times `factor`: 2h with the margin [`ROOM_TO_GROW`], or the cutoff.
+    fn of_rows(self, particles: &Particles, factor: f64) -> Vec<f64> {
+        match self {
+            Reach::Supports => {
+                let support = 2.0 * ROOM_TO_GROW * factor;
+                let lengths = particles.scalar(Field::SmoothingLength).par_iter().with_min_len(4096);
+                lengths.map(|h| support * h).collect()
+            }
+            Reach::Cutoff(cutoff) => vec![cutoff * factor; particles.len()],
+            Reach::Nowhere => vec![0.0; particles.len()],
+        }
+    }
+}
+
+/// Skins of the outer and inner list, as fractions of the interaction range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Skins {
+    /// Skin of the built (outer) list; with 0 it is rebuilt in every step.
+    pub outer: f64,
+    /// Skin of the inner list that is pruned from the outer one; less than `outer`. `None` without an inner
+    /// list.
+    pub inner: Option<f64>,
+}
+
+impl Skins {
+    /// Widest skin around `cutoff` that fits the periodic box; negative if none fits.
+    pub fn widest(bx: &SimulationBox, cutoff: f64) -> f64 {
+        0.5 * bx.periods().min() / cutoff * (1.0 - 1e-9) - 1.0
+    }
+}
+
+/// Work needed before the list covers all pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// Nothing.
+    Nothing,
+    /// Prune the inner list from the outer one.
+    Prune,
+    /// Build the outer list.
+    Build,
+}
+
+/// Neighbor lists, and the data that decides how long they are valid.
+///
+/// Invariant: while [`Neighborhood::due`] returns [`Due::Nothing`], the list covers all pairs within range:
+/// `r < max(2 h_i, 2 h_j)`, or `r <` the cutoff.
+pub struct Neighborhood {
+    plan: NeighborsPlan,
+    reach: Reach,
+    list: Option<NeighborList>,
+    pruned: Option<NeighborList>,
+    /// Last inner list; the next one reuses its memory.
+    recycled: Option<NeighborList>,
+    radius: Vec<f64>,
+    /// Per owned row, the largest support that a reused list covers.
+    support_limits: Option<Vec<f64>>,
+    outer: Skin,
+    inner: Option<Skin>,
+    /// Used skins (outer, inner), as the maximum over all ranks at the last check.
+    used: Option<[f64; 2]>,
+    /// Upper bound of the displacements since the last check, if known.
+    drift: Option<f64>,
+    builds: u64,
+    prunes: u64,
+}
+
+/// Maximum smoothing length in an open box, in units of its longest edge. Few particles reach the requested
+/// neighbor count only if the kernel is nearly flat over all of them. From one edge on the support covers
+/// the whole box, so larger supports add no pairs.
+const OPEN_BOX_EDGES: f64 = 100.0;
+
+/// Maximum smoothing length: its list with this skin still fits a periodic box; see [`OPEN_BOX_EDGES`] for an
+/// open one.
+pub(crate) fn largest_smoothing_length(bx: &SimulationBox, skin: f64) -> f64 {
+    let wide = 4.0 * ROOM_TO_GROW * (1.0 + skin);
+    (bx.periods().min() / wide * (1.0 - 1e-9)).min(OPEN_BOX_EDGES * bx.lengths().max())
+}
+
+impl Neighborhood {
+    /// Without a list yet.
+    pub fn new(plan: &NeighborsPlan, reach: Reach, skins: Skins) -> Self {
+        let mut neighborhood = Neighborhood {
+            plan: plan.clone(),
+            reach,
+            list: None,
+            pruned: None,
+            recycled: None,
+            radius: Vec::new(),
+            support_limits: None,
+            outer: Skin::new(0.0),
+            inner: None,
+            used: None,
+            drift: None,
+            builds: 0,
+            prunes: 0,
+        };
+        neighborhood.set_skins(skins);
+        neighborhood
+    }
+
+    /// Sets the skins for the next list and invalidates the current one, which the next step rebuilds. Drops
+    /// the inner list if `skins` has none.
+    pub fn set_skins(&mut self, skins: Skins) {
+        self.outer = Skin::new(skins.outer);
+        let prunable = matches!(self.reach, Reach::Cutoff(_)) && self.plan.list == ListKind::Clustered;
+        self.inner = skins.inner.filter(|inner| prunable && *inner < skins.outer).map(Skin::new);
+        if self.inner.is_none() {
+            (self.pruned, self.recycled) = (None, None);
+        }
+        self.used = None;
+    }
+
+    /// Declares that no particle of any rank has moved farther than `farthest` since the last
+    /// [`Neighborhood::due`]. While this bound alone proves the list valid, positions are not read. Call it
+    /// with the same value on all ranks, or on none.
+    pub fn drifted(&mut self, farthest: f64) {
+        self.drift = Some(farthest);
+    }
+
+    /// The current skins.
+    pub fn skins(&self) -> Skins {
+        Skins { outer: self.outer.fraction(), inner: self.inner.as_ref().map(Skin::fraction) }
+    }
+
+    /// Interaction range.
+    pub fn reach(&self) -> Reach {
+        self.reach
+    }
+
+    /// List radius per row: interaction range plus skin.
+    pub fn radii(&self, particles: &Particles) -> Vec<f64> {
+        self.reach.of_rows(particles, 1.0 + self.outer.fraction())
+    }
+
+    /// What the list needs at the current positions. Collective; all ranks return the same.
+    pub fn due(&mut self, domain: &Domain, particles: &Particles) -> Due {
+        // Without a skin a list is valid for one step.
+        if self.outer.fraction() == 0.0 || self.reach == Reach::Nowhere {
+            return Due::Build;
+        }
+        if let (Some(drift), Some(used), Reach::Cutoff(cutoff)) = (self.drift.take(), self.used, self.reach) {
+            let used = used.map(|used| used + 2.0 * drift / cutoff);
+            if self.due_for(used) == Due::Nothing {
+                self.used = Some(used);
+                return Due::Nothing;
+            }
+        }
+        let used = {
+            let own;
+            let reaches = match self.reach {
+                Reach::Cutoff(cutoff) => Radii::All(cutoff),
+                _ => {
+                    own = self.reach.of_rows(particles, 1.0);
+                    Radii::Each(&own)
+                }
+            };
+            let inner = self.inner.as_ref().map_or(0.0, |inner| inner.used(&domain.bx, particles, reaches));
+            let mut used = [self.outer.used(&domain.bx, particles, reaches), inner];
+            domain.comm.all_max(&mut used);
+            used
+        };
+        self.used = Some(used);
+        let due = self.due_for(used);
+        let grow = due == Due::Nothing && self.reach == Reach::Supports;
+        self.support_limits = grow.then(|| self.outer.limits(&domain.bx, particles));
+        due
+    }
+
+    /// Decision for the used skins of all ranks.
+    fn due_for(&self, [outer, inner]: [f64; 2]) -> Due {
+        let skins = self.skins();
+        if self.list.is_none() || outer.is_infinite() {
+            return Due::Build;
+        }
+        match skins.inner {
+            Some(own) if inner <= own => Due::Nothing,
+            // Pairs of the new inner list must be in the outer one.
+            Some(own) if outer + own <= skins.outer => Due::Prune,
+            None if outer <= skins.outer => Due::Nothing,
+            _ => Due::Build,
+        }
+    }
+
+    /// Per owned row, the largest support 2h whose pairs the list covers: the build radius in a new list,
+    /// less after particles have moved.
+    pub fn largest_supports(&self, owned: Range<usize>) -> &[f64] {
+        match &self.support_limits {
+            Some(support_limits) => support_limits,
+            None => &self.radius[owned],
+        }
+    }
+
+    /// Radii of the list's build, per row.
+    pub fn radius(&self) -> &[f64] {
+        &self.radius
+    }
+
+    /// The list for sweeps: the inner one if it exists.
+    pub fn list(&self) -> Option<&NeighborList> {
+        self.pruned.as_ref().or(self.list.as_ref())
+    }
+
+    /// Number of lists built.
+    pub fn builds(&self) -> u64 {
+        self.builds
+    }
+
+    /// Number of prunes on the host.
+    pub fn prunes(&self) -> u64 {
+        self.prunes
+    }
+
+    /// Maximum smoothing length: its list still fits a periodic box. See `OPEN_BOX_EDGES` for an open box.
+    pub fn largest_smoothing_length(&self, bx: &SimulationBox) -> f64 {
+        largest_smoothing_length(bx, self.outer.fraction())
+    }
+
+    /// Forces a rebuild in the next step.
+    pub fn invalidate(&mut self) {
+        self.outer.forget();
+        self.used = None;
+    }
+
+    /// Builds the list for the current rows, then prunes. Collective.
+    ///
+    /// # Errors
+    /// On all ranks if one fails: the periodic box is too small for the radii.
+    pub fn rebuild(&mut self, domain: &Domain, particles: &Particles) -> Result<()> {
+        self.radius = self.radii(particles);
+        // Free old lists before building, except tiles, whose memory is reused.
+        (self.list, self.support_limits) = (None, None);
+        self.recycled = self.pruned.take();
+        if self.reach == Reach::Nowhere {
+            return Ok(());
+        }
+        let request = self.request(domain, particles, &self.radius);
+        let built = match self.plan.list {
+            ListKind::Clustered => ClusterList::build(&request).map(NeighborList::Clustered),
+            ListKind::PerParticle => ParticleList::build(&request).map(NeighborList::PerParticle),
+        };
+        let outcome = built.map(|list| self.list = Some(list));
+        domain.comm.agree(outcome)?;
+        if self.outer.fraction() > 0.0 {
+            remember(&mut self.outer, self.reach, domain, particles);
+        }
+        self.used = Some([0.0; 2]);
+        self.builds += 1;
+        self.prune(domain, particles)
+    }
+
+    /// Prunes the inner list, if any, from the outer one for the current rows: tiles from half lists, else
+    /// clusters. Collective.
+    ///
+    /// # Errors
+    /// Those of [`Neighborhood::rebuild`].
+    pub fn prune(&mut self, domain: &Domain, particles: &Particles) -> Result<()> {
+        let Some(fraction) = self.inner.as_ref().map(Skin::fraction) else { return Ok(()) };
+        let Some(NeighborList::Clustered(list)) = &self.list else { return Ok(()) };
+        let radius = self.reach.of_rows(particles, 1.0 + fraction);
+        let request = self.request(domain, particles, &radius);
+        let recycled = match self.pruned.take().or(self.recycled.take()) {
+            Some(NeighborList::Tiled(tiles)) => Some(tiles),
+            _ => None,
+        };
+        let pruned = match request.symmetric {
+            true => find_tiles(list, &request, recycled).map(NeighborList::Tiled),
+            false => list.prune(&request).map(NeighborList::Clustered),
+        };
+        let outcome = pruned.map(|list| self.pruned = Some(list));
+        domain.comm.agree(outcome)?;
+        if let Some(inner) = &mut self.inner {
+            remember(inner, self.reach, domain, particles);
+        }
+        self.used = self.used.map(|[outer, _]| [outer, 0.0]);
+        self.prunes += 1;
+        Ok(())
+    }
+
+    fn request<'a>(
+        &self,
+        domain: &'a Domain,
+        particles: &'a Particles,
+        radius: &'a [f64],
+    ) -> ListRequest<'a> {
+        let coding = match self.plan.coding {
+            plan::Coding::Nibble => Coding::Nibble,
+            plan::Coding::Plain => Coding::Plain,
+            plan::Coding::Band => Coding::Band,
+        };
+        let all = ListRequest::of(&domain.bx, particles, radius, self.symmetric(), coding);
+        ListRequest { with_lower_from: domain.with_lower_from(particles), ..all }
+    }
+
+    /// Whether pairs are listed once. Half lists pay where a pair costs less than finding it.
+    fn symmetric(&self) -> bool {
+        self.plan.symmetric.unwrap_or(matches!(self.reach, Reach::Cutoff(_)))
+    }
+
+    /// Which ranks list a pair of particles of two ranks.
+    pub fn across(&self) -> Across {
+        // Gas passes read sums of neighbors from earlier passes, so both ranks need the pair.
+        let molecules = matches!(self.reach, Reach::Cutoff(_)) && self.plan.list == ListKind::Clustered;
+        if molecules && self.symmetric() { Across::One } else { Across::Both }
+    }
+}
+
+/// Records the current positions as reference of a skin.
+fn remember(skin: &mut Skin, reach: Reach, domain: &Domain, particles: &Particles) {
+    match reach {
+        Reach::Cutoff(cutoff) => skin.remember(&domain.bx, particles, Radii::All(cutoff)),
+        Reach::Supports => {
+            skin.remember(&domain.bx, particles, Radii::Each(&reach.of_rows(particles, 1.0)));
+        }
+        Reach::Nowhere => {}
+    }
+}

@@ -1,0 +1,56 @@
+//! The leapfrog of a gas on processors: the verbs of [`crate::motion::steps::Leapfrog`].
+
+use super::Simulation;
+use crate::Result;
+use crate::comm::Communicator;
+use crate::motion::leapfrog;
+use crate::motion::steps::Leapfrog;
+use crate::particles::Particles;
+use crate::sph;
+
+impl Leapfrog for Simulation {
+    type Saved = Particles;
+
+    fn comm(&self) -> &Communicator {
+        &self.domain.comm
+    }
+
+    fn can_undo(&self, dt: f64) -> Result<bool> {
+        Ok(leapfrog::can_undo(&self.particles, dt, self.domain.bx.lengths().max()))
+    }
+
+    fn save(&self) -> Result<Particles> {
+        Ok(self.particles.clone())
+    }
+
+    fn restore(&mut self, saved: Particles) {
+        self.particles = saved;
+    }
+
+    fn kick_and_drift(&mut self, dt: f64) -> Result<()> {
+        leapfrog::kick_and_drift(&mut self.particles, dt);
+        self.clock.lap("drift");
+        Ok(())
+    }
+
+    fn evaluate(&mut self, dt: f64) -> Result<()> {
+        self.evaluate_forces(dt)
+    }
+
+    fn kick(&mut self, dt: f64) -> Result<()> {
+        leapfrog::kick(&mut self.particles, dt);
+        Ok(())
+    }
+
+    fn undo(&mut self, dt: f64) -> Result<()> {
+        leapfrog::undo(&mut self.particles, dt);
+        let viscosity = self.plan.sph.as_ref().map_or(0.0, |sph| sph.viscosity.alpha_max);
+        for (field, guess) in sph::first_guesses(viscosity) {
+            if self.particles.has(field) {
+                let column = self.particles.scalar_mut(field);
+                column.iter_mut().filter(|value| !value.is_finite()).for_each(|value| *value = guess);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,85 @@
+//! Runs of molecules whose particles live on a device, against the same runs on processors.
+
+use crate::common::{difference, plan, rows, started};
+use hilbrium::comm::Communicator;
+use hilbrium::device::Device;
+use hilbrium::particles::Field;
+use hilbrium::step::Simulation;
+use hilbrium::{Error, start};
+
+/// 4 atoms a cell in a periodic box.
+fn deck(settings: &str, precision: &str) -> String {
+    format!(
+        "[run]\nsteps = 12\nprecision = \"{precision}\"\n\
+         [start.lattice]\nkind = \"fcc\"\ncells = [4, 4, 4]\nspacing = 1.6795962\ndensity = 0.8442\ntemperature = 1.44\n\
+         [space]\nboundary = \"periodic\"\n[time_step]\nfixed = 0.004\n[neighbors]\nskin = 0.1\n{settings}"
+    )
+}
+
+const LIQUID: &str = "[interaction.lennard-jones]\ncutoff = 2.5\n";
+const SWITCHED: &str =
+    "[interaction.lennard-jones]\ncutoff = 2.5\ntruncation = \"switched\"\nswitch_start = 2.0\n";
+const LANGEVIN: &str = "[interaction.lennard-jones]\ncutoff = 2.5\n[thermostat.langevin]\ntemperature = 1.1\nfriction = 8.0\nseed = 4\n";
+const RESCALING: &str = "[interaction.lennard-jones]\ncutoff = 2.5\n\
+                         [thermostat.velocity-rescaling]\ntemperature = 1.1\ntime_constant = 0.06\nseed = 4\n";
+
+/// The plan's start on the device, with its first forces.
+fn started_on_device(deck: &str) -> Simulation {
+    let (plan, comm) = (plan(deck), Communicator::solo());
+    let (space, particles) = start::particles(&plan, &comm, &Simulation::fields(&plan)).unwrap();
+    let mut simulation = Simulation::new(plan, &comm, space, particles);
+    simulation.move_to(&Device::under_test().unwrap()).unwrap();
+    simulation.evaluate_forces(0.0).unwrap();
+    simulation.choose_step(None).unwrap();
+    simulation
+}
+
+fn run(simulation: &mut Simulation, steps: u64) {
+    while simulation.step < steps {
+        simulation.advance(simulation.next_step).unwrap();
+    }
+    simulation.bring_home().unwrap();
+    simulation.evaluate_energies();
+}
+
+const SEEN: [Field; 5] =
+    [Field::Position, Field::Velocity, Field::Acceleration, Field::PairEnergy, Field::Virial];
+
+#[test]
+fn a_device_moves_molecules_as_processors_do() {
+    for (settings, precision, tolerance) in [
+        (LIQUID, "double", 1e-9),
+        (LIQUID, "mixed", 2e-3),
+        (SWITCHED, "double", 1e-9),
+        (LANGEVIN, "double", 1e-9),
+        (RESCALING, "double", 1e-9),
+    ] {
+        let deck = deck(settings, precision);
+        let mut there = started_on_device(&deck);
+        run(&mut there, 12);
+        let mut here = started(&plan(&deck), &Communicator::solo());
+        run(&mut here, 12);
+        let apart = difference(&rows(&here.particles, &SEEN), &rows(&there.particles, &SEEN));
+        assert!(apart < tolerance, "{settings} {precision}: {apart:e}");
+        assert!((here.heat - there.heat).abs() <= 1e-9 * here.heat.abs(), "{} {}", here.heat, there.heat);
+        let (here, there) = (here.observe(0.0), there.observe(0.0));
+        assert!((here.potential - there.potential).abs() < tolerance * here.potential.abs());
+    }
+}
+
+#[test]
+fn a_step_that_fails_is_taken_back() {
+    let mut simulation = started_on_device(&deck(LIQUID, "double"));
+    run(&mut simulation, 3);
+    let before = rows(&simulation.particles, &SEEN);
+    for length in [1e30, f64::NAN, 1e4] {
+        let error = simulation.advance(length).unwrap_err();
+        assert!(matches!(error, Error::State { step: 4, .. }), "{error}");
+        simulation.bring_home().unwrap();
+        let after = rows(&simulation.particles, &SEEN);
+        let apart = difference(&before, &after);
+        assert!(apart < 1e-6, "after a step of {length}: {apart:e}");
+    }
+    // and the run goes on
+    simulation.advance(0.004).unwrap();
+}

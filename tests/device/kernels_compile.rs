@@ -1,0 +1,248 @@
+//! Every unit of kernels compiles for the GPUs that this program is for, in every variant that a run can ask for.
+//!
+//! CUDA's run-time compiler does it, which needs no GPU; `scripts/nvrtc` installs it. Without it the tests are
+//! skipped, unless HILBRIUM_NVRTC is "required".
+
+use crate::common::skip;
+use hilbrium::device::driver::SourceUnit;
+use hilbrium::device::pack::Shape;
+use hilbrium::device::{Unit, nvrtc, program};
+use hilbrium::laws::interaction::ExampleVisitor;
+use hilbrium::laws::*;
+use hilbrium::pair::language::{Cutoff, Kernel, PairLaw, Parity, Table};
+use hilbrium::pair::{Energies, Forces, Precision, Together};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The GPU whose every variant is compiled: the one that figures are reported for.
+const MAIN: &str = "sm_90";
+
+/// Older and newer ones: what differs between architectures differs in all laws alike.
+const OTHERS: [&str; 2] = ["sm_80", "sm_100"];
+
+/// A unit, and whether it is compiled for all architectures.
+type Variant = (Unit, bool);
+
+const BOTH: [Precision; 2] = [Precision::Mixed, Precision::Double];
+
+/// The units of a pass, as a sweep asks for them: packing, sweep and finish.
+fn pass<L: PairLaw>(law: &L, precisions: &[Precision], everywhere: bool) -> Vec<Variant> {
+    let mirrored = L::SUMS.iter().all(|sum| sum.parity != Parity::Neither);
+    let mut variants = Vec::new();
+    for &precision in precisions {
+        let everywhere = everywhere && precision == Precision::Mixed;
+        for symmetric in [false, true] {
+            if symmetric && (!mirrored || L::CUTOFF == Cutoff::Own) {
+                continue;
+            }
+            let shape = Shape::of::<L>(precision, symmetric);
+            let number = shape.number();
+            let sweep = shape.unit(law, "pair/sweep.cu", number);
+            variants.push((sweep.clone().with("HILBRIUM_WARPS", 1), everywhere));
+            if !symmetric {
+                // as many warps as may share a super-cluster: their sums must fit into shared memory
+                let warps = if precision == Precision::Mixed { 4 } else { 2 };
+                variants.push((sweep.with("HILBRIUM_WARPS", warps), false));
+                variants.push((shape.unit(law, "pair/pack.cu", number), everywhere));
+                let of_particles = shape.unit(law, "pair/particle_sweep.cu", number);
+                variants.push((of_particles.with("HILBRIUM_ENTRIES", 96), everywhere));
+                let finish = shape.unit(law, "pair/finish.cu", "double");
+                variants.push((finish.with("HILBRIUM_SUM_REAL", number), everywhere));
+            }
+        }
+    }
+    variants
+}
+
+/// Forces, which every step needs, in both precisions; energies, in double precision only.
+fn molecular<L: PairLaw>(law: L, everywhere: bool) -> Vec<Variant> {
+    let mut variants = pass(&Forces(law), &BOTH, everywhere);
+    variants.extend(pass(&Energies(law), &[Precision::Double], false));
+    variants
+}
+
+/// A law of molecules alone and with that of charges.
+fn with_charges<L: PairLaw>(law: L) -> Vec<Variant> {
+    let charges = coulomb::Law::reaction_field(138.9, 78.0, 2.5);
+    let mut variants = molecular(law, false);
+    variants.extend(molecular(Together::new(law, charges, [2.5, 1.6]), false));
+    variants
+}
+
+/// The passes of registered interactions, of each law once.
+struct Examples<'a> {
+    variants: &'a mut Vec<Variant>,
+    compiled: Vec<&'static str>,
+}
+
+impl ExampleVisitor for Examples<'_> {
+    fn visit<L: PairLaw>(&mut self, law: &L, _: &[[f64; 2]]) {
+        if !self.compiled.contains(&L::NAME) {
+            self.compiled.push(L::NAME);
+            self.variants.extend(molecular(*law, true));
+        }
+    }
+}
+
+fn passes() -> Vec<Variant> {
+    let charges = coulomb::Law::reaction_field(138.9, 78.0, 2.5);
+    let plain = lennard_jones::Law::shifted(1.3, 0.9, 2.5);
+    let depth = Table::new(3, |a, b| 1.0 + (a * b) as f64).unwrap();
+    let sigma6 = Table::new(3, |a, b| 0.5 + 0.1 * (a + b) as f64).unwrap();
+    let mut variants = molecular(plain, true);
+    variants.extend(molecular(charges, true));
+    variants.extend(molecular(lennard_jones_coulomb::Law::new(plain, charges), false));
+    variants.extend(molecular(lennard_jones_switched::Law::new(1.3, 0.9, 1.2, 2.5), false));
+    variants.extend(with_charges(lennard_jones_mixed::Law::shifted(2.5)));
+    variants.extend(with_charges(lennard_jones_mixed_switched::Law::new(1.2, 2.5)));
+    variants.extend(with_charges(lennard_jones_table::Law::switched(depth, sigma6, 1.2, 2.5)));
+    visit_examples(&mut Examples {
+        variants: &mut variants,
+        compiled: vec!["lennard_jones", "lennard_jones_switched"],
+    });
+    // of another kernel only the polynomial differs
+    let other = Kernel::named("wendland-c6").unwrap();
+    variants.extend(pass(&density::Law { kernel: other }, &BOTH, false));
+    let kernel = Kernel::named("sinc-6").unwrap();
+    variants.extend(pass(&density::Law { kernel }, &BOTH, true));
+    variants.extend(pass(&number_density::Law { kernel }, &BOTH, false));
+    variants.extend(pass(&volume_elements::Law { kernel }, &BOTH, true));
+    variants.extend(pass(&gradients::Law { kernel }, &BOTH, true));
+    variants.extend(pass(&divergence_gradient::Law { kernel }, &BOTH, true));
+    let law = momentum_energy_standard::Law { kernel, beta: 2.0, conductivity: 0.5 };
+    variants.extend(pass(&law, &BOTH, false));
+    let law = momentum_energy_volume::Law {
+        kernel,
+        beta: 2.0,
+        conductivity: 0.5,
+        crossing_start: 0.1,
+        crossing_slope: 10.0,
+    };
+    variants.extend(pass(&law, &BOTH, true));
+    variants
+}
+
+fn gravity() -> Vec<Variant> {
+    let mut variants = Vec::new();
+    for (real, order) in ["float", "double"].into_iter().flat_map(|real| [2, 3].map(|order| (real, order))) {
+        let unit = |file| Unit::new(file).with("HILBRIUM_REAL", real).with("HILBRIUM_ORDER", order);
+        variants.push((unit("far/moments.cu"), true));
+        for criterion in [0, 1] {
+            variants.push((unit("far/cut.cu").with("HILBRIUM_CRITERION", criterion), criterion == 0));
+        }
+        for (softening, criterion) in [0, 1, 2].into_iter().flat_map(|s| [0, 1].map(|c| (s, c))) {
+            let walk = unit("far/walk.cu")
+                .with("HILBRIUM_SOFTENING", softening)
+                .with("HILBRIUM_CRITERION", criterion);
+            variants.push((walk, softening == 1 && criterion == 0));
+        }
+    }
+    variants
+}
+
+/// The files of units, below the folder of kernels.
+fn files() -> BTreeSet<String> {
+    fn below(folder: &Path, prefix: &str, found: &mut BTreeSet<String>) {
+        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            match entry.path().is_dir() {
+                true => below(&entry.path(), &format!("{name}/"), found),
+                false if name.ends_with(".cu") => drop(found.insert(name)),
+                false => {}
+            }
+        }
+    }
+    let mut found = BTreeSet::new();
+    below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels"), "", &mut found);
+    found
+}
+
+/// All variants: units that are not mentioned have one, without macros.
+fn variants() -> Vec<Variant> {
+    let mut variants = passes();
+    variants.extend(gravity());
+    for (periodic, prune) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        let unit = Unit::new("neighbors/build.cu").with("HILBRIUM_PERIODIC", periodic);
+        variants.push((unit.with("HILBRIUM_PRUNE", prune), periodic == 1));
+    }
+    let mentioned: BTreeSet<String> = variants.iter().map(|(unit, _)| unit.file.to_string()).collect();
+    let files = files();
+    assert!(mentioned.is_subset(&files), "no such units: {:?}", mentioned.difference(&files));
+    variants.extend(files.difference(&mentioned).map(|file| (Unit::new(file.clone().leak()), true)));
+    variants
+}
+
+fn compile(unit: &Unit, headers: &[(String, String)], architecture: &str) -> Result<usize, String> {
+    let text = program::source(unit.file).ok_or(format!("{} is not part of the program", unit.file))?;
+    let source = SourceUnit { file: unit.file, text, headers, definitions: &unit.definitions };
+    let code =
+        nvrtc::compile(&source, architecture).map_err(|error| format!("{:?}: {error}", unit.definitions))?;
+    // machine code is an ELF file
+    match code.starts_with(b"\x7fELF") {
+        true => Ok(code.len()),
+        false => Err(format!("{unit:?} for {architecture} is no machine code")),
+    }
+}
+
+/// Whether the compiler is there.
+fn compiler() -> bool {
+    match nvrtc::version() {
+        Ok(version) => {
+            println!("CUDA's run-time compiler {version:?}");
+            true
+        }
+        Err(error) => {
+            let required = std::env::var("HILBRIUM_NVRTC").is_ok_and(|value| value == "required");
+            assert!(!required, "{error}");
+            skip::skip(&error.to_string());
+            false
+        }
+    }
+}
+
+#[test]
+fn every_unit_compiles_in_every_variant() {
+    if !compiler() {
+        return;
+    }
+    let headers = program::headers();
+    let mut jobs: Vec<(Unit, &str)> = Vec::new();
+    for (unit, everywhere) in variants() {
+        if everywhere {
+            jobs.extend(OTHERS.map(|architecture| (unit.clone(), architecture)));
+        }
+        jobs.push((unit, MAIN));
+    }
+    let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let bytes = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, |count| count.get());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some((unit, architecture)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    match compile(unit, &headers, architecture) {
+                        Ok(length) => drop(bytes.fetch_add(length, Ordering::Relaxed)),
+                        Err(failure) => failures.lock().unwrap().push(failure),
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    println!("{} compiled, {} bytes of machine code", jobs.len() - failures.len(), bytes.into_inner());
+    assert!(failures.is_empty(), "{} of {} fail:\n{}", failures.len(), jobs.len(), failures.join("\n\n"));
+}
+
+/// The compiler's complaints arrive, with the line that they are about.
+#[test]
+fn a_mistake_is_named() {
+    if !compiler() {
+        return;
+    }
+    let text = "#include \"../device.cuh\"\nextern \"C\" __global__ void wrong(int* x) {\n    x = FULL;\n}\n";
+    let source = SourceUnit { file: "motion/wrong.cu", text, headers: &program::headers(), definitions: &[] };
+    let error = nvrtc::compile(&source, MAIN).unwrap_err().to_string();
+    assert!(error.contains("motion/wrong.cu(3)") && error.contains(MAIN), "{error}");
+}

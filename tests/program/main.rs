@@ -1,0 +1,15 @@
+//! The program as a user starts it: commands, what it prints and writes, restarts, the system that runs.
+//!
+//! Accidents are in `tests/reliability`, benchmarks in `tests/bench.rs`.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod deck_commands;
+mod decomposition_command;
+mod gas_settings;
+mod said;
+mod systems;
+mod trajectory_runs;
