@@ -1,7 +1,11 @@
 //! The hierarchy over rows on a device: boxes and largest radii of 8, 64, 512, ... rows (kernels/tree/hierarchy.cuh).
 
+use super::arguments::hierarchy::{
+    HierarchyAboveArguments, HierarchyFromRowsArguments, HierarchyNodes, LargestRadiusArguments,
+};
+use super::arguments::{Input, Output};
 use super::sort::rows_of_32_bits;
-use super::{Buffer, Device, Unit};
+use super::{Buffer, Device};
 use crate::Result;
 use crate::neighbors::CLUSTER;
 use crate::neighbors::cluster::power_of_two_below;
@@ -106,10 +110,14 @@ impl Hierarchy {
             Radii::All(radius) => (None, radius),
             Radii::Each(column) => (Some(column), 0.0),
         };
-        let (levels_argument, nodes_argument) = (levels as u32, nodes as u32);
-        let scale = 1.0 / unit;
-        let [x, y, z] = position;
-        let kernel = |name| self.device.kernel(&Unit::new("tree/hierarchy.cu"), name);
+        let nodes = HierarchyNodes {
+            center: (&self.center).into(),
+            extent: Output::cast(&self.extent),
+            scale: 1.0 / unit,
+            rows: count,
+            levels: levels as u32,
+            count: nodes as u32,
+        };
         for level in (0..levels).step_by(LEVELS_OF_LAUNCH) {
             let next = level + LEVELS_OF_LAUNCH;
             let blocks = self.levels.get(next - 1).map_or(1, |highest| highest.padded);
@@ -117,45 +125,24 @@ impl Hierarchy {
             if next < levels {
                 bounds.resize(blocks * BOUNDS)?;
             }
-            let bounds_of_blocks = (next < levels).then_some(&*bounds);
-            let (center, extent) = (&self.center, &self.extent);
+            let bounds = (next < levels).then_some(&*bounds).into();
             match level {
-                0 => self.device.launch(
-                    &kernel("hierarchy_from_rows")?,
-                    blocks,
-                    THREADS,
-                    &[
-                        x,
-                        y,
-                        z,
-                        &radius,
-                        &radius_of_all,
-                        &id,
-                        &count,
-                        &levels_argument,
-                        &nodes_argument,
-                        &scale,
-                        center,
-                        extent,
-                        &bounds_of_blocks,
-                    ],
-                )?,
-                _ => self.device.launch(
-                    &kernel("hierarchy_above")?,
-                    blocks,
-                    THREADS,
-                    &[
-                        &*below,
-                        &count,
-                        &levels_argument,
-                        &nodes_argument,
-                        &(level as u32),
-                        &scale,
-                        center,
-                        extent,
-                        &bounds_of_blocks,
-                    ],
-                )?,
+                0 => {
+                    let arguments = HierarchyFromRowsArguments {
+                        position: position.map(Input::from),
+                        radius: radius.into(),
+                        radius_of_all,
+                        id: id.into(),
+                        nodes,
+                        bounds,
+                    };
+                    self.device.run(blocks, THREADS, &arguments)?;
+                }
+                _ => {
+                    let below = (&*below).into();
+                    let arguments = HierarchyAboveArguments { below, level: level as u32, nodes, bounds };
+                    self.device.run(blocks, THREADS, &arguments)?;
+                }
             }
             self.bounds.swap(0, 1);
         }
@@ -171,12 +158,16 @@ impl Hierarchy {
         let largest = match radii {
             Radii::All(radius) => radius,
             Radii::Each(column) => {
-                let kernel = self.device.kernel(&Unit::new("tree/hierarchy.cu"), "largest_radius")?;
                 self.largest.fill_bytes(0)?;
                 let most = self.device.multiprocessors() as usize * BLOCKS;
                 let blocks = rows.div_ceil(THREADS as usize).min(most);
-                let count = rows_of_32_bits(rows)?;
-                self.device.launch(&kernel, blocks, THREADS, &[column, &id, &count, &self.largest])?;
+                let arguments = LargestRadiusArguments {
+                    radius: column.into(),
+                    id: id.into(),
+                    rows: rows_of_32_bits(rows)?,
+                    largest: (&self.largest).into(),
+                };
+                self.device.run(blocks, THREADS, &arguments)?;
                 f64::from_bits(self.largest.download()?[0])
             }
         };

@@ -1,13 +1,19 @@
 //! The gas passes of a step on a device, in their order: mirrors [`crate::sph::Hydrodynamics`]. Columns that only passes
 //! read are there from the one that writes them to the last that reads them.
 
+use super::arguments::state::{
+    ColumnExtremesArguments, EstimateVolumesArguments, IdealGasArguments, IsothermalGasArguments,
+    IsotropicMatricesArguments, ScaledColumnArguments,
+};
+use super::arguments::viscosity::SwitchViscosityArguments;
+use super::arguments::{Arguments, Input, Rows};
 use super::columns::Columns;
 use super::exchange::Exchange;
 use super::neighborhood::Neighborhood;
-use super::reduction::{Findings, bounds, largest, over_pieces, over_rows, smallest};
+use super::reduction::{Findings, largest, over_pieces, over_rows, smallest};
 use super::smoothing::Searches;
 use super::sweep::{Part, Pass, Sweep, SweepMemory};
-use super::{Argument, Buffer, Device, values};
+use super::{Buffer, Device, values};
 use crate::Result;
 use crate::clock::Clock;
 use crate::comm::Communicator;
@@ -190,9 +196,12 @@ impl Hydrodynamics {
 
     fn have_equal_masses(&self, columns: &Columns) -> Result<bool> {
         let (findings, rows) = (Findings::new(&self.device, 2)?, columns.owned());
-        let ([begin, end], extremes) = (bounds(&rows), findings.at(0));
-        let arguments: [&dyn Argument; 4] = [columns.scalar(Field::Mass), &begin, &end, &extremes];
-        over_pieces(&self.device, "sph/state.cu", "column_extremes", &rows, &arguments)?;
+        let arguments = ColumnExtremesArguments {
+            column: columns.scalar(Field::Mass).into(),
+            rows: (&rows).into(),
+            extremes: findings.word(0),
+        };
+        over_pieces(&self.device, &rows, &arguments)?;
         let words = findings.read()?;
         // the largest mass of all ranks, and the largest of the negative ones
         let mut extremes = match largest(words[1]) {
@@ -211,11 +220,14 @@ impl Hydrodynamics {
         use Field::*;
         stage.share(&[SmoothingLength])?;
         let rows = 0..stage.columns.rows();
-        let [begin, end] = bounds(&rows);
         let support = stage.neighborhood.spend_radius()?;
-        let arguments: [&dyn Argument; 5] =
-            [stage.columns.scalar(SmoothingLength), &2.0, &support, &begin, &end];
-        over_rows(&self.device, "sph/state.cu", "scaled_column", &rows, &arguments)?;
+        let arguments = ScaledColumnArguments {
+            column: stage.columns.scalar(SmoothingLength).into(),
+            factor: 2.0,
+            scaled: (&support).into(),
+            rows: (&rows).into(),
+        };
+        over_rows(&self.device, &rows, &arguments)?;
         let over = Over { radius: Some(&support), ..Over::default() };
         self.density(stage, &over)?;
         self.state(stage)?;
@@ -225,11 +237,11 @@ impl Hydrodynamics {
         stage.clock.lap("gradients");
         self.viscosity(stage, &over, dt)?;
         if self.plan.gradients == Gradients::Kernel {
-            let [xx, xy, xz, yy, yz, zz] =
-                std::array::from_fn(|component| stage.columns.component(GradientMatrix, component));
-            let arguments: [&dyn Argument; 7] =
-                [stage.columns.scalar(SmoothingLength), xx, xy, xz, yy, yz, zz];
-            over_all(stage, "sph/state.cu", "isotropic_matrices", &arguments)?;
+            over_all(stage, |columns, rows| IsotropicMatricesArguments {
+                length: columns.scalar(SmoothingLength).into(),
+                matrix: std::array::from_fn(|k| columns.component(GradientMatrix, k).into()),
+                rows,
+            })?;
         }
         stage.clock.lap("viscosity");
         let spent: &[Field] = if self.keep_fields { &[] } else { &[GradientMatrix, VolumeElement, GradH] };
@@ -260,9 +272,12 @@ impl Hydrodynamics {
         }
         if volume_elements {
             stage.columns.add(&[Field::VolumeElement])?;
-            let [mass, density, element] =
-                [Field::Mass, Field::Density, Field::VolumeElement].map(|field| stage.columns.scalar(field));
-            over_all(stage, "sph/state.cu", "estimate_volumes", &[mass, density, element])?;
+            over_all(stage, |columns, rows| EstimateVolumesArguments {
+                mass: columns.scalar(Field::Mass).into(),
+                density: columns.scalar(Field::Density).into(),
+                element: columns.scalar(Field::VolumeElement).into(),
+                rows,
+            })?;
             let shared = &[Field::VolumeElement];
             sweep(&self.volume_elements, &mut self.memory, stage, &Over { shared, ..*over })?;
             self.done_with(stage, &[Field::VolumeSum]);
@@ -275,15 +290,23 @@ impl Hydrodynamics {
     /// Pressure and speed of sound.
     fn state(&self, stage: &mut Stage) -> Result<()> {
         stage.columns.add(&[Field::Pressure, Field::SoundSpeed])?;
-        let [density, energy, pressure, sound] =
-            [Field::Density, Field::InternalEnergy, Field::Pressure, Field::SoundSpeed]
-                .map(|field| stage.columns.scalar(field));
-        match &self.plan.equation_of_state {
-            EquationOfState::IdealGas { gamma } => {
-                over_all(stage, "sph/state.cu", "ideal_gas", &[density, energy, gamma, pressure, sound])
-            }
-            EquationOfState::Isothermal { sound_speed } => {
-                over_all(stage, "sph/state.cu", "isothermal_gas", &[density, sound_speed, pressure, sound])
+        match self.plan.equation_of_state {
+            EquationOfState::IdealGas { gamma } => over_all(stage, |columns, rows| IdealGasArguments {
+                density: columns.scalar(Field::Density).into(),
+                energy: columns.scalar(Field::InternalEnergy).into(),
+                gamma,
+                pressure: columns.scalar(Field::Pressure).into(),
+                sound_speed: columns.scalar(Field::SoundSpeed).into(),
+                rows,
+            }),
+            EquationOfState::Isothermal { sound_speed: speed } => {
+                over_all(stage, |columns, rows| IsothermalGasArguments {
+                    density: columns.scalar(Field::Density).into(),
+                    speed,
+                    pressure: columns.scalar(Field::Pressure).into(),
+                    sound_speed: columns.scalar(Field::SoundSpeed).into(),
+                    rows,
+                })
             }
         }
     }
@@ -306,27 +329,20 @@ impl Hydrodynamics {
             limiter: viscosity.limiter,
             ..ViscositySwitch::default()
         };
-        let [length, sound, divergence, curl, alpha] =
-            [SmoothingLength, SoundSpeed, VelocityDivergence, VelocityCurl, Viscosity]
-                .map(|field| stage.columns.scalar(field));
-        let [x, y, z] = stage.columns.vector(DivergenceGradient);
-        let limiter = u32::from(switch.limiter);
-        let arguments: [&dyn Argument; 13] = [
-            length,
-            sound,
-            divergence,
-            curl,
-            x,
-            y,
-            z,
-            alpha,
-            &switch.minimum,
-            &switch.maximum,
-            &switch.decay,
-            &limiter,
-            &dt,
-        ];
-        over_all(stage, "sph/viscosity.cu", "switch_viscosity", &arguments)?;
+        over_all(stage, |columns, rows| SwitchViscosityArguments {
+            smoothing_length: columns.scalar(SmoothingLength).into(),
+            sound_speed: columns.scalar(SoundSpeed).into(),
+            divergence: columns.scalar(VelocityDivergence).into(),
+            curl: columns.scalar(VelocityCurl).into(),
+            divergence_gradient: columns.vector(DivergenceGradient).map(Input::from),
+            viscosity: columns.scalar(Viscosity).into(),
+            minimum: switch.minimum,
+            maximum: switch.maximum,
+            decay: switch.decay,
+            limiter: u32::from(switch.limiter),
+            step: dt,
+            rows,
+        })?;
         self.done_with(stage, &[VelocityCurl, DivergenceGradient]);
         Ok(())
     }
@@ -401,18 +417,10 @@ fn sweep(law: &Law, memory: &mut SweepMemory, stage: &mut Stage, over: &Over) ->
     law.sweep.finish(memory, &stage.pass(&owned, over), &stage.columns.all(law.outputs))
 }
 
-/// A kernel over all rows, whose last arguments are the first row and the end.
-fn over_all(
-    stage: &Stage,
-    file: &'static str,
-    kernel: &'static str,
-    arguments: &[&dyn Argument],
-) -> Result<()> {
+/// A kernel over all rows.
+fn over_all<A: Arguments>(stage: &Stage, arguments: impl FnOnce(&Columns, Rows) -> A) -> Result<()> {
     let rows = 0..stage.columns.rows();
-    let [begin, end] = bounds(&rows);
-    let mut all = arguments.to_vec();
-    all.extend([&begin as &dyn Argument, &end]);
-    over_rows(stage.columns.device(), file, kernel, &rows, &all)
+    over_rows(stage.columns.device(), &rows, &arguments(stage.columns, (&rows).into()))
 }
 
 /// One value in all rows of a field.

@@ -1,6 +1,8 @@
 //! Hilbert keys on a device.
 
-use super::{Buffer, Device, Unit};
+use super::arguments::Input;
+use super::arguments::hilbert::HilbertKeysArguments;
+use super::{Buffer, Device};
 use crate::Result;
 use crate::space::SimulationBox;
 use crate::space::hilbert::LEVELS;
@@ -22,15 +24,14 @@ pub fn keys(
 ) -> Result<()> {
     let rows = keys.len();
     assert!(position.iter().all(|column| column.len() >= rows), "a position for every key");
-    let kernel = device.kernel(&Unit::new("space/hilbert.cu"), "hilbert_keys")?;
     let scale = bx.lengths().map(|length| f64::from(1u32 << LEVELS) / length);
-    let ([x, y, z], lower) = (position, bx.lower);
     let blocks = rows.div_ceil(2 * THREADS as usize).min(device.multiprocessors() as usize * BLOCKS);
-    let count = super::sort::rows_of_32_bits(rows)?;
-    device.launch(
-        &kernel,
-        blocks,
-        THREADS,
-        &[x, y, z, &lower.x, &lower.y, &lower.z, &scale.x, &scale.y, &scale.z, &*keys, &count],
-    )
+    let arguments = HilbertKeysArguments {
+        position: position.map(Input::from),
+        lower: bx.lower.into(),
+        scale: scale.into(),
+        keys: keys.into(),
+        rows: super::sort::rows_of_32_bits(rows)?,
+    };
+    device.run(blocks, THREADS, &arguments)
 }

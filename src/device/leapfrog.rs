@@ -1,12 +1,14 @@
 //! The leapfrog of the gas on a device: mirrors [`crate::motion::leapfrog`].
 
+use super::arguments::leapfrog::{
+    LeapfrogKickAndDriftArguments, LeapfrogKickArguments, LeapfrogLostArguments, LeapfrogUndoArguments,
+};
+use super::arguments::{Input, Output};
 use super::motion::Moving;
-use super::reduction::{Findings, Vector, bounds, over_rows};
-use super::{Argument, Buffer, Device};
+use super::reduction::{Findings, Vector, over_rows};
+use super::{Buffer, Device};
 use crate::Result;
 use std::ops::Range;
-
-const FILE: &str = "motion/leapfrog.cu";
 
 /// What the gas has beside its motion.
 #[derive(Clone, Copy, Debug)]
@@ -42,12 +44,16 @@ pub fn kick_and_drift(
     rows: Range<usize>,
     dt: f64,
 ) -> Result<()> {
-    let Moving { position: [x, y, z], velocity: [u, v, w], acceleration: [a, b, c] } = *moving;
-    let [begin, end] = bounds(&rows);
-    let Heated { energy, rate, length, divergence } = *heated;
-    let arguments: [&dyn Argument; 16] =
-        [x, y, z, u, v, w, a, b, c, energy, rate, length, divergence, &dt, &begin, &end];
-    over_rows(device, FILE, "leapfrog_kick_and_drift", &rows, &arguments)
+    let arguments = LeapfrogKickAndDriftArguments {
+        moving: moving.into(),
+        energy: heated.energy.into(),
+        rate: heated.rate.into(),
+        length: heated.length.into(),
+        divergence: heated.divergence.into(),
+        step: dt,
+        rows: (&rows).into(),
+    };
+    over_rows(device, &rows, &arguments)
 }
 
 /// Second half of a step, after the forces: correct the predictions by half the change of the rates.
@@ -62,12 +68,17 @@ pub fn kick(
     rows: Range<usize>,
     dt: f64,
 ) -> Result<()> {
-    let Moving { velocity: [u, v, w], acceleration: [a, b, c], .. } = *moving;
-    let ([d, e, f], [begin, end]) = (old.acceleration, bounds(&rows));
-    let Heated { energy, rate, .. } = *heated;
-    let arguments: [&dyn Argument; 15] =
-        [u, v, w, a, b, c, d, e, f, energy, rate, old.rate, &dt, &begin, &end];
-    over_rows(device, FILE, "leapfrog_kick", &rows, &arguments)
+    let arguments = LeapfrogKickArguments {
+        velocity: moving.velocity.map(Output::from),
+        acceleration: moving.acceleration.map(Input::from),
+        old_acceleration: old.acceleration.map(Input::from),
+        energy: heated.energy.into(),
+        rate: heated.rate.into(),
+        old_rate: old.rate.into(),
+        step: dt,
+        rows: (&rows).into(),
+    };
+    over_rows(device, &rows, &arguments)
 }
 
 /// How many rows a step of length `dt` would throw too far, or heat too much, for [`undo`] to take it back.
@@ -83,11 +94,17 @@ pub fn lost(
     reach: f64,
 ) -> Result<u32> {
     let findings = Findings::new(device, 1)?;
-    let Moving { velocity: [u, v, w], acceleration: [a, b, c], .. } = *moving;
-    let ([begin, end], lost) = (bounds(&rows), findings.at(0));
-    let Heated { energy, rate, .. } = *heated;
-    let arguments: [&dyn Argument; 13] = [u, v, w, a, b, c, energy, rate, &dt, &reach, &begin, &end, &lost];
-    over_rows(device, FILE, "leapfrog_lost", &rows, &arguments)?;
+    let arguments = LeapfrogLostArguments {
+        velocity: moving.velocity.map(Input::from),
+        acceleration: moving.acceleration.map(Input::from),
+        energy: heated.energy.into(),
+        rate: heated.rate.into(),
+        step: dt,
+        reach,
+        rows: (&rows).into(),
+        lost: findings.lower_half(0),
+    };
+    over_rows(device, &rows, &arguments)?;
     Ok(findings.read()?[0] as u32)
 }
 
@@ -104,8 +121,14 @@ pub fn undo(
     rows: Range<usize>,
     dt: f64,
 ) -> Result<()> {
-    let ([x, y, z], [u, v, w], [d, e, f]) = (position, velocity, old.acceleration);
-    let [begin, end] = bounds(&rows);
-    let arguments: [&dyn Argument; 14] = [x, y, z, u, v, w, d, e, f, energy, old.rate, &dt, &begin, &end];
-    over_rows(device, FILE, "leapfrog_undo", &rows, &arguments)
+    let arguments = LeapfrogUndoArguments {
+        position: position.map(Output::from),
+        velocity: velocity.map(Output::from),
+        old_acceleration: old.acceleration.map(Input::from),
+        energy: energy.into(),
+        old_rate: old.rate.into(),
+        step: dt,
+        rows: (&rows).into(),
+    };
+    over_rows(device, &rows, &arguments)
 }

@@ -1,10 +1,15 @@
 //! Neighbor lists of clusters, built on the device. Runs do not use [`ListBuilder::prune`], which says why.
 
+use super::arguments::build::{
+    ListBuildArguments, ListMagnitudeArguments, ListPlaceArguments, ListRebuildArguments, RecordBuild,
+};
+use super::arguments::search::{ListRecords, ListSearch};
+use super::arguments::{Arguments, Input, Output, Rows};
 use super::scan::Scan;
-use super::{Argument, Buffer, Device, Unit};
+use super::{Buffer, Device, Unit};
 use crate::Result;
 use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
-use crate::space::{SimulationBox, Vec3d};
+use crate::space::SimulationBox;
 use std::ops::Range;
 
 /// Warps of a block of those that build.
@@ -69,54 +74,27 @@ pub struct Records {
     pub parts: Option<[Buffer<u32>; 2]>,
 }
 
-/// A search as the kernels' first arguments (kernels/neighbors/request.cuh), all but the largest magnitude.
-pub(super) struct SearchArguments<'a> {
-    search: &'a Search<'a>,
-    numbers: [u32; 5],
-    scale: f64,
-    period: Vec3d,
-}
-
-impl SearchArguments<'_> {
-    pub(super) fn all(&self) -> [&dyn Argument; 16] {
-        let Search { position: [x, y, z], radius, id, center, extent, .. } = *self.search;
-        let [rows, begin, end, symmetric, nodes] = &self.numbers;
-        let period = &self.period;
-        [
-            rows,
-            begin,
-            end,
-            symmetric,
-            x,
-            y,
-            z,
-            radius,
-            id,
-            center,
-            extent,
-            nodes,
-            &self.scale,
-            &period.x,
-            &period.y,
-            &period.z,
-        ]
-    }
-}
-
 impl Search<'_> {
     /// Whether any dimension is periodic.
     pub(super) fn is_periodic(&self) -> bool {
         self.bx.any_periodic()
     }
 
-    pub(super) fn arguments(&self) -> SearchArguments<'_> {
-        let numbers =
-            [self.rows, self.owned.start, self.owned.end, usize::from(self.symmetric), self.extent.len()];
-        SearchArguments {
-            search: self,
-            numbers: numbers.map(|number| number as u32),
+    /// The search as kernels take it; without a magnitude distances get no slack for rounding errors.
+    pub(super) fn arguments(&self, magnitude: Option<&Buffer<f64>>) -> ListSearch {
+        ListSearch {
+            position: self.position.map(Input::from),
+            radius: self.radius.into(),
+            id: self.id.into(),
+            center: self.center.into(),
+            extent: self.extent.into(),
+            magnitude: magnitude.into(),
             scale: 1.0 / self.unit,
-            period: self.bx.finite_periods(),
+            period: self.bx.finite_periods().into(),
+            rows: self.rows as u32,
+            owned: Rows { begin: self.owned.start as u32, end: self.owned.end as u32 },
+            symmetric: u32::from(self.symmetric),
+            nodes: self.extent.len() as u32,
         }
     }
 
@@ -224,13 +202,17 @@ impl ListBuilder {
             self.marks.iter_mut().try_for_each(|marks| marks.resize(count))?;
         }
         let [inner, outer] = self.marks.each_ref().map(|marks| parted.then_some(marks));
-        self.launch(
-            "list_build",
-            blocks,
-            search,
-            longer,
-            &[&self.slots, &records.counts, &self.lengths, &self.unfit, &inner, &outer],
-        )?;
+        let build = self.record_build(search, longer);
+        let arguments = ListBuildArguments {
+            build,
+            slots: (&self.slots).into(),
+            counts: (&records.counts).into(),
+            lengths: (&self.lengths).into(),
+            unfit: (&self.unfit).into(),
+            inner: inner.into(),
+            outer: outer.into(),
+        };
+        self.launch(blocks, search, longer, &arguments)?;
         self.part(parted, records)?;
         self.scan.sums(&self.lengths, &mut records.offsets)?;
         let mut length = [0];
@@ -243,14 +225,22 @@ impl ListBuilder {
         }
         records.data.resize(bytes)?;
         let threads = THREADS as usize;
-        self.device.launch(
-            &self.device.kernel(&Unit::new("neighbors/build.cu"), "list_place")?,
-            (32 * count).div_ceil(threads),
-            THREADS,
-            &[&(count as u32), &self.slot, &self.slots, &records.offsets, &records.data],
-        )?;
+        let arguments = ListPlaceArguments {
+            records: count as u32,
+            slot: self.slot,
+            slots: (&self.slots).into(),
+            offsets: (&records.offsets).into(),
+            data: (&records.data).into(),
+        };
+        self.device.run((32 * count).div_ceil(threads), THREADS, &arguments)?;
         let blocks = blocks.min(REBUILD_BLOCKS * self.device.multiprocessors() as usize);
-        self.launch("list_rebuild", blocks, search, longer, &[&self.unfit, &records.offsets, &records.data])?;
+        let arguments = ListRebuildArguments {
+            build,
+            unfit: (&self.unfit).into(),
+            offsets: (&records.offsets).into(),
+            data: (&records.data).into(),
+        };
+        self.launch(blocks, search, longer, &arguments)?;
         // next time the slots hold what is half again as long as the mean of now
         let mean = length[0] / count.max(1) as u64;
         let slot = (mean + mean / 2).next_multiple_of(16).min(MOST_SLOT);
@@ -279,40 +269,56 @@ impl ListBuilder {
     fn note_magnitude(&mut self, search: &Search) -> Result<()> {
         self.magnitude.fill_bytes(0)?;
         let clusters = search.rows.div_ceil(CLUSTER);
-        let kernel = self.device.kernel(&Unit::new("neighbors/build.cu"), "list_magnitude")?;
-        let nodes = search.extent.len() as u32;
-        self.device.launch(
-            &kernel,
-            clusters.div_ceil(THREADS as usize).min(MOST_BLOCKS),
-            THREADS,
-            &[&(clusters as u32), search.center, search.extent, &nodes, &search.unit, &self.magnitude],
-        )
+        let arguments = ListMagnitudeArguments {
+            clusters: clusters as u32,
+            center: search.center.into(),
+            extent: search.extent.into(),
+            nodes: search.extent.len() as u32,
+            unit: search.unit,
+            magnitude: Output::cast(&self.magnitude),
+        };
+        self.device.run(clusters.div_ceil(THREADS as usize).min(MOST_BLOCKS), THREADS, &arguments)
     }
 
-    /// Starts a kernel of those that build, with the arguments that are its own.
-    fn launch(
+    /// The super-clusters of a search, and the longer list where their records are pruned.
+    fn record_build(&self, search: &Search, longer: Option<&Records>) -> RecordBuild {
+        let super_clusters = search.super_clusters();
+        RecordBuild {
+            search: search.arguments(Some(&self.magnitude)),
+            longer: longer.map_or(ListRecords::NONE, ListRecords::from),
+            first: super_clusters.start as u32,
+            super_clusters: super_clusters.len() as u32,
+            slot: self.slot,
+        }
+    }
+
+    /// Starts one of the kernels that build records.
+    fn launch<A: Arguments>(
         &self,
-        name: &'static str,
         blocks: usize,
         search: &Search,
         longer: Option<&Records>,
-        last: &[&dyn Argument],
+        arguments: &A,
     ) -> Result<()> {
-        let unit = Unit::new("neighbors/build.cu")
+        let unit = Unit::new(A::UNIT)
             .with("HILBRIUM_PERIODIC", u8::from(search.is_periodic()))
             .with("HILBRIUM_PRUNE", u8::from(longer.is_some()))
             .with("HILBRIUM_WARPS", WARPS);
-        let super_clusters = search.super_clusters();
-        let arguments = search.arguments();
-        let longer: [&dyn Argument; 6] = [
-            &longer.map(|records| &records.data),
-            &longer.map(|records| &records.offsets),
-            &longer.map(|records| &records.counts),
-            &(super_clusters.start as u32),
-            &(super_clusters.len() as u32),
-            &self.slot,
-        ];
-        let all = [&arguments.all()[..], &[&self.magnitude], &longer, last].concat();
-        self.device.launch(&self.device.kernel(&unit, name)?, blocks, 32 * WARPS as u32, &all)
+        self.device.launch(&self.device.kernel(&unit)?, blocks, 32 * WARPS as u32, arguments)
+    }
+}
+
+impl ListRecords {
+    /// No records.
+    const NONE: Self = Self { data: Input::NULL, offsets: Input::NULL, counts: Input::NULL };
+}
+
+impl From<&Records> for ListRecords {
+    fn from(records: &Records) -> Self {
+        Self {
+            data: (&records.data).into(),
+            offsets: (&records.offsets).into(),
+            counts: (&records.counts).into(),
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! A [`Device`] is a GPU, or for tests a host that plays one; either runs the kernels of the folder `kernels`, which are
 //! compiled when they are first needed ([`program`]).
 
+pub mod arguments;
 mod buffer;
 pub mod columns;
 pub mod cuda;
@@ -38,7 +39,7 @@ pub mod values;
 pub mod verlet;
 
 pub use buffer::Buffer;
-pub use launch::{Argument, Kernel};
+pub use launch::{Function, Kernel};
 pub use program::Unit;
 
 use crate::comm::Communicator;
@@ -63,7 +64,7 @@ struct Inner {
 
 struct Module {
     handle: u64,
-    kernels: HashMap<&'static str, Kernel>,
+    functions: HashMap<&'static str, Function>,
 }
 
 impl std::fmt::Debug for Device {
@@ -128,23 +129,23 @@ impl Device {
         self.driver().memory()
     }
 
-    /// A kernel of a unit, compiled and loaded where it was not yet.
+    /// A function of a unit, which is compiled and loaded at its first use.
     ///
     /// # Errors
     /// [`Error::Device`] when it does not compile or load, [`Error::File`] when it cannot be kept on disk.
-    pub fn kernel(&self, unit: &Unit, name: &'static str) -> Result<Kernel> {
+    pub fn function(&self, unit: &Unit, name: &'static str) -> Result<Function> {
         let mut modules = self.0.modules.lock().unwrap_or_else(PoisonError::into_inner);
         if !modules.contains_key(unit) {
             let handle = self.driver().load(&program::compiled(self.driver(), unit)?)?;
-            modules.insert(unit.clone(), Module { handle, kernels: HashMap::new() });
+            modules.insert(unit.clone(), Module { handle, functions: HashMap::new() });
         }
         let Some(module) = modules.get_mut(unit) else { unreachable!("the unit was loaded above") };
-        if let Some(kernel) = module.kernels.get(name) {
-            return Ok(*kernel);
+        if let Some(function) = module.functions.get(name) {
+            return Ok(*function);
         }
-        let kernel = Kernel { function: self.driver().function(module.handle, name)?, name };
-        module.kernels.insert(name, kernel);
-        Ok(kernel)
+        let function = Function { handle: self.driver().function(module.handle, name)?, name };
+        module.functions.insert(name, function);
+        Ok(function)
     }
 
     /// Waits for all kernels that were started.
@@ -176,7 +177,7 @@ impl Device {
         self.0.waits
     }
 
-    fn started(&self, kernel: &'static str) {
+    fn note_launch(&self, kernel: &'static str) {
         const MOST: usize = 64;
         let mut started = self.0.started.lock().unwrap_or_else(PoisonError::into_inner);
         if started.last() != Some(&kernel) {

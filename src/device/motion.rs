@@ -3,10 +3,14 @@
 //!
 //! Functions start kernels and return; those that give numbers wait for them.
 
-use super::reduction::{
-    Findings, PIECE, Sums, THREADS, Vector, bounds, first_row, largest, over_pieces, over_rows,
+use super::arguments::langevin::{LangevinBath, LangevinDriftBackArguments, LangevinKickAndDriftArguments};
+use super::arguments::verlet::{
+    AccelerateArguments, VerletDriftBackArguments, VerletKickAndDriftArguments, VerletKickArguments,
 };
-use super::{Argument, Buffer, Device};
+use super::arguments::whole::{ScaleVelocitiesArguments, WholeMotionArguments};
+use super::arguments::{DriftReport, Input, MovingColumns, Output};
+use super::reduction::{Findings, PIECE, Sums, THREADS, Vector, first_row, largest, over_pieces, over_rows};
+use super::{Buffer, Device};
 use crate::Result;
 use crate::motion::thermostat::Langevin;
 use crate::motion::whole::Whole;
@@ -22,6 +26,16 @@ pub struct Moving<'a> {
     pub velocity: Vector<'a>,
     /// Accelerations.
     pub acceleration: Vector<'a>,
+}
+
+impl From<&Moving<'_>> for MovingColumns {
+    fn from(moving: &Moving) -> Self {
+        Self {
+            position: moving.position.map(Output::from),
+            velocity: moving.velocity.map(Output::from),
+            acceleration: moving.acceleration.map(Input::from),
+        }
+    }
 }
 
 /// What a drift did.
@@ -80,12 +94,14 @@ impl Motion {
         farthest: f64,
     ) -> Result<()> {
         self.begin(&rows)?;
-        let Moving { position: [x, y, z], velocity: [u, v, w], acceleration: [a, b, c] } = *moving;
-        let [begin, end] = bounds(&rows);
-        let (refused, square) = (self.findings.at(REFUSED), self.findings.at(SQUARE));
-        let arguments: [&dyn Argument; 16] =
-            [x, y, z, u, v, w, a, b, c, &dt, &farthest, &begin, &end, &self.left, &refused, &square];
-        over_rows(&self.device, "motion/verlet.cu", "verlet_kick_and_drift", &rows, &arguments)
+        let arguments = VerletKickAndDriftArguments {
+            moving: moving.into(),
+            step: dt,
+            farthest,
+            rows: (&rows).into(),
+            report: self.report(),
+        };
+        over_rows(&self.device, &rows, &arguments)
     }
 
     /// First half of step number `step` with the Langevin thermostat, which needs masses and ids: half a kick, half a drift,
@@ -106,43 +122,33 @@ impl Motion {
         farthest: f64,
     ) -> Result<()> {
         self.begin(&rows)?;
-        let Moving { position: [x, y, z], velocity: [u, v, w], acceleration: [a, b, c] } = *moving;
-        let [begin, end] = bounds(&rows);
-        let [decay, noise] = langevin.decay_and_noise(dt);
-        let (refused, square) = (self.findings.at(REFUSED), self.findings.at(SQUARE));
-        let heat = self.heat.room(1, rows.len().div_ceil(THREADS as usize))?;
-        let arguments: [&dyn Argument; 23] = [
-            x,
-            y,
-            z,
-            u,
-            v,
-            w,
-            a,
-            b,
-            c,
-            mass,
-            id,
-            &dt,
-            &farthest,
-            &decay,
-            &noise,
-            &langevin.seed,
-            &step,
-            &begin,
-            &end,
-            &self.left,
-            &refused,
-            &square,
+        let heat = self.heat.room(1, rows.len().div_ceil(THREADS as usize))?.into();
+        let arguments = LangevinKickAndDriftArguments {
+            moving: moving.into(),
+            mass: mass.into(),
+            id: id.into(),
+            step: dt,
+            farthest,
+            bath: bath(langevin, dt, step),
+            rows: (&rows).into(),
+            report: self.report(),
             heat,
-        ];
-        over_rows(&self.device, "motion/langevin.cu", "langevin_kick_and_drift", &rows, &arguments)
+        };
+        over_rows(&self.device, &rows, &arguments)
     }
 
     /// Nothing found, and room to note which rows are left.
     fn begin(&mut self, rows: &Range<usize>) -> Result<()> {
         self.findings.clear()?;
         self.left.resize(rows.len().div_ceil(32))
+    }
+
+    fn report(&self) -> DriftReport {
+        DriftReport {
+            left: (&self.left).into(),
+            refused: self.findings.lower_half(REFUSED),
+            largest_square: self.findings.word(SQUARE),
+        }
     }
 
     /// What the last [`Self::kick_and_drift`], a step of length `dt`, did.
@@ -185,10 +191,14 @@ impl Motion {
     /// # Errors
     /// Those of the device.
     pub fn kick(&self, moving: &Moving, rows: Range<usize>, dt: f64, but_left: bool) -> Result<()> {
-        let Moving { velocity: [u, v, w], acceleration: [a, b, c], .. } = *moving;
-        let ([begin, end], left) = (bounds(&rows), but_left.then_some(&self.left));
-        let arguments: [&dyn Argument; 10] = [u, v, w, a, b, c, &dt, &begin, &end, &left];
-        over_rows(&self.device, "motion/verlet.cu", "verlet_kick", &rows, &arguments)
+        let arguments = VerletKickArguments {
+            velocity: moving.velocity.map(Output::from),
+            acceleration: moving.acceleration.map(Input::from),
+            step: dt,
+            rows: (&rows).into(),
+            left: but_left.then_some(&self.left).into(),
+        };
+        over_rows(&self.device, &rows, &arguments)
     }
 
     /// Take the drift of [`Self::kick_and_drift`] back, to rounding.
@@ -196,10 +206,14 @@ impl Motion {
     /// # Errors
     /// Those of the device.
     pub fn drift_back(&self, moving: &Moving, rows: Range<usize>, dt: f64, but_left: bool) -> Result<()> {
-        let Moving { position: [x, y, z], velocity: [u, v, w], .. } = *moving;
-        let ([begin, end], left) = (bounds(&rows), but_left.then_some(&self.left));
-        let arguments: [&dyn Argument; 10] = [x, y, z, u, v, w, &dt, &begin, &end, &left];
-        over_rows(&self.device, "motion/verlet.cu", "verlet_drift_back", &rows, &arguments)
+        let arguments = VerletDriftBackArguments {
+            position: moving.position.map(Output::from),
+            velocity: moving.velocity.map(Input::from),
+            step: dt,
+            rows: (&rows).into(),
+            left: but_left.then_some(&self.left).into(),
+        };
+        over_rows(&self.device, &rows, &arguments)
     }
 
     /// Take drift, friction and noise of [`Self::langevin_kick_and_drift`] back, to the rounding that the friction makes
@@ -219,12 +233,17 @@ impl Motion {
         step: u64,
         but_left: bool,
     ) -> Result<()> {
-        let Moving { position: [x, y, z], velocity: [u, v, w], .. } = *moving;
-        let ([begin, end], left) = (bounds(&rows), but_left.then_some(&self.left));
-        let [decay, noise] = langevin.decay_and_noise(dt);
-        let arguments: [&dyn Argument; 16] =
-            [x, y, z, u, v, w, mass, id, &dt, &decay, &noise, &langevin.seed, &step, &begin, &end, &left];
-        over_rows(&self.device, "motion/langevin.cu", "langevin_drift_back", &rows, &arguments)
+        let arguments = LangevinDriftBackArguments {
+            position: moving.position.map(Output::from),
+            velocity: moving.velocity.map(Output::from),
+            mass: mass.into(),
+            id: id.into(),
+            step: dt,
+            bath: bath(langevin, dt, step),
+            rows: (&rows).into(),
+            left: but_left.then_some(&self.left).into(),
+        };
+        over_rows(&self.device, &rows, &arguments)
     }
 
     /// Accelerations from forces and masses; with a step other than 0 the second half of its kick too, but not where the
@@ -241,10 +260,16 @@ impl Motion {
         dt: f64,
     ) -> Result<()> {
         self.findings.clear()?;
-        let Moving { velocity: [u, v, w], acceleration: [a, b, c], .. } = *moving;
-        let ([f, g, h], [begin, end], first) = (force, bounds(&rows), self.findings.at(NOT_FINITE));
-        let arguments: [&dyn Argument; 14] = [f, g, h, mass, a, b, c, u, v, w, &dt, &begin, &end, &first];
-        over_rows(&self.device, "motion/verlet.cu", "accelerate", &rows, &arguments)
+        let arguments = AccelerateArguments {
+            force: force.map(Input::from),
+            mass: mass.into(),
+            acceleration: moving.acceleration.map(Output::from),
+            velocity: moving.velocity.map(Output::from),
+            step: dt,
+            rows: (&rows).into(),
+            first_not_finite: self.findings.lower_half(NOT_FINITE),
+        };
+        over_rows(&self.device, &rows, &arguments)
     }
 
     /// The first row to which [`Self::accelerate`] gave an acceleration that is not finite.
@@ -260,10 +285,13 @@ impl Motion {
     /// # Errors
     /// Those of the device.
     pub fn whole(&mut self, velocity: Vector, mass: &Buffer<f64>, rows: Range<usize>) -> Result<Whole> {
-        let ([u, v, w], [begin, end]) = (velocity, bounds(&rows));
-        let partial = self.sums.room(5, rows.len().div_ceil(PIECE))?;
-        let arguments: [&dyn Argument; 7] = [u, v, w, mass, &begin, &end, partial];
-        over_pieces(&self.device, "motion/whole.cu", "whole_motion", &rows, &arguments)?;
+        let arguments = WholeMotionArguments {
+            velocity: velocity.map(Input::from),
+            mass: mass.into(),
+            rows: (&rows).into(),
+            partial: self.sums.room(5, rows.len().div_ceil(PIECE))?.into(),
+        };
+        over_pieces(&self.device, &rows, &arguments)?;
         let sums = self.sums.finish()?;
         Ok(Whole {
             particles: rows.len() as u64,
@@ -278,10 +306,20 @@ impl Motion {
     /// # Errors
     /// Those of the device.
     pub fn scale(&self, velocity: Vector, rows: Range<usize>, scale: f64, offset: Vec3d) -> Result<()> {
-        let ([u, v, w], [begin, end]) = (velocity, bounds(&rows));
-        let arguments: [&dyn Argument; 9] = [u, v, w, &scale, &offset.x, &offset.y, &offset.z, &begin, &end];
-        over_rows(&self.device, "motion/whole.cu", "scale_velocities", &rows, &arguments)
+        let arguments = ScaleVelocitiesArguments {
+            velocity: velocity.map(Output::from),
+            scale,
+            offset: offset.into(),
+            rows: (&rows).into(),
+        };
+        over_rows(&self.device, &rows, &arguments)
     }
+}
+
+/// The bath of one step.
+fn bath(langevin: &Langevin, dt: f64, step: u64) -> LangevinBath {
+    let [decay, noise] = langevin.decay_and_noise(dt);
+    LangevinBath { decay, noise, seed: langevin.seed, number: step }
 }
 
 /// A way above what rounding takes from the square root of its square.

@@ -1,10 +1,12 @@
 //! Particles of a device in the box and in the order of the curve: what [`crate::domain::Domain::sync`] does before particles
 //! go to other ranks.
 
+use super::arguments::Output;
+use super::arguments::enter::EnterBoxArguments;
 use super::columns::Columns;
-use super::reduction::{Findings, Vector, bounds, first_row, largest, over_pieces, smallest};
+use super::reduction::{Findings, Vector, first_row, largest, over_pieces, smallest};
 use super::sort::{Gather, Sort, rows_of_32_bits};
-use super::{Argument, Device, keys};
+use super::{Device, keys};
 use crate::comm::Communicator;
 use crate::particles::Field;
 use crate::space::{Boundary, SimulationBox, Vec3d};
@@ -155,31 +157,16 @@ pub fn enter(
     rows: Range<usize>,
 ) -> Result<Entered> {
     let findings = Findings::new(device, 9)?;
-    let ([x, y, z], [begin, end]) = (position, bounds(&rows));
-    let images = [0, 1, 2].map(|d| image.map(|image| image[d]));
-    let periodic = (0..3).fold(0u32, |bits, d| bits | u32::from(bx.boundary[d] == Boundary::Periodic) << d);
-    // rows of 32 bits follow each other
-    let (extent, nowhere) = (findings.at(0), findings.at(6));
-    let arguments: [&dyn Argument; 17] = [
-        x,
-        y,
-        z,
-        &images[0],
-        &images[1],
-        &images[2],
-        &bx.lower.x,
-        &bx.lower.y,
-        &bx.lower.z,
-        &bx.upper.x,
-        &bx.upper.y,
-        &bx.upper.z,
-        &periodic,
-        &begin,
-        &end,
-        &extent,
-        &nowhere,
-    ];
-    over_pieces(device, "motion/enter.cu", "enter_box", &rows, &arguments)?;
+    let arguments = EnterBoxArguments {
+        position: position.map(Output::from),
+        image: image.map_or([Output::NULL; 3], |image| image.map(Output::from)),
+        bx: bx.into(),
+        rows: (&rows).into(),
+        extent: findings.word(0),
+        // first rows of 32 bits follow each other
+        first_nowhere: findings.lower_half(6),
+    };
+    over_pieces(device, &rows, &arguments)?;
     let words = findings.read()?;
     let of = |d: usize| [smallest(words[2 * d]), largest(words[2 * d + 1]).unwrap_or(f64::NEG_INFINITY)];
     let row = |d: usize| first_row(words[6 + d / 2] >> (32 * (d % 2)) & u64::from(u32::MAX));

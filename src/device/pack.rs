@@ -1,5 +1,7 @@
 //! Rows as a sweep on a device reads them (kernels/pair/pack.cu).
 
+use super::arguments::Input;
+use super::arguments::packed::PackedRows;
 use super::{Buffer, Device, Unit};
 use crate::Result;
 use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
@@ -105,6 +107,18 @@ impl Packed {
         self.squared_radius.resize(if shape.own_radius { self.rows * shape.real } else { 0 })?;
         self.frame.resize(self.super_clusters() * 6)?;
         self.boxes.resize(self.rows / CLUSTER)
+    }
+
+    /// The packed rows as sweeps take them.
+    pub(super) fn arguments(&self) -> PackedRows {
+        PackedRows {
+            position: Input::cast(&self.position),
+            further: Input::cast(&self.further),
+            squared_radius: Input::cast(&self.squared_radius),
+            frame: (&self.frame).into(),
+            boxes: Input::cast(&self.boxes),
+            rows: self.rows as u64,
+        }
     }
 
     /// Number of super-clusters.

@@ -1,9 +1,11 @@
 //! Lists of single particles on a device (kernels/neighbors/particle_list.cu): for few neighbors. Runs do not use them; they
 //! are there to compare lists of clusters with, in `bench sweep --device cuda` (docs/src/gpu.md).
 
+use super::arguments::Arguments;
+use super::arguments::particle_list::{ParticleListCountArguments, ParticleListWriteArguments};
 use super::list::{Records, Search};
 use super::scan::Scan;
-use super::{Argument, Buffer, Device, Unit};
+use super::{Buffer, Device, Unit};
 use crate::Result;
 use std::ops::Range;
 
@@ -95,34 +97,41 @@ impl ParticleListBuilder {
         records.clusters.resize(records.entries as usize)?;
         self.widths.resize(2 * count)?;
         self.unfit.fill_bytes(0)?;
-        let (clusters, unfit) = (&records.clusters, &self.unfit);
-        self.launch("particle_list_count", search, list, &[&records.begins, clusters, &self.widths, unfit])?;
+        let (first, super_clusters) = (list.super_clusters.start as u32, count as u32);
+        let arguments = ParticleListCountArguments {
+            search: search.arguments(None),
+            list: list.into(),
+            first,
+            super_clusters,
+            begins: (&records.begins).into(),
+            clusters: (&records.clusters).into(),
+            widths: (&self.widths).into(),
+            unfit: (&self.unfit).into(),
+        };
+        self.launch(search, count, &arguments)?;
         self.scan.sums(&self.widths, &mut records.word_begins)?;
         records.word_begins.download_to(2 * count, &mut last)?;
         if self.unfit.download()? != [0] {
             return Ok(false);
         }
         records.words.resize(LANES * last[0] as usize)?;
-        self.launch("particle_list_write", search, list, &[&records.word_begins, &records.words, unfit])?;
+        let arguments = ParticleListWriteArguments {
+            search: search.arguments(None),
+            list: list.into(),
+            first,
+            super_clusters,
+            word_begins: (&records.word_begins).into(),
+            words: (&records.words).into(),
+            unfit: (&self.unfit).into(),
+        };
+        self.launch(search, count, &arguments)?;
         Ok(true)
     }
 
     /// Starts a kernel with a warp for each half of a super-cluster.
-    fn launch(
-        &self,
-        name: &'static str,
-        search: &Search,
-        list: &Records,
-        last: &[&dyn Argument],
-    ) -> Result<()> {
-        let unit =
-            Unit::new("neighbors/particle_list.cu").with("HILBRIUM_PERIODIC", u8::from(search.is_periodic()));
-        let (first, count) = (list.super_clusters.start as u32, list.super_clusters.len());
-        let arguments = search.arguments();
-        let middle: [&dyn Argument; 6] =
-            [&None::<&Buffer<f64>>, &list.data, &list.offsets, &list.counts, &first, &(count as u32)];
-        let all = [&arguments.all()[..], &middle, last].concat();
+    fn launch<A: Arguments>(&self, search: &Search, count: usize, arguments: &A) -> Result<()> {
+        let unit = Unit::new(A::UNIT).with("HILBRIUM_PERIODIC", u8::from(search.is_periodic()));
         let blocks = (2 * count).div_ceil(WARPS);
-        self.device.launch(&self.device.kernel(&unit, name)?, blocks, (LANES * WARPS) as u32, &all)
+        self.device.launch(&self.device.kernel(&unit)?, blocks, (LANES * WARPS) as u32, arguments)
     }
 }

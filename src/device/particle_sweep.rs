@@ -1,6 +1,8 @@
 //! The sweep over a list of particles on a device (kernels/pair/particle_sweep.cu). Runs do not use it; it is there to compare
 //! the sweep over lists of clusters with, in `bench sweep --device cuda` (docs/src/gpu.md).
 
+use super::arguments::particle_sweep::ParticleSweepArguments;
+use super::arguments::{Arguments, Output};
 use super::particle_list::ParticleRecords;
 use super::sweep::{Part, Pass, Sweep, SweepMemory};
 use super::{Buffer, Device};
@@ -69,39 +71,24 @@ impl<L: PairLaw> ParticleSweep<L> {
     pub fn sweep(&self, memory: &mut SweepMemory, pass: &Pass, records: &ParticleRecords) -> Result<()> {
         let shape = self.sweep.shape();
         let unit = shape
-            .unit(&self.law, "pair/particle_sweep.cu", shape.number())
+            .unit(&self.law, ParticleSweepArguments::UNIT, shape.number())
             .with("HILBRIUM_SHARERS", SHARERS)
             .with("HILBRIUM_ENTRIES", self.staged(records));
-        let kernel = self.device.kernel(&unit, "particle_sweep")?;
         let (packed, sums) = memory.buffers(shape)?;
-        let (period, frequency) = (pass.bx.finite_periods(), pass.bx.frequencies());
-        self.device.launch(
-            &kernel,
-            records.super_clusters.len(),
-            SUPER_CLUSTER as u32 * SHARERS,
-            &[
-                &packed.position,
-                &packed.further,
-                &packed.squared_radius,
-                &packed.frame,
-                &packed.boxes,
-                &(packed.rows as u64),
-                &records.clusters,
-                &records.begins,
-                &records.words,
-                &records.word_begins,
-                &(records.super_clusters.start as u32),
-                &pass.cutoff,
-                &period[0],
-                &period[1],
-                &period[2],
-                &frequency[0],
-                &frequency[1],
-                &frequency[2],
-                &pass.active,
-                sums,
-            ],
-        )
+        let arguments = ParticleSweepArguments {
+            packed: packed.arguments(),
+            clusters: (&records.clusters).into(),
+            begins: (&records.begins).into(),
+            words: (&records.words).into(),
+            word_begins: (&records.word_begins).into(),
+            first_super_cluster: records.super_clusters.start as u32,
+            cutoff: pass.cutoff,
+            bx: pass.bx.into(),
+            active: pass.active.into(),
+            sums: Output::cast(sums),
+        };
+        let (blocks, threads) = (records.super_clusters.len(), SUPER_CLUSTER as u32 * SHARERS);
+        self.device.launch(&self.device.kernel(&unit)?, blocks, threads, &arguments)
     }
 
     /// Clusters whose particles are in shared memory at once: of most super-clusters all, as far as there is room.

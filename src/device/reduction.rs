@@ -1,6 +1,8 @@
 //! Small results that kernels over single particles leave: extremes, first rows, counts, and sums (kernels/motion/block.cuh).
 
-use super::{Argument, Buffer, Device, Unit};
+use super::arguments::whole::FinishSumsArguments;
+use super::arguments::{Arguments, Output};
+use super::{Buffer, Device};
 use crate::Result;
 use std::ops::Range;
 
@@ -13,28 +15,14 @@ pub const PIECE: usize = 2048;
 /// The columns of a vector field.
 pub type Vector<'a> = [&'a Buffer<f64>; 3];
 
-/// Start a kernel of one thread a row. Its last arguments are the first row and the end.
-pub(super) fn over_rows(
-    device: &Device,
-    file: &'static str,
-    kernel: &'static str,
-    rows: &Range<usize>,
-    arguments: &[&dyn Argument],
-) -> Result<()> {
-    let kernel = device.kernel(&Unit::new(file), kernel)?;
-    device.launch(&kernel, rows.len().div_ceil(THREADS as usize), THREADS, arguments)
+/// Starts a kernel of one thread a row.
+pub(super) fn over_rows<A: Arguments>(device: &Device, rows: &Range<usize>, arguments: &A) -> Result<()> {
+    device.run(rows.len().div_ceil(THREADS as usize), THREADS, arguments)
 }
 
-/// Start a kernel whose blocks take pieces of the rows.
-pub(super) fn over_pieces(
-    device: &Device,
-    file: &'static str,
-    kernel: &'static str,
-    rows: &Range<usize>,
-    arguments: &[&dyn Argument],
-) -> Result<()> {
-    let kernel = device.kernel(&Unit::new(file), kernel)?;
-    device.launch(&kernel, rows.len().div_ceil(PIECE), THREADS, arguments)
+/// Starts a kernel whose blocks take [`PIECE`] rows each.
+pub(super) fn over_pieces<A: Arguments>(device: &Device, rows: &Range<usize>, arguments: &A) -> Result<()> {
+    device.run(rows.len().div_ceil(PIECE), THREADS, arguments)
 }
 
 /// First row and end, as kernels take them.
@@ -68,9 +56,14 @@ impl Findings {
         self.words.fill_bytes(0)
     }
 
-    /// Where a word is, to be given to a kernel: a counter or a first row takes its lower half.
-    pub fn at(&self, place: usize) -> u64 {
-        self.words.at(place)
+    /// The address of a word.
+    pub fn word(&self, index: usize) -> Output<u64> {
+        Output::at(&self.words, index)
+    }
+
+    /// The address of the lower half of a word: a counter or a first row.
+    pub fn lower_half(&self, index: usize) -> Output<u32> {
+        Output::from_address(self.words.at(index))
     }
 
     /// All of them; waits for the kernels.
@@ -141,9 +134,12 @@ impl Sums {
         if blocks == 0 {
             return Ok(vec![0.0; columns]);
         }
-        let kernel = self.device.kernel(&Unit::new("motion/whole.cu"), "finish_sums")?;
-        let blocks = blocks as u32;
-        self.device.launch(&kernel, columns, THREADS, &[&self.partial, &blocks, &self.sums])?;
+        let arguments = FinishSumsArguments {
+            partial: (&self.partial).into(),
+            blocks: blocks as u32,
+            sums: (&self.sums).into(),
+        };
+        self.device.run(columns, THREADS, &arguments)?;
         self.sums.download()
     }
 }

@@ -1,7 +1,9 @@
 //! Running sums on a device, and which rows are marked.
 
+use super::arguments::Output;
+use super::arguments::scan::{FindMarkedArguments, SumCountsArguments};
 use super::sort::rows_of_32_bits;
-use super::{Buffer, Device, Unit};
+use super::{Buffer, Device};
 use crate::Result;
 
 /// Threads of a block, and the numbers of a tile.
@@ -34,8 +36,14 @@ impl Scan {
         let count = rows_of_32_bits(counts.len())?;
         sums.resize(counts.len() + 1)?;
         let (tiles, taken, _) = self.prepare(counts.len().div_ceil(COUNTS))?;
-        let kernel = self.device.kernel(&Unit::new("order/scan.cu"), "sum_counts")?;
-        self.device.launch(&kernel, tiles, THREADS, &[counts, &count, &*sums, &self.published, &taken])
+        let arguments = SumCountsArguments {
+            counts: counts.into(),
+            count,
+            sums: sums.into(),
+            published: (&self.published).into(),
+            tiles_taken: taken,
+        };
+        self.device.run(tiles, THREADS, &arguments)
     }
 
     /// The rows whose mark is not zero, ascending; returns their number, to which `rows` is cut.
@@ -46,13 +54,15 @@ impl Scan {
         rows.resize(marks.len())?;
         let count = rows_of_32_bits(marks.len())?;
         let (tiles, taken, found) = self.prepare(marks.len().div_ceil(MARKS))?;
-        let kernel = self.device.kernel(&Unit::new("order/scan.cu"), "find_marked")?;
-        self.device.launch(
-            &kernel,
-            tiles,
-            THREADS,
-            &[marks, &count, &*rows, &found, &self.published, &taken],
-        )?;
+        let arguments = FindMarkedArguments {
+            marks: marks.into(),
+            rows: count,
+            rows_of_marks: (&*rows).into(),
+            found,
+            published: (&self.published).into(),
+            tiles_taken: taken,
+        };
+        self.device.run(tiles, THREADS, &arguments)?;
         let mut words = [0];
         self.published.download_to(tiles + 1, &mut words)?;
         rows.resize(words[0] as usize)?;
@@ -60,10 +70,11 @@ impl Scan {
     }
 
     /// Zeros for at least one tile: their number, and where tiles are taken and findings left.
-    fn prepare(&mut self, tiles: usize) -> Result<(usize, u64, u64)> {
+    fn prepare(&mut self, tiles: usize) -> Result<(usize, Output<u32>, Output<u32>)> {
         let tiles = tiles.max(1);
         self.published.resize(tiles + 2)?;
         self.published.fill_bytes(0)?;
-        Ok((tiles, self.published.at(tiles), self.published.at(tiles + 1)))
+        let lower_half = |index| Output::from_address(self.published.at(index));
+        Ok((tiles, lower_half(tiles), lower_half(tiles + 1)))
     }
 }

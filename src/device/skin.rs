@@ -1,13 +1,14 @@
 //! How long a list may be reused, on a device: mirrors [`crate::neighbors`]' skin for rows that have not changed their
 //! order since the list was built.
 
-use super::reduction::{Findings, Vector, bounds, largest, over_pieces, over_rows};
-use super::{Argument, Buffer, Device};
+use super::arguments::skin::{FarthestWayArguments, SkinLimitsArguments, SkinUsedArguments};
+use super::arguments::state::ScaledColumnArguments;
+use super::arguments::{Input, Rows};
+use super::reduction::{Findings, Vector, largest, over_pieces, over_rows};
+use super::{Buffer, Device};
 use crate::Result;
 use crate::space::SimulationBox;
 use std::ops::Range;
-
-const FILE: &str = "motion/skin.cu";
 
 /// The owned particles as they were when a list was built.
 #[derive(Debug)]
@@ -114,22 +115,32 @@ impl Skin {
             return Ok(f64::INFINITY);
         }
         let findings = Findings::new(&self.device, 1)?;
-        let ([x, y, z], [x0, y0, z0]) = (position, &self.position);
-        let ([begin, end], found) = (bounds(&rows), findings.at(0));
+        let (position, then) = (position.map(Input::from), self.position.each_ref().map(Input::from));
         match (&self.reach, length) {
             (Reach::All(cutoff), _) if *cutoff > 0.0 => {
-                let (p, f) = (bx.finite_periods(), bx.frequencies());
-                let arguments: [&dyn Argument; 15] =
-                    [x, y, z, x0, y0, z0, &p.x, &p.y, &p.z, &f.x, &f.y, &f.z, &begin, &end, &found];
-                over_pieces(&self.device, FILE, "farthest_way", &rows, &arguments)?;
+                let arguments = FarthestWayArguments {
+                    position,
+                    then,
+                    bx: bx.into(),
+                    rows: (&rows).into(),
+                    largest_square: findings.word(0),
+                };
+                over_pieces(&self.device, &rows, &arguments)?;
                 let square = largest(findings.read()?[0]).unwrap_or(0.0);
                 Ok(2.0 * square.sqrt() / cutoff)
             }
             (Reach::Each(factor, reach), Some(length)) => {
-                let p = bx.finite_periods();
-                let arguments: [&dyn Argument; 15] =
-                    [x, y, z, length, x0, y0, z0, reach, factor, &p.x, &p.y, &p.z, &begin, &end, &found];
-                over_pieces(&self.device, FILE, "skin_used", &rows, &arguments)?;
+                let arguments = SkinUsedArguments {
+                    position,
+                    smoothing_length: length.into(),
+                    then,
+                    reach_then: reach.into(),
+                    factor: *factor,
+                    bx: bx.into(),
+                    rows: (&rows).into(),
+                    used: findings.word(0),
+                };
+                over_pieces(&self.device, &rows, &arguments)?;
                 Ok(largest(findings.read()?[0]).unwrap_or(0.0))
             }
             _ => Ok(f64::INFINITY),
@@ -145,17 +156,26 @@ impl Skin {
         let Reach::Each(_, reach) = &self.reach else {
             unreachable!("limits of a list whose particles reach as far as their smoothing lengths")
         };
-        let ([x, y, z], [x0, y0, z0], p) = (position, &self.position, bx.finite_periods());
-        let [begin, end] = bounds(&self.rows);
-        let arguments: [&dyn Argument; 14] =
-            [x, y, z, x0, y0, z0, reach, &self.fraction, &p.x, &p.y, &p.z, &begin, &end, limit];
-        over_rows(&self.device, FILE, "skin_limits", &self.rows, &arguments)
+        let arguments = SkinLimitsArguments {
+            position: position.map(Input::from),
+            then: self.position.each_ref().map(Input::from),
+            reach_then: reach.into(),
+            skin: self.fraction,
+            bx: bx.into(),
+            rows: (&self.rows).into(),
+            limit: limit.into(),
+        };
+        over_rows(&self.device, &self.rows, &arguments)
     }
 }
 
 /// These rows of a column times a factor, from the first row of another on.
 fn scaled(column: &Buffer<f64>, factor: f64, into: &Buffer<f64>, rows: &Range<usize>) -> Result<()> {
-    let (from, begin, end) = (column.at(rows.start), 0u32, rows.len() as u32);
-    let arguments: [&dyn Argument; 5] = [&from, &factor, into, &begin, &end];
-    over_rows(column.device(), "sph/state.cu", "scaled_column", rows, &arguments)
+    let arguments = ScaledColumnArguments {
+        column: Input::at(column, rows.start),
+        factor,
+        scaled: into.into(),
+        rows: Rows { begin: 0, end: rows.len() as u32 },
+    };
+    over_rows(column.device(), rows, &arguments)
 }

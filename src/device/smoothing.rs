@@ -1,15 +1,14 @@
 //! The searches for the smoothing lengths on a device: mirrors those of [`crate::sph`], whose rules are in
 //! [`crate::sph::smoothing`].
 
+use super::arguments::smoothing::{RestartSearchesArguments, SearchSmoothingArguments};
 use super::columns::Columns;
-use super::reduction::{bounds, over_rows};
-use super::{Argument, Buffer, Device};
+use super::reduction::over_rows;
+use super::{Buffer, Device};
 use crate::Result;
 use crate::neighbors::SUPER_CLUSTER;
 use crate::particles::Field;
 use crate::sph::smoothing;
-
-const FILE: &str = "sph/smoothing.cu";
 
 /// What a step of all searches found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,10 +67,16 @@ impl Searches {
 
     fn begin(&self, all: bool) -> Result<()> {
         let rows = 0..self.rows;
-        let (all, [begin, end]) = (u32::from(all), bounds(&rows));
-        let arguments: [&dyn Argument; 8] =
-            [&self.lower, &self.upper, &self.active, &self.outgrown, &self.largest, &all, &begin, &end];
-        over_rows(&self.device, FILE, "restart_searches", &rows, &arguments)
+        let arguments = RestartSearchesArguments {
+            lower: (&self.lower).into(),
+            upper: (&self.upper).into(),
+            active: (&self.active).into(),
+            outgrown: (&self.outgrown).into(),
+            largest: self.largest,
+            all: u32::from(all),
+            rows: (&rows).into(),
+        };
+        over_rows(&self.device, &rows, &arguments)
     }
 
     /// A byte a row that is not 0 while it searches.
@@ -93,34 +98,24 @@ impl Searches {
     ) -> Result<Found> {
         self.counters.fill_bytes(0)?;
         let rows = 0..self.rows;
-        let (target, [begin, end]) = (smoothing::target(neighbors), bounds(&rows));
-        let [length, n, slope, mass, density] = [
-            Field::SmoothingLength,
-            Field::NumberDensity,
-            Field::NumberDensitySlope,
-            Field::Mass,
-            Field::Density,
-        ]
-        .map(|field| columns.scalar(field));
-        let arguments: [&dyn Argument; 16] = [
-            length,
-            n,
-            slope,
-            mass,
-            density,
-            support,
-            &self.lower,
-            &self.upper,
-            &self.active,
-            &self.outgrown,
-            &target,
-            &tolerance,
-            &self.largest,
-            &begin,
-            &end,
-            &self.counters,
-        ];
-        over_rows(&self.device, FILE, "search_smoothing_lengths", &rows, &arguments)?;
+        let arguments = SearchSmoothingArguments {
+            smoothing_length: columns.scalar(Field::SmoothingLength).into(),
+            number_density: columns.scalar(Field::NumberDensity).into(),
+            number_density_slope: columns.scalar(Field::NumberDensitySlope).into(),
+            mass: columns.scalar(Field::Mass).into(),
+            density: columns.scalar(Field::Density).into(),
+            support: support.into(),
+            lower: (&self.lower).into(),
+            upper: (&self.upper).into(),
+            active: (&self.active).into(),
+            outgrown: (&self.outgrown).into(),
+            target: smoothing::target(neighbors),
+            tolerance,
+            largest: self.largest,
+            rows: (&rows).into(),
+            counters: (&self.counters).into(),
+        };
+        over_rows(&self.device, &rows, &arguments)?;
         let mut found = [0; 3];
         self.counters.download_to(0, &mut found)?;
         Ok(Found { outgrown: found[0], lonely: found[1], searching: found[2] })

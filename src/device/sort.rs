@@ -4,7 +4,13 @@
 //! bits. Runs of rows that agree in these are put in order where they lie. Where runs are too long for that the sort
 //! goes on with all bits, and the next sort begins with more.
 
-use super::{Argument, Buffer, Device, Unit};
+use super::arguments::gather::{GatherHalvesArguments, GatherWordsArguments, InvertOrderArguments};
+use super::arguments::sort::{
+    RadixBasesArguments, RadixHistogramsArguments, RadixPass, RadixPassFirstArguments,
+    RadixPassNextArguments, RowsInOrderArguments, SortRunsArguments,
+};
+use super::arguments::{Input, Output};
+use super::{Buffer, Device};
 use crate::space::hilbert::LEVELS;
 use crate::{Error, Result};
 use bytemuck::Pod;
@@ -138,20 +144,22 @@ impl Sort {
     /// are in order already.
     fn sort(&mut self, keys: &mut Buffer<u64>, mut rows: Rows, shift: u32, digits: usize) -> Result<bool> {
         let device = self.device.clone();
-        let kernel = |name| device.kernel(&Unit::new("order/sort.cu"), name);
         let count = keys.len() as u32;
         self.words.fill_bytes(0)?;
         let blocks = keys.len().div_ceil(2 * HISTOGRAM_THREADS as usize);
         let blocks = blocks.min(device.multiprocessors() as usize * HISTOGRAM_BLOCKS);
-        let descents = self.words.at(DESCENTS);
-        device.launch(
-            &kernel("radix_histograms")?,
-            blocks,
-            HISTOGRAM_THREADS,
-            &[&*keys, &count, &shift, &(digits as u32), &self.words, &descents],
-        )?;
-        let trivial = self.words.at(TRIVIAL);
-        device.launch(&kernel("radix_bases")?, digits, RADIX as u32, &[&self.words, &trivial, &count])?;
+        let arguments = RadixHistogramsArguments {
+            keys: (&*keys).into(),
+            count,
+            first_shift: shift,
+            digits: digits as u32,
+            histograms: (&self.words).into(),
+            descents: Output::at(&self.words, DESCENTS),
+        };
+        device.run(blocks, HISTOGRAM_THREADS, &arguments)?;
+        let trivial = Output::at(&self.words, TRIVIAL);
+        let arguments = RadixBasesArguments { histograms: (&self.words).into(), trivial, count };
+        device.run(digits, RADIX as u32, &arguments)?;
         let mut found = [0; DIGITS + 1];
         self.words.download_to(TRIVIAL, &mut found)?;
         let unsorted = found[DIGITS] != 0;
@@ -164,44 +172,23 @@ impl Sort {
             self.published[0].fill_bytes(0)?;
         }
         for digit in (0..digits).filter(|&digit| unsorted && found[digit] == 0) {
-            let (base, taken) = (self.words.at(digit * RADIX), self.words.at(TAKEN + digit));
             let [rows_from, rows_to] = &self.rows;
             let [published, next_published] = &self.published;
-            let from_bit = shift + digit as u32 * BITS_OF_DIGIT;
+            let pass = RadixPass {
+                keys_from: (&*keys).into(),
+                rows_from: rows_from.into(),
+                keys_to: (&self.spare).into(),
+                rows_to: rows_to.into(),
+                base: Input::at(&self.words, digit * RADIX),
+                published: published.into(),
+                next_published: next_published.into(),
+                tiles_taken: Output::at(&self.words, TAKEN + digit),
+                count,
+                shift: shift + digit as u32 * BITS_OF_DIGIT,
+            };
             match rows {
-                Rows::InOrder => device.launch(
-                    &kernel("radix_pass_first")?,
-                    tiles,
-                    THREADS,
-                    &[
-                        &*keys,
-                        &self.spare,
-                        rows_to,
-                        &base,
-                        published,
-                        next_published,
-                        &taken,
-                        &count,
-                        &from_bit,
-                    ],
-                )?,
-                Rows::Given => device.launch(
-                    &kernel("radix_pass_next")?,
-                    tiles,
-                    THREADS,
-                    &[
-                        &*keys,
-                        rows_from,
-                        &self.spare,
-                        rows_to,
-                        &base,
-                        published,
-                        next_published,
-                        &taken,
-                        &count,
-                        &from_bit,
-                    ],
-                )?,
+                Rows::InOrder => device.run(tiles, THREADS, &RadixPassFirstArguments { pass })?,
+                Rows::Given => device.run(tiles, THREADS, &RadixPassNextArguments { pass })?,
             }
             std::mem::swap(keys, &mut self.spare);
             self.rows.swap(0, 1);
@@ -210,7 +197,7 @@ impl Sort {
         }
         if rows == Rows::InOrder {
             let blocks = keys.len().div_ceil(ROW_THREADS as usize);
-            device.launch(&kernel("rows_in_order")?, blocks, ROW_THREADS, &[&self.rows[0], &count])?;
+            device.run(blocks, ROW_THREADS, &RowsInOrderArguments { rows: (&self.rows[0]).into(), count })?;
         }
         Ok(unsorted)
     }
@@ -222,15 +209,16 @@ impl Sort {
         id: Option<&Buffer<u64>>,
         shift: u32,
     ) -> Result<(bool, bool)> {
-        let kernel = self.device.kernel(&Unit::new("order/sort.cu"), "sort_runs")?;
-        let count = keys.len() as u32;
-        let (too_long, moved) = (self.words.at(TOO_LONG), self.words.at(MOVED));
-        self.device.launch(
-            &kernel,
-            keys.len().div_ceil(2 * ROW_THREADS as usize),
-            ROW_THREADS,
-            &[&*keys, &self.rows[0], &id, &count, &shift, &too_long, &moved],
-        )?;
+        let arguments = SortRunsArguments {
+            keys: (&*keys).into(),
+            rows: (&self.rows[0]).into(),
+            id: id.into(),
+            count: keys.len() as u32,
+            shift,
+            too_long: Output::at(&self.words, TOO_LONG),
+            moved: Output::at(&self.words, MOVED),
+        };
+        self.device.run(keys.len().div_ceil(2 * ROW_THREADS as usize), ROW_THREADS, &arguments)?;
         let mut found = [0; 2];
         self.words.download_to(TOO_LONG, &mut found)?;
         Ok((found[0] != 0, found[1] != 0))
@@ -266,27 +254,25 @@ fn gather<T: Pod>(rows: &Buffer<u32>, from: &[&Buffer<T>], to: &[&Buffer<T>]) ->
 
 /// Rows of columns of 64 bits that begin at these addresses, one after another to others; a launch takes eight columns.
 pub(super) fn gather_words(rows: &Buffer<u32>, from: &[u64], to: &[u64]) -> Result<()> {
-    let device = rows.device();
-    let kernel = device.kernel(&Unit::new("order/gather.cu"), "gather_words")?;
     let count = rows_of_32_bits(rows.len())?;
     for (from, to) in from.chunks(TOGETHER).zip(to.chunks(TOGETHER)) {
-        let mut places = [0; 2 * TOGETHER];
-        places[..from.len()].copy_from_slice(from);
-        places[TOGETHER..TOGETHER + to.len()].copy_from_slice(to);
-        let mut arguments: Vec<&dyn Argument> = places.iter().map(|place| place as &dyn Argument).collect();
-        arguments.push(rows);
-        arguments.push(&count);
-        device.launch(&kernel, rows.len().div_ceil(ROW_THREADS as usize), ROW_THREADS, &arguments)?;
+        let address = |columns: &[u64], k: usize| columns.get(k).copied().unwrap_or(0);
+        let arguments = GatherWordsArguments {
+            from: std::array::from_fn(|k| Input::from_address(address(from, k))),
+            to: std::array::from_fn(|k| Output::from_address(address(to, k))),
+            rows: rows.into(),
+            count,
+        };
+        rows.device().run(rows.len().div_ceil(ROW_THREADS as usize), ROW_THREADS, &arguments)?;
     }
     Ok(())
 }
 
 /// A column of 32 bits in another order, into another one.
 fn gather_halves(rows: &Buffer<u32>, from: &Buffer<u32>, to: &Buffer<u32>) -> Result<()> {
-    let device = rows.device();
-    let kernel = device.kernel(&Unit::new("order/gather.cu"), "gather_halves")?;
     let count = rows_of_32_bits(rows.len())?;
-    device.launch(&kernel, rows.len().div_ceil(ROW_THREADS as usize), ROW_THREADS, &[from, to, rows, &count])
+    let arguments = GatherHalvesArguments { from: from.into(), to: to.into(), rows: rows.into(), count };
+    rows.device().run(rows.len().div_ceil(ROW_THREADS as usize), ROW_THREADS, &arguments)
 }
 
 /// Brings columns into another order. Keeps the memory of eight columns of each kind that it has seen.
@@ -382,13 +368,8 @@ fn in_place<'a, T: Pod>(
 pub fn inverse(rows: &Buffer<u32>) -> Result<Buffer<u32>> {
     let device = rows.device();
     let places = Buffer::new(device, rows.len())?;
-    let kernel = device.kernel(&Unit::new("order/gather.cu"), "invert_order")?;
     let count = rows_of_32_bits(rows.len())?;
-    device.launch(
-        &kernel,
-        rows.len().div_ceil(ROW_THREADS as usize),
-        ROW_THREADS,
-        &[rows, &places, &count],
-    )?;
+    let arguments = InvertOrderArguments { rows: rows.into(), places: (&places).into(), count };
+    device.run(rows.len().div_ceil(ROW_THREADS as usize), ROW_THREADS, &arguments)?;
     Ok(places)
 }

@@ -1,5 +1,9 @@
 //! The sweep on a device: a law over a neighbor list, as [`crate::pair::sweep`] (kernels/pair/sweep.cuh).
 
+use super::arguments::finish::FinishArguments;
+use super::arguments::pack::PackArguments;
+use super::arguments::sweep::SweepArguments;
+use super::arguments::{Arguments, Input, Output};
 use super::list::Records;
 use super::pack::{Packed, Shape};
 use super::{Buffer, Device, Kernel, Unit};
@@ -87,10 +91,10 @@ impl SweepMemory {
 pub struct Sweep {
     device: Device,
     shape: Shape,
-    pack: Kernel,
+    pack: Kernel<PackArguments>,
     /// Compiled for the number of warps that share a super-cluster of a full list.
     sweep: Unit,
-    finish: Kernel,
+    finish: Kernel<FinishArguments>,
     inputs: usize,
     outputs: usize,
     parts: Option<usize>,
@@ -104,15 +108,15 @@ impl Sweep {
     pub fn new<L: PairLaw>(device: &Device, law: &L, precision: Precision, symmetric: bool) -> Result<Self> {
         let shape = Shape::of::<L>(precision, symmetric);
         let number = shape.number();
-        let finish = shape.unit(law, "pair/finish.cu", "double").with("HILBRIUM_SUM_REAL", number);
+        let finish = shape.unit(law, FinishArguments::UNIT, "double").with("HILBRIUM_SUM_REAL", number);
         let columns =
             |fields: &[crate::particles::Field]| fields.iter().map(|field| field.components()).sum();
         Ok(Self {
             device: device.clone(),
             shape,
-            pack: device.kernel(&shape.unit(law, "pair/pack.cu", number), "pack")?,
-            sweep: shape.unit(law, "pair/sweep.cu", number),
-            finish: device.kernel(&finish, "finish")?,
+            pack: device.kernel(&shape.unit(law, PackArguments::UNIT, number))?,
+            sweep: shape.unit(law, SweepArguments::UNIT, number),
+            finish: device.kernel(&finish)?,
             inputs: columns(L::INPUTS),
             outputs: columns(L::OUTPUTS),
             parts: None,
@@ -204,29 +208,23 @@ impl Sweep {
             Part::Inner => 0..of_owned,
             Part::Outer => of_owned..super_clusters,
         };
-        let [x, y, z] = pass.position;
-        self.device.launch(
-            &self.pack,
-            (end - start).div_ceil(THREADS as usize / 32),
-            THREADS,
-            &[
-                x,
-                y,
-                z,
-                &pass.radius,
-                &pass.id,
-                &memory.inputs,
-                &(pass.rows as u64),
-                &(start as u32),
-                &(end as u32),
-                &(super_clusters as u32),
-                &packed.position,
-                &packed.further,
-                &packed.squared_radius,
-                &packed.frame,
-                &packed.boxes,
-            ],
-        )
+        let arguments = PackArguments {
+            position: pass.position.map(Input::from),
+            radius: pass.radius.into(),
+            id: pass.id.into(),
+            inputs: Input::cast(&memory.inputs),
+            rows: pass.rows as u64,
+            first_super_cluster: start as u32,
+            end_super_cluster: end as u32,
+            super_clusters: super_clusters as u32,
+            packed_position: Output::cast(&packed.position),
+            further: Output::cast(&packed.further),
+            squared_radius: Output::cast(&packed.squared_radius),
+            frame: (&packed.frame).into(),
+            boxes: Output::cast(&packed.boxes),
+        };
+        let blocks = (end - start).div_ceil(THREADS as usize / 32);
+        self.device.launch(&self.pack, blocks, THREADS, &arguments)
     }
 
     /// The second stage of [`Sweep::run`], or a part of it: sums over the pairs of packed rows.
@@ -255,38 +253,22 @@ impl Sweep {
         // on full lists as many as in one sweep over all: the bits of sums depend on it
         let shared = if self.shape.symmetric { count } else { of_all };
         let parts = self.parts.unwrap_or_else(|| self.parts(shared));
-        let (period, frequency) = (pass.bx.finite_periods(), pass.bx.frequencies());
         let warps = if self.shape.symmetric { 1 } else { parts };
         let unit = self.sweep.clone().with("HILBRIUM_WARPS", warps);
-        self.device.launch(
-            &self.device.kernel(&unit, "sweep")?,
-            (count * parts).div_ceil(warps),
-            32 * warps as u32,
-            &[
-                &packed.position,
-                &packed.further,
-                &packed.squared_radius,
-                &packed.frame,
-                &packed.boxes,
-                &(packed.rows as u64),
-                &records.data,
-                &records.offsets,
-                &records.counts,
-                &(records.super_clusters.start as u32),
-                &chosen,
-                &(count as u32),
-                &(parts as u32),
-                &pass.cutoff,
-                &period[0],
-                &period[1],
-                &period[2],
-                &frequency[0],
-                &frequency[1],
-                &frequency[2],
-                &pass.active,
-                &memory.sums,
-            ],
-        )
+        let arguments = SweepArguments {
+            packed: packed.arguments(),
+            list: records.into(),
+            chosen: chosen.into(),
+            first_super_cluster: records.super_clusters.start as u32,
+            super_clusters: count as u32,
+            parts: parts as u32,
+            cutoff: pass.cutoff,
+            bx: pass.bx.into(),
+            active: pass.active.into(),
+            sums: Output::cast(&memory.sums),
+        };
+        let kernel = self.device.kernel(&unit)?;
+        self.device.launch(&kernel, (count * parts).div_ceil(warps), 32 * warps as u32, &arguments)
     }
 
     /// The last stage of [`Sweep::run`]: from sums to outputs, of the owned rows. The inputs are those that were packed.
@@ -299,21 +281,17 @@ impl Sweep {
         memory.outputs.resize(addresses.len())?;
         memory.outputs.upload(&addresses)?;
         let Range { start, end } = pass.owned.clone();
-        self.device.launch(
-            &self.finish,
-            (end - start).div_ceil(THREADS as usize),
-            THREADS,
-            &[
-                &(start as u64),
-                &(end as u64),
-                &pass.id,
-                &pass.active,
-                &memory.inputs,
-                &memory.sums,
-                &memory.outputs,
-                &(outputs.len() as i32),
-            ],
-        )
+        let arguments = FinishArguments {
+            begin: start as u64,
+            end: end as u64,
+            id: pass.id.into(),
+            active: pass.active.into(),
+            inputs: Input::cast(&memory.inputs),
+            sums: Input::cast(&memory.sums),
+            outputs: Input::cast(&memory.outputs),
+            output_count: outputs.len() as i32,
+        };
+        self.device.launch(&self.finish, (end - start).div_ceil(THREADS as usize), THREADS, &arguments)
     }
 
     /// Sums of a full list are joined within a block, which shared memory has room for.

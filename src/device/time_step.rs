@@ -1,7 +1,9 @@
 //! What limits a time step, of the particles on a device: mirrors [`crate::motion::time_step`].
 
-use super::reduction::{Findings, Vector, bounds, over_pieces, smallest};
-use super::{Argument, Buffer, Device};
+use super::arguments::Input;
+use super::arguments::time_step::TimeStepArguments;
+use super::reduction::{Findings, Vector, over_pieces, smallest};
+use super::{Buffer, Device};
 use crate::Result;
 use crate::deck::plan::TimeStepPlan;
 use std::ops::Range;
@@ -37,35 +39,24 @@ pub fn criteria(
     rows: Range<usize>,
 ) -> Result<[f64; 4]> {
     let findings = Findings::new(device, 4)?;
-    let ([a, b, c], [begin, end], least) = (acceleration, bounds(&rows), findings.at(0));
-    let of = |column: fn(&GasRates) -> u64| gas.map_or(0, column);
-    let [length, divergence, energy, rate] = [
-        of(|gas| gas.length.at(0)),
-        of(|gas| gas.divergence.at(0)),
-        of(|gas| gas.energy.at(0)),
-        of(|gas| gas.rate.at(0)),
-    ];
-    let (signal, sound) = (gas.and_then(|gas| gas.signal), gas.and_then(|gas| gas.sound));
-    let arguments: [&dyn Argument; 17] = [
-        a,
-        b,
-        c,
-        &length,
-        &signal,
-        &sound,
-        &divergence,
-        &energy,
-        &rate,
-        &plan.courant,
-        &plan.acceleration,
-        &plan.expansion,
-        &plan.energy,
-        &softening,
-        &begin,
-        &end,
-        &least,
-    ];
-    over_pieces(device, "motion/time_step.cu", "time_step_criteria", &rows, &arguments)?;
+    let column = |of: fn(&GasRates) -> Input<f64>| gas.map_or(Input::NULL, of);
+    let arguments = TimeStepArguments {
+        acceleration: acceleration.map(Input::from),
+        length: column(|gas| gas.length.into()),
+        signal: column(|gas| gas.signal.into()),
+        sound: column(|gas| gas.sound.into()),
+        divergence: column(|gas| gas.divergence.into()),
+        energy: column(|gas| gas.energy.into()),
+        rate: column(|gas| gas.rate.into()),
+        courant_factor: plan.courant,
+        acceleration_factor: plan.acceleration,
+        expansion_factor: plan.expansion,
+        energy_factor: plan.energy,
+        softening,
+        rows: (&rows).into(),
+        least: findings.word(0),
+    };
+    over_pieces(device, &rows, &arguments)?;
     let words = findings.read()?;
     Ok(std::array::from_fn(|k| smallest(words[k])))
 }

@@ -1,10 +1,11 @@
 //! Who owns which keys, and particles on their way to their owners: [`crate::domain::assign`] on devices.
 
+use super::super::Buffer;
+use super::super::arguments::leaves::FirstRowsArguments;
 use super::super::columns::Columns;
 use super::super::exchange::{Exchange, Message};
 use super::super::order::Order;
 use super::super::sort::{TOGETHER, rows_of_32_bits};
-use super::super::{Buffer, Unit};
 use crate::Result;
 use crate::domain::DomainSettings;
 use crate::domain::assign::Assignment;
@@ -29,14 +30,14 @@ impl FirstRows {
         self.bounds.upload(bounds)?;
         self.rows.resize(bounds.len())?;
         let device = columns.device();
-        let kernel = device.kernel(&Unit::new("domain/leaves.cu"), "first_rows")?;
-        let rows = rows_of_32_bits(columns.owned().len())?;
-        device.launch(
-            &kernel,
-            bounds.len().div_ceil(THREADS as usize),
-            THREADS,
-            &[&columns.key, &rows, &self.bounds, &(bounds.len() as u32), &self.rows],
-        )?;
+        let arguments = FirstRowsArguments {
+            keys: (&columns.key).into(),
+            rows: rows_of_32_bits(columns.owned().len())?,
+            bounds: (&self.bounds).into(),
+            count: bounds.len() as u32,
+            first: (&self.rows).into(),
+        };
+        device.run(bounds.len().div_ceil(THREADS as usize), THREADS, &arguments)?;
         Ok(&self.rows)
     }
 }

@@ -4,12 +4,15 @@
 //! inside: on a device they are the nodes of the hierarchy over the own rows. They fit the shape of what a rank owns, as
 //! leaves do; boxes of as many successive rows each would reach far beyond it.
 
+use super::super::arguments::Input;
+use super::super::arguments::leaves::LeafExtentsArguments;
+use super::super::arguments::needed::NeededRowsArguments;
 use super::super::columns::Columns;
 use super::super::exchange::{Exchange, Message, Pending};
 use super::super::hierarchy::{Hierarchy, Radii};
 use super::super::scan::Scan;
 use super::super::sort::{gather_words, rows_of_32_bits};
-use super::super::{Argument, Buffer, Device, Unit};
+use super::super::{Buffer, Device};
 use super::assign::Owners;
 use crate::Result;
 use crate::domain::needed::union;
@@ -136,15 +139,16 @@ impl Halos {
         let first = owners.first_rows(rank, columns)?;
         let leaves = first.len() - 1;
         self.extents.resize(leaves)?;
-        let kernel = self.device.kernel(&Unit::new("domain/leaves.cu"), "leaf_extents")?;
-        let (center, extent) = (self.hierarchy.center(), self.hierarchy.extent());
-        let nodes = self.hierarchy.nodes() as u32;
-        self.device.launch(
-            &kernel,
-            leaves,
-            THREADS,
-            &[first, center, extent, &nodes, &unit, &largest, &self.extents],
-        )?;
+        let arguments = LeafExtentsArguments {
+            first: first.into(),
+            center: self.hierarchy.center().into(),
+            extent: self.hierarchy.extent().into(),
+            nodes: self.hierarchy.nodes() as u32,
+            unit,
+            largest,
+            extents: (&self.extents).into(),
+        };
+        self.device.run(leaves, THREADS, &arguments)?;
         let mut extents = self.extents.download()?;
         extents.retain(|extent| !extent.is_nothing());
         Ok((extents, largest))
@@ -163,38 +167,29 @@ impl Halos {
         self.extents.resize(boxes.len())?;
         self.extents.upload(boxes)?;
         self.marks.resize(rows)?;
-        let kernel = self.device.kernel(&Unit::new("domain/needed.cu"), "needed_rows")?;
-        let [x, y, z] = columns.vector(Field::Position);
         let (radius, radius_of_all) = match radius {
             Radii::All(radius) => (None, radius),
             Radii::Each(column) => (Some(column), 0.0),
         };
-        let (hierarchy, periods) = (&self.hierarchy, bx.finite_periods());
-        let roundings = [0, 1, 2].map(|d| rounding(bx, d));
-        let arguments: [&dyn Argument; 21] = [
-            x,
-            y,
-            z,
-            &radius,
-            &radius_of_all,
-            &rows_of_32_bits(rows)?,
-            hierarchy.center(),
-            hierarchy.extent(),
-            &(hierarchy.nodes() as u32),
-            &(hierarchy.levels()[1].offset as u32),
-            &hierarchy.unit(),
-            &largest,
-            &self.extents,
-            &(boxes.len() as u32),
-            &periods[0],
-            &periods[1],
-            &periods[2],
-            &roundings[0],
-            &roundings[1],
-            &roundings[2],
-            &self.marks,
-        ];
-        self.device.launch(&kernel, rows.div_ceil(SUPER_CLUSTER * WARPS), THREADS, &arguments)?;
+        let hierarchy = &self.hierarchy;
+        let arguments = NeededRowsArguments {
+            position: columns.vector(Field::Position).map(Input::from),
+            radius: radius.into(),
+            radius_of_all,
+            center: hierarchy.center().into(),
+            extent: hierarchy.extent().into(),
+            unit: hierarchy.unit(),
+            largest,
+            rows: rows_of_32_bits(rows)?,
+            nodes: hierarchy.nodes() as u32,
+            offset: hierarchy.levels()[1].offset as u32,
+            count: boxes.len() as u32,
+            boxes: (&self.extents).into(),
+            period: bx.finite_periods().into(),
+            rounding: [0, 1, 2].map(|d| rounding(bx, d)),
+            marks: (&self.marks).into(),
+        };
+        self.device.run(rows.div_ceil(SUPER_CLUSTER * WARPS), THREADS, &arguments)?;
         let (found, before) = (self.scan.marked(&self.marks, &mut self.marked)?, self.rows.len());
         self.rows.grow(before + found)?;
         self.rows.copy_from(before, &self.marked)

@@ -4,14 +4,18 @@
 //! needed to estimate what a target feels. With the boxes of another rank a rank cuts through its hierarchy where none of
 //! them opens a node, and sends what is at the cut: nodes with their multipoles, and particles of clusters that are opened.
 
+use super::super::arguments::cut::{CountCutArguments, CutArguments, PackCutArguments};
+use super::super::arguments::gravity::{OpeningParameters, TargetBox};
+use super::super::arguments::targets::JoinBoxesArguments;
+use super::super::arguments::{Input, Output};
 use super::super::exchange::Message;
 use super::super::hierarchy::HierarchyLevel;
 use super::super::scan::Scan;
-use super::super::{Argument, Buffer, Device, Unit};
+use super::super::{Buffer, Device, Unit};
 use super::sources::{Sources, Tree, nodes_of};
 use crate::Result;
 use crate::comm::Communicator;
-use bytemuck::{Pod, Zeroable};
+use bytemuck::Pod;
 
 /// Threads of a warp, which takes as many nodes, and of a block.
 const WARP: usize = 32;
@@ -22,18 +26,6 @@ pub(super) const NODE_WORDS: usize = 4;
 
 /// The coordinates and masses of a cluster's particles.
 const NUMBERS_OF_CLUSTER: usize = 32;
-
-/// A box of targets, as kernels have it (TargetBox of kernels/far/opening.cuh).
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub(super) struct TargetBox {
-    middle: [f64; 3],
-    half_edges: [f32; 3],
-    /// Negative where nobody is.
-    squared_radius: f32,
-    acceleration: f32,
-    unused: u32,
-}
 
 /// The level, from `lowest` on, that a rank is known by to others: the finest with at most `most` nodes, else the highest.
 pub(super) fn representative(levels: &[HierarchyLevel], lowest: usize, most: usize) -> usize {
@@ -140,13 +132,13 @@ impl Essential {
         let level = representative(&sources.levels, 1, most);
         let count = sources.levels[level].count;
         self.joined.resize(count)?;
-        let kernel = self.device.kernel(&Unit::new("far/targets.cu"), "gravity_join_boxes")?;
-        self.device.launch(
-            &kernel,
-            count,
-            WARP as u32,
-            &[&sources.count, &(level as u32), boxes, &self.joined],
-        )?;
+        let arguments = JoinBoxesArguments {
+            rows: sources.count(),
+            level: level as u32,
+            boxes: boxes.into(),
+            joined: (&self.joined).into(),
+        };
+        self.device.run(count, WARP as u32, &arguments)?;
         let mut joined = self.joined.download()?;
         joined.retain(|joined| joined.squared_radius >= 0.0);
         Ok(joined)
@@ -154,7 +146,12 @@ impl Essential {
 
     /// Cuts through the hierarchy for the ranks that have these boxes. Returns of each rank how many elements it is to be
     /// sent, and how many clusters with their particles.
-    pub fn cut(&mut self, tree: &Tree, boxes: &[Vec<TargetBox>], opening: [f32; 4]) -> Result<Vec<[u64; 2]>> {
+    pub fn cut(
+        &mut self,
+        tree: &Tree,
+        boxes: &[Vec<TargetBox>],
+        opening: OpeningParameters,
+    ) -> Result<Vec<[u64; 2]>> {
         self.sections = (0..boxes.len()).filter(|&rank| !boxes[rank].is_empty()).collect();
         let mut counts = vec![[0; 2]; boxes.len()];
         if self.sections.is_empty() {
@@ -174,23 +171,19 @@ impl Essential {
         self.marks.resize(warps * WARP)?;
         self.marks.fill_bytes(0)?;
         let sections = self.sections.len() as u32;
-        let [size_by_angle, range, relative, far] = &opening;
-        let kernel = self.device.kernel(&self.unit, "gravity_cut")?;
+        let kernel = self.device.kernel(&self.unit)?;
         for (number, level) in tree.sources.levels.iter().enumerate().rev() {
             let blocks = blocks_of(self.sections.len() * level.count.div_ceil(WARP));
-            let arguments: [&dyn Argument; 11] = [
-                &tree.sources.count,
-                &(number as u32),
-                tree.nodes,
-                &self.boxes,
-                &self.first_box,
-                &sections,
-                size_by_angle,
-                range,
-                relative,
-                far,
-                &self.marks,
-            ];
+            let arguments = CutArguments {
+                rows: tree.sources.count(),
+                level: number as u32,
+                nodes: Input::cast(tree.nodes),
+                boxes: (&self.boxes).into(),
+                first_box: (&self.first_box).into(),
+                sections,
+                opening,
+                marks: (&self.marks).into(),
+            };
             self.device.launch(&kernel, blocks, THREADS, &arguments)?;
         }
         let [elements, clusters] = &mut self.counts;
@@ -198,9 +191,15 @@ impl Essential {
         clusters.resize(warps)?;
         self.totals.resize(2 * self.sections.len())?;
         self.totals.fill_bytes(0)?;
-        let kernel = self.device.kernel(&self.unit, "gravity_count_cut")?;
-        let arguments: [&dyn Argument; 6] =
-            [&tree.sources.count, &sections, &self.marks, &*elements, &*clusters, &self.totals];
+        let arguments = CountCutArguments {
+            rows: tree.sources.count(),
+            sections,
+            marks: (&self.marks).into(),
+            elements: elements.into(),
+            clusters: clusters.into(),
+            totals: (&self.totals).into(),
+        };
+        let kernel = self.device.kernel(&self.unit)?;
         self.device.launch(&kernel, blocks_of(warps), THREADS, &arguments)?;
         for (&rank, totals) in self.sections.iter().zip(self.totals.download()?.chunks_exact(2)) {
             counts[rank] = [u64::from(totals[0]), u64::from(totals[1])];
@@ -248,27 +247,21 @@ impl Essential {
         self.sent.moments.resize(elements * self.words[1])?;
         self.sent.places.resize(elements)?;
         self.sent.particles.resize(clusters * NUMBERS_OF_CLUSTER)?;
-        let [x, y, z] = &tree.sources.position;
-        let sections = self.sections.len() as u32;
-        let kernel = self.device.kernel(&self.unit, "gravity_pack_cut")?;
-        let arguments: [&dyn Argument; 16] = [
-            x,
-            y,
-            z,
-            &tree.sources.mass,
-            &tree.sources.count,
-            &sections,
-            &self.marks,
-            &self.sums[0],
-            &self.sums[1],
-            &self.shifts,
-            tree.nodes,
-            tree.moments,
-            &self.sent.nodes,
-            &self.sent.moments,
-            &self.sent.places,
-            &self.sent.particles,
-        ];
+        let arguments = PackCutArguments {
+            sources: tree.sources.arguments,
+            sections: self.sections.len() as u32,
+            marks: (&self.marks).into(),
+            elements_before: (&self.sums[0]).into(),
+            clusters_before: (&self.sums[1]).into(),
+            shift: (&self.shifts).into(),
+            nodes: Input::cast(tree.nodes),
+            multipoles: Input::cast(tree.moments),
+            packed_nodes: Output::cast(&self.sent.nodes),
+            packed_multipoles: Output::cast(&self.sent.moments),
+            places: (&self.sent.places).into(),
+            particles: (&self.sent.particles).into(),
+        };
+        let kernel = self.device.kernel(&self.unit)?;
         self.device.launch(&kernel, blocks_of(self.warps(tree)), THREADS, &arguments)?;
         Ok([self.messages(&self.sent.nodes, &self.sent.moments, 0, &self.sent, leaving), receive])
     }
@@ -306,9 +299,9 @@ impl Essential {
         self.received
     }
 
-    /// The places of what was received and its particles, as the walk takes them.
-    pub fn arguments(&self) -> [&dyn Argument; 2] {
-        [&self.came.places, &self.came.particles]
+    /// The cluster of each received element, and the particles of these clusters.
+    pub fn came(&self) -> (&Buffer<u32>, &Buffer<f64>) {
+        (&self.came.places, &self.came.particles)
     }
 
     /// Warps of all marks.

@@ -11,12 +11,17 @@ mod sources;
 
 pub use sources::{Extent, Massive};
 
+use super::arguments::gravity::{OpeningParameters, TargetBox};
+use super::arguments::moments::{MomentsOfLevelArguments, MomentsOfRowsArguments, NodeRadiiArguments};
+use super::arguments::targets::TargetsArguments;
+use super::arguments::walk::WalkArguments;
+use super::arguments::{Input, Output};
 use super::columns::Columns;
 use super::exchange::{Exchange, Message};
 use super::hierarchy::{HierarchyLevel, levels_of};
 use super::reduction::Vector;
 use super::sort::rows_of_32_bits;
-use super::{Argument, Buffer, Device, Unit};
+use super::{Buffer, Device, Unit};
 use crate::Result;
 use crate::far::softening::SPLINE_SUPPORT;
 use crate::far::{Criterion, Expansion, GravityPlan, SofteningKernel};
@@ -24,7 +29,7 @@ use crate::neighbors::CLUSTER;
 use crate::pair::Precision;
 use crate::particles::Field;
 use crate::space::SimulationBox;
-use essential::{Essential, NODE_WORDS, TargetBox, of_others};
+use essential::{Essential, NODE_WORDS, of_others};
 use sources::{Sources, Tree, nodes_of};
 use std::ops::Range;
 
@@ -194,12 +199,13 @@ impl Gravity {
         let coarse = of_others(comm, &coarse).concat();
         let boxes = comm.agree_on(self.make_targets(&sources, &coarse, ranks))?;
         let boxes = of_others(comm, &boxes);
-        let opening = self.opening(sources.length_unit);
+        let opening = self.opening(sources.length_unit());
         let tree = Tree { sources: &sources, nodes: &self.nodes, moments: &self.moments };
         let counts = comm.agree_on(self.essential.cut(&tree, &boxes, opening))?;
         let counts = comm.all_gather(&counts);
         let [send, receive] = comm.agree_on(self.prepare_exchange(&sources, comm.rank(), &counts))?;
-        let (acceleration, potential) = (acceleration.map(|a| a.at(rows.start)), potential.at(rows.start));
+        let acceleration = acceleration.map(|column| Output::at(column, rows.start));
+        let potential = Output::at(potential, rows.start);
         let walked = exchange
             .exchange(&send, &receive)
             .and_then(|()| self.make_tree_of_received(&sources))
@@ -212,13 +218,16 @@ impl Gravity {
         let nodes = nodes_of(&sources.levels);
         self.nodes.resize(nodes * self.words[0])?;
         self.moments.resize(nodes * self.words[1])?;
-        let kernel = |name| self.device.kernel(&self.multipoles, name);
-        let mut arguments = sources.arguments();
-        arguments.extend([&self.nodes as &dyn Argument, &self.moments]);
+        let arguments = MomentsOfRowsArguments {
+            sources: sources.arguments,
+            nodes: Output::cast(&self.nodes),
+            multipoles: Output::cast(&self.moments),
+        };
         // blocks of 512 rows, those of the empty nodes of level 2 included
-        let blocks = (sources.count.div_ceil(ROWS_OF_BLOCK) as usize).next_multiple_of(8);
-        self.device.launch(&kernel("gravity_moments_of_rows")?, blocks, ROWS_OF_BLOCK, &arguments)?;
-        self.make_levels(sources.count, &sources.levels, 1, 0)?;
+        let blocks = (sources.count().div_ceil(ROWS_OF_BLOCK) as usize).next_multiple_of(8);
+        let kernel = self.device.kernel(&self.multipoles)?;
+        self.device.launch(&kernel, blocks, ROWS_OF_BLOCK, &arguments)?;
+        self.make_levels(sources.count(), &sources.levels, 1, 0)?;
         if ranks == 1 {
             return Ok(Vec::new());
         }
@@ -232,18 +241,19 @@ impl Gravity {
     /// The levels of a hierarchy above level `from` + 1, with radii from the nodes of level `from`, and where that is 0 also
     /// level 1. It has so many rows, and its nodes begin behind `before` others.
     fn make_levels(&self, rows: u32, levels: &[HierarchyLevel], from: u32, before: usize) -> Result<()> {
-        let kernel = |name| self.device.kernel(&self.multipoles, name);
-        let (nodes, moments) =
-            (self.nodes.at(before * self.words[0]), self.moments.at(before * self.words[1]));
+        let nodes = Output::from_address(self.nodes.at(before * self.words[0]));
+        let multipoles = Output::from_address(self.moments.at(before * self.words[1]));
+        let kernel = self.device.kernel(&self.multipoles)?;
         let lowest = if from == 0 { 1 } else { from as usize + 2 };
         for (number, level) in levels.iter().enumerate().skip(lowest) {
             let blocks = (8 * level.padded).div_ceil(THREADS as usize);
-            let arguments: [&dyn Argument; 4] = [&rows, &(number as u32), &nodes, &moments];
-            self.device.launch(&kernel("gravity_moments_of_level")?, blocks, THREADS, &arguments)?;
+            let arguments = MomentsOfLevelArguments { rows, level: number as u32, nodes, multipoles };
+            self.device.launch(&kernel, blocks, THREADS, &arguments)?;
         }
         if levels.len() > from as usize + 2 {
             let blocks = levels[from as usize].count.div_ceil(THREADS as usize);
-            self.device.launch(&kernel("gravity_radii")?, blocks, THREADS, &[&rows, &from, &nodes])?;
+            let kernel = self.device.kernel(&self.multipoles)?;
+            self.device.launch(&kernel, blocks, THREADS, &NodeRadiiArguments { rows, from, nodes })?;
         }
         Ok(())
     }
@@ -257,28 +267,21 @@ impl Gravity {
         ranks: usize,
     ) -> Result<Vec<TargetBox>> {
         self.boxes.resize(sources.groups)?;
-        let softening = self.plan.softening * sources.length_unit;
+        let softening = self.plan.softening * sources.length_unit();
         let squared = match self.plan.kernel {
             SofteningKernel::Plummer => ((softening * softening) as f32).max(SMALLEST_SQUARE),
             SofteningKernel::Spline => SMALLEST_SQUARE,
         };
         let others = self.essential.take_coarse(coarse)?;
-        let [x, y, z] = &sources.position;
-        let arguments: [&dyn Argument; 11] = [
-            x,
-            y,
-            z,
-            &sources.id,
-            &sources.count,
-            &sources.length_unit,
-            &self.nodes,
-            others,
-            &(coarse.len() as u32),
-            &squared,
-            &self.boxes,
-        ];
-        let kernel = self.device.kernel(&Unit::new("far/targets.cu"), "gravity_targets")?;
-        self.device.launch(&kernel, sources.groups, WARP, &arguments)?;
+        let arguments = TargetsArguments {
+            sources: sources.arguments,
+            nodes: Input::cast(&self.nodes),
+            others: Input::cast(others),
+            other_count: coarse.len() as u32,
+            squared_softening: squared,
+            boxes: (&self.boxes).into(),
+        };
+        self.device.run(sources.groups, WARP, &arguments)?;
         if ranks == 1 {
             return Ok(Vec::new());
         }
@@ -314,36 +317,46 @@ impl Gravity {
     fn walk(
         &mut self,
         sources: &Sources,
-        opening: [f32; 4],
-        [ax, ay, az]: [u64; 3],
-        potential: u64,
+        opening: OpeningParameters,
+        acceleration: [Output<f64>; 3],
+        potential: Output<f64>,
     ) -> Result<()> {
         self.met.resize(3 * sources.groups)?;
-        let softening = self.plan.softening * sources.length_unit;
+        let softening = self.plan.softening * sources.length_unit();
         let (softening, inverse) = match self.plan.kernel {
             _ if softening == 0.0 => (0.0, 0.0),
             SofteningKernel::Plummer => (softening, 0.0),
             SofteningKernel::Spline => (SPLINE_SUPPORT * softening, 1.0 / (SPLINE_SUPPORT * softening)),
         };
         let (squared, own) = (softening * softening, self.plan.kernel.central(self.plan.softening));
-        let [size_by_angle, range, relative, far] = &opening;
-        let received = self.essential.received() as u32;
-        let [places, particles] = self.essential.arguments();
-        let mut arguments = sources.arguments();
-        arguments.extend([&self.boxes as &dyn Argument, &self.nodes, &self.moments]);
-        arguments.extend([&received as &dyn Argument, places, particles]);
-        arguments.extend([size_by_angle as &dyn Argument, range, relative, far]);
-        arguments.extend([&squared as &dyn Argument, &inverse, &self.plan.constant, &own]);
-        arguments.extend([&ax as &dyn Argument, &ay, &az, &potential, &self.met]);
-        let kernel = self.device.kernel(&self.walk, "gravity_walk")?;
+        let (places, particles) = self.essential.came();
+        let arguments = WalkArguments {
+            sources: sources.arguments,
+            boxes: (&self.boxes).into(),
+            nodes: Input::cast(&self.nodes),
+            multipoles: Input::cast(&self.moments),
+            received: self.essential.received() as u32,
+            places: places.into(),
+            particles: particles.into(),
+            opening,
+            squared_softening: squared,
+            inverse_support: inverse,
+            constant: self.plan.constant,
+            own,
+            acceleration,
+            potential,
+            interactions: (&self.met).into(),
+        };
+        let kernel = self.device.kernel(&self.walk)?;
         self.device.launch(&kernel, sources.groups, WARP, &arguments)
     }
-    /// The parameters of kernels/far/opening.cuh.
-    fn opening(&self, length_unit: f64) -> [f32; 4] {
+
+    /// The multipole acceptance criterion in units of the walk.
+    fn opening(&self, length_unit: f64) -> OpeningParameters {
         let angle = self.plan.opening_angle;
         let range = (self.plan.kernel.range(self.plan.softening) * length_unit) as f32;
         let octupoles = if self.plan.expansion == Expansion::Octupole { FAR_OF_OCTUPOLES } else { 1.0 };
-        match self.plan.criterion {
+        let [size_by_angle, range, relative, far] = match self.plan.criterion {
             _ if angle == 0.0 => [NEVER, range, 0.0, 0.0],
             Criterion::Geometric => {
                 let size = (GEOMETRIC * EDGE_BY_RADIUS / angle).max(1.0);
@@ -353,7 +366,8 @@ impl Gravity {
                 let error = RELATIVE * error;
                 [EDGE_BY_RADIUS as f32, range, error as f32, (FAR_BY_ERROR * octupoles * error) as f32]
             }
-        }
+        };
+        OpeningParameters { size_by_angle, range, relative, far }
     }
 
     /// What the last evaluation met; waits for it.

@@ -1,8 +1,10 @@
 //! The particles that gravity acts on and that it comes from.
 
+use super::super::Buffer;
+use super::super::arguments::Input;
+use super::super::arguments::gravity::GravitySources;
 use super::super::hierarchy::{HierarchyLevel, levels_of};
 use super::super::reduction::{Vector, bounds};
-use super::super::{Argument, Buffer};
 use crate::particles::SUPER_CLUSTER;
 use std::ops::Range;
 
@@ -30,36 +32,37 @@ pub struct Extent {
 
 /// The own particles as kernels take them.
 pub(super) struct Sources {
-    pub position: [u64; 3],
-    pub mass: u64,
-    pub id: u64,
-    pub count: u32,
+    /// Columns, number of rows and units.
+    pub arguments: GravitySources,
     pub groups: usize,
     pub levels: Vec<HierarchyLevel>,
-    /// Lengths and masses times these are about one.
-    pub length_unit: f64,
-    pub mass_unit: f64,
 }
 
 impl Sources {
     pub fn new(massive: &Massive, rows: &Range<usize>, extent: Extent) -> Self {
         let [first, end] = bounds(rows);
         Self {
-            position: massive.position.map(|column| column.at(rows.start)),
-            mass: massive.mass.at(rows.start),
-            id: massive.id.at(rows.start),
-            count: end - first,
+            arguments: GravitySources {
+                position: massive.position.map(|column| Input::at(column, rows.start)),
+                mass: Input::at(massive.mass, rows.start),
+                id: Input::at(massive.id, rows.start),
+                rows: end - first,
+                length_unit: unit_of(extent.length),
+                mass_unit: unit_of(extent.mass),
+            },
             groups: rows.len().div_ceil(SUPER_CLUSTER),
             levels: levels_of(rows.len()),
-            length_unit: unit_of(extent.length),
-            mass_unit: unit_of(extent.mass),
         }
     }
 
-    /// The columns, their rows and units.
-    pub fn arguments(&self) -> Vec<&dyn Argument> {
-        let [x, y, z] = &self.position;
-        vec![x, y, z, &self.mass, &self.id, &self.count, &self.length_unit, &self.mass_unit]
+    /// Number of rows.
+    pub fn count(&self) -> u32 {
+        self.arguments.rows
+    }
+
+    /// The factor that brings lengths to order one.
+    pub fn length_unit(&self) -> f64 {
+        self.arguments.length_unit
     }
 }
 
