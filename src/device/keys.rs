@@ -7,12 +7,13 @@ use crate::Result;
 use crate::space::SimulationBox;
 use crate::space::hilbert::LEVELS;
 
-/// Threads of a block, and blocks of a multiprocessor: as many as fill it, since each makes a table first.
+/// Threads a block and blocks a multiprocessor: no more than fill it, since each block builds a lookup table
+/// first.
 const THREADS: u32 = 512;
 const BLOCKS: usize = 2;
 
-/// The keys of positions, bit for bit those of [`crate::space::hilbert::keys`]: the first `keys.len()` rows of the
-/// columns.
+/// Computes the Hilbert keys of positions, with the bits of [`crate::space::hilbert::keys`]: the first
+/// `keys.len()` rows of the columns.
 ///
 /// # Errors
 /// Those of the device.

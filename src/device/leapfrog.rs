@@ -10,12 +10,12 @@ use super::{Buffer, Device};
 use crate::Result;
 use std::ops::Range;
 
-/// What the gas has beside its motion.
+/// Thermal columns of the gas.
 #[derive(Clone, Copy, Debug)]
 pub struct Heated<'a> {
     /// Internal energies.
     pub energy: &'a Buffer<f64>,
-    /// Their rates.
+    /// Rates of the internal energies.
     pub rate: &'a Buffer<f64>,
     /// Smoothing lengths.
     pub length: &'a Buffer<f64>,
@@ -23,7 +23,7 @@ pub struct Heated<'a> {
     pub divergence: &'a Buffer<f64>,
 }
 
-/// What a step has been predicted with: the rates of its start.
+/// The rates at the start of a step, from which it was predicted.
 #[derive(Clone, Copy, Debug)]
 pub struct Predicted<'a> {
     /// Accelerations.
@@ -32,8 +32,8 @@ pub struct Predicted<'a> {
     pub rate: &'a Buffer<f64>,
 }
 
-/// First half of a step: drift the positions; velocities and internal energies become their predictions for the end of the
-/// step, smoothing lengths follow the flow. The rates stay, cut where the prediction was: they are what it was made with.
+/// First half of a step: drifts positions, predicts velocities and internal energies at the end of the step,
+/// and lets smoothing lengths follow the flow. Energy rates are limited where the predicted energy was.
 ///
 /// # Errors
 /// Those of the device.
@@ -56,7 +56,7 @@ pub fn kick_and_drift(
     over_rows(device, &rows, &arguments)
 }
 
-/// Second half of a step, after the forces: correct the predictions by half the change of the rates.
+/// Second half of a step, after the forces: corrects the predictions by half the change of the rates.
 ///
 /// # Errors
 /// Those of the device.
@@ -81,7 +81,7 @@ pub fn kick(
     over_rows(device, &rows, &arguments)
 }
 
-/// How many rows a step of length `dt` would throw too far, or heat too much, for [`undo`] to take it back.
+/// Counts the rows that a step of length `dt` would move too far or heat too much for [`undo`] to revert it.
 ///
 /// # Errors
 /// Those of the device.
@@ -108,7 +108,7 @@ pub fn lost(
     Ok(findings.read()?[0] as u32)
 }
 
-/// Take the first half of a step back, to rounding. What `old` holds are then the rates of the start again.
+/// Reverts the first half of a step, to rounding. `old` holds the rates of the start of the step.
 ///
 /// # Errors
 /// Those of the device.

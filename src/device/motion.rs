@@ -1,7 +1,7 @@
-//! Motion on a device: velocity Verlet, thermostats, the motion of the whole. Mirrors [`crate::motion`] column for column;
-//! kernels/motion say where bits are the same.
+//! Motion on a device: velocity Verlet, Langevin thermostat, total momentum and energy. Mirrors
+//! [`crate::motion`]; kernels/motion document where results are bitwise equal.
 //!
-//! Functions start kernels and return; those that give numbers wait for them.
+//! Functions launch kernels and return; functions that return numbers wait for the kernels.
 
 use super::arguments::langevin::{LangevinBath, LangevinDriftBackArguments, LangevinKickAndDriftArguments};
 use super::arguments::verlet::{
@@ -17,7 +17,7 @@ use crate::motion::whole::Whole;
 use crate::space::Vec3d;
 use std::ops::Range;
 
-/// Where particles are and how they move.
+/// Columns of the particles' motion.
 #[derive(Clone, Copy, Debug)]
 pub struct Moving<'a> {
     /// Positions.
@@ -38,29 +38,29 @@ impl From<&Moving<'_>> for MovingColumns {
     }
 }
 
-/// What a drift did.
+/// The outcome of a drift.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Drifted {
-    /// Rows that were left as they were, because they would have moved too far or to no place.
+    /// Rows that did not move, because their displacement was too large or not finite.
     pub refused: u32,
-    /// No particle came farther than this.
+    /// Upper bound of all displacements.
     pub farthest: f64,
-    /// Heat that a thermostat gave meanwhile.
+    /// Heat exchanged with the thermostat.
     pub heat: f64,
 }
 
-/// What the kernels of motion need beside the particles.
+/// Scratch memory of the motion kernels.
 #[derive(Debug)]
 pub struct Motion {
     device: Device,
     findings: Findings,
-    /// A bit a row that the last drift left.
+    /// One bit a row: not moved by the last drift.
     left: Buffer<u32>,
     heat: Sums,
     sums: Sums,
 }
 
-/// Words of what was found: refused rows, the largest square, the first row that is not finite.
+/// Accumulators: refused rows, largest squared velocity or displacement, first row that is not finite.
 const REFUSED: usize = 0;
 const SQUARE: usize = 1;
 const NOT_FINITE: usize = 2;
@@ -81,8 +81,8 @@ impl Motion {
         })
     }
 
-    /// First half of a step of velocity Verlet of length `dt`: half a kick, and the drift; no particle moves farther than
-    /// `farthest` in any direction. [`Self::drifted`] tells what it did.
+    /// First half of a velocity Verlet step of length `dt`: half kick and drift. Particles that would move
+    /// farther than `farthest` along an axis stay. [`Self::drifted`] returns the outcome.
     ///
     /// # Errors
     /// Those of the device.
@@ -104,8 +104,8 @@ impl Motion {
         over_rows(&self.device, &rows, &arguments)
     }
 
-    /// First half of step number `step` with the Langevin thermostat, which needs masses and ids: half a kick, half a drift,
-    /// friction and noise, half a drift. [`Self::drifted_heated`] tells what it did.
+    /// First half of step number `step` with the Langevin thermostat: half kick, half drift, friction and
+    /// noise, half drift. [`Self::drifted_heated`] returns the outcome.
     ///
     /// # Errors
     /// Those of the device.
@@ -137,7 +137,7 @@ impl Motion {
         over_rows(&self.device, &rows, &arguments)
     }
 
-    /// Nothing found, and room to note which rows are left.
+    /// Resets the accumulators and sizes the bits of rows.
     fn begin(&mut self, rows: &Range<usize>) -> Result<()> {
         self.findings.clear()?;
         self.left.resize(rows.len().div_ceil(32))
@@ -151,7 +151,7 @@ impl Motion {
         }
     }
 
-    /// What the last [`Self::kick_and_drift`], a step of length `dt`, did.
+    /// The outcome of the last [`Self::kick_and_drift`] of length `dt`.
     ///
     /// # Errors
     /// Those of the device.
@@ -161,7 +161,7 @@ impl Motion {
         Ok(Drifted { refused: words[REFUSED] as u32, farthest: above(square), heat: 0.0 })
     }
 
-    /// What the last [`Self::langevin_kick_and_drift`] did.
+    /// The outcome of the last [`Self::langevin_kick_and_drift`].
     ///
     /// # Errors
     /// Those of the device.
@@ -172,7 +172,7 @@ impl Motion {
         Ok(Drifted { refused: words[REFUSED] as u32, farthest: above(square), heat })
     }
 
-    /// The rows that the last drift left.
+    /// The rows that the last drift did not move.
     ///
     /// # Errors
     /// Those of the device.
@@ -185,8 +185,8 @@ impl Motion {
         Ok(rows.clone().filter(left).collect())
     }
 
-    /// Half a kick with the step `dt`, of `-dt` to take such a kick back; with `but_left` not of the rows that the last
-    /// drift left.
+    /// Half kick of length `dt`, or `-dt` to revert one. With `but_left` without the rows that the last drift
+    /// did not move.
     ///
     /// # Errors
     /// Those of the device.
@@ -201,7 +201,7 @@ impl Motion {
         over_rows(&self.device, &rows, &arguments)
     }
 
-    /// Take the drift of [`Self::kick_and_drift`] back, to rounding.
+    /// Reverts the drift of [`Self::kick_and_drift`], to rounding.
     ///
     /// # Errors
     /// Those of the device.
@@ -216,8 +216,8 @@ impl Motion {
         over_rows(&self.device, &rows, &arguments)
     }
 
-    /// Take drift, friction and noise of [`Self::langevin_kick_and_drift`] back, to the rounding that the friction makes
-    /// larger.
+    /// Reverts drift, friction and noise of [`Self::langevin_kick_and_drift`], to rounding errors amplified
+    /// by friction.
     ///
     /// # Errors
     /// Those of the device.
@@ -246,8 +246,8 @@ impl Motion {
         over_rows(&self.device, &rows, &arguments)
     }
 
-    /// Accelerations from forces and masses; with a step other than 0 the second half of its kick too, but not where the
-    /// acceleration is not finite. [`Self::first_not_finite`] tells of these.
+    /// Accelerations from forces and masses and, if `dt` is not 0, the second half kick of rows with finite
+    /// acceleration. [`Self::first_not_finite`] returns the first other row.
     ///
     /// # Errors
     /// Those of the device.
@@ -280,7 +280,7 @@ impl Motion {
         Ok(first_row(self.findings.read()?[NOT_FINITE]))
     }
 
-    /// Mass, momentum and kinetic energy of these rows: the same bits in every run.
+    /// Mass, momentum and kinetic energy of these rows, reproducible bit for bit.
     ///
     /// # Errors
     /// Those of the device.
@@ -301,7 +301,7 @@ impl Motion {
         })
     }
 
-    /// Let every velocity v become `v scale + offset`.
+    /// Replaces every velocity v by `v scale + offset`.
     ///
     /// # Errors
     /// Those of the device.
@@ -322,7 +322,7 @@ fn bath(langevin: &Langevin, dt: f64, step: u64) -> LangevinBath {
     LangevinBath { decay, noise, seed: langevin.seed, number: step }
 }
 
-/// A way above what rounding takes from the square root of its square.
+/// An upper bound of a displacement from its rounded square.
 fn above(square: f64) -> f64 {
     square.sqrt() * (1.0 + 1e-9)
 }

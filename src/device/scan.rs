@@ -1,4 +1,4 @@
-//! Running sums on a device, and which rows are marked.
+//! Prefix sums and compaction on a device.
 
 use super::arguments::Output;
 use super::arguments::scan::{FindMarkedArguments, SumCountsArguments};
@@ -6,21 +6,21 @@ use super::sort::rows_of_32_bits;
 use super::{Buffer, Device};
 use crate::Result;
 
-/// Threads of a block, and the numbers of a tile.
+/// Threads a block, and elements a tile of each kernel.
 const THREADS: u32 = 256;
 const COUNTS: usize = 1024;
 const MARKS: usize = 4096;
 
-/// What scans keep between them.
+/// Scratch memory of scans.
 #[derive(Debug)]
 pub struct Scan {
     device: Device,
-    /// What tiles publish; after them how many are taken, and how many rows were found.
+    /// Published sums of tiles, then the number of tiles taken and of rows found.
     published: Buffer<u64>,
 }
 
 impl Scan {
-    /// For numbers of a device.
+    /// Without memory yet.
     ///
     /// # Errors
     /// Those of the device.
@@ -28,7 +28,8 @@ impl Scan {
         Ok(Self { device: device.clone(), published: Buffer::new(device, 0)? })
     }
 
-    /// `sums[k]` becomes the sum of the first k counts, for k from 0 to `counts.len()`.
+    /// Computes exclusive prefix sums: `sums[k]` is the sum of the first k counts, for k from 0 to
+    /// `counts.len()`.
     ///
     /// # Errors
     /// Those of the device.
@@ -46,7 +47,7 @@ impl Scan {
         self.device.run(tiles, THREADS, &arguments)
     }
 
-    /// The rows whose mark is not zero, ascending; returns their number, to which `rows` is cut.
+    /// Writes the rows whose mark is not zero, ascending, and returns their number, the new length of `rows`.
     ///
     /// # Errors
     /// Those of the device.
@@ -69,7 +70,8 @@ impl Scan {
         Ok(words[0] as usize)
     }
 
-    /// Zeros for at least one tile: their number, and where tiles are taken and findings left.
+    /// Clears the scratch memory for at least one tile. Returns the number of tiles and the addresses of both
+    /// counters.
     fn prepare(&mut self, tiles: usize) -> Result<(usize, Output<u32>, Output<u32>)> {
         let tiles = tiles.max(1);
         self.published.resize(tiles + 2)?;

@@ -1,5 +1,5 @@
-//! How long a list may be reused, on a device: mirrors [`crate::neighbors`]' skin for rows that have not changed their
-//! order since the list was built.
+//! Reuse of neighbor lists on a device: mirrors the skin of [`crate::neighbors`] for rows that have kept
+//! their order since the list was built.
 
 use super::arguments::skin::{FarthestWayArguments, SkinLimitsArguments, SkinUsedArguments};
 use super::arguments::state::ScaledColumnArguments;
@@ -10,7 +10,7 @@ use crate::Result;
 use crate::space::SimulationBox;
 use std::ops::Range;
 
-/// The owned particles as they were when a list was built.
+/// The owned particles at the time a list was built.
 #[derive(Debug)]
 pub struct Skin {
     device: Device,
@@ -20,19 +20,19 @@ pub struct Skin {
     reach: Reach,
 }
 
-/// How far particles reached when the list was built, without the skin.
+/// Interaction radii when the list was built, without the skin.
 #[derive(Debug)]
 enum Reach {
-    /// No list was built.
+    /// No list.
     Nothing,
-    /// All as far as this.
+    /// One radius for all particles.
     All(f64),
-    /// Their smoothing lengths times the factor, in a column.
+    /// Smoothing lengths times the factor, as a column.
     Each(f64, Buffer<f64>),
 }
 
 impl Skin {
-    /// A skin of this fraction of each particle's reach.
+    /// A skin of this fraction of each particle's radius.
     ///
     /// # Errors
     /// Those of the device.
@@ -47,17 +47,17 @@ impl Skin {
         })
     }
 
-    /// The skin as a fraction of each particle's reach.
+    /// The skin as a fraction of each particle's radius.
     pub fn fraction(&self) -> f64 {
         self.fraction
     }
 
-    /// Forget the list.
+    /// Drops the list.
     pub fn forget(&mut self) {
         self.reach = Reach::Nothing;
     }
 
-    /// Remember these rows as a list is built of particles that all reach as far as the cutoff.
+    /// Stores the positions of these rows when a list with one cutoff is built.
     ///
     /// # Errors
     /// Those of the device.
@@ -67,7 +67,8 @@ impl Skin {
         Ok(())
     }
 
-    /// Remember these rows as a list is built of particles that reach `factor` times their smoothing lengths.
+    /// Stores positions and radii of these rows when a list with radii of `factor` smoothing lengths is
+    /// built.
     ///
     /// # Errors
     /// Those of the device.
@@ -98,9 +99,10 @@ impl Skin {
         Ok(())
     }
 
-    /// The skin that these rows have used up: the largest `2 (u + g) / r`, u the way of a particle since then, g the growth
-    /// of its reach r. Infinite if there is no list, the rows are others, or something is no number. The list serves while it
-    /// is at most the skin. `length` are the smoothing lengths, where particles reach as far as these.
+    /// The used fraction of the skin: the largest `2 (u + g) / r` over these rows, with the displacement u of
+    /// a particle since then and the growth g of its radius r. The list is valid while it is at most
+    /// [`Self::fraction`]. Infinite without a list, for other rows, or for values that are not numbers.
+    /// `length` are the smoothing lengths, if radii follow them.
     ///
     /// # Errors
     /// Those of the device.
@@ -147,8 +149,8 @@ impl Skin {
         }
     }
 
-    /// By row the largest reach whose pairs the list still holds, if all others are within half their skins, into a column of
-    /// all rows.
+    /// Writes for each row the largest radius whose pairs the list still covers, if all other rows are within
+    /// half their skins.
     ///
     /// # Errors
     /// Those of the device.
@@ -169,7 +171,7 @@ impl Skin {
     }
 }
 
-/// These rows of a column times a factor, from the first row of another on.
+/// Writes these rows of a column times a factor to the first rows of another.
 fn scaled(column: &Buffer<f64>, factor: f64, into: &Buffer<f64>, rows: &Range<usize>) -> Result<()> {
     let arguments = ScaledColumnArguments {
         column: Input::at(column, rows.start),

@@ -1,4 +1,4 @@
-//! What limits a time step, of the particles on a device: mirrors [`crate::motion::time_step`].
+//! Time step criteria on a device: mirrors [`crate::motion::time_step`].
 
 use super::arguments::Input;
 use super::arguments::time_step::TimeStepArguments;
@@ -8,25 +8,25 @@ use crate::Result;
 use crate::deck::plan::TimeStepPlan;
 use std::ops::Range;
 
-/// What limits the steps of a gas; signal and sound as far as they are known.
+/// Columns of the gas that limit the time step.
 #[derive(Clone, Copy, Debug)]
 pub struct GasRates<'a> {
     /// Smoothing lengths.
     pub length: &'a Buffer<f64>,
-    /// Signal speeds of the last forces.
+    /// Signal speeds of the last forces, if known.
     pub signal: Option<&'a Buffer<f64>>,
-    /// Speeds of sound of the last forces.
+    /// Speeds of sound of the last forces, if known.
     pub sound: Option<&'a Buffer<f64>>,
     /// Velocity divergences.
     pub divergence: &'a Buffer<f64>,
     /// Internal energies.
     pub energy: &'a Buffer<f64>,
-    /// And their rates.
+    /// Rates of the internal energies.
     pub rate: &'a Buffer<f64>,
 }
 
-/// The criteria of [`crate::motion::time_step`] over these rows, in the order Courant, acceleration, expansion, energy;
-/// infinite where none applies.
+/// The criteria of [`crate::motion::time_step`] over these rows, in the order Courant, acceleration,
+/// expansion, energy; infinity where a criterion does not apply.
 ///
 /// # Errors
 /// Those of the device.

@@ -1,4 +1,4 @@
-//! What is observed of the particles of a device: the sums of [`crate::observe`].
+//! Observables of the particles on a device: the sums of [`crate::observe`].
 
 use super::arguments::Input;
 use super::arguments::totals::TotalsArguments;
@@ -8,7 +8,7 @@ use crate::Result;
 use crate::observe::{SUMS, Totals};
 use crate::particles::Field;
 
-/// The totals of the owned rows: the same bits in every run. Columns that are not there count as zeros.
+/// The totals of the owned rows, reproducible bit for bit. Missing columns count as zeros.
 ///
 /// # Errors
 /// Those of the device.

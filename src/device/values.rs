@@ -1,4 +1,4 @@
-//! Single values of columns on a device, whatever they mean.
+//! Operations on single columns of a device.
 
 use super::arguments::Input;
 use super::arguments::finite::{FindNotFiniteArguments, MendColumnArguments};
@@ -31,7 +31,7 @@ pub fn first_not_finite(
     Ok(found.download()?.into_iter().map(|word| first_row(u64::from(word))).collect())
 }
 
-/// One value in some rows of a column.
+/// Fills rows of a column with one value.
 ///
 /// # Errors
 /// Those of the device.
@@ -40,7 +40,7 @@ pub fn fill(device: &Device, column: &Buffer<f64>, value: f64, rows: Range<usize
     over_rows(device, &rows, &arguments)
 }
 
-/// Replace what is not finite in a column.
+/// Replaces values that are not finite.
 ///
 /// # Errors
 /// Those of the device.

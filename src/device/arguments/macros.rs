@@ -1,10 +1,10 @@
 //! The macro that defines arguments and prints their C++ twins.
 
-/// Defines the argument structs of one unit of kernels and a function `print` that returns the name and the text of
-/// their C++ header.
+/// Defines the argument structs of one unit of kernels and a function `print` that returns the name and the
+/// text of their C++ header.
 ///
-/// `pub struct Name for kernel { ... }` are the arguments of a kernel; `pub struct Name { ... }` is shared by several.
-/// Members are documented; their types implement [`Twin`](super::twin::Twin).
+/// `pub struct Name for kernel { ... }` are the arguments of a kernel; `pub struct Name { ... }` is shared by
+/// several. Members are documented; their types implement [`Twin`](super::twin::Twin).
 macro_rules! kernel_arguments {
     (
         unit $unit:literal;

@@ -200,7 +200,8 @@ macro_rules! pointers {
 }
 
 pointers! {
-    /// A pointer to device memory that a kernel only reads; [`Input::NULL`] for an optional column that is missing.
+    /// A pointer to device memory that a kernel only reads; [`Input::NULL`] for an optional column that is
+    /// missing.
     Input, |element: String| match element.ends_with('*') {
         true => format!("{element} const*"),
         false => format!("const {element}*"),

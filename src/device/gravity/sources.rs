@@ -1,4 +1,4 @@
-//! The particles that gravity acts on and that it comes from.
+//! The particles of gravity: sources and targets.
 
 use super::super::Buffer;
 use super::super::arguments::Input;
@@ -8,8 +8,7 @@ use super::super::reduction::{Vector, bounds};
 use crate::particles::SUPER_CLUSTER;
 use std::ops::Range;
 
-/// The columns that gravity reads: lengths, masses, and identities, of which [`u64::MAX`] marks a row that is none. The mass
-/// of such a row must be 0.
+/// The columns that gravity reads. The identity [`u64::MAX`] marks a ghost, whose mass must be 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Massive<'a> {
     /// Positions.
@@ -20,8 +19,8 @@ pub struct Massive<'a> {
     pub id: &'a Buffer<u64>,
 }
 
-/// About how large and heavy the whole is, on all ranks the same: any power of two near does. Single precision then neither
-/// overflows nor underflows, whatever the run's units are.
+/// Scales of length and mass, the same on all ranks. They keep single precision from overflow and underflow
+/// in any units; nearby powers of two suffice.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
     /// The longest edge of the box of all ranks' particles.
@@ -30,7 +29,7 @@ pub struct Extent {
     pub mass: f64,
 }
 
-/// The own particles as kernels take them.
+/// The own particles as arguments of kernels, with their hierarchy.
 pub(super) struct Sources {
     /// Columns, number of rows and units.
     pub arguments: GravitySources,
@@ -73,12 +72,12 @@ pub(super) struct Tree<'a> {
     pub moments: &'a Buffer<u64>,
 }
 
-/// The power of two that brings a size to between 1/2 and 1; 1 for what has none.
+/// The power of two that scales a size to between 1/2 and 1; 1 if the size is not positive and finite.
 fn unit_of(size: f64) -> f64 {
     if size > 0.0 && size.is_finite() { (-size.log2().ceil()).exp2() } else { 1.0 }
 }
 
-/// How many nodes a hierarchy has, the empty ones included.
+/// Number of nodes of a hierarchy, including empty ones.
 pub(super) fn nodes_of(levels: &[HierarchyLevel]) -> usize {
     levels.iter().map(|level| level.padded).sum()
 }
