@@ -9,9 +9,9 @@ mod common;
 
 use common::plan;
 use hilbrium::comm::Communicator;
-use hilbrium::step::Estimate;
 use hilbrium::plan::Plan;
 use hilbrium::start;
+use hilbrium::step::Estimate;
 use hilbrium::step::Simulation;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

@@ -457,7 +457,9 @@ fn the_deck_of_names_and_units_arrives() {
     assert_eq!((plan.species[1].mass, plan.species[1].charge, plan.run.end_time), (35.5, -1.0, Some(1000.0)));
     let interaction = plan.interaction.as_ref().unwrap();
     assert_eq!((interaction.cutoff, interaction.coulomb.as_ref().unwrap().permittivity), (1.0, None));
-    let Some(plan::Interaction::LennardJones(law)) = &interaction.law else { panic!("{interaction:?}") };
+    let Some(hilbrium::plan::Interaction::LennardJones(law)) = &interaction.law else {
+        panic!("{interaction:?}")
+    };
     let [epsilon, sigma] = law.parameters.of(0, 1);
     assert!((epsilon - 4.184 * (0.3526418f64 * 0.0127850).sqrt()).abs() < 1e-12 && sigma == 0.35);
     assert_eq!(law.parameters.of(0, 1), law.parameters.of(1, 0));
