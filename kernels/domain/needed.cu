@@ -1,6 +1,7 @@
 // Rows that another rank needs: those that may interact with the content of its boxes. Mirrors
 // src/domain/needed.rs.
 #include "../device.cuh"
+#include "../arguments/domain_needed.cuh"
 #include "../domain/extent.cuh"
 
 namespace hilbrium {
@@ -15,17 +16,22 @@ constexpr unsigned NEEDED_THREADS = 256;
 // boxes; elsewhere 1.6 bytes per row, and 50 instructions per super-cluster and box (one lane per box), about
 // 25 of them in double precision.
 extern "C" __global__ void __launch_bounds__(NEEDED_THREADS)
-    needed_rows(const double* __restrict__ x, const double* __restrict__ y, const double* __restrict__ z,
-                const double* __restrict__ radius, double radius_of_all, unsigned rows,
-                const double* __restrict__ center, const float4* __restrict__ extent, unsigned nodes, unsigned offset,
-                double unit, double largest, const Extent* __restrict__ boxes, unsigned count, double period_x,
-                double period_y, double period_z, double rounding_x, double rounding_y, double rounding_z,
-                unsigned char* __restrict__ marks) {
+    needed_rows(const __grid_constant__ NeededRowsArguments args) {
+    const double* __restrict__ const position[3] = {args.position[0], args.position[1], args.position[2]};
+    const double* __restrict__ const radius = args.radius;
+    const unsigned rows = args.rows;
+    const double* __restrict__ const center = args.center;
+    const float4* __restrict__ const extent = args.extent;
+    const Extent* __restrict__ const boxes = args.boxes;
+    const unsigned count = args.count;
+    unsigned char* __restrict__ const marks = args.marks;
     const unsigned super_cluster = warp_of_grid(), lane = lane_index();
     const unsigned first = super_cluster * SUPER_CLUSTER;
     if (first >= rows) { return; }
-    const Periods periods = {{period_x, period_y, period_z}, {rounding_x, rounding_y, rounding_z}};
-    const Extent own = extent_of_node(center, extent, nodes, unit, largest, offset + super_cluster);
+    const Periods periods = {{args.period[0], args.period[1], args.period[2]},
+                             {args.rounding[0], args.rounding[1], args.rounding[2]}};
+    const Extent own =
+        extent_of_node(center, extent, args.nodes, args.unit, args.largest, args.offset + super_cluster);
     Extent points[2];
     bool needed[2] = {false, false};
     bool read = false;
@@ -38,9 +44,9 @@ extern "C" __global__ void __launch_bounds__(NEEDED_THREADS)
             for (unsigned k = 0; k < 2; ++k) {
                 const unsigned row = first + k * WARP + lane;
                 if (row >= rows) { continue; }
-                points[k] = {{x[row], y[row], z[row]},
-                             {x[row], y[row], z[row]},
-                             radius != nullptr ? radius[row] : radius_of_all};
+                points[k] = {{position[0][row], position[1][row], position[2][row]},
+                             {position[0][row], position[1][row], position[2][row]},
+                             radius != nullptr ? radius[row] : args.radius_of_all};
             }
         }
         for (; near != 0u; near &= near - 1u) {

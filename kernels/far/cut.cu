@@ -11,6 +11,7 @@
 #include "../far/opening.cuh"
 
 #include "../tree/hierarchy.cuh"
+#include "../arguments/far_cut.cuh"
 
 namespace hilbrium {
 
@@ -26,15 +27,18 @@ __device__ __forceinline__ unsigned section_warps(unsigned rows) {
 // marks of these.
 // Launch: blocks of 128 threads, one warp per 32 nodes of the level and section. Floor: one byte per node;
 // for a node with an opened parent 40 instructions per 32 boxes, until one opens it.
-extern "C" __global__ void gravity_cut(unsigned rows, unsigned level, const Node* nodes, const TargetBox* boxes,
-                                       const unsigned* first_box, unsigned sections, float size_by_angle, float range,
-                                       float relative, float far, unsigned char* marks) {
+extern "C" __global__ void gravity_cut(const __grid_constant__ CutArguments args) {
+    const unsigned rows = args.rows;
+    const unsigned level = args.level;
+    const Node* const nodes = args.nodes;
+    const unsigned* const first_box = args.first_box;
     const unsigned count = hierarchy_count(rows, level), warps = (count + WARP - 1u) / WARP;
     const unsigned long long warp = thread_of_grid() / WARP;
     const unsigned section = static_cast<unsigned>(warp / warps), lane = lane_index();
-    if (section >= sections) { return; }
-    const Opening opening = {size_by_angle, range, relative, far};
-    unsigned char* own = marks + static_cast<unsigned long long>(section) * section_warps(rows) * WARP;
+    if (section >= args.sections) { return; }
+    const Opening opening = {args.opening.size_by_angle, args.opening.range, args.opening.relative,
+                             args.opening.far};
+    unsigned char* own = args.marks + static_cast<unsigned long long>(section) * section_warps(rows) * WARP;
     const unsigned first = static_cast<unsigned>(warp % warps) * WARP, place = first + lane;
     const unsigned offset = hierarchy_offset(rows, level);
     const bool reached = place < count && (level + 1u == hierarchy_levels(rows) ||
@@ -49,7 +53,7 @@ extern "C" __global__ void gravity_cut(unsigned rows, unsigned level, const Node
         for (unsigned box = first_box[section]; box < first_box[section + 1u] && !opened; box += WARP) {
             bool opens = false;
             if (box + lane < first_box[section + 1u]) {
-                const TargetBox target = boxes[box + lane];
+                const TargetBox target = args.boxes[box + lane];
                 opens = verdict(target, opening, float(node.x - target.x), float(node.y - target.y),
                                 float(node.z - target.z), node.radius, node.mass) == OPENED;
             }
@@ -66,17 +70,17 @@ HILBRIUM_EXPORT(gravity_cut)
 
 // Counts the elements of each warp of marks, and those with particles. Adds both to `totals`, initially zero,
 // for each section. Launch: blocks of 128 threads, one thread per mark. Floor: 1.3 bytes per mark.
-extern "C" __global__ void gravity_count_cut(unsigned rows, unsigned sections, const unsigned char* marks,
-                                             unsigned* elements, unsigned* clusters, unsigned* totals) {
+extern "C" __global__ void gravity_count_cut(const __grid_constant__ CountCutArguments args) {
+    unsigned* const totals = args.totals;
     const unsigned long long thread = thread_of_grid(), warp = thread / WARP;
-    const unsigned section = static_cast<unsigned>(warp / section_warps(rows));
-    if (section >= sections) { return; }
-    const unsigned char mark = marks[thread];
+    const unsigned section = static_cast<unsigned>(warp / section_warps(args.rows));
+    if (section >= args.sections) { return; }
+    const unsigned char mark = args.marks[thread];
     const unsigned taken = __popc(__ballot_sync(FULL, mark != NOT_TAKEN));
     const unsigned opened = __popc(__ballot_sync(FULL, mark == WITH_PARTICLES));
     if (lane_index() == 0u) {
-        elements[warp] = taken;
-        clusters[warp] = opened;
+        args.elements[warp] = taken;
+        args.clusters[warp] = opened;
         if (taken > 0u) {
             atomicAdd(totals + 2u * section, taken);
             atomicAdd(totals + 2u * section + 1u, opened);
@@ -90,36 +94,37 @@ HILBRIUM_EXPORT(gravity_count_cut)
 // particles is 8 times x, y, z and mass in the units of the columns, with zero mass for missing rows.
 // Launch: blocks of 128 threads, one thread per mark. Floor: one byte per mark, 132 bytes per element in
 // single precision, 512 per cluster.
-extern "C" __global__ void gravity_pack_cut(const double* x, const double* y, const double* z, const double* mass,
-                                            unsigned rows, unsigned sections, const unsigned char* marks,
-                                            const unsigned long long* elements_before,
-                                            const unsigned long long* clusters_before, const unsigned* shift,
-                                            const Node* nodes, const Multipole* multipoles, Node* packed_nodes,
-                                            Multipole* packed_multipoles, unsigned* places, double* particles) {
+extern "C" __global__ void gravity_pack_cut(const __grid_constant__ PackCutArguments args) {
+    const double* const position[3] = {args.sources.position[0], args.sources.position[1],
+                                       args.sources.position[2]};
+    const unsigned rows = args.sources.rows;
     const unsigned long long thread = thread_of_grid(), warp = thread / WARP;
     const unsigned warps = section_warps(rows), section = static_cast<unsigned>(warp / warps), lane = lane_index();
-    if (section >= sections) { return; }
+    if (section >= args.sections) { return; }
     const unsigned cluster = static_cast<unsigned>(warp % warps) * WARP + lane;
-    const unsigned char mark = marks[thread];
+    const unsigned char mark = args.marks[thread];
     const unsigned taken = __ballot_sync(FULL, mark != NOT_TAKEN);
     unsigned opened = __ballot_sync(FULL, mark == WITH_PARTICLES);
     if (taken == 0u) { return; }
-    unsigned long long next = clusters_before[warp];
+    unsigned long long next = args.clusters_before[warp];
     if (mark != NOT_TAKEN) {
         const unsigned level = mark == WITH_PARTICLES ? 0u : mark - 1u;
         const unsigned element = hierarchy_offset(rows, level) + (cluster >> (3u * level));
-        const unsigned long long to = elements_before[warp] + __popc(taken & lanes_below());
-        packed_nodes[to] = nodes[element];
-        packed_multipoles[to] = multipoles[element];
-        places[to] = mark == WITH_PARTICLES
-                         ? static_cast<unsigned>(next) + __popc(opened & lanes_below()) + shift[section]
+        const unsigned long long to = args.elements_before[warp] + __popc(taken & lanes_below());
+        args.packed_nodes[to] = args.nodes[element];
+        args.packed_multipoles[to] = args.multipoles[element];
+        args.places[to] = mark == WITH_PARTICLES
+                         ? static_cast<unsigned>(next) + __popc(opened & lanes_below()) + args.shift[section]
                          : NO_PARTICLES;
     }
-    const double* column = lane < CLUSTER ? x : lane < 2u * CLUSTER ? y : lane < 3u * CLUSTER ? z : mass;
+    const double* column = lane < CLUSTER        ? position[0]
+                           : lane < 2u * CLUSTER ? position[1]
+                           : lane < 3u * CLUSTER ? position[2]
+                                                 : args.sources.mass;
     for (; opened != 0u; opened &= opened - 1u, ++next) {
         const unsigned turn = static_cast<unsigned>(__ffs(static_cast<int>(opened))) - 1u;
         const unsigned row = (cluster - lane + turn) * CLUSTER + lane % CLUSTER;
-        particles[next * WARP + lane] = row < rows ? column[row] : 0.0;
+        args.particles[next * WARP + lane] = row < rows ? column[row] : 0.0;
     }
 }
 HILBRIUM_EXPORT(gravity_pack_cut)

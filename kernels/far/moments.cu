@@ -12,6 +12,7 @@
 #include "../far/multipole.cuh"
 
 #include "../tree/hierarchy.cuh"
+#include "../arguments/far_moments.cuh"
 
 namespace hilbrium {
 
@@ -92,9 +93,13 @@ __device__ __forceinline__ Node node_at(const Center& center, float squared_radi
 // Launch: blocks of 512 threads, one per node of level 2 including padding (hierarchy_padded_count(rows, 2)):
 // one thread per row. Floor: 40 bytes read per row, 11.2 written.
 extern "C" __global__ void __launch_bounds__(512)
-    gravity_moments_of_rows(const double* x, const double* y, const double* z, const double* mass,
-                            const unsigned long long* id, unsigned rows, double length_unit, double mass_unit,
-                            Node* nodes, Multipole* multipoles) {
+    gravity_moments_of_rows(const __grid_constant__ MomentsOfRowsArguments args) {
+    const double* const position[3] = {args.sources.position[0], args.sources.position[1],
+                                       args.sources.position[2]};
+    const unsigned rows = args.sources.rows;
+    const double length_unit = args.sources.length_unit;
+    Node* const nodes = args.nodes;
+    Multipole* const multipoles = args.multipoles;
     __shared__ Center clusters[64];
     __shared__ Center supers[8];
     __shared__ Center whole;
@@ -105,12 +110,14 @@ extern "C" __global__ void __launch_bounds__(512)
     const unsigned thread = threadIdx.x;
     const unsigned long long row = static_cast<unsigned long long>(blockIdx.x) * ROWS_OF_BLOCK + thread;
     Center own = {0.0, 0.0, 0.0, 0.0};
-    if (row < rows && id[row] != GHOST) { own.mass = mass[row] * mass_unit; }
+    if (row < rows && args.sources.id[row] != GHOST) {
+        own.mass = args.sources.mass[row] * args.sources.mass_unit;
+    }
     const bool acts = own.mass != 0.0;
     if (acts) {
-        own.x = x[row] * length_unit;
-        own.y = y[row] * length_unit;
-        own.z = z[row] * length_unit;
+        own.x = position[0][row] * length_unit;
+        own.y = position[1][row] * length_unit;
+        own.z = position[2][row] * length_unit;
     }
     if (thread < 8u) { super_radii[thread] = 0u; }
     if (thread == 8u) { whole_radius = 0u; }
@@ -195,8 +202,11 @@ HILBRIUM_EXPORT(gravity_moments_of_rows)
 // One level from the level below. Radii are set to 0, except on level 1, where they enclose the spheres of
 // the children. Launch: blocks of 128 threads, 8 threads per node of the level including padding. Floor: 64
 // bytes per child in single precision.
-extern "C" __global__ void gravity_moments_of_level(unsigned rows, unsigned level, Node* nodes,
-                                                    Multipole* multipoles) {
+extern "C" __global__ void gravity_moments_of_level(const __grid_constant__ MomentsOfLevelArguments args) {
+    const unsigned rows = args.rows;
+    const unsigned level = args.level;
+    Node* const nodes = args.nodes;
+    Multipole* const multipoles = args.multipoles;
     const unsigned long long thread = thread_of_grid();
     const unsigned place = static_cast<unsigned>(thread / 8u);
     const bool writes = thread % 8u == 0u && place < hierarchy_padded_count(rows, level);
@@ -225,7 +235,10 @@ HILBRIUM_EXPORT(gravity_moments_of_level)
 
 // Radii of the levels from `from` + 2 on, from the spheres around the nodes of level `from`. Launch: blocks
 // of 128 threads, one thread per node of that level. Floor: 32 bytes per such node.
-extern "C" __global__ void gravity_radii(unsigned rows, unsigned from, Node* nodes) {
+extern "C" __global__ void gravity_radii(const __grid_constant__ NodeRadiiArguments args) {
+    const unsigned rows = args.rows;
+    const unsigned from = args.from;
+    Node* const nodes = args.nodes;
     const unsigned long long place = thread_of_grid();
     const unsigned levels = hierarchy_levels(rows);
     Node part = {0.0, 0.0, 0.0, NOTHING_ACTS, 0.0f};

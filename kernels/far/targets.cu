@@ -1,6 +1,7 @@
 // Targets of the gravity walk: the box and an estimated acceleration of each super-cluster, and boxes that
 // combine many super-clusters for other ranks.
 #include "../far/opening.cuh"
+#include "../arguments/far_targets.cuh"
 #include "../far/stack.cuh"
 
 namespace hilbrium {
@@ -78,9 +79,13 @@ __device__ __forceinline__ TargetBox box_of_bounds(double (&lower)[3], double (&
 // per row, 48 bytes written per super-cluster, and 25 instructions per lane for every 32 nodes that the
 // estimate visits.
 extern "C" __global__ void __launch_bounds__(WARP)
-    gravity_targets(const double* x, const double* y, const double* z, const unsigned long long* id, unsigned rows,
-                    double length_unit, const Node* nodes, const Node* others, unsigned other_count,
-                    float squared_softening, TargetBox* boxes) {
+    gravity_targets(const __grid_constant__ TargetsArguments args) {
+    const double* const position[3] = {args.sources.position[0], args.sources.position[1],
+                                       args.sources.position[2]};
+    const unsigned long long* const id = args.sources.id;
+    const unsigned rows = args.sources.rows;
+    const double length_unit = args.sources.length_unit;
+    TargetBox* const boxes = args.boxes;
     __shared__ unsigned stack[STACK];
     __shared__ Levels levels;
     const unsigned lane = lane_index(), super = blockIdx.x;
@@ -95,9 +100,9 @@ extern "C" __global__ void __launch_bounds__(WARP)
 #pragma unroll
     for (unsigned half = 0u; half < 2u; ++half) {
         const unsigned long long row = first_row + half * WARP;
-        place[half][0] = there[half] ? x[row] * length_unit : 0.0;
-        place[half][1] = there[half] ? y[row] * length_unit : 0.0;
-        place[half][2] = there[half] ? z[row] * length_unit : 0.0;
+        place[half][0] = there[half] ? position[0][row] * length_unit : 0.0;
+        place[half][1] = there[half] ? position[1][row] * length_unit : 0.0;
+        place[half][2] = there[half] ? position[2][row] * length_unit : 0.0;
 #pragma unroll
         for (unsigned d = 0u; d < 3u; ++d) {
             if (there[half]) {
@@ -117,9 +122,9 @@ extern "C" __global__ void __launch_bounds__(WARP)
     }
     // The expansion is scaled by the radius, which must not be zero.
     box.squared_radius = larger(warp_largest(squared_radius), 1e-24f);
-    const unsigned top = init_levels(levels, rows, 0u);
-    box.acceleration =
-        estimated_acceleration(stack, levels, top, nodes, others, other_count, box, squared_softening);
+    const unsigned top = enter_hierarchy(levels, rows, 0u);
+    box.acceleration = estimated_acceleration(stack, levels, top, args.nodes, args.others, args.other_count, box,
+                                              args.squared_softening);
     if (lane == 0u) { boxes[super] = box; }
 }
 HILBRIUM_EXPORT(gravity_targets)
@@ -127,15 +132,15 @@ HILBRIUM_EXPORT(gravity_targets)
 // Computes the boxes of the nodes of a level from 1 on: the union of their super-clusters' boxes, with the
 // smallest acceleration. Launch: one block of one warp per node. Floor: 48 bytes per super-cluster.
 extern "C" __global__ void __launch_bounds__(WARP)
-    gravity_join_boxes(unsigned rows, unsigned level, const TargetBox* boxes, TargetBox* joined) {
-    const unsigned lane = lane_index(), shift = 3u * (level - 1u);
+    gravity_join_boxes(const __grid_constant__ JoinBoxesArguments args) {
+    const unsigned lane = lane_index(), shift = 3u * (args.level - 1u);
     const unsigned long long first = static_cast<unsigned long long>(blockIdx.x) << shift;
-    const unsigned long long count = hierarchy_count(rows, 1u), end = smaller(first + (1ull << shift), count);
+    const unsigned long long count = hierarchy_count(args.rows, 1u), end = smaller(first + (1ull << shift), count);
     double lower[3] = {1e300, 1e300, 1e300}, upper[3] = {-1e300, -1e300, -1e300};
     float acceleration = 1e30f;
     bool anybody = false;
     for (unsigned long long super = first + lane; super < end; super += WARP) {
-        const TargetBox box = boxes[super];
+        const TargetBox box = args.boxes[super];
         if (box.squared_radius == NOBODY_THERE) { continue; }
         const double middle[3] = {box.x, box.y, box.z};
         const float half[3] = {box.half_x, box.half_y, box.half_z};
@@ -151,7 +156,7 @@ extern "C" __global__ void __launch_bounds__(WARP)
     TargetBox box = box_of_bounds(lower, upper);
     box.acceleration = warp_smallest(acceleration);
     box.squared_radius = __any_sync(FULL, anybody) ? 0.0f : NOBODY_THERE;
-    if (lane == 0u) { joined[blockIdx.x] = box; }
+    if (lane == 0u) { args.joined[blockIdx.x] = box; }
 }
 HILBRIUM_EXPORT(gravity_join_boxes)
 

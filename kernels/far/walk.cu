@@ -12,6 +12,7 @@
 // Units are compiled for HILBRIUM_REAL (float: mixed precision, where the sums over each processed list are
 // accumulated in double precision), HILBRIUM_ORDER, HILBRIUM_SOFTENING and HILBRIUM_CRITERION.
 #include "../far/local.cuh"
+#include "../arguments/far_walk.cuh"
 #include "../far/opening.cuh"
 #include "../far/point.cuh"
 #include "../far/stack.cuh"
@@ -168,21 +169,27 @@ __device__ __forceinline__ void gather_far(const unsigned* elements, unsigned co
 // Launch: one block of one warp per super-cluster. Floor: instructions, see the three functions above; a
 // super-cluster reads 32 bytes per particle and 64 per node of its lists, mostly from caches.
 extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
-    gravity_walk(const double* x, const double* y, const double* z, const double* mass, const unsigned long long* id,
-                 unsigned rows, double length_unit, double mass_unit, const TargetBox* boxes, const Node* nodes,
-                 const Multipole* multipoles, unsigned received, const unsigned* places, const double* particles,
-                 float size_by_angle, float range, float relative, float far, double squared_softening,
-                 double inverse_support, double constant, double own, double* acceleration_x, double* acceleration_y,
-                 double* acceleration_z, double* potential, unsigned* interactions) {
+    gravity_walk(const __grid_constant__ WalkArguments args) {
+    const double* const position[3] = {args.sources.position[0], args.sources.position[1],
+                                       args.sources.position[2]};
+    double* const acceleration[3] = {args.acceleration[0], args.acceleration[1], args.acceleration[2]};
+    const double* const mass = args.sources.mass;
+    const unsigned long long* const id = args.sources.id;
+    const unsigned rows = args.sources.rows;
+    const double length_unit = args.sources.length_unit;
+    const double mass_unit = args.sources.mass_unit;
+    const Node* const nodes = args.nodes;
+    const double* const particles = args.particles;
+    unsigned* const interactions = args.interactions;
     __shared__ Scratch scratch;
     __shared__ Levels levels;
     const unsigned lane = lane_index(), super = blockIdx.x;
-    const TargetBox box = boxes[super];
+    const TargetBox box = args.boxes[super];
     if (box.squared_radius == NOBODY_THERE) {
         if (interactions != nullptr && lane < 3u) { interactions[3ull * super + lane] = 0u; }
         return;
     }
-    const Tree tree = {nodes, multipoles};
+    const Tree tree = {nodes, args.multipoles};
     const unsigned long long first_row = static_cast<unsigned long long>(super) * SUPER_CLUSTER + lane;
     const bool there[2] = {first_row < rows && id[first_row] != GHOST,
                            first_row + WARP < rows && id[first_row + WARP] != GHOST};
@@ -193,24 +200,26 @@ extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
         const Real zero = Real(0);
         targets[half] = {zero, zero, zero, zero, zero, zero, zero};
         if (there[half]) {
-            targets[half].x = Real(x[row] * length_unit - box.x);
-            targets[half].y = Real(y[row] * length_unit - box.y);
-            targets[half].z = Real(z[row] * length_unit - box.z);
+            targets[half].x = Real(position[0][row] * length_unit - box.x);
+            targets[half].y = Real(position[1][row] * length_unit - box.y);
+            targets[half].z = Real(position[2][row] * length_unit - box.z);
         }
     }
     const Real radius = sqrt(Real(box.squared_radius));
-    const Softening softening = {Real(squared_softening), Real(inverse_support)};
+    const Softening softening = {Real(args.squared_softening), Real(args.inverse_support)};
     const Real softening_of_node = softening_of_nodes(softening);
 
-    const Opening opening = {size_by_angle, range, relative, far};
+    const Opening opening = {args.opening.size_by_angle, args.opening.range, args.opening.relative,
+                             args.opening.far};
     Gathered gathered[2] = {{0.0, 0.0, 0.0, 0.0}, {0.0, 0.0, 0.0, 0.0}};
     double low = 0.0, high = 0.0;
     unsigned far_count = 0u, near_count = 0u, cluster_count = 0u;
     unsigned far_met = 0u, near_met = 0u, clusters_met = 0u;
 #pragma unroll 1
-    for (unsigned others = 0u; others < (received == 0u ? 1u : 2u); ++others) {
-        const unsigned top = others == 0u ? init_levels(levels, rows, 0u)
-                                          : init_levels(levels, received * CLUSTER, hierarchy_nodes(rows));
+    for (unsigned others = 0u; others < (args.received == 0u ? 1u : 2u); ++others) {
+        const unsigned top = others == 0u
+                                 ? enter_hierarchy(levels, rows, 0u)
+                                 : enter_hierarchy(levels, args.received * CLUSTER, hierarchy_nodes(rows));
         if (lane == 0u) { scratch.stack[0] = top << LEVEL_SHIFT; }
         unsigned depth = 1u;
         while (depth > 0u) {
@@ -225,7 +234,7 @@ extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
             __syncwarp();
             append(scratch.stack, depth, decided == OPENED && level > 0u, level << LEVEL_SHIFT | number);
             if (others != 0u && decided == OPENED && level == 0u) {
-                number = places[number];
+                number = args.places[number];
                 if (number == NO_PARTICLES) { decided = NEAR; }
             }
             append(scratch.clusters, cluster_count, decided == OPENED && level == 0u, number);
@@ -237,7 +246,8 @@ extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
                 cluster_count -= count;
                 clusters_met += count;
                 const Columns columns =
-                    others == 0u ? Columns{x, y, z, mass, rows, CLUSTER, length_unit, mass_unit}
+                    others == 0u ? Columns{position[0], position[1], position[2], mass, rows, CLUSTER, length_unit,
+                                           mass_unit}
                                  : Columns{particles,         particles + CLUSTER, particles + 2u * CLUSTER,
                                            particles + 3u * CLUSTER, 0xffffffffu, WARP,
                                            length_unit,       mass_unit};
@@ -263,17 +273,17 @@ extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
     scratch.terms[lane] = Real(low);
     if (lane % 8u == 0u) { scratch.terms[WARP + lane / 8u] = Real(high); }
     __syncwarp();
-    const double of_potential = constant * length_unit / mass_unit, of_pull = of_potential * length_unit;
+    const double of_potential = args.constant * length_unit / mass_unit, of_pull = of_potential * length_unit;
 #pragma unroll
     for (unsigned half = 0u; half < 2u; ++half) {
         gather_local(scratch.terms, Real(1) / radius, targets[half]);
         collect(targets[half], gathered[half]);
         if (there[half]) {
             const unsigned long long row = first_row + half * WARP;
-            acceleration_x[row] += of_pull * gathered[half].x;
-            acceleration_y[row] += of_pull * gathered[half].y;
-            acceleration_z[row] += of_pull * gathered[half].z;
-            potential[row] = constant * own * mass[row] - of_potential * gathered[half].potential;
+            acceleration[0][row] += of_pull * gathered[half].x;
+            acceleration[1][row] += of_pull * gathered[half].y;
+            acceleration[2][row] += of_pull * gathered[half].z;
+            args.potential[row] = args.constant * args.own * mass[row] - of_potential * gathered[half].potential;
         }
     }
     if (interactions != nullptr && lane < 3u) {

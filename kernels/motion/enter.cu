@@ -1,7 +1,7 @@
 // Wraps positions into the box: mirrors src/domain/enter.rs bit for bit. Rows [begin, end) are the owned
 // ones, without ghosts.
 #include "../device.cuh"
-
+#include "../arguments/motion_enter.cuh"
 #include "../motion/block.cuh"
 #include "../motion/wrap.cuh"
 
@@ -27,22 +27,22 @@ __device__ __noinline__ double wrap_and_count(double coordinate, double lower, d
 // positions.
 // Launch: blocks of 256 threads, 2048 rows per block. Floor: 24 bytes read per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    enter_box(double* __restrict__ position_x, double* __restrict__ position_y, double* __restrict__ position_z,
-              double* __restrict__ image_x, double* __restrict__ image_y, double* __restrict__ image_z, double lower_x,
-              double lower_y, double lower_z, double upper_x, double upper_y, double upper_z, unsigned periodic,
-              unsigned begin, unsigned end, unsigned long long* __restrict__ extent,
-              unsigned* __restrict__ first_nowhere) {
-    const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x) * ROWS_PER_BLOCK;
-    double* const position[3] = {position_x, position_y, position_z};
-    double* const image[3] = {image_x, image_y, image_z};
-    const double lower[3] = {lower_x, lower_y, lower_z}, upper[3] = {upper_x, upper_y, upper_z};
+    enter_box(const __grid_constant__ EnterBoxArguments args) {
+    double* __restrict__ const position[3] = {args.position[0], args.position[1], args.position[2]};
+    double* __restrict__ const image[3] = {args.image[0], args.image[1], args.image[2]};
+    const auto [begin, end] = args.rows;
+    unsigned long long* __restrict__ const extent = args.extent;
+    unsigned* __restrict__ const first_nowhere = args.first_nowhere;
+    const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x) * PIECE;
+    const double lower[3] = {args.bx.lower[0], args.bx.lower[1], args.bx.lower[2]},
+                 upper[3] = {args.bx.upper[0], args.bx.upper[1], args.bx.upper[2]};
     const double infinity = __longlong_as_double(0x7ff0000000000000ll);
     double least_here[3] = {infinity, infinity, infinity}, greatest_here[3] = {-infinity, -infinity, -infinity};
 #pragma unroll 2
     for (unsigned k = threadIdx.x; k < ROWS_PER_BLOCK; k += THREADS) {
         const unsigned long long row = first + k;
         if (row >= end) { break; }
-        const double x[3] = {position_x[row], position_y[row], position_z[row]};
+        const double x[3] = {position[0][row], position[1][row], position[2][row]};
 #pragma unroll
         for (int d = 0; d < 3; ++d) {
             if (!(::fabs(x[d]) <= FARTHEST)) {
@@ -51,8 +51,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             }
             least_here[d] = smaller(least_here[d], x[d]);
             greatest_here[d] = larger(greatest_here[d], x[d]);
-            if ((periodic >> d & 1u) != 0 && !(lower[d] <= x[d] && x[d] < upper[d])) {
-                position[d][row] = wrap_and_count(x[d], lower[d], upper[d], image[d], row);
+            if ((args.bx.periodic >> d & 1u) != 0 && !(lower[d] <= x[d] && x[d] < upper[d])) {
+                position[d][row] = entered(x[d], lower[d], upper[d], image[d], row);
             }
         }
     }

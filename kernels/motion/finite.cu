@@ -1,6 +1,6 @@
 // Finds or replaces values that are not finite. Rows [begin, end) are the owned ones, without ghosts.
 #include "../device.cuh"
-
+#include "../arguments/motion_finite.cuh"
 #include "../motion/block.cuh"
 #include "../motion/rounded.cuh"
 
@@ -10,11 +10,13 @@ namespace hilbrium {
 // 2048 (b / count) .. 2048 (b / count + 1), from `begin` on, of column b % count. Launch: blocks of 256
 // threads, count times (rows / 2048) blocks. Floor: 8 bytes read per row and column.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    find_not_finite(const double* const* __restrict__ columns, unsigned count, unsigned begin, unsigned end,
-                    unsigned* __restrict__ first_not_finite) {
-    const unsigned column = blockIdx.x % count;
+    find_not_finite(const __grid_constant__ FindNotFiniteArguments args) {
+    const double* const* __restrict__ const columns = args.columns;
+    const auto [begin, end] = args.rows;
+    unsigned* __restrict__ const first_not_finite = args.first_not_finite;
+    const unsigned column = blockIdx.x % args.count;
     const double* const values = columns[column];
-    const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x / count) * ROWS_PER_BLOCK;
+    const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x / args.count) * ROWS_PER_BLOCK;
     unsigned found = 0xffffffffu;
 #pragma unroll 4
     for (unsigned k = threadIdx.x; k < ROWS_PER_BLOCK; k += THREADS) {
@@ -28,9 +30,11 @@ HILBRIUM_EXPORT(find_not_finite)
 
 // Replaces non-finite values, left by failed forces, by an initial guess. Floor: 8 bytes read per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    mend_column(double* __restrict__ column, double guess, unsigned begin, unsigned end) {
+    mend_column(const __grid_constant__ MendColumnArguments args) {
+    double* __restrict__ const column = args.column;
+    const auto [begin, end] = args.rows;
     const unsigned long long place = thread_of_grid(), row = begin + place;
-    if (place < end - begin && !is_finite(column[row])) { column[row] = guess; }
+    if (place < end - begin && !is_finite(column[row])) { column[row] = args.guess; }
 }
 HILBRIUM_EXPORT(mend_column)
 

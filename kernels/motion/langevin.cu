@@ -8,7 +8,7 @@
 // About 150 double operations per row for two logarithms, roots and rotations: 0.3 ms per 100 million rows,
 // compared with 4.5 ms of memory traffic.
 #include "../device.cuh"
-
+#include "../arguments/motion_langevin.cuh"
 #include "../motion/random.cuh"
 #include "../motion/verlet.cuh"
 
@@ -28,20 +28,23 @@ __device__ __forceinline__ void noise_of(double noise, double mass, unsigned lon
 // step number. Refused rows are recorded as in verlet_kick_and_drift; `largest_square` is the largest squared
 // displacement. Each block writes its heat to `heat`. Floor: 88 bytes read, 48 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    langevin_kick_and_drift(double* __restrict__ position_x, double* __restrict__ position_y,
-                            double* __restrict__ position_z, double* __restrict__ velocity_x,
-                            double* __restrict__ velocity_y, double* __restrict__ velocity_z,
-                            const double* __restrict__ acceleration_x, const double* __restrict__ acceleration_y,
-                            const double* __restrict__ acceleration_z, const double* __restrict__ mass,
-                            const unsigned long long* __restrict__ id, double step, double farthest, double decay,
-                            double noise, unsigned long long seed, unsigned long long number, unsigned begin,
-                            unsigned end, unsigned* __restrict__ left, unsigned* __restrict__ refused,
-                            unsigned long long* __restrict__ largest_square, double* __restrict__ heat) {
+    langevin_kick_and_drift(const __grid_constant__ LangevinKickAndDriftArguments args) {
+    double* __restrict__ const position[3] = {args.moving.position[0], args.moving.position[1],
+                                              args.moving.position[2]};
+    double* __restrict__ const velocity[3] = {args.moving.velocity[0], args.moving.velocity[1],
+                                              args.moving.velocity[2]};
+    const double* __restrict__ const acceleration[3] = {args.moving.acceleration[0], args.moving.acceleration[1],
+                                                        args.moving.acceleration[2]};
+    const double* __restrict__ const mass = args.mass;
+    const unsigned long long* __restrict__ const id = args.id;
+    const double step = args.step;
+    const auto [begin, end] = args.rows;
+    unsigned* __restrict__ const left = args.report.left;
+    unsigned* __restrict__ const refused = args.report.refused;
+    unsigned long long* __restrict__ const largest_square = args.report.largest_square;
+    double* __restrict__ const heat = args.heat;
     const unsigned long long place = thread_of_grid();
     const unsigned long long row = begin + place;
-    double* const position[3] = {position_x, position_y, position_z};
-    double* const velocity[3] = {velocity_x, velocity_y, velocity_z};
-    const double* const acceleration[3] = {acceleration_x, acceleration_y, acceleration_z};
     Rounded square = 0.0, gained = 0.0;
     bool far = false;
     if (place < end - begin) {
@@ -51,15 +54,15 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             v[d] = velocity[d][row];
             a[d] = acceleration[d][row];
         }
-        far = leaves(v, a, step, farthest);
+        far = leaves(v, a, step, args.farthest);
         if (!far) {
             const Rounded m = mass[row];
             Rounded kicks[3];
-            noise_of(noise, m.value, seed, number, id[row], kicks);
+            noise_of(args.bath.noise, m.value, args.bath.seed, args.bath.number, id[row], kicks);
 #pragma unroll
             for (int d = 0; d < 3; ++d) {
                 const Rounded before = v[d] + Rounded(0.5) * step * a[d];
-                const Rounded after = Rounded(decay) * before + kicks[d];
+                const Rounded after = Rounded(args.bath.decay) * before + kicks[d];
                 const Rounded way = Rounded(0.5) * step * (before + after);
                 position[d][row] = (Rounded(position[d][row]) + way).value;
                 velocity[d][row] = after.value;
@@ -77,23 +80,22 @@ HILBRIUM_EXPORT(langevin_kick_and_drift)
 // Undoes drift, friction and noise, up to rounding errors amplified by the friction. Floor: 64 bytes read, 48
 // written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    langevin_drift_back(double* __restrict__ position_x, double* __restrict__ position_y,
-                        double* __restrict__ position_z, double* __restrict__ velocity_x,
-                        double* __restrict__ velocity_y, double* __restrict__ velocity_z,
-                        const double* __restrict__ mass, const unsigned long long* __restrict__ id, double step,
-                        double decay, double noise, unsigned long long seed, unsigned long long number, unsigned begin,
-                        unsigned end, const unsigned* __restrict__ left) {
+    langevin_drift_back(const __grid_constant__ LangevinDriftBackArguments args) {
+    double* __restrict__ const position[3] = {args.position[0], args.position[1], args.position[2]};
+    double* __restrict__ const velocity[3] = {args.velocity[0], args.velocity[1], args.velocity[2]};
+    const double* __restrict__ const mass = args.mass;
+    const unsigned long long* __restrict__ const id = args.id;
+    const auto [begin, end] = args.rows;
+    const unsigned* __restrict__ const left = args.left;
     const unsigned long long place = thread_of_grid(), row = begin + place;
-    if (place >= end - begin || was_refused(left, place)) { return; }
-    double* const position[3] = {position_x, position_y, position_z};
-    double* const velocity[3] = {velocity_x, velocity_y, velocity_z};
+    if (place >= end - begin || was_left(left, place)) { return; }
     Rounded kicks[3];
-    noise_of(noise, mass[row], seed, number, id[row], kicks);
+    noise_of(args.bath.noise, mass[row], args.bath.seed, args.bath.number, id[row], kicks);
 #pragma unroll
     for (int d = 0; d < 3; ++d) {
         const Rounded v = velocity[d][row];
-        const Rounded before = (v - kicks[d]) / Rounded(decay);
-        position[d][row] = (Rounded(position[d][row]) - Rounded(0.5) * step * (before + v)).value;
+        const Rounded before = (v - kicks[d]) / Rounded(args.bath.decay);
+        position[d][row] = (Rounded(position[d][row]) - Rounded(0.5) * args.step * (before + v)).value;
         velocity[d][row] = before.value;
     }
 }

@@ -9,7 +9,7 @@
 // KickEnergyRate; the forces write to other columns. Rows [begin, end) are the owned ones, without ghosts.
 // All kernels: blocks of 256 threads, one thread per row; memory-bound.
 #include "../device.cuh"
-
+#include "../arguments/motion_leapfrog.cuh"
 #include "../motion/block.cuh"
 #include "../motion/rounded.cuh"
 
@@ -20,18 +20,21 @@ constexpr double LOWEST_PREDICTION = 0.1;
 
 // First half of a step. Floor: 104 bytes read, 72 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    leapfrog_kick_and_drift(double* __restrict__ position_x, double* __restrict__ position_y,
-                            double* __restrict__ position_z, double* __restrict__ velocity_x,
-                            double* __restrict__ velocity_y, double* __restrict__ velocity_z,
-                            const double* __restrict__ acceleration_x, const double* __restrict__ acceleration_y,
-                            const double* __restrict__ acceleration_z, double* __restrict__ energy,
-                            double* __restrict__ rate, double* __restrict__ length,
-                            const double* __restrict__ divergence, double step, unsigned begin, unsigned end) {
+    leapfrog_kick_and_drift(const __grid_constant__ LeapfrogKickAndDriftArguments args) {
+    double* __restrict__ const position[3] = {args.moving.position[0], args.moving.position[1],
+                                              args.moving.position[2]};
+    double* __restrict__ const velocity[3] = {args.moving.velocity[0], args.moving.velocity[1],
+                                              args.moving.velocity[2]};
+    const double* __restrict__ const acceleration[3] = {args.moving.acceleration[0], args.moving.acceleration[1],
+                                                        args.moving.acceleration[2]};
+    double* __restrict__ const energy = args.energy;
+    double* __restrict__ const rate = args.rate;
+    double* __restrict__ const length = args.length;
+    const double* __restrict__ const divergence = args.divergence;
+    const double step = args.step;
+    const auto [begin, end] = args.rows;
     const unsigned long long place = thread_of_grid(), row = begin + place;
     if (place >= end - begin) { return; }
-    double* const position[3] = {position_x, position_y, position_z};
-    double* const velocity[3] = {velocity_x, velocity_y, velocity_z};
-    const double* const acceleration[3] = {acceleration_x, acceleration_y, acceleration_z};
 #pragma unroll
     for (int d = 0; d < 3; ++d) {
         const Rounded x = position[d][row], v = velocity[d][row], a = acceleration[d][row];
@@ -51,24 +54,25 @@ HILBRIUM_EXPORT(leapfrog_kick_and_drift)
 // Second half, after the forces: corrects the predictions by half the change of the rates. Floor: 88 bytes
 // read, 32 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    leapfrog_kick(double* __restrict__ velocity_x, double* __restrict__ velocity_y, double* __restrict__ velocity_z,
-                  const double* __restrict__ acceleration_x, const double* __restrict__ acceleration_y,
-                  const double* __restrict__ acceleration_z, const double* __restrict__ old_acceleration_x,
-                  const double* __restrict__ old_acceleration_y, const double* __restrict__ old_acceleration_z,
-                  double* __restrict__ energy, const double* __restrict__ rate, const double* __restrict__ old_rate,
-                  double step, unsigned begin, unsigned end) {
+    leapfrog_kick(const __grid_constant__ LeapfrogKickArguments args) {
+    double* __restrict__ const velocity[3] = {args.velocity[0], args.velocity[1], args.velocity[2]};
+    const double* __restrict__ const acceleration[3] = {args.acceleration[0], args.acceleration[1],
+                                                        args.acceleration[2]};
+    const double* __restrict__ const old[3] = {args.old_acceleration[0], args.old_acceleration[1],
+                                               args.old_acceleration[2]};
+    double* __restrict__ const energy = args.energy;
+    const double* __restrict__ const rate = args.rate;
+    const double* __restrict__ const old_rate = args.old_rate;
+    const auto [begin, end] = args.rows;
     const unsigned long long place = thread_of_grid(), row = begin + place;
     if (place >= end - begin) { return; }
-    double* const velocity[3] = {velocity_x, velocity_y, velocity_z};
-    const double* const acceleration[3] = {acceleration_x, acceleration_y, acceleration_z};
-    const double* const old[3] = {old_acceleration_x, old_acceleration_y, old_acceleration_z};
 #pragma unroll
     for (int d = 0; d < 3; ++d) {
         const Rounded change = Rounded(acceleration[d][row]) - Rounded(old[d][row]);
-        velocity[d][row] = (Rounded(velocity[d][row]) + Rounded(0.5) * step * change).value;
+        velocity[d][row] = (Rounded(velocity[d][row]) + Rounded(0.5) * args.step * change).value;
     }
     const Rounded u = energy[row], change = Rounded(rate[row]) - Rounded(old_rate[row]);
-    energy[row] = greatest(u + Rounded(0.5) * step * change, Rounded(LOWEST_PREDICTION) * u).value;
+    energy[row] = greatest(u + Rounded(0.5) * args.step * change, Rounded(LOWEST_PREDICTION) * u).value;
 }
 HILBRIUM_EXPORT(leapfrog_kick)
 
@@ -76,21 +80,23 @@ HILBRIUM_EXPORT(leapfrog_kick)
 // their energy. If there are none, the step can be undone to about eight digits. Floor: 64 bytes read per
 // row.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    leapfrog_lost(const double* __restrict__ velocity_x, const double* __restrict__ velocity_y,
-                  const double* __restrict__ velocity_z, const double* __restrict__ acceleration_x,
-                  const double* __restrict__ acceleration_y, const double* __restrict__ acceleration_z,
-                  const double* __restrict__ energy, const double* __restrict__ rate, double step, double reach,
-                  unsigned begin, unsigned end, unsigned* __restrict__ lost) {
+    leapfrog_lost(const __grid_constant__ LeapfrogLostArguments args) {
+    const double* __restrict__ const velocity[3] = {args.velocity[0], args.velocity[1], args.velocity[2]};
+    const double* __restrict__ const acceleration[3] = {args.acceleration[0], args.acceleration[1],
+                                                        args.acceleration[2]};
+    const double* __restrict__ const energy = args.energy;
+    const double* __restrict__ const rate = args.rate;
+    const double step = args.step;
+    const auto [begin, end] = args.rows;
+    unsigned* __restrict__ const lost = args.lost;
     constexpr double LARGEST = 1e6;
     const unsigned long long place = thread_of_grid(), row = begin + place;
     bool mild = true;
     if (place < end - begin) {
-        const double* const velocity[3] = {velocity_x, velocity_y, velocity_z};
-        const double* const acceleration[3] = {acceleration_x, acceleration_y, acceleration_z};
 #pragma unroll
         for (int d = 0; d < 3; ++d) {
             const Rounded moved = (Rounded(velocity[d][row]) + Rounded(0.5) * step * acceleration[d][row]) * step;
-            mild &= magnitude(moved) <= Rounded(LARGEST) * reach;
+            mild &= magnitude(moved) <= Rounded(LARGEST) * args.reach;
         }
         mild &= magnitude(Rounded(rate[row]) * step) <= Rounded(LARGEST) * magnitude(energy[row]);
     }
@@ -101,16 +107,17 @@ HILBRIUM_EXPORT(leapfrog_lost)
 // Undoes the first half of a step, up to rounding. Smoothing lengths are kept, because they are computed
 // again. Floor: 88 bytes read, 56 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    leapfrog_undo(double* __restrict__ position_x, double* __restrict__ position_y, double* __restrict__ position_z,
-                  double* __restrict__ velocity_x, double* __restrict__ velocity_y, double* __restrict__ velocity_z,
-                  const double* __restrict__ old_acceleration_x, const double* __restrict__ old_acceleration_y,
-                  const double* __restrict__ old_acceleration_z, double* __restrict__ energy,
-                  const double* __restrict__ old_rate, double step, unsigned begin, unsigned end) {
+    leapfrog_undo(const __grid_constant__ LeapfrogUndoArguments args) {
+    double* __restrict__ const position[3] = {args.position[0], args.position[1], args.position[2]};
+    double* __restrict__ const velocity[3] = {args.velocity[0], args.velocity[1], args.velocity[2]};
+    const double* __restrict__ const old[3] = {args.old_acceleration[0], args.old_acceleration[1],
+                                               args.old_acceleration[2]};
+    double* __restrict__ const energy = args.energy;
+    const double* __restrict__ const old_rate = args.old_rate;
+    const double step = args.step;
+    const auto [begin, end] = args.rows;
     const unsigned long long place = thread_of_grid(), row = begin + place;
     if (place >= end - begin) { return; }
-    double* const position[3] = {position_x, position_y, position_z};
-    double* const velocity[3] = {velocity_x, velocity_y, velocity_z};
-    const double* const old[3] = {old_acceleration_x, old_acceleration_y, old_acceleration_z};
 #pragma unroll
     for (int d = 0; d < 3; ++d) {
         const Rounded a = old[d][row];

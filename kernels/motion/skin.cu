@@ -2,7 +2,7 @@
 // bit for bit. Positions at the build and, if each particle has its own, radii are stored in separate
 // columns. Rows [begin, end) are the owned ones, without ghosts; stored columns are indexed from `begin`.
 #include "../device.cuh"
-
+#include "../arguments/motion_skin.cuh"
 #include "../motion/block.cuh"
 #include "../motion/wrap.cuh"
 
@@ -12,16 +12,14 @@ namespace hilbrium {
 // `largest_square` (reduce_max); infinite if a value is NaN. Period and frequency (its inverse) are 0 in
 // open dimensions. Launch: blocks of 256 threads, 2048 rows per block. Floor: 48 bytes read per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    farthest_way(const double* __restrict__ position_x, const double* __restrict__ position_y,
-                 const double* __restrict__ position_z, const double* __restrict__ then_x,
-                 const double* __restrict__ then_y, const double* __restrict__ then_z, double period_x,
-                 double period_y, double period_z, double frequency_x, double frequency_y, double frequency_z,
-                 unsigned begin, unsigned end, unsigned long long* __restrict__ largest_square) {
+    farthest_way(const __grid_constant__ FarthestWayArguments args) {
+    const double* __restrict__ const position[3] = {args.position[0], args.position[1], args.position[2]};
+    const double* __restrict__ const then[3] = {args.then[0], args.then[1], args.then[2]};
+    const auto [begin, end] = args.rows;
+    unsigned long long* __restrict__ const largest_square = args.largest_square;
     const unsigned long long first = static_cast<unsigned long long>(blockIdx.x) * ROWS_PER_BLOCK;
-    const double* const position[3] = {position_x, position_y, position_z};
-    const double* const then[3] = {then_x, then_y, then_z};
-    const double period[3] = {period_x, period_y, period_z};
-    const double frequency[3] = {frequency_x, frequency_y, frequency_z};
+    const double period[3] = {args.bx.period[0], args.bx.period[1], args.bx.period[2]};
+    const double frequency[3] = {args.bx.frequency[0], args.bx.frequency[1], args.bx.frequency[2]};
     double most = 0.0;
 #pragma unroll 4
     for (unsigned k = threadIdx.x; k < ROWS_PER_BLOCK; k += THREADS) {
@@ -45,21 +43,23 @@ HILBRIUM_EXPORT(farthest_way)
 // length of an open dimension is 0. Launch: blocks of 256 threads, 2048 rows per block. Floor: 64 bytes read
 // per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    skin_used(const double* __restrict__ position_x, const double* __restrict__ position_y,
-              const double* __restrict__ position_z, const double* __restrict__ smoothing_length,
-              const double* __restrict__ then_x, const double* __restrict__ then_y, const double* __restrict__ then_z,
-              const double* __restrict__ reach_then, double factor, double length_x, double length_y, double length_z,
-              unsigned begin, unsigned end, unsigned long long* __restrict__ used) {
+    skin_used(const __grid_constant__ SkinUsedArguments args) {
+    const double* __restrict__ const position[3] = {args.position[0], args.position[1], args.position[2]};
+    const double* __restrict__ const then[3] = {args.then[0], args.then[1], args.then[2]};
+    const double* __restrict__ const smoothing_length = args.smoothing_length;
+    const double* __restrict__ const reach_then = args.reach_then;
+    const auto [begin, end] = args.rows;
+    unsigned long long* __restrict__ const used = args.used;
     const unsigned long long first = static_cast<unsigned long long>(blockIdx.x) * ROWS_PER_BLOCK;
     double most = 0.0;
     for (unsigned k = threadIdx.x; k < ROWS_PER_BLOCK; k += THREADS) {
         const unsigned long long place = first + k, row = begin + place;
         if (place >= end - begin) { break; }
-        const Rounded x = shortest(Rounded(position_x[row]) - then_x[place], length_x);
-        const Rounded y = shortest(Rounded(position_y[row]) - then_y[place], length_y);
-        const Rounded z = shortest(Rounded(position_z[row]) - then_z[place], length_z);
+        const Rounded x = shortest(Rounded(position[0][row]) - then[0][place], args.bx.period[0]);
+        const Rounded y = shortest(Rounded(position[1][row]) - then[1][place], args.bx.period[1]);
+        const Rounded z = shortest(Rounded(position[2][row]) - then[2][place], args.bx.period[2]);
         const Rounded moved = root(squared_length(x, y, z)), reach = reach_then[place];
-        const Rounded grown = Rounded(factor) * smoothing_length[row] - reach;
+        const Rounded grown = Rounded(args.factor) * smoothing_length[row] - reach;
         // A row that has not moved uses no skin, even with zero radius.
         if (moved.value == 0.0 && grown.value <= 0.0) { continue; }
         const double share = (Rounded(2.0) * (moved + greatest(grown, 0.0)) / reach).value;
@@ -73,18 +73,19 @@ HILBRIUM_EXPORT(skin_used)
 // Per row, the largest support that a used list still covers, (1 + s / 2) r - u, with s the skin. Launch:
 // blocks of 256 threads, one thread per row. Floor: 56 bytes read, 8 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    skin_limits(const double* __restrict__ position_x, const double* __restrict__ position_y,
-                const double* __restrict__ position_z, const double* __restrict__ then_x,
-                const double* __restrict__ then_y, const double* __restrict__ then_z,
-                const double* __restrict__ reach_then, double skin, double length_x, double length_y, double length_z,
-                unsigned begin, unsigned end, double* __restrict__ limit) {
+    skin_limits(const __grid_constant__ SkinLimitsArguments args) {
+    const double* __restrict__ const position[3] = {args.position[0], args.position[1], args.position[2]};
+    const double* __restrict__ const then[3] = {args.then[0], args.then[1], args.then[2]};
+    const double* __restrict__ const reach_then = args.reach_then;
+    const auto [begin, end] = args.rows;
+    double* __restrict__ const limit = args.limit;
     const unsigned long long place = thread_of_grid(), row = begin + place;
     if (place >= end - begin) { return; }
-    const Rounded x = shortest(Rounded(position_x[row]) - then_x[place], length_x);
-    const Rounded y = shortest(Rounded(position_y[row]) - then_y[place], length_y);
-    const Rounded z = shortest(Rounded(position_z[row]) - then_z[place], length_z);
+    const Rounded x = shortest(Rounded(position[0][row]) - then[0][place], args.bx.period[0]);
+    const Rounded y = shortest(Rounded(position[1][row]) - then[1][place], args.bx.period[1]);
+    const Rounded z = shortest(Rounded(position[2][row]) - then[2][place], args.bx.period[2]);
     const Rounded moved = root(squared_length(x, y, z));
-    limit[row] = ((Rounded(1.0) + Rounded(0.5) * skin) * reach_then[place] - moved).value;
+    limit[row] = ((Rounded(1.0) + Rounded(0.5) * args.skin) * reach_then[place] - moved).value;
 }
 HILBRIUM_EXPORT(skin_limits)
 

@@ -6,7 +6,7 @@
 // Rows [begin, end) are the owned ones, without ghosts. All kernels: blocks of 256 threads, one thread per
 // row; memory-bound.
 #include "../device.cuh"
-
+#include "../arguments/motion_verlet.cuh"
 #include "../motion/verlet.cuh"
 
 namespace hilbrium {
@@ -16,19 +16,21 @@ namespace hilbrium {
 // then undo the whole step.) The largest squared velocity goes to `largest_square`; times dt^2 it is the
 // largest squared displacement. Floor: 72 bytes read, 48 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    verlet_kick_and_drift(double* __restrict__ position_x, double* __restrict__ position_y,
-                          double* __restrict__ position_z, double* __restrict__ velocity_x,
-                          double* __restrict__ velocity_y, double* __restrict__ velocity_z,
-                          const double* __restrict__ acceleration_x, const double* __restrict__ acceleration_y,
-                          const double* __restrict__ acceleration_z, double step, double farthest, unsigned begin,
-                          unsigned end, unsigned* __restrict__ left, unsigned* __restrict__ refused,
-                          unsigned long long* __restrict__ largest_square) {
+    verlet_kick_and_drift(const __grid_constant__ VerletKickAndDriftArguments args) {
+    double* __restrict__ const position[3] = {args.moving.position[0], args.moving.position[1],
+                                              args.moving.position[2]};
+    double* __restrict__ const velocity[3] = {args.moving.velocity[0], args.moving.velocity[1],
+                                              args.moving.velocity[2]};
+    const double* __restrict__ const acceleration[3] = {args.moving.acceleration[0], args.moving.acceleration[1],
+                                                        args.moving.acceleration[2]};
+    const double step = args.step;
+    const auto [begin, end] = args.rows;
+    unsigned* __restrict__ const left = args.report.left;
+    unsigned* __restrict__ const refused = args.report.refused;
+    unsigned long long* __restrict__ const largest_square = args.report.largest_square;
     const unsigned long long place = thread_of_grid();
     const bool there = place < end - begin;
     const unsigned long long row = begin + place;
-    double* const position[3] = {position_x, position_y, position_z};
-    double* const velocity[3] = {velocity_x, velocity_y, velocity_z};
-    const double* const acceleration[3] = {acceleration_x, acceleration_y, acceleration_z};
     double square = 0.0;
     bool far = false;
     if (there) {
@@ -39,7 +41,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             v[d] = velocity[d][row];
             a[d] = acceleration[d][row];
         }
-        far = leaves(v, a, step, farthest);
+        far = leaves(v, a, step, args.farthest);
         if (!far) {
 #pragma unroll
             for (int d = 0; d < 3; ++d) {
@@ -58,36 +60,36 @@ HILBRIUM_EXPORT(verlet_kick_and_drift)
 // Half kick with the step dt, except for rows that were left unchanged, and rows whose acceleration is not
 // finite; -dt undoes such a kick. Floor: 48 bytes read, 24 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    verlet_kick(double* __restrict__ velocity_x, double* __restrict__ velocity_y, double* __restrict__ velocity_z,
-                const double* __restrict__ acceleration_x, const double* __restrict__ acceleration_y,
-                const double* __restrict__ acceleration_z, double step, unsigned begin, unsigned end,
-                const unsigned* __restrict__ left) {
+    verlet_kick(const __grid_constant__ VerletKickArguments args) {
+    double* __restrict__ const velocity[3] = {args.velocity[0], args.velocity[1], args.velocity[2]};
+    const double* __restrict__ const acceleration[3] = {args.acceleration[0], args.acceleration[1],
+                                                        args.acceleration[2]};
+    const auto [begin, end] = args.rows;
+    const unsigned* __restrict__ const left = args.left;
     const unsigned long long place = thread_of_grid(), row = begin + place;
-    if (place >= end - begin || was_refused(left, place)) { return; }
-    double* const velocity[3] = {velocity_x, velocity_y, velocity_z};
-    const Rounded a[3] = {acceleration_x[row], acceleration_y[row], acceleration_z[row]};
+    if (place >= end - begin || was_left(left, place)) { return; }
+    const Rounded a[3] = {acceleration[0][row], acceleration[1][row], acceleration[2][row]};
     if (!is_finite(a[0].value) || !is_finite(a[1].value) || !is_finite(a[2].value)) { return; }
 #pragma unroll
     for (int d = 0; d < 3; ++d) {
-        velocity[d][row] = (Rounded(velocity[d][row]) + Rounded(0.5) * step * a[d]).value;
+        velocity[d][row] = (Rounded(velocity[d][row]) + Rounded(0.5) * args.step * a[d]).value;
     }
 }
 HILBRIUM_EXPORT(verlet_kick)
 
 // Undoes the drift of verlet_kick_and_drift, up to rounding. Floor: 48 bytes read, 24 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    verlet_drift_back(double* __restrict__ position_x, double* __restrict__ position_y,
-                      double* __restrict__ position_z, const double* __restrict__ velocity_x,
-                      const double* __restrict__ velocity_y, const double* __restrict__ velocity_z, double step,
-                      unsigned begin, unsigned end, const unsigned* __restrict__ left) {
+    verlet_drift_back(const __grid_constant__ VerletDriftBackArguments args) {
+    double* __restrict__ const position[3] = {args.position[0], args.position[1], args.position[2]};
+    const double* __restrict__ const velocity[3] = {args.velocity[0], args.velocity[1], args.velocity[2]};
+    const auto [begin, end] = args.rows;
+    const unsigned* __restrict__ const left = args.left;
     const unsigned long long place = thread_of_grid(), row = begin + place;
-    if (place >= end - begin || was_refused(left, place)) { return; }
-    double* const position[3] = {position_x, position_y, position_z};
-    const double* const velocity[3] = {velocity_x, velocity_y, velocity_z};
+    if (place >= end - begin || was_left(left, place)) { return; }
 #pragma unroll
     for (int d = 0; d < 3; ++d) {
         const Rounded x = position[d][row], v = velocity[d][row];
-        position[d][row] = (x - Rounded(step) * v).value;
+        position[d][row] = (x - Rounded(args.step) * v).value;
     }
 }
 HILBRIUM_EXPORT(verlet_drift_back)
@@ -96,17 +98,16 @@ HILBRIUM_EXPORT(verlet_drift_back)
 // no kick, and the first such row goes to `first_not_finite` (record_first). Floor: 32 bytes read, 24 written
 // per row; with the kick 56 and 48.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    accelerate(const double* __restrict__ force_x, const double* __restrict__ force_y,
-               const double* __restrict__ force_z, const double* __restrict__ mass,
-               double* __restrict__ acceleration_x, double* __restrict__ acceleration_y,
-               double* __restrict__ acceleration_z, double* __restrict__ velocity_x, double* __restrict__ velocity_y,
-               double* __restrict__ velocity_z, double step, unsigned begin, unsigned end,
-               unsigned* __restrict__ first_not_finite) {
+    accelerate(const __grid_constant__ AccelerateArguments args) {
+    const double* __restrict__ const force[3] = {args.force[0], args.force[1], args.force[2]};
+    double* __restrict__ const acceleration[3] = {args.acceleration[0], args.acceleration[1],
+                                                  args.acceleration[2]};
+    double* __restrict__ const velocity[3] = {args.velocity[0], args.velocity[1], args.velocity[2]};
+    const double* __restrict__ const mass = args.mass;
+    const auto [begin, end] = args.rows;
+    unsigned* __restrict__ const first_not_finite = args.first_not_finite;
     const unsigned long long place = thread_of_grid(), row = begin + place;
     if (place >= end - begin) { return; }
-    const double* const force[3] = {force_x, force_y, force_z};
-    double* const acceleration[3] = {acceleration_x, acceleration_y, acceleration_z};
-    double* const velocity[3] = {velocity_x, velocity_y, velocity_z};
     // One division per row, as on the CPU.
     const Rounded inverse = Rounded(1.0) / Rounded(mass[row]);
     Rounded a[3];
@@ -119,10 +120,10 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
     if (!finite) {
         record_first(first_not_finite, row);
-    } else if (step != 0.0) {
+    } else if (args.step != 0.0) {
 #pragma unroll
         for (int d = 0; d < 3; ++d) {
-            velocity[d][row] = (Rounded(velocity[d][row]) + Rounded(0.5) * step * a[d]).value;
+            velocity[d][row] = (Rounded(velocity[d][row]) + Rounded(0.5) * args.step * a[d]).value;
         }
     }
 }

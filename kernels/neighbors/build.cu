@@ -9,6 +9,7 @@
 // Pruning (HILBRIUM_PRUNE) takes the candidate clusters from the records of a longer list instead of the
 // walk: mirrors ClusterList::prune.
 #include "../device.cuh"
+#include "../arguments/neighbors_build.cuh"
 #include "../neighbors/walk.cuh"
 
 namespace hilbrium {
@@ -38,17 +39,11 @@ struct BuildMemory {
 };
 
 // Records of a longer list, for pruning.
-struct LongerList {
-    const unsigned char* data;
-    const unsigned long long* offsets;
-    const unsigned* counts;
-};
-
 // Finds and encodes the neighbor clusters of a super-cluster. Sets, in all lanes, the number of entries, the
 // length of the record (bytes), and one more than its last entry (0 if it has none).
-__device__ __forceinline__ void build_record(const ListRequest& request, LongerList longer, unsigned first,
-                                             unsigned record, BuildMemory& memory, RecordPlace place,
-                                             unsigned& count, unsigned& length, unsigned& end) {
+__device__ __forceinline__ void build_record(const ListRequest& request, const ListRecords& longer, unsigned first,
+                                             unsigned record, BuildMemory& memory, RecordPlace place, unsigned& count,
+                                             unsigned& length, unsigned& end) {
     const unsigned super_cluster = first + record;
     count = length = end = 0;
     if (request.extent[hierarchy_padded_count(request.rows, 0) + super_cluster].w < 0.0f) { return; }
@@ -75,10 +70,6 @@ __device__ __forceinline__ void build_record(const ListRequest& request, LongerL
     end = encoder.next();
 }
 
-#define HILBRIUM_BUILD_PARAMETERS                                                                                    \
-    HILBRIUM_REQUEST_PARAMETERS, const unsigned char *longer_data, const unsigned long long *longer_offsets,         \
-        const unsigned *longer_counts, unsigned first, unsigned super_clusters, unsigned slot
-
 // Writes the records of super-clusters that fit into slots of `slot` bytes (a multiple of 4), and the entry
 // counts and lengths of all records. unfit[0], initially 0, counts the records that do not fit; their numbers
 // follow. If foreign rows follow the owned ones, from the next super-cluster on, `inner` and `outer` become 1
@@ -87,25 +78,24 @@ __device__ __forceinline__ void build_record(const ListRequest& request, LongerL
 // super-cluster at 194 neighbors, symmetric; memory traffic is the boxes and positions of the surroundings,
 // mostly from caches.
 extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
-    list_build(HILBRIUM_BUILD_PARAMETERS, unsigned char* slots, unsigned* counts, unsigned* lengths, unsigned* unfit,
-               unsigned char* inner, unsigned char* outer) {
+    list_build(const __grid_constant__ ListBuildArguments args) {
     __shared__ BuildMemory memory[BUILD_WARPS];
-    const unsigned record = warp_of_grid();
-    if (record >= super_clusters) { return; }
-    const ListRequest request = HILBRIUM_REQUEST;
+    const RecordBuild& build = args.build;
+    const unsigned record = warp_of_grid(), slot = build.slot;
+    if (record >= build.super_clusters) { return; }
+    const ListRequest request = list_request(build.search);
     unsigned count, length, end;
-    const RecordPlace place = {slots + static_cast<unsigned long long>(slot) * record, slot, true};
-    build_record(request, {longer_data, longer_offsets, longer_counts}, first, record, memory[warp_of_block()], place,
-                 count, length, end);
+    const RecordPlace place = {args.slots + static_cast<unsigned long long>(slot) * record, slot, true};
+    build_record(request, build.longer, build.first, record, memory[warp_of_block()], place, count, length, end);
     if (lane_index() == 0) {
-        if (outer != nullptr) {
-            const unsigned others = (owned_end + SUPER_CLUSTER - 1u) / SUPER_CLUSTER * CLUSTERS;
-            inner[record] = end > others ? 0 : 1;
-            outer[record] = end > others ? 1 : 0;
+        if (args.outer != nullptr) {
+            const unsigned others = (request.owned_end + SUPER_CLUSTER - 1u) / SUPER_CLUSTER * CLUSTERS;
+            args.inner[record] = end > others ? 0 : 1;
+            args.outer[record] = end > others ? 1 : 0;
         }
-        counts[record] = count;
-        lengths[record] = length;
-        if (length > slot) { unfit[1 + atomicAdd(unfit, 1u)] = record; }
+        args.counts[record] = count;
+        args.lengths[record] = length;
+        if (length > slot) { args.unfit[1 + atomicAdd(args.unfit, 1u)] = record; }
     }
 }
 HILBRIUM_EXPORT(list_build)
@@ -113,52 +103,56 @@ HILBRIUM_EXPORT(list_build)
 // Builds the records that did not fit into slots, directly at their destination. Launch: any number of blocks
 // of BUILD_WARPS.
 extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
-    list_rebuild(HILBRIUM_BUILD_PARAMETERS, const unsigned* unfit, const unsigned long long* offsets,
-                 unsigned char* data) {
+    list_rebuild(const __grid_constant__ ListRebuildArguments args) {
     __shared__ BuildMemory memory[BUILD_WARPS];
-    const ListRequest request = HILBRIUM_REQUEST;
-    for (unsigned k = warp_of_grid(); k < *unfit; k += warps_of_grid()) {
-        const unsigned record = unfit[1 + k];
-        const unsigned long long begin = offsets[record];
-        const RecordPlace place = {data + begin, static_cast<unsigned>(offsets[record + 1] - begin), false};
+    const RecordBuild& build = args.build;
+    const ListRequest request = list_request(build.search);
+    for (unsigned k = warp_of_grid(); k < *args.unfit; k += warps_of_grid()) {
+        const unsigned record = args.unfit[1 + k];
+        const unsigned long long begin = args.offsets[record];
+        const RecordPlace place = {args.data + begin, static_cast<unsigned>(args.offsets[record + 1] - begin),
+                                   false};
         unsigned count, length, end;
-        build_record(request, {longer_data, longer_offsets, longer_counts}, first, record, memory[warp_of_block()],
-                     place, count, length, end);
+        build_record(request, build.longer, build.first, record, memory[warp_of_block()], place, count, length,
+                     end);
     }
 }
 HILBRIUM_EXPORT(list_rebuild)
 
 // Moves the records that fit into slots to their destination. Launch: one warp per record, blocks of whole
 // warps. Floor: the bytes of the list, twice.
-extern "C" __global__ void list_place(unsigned records, unsigned slot, const unsigned char* slots,
-                                      const unsigned long long* offsets, unsigned char* data) {
+extern "C" __global__ void list_place(const __grid_constant__ ListPlaceArguments args) {
+    const unsigned long long* const offsets = args.offsets;
     const unsigned record = warp_of_grid();
-    if (record >= records) { return; }
+    if (record >= args.records) { return; }
     const unsigned long long begin = offsets[record];
     const unsigned length = static_cast<unsigned>(offsets[record + 1] - begin);
-    if (length > slot) { return; }
-    const unsigned char* from = slots + static_cast<unsigned long long>(slot) * record;
-    for (unsigned byte = lane_index(); byte < length; byte += WARP) { data[begin + byte] = from[byte]; }
+    if (length > args.slot) { return; }
+    const unsigned char* from = args.slots + static_cast<unsigned long long>(args.slot) * record;
+    for (unsigned byte = lane_index(); byte < length; byte += WARP) { args.data[begin + byte] = from[byte]; }
 }
 HILBRIUM_EXPORT(list_place)
 
 // The largest finite coordinate magnitude of the boxes of the first `clusters` elements of a hierarchy.
 // `magnitude` is initially 0. Launch: any grid. Floor: 40 bytes per cluster.
-extern "C" __global__ void list_magnitude(unsigned clusters, const double* center, const float4* extent,
-                                          unsigned nodes, double unit, unsigned long long* magnitude) {
+extern "C" __global__ void list_magnitude(const __grid_constant__ ListMagnitudeArguments args) {
+    const double* const center = args.center;
+    const double unit = args.unit;
     double largest = 0.0;
-    for (unsigned long long cluster = thread_of_grid(); cluster < clusters; cluster += threads_of_grid()) {
-        const float4 box = extent[cluster];
+    for (unsigned long long cluster = thread_of_grid(); cluster < args.clusters; cluster += threads_of_grid()) {
+        const float4 box = args.extent[cluster];
         if (box.w < 0.0f) { continue; }
         double own = 0.0;
         own = fmax(own, plus(fabs(center[cluster]), times(double(box.x), unit)));
-        own = fmax(own, plus(fabs(center[nodes + cluster]), times(double(box.y), unit)));
-        own = fmax(own, plus(fabs(center[2ull * nodes + cluster]), times(double(box.z), unit)));
+        own = fmax(own, plus(fabs(center[args.nodes + cluster]), times(double(box.y), unit)));
+        own = fmax(own, plus(fabs(center[2ull * args.nodes + cluster]), times(double(box.z), unit)));
         if (own <= 1.7976931348623157e308) { largest = fmax(largest, own); }
     }
     largest = warp_largest(largest);
     // The bit patterns of non-negative doubles are ordered like their values.
-    if (lane_index() == 0) { atomicMax(magnitude, static_cast<unsigned long long>(__double_as_longlong(largest))); }
+    if (lane_index() == 0) {
+        atomicMax(args.magnitude, static_cast<unsigned long long>(__double_as_longlong(largest)));
+    }
 }
 HILBRIUM_EXPORT(list_magnitude)
 

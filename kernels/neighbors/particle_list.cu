@@ -13,6 +13,7 @@
 // double precision is below the larger radius, as in ParticleList. Single precision decides pairs outside of
 // its error margin.
 #include "../device.cuh"
+#include "../arguments/neighbors_particle_list.cuh"
 #include "../neighbors/walk.cuh"
 
 namespace hilbrium {
@@ -224,35 +225,34 @@ __device__ __forceinline__ unsigned list_half(const ListRequest& request, Nibble
 // half, blocks of LIST_WARPS.
 // Floor: about 5000 instructions per half at 24 neighbors, 15,000 at 194.
 extern "C" __global__ void __launch_bounds__(LIST_WARPS * 32)
-    particle_list_count(HILBRIUM_REQUEST_PARAMETERS, const unsigned char* data, const unsigned long long* offsets,
-                        const unsigned* counts, unsigned first, unsigned super_clusters,
-                        const unsigned long long* begins, unsigned* clusters, unsigned* widths, unsigned* unfit) {
+    particle_list_count(const __grid_constant__ ParticleListCountArguments args) {
     __shared__ ParticleListMemory memory[LIST_WARPS];
     const unsigned record = warp_of_grid() / 2, half = warp_of_grid() % 2;
-    if (record >= super_clusters) { return; }
-    const ListRequest request = HILBRIUM_REQUEST;
+    if (record >= args.super_clusters) { return; }
+    const ListRequest request = list_request(args.search);
+    const ListRecords& list = args.list;
     const unsigned width =
-        list_half(request, {data, offsets[record], counts[record]}, first + record, half, memory[warp_of_block()],
-                  half == 0 ? clusters + begins[record] : nullptr, nullptr, 0, unfit);
-    if (lane_index() == 0) { widths[2 * record + half] = width; }
+        list_half(request, {list.data, list.offsets[record], list.counts[record]}, args.first + record, half,
+                  memory[warp_of_block()], half == 0 ? args.clusters + args.begins[record] : nullptr, nullptr, 0,
+                  args.unfit);
+    if (lane_index() == 0) { args.widths[2 * record + half] = width; }
 }
 HILBRIUM_EXPORT(particle_list_count)
 
 // Writes the neighbor numbers of each half from `word_begins` on, in units of 32 words. Launch: as
 // particle_list_count.
 extern "C" __global__ void __launch_bounds__(LIST_WARPS * 32)
-    particle_list_write(HILBRIUM_REQUEST_PARAMETERS, const unsigned char* data, const unsigned long long* offsets,
-                        const unsigned* counts, unsigned first, unsigned super_clusters,
-                        const unsigned long long* word_begins, unsigned* words, unsigned* unfit) {
+    particle_list_write(const __grid_constant__ ParticleListWriteArguments args) {
     __shared__ ParticleListMemory memory[LIST_WARPS];
     const unsigned record = warp_of_grid() / 2, half = warp_of_grid() % 2;
-    if (record >= super_clusters) { return; }
-    const ListRequest request = HILBRIUM_REQUEST;
-    const unsigned long long begin = word_begins[warp_of_grid()];
-    const unsigned width = static_cast<unsigned>(word_begins[warp_of_grid() + 1] - begin);
+    if (record >= args.super_clusters) { return; }
+    const ListRequest request = list_request(args.search);
+    const ListRecords& list = args.list;
+    const unsigned long long begin = args.word_begins[warp_of_grid()];
+    const unsigned width = static_cast<unsigned>(args.word_begins[warp_of_grid() + 1] - begin);
     if (width == 0) { return; }
-    list_half(request, {data, offsets[record], counts[record]}, first + record, half, memory[warp_of_block()], nullptr,
-              words + WARP * begin, width, unfit);
+    list_half(request, {list.data, list.offsets[record], list.counts[record]}, args.first + record, half,
+              memory[warp_of_block()], nullptr, args.words + WARP * begin, width, args.unfit);
 }
 HILBRIUM_EXPORT(particle_list_write)
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../device.cuh"
+#include "../arguments/neighbors_search.cuh"
 #include "../tree/hierarchy.cuh"
 
 namespace hilbrium {
@@ -39,14 +40,23 @@ __device__ __forceinline__ double slack_of(double magnitude, double widest_perio
 }
 
 // A request as kernel parameters, and the request built from them; without a magnitude there is no slack.
-#define HILBRIUM_REQUEST_PARAMETERS                                                                                  \
-    unsigned rows, unsigned owned_begin, unsigned owned_end, unsigned symmetric, const double *x, const double *y,   \
-        const double *z, const double *radius, const unsigned long long *id, const double *center,                  \
-        const float4 *extent, unsigned nodes, double scale, double period_x, double period_y, double period_z,      \
-        const double *magnitude
-#define HILBRIUM_REQUEST                                                                                             \
-    {rows, owned_begin, owned_end, symmetric != 0, {x, y, z}, radius, id, center, extent, nodes, scale,              \
-     {period_x, period_y, period_z},                                                                                 \
-     magnitude == nullptr ? 0.0 : slack_of(*magnitude, larger(larger(period_x, period_y), period_z))}
+__device__ __forceinline__ ListRequest list_request(const ListSearch& search) {
+    const double* const period = search.period;
+    return {search.rows,
+            search.owned.begin,
+            search.owned.end,
+            search.symmetric != 0,
+            {search.position[0], search.position[1], search.position[2]},
+            search.radius,
+            search.id,
+            search.center,
+            search.extent,
+            search.nodes,
+            search.scale,
+            {period[0], period[1], period[2]},
+            search.magnitude == nullptr
+                ? 0.0
+                : slack_of(*search.magnitude, larger(larger(period[0], period[1]), period[2]))};
+}
 
 }  // namespace hilbrium

@@ -2,7 +2,7 @@
 // CPU's, but is the same in every run; extremes are exact. finish_sums of motion/whole.cu reduces the partial
 // sums of the blocks.
 #include "../device.cuh"
-
+#include "../arguments/observe_totals.cuh"
 #include "../motion/block.cuh"
 
 namespace hilbrium {
@@ -14,22 +14,27 @@ namespace hilbrium {
 // Launch: blocks of 256 threads, 2048 rows per block. Floor: 56 bytes read per row, and 8 per additional
 // column.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    observe_totals(const double* __restrict__ position_x, const double* __restrict__ position_y,
-                   const double* __restrict__ position_z, const double* __restrict__ velocity_x,
-                   const double* __restrict__ velocity_y, const double* __restrict__ velocity_z,
-                   const double* __restrict__ mass, const double* __restrict__ energy,
-                   const double* __restrict__ potential, const double* __restrict__ pair_energy,
-                   const double* __restrict__ virial, const double* __restrict__ density,
-                   const double* __restrict__ smoothing_length, unsigned begin, unsigned end,
-                   double* __restrict__ partial, unsigned long long* __restrict__ extremes) {
+    observe_totals(const __grid_constant__ TotalsArguments args) {
+    const double* __restrict__ const position[3] = {args.position[0], args.position[1], args.position[2]};
+    const double* __restrict__ const velocity[3] = {args.velocity[0], args.velocity[1], args.velocity[2]};
+    const double* __restrict__ const mass = args.mass;
+    const double* __restrict__ const energy = args.energy;
+    const double* __restrict__ const potential = args.potential;
+    const double* __restrict__ const pair_energy = args.pair_energy;
+    const double* __restrict__ const virial = args.virial;
+    const double* __restrict__ const density = args.density;
+    const double* __restrict__ const smoothing_length = args.smoothing_length;
+    const auto [begin, end] = args.rows;
+    double* __restrict__ const partial = args.partial;
+    unsigned long long* __restrict__ const extremes = args.extremes;
     const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x) * ROWS_PER_BLOCK;
     double sums[14] = {};
     double greatest_density = 0.0, least_length = __longlong_as_double(0x7ff0000000000000ll);
     for (unsigned k = threadIdx.x; k < ROWS_PER_BLOCK; k += THREADS) {
         const unsigned long long row = first + k;
         if (row >= end) { break; }
-        const double m = mass[row], x = position_x[row], y = position_y[row], z = position_z[row];
-        const double u = velocity_x[row], v = velocity_y[row], w = velocity_z[row];
+        const double m = mass[row], x = position[0][row], y = position[1][row], z = position[2][row];
+        const double u = velocity[0][row], v = velocity[1][row], w = velocity[2][row];
         const double momentum_x = m * u, momentum_y = m * v, momentum_z = m * w;
         sums[0] += m;
         sums[1] += 0.5 * (momentum_x * u + momentum_y * v + momentum_z * w);

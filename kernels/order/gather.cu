@@ -1,5 +1,6 @@
 // Gathers columns into another order.
 #include "../device.cuh"
+#include "../arguments/order_gather.cuh"
 
 namespace hilbrium {
 
@@ -28,32 +29,27 @@ __device__ __forceinline__ void gather(const Value* const (&from)[GATHERED], Val
 // Columns of 64 bits: doubles, ids, keys. Source and destination columns must differ.
 // Launch: up to one thread per row. Floor: 4 bytes per row and 16 per row and column if the order changes
 // little; for an arbitrary order, each value reads a sector of 32 bytes.
-extern "C" __global__ void gather_words(const unsigned long long* from_0, const unsigned long long* from_1,
-                                        const unsigned long long* from_2, const unsigned long long* from_3,
-                                        const unsigned long long* from_4, const unsigned long long* from_5,
-                                        const unsigned long long* from_6, const unsigned long long* from_7,
-                                        unsigned long long* to_0, unsigned long long* to_1, unsigned long long* to_2,
-                                        unsigned long long* to_3, unsigned long long* to_4, unsigned long long* to_5,
-                                        unsigned long long* to_6, unsigned long long* to_7, const unsigned* rows,
-                                        unsigned count) {
-    gather({from_0, from_1, from_2, from_3, from_4, from_5, from_6, from_7},
-           {to_0, to_1, to_2, to_3, to_4, to_5, to_6, to_7}, rows, count);
+extern "C" __global__ void gather_words(const __grid_constant__ GatherWordsArguments args) {
+    gather(args.from, args.to, args.rows, args.count);
 }
 HILBRIUM_EXPORT(gather_words)
 
 // One column of 32 bits. Launch: up to one thread per row. Floor: 12 bytes per row.
-extern "C" __global__ void gather_halves(const unsigned* __restrict__ from, unsigned* __restrict__ to,
-                                         const unsigned* __restrict__ rows, unsigned count) {
-    for (unsigned long long place = thread_of_grid(); place < count; place += threads_of_grid()) {
+extern "C" __global__ void gather_halves(const __grid_constant__ GatherHalvesArguments args) {
+    const unsigned* __restrict__ const from = args.from;
+    unsigned* __restrict__ const to = args.to;
+    const unsigned* __restrict__ const rows = args.rows;
+    for (unsigned long long place = thread_of_grid(); place < args.count; place += threads_of_grid()) {
         to[place] = from[rows[place]];
     }
 }
 HILBRIUM_EXPORT(gather_halves)
 
 // Inverse permutation: places[rows[k]] = k. Launch: up to one thread per row. Floor: 8 bytes per row.
-extern "C" __global__ void invert_order(const unsigned* __restrict__ rows, unsigned* __restrict__ places,
-                                        unsigned count) {
-    for (unsigned long long place = thread_of_grid(); place < count; place += threads_of_grid()) {
+extern "C" __global__ void invert_order(const __grid_constant__ InvertOrderArguments args) {
+    const unsigned* __restrict__ const rows = args.rows;
+    unsigned* __restrict__ const places = args.places;
+    for (unsigned long long place = thread_of_grid(); place < args.count; place += threads_of_grid()) {
         places[rows[place]] = static_cast<unsigned>(place);
     }
 }

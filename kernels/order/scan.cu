@@ -1,5 +1,6 @@
 // Prefix sums of counts, and compaction of marked rows.
 #include "../device.cuh"
+#include "../arguments/order_scan.cuh"
 #include "../order/scan.cuh"
 
 namespace hilbrium {
@@ -14,9 +15,11 @@ constexpr unsigned MARKS_OF_TILE = SCAN_THREADS * MARKS_OF_THREAD;
 // a zero per tile, `tiles_taken` is zero; counts and sums start at multiples of 16 bytes.
 // Launch: one block of 256 threads per tile of 1024 counts, at least one. Floor: 12 bytes per count.
 extern "C" __global__ void __launch_bounds__(SCAN_THREADS)
-    sum_counts(const unsigned* __restrict__ counts, unsigned count, unsigned long long* __restrict__ sums,
-               unsigned long long* published, unsigned* tiles_taken) {
-    const unsigned tile = take_tile(tiles_taken);
+    sum_counts(const __grid_constant__ SumCountsArguments args) {
+    const unsigned* __restrict__ const counts = args.counts;
+    const unsigned count = args.count;
+    unsigned long long* __restrict__ const sums = args.sums;
+    const unsigned tile = take_tile(args.tiles_taken);
     const unsigned first = tile * COUNTS_OF_TILE + threadIdx.x * COUNTS_OF_THREAD;
     uint4 own = make_uint4(0, 0, 0, 0);
     if (first + COUNTS_OF_THREAD <= count) {
@@ -28,7 +31,7 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS)
     }
     const unsigned long long one = own.x, two = one + own.y, three = two + own.z, four = three + own.w;
     unsigned long long total = 0;
-    const unsigned long long next = scan_tile(four, tile, published, total);
+    const unsigned long long next = scan_tile(four, tile, args.published, total);
     if (first + COUNTS_OF_THREAD <= count) {
         reinterpret_cast<ulonglong2*>(sums + first)[0] = make_ulonglong2(next, next + one);
         reinterpret_cast<ulonglong2*>(sums + first)[1] = make_ulonglong2(next + two, next + three);
@@ -47,9 +50,12 @@ HILBRIUM_EXPORT(sum_counts)
 // Launch: one block of 256 threads per tile of 4096 rows, at least one. Floor: 1 byte per row and 4 per
 // marked row.
 extern "C" __global__ void __launch_bounds__(SCAN_THREADS)
-    find_marked(const unsigned char* __restrict__ marks, unsigned rows, unsigned* __restrict__ rows_of_marks,
-                unsigned* __restrict__ found, unsigned long long* published, unsigned* tiles_taken) {
-    const unsigned tile = take_tile(tiles_taken);
+    find_marked(const __grid_constant__ FindMarkedArguments args) {
+    const unsigned char* __restrict__ const marks = args.marks;
+    const unsigned rows = args.rows;
+    unsigned* __restrict__ const rows_of_marks = args.rows_of_marks;
+    unsigned* __restrict__ const found = args.found;
+    const unsigned tile = take_tile(args.tiles_taken);
     const unsigned first = tile * MARKS_OF_TILE + threadIdx.x * MARKS_OF_THREAD;
     unsigned set = 0;
     if (first + MARKS_OF_THREAD <= rows) {
@@ -65,7 +71,7 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS)
         }
     }
     unsigned long long total = 0;
-    unsigned next = static_cast<unsigned>(scan_tile(__popc(set), tile, published, total));
+    unsigned next = static_cast<unsigned>(scan_tile(__popc(set), tile, args.published, total));
     while (set != 0u) {
         rows_of_marks[next++] = first + static_cast<unsigned>(__ffs(static_cast<int>(set))) - 1u;
         set &= set - 1u;

@@ -2,6 +2,7 @@
 // (radix.cuh), by as many upper bits as distinguish nearly all keys. The few runs that agree in these bits
 // are then sorted in place. Equal keys are ordered by id, or by row.
 #include "../device.cuh"
+#include "../arguments/order_sort.cuh"
 #include "../order/radix.cuh"
 
 namespace hilbrium {
@@ -16,8 +17,12 @@ constexpr unsigned MOST_DIGITS = 8;
 // Floor: 8 bytes per key; one shared memory addition per key and digit (a third of a cycle per key and
 // multiprocessor).
 extern "C" __global__ void __launch_bounds__(HISTOGRAM_THREADS)
-    radix_histograms(const unsigned long long* __restrict__ keys, unsigned count, unsigned first_shift, unsigned digits,
-                     unsigned* __restrict__ histograms, unsigned* __restrict__ descents) {
+    radix_histograms(const __grid_constant__ RadixHistogramsArguments args) {
+    const unsigned long long* __restrict__ const keys = args.keys;
+    const unsigned count = args.count;
+    const unsigned digits = args.digits;
+    unsigned* __restrict__ const histograms = args.histograms;
+    unsigned* __restrict__ const descents = args.descents;
     __shared__ unsigned counts[MOST_DIGITS * RADIX];
     __shared__ unsigned descending;
     for (unsigned k = threadIdx.x; k < digits * RADIX; k += HISTOGRAM_THREADS) {
@@ -27,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(HISTOGRAM_THREADS)
     __syncthreads();
     const auto add = [&](unsigned long long key) {
         for (unsigned digit = 0; digit < digits; ++digit) {
-            atomicAdd(&counts[digit * RADIX + radix_digit(key, first_shift + digit * RADIX_BITS)], 1u);
+            atomicAdd(&counts[digit * RADIX + radix_digit(key, args.first_shift + digit * RADIX_BITS)], 1u);
         }
     };
     unsigned found = 0;
@@ -53,11 +58,13 @@ HILBRIUM_EXPORT(radix_histograms)
 // have the same value, so that the pass would move nothing.
 // Launch: one block of 256 threads per digit. Floor: latency.
 extern "C" __global__ void __launch_bounds__(RADIX)
-    radix_bases(unsigned* __restrict__ histograms, unsigned* __restrict__ trivial, unsigned count) {
+    radix_bases(const __grid_constant__ RadixBasesArguments args) {
+    unsigned* __restrict__ const histograms = args.histograms;
+    unsigned* __restrict__ const trivial = args.trivial;
     __shared__ unsigned sums[RADIX / WARP];
     const unsigned place = blockIdx.x * RADIX + threadIdx.x, warp = warp_of_block();
     const unsigned own = histograms[place];
-    if (own == count) { trivial[blockIdx.x] = 1; }
+    if (own == args.count) { trivial[blockIdx.x] = 1; }
     unsigned through = warp_inclusive_sum(own);
     if (lane_index() == WARP - 1u) { sums[warp] = through; }
     __syncthreads();
@@ -72,10 +79,10 @@ HILBRIUM_EXPORT(radix_bases)
 // Launch: one block of SORT_THREADS per tile of SORT_TILE pairs. Floor: 20 bytes per pair, about 80
 // instructions.
 extern "C" __global__ void __launch_bounds__(SORT_THREADS, SORT_BLOCKS)
-    radix_pass_first(const unsigned long long* keys_from, unsigned long long* keys_to, unsigned* rows_to,
-                     const unsigned* base, unsigned* published, unsigned* next_published, unsigned* tiles_taken,
-                     unsigned count, unsigned shift) {
-    radix_pass<true>(keys_from, nullptr, keys_to, rows_to, base, published, next_published, tiles_taken, count, shift);
+    radix_pass_first(const __grid_constant__ RadixPassFirstArguments args) {
+    const RadixPass& pass = args.pass;
+    radix_pass<true>(pass.keys_from, nullptr, pass.keys_to, pass.rows_to, pass.base, pass.published,
+                     pass.next_published, pass.tiles_taken, pass.count, pass.shift);
 }
 HILBRIUM_EXPORT(radix_pass_first)
 
@@ -83,18 +90,18 @@ HILBRIUM_EXPORT(radix_pass_first)
 // Launch: one block of SORT_THREADS per tile of SORT_TILE pairs. Floor: 24 bytes per pair, about 80
 // instructions.
 extern "C" __global__ void __launch_bounds__(SORT_THREADS, SORT_BLOCKS)
-    radix_pass_next(const unsigned long long* keys_from, const unsigned* rows_from, unsigned long long* keys_to,
-                    unsigned* rows_to, const unsigned* base, unsigned* published, unsigned* next_published,
-                    unsigned* tiles_taken, unsigned count, unsigned shift) {
-    radix_pass<false>(keys_from, rows_from, keys_to, rows_to, base, published, next_published, tiles_taken, count,
-                      shift);
+    radix_pass_next(const __grid_constant__ RadixPassNextArguments args) {
+    const RadixPass& pass = args.pass;
+    radix_pass<false>(pass.keys_from, pass.rows_from, pass.keys_to, pass.rows_to, pass.base, pass.published,
+                     pass.next_published, pass.tiles_taken, pass.count, pass.shift);
 }
 HILBRIUM_EXPORT(radix_pass_next)
 
 // Writes the rows 0, 1, 2, ... Launch: one thread per row. Floor: 4 bytes per row.
-extern "C" __global__ void rows_in_order(unsigned* __restrict__ rows, unsigned count) {
+extern "C" __global__ void rows_in_order(const __grid_constant__ RowsInOrderArguments args) {
+    unsigned* __restrict__ const rows = args.rows;
     const unsigned long long row = thread_of_grid();
-    if (row < count) { rows[row] = static_cast<unsigned>(row); }
+    if (row < args.count) { rows[row] = static_cast<unsigned>(row); }
 }
 HILBRIUM_EXPORT(rows_in_order)
 
@@ -155,8 +162,12 @@ __device__ inline bool sort_run(const Run& run) {
 // Launch: blocks of 256 threads, two pairs per thread. Floor: 8 bytes per pair, and 24 more per pair in a
 // run.
 extern "C" __global__ void __launch_bounds__(RUN_THREADS)
-    sort_runs(unsigned long long* keys, unsigned* rows, const unsigned long long* __restrict__ id, unsigned count,
-              unsigned shift, unsigned* too_long, unsigned* moved) {
+    sort_runs(const __grid_constant__ SortRunsArguments args) {
+    unsigned long long* const keys = args.keys;
+    unsigned* const rows = args.rows;
+    const unsigned long long* __restrict__ const id = args.id;
+    const unsigned count = args.count;
+    const unsigned shift = args.shift;
     const unsigned first = 2u * static_cast<unsigned>(thread_of_grid()), lane = lane_index();
     // This thread's two keys and the adjacent ones; the bounds checks below exclude missing neighbors.
     unsigned long long own[2] = {0, 0};
@@ -194,14 +205,14 @@ extern "C" __global__ void __launch_bounds__(RUN_THREADS)
         keys[run.first + 1u] = key, rows[run.first + 1u] = row;
         moves = true;
     }
-    if (run.length > LONGEST_RUN) { atomicAdd(too_long, 1u); }
+    if (run.length > LONGEST_RUN) { atomicAdd(args.too_long, 1u); }
     for (unsigned longer = __ballot_sync(FULL, run.length > 2 && run.length <= LONGEST_RUN); longer != 0u;
          longer &= longer - 1u) {
         const int leader = __ffs(static_cast<int>(longer)) - 1;
         const unsigned begin = __shfl_sync(FULL, run.first, leader), length = __shfl_sync(FULL, run.length, leader);
         moves |= sort_run({keys, rows, id, begin, length});
     }
-    if (moves) { *moved = 1u; }
+    if (moves) { *args.moved = 1u; }
 }
 HILBRIUM_EXPORT(sort_runs)
 

@@ -1,6 +1,7 @@
 // Computes the output columns of a law from the sums of a sweep. Compiled with HILBRIUM_REAL double, whatever
 // the precision of the sweep; HILBRIUM_SUM_REAL is the type of its sums.
 #include "../device.cuh"
+#include "../arguments/pair_finish.cuh"
 #include "../pair/law.cuh"
 
 namespace hilbrium {
@@ -26,29 +27,29 @@ __device__ __forceinline__ law::Output finished(const L& own, const I& i, const 
 //   outputs   pointers to output columns, `output_count` of them; for a part of a law, with fewer sums than
 //             the law, those from FIRST_SUM on
 // Floor: bytes, 8 (INPUTS + outputs) + 4 or 8 SUM_STRIDE per row; 0.06 ms for four million forces.
-extern "C" __global__ void finish(unsigned long long begin, unsigned long long end, const unsigned long long* id,
-                                  const unsigned char* active, const double* const* inputs,
-                                  const HILBRIUM_SUM_REAL* sums, double* const* outputs, int output_count) {
+extern "C" __global__ void finish(const __grid_constant__ hilbrium::FinishArguments args) {
     using namespace hilbrium;
     using namespace hilbrium::pair;
-    const unsigned long long row = begin + thread_of_grid();
-    if (row >= end || (id != nullptr && id[row] == GHOST) || (active != nullptr && active[row] == 0)) return;
+    const unsigned long long* const id = args.id;
+    const unsigned char* const active = args.active;
+    const unsigned long long row = args.begin + thread_of_grid();
+    if (row >= args.end || (id != nullptr && id[row] == GHOST) || (active != nullptr && active[row] == 0)) return;
     Input input{};
     if constexpr (INPUTS > 0) {
         Real* members = reinterpret_cast<Real*>(&input);
 #pragma unroll
-        for (int c = 0; c < INPUTS; ++c) members[c] = inputs[c][row];
+        for (int c = 0; c < INPUTS; ++c) members[c] = args.inputs[c][row];
     }
     Sums all{};
     Real* wanted = reinterpret_cast<Real*>(&all) + FIRST_SUM;
 #pragma unroll
-    for (int s = 0; s < SUM_COUNT; ++s) wanted[s] = static_cast<Real>(sums[row * SUM_STRIDE + s]);
+    for (int s = 0; s < SUM_COUNT; ++s) wanted[s] = static_cast<Real>(args.sums[row * SUM_STRIDE + s]);
     const law::Output own = finished(constants(), input, all);
     const Real* values = reinterpret_cast<const Real*>(&own) + (SUM_COUNT < SUMS ? FIRST_SUM : 0);
     constexpr int FIRST = SUM_COUNT < SUMS ? FIRST_SUM : 0;
 #pragma unroll
     for (int c = 0; c < OUTPUTS - FIRST; ++c) {
-        if (c < output_count) outputs[c][row] = values[c];
+        if (c < args.output_count) args.outputs[c][row] = values[c];
     }
 }
 HILBRIUM_EXPORT(finish)

@@ -1,6 +1,7 @@
 // Packs particle columns for sweeps: offsets from super-cluster centers, cluster boxes, and the prepared
 // values of the law.
 #include "../device.cuh"
+#include "../arguments/pair_pack.cuh"
 #include "../pair/law.cuh"
 
 namespace hilbrium {
@@ -32,18 +33,18 @@ __device__ __forceinline__ float up(double x) { return static_cast<float>(x * (1
 //                    radius, half widths (rounded up), unused
 // Floor: bytes, 8 (4 + INPUTS) + 4 or 8 (4 + 4 GROUPS) per row; 0.04 ms for four million rows of
 // Lennard-Jones particles.
-extern "C" __global__ void pack(const double* x, const double* y, const double* z, const double* radius,
-                                const unsigned long long* id, const double* const* inputs, unsigned long long rows,
-                                unsigned first_super_cluster, unsigned end_super_cluster, unsigned super_clusters,
-                                hilbrium::pair::Real4* position, hilbrium::pair::Real4* further,
-                                hilbrium::Real* squared_radius, double* frame, float* box) {
+extern "C" __global__ void pack(const __grid_constant__ hilbrium::PackArguments args) {
     using namespace hilbrium;
     using namespace hilbrium::pair;
-    const unsigned super_cluster = first_super_cluster + warp_of_grid(), lane = lane_index();
-    if (super_cluster >= end_super_cluster) return;
-    const unsigned long long padded = static_cast<unsigned long long>(super_clusters) * SUPER_CLUSTER;
+    const double* const columns[3] = {args.position[0], args.position[1], args.position[2]};
+    const unsigned long long* const id = args.id;
+    const unsigned long long rows = args.rows;
+    double* const frame = args.frame;
+    float* const box = args.boxes;
+    const unsigned super_cluster = args.first_super_cluster + warp_of_grid(), lane = lane_index();
+    if (super_cluster >= args.end_super_cluster) return;
+    const unsigned long long padded = static_cast<unsigned long long>(args.super_clusters) * SUPER_CLUSTER;
     const unsigned long long first = static_cast<unsigned long long>(super_cluster) * SUPER_CLUSTER;
-    const double* columns[3] = {x, y, z};
     const double infinity = __longlong_as_double(0x7ff0000000000000ll);
     double offset[2][3], reach[2];
     bool there[2];
@@ -56,7 +57,7 @@ extern "C" __global__ void pack(const double* x, const double* y, const double* 
         }
         for (int d = 0; d < 3; ++d) there[half] = there[half] && is_finite(offset[half][d]);
         if (there[half] && CUTOFF != Cutoff::COMMON) {
-            const double own = radius[row];
+            const double own = args.radius[row];
             reach[half] = own > 0.0 ? own : 0.0;
         }
     }
@@ -107,7 +108,7 @@ extern "C" __global__ void pack(const double* x, const double* y, const double* 
             Input input{};
             Real* members = reinterpret_cast<Real*>(&input);
             for (int c = 0; c < INPUTS; ++c) {
-                members[c] = row < rows ? static_cast<Real>(inputs[c][row]) : Real(0);
+                members[c] = row < rows ? static_cast<Real>(args.inputs[c][row]) : Real(0);
             }
             const Pair own = prepared(constants(), input);
             const Real* found = reinterpret_cast<const Real*>(&own);
@@ -119,12 +120,12 @@ extern "C" __global__ void pack(const double* x, const double* y, const double* 
         if (!there[half]) {
             own = {static_cast<Real>(FAR), Real(0), Real(0), Real(0)};
         }
-        position[row] = own;
-        if constexpr (CUTOFF == Cutoff::OWN) squared_radius[row] = square;
+        args.packed_position[row] = own;
+        if constexpr (CUTOFF == Cutoff::OWN) args.squared_radius[row] = square;
         constexpr int SKIP = FIRST_WITH_POSITION ? 1 : 0;
         for (int group = 0; group < GROUPS; ++group) {
             const Real* four = values + SKIP + 4 * group;
-            further[group * padded + row] = {four[0], four[1], four[2], four[3]};
+            args.further[group * padded + row] = {four[0], four[1], four[2], four[3]};
         }
     }
 }

@@ -6,6 +6,7 @@
 // them up there. Lists with more than HILBRIUM_ENTRIES entries are processed in several rounds: in each, a
 // thread uses the neighbors that are staged.
 #include "../device.cuh"
+#include "../arguments/pair_particle_sweep.cuh"
 #include "../pair/law.cuh"
 #include "../pair/scattered.cuh"
 
@@ -217,35 +218,40 @@ struct NeighborWords {
 // Floor: per pair the law's instructions plus twelve; bytes: 2 per pair, and the output of `pack`; shared
 // memory cycles: 4 per 32 pairs, 8 in double precision, and more with bank conflicts.
 extern "C" __global__ void __launch_bounds__(hilbrium::pair::SWEEP_THREADS)
-    particle_sweep(const hilbrium::pair::Real4* position, const hilbrium::pair::Real4* further,
-                   const hilbrium::Real* squared_radius, const double* frame, const float4* box,
-                   unsigned long long rows, const unsigned* clusters, const unsigned long long* begins,
-                   const unsigned* words, const unsigned long long* word_begins, unsigned first_super_cluster,
-                   double cutoff, double period_x, double period_y, double period_z, double frequency_x,
-                   double frequency_y, double frequency_z, const unsigned char* active, hilbrium::Real* sums) {
+    particle_sweep(const __grid_constant__ hilbrium::ParticleSweepArguments args) {
     using namespace hilbrium;
     using namespace hilbrium::pair;
+    const hilbrium::pair::Real4* const position = args.packed.position;
+    const unsigned long long* const begins = args.begins;
+    const unsigned long long* const word_begins = args.word_begins;
+    const unsigned char* const active = args.active;
+    hilbrium::Real* const sums = args.sums;
     static_assert(!SYMMETRIC, "lists of particles are full");
     __shared__ ParticleStage stage;
-    const unsigned record = blockIdx.x, super_cluster = first_super_cluster + record;
+    const unsigned record = blockIdx.x, super_cluster = args.first_super_cluster + record;
     const unsigned member = threadIdx.x % SUPER_CLUSTER, share = threadIdx.x / SUPER_CLUSTER;
     const unsigned long long row = static_cast<unsigned long long>(super_cluster) * SUPER_CLUSTER + member;
     const bool wanted = active == nullptr || active[row] != 0;
     if (active != nullptr && !__syncthreads_or(wanted)) { return; }
-    const Rows all = {position, further, frame, box, rows, {period_x, period_y, period_z},
-                      {frequency_x, frequency_y, frequency_z}};
+    const pair::Rows all = {position,
+                      args.packed.further,
+                      args.packed.frame,
+                      args.packed.boxes,
+                      args.packed.rows,
+                      {args.bx.period[0], args.bx.period[1], args.bx.period[2]},
+                      {args.bx.frequency[0], args.bx.frequency[1], args.bx.frequency[2]}};
     const unsigned long long begin = begins[record];
     const unsigned entries = static_cast<unsigned>(begins[record + 1] - begin);
     const unsigned long long half = 2ull * record + member / WARP;
     const unsigned width = static_cast<unsigned>(word_begins[half + 1] - word_begins[half]);
-    const unsigned* own = words + WARP * word_begins[half] + lane_index();
+    const unsigned* own = args.words + WARP * word_begins[half] + lane_index();
 
-    Accumulator accumulator{all, clusters + begin, position[row]};
-    accumulator.values = all.values(accumulator.own, row);
-    const Real limit = static_cast<Real>(cutoff);
-    accumulator.squared_reach = CUTOFF == Cutoff::COMMON ? limit * limit
-                          : CUTOFF == Cutoff::OWN  ? squared_radius[row]
-                                                   : accumulator.own.w;
+    Taker taker{all, args.clusters + begin, position[row]};
+    taker.values = all.values(taker.own, row);
+    const Real limit = static_cast<Real>(args.cutoff);
+    taker.squared_reach = CUTOFF == Cutoff::COMMON ? limit * limit
+                          : CUTOFF == Cutoff::OWN  ? args.packed.squared_radius[row]
+                                                   : taker.own.w;
 #pragma unroll
     for (int s = 0; s < SUM_COUNT; ++s) { accumulator.sums[s] = neutral_element(s); }
     if (threadIdx.x < CLUSTER) { stage.position.write(threadIdx.x, {Real(-1e18), Real(0), Real(0), Real(0)}); }

@@ -1,5 +1,6 @@
 // Kernel of the pair sweep; see sweep.cuh for the algorithm.
 #include "../device.cuh"
+#include "../arguments/pair_sweep.cuh"
 #include "../pair/sweep.cuh"
 #if HILBRIUM_SYMMETRIC
 #include "../pair/group.cuh"
@@ -221,37 +222,43 @@ struct Sweep {
 //                       of additions varies between runs). Full lists write those of super-clusters with
 //                       active rows.
 extern "C" __global__ void __launch_bounds__(32 * hilbrium::pair::WARPS, hilbrium::pair::BLOCKS)
-    sweep(const hilbrium::pair::Real4* position, const hilbrium::pair::Real4* further,
-          const hilbrium::Real* squared_radius, const double* frame, const float4* box, unsigned long long rows,
-          const unsigned char* data, const unsigned long long* offsets, const unsigned* counts,
-          unsigned first_super_cluster, const unsigned* chosen, unsigned super_clusters, unsigned parts,
-          double cutoff, double period_x, double period_y, double period_z, double frequency_x, double frequency_y,
-          double frequency_z, const unsigned char* active, hilbrium::Real* sums) {
+    sweep(const __grid_constant__ hilbrium::SweepArguments args) {
     using namespace hilbrium;
     using namespace hilbrium::pair;
+    const unsigned* const chosen = args.chosen;
+    const unsigned parts = args.parts;
+    const unsigned char* const active = args.active;
     __shared__ Stage stages[WARPS];
     unsigned record = warp_of_grid() / parts;
     const unsigned part = warp_of_grid() % parts;
-    bool wanted = record < super_clusters;
+    bool wanted = record < args.super_clusters;
     if (chosen != nullptr && wanted) record = chosen[record];
-    const unsigned super_cluster = first_super_cluster + record;
+    const unsigned super_cluster = args.first_super_cluster + record;
     if (active != nullptr && wanted) {
         const unsigned long long first = static_cast<unsigned long long>(super_cluster) * SUPER_CLUSTER;
         wanted = __any_sync(FULL, (active[first + lane_index()] | active[first + WARP + lane_index()]) != 0) != 0;
     }
-    const Real limit = static_cast<Real>(cutoff);
-    const Arguments all{position, further, squared_radius, frame, box, rows, {period_x, period_y, period_z},
-                        {frequency_x, frequency_y, frequency_z},
-                        {static_cast<Real>(period_x), static_cast<Real>(period_y), static_cast<Real>(period_z)},
-                        {static_cast<Real>(frequency_x), static_cast<Real>(frequency_y),
-                         static_cast<Real>(frequency_z)},
-                        limit * limit, sums};
+    const Real limit = static_cast<Real>(args.cutoff);
+    const Arguments all{args.packed.position,
+                        args.packed.further,
+                        args.packed.squared_radius,
+                        args.packed.frame,
+                        args.packed.boxes,
+                        args.packed.rows,
+                        {args.bx.period[0], args.bx.period[1], args.bx.period[2]},
+                        {args.bx.frequency[0], args.bx.frequency[1], args.bx.frequency[2]},
+                        {static_cast<Real>(args.bx.period[0]), static_cast<Real>(args.bx.period[1]),
+                         static_cast<Real>(args.bx.period[2])},
+                        {static_cast<Real>(args.bx.frequency[0]), static_cast<Real>(args.bx.frequency[1]),
+                         static_cast<Real>(args.bx.frequency[2])},
+                        limit * limit,
+                        args.sums};
     Stage* stage = stages + warp_of_block();
     PairBuffer buffer;
     if (wanted) {
         Sweep sweep{all, *stage, super_cluster, part, parts, 0.0f, 0.0f};
-        sweep.begin(active, cutoff);
-        sweep.run(buffer, NibbleDecoder(data, offsets[record], counts[record]));
+        sweep.begin(active, args.cutoff);
+        sweep.run(meeting, NibbleDecoder(args.list.data, args.list.offsets[record], args.list.counts[record]));
     }
 #if HILBRIUM_SYMMETRIC
     if (wanted) buffer.end(all, super_cluster);

@@ -10,7 +10,7 @@
 // smoothing length rather than a bracket. One byte flags an active search, another one a row that outgrew the
 // list. Rows [begin, end) are the owned ones, without ghosts.
 #include "../device.cuh"
-
+#include "../arguments/sph_smoothing.cuh"
 #include "../motion/block.cuh"
 #include "../motion/rounded.cuh"
 
@@ -70,20 +70,26 @@ __device__ __forceinline__ Next next(Search& search, double h, double n, double 
 // Launch: blocks of 256 threads, one thread per row. Floor: 1 byte read per row; 56 read, 34 written per
 // searching row.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    search_smoothing_lengths(double* __restrict__ smoothing_length, const double* __restrict__ number_density,
-                             const double* __restrict__ number_density_slope, const double* __restrict__ mass,
-                             double* __restrict__ density, const double* __restrict__ support,
-                             double* __restrict__ lower, double* __restrict__ upper,
-                             unsigned char* __restrict__ active, unsigned char* __restrict__ outgrown, double target,
-                             double tolerance, double largest, unsigned begin, unsigned end,
-                             unsigned* __restrict__ counters) {
+    search_smoothing_lengths(const __grid_constant__ SearchSmoothingArguments args) {
+    double* __restrict__ const smoothing_length = args.smoothing_length;
+    const double* __restrict__ const number_density = args.number_density;
+    const double* __restrict__ const number_density_slope = args.number_density_slope;
+    const double* __restrict__ const mass = args.mass;
+    double* __restrict__ const density = args.density;
+    const double* __restrict__ const support = args.support;
+    double* __restrict__ const lower = args.lower;
+    double* __restrict__ const upper = args.upper;
+    unsigned char* __restrict__ const active = args.active;
+    unsigned char* __restrict__ const outgrown = args.outgrown;
+    const auto [begin, end] = args.rows;
+    unsigned* __restrict__ const counters = args.counters;
     const unsigned long long place = thread_of_grid(), row = begin + place;
     bool grew = false, lonely = false, still = false;
     if (place < end - begin && active[row] != 0) {
         const double h = smoothing_length[row], n = number_density[row], slope = number_density_slope[row];
         const double end_of_bracket = upper[row];
         Search search = {lower[row], ::fabs(end_of_bracket), end_of_bracket > 0.0};
-        const Next chosen = next(search, h, n, slope, target, tolerance, largest);
+        const Next chosen = next(search, h, n, slope, args.target, args.tolerance, args.largest);
         const Rounded there = Rounded(n) + Rounded(slope) * (Rounded(chosen.length) / Rounded(h) - 1.0);
         density[row] = (Rounded(mass[row]) * greatest(there, Rounded(0.1) * n)).value;
         smoothing_length[row] = chosen.length;
@@ -103,14 +109,18 @@ HILBRIUM_EXPORT(search_smoothing_lengths)
 // `all`, for every row. Launch: blocks of 256 threads, one thread per row. Floor: 1 byte read, 2 written per
 // row.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    restart_searches(double* __restrict__ lower, double* __restrict__ upper, unsigned char* __restrict__ active,
-                     unsigned char* __restrict__ outgrown, double largest, unsigned all, unsigned begin, unsigned end) {
+    restart_searches(const __grid_constant__ RestartSearchesArguments args) {
+    double* __restrict__ const lower = args.lower;
+    double* __restrict__ const upper = args.upper;
+    unsigned char* __restrict__ const active = args.active;
+    unsigned char* __restrict__ const outgrown = args.outgrown;
+    const auto [begin, end] = args.rows;
     const unsigned long long place = thread_of_grid(), row = begin + place;
     if (place >= end - begin) { return; }
-    const bool searches = all != 0 || outgrown[row] != 0;
+    const bool searches = args.all != 0 || outgrown[row] != 0;
     if (searches) {
         lower[row] = 0.0;
-        upper[row] = -largest;
+        upper[row] = -args.largest;
     }
     active[row] = searches;
     outgrown[row] = 0;

@@ -1,7 +1,7 @@
 // Artificial viscosity switch: mirrors src/laws/viscosity_switch.rs bit for bit, except the exponential
 // decay, which is accurate to one ulp on either side.
 #include "../device.cuh"
-
+#include "../arguments/sph_viscosity.cuh"
 #include "../motion/block.cuh"
 #include "../motion/rounded.cuh"
 
@@ -12,30 +12,35 @@ namespace hilbrium {
 // minimum. With `limiter`, the target is multiplied by Balsara's factor. Rows [begin, end).
 // Launch: blocks of 256 threads, one thread per row. Floor: 64 bytes read, 8 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    switch_viscosity(const double* __restrict__ smoothing_length, const double* __restrict__ sound_speed,
-                     const double* __restrict__ divergence, const double* __restrict__ curl,
-                     const double* __restrict__ gradient_x, const double* __restrict__ gradient_y,
-                     const double* __restrict__ gradient_z, double* __restrict__ viscosity, double minimum,
-                     double maximum, double decay, unsigned limiter, double step, unsigned begin, unsigned end) {
+    switch_viscosity(const __grid_constant__ SwitchViscosityArguments args) {
+    const double* __restrict__ const divergence_gradient[3] = {
+        args.divergence_gradient[0], args.divergence_gradient[1], args.divergence_gradient[2]};
+    const double* __restrict__ const smoothing_length = args.smoothing_length;
+    const double* __restrict__ const sound_speed = args.sound_speed;
+    const double* __restrict__ const divergence = args.divergence;
+    const double* __restrict__ const curl = args.curl;
+    double* __restrict__ const viscosity = args.viscosity;
+    const auto [begin, end] = args.rows;
     const unsigned long long place = thread_of_grid(), row = begin + place;
     if (place >= end - begin) { return; }
     const Rounded h = smoothing_length[row], c = sound_speed[row], div = divergence[row], alpha = viscosity[row];
     Rounded target = 0.0;
     // Written so that NaN propagates.
     if (!(div.value >= 0.0)) {
-        const Rounded gradient = root(squared_length(gradient_x[row], gradient_y[row], gradient_z[row]));
+        const Rounded gradient = root(squared_length(divergence_gradient[0][row], divergence_gradient[1][row],
+                                                     divergence_gradient[2][row]));
         const Rounded change = h * h * gradient, size = magnitude(div);
         const Rounded sum = change + h * size + Rounded(0.05) * c;
-        target = Rounded(maximum) * change / sum;
-        if (limiter != 0) { target = target * size / (size + curl[row] + Rounded(1e-4) * c / h); }
+        target = Rounded(args.maximum) * change / sum;
+        if (args.limiter != 0) { target = target * size / (size + curl[row] + Rounded(1e-4) * c / h); }
     }
-    const Rounded floor = greatest(target, minimum);
+    const Rounded floor = greatest(target, args.minimum);
     if (floor >= alpha) {
         viscosity[row] = floor.value;
         return;
     }
-    const Rounded rate = Rounded(decay) * c / h;
-    viscosity[row] = (floor + (alpha - floor) * ::exp((Rounded(-step) * rate).value)).value;
+    const Rounded rate = Rounded(args.decay) * c / h;
+    viscosity[row] = (floor + (alpha - floor) * ::exp((Rounded(-args.step) * rate).value)).value;
 }
 HILBRIUM_EXPORT(switch_viscosity)
 

@@ -1,5 +1,6 @@
 // Computes boxes and largest radii of the hierarchy over rows (hierarchy.cuh), three levels per launch.
 #include "../device.cuh"
+#include "../arguments/tree_hierarchy.cuh"
 #include "../tree/hierarchy.cuh"
 
 namespace hilbrium {
@@ -124,10 +125,13 @@ __device__ inline void write_levels(double (&bounds)[BOUNDS], const Nodes& nodes
 // without level 2.
 // Floor: 24 bytes per row, 8 more each with radii and ids, 5.7 written; about 4 instructions per row.
 extern "C" __global__ void __launch_bounds__(HIERARCHY_THREADS)
-    hierarchy_from_rows(const double* __restrict__ x, const double* __restrict__ y, const double* __restrict__ z,
-                        const double* __restrict__ radius, double radius_of_all,
-                        const unsigned long long* __restrict__ id, unsigned rows, unsigned levels, unsigned nodes,
-                        double scale, double* center, float* extent, double* bounds) {
+    hierarchy_from_rows(const __grid_constant__ HierarchyFromRowsArguments args) {
+    const double* __restrict__ const position[3] = {args.position[0], args.position[1], args.position[2]};
+    const double* __restrict__ const radius = args.radius;
+    const double radius_of_all = args.radius_of_all;
+    const unsigned long long* __restrict__ const id = args.id;
+    const unsigned rows = args.nodes.rows;
+    double* const bounds = args.bounds;
     const unsigned pair = blockIdx.x * HIERARCHY_THREADS + threadIdx.x;
     double own[BOUNDS];
 #pragma unroll
@@ -135,9 +139,9 @@ extern "C" __global__ void __launch_bounds__(HIERARCHY_THREADS)
         bound = infinity();
     }
     if (pair < rows / 2) {
-        const double2 two_x = reinterpret_cast<const double2*>(x)[pair];
-        const double2 two_y = reinterpret_cast<const double2*>(y)[pair];
-        const double2 two_z = reinterpret_cast<const double2*>(z)[pair];
+        const double2 two_x = reinterpret_cast<const double2*>(position[0])[pair];
+        const double2 two_y = reinterpret_cast<const double2*>(position[1])[pair];
+        const double2 two_z = reinterpret_cast<const double2*>(position[2])[pair];
         double2 two_radius = make_double2(radius_of_all, radius_of_all);
         if (radius != nullptr) { two_radius = reinterpret_cast<const double2*>(radius)[pair]; }
         ulonglong2 two_id = make_ulonglong2(0, 0);
@@ -147,10 +151,12 @@ extern "C" __global__ void __launch_bounds__(HIERARCHY_THREADS)
     } else if (2 * pair < rows) {
         const unsigned row = 2 * pair;
         if (id == nullptr || id[row] != GHOST) {
-            include(own, x[row], y[row], z[row], radius != nullptr ? radius[row] : radius_of_all);
+            include(own, position[0][row], position[1][row], position[2][row],
+                    radius != nullptr ? radius[row] : radius_of_all);
         }
     }
-    const Nodes all{center, extent, scale, nodes, rows, 0, levels, 0};
+    const Nodes all{
+        args.nodes.center, args.nodes.extent, args.nodes.scale, args.nodes.count, rows, 0, args.nodes.levels, 0};
     write_levels(own, all, bounds == nullptr ? nullptr : bounds + BOUNDS * blockIdx.x);
 }
 HILBRIUM_EXPORT(hierarchy_from_rows)
@@ -160,8 +166,11 @@ HILBRIUM_EXPORT(hierarchy_from_rows)
 // Launch: blocks of 256 threads, as many as level + 2 has nodes including padding, or one without that level.
 // Floor: latency; 64 bytes per 512 rows.
 extern "C" __global__ void __launch_bounds__(HIERARCHY_THREADS)
-    hierarchy_above(const double* __restrict__ below, unsigned rows, unsigned levels, unsigned nodes, unsigned level,
-                    double scale, double* center, float* extent, double* bounds) {
+    hierarchy_above(const __grid_constant__ HierarchyAboveArguments args) {
+    const double* __restrict__ const below = args.below;
+    const unsigned rows = args.nodes.rows;
+    const unsigned level = args.level;
+    double* const bounds = args.bounds;
     const unsigned first = 2 * (blockIdx.x * HIERARCHY_THREADS + threadIdx.x);
     const unsigned count = hierarchy_count(rows, level - 1);
     double own[BOUNDS];
@@ -175,7 +184,14 @@ extern "C" __global__ void __launch_bounds__(HIERARCHY_THREADS)
             own[k] = smaller(own[k], below[8ull * node + k]);
         }
     }
-    const Nodes all{center, extent, scale, nodes, rows, level, levels, hierarchy_offset(rows, level)};
+    const Nodes all{args.nodes.center,
+                    args.nodes.extent,
+                    args.nodes.scale,
+                    args.nodes.count,
+                    rows,
+                    level,
+                    args.nodes.levels,
+                    hierarchy_offset(rows, level)};
     write_levels(own, all, bounds == nullptr ? nullptr : bounds + BOUNDS * blockIdx.x);
 }
 HILBRIUM_EXPORT(hierarchy_above)
@@ -184,16 +200,17 @@ HILBRIUM_EXPORT(hierarchy_above)
 // patterns of non-negative doubles are ordered like their values. Determines the list's unit of length.
 // Launch: blocks of 256 threads, at most as many as fill the device. Floor: 8 bytes per row, 16 with ids.
 extern "C" __global__ void __launch_bounds__(HIERARCHY_THREADS)
-    largest_radius(const double* __restrict__ radius, const unsigned long long* __restrict__ id, unsigned rows,
-                   unsigned long long* largest) {
+    largest_radius(const __grid_constant__ LargestRadiusArguments args) {
+    const double* __restrict__ const radius = args.radius;
+    const unsigned long long* __restrict__ const id = args.id;
     double found = 0.0;
-    for (unsigned long long row = thread_of_grid(); row < rows; row += threads_of_grid()) {
+    for (unsigned long long row = thread_of_grid(); row < args.rows; row += threads_of_grid()) {
         const double own = radius[row];
         if (own > found && (id == nullptr || id[row] != GHOST)) { found = own; }
     }
     found = warp_largest(found);
     if (lane_index() == 0 && found > 0.0) {
-        atomicMax(largest, static_cast<unsigned long long>(__double_as_longlong(found)));
+        atomicMax(args.largest, static_cast<unsigned long long>(__double_as_longlong(found)));
     }
 }
 HILBRIUM_EXPORT(largest_radius)

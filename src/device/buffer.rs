@@ -1,4 +1,4 @@
-//! Memory on a device.
+//! Device memory.
 
 use super::Device;
 use crate::Result;
@@ -6,7 +6,7 @@ use bytemuck::Pod;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Numbers in a device's memory, given back when dropped.
+/// A typed array in device memory, freed when dropped.
 #[derive(Debug)]
 pub struct Buffer<T> {
     device: Device,
@@ -17,7 +17,7 @@ pub struct Buffer<T> {
 }
 
 impl<T: Pod> Buffer<T> {
-    /// Room for so many numbers, whose values are not defined.
+    /// An array of `length` elements, uninitialized.
     ///
     /// # Errors
     /// [`crate::Error::Device`] when the device's memory is too small.
@@ -26,26 +26,26 @@ impl<T: Pod> Buffer<T> {
         Ok(Self { device: device.clone(), address, length, capacity: length, kind: PhantomData })
     }
 
-    /// Numbers of the host.
+    /// A copy of host data.
     pub fn from_host(device: &Device, values: &[T]) -> Result<Self> {
         let mut buffer = Self::new(device, values.len())?;
         buffer.upload(values)?;
         Ok(buffer)
     }
 
-    /// So many numbers of zero bits.
+    /// An array of `length` elements with all bits zero.
     pub fn zeros(device: &Device, length: usize) -> Result<Self> {
         let mut buffer = Self::new(device, length)?;
         buffer.fill_bytes(0)?;
         Ok(buffer)
     }
 
-    /// How many numbers it holds.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether it holds none.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
@@ -55,7 +55,7 @@ impl<T: Pod> Buffer<T> {
         &self.device
     }
 
-    /// Makes it hold so many numbers. Values are lost when it must grow beyond what it ever held.
+    /// Changes the number of elements. Beyond the capacity it reallocates and all values are lost.
     pub fn resize(&mut self, length: usize) -> Result<()> {
         if length > self.capacity {
             self.release();
@@ -65,10 +65,10 @@ impl<T: Pod> Buffer<T> {
         Ok(())
     }
 
-    /// Makes it hold so many numbers, of which those that it held keep their values.
+    /// Changes the number of elements and keeps the values of those that stay.
     pub fn grow(&mut self, length: usize) -> Result<()> {
         if length > self.capacity {
-            // with room to grow, lest the next time need new memory too
+            // spare capacity avoids a reallocation at the next growth
             let mut longer = Self::new(&self.device, length + length / 8)?;
             longer.copy_from(0, self)?;
             *self = longer;
@@ -77,18 +77,18 @@ impl<T: Pod> Buffer<T> {
         Ok(())
     }
 
-    /// Where the number of that place is, to be given to a kernel.
-    pub fn at(&self, place: usize) -> u64 {
-        assert!(place <= self.length, "a place within the buffer");
-        self.address + (place * size_of::<T>()) as u64
+    /// The device address of an element; one past the last is allowed.
+    pub fn at(&self, index: usize) -> u64 {
+        assert!(index <= self.length, "an index within the buffer");
+        self.address + (index * size_of::<T>()) as u64
     }
 
-    /// Overwrites the first numbers.
+    /// Copies host data to the first elements.
     pub fn upload(&mut self, values: &[T]) -> Result<()> {
         self.upload_to(0, values)
     }
 
-    /// Overwrites the numbers from a place on.
+    /// Copies host data to the elements from index `to` on.
     pub fn upload_to(&mut self, to: usize, values: &[T]) -> Result<()> {
         assert!(to + values.len() <= self.length, "room for what is uploaded");
         match values {
@@ -97,14 +97,14 @@ impl<T: Pod> Buffer<T> {
         }
     }
 
-    /// All numbers.
+    /// Copies all elements to the host.
     pub fn download(&self) -> Result<Vec<T>> {
         let mut values = vec![T::zeroed(); self.length];
         self.download_to(0, &mut values)?;
         Ok(values)
     }
 
-    /// The numbers from a place on.
+    /// Copies elements from index `from` on to the host.
     pub fn download_to(&self, from: usize, values: &mut [T]) -> Result<()> {
         assert!(from + values.len() <= self.length, "no more than the buffer holds");
         match values {
@@ -113,12 +113,12 @@ impl<T: Pod> Buffer<T> {
         }
     }
 
-    /// Copies another buffer's numbers to a place on.
+    /// Copies another buffer to the elements from index `to` on.
     pub fn copy_from(&mut self, to: usize, from: &Buffer<T>) -> Result<()> {
         self.copy_range(to, from, 0..from.length)
     }
 
-    /// Copies some of another buffer's numbers to a place on.
+    /// Copies a range of another buffer to the elements from index `to` on.
     pub fn copy_range(&mut self, to: usize, from: &Buffer<T>, range: Range<usize>) -> Result<()> {
         assert!(range.end <= from.length && to + range.len() <= self.length, "room for what is copied");
         match range.len() {
@@ -127,12 +127,12 @@ impl<T: Pod> Buffer<T> {
         }
     }
 
-    /// Sets every byte.
+    /// Sets all bytes.
     pub fn fill_bytes(&mut self, byte: u8) -> Result<()> {
         self.fill_range(0..self.length, byte)
     }
 
-    /// Sets every byte of some numbers.
+    /// Sets all bytes of a range of elements.
     pub fn fill_range(&mut self, range: Range<usize>, byte: u8) -> Result<()> {
         assert!(range.end <= self.length, "no more than the buffer holds");
         match range.len() {
@@ -141,7 +141,7 @@ impl<T: Pod> Buffer<T> {
         }
     }
 
-    /// The memory it takes, in bytes.
+    /// Allocated bytes.
     pub fn bytes(&self) -> usize {
         self.capacity * size_of::<T>()
     }
@@ -155,7 +155,7 @@ impl<T> Buffer<T> {
         (self.address, self.capacity, self.length) = (0, 0, 0);
     }
 
-    /// The buffer as a kernel's argument.
+    /// The device address of the first element.
     pub(super) fn address(&self) -> &u64 {
         &self.address
     }

@@ -1,5 +1,5 @@
-//! The particles on a device: named columns of doubles beside identities and keys, as in [`crate::particles`]; but owned rows
-//! come first, those of other ranks behind them.
+//! Particles on a device: columns of doubles, identities and keys, as in [`crate::particles`]. Owned rows
+//! come first, halo rows after them.
 
 use super::reduction::Vector;
 use super::{Buffer, Device};
@@ -8,14 +8,14 @@ use crate::particles::{Field, Particles};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Rows of particles in a device's memory.
+/// Particle columns in device memory.
 #[derive(Debug)]
 pub struct Columns {
     device: Device,
     rows: usize,
-    /// The owned rows are the first ones.
+    /// Number of owned rows, which come first.
     owned: usize,
-    /// Identities; `u64::MAX` of rows that are none.
+    /// Identities; `u64::MAX` marks ghosts.
     pub id: Buffer<u64>,
     /// Hilbert keys.
     pub key: Buffer<u64>,
@@ -23,7 +23,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// These fields of the owned particles.
+    /// Copies these fields of the owned particles to a device.
     ///
     /// # Errors
     /// [`crate::Error::Device`] when the device's memory is too small.
@@ -48,8 +48,8 @@ impl Columns {
         Ok(columns)
     }
 
-    /// Overwrites the host's particles with those of the device, in its order: identities, keys and these fields. Rows of
-    /// others, halos and padding, are gone.
+    /// Replaces the host's particles by the device's owned rows, in its order: identities, keys and these
+    /// fields. Halo rows and padding are dropped.
     ///
     /// # Errors
     /// [`crate::Error::Device`] when the device has failed.
@@ -70,27 +70,27 @@ impl Columns {
         Ok(())
     }
 
-    /// The device they are on.
+    /// The device.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// Number of rows, those of other ranks included.
+    /// Number of rows, including halos.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The rows that this rank owns, before all others.
+    /// The owned rows, which come first.
     pub fn owned(&self) -> Range<usize> {
         0..self.owned
     }
 
-    /// All columns have so many rows, of which the first ones are owned; those that stay keep their values.
+    /// Resizes all columns to `rows` rows, the first `owned` of them owned. Remaining rows keep their values.
     ///
     /// # Errors
     /// [`crate::Error::Device`] when the device's memory is too small.
     pub fn resize(&mut self, rows: usize, owned: usize) -> Result<()> {
-        assert!(owned <= rows, "owned rows are rows");
+        assert!(owned <= rows, "no more owned rows than rows");
         self.id.grow(rows)?;
         self.key.grow(rows)?;
         self.all_mut().try_for_each(|column| column.grow(rows))?;
@@ -98,17 +98,17 @@ impl Columns {
         Ok(())
     }
 
-    /// The fields that are there.
+    /// The fields present.
     pub fn fields(&self) -> impl Iterator<Item = Field> {
         self.fields.keys().copied()
     }
 
-    /// The fields that rows of others come with.
+    /// The present fields that halo rows are received with.
     pub fn fields_of_halos(&self) -> Vec<Field> {
         Field::of_halos(&self.fields().collect::<Vec<_>>())
     }
 
-    /// Whether the field is there.
+    /// Whether the field is present.
     pub fn has(&self, field: Field) -> bool {
         self.fields.contains_key(&field)
     }
@@ -131,23 +131,23 @@ impl Columns {
         [0, 1, 2].map(|c| self.component(field, c))
     }
 
-    /// All columns of some fields, one after another.
+    /// The columns of several fields, in order.
     pub fn all(&self, fields: &[Field]) -> Vec<&Buffer<f64>> {
         let components = |&field: &Field| (0..field.components()).map(move |c| (field, c));
         fields.iter().flat_map(components).map(|(field, c)| self.component(field, c)).collect()
     }
 
-    /// Every column, to change.
+    /// All columns, mutable.
     pub fn all_mut(&mut self) -> impl Iterator<Item = &mut Buffer<f64>> {
         self.fields.values_mut().flatten()
     }
 
-    /// The columns of a vector field, to change.
+    /// The columns of a vector field, mutable.
     pub fn vector_mut(&mut self, field: Field) -> impl Iterator<Item = &mut Buffer<f64>> {
         self.fields.get_mut(&field).into_iter().flatten()
     }
 
-    /// Give the particles these fields too, zeroed where they are new.
+    /// Adds fields; new ones are zero.
     ///
     /// # Errors
     /// [`crate::Error::Device`] when the device's memory is too small.
@@ -160,12 +160,12 @@ impl Columns {
         Ok(())
     }
 
-    /// Take fields from the particles, and their memory with them.
+    /// Removes fields and frees their memory.
     pub fn remove(&mut self, fields: &[Field]) {
         fields.iter().for_each(|field| drop(self.fields.remove(field)));
     }
 
-    /// Takes the keys, which are to be put back, with a row for each particle.
+    /// Takes the key column, resized to all rows. The caller puts it back.
     ///
     /// # Errors
     /// [`crate::Error::Device`] when the device's memory is too small.
@@ -175,19 +175,19 @@ impl Columns {
         Ok(key)
     }
 
-    /// Take a field's columns, one a component.
+    /// Takes the columns of a field out.
     pub fn take(&mut self, field: Field) -> Option<Vec<Buffer<f64>>> {
         self.fields.remove(&field)
     }
 
-    /// Give the particles a field with these columns, one a component.
+    /// Inserts a field with these columns, one a component.
     pub fn put(&mut self, field: Field, columns: Vec<Buffer<f64>>) {
         let whole = columns.iter().all(|column| column.len() == self.rows);
         assert!(whole && columns.len() == field.components(), "no columns of {}", field.name());
         self.fields.insert(field, columns);
     }
 
-    /// The memory that the particles take, in bytes.
+    /// Allocated bytes.
     pub fn bytes(&self) -> usize {
         let columns: usize = self.fields.values().flatten().map(Buffer::bytes).sum();
         columns + self.id.bytes() + self.key.bytes()

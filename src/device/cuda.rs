@@ -1,4 +1,4 @@
-//! A GPU, through CUDA's driver and run-time compiler, which are looked for when the program starts, not when it is built.
+//! A GPU, through CUDA's driver and run-time compiler, which are loaded at run time.
 
 use super::driver::{Driver, SourceUnit, Stream, Target};
 use super::nvrtc;
@@ -8,12 +8,12 @@ use cudarc::driver::{DriverError, result, sys};
 use std::ffi::{CString, c_void};
 use std::path::Path;
 
-/// One GPU with streams of its own.
+/// A GPU with a compute stream and a copy stream.
 pub struct Gpu {
     device: sys::CUdevice,
     context: sys::CUcontext,
     stream: sys::CUstream,
-    /// The stream of what goes on aside, and how far each had come when the other was to wait for it.
+    /// The copy stream, and the events by which the streams wait for each other.
     aside: sys::CUstream,
     parted: sys::CUevent,
     joined: sys::CUevent,
@@ -23,14 +23,14 @@ pub struct Gpu {
     multiprocessors: u32,
 }
 
-// Handles of the driver may be used by any thread that has made the context current, which every call does.
+// SAFETY: driver handles may be used by any thread with the context current, and every call makes it current.
 unsafe impl Send for Gpu {}
 unsafe impl Sync for Gpu {}
 
-/// What to do without a driver, a GPU, or the compiler.
+/// The remedy without driver, GPU or compiler.
 const REMEDY: &str = "add --set run.device=cpu, or set run.device = \"auto\" in the deck, or run where a GPU and its driver are";
 
-/// The driver's words.
+/// The driver's error with a remedy.
 fn failed(doing: &str, cause: DriverError) -> Error {
     let name =
         cause.error_name().map_or_else(|_| format!("{:?}", cause.0), |name| name.to_string_lossy().into());
@@ -51,16 +51,16 @@ fn failed(doing: &str, cause: DriverError) -> Error {
     Error::device(format!("{doing} failed: {name} ({words})"), remedy)
 }
 
-/// How many GPUs there are; 0 where CUDA's driver is not installed or finds none.
+/// Number of GPUs, 0 without CUDA's driver.
 pub fn count() -> u32 {
-    // SAFETY: only looks whether the library can be loaded
+    // SAFETY: only checks whether the library can be loaded
     if !unsafe { sys::is_culib_present() } || result::init().is_err() {
         return 0;
     }
     result::device::get_count().map_or(0, |count| count.max(0) as u32)
 }
 
-/// Two ranks whose GPU is the same, of those that say which is theirs ([`super::driver::Stream`]). Collective.
+/// The first two ranks that share a GPU, by its UUID ([`super::driver::Stream`]). Collective.
 pub fn shared(gpu: [u8; 16], comm: &Communicator) -> Option<[usize; 2]> {
     let all = comm.all_gather(&[gpu]);
     let earlier =
@@ -69,12 +69,12 @@ pub fn shared(gpu: [u8; 16], comm: &Communicator) -> Option<[usize; 2]> {
 }
 
 impl Gpu {
-    /// The GPU of that number.
+    /// Opens a GPU by number.
     ///
     /// # Errors
-    /// [`Error::Usage`] without driver, compiler or such a GPU; says which.
+    /// [`Error::Usage`] that names the missing driver, compiler or GPU.
     pub fn open(number: u32) -> Result<Self> {
-        // SAFETY: only looks whether the library can be loaded
+        // SAFETY: only checks whether the library can be loaded
         if !unsafe { sys::is_culib_present() } {
             return Err(Error::usage("CUDA's driver (libcuda.so.1) is not installed here", REMEDY));
         }
@@ -91,11 +91,11 @@ impl Gpu {
     fn with_context(number: u32, compiler: (i32, i32)) -> Result<Self, DriverError> {
         use sys::CUdevice_attribute as Attribute;
         let device = result::device::get(number as i32)?;
-        // SAFETY: the device is one that the driver gave; the context is kept until the end of the program
+        // SAFETY: the device is valid; the context is retained until the end of the program
         let context = unsafe { result::primary_ctx::retain(device)? };
         unsafe { result::ctx::set_current(context)? };
         let stream = result::stream::create(result::stream::StreamKind::NonBlocking)?;
-        // what travels is short and others wait for it: it goes first where a multiprocessor becomes free
+        // the copy stream has the higher priority: its work is short and other ranks wait for it
         let (mut least, mut greatest) = (0, 0);
         unsafe { sys::cuCtxGetStreamPriorityRange(&mut least, &mut greatest) }.result()?;
         let kind = result::stream::StreamKind::NonBlocking;
@@ -106,7 +106,7 @@ impl Gpu {
         let minor = of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
         let mut version = 0;
         unsafe { sys::cuDriverGetVersion(&mut version) }.result()?;
-        // memory that was given back is kept for the next buffer
+        // keep freed memory in the pool for the next buffer
         let pool = unsafe { result::device::get_default_mem_pool(device)? };
         let mut keep = u64::MAX;
         let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
@@ -125,7 +125,7 @@ impl Gpu {
         })
     }
 
-    /// Does something with the context current on this thread.
+    /// Calls the driver with the context current on this thread.
     fn with<T>(&self, doing: &str, act: impl FnOnce() -> Result<T, DriverError>) -> Result<T> {
         // SAFETY: the context lives as long as the program
         unsafe { result::ctx::set_current(self.context) }
@@ -138,9 +138,9 @@ impl Gpu {
         unsafe { result::stream::synchronize(self.stream) }
     }
 
-    /// A stream goes on when another has come as far as it is now.
+    /// Makes the stream `behind` wait for all operations issued so far on `ahead`.
     fn follow(&self, behind: sys::CUstream, ahead: sys::CUstream, event: sys::CUevent) -> Result<()> {
-        // SAFETY: streams and events live as long as self; a wait is for what the event was last recorded for when it began
+        // SAFETY: streams and events live as long as self; a wait refers to the event's last record before it
         self.with("ordering what runs on the GPU", || unsafe {
             result::event::record(event, ahead)?;
             result::stream::wait_event(behind, event, sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT)
@@ -188,12 +188,12 @@ impl Driver for Gpu {
     }
 
     fn free(&self, address: u64, _bytes: usize) {
-        // SAFETY: the address is one of allocate's; an error here was one before
+        // SAFETY: the address is from allocate; an error here repeats an earlier one
         let _ = self.with("giving memory back", || unsafe { result::free_async(address, self.stream) });
     }
 
     fn upload(&self, to: u64, bytes: &[u8]) -> Result<()> {
-        // SAFETY: the range is the caller's buffer; what is not pinned has been taken when the call returns
+        // SAFETY: the range is the caller's buffer; pageable memory has been staged when the call returns
         self.with("copying to the GPU", || unsafe { result::memcpy_htod_async(to, bytes, self.stream) })
     }
 
@@ -206,7 +206,7 @@ impl Driver for Gpu {
     }
 
     fn pin(&self, bytes: usize) -> Result<u64> {
-        // SAFETY: what comes back is the caller's until unpin
+        // SAFETY: the memory belongs to the caller until unpin
         let memory = self.with("pinning memory of the host", || unsafe {
             result::malloc_host(bytes, sys::CU_MEMHOSTALLOC_PORTABLE)
         })?;
@@ -214,13 +214,13 @@ impl Driver for Gpu {
     }
 
     fn unpin(&self, address: u64, _bytes: usize) {
-        // SAFETY: the address is one of pin's; an error here was one before
+        // SAFETY: the address is from pin; an error here repeats an earlier one
         let _ =
             self.with("giving pinned memory back", || unsafe { result::free_host(address as *mut c_void) });
     }
 
     fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<()> {
-        // SAFETY: both ranges are the caller's buffers; their addresses tell where they are
+        // SAFETY: both ranges are the caller's buffers; unified addressing identifies their memory
         self.with("copying on the GPU", || {
             unsafe { sys::cuMemcpyAsync(to, from, bytes, self.stream) }.result()
         })
@@ -260,7 +260,7 @@ impl Driver for Gpu {
 
     fn load(&self, file: &Path) -> Result<u64> {
         let code = std::fs::read(file).map_err(|cause| Error::file("read", file, &cause))?;
-        // SAFETY: the driver checks what it is given, and copies it
+        // SAFETY: the driver validates and copies the code
         let module = self.with(&format!("loading {}", file.display()), || unsafe {
             result::module::load_data(code.as_ptr().cast())
         })?;
@@ -269,7 +269,7 @@ impl Driver for Gpu {
 
     fn function(&self, module: u64, name: &str) -> Result<u64> {
         let named = CString::new(name).unwrap_or_else(|_| unreachable!("names of kernels are words"));
-        // SAFETY: the module is one of load's
+        // SAFETY: the module is from load
         let function = self.with(&format!("finding kernel {name}"), || unsafe {
             result::module::get_function(module as sys::CUmodule, named)
         })?;
@@ -277,7 +277,7 @@ impl Driver for Gpu {
     }
 
     fn launch(&self, function: u64, blocks: u32, threads: u32, arguments: &mut [*mut c_void]) -> Result<()> {
-        // SAFETY: the function is one of function's, the arguments are what the caller vouches for
+        // SAFETY: the function is from function; the caller guarantees the arguments
         self.with("starting a kernel", || unsafe {
             let (grid, block) = ((blocks, 1, 1), (threads, 1, 1));
             result::launch_kernel(function as sys::CUfunction, grid, block, 0, self.stream, arguments)
@@ -307,7 +307,7 @@ impl Driver for Gpu {
 
     fn seconds_between(&self, from: u64, to: u64) -> Result<f64> {
         let (from, to) = (from as sys::CUevent, to as sys::CUevent);
-        // SAFETY: both are of mark's and used for the last time
+        // SAFETY: both are from mark and used for the last time
         self.with("measuring time", || unsafe {
             result::event::synchronize(to)?;
             let milliseconds = result::event::elapsed(from, to)?;
@@ -320,7 +320,7 @@ impl Driver for Gpu {
 
 impl Drop for Gpu {
     fn drop(&mut self) {
-        // SAFETY: nothing uses streams, events and context any more
+        // SAFETY: streams, events and context are not used any more
         let _ = self.with("closing the GPU", || unsafe {
             for stream in [self.stream, self.aside] {
                 let _ = result::stream::synchronize(stream);

@@ -1,5 +1,5 @@
-//! A device that a host plays: kernels are compiled by its C++ compiler and run fiber by fiber (kernels/emulation/cuda.h).
-//! For tests where there is no GPU; a thousand times slower than one.
+//! A device emulated on the host: a C++ compiler builds the kernels, which run fiber by fiber
+//! (kernels/emulation/cuda.h). For tests without a GPU; a thousand times slower than one.
 
 use super::driver::{Driver, SourceUnit, Stream, Target};
 use crate::{Error, Result};
@@ -11,18 +11,18 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// What unwritten memory holds, so that whoever reads it shows.
+/// Fill byte of new memory, which makes reads of uninitialized memory visible.
 const UNWRITTEN: u8 = 0xa5;
 
-/// Bytes that the emulation gives at once at most, so that a device's full memory can be tested too.
+/// Largest allocation in bytes, so that tests can exhaust the memory.
 const MOST: usize = 8 << 30;
 
-/// The alignment of memory, as far as kernels need it.
+/// Alignment of allocations in bytes.
 const ALIGNMENT: usize = 256;
 
 type EntryPoint = unsafe extern "C" fn(*const u32, *const u32, *mut *mut c_void);
 
-/// The host as a device.
+/// The emulated device.
 pub struct Emulation {
     compiler: String,
     version: String,
@@ -40,10 +40,10 @@ fn layout(bytes: usize) -> std::alloc::Layout {
 }
 
 impl Emulation {
-    /// The host as a device.
+    /// An emulated device.
     ///
     /// # Errors
-    /// [`Error::Usage`] without a C++ compiler: g++, or what CXX says.
+    /// [`Error::Usage`] without a C++ compiler: g++, or the one named by CXX.
     pub fn new() -> Result<Self> {
         let compiler = std::env::var("CXX").unwrap_or_else(|_| "g++".into());
         let version = Command::new(&compiler).arg("--version").output().ok();
@@ -76,7 +76,7 @@ impl Driver for Emulation {
     }
 
     fn allocate(&self, bytes: usize) -> Result<u64> {
-        // SAFETY: the size is not 0; what is allocated is written
+        // SAFETY: the size is not 0, and the memory is written below
         unsafe {
             let memory =
                 if bytes > MOST { std::ptr::null_mut() } else { std::alloc::alloc(layout(bytes.max(1))) };
@@ -167,7 +167,7 @@ impl Driver for Emulation {
                 "-fPIC",
                 "-pthread",
                 "-w",
-                // what is beyond an array or a number's bits ends the program with a report (kernels/emulation/launch.h)
+                // out-of-bounds indices and shifts abort with a report (kernels/emulation/launch.h)
                 "-fsanitize=bounds,shift-exponent",
                 "-fsanitize-undefined-trap-on-error",
                 "-x",
@@ -218,7 +218,7 @@ impl Driver for Emulation {
     }
 
     fn launch(&self, function: u64, blocks: u32, threads: u32, arguments: &mut [*mut c_void]) -> Result<()> {
-        // SAFETY: the function is one of function's, the arguments are what the caller vouches for
+        // SAFETY: the function is from function; the caller guarantees the arguments
         unsafe {
             let entry: EntryPoint = std::mem::transmute(function as usize);
             entry([blocks, 1, 1].as_ptr(), [threads, 1, 1].as_ptr(), arguments.as_mut_ptr());

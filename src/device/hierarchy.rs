@@ -1,43 +1,49 @@
-//! The hierarchy over rows on a device: boxes and largest radii of 8, 64, 512, ... rows (kernels/tree/hierarchy.cuh).
+//! The box hierarchy over rows on a device: bounding boxes and largest radii of 8, 64, 512, ... consecutive
+//! rows (kernels/tree/hierarchy.cuh).
 
+use super::arguments::hierarchy::{
+    HierarchyAboveArguments, HierarchyFromRowsArguments, HierarchyNodes, LargestRadiusArguments,
+};
+use super::arguments::{Input, Output};
 use super::sort::rows_of_32_bits;
-use super::{Buffer, Device, Unit};
+use super::{Buffer, Device};
 use crate::Result;
 use crate::neighbors::CLUSTER;
 use crate::neighbors::cluster::power_of_two_below;
 
-/// Threads of a block, and children of a node.
+/// Threads a block, and children a node.
 const THREADS: u32 = 256;
 const CHILDREN: usize = 8;
 
-/// Levels that a launch makes, and numbers of the bounds that it hands to the next.
+/// Levels a launch, and numbers a node of the bounds that it passes to the next launch.
 const LEVELS_OF_LAUNCH: usize = 3;
 const BOUNDS: usize = 8;
 
-/// Blocks on a multiprocessor where a thread takes many rows.
+/// Blocks a multiprocessor of grid-stride loops.
 const BLOCKS: usize = 8;
 
 /// Interaction radii of rows on a device.
 #[derive(Clone, Copy, Debug)]
 pub enum Radii<'a> {
-    /// One for all.
+    /// One radius for all rows.
     All(f64),
-    /// One each.
+    /// One radius a row.
     Each(&'a Buffer<f64>),
 }
 
 /// The nodes of one level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HierarchyLevel {
-    /// The first one among all nodes.
+    /// Index of the level's first node.
     pub offset: usize,
-    /// Those that have rows.
+    /// Nodes with rows.
     pub count: usize,
-    /// All of them: a multiple of 8, the last ones empty.
+    /// All nodes: a multiple of 8, the last ones empty.
     pub padded: usize,
 }
 
-/// The levels over so many rows, the clusters first. The last one has at most 8 nodes, and there are at least two.
+/// The levels over a number of rows, clusters first. There are at least two; the last one has at most 8
+/// nodes.
 pub fn levels_of(rows: usize) -> Vec<HierarchyLevel> {
     let mut levels: Vec<HierarchyLevel> = Vec::new();
     let (mut offset, mut below) = (0, rows);
@@ -50,7 +56,7 @@ pub fn levels_of(rows: usize) -> Vec<HierarchyLevel> {
     levels
 }
 
-/// Boxes and largest radii of all nodes.
+/// Bounding boxes and largest radii of all nodes.
 #[derive(Debug)]
 pub struct Hierarchy {
     device: Device,
@@ -59,13 +65,13 @@ pub struct Hierarchy {
     center: Buffer<f64>,
     extent: Buffer<[f32; 4]>,
     unit: f64,
-    /// Exact bounds of every third level, for the ones above.
+    /// Exact bounds of every third level, input of the levels above.
     bounds: [Buffer<f64>; 2],
     largest: Buffer<u64>,
 }
 
 impl Hierarchy {
-    /// Over no rows.
+    /// A hierarchy over no rows.
     ///
     /// # Errors
     /// Those of the device.
@@ -82,8 +88,8 @@ impl Hierarchy {
         })
     }
 
-    /// Makes it of rows: their positions, their radii, and their identities where some may be ghosts, which are left
-    /// out. `unit` is the unit of length of extents, a power of two; see [`Self::unit_of`].
+    /// Builds the hierarchy over rows from positions, radii, and identities if there may be ghosts, which are
+    /// left out. `unit` is the unit of length of extents, a power of two; see [`Self::unit_of`].
     ///
     /// # Errors
     /// Those of the device.
@@ -106,10 +112,14 @@ impl Hierarchy {
             Radii::All(radius) => (None, radius),
             Radii::Each(column) => (Some(column), 0.0),
         };
-        let (levels_argument, nodes_argument) = (levels as u32, nodes as u32);
-        let scale = 1.0 / unit;
-        let [x, y, z] = position;
-        let kernel = |name| self.device.kernel(&Unit::new("tree/hierarchy.cu"), name);
+        let nodes = HierarchyNodes {
+            center: (&self.center).into(),
+            extent: Output::cast(&self.extent),
+            scale: 1.0 / unit,
+            rows: count,
+            levels: levels as u32,
+            count: nodes as u32,
+        };
         for level in (0..levels).step_by(LEVELS_OF_LAUNCH) {
             let next = level + LEVELS_OF_LAUNCH;
             let blocks = self.levels.get(next - 1).map_or(1, |highest| highest.padded);
@@ -117,53 +127,32 @@ impl Hierarchy {
             if next < levels {
                 bounds.resize(blocks * BOUNDS)?;
             }
-            let bounds_of_blocks = (next < levels).then_some(&*bounds);
-            let (center, extent) = (&self.center, &self.extent);
+            let bounds = (next < levels).then_some(&*bounds).into();
             match level {
-                0 => self.device.launch(
-                    &kernel("hierarchy_from_rows")?,
-                    blocks,
-                    THREADS,
-                    &[
-                        x,
-                        y,
-                        z,
-                        &radius,
-                        &radius_of_all,
-                        &id,
-                        &count,
-                        &levels_argument,
-                        &nodes_argument,
-                        &scale,
-                        center,
-                        extent,
-                        &bounds_of_blocks,
-                    ],
-                )?,
-                _ => self.device.launch(
-                    &kernel("hierarchy_above")?,
-                    blocks,
-                    THREADS,
-                    &[
-                        &*below,
-                        &count,
-                        &levels_argument,
-                        &nodes_argument,
-                        &(level as u32),
-                        &scale,
-                        center,
-                        extent,
-                        &bounds_of_blocks,
-                    ],
-                )?,
+                0 => {
+                    let arguments = HierarchyFromRowsArguments {
+                        position: position.map(Input::from),
+                        radius: radius.into(),
+                        radius_of_all,
+                        id: id.into(),
+                        nodes,
+                        bounds,
+                    };
+                    self.device.run(blocks, THREADS, &arguments)?;
+                }
+                _ => {
+                    let below = (&*below).into();
+                    let arguments = HierarchyAboveArguments { below, level: level as u32, nodes, bounds };
+                    self.device.run(blocks, THREADS, &arguments)?;
+                }
             }
             self.bounds.swap(0, 1);
         }
         Ok(())
     }
 
-    /// The unit of length for these radii: the power of two at or below the largest one, those of ghosts left out, and
-    /// the largest one. That of one for all rows needs no device.
+    /// The unit of length for these radii, the power of two at or below the largest radius without ghosts,
+    /// and that radius.
     ///
     /// # Errors
     /// Those of the device.
@@ -171,12 +160,16 @@ impl Hierarchy {
         let largest = match radii {
             Radii::All(radius) => radius,
             Radii::Each(column) => {
-                let kernel = self.device.kernel(&Unit::new("tree/hierarchy.cu"), "largest_radius")?;
                 self.largest.fill_bytes(0)?;
                 let most = self.device.multiprocessors() as usize * BLOCKS;
                 let blocks = rows.div_ceil(THREADS as usize).min(most);
-                let count = rows_of_32_bits(rows)?;
-                self.device.launch(&kernel, blocks, THREADS, &[column, &id, &count, &self.largest])?;
+                let arguments = LargestRadiusArguments {
+                    radius: column.into(),
+                    id: id.into(),
+                    rows: rows_of_32_bits(rows)?,
+                    largest: (&self.largest).into(),
+                };
+                self.device.run(blocks, THREADS, &arguments)?;
                 f64::from_bits(self.largest.download()?[0])
             }
         };
@@ -188,22 +181,23 @@ impl Hierarchy {
         self.rows
     }
 
-    /// The levels, the clusters first.
+    /// The levels, clusters first.
     pub fn levels(&self) -> &[HierarchyLevel] {
         &self.levels
     }
 
-    /// The number of all nodes.
+    /// Number of nodes.
     pub fn nodes(&self) -> usize {
         self.levels.last().map_or(0, |top| top.offset + top.padded)
     }
 
-    /// Middles of the boxes, units of the simulation: three columns of all nodes, one after another.
+    /// Box centers in units of the simulation: three columns of all nodes.
     pub fn center(&self) -> &Buffer<f64> {
         &self.center
     }
 
-    /// Half edges and largest radius of each node, in [`Self::unit`], rounded up; the radius is -1 without particles.
+    /// Half edges and largest radius of each node in [`Self::unit`], rounded up; the radius of an empty node
+    /// is -1.
     pub fn extent(&self) -> &Buffer<[f32; 4]> {
         &self.extent
     }

@@ -1,12 +1,18 @@
 //! The gas on a device: the [`Backend`] of the passes, whose order is in [`crate::sph::passes`].
 
+use super::arguments::state::{
+    ColumnExtremesArguments, EstimateVolumesArguments, IdealGasArguments, IsothermalGasArguments,
+    IsotropicMatricesArguments, ScaledColumnArguments,
+};
+use super::arguments::viscosity::SwitchViscosityArguments;
+use super::arguments::{Arguments, Input, Rows};
 use super::columns::Columns;
 use super::exchange::Exchange;
 use super::neighborhood::Neighborhood;
-use super::reduction::{Findings, bounds, largest, map_blocks, over_rows, smallest};
+use super::reduction::{Findings, largest, over_pieces, over_rows, smallest};
 use super::smoothing::Searches;
 use super::sweep::{Part, Pass, Sweep, SweepMemory};
-use super::{Argument, Buffer, Device, values};
+use super::{Buffer, Device, values};
 use crate::Result;
 use crate::clock::Clock;
 use crate::comm::Communicator;
@@ -119,9 +125,12 @@ impl Hydrodynamics {
     /// Whether the particles of all ranks have equal masses. Collective.
     fn compare_masses(&self, columns: &Columns) -> Result<bool> {
         let (findings, rows) = (Findings::new(&self.device, 2)?, columns.owned());
-        let ([begin, end], extremes) = (bounds(&rows), findings.at(0));
-        let arguments: [&dyn Argument; 4] = [columns.scalar(Field::Mass), &begin, &end, &extremes];
-        map_blocks(&self.device, "sph/state.cu", "column_extremes", &rows, &arguments)?;
+        let arguments = ColumnExtremesArguments {
+            column: columns.scalar(Field::Mass).into(),
+            rows: (&rows).into(),
+            extremes: findings.word(0),
+        };
+        over_pieces(&self.device, &rows, &arguments)?;
         let words = findings.read()?;
         // the largest mass of all ranks, and the largest of the negative ones
         let mut extremes = match largest(words[1]) {
@@ -215,11 +224,14 @@ impl Backend for GasOnDevice<'_> {
     fn set_supports(&mut self) -> Result<()> {
         self.hydrodynamics.release()?;
         let rows = 0..self.columns.rows();
-        let [begin, end] = bounds(&rows);
         let support = self.neighborhood.spend_radius()?;
-        let length = self.columns.scalar(Field::SmoothingLength);
-        let arguments: [&dyn Argument; 5] = [length, &2.0, &support, &begin, &end];
-        over_rows(&self.hydrodynamics.device, "sph/state.cu", "scaled_column", &rows, &arguments)?;
+        let arguments = ScaledColumnArguments {
+            column: self.columns.scalar(Field::SmoothingLength).into(),
+            factor: 2.0,
+            scaled: (&support).into(),
+            rows: (&rows).into(),
+        };
+        over_rows(&self.hydrodynamics.device, &rows, &arguments)?;
         self.supports = Some(support);
         Ok(())
     }
@@ -253,58 +265,64 @@ impl Backend for GasOnDevice<'_> {
 impl GasOnDevice<'_> {
     fn estimate_volumes(&mut self) -> Result<()> {
         self.columns.add(&[Field::VolumeElement])?;
-        let [mass, density, element] =
-            [Field::Mass, Field::Density, Field::VolumeElement].map(|field| self.columns.scalar(field));
-        over_all(self.columns, "sph/state.cu", "estimate_volumes", &[mass, density, element])
+        over_all(self.columns, |columns, rows| EstimateVolumesArguments {
+            mass: columns.scalar(Field::Mass).into(),
+            density: columns.scalar(Field::Density).into(),
+            element: columns.scalar(Field::VolumeElement).into(),
+            rows,
+        })
     }
 
     /// Pressure and sound speed.
     fn equation_of_state(&mut self) -> Result<()> {
         self.columns.add(&[Field::Pressure, Field::SoundSpeed])?;
-        let [density, energy, pressure, sound] =
-            [Field::Density, Field::InternalEnergy, Field::Pressure, Field::SoundSpeed]
-                .map(|field| self.columns.scalar(field));
-        let file = "sph/state.cu";
-        match &self.hydrodynamics.plan.equation_of_state {
+        match self.hydrodynamics.plan.equation_of_state {
             EquationOfState::IdealGas { gamma } => {
-                over_all(self.columns, file, "ideal_gas", &[density, energy, gamma, pressure, sound])
+                over_all(self.columns, |columns, rows| IdealGasArguments {
+                    density: columns.scalar(Field::Density).into(),
+                    energy: columns.scalar(Field::InternalEnergy).into(),
+                    gamma,
+                    pressure: columns.scalar(Field::Pressure).into(),
+                    sound_speed: columns.scalar(Field::SoundSpeed).into(),
+                    rows,
+                })
             }
-            EquationOfState::Isothermal { sound_speed } => {
-                over_all(self.columns, file, "isothermal_gas", &[density, sound_speed, pressure, sound])
+            EquationOfState::Isothermal { sound_speed: speed } => {
+                over_all(self.columns, |columns, rows| IsothermalGasArguments {
+                    density: columns.scalar(Field::Density).into(),
+                    speed,
+                    pressure: columns.scalar(Field::Pressure).into(),
+                    sound_speed: columns.scalar(Field::SoundSpeed).into(),
+                    rows,
+                })
             }
         }
     }
 
     fn isotropic_matrices(&mut self) -> Result<()> {
-        let [xx, xy, xz, yy, yz, zz] =
-            std::array::from_fn(|component| self.columns.component(Field::GradientMatrix, component));
-        let length = self.columns.scalar(Field::SmoothingLength);
-        over_all(self.columns, "sph/state.cu", "isotropic_matrices", &[length, xx, xy, xz, yy, yz, zz])
+        over_all(self.columns, |columns, rows| IsotropicMatricesArguments {
+            length: columns.scalar(Field::SmoothingLength).into(),
+            matrix: std::array::from_fn(|k| columns.component(Field::GradientMatrix, k).into()),
+            rows,
+        })
     }
 
     fn switch_viscosity(&mut self, switch: &ViscositySwitch, dt: f64) -> Result<()> {
         use Field::*;
-        let [length, sound, divergence, curl, alpha] =
-            [SmoothingLength, SoundSpeed, VelocityDivergence, VelocityCurl, Viscosity]
-                .map(|field| self.columns.scalar(field));
-        let [x, y, z] = self.columns.vector(DivergenceGradient);
-        let limiter = u32::from(switch.limiter);
-        let arguments: [&dyn Argument; 13] = [
-            length,
-            sound,
-            divergence,
-            curl,
-            x,
-            y,
-            z,
-            alpha,
-            &switch.minimum,
-            &switch.maximum,
-            &switch.decay,
-            &limiter,
-            &dt,
-        ];
-        over_all(self.columns, "sph/viscosity.cu", "switch_viscosity", &arguments)
+        over_all(self.columns, |columns, rows| SwitchViscosityArguments {
+            smoothing_length: columns.scalar(SmoothingLength).into(),
+            sound_speed: columns.scalar(SoundSpeed).into(),
+            divergence: columns.scalar(VelocityDivergence).into(),
+            curl: columns.scalar(VelocityCurl).into(),
+            divergence_gradient: columns.vector(DivergenceGradient).map(Input::from),
+            viscosity: columns.scalar(Viscosity).into(),
+            minimum: switch.minimum,
+            maximum: switch.maximum,
+            decay: switch.decay,
+            limiter: u32::from(switch.limiter),
+            step: dt,
+            rows,
+        })
     }
 
     /// Sweeps a pass over the list, for the `active` rows or all. Interior rows are swept while the `exchanged` fields of
@@ -333,7 +351,7 @@ impl GasOnDevice<'_> {
         let Neighborhood { domain, records, .. } = &**neighborhood;
         // searches sweep within the radii of the list, all other passes within the supports
         let radius = supports.as_ref().unwrap_or(neighborhood.radius());
-        let rows = Rows { owned: &owned, radius, bx, active };
+        let rows = SweptRows { owned: &owned, radius, bx, active };
         let (pass, inputs) = (rows.pass(columns), columns.all(law.inputs));
         if arriving.is_nothing() {
             law.sweep.pack(memory, &pass, &inputs, Part::All)?;
@@ -355,14 +373,14 @@ impl GasOnDevice<'_> {
 }
 
 /// The rows of a sweep, and their radii.
-struct Rows<'a> {
+struct SweptRows<'a> {
     owned: &'a Range<usize>,
     radius: &'a Buffer<f64>,
     bx: &'a SimulationBox,
     active: Option<&'a Buffer<u8>>,
 }
 
-impl Rows<'_> {
+impl SweptRows<'_> {
     fn pass<'s>(&'s self, columns: &'s Columns) -> Pass<'s> {
         Pass {
             rows: columns.rows(),
@@ -377,16 +395,8 @@ impl Rows<'_> {
     }
 }
 
-/// Launches a kernel over all rows, whose last arguments are the first row and the end.
-fn over_all(
-    columns: &Columns,
-    file: &'static str,
-    kernel: &'static str,
-    arguments: &[&dyn Argument],
-) -> Result<()> {
+/// Launches a kernel over all rows.
+fn over_all<A: Arguments>(columns: &Columns, arguments: impl FnOnce(&Columns, Rows) -> A) -> Result<()> {
     let rows = 0..columns.rows();
-    let [begin, end] = bounds(&rows);
-    let mut all = arguments.to_vec();
-    all.extend([&begin as &dyn Argument, &end]);
-    over_rows(columns.device(), file, kernel, &rows, &all)
+    over_rows(columns.device(), &rows, &arguments(columns, (&rows).into()))
 }

@@ -1,76 +1,85 @@
 //! Kernels and their launches.
 
-use super::{Buffer, Device};
+use super::arguments::Arguments;
+use super::{Device, Unit};
 use crate::Result;
-use std::ffi::c_void;
+use std::marker::PhantomData;
 
-/// A compiled kernel of a device.
+/// Bytes that the parameters of a kernel take at most.
+const MOST_ARGUMENT_BYTES: usize = 4096;
+
+/// A function of a loaded unit.
 #[derive(Clone, Copy, Debug)]
-pub struct Kernel {
-    pub(super) function: u64,
+pub struct Function {
+    pub(super) handle: u64,
     pub(super) name: &'static str,
 }
 
-/// What can be given to a kernel: buffers as pointers, numbers as they are.
-pub trait Argument {
-    /// Where the argument's bytes are.
-    fn pointer(&self) -> *const c_void;
+/// A compiled kernel that takes these arguments.
+pub struct Kernel<A> {
+    function: Function,
+    arguments: PhantomData<fn(A)>,
 }
 
-impl<T> Argument for Buffer<T> {
-    fn pointer(&self) -> *const c_void {
-        std::ptr::from_ref(self.address()).cast()
+impl<A> Clone for Kernel<A> {
+    fn clone(&self) -> Self {
+        *self
     }
 }
 
-macro_rules! numbers {
-    ($($number:ty)*) => {
-        $(impl Argument for $number {
-            fn pointer(&self) -> *const c_void {
-                std::ptr::from_ref(self).cast()
-            }
-        })*
-    };
-}
+impl<A> Copy for Kernel<A> {}
 
-numbers! { u8 i32 u32 i64 u64 f32 f64 }
-
-impl<T: Argument> Argument for Option<&T> {
-    /// Nothing is the null pointer.
-    fn pointer(&self) -> *const c_void {
-        static NULL: u64 = 0;
-        self.map_or(std::ptr::from_ref(&NULL).cast(), Argument::pointer)
+impl<A> std::fmt::Debug for Kernel<A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        self.function.fmt(f)
     }
 }
 
 impl Device {
-    /// Starts a kernel on `blocks` of `threads`; without blocks nothing happens. Arguments must be those that the kernel
-    /// declares: their kinds are not checked.
+    /// The kernel that takes these arguments, compiled with the macros of a unit and loaded at its first use.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] when it cannot be started, or when one before it turns out to have failed.
-    pub fn launch(
+    /// Those of [`Device::function`].
+    pub fn kernel<A: Arguments>(&self, unit: &Unit) -> Result<Kernel<A>> {
+        assert_eq!(unit.file, A::UNIT, "the unit of kernel {}", A::KERNEL);
+        Ok(Kernel { function: self.function(unit, A::KERNEL)?, arguments: PhantomData })
+    }
+
+    /// Launches a kernel on `blocks` blocks of `threads` threads. Without blocks nothing happens.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] when the launch fails or an earlier kernel turns out to have failed.
+    pub fn launch<A: Arguments>(
         &self,
-        kernel: &Kernel,
+        kernel: &Kernel<A>,
         blocks: usize,
         threads: u32,
-        arguments: &[&dyn Argument],
+        arguments: &A,
     ) -> Result<()> {
+        const { assert!(size_of::<A>() <= MOST_ARGUMENT_BYTES, "too many bytes of kernel parameters") };
         if blocks == 0 {
             return Ok(());
         }
+        let Function { handle, name } = kernel.function;
         let count = u32::try_from(blocks).ok().filter(|&count| count <= i32::MAX as u32);
         let Some(count) = count else {
             return Err(crate::Error::device(
-                format!("kernel {} would need {blocks} blocks", kernel.name),
+                format!("kernel {name} would need {blocks} blocks"),
                 "use more ranks, each with a device of its own",
             ));
         };
-        let mut pointers: Vec<*mut c_void> =
-            arguments.iter().map(|argument| argument.pointer().cast_mut()).collect();
-        self.started(kernel.name);
-        let done = self.driver().launch(kernel.function, count, threads, &mut pointers);
+        let mut pointers = [std::ptr::from_ref(arguments).cast_mut().cast()];
+        self.note_launch(name);
+        let done = self.driver().launch(handle, count, threads, &mut pointers);
         done.and_then(|()| if self.waits() { self.driver().synchronize() } else { Ok(()) })
             .map_err(|error| self.blame(error))
+    }
+
+    /// Launches a kernel of a unit without macros.
+    ///
+    /// # Errors
+    /// Those of [`Device::kernel`] and of [`Device::launch`].
+    pub fn run<A: Arguments>(&self, blocks: usize, threads: u32, arguments: &A) -> Result<()> {
+        self.launch(&self.kernel(&Unit::new(A::UNIT))?, blocks, threads, arguments)
     }
 }

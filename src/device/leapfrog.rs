@@ -1,19 +1,21 @@
 //! The leapfrog of the gas on a device: mirrors [`crate::motion::leapfrog`].
 
+use super::arguments::leapfrog::{
+    LeapfrogKickAndDriftArguments, LeapfrogKickArguments, LeapfrogLostArguments, LeapfrogUndoArguments,
+};
+use super::arguments::{Input, Output};
 use super::motion::Moving;
-use super::reduction::{Findings, Vector, bounds, over_rows};
-use super::{Argument, Buffer, Device};
+use super::reduction::{Findings, Vector, over_rows};
+use super::{Buffer, Device};
 use crate::Result;
 use std::ops::Range;
 
-const FILE: &str = "motion/leapfrog.cu";
-
-/// What the gas has beside its motion.
+/// Thermal columns of the gas.
 #[derive(Clone, Copy, Debug)]
 pub struct Heated<'a> {
     /// Internal energies.
     pub energy: &'a Buffer<f64>,
-    /// Their rates.
+    /// Rates of the internal energies.
     pub rate: &'a Buffer<f64>,
     /// Smoothing lengths.
     pub length: &'a Buffer<f64>,
@@ -21,7 +23,7 @@ pub struct Heated<'a> {
     pub divergence: &'a Buffer<f64>,
 }
 
-/// What a step has been predicted with: the rates of its start.
+/// The rates at the start of a step, from which it was predicted.
 #[derive(Clone, Copy, Debug)]
 pub struct Predicted<'a> {
     /// Accelerations.
@@ -30,8 +32,8 @@ pub struct Predicted<'a> {
     pub rate: &'a Buffer<f64>,
 }
 
-/// First half of a step: drift the positions; velocities and internal energies become their predictions for the end of the
-/// step, smoothing lengths follow the flow. The rates stay, cut where the prediction was: they are what it was made with.
+/// First half of a step: drifts positions, predicts velocities and internal energies at the end of the step,
+/// and lets smoothing lengths follow the flow. Energy rates are limited where the predicted energy was.
 ///
 /// # Errors
 /// Those of the device.
@@ -42,15 +44,19 @@ pub fn kick_and_drift(
     rows: Range<usize>,
     dt: f64,
 ) -> Result<()> {
-    let Moving { position: [x, y, z], velocity: [u, v, w], acceleration: [a, b, c] } = *moving;
-    let [begin, end] = bounds(&rows);
-    let Heated { energy, rate, length, divergence } = *heated;
-    let arguments: [&dyn Argument; 16] =
-        [x, y, z, u, v, w, a, b, c, energy, rate, length, divergence, &dt, &begin, &end];
-    over_rows(device, FILE, "leapfrog_kick_and_drift", &rows, &arguments)
+    let arguments = LeapfrogKickAndDriftArguments {
+        moving: moving.into(),
+        energy: heated.energy.into(),
+        rate: heated.rate.into(),
+        length: heated.length.into(),
+        divergence: heated.divergence.into(),
+        step: dt,
+        rows: (&rows).into(),
+    };
+    over_rows(device, &rows, &arguments)
 }
 
-/// Second half of a step, after the forces: correct the predictions by half the change of the rates.
+/// Second half of a step, after the forces: corrects the predictions by half the change of the rates.
 ///
 /// # Errors
 /// Those of the device.
@@ -62,15 +68,20 @@ pub fn kick(
     rows: Range<usize>,
     dt: f64,
 ) -> Result<()> {
-    let Moving { velocity: [u, v, w], acceleration: [a, b, c], .. } = *moving;
-    let ([d, e, f], [begin, end]) = (old.acceleration, bounds(&rows));
-    let Heated { energy, rate, .. } = *heated;
-    let arguments: [&dyn Argument; 15] =
-        [u, v, w, a, b, c, d, e, f, energy, rate, old.rate, &dt, &begin, &end];
-    over_rows(device, FILE, "leapfrog_kick", &rows, &arguments)
+    let arguments = LeapfrogKickArguments {
+        velocity: moving.velocity.map(Output::from),
+        acceleration: moving.acceleration.map(Input::from),
+        old_acceleration: old.acceleration.map(Input::from),
+        energy: heated.energy.into(),
+        rate: heated.rate.into(),
+        old_rate: old.rate.into(),
+        step: dt,
+        rows: (&rows).into(),
+    };
+    over_rows(device, &rows, &arguments)
 }
 
-/// How many rows a step of length `dt` would throw too far, or heat too much, for [`undo`] to take it back.
+/// Counts the rows that a step of length `dt` would move too far or heat too much for [`undo`] to revert it.
 ///
 /// # Errors
 /// Those of the device.
@@ -83,15 +94,21 @@ pub fn lost(
     reach: f64,
 ) -> Result<u32> {
     let findings = Findings::new(device, 1)?;
-    let Moving { velocity: [u, v, w], acceleration: [a, b, c], .. } = *moving;
-    let ([begin, end], lost) = (bounds(&rows), findings.at(0));
-    let Heated { energy, rate, .. } = *heated;
-    let arguments: [&dyn Argument; 13] = [u, v, w, a, b, c, energy, rate, &dt, &reach, &begin, &end, &lost];
-    over_rows(device, FILE, "leapfrog_lost", &rows, &arguments)?;
+    let arguments = LeapfrogLostArguments {
+        velocity: moving.velocity.map(Input::from),
+        acceleration: moving.acceleration.map(Input::from),
+        energy: heated.energy.into(),
+        rate: heated.rate.into(),
+        step: dt,
+        reach,
+        rows: (&rows).into(),
+        lost: findings.lower_half(0),
+    };
+    over_rows(device, &rows, &arguments)?;
     Ok(findings.read()?[0] as u32)
 }
 
-/// Take the first half of a step back, to rounding. What `old` holds are then the rates of the start again.
+/// Reverts the first half of a step, to rounding. `old` holds the rates of the start of the step.
 ///
 /// # Errors
 /// Those of the device.
@@ -104,8 +121,14 @@ pub fn undo(
     rows: Range<usize>,
     dt: f64,
 ) -> Result<()> {
-    let ([x, y, z], [u, v, w], [d, e, f]) = (position, velocity, old.acceleration);
-    let [begin, end] = bounds(&rows);
-    let arguments: [&dyn Argument; 14] = [x, y, z, u, v, w, d, e, f, energy, old.rate, &dt, &begin, &end];
-    over_rows(device, FILE, "leapfrog_undo", &rows, &arguments)
+    let arguments = LeapfrogUndoArguments {
+        position: position.map(Output::from),
+        velocity: velocity.map(Output::from),
+        old_acceleration: old.acceleration.map(Input::from),
+        energy: energy.into(),
+        old_rate: old.rate.into(),
+        step: dt,
+        rows: (&rows).into(),
+    };
+    over_rows(device, &rows, &arguments)
 }

@@ -1,106 +1,77 @@
-//! Neighbor lists of clusters, built on the device. Runs do not use [`ListBuilder::prune`], which says why.
+//! Cluster lists built on the device.
 
+use super::arguments::build::{
+    ListBuildArguments, ListMagnitudeArguments, ListPlaceArguments, ListRebuildArguments, RecordBuild,
+};
+use super::arguments::search::{ListRecords, ListSearch};
+use super::arguments::{Arguments, Input, Output, Rows};
 use super::scan::Scan;
-use super::{Argument, Buffer, Device, Unit};
+use super::{Buffer, Device, Unit};
 use crate::Result;
 use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
-use crate::space::{SimulationBox, Vec3d};
+use crate::space::SimulationBox;
 use std::ops::Range;
 
-/// Warps of a block of those that build.
+/// Warps a block of the kernels that build records.
 const WARPS: usize = 2;
 
-/// Threads of a block, and blocks at most, of the others.
+/// Threads a block and largest number of blocks of the other kernels.
 const THREADS: u32 = 256;
 const MOST_BLOCKS: usize = 1024;
 
-/// Blocks on a multiprocessor that build records once more.
+/// Blocks a multiprocessor of the kernel that rebuilds records.
 const REBUILD_BLOCKS: usize = 16;
 
-/// Bytes of a record's slot at least, at first, and at most: longer records are made once more.
+/// Smallest, initial and largest size of a record's slot in bytes. Longer records are rebuilt in place.
 const LEAST_SLOT: u32 = 64;
 const FIRST_SLOT: u32 = 256;
 const MOST_SLOT: u64 = 4096;
 
-/// Bytes behind the last record that whoever decodes it may read.
+/// Bytes past the last record that decoders may read.
 const BEHIND: u64 = 8;
 
-/// What a list is to hold, as [`crate::neighbors::ListRequest`], with columns and boxes on the device.
+/// The search for a cluster list: [`crate::neighbors::ListRequest`] with columns and boxes on the device.
 #[derive(Clone)]
 pub struct Search<'a> {
-    /// Rows, halos and ghosts included.
+    /// Number of rows, including halos and ghosts.
     pub rows: usize,
-    /// The owned ones; they begin with a super-cluster.
+    /// The owned rows, which begin with a super-cluster.
     pub owned: Range<usize>,
     /// Whether pairs of owned rows appear once.
     pub symmetric: bool,
     /// Position columns.
     pub position: [&'a Buffer<f64>; 3],
-    /// Interaction radii, any skin included.
+    /// Interaction radii, including the skin.
     pub radius: &'a Buffer<f64>,
     /// Identities; `u64::MAX` marks a ghost.
     pub id: &'a Buffer<u64>,
-    /// Centers of the hierarchy's boxes, three columns of all nodes one after another.
+    /// Centers of the hierarchy's boxes: three columns of all nodes.
     pub center: &'a Buffer<f64>,
     /// Half edges and largest radii of the hierarchy's boxes, in units of `unit`.
     pub extent: &'a Buffer<[f32; 4]>,
     /// The unit of length of the hierarchy: a power of two.
     pub unit: f64,
-    /// The box; positions are inside where it is periodic.
+    /// The box. Positions are inside along periodic dimensions.
     pub bx: &'a SimulationBox,
 }
 
-/// Records of super-clusters in a device's memory: those of [`crate::neighbors::ClusterList::records`]. Which of them
-/// have rows of others is known where these are behind the owned rows, from the next super-cluster on.
+/// Records of a cluster list in device memory, in the encoding of [`crate::neighbors::ClusterList::records`].
+/// Records with halo rows are known if halo rows come after the owned ones, from the next super-cluster on.
 #[derive(Debug)]
 pub struct Records {
-    /// Nibble codes, followed by eight bytes that mean nothing.
+    /// Nibble codes, followed by eight unused bytes.
     pub data: Buffer<u8>,
-    /// Where each record begins in the data; one more than there are records.
+    /// Offset of each record in the data, then the end.
     pub offsets: Buffer<u64>,
-    /// Entries a record.
+    /// Number of entries of each record.
     pub counts: Buffer<u32>,
     /// The super-clusters with a record.
     pub super_clusters: Range<usize>,
-    /// Bytes of all records.
+    /// Total length of all records in bytes.
     pub length: u64,
-    /// The records without rows of others, and those with some: numbers from 0 on, ascending. `None` where there are no rows
-    /// of others, or some are before the owned ones.
+    /// Numbers of the records without and with halo rows, ascending. `None` without halos, or if halo rows
+    /// come before the owned ones.
     pub parts: Option<[Buffer<u32>; 2]>,
-}
-
-/// A search as the kernels' first arguments (kernels/neighbors/request.cuh), all but the largest magnitude.
-pub(super) struct SearchArguments<'a> {
-    search: &'a Search<'a>,
-    numbers: [u32; 5],
-    scale: f64,
-    period: Vec3d,
-}
-
-impl SearchArguments<'_> {
-    pub(super) fn all(&self) -> [&dyn Argument; 16] {
-        let Search { position: [x, y, z], radius, id, center, extent, .. } = *self.search;
-        let [rows, begin, end, symmetric, nodes] = &self.numbers;
-        let period = &self.period;
-        [
-            rows,
-            begin,
-            end,
-            symmetric,
-            x,
-            y,
-            z,
-            radius,
-            id,
-            center,
-            extent,
-            nodes,
-            &self.scale,
-            &period.x,
-            &period.y,
-            &period.z,
-        ]
-    }
 }
 
 impl Search<'_> {
@@ -109,14 +80,21 @@ impl Search<'_> {
         self.bx.any_periodic()
     }
 
-    pub(super) fn arguments(&self) -> SearchArguments<'_> {
-        let numbers =
-            [self.rows, self.owned.start, self.owned.end, usize::from(self.symmetric), self.extent.len()];
-        SearchArguments {
-            search: self,
-            numbers: numbers.map(|number| number as u32),
+    /// The arguments of kernels. Without a magnitude the search adds no slack for rounding errors.
+    pub(super) fn arguments(&self, magnitude: Option<&Buffer<f64>>) -> ListSearch {
+        ListSearch {
+            position: self.position.map(Input::from),
+            radius: self.radius.into(),
+            id: self.id.into(),
+            center: self.center.into(),
+            extent: self.extent.into(),
+            magnitude: magnitude.into(),
             scale: 1.0 / self.unit,
-            period: self.bx.finite_periods(),
+            period: self.bx.finite_periods().into(),
+            rows: self.rows as u32,
+            owned: Rows { begin: self.owned.start as u32, end: self.owned.end as u32 },
+            symmetric: u32::from(self.symmetric),
+            nodes: self.extent.len() as u32,
         }
     }
 
@@ -128,7 +106,7 @@ impl Search<'_> {
 }
 
 impl Records {
-    /// None.
+    /// No records.
     ///
     /// # Errors
     /// [`crate::Error::Device`] when the device has failed.
@@ -144,7 +122,7 @@ impl Records {
     }
 }
 
-/// Builds cluster lists, with what memory it needs on the way.
+/// Builds cluster lists; owns the scratch memory.
 #[derive(Debug)]
 pub struct ListBuilder {
     device: Device,
@@ -153,9 +131,9 @@ pub struct ListBuilder {
     lengths: Buffer<u32>,
     slots: Buffer<u8>,
     slot: u32,
-    /// Records that did not fit in their slots: how many, and which.
+    /// Number of records that exceed their slot, then these records.
     unfit: Buffer<u32>,
-    /// Whether a record has no rows of others, and whether it has some.
+    /// Marks of records without and with halo rows.
     marks: [Buffer<u8>; 2],
 }
 
@@ -177,7 +155,7 @@ impl ListBuilder {
         })
     }
 
-    /// Replaces the records with those of this search: the bytes of [`crate::neighbors::ClusterList::build`]. Waits for
+    /// Builds the records of a search, with the bytes of [`crate::neighbors::ClusterList::build`]. Waits for
     /// the device.
     ///
     /// # Errors
@@ -186,11 +164,12 @@ impl ListBuilder {
         self.fill(search, None, records)
     }
 
-    /// Replaces the records with those of the pairs of this search that a list for the same rows has: all of them, if it
-    /// was built with radii as much larger as two particles may have come closer since. The bytes of
-    /// [`crate::neighbors::ClusterList::prune`]. Waits for the device.
+    /// Builds the records of a search from the pairs of a longer (outer) list for the same rows. The result
+    /// is complete if the radii of the outer list exceed those of the search by the possible approach of two
+    /// particles since. The bytes are those of [`crate::neighbors::ClusterList::prune`]. Waits for the
+    /// device.
     ///
-    /// Runs do not use it: sweeps over the shorter list save less than it takes to find it (docs/src/gpu.md).
+    /// Runs do not prune: sweeps over the inner list save less time than pruning takes (docs/src/gpu.md).
     ///
     /// # Errors
     /// Those of [`ListBuilder::build`].
@@ -203,7 +182,7 @@ impl ListBuilder {
         self.fill(search, Some(longer), records)
     }
 
-    /// The memory it keeps, in bytes.
+    /// Allocated bytes of scratch memory.
     pub fn bytes(&self) -> usize {
         let marks = self.marks.iter().map(Buffer::bytes).sum::<usize>();
         self.lengths.bytes() + self.slots.bytes() + self.unfit.bytes() + marks
@@ -224,13 +203,17 @@ impl ListBuilder {
             self.marks.iter_mut().try_for_each(|marks| marks.resize(count))?;
         }
         let [inner, outer] = self.marks.each_ref().map(|marks| parted.then_some(marks));
-        self.launch(
-            "list_build",
-            blocks,
-            search,
-            longer,
-            &[&self.slots, &records.counts, &self.lengths, &self.unfit, &inner, &outer],
-        )?;
+        let build = self.record_build(search, longer);
+        let arguments = ListBuildArguments {
+            build,
+            slots: (&self.slots).into(),
+            counts: (&records.counts).into(),
+            lengths: (&self.lengths).into(),
+            unfit: (&self.unfit).into(),
+            inner: inner.into(),
+            outer: outer.into(),
+        };
+        self.launch(blocks, search, longer, &arguments)?;
         self.part(parted, records)?;
         self.scan.sums(&self.lengths, &mut records.offsets)?;
         let mut length = [0];
@@ -238,27 +221,35 @@ impl ListBuilder {
         records.length = length[0];
         let bytes = (length[0] + BEHIND) as usize;
         if bytes > records.data.bytes() {
-            // with room to grow, lest the next list need new memory too
+            // spare capacity avoids a reallocation for the next list
             records.data.resize(bytes + bytes / 8)?;
         }
         records.data.resize(bytes)?;
         let threads = THREADS as usize;
-        self.device.launch(
-            &self.device.kernel(&Unit::new("neighbors/build.cu"), "list_place")?,
-            (32 * count).div_ceil(threads),
-            THREADS,
-            &[&(count as u32), &self.slot, &self.slots, &records.offsets, &records.data],
-        )?;
+        let arguments = ListPlaceArguments {
+            records: count as u32,
+            slot: self.slot,
+            slots: (&self.slots).into(),
+            offsets: (&records.offsets).into(),
+            data: (&records.data).into(),
+        };
+        self.device.run((32 * count).div_ceil(threads), THREADS, &arguments)?;
         let blocks = blocks.min(REBUILD_BLOCKS * self.device.multiprocessors() as usize);
-        self.launch("list_rebuild", blocks, search, longer, &[&self.unfit, &records.offsets, &records.data])?;
-        // next time the slots hold what is half again as long as the mean of now
+        let arguments = ListRebuildArguments {
+            build,
+            unfit: (&self.unfit).into(),
+            offsets: (&records.offsets).into(),
+            data: (&records.data).into(),
+        };
+        self.launch(blocks, search, longer, &arguments)?;
+        // next slot size: 1.5 times the mean length of these records
         let mean = length[0] / count.max(1) as u64;
         let slot = (mean + mean / 2).next_multiple_of(16).min(MOST_SLOT);
         self.slot = (slot as u32).max(LEAST_SLOT);
         Ok(())
     }
 
-    /// From the marks of records to their numbers.
+    /// Collects the numbers of marked records.
     fn part(&mut self, parted: bool, records: &mut Records) -> Result<()> {
         let before = records.parts.take();
         if !parted {
@@ -275,44 +266,60 @@ impl ListBuilder {
         Ok(())
     }
 
-    /// The largest coordinate of a box, on which rounding errors depend.
+    /// Finds the largest magnitude of a coordinate, on which rounding errors depend.
     fn note_magnitude(&mut self, search: &Search) -> Result<()> {
         self.magnitude.fill_bytes(0)?;
         let clusters = search.rows.div_ceil(CLUSTER);
-        let kernel = self.device.kernel(&Unit::new("neighbors/build.cu"), "list_magnitude")?;
-        let nodes = search.extent.len() as u32;
-        self.device.launch(
-            &kernel,
-            clusters.div_ceil(THREADS as usize).min(MOST_BLOCKS),
-            THREADS,
-            &[&(clusters as u32), search.center, search.extent, &nodes, &search.unit, &self.magnitude],
-        )
+        let arguments = ListMagnitudeArguments {
+            clusters: clusters as u32,
+            center: search.center.into(),
+            extent: search.extent.into(),
+            nodes: search.extent.len() as u32,
+            unit: search.unit,
+            magnitude: Output::cast(&self.magnitude),
+        };
+        self.device.run(clusters.div_ceil(THREADS as usize).min(MOST_BLOCKS), THREADS, &arguments)
     }
 
-    /// Starts a kernel of those that build, with the arguments that are its own.
-    fn launch(
+    /// The arguments that both kernels share; `longer` is the outer list when pruning.
+    fn record_build(&self, search: &Search, longer: Option<&Records>) -> RecordBuild {
+        let super_clusters = search.super_clusters();
+        RecordBuild {
+            search: search.arguments(Some(&self.magnitude)),
+            longer: longer.map_or(ListRecords::NONE, ListRecords::from),
+            first: super_clusters.start as u32,
+            super_clusters: super_clusters.len() as u32,
+            slot: self.slot,
+        }
+    }
+
+    /// Launches a kernel that builds records.
+    fn launch<A: Arguments>(
         &self,
-        name: &'static str,
         blocks: usize,
         search: &Search,
         longer: Option<&Records>,
-        last: &[&dyn Argument],
+        arguments: &A,
     ) -> Result<()> {
-        let unit = Unit::new("neighbors/build.cu")
+        let unit = Unit::new(A::UNIT)
             .with("HILBRIUM_PERIODIC", u8::from(search.is_periodic()))
             .with("HILBRIUM_PRUNE", u8::from(longer.is_some()))
             .with("HILBRIUM_WARPS", WARPS);
-        let super_clusters = search.super_clusters();
-        let arguments = search.arguments();
-        let longer: [&dyn Argument; 6] = [
-            &longer.map(|records| &records.data),
-            &longer.map(|records| &records.offsets),
-            &longer.map(|records| &records.counts),
-            &(super_clusters.start as u32),
-            &(super_clusters.len() as u32),
-            &self.slot,
-        ];
-        let all = [&arguments.all()[..], &[&self.magnitude], &longer, last].concat();
-        self.device.launch(&self.device.kernel(&unit, name)?, blocks, 32 * WARPS as u32, &all)
+        self.device.launch(&self.device.kernel(&unit)?, blocks, 32 * WARPS as u32, arguments)
+    }
+}
+
+impl ListRecords {
+    /// No records.
+    const NONE: Self = Self { data: Input::NULL, offsets: Input::NULL, counts: Input::NULL };
+}
+
+impl From<&Records> for ListRecords {
+    fn from(records: &Records) -> Self {
+        Self {
+            data: (&records.data).into(),
+            offsets: (&records.offsets).into(),
+            counts: (&records.counts).into(),
+        }
     }
 }

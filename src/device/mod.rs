@@ -1,8 +1,10 @@
-//! Devices: where columns live and passes run. Without one, processor cores do all.
+//! Devices: GPUs that hold the particle columns and run the passes of a step.
 //!
-//! A [`Device`] is a GPU, or for tests a host that plays one; either runs the kernels of the folder `kernels`, which are
-//! compiled when they are first needed ([`program`]).
+//! A [`Device`] is a GPU or, for tests, an emulation on the host. Both run the kernels of the folder
+//! `kernels`, which are compiled at their first use ([`program`]) and launched with typed arguments
+//! ([`arguments`]).
 
+pub mod arguments;
 mod buffer;
 pub mod columns;
 pub mod cuda;
@@ -38,7 +40,7 @@ pub mod values;
 pub mod verlet;
 
 pub use buffer::Buffer;
-pub use launch::{Argument, Kernel};
+pub use launch::{Function, Kernel};
 pub use program::Unit;
 
 use crate::comm::Communicator;
@@ -48,22 +50,22 @@ use driver::Driver;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A device that runs kernels; copies are the same one.
+/// A handle of a device; clones share it.
 #[derive(Clone)]
 pub struct Device(Arc<Inner>);
 
 struct Inner {
     driver: Box<dyn Driver>,
-    /// Loaded units with the kernels that were asked for.
+    /// Loaded units with their functions.
     modules: Mutex<HashMap<Unit, Module>>,
-    /// Kernels started since the device was last waited for: one of them is to blame for an error.
+    /// Kernels launched since the last synchronization, one of which caused a later error.
     started: Mutex<Vec<&'static str>>,
     waits: bool,
 }
 
 struct Module {
     handle: u64,
-    kernels: HashMap<&'static str, Kernel>,
+    functions: HashMap<&'static str, Function>,
 }
 
 impl std::fmt::Debug for Device {
@@ -74,12 +76,12 @@ impl std::fmt::Debug for Device {
 
 impl Device {
     fn new(driver: Box<dyn Driver>) -> Self {
-        // to find out which kernel fails
+        // synchronize after each kernel, so that an error names the kernel
         let waits = std::env::var_os("HILBRIUM_CUDA_WAIT").is_some_and(|value| value == "1");
         Device(Arc::new(Inner { driver, modules: Mutex::default(), started: Mutex::default(), waits }))
     }
 
-    /// The GPU of that number.
+    /// Opens a GPU by number.
     ///
     /// # Errors
     /// [`Error::Usage`] without driver, compiler or such a GPU.
@@ -87,7 +89,7 @@ impl Device {
         Ok(Self::new(Box::new(cuda::Gpu::open(number)?)))
     }
 
-    /// A host that plays a device: for tests.
+    /// Opens an emulated device, for tests.
     ///
     /// # Errors
     /// [`Error::Usage`] without a C++ compiler.
@@ -95,11 +97,11 @@ impl Device {
         Ok(Self::new(Box::new(emulated::Emulation::new()?)))
     }
 
-    /// The device of tests: the GPU of number HILBRIUM_DEVICE_NUMBER, or 0, where HILBRIUM_DEVICE_UNDER_TEST is "cuda", else
-    /// the emulation.
+    /// Opens the device of tests: the GPU HILBRIUM_DEVICE_NUMBER (default 0) if HILBRIUM_DEVICE_UNDER_TEST is
+    /// "cuda", else the emulation.
     ///
     /// # Errors
-    /// [`Error::Usage`] when it is not there.
+    /// [`Error::Usage`] when it is missing.
     pub fn under_test() -> Result<Self> {
         match std::env::var("HILBRIUM_DEVICE_UNDER_TEST").as_deref() {
             Ok("cuda") => {
@@ -115,12 +117,12 @@ impl Device {
         self.driver().name()
     }
 
-    /// Multiprocessors.
+    /// Number of multiprocessors.
     pub fn multiprocessors(&self) -> u32 {
         self.driver().multiprocessors()
     }
 
-    /// Bytes free, and in all.
+    /// Free and total bytes of memory.
     ///
     /// # Errors
     /// [`Error::Device`] when the device has failed.
@@ -128,36 +130,36 @@ impl Device {
         self.driver().memory()
     }
 
-    /// A kernel of a unit, compiled and loaded where it was not yet.
+    /// A function of a unit, which is compiled and loaded at its first use.
     ///
     /// # Errors
-    /// [`Error::Device`] when it does not compile or load, [`Error::File`] when it cannot be kept on disk.
-    pub fn kernel(&self, unit: &Unit, name: &'static str) -> Result<Kernel> {
+    /// [`Error::Device`] when it does not compile or load, [`Error::File`] when it cannot be cached on disk.
+    pub fn function(&self, unit: &Unit, name: &'static str) -> Result<Function> {
         let mut modules = self.0.modules.lock().unwrap_or_else(PoisonError::into_inner);
         if !modules.contains_key(unit) {
             let handle = self.driver().load(&program::compiled(self.driver(), unit)?)?;
-            modules.insert(unit.clone(), Module { handle, kernels: HashMap::new() });
+            modules.insert(unit.clone(), Module { handle, functions: HashMap::new() });
         }
         let Some(module) = modules.get_mut(unit) else { unreachable!("the unit was loaded above") };
-        if let Some(kernel) = module.kernels.get(name) {
-            return Ok(*kernel);
+        if let Some(function) = module.functions.get(name) {
+            return Ok(*function);
         }
-        let kernel = Kernel { function: self.driver().function(module.handle, name)?, name };
-        module.kernels.insert(name, kernel);
-        Ok(kernel)
+        let function = Function { handle: self.driver().function(module.handle, name)?, name };
+        module.functions.insert(name, function);
+        Ok(function)
     }
 
-    /// Waits for all kernels that were started.
+    /// Waits for all launched kernels.
     ///
     /// # Errors
-    /// [`Error::Device`] when one of them failed, with their names.
+    /// [`Error::Device`] with the names of recent kernels when one of them failed.
     pub fn synchronize(&self) -> Result<()> {
         let done = self.driver().synchronize().map_err(|error| self.blame(error));
         self.0.started.lock().unwrap_or_else(PoisonError::into_inner).clear();
         done
     }
 
-    /// Seconds that the device needs for what `work` starts.
+    /// Measures the seconds that the device spends on the operations issued by `work`.
     ///
     /// # Errors
     /// Those of the work and of the device.
@@ -176,7 +178,7 @@ impl Device {
         self.0.waits
     }
 
-    fn started(&self, kernel: &'static str) {
+    fn note_launch(&self, kernel: &'static str) {
         const MOST: usize = 64;
         let mut started = self.0.started.lock().unwrap_or_else(PoisonError::into_inner);
         if started.last() != Some(&kernel) {
@@ -187,7 +189,7 @@ impl Device {
         }
     }
 
-    /// The error with the kernels that may have caused it.
+    /// Adds the names of recent kernels to an error.
     fn blame(&self, error: Error) -> Error {
         let started = self.0.started.lock().unwrap_or_else(PoisonError::into_inner);
         match error {
@@ -199,11 +201,10 @@ impl Device {
     }
 }
 
-/// The device that a plan's particles are to live on, if any: `auto` takes GPUs where every rank has one of its own.
-/// Collective.
+/// Opens the device of a plan, if any: `auto` uses GPUs if every rank has its own. Collective.
 ///
 /// # Errors
-/// [`Error::Usage`] where a plan wants a device and there is none.
+/// [`Error::Usage`] when the plan requires a device and there is none.
 pub fn open(plan: &Plan, comm: &Communicator) -> Result<Option<Device>> {
     match plan.run.device {
         plan::Device::Cpu => Ok(None),
@@ -212,25 +213,25 @@ pub fn open(plan: &Plan, comm: &Communicator) -> Result<Option<Device>> {
         plan::Device::Auto => match gpus_found(comm) {
             [0, 0] => Ok(None),
             [0, _] => {
-                told(&Error::usage("some ranks find no GPU", "start ranks only where GPUs are"));
+                report_unused(&Error::usage("some ranks find no GPU", "start ranks only where GPUs are"));
                 Ok(None)
             }
-            _ => Ok(own_gpu(comm).map_err(|why| told(&why)).ok()),
+            _ => Ok(own_gpu(comm).map_err(|why| report_unused(&why)).ok()),
         },
     }
 }
 
-/// Whether a host is to play the devices of runs: for tests.
+/// Whether runs use emulated devices, for tests.
 pub(crate) fn is_emulated() -> bool {
     std::env::var_os("HILBRIUM_DEVICE_UNDER_TEST").is_some_and(|value| value == "emulated")
 }
 
-/// Tells why GPUs that are there are not used.
-fn told(why: &Error) {
+/// Reports why available GPUs are not used.
+fn report_unused(why: &Error) {
     report::line(&format!("computing on processors, not on GPUs: {why}"));
 }
 
-/// The least and the greatest number of GPUs that ranks find. Collective.
+/// Minimum and maximum over ranks of the number of GPUs found. Collective.
 fn gpus_found(comm: &Communicator) -> [u64; 2] {
     let (mut fewest, mut most) = ([u64::from(cuda::count())], [u64::from(cuda::count())]);
     comm.all_min(&mut fewest);
@@ -238,14 +239,14 @@ fn gpus_found(comm: &Communicator) -> [u64; 2] {
     [fewest[0], most[0]]
 }
 
-/// The GPU that belongs to this rank: those of a host are dealt out to its ranks. Collective.
+/// Opens this rank's GPU: ranks of a host take its GPUs in turn. Collective.
 fn own_gpu(comm: &Communicator) -> Result<Device> {
     let (rank, ranks) = comm.of_host();
     let found = cuda::count();
     let opened =
         Device::cuda(rank as u32 % found.max(1)).and_then(|device| Ok((device.driver().stream()?, device)));
     let (stream, device) = comm.agree_on(opened)?;
-    // numbers do not tell: systems may show every rank one GPU alone, each another
+    // compare UUIDs, not numbers: a system may show each rank one GPU, numbered 0
     let Some(stream) = stream else { unreachable!("a GPU has a stream") };
     let sharing = std::env::var_os("HILBRIUM_SHARE_GPU").is_some_and(|value| value == "1");
     comm.agree_on(match cuda::shared(stream.gpu, comm) {

@@ -1,19 +1,23 @@
-//! Motion on a device: velocity Verlet, thermostats, the motion of the whole. Mirrors [`crate::motion`] column for column;
-//! kernels/motion say where bits are the same.
+//! Motion on a device: velocity Verlet, Langevin thermostat, total momentum and energy. Mirrors
+//! [`crate::motion`]; kernels/motion document where results are bitwise equal.
 //!
-//! Functions start kernels and return; those that give numbers wait for them.
+//! Functions launch kernels and return; functions that return numbers wait for the kernels.
 
-use super::reduction::{
-    Findings, PIECE, Sums, THREADS, Vector, bounds, first_row, largest, map_blocks, over_rows,
+use super::arguments::langevin::{LangevinBath, LangevinDriftBackArguments, LangevinKickAndDriftArguments};
+use super::arguments::verlet::{
+    AccelerateArguments, VerletDriftBackArguments, VerletKickAndDriftArguments, VerletKickArguments,
 };
-use super::{Argument, Buffer, Device};
+use super::arguments::whole::{ScaleVelocitiesArguments, WholeMotionArguments};
+use super::arguments::{DriftReport, Input, MovingColumns, Output};
+use super::reduction::{Findings, PIECE, Sums, THREADS, Vector, first_row, largest, over_pieces, over_rows};
+use super::{Buffer, Device};
 use crate::Result;
 use crate::motion::thermostat::Langevin;
 use crate::motion::whole::Whole;
 use crate::space::Vec3d;
 use std::ops::Range;
 
-/// Where particles are and how they move.
+/// Columns of the particles' motion.
 #[derive(Clone, Copy, Debug)]
 pub struct Moving<'a> {
     /// Positions.
@@ -24,29 +28,39 @@ pub struct Moving<'a> {
     pub acceleration: Vector<'a>,
 }
 
-/// What a drift did.
+impl From<&Moving<'_>> for MovingColumns {
+    fn from(moving: &Moving) -> Self {
+        Self {
+            position: moving.position.map(Output::from),
+            velocity: moving.velocity.map(Output::from),
+            acceleration: moving.acceleration.map(Input::from),
+        }
+    }
+}
+
+/// The outcome of a drift.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Drifted {
-    /// Rows that were left as they were, because they would have moved too far or to no place.
+    /// Rows that did not move, because their displacement was too large or not finite.
     pub refused: u32,
-    /// No particle came farther than this.
+    /// Upper bound of all displacements.
     pub farthest: f64,
-    /// Heat that a thermostat gave meanwhile.
+    /// Heat exchanged with the thermostat.
     pub heat: f64,
 }
 
-/// What the kernels of motion need beside the particles.
+/// Scratch memory of the motion kernels.
 #[derive(Debug)]
 pub struct Motion {
     device: Device,
     findings: Findings,
-    /// A bit a row that the last drift left.
+    /// One bit a row: not moved by the last drift.
     left: Buffer<u32>,
     heat: Sums,
     sums: Sums,
 }
 
-/// Words of what was found: refused rows, the largest square, the first row that is not finite.
+/// Accumulators: refused rows, largest squared velocity or displacement, first row that is not finite.
 const REFUSED: usize = 0;
 const SQUARE: usize = 1;
 const NOT_FINITE: usize = 2;
@@ -67,8 +81,8 @@ impl Motion {
         })
     }
 
-    /// First half of a step of velocity Verlet of length `dt`: half a kick, and the drift; no particle moves farther than
-    /// `farthest` in any direction. [`Self::drifted`] tells what it did.
+    /// First half of a velocity Verlet step of length `dt`: half kick and drift. Particles that would move
+    /// farther than `farthest` along an axis stay. [`Self::drifted`] returns the outcome.
     ///
     /// # Errors
     /// Those of the device.
@@ -80,16 +94,18 @@ impl Motion {
         farthest: f64,
     ) -> Result<()> {
         self.begin(&rows)?;
-        let Moving { position: [x, y, z], velocity: [u, v, w], acceleration: [a, b, c] } = *moving;
-        let [begin, end] = bounds(&rows);
-        let (refused, square) = (self.findings.at(REFUSED), self.findings.at(SQUARE));
-        let arguments: [&dyn Argument; 16] =
-            [x, y, z, u, v, w, a, b, c, &dt, &farthest, &begin, &end, &self.left, &refused, &square];
-        over_rows(&self.device, "motion/verlet.cu", "verlet_kick_and_drift", &rows, &arguments)
+        let arguments = VerletKickAndDriftArguments {
+            moving: moving.into(),
+            step: dt,
+            farthest,
+            rows: (&rows).into(),
+            report: self.report(),
+        };
+        over_rows(&self.device, &rows, &arguments)
     }
 
-    /// First half of step number `step` with the Langevin thermostat, which needs masses and ids: half a kick, half a drift,
-    /// friction and noise, half a drift. [`Self::drifted_heated`] tells what it did.
+    /// First half of step number `step` with the Langevin thermostat: half kick, half drift, friction and
+    /// noise, half drift. [`Self::drifted_heated`] returns the outcome.
     ///
     /// # Errors
     /// Those of the device.
@@ -106,46 +122,36 @@ impl Motion {
         farthest: f64,
     ) -> Result<()> {
         self.begin(&rows)?;
-        let Moving { position: [x, y, z], velocity: [u, v, w], acceleration: [a, b, c] } = *moving;
-        let [begin, end] = bounds(&rows);
-        let [decay, noise] = langevin.decay_and_noise(dt);
-        let (refused, square) = (self.findings.at(REFUSED), self.findings.at(SQUARE));
-        let heat = self.heat.room(1, rows.len().div_ceil(THREADS as usize))?;
-        let arguments: [&dyn Argument; 23] = [
-            x,
-            y,
-            z,
-            u,
-            v,
-            w,
-            a,
-            b,
-            c,
-            mass,
-            id,
-            &dt,
-            &farthest,
-            &decay,
-            &noise,
-            &langevin.seed,
-            &step,
-            &begin,
-            &end,
-            &self.left,
-            &refused,
-            &square,
+        let heat = self.heat.room(1, rows.len().div_ceil(THREADS as usize))?.into();
+        let arguments = LangevinKickAndDriftArguments {
+            moving: moving.into(),
+            mass: mass.into(),
+            id: id.into(),
+            step: dt,
+            farthest,
+            bath: bath(langevin, dt, step),
+            rows: (&rows).into(),
+            report: self.report(),
             heat,
-        ];
-        over_rows(&self.device, "motion/langevin.cu", "langevin_kick_and_drift", &rows, &arguments)
+        };
+        over_rows(&self.device, &rows, &arguments)
     }
 
-    /// Nothing found, and room to note which rows are left.
+    /// Resets the accumulators and sizes the bits of rows.
     fn begin(&mut self, rows: &Range<usize>) -> Result<()> {
         self.findings.clear()?;
         self.left.resize(rows.len().div_ceil(32))
     }
 
-    /// What the last [`Self::kick_and_drift`], a step of length `dt`, did.
+    fn report(&self) -> DriftReport {
+        DriftReport {
+            left: (&self.left).into(),
+            refused: self.findings.lower_half(REFUSED),
+            largest_square: self.findings.word(SQUARE),
+        }
+    }
+
+    /// The outcome of the last [`Self::kick_and_drift`] of length `dt`.
     ///
     /// # Errors
     /// Those of the device.
@@ -155,7 +161,7 @@ impl Motion {
         Ok(Drifted { refused: words[REFUSED] as u32, farthest: above(square), heat: 0.0 })
     }
 
-    /// What the last [`Self::langevin_kick_and_drift`] did.
+    /// The outcome of the last [`Self::langevin_kick_and_drift`].
     ///
     /// # Errors
     /// Those of the device.
@@ -166,7 +172,7 @@ impl Motion {
         Ok(Drifted { refused: words[REFUSED] as u32, farthest: above(square), heat })
     }
 
-    /// The rows that the last drift left.
+    /// The rows that the last drift did not move.
     ///
     /// # Errors
     /// Those of the device.
@@ -179,31 +185,39 @@ impl Motion {
         Ok(rows.clone().filter(left).collect())
     }
 
-    /// Half a kick with the step `dt`, of `-dt` to take such a kick back; with `but_left` not of the rows that the last
-    /// drift left.
+    /// Half kick of length `dt`, or `-dt` to revert one. With `but_left` without the rows that the last drift
+    /// did not move.
     ///
     /// # Errors
     /// Those of the device.
     pub fn kick(&self, moving: &Moving, rows: Range<usize>, dt: f64, but_left: bool) -> Result<()> {
-        let Moving { velocity: [u, v, w], acceleration: [a, b, c], .. } = *moving;
-        let ([begin, end], left) = (bounds(&rows), but_left.then_some(&self.left));
-        let arguments: [&dyn Argument; 10] = [u, v, w, a, b, c, &dt, &begin, &end, &left];
-        over_rows(&self.device, "motion/verlet.cu", "verlet_kick", &rows, &arguments)
+        let arguments = VerletKickArguments {
+            velocity: moving.velocity.map(Output::from),
+            acceleration: moving.acceleration.map(Input::from),
+            step: dt,
+            rows: (&rows).into(),
+            left: but_left.then_some(&self.left).into(),
+        };
+        over_rows(&self.device, &rows, &arguments)
     }
 
-    /// Take the drift of [`Self::kick_and_drift`] back, to rounding.
+    /// Reverts the drift of [`Self::kick_and_drift`], to rounding.
     ///
     /// # Errors
     /// Those of the device.
     pub fn drift_back(&self, moving: &Moving, rows: Range<usize>, dt: f64, but_left: bool) -> Result<()> {
-        let Moving { position: [x, y, z], velocity: [u, v, w], .. } = *moving;
-        let ([begin, end], left) = (bounds(&rows), but_left.then_some(&self.left));
-        let arguments: [&dyn Argument; 10] = [x, y, z, u, v, w, &dt, &begin, &end, &left];
-        over_rows(&self.device, "motion/verlet.cu", "verlet_drift_back", &rows, &arguments)
+        let arguments = VerletDriftBackArguments {
+            position: moving.position.map(Output::from),
+            velocity: moving.velocity.map(Input::from),
+            step: dt,
+            rows: (&rows).into(),
+            left: but_left.then_some(&self.left).into(),
+        };
+        over_rows(&self.device, &rows, &arguments)
     }
 
-    /// Take drift, friction and noise of [`Self::langevin_kick_and_drift`] back, to the rounding that the friction makes
-    /// larger.
+    /// Reverts drift, friction and noise of [`Self::langevin_kick_and_drift`], to rounding errors amplified
+    /// by friction.
     ///
     /// # Errors
     /// Those of the device.
@@ -219,16 +233,21 @@ impl Motion {
         step: u64,
         but_left: bool,
     ) -> Result<()> {
-        let Moving { position: [x, y, z], velocity: [u, v, w], .. } = *moving;
-        let ([begin, end], left) = (bounds(&rows), but_left.then_some(&self.left));
-        let [decay, noise] = langevin.decay_and_noise(dt);
-        let arguments: [&dyn Argument; 16] =
-            [x, y, z, u, v, w, mass, id, &dt, &decay, &noise, &langevin.seed, &step, &begin, &end, &left];
-        over_rows(&self.device, "motion/langevin.cu", "langevin_drift_back", &rows, &arguments)
+        let arguments = LangevinDriftBackArguments {
+            position: moving.position.map(Output::from),
+            velocity: moving.velocity.map(Output::from),
+            mass: mass.into(),
+            id: id.into(),
+            step: dt,
+            bath: bath(langevin, dt, step),
+            rows: (&rows).into(),
+            left: but_left.then_some(&self.left).into(),
+        };
+        over_rows(&self.device, &rows, &arguments)
     }
 
-    /// Accelerations from forces and masses; with a step other than 0 the second half of its kick too, but not where the
-    /// acceleration is not finite. [`Self::first_not_finite`] tells of these.
+    /// Accelerations from forces and masses and, if `dt` is not 0, the second half kick of rows with finite
+    /// acceleration. [`Self::first_not_finite`] returns the first other row.
     ///
     /// # Errors
     /// Those of the device.
@@ -241,10 +260,16 @@ impl Motion {
         dt: f64,
     ) -> Result<()> {
         self.findings.clear()?;
-        let Moving { velocity: [u, v, w], acceleration: [a, b, c], .. } = *moving;
-        let ([f, g, h], [begin, end], first) = (force, bounds(&rows), self.findings.at(NOT_FINITE));
-        let arguments: [&dyn Argument; 14] = [f, g, h, mass, a, b, c, u, v, w, &dt, &begin, &end, &first];
-        over_rows(&self.device, "motion/verlet.cu", "accelerate", &rows, &arguments)
+        let arguments = AccelerateArguments {
+            force: force.map(Input::from),
+            mass: mass.into(),
+            acceleration: moving.acceleration.map(Output::from),
+            velocity: moving.velocity.map(Output::from),
+            step: dt,
+            rows: (&rows).into(),
+            first_not_finite: self.findings.lower_half(NOT_FINITE),
+        };
+        over_rows(&self.device, &rows, &arguments)
     }
 
     /// The first row to which [`Self::accelerate`] gave an acceleration that is not finite.
@@ -255,15 +280,18 @@ impl Motion {
         Ok(first_row(self.findings.read()?[NOT_FINITE]))
     }
 
-    /// Mass, momentum and kinetic energy of these rows: the same bits in every run.
+    /// Mass, momentum and kinetic energy of these rows, reproducible bit for bit.
     ///
     /// # Errors
     /// Those of the device.
     pub fn whole(&mut self, velocity: Vector, mass: &Buffer<f64>, rows: Range<usize>) -> Result<Whole> {
-        let ([u, v, w], [begin, end]) = (velocity, bounds(&rows));
-        let partial = self.sums.room(5, rows.len().div_ceil(PIECE))?;
-        let arguments: [&dyn Argument; 7] = [u, v, w, mass, &begin, &end, partial];
-        map_blocks(&self.device, "motion/whole.cu", "whole_motion", &rows, &arguments)?;
+        let arguments = WholeMotionArguments {
+            velocity: velocity.map(Input::from),
+            mass: mass.into(),
+            rows: (&rows).into(),
+            partial: self.sums.room(5, rows.len().div_ceil(PIECE))?.into(),
+        };
+        over_pieces(&self.device, &rows, &arguments)?;
         let sums = self.sums.finish()?;
         Ok(Whole {
             particles: rows.len() as u64,
@@ -273,18 +301,28 @@ impl Motion {
         })
     }
 
-    /// Let every velocity v become `v scale + offset`.
+    /// Replaces every velocity v by `v scale + offset`.
     ///
     /// # Errors
     /// Those of the device.
     pub fn scale(&self, velocity: Vector, rows: Range<usize>, scale: f64, offset: Vec3d) -> Result<()> {
-        let ([u, v, w], [begin, end]) = (velocity, bounds(&rows));
-        let arguments: [&dyn Argument; 9] = [u, v, w, &scale, &offset.x, &offset.y, &offset.z, &begin, &end];
-        over_rows(&self.device, "motion/whole.cu", "scale_velocities", &rows, &arguments)
+        let arguments = ScaleVelocitiesArguments {
+            velocity: velocity.map(Output::from),
+            scale,
+            offset: offset.into(),
+            rows: (&rows).into(),
+        };
+        over_rows(&self.device, &rows, &arguments)
     }
 }
 
-/// A way above what rounding takes from the square root of its square.
+/// The bath of one step.
+fn bath(langevin: &Langevin, dt: f64, step: u64) -> LangevinBath {
+    let [decay, noise] = langevin.decay_and_noise(dt);
+    LangevinBath { decay, noise, seed: langevin.seed, number: step }
+}
+
+/// An upper bound of a displacement from its rounded square.
 fn above(square: f64) -> f64 {
     square.sqrt() * (1.0 + 1e-9)
 }

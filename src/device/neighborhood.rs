@@ -1,14 +1,15 @@
 //! The list of neighbors of a device's particles, kept for as long as it holds every pair: [`crate::neighborhood::Neighborhood`]
 //! on a device.
 
+use super::arguments::state::ScaledColumnArguments;
 use super::columns::Columns;
 use super::domain::Domain;
 use super::exchange::Exchange;
 use super::hierarchy::{Hierarchy, Radii};
 use super::list::{ListBuilder, Records, Search};
-use super::reduction::{bounds, over_rows};
+use super::reduction::over_rows;
 use super::skin::Skin;
-use super::{Argument, Buffer, Device, values};
+use super::{Buffer, Device, values};
 use crate::Result;
 use crate::neighborhood::{ROOM_TO_GROW, Reach, largest_smoothing_length};
 use crate::neighbors::cluster::power_of_two_below;
@@ -236,9 +237,12 @@ impl Neighborhood {
     fn measure_radii(&mut self, columns: &Columns) -> Result<()> {
         let rows = 0..columns.rows();
         self.radius.resize(rows.len())?;
-        let (factor, [begin, end]) = (2.0 * ROOM_TO_GROW * (1.0 + self.skin.fraction()), bounds(&rows));
-        let length = columns.scalar(Field::SmoothingLength);
-        let arguments: [&dyn Argument; 5] = [length, &factor, &self.radius, &begin, &end];
-        over_rows(&self.device, "sph/state.cu", "scaled_column", &rows, &arguments)
+        let arguments = ScaledColumnArguments {
+            column: columns.scalar(Field::SmoothingLength).into(),
+            factor: 2.0 * ROOM_TO_GROW * (1.0 + self.skin.fraction()),
+            scaled: (&self.radius).into(),
+            rows: (&rows).into(),
+        };
+        over_rows(&self.device, &rows, &arguments)
     }
 }

@@ -1,4 +1,4 @@
-//! CUDA's run-time compiler: from a unit's text to machine code.
+//! CUDA's run-time compiler (NVRTC): compiles a unit to machine code.
 
 use super::driver::SourceUnit;
 use crate::{Error, Result};
@@ -13,7 +13,7 @@ const REMEDY: &str = "install CUDA's run-time compiler (libnvrtc, part of the CU
 const OPTIONS: [&str; 6] = [
     "--std=c++17",
     "--device-as-default-execution-space",
-    // lanes of single precision: no denormals, division and roots within two units of the last place
+    // single precision: flush denormals; division and square root within two units in the last place
     "--ftz=true",
     "--prec-div=false",
     "--prec-sqrt=false",
@@ -25,7 +25,7 @@ const OPTIONS: [&str; 6] = [
 /// # Errors
 /// [`Error::Usage`] where it is not installed.
 pub fn version() -> Result<(i32, i32)> {
-    // SAFETY: only looks whether the library can be loaded
+    // SAFETY: only checks whether the library can be loaded
     if !unsafe { sys::is_culib_present() } {
         return Err(Error::usage("CUDA's run-time compiler (libnvrtc) is not installed here", REMEDY));
     }
@@ -37,12 +37,12 @@ pub fn version() -> Result<(i32, i32)> {
     Ok((major, minor))
 }
 
-/// A program of the compiler, destroyed when dropped.
+/// An NVRTC program, destroyed when dropped.
 struct Program(sys::nvrtcProgram);
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // SAFETY: made by create, used no more
+        // SAFETY: created by nvrtcCreateProgram and not used again
         let _ = unsafe { result::destroy_program(self.0) };
     }
 }
@@ -51,10 +51,10 @@ fn text(of: &str) -> CString {
     CString::new(of).unwrap_or_else(|_| unreachable!("sources have no zero bytes"))
 }
 
-/// Machine code of a unit for an architecture, "sm_90". Needs no GPU.
+/// Compiles a unit to machine code for an architecture such as "sm_90". Needs no GPU.
 ///
 /// # Errors
-/// [`Error::Device`] with the compiler's words.
+/// [`Error::Device`] with the compiler's log.
 pub fn compile(unit: &SourceUnit, architecture: &str) -> Result<Vec<u8>> {
     version()?;
     let failed = |what: String| {
@@ -86,14 +86,14 @@ pub fn compile(unit: &SourceUnit, architecture: &str) -> Result<Vec<u8>> {
     let mut options: Vec<String> = OPTIONS.iter().map(|&option| option.into()).collect();
     options.push(format!("--gpu-architecture={architecture}"));
     options.extend(unit.definitions.iter().map(|(name, value)| format!("--define-macro={name}={value}")));
-    // SAFETY: the program is whole
+    // SAFETY: the program is valid
     if let Err(cause) = unsafe { result::compile_program(program.0, &options) } {
         let log = unsafe { result::get_program_log(program.0) }.unwrap_or_default();
         let log: String = log.iter().map(|&letter| char::from(letter as u8)).filter(|&c| c != '\0').collect();
         return Err(failed(format!("{cause}\n{log}")));
     }
     let mut size = 0;
-    // SAFETY: the size is written, then so many bytes
+    // SAFETY: the buffer has the size that the compiler reports
     unsafe { sys::nvrtcGetCUBINSize(program.0, &mut size) }
         .result()
         .map_err(|cause| failed(cause.to_string()))?;

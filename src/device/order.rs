@@ -1,22 +1,24 @@
-//! Particles of a device in the box and in the order of the curve: what [`crate::domain::Domain::sync`] does before particles
-//! go to other ranks.
+//! Wraps particles into the box and sorts them along the Hilbert curve: the first part of
+//! [`crate::domain::Domain::sync`], before migration.
 
+use super::arguments::Output;
+use super::arguments::enter::EnterBoxArguments;
 use super::columns::Columns;
-use super::reduction::{Findings, Vector, bounds, first_row, largest, map_blocks, smallest};
+use super::reduction::{Findings, Vector, first_row, largest, over_pieces, smallest};
 use super::sort::{Gather, Sort, rows_of_32_bits};
-use super::{Argument, Device, keys};
+use super::{Device, keys};
 use crate::comm::Communicator;
 use crate::particles::Field;
 use crate::space::{Boundary, SimulationBox, Vec3d};
 use crate::{Error, Result};
 use std::ops::Range;
 
-/// Brings particles into the box and into order.
+/// Wraps and sorts particles.
 #[derive(Debug)]
 pub struct Order {
     device: Device,
     sort: Sort,
-    /// Brings columns into order.
+    /// Permutes columns.
     pub(super) gather: Gather,
 }
 
@@ -29,11 +31,11 @@ impl Order {
         Ok(Self { device: device.clone(), sort: Sort::new(device)?, gather: Gather::new(device) })
     }
 
-    /// Wrap the particles where space is periodic, fit the box's open faces to them, and sort them by key, equal keys by
-    /// identity. Returns the box. All columns keep their particles; nothing changes on an error.
+    /// Wraps particles into periodic dimensions, fits the open faces of the box, and sorts all columns by
+    /// key, then identity. Returns the box. Nothing changes on an error.
     ///
     /// # Errors
-    /// [`Error::State`] with step 0 when a position is no place; those of the device.
+    /// [`Error::State`] with step 0 for a position that is not finite or too large; those of the device.
     pub fn sync(&mut self, bx: &SimulationBox, columns: &mut Columns) -> Result<SimulationBox> {
         match self.fit(&Communicator::solo(), bx, columns)? {
             Some(fitted) => self.enter(&fitted, columns).map(|()| fitted.bx),
@@ -41,12 +43,12 @@ impl Order {
         }
     }
 
-    /// The box whose open faces hold the particles of all ranks; none where there are no particles. Nothing is changed.
-    /// Collective.
+    /// The box with open faces fitted to the particles of all ranks; `None` without particles. Changes no
+    /// column. Collective.
     ///
     /// # Errors
-    /// [`Error::State`] with step 0 when a position is no place, and those of the device, on the ranks that have them;
-    /// [`Error::Elsewhere`] on the others.
+    /// [`Error::State`] with step 0 for a position that is not finite or too large, and those of the device;
+    /// [`Error::Elsewhere`] on the other ranks.
     pub(super) fn fit(
         &self,
         comm: &Communicator,
@@ -67,7 +69,7 @@ impl Order {
         Ok(Some(Fitted { bx: bx.fitted(corners), outside: (0..3).any(outside) }))
     }
 
-    /// Where the particles are. They are not wrapped yet, as on an error of any rank none of them is to move.
+    /// The extent of the particles. It does not wrap them: on an error of any rank no particle may move.
     fn find(&self, bx: &SimulationBox, columns: &Columns) -> Result<Entered> {
         let rows = columns.rows();
         rows_of_32_bits(rows)?;
@@ -79,7 +81,7 @@ impl Order {
         }
     }
 
-    /// Wraps particles into the box that [`Self::fit`] found for them, and brings them into order, with their keys.
+    /// Wraps particles into the box of [`Self::fit`], computes keys, and sorts.
     ///
     /// # Errors
     /// Those of the device.
@@ -95,7 +97,7 @@ impl Order {
         self.sort(columns)
     }
 
-    /// Brings all columns into the order of key and identity.
+    /// Sorts all columns by key, then identity.
     ///
     /// # Errors
     /// Those of the device.
@@ -112,16 +114,16 @@ impl Order {
     }
 }
 
-/// A box that holds all particles.
+/// A box that contains all particles.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fitted {
     /// The box.
     pub bx: SimulationBox,
-    /// Whether some particle of this rank is still outside, where space is periodic.
+    /// Whether a particle of this rank is outside along a periodic dimension.
     outside: bool,
 }
 
-/// The error that names a particle that is at no place.
+/// The error of a particle whose position is not finite or too large.
 fn nowhere<T>(columns: &Columns, axis: usize, row: usize) -> Result<T> {
     let (mut id, mut value) = ([0], [0.0]);
     columns.id.download_to(row, &mut id)?;
@@ -134,16 +136,17 @@ fn nowhere<T>(columns: &Columns, axis: usize, row: usize) -> Result<T> {
     })
 }
 
-/// What was found when particles entered a box.
+/// The result of [`enter`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Entered {
-    /// Least and greatest coordinate of each dimension before wrapping; infinite and its negative without particles.
+    /// Least and greatest coordinate of each dimension before wrapping; +infinity and -infinity without
+    /// particles.
     pub extent: [[f64; 2]; 3],
-    /// The first row of each dimension whose coordinate is no place: positions are to be refused if there is any.
+    /// For each dimension the first row whose coordinate is not finite or too large.
     pub nowhere: [Option<usize>; 3],
 }
 
-/// Wrap these rows where the box is periodic, counting periods in `image` where it is given, and find their extent.
+/// Wraps these rows into periodic dimensions, counts the periods in `image` if given, and finds the extent.
 ///
 /// # Errors
 /// Those of the device.
@@ -155,31 +158,16 @@ pub fn enter(
     rows: Range<usize>,
 ) -> Result<Entered> {
     let findings = Findings::new(device, 9)?;
-    let ([x, y, z], [begin, end]) = (position, bounds(&rows));
-    let images = [0, 1, 2].map(|d| image.map(|image| image[d]));
-    let periodic = (0..3).fold(0u32, |bits, d| bits | u32::from(bx.boundary[d] == Boundary::Periodic) << d);
-    // rows of 32 bits follow each other
-    let (extent, nowhere) = (findings.at(0), findings.at(6));
-    let arguments: [&dyn Argument; 17] = [
-        x,
-        y,
-        z,
-        &images[0],
-        &images[1],
-        &images[2],
-        &bx.lower.x,
-        &bx.lower.y,
-        &bx.lower.z,
-        &bx.upper.x,
-        &bx.upper.y,
-        &bx.upper.z,
-        &periodic,
-        &begin,
-        &end,
-        &extent,
-        &nowhere,
-    ];
-    map_blocks(device, "motion/enter.cu", "enter_box", &rows, &arguments)?;
+    let arguments = EnterBoxArguments {
+        position: position.map(Output::from),
+        image: image.map_or([Output::NULL; 3], |image| image.map(Output::from)),
+        bx: bx.into(),
+        rows: (&rows).into(),
+        extent: findings.word(0),
+        // first rows of 32 bits follow each other
+        first_nowhere: findings.lower_half(6),
+    };
+    over_pieces(device, &rows, &arguments)?;
     let words = findings.read()?;
     let of = |d: usize| [smallest(words[2 * d]), largest(words[2 * d + 1]).unwrap_or(f64::NEG_INFINITY)];
     let row = |d: usize| first_row(words[6 + d / 2] >> (32 * (d % 2)) & u64::from(u32::MAX));

@@ -1,28 +1,30 @@
-//! Rows as a sweep on a device reads them (kernels/pair/pack.cu).
+//! Packed rows, the input of sweeps on a device (kernels/pair/pack.cu).
 
+use super::arguments::Input;
+use super::arguments::packed::PackedRows;
 use super::{Buffer, Device, Unit};
 use crate::Result;
 use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
 use crate::pair::law::{Columns, Cutoff};
 use crate::pair::{PairLaw, Precision};
 
-/// What the kernels of a law are compiled for, and the sizes that follow, as in kernels/pair/law.cuh.
+/// Compile-time choices of a law's kernels and the resulting sizes, as in kernels/pair/law.cuh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Bytes of a number of the pairs' arithmetic.
+    /// Bytes of a number of the pair arithmetic.
     pub real: usize,
-    /// Whether both particles of a pair gain its sums.
+    /// Whether each pair is evaluated once and added to both particles (half lists).
     pub symmetric: bool,
-    /// Numbers from a row's sums to those of the next one.
+    /// Stride of sums between rows, in numbers.
     pub stride: usize,
-    /// Groups of four numbers that a row needs beside its position.
+    /// Groups of four prepared values a row beside the position.
     pub groups: usize,
-    /// Whether each row has a cutoff of its own.
+    /// Whether each row has its own cutoff.
     pub own_radius: bool,
 }
 
 impl Shape {
-    /// Of a law.
+    /// The shape of a law.
     pub fn of<L: PairLaw>(precision: Precision, symmetric: bool) -> Self {
         let prepared = <L::Prepared<f64> as Columns<f64>>::COUNT;
         let with_position = usize::from(L::CUTOFF != Cutoff::Either && prepared > 0);
@@ -36,12 +38,12 @@ impl Shape {
         }
     }
 
-    /// The pairs' arithmetic in C++.
+    /// The C++ type of the pair arithmetic.
     pub fn number(&self) -> &'static str {
         if self.real == size_of::<f64>() { "double" } else { "float" }
     }
 
-    /// A file of kernels for a law of this shape, with numbers of its own.
+    /// The unit of a kernel file for a law of this shape; `number` is the C++ type of its arithmetic.
     pub fn unit<L: PairLaw>(&self, law: &L, file: &'static str, number: &str) -> Unit {
         let cutoff = match L::CUTOFF {
             Cutoff::Own => 0,
@@ -60,16 +62,16 @@ impl Shape {
     }
 }
 
-/// Packed rows, in memory that passes of all laws share.
+/// Packed rows in memory that all laws share.
 #[derive(Debug)]
 pub struct Packed {
-    /// Rows up to whole super-clusters.
+    /// Number of rows, rounded up to whole super-clusters.
     pub rows: usize,
     /// Offsets from super-clusters' centers, with the squared radius or the first prepared value.
     pub position: Buffer<u8>,
     /// Further prepared values, in groups of four.
     pub further: Buffer<u8>,
-    /// Squared radii, where each row has a cutoff of its own.
+    /// Squared radii, if each row has its own cutoff.
     pub squared_radius: Buffer<u8>,
     /// Centers and half edges of super-clusters.
     pub frame: Buffer<f64>,
@@ -93,7 +95,7 @@ impl Packed {
         })
     }
 
-    /// Makes room for so many rows of a shape; what is there is lost.
+    /// Sizes the buffers for `rows` rows of a shape; the contents are lost.
     ///
     /// # Errors
     /// [`crate::Error::Device`] when the device's memory is too small.
@@ -107,12 +109,24 @@ impl Packed {
         self.boxes.resize(self.rows / CLUSTER)
     }
 
+    /// The arguments of sweeps.
+    pub(super) fn arguments(&self) -> PackedRows {
+        PackedRows {
+            position: Input::cast(&self.position),
+            further: Input::cast(&self.further),
+            squared_radius: Input::cast(&self.squared_radius),
+            frame: (&self.frame).into(),
+            boxes: Input::cast(&self.boxes),
+            rows: self.rows as u64,
+        }
+    }
+
     /// Number of super-clusters.
     pub fn super_clusters(&self) -> usize {
         self.rows / SUPER_CLUSTER
     }
 
-    /// The memory it takes, in bytes.
+    /// Allocated bytes.
     pub fn bytes(&self) -> usize {
         let rows = self.position.bytes() + self.further.bytes() + self.squared_radius.bytes();
         rows + self.frame.bytes() + self.boxes.bytes()

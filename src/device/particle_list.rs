@@ -1,28 +1,30 @@
-//! Lists of single particles on a device (kernels/neighbors/particle_list.cu): for few neighbors. Runs do not use them; they
-//! are there to compare lists of clusters with, in `bench sweep --device cuda` (docs/src/gpu.md).
+//! Particle (Verlet) lists on a device (kernels/neighbors/particle_list.cu). Runs use cluster lists; particle
+//! lists are the baseline of `bench sweep --device cuda` (docs/src/gpu.md).
 
+use super::arguments::Arguments;
+use super::arguments::particle_list::{ParticleListCountArguments, ParticleListWriteArguments};
 use super::list::{Records, Search};
 use super::scan::Scan;
-use super::{Argument, Buffer, Device, Unit};
+use super::{Buffer, Device, Unit};
 use crate::Result;
 use std::ops::Range;
 
-/// Warps of a block, as in the kernels, and lanes of a warp.
+/// Warps a block, as in the kernels, and lanes a warp.
 const WARPS: usize = 4;
 const LANES: usize = 32;
 
-/// The neighbors of each owned row, as numbers of 16 bits among the particles of its super-cluster's neighbor clusters:
-/// those of [`crate::neighbors::ParticleList`], of full lists.
+/// The neighbors of each owned row, as 16-bit indices among the particles of its super-cluster's neighbor
+/// clusters: a full [`crate::neighbors::ParticleList`].
 #[derive(Debug)]
 pub struct ParticleRecords {
-    /// The neighbor clusters of super-clusters, and where each one's begin; one more than there are super-clusters.
+    /// Neighbor clusters of all super-clusters.
     pub clusters: Buffer<u32>,
-    /// See there.
+    /// Offset of each super-cluster's neighbor clusters, then the end.
     pub begins: Buffer<u64>,
-    /// Numbers of neighbors, two a word, word m of lane l of a half of a super-cluster at 32 (begin + m) + l: particle k of
-    /// neighbor cluster e has the number 8 (e + 1) + k, and 0 is none.
+    /// Neighbor indices, two a word. Word m of lane l of a half super-cluster is at 32 (begin + m) + l.
+    /// Particle k of neighbor cluster e has the index 8 (e + 1) + k; 0 is no neighbor.
     pub words: Buffer<u32>,
-    /// Where those of each half begin, in units of 32 words; one more than there are halves.
+    /// Offset of each half super-cluster's words in units of 32 words, then the end.
     pub word_begins: Buffer<u64>,
     /// The super-clusters with a record.
     pub super_clusters: Range<usize>,
@@ -31,7 +33,7 @@ pub struct ParticleRecords {
 }
 
 impl ParticleRecords {
-    /// None.
+    /// No records.
     ///
     /// # Errors
     /// [`crate::Error::Device`] when the device has failed.
@@ -46,13 +48,13 @@ impl ParticleRecords {
         })
     }
 
-    /// The memory it takes, in bytes.
+    /// Allocated bytes.
     pub fn bytes(&self) -> usize {
         self.clusters.bytes() + self.begins.bytes() + self.words.bytes() + self.word_begins.bytes()
     }
 }
 
-/// Builds lists of particles.
+/// Builds particle lists.
 #[derive(Debug)]
 pub struct ParticleListBuilder {
     device: Device,
@@ -75,11 +77,11 @@ impl ParticleListBuilder {
         })
     }
 
-    /// Replaces the records with those of this search, whose full list of clusters is given. Returns whether there are
-    /// such records: not where a super-cluster has more than 8190 neighbor clusters, or the box is so small that a
-    /// cluster has several images in reach; then the list of clusters is to be used.
+    /// Builds the records of a search from its full cluster list. Returns false if the encoding does not
+    /// suffice: a super-cluster has more than 8190 neighbor clusters, or several images of a cluster are in
+    /// reach in a small box. The cluster list is used then.
     ///
-    /// Waits for the device. The same bits in every run.
+    /// Waits for the device. The result is reproducible bit for bit.
     ///
     /// # Errors
     /// [`crate::Error::Device`] when the device fails or its memory is too small.
@@ -95,34 +97,41 @@ impl ParticleListBuilder {
         records.clusters.resize(records.entries as usize)?;
         self.widths.resize(2 * count)?;
         self.unfit.fill_bytes(0)?;
-        let (clusters, unfit) = (&records.clusters, &self.unfit);
-        self.launch("particle_list_count", search, list, &[&records.begins, clusters, &self.widths, unfit])?;
+        let (first, super_clusters) = (list.super_clusters.start as u32, count as u32);
+        let arguments = ParticleListCountArguments {
+            search: search.arguments(None),
+            list: list.into(),
+            first,
+            super_clusters,
+            begins: (&records.begins).into(),
+            clusters: (&records.clusters).into(),
+            widths: (&self.widths).into(),
+            unfit: (&self.unfit).into(),
+        };
+        self.launch(search, count, &arguments)?;
         self.scan.sums(&self.widths, &mut records.word_begins)?;
         records.word_begins.download_to(2 * count, &mut last)?;
         if self.unfit.download()? != [0] {
             return Ok(false);
         }
         records.words.resize(LANES * last[0] as usize)?;
-        self.launch("particle_list_write", search, list, &[&records.word_begins, &records.words, unfit])?;
+        let arguments = ParticleListWriteArguments {
+            search: search.arguments(None),
+            list: list.into(),
+            first,
+            super_clusters,
+            word_begins: (&records.word_begins).into(),
+            words: (&records.words).into(),
+            unfit: (&self.unfit).into(),
+        };
+        self.launch(search, count, &arguments)?;
         Ok(true)
     }
 
-    /// Starts a kernel with a warp for each half of a super-cluster.
-    fn launch(
-        &self,
-        name: &'static str,
-        search: &Search,
-        list: &Records,
-        last: &[&dyn Argument],
-    ) -> Result<()> {
-        let unit =
-            Unit::new("neighbors/particle_list.cu").with("HILBRIUM_PERIODIC", u8::from(search.is_periodic()));
-        let (first, count) = (list.super_clusters.start as u32, list.super_clusters.len());
-        let arguments = search.arguments();
-        let middle: [&dyn Argument; 6] =
-            [&None::<&Buffer<f64>>, &list.data, &list.offsets, &list.counts, &first, &(count as u32)];
-        let all = [&arguments.all()[..], &middle, last].concat();
+    /// Launches a kernel with one warp for each half super-cluster.
+    fn launch<A: Arguments>(&self, search: &Search, count: usize, arguments: &A) -> Result<()> {
+        let unit = Unit::new(A::UNIT).with("HILBRIUM_PERIODIC", u8::from(search.is_periodic()));
         let blocks = (2 * count).div_ceil(WARPS);
-        self.device.launch(&self.device.kernel(&unit, name)?, blocks, (LANES * WARPS) as u32, &all)
+        self.device.launch(&self.device.kernel(&unit)?, blocks, (LANES * WARPS) as u32, arguments)
     }
 }

@@ -1,6 +1,8 @@
-//! The sweep over a list of particles on a device (kernels/pair/particle_sweep.cu). Runs do not use it; it is there to compare
-//! the sweep over lists of clusters with, in `bench sweep --device cuda` (docs/src/gpu.md).
+//! The sweep over a particle list on a device (kernels/pair/particle_sweep.cu), the baseline of `bench sweep
+//! --device cuda` (docs/src/gpu.md). Runs sweep cluster lists.
 
+use super::arguments::particle_sweep::ParticleSweepArguments;
+use super::arguments::{Arguments, Output};
 use super::particle_list::ParticleRecords;
 use super::sweep::{Part, Pass, Sweep, SweepMemory};
 use super::{Buffer, Device};
@@ -8,15 +10,15 @@ use crate::Result;
 use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
 use crate::pair::{PairLaw, Precision};
 
-/// Threads that share a particle.
+/// Threads a particle.
 const SHARERS: u32 = 2;
 
-/// Bytes of shared memory that a block takes for positions at most, and clusters whose particles are staged at
-/// once, in steps: so few kernels are compiled.
+/// Largest shared memory of a block for positions in bytes, and the granularity of the number of staged
+/// clusters, which limits the number of compiled kernels.
 const MOST_STAGED: usize = 32 * 1024;
 const STEP: usize = 16;
 
-/// The kernels of a law with its constants, for lists of particles.
+/// The kernels of a law with its constants, for particle lists.
 #[derive(Debug)]
 pub struct ParticleSweep<L> {
     device: Device,
@@ -25,7 +27,7 @@ pub struct ParticleSweep<L> {
 }
 
 impl<L: PairLaw> ParticleSweep<L> {
-    /// Of a law; kernels that were not yet are compiled.
+    /// Compiles the kernels of a law, unless they are cached.
     ///
     /// # Errors
     /// Those of [`Device::kernel`].
@@ -34,8 +36,8 @@ impl<L: PairLaw> ParticleSweep<L> {
         Ok(Self { device: device.clone(), law, sweep })
     }
 
-    /// Evaluates the law for the owned rows over the listed pairs and writes its outputs, as [`Sweep::run`]. The same bits
-    /// in every run.
+    /// Evaluates the law for the owned rows over the listed pairs and writes its outputs, as [`Sweep::run`],
+    /// reproducible bit for bit.
     ///
     /// # Errors
     /// [`crate::Error::Device`] when the device fails or its memory is too small.
@@ -57,7 +59,7 @@ impl<L: PairLaw> ParticleSweep<L> {
         &self.law
     }
 
-    /// The first and the last stage of [`ParticleSweep::run`] are those of this.
+    /// The cluster sweep, whose first and last stage [`ParticleSweep::run`] uses.
     pub fn stages(&self) -> &Sweep {
         &self.sweep
     }
@@ -69,42 +71,27 @@ impl<L: PairLaw> ParticleSweep<L> {
     pub fn sweep(&self, memory: &mut SweepMemory, pass: &Pass, records: &ParticleRecords) -> Result<()> {
         let shape = self.sweep.shape();
         let unit = shape
-            .unit(&self.law, "pair/particle_sweep.cu", shape.number())
+            .unit(&self.law, ParticleSweepArguments::UNIT, shape.number())
             .with("HILBRIUM_SHARERS", SHARERS)
             .with("HILBRIUM_ENTRIES", self.staged(records));
-        let kernel = self.device.kernel(&unit, "particle_sweep")?;
         let (packed, sums) = memory.buffers(shape)?;
-        let (period, frequency) = (pass.bx.finite_periods(), pass.bx.frequencies());
-        self.device.launch(
-            &kernel,
-            records.super_clusters.len(),
-            SUPER_CLUSTER as u32 * SHARERS,
-            &[
-                &packed.position,
-                &packed.further,
-                &packed.squared_radius,
-                &packed.frame,
-                &packed.boxes,
-                &(packed.rows as u64),
-                &records.clusters,
-                &records.begins,
-                &records.words,
-                &records.word_begins,
-                &(records.super_clusters.start as u32),
-                &pass.cutoff,
-                &period[0],
-                &period[1],
-                &period[2],
-                &frequency[0],
-                &frequency[1],
-                &frequency[2],
-                &pass.active,
-                sums,
-            ],
-        )
+        let arguments = ParticleSweepArguments {
+            packed: packed.arguments(),
+            clusters: (&records.clusters).into(),
+            begins: (&records.begins).into(),
+            words: (&records.words).into(),
+            word_begins: (&records.word_begins).into(),
+            first_super_cluster: records.super_clusters.start as u32,
+            cutoff: pass.cutoff,
+            bx: pass.bx.into(),
+            active: pass.active.into(),
+            sums: Output::cast(sums),
+        };
+        let (blocks, threads) = (records.super_clusters.len(), SUPER_CLUSTER as u32 * SHARERS);
+        self.device.launch(&self.device.kernel(&unit)?, blocks, threads, &arguments)
     }
 
-    /// Clusters whose particles are in shared memory at once: of most super-clusters all, as far as there is room.
+    /// Number of clusters staged in shared memory at once: enough for most super-clusters, within the limit.
     fn staged(&self, records: &ParticleRecords) -> usize {
         let mean = records.entries as usize / records.super_clusters.len().max(1);
         let room = MOST_STAGED / (4 * self.sweep.shape().real * CLUSTER);

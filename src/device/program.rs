@@ -1,7 +1,7 @@
-//! Kernels' sources, and compiled kernels on disk.
+//! Kernel sources and the cache of compiled kernels on disk.
 //!
-//! Sources are part of the program. A unit is compiled when a device first needs it, and kept under a key of its text,
-//! all headers, its macros, the architecture, the compiler and the driver; so what is found is what would be made.
+//! Sources are embedded in the program. A unit is compiled at its first use and cached under a hash of its
+//! text, all headers, its macros, the architecture, the compiler and the driver.
 
 use super::driver::{Driver, SourceUnit};
 use crate::{Error, Result};
@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 static KERNELS: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels");
 
-/// A file of kernels with the macros that it is compiled with.
+/// A source file of kernels with its macros.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Unit {
     /// The file below the folder of kernels, "pair/sweep.cu".
@@ -27,7 +27,7 @@ impl Unit {
         Self { file, definitions: Vec::new() }
     }
 
-    /// The unit with one macro more.
+    /// Adds a macro.
     pub fn with(mut self, name: &str, value: impl ToString) -> Self {
         self.definitions.push((name.into(), value.to_string()));
         self
@@ -38,7 +38,7 @@ impl Unit {
 fn sources() -> &'static [(String, String)] {
     static SOURCES: OnceLock<Vec<(String, String)>> = OnceLock::new();
     SOURCES.get_or_init(|| match std::env::var_os("HILBRIUM_KERNELS") {
-        // whoever works on kernels need not compile the program anew
+        // kernels can be edited without rebuilding the program
         Some(folder) => files_below(Path::new(&folder), ""),
         None => embedded(&KERNELS),
     })
@@ -65,12 +65,12 @@ fn files_below(folder: &Path, prefix: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The text of a source.
+/// The text of a source file.
 pub fn source(file: &str) -> Option<&'static str> {
     sources().iter().find(|(name, _)| name == file).map(|(_, text)| text.as_str())
 }
 
-/// What a unit may include, by the names that all sources use: `../folder/file`.
+/// All headers, by the names that sources include: `../folder/file`.
 pub fn headers() -> Vec<(String, String)> {
     let header = |(name, text): &(String, String)| {
         let wanted = name.ends_with(".cuh") || name.ends_with(".h");
@@ -79,10 +79,10 @@ pub fn headers() -> Vec<(String, String)> {
     sources().iter().filter_map(header).collect()
 }
 
-/// The file of a compiled unit, made if it is not there yet.
+/// The cached file of a compiled unit; compiles it if it is missing.
 ///
 /// # Errors
-/// [`Error::Device`] when it does not compile, [`Error::File`] when it cannot be kept.
+/// [`Error::Device`] when it does not compile, [`Error::File`] when it cannot be written.
 pub fn compiled(driver: &dyn Driver, unit: &Unit) -> Result<PathBuf> {
     let text = source(unit.file).unwrap_or_else(|| unreachable!("no kernels in {}", unit.file));
     let headers = headers();
@@ -93,12 +93,12 @@ pub fn compiled(driver: &dyn Driver, unit: &Unit) -> Result<PathBuf> {
         return Ok(file);
     }
     std::fs::create_dir_all(&folder).map_err(|cause| Error::file("create", &folder, &cause))?;
-    // processes of other hosts may have the same number
+    // process ids are not unique across hosts
     let number: u64 = rand::random();
     let scratch = folder.join(format!("{}-{number:016x}.{}", std::process::id(), target.extension));
     let source = SourceUnit { file: unit.file, text, headers: &headers, definitions: &unit.definitions };
     driver.compile(&source, &scratch)?;
-    // of several processes that make the same, the last one's stays
+    // if several processes compile the unit, the last rename wins
     std::fs::rename(&scratch, &file).map_err(|cause| Error::file("rename", &scratch, &cause))?;
     Ok(file)
 }
@@ -111,7 +111,7 @@ fn key(unit: &Unit, text: &str, headers: &[(String, String)], target: &super::dr
     xxh3_128(all.as_bytes())
 }
 
-/// Where compiled kernels are kept: HILBRIUM_KERNEL_CACHE, else a folder of the user's cache.
+/// The cache folder: HILBRIUM_KERNEL_CACHE, else a folder of the user's cache.
 fn cache_folder() -> PathBuf {
     let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     from("HILBRIUM_KERNEL_CACHE")

@@ -1,43 +1,31 @@
-//! Small results that kernels over single particles leave: extremes, first rows, counts, and sums (kernels/motion/block.cuh).
+//! Reductions over rows: extremes, first rows, counts and sums (kernels/motion/block.cuh).
 
-use super::{Argument, Buffer, Device, Unit};
+use super::arguments::whole::FinishSumsArguments;
+use super::arguments::{Arguments, Output};
+use super::{Buffer, Device};
 use crate::Result;
 use std::ops::Range;
 
-/// Threads of a block of kernels over single particles.
+/// Threads a block of kernels over rows.
 pub const THREADS: u32 = 256;
 
-/// Rows that a block takes which only reads them.
+/// Rows a block of reductions.
 pub const PIECE: usize = 2048;
 
 /// The columns of a vector field.
 pub type Vector<'a> = [&'a Buffer<f64>; 3];
 
-/// Start a kernel of one thread a row. Its last arguments are the first row and the end.
-pub(super) fn over_rows(
-    device: &Device,
-    file: &'static str,
-    kernel: &'static str,
-    rows: &Range<usize>,
-    arguments: &[&dyn Argument],
-) -> Result<()> {
-    let kernel = device.kernel(&Unit::new(file), kernel)?;
-    device.launch(&kernel, rows.len().div_ceil(THREADS as usize), THREADS, arguments)
+/// Starts a kernel of one thread a row.
+pub(super) fn over_rows<A: Arguments>(device: &Device, rows: &Range<usize>, arguments: &A) -> Result<()> {
+    device.run(rows.len().div_ceil(THREADS as usize), THREADS, arguments)
 }
 
-/// Start a kernel whose blocks take pieces of the rows.
-pub(super) fn map_blocks(
-    device: &Device,
-    file: &'static str,
-    kernel: &'static str,
-    rows: &Range<usize>,
-    arguments: &[&dyn Argument],
-) -> Result<()> {
-    let kernel = device.kernel(&Unit::new(file), kernel)?;
-    device.launch(&kernel, rows.len().div_ceil(PIECE), THREADS, arguments)
+/// Starts a kernel whose blocks take [`PIECE`] rows each.
+pub(super) fn over_pieces<A: Arguments>(device: &Device, rows: &Range<usize>, arguments: &A) -> Result<()> {
+    device.run(rows.len().div_ceil(PIECE), THREADS, arguments)
 }
 
-/// First row and end, as kernels take them.
+/// First row and end as 32-bit numbers.
 pub(super) fn bounds(rows: &Range<usize>) -> [u32; 2] {
     [rows.start, rows.end].map(|row| {
         u32::try_from(row)
@@ -45,14 +33,15 @@ pub(super) fn bounds(rows: &Range<usize>) -> [u32; 2] {
     })
 }
 
-/// Words of 64 bits in which kernels join what they find. Zero bits say that nothing was found yet.
+/// 64-bit accumulators of reductions, which kernels update atomically. Zero is the empty state of all of
+/// them.
 #[derive(Debug)]
 pub struct Findings {
     words: Buffer<u64>,
 }
 
 impl Findings {
-    /// So many of them, nothing found.
+    /// `count` empty accumulators.
     ///
     /// # Errors
     /// Those of the device.
@@ -60,7 +49,7 @@ impl Findings {
         Ok(Self { words: Buffer::zeros(device, count)? })
     }
 
-    /// Forget what was found.
+    /// Resets all accumulators.
     ///
     /// # Errors
     /// Those of the device.
@@ -68,12 +57,17 @@ impl Findings {
         self.words.fill_bytes(0)
     }
 
-    /// Where a word is, to be given to a kernel: a counter or a first row takes its lower half.
-    pub fn at(&self, place: usize) -> u64 {
-        self.words.at(place)
+    /// The address of an accumulator.
+    pub fn word(&self, index: usize) -> Output<u64> {
+        Output::at(&self.words, index)
     }
 
-    /// All of them; waits for the kernels.
+    /// The address of an accumulator's lower half: a counter or a first row.
+    pub fn lower_half(&self, index: usize) -> Output<u32> {
+        Output::from_address(self.words.at(index))
+    }
+
+    /// Copies all accumulators to the host; waits for the kernels.
     ///
     /// # Errors
     /// Those of the device.
@@ -82,28 +76,28 @@ impl Findings {
     }
 }
 
-/// The number that kernels keep as that ordered word; 0 is none.
+/// Decodes the order-preserving bits of a double; 0 is the empty state.
 fn number(word: u64) -> Option<f64> {
     const SIGN: u64 = 1 << 63;
     (word != 0).then(|| f64::from_bits(if word & SIGN != 0 { word ^ SIGN } else { !word }))
 }
 
-/// The smallest number that was joined in a word, infinity if there was none.
+/// The minimum in an accumulator, infinity if it is empty.
 pub fn smallest(word: u64) -> f64 {
     if word == 0 { f64::INFINITY } else { number(!word).unwrap_or(f64::INFINITY) }
 }
 
-/// The largest number that was joined in a word, if any.
+/// The maximum in an accumulator, if any.
 pub fn largest(word: u64) -> Option<f64> {
     number(word)
 }
 
-/// The first row that was noted in a word.
+/// The first row in an accumulator, if any.
 pub fn first_row(word: u64) -> Option<usize> {
     (word != 0).then_some((!(word as u32)) as usize)
 }
 
-/// Sums of blocks, and their joining in a fixed order.
+/// Partial sums of blocks and their reduction in a fixed order.
 #[derive(Debug)]
 pub struct Sums {
     device: Device,
@@ -112,7 +106,7 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// No sums yet.
+    /// Without memory yet.
     ///
     /// # Errors
     /// Those of the device.
@@ -121,7 +115,7 @@ impl Sums {
         Ok(Self { device: device.clone(), partial: empty()?, sums: empty()? })
     }
 
-    /// Room for what so many blocks leave of so many sums.
+    /// Provides memory for `columns` sums over `blocks` blocks.
     ///
     /// # Errors
     /// [`crate::Error::Device`] when the device's memory is too small.
@@ -131,7 +125,7 @@ impl Sums {
         Ok(&self.partial)
     }
 
-    /// The sums over all blocks of the columns that [`Self::room`] was asked for; waits for them.
+    /// Sums over all blocks of the columns of [`Self::room`]; waits for the kernels.
     ///
     /// # Errors
     /// Those of the device.
@@ -141,9 +135,12 @@ impl Sums {
         if blocks == 0 {
             return Ok(vec![0.0; columns]);
         }
-        let kernel = self.device.kernel(&Unit::new("motion/whole.cu"), "finish_sums")?;
-        let blocks = blocks as u32;
-        self.device.launch(&kernel, columns, THREADS, &[&self.partial, &blocks, &self.sums])?;
+        let arguments = FinishSumsArguments {
+            partial: (&self.partial).into(),
+            blocks: blocks as u32,
+            sums: (&self.sums).into(),
+        };
+        self.device.run(columns, THREADS, &arguments)?;
         self.sums.download()
     }
 }
@@ -154,7 +151,7 @@ mod tests {
 
     #[test]
     fn words_keep_their_numbers_and_order() {
-        // as kernels make them
+        // as kernels encode numbers
         let ordered = |value: f64| {
             let bits = value.to_bits() as i64;
             (bits ^ ((bits >> 63) | i64::MIN)) as u64

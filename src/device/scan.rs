@@ -1,24 +1,26 @@
-//! Running sums on a device, and which rows are marked.
+//! Prefix sums and compaction on a device.
 
+use super::arguments::Output;
+use super::arguments::scan::{FindMarkedArguments, SumCountsArguments};
 use super::sort::rows_of_32_bits;
-use super::{Buffer, Device, Unit};
+use super::{Buffer, Device};
 use crate::Result;
 
-/// Threads of a block, and the numbers of a tile.
+/// Threads a block, and elements a tile of each kernel.
 const THREADS: u32 = 256;
 const COUNTS: usize = 1024;
 const MARKS: usize = 4096;
 
-/// What scans keep between them.
+/// Scratch memory of scans.
 #[derive(Debug)]
 pub struct Scan {
     device: Device,
-    /// What tiles publish; after them how many are taken, and how many rows were found.
+    /// Published sums of tiles, then the number of tiles taken and of rows found.
     published: Buffer<u64>,
 }
 
 impl Scan {
-    /// For numbers of a device.
+    /// Without memory yet.
     ///
     /// # Errors
     /// Those of the device.
@@ -26,7 +28,8 @@ impl Scan {
         Ok(Self { device: device.clone(), published: Buffer::new(device, 0)? })
     }
 
-    /// `sums[k]` becomes the sum of the first k counts, for k from 0 to `counts.len()`.
+    /// Computes exclusive prefix sums: `sums[k]` is the sum of the first k counts, for k from 0 to
+    /// `counts.len()`.
     ///
     /// # Errors
     /// Those of the device.
@@ -34,11 +37,17 @@ impl Scan {
         let count = rows_of_32_bits(counts.len())?;
         sums.resize(counts.len() + 1)?;
         let (tiles, taken, _) = self.prepare(counts.len().div_ceil(COUNTS))?;
-        let kernel = self.device.kernel(&Unit::new("order/scan.cu"), "sum_counts")?;
-        self.device.launch(&kernel, tiles, THREADS, &[counts, &count, &*sums, &self.published, &taken])
+        let arguments = SumCountsArguments {
+            counts: counts.into(),
+            count,
+            sums: sums.into(),
+            published: (&self.published).into(),
+            tiles_taken: taken,
+        };
+        self.device.run(tiles, THREADS, &arguments)
     }
 
-    /// The rows whose mark is not zero, ascending; returns their number, to which `rows` is cut.
+    /// Writes the rows whose mark is not zero, ascending, and returns their number, the new length of `rows`.
     ///
     /// # Errors
     /// Those of the device.
@@ -46,24 +55,28 @@ impl Scan {
         rows.resize(marks.len())?;
         let count = rows_of_32_bits(marks.len())?;
         let (tiles, taken, found) = self.prepare(marks.len().div_ceil(MARKS))?;
-        let kernel = self.device.kernel(&Unit::new("order/scan.cu"), "find_marked")?;
-        self.device.launch(
-            &kernel,
-            tiles,
-            THREADS,
-            &[marks, &count, &*rows, &found, &self.published, &taken],
-        )?;
+        let arguments = FindMarkedArguments {
+            marks: marks.into(),
+            rows: count,
+            rows_of_marks: (&*rows).into(),
+            found,
+            published: (&self.published).into(),
+            tiles_taken: taken,
+        };
+        self.device.run(tiles, THREADS, &arguments)?;
         let mut words = [0];
         self.published.download_to(tiles + 1, &mut words)?;
         rows.resize(words[0] as usize)?;
         Ok(words[0] as usize)
     }
 
-    /// Zeros for at least one tile: their number, and where tiles are taken and findings left.
-    fn prepare(&mut self, tiles: usize) -> Result<(usize, u64, u64)> {
+    /// Clears the scratch memory for at least one tile. Returns the number of tiles and the addresses of both
+    /// counters.
+    fn prepare(&mut self, tiles: usize) -> Result<(usize, Output<u32>, Output<u32>)> {
         let tiles = tiles.max(1);
         self.published.resize(tiles + 2)?;
         self.published.fill_bytes(0)?;
-        Ok((tiles, self.published.at(tiles), self.published.at(tiles + 1)))
+        let lower_half = |index| Output::from_address(self.published.at(index));
+        Ok((tiles, lower_half(tiles), lower_half(tiles + 1)))
     }
 }

@@ -1,15 +1,16 @@
-//! How long a list may be reused, on a device: mirrors [`crate::neighbors`]' skin for rows that have not changed their
-//! order since the list was built.
+//! Reuse of neighbor lists on a device: mirrors the skin of [`crate::neighbors`] for rows that have kept
+//! their order since the list was built.
 
-use super::reduction::{Findings, Vector, bounds, largest, map_blocks, over_rows};
-use super::{Argument, Buffer, Device};
+use super::arguments::skin::{FarthestWayArguments, SkinLimitsArguments, SkinUsedArguments};
+use super::arguments::state::ScaledColumnArguments;
+use super::arguments::{Input, Rows};
+use super::reduction::{Findings, Vector, largest, over_pieces, over_rows};
+use super::{Buffer, Device};
 use crate::Result;
 use crate::space::SimulationBox;
 use std::ops::Range;
 
-const FILE: &str = "motion/skin.cu";
-
-/// The owned particles as they were when a list was built.
+/// The owned particles at the time a list was built.
 #[derive(Debug)]
 pub struct Skin {
     device: Device,
@@ -19,19 +20,19 @@ pub struct Skin {
     reach: Reach,
 }
 
-/// How far particles reached when the list was built, without the skin.
+/// Interaction radii when the list was built, without the skin.
 #[derive(Debug)]
 enum Reach {
-    /// No list was built.
+    /// No list.
     Nothing,
-    /// All as far as this.
+    /// One radius for all particles.
     All(f64),
-    /// Their smoothing lengths times the factor, in a column.
+    /// Smoothing lengths times the factor, as a column.
     Each(f64, Buffer<f64>),
 }
 
 impl Skin {
-    /// A skin of this fraction of each particle's reach.
+    /// A skin of this fraction of each particle's radius.
     ///
     /// # Errors
     /// Those of the device.
@@ -46,17 +47,17 @@ impl Skin {
         })
     }
 
-    /// The skin as a fraction of each particle's reach.
+    /// The skin as a fraction of each particle's radius.
     pub fn fraction(&self) -> f64 {
         self.fraction
     }
 
-    /// Forget the list.
+    /// Drops the list.
     pub fn forget(&mut self) {
         self.reach = Reach::Nothing;
     }
 
-    /// Remember these rows as a list is built of particles that all reach as far as the cutoff.
+    /// Stores the positions of these rows when a list with one cutoff is built.
     ///
     /// # Errors
     /// Those of the device.
@@ -66,7 +67,8 @@ impl Skin {
         Ok(())
     }
 
-    /// Remember these rows as a list is built of particles that reach `factor` times their smoothing lengths.
+    /// Stores positions and radii of these rows when a list with radii of `factor` smoothing lengths is
+    /// built.
     ///
     /// # Errors
     /// Those of the device.
@@ -97,9 +99,10 @@ impl Skin {
         Ok(())
     }
 
-    /// The skin that these rows have used up: the largest `2 (u + g) / r`, u the way of a particle since then, g the growth
-    /// of its reach r. Infinite if there is no list, the rows are others, or something is no number. The list serves while it
-    /// is at most the skin. `length` are the smoothing lengths, where particles reach as far as these.
+    /// The used fraction of the skin: the largest `2 (u + g) / r` over these rows, with the displacement u of
+    /// a particle since then and the growth g of its radius r. The list is valid while it is at most
+    /// [`Self::fraction`]. Infinite without a list, for other rows, or for values that are not numbers.
+    /// `length` are the smoothing lengths, if radii follow them.
     ///
     /// # Errors
     /// Those of the device.
@@ -114,30 +117,40 @@ impl Skin {
             return Ok(f64::INFINITY);
         }
         let findings = Findings::new(&self.device, 1)?;
-        let ([x, y, z], [x0, y0, z0]) = (position, &self.position);
-        let ([begin, end], found) = (bounds(&rows), findings.at(0));
+        let (position, then) = (position.map(Input::from), self.position.each_ref().map(Input::from));
         match (&self.reach, length) {
             (Reach::All(cutoff), _) if *cutoff > 0.0 => {
-                let (p, f) = (bx.finite_periods(), bx.frequencies());
-                let arguments: [&dyn Argument; 15] =
-                    [x, y, z, x0, y0, z0, &p.x, &p.y, &p.z, &f.x, &f.y, &f.z, &begin, &end, &found];
-                map_blocks(&self.device, FILE, "farthest_way", &rows, &arguments)?;
+                let arguments = FarthestWayArguments {
+                    position,
+                    then,
+                    bx: bx.into(),
+                    rows: (&rows).into(),
+                    largest_square: findings.word(0),
+                };
+                over_pieces(&self.device, &rows, &arguments)?;
                 let square = largest(findings.read()?[0]).unwrap_or(0.0);
                 Ok(2.0 * square.sqrt() / cutoff)
             }
             (Reach::Each(factor, reach), Some(length)) => {
-                let p = bx.finite_periods();
-                let arguments: [&dyn Argument; 15] =
-                    [x, y, z, length, x0, y0, z0, reach, factor, &p.x, &p.y, &p.z, &begin, &end, &found];
-                map_blocks(&self.device, FILE, "skin_used", &rows, &arguments)?;
+                let arguments = SkinUsedArguments {
+                    position,
+                    smoothing_length: length.into(),
+                    then,
+                    reach_then: reach.into(),
+                    factor: *factor,
+                    bx: bx.into(),
+                    rows: (&rows).into(),
+                    used: findings.word(0),
+                };
+                over_pieces(&self.device, &rows, &arguments)?;
                 Ok(largest(findings.read()?[0]).unwrap_or(0.0))
             }
             _ => Ok(f64::INFINITY),
         }
     }
 
-    /// By row the largest reach whose pairs the list still holds, if all others are within half their skins, into a column of
-    /// all rows.
+    /// Writes for each row the largest radius whose pairs the list still covers, if all other rows are within
+    /// half their skins.
     ///
     /// # Errors
     /// Those of the device.
@@ -145,17 +158,26 @@ impl Skin {
         let Reach::Each(_, reach) = &self.reach else {
             unreachable!("limits of a list whose particles reach as far as their smoothing lengths")
         };
-        let ([x, y, z], [x0, y0, z0], p) = (position, &self.position, bx.finite_periods());
-        let [begin, end] = bounds(&self.rows);
-        let arguments: [&dyn Argument; 14] =
-            [x, y, z, x0, y0, z0, reach, &self.fraction, &p.x, &p.y, &p.z, &begin, &end, limit];
-        over_rows(&self.device, FILE, "skin_limits", &self.rows, &arguments)
+        let arguments = SkinLimitsArguments {
+            position: position.map(Input::from),
+            then: self.position.each_ref().map(Input::from),
+            reach_then: reach.into(),
+            skin: self.fraction,
+            bx: bx.into(),
+            rows: (&self.rows).into(),
+            limit: limit.into(),
+        };
+        over_rows(&self.device, &self.rows, &arguments)
     }
 }
 
-/// These rows of a column times a factor, from the first row of another on.
+/// Writes these rows of a column times a factor to the first rows of another.
 fn scaled(column: &Buffer<f64>, factor: f64, into: &Buffer<f64>, rows: &Range<usize>) -> Result<()> {
-    let (from, begin, end) = (column.at(rows.start), 0u32, rows.len() as u32);
-    let arguments: [&dyn Argument; 5] = [&from, &factor, into, &begin, &end];
-    over_rows(column.device(), "sph/state.cu", "scaled_column", rows, &arguments)
+    let arguments = ScaledColumnArguments {
+        column: Input::at(column, rows.start),
+        factor,
+        scaled: into.into(),
+        rows: Rows { begin: 0, end: rows.len() as u32 },
+    };
+    over_rows(column.device(), rows, &arguments)
 }

@@ -1,28 +1,26 @@
-//! The searches for the smoothing lengths on a device: mirrors those of [`crate::sph`], whose rules are in
-//! [`crate::sph::smoothing`].
+//! Iteration of the smoothing lengths on a device: mirrors [`crate::sph::smoothing`].
 
+use super::arguments::smoothing::{RestartSearchesArguments, SearchSmoothingArguments};
 use super::columns::Columns;
-use super::reduction::{bounds, over_rows};
-use super::{Argument, Buffer, Device};
+use super::reduction::over_rows;
+use super::{Buffer, Device};
 use crate::Result;
 use crate::neighbors::SUPER_CLUSTER;
 use crate::particles::Field;
 use crate::sph::smoothing;
 
-const FILE: &str = "sph/smoothing.cu";
-
-/// What a step of all searches found.
+/// Counts of one iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Rows that outgrew the list: they go on in another one.
+    /// Rows whose support outgrew the list; they continue with another list.
     pub outgrown: u32,
-    /// Rows that have not enough neighbors at the largest smoothing length.
+    /// Rows with too few neighbors at the largest smoothing length.
     pub lonely: u32,
-    /// Rows that still search.
+    /// Rows that have not converged.
     pub searching: u32,
 }
 
-/// The searches of a step, one a row: 18 bytes each.
+/// The root searches of all rows: 18 bytes a row.
 #[derive(Debug)]
 pub struct Searches {
     device: Device,
@@ -37,12 +35,12 @@ pub struct Searches {
 }
 
 impl Searches {
-    /// All rows search, among the smoothing lengths up to `largest`.
+    /// Starts the search of all rows, for smoothing lengths up to `largest`.
     ///
     /// # Errors
     /// [`crate::Error::Device`] when the device's memory is too small.
     pub fn new(device: &Device, rows: usize, largest: f64) -> Result<Self> {
-        // sweeps look at whole super-clusters
+        // sweeps read whole super-clusters
         let places = rows.next_multiple_of(SUPER_CLUSTER);
         let searches = Searches {
             device: device.clone(),
@@ -58,7 +56,7 @@ impl Searches {
         Ok(searches)
     }
 
-    /// Those that outgrew the list search anew, the others no more.
+    /// Restarts the search of rows that outgrew the list; the others stop.
     ///
     /// # Errors
     /// Those of the device.
@@ -68,19 +66,26 @@ impl Searches {
 
     fn begin(&self, all: bool) -> Result<()> {
         let rows = 0..self.rows;
-        let (all, [begin, end]) = (u32::from(all), bounds(&rows));
-        let arguments: [&dyn Argument; 8] =
-            [&self.lower, &self.upper, &self.active, &self.outgrown, &self.largest, &all, &begin, &end];
-        over_rows(&self.device, FILE, "restart_searches", &rows, &arguments)
+        let arguments = RestartSearchesArguments {
+            lower: (&self.lower).into(),
+            upper: (&self.upper).into(),
+            active: (&self.active).into(),
+            outgrown: (&self.outgrown).into(),
+            largest: self.largest,
+            all: u32::from(all),
+            rows: (&rows).into(),
+        };
+        over_rows(&self.device, &rows, &arguments)
     }
 
-    /// A byte a row that is not 0 while it searches.
+    /// One byte a row, not 0 while the row searches.
     pub fn active(&self) -> &Buffer<u8> {
         &self.active
     }
 
-    /// One step of the searches that are active, from number densities and their slopes at the present smoothing lengths:
-    /// these change, and densities are taken on to them. A row outgrows the list where its support 2h passes `support`.
+    /// One iteration of the active rows, from number densities and their slopes at the present smoothing
+    /// lengths: updates smoothing lengths and extrapolates densities to them. A row outgrows the list when
+    /// its support 2h exceeds `support`.
     ///
     /// # Errors
     /// Those of the device.
@@ -93,34 +98,24 @@ impl Searches {
     ) -> Result<Found> {
         self.counters.fill_bytes(0)?;
         let rows = 0..self.rows;
-        let (target, [begin, end]) = (smoothing::target(neighbors), bounds(&rows));
-        let [length, n, slope, mass, density] = [
-            Field::SmoothingLength,
-            Field::NumberDensity,
-            Field::NumberDensitySlope,
-            Field::Mass,
-            Field::Density,
-        ]
-        .map(|field| columns.scalar(field));
-        let arguments: [&dyn Argument; 16] = [
-            length,
-            n,
-            slope,
-            mass,
-            density,
-            support,
-            &self.lower,
-            &self.upper,
-            &self.active,
-            &self.outgrown,
-            &target,
-            &tolerance,
-            &self.largest,
-            &begin,
-            &end,
-            &self.counters,
-        ];
-        over_rows(&self.device, FILE, "search_smoothing_lengths", &rows, &arguments)?;
+        let arguments = SearchSmoothingArguments {
+            smoothing_length: columns.scalar(Field::SmoothingLength).into(),
+            number_density: columns.scalar(Field::NumberDensity).into(),
+            number_density_slope: columns.scalar(Field::NumberDensitySlope).into(),
+            mass: columns.scalar(Field::Mass).into(),
+            density: columns.scalar(Field::Density).into(),
+            support: support.into(),
+            lower: (&self.lower).into(),
+            upper: (&self.upper).into(),
+            active: (&self.active).into(),
+            outgrown: (&self.outgrown).into(),
+            target: smoothing::target(neighbors),
+            tolerance,
+            largest: self.largest,
+            rows: (&rows).into(),
+            counters: (&self.counters).into(),
+        };
+        over_rows(&self.device, &rows, &arguments)?;
         let mut found = [0; 3];
         self.counters.download_to(0, &mut found)?;
         Ok(Found { outgrown: found[0], lonely: found[1], searching: found[2] })

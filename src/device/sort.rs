@@ -1,33 +1,39 @@
-//! The order of rows by key on a device, and columns in that order.
+//! Radix sort of rows by key on a device, and permutation of columns.
 //!
-//! Keys are sorted by their upper bits alone, as many as tell nearly all rows apart: half the passes of a sort by all
-//! bits. Runs of rows that agree in these are put in order where they lie. Where runs are too long for that the sort
-//! goes on with all bits, and the next sort begins with more.
+//! Keys are sorted by their upper bits only, enough to separate nearly all rows, which takes half the passes
+//! of a full sort. Runs of equal upper bits are sorted in place. If runs are too long for that, a sort by all
+//! bits follows, and the next sort starts with more bits.
 
-use super::{Argument, Buffer, Device, Unit};
+use super::arguments::gather::{GatherHalvesArguments, GatherWordsArguments, InvertOrderArguments};
+use super::arguments::sort::{
+    RadixBasesArguments, RadixHistogramsArguments, RadixPass, RadixPassFirstArguments,
+    RadixPassNextArguments, RowsInOrderArguments, SortRunsArguments,
+};
+use super::arguments::{Input, Output};
+use super::{Buffer, Device};
 use crate::space::hilbert::LEVELS;
 use crate::{Error, Result};
 use bytemuck::Pod;
 
-/// Of kernels/order/radix.cuh: threads and pairs of a tile, values of a digit.
+/// As in kernels/order/radix.cuh: threads and pairs a tile, values of a digit.
 const THREADS: u32 = 512;
 const TILE: usize = 11 * THREADS as usize;
 const RADIX: usize = 256;
 
-/// Threads of a block that counts, and its blocks on a multiprocessor.
+/// Threads a block and blocks a multiprocessor of the histogram kernel.
 const HISTOGRAM_THREADS: u32 = 512;
 const HISTOGRAM_BLOCKS: usize = 4;
 
-/// Threads of blocks of a thread a row, or a thread two.
+/// Threads a block of kernels with one or two rows a thread.
 const ROW_THREADS: u32 = 256;
 
 const BITS_OF_DIGIT: u32 = 8;
 const DIGITS: usize = 8;
 
-/// Bits by which keys are sorted beyond those that number the rows, so that few rows agree in all.
+/// Sorted bits beyond the bits of the number of rows, so that few rows agree in all of them.
 const SPARE_BITS: u32 = 3;
 
-/// Places in the words that kernels count in.
+/// Offsets of the counters of kernels.
 const TRIVIAL: usize = DIGITS * RADIX;
 const DESCENTS: usize = TRIVIAL + DIGITS;
 const TAKEN: usize = DESCENTS + 1;
@@ -35,7 +41,7 @@ const TOO_LONG: usize = TAKEN + DIGITS;
 const MOVED: usize = TOO_LONG + 1;
 const WORDS: usize = MOVED + 1;
 
-/// The number of rows as kernels take it.
+/// The number of rows as 32 bits.
 ///
 /// # Errors
 /// [`Error::Device`] for 2^30 rows or more.
@@ -48,32 +54,32 @@ pub(super) fn rows_of_32_bits(rows: usize) -> Result<u32> {
     })
 }
 
-/// Finds the order of keys. Keeps 17 bytes a row between sorts.
+/// Sorts keys. Keeps 17 bytes a row between sorts.
 #[derive(Debug)]
 pub struct Sort {
     device: Device,
-    /// Where the next pass writes keys.
+    /// Output keys of the next pass.
     spare: Buffer<u64>,
-    /// The rows in order, and where the next pass writes them.
+    /// The rows in sorted order, and the output of the next pass.
     rows: [Buffer<u32>; 2],
-    /// What tiles publish, of this pass and of the next.
+    /// Published counts of tiles, of this pass and the next.
     published: [Buffer<u32>; 2],
     words: Buffer<u32>,
-    /// Digits beyond those that the number of rows asks for.
+    /// Digits in addition to those that the number of rows requires.
     more: usize,
 }
 
-/// Which rows the pairs that are sorted have.
+/// The rows of the sorted pairs.
 #[derive(Clone, Copy, PartialEq)]
 enum Rows {
     /// 0, 1, 2, ...
     InOrder,
-    /// Those of the last pass.
+    /// The rows of the last pass.
     Given,
 }
 
 impl Sort {
-    /// Nothing sorted yet.
+    /// Without memory yet.
     ///
     /// # Errors
     /// Those of the device.
@@ -89,8 +95,8 @@ impl Sort {
         })
     }
 
-    /// Sorts keys below 2^63; equal ones are in the order of their identities, without these of their rows. Returns
-    /// whether that is another order than they had: [`Self::rows`] has it then, and numbers rows as they were else.
+    /// Sorts keys below 2^63. Equal keys are sorted by identity if given, else by row. Returns whether the
+    /// order changed; [`Self::rows`] is the permutation.
     ///
     /// # Errors
     /// Those of the device, and [`Error::Device`] for 2^30 keys or more.
@@ -111,7 +117,7 @@ impl Sort {
         if !unsorted && id.is_none() {
             return Ok(false);
         }
-        // sorted keys may still be in another order than that of the identities
+        // sorted keys may still contain equal ones out of the order of identities
         let shift = if unsorted { shift } else { 0 };
         let (too_long, moved) = self.order_runs(keys, id, shift)?;
         if !too_long {
@@ -129,29 +135,31 @@ impl Sort {
         Ok(true)
     }
 
-    /// The rows in the order of the last sort.
+    /// The permutation of the last sort.
     pub fn rows(&self) -> &Buffer<u32> {
         &self.rows[0]
     }
 
-    /// Sorts by so many digits from a bit on, stably. Returns false, and does nothing but make the rows, where all keys
-    /// are in order already.
+    /// Stable sort by `digits` digits from bit `shift` on. If all keys are sorted already it only initializes
+    /// the rows and returns false.
     fn sort(&mut self, keys: &mut Buffer<u64>, mut rows: Rows, shift: u32, digits: usize) -> Result<bool> {
         let device = self.device.clone();
-        let kernel = |name| device.kernel(&Unit::new("order/sort.cu"), name);
         let count = keys.len() as u32;
         self.words.fill_bytes(0)?;
         let blocks = keys.len().div_ceil(2 * HISTOGRAM_THREADS as usize);
         let blocks = blocks.min(device.multiprocessors() as usize * HISTOGRAM_BLOCKS);
-        let descents = self.words.at(DESCENTS);
-        device.launch(
-            &kernel("radix_histograms")?,
-            blocks,
-            HISTOGRAM_THREADS,
-            &[&*keys, &count, &shift, &(digits as u32), &self.words, &descents],
-        )?;
-        let trivial = self.words.at(TRIVIAL);
-        device.launch(&kernel("radix_bases")?, digits, RADIX as u32, &[&self.words, &trivial, &count])?;
+        let arguments = RadixHistogramsArguments {
+            keys: (&*keys).into(),
+            count,
+            first_shift: shift,
+            digits: digits as u32,
+            histograms: (&self.words).into(),
+            descents: Output::at(&self.words, DESCENTS),
+        };
+        device.run(blocks, HISTOGRAM_THREADS, &arguments)?;
+        let trivial = Output::at(&self.words, TRIVIAL);
+        let arguments = RadixBasesArguments { histograms: (&self.words).into(), trivial, count };
+        device.run(digits, RADIX as u32, &arguments)?;
         let mut found = [0; DIGITS + 1];
         self.words.download_to(TRIVIAL, &mut found)?;
         let unsorted = found[DIGITS] != 0;
@@ -164,44 +172,23 @@ impl Sort {
             self.published[0].fill_bytes(0)?;
         }
         for digit in (0..digits).filter(|&digit| unsorted && found[digit] == 0) {
-            let (base, taken) = (self.words.at(digit * RADIX), self.words.at(TAKEN + digit));
             let [rows_from, rows_to] = &self.rows;
             let [published, next_published] = &self.published;
-            let from_bit = shift + digit as u32 * BITS_OF_DIGIT;
+            let pass = RadixPass {
+                keys_from: (&*keys).into(),
+                rows_from: rows_from.into(),
+                keys_to: (&self.spare).into(),
+                rows_to: rows_to.into(),
+                base: Input::at(&self.words, digit * RADIX),
+                published: published.into(),
+                next_published: next_published.into(),
+                tiles_taken: Output::at(&self.words, TAKEN + digit),
+                count,
+                shift: shift + digit as u32 * BITS_OF_DIGIT,
+            };
             match rows {
-                Rows::InOrder => device.launch(
-                    &kernel("radix_pass_first")?,
-                    tiles,
-                    THREADS,
-                    &[
-                        &*keys,
-                        &self.spare,
-                        rows_to,
-                        &base,
-                        published,
-                        next_published,
-                        &taken,
-                        &count,
-                        &from_bit,
-                    ],
-                )?,
-                Rows::Given => device.launch(
-                    &kernel("radix_pass_next")?,
-                    tiles,
-                    THREADS,
-                    &[
-                        &*keys,
-                        rows_from,
-                        &self.spare,
-                        rows_to,
-                        &base,
-                        published,
-                        next_published,
-                        &taken,
-                        &count,
-                        &from_bit,
-                    ],
-                )?,
+                Rows::InOrder => device.run(tiles, THREADS, &RadixPassFirstArguments { pass })?,
+                Rows::Given => device.run(tiles, THREADS, &RadixPassNextArguments { pass })?,
             }
             std::mem::swap(keys, &mut self.spare);
             self.rows.swap(0, 1);
@@ -210,34 +197,35 @@ impl Sort {
         }
         if rows == Rows::InOrder {
             let blocks = keys.len().div_ceil(ROW_THREADS as usize);
-            device.launch(&kernel("rows_in_order")?, blocks, ROW_THREADS, &[&self.rows[0], &count])?;
+            device.run(blocks, ROW_THREADS, &RowsInOrderArguments { rows: (&self.rows[0]).into(), count })?;
         }
         Ok(unsorted)
     }
 
-    /// Orders runs of keys that agree from a bit on. Returns whether some were too long, and whether any pair moved.
+    /// Sorts runs of keys that agree from bit `shift` on, in place. Returns whether a run was too long, and
+    /// whether any pair moved.
     fn order_runs(
         &mut self,
         keys: &mut Buffer<u64>,
         id: Option<&Buffer<u64>>,
         shift: u32,
     ) -> Result<(bool, bool)> {
-        let kernel = self.device.kernel(&Unit::new("order/sort.cu"), "sort_runs")?;
-        let count = keys.len() as u32;
-        let (too_long, moved) = (self.words.at(TOO_LONG), self.words.at(MOVED));
-        self.device.launch(
-            &kernel,
-            keys.len().div_ceil(2 * ROW_THREADS as usize),
-            ROW_THREADS,
-            &[&*keys, &self.rows[0], &id, &count, &shift, &too_long, &moved],
-        )?;
+        let arguments = SortRunsArguments {
+            keys: (&*keys).into(),
+            rows: (&self.rows[0]).into(),
+            id: id.into(),
+            count: keys.len() as u32,
+            shift,
+            too_long: Output::at(&self.words, TOO_LONG),
+            moved: Output::at(&self.words, MOVED),
+        };
+        self.device.run(keys.len().div_ceil(2 * ROW_THREADS as usize), ROW_THREADS, &arguments)?;
         let mut found = [0; 2];
         self.words.download_to(TOO_LONG, &mut found)?;
         Ok((found[0] != 0, found[1] != 0))
     }
 
-    /// Sorts sorted keys once more, equal ones in the order of identities however many they are: by identity, then
-    /// stably by key.
+    /// Sorts by identity, then stably by key: for arbitrarily long runs of equal keys.
     fn order_by_identity(&mut self, keys: &mut Buffer<u64>, id: &Buffer<u64>) -> Result<()> {
         let device = self.device.clone();
         let mut identity = Buffer::new(&device, keys.len())?;
@@ -254,42 +242,40 @@ impl Sort {
     }
 }
 
-/// Columns that are gathered together.
+/// Columns a launch of the gather kernel.
 pub(super) const TOGETHER: usize = 8;
 
-/// Columns of 64 bits in another order, into others.
+/// Gathers columns of 64 bits.
 fn gather<T: Pod>(rows: &Buffer<u32>, from: &[&Buffer<T>], to: &[&Buffer<T>]) -> Result<()> {
     const { assert!(size_of::<T>() == 8) };
     let places = |columns: &[&Buffer<T>]| columns.iter().map(|column| column.at(0)).collect::<Vec<_>>();
     gather_words(rows, &places(from), &places(to))
 }
 
-/// Rows of columns of 64 bits that begin at these addresses, one after another to others; a launch takes eight columns.
+/// Gathers rows of columns of 64 bits by address, eight columns a launch.
 pub(super) fn gather_words(rows: &Buffer<u32>, from: &[u64], to: &[u64]) -> Result<()> {
-    let device = rows.device();
-    let kernel = device.kernel(&Unit::new("order/gather.cu"), "gather_words")?;
     let count = rows_of_32_bits(rows.len())?;
     for (from, to) in from.chunks(TOGETHER).zip(to.chunks(TOGETHER)) {
-        let mut places = [0; 2 * TOGETHER];
-        places[..from.len()].copy_from_slice(from);
-        places[TOGETHER..TOGETHER + to.len()].copy_from_slice(to);
-        let mut arguments: Vec<&dyn Argument> = places.iter().map(|place| place as &dyn Argument).collect();
-        arguments.push(rows);
-        arguments.push(&count);
-        device.launch(&kernel, rows.len().div_ceil(ROW_THREADS as usize), ROW_THREADS, &arguments)?;
+        let address = |columns: &[u64], k: usize| columns.get(k).copied().unwrap_or(0);
+        let arguments = GatherWordsArguments {
+            from: std::array::from_fn(|k| Input::from_address(address(from, k))),
+            to: std::array::from_fn(|k| Output::from_address(address(to, k))),
+            rows: rows.into(),
+            count,
+        };
+        rows.device().run(rows.len().div_ceil(ROW_THREADS as usize), ROW_THREADS, &arguments)?;
     }
     Ok(())
 }
 
-/// A column of 32 bits in another order, into another one.
+/// Gathers a column of 32 bits.
 fn gather_halves(rows: &Buffer<u32>, from: &Buffer<u32>, to: &Buffer<u32>) -> Result<()> {
-    let device = rows.device();
-    let kernel = device.kernel(&Unit::new("order/gather.cu"), "gather_halves")?;
     let count = rows_of_32_bits(rows.len())?;
-    device.launch(&kernel, rows.len().div_ceil(ROW_THREADS as usize), ROW_THREADS, &[from, to, rows, &count])
+    let arguments = GatherHalvesArguments { from: from.into(), to: to.into(), rows: rows.into(), count };
+    rows.device().run(rows.len().div_ceil(ROW_THREADS as usize), ROW_THREADS, &arguments)
 }
 
-/// Brings columns into another order. Keeps the memory of eight columns of each kind that it has seen.
+/// Permutes columns. Keeps eight spare columns of each type in use.
 #[derive(Debug)]
 pub struct Gather {
     device: Device,
@@ -303,7 +289,7 @@ impl Gather {
         Self { device: device.clone(), doubles: Vec::new(), words: Vec::new() }
     }
 
-    /// Row k of each column becomes what row `rows[k]` was; columns get as many rows as `rows` has.
+    /// Replaces row k of each column by row `rows[k]`; columns get the length of `rows`.
     ///
     /// # Errors
     /// Those of the device.
@@ -327,7 +313,7 @@ impl Gather {
         in_place(rows, columns, &mut self.words)
     }
 
-    /// So many columns of so many rows to fill, whose values are not defined.
+    /// Spare columns, uninitialized.
     pub(super) fn spare_doubles(&mut self, columns: usize, rows: usize) -> Result<&mut [Buffer<f64>]> {
         spare(&self.device, &mut self.doubles, columns, rows)
     }
@@ -337,13 +323,13 @@ impl Gather {
         spare(&self.device, &mut self.words, columns, rows)
     }
 
-    /// Gives the memory back that is kept.
+    /// Frees the spare columns.
     pub fn release(&mut self) {
         *self = Self::new(&self.device);
     }
 }
 
-/// So many of the kept columns, with so many rows.
+/// The first `columns` spare columns, resized to `rows` rows.
 fn spare<'a, T: Pod>(
     device: &Device,
     kept: &'a mut Vec<Buffer<T>>,
@@ -357,7 +343,7 @@ fn spare<'a, T: Pod>(
     Ok(&mut kept[..columns])
 }
 
-/// Columns into spare ones, which then take their places.
+/// Gathers columns into spare ones and swaps both.
 fn in_place<'a, T: Pod>(
     rows: &Buffer<u32>,
     columns: impl IntoIterator<Item = &'a mut Buffer<T>>,
@@ -375,20 +361,15 @@ fn in_place<'a, T: Pod>(
     Ok(())
 }
 
-/// Where each row has gone: `places[rows[k]] = k` for the inverse of an order.
+/// The inverse permutation: `places[rows[k]] = k`.
 ///
 /// # Errors
 /// Those of the device.
 pub fn inverse(rows: &Buffer<u32>) -> Result<Buffer<u32>> {
     let device = rows.device();
     let places = Buffer::new(device, rows.len())?;
-    let kernel = device.kernel(&Unit::new("order/gather.cu"), "invert_order")?;
     let count = rows_of_32_bits(rows.len())?;
-    device.launch(
-        &kernel,
-        rows.len().div_ceil(ROW_THREADS as usize),
-        ROW_THREADS,
-        &[rows, &places, &count],
-    )?;
+    let arguments = InvertOrderArguments { rows: rows.into(), places: (&places).into(), count };
+    device.run(rows.len().div_ceil(ROW_THREADS as usize), ROW_THREADS, &arguments)?;
     Ok(places)
 }

@@ -1,5 +1,10 @@
-//! The sweep on a device: a law over a neighbor list, as [`crate::pair::sweep`] (kernels/pair/sweep.cuh).
+//! Sweeps on a device: evaluation of a law over a cluster list, as [`crate::pair::sweep`]
+//! (kernels/pair/sweep.cuh).
 
+use super::arguments::finish::FinishArguments;
+use super::arguments::pack::PackArguments;
+use super::arguments::sweep::SweepArguments;
+use super::arguments::{Arguments, Input, Output};
 use super::list::Records;
 use super::pack::{Packed, Shape};
 use super::{Buffer, Device, Kernel, Unit};
@@ -9,45 +14,46 @@ use crate::pair::{PairLaw, Precision};
 use crate::space::SimulationBox;
 use std::ops::Range;
 
-/// Threads of a block where a thread does a row.
+/// Threads a block of kernels over rows.
 const THREADS: u32 = 256;
 
-/// Warps that a multiprocessor should have of a sweep at least, so that none of its parts waits.
+/// Warps a multiprocessor that hide latency. Below this number several warps share a super-cluster.
 const WARPS_WANTED: usize = 64;
 
-/// What a sweep reads beside the law's inputs.
+/// The input of a sweep beside the law's columns.
 #[derive(Clone, Copy)]
 pub struct Pass<'a> {
-    /// Rows, halos and ghosts included.
+    /// Number of rows, including halos and ghosts.
     pub rows: usize,
-    /// The owned ones, which get outputs; they begin with a super-cluster.
+    /// The owned rows, which get outputs; they begin with a super-cluster.
     pub owned: &'a Range<usize>,
     /// Position columns.
     pub position: [&'a Buffer<f64>; 3],
-    /// Identities, `u64::MAX` of ghosts; `None` where there are no ghosts.
+    /// Identities, `u64::MAX` of ghosts; `None` without ghosts.
     pub id: Option<&'a Buffer<u64>>,
-    /// Interaction radii; not needed where all pairs have one cutoff.
+    /// Interaction radii; unused by laws with one cutoff.
     pub radius: Option<&'a Buffer<f64>>,
     /// The cutoff of all pairs, of laws with one cutoff.
     pub cutoff: f64,
-    /// The box; positions are inside where it is periodic.
+    /// The box. Positions are inside along periodic dimensions.
     pub bx: &'a SimulationBox,
-    /// Bytes per row, up to whole super-clusters, not 0 where outputs are wanted: others keep theirs. On full lists only.
+    /// One byte a row, padded to whole super-clusters: 0 for rows that keep their outputs. On full lists
+    /// only.
     pub active: Option<&'a Buffer<u8>>,
 }
 
-/// What a stage of a sweep is for, of rows that are owned before all others, each kind in super-clusters of its own.
+/// The rows and records of a stage, if halo rows come after owned ones and begin with a super-cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// All rows, all records.
     All,
-    /// Owned rows, and records without rows of others: all of them where there are no rows of others.
+    /// Owned rows and records without halo rows; all without halos.
     Inner,
-    /// Rows of others, and records with some: none where there are no rows of others. It comes after the inner part.
+    /// Halo rows and records with halo rows; none without halos. It follows the inner part.
     Outer,
 }
 
-/// Memory that sweeps of all laws share.
+/// Scratch memory that sweeps of all laws share.
 #[derive(Debug)]
 pub struct SweepMemory {
     packed: Packed,
@@ -57,7 +63,7 @@ pub struct SweepMemory {
 }
 
 impl SweepMemory {
-    /// None yet.
+    /// Without memory yet.
     ///
     /// # Errors
     /// [`crate::Error::Device`] when the device has failed.
@@ -70,13 +76,13 @@ impl SweepMemory {
         })
     }
 
-    /// The packed rows, and room for the sums of rows of a shape.
+    /// The packed rows, and the buffer of sums for a shape.
     pub(super) fn buffers(&mut self, shape: &Shape) -> Result<(&Packed, &Buffer<u8>)> {
         self.sums.resize(self.packed.rows * shape.stride * shape.real)?;
         Ok((&self.packed, &self.sums))
     }
 
-    /// The memory it takes, in bytes.
+    /// Allocated bytes.
     pub fn bytes(&self) -> usize {
         self.packed.bytes() + self.sums.bytes() + self.inputs.bytes() + self.outputs.bytes()
     }
@@ -87,41 +93,42 @@ impl SweepMemory {
 pub struct Sweep {
     device: Device,
     shape: Shape,
-    pack: Kernel,
-    /// Compiled for the number of warps that share a super-cluster of a full list.
+    pack: Kernel<PackArguments>,
+    /// Without the macro for the number of warps a super-cluster of a full list.
     sweep: Unit,
-    finish: Kernel,
+    finish: Kernel<FinishArguments>,
     inputs: usize,
     outputs: usize,
     parts: Option<usize>,
 }
 
 impl Sweep {
-    /// Of a law. Kernels that were not yet are compiled, that of the sweep itself when it is first needed.
+    /// Compiles the pack and finish kernels of a law, unless they are cached; the sweep kernel at its first
+    /// use.
     ///
     /// # Errors
     /// Those of [`Device::kernel`].
     pub fn new<L: PairLaw>(device: &Device, law: &L, precision: Precision, symmetric: bool) -> Result<Self> {
         let shape = Shape::of::<L>(precision, symmetric);
         let number = shape.number();
-        let finish = shape.unit(law, "pair/finish.cu", "double").with("HILBRIUM_SUM_REAL", number);
+        let finish = shape.unit(law, FinishArguments::UNIT, "double").with("HILBRIUM_SUM_REAL", number);
         let columns =
             |fields: &[crate::particles::Field]| fields.iter().map(|field| field.components()).sum();
         Ok(Self {
             device: device.clone(),
             shape,
-            pack: device.kernel(&shape.unit(law, "pair/pack.cu", number), "pack")?,
-            sweep: shape.unit(law, "pair/sweep.cu", number),
-            finish: device.kernel(&finish, "finish")?,
+            pack: device.kernel(&shape.unit(law, PackArguments::UNIT, number))?,
+            sweep: shape.unit(law, SweepArguments::UNIT, number),
+            finish: device.kernel(&finish)?,
             inputs: columns(L::INPUTS),
             outputs: columns(L::OUTPUTS),
             parts: None,
         })
     }
 
-    /// With so many warps a super-cluster, a power of two, instead of what the device suggests: for tests and benchmarks.
+    /// Sets the number of warps a super-cluster, a power of two: for tests and benchmarks.
     ///
-    /// On half lists there can be up to eight, on full lists four in single precision and two in double.
+    /// At most eight on half lists; on full lists four in single and two in double precision.
     pub fn with_parts(mut self, parts: usize) -> Self {
         assert!(parts.is_power_of_two() && parts <= self.most_parts(), "{parts} warps a super-cluster");
         self.parts = Some(parts);
@@ -133,10 +140,11 @@ impl Sweep {
         &self.shape
     }
 
-    /// Evaluates the law for the owned rows over the listed pairs and writes its outputs: packs, sweeps, finishes.
-    /// `inputs` and `outputs` are the law's columns, component by component in the order of its fields.
+    /// Evaluates the law for the owned rows over the listed pairs and writes its outputs, in three stages:
+    /// pack, sweep, finish. `inputs` and `outputs` are the law's columns, component by component in the order
+    /// of its fields.
     ///
-    /// On full lists the same bits in every run. On half lists sums are added atomically, in an order that differs.
+    /// Full lists are reproducible bit for bit. On half lists sums are added atomically, in varying order.
     ///
     /// # Errors
     /// [`crate::Error::Device`] when the device fails or its memory is too small.
@@ -153,9 +161,9 @@ impl Sweep {
         self.finish(memory, pass, outputs)
     }
 
-    /// The first two stages of [`Sweep::run`], while positions or inputs of rows of others are on their way: what needs none
-    /// of them is swept, `arrive` is called, whatever has gone wrong before, and then the others are swept. On full lists the
-    /// same bits as those of the stages in one part.
+    /// The first two stages of [`Sweep::run`], overlapped with a halo exchange: sweeps the records without
+    /// halo rows, calls `arrive` even after an error, then sweeps the others. On full lists the sums have the
+    /// same bits as without overlap.
     ///
     /// # Errors
     /// As [`Sweep::run`]; those of `arrive`.
@@ -172,13 +180,13 @@ impl Sweep {
             self.sweep(memory, pass, records, part)
         };
         let inner = stages(Part::Inner);
-        // other ranks wait for this one, even if it has failed
+        // collective: other ranks wait even if this one has failed
         let arrived = arrive();
         inner.and(arrived)?;
         stages(Part::Outer)
     }
 
-    /// The first stage of [`Sweep::run`], or a part of it: packs rows.
+    /// The first stage of [`Sweep::run`] or a part of it: packs rows.
     ///
     /// # Errors
     /// As [`Sweep::run`].
@@ -204,32 +212,26 @@ impl Sweep {
             Part::Inner => 0..of_owned,
             Part::Outer => of_owned..super_clusters,
         };
-        let [x, y, z] = pass.position;
-        self.device.launch(
-            &self.pack,
-            (end - start).div_ceil(THREADS as usize / 32),
-            THREADS,
-            &[
-                x,
-                y,
-                z,
-                &pass.radius,
-                &pass.id,
-                &memory.inputs,
-                &(pass.rows as u64),
-                &(start as u32),
-                &(end as u32),
-                &(super_clusters as u32),
-                &packed.position,
-                &packed.further,
-                &packed.squared_radius,
-                &packed.frame,
-                &packed.boxes,
-            ],
-        )
+        let arguments = PackArguments {
+            position: pass.position.map(Input::from),
+            radius: pass.radius.into(),
+            id: pass.id.into(),
+            inputs: Input::cast(&memory.inputs),
+            rows: pass.rows as u64,
+            first_super_cluster: start as u32,
+            end_super_cluster: end as u32,
+            super_clusters: super_clusters as u32,
+            packed_position: Output::cast(&packed.position),
+            further: Output::cast(&packed.further),
+            squared_radius: Output::cast(&packed.squared_radius),
+            frame: (&packed.frame).into(),
+            boxes: Output::cast(&packed.boxes),
+        };
+        let blocks = (end - start).div_ceil(THREADS as usize / 32);
+        self.device.launch(&self.pack, blocks, THREADS, &arguments)
     }
 
-    /// The second stage of [`Sweep::run`], or a part of it: sums over the pairs of packed rows.
+    /// The second stage of [`Sweep::run`] or a part of it: sums over the pairs of packed rows.
     ///
     /// # Errors
     /// As [`Sweep::run`].
@@ -252,44 +254,28 @@ impl Sweep {
             (Part::Outer, Some([_, outer])) => (outer.len(), Some(outer)),
             (Part::Outer, None) => (0, None),
         };
-        // on full lists as many as in one sweep over all: the bits of sums depend on it
+        // on full lists independent of the part, as the bits of sums depend on it
         let shared = if self.shape.symmetric { count } else { of_all };
         let parts = self.parts.unwrap_or_else(|| self.parts(shared));
-        let (period, frequency) = (pass.bx.finite_periods(), pass.bx.frequencies());
         let warps = if self.shape.symmetric { 1 } else { parts };
         let unit = self.sweep.clone().with("HILBRIUM_WARPS", warps);
-        self.device.launch(
-            &self.device.kernel(&unit, "sweep")?,
-            (count * parts).div_ceil(warps),
-            32 * warps as u32,
-            &[
-                &packed.position,
-                &packed.further,
-                &packed.squared_radius,
-                &packed.frame,
-                &packed.boxes,
-                &(packed.rows as u64),
-                &records.data,
-                &records.offsets,
-                &records.counts,
-                &(records.super_clusters.start as u32),
-                &chosen,
-                &(count as u32),
-                &(parts as u32),
-                &pass.cutoff,
-                &period[0],
-                &period[1],
-                &period[2],
-                &frequency[0],
-                &frequency[1],
-                &frequency[2],
-                &pass.active,
-                &memory.sums,
-            ],
-        )
+        let arguments = SweepArguments {
+            packed: packed.arguments(),
+            list: records.into(),
+            chosen: chosen.into(),
+            first_super_cluster: records.super_clusters.start as u32,
+            super_clusters: count as u32,
+            parts: parts as u32,
+            cutoff: pass.cutoff,
+            bx: pass.bx.into(),
+            active: pass.active.into(),
+            sums: Output::cast(&memory.sums),
+        };
+        let kernel = self.device.kernel(&unit)?;
+        self.device.launch(&kernel, (count * parts).div_ceil(warps), 32 * warps as u32, &arguments)
     }
 
-    /// The last stage of [`Sweep::run`]: from sums to outputs, of the owned rows. The inputs are those that were packed.
+    /// The last stage of [`Sweep::run`]: outputs of the owned rows from sums and the packed inputs.
     ///
     /// # Errors
     /// As [`Sweep::run`].
@@ -299,24 +285,20 @@ impl Sweep {
         memory.outputs.resize(addresses.len())?;
         memory.outputs.upload(&addresses)?;
         let Range { start, end } = pass.owned.clone();
-        self.device.launch(
-            &self.finish,
-            (end - start).div_ceil(THREADS as usize),
-            THREADS,
-            &[
-                &(start as u64),
-                &(end as u64),
-                &pass.id,
-                &pass.active,
-                &memory.inputs,
-                &memory.sums,
-                &memory.outputs,
-                &(outputs.len() as i32),
-            ],
-        )
+        let arguments = FinishArguments {
+            begin: start as u64,
+            end: end as u64,
+            id: pass.id.into(),
+            active: pass.active.into(),
+            inputs: Input::cast(&memory.inputs),
+            sums: Input::cast(&memory.sums),
+            outputs: Input::cast(&memory.outputs),
+            output_count: outputs.len() as i32,
+        };
+        self.device.launch(&self.finish, (end - start).div_ceil(THREADS as usize), THREADS, &arguments)
     }
 
-    /// Sums of a full list are joined within a block, which shared memory has room for.
+    /// The largest number of warps a super-cluster. Full lists reduce sums in the shared memory of a block.
     fn most_parts(&self) -> usize {
         match (self.shape.symmetric, self.shape.real) {
             (true, _) => 8,
@@ -325,7 +307,7 @@ impl Sweep {
         }
     }
 
-    /// Warps that share a super-cluster: more where there are too few super-clusters to keep the device busy.
+    /// Warps a super-cluster: more than one if there are too few super-clusters to fill the device.
     fn parts(&self, super_clusters: usize) -> usize {
         let most = self.most_parts();
         let wanted = WARPS_WANTED * self.device.multiprocessors() as usize;

@@ -1,30 +1,32 @@
-//! What limits a time step, of the particles on a device: mirrors [`crate::motion::time_step`].
+//! Time step criteria on a device: mirrors [`crate::motion::time_step`].
 
-use super::reduction::{Findings, Vector, bounds, map_blocks, smallest};
-use super::{Argument, Buffer, Device};
+use super::arguments::Input;
+use super::arguments::time_step::TimeStepArguments;
+use super::reduction::{Findings, Vector, over_pieces, smallest};
+use super::{Buffer, Device};
 use crate::Result;
 use crate::plan::TimeStepPlan;
 use std::ops::Range;
 
-/// What limits the steps of a gas; signal and sound as far as they are known.
+/// Columns of the gas that limit the time step.
 #[derive(Clone, Copy, Debug)]
 pub struct GasRates<'a> {
     /// Smoothing lengths.
     pub length: &'a Buffer<f64>,
-    /// Signal speeds of the last forces.
+    /// Signal speeds of the last forces, if known.
     pub signal: Option<&'a Buffer<f64>>,
-    /// Speeds of sound of the last forces.
+    /// Speeds of sound of the last forces, if known.
     pub sound: Option<&'a Buffer<f64>>,
     /// Velocity divergences.
     pub divergence: &'a Buffer<f64>,
     /// Internal energies.
     pub energy: &'a Buffer<f64>,
-    /// And their rates.
+    /// Rates of the internal energies.
     pub rate: &'a Buffer<f64>,
 }
 
-/// The criteria of [`crate::motion::time_step`] over these rows, in the order Courant, acceleration, expansion, energy;
-/// infinite where none applies.
+/// The criteria of [`crate::motion::time_step`] over these rows, in the order Courant, acceleration,
+/// expansion, energy; infinity where a criterion does not apply.
 ///
 /// # Errors
 /// Those of the device.
@@ -37,35 +39,24 @@ pub fn criteria(
     rows: Range<usize>,
 ) -> Result<[f64; 4]> {
     let findings = Findings::new(device, 4)?;
-    let ([a, b, c], [begin, end], least) = (acceleration, bounds(&rows), findings.at(0));
-    let of = |column: fn(&GasRates) -> u64| gas.map_or(0, column);
-    let [length, divergence, energy, rate] = [
-        of(|gas| gas.length.at(0)),
-        of(|gas| gas.divergence.at(0)),
-        of(|gas| gas.energy.at(0)),
-        of(|gas| gas.rate.at(0)),
-    ];
-    let (signal, sound) = (gas.and_then(|gas| gas.signal), gas.and_then(|gas| gas.sound));
-    let arguments: [&dyn Argument; 17] = [
-        a,
-        b,
-        c,
-        &length,
-        &signal,
-        &sound,
-        &divergence,
-        &energy,
-        &rate,
-        &plan.courant,
-        &plan.acceleration,
-        &plan.expansion,
-        &plan.energy,
-        &softening,
-        &begin,
-        &end,
-        &least,
-    ];
-    map_blocks(device, "motion/time_step.cu", "time_step_criteria", &rows, &arguments)?;
+    let column = |of: fn(&GasRates) -> Input<f64>| gas.map_or(Input::NULL, of);
+    let arguments = TimeStepArguments {
+        acceleration: acceleration.map(Input::from),
+        length: column(|gas| gas.length.into()),
+        signal: column(|gas| gas.signal.into()),
+        sound: column(|gas| gas.sound.into()),
+        divergence: column(|gas| gas.divergence.into()),
+        energy: column(|gas| gas.energy.into()),
+        rate: column(|gas| gas.rate.into()),
+        courant_factor: plan.courant,
+        acceleration_factor: plan.acceleration,
+        expansion_factor: plan.expansion,
+        energy_factor: plan.energy,
+        softening,
+        rows: (&rows).into(),
+        least: findings.word(0),
+    };
+    over_pieces(device, &rows, &arguments)?;
     let words = findings.read()?;
     Ok(std::array::from_fn(|k| smallest(words[k])))
 }

@@ -1,52 +1,36 @@
-//! What is observed of the particles of a device: the sums of [`crate::observe`].
+//! Observables of the particles on a device: the sums of [`crate::observe`].
 
+use super::arguments::Input;
+use super::arguments::totals::TotalsArguments;
 use super::columns::Columns;
-use super::reduction::{Findings, PIECE, Sums, bounds, largest, map_blocks, smallest};
-use super::{Argument, Buffer};
+use super::reduction::{Findings, PIECE, Sums, largest, over_pieces, smallest};
 use crate::Result;
 use crate::observe::{SUMS, Totals};
 use crate::particles::Field;
 
-/// The totals of the owned rows: the same bits in every run. Columns that are not there count as zeros.
+/// The totals of the owned rows, reproducible bit for bit. Missing columns count as zeros.
 ///
 /// # Errors
 /// Those of the device.
 pub fn totals(columns: &Columns) -> Result<Totals> {
     let (device, rows) = (columns.device(), columns.owned());
     let (findings, mut sums) = (Findings::new(device, 2)?, Sums::new(device)?);
-    let ([x, y, z], [u, v, w]) = (columns.vector(Field::Position), columns.vector(Field::Velocity));
-    let optional = |field| -> Option<&Buffer<f64>> { columns.has(field).then(|| columns.scalar(field)) };
-    let [energy, potential, pair_energy, virial, density, length] = [
-        Field::InternalEnergy,
-        Field::Potential,
-        Field::PairEnergy,
-        Field::Virial,
-        Field::Density,
-        Field::SmoothingLength,
-    ]
-    .map(optional);
-    let ([begin, end], extremes) = (bounds(&rows), findings.at(0));
-    let partial = sums.room(SUMS, rows.len().div_ceil(PIECE))?;
-    let arguments: [&dyn Argument; 17] = [
-        x,
-        y,
-        z,
-        u,
-        v,
-        w,
-        columns.scalar(Field::Mass),
-        &energy,
-        &potential,
-        &pair_energy,
-        &virial,
-        &density,
-        &length,
-        &begin,
-        &end,
-        partial,
-        &extremes,
-    ];
-    map_blocks(device, "observe/totals.cu", "observe_totals", &rows, &arguments)?;
+    let optional = |field| Input::from(columns.has(field).then(|| columns.scalar(field)));
+    let arguments = TotalsArguments {
+        position: columns.vector(Field::Position).map(Input::from),
+        velocity: columns.vector(Field::Velocity).map(Input::from),
+        mass: columns.scalar(Field::Mass).into(),
+        energy: optional(Field::InternalEnergy),
+        potential: optional(Field::Potential),
+        pair_energy: optional(Field::PairEnergy),
+        virial: optional(Field::Virial),
+        density: optional(Field::Density),
+        smoothing_length: optional(Field::SmoothingLength),
+        rows: (&rows).into(),
+        partial: sums.room(SUMS, rows.len().div_ceil(PIECE))?.into(),
+        extremes: findings.word(0),
+    };
+    over_pieces(device, &rows, &arguments)?;
     let (found, sums) = (findings.read()?, sums.finish()?);
     Ok(Totals {
         sums: std::array::from_fn(|k| sums[k]),

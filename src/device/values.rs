@@ -1,7 +1,10 @@
-//! Single values of columns on a device, whatever they mean.
+//! Operations on single columns of a device.
 
-use super::reduction::{PIECE, THREADS, bounds, first_row, over_rows};
-use super::{Buffer, Device, Unit};
+use super::arguments::Input;
+use super::arguments::finite::{FindNotFiniteArguments, MendColumnArguments};
+use super::arguments::state::FillColumnArguments;
+use super::reduction::{PIECE, THREADS, first_row, over_rows};
+use super::{Buffer, Device};
 use crate::Result;
 use std::ops::Range;
 
@@ -18,27 +21,30 @@ pub fn first_not_finite(
     let addresses: Vec<u64> = columns.iter().map(|column| column.at(0)).collect();
     let addresses = Buffer::from_host(device, &addresses)?;
     let found = Buffer::<u32>::zeros(device, count)?;
-    let ([begin, end], columns) = (bounds(&rows), count as u32);
-    let kernel = device.kernel(&Unit::new("motion/finite.cu"), "find_not_finite")?;
-    let blocks = rows.len().div_ceil(PIECE) * count;
-    device.launch(&kernel, blocks, THREADS, &[&addresses, &columns, &begin, &end, &found])?;
+    let arguments = FindNotFiniteArguments {
+        columns: Input::cast(&addresses),
+        count: count as u32,
+        rows: (&rows).into(),
+        first_not_finite: (&found).into(),
+    };
+    device.run(rows.len().div_ceil(PIECE) * count, THREADS, &arguments)?;
     Ok(found.download()?.into_iter().map(|word| first_row(u64::from(word))).collect())
 }
 
-/// One value in some rows of a column.
+/// Fills rows of a column with one value.
 ///
 /// # Errors
 /// Those of the device.
 pub fn fill(device: &Device, column: &Buffer<f64>, value: f64, rows: Range<usize>) -> Result<()> {
-    let [begin, end] = bounds(&rows);
-    over_rows(device, "sph/state.cu", "fill_column", &rows, &[column, &value, &begin, &end])
+    let arguments = FillColumnArguments { column: column.into(), value, rows: (&rows).into() };
+    over_rows(device, &rows, &arguments)
 }
 
-/// Replace what is not finite in a column.
+/// Replaces values that are not finite.
 ///
 /// # Errors
 /// Those of the device.
 pub fn mend(device: &Device, column: &Buffer<f64>, guess: f64, rows: Range<usize>) -> Result<()> {
-    let [begin, end] = bounds(&rows);
-    over_rows(device, "motion/finite.cu", "mend_column", &rows, &[column, &guess, &begin, &end])
+    let arguments = MendColumnArguments { column: column.into(), guess, rows: (&rows).into() };
+    over_rows(device, &rows, &arguments)
 }

@@ -4,12 +4,15 @@
 use crate::common::{difference, plan, rows, started};
 use hilbrium::clock::Clock;
 use hilbrium::comm::Communicator;
+use hilbrium::device::arguments::state::{IdealGasArguments, IsothermalGasArguments};
+use hilbrium::device::arguments::viscosity::SwitchViscosityArguments;
+use hilbrium::device::arguments::{Input, Rows};
 use hilbrium::device::columns::Columns;
 use hilbrium::device::exchange::Exchange;
 use hilbrium::device::gas::{Gas, Settings};
 use hilbrium::device::smoothing::Searches;
 use hilbrium::device::totals::totals;
-use hilbrium::device::{Buffer, Device, Unit};
+use hilbrium::device::{Buffer, Device};
 use hilbrium::laws::viscosity_switch::ViscositySwitch;
 use hilbrium::observe::observe;
 use hilbrium::particles::{Field, Particles};
@@ -59,21 +62,29 @@ fn the_equations_of_state_have_the_same_bits() {
     for state in
         [EquationOfState::IdealGas { gamma: 5.0 / 3.0 }, EquationOfState::Isothermal { sound_speed: 0.7 }]
     {
-        let kernel = |name| device.kernel(&Unit::new("sph/state.cu"), name).unwrap();
-        let (begin, end) = (0u32, 1000u32);
-        match &state {
-            EquationOfState::IdealGas { gamma } => device.launch(
-                &kernel("ideal_gas"),
-                4,
-                256,
-                &[density, energy, gamma, pressure, sound, &begin, &end],
-            ),
-            EquationOfState::Isothermal { sound_speed } => device.launch(
-                &kernel("isothermal_gas"),
-                4,
-                256,
-                &[density, sound_speed, pressure, sound, &begin, &end],
-            ),
+        let rows = Rows { begin: 0, end: 1000 };
+        match state {
+            EquationOfState::IdealGas { gamma } => {
+                let arguments = IdealGasArguments {
+                    density: density.into(),
+                    energy: energy.into(),
+                    gamma,
+                    pressure: pressure.into(),
+                    sound_speed: sound.into(),
+                    rows,
+                };
+                device.run(4, 256, &arguments)
+            }
+            EquationOfState::Isothermal { sound_speed: speed } => {
+                let arguments = IsothermalGasArguments {
+                    density: density.into(),
+                    speed,
+                    pressure: pressure.into(),
+                    sound_speed: sound.into(),
+                    rows,
+                };
+                device.run(4, 256, &arguments)
+            }
         }
         .unwrap();
         state.apply(&mut particles);
@@ -98,35 +109,24 @@ fn the_viscosity_switch_is_that_of_the_processor() {
         particles.scalar_mut(Field::VelocityDivergence)[7] = f64::NAN;
         let columns = Columns::upload(&device, &particles, &fields).unwrap();
         let [h, c, div, curl] = [fields[0], fields[1], fields[2], fields[3]].map(|f| columns.scalar(f));
-        let ([x, y, z], alpha) =
-            (columns.vector(Field::DivergenceGradient), columns.scalar(Field::Viscosity));
+        let alpha = columns.scalar(Field::Viscosity);
         let switch = ViscositySwitch { minimum: 0.05, maximum: 0.8, decay: 0.2, limiter };
-        let kernel = device.kernel(&Unit::new("sph/viscosity.cu"), "switch_viscosity").unwrap();
-        let (limiter, dt, begin, end) = (u32::from(limiter), 0.3, 0u32, 3000u32);
-        device
-            .launch(
-                &kernel,
-                12,
-                256,
-                &[
-                    h,
-                    c,
-                    div,
-                    curl,
-                    x,
-                    y,
-                    z,
-                    alpha,
-                    &switch.minimum,
-                    &switch.maximum,
-                    &switch.decay,
-                    &limiter,
-                    &dt,
-                    &begin,
-                    &end,
-                ],
-            )
-            .unwrap();
+        let dt = 0.3;
+        let arguments = SwitchViscosityArguments {
+            smoothing_length: h.into(),
+            sound_speed: c.into(),
+            divergence: div.into(),
+            curl: curl.into(),
+            divergence_gradient: columns.vector(Field::DivergenceGradient).map(Input::from),
+            viscosity: alpha.into(),
+            minimum: switch.minimum,
+            maximum: switch.maximum,
+            decay: switch.decay,
+            limiter: u32::from(limiter),
+            step: dt,
+            rows: Rows { begin: 0, end: 3000 },
+        };
+        device.run(12, 256, &arguments).unwrap();
         switch.update_all(&mut particles, dt);
         assert!(apart(alpha, particles.scalar(Field::Viscosity)) < 4e-16);
     }

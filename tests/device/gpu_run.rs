@@ -222,11 +222,11 @@ fn a_full_memory_and_kernels_that_do_not_compile_are_told() {
     assert_eq!(buffer.download().unwrap(), [1.0, 2.0]);
 
     let broken = Unit::new("motion/whole.cu").with("namespace", "nothing");
-    let Err(Error::Device { what, .. }) = device.kernel(&broken, "whole_motion") else {
+    let Err(Error::Device { what, .. }) = device.function(&broken, "whole_motion") else {
         panic!("a unit without its namespaces")
     };
     assert!(what.contains("motion/whole.cu") && what.contains("compile"), "{what}");
-    let Err(Error::Device { what, .. }) = device.kernel(&Unit::new("motion/whole.cu"), "missing") else {
+    let Err(Error::Device { what, .. }) = device.function(&Unit::new("motion/whole.cu"), "missing") else {
         panic!("a kernel that nobody wrote")
     };
     assert!(what.contains("missing"), "{what}");

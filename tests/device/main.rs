@@ -24,5 +24,6 @@ mod gpu_particle_list;
 mod gpu_ranks;
 mod gpu_run;
 mod gpu_sweep;
+mod kernel_arguments;
 mod kernels_compile;
 mod pair_cuda;

@@ -1,10 +1,11 @@
-//! Who owns which keys, and particles on their way to their owners: [`crate::domain::assign`] on devices.
+//! Assignment of keys to ranks and migration of particles: [`crate::domain::assign`] on devices.
 
+use super::super::Buffer;
+use super::super::arguments::leaves::FirstRowsArguments;
 use super::super::columns::Columns;
 use super::super::exchange::{Exchange, Message};
 use super::super::order::Order;
 use super::super::sort::{TOGETHER, rows_of_32_bits};
-use super::super::{Buffer, Unit};
 use crate::Result;
 use crate::domain::DomainSettings;
 use crate::domain::assign::Assignment;
@@ -12,7 +13,7 @@ use crate::tree::leaves::Leaves;
 use bytemuck::Pod;
 use std::ops::Range;
 
-/// Threads of a block.
+/// Threads a block.
 const THREADS: u32 = 256;
 
 /// The first rows of leaves among sorted keys.
@@ -23,20 +24,20 @@ struct FirstRows {
 }
 
 impl FirstRows {
-    /// The first row of each bound, and the number of rows where no key is as large.
+    /// The first row whose key is not below each bound, or the number of rows.
     fn of(&mut self, columns: &Columns, bounds: &[u64]) -> Result<&Buffer<u32>> {
         self.bounds.resize(bounds.len())?;
         self.bounds.upload(bounds)?;
         self.rows.resize(bounds.len())?;
         let device = columns.device();
-        let kernel = device.kernel(&Unit::new("domain/leaves.cu"), "first_rows")?;
-        let rows = rows_of_32_bits(columns.owned().len())?;
-        device.launch(
-            &kernel,
-            bounds.len().div_ceil(THREADS as usize),
-            THREADS,
-            &[&columns.key, &rows, &self.bounds, &(bounds.len() as u32), &self.rows],
-        )?;
+        let arguments = FirstRowsArguments {
+            keys: (&columns.key).into(),
+            rows: rows_of_32_bits(columns.owned().len())?,
+            bounds: (&self.bounds).into(),
+            count: bounds.len() as u32,
+            first: (&self.rows).into(),
+        };
+        device.run(bounds.len().div_ceil(THREADS as usize), THREADS, &arguments)?;
         Ok(&self.rows)
     }
 }
@@ -46,7 +47,7 @@ impl FirstRows {
 pub(super) struct Owners {
     pub assignment: Assignment,
     first_rows: FirstRows,
-    /// Per rank the rows here that it owns.
+    /// For each rank the rows of this rank that it owns.
     rows: Vec<Range<usize>>,
 }
 
@@ -58,7 +59,7 @@ impl Owners {
         Ok(Self { assignment: Assignment::new(ranks), first_rows, rows: Vec::new() })
     }
 
-    /// Cuts the curve anew for the particles of all ranks, if this and all others are in order. Collective.
+    /// Partitions the curve for the particles of all ranks, if sorting succeeded on all of them. Collective.
     pub fn assign(&mut self, exchange: &Exchange, mut ordered: Result<()>, columns: &Columns) -> Result<()> {
         let comm = exchange.comm();
         if comm.size() == 1 {
@@ -68,7 +69,7 @@ impl Owners {
         let mut total = [columns.rows() as u64; 2];
         comm.all_sum(&mut total);
         let (first_rows, mut first) = (&mut self.first_rows, Vec::new());
-        // a rank that fails goes on without particles, as the others wait for its sums
+        // a rank that fails takes part without particles, as the others wait for its sums
         let mut sums_of = |leaves: &Leaves| {
             let found = match &ordered {
                 Ok(()) => first_rows.of(columns, leaves.keys()).and_then(Buffer::download),
@@ -79,7 +80,7 @@ impl Owners {
                 Vec::new()
             });
             first.resize(leaves.keys().len(), 0);
-            // devices are as busy with one particle as with another: its work is 1
+            // each particle has weight 1
             let mut sums: Vec<[u64; 2]> =
                 first.windows(2).map(|rows| [u64::from(rows[1] - rows[0]); 2]).collect();
             comm.all_sum(bytemuck::cast_slice_mut::<_, u64>(&mut sums));
@@ -87,7 +88,7 @@ impl Owners {
         };
         self.assignment.decide(total, &DomainSettings::default(), &mut sums_of);
         comm.agree(ordered)?;
-        // those of the last leaves that were asked for, which are those that it is
+        // from the last counts of leaves, those of the final partition
         let rows = |rank: usize| {
             let leaves = self.assignment.leaves_of(rank);
             first[leaves.start] as usize..first[leaves.end] as usize
@@ -96,9 +97,9 @@ impl Owners {
         Ok(())
     }
 
-    /// Brings particles to their owners, in the order of key and identity. Nothing is moved where nobody has to move.
-    /// Rows of others are whole ranges of the columns, which are sent from where they are. Floor: 16 bytes a kept row and
-    /// column, 8 on either side of each one that moves; a sort of all rows where any arrive. Collective.
+    /// Moves particles to their owners and sorts by key and identity; does nothing if no particle has to
+    /// move. Leaving rows are contiguous ranges of the columns, sent in place. Floor: 16 bytes a kept row and
+    /// column, 8 on either side for each that moves; a sort of all rows if any arrive. Collective.
     pub fn migrate(&self, exchange: &Exchange, order: &mut Order, columns: &mut Columns) -> Result<()> {
         let comm = exchange.comm();
         if comm.size() == 1 {
@@ -130,28 +131,27 @@ impl Owners {
         comm.agree(sorted)
     }
 
-    /// The first rows of the leaves of a rank among its own rows, which are sorted, and the number of these; their number
-    /// is one more than that of the leaves.
+    /// The first row of each leaf of a rank among its own sorted rows, then the number of rows.
     pub fn first_rows(&mut self, rank: usize, columns: &Columns) -> Result<&Buffer<u32>> {
         let leaves = self.assignment.leaves_of(rank);
         self.first_rows.of(columns, &self.assignment.leaves().keys()[leaves.start..=leaves.end])
     }
 }
 
-/// Rows between ranks.
+/// A migration of rows between ranks.
 struct Moves<'a> {
     exchange: &'a Exchange,
-    /// Per rank the rows that go there.
+    /// For each rank the rows that move there.
     leaving: &'a [Range<usize>],
     /// The rows that stay.
     kept: Range<usize>,
-    /// Per rank the number of rows that come from there.
+    /// For each rank the number of rows that arrive from it.
     arriving: Vec<usize>,
 }
 
 impl Moves<'_> {
-    /// Columns become those of the rows that stay, and behind them those that arrive, by rank: in spare columns, whose
-    /// places they take. Collective.
+    /// Fills spare columns with the rows that stay, then those that arrive by rank, and swaps them with the
+    /// columns. Collective.
     fn run<'s, T: Pod>(
         &self,
         columns: &mut [&mut Buffer<T>],

@@ -1,15 +1,18 @@
-//! Rows of other ranks that own ones may have pairs with: [`crate::domain::halo`] on devices.
+//! Halo search and exchange: [`crate::domain::halo`] on devices.
 //!
-//! Every rank publishes the boxes of the clusters that begin in each of its coarse leaves, with the largest radius
-//! inside: on a device they are the nodes of the hierarchy over the own rows. They fit the shape of what a rank owns, as
-//! leaves do; boxes of as many successive rows each would reach far beyond it.
+//! Every rank publishes the boxes of the clusters that begin in each of its coarse leaves, with the largest
+//! radius inside. These boxes are unions of nodes of the hierarchy over owned rows and follow the shape of
+//! the rank's domain, as leaves do; boxes of equal numbers of rows would extend far beyond it.
 
+use super::super::arguments::Input;
+use super::super::arguments::leaves::LeafExtentsArguments;
+use super::super::arguments::needed::NeededRowsArguments;
 use super::super::columns::Columns;
 use super::super::exchange::{Exchange, Message, Pending};
 use super::super::hierarchy::{Hierarchy, Radii};
 use super::super::scan::Scan;
 use super::super::sort::{gather_words, rows_of_32_bits};
-use super::super::{Argument, Buffer, Device, Unit};
+use super::super::{Buffer, Device};
 use super::assign::Owners;
 use crate::Result;
 use crate::domain::needed::union;
@@ -19,11 +22,11 @@ use crate::space::SimulationBox;
 use crate::tree::bounds::Extent;
 use std::ops::Range;
 
-/// Threads of a block, and super-clusters that it takes.
+/// Threads and warps a block; a warp takes one super-cluster.
 const THREADS: u32 = 256;
 const WARPS: usize = 8;
 
-/// Who needs which rows.
+/// The halos of a rank and the rows that others need.
 #[derive(Debug)]
 pub(super) struct Halos {
     device: Device,
@@ -33,21 +36,21 @@ pub(super) struct Halos {
     marks: Buffer<u8>,
     marked: Buffer<u32>,
     boxes: Vec<Vec<Extent>>,
-    /// The rows that others are sent, and of these each rank's.
+    /// Rows to send, and the range of each rank among them.
     rows: Buffer<u32>,
     leaving: Vec<Range<usize>>,
-    /// Per rank the rows where its particles are here.
+    /// For each rank the halo rows received from it.
     arriving: Vec<Range<usize>>,
-    /// Whether any rank has rows of others.
+    /// Whether any rank has halos.
     any: bool,
-    /// What is sent, one column after another, and how many columns there is room for. Written when a refresh begins, not
-    /// before the one before it is finished.
+    /// Send buffer, column by column, and its capacity in columns. Written when a refresh begins, after the
+    /// previous one is finished.
     staged: Buffer<u64>,
     room: usize,
 }
 
 impl Halos {
-    /// No rows of others.
+    /// Without halos.
     pub fn new(exchange: &Exchange) -> Result<Self> {
         let (device, ranks) = (exchange.device(), exchange.comm().size());
         Ok(Self {
@@ -67,17 +70,17 @@ impl Halos {
         })
     }
 
-    /// What all ranks have published.
+    /// The boxes of all ranks.
     pub fn boxes(&self) -> &[Vec<Extent>] {
         &self.boxes
     }
 
-    /// There are no rows of others any more.
+    /// Drops the halos.
     pub fn forget(&mut self) {
         self.any = false;
     }
 
-    /// Gives back the memory that was needed to find rows.
+    /// Frees the memory of the search.
     pub fn release(&mut self) -> Result<()> {
         self.hierarchy = Hierarchy::new(&self.device)?;
         self.marks = Buffer::new(&self.device, 0)?;
@@ -85,7 +88,7 @@ impl Halos {
         Ok(())
     }
 
-    /// Finds who needs which of the rows, which are all owned here. Collective.
+    /// Finds the owned rows that each rank needs; there are no halos yet. Collective.
     pub fn find(
         &mut self,
         exchange: &Exchange,
@@ -106,7 +109,7 @@ impl Halos {
         for rank in 0..comm.size() {
             let start = self.rows.len();
             let theirs = &self.boxes[rank];
-            // most ranks are far away: one test for them, not one a box
+            // most ranks are far away: test the union of their boxes first
             let far = rank == comm.rank() || !may_interact(&whole, &union(theirs.iter().copied()), bx);
             let near: Vec<Extent> =
                 theirs.iter().filter(|theirs| !far && may_interact(&whole, theirs, bx)).copied().collect();
@@ -119,7 +122,7 @@ impl Halos {
         comm.agree(outcome)
     }
 
-    /// The boxes of the own rows, those of leaves without any left out, and the largest radius.
+    /// The boxes of the leaves with owned rows, and the largest radius.
     fn publish(
         &mut self,
         owners: &mut Owners,
@@ -136,21 +139,22 @@ impl Halos {
         let first = owners.first_rows(rank, columns)?;
         let leaves = first.len() - 1;
         self.extents.resize(leaves)?;
-        let kernel = self.device.kernel(&Unit::new("domain/leaves.cu"), "leaf_extents")?;
-        let (center, extent) = (self.hierarchy.center(), self.hierarchy.extent());
-        let nodes = self.hierarchy.nodes() as u32;
-        self.device.launch(
-            &kernel,
-            leaves,
-            THREADS,
-            &[first, center, extent, &nodes, &unit, &largest, &self.extents],
-        )?;
+        let arguments = LeafExtentsArguments {
+            first: first.into(),
+            center: self.hierarchy.center().into(),
+            extent: self.hierarchy.extent().into(),
+            nodes: self.hierarchy.nodes() as u32,
+            unit,
+            largest,
+            extents: (&self.extents).into(),
+        };
+        self.device.run(leaves, THREADS, &arguments)?;
         let mut extents = self.extents.download()?;
         extents.retain(|extent| !extent.is_nothing());
         Ok((extents, largest))
     }
 
-    /// Adds the rows that may interact with what is in these boxes.
+    /// Appends the rows that may interact with particles in these boxes.
     fn needed(
         &mut self,
         boxes: &[Extent],
@@ -163,44 +167,35 @@ impl Halos {
         self.extents.resize(boxes.len())?;
         self.extents.upload(boxes)?;
         self.marks.resize(rows)?;
-        let kernel = self.device.kernel(&Unit::new("domain/needed.cu"), "needed_rows")?;
-        let [x, y, z] = columns.vector(Field::Position);
         let (radius, radius_of_all) = match radius {
             Radii::All(radius) => (None, radius),
             Radii::Each(column) => (Some(column), 0.0),
         };
-        let (hierarchy, periods) = (&self.hierarchy, bx.finite_periods());
-        let roundings = [0, 1, 2].map(|d| rounding(bx, d));
-        let arguments: [&dyn Argument; 21] = [
-            x,
-            y,
-            z,
-            &radius,
-            &radius_of_all,
-            &rows_of_32_bits(rows)?,
-            hierarchy.center(),
-            hierarchy.extent(),
-            &(hierarchy.nodes() as u32),
-            &(hierarchy.levels()[1].offset as u32),
-            &hierarchy.unit(),
-            &largest,
-            &self.extents,
-            &(boxes.len() as u32),
-            &periods[0],
-            &periods[1],
-            &periods[2],
-            &roundings[0],
-            &roundings[1],
-            &roundings[2],
-            &self.marks,
-        ];
-        self.device.launch(&kernel, rows.div_ceil(SUPER_CLUSTER * WARPS), THREADS, &arguments)?;
+        let hierarchy = &self.hierarchy;
+        let arguments = NeededRowsArguments {
+            position: columns.vector(Field::Position).map(Input::from),
+            radius: radius.into(),
+            radius_of_all,
+            center: hierarchy.center().into(),
+            extent: hierarchy.extent().into(),
+            unit: hierarchy.unit(),
+            largest,
+            rows: rows_of_32_bits(rows)?,
+            nodes: hierarchy.nodes() as u32,
+            offset: hierarchy.levels()[1].offset as u32,
+            count: boxes.len() as u32,
+            boxes: (&self.extents).into(),
+            period: bx.finite_periods().into(),
+            rounding: [0, 1, 2].map(|d| rounding(bx, d)),
+            marks: (&self.marks).into(),
+        };
+        self.device.run(rows.div_ceil(SUPER_CLUSTER * WARPS), THREADS, &arguments)?;
         let (found, before) = (self.scan.marked(&self.marks, &mut self.marked)?, self.rows.len());
         self.rows.grow(before + found)?;
         self.rows.copy_from(before, &self.marked)
     }
 
-    /// Brings identities and the fields of halos of the rows that [`Self::find`] found, and lays out the rows. Collective.
+    /// Receives identities and halo fields of the rows of [`Self::find`], and lays out the rows. Collective.
     pub fn attach(&mut self, exchange: &Exchange, columns: &mut Columns) -> Result<()> {
         let comm = exchange.comm();
         if comm.size() == 1 {
@@ -232,7 +227,7 @@ impl Halos {
         exchange.finish(brought)
     }
 
-    /// As many rows, with zeros behind the owned ones but for what makes padding ghosts.
+    /// Resizes the columns to `rows` rows: padding becomes ghosts, halo rows zero.
     fn lay_out(&self, columns: &mut Columns, rows: usize) -> Result<()> {
         let owned = columns.owned().len();
         columns.resize(rows, owned)?;
@@ -244,7 +239,7 @@ impl Halos {
         columns.vector_mut(Field::Position).try_for_each(|column| column.upload_to(owned, &nowhere))
     }
 
-    /// Begins to bring these fields of the rows of others up to date; nothing where there are none. Collective.
+    /// Begins an update of these fields of the halo rows; `None` without halos. Collective.
     pub fn refresh(
         &mut self,
         exchange: &Exchange,
@@ -262,8 +257,9 @@ impl Halos {
         self.bring(exchange, &places).map(Some)
     }
 
-    /// Begins to send what columns that begin at these addresses have in the rows that others need, and to receive the like
-    /// where it belongs. Floor: 20 bytes a row and column that is sent, and 8 on either side of the way. Collective.
+    /// Gathers the rows that others need from the columns at these addresses, and begins to send them and to
+    /// receive halo rows. Floor: 20 bytes a row and column sent, and 8 at either end of the transfer.
+    /// Collective.
     fn bring(&self, exchange: &Exchange, columns: &[u64]) -> Result<Pending> {
         const BYTES: usize = size_of::<u64>();
         let count = self.rows.len();

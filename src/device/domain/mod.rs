@@ -1,8 +1,8 @@
-//! The domain of particles that live on devices: [`crate::domain::Domain`], of which the owned rows are the same.
+//! Domain decomposition of particles on devices: the same owned rows as [`crate::domain::Domain`].
 //!
-//! Particles go to the owners of their keys, and rows that other ranks need go there, too: owned rows first, from the
-//! next multiple of 64 on those of others, by rank, each rank's in its order. Rows between are ghosts: identity
-//! `u64::MAX`, position infinite, all else 0. A rank that gets no rows of others has no ghosts either.
+//! Particles move to the owners of their keys, and halos are copied to the ranks that need them. Owned rows
+//! come first, halo rows from the next multiple of 64 on, by rank, in the order of their owner. Rows between
+//! are ghosts: identity `u64::MAX`, position infinite, all else 0. A rank without halos has no ghosts.
 
 mod assign;
 mod halos;
@@ -20,20 +20,20 @@ use crate::tree::bounds::Extent;
 use assign::Owners;
 use halos::Halos;
 
-/// Fields of rows of others on their way, from [`Domain::begin_refresh`] to [`Domain::finish_refresh`]; [`Default`] is
-/// none.
+/// A pending halo exchange, between [`Domain::begin_refresh`] and [`Domain::finish_refresh`]; none by
+/// [`Default`].
 #[derive(Debug, Default)]
 #[must_use = "other ranks wait until a refresh is finished"]
 pub struct Arriving(Option<Pending>);
 
 impl Arriving {
-    /// Whether nothing is on its way, on all ranks.
+    /// Whether no exchange is pending, on all ranks.
     pub fn is_nothing(&self) -> bool {
         self.0.is_none()
     }
 }
 
-/// What a rank owns, and what it knows of the others.
+/// The rows that a rank owns, and its halos.
 #[derive(Debug)]
 pub struct Domain {
     exchange: Exchange,
@@ -43,7 +43,7 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// A domain without particles; [`Self::sync`] brings them in.
+    /// A domain without particles; [`Self::sync`] adds them.
     ///
     /// # Errors
     /// Those of the device.
@@ -62,16 +62,16 @@ impl Domain {
         self.exchange.comm()
     }
 
-    /// Wrap the particles of all ranks where space is periodic, fit the box's open faces to them, and bring each to the
-    /// owner of its key, in the order of key and identity. Returns the box. All columns that are there move; rows of
-    /// others are gone. Collective.
+    /// Wraps particles into periodic dimensions, fits the open faces of the box, and moves each particle to
+    /// the owner of its key, sorted by key and identity. Returns the box. All columns move; halos are
+    /// removed. Collective.
     ///
-    /// Work is the same for all particles. The result depends on the positions and identities of all particles and the
-    /// number of ranks, not on who owned what before.
+    /// All particles have the same weight. The result depends on the positions and identities of all
+    /// particles and the number of ranks, not on the previous owners.
     ///
     /// # Errors
-    /// [`crate::Error::State`] with step 0, on the rank that owns it, when a position is no place, and
-    /// [`crate::Error::Elsewhere`] on the others: owned rows are unchanged then. Those of the device.
+    /// [`crate::Error::State`] with step 0 on the owner of a position that is not finite or too large, and
+    /// [`crate::Error::Elsewhere`] on the others; owned rows are unchanged then. Those of the device.
     pub fn sync(&mut self, bx: &SimulationBox, columns: &mut Columns) -> Result<SimulationBox> {
         self.detach(columns)?;
         let Some(fitted) = self.order.fit(self.exchange.comm(), bx, columns)? else { return Ok(*bx) };
@@ -81,10 +81,9 @@ impl Domain {
         Ok(fitted.bx)
     }
 
-    /// Bring the rows of others that owned ones may have pairs with, closer than the larger of their radii; there is a
-    /// radius for each owned row. The fields of halos are brought, all else and the keys of rows of others are 0. Owned rows are
-    /// those of the last [`Self::sync`], wherever they are since. Rows of others that were there before are gone.
-    /// Collective.
+    /// Adds halos: the rows of other ranks that may be closer to an owned row than the larger of both radii.
+    /// Halo fields are received; other fields and keys of halo rows are 0. The owned rows are those of the
+    /// last [`Self::sync`] at their present positions. Previous halos are replaced. Collective.
     ///
     /// # Errors
     /// Those of the device; [`crate::Error::Elsewhere`] where another rank has one.
@@ -94,7 +93,7 @@ impl Domain {
         self.halos.attach(&self.exchange, columns)
     }
 
-    /// Remove all rows that are not owned.
+    /// Removes all rows that are not owned.
     ///
     /// # Errors
     /// Those of the device.
@@ -104,7 +103,7 @@ impl Domain {
         columns.resize(owned, owned)
     }
 
-    /// Bring these fields of the rows of others up to date with what their owners have. Collective.
+    /// Updates these fields of the halo rows from their owners. Collective.
     ///
     /// # Errors
     /// Those of the device.
@@ -113,19 +112,20 @@ impl Domain {
         self.finish_refresh(arriving)
     }
 
-    /// As [`Self::refresh`], but what is started before [`Self::finish_refresh`] goes on while the fields are on their way.
+    /// As [`Self::refresh`], but nonblocking: operations issued before [`Self::finish_refresh`] overlap the
+    /// exchange.
     ///
-    /// Until then nobody may use these fields of the rows of others, nor bring or remove rows or these fields, nor begin
-    /// another refresh; those of owned rows may be read and changed. Whatever becomes of what is done meanwhile, all ranks
-    /// must finish what they began. Collective.
+    /// Until then these fields of halo rows must not be used, rows and these fields not be added or removed,
+    /// and no other refresh begun; owned rows may be read and written. All ranks must finish what they began,
+    /// even after an error in between. Collective.
     ///
     /// # Errors
-    /// Those of the device; nothing is to be finished then.
+    /// Those of the device; then there is nothing to finish.
     pub fn begin_refresh(&mut self, columns: &Columns, fields: &[Field]) -> Result<Arriving> {
         self.halos.refresh(&self.exchange, columns, fields).map(Arriving)
     }
 
-    /// What is started from now on finds the fields up to date. Collective.
+    /// Completes a refresh: operations issued from now on see the updated fields. Collective.
     ///
     /// # Errors
     /// Those of the device.
@@ -133,19 +133,18 @@ impl Domain {
         arriving.0.map_or(Ok(()), |pending| self.exchange.finish(pending))
     }
 
-    /// Who owns which keys since the last [`Self::sync`].
+    /// The owners of keys since the last [`Self::sync`].
     pub fn assignment(&self) -> &Assignment {
         &self.owners.assignment
     }
 
-    /// Per rank the boxes that together hold all rows that it owned at the last [`Self::attach`], with the largest radius
-    /// inside; the same on every rank. One rank alone has none.
+    /// For each rank the boxes of all rows that it owned at the last [`Self::attach`], with the largest
+    /// radius inside; the same on all ranks, empty for a single rank.
     pub fn boxes(&self) -> &[Vec<Extent>] {
         self.halos.boxes()
     }
 
-    /// Give back the memory that was needed to bring particles into order, and to find rows that others need: about
-    /// 60 bytes an owned row.
+    /// Frees scratch memory of sorting and of the halo search: about 60 bytes an owned row.
     ///
     /// # Errors
     /// Those of the device.

@@ -1,4 +1,4 @@
-//! Messages between devices through MPI that is given addresses on devices.
+//! Messages between devices by CUDA-aware MPI.
 
 use super::super::Device;
 use super::{Arrival, Carrier, Message};
@@ -11,23 +11,23 @@ use std::ffi::{c_int, c_void};
 /// Bytes of the largest single message: MPI counts in 32 bits.
 const LARGEST_MESSAGE: usize = 1 << 30;
 
-/// What tells these messages from the other ones of the ranks.
+/// Tag of these messages.
 const TAG: c_int = 1;
 
-/// Through MPI.
+/// The transport by CUDA-aware MPI.
 pub(super) struct CudaAware {
     device: Device,
 }
 
 impl CudaAware {
-    /// Fails on all ranks when one cannot. Collective.
+    /// Fails on all ranks if one lacks support. Collective.
     pub(super) fn new(device: &Device, comm: &Communicator) -> Result<Self> {
         comm.agree(possible(device, comm))?;
         Ok(Self { device: device.clone() })
     }
 }
 
-/// Whether MPI takes addresses on this device.
+/// Checks whether MPI accepts addresses of this device.
 fn possible(device: &Device, comm: &Communicator) -> Result<()> {
     if comm.in_one_process() {
         return Err(Error::usage(
@@ -35,7 +35,7 @@ fn possible(device: &Device, comm: &Communicator) -> Result<()> {
             REMEDY,
         ));
     }
-    // the addresses of a device that the host plays are the host's
+    // addresses of the emulation are host addresses
     if device.driver().stream()?.is_none() || takes_addresses_of_gpus() {
         return Ok(());
     }
@@ -45,20 +45,21 @@ fn possible(device: &Device, comm: &Communicator) -> Result<()> {
     ))
 }
 
-/// What to do without such an MPI library.
+/// The remedy without such an MPI library.
 const REMEDY: &str = "use an MPI library built with CUDA (Open MPI: ompi_info --parsable --all | grep mpi_built_with_cuda_support), \
                       or HILBRIUM_EXCHANGE=staged";
 
-/// What Open MPI, and those who took it over, answer; asked for by name because other libraries lack the question.
+/// The result of MPIX_Query_cuda_support, an extension of Open MPI; looked up by name, as other libraries
+/// lack it.
 fn takes_addresses_of_gpus() -> bool {
-    // SAFETY: the function is documented so
+    // SAFETY: the signature is the documented one
     unsafe {
         let found = Library::this().get::<unsafe extern "C" fn() -> c_int>(b"MPIX_Query_cuda_support\0");
         found.is_ok_and(|ask| ask() == 1)
     }
 }
 
-/// A message in pieces that MPI can count: address and length.
+/// Splits a message into pieces with 32-bit lengths: address and length.
 fn pieces(message: &Message) -> impl Iterator<Item = (u64, c_int)> {
     let Message { address, bytes, .. } = *message;
     let starts = (0..bytes).step_by(LARGEST_MESSAGE);
@@ -74,7 +75,7 @@ impl Carrier for CudaAware {
         let Some(world) = comm.raw_mpi() else { unreachable!("ranks are processes, as new has seen") };
         comm.agree(self.device.synchronize())?;
         let mut requests = Vec::new();
-        // SAFETY: the ranges are the caller's and stay until all is waited for. MPI's own errors end all ranks.
+        // SAFETY: the caller's ranges stay valid until the requests complete. MPI errors abort all ranks.
         unsafe {
             for message in receive {
                 for (address, bytes) in pieces(message) {
@@ -98,13 +99,13 @@ impl Carrier for CudaAware {
     }
 }
 
-/// What MPI has been asked for.
+/// Pending MPI requests.
 struct Requests(Vec<ffi::MPI_Request>);
 
 impl Arrival for Requests {
     fn finish(mut self: Box<Self>, _comm: &Communicator) -> Result<()> {
         let count = self.0.len() as c_int;
-        // SAFETY: they were made by begin and are waited for once
+        // SAFETY: the requests are from begin and are completed once
         unsafe { ffi::MPI_Waitall(count, self.0.as_mut_ptr(), ffi::RSMPI_STATUSES_IGNORE) };
         Ok(())
     }

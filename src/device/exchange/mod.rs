@@ -1,5 +1,5 @@
-//! Bytes from the memory of one rank's device to that of another's: through NCCL, through MPI that knows of devices, or
-//! through the hosts, whichever is the first that all ranks can use.
+//! Messages between devices of different ranks: by NCCL, CUDA-aware MPI, or staging through pinned host
+//! memory, whichever is the first that all ranks support.
 
 #[cfg(feature = "mpi")]
 mod cuda_aware;
@@ -11,33 +11,33 @@ use crate::comm::Communicator;
 use crate::{Error, Result};
 use std::sync::Arc;
 
-/// The variable of the environment that names the way to be used; that of rank 0 counts.
+/// Environment variable that selects the transport; the value of rank 0 counts.
 const VARIABLE: &str = "HILBRIUM_EXCHANGE";
 
-/// A range of a device's memory that another rank is sent, or that what it sends goes to.
+/// A range of device memory to send to, or receive from, another rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     /// The other rank.
     pub rank: usize,
-    /// Where the bytes are on this rank's device.
+    /// Device address.
     pub address: u64,
-    /// How many they are.
+    /// Length in bytes.
     pub bytes: usize,
 }
 
-/// A way from device to device.
+/// A transport between devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// NVIDIA's library NCCL: each rank needs a GPU of its own.
+    /// NVIDIA's library NCCL; each rank needs its own GPU.
     Nccl,
-    /// MPI that is given addresses on devices.
+    /// CUDA-aware MPI, called with device addresses.
     CudaAware,
-    /// Through pinned memory of the hosts, and whatever their ranks send each other messages by.
+    /// Staging through pinned host memory and the communicator of the ranks.
     Staged,
 }
 
 impl Way {
-    /// As the environment names it.
+    /// Parses the value of the environment variable.
     fn named(name: &str) -> Result<Self> {
         match name {
             "nccl" => Ok(Way::Nccl),
@@ -50,7 +50,7 @@ impl Way {
         }
     }
 
-    /// Makes it ready on all ranks, or fails on all. Collective.
+    /// Initializes the transport on all ranks, or fails on all. Collective.
     fn start(self, device: &Device, comm: &Communicator) -> Result<Arc<dyn Carrier>> {
         match self {
             Way::Nccl => Ok(Arc::new(nccl::Nccl::new(device, comm)?)),
@@ -66,22 +66,22 @@ impl Way {
     }
 }
 
-/// What carries messages.
+/// An initialized transport.
 trait Carrier: Send + Sync {
-    /// What it is, in words.
+    /// Its name for the log.
     fn words(&self) -> &str;
 
-    /// As [`Exchange::begin`]; no message is empty, and none for this rank itself.
+    /// As [`Exchange::begin`]. No message is empty, and none is for this rank.
     fn begin(&self, comm: &Communicator, send: &[Message], receive: &[Message]) -> Result<Box<dyn Arrival>>;
 }
 
-/// What a carrier has begun.
+/// Pending messages of a transport.
 trait Arrival {
     /// As [`Exchange::finish`].
     fn finish(self: Box<Self>, comm: &Communicator) -> Result<()>;
 }
 
-/// Nothing is on its way.
+/// No pending messages.
 struct Nothing;
 
 impl Arrival for Nothing {
@@ -90,7 +90,7 @@ impl Arrival for Nothing {
     }
 }
 
-/// Messages on their way, from [`Exchange::begin`] to [`Exchange::finish`].
+/// Pending messages, between [`Exchange::begin`] and [`Exchange::finish`].
 #[must_use = "other ranks wait until messages are finished"]
 pub struct Pending(Box<dyn Arrival>);
 
@@ -100,7 +100,7 @@ impl std::fmt::Debug for Pending {
     }
 }
 
-/// One rank, which has nobody to send to.
+/// The transport of a single rank.
 struct Alone;
 
 impl Carrier for Alone {
@@ -114,7 +114,7 @@ impl Carrier for Alone {
     }
 }
 
-/// The ranks of a run with a device each, and how their bytes go from one to another.
+/// The ranks of a run with one device each, and the transport between them.
 #[derive(Clone)]
 pub struct Exchange {
     device: Device,
@@ -129,11 +129,11 @@ impl std::fmt::Debug for Exchange {
 }
 
 impl Exchange {
-    /// Between the devices of these ranks, on the way that HILBRIUM_EXCHANGE names (`nccl`, `cuda-aware` or `staged`), or
-    /// else on the first of these that all ranks can use. Collective.
+    /// Initializes the transport that HILBRIUM_EXCHANGE selects (`nccl`, `cuda-aware` or `staged`), or else
+    /// the first of these that all ranks support. Collective.
     ///
     /// # Errors
-    /// [`Error::Usage`] when the way that is named cannot be used, with why; those of the device.
+    /// [`Error::Usage`] with the reason when the selected transport is not supported; those of the device.
     pub fn new(device: &Device, comm: &Communicator) -> Result<Self> {
         let mut wanted = std::env::var(VARIABLE).unwrap_or_default().into_bytes();
         comm.broadcast(&mut wanted, 0);
@@ -145,10 +145,10 @@ impl Exchange {
             .or_else(|_| Self::by(Way::Staged, device, comm))
     }
 
-    /// Between the devices of these ranks, on that way. One rank needs none, and loads nothing. Collective.
+    /// Initializes a given transport. A single rank loads nothing. Collective.
     ///
     /// # Errors
-    /// [`Error::Usage`] when it cannot be used, with why; those of the device.
+    /// [`Error::Usage`] with the reason when it is not supported; those of the device.
     pub fn by(way: Way, device: &Device, comm: &Communicator) -> Result<Self> {
         let carrier = match comm.size() {
             1 => Arc::new(Alone),
@@ -167,31 +167,32 @@ impl Exchange {
         &self.comm
     }
 
-    /// How bytes go from device to device, in words: "NCCL 2.27.3", say. The same on all ranks.
+    /// The transport's name, such as "NCCL 2.27.3"; the same on all ranks.
     pub fn way(&self) -> &str {
         self.carrier.words()
     }
 
-    /// Sends and receives, in the order of the device's other operations: what is started afterwards finds what has arrived.
-    /// Between two ranks messages arrive in the order in which they are sent, and both agree on their sizes. No rank sends
-    /// to itself. Collective.
+    /// Sends and receives, ordered with the device's other operations: later ones see the received data.
+    /// Messages between two ranks arrive in the order of sending, and both ranks agree on their sizes. No
+    /// rank sends to itself. Collective.
     ///
     /// # Errors
-    /// Those of the device; [`Error::Elsewhere`] when that of another rank failed beforehand, as far as the way tells.
+    /// Those of the device; [`Error::Elsewhere`] when another rank's device failed before, if the transport
+    /// reports it.
     pub fn exchange(&self, send: &[Message], receive: &[Message]) -> Result<()> {
         let pending = self.begin(send, receive)?;
         self.finish(pending)
     }
 
-    /// As [`Exchange::exchange`], but what is started before [`Exchange::finish`] does not wait for the messages, and goes on
-    /// while they are on their way.
+    /// As [`Exchange::exchange`], but nonblocking: operations issued before [`Exchange::finish`] overlap the
+    /// transfer.
     ///
-    /// Until then nothing may write or give back what is sent, nor use or give back what is received. Whatever becomes of what
-    /// is done meanwhile, all ranks must finish what they began, in that order; they may send each other other things in
-    /// between. Collective.
+    /// Until then the sent ranges must not be written or freed, and the received ranges not be used or freed.
+    /// All ranks must finish what they began, in that order, even after an error in between; they may
+    /// communicate meanwhile. Collective.
     ///
     /// # Errors
-    /// As [`Exchange::exchange`]; nothing is to be finished then.
+    /// As [`Exchange::exchange`]; then there is nothing to finish.
     pub fn begin(&self, send: &[Message], receive: &[Message]) -> Result<Pending> {
         let of_others = |messages: &[Message]| -> Vec<Message> {
             assert!(
@@ -203,7 +204,7 @@ impl Exchange {
         self.carrier.begin(&self.comm, &of_others(send), &of_others(receive)).map(Pending)
     }
 
-    /// What is started from now on finds what has arrived. Collective.
+    /// Completes a transfer: operations issued from now on see the received data. Collective.
     ///
     /// # Errors
     /// As [`Exchange::exchange`].

@@ -1,7 +1,7 @@
-//! Messages between GPUs through NCCL, NVIDIA's library of communication, which is looked for when the program starts.
+//! Messages between GPUs by NCCL, which is loaded at run time.
 //!
-//! The few functions that are called are looked up here: bindings at hand look for other names of the library than that
-//! under which it is installed to run programs, libnccl.so.2.
+//! The few functions used are declared here, because existing bindings do not load the run-time name
+//! libnccl.so.2.
 
 use super::super::{Device, cuda};
 use super::{Arrival, Carrier, Message, Nothing};
@@ -10,22 +10,22 @@ use crate::{Error, Result};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::OnceLock;
 
-/// What to do without the library.
+/// The remedy without the library.
 const REMEDY: &str = "install NCCL (libnccl.so.2, part of NVIDIA's HPC SDK or of PyPI's nvidia-nccl-cu13) and let LD_LIBRARY_PATH find \
                       it, or set HILBRIUM_EXCHANGE=staged";
 
-/// The names of the library.
+/// File names of the library.
 const NAMES: [&str; 2] = ["libnccl.so.2", "libnccl.so"];
 
-/// NCCL's number for bytes.
+/// ncclUint8.
 const BYTES: c_int = 1;
 
-/// What the ranks of a communicator know each other by.
+/// ncclUniqueId.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct UniqueId([u8; 128]);
 
-/// A communicator of NCCL's.
+/// ncclComm_t.
 type Handle = *mut c_void;
 
 /// The library's functions, as its header declares them. It is never unloaded.
@@ -44,14 +44,14 @@ struct Library {
 }
 
 impl Library {
-    /// The library, loaded when it is first asked for.
+    /// The library, loaded at the first use.
     fn get() -> Result<&'static Self> {
         static LIBRARY: OnceLock<std::result::Result<Library, String>> = OnceLock::new();
         LIBRARY.get_or_init(Self::load).as_ref().map_err(|why| Error::usage(why, REMEDY))
     }
 
     fn load() -> std::result::Result<Self, String> {
-        // SAFETY: what the library does when it is loaded is its own affair
+        // SAFETY: loading NCCL runs only its own initializers
         let Some(library) = NAMES.iter().find_map(|name| unsafe { libloading::Library::new(*name) }.ok())
         else {
             return Err("NCCL (libnccl.so.2) is not installed here".into());
@@ -59,7 +59,7 @@ impl Library {
         let library: &'static libloading::Library = Box::leak(Box::new(library));
         macro_rules! function {
             ($name:literal) => {
-                // SAFETY: the field that it goes to declares it as NCCL's header does
+                // SAFETY: the field's type is that of NCCL's header
                 *unsafe { library.get($name) }
                     .map_err(|cause| format!("this NCCL is too old for this program: {cause}"))?
             };
@@ -79,12 +79,12 @@ impl Library {
         })
     }
 
-    /// NCCL's answer as a result, with its words.
+    /// Converts an NCCL status to a result with NCCL's message.
     fn checked(&self, doing: &str, answer: c_int) -> Result<()> {
         if answer == 0 {
             return Ok(());
         }
-        // SAFETY: both give texts that stay, or none
+        // SAFETY: both return static texts or null
         let text = |words: *const c_char| match words.is_null() {
             true => String::new(),
             false => unsafe { CStr::from_ptr(words) }.to_string_lossy().trim().to_string(),
@@ -107,7 +107,7 @@ impl Library {
     }
 }
 
-/// Through NCCL.
+/// The transport by NCCL.
 pub(super) struct Nccl {
     library: &'static Library,
     handle: Handle,
@@ -115,12 +115,12 @@ pub(super) struct Nccl {
     words: String,
 }
 
-// A communicator may be used by any thread for which its GPU is current, one at a time, as all that is collective.
+// SAFETY: a communicator may be used by any thread with its GPU current, one at a time; calls are collective.
 unsafe impl Send for Nccl {}
 unsafe impl Sync for Nccl {}
 
 impl Nccl {
-    /// Fails on all ranks when one cannot. Collective.
+    /// Fails on all ranks if one lacks support. Collective.
     pub(super) fn new(device: &Device, comm: &Communicator) -> Result<Self> {
         let (library, words, gpu) = comm.agree_on(Self::possible(device, comm))?;
         if let Some([first, second]) = cuda::shared(gpu, comm) {
@@ -141,7 +141,7 @@ impl Nccl {
         id.0.copy_from_slice(&bytes);
         let mut handle = std::ptr::null_mut();
         let (ranks, rank) = (comm.size() as c_int, comm.rank() as c_int);
-        // SAFETY: the GPU is current since possible asked for its stream; all ranks are here with the same id
+        // SAFETY: possible has made the GPU current; all ranks call with the same id
         let answer = unsafe { (library.init_rank)(&mut handle, ranks, id, rank) };
         let made = library.checked("connecting the GPUs", answer).map(|()| Self {
             library,
@@ -152,7 +152,7 @@ impl Nccl {
         comm.agree_on(made)
     }
 
-    /// Library, its words and the GPU, where this rank has what it needs.
+    /// The library, its version text and the GPU's UUID, if this rank supports NCCL.
     fn possible(device: &Device, comm: &Communicator) -> Result<(&'static Library, String, [u8; 16])> {
         let library = Library::get()?;
         let words = library.words()?;
@@ -162,8 +162,8 @@ impl Nccl {
                 "set HILBRIUM_EXCHANGE=staged, or leave it unset",
             ));
         };
-        // Between GPUs of one process NCCL may take what is to be sent out of the other GPU's memory, which the driver's
-        // pools show to their own GPU only.
+        // Within a process NCCL may read directly from the peer GPU's memory, but memory pools are not
+        // peer-accessible.
         if comm.in_one_process() && std::env::var("NCCL_P2P_DIRECT_DISABLE").as_deref() != Ok("1") {
             return Err(Error::usage(
                 "NCCL between threads of one process would reach into memory that other GPUs do not see",
@@ -186,7 +186,7 @@ impl Carrier for Nccl {
         self.device.driver().part()?;
         let Some(stream) = self.device.driver().stream()? else { unreachable!("a GPU, as new has seen") };
         let (library, stream) = (self.library, stream.handle as *mut c_void);
-        // SAFETY: the ranges are the caller's, who gives none back before the end of this is in the order of its operations
+        // SAFETY: the caller frees no range before the streams are joined
         unsafe {
             library.checked("beginning to send between GPUs", (library.group_start)())?;
             let sent = send.iter().try_for_each(|message| {
@@ -207,7 +207,7 @@ impl Carrier for Nccl {
     }
 }
 
-/// What goes on aside on a GPU.
+/// Pending work on the copy stream.
 struct Aside(Device);
 
 impl Arrival for Aside {
@@ -218,12 +218,12 @@ impl Arrival for Aside {
 
 impl Drop for Nccl {
     fn drop(&mut self) {
-        // a GPU that has failed cannot take leave of the others
+        // after a failure the communicator can only be aborted
         let end = match self.device.synchronize() {
             Ok(()) => self.library.destroy,
             Err(_) => self.library.abort,
         };
-        // SAFETY: made by init_rank, used no more
+        // SAFETY: created by init_rank and not used again
         let _ = unsafe { end(self.handle) };
     }
 }

@@ -1,4 +1,4 @@
-//! Messages between devices through pinned memory of their hosts.
+//! Messages between devices, staged through pinned host memory.
 
 use super::super::Device;
 use super::{Arrival, Carrier, Message};
@@ -6,7 +6,7 @@ use crate::Result;
 use crate::comm::Communicator;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Pinned memory, given back when dropped.
+/// Pinned memory, freed when dropped.
 struct Pinned {
     device: Device,
     address: u64,
@@ -18,11 +18,11 @@ impl Pinned {
         Self { device: device.clone(), address: 0, bytes: 0 }
     }
 
-    /// Makes it hold at least so many bytes; what it held may be lost.
+    /// Provides at least `bytes` bytes; the contents may be lost.
     fn reserve(&mut self, bytes: usize) -> Result<()> {
         if bytes > self.bytes {
             *self = Self::none(&self.device);
-            // with room to grow, because memory is slow to pin
+            // spare capacity, because pinning is slow
             let bytes = bytes + bytes / 4;
             self.address = self.device.driver().pin(bytes)?;
             self.bytes = bytes;
@@ -30,12 +30,12 @@ impl Pinned {
         Ok(())
     }
 
-    /// The first bytes.
+    /// The first `bytes` bytes.
     fn first(&mut self, bytes: usize) -> &mut [u8] {
         assert!(bytes <= self.bytes, "no more than was reserved");
         match bytes {
             0 => &mut [],
-            // SAFETY: pinned for as long as self, and the device has been waited for
+            // SAFETY: pinned as long as self, and no copy is pending
             _ => unsafe { std::slice::from_raw_parts_mut(self.address as *mut u8, bytes) },
         }
     }
@@ -44,14 +44,14 @@ impl Pinned {
 impl Drop for Pinned {
     fn drop(&mut self) {
         if self.bytes > 0 {
-            // copies that were started may still be under way; an error here was one before
+            // copies may be pending; an error here repeats an earlier one
             let _ = self.device.synchronize();
             self.device.driver().unpin(self.address, self.bytes);
         }
     }
 }
 
-/// Where messages rest between device and ranks: one rank's after the other's.
+/// Staging buffers, with the messages grouped by rank.
 struct Rest {
     leaving: Pinned,
     arriving: Pinned,
@@ -63,10 +63,10 @@ impl Rest {
     }
 }
 
-/// Through the hosts.
+/// The transport through the hosts.
 pub(super) struct Staged {
     device: Device,
-    /// Kept from one exchange to the next; none while one is under way.
+    /// Staging buffers between exchanges; `None` during one.
     rest: Arc<Mutex<Option<Rest>>>,
 }
 
@@ -76,14 +76,14 @@ impl Staged {
     }
 }
 
-/// How many bytes go to or come from each rank.
+/// Bytes to or from each rank.
 fn lengths(messages: &[Message], ranks: usize) -> Vec<usize> {
     let mut lengths = vec![0; ranks];
     messages.iter().for_each(|message| lengths[message.rank] += message.bytes);
     lengths
 }
 
-/// Messages with where they rest, from an address on.
+/// Messages with their addresses in the staging buffer that begins at `start`.
 fn places(messages: &[Message], lengths: &[usize], start: u64) -> Vec<(Message, u64)> {
     let mut next: Vec<u64> = lengths
         .iter()
@@ -96,7 +96,7 @@ fn places(messages: &[Message], lengths: &[usize], start: u64) -> Vec<(Message, 
     messages.iter().map(place).collect()
 }
 
-/// The memory of each rank's messages.
+/// Splits a staging buffer by rank.
 fn parts<'a>(mut memory: &'a mut [u8], lengths: &[usize]) -> Vec<&'a mut [u8]> {
     lengths.iter().filter_map(|&length| memory.split_off_mut(..length)).collect()
 }
@@ -124,14 +124,14 @@ impl Carrier for Staged {
     }
 }
 
-/// What is being copied from the device.
+/// Messages being copied from the device.
 struct Leaving {
     device: Device,
     keeper: Arc<Mutex<Option<Rest>>>,
-    /// What went wrong, which ranks are told once they meet.
+    /// The outcome of starting the copies, on which the ranks agree at the end.
     started: Result<()>,
     rest: Rest,
-    /// How many bytes go to and come from each rank.
+    /// Bytes to and from each rank.
     to: Vec<usize>,
     from: Vec<usize>,
     receive: Vec<Message>,
@@ -141,13 +141,13 @@ impl Arrival for Leaving {
     fn finish(self: Box<Self>, comm: &Communicator) -> Result<()> {
         let Leaving { device, keeper, started, mut rest, to, from, receive } = *self;
         let left = started.and_then(|()| device.driver().wait_aside().map_err(|error| device.blame(error)));
-        // what arrived last time has been copied then, too
+        // the copies of the last exchange's messages have completed, too
         comm.agree(left)?;
         let Rest { leaving, arriving } = &mut rest;
         let parts_to = parts(leaving.first(to.iter().sum()), &to);
         let parts_to: Vec<&[u8]> = parts_to.iter().map(|part| &**part).collect();
         comm.exchange_into(&parts_to, &mut parts(arriving.first(from.iter().sum()), &from));
-        // aside still, as kernels that were started meanwhile may go on
+        // on the copy stream, so that kernels issued meanwhile overlap
         for (message, place) in places(&receive, &from, arriving.address) {
             device.driver().copy_aside(message.address, place, message.bytes)?;
         }

@@ -1,70 +1,65 @@
-//! What a rank needs of the hierarchies of others, made by those who have them (kernels/far/cut.cu).
+//! Locally essential trees for other ranks (kernels/far/cut.cu).
 //!
-//! All ranks know of each other some hundred boxes, which hold all targets, and some hundred nodes, which are all that is
-//! needed to estimate what a target feels. With the boxes of another rank a rank cuts through its hierarchy where none of
-//! them opens a node, and sends what is at the cut: nodes with their multipoles, and particles of clusters that are opened.
+//! Each rank publishes some hundred boxes that contain all its targets, and some hundred coarse nodes, from
+//! which others estimate accelerations. For each other rank it cuts its hierarchy at the highest nodes that
+//! none of that rank's boxes opens, and sends the elements of the cut: nodes with their multipoles, and the
+//! particles of opened clusters.
 
+use super::super::arguments::cut::{CountCutArguments, CutArguments, PackCutArguments};
+use super::super::arguments::gravity::{OpeningParameters, TargetBox};
+use super::super::arguments::targets::JoinBoxesArguments;
+use super::super::arguments::{Input, Output};
 use super::super::exchange::Message;
 use super::super::hierarchy::HierarchyLevel;
 use super::super::scan::Scan;
-use super::super::{Argument, Buffer, Device, Unit};
+use super::super::{Buffer, Device, Unit};
 use super::sources::{Sources, Tree, nodes_of};
 use crate::Result;
 use crate::comm::Communicator;
-use bytemuck::{Pod, Zeroable};
+use bytemuck::Pod;
 
-/// Threads of a warp, which takes as many nodes, and of a block.
+/// Threads a warp (and nodes a warp), threads a block.
 const WARP: usize = 32;
 const THREADS: u32 = 128;
 
-/// Words of 64 bits of a node.
+/// Size of a node in 64-bit words.
 pub(super) const NODE_WORDS: usize = 4;
 
-/// The coordinates and masses of a cluster's particles.
+/// Numbers a cluster: coordinates and masses of its particles.
 const NUMBERS_OF_CLUSTER: usize = 32;
 
-/// A box of targets, as kernels have it (TargetBox of kernels/far/opening.cuh).
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub(super) struct TargetBox {
-    middle: [f64; 3],
-    half_edges: [f32; 3],
-    /// Negative where nobody is.
-    squared_radius: f32,
-    acceleration: f32,
-    unused: u32,
-}
-
-/// The level, from `lowest` on, that a rank is known by to others: the finest with at most `most` nodes, else the highest.
+/// The level that represents a rank to others: the finest from `lowest` on with at most `most` nodes, else
+/// the highest.
 pub(super) fn representative(levels: &[HierarchyLevel], lowest: usize, most: usize) -> usize {
     (lowest..levels.len()).find(|&level| levels[level].count <= most).unwrap_or(levels.len() - 1)
 }
 
-/// By rank what the others have, and nothing of the own. Collective.
+/// All-gather without the own part: the data of each other rank. Collective.
 pub(super) fn of_others<T: Pod>(comm: &Communicator, mine: &[T]) -> Vec<Vec<T>> {
     let mut all = comm.all_gather(mine);
     all[comm.rank()].clear();
     all
 }
 
-/// What is cut off for others, and what came from them. Without others it holds nothing.
+/// The essential trees sent and received. Empty with a single rank.
 #[derive(Debug)]
 pub(super) struct Essential {
     device: Device,
     unit: Unit,
-    /// Bytes of a node and of its multipole, in words of 64 bits.
+    /// Size of a node and of its multipole in 64-bit words.
     words: [usize; 2],
     scan: Scan,
-    /// Nodes that others are known by.
+    /// Coarse nodes of the other ranks.
     coarse: Buffer<u64>,
-    /// The boxes that this rank is known by; those of the ranks that have some, which are the sections of the cut; and
-    /// where each section's begin.
+    /// Boxes that represent this rank; boxes of the other ranks, whose cuts are the sections; offset of each
+    /// section's boxes; the ranks of the sections.
     joined: Buffer<TargetBox>,
     boxes: Buffer<TargetBox>,
     first_box: Buffer<u32>,
     sections: Vec<usize>,
     marks: Buffer<u8>,
-    /// Elements and clusters with particles, of each warp of marks; their sums; and those of each section.
+    /// Elements, and clusters with particles, of each warp of marks; their prefix sums; totals of each
+    /// section.
     counts: [Buffer<u32>; 2],
     sums: [Buffer<u64>; 2],
     totals: Buffer<u32>,
@@ -74,7 +69,7 @@ pub(super) struct Essential {
     received: usize,
 }
 
-/// Elements of cuts. What was received has its nodes and multipoles among those of the walk.
+/// Elements of cuts. Received nodes and multipoles are stored among those of the walk.
 #[derive(Debug)]
 struct Parcel {
     nodes: Buffer<u64>,
@@ -99,7 +94,7 @@ impl Parcel {
 }
 
 impl Essential {
-    /// Nothing yet.
+    /// Without memory yet.
     pub fn new(device: &Device, unit: Unit, words: [usize; 2]) -> Result<Self> {
         Ok(Self {
             device: device.clone(),
@@ -122,14 +117,14 @@ impl Essential {
         })
     }
 
-    /// The nodes that others are known by, brought to the device.
+    /// Copies the coarse nodes of others to the device.
     pub fn take_coarse(&mut self, coarse: &[[u64; NODE_WORDS]]) -> Result<&Buffer<u64>> {
         self.coarse.resize(coarse.len() * NODE_WORDS)?;
         self.coarse.upload(coarse.as_flattened())?;
         Ok(&self.coarse)
     }
 
-    /// The boxes that others are to know this rank by: each holds those of many super-clusters.
+    /// The boxes that represent this rank to others, each the union of those of many super-clusters.
     pub fn joined_boxes(
         &mut self,
         sources: &Sources,
@@ -140,21 +135,26 @@ impl Essential {
         let level = representative(&sources.levels, 1, most);
         let count = sources.levels[level].count;
         self.joined.resize(count)?;
-        let kernel = self.device.kernel(&Unit::new("far/targets.cu"), "gravity_join_boxes")?;
-        self.device.launch(
-            &kernel,
-            count,
-            WARP as u32,
-            &[&sources.count, &(level as u32), boxes, &self.joined],
-        )?;
+        let arguments = JoinBoxesArguments {
+            rows: sources.count(),
+            level: level as u32,
+            boxes: boxes.into(),
+            joined: (&self.joined).into(),
+        };
+        self.device.run(count, WARP as u32, &arguments)?;
         let mut joined = self.joined.download()?;
         joined.retain(|joined| joined.squared_radius >= 0.0);
         Ok(joined)
     }
 
-    /// Cuts through the hierarchy for the ranks that have these boxes. Returns of each rank how many elements it is to be
-    /// sent, and how many clusters with their particles.
-    pub fn cut(&mut self, tree: &Tree, boxes: &[Vec<TargetBox>], opening: [f32; 4]) -> Result<Vec<[u64; 2]>> {
+    /// Cuts the hierarchy for the ranks of these boxes. Returns for each rank the number of elements and of
+    /// clusters with particles to send.
+    pub fn cut(
+        &mut self,
+        tree: &Tree,
+        boxes: &[Vec<TargetBox>],
+        opening: OpeningParameters,
+    ) -> Result<Vec<[u64; 2]>> {
         self.sections = (0..boxes.len()).filter(|&rank| !boxes[rank].is_empty()).collect();
         let mut counts = vec![[0; 2]; boxes.len()];
         if self.sections.is_empty() {
@@ -174,23 +174,19 @@ impl Essential {
         self.marks.resize(warps * WARP)?;
         self.marks.fill_bytes(0)?;
         let sections = self.sections.len() as u32;
-        let [size_by_angle, range, relative, far] = &opening;
-        let kernel = self.device.kernel(&self.unit, "gravity_cut")?;
+        let kernel = self.device.kernel(&self.unit)?;
         for (number, level) in tree.sources.levels.iter().enumerate().rev() {
             let blocks = blocks_of(self.sections.len() * level.count.div_ceil(WARP));
-            let arguments: [&dyn Argument; 11] = [
-                &tree.sources.count,
-                &(number as u32),
-                tree.nodes,
-                &self.boxes,
-                &self.first_box,
-                &sections,
-                size_by_angle,
-                range,
-                relative,
-                far,
-                &self.marks,
-            ];
+            let arguments = CutArguments {
+                rows: tree.sources.count(),
+                level: number as u32,
+                nodes: Input::cast(tree.nodes),
+                boxes: (&self.boxes).into(),
+                first_box: (&self.first_box).into(),
+                sections,
+                opening,
+                marks: (&self.marks).into(),
+            };
             self.device.launch(&kernel, blocks, THREADS, &arguments)?;
         }
         let [elements, clusters] = &mut self.counts;
@@ -198,9 +194,15 @@ impl Essential {
         clusters.resize(warps)?;
         self.totals.resize(2 * self.sections.len())?;
         self.totals.fill_bytes(0)?;
-        let kernel = self.device.kernel(&self.unit, "gravity_count_cut")?;
-        let arguments: [&dyn Argument; 6] =
-            [&tree.sources.count, &sections, &self.marks, &*elements, &*clusters, &self.totals];
+        let arguments = CountCutArguments {
+            rows: tree.sources.count(),
+            sections,
+            marks: (&self.marks).into(),
+            elements: elements.into(),
+            clusters: clusters.into(),
+            totals: (&self.totals).into(),
+        };
+        let kernel = self.device.kernel(&self.unit)?;
         self.device.launch(&kernel, blocks_of(warps), THREADS, &arguments)?;
         for (&rank, totals) in self.sections.iter().zip(self.totals.download()?.chunks_exact(2)) {
             counts[rank] = [u64::from(totals[0]), u64::from(totals[1])];
@@ -208,8 +210,8 @@ impl Essential {
         Ok(counts)
     }
 
-    /// Packs what was cut off, and makes room for what comes: `counts[s][r]` is what rank s has for rank r, and the nodes of
-    /// the tree have room for it behind the own ones. Returns the messages to be sent and received.
+    /// Packs the elements and sizes the receive buffers: `counts[s][r]` are the counts of rank s for rank r.
+    /// The caller has sized the nodes of the tree for them. Returns the messages to send and to receive.
     pub fn prepare_exchange(
         &mut self,
         tree: &Tree,
@@ -229,7 +231,7 @@ impl Essential {
         if elements == 0 {
             return Ok([Vec::new(), receive]);
         }
-        // where the clusters of a section begin here, and where they will be there
+        // offset of a section's clusters here, and at the receiver
         let mut here = 0u64;
         let shifts: Vec<u32> = (self.sections.iter())
             .map(|&other| {
@@ -248,32 +250,26 @@ impl Essential {
         self.sent.moments.resize(elements * self.words[1])?;
         self.sent.places.resize(elements)?;
         self.sent.particles.resize(clusters * NUMBERS_OF_CLUSTER)?;
-        let [x, y, z] = &tree.sources.position;
-        let sections = self.sections.len() as u32;
-        let kernel = self.device.kernel(&self.unit, "gravity_pack_cut")?;
-        let arguments: [&dyn Argument; 16] = [
-            x,
-            y,
-            z,
-            &tree.sources.mass,
-            &tree.sources.count,
-            &sections,
-            &self.marks,
-            &self.sums[0],
-            &self.sums[1],
-            &self.shifts,
-            tree.nodes,
-            tree.moments,
-            &self.sent.nodes,
-            &self.sent.moments,
-            &self.sent.places,
-            &self.sent.particles,
-        ];
+        let arguments = PackCutArguments {
+            sources: tree.sources.arguments,
+            sections: self.sections.len() as u32,
+            marks: (&self.marks).into(),
+            elements_before: (&self.sums[0]).into(),
+            clusters_before: (&self.sums[1]).into(),
+            shift: (&self.shifts).into(),
+            nodes: Input::cast(tree.nodes),
+            multipoles: Input::cast(tree.moments),
+            packed_nodes: Output::cast(&self.sent.nodes),
+            packed_multipoles: Output::cast(&self.sent.moments),
+            places: (&self.sent.places).into(),
+            particles: (&self.sent.particles).into(),
+        };
+        let kernel = self.device.kernel(&self.unit)?;
         self.device.launch(&kernel, blocks_of(self.warps(tree)), THREADS, &arguments)?;
         Ok([self.messages(&self.sent.nodes, &self.sent.moments, 0, &self.sent, leaving), receive])
     }
 
-    /// The messages of elements that are one rank's after another's, their nodes from `first` on.
+    /// The messages of elements grouped by rank, with nodes from `first` on.
     fn messages(
         &self,
         nodes: &Buffer<u64>,
@@ -301,22 +297,22 @@ impl Essential {
         messages
     }
 
-    /// Elements that came from others.
+    /// Number of received elements.
     pub fn received(&self) -> usize {
         self.received
     }
 
-    /// The places of what was received and its particles, as the walk takes them.
-    pub fn arguments(&self) -> [&dyn Argument; 2] {
-        [&self.came.places, &self.came.particles]
+    /// The cluster of each received element, and the particles of these clusters.
+    pub fn came(&self) -> (&Buffer<u32>, &Buffer<f64>) {
+        (&self.came.places, &self.came.particles)
     }
 
-    /// Warps of all marks.
+    /// Number of warps of all marks.
     fn warps(&self, tree: &Tree) -> usize {
         self.sections.len() * tree.sources.levels[0].count.div_ceil(WARP)
     }
 
-    /// The memory it holds on the device, in bytes.
+    /// Allocated bytes on the device.
     pub fn bytes(&self) -> usize {
         let boxes = self.joined.bytes() + self.boxes.bytes() + self.first_box.bytes();
         let counts: usize = self.counts.iter().map(Buffer::bytes).sum();
@@ -326,12 +322,12 @@ impl Essential {
     }
 }
 
-/// Blocks that have so many warps.
+/// Number of blocks for `warps` warps.
 fn blocks_of(warps: usize) -> usize {
     warps.div_ceil(THREADS as usize / WARP)
 }
 
-/// Elements and clusters of all ranks.
+/// Totals of elements and clusters over ranks.
 fn total(counts: &[[u64; 2]]) -> [usize; 2] {
     [0, 1].map(|k| counts.iter().map(|counts| counts[k] as usize).sum())
 }

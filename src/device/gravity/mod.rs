@@ -1,22 +1,30 @@
-//! Self-gravity on a device (kernels/far): multipoles on the hierarchy over rows, and one walk a super-cluster.
+//! Self-gravity on a device (kernels/far): multipoles on the hierarchy over rows, and one tree walk a
+//! super-cluster.
 //!
-//! The tree is not the octree of [`crate::far`] but the rows' own one: 8, 64, 512, ... consecutive rows along the
-//! curve. Particles, near nodes and softening act as there. Far nodes act on all particles of a super-cluster at once,
-//! by a local expansion of fourth order whose error is held below that of the nodes' own expansion.
+//! The tree is not the octree of [`crate::far`]: its nodes are 8, 64, 512, ... consecutive rows along the
+//! curve. Particles, near nodes and softening are treated as there. Far nodes act on all particles of a
+//! super-cluster by a local expansion of fourth order, whose error is kept below that of the multipole
+//! expansion.
 //!
-//! Of the trees of other ranks each has what its targets need (`essential.rs`), with a hierarchy of its own over it.
+//! Each rank receives the locally essential trees of the others (`essential.rs`) and builds a second
+//! hierarchy over them.
 
 mod essential;
 mod sources;
 
 pub use sources::{Extent, Massive};
 
+use super::arguments::gravity::{OpeningParameters, TargetBox};
+use super::arguments::moments::{MomentsOfLevelArguments, MomentsOfRowsArguments, NodeRadiiArguments};
+use super::arguments::targets::TargetsArguments;
+use super::arguments::walk::WalkArguments;
+use super::arguments::{Input, Output};
 use super::columns::Columns;
 use super::exchange::{Exchange, Message};
 use super::hierarchy::{HierarchyLevel, levels_of};
 use super::reduction::Vector;
 use super::sort::rows_of_32_bits;
-use super::{Argument, Buffer, Device, Unit};
+use super::{Buffer, Device, Unit};
 use crate::Result;
 use crate::far::softening::SPLINE_SUPPORT;
 use crate::far::{Criterion, Expansion, GravityPlan, SofteningKernel};
@@ -24,52 +32,52 @@ use crate::neighbors::CLUSTER;
 use crate::pair::Precision;
 use crate::particles::Field;
 use crate::space::SimulationBox;
-use essential::{Essential, NODE_WORDS, TargetBox, of_others};
+use essential::{Essential, NODE_WORDS, of_others};
 use sources::{Sources, Tree, nodes_of};
 use std::ops::Range;
 
-/// Threads that walk for a super-cluster.
+/// Threads a super-cluster of the walk.
 const WARP: u32 = 32;
 
-/// Threads of a block of the kernels that make multipoles; the first one's takes as many rows.
+/// Threads a block of the multipole kernels; rows and threads a block of the first one.
 const THREADS: u32 = 128;
 const ROWS_OF_BLOCK: u32 = 512;
 
-/// Boxes and nodes that a rank is known by, where its hierarchy has as many: from an eighth of this on, as levels differ by
-/// that. Nodes of all ranks together, each of which is looked at for each super-cluster.
+/// Largest number of boxes and of coarse nodes that represent a rank to others (at least an eighth of it, as
+/// levels differ by 8), and of coarse nodes of all ranks, each of which is evaluated for each super-cluster.
 const REPRESENTATIVES: usize = 512;
 const REPRESENTATIVES_OF_ALL: usize = 4096;
 
-/// The edge of a cube over its half diagonal: what a node's size is by its radius.
+/// The edge of a cube over its half diagonal: the ratio of a node's size to its radius.
 const EDGE_BY_RADIUS: f64 = 1.154_700_538_379_251_5;
 
-/// A node is accepted by the geometric criterion beyond so many of its sizes over the opening angle. With that the errors of
-/// forces are those of the processors' octree at the same angle (see docs/src/gpu.md).
+/// Geometric criterion: a node is accepted beyond this times its size over the opening angle. Force errors
+/// then equal those of the processors' octree at the same angle (docs/src/gpu.md).
 const GEOMETRIC: f64 = 1.2;
 
-/// The same for the relative criterion: so much of the error that the plan accepts is accepted of a node.
+/// Relative criterion: the fraction of the plan's error that is accepted of a node.
 const RELATIVE: f64 = 0.45;
 
-/// What a far node may add to a force by the local expansion's error, as a part of the whole: times the fourth power of
-/// the opening angle, or as a part of the relative criterion's error. So chosen that all errors grow by about a sixth.
+/// Accepted error of the local expansion of a far node over the acceleration: times the fourth power of the
+/// opening angle, or as a fraction of the relative criterion's error. Total errors grow by about a sixth.
 const FAR_BY_ANGLE: f64 = 1.2e-4;
 const FAR_BY_ERROR: f64 = 0.03;
 
-/// Octupoles leave smaller errors, of which those of local expansions must be a small part too.
+/// The same factor for octupoles, whose smaller errors require smaller errors of the local expansion.
 const FAR_OF_OCTUPOLES: f64 = 0.125;
 
-/// Nodes are softened by at least this (softening_of_nodes of kernels/far/point.cuh).
+/// Least squared softening of nodes (softening_of_nodes of kernels/far/point.cuh).
 const SMALLEST_SQUARE: f32 = 1e-36;
 
-/// An angle of zero opens all that is larger than a point.
+/// Size factor of opening angle 0, which opens every node larger than a point.
 const NEVER: f32 = 1e30;
 
-/// What the last evaluation met, own and received, summed over this rank's super-clusters.
+/// Interaction counts of the last evaluation, own and received, summed over this rank's super-clusters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Met {
-    /// Super-clusters.
+    /// Number of super-clusters.
     pub groups: u64,
-    /// Particles that act one by one.
+    /// Particles in direct interactions.
     pub points: u64,
     /// Nodes that act on each particle.
     pub near: u64,
@@ -77,22 +85,22 @@ pub struct Met {
     pub far: u64,
 }
 
-/// Gravity's kernels with their memory: 64 bytes a node in mixed precision, a seventh as many nodes as rows, and a byte a row
-/// for boxes; of each other rank a quarter of a byte a row and what is sent and received. Of the plan the `bucket` has no
-/// meaning here: the smallest nodes are clusters of 8.
+/// The gravity solver. Memory: 64 bytes a node in mixed precision with one node per seven rows, a byte a row
+/// for boxes, a quarter of a byte a row for each other rank, and the exchanged elements. The plan's `bucket`
+/// is not used: the smallest nodes are clusters of 8.
 #[derive(Debug)]
 pub struct Gravity {
-    /// Other ranks know this one by at most so many boxes and as many nodes. The more they are, the less is sent that no
-    /// target opens, and the longer it takes to find that out.
+    /// Largest number of boxes and of coarse nodes that represent this rank to others. More of them reduce
+    /// the size of the essential trees and lengthen the cut.
     pub representatives: usize,
     device: Device,
     plan: GravityPlan,
     multipoles: Unit,
     walk: Unit,
     essential: Essential,
-    /// Bytes of a node and of its multipole, in words of 64 bits.
+    /// Size of a node and of its multipole in 64-bit words.
     words: [usize; 2],
-    /// Of the own hierarchy, and behind them of that over what was received.
+    /// Nodes and multipoles of the own hierarchy, then of the received one.
     nodes: Buffer<u64>,
     moments: Buffer<u64>,
     boxes: Buffer<TargetBox>,
@@ -100,7 +108,7 @@ pub struct Gravity {
 }
 
 impl Gravity {
-    /// For a plan.
+    /// The solver of a plan.
     ///
     /// # Errors
     /// Those of the device.
@@ -147,8 +155,8 @@ impl Gravity {
         })
     }
 
-    /// [`Self::run`] on the particles of devices in this box, whose mass is that of all ranks' together: they get potentials.
-    /// Collective.
+    /// [`Self::run`] on the particles in this box; adds the field of potentials. `mass` is the total over
+    /// ranks. Collective.
     ///
     /// # Errors
     /// Those of [`Self::run`].
@@ -171,13 +179,13 @@ impl Gravity {
         self.run(exchange, &massive, columns.owned(), extent, acceleration, potential)
     }
 
-    /// Adds what all ranks' rows do to these to their acceleration, and sets their potential, without what a particle does
-    /// to itself. `rows` are the ones that this rank owns: of what others own nothing else than their own `rows` acts. Rows
-    /// must be in the order of the curve, and what a rank has be a part of it; other orders are slow. Collective.
+    /// Adds the gravity of all ranks' `rows` to the acceleration of these rows and sets their potential,
+    /// without self-interaction. `rows` are the owned rows. For speed they are sorted along the curve, and a
+    /// rank owns a range of it. Collective.
     ///
     /// # Errors
-    /// On all ranks when there is one on any: [`crate::Error::Device`] when the device's memory is too small or a kernel
-    /// cannot be started.
+    /// On all ranks if there is one on any: [`crate::Error::Device`] when the device's memory is too small or
+    /// a launch fails.
     pub fn run(
         &mut self,
         exchange: &Exchange,
@@ -194,12 +202,13 @@ impl Gravity {
         let coarse = of_others(comm, &coarse).concat();
         let boxes = comm.agree_on(self.make_targets(&sources, &coarse, ranks))?;
         let boxes = of_others(comm, &boxes);
-        let opening = self.opening(sources.length_unit);
+        let opening = self.opening(sources.length_unit());
         let tree = Tree { sources: &sources, nodes: &self.nodes, moments: &self.moments };
         let counts = comm.agree_on(self.essential.cut(&tree, &boxes, opening))?;
         let counts = comm.all_gather(&counts);
         let [send, receive] = comm.agree_on(self.prepare_exchange(&sources, comm.rank(), &counts))?;
-        let (acceleration, potential) = (acceleration.map(|a| a.at(rows.start)), potential.at(rows.start));
+        let acceleration = acceleration.map(|column| Output::at(column, rows.start));
+        let potential = Output::at(potential, rows.start);
         let walked = exchange
             .exchange(&send, &receive)
             .and_then(|()| self.make_tree_of_received(&sources))
@@ -207,18 +216,22 @@ impl Gravity {
         comm.agree(walked)
     }
 
-    /// The multipoles of the own hierarchy. Returns the nodes that other ranks know it by, if there are other ranks.
+    /// Builds the multipoles of the own hierarchy. Returns the coarse nodes for other ranks, if there are
+    /// any.
     fn make_tree(&mut self, sources: &Sources, ranks: usize) -> Result<Vec<[u64; NODE_WORDS]>> {
         let nodes = nodes_of(&sources.levels);
         self.nodes.resize(nodes * self.words[0])?;
         self.moments.resize(nodes * self.words[1])?;
-        let kernel = |name| self.device.kernel(&self.multipoles, name);
-        let mut arguments = sources.arguments();
-        arguments.extend([&self.nodes as &dyn Argument, &self.moments]);
-        // blocks of 512 rows, those of the empty nodes of level 2 included
-        let blocks = (sources.count.div_ceil(ROWS_OF_BLOCK) as usize).next_multiple_of(8);
-        self.device.launch(&kernel("gravity_moments_of_rows")?, blocks, ROWS_OF_BLOCK, &arguments)?;
-        self.make_levels(sources.count, &sources.levels, 1, 0)?;
+        let arguments = MomentsOfRowsArguments {
+            sources: sources.arguments,
+            nodes: Output::cast(&self.nodes),
+            multipoles: Output::cast(&self.moments),
+        };
+        // blocks of 512 rows, including empty nodes of level 2
+        let blocks = (sources.count().div_ceil(ROWS_OF_BLOCK) as usize).next_multiple_of(8);
+        let kernel = self.device.kernel(&self.multipoles)?;
+        self.device.launch(&kernel, blocks, ROWS_OF_BLOCK, &arguments)?;
+        self.make_levels(sources.count(), &sources.levels, 1, 0)?;
         if ranks == 1 {
             return Ok(Vec::new());
         }
@@ -229,27 +242,28 @@ impl Gravity {
         Ok(coarse)
     }
 
-    /// The levels of a hierarchy above level `from` + 1, with radii from the nodes of level `from`, and where that is 0 also
-    /// level 1. It has so many rows, and its nodes begin behind `before` others.
+    /// Builds the levels above level `from` + 1, with radii from the nodes of level `from`; also level 1 if
+    /// `from` is 0. The hierarchy has `rows` rows, and its nodes follow `before` others.
     fn make_levels(&self, rows: u32, levels: &[HierarchyLevel], from: u32, before: usize) -> Result<()> {
-        let kernel = |name| self.device.kernel(&self.multipoles, name);
-        let (nodes, moments) =
-            (self.nodes.at(before * self.words[0]), self.moments.at(before * self.words[1]));
+        let nodes = Output::from_address(self.nodes.at(before * self.words[0]));
+        let multipoles = Output::from_address(self.moments.at(before * self.words[1]));
+        let kernel = self.device.kernel(&self.multipoles)?;
         let lowest = if from == 0 { 1 } else { from as usize + 2 };
         for (number, level) in levels.iter().enumerate().skip(lowest) {
             let blocks = (8 * level.padded).div_ceil(THREADS as usize);
-            let arguments: [&dyn Argument; 4] = [&rows, &(number as u32), &nodes, &moments];
-            self.device.launch(&kernel("gravity_moments_of_level")?, blocks, THREADS, &arguments)?;
+            let arguments = MomentsOfLevelArguments { rows, level: number as u32, nodes, multipoles };
+            self.device.launch(&kernel, blocks, THREADS, &arguments)?;
         }
         if levels.len() > from as usize + 2 {
             let blocks = levels[from as usize].count.div_ceil(THREADS as usize);
-            self.device.launch(&kernel("gravity_radii")?, blocks, THREADS, &[&rows, &from, &nodes])?;
+            let kernel = self.device.kernel(&self.multipoles)?;
+            self.device.launch(&kernel, blocks, THREADS, &NodeRadiiArguments { rows, from, nodes })?;
         }
         Ok(())
     }
 
-    /// The boxes of the own targets, with what they feel, roughly, of the own hierarchy and of these nodes of others.
-    /// Returns the boxes that other ranks know them by, if there are other ranks.
+    /// Builds the boxes of the own targets with estimates of their accelerations from the own hierarchy and
+    /// the coarse nodes of others. Returns the boxes for other ranks, if there are any.
     fn make_targets(
         &mut self,
         sources: &Sources,
@@ -257,35 +271,28 @@ impl Gravity {
         ranks: usize,
     ) -> Result<Vec<TargetBox>> {
         self.boxes.resize(sources.groups)?;
-        let softening = self.plan.softening * sources.length_unit;
+        let softening = self.plan.softening * sources.length_unit();
         let squared = match self.plan.kernel {
             SofteningKernel::Plummer => ((softening * softening) as f32).max(SMALLEST_SQUARE),
             SofteningKernel::Spline => SMALLEST_SQUARE,
         };
         let others = self.essential.take_coarse(coarse)?;
-        let [x, y, z] = &sources.position;
-        let arguments: [&dyn Argument; 11] = [
-            x,
-            y,
-            z,
-            &sources.id,
-            &sources.count,
-            &sources.length_unit,
-            &self.nodes,
-            others,
-            &(coarse.len() as u32),
-            &squared,
-            &self.boxes,
-        ];
-        let kernel = self.device.kernel(&Unit::new("far/targets.cu"), "gravity_targets")?;
-        self.device.launch(&kernel, sources.groups, WARP, &arguments)?;
+        let arguments = TargetsArguments {
+            sources: sources.arguments,
+            nodes: Input::cast(&self.nodes),
+            others: Input::cast(others),
+            other_count: coarse.len() as u32,
+            squared_softening: squared,
+            boxes: (&self.boxes).into(),
+        };
+        self.device.run(sources.groups, WARP, &arguments)?;
         if ranks == 1 {
             return Ok(Vec::new());
         }
         self.essential.joined_boxes(sources, &self.boxes, self.representatives)
     }
 
-    /// The messages that bring each rank its part of the others' hierarchies: those sent, and those received.
+    /// The messages of the essential trees: sent and received.
     fn prepare_exchange(
         &mut self,
         sources: &Sources,
@@ -302,7 +309,7 @@ impl Gravity {
         self.essential.prepare_exchange(&tree, rank, counts)
     }
 
-    /// The hierarchy over what was received, if anything was.
+    /// Builds the hierarchy over the received elements, if any.
     fn make_tree_of_received(&self, sources: &Sources) -> Result<()> {
         match CLUSTER * self.essential.received() {
             0 => Ok(()),
@@ -314,36 +321,46 @@ impl Gravity {
     fn walk(
         &mut self,
         sources: &Sources,
-        opening: [f32; 4],
-        [ax, ay, az]: [u64; 3],
-        potential: u64,
+        opening: OpeningParameters,
+        acceleration: [Output<f64>; 3],
+        potential: Output<f64>,
     ) -> Result<()> {
         self.met.resize(3 * sources.groups)?;
-        let softening = self.plan.softening * sources.length_unit;
+        let softening = self.plan.softening * sources.length_unit();
         let (softening, inverse) = match self.plan.kernel {
             _ if softening == 0.0 => (0.0, 0.0),
             SofteningKernel::Plummer => (softening, 0.0),
             SofteningKernel::Spline => (SPLINE_SUPPORT * softening, 1.0 / (SPLINE_SUPPORT * softening)),
         };
         let (squared, own) = (softening * softening, self.plan.kernel.central(self.plan.softening));
-        let [size_by_angle, range, relative, far] = &opening;
-        let received = self.essential.received() as u32;
-        let [places, particles] = self.essential.arguments();
-        let mut arguments = sources.arguments();
-        arguments.extend([&self.boxes as &dyn Argument, &self.nodes, &self.moments]);
-        arguments.extend([&received as &dyn Argument, places, particles]);
-        arguments.extend([size_by_angle as &dyn Argument, range, relative, far]);
-        arguments.extend([&squared as &dyn Argument, &inverse, &self.plan.constant, &own]);
-        arguments.extend([&ax as &dyn Argument, &ay, &az, &potential, &self.met]);
-        let kernel = self.device.kernel(&self.walk, "gravity_walk")?;
+        let (places, particles) = self.essential.came();
+        let arguments = WalkArguments {
+            sources: sources.arguments,
+            boxes: (&self.boxes).into(),
+            nodes: Input::cast(&self.nodes),
+            multipoles: Input::cast(&self.moments),
+            received: self.essential.received() as u32,
+            places: places.into(),
+            particles: particles.into(),
+            opening,
+            squared_softening: squared,
+            inverse_support: inverse,
+            constant: self.plan.constant,
+            own,
+            acceleration,
+            potential,
+            interactions: (&self.met).into(),
+        };
+        let kernel = self.device.kernel(&self.walk)?;
         self.device.launch(&kernel, sources.groups, WARP, &arguments)
     }
-    /// The parameters of kernels/far/opening.cuh.
-    fn opening(&self, length_unit: f64) -> [f32; 4] {
+
+    /// The multipole acceptance criterion in units of the walk.
+    fn opening(&self, length_unit: f64) -> OpeningParameters {
         let angle = self.plan.opening_angle;
         let range = (self.plan.kernel.range(self.plan.softening) * length_unit) as f32;
         let octupoles = if self.plan.expansion == Expansion::Octupole { FAR_OF_OCTUPOLES } else { 1.0 };
-        match self.plan.criterion {
+        let [size_by_angle, range, relative, far] = match self.plan.criterion {
             _ if angle == 0.0 => [NEVER, range, 0.0, 0.0],
             Criterion::Geometric => {
                 let size = (GEOMETRIC * EDGE_BY_RADIUS / angle).max(1.0);
@@ -353,10 +370,11 @@ impl Gravity {
                 let error = RELATIVE * error;
                 [EDGE_BY_RADIUS as f32, range, error as f32, (FAR_BY_ERROR * octupoles * error) as f32]
             }
-        }
+        };
+        OpeningParameters { size_by_angle, range, relative, far }
     }
 
-    /// What the last evaluation met; waits for it.
+    /// The interaction counts of the last evaluation; waits for it.
     ///
     /// # Errors
     /// Those of the device.
@@ -366,7 +384,7 @@ impl Gravity {
         Ok(Met { groups: counts.len() as u64 / 3, points: sum(0), near: sum(1), far: sum(2) })
     }
 
-    /// The memory it holds on the device, in bytes.
+    /// Allocated bytes on the device.
     pub fn bytes(&self) -> usize {
         let own = self.nodes.bytes() + self.moments.bytes() + self.boxes.bytes() + self.met.bytes();
         own + self.essential.bytes()

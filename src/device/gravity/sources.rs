@@ -1,13 +1,14 @@
-//! The particles that gravity acts on and that it comes from.
+//! The particles of gravity: sources and targets.
 
+use super::super::Buffer;
+use super::super::arguments::Input;
+use super::super::arguments::gravity::GravitySources;
 use super::super::hierarchy::{HierarchyLevel, levels_of};
 use super::super::reduction::{Vector, bounds};
-use super::super::{Argument, Buffer};
 use crate::particles::SUPER_CLUSTER;
 use std::ops::Range;
 
-/// The columns that gravity reads: lengths, masses, and identities, of which [`u64::MAX`] marks a row that is none. The mass
-/// of such a row must be 0.
+/// The columns that gravity reads. The identity [`u64::MAX`] marks a ghost, whose mass must be 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Massive<'a> {
     /// Positions.
@@ -18,8 +19,8 @@ pub struct Massive<'a> {
     pub id: &'a Buffer<u64>,
 }
 
-/// About how large and heavy the whole is, on all ranks the same: any power of two near does. Single precision then neither
-/// overflows nor underflows, whatever the run's units are.
+/// Scales of length and mass, the same on all ranks. They keep single precision from overflow and underflow
+/// in any units; nearby powers of two suffice.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
     /// The longest edge of the box of all ranks' particles.
@@ -28,38 +29,39 @@ pub struct Extent {
     pub mass: f64,
 }
 
-/// The own particles as kernels take them.
+/// The own particles as arguments of kernels, with their hierarchy.
 pub(super) struct Sources {
-    pub position: [u64; 3],
-    pub mass: u64,
-    pub id: u64,
-    pub count: u32,
+    /// Columns, number of rows and units.
+    pub arguments: GravitySources,
     pub groups: usize,
     pub levels: Vec<HierarchyLevel>,
-    /// Lengths and masses times these are about one.
-    pub length_unit: f64,
-    pub mass_unit: f64,
 }
 
 impl Sources {
     pub fn new(massive: &Massive, rows: &Range<usize>, extent: Extent) -> Self {
         let [first, end] = bounds(rows);
         Self {
-            position: massive.position.map(|column| column.at(rows.start)),
-            mass: massive.mass.at(rows.start),
-            id: massive.id.at(rows.start),
-            count: end - first,
+            arguments: GravitySources {
+                position: massive.position.map(|column| Input::at(column, rows.start)),
+                mass: Input::at(massive.mass, rows.start),
+                id: Input::at(massive.id, rows.start),
+                rows: end - first,
+                length_unit: unit_of(extent.length),
+                mass_unit: unit_of(extent.mass),
+            },
             groups: rows.len().div_ceil(SUPER_CLUSTER),
             levels: levels_of(rows.len()),
-            length_unit: unit_of(extent.length),
-            mass_unit: unit_of(extent.mass),
         }
     }
 
-    /// The columns, their rows and units.
-    pub fn arguments(&self) -> Vec<&dyn Argument> {
-        let [x, y, z] = &self.position;
-        vec![x, y, z, &self.mass, &self.id, &self.count, &self.length_unit, &self.mass_unit]
+    /// Number of rows.
+    pub fn count(&self) -> u32 {
+        self.arguments.rows
+    }
+
+    /// The factor that brings lengths to order one.
+    pub fn length_unit(&self) -> f64 {
+        self.arguments.length_unit
     }
 }
 
@@ -70,12 +72,12 @@ pub(super) struct Tree<'a> {
     pub moments: &'a Buffer<u64>,
 }
 
-/// The power of two that brings a size to between 1/2 and 1; 1 for what has none.
+/// The power of two that scales a size to between 1/2 and 1; 1 if the size is not positive and finite.
 fn unit_of(size: f64) -> f64 {
     if size > 0.0 && size.is_finite() { (-size.log2().ceil()).exp2() } else { 1.0 }
 }
 
-/// How many nodes a hierarchy has, the empty ones included.
+/// Number of nodes of a hierarchy, including empty ones.
 pub(super) fn nodes_of(levels: &[HierarchyLevel]) -> usize {
     levels.iter().map(|level| level.padded).sum()
 }

@@ -1,0 +1,48 @@
+// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+#pragma once
+
+#include "../arguments/layout.cuh"
+
+namespace hilbrium {
+
+// The particles of a rank.
+struct GravitySources {
+    // Positions.
+    const double* position[3];
+    // Masses.
+    const double* mass;
+    // Identities.
+    const unsigned long long* id;
+    // Number of rows.
+    unsigned rows;
+    // Factor that brings lengths to order one.
+    double length_unit;
+    // Factor that brings masses to order one.
+    double mass_unit;
+};
+HILBRIUM_SIZE(GravitySources, 64)
+HILBRIUM_OFFSET(GravitySources, position, 0)
+HILBRIUM_OFFSET(GravitySources, mass, 24)
+HILBRIUM_OFFSET(GravitySources, id, 32)
+HILBRIUM_OFFSET(GravitySources, rows, 40)
+HILBRIUM_OFFSET(GravitySources, length_unit, 48)
+HILBRIUM_OFFSET(GravitySources, mass_unit, 56)
+
+// The multipole acceptance criterion (kernels/far/opening.cuh).
+struct OpeningParameters {
+    // A node is accepted beyond this times its radius.
+    float size_by_angle;
+    // A node is accepted beyond its radius plus this, the range of softening.
+    float range;
+    // Relative criterion: accepted error of a node over the acceleration.
+    float relative;
+    // Accepted error of the local expansion over the acceleration.
+    float far;
+};
+HILBRIUM_SIZE(OpeningParameters, 16)
+HILBRIUM_OFFSET(OpeningParameters, size_by_angle, 0)
+HILBRIUM_OFFSET(OpeningParameters, range, 4)
+HILBRIUM_OFFSET(OpeningParameters, relative, 8)
+HILBRIUM_OFFSET(OpeningParameters, far, 12)
+
+}  // namespace hilbrium

@@ -1,0 +1,65 @@
+// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+#pragma once
+
+#include "../arguments/layout.cuh"
+#include "../arguments/far_gravity.cuh"
+
+namespace hilbrium {
+
+struct Multipole;
+struct Node;
+struct TargetBox;
+
+// The tree walk.
+struct WalkArguments {
+    // The particles.
+    GravitySources sources;
+    // Boxes of targets.
+    const TargetBox* boxes;
+    // Nodes of this rank, then those over the received elements.
+    const Node* nodes;
+    // Multipoles of nodes.
+    const Multipole* multipoles;
+    // Number of received elements.
+    unsigned received;
+    // Cluster of each received element, or the largest number.
+    const unsigned* places;
+    // Coordinates and masses of received clusters.
+    const double* particles;
+    // The acceptance criterion.
+    OpeningParameters opening;
+    // Square of the softening length or of the spline's support.
+    double squared_softening;
+    // One over the spline's support.
+    double inverse_support;
+    // The gravitational constant.
+    double constant;
+    // Minus the potential of a unit mass at its own place.
+    double own;
+    // Accelerations, which are added to.
+    double* acceleration[3];
+    // Potentials.
+    double* potential;
+    // Particles, near and far nodes of each super-cluster, or null.
+    unsigned* interactions;
+};
+HILBRIUM_SIZE(WalkArguments, 200)
+HILBRIUM_OFFSET(WalkArguments, sources, 0)
+HILBRIUM_OFFSET(WalkArguments, boxes, 64)
+HILBRIUM_OFFSET(WalkArguments, nodes, 72)
+HILBRIUM_OFFSET(WalkArguments, multipoles, 80)
+HILBRIUM_OFFSET(WalkArguments, received, 88)
+HILBRIUM_OFFSET(WalkArguments, places, 96)
+HILBRIUM_OFFSET(WalkArguments, particles, 104)
+HILBRIUM_OFFSET(WalkArguments, opening, 112)
+HILBRIUM_OFFSET(WalkArguments, squared_softening, 128)
+HILBRIUM_OFFSET(WalkArguments, inverse_support, 136)
+HILBRIUM_OFFSET(WalkArguments, constant, 144)
+HILBRIUM_OFFSET(WalkArguments, own, 152)
+HILBRIUM_OFFSET(WalkArguments, acceleration, 160)
+HILBRIUM_OFFSET(WalkArguments, potential, 184)
+HILBRIUM_OFFSET(WalkArguments, interactions, 192)
+
+}  // namespace hilbrium
+
+extern "C" __global__ void gravity_walk(const __grid_constant__ hilbrium::WalkArguments args);

@@ -1,0 +1,100 @@
+// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+#pragma once
+
+#include "../arguments/layout.cuh"
+#include "../arguments/shared.cuh"
+
+namespace hilbrium {
+
+// Half kick and drift.
+struct VerletKickAndDriftArguments {
+    // Columns of the particles.
+    MovingColumns moving;
+    // The time step.
+    double step;
+    // The largest displacement along one axis that is allowed.
+    double farthest;
+    // The owned rows.
+    Rows rows;
+    // What the drift reports.
+    DriftReport report;
+};
+HILBRIUM_SIZE(VerletKickAndDriftArguments, 120)
+HILBRIUM_OFFSET(VerletKickAndDriftArguments, moving, 0)
+HILBRIUM_OFFSET(VerletKickAndDriftArguments, step, 72)
+HILBRIUM_OFFSET(VerletKickAndDriftArguments, farthest, 80)
+HILBRIUM_OFFSET(VerletKickAndDriftArguments, rows, 88)
+HILBRIUM_OFFSET(VerletKickAndDriftArguments, report, 96)
+
+// Half kick.
+struct VerletKickArguments {
+    // Velocities.
+    double* velocity[3];
+    // Accelerations.
+    const double* acceleration[3];
+    // The time step, negative to take a kick back.
+    double step;
+    // The owned rows.
+    Rows rows;
+    // Bits of rows that the last drift did not move, or null.
+    const unsigned* left;
+};
+HILBRIUM_SIZE(VerletKickArguments, 72)
+HILBRIUM_OFFSET(VerletKickArguments, velocity, 0)
+HILBRIUM_OFFSET(VerletKickArguments, acceleration, 24)
+HILBRIUM_OFFSET(VerletKickArguments, step, 48)
+HILBRIUM_OFFSET(VerletKickArguments, rows, 56)
+HILBRIUM_OFFSET(VerletKickArguments, left, 64)
+
+// The drift taken back.
+struct VerletDriftBackArguments {
+    // Positions.
+    double* position[3];
+    // Velocities.
+    const double* velocity[3];
+    // The time step.
+    double step;
+    // The owned rows.
+    Rows rows;
+    // Bits of rows that the last drift did not move, or null.
+    const unsigned* left;
+};
+HILBRIUM_SIZE(VerletDriftBackArguments, 72)
+HILBRIUM_OFFSET(VerletDriftBackArguments, position, 0)
+HILBRIUM_OFFSET(VerletDriftBackArguments, velocity, 24)
+HILBRIUM_OFFSET(VerletDriftBackArguments, step, 48)
+HILBRIUM_OFFSET(VerletDriftBackArguments, rows, 56)
+HILBRIUM_OFFSET(VerletDriftBackArguments, left, 64)
+
+// Accelerations from forces, and half a kick.
+struct AccelerateArguments {
+    // Forces.
+    const double* force[3];
+    // Masses.
+    const double* mass;
+    // Accelerations.
+    double* acceleration[3];
+    // Velocities.
+    double* velocity[3];
+    // The time step, or 0 for accelerations alone.
+    double step;
+    // The owned rows.
+    Rows rows;
+    // The first row whose acceleration is not finite.
+    unsigned* first_not_finite;
+};
+HILBRIUM_SIZE(AccelerateArguments, 104)
+HILBRIUM_OFFSET(AccelerateArguments, force, 0)
+HILBRIUM_OFFSET(AccelerateArguments, mass, 24)
+HILBRIUM_OFFSET(AccelerateArguments, acceleration, 32)
+HILBRIUM_OFFSET(AccelerateArguments, velocity, 56)
+HILBRIUM_OFFSET(AccelerateArguments, step, 80)
+HILBRIUM_OFFSET(AccelerateArguments, rows, 88)
+HILBRIUM_OFFSET(AccelerateArguments, first_not_finite, 96)
+
+}  // namespace hilbrium
+
+extern "C" __global__ void verlet_kick_and_drift(const __grid_constant__ hilbrium::VerletKickAndDriftArguments args);
+extern "C" __global__ void verlet_kick(const __grid_constant__ hilbrium::VerletKickArguments args);
+extern "C" __global__ void verlet_drift_back(const __grid_constant__ hilbrium::VerletDriftBackArguments args);
+extern "C" __global__ void accelerate(const __grid_constant__ hilbrium::AccelerateArguments args);

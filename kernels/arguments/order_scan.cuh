@@ -1,0 +1,54 @@
+// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+#pragma once
+
+#include "../arguments/layout.cuh"
+
+namespace hilbrium {
+
+// Exclusive prefix sums.
+struct SumCountsArguments {
+    // The counts.
+    const unsigned* counts;
+    // Number of counts.
+    unsigned count;
+    // The sums, one more than there are counts.
+    unsigned long long* sums;
+    // Published sums of tiles, zero before.
+    unsigned long long* published;
+    // Number of tiles taken, zero before.
+    unsigned* tiles_taken;
+};
+HILBRIUM_SIZE(SumCountsArguments, 40)
+HILBRIUM_OFFSET(SumCountsArguments, counts, 0)
+HILBRIUM_OFFSET(SumCountsArguments, count, 8)
+HILBRIUM_OFFSET(SumCountsArguments, sums, 16)
+HILBRIUM_OFFSET(SumCountsArguments, published, 24)
+HILBRIUM_OFFSET(SumCountsArguments, tiles_taken, 32)
+
+// The marked rows.
+struct FindMarkedArguments {
+    // Marks.
+    const unsigned char* marks;
+    // Number of rows.
+    unsigned rows;
+    // The rows whose mark is not 0.
+    unsigned* rows_of_marks;
+    // Their number.
+    unsigned* found;
+    // Published sums of tiles, zero before.
+    unsigned long long* published;
+    // Number of tiles taken, zero before.
+    unsigned* tiles_taken;
+};
+HILBRIUM_SIZE(FindMarkedArguments, 48)
+HILBRIUM_OFFSET(FindMarkedArguments, marks, 0)
+HILBRIUM_OFFSET(FindMarkedArguments, rows, 8)
+HILBRIUM_OFFSET(FindMarkedArguments, rows_of_marks, 16)
+HILBRIUM_OFFSET(FindMarkedArguments, found, 24)
+HILBRIUM_OFFSET(FindMarkedArguments, published, 32)
+HILBRIUM_OFFSET(FindMarkedArguments, tiles_taken, 40)
+
+}  // namespace hilbrium
+
+extern "C" __global__ void sum_counts(const __grid_constant__ hilbrium::SumCountsArguments args);
+extern "C" __global__ void find_marked(const __grid_constant__ hilbrium::FindMarkedArguments args);

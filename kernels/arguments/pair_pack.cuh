@@ -1,0 +1,57 @@
+// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+#pragma once
+
+#include "../arguments/layout.cuh"
+#include "../pair/real.cuh"
+
+namespace hilbrium {
+
+namespace pair { struct Real4; }
+
+// Rows packed for a sweep.
+struct PackArguments {
+    // Positions.
+    const double* position[3];
+    // Interaction radii, or null where all pairs have one cutoff.
+    const double* radius;
+    // Identities, or null without ghosts.
+    const unsigned long long* id;
+    // The law's input columns.
+    const double* const* inputs;
+    // Number of rows.
+    unsigned long long rows;
+    // The first super-cluster to pack.
+    unsigned first_super_cluster;
+    // One past the last super-cluster to pack.
+    unsigned end_super_cluster;
+    // Number of all super-clusters.
+    unsigned super_clusters;
+    // Offsets from the super-cluster's center, with the squared radius or the first prepared value.
+    pair::Real4* packed_position;
+    // Further prepared values: columns of groups of four.
+    pair::Real4* further;
+    // Squared radii, where each row has its own cutoff.
+    Real* squared_radius;
+    // Centers and half edges of super-clusters.
+    double* frame;
+    // Boxes of clusters: center and largest radius, half edges.
+    float* boxes;
+};
+HILBRIUM_SIZE(PackArguments, 112)
+HILBRIUM_OFFSET(PackArguments, position, 0)
+HILBRIUM_OFFSET(PackArguments, radius, 24)
+HILBRIUM_OFFSET(PackArguments, id, 32)
+HILBRIUM_OFFSET(PackArguments, inputs, 40)
+HILBRIUM_OFFSET(PackArguments, rows, 48)
+HILBRIUM_OFFSET(PackArguments, first_super_cluster, 56)
+HILBRIUM_OFFSET(PackArguments, end_super_cluster, 60)
+HILBRIUM_OFFSET(PackArguments, super_clusters, 64)
+HILBRIUM_OFFSET(PackArguments, packed_position, 72)
+HILBRIUM_OFFSET(PackArguments, further, 80)
+HILBRIUM_OFFSET(PackArguments, squared_radius, 88)
+HILBRIUM_OFFSET(PackArguments, frame, 96)
+HILBRIUM_OFFSET(PackArguments, boxes, 104)
+
+}  // namespace hilbrium
+
+extern "C" __global__ void pack(const __grid_constant__ hilbrium::PackArguments args);

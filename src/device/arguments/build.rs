@@ -1,0 +1,82 @@
+//! Arguments of kernels/neighbors/build.cu.
+
+use super::search::{ListRecords, ListSearch};
+use super::{Input, Output};
+
+kernel_arguments! {
+    unit "neighbors/build.cu";
+
+    /// Super-clusters whose records are built.
+    pub struct RecordBuild {
+        /// The search.
+        pub search: ListSearch,
+        /// Records of a longer list, for pruning; else null.
+        pub longer: ListRecords,
+        /// The first super-cluster.
+        pub first: u32,
+        /// Number of super-clusters.
+        pub super_clusters: u32,
+        /// Bytes of a slot.
+        pub slot: u32,
+    }
+
+    /// Records built in slots.
+    pub struct ListBuildArguments for list_build {
+        /// What is built.
+        pub build: RecordBuild,
+        /// One slot a record.
+        pub slots: Output<u8>,
+        /// Entries of each record.
+        pub counts: Output<u32>,
+        /// Bytes of each record.
+        pub lengths: Output<u32>,
+        /// Number of records that exceed their slot, zero before; then these records.
+        pub unfit: Output<u32>,
+        /// 1 for each record without rows of others, or null.
+        pub inner: Output<u8>,
+        /// 1 for each record with rows of others, or null.
+        pub outer: Output<u8>,
+    }
+
+    /// Records that exceeded their slot, built again in place.
+    pub struct ListRebuildArguments for list_rebuild {
+        /// What is built.
+        pub build: RecordBuild,
+        /// Number of records that exceed their slot; then these records.
+        pub unfit: Input<u32>,
+        /// Offsets of records.
+        pub offsets: Input<u64>,
+        /// Records.
+        pub data: Output<u8>,
+    }
+
+    /// Records moved from slots to their places.
+    pub struct ListPlaceArguments for list_place {
+        /// Number of records.
+        pub records: u32,
+        /// Bytes of a slot.
+        pub slot: u32,
+        /// One slot a record.
+        pub slots: Input<u8>,
+        /// Offsets of records.
+        pub offsets: Input<u64>,
+        /// Records.
+        pub data: Output<u8>,
+    }
+
+    /// The largest magnitude of a coordinate.
+    pub struct ListMagnitudeArguments for list_magnitude {
+        /// Number of clusters.
+        pub clusters: u32,
+        /// Centers of the hierarchy's nodes.
+        pub center: Input<f64>,
+        /// Half edges and radii of the hierarchy's nodes.
+        pub extent: Input<[f32; 4]>,
+        /// Number of nodes.
+        pub nodes: u32,
+        /// Unit of length of extents.
+        pub unit: f64,
+        /// The magnitude, as the bits of a double, zero before.
+        pub magnitude: Output<u64>,
+    }
+}

@@ -1,0 +1,63 @@
+//! The arguments that the kernels of gravity share.
+
+use super::Input;
+use super::twin::Element;
+use bytemuck::{Pod, Zeroable};
+
+kernel_arguments! {
+    unit "far/gravity";
+
+    /// The particles of a rank.
+    pub struct GravitySources {
+        /// Positions.
+        pub position: [Input<f64>; 3],
+        /// Masses.
+        pub mass: Input<f64>,
+        /// Identities.
+        pub id: Input<u64>,
+        /// Number of rows.
+        pub rows: u32,
+        /// Factor that brings lengths to order one.
+        pub length_unit: f64,
+        /// Factor that brings masses to order one.
+        pub mass_unit: f64,
+    }
+
+    /// The multipole acceptance criterion (kernels/far/opening.cuh).
+    pub struct OpeningParameters {
+        /// A node is accepted beyond this times its radius.
+        pub size_by_angle: f32,
+        /// A node is accepted beyond its radius plus this, the range of softening.
+        pub range: f32,
+        /// Relative criterion: accepted error of a node over the acceleration.
+        pub relative: f32,
+        /// Accepted error of the local expansion over the acceleration.
+        pub far: f32,
+    }
+}
+
+/// The box of the targets of a super-cluster (TargetBox of kernels/far/opening.cuh).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct TargetBox {
+    /// The middle.
+    pub middle: [f64; 3],
+    /// Half the edges.
+    pub half_edges: [f32; 3],
+    /// Squared radius of the sphere around the middle that holds all targets; negative without targets.
+    pub squared_radius: f32,
+    /// Estimated acceleration for G = 1.
+    pub acceleration: f32,
+    /// Padding.
+    pub unused: u32,
+}
+
+impl Element for TargetBox {
+    fn name() -> String {
+        "TargetBox".into()
+    }
+
+    fn declaration() -> Option<&'static str> {
+        Some("struct TargetBox;")
+    }
+}

@@ -1,0 +1,161 @@
+//! Arguments of kernels: one struct a kernel, passed by value, and its C++ twin.
+//!
+//! [`kernel_arguments!`] defines the `#[repr(C)]` structs of one unit and prints their twins with the
+//! declarations of the unit's kernels. The printed text is a header of `kernels/arguments`, which the unit
+//! includes; a test compares them. A wrong type, a missing member, or a kernel that takes another struct does
+//! therefore not compile, on one of the two sides.
+
+#[macro_use]
+mod macros;
+
+pub mod build;
+pub mod cut;
+pub mod enter;
+pub mod finish;
+pub mod finite;
+pub mod gather;
+pub mod gravity;
+pub mod hierarchy;
+pub mod hilbert;
+pub mod langevin;
+pub mod leapfrog;
+pub mod leaves;
+pub mod moments;
+pub mod needed;
+pub mod pack;
+pub mod packed;
+pub mod particle_list;
+pub mod particle_sweep;
+pub mod scan;
+pub mod search;
+pub mod skin;
+pub mod smoothing;
+pub mod sort;
+pub mod state;
+pub mod sweep;
+pub mod targets;
+pub mod time_step;
+pub mod totals;
+pub mod twin;
+pub mod verlet;
+pub mod viscosity;
+pub mod walk;
+pub mod whole;
+
+pub use twin::{Input, Output};
+
+use crate::space::{Boundary, SimulationBox};
+use std::ops::Range;
+
+/// Arguments of a kernel.
+pub trait Arguments: Copy {
+    /// The unit that defines the kernel, a file below `kernels`.
+    const UNIT: &'static str;
+    /// The kernel's name.
+    const KERNEL: &'static str;
+}
+
+kernel_arguments! {
+    unit "shared";
+
+    /// A range of rows.
+    pub struct Rows {
+        /// The first row.
+        pub begin: u32,
+        /// One past the last row.
+        pub end: u32,
+    }
+
+    /// The simulation box.
+    pub struct BoxParameters {
+        /// Lower corner.
+        pub lower: [f64; 3],
+        /// Upper corner.
+        pub upper: [f64; 3],
+        /// Edges along periodic dimensions, 0 along open ones.
+        pub period: [f64; 3],
+        /// One over the period, 0 along open dimensions.
+        pub frequency: [f64; 3],
+        /// Bit d: dimension d is periodic.
+        pub periodic: u32,
+    }
+
+    /// Columns of particles that move.
+    pub struct MovingColumns {
+        /// Positions.
+        pub position: [Output<f64>; 3],
+        /// Velocities.
+        pub velocity: [Output<f64>; 3],
+        /// Accelerations.
+        pub acceleration: [Input<f64>; 3],
+    }
+
+    /// What a drift reports.
+    pub struct DriftReport {
+        /// Bits of rows that did not move because they would move too far.
+        pub left: Output<u32>,
+        /// Number of such rows.
+        pub refused: Output<u32>,
+        /// Largest squared velocity, or displacement of the Langevin step.
+        pub largest_square: Output<u64>,
+    }
+}
+
+impl From<&Range<usize>> for Rows {
+    fn from(rows: &Range<usize>) -> Self {
+        let [begin, end] = super::reduction::bounds(rows);
+        Self { begin, end }
+    }
+}
+
+impl From<&SimulationBox> for BoxParameters {
+    fn from(bx: &SimulationBox) -> Self {
+        let periodic = |d: usize| u32::from(bx.boundary[d] == Boundary::Periodic) << d;
+        Self {
+            lower: bx.lower.into(),
+            upper: bx.upper.into(),
+            period: bx.finite_periods().into(),
+            frequency: bx.frequencies().into(),
+            periodic: (0..3).map(periodic).sum(),
+        }
+    }
+}
+
+/// The headers of `kernels/arguments`: names and texts.
+pub fn printed() -> Vec<(String, String)> {
+    vec![
+        print(),
+        build::print(),
+        cut::print(),
+        enter::print(),
+        finish::print(),
+        finite::print(),
+        gather::print(),
+        gravity::print(),
+        hierarchy::print(),
+        hilbert::print(),
+        langevin::print(),
+        leapfrog::print(),
+        leaves::print(),
+        moments::print(),
+        needed::print(),
+        pack::print(),
+        packed::print(),
+        particle_list::print(),
+        particle_sweep::print(),
+        scan::print(),
+        search::print(),
+        skin::print(),
+        smoothing::print(),
+        sort::print(),
+        state::print(),
+        sweep::print(),
+        targets::print(),
+        time_step::print(),
+        totals::print(),
+        verlet::print(),
+        viscosity::print(),
+        walk::print(),
+        whole::print(),
+    ]
+}

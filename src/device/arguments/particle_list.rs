@@ -1,0 +1,46 @@
+//! Arguments of kernels/neighbors/particle_list.cu.
+
+use super::search::{ListRecords, ListSearch};
+use super::{Input, Output};
+
+kernel_arguments! {
+    unit "neighbors/particle_list.cu";
+
+    /// Neighbors counted.
+    pub struct ParticleListCountArguments for particle_list_count {
+        /// The search.
+        pub search: ListSearch,
+        /// Records of the full cluster list.
+        pub list: ListRecords,
+        /// The first super-cluster.
+        pub first: u32,
+        /// Number of super-clusters.
+        pub super_clusters: u32,
+        /// Offsets of the records' clusters.
+        pub begins: Input<u64>,
+        /// Clusters of all records.
+        pub clusters: Output<u32>,
+        /// Words of each half super-cluster.
+        pub widths: Output<u32>,
+        /// Not 0 if the list cannot be a particle list.
+        pub unfit: Output<u32>,
+    }
+
+    /// Neighbors written.
+    pub struct ParticleListWriteArguments for particle_list_write {
+        /// The search.
+        pub search: ListSearch,
+        /// Records of the full cluster list.
+        pub list: ListRecords,
+        /// The first super-cluster.
+        pub first: u32,
+        /// Number of super-clusters.
+        pub super_clusters: u32,
+        /// Offsets of each half super-cluster's words, in units of 32.
+        pub word_begins: Input<u64>,
+        /// Numbers of neighbors, two a word.
+        pub words: Output<u32>,
+        /// Not 0 if the list cannot be a particle list.
+        pub unfit: Output<u32>,
+    }
+}

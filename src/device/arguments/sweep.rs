@@ -1,0 +1,34 @@
+//! Arguments of kernels/pair/sweep.cu.
+
+use super::packed::PackedRows;
+use super::search::ListRecords;
+use super::twin::Real;
+use super::{BoxParameters, Input, Output};
+
+kernel_arguments! {
+    unit "pair/sweep.cu";
+
+    /// A sweep over the records of a cluster list.
+    pub struct SweepArguments for sweep {
+        /// Packed rows.
+        pub packed: PackedRows,
+        /// The list.
+        pub list: ListRecords,
+        /// The records to sweep, or null for the first ones.
+        pub chosen: Input<u32>,
+        /// The super-cluster of the first record.
+        pub first_super_cluster: u32,
+        /// Number of records to sweep.
+        pub super_clusters: u32,
+        /// Warps a super-cluster: 1, 2, 4 or 8.
+        pub parts: u32,
+        /// The cutoff of all pairs, of laws with one cutoff.
+        pub cutoff: f64,
+        /// The box.
+        pub bx: BoxParameters,
+        /// Not 0 for rows whose sums are wanted, or null for all rows.
+        pub active: Input<u8>,
+        /// Sums of rows.
+        pub sums: Output<Real>,
+    }
+}

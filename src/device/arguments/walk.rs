@@ -1,0 +1,43 @@
+//! Arguments of kernels/far/walk.cu.
+
+use super::gravity::{GravitySources, OpeningParameters, TargetBox};
+use super::twin::{Multipole, Node};
+use super::{Input, Output};
+
+kernel_arguments! {
+    unit "far/walk.cu";
+
+    /// The tree walk.
+    pub struct WalkArguments for gravity_walk {
+        /// The particles.
+        pub sources: GravitySources,
+        /// Boxes of targets.
+        pub boxes: Input<TargetBox>,
+        /// Nodes of this rank, then those over the received elements.
+        pub nodes: Input<Node>,
+        /// Multipoles of nodes.
+        pub multipoles: Input<Multipole>,
+        /// Number of received elements.
+        pub received: u32,
+        /// Cluster of each received element, or the largest number.
+        pub places: Input<u32>,
+        /// Coordinates and masses of received clusters.
+        pub particles: Input<f64>,
+        /// The acceptance criterion.
+        pub opening: OpeningParameters,
+        /// Square of the softening length or of the spline's support.
+        pub squared_softening: f64,
+        /// One over the spline's support.
+        pub inverse_support: f64,
+        /// The gravitational constant.
+        pub constant: f64,
+        /// Minus the potential of a unit mass at its own place.
+        pub own: f64,
+        /// Accelerations, which are added to.
+        pub acceleration: [Output<f64>; 3],
+        /// Potentials.
+        pub potential: Output<f64>,
+        /// Particles, near and far nodes of each super-cluster, or null.
+        pub interactions: Output<u32>,
+    }
+}
