@@ -14,8 +14,8 @@ pub struct Gpu {
     context: sys::CUcontext,
     stream: sys::CUstream,
     /// The copy stream, and the events by which the streams wait for each other.
-    aside: sys::CUstream,
-    parted: sys::CUevent,
+    copy_stream: sys::CUstream,
+    forked: sys::CUevent,
     joined: sys::CUevent,
     name: String,
     architecture: String,
@@ -99,7 +99,7 @@ impl Gpu {
         let (mut least, mut greatest) = (0, 0);
         unsafe { sys::cuCtxGetStreamPriorityRange(&mut least, &mut greatest) }.result()?;
         let kind = result::stream::StreamKind::NonBlocking;
-        let aside = result::stream::create_with_priority(kind, greatest)?;
+        let copy_stream = result::stream::create_with_priority(kind, greatest)?;
         let event = || result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING);
         let of = |attribute| unsafe { result::device::get_attribute(device, attribute) };
         let major = of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
@@ -115,8 +115,8 @@ impl Gpu {
             device,
             context,
             stream,
-            aside,
-            parted: event()?,
+            copy_stream,
+            forked: event()?,
             joined: event()?,
             name: result::device::get_name(device)?,
             architecture: format!("sm_{major}{minor}"),
@@ -226,24 +226,26 @@ impl Driver for Gpu {
         })
     }
 
-    fn part(&self) -> Result<()> {
-        self.follow(self.aside, self.stream, self.parted)
+    fn fork(&self) -> Result<()> {
+        self.follow(self.copy_stream, self.stream, self.forked)
     }
 
-    fn copy_aside(&self, to: u64, from: u64, bytes: usize) -> Result<()> {
+    fn copy_overlapped(&self, to: u64, from: u64, bytes: usize) -> Result<()> {
         // SAFETY: as for copy
         self.with("copying on the GPU", || {
-            unsafe { sys::cuMemcpyAsync(to, from, bytes, self.aside) }.result()
+            unsafe { sys::cuMemcpyAsync(to, from, bytes, self.copy_stream) }.result()
         })
     }
 
-    fn wait_aside(&self) -> Result<()> {
+    fn synchronize_copies(&self) -> Result<()> {
         // SAFETY: the stream lives as long as self
-        self.with("waiting for copies of the GPU", || unsafe { result::stream::synchronize(self.aside) })
+        self.with("waiting for copies of the GPU", || unsafe {
+            result::stream::synchronize(self.copy_stream)
+        })
     }
 
     fn join(&self) -> Result<()> {
-        self.follow(self.stream, self.aside, self.joined)
+        self.follow(self.stream, self.copy_stream, self.joined)
     }
 
     fn fill(&self, to: u64, byte: u8, bytes: usize) -> Result<()> {
@@ -286,12 +288,12 @@ impl Driver for Gpu {
 
     fn stream(&self) -> Result<Option<Stream>> {
         let uuid = self.with("asking which GPU this is", || result::device::get_uuid(self.device))?;
-        Ok(Some(Stream { handle: self.aside as u64, gpu: uuid.bytes.map(|byte| byte as u8) }))
+        Ok(Some(Stream { handle: self.copy_stream as u64, gpu: uuid.bytes.map(|byte| byte as u8) }))
     }
 
     fn synchronize(&self) -> Result<()> {
         self.with("running kernels", || self.wait())?;
-        self.wait_aside()
+        self.synchronize_copies()
     }
 
     fn mark(&self) -> Result<u64> {
@@ -322,11 +324,11 @@ impl Drop for Gpu {
     fn drop(&mut self) {
         // SAFETY: streams, events and context are not used any more
         let _ = self.with("closing the GPU", || unsafe {
-            for stream in [self.stream, self.aside] {
+            for stream in [self.stream, self.copy_stream] {
                 let _ = result::stream::synchronize(stream);
                 result::stream::destroy(stream)?;
             }
-            result::event::destroy(self.parted)?;
+            result::event::destroy(self.forked)?;
             result::event::destroy(self.joined)?;
             result::primary_ctx::release(self.device)
         });

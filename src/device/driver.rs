@@ -41,7 +41,7 @@ pub struct Stream {
 /// A device with two streams. Operations run on the compute stream in the order of calls; addresses are
 /// device addresses.
 ///
-/// The copy stream overlaps transfers with kernels. Between [`Driver::part`] and [`Driver::join`] its
+/// The copy stream overlaps transfers with kernels. Between [`Driver::fork`] and [`Driver::join`] its
 /// operations are not ordered with the compute stream, which must neither write nor free their sources, nor
 /// use their destinations.
 pub trait Driver: Send + Sync {
@@ -68,11 +68,11 @@ pub trait Driver: Send + Sync {
     /// Copies within device and pinned memory.
     fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<()>;
     /// Makes the copy stream wait for all operations issued so far on the compute stream.
-    fn part(&self) -> Result<()>;
+    fn fork(&self) -> Result<()>;
     /// As [`Driver::copy`], on the copy stream.
-    fn copy_aside(&self, to: u64, from: u64, bytes: usize) -> Result<()>;
+    fn copy_overlapped(&self, to: u64, from: u64, bytes: usize) -> Result<()>;
     /// Blocks the host until the copy stream is idle.
-    fn wait_aside(&self) -> Result<()>;
+    fn synchronize_copies(&self) -> Result<()>;
     /// Makes the compute stream wait for all operations issued so far on the copy stream.
     fn join(&self) -> Result<()>;
     /// Fills bytes.

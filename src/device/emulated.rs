@@ -122,15 +122,15 @@ impl Driver for Emulation {
         Ok(())
     }
 
-    fn part(&self) -> Result<()> {
+    fn fork(&self) -> Result<()> {
         Ok(())
     }
 
-    fn copy_aside(&self, to: u64, from: u64, bytes: usize) -> Result<()> {
+    fn copy_overlapped(&self, to: u64, from: u64, bytes: usize) -> Result<()> {
         self.copy(to, from, bytes)
     }
 
-    fn wait_aside(&self) -> Result<()> {
+    fn synchronize_copies(&self) -> Result<()> {
         Ok(())
     }
 

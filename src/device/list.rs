@@ -28,7 +28,7 @@ const FIRST_SLOT: u32 = 256;
 const MOST_SLOT: u64 = 4096;
 
 /// Bytes past the last record that decoders may read.
-const BEHIND: u64 = 8;
+const READ_AHEAD: u64 = 8;
 
 /// The search for a cluster list: [`crate::neighbors::ListRequest`] with columns and boxes on the device.
 #[derive(Clone)]
@@ -219,7 +219,7 @@ impl ListBuilder {
         let mut length = [0];
         records.offsets.download_to(count, &mut length)?;
         records.length = length[0];
-        let bytes = (length[0] + BEHIND) as usize;
+        let bytes = (length[0] + READ_AHEAD) as usize;
         if bytes > records.data.bytes() {
             // spare capacity avoids a reallocation for the next list
             records.data.resize(bytes + bytes / 8)?;

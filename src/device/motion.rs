@@ -9,7 +9,9 @@ use super::arguments::verlet::{
 };
 use super::arguments::whole::{ScaleVelocitiesArguments, WholeMotionArguments};
 use super::arguments::{DriftReport, Input, MovingColumns, Output};
-use super::reduction::{Findings, PIECE, Sums, THREADS, Vector, first_row, largest, over_pieces, over_rows};
+use super::reduction::{
+    Findings, ROWS_OF_BLOCK, Sums, THREADS, Vector, first_row, largest, over_pieces, over_rows,
+};
 use super::{Buffer, Device};
 use crate::Result;
 use crate::motion::thermostat::Langevin;
@@ -289,7 +291,7 @@ impl Motion {
             velocity: velocity.map(Input::from),
             mass: mass.into(),
             rows: (&rows).into(),
-            partial: self.sums.room(5, rows.len().div_ceil(PIECE))?.into(),
+            partial: self.sums.room(5, rows.len().div_ceil(ROWS_OF_BLOCK))?.into(),
         };
         over_pieces(&self.device, &rows, &arguments)?;
         let sums = self.sums.finish()?;

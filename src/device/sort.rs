@@ -66,7 +66,7 @@ pub struct Sort {
     published: [Buffer<u32>; 2],
     words: Buffer<u32>,
     /// Digits in addition to those that the number of rows requires.
-    more: usize,
+    extra_digits: usize,
 }
 
 /// The rows of the sorted pairs.
@@ -91,7 +91,7 @@ impl Sort {
             rows: [empty()?, empty()?],
             published: [empty()?, empty()?],
             words: Buffer::new(device, WORDS)?,
-            more: 0,
+            extra_digits: 0,
         })
     }
 
@@ -111,7 +111,7 @@ impl Sort {
             return Ok(false);
         }
         let wanted = (u32::BITS - count.leading_zeros() + SPARE_BITS).div_ceil(BITS_OF_DIGIT) as usize;
-        let digits = (wanted + self.more).min(DIGITS);
+        let digits = (wanted + self.extra_digits).min(DIGITS);
         let shift = (3 * LEVELS).saturating_sub(digits as u32 * BITS_OF_DIGIT);
         let unsorted = self.sort(keys, Rows::InOrder, shift, digits)?;
         if !unsorted && id.is_none() {
@@ -124,7 +124,7 @@ impl Sort {
             return Ok(unsorted || moved);
         }
         if shift > 0 {
-            self.more += 1;
+            self.extra_digits += 1;
             self.sort(keys, Rows::Given, 0, DIGITS)?;
         }
         if let Some(id) = id
@@ -243,7 +243,7 @@ impl Sort {
 }
 
 /// Columns a launch of the gather kernel.
-pub(super) const TOGETHER: usize = 8;
+pub(super) const COLUMNS_OF_LAUNCH: usize = 8;
 
 /// Gathers columns of 64 bits.
 fn gather<T: Pod>(rows: &Buffer<u32>, from: &[&Buffer<T>], to: &[&Buffer<T>]) -> Result<()> {
@@ -255,7 +255,7 @@ fn gather<T: Pod>(rows: &Buffer<u32>, from: &[&Buffer<T>], to: &[&Buffer<T>]) ->
 /// Gathers rows of columns of 64 bits by address, eight columns a launch.
 pub(super) fn gather_words(rows: &Buffer<u32>, from: &[u64], to: &[u64]) -> Result<()> {
     let count = rows_of_32_bits(rows.len())?;
-    for (from, to) in from.chunks(TOGETHER).zip(to.chunks(TOGETHER)) {
+    for (from, to) in from.chunks(COLUMNS_OF_LAUNCH).zip(to.chunks(COLUMNS_OF_LAUNCH)) {
         let address = |columns: &[u64], k: usize| columns.get(k).copied().unwrap_or(0);
         let arguments = GatherWordsArguments {
             from: std::array::from_fn(|k| Input::from_address(address(from, k))),
@@ -350,7 +350,7 @@ fn in_place<'a, T: Pod>(
     kept: &mut Vec<Buffer<T>>,
 ) -> Result<()> {
     let mut columns: Vec<_> = columns.into_iter().collect();
-    for columns in columns.chunks_mut(TOGETHER) {
+    for columns in columns.chunks_mut(COLUMNS_OF_LAUNCH) {
         let spare = spare(rows.device(), kept, columns.len(), rows.len())?;
         let from: Vec<&Buffer<T>> = columns.iter().map(|column| &**column).collect();
         gather(rows, &from, &spare.iter().collect::<Vec<_>>())?;

@@ -5,7 +5,7 @@ use super::super::arguments::leaves::FirstRowsArguments;
 use super::super::columns::Columns;
 use super::super::exchange::{Exchange, Message};
 use super::super::order::Order;
-use super::super::sort::{TOGETHER, rows_of_32_bits};
+use super::super::sort::{COLUMNS_OF_LAUNCH, rows_of_32_bits};
 use crate::Result;
 use crate::domain::DomainSettings;
 use crate::domain::assign::Assignment;
@@ -121,7 +121,7 @@ impl Owners {
         let mut words = [&mut columns.id, &mut columns.key];
         moves.run(&mut words, |count| gather.spare_words(count, rows))?;
         let mut doubles: Vec<&mut Buffer<f64>> = columns.all_mut().collect();
-        for doubles in doubles.chunks_mut(TOGETHER) {
+        for doubles in doubles.chunks_mut(COLUMNS_OF_LAUNCH) {
             moves.run(doubles, |count| gather.spare_doubles(count, rows))?;
         }
         let sorted = columns.resize(rows, rows).and_then(|()| match arrived {

@@ -67,7 +67,7 @@ fn pieces(message: &Message) -> impl Iterator<Item = (u64, c_int)> {
 }
 
 impl Carrier for CudaAware {
-    fn words(&self) -> &str {
+    fn name(&self) -> &str {
         "CUDA-aware MPI"
     }
 

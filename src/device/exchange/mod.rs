@@ -69,7 +69,7 @@ impl Way {
 /// An initialized transport.
 trait Carrier: Send + Sync {
     /// Its name for the log.
-    fn words(&self) -> &str;
+    fn name(&self) -> &str;
 
     /// As [`Exchange::begin`]. No message is empty, and none is for this rank.
     fn begin(&self, comm: &Communicator, send: &[Message], receive: &[Message]) -> Result<Box<dyn Arrival>>;
@@ -104,7 +104,7 @@ impl std::fmt::Debug for Pending {
 struct Alone;
 
 impl Carrier for Alone {
-    fn words(&self) -> &str {
+    fn name(&self) -> &str {
         "one rank alone"
     }
 
@@ -169,7 +169,7 @@ impl Exchange {
 
     /// The transport's name, such as "NCCL 2.27.3"; the same on all ranks.
     pub fn way(&self) -> &str {
-        self.carrier.words()
+        self.carrier.name()
     }
 
     /// Sends and receives, ordered with the device's other operations: later ones see the received data.

@@ -175,7 +175,7 @@ impl Nccl {
 }
 
 impl Carrier for Nccl {
-    fn words(&self) -> &str {
+    fn name(&self) -> &str {
         &self.words
     }
 
@@ -183,7 +183,7 @@ impl Carrier for Nccl {
         if send.is_empty() && receive.is_empty() {
             return Ok(Box::new(Nothing));
         }
-        self.device.driver().part()?;
+        self.device.driver().fork()?;
         let Some(stream) = self.device.driver().stream()? else { unreachable!("a GPU, as new has seen") };
         let (library, stream) = (self.library, stream.handle as *mut c_void);
         // SAFETY: the caller frees no range before the streams are joined
@@ -203,14 +203,14 @@ impl Carrier for Nccl {
             sent.and(received).and(ended)?;
         }
         comm.received_elsewhere(receive.iter().map(|message| message.bytes));
-        Ok(Box::new(Aside(self.device.clone())))
+        Ok(Box::new(OnCopyStream(self.device.clone())))
     }
 }
 
 /// Pending work on the copy stream.
-struct Aside(Device);
+struct OnCopyStream(Device);
 
-impl Arrival for Aside {
+impl Arrival for OnCopyStream {
     fn finish(self: Box<Self>, _comm: &Communicator) -> Result<()> {
         self.0.driver().join()
     }

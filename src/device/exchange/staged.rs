@@ -52,14 +52,14 @@ impl Drop for Pinned {
 }
 
 /// Staging buffers, with the messages grouped by rank.
-struct Rest {
-    leaving: Pinned,
-    arriving: Pinned,
+struct Staging {
+    outgoing: Pinned,
+    incoming: Pinned,
 }
 
-impl Rest {
+impl Staging {
     fn new(device: &Device) -> Self {
-        Self { leaving: Pinned::none(device), arriving: Pinned::none(device) }
+        Self { outgoing: Pinned::none(device), incoming: Pinned::none(device) }
     }
 }
 
@@ -67,12 +67,12 @@ impl Rest {
 pub(super) struct Staged {
     device: Device,
     /// Staging buffers between exchanges; `None` during one.
-    rest: Arc<Mutex<Option<Rest>>>,
+    staging: Arc<Mutex<Option<Staging>>>,
 }
 
 impl Staged {
     pub(super) fn new(device: &Device) -> Self {
-        Self { device: device.clone(), rest: Arc::default() }
+        Self { device: device.clone(), staging: Arc::default() }
     }
 }
 
@@ -84,16 +84,16 @@ fn lengths(messages: &[Message], ranks: usize) -> Vec<usize> {
 }
 
 /// Messages with their addresses in the staging buffer that begins at `start`.
-fn places(messages: &[Message], lengths: &[usize], start: u64) -> Vec<(Message, u64)> {
+fn addressed(messages: &[Message], lengths: &[usize], start: u64) -> Vec<(Message, u64)> {
     let mut next: Vec<u64> = lengths
         .iter()
         .scan(start, |next, &length| Some(std::mem::replace(next, *next + length as u64)))
         .collect();
-    let place = |message: &Message| {
+    let address = |message: &Message| {
         let next = &mut next[message.rank];
         (*message, std::mem::replace(next, *next + message.bytes as u64))
     };
-    messages.iter().map(place).collect()
+    messages.iter().map(address).collect()
 }
 
 /// Splits a staging buffer by rank.
@@ -102,57 +102,58 @@ fn parts<'a>(mut memory: &'a mut [u8], lengths: &[usize]) -> Vec<&'a mut [u8]> {
 }
 
 impl Carrier for Staged {
-    fn words(&self) -> &str {
+    fn name(&self) -> &str {
         "pinned memory of the host"
     }
 
     fn begin(&self, comm: &Communicator, send: &[Message], receive: &[Message]) -> Result<Box<dyn Arrival>> {
-        let kept = self.rest.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let mut rest = kept.unwrap_or_else(|| Rest::new(&self.device));
+        let kept = self.staging.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut staging = kept.unwrap_or_else(|| Staging::new(&self.device));
         let (to, from) = (lengths(send, comm.size()), lengths(receive, comm.size()));
         let started = (|| {
-            rest.leaving.reserve(to.iter().sum())?;
-            rest.arriving.reserve(from.iter().sum())?;
-            self.device.driver().part()?;
-            for (message, place) in places(send, &to, rest.leaving.address) {
-                self.device.driver().copy_aside(place, message.address, message.bytes)?;
+            staging.outgoing.reserve(to.iter().sum())?;
+            staging.incoming.reserve(from.iter().sum())?;
+            self.device.driver().fork()?;
+            for (message, address) in addressed(send, &to, staging.outgoing.address) {
+                self.device.driver().copy_overlapped(address, message.address, message.bytes)?;
             }
             Ok(())
         })();
-        let (device, keeper) = (self.device.clone(), self.rest.clone());
-        Ok(Box::new(Leaving { device, keeper, started, rest, to, from, receive: receive.to_vec() }))
+        let (device, pool) = (self.device.clone(), self.staging.clone());
+        Ok(Box::new(PendingCopies { device, pool, started, staging, to, from, receive: receive.to_vec() }))
     }
 }
 
 /// Messages being copied from the device.
-struct Leaving {
+struct PendingCopies {
     device: Device,
-    keeper: Arc<Mutex<Option<Rest>>>,
+    pool: Arc<Mutex<Option<Staging>>>,
     /// The outcome of starting the copies, on which the ranks agree at the end.
     started: Result<()>,
-    rest: Rest,
+    staging: Staging,
     /// Bytes to and from each rank.
     to: Vec<usize>,
     from: Vec<usize>,
     receive: Vec<Message>,
 }
 
-impl Arrival for Leaving {
+impl Arrival for PendingCopies {
     fn finish(self: Box<Self>, comm: &Communicator) -> Result<()> {
-        let Leaving { device, keeper, started, mut rest, to, from, receive } = *self;
-        let left = started.and_then(|()| device.driver().wait_aside().map_err(|error| device.blame(error)));
+        let PendingCopies { device, pool, started, mut staging, to, from, receive } = *self;
+        let left =
+            started.and_then(|()| device.driver().synchronize_copies().map_err(|error| device.blame(error)));
         // the copies of the last exchange's messages have completed, too
         comm.agree(left)?;
-        let Rest { leaving, arriving } = &mut rest;
-        let parts_to = parts(leaving.first(to.iter().sum()), &to);
+        let Staging { outgoing, incoming } = &mut staging;
+        let parts_to = parts(outgoing.first(to.iter().sum()), &to);
         let parts_to: Vec<&[u8]> = parts_to.iter().map(|part| &**part).collect();
-        comm.exchange_into(&parts_to, &mut parts(arriving.first(from.iter().sum()), &from));
+        comm.exchange_into(&parts_to, &mut parts(incoming.first(from.iter().sum()), &from));
         // on the copy stream, so that kernels issued meanwhile overlap
-        for (message, place) in places(&receive, &from, arriving.address) {
-            device.driver().copy_aside(message.address, place, message.bytes)?;
+        for (message, address) in addressed(&receive, &from, incoming.address) {
+            device.driver().copy_overlapped(message.address, address, message.bytes)?;
         }
         device.driver().join()?;
-        *keeper.lock().unwrap_or_else(PoisonError::into_inner) = Some(rest);
+        *pool.lock().unwrap_or_else(PoisonError::into_inner) = Some(staging);
         Ok(())
     }
 }

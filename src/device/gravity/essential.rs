@@ -64,21 +64,21 @@ pub(super) struct Essential {
     sums: [Buffer<u64>; 2],
     totals: Buffer<u32>,
     shifts: Buffer<u32>,
-    sent: Parcel,
-    came: Parcel,
+    sent: Elements,
+    arrived: Elements,
     received: usize,
 }
 
 /// Elements of cuts. Received nodes and multipoles are stored among those of the walk.
 #[derive(Debug)]
-struct Parcel {
+struct Elements {
     nodes: Buffer<u64>,
     moments: Buffer<u64>,
     places: Buffer<u32>,
     particles: Buffer<f64>,
 }
 
-impl Parcel {
+impl Elements {
     fn new(device: &Device) -> Result<Self> {
         Ok(Self {
             nodes: Buffer::new(device, 0)?,
@@ -111,8 +111,8 @@ impl Essential {
             sums: [Buffer::new(device, 0)?, Buffer::new(device, 0)?],
             totals: Buffer::new(device, 0)?,
             shifts: Buffer::new(device, 0)?,
-            sent: Parcel::new(device)?,
-            came: Parcel::new(device)?,
+            sent: Elements::new(device)?,
+            arrived: Elements::new(device)?,
             received: 0,
         })
     }
@@ -222,9 +222,9 @@ impl Essential {
         let arriving: Vec<[u64; 2]> = counts.iter().map(|counts| counts[rank]).collect();
         let [elements, clusters] = total(&arriving);
         self.received = elements;
-        self.came.places.resize(elements)?;
-        self.came.particles.resize(clusters * NUMBERS_OF_CLUSTER)?;
-        let receive = self.messages(tree.nodes, tree.moments, own, &self.came, &arriving);
+        self.arrived.places.resize(elements)?;
+        self.arrived.particles.resize(clusters * NUMBERS_OF_CLUSTER)?;
+        let receive = self.messages(tree.nodes, tree.moments, own, &self.arrived, &arriving);
 
         let leaving = &counts[rank];
         let [elements, clusters] = total(leaving);
@@ -275,7 +275,7 @@ impl Essential {
         nodes: &Buffer<u64>,
         moments: &Buffer<u64>,
         first: usize,
-        parcel: &Parcel,
+        parcel: &Elements,
         counts: &[[u64; 2]],
     ) -> Vec<Message> {
         let [node, moment] = self.words.map(|words| 8 * words);
@@ -303,8 +303,8 @@ impl Essential {
     }
 
     /// The cluster of each received element, and the particles of these clusters.
-    pub fn came(&self) -> (&Buffer<u32>, &Buffer<f64>) {
-        (&self.came.places, &self.came.particles)
+    pub fn arrived(&self) -> (&Buffer<u32>, &Buffer<f64>) {
+        (&self.arrived.places, &self.arrived.particles)
     }
 
     /// Number of warps of all marks.
@@ -318,7 +318,7 @@ impl Essential {
         let counts: usize = self.counts.iter().map(Buffer::bytes).sum();
         let sums: usize = self.sums.iter().map(Buffer::bytes).sum();
         let cut = self.marks.bytes() + counts + sums + self.totals.bytes() + self.shifts.bytes();
-        self.coarse.bytes() + boxes + cut + self.sent.bytes() + self.came.bytes()
+        self.coarse.bytes() + boxes + cut + self.sent.bytes() + self.arrived.bytes()
     }
 }
 

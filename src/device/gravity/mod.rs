@@ -333,7 +333,7 @@ impl Gravity {
             SofteningKernel::Spline => (SPLINE_SUPPORT * softening, 1.0 / (SPLINE_SUPPORT * softening)),
         };
         let (squared, own) = (softening * softening, self.plan.kernel.central(self.plan.softening));
-        let (places, particles) = self.essential.came();
+        let (places, particles) = self.essential.arrived();
         let arguments = WalkArguments {
             sources: sources.arguments,
             boxes: (&self.boxes).into(),
