@@ -122,7 +122,7 @@ extern "C" __global__ void __launch_bounds__(WARP)
     }
     // The expansion is scaled by the radius, which must not be zero.
     box.squared_radius = larger(warp_largest(squared_radius), 1e-24f);
-    const unsigned top = enter_hierarchy(levels, rows, 0u);
+    const unsigned top = init_levels(levels, rows, 0u);
     box.acceleration = estimated_acceleration(stack, levels, top, args.nodes, args.others, args.other_count, box,
                                               args.squared_softening);
     if (lane == 0u) { boxes[super] = box; }

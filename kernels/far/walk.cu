@@ -218,8 +218,8 @@ extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
 #pragma unroll 1
     for (unsigned others = 0u; others < (args.received == 0u ? 1u : 2u); ++others) {
         const unsigned top = others == 0u
-                                 ? enter_hierarchy(levels, rows, 0u)
-                                 : enter_hierarchy(levels, args.received * CLUSTER, hierarchy_nodes(rows));
+                                 ? init_levels(levels, rows, 0u)
+                                 : init_levels(levels, args.received * CLUSTER, hierarchy_nodes(rows));
         if (lane == 0u) { scratch.stack[0] = top << LEVEL_SHIFT; }
         unsigned depth = 1u;
         while (depth > 0u) {

@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const auto [begin, end] = args.rows;
     unsigned long long* __restrict__ const extent = args.extent;
     unsigned* __restrict__ const first_nowhere = args.first_nowhere;
-    const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x) * PIECE;
+    const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x) * ROWS_PER_BLOCK;
     const double lower[3] = {args.bx.lower[0], args.bx.lower[1], args.bx.lower[2]},
                  upper[3] = {args.bx.upper[0], args.bx.upper[1], args.bx.upper[2]};
     const double infinity = __longlong_as_double(0x7ff0000000000000ll);
@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             least_here[d] = smaller(least_here[d], x[d]);
             greatest_here[d] = larger(greatest_here[d], x[d]);
             if ((args.bx.periodic >> d & 1u) != 0 && !(lower[d] <= x[d] && x[d] < upper[d])) {
-                position[d][row] = entered(x[d], lower[d], upper[d], image[d], row);
+                position[d][row] = wrap_and_count(x[d], lower[d], upper[d], image[d], row);
             }
         }
     }

@@ -88,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const auto [begin, end] = args.rows;
     const unsigned* __restrict__ const left = args.left;
     const unsigned long long place = thread_of_grid(), row = begin + place;
-    if (place >= end - begin || was_left(left, place)) { return; }
+    if (place >= end - begin || was_refused(left, place)) { return; }
     Rounded kicks[3];
     noise_of(args.bath.noise, mass[row], args.bath.seed, args.bath.number, id[row], kicks);
 #pragma unroll

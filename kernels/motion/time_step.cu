@@ -32,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const double* __restrict__ const rate = args.rate;
     const auto [begin, end] = args.rows;
     unsigned long long* __restrict__ const least_of_all = args.least;
-    const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x) * PIECE;
+    const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x) * ROWS_PER_BLOCK;
     const double infinity = __longlong_as_double(0x7ff0000000000000ll);
     Rounded least_here[4] = {infinity, infinity, infinity, infinity};
 #pragma unroll 2

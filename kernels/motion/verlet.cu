@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const auto [begin, end] = args.rows;
     const unsigned* __restrict__ const left = args.left;
     const unsigned long long place = thread_of_grid(), row = begin + place;
-    if (place >= end - begin || was_left(left, place)) { return; }
+    if (place >= end - begin || was_refused(left, place)) { return; }
     const Rounded a[3] = {acceleration[0][row], acceleration[1][row], acceleration[2][row]};
     if (!is_finite(a[0].value) || !is_finite(a[1].value) || !is_finite(a[2].value)) { return; }
 #pragma unroll
@@ -85,7 +85,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const auto [begin, end] = args.rows;
     const unsigned* __restrict__ const left = args.left;
     const unsigned long long place = thread_of_grid(), row = begin + place;
-    if (place >= end - begin || was_left(left, place)) { return; }
+    if (place >= end - begin || was_refused(left, place)) { return; }
 #pragma unroll
     for (int d = 0; d < 3; ++d) {
         const Rounded x = position[d][row], v = velocity[d][row];

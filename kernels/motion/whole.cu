@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const double* __restrict__ const mass = args.mass;
     const auto [begin, end] = args.rows;
     double* __restrict__ const partial = args.partial;
-    const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x) * PIECE;
+    const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x) * ROWS_PER_BLOCK;
     double sums[5] = {0.0, 0.0, 0.0, 0.0, 0.0};
 #pragma unroll 4
     for (unsigned k = threadIdx.x; k < ROWS_PER_BLOCK; k += THREADS) {

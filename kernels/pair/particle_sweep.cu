@@ -246,12 +246,12 @@ extern "C" __global__ void __launch_bounds__(hilbrium::pair::SWEEP_THREADS)
     const unsigned width = static_cast<unsigned>(word_begins[half + 1] - word_begins[half]);
     const unsigned* own = args.words + WARP * word_begins[half] + lane_index();
 
-    Taker taker{all, args.clusters + begin, position[row]};
-    taker.values = all.values(taker.own, row);
+    Accumulator accumulator{all, args.clusters + begin, position[row]};
+    accumulator.values = all.values(accumulator.own, row);
     const Real limit = static_cast<Real>(args.cutoff);
-    taker.squared_reach = CUTOFF == Cutoff::COMMON ? limit * limit
+    accumulator.squared_reach = CUTOFF == Cutoff::COMMON ? limit * limit
                           : CUTOFF == Cutoff::OWN  ? args.packed.squared_radius[row]
-                                                   : taker.own.w;
+                                                   : accumulator.own.w;
 #pragma unroll
     for (int s = 0; s < SUM_COUNT; ++s) { accumulator.sums[s] = neutral_element(s); }
     if (threadIdx.x < CLUSTER) { stage.position.write(threadIdx.x, {Real(-1e18), Real(0), Real(0), Real(0)}); }

@@ -258,7 +258,7 @@ extern "C" __global__ void __launch_bounds__(32 * hilbrium::pair::WARPS, hilbriu
     if (wanted) {
         Sweep sweep{all, *stage, super_cluster, part, parts, 0.0f, 0.0f};
         sweep.begin(active, args.cutoff);
-        sweep.run(meeting, NibbleDecoder(args.list.data, args.list.offsets[record], args.list.counts[record]));
+        sweep.run(buffer, NibbleDecoder(args.list.data, args.list.offsets[record], args.list.counts[record]));
     }
 #if HILBRIUM_SYMMETRIC
     if (wanted) buffer.end(all, super_cluster);
