@@ -3,7 +3,7 @@
 //! Row layout of a rank after [`crate::domain::Domain::sync`]: `[halos of lower ranks | padding | owned |
 //! padding | halos of higher ranks]`. `owned().start` is a multiple of [`SUPER_CLUSTER`]. Padding rows are
 //! ghosts (see [`Particles::ghost`]). The padding behind the owned rows exists only with
-//! [`crate::domain::Across::One`].
+//! [`crate::domain::PairSharing::OneRank`].
 
 pub mod blocks;
 
@@ -135,7 +135,7 @@ impl Field {
     /// Selects the fields that halos carry from the start: those that passes read of neighbors before any
     /// exchange in the step. Other state fields are read of owned particles only, or are exchanged after they
     /// have been computed. Only gas passes read velocities and masses of neighbors.
-    pub fn of_halos(fields: &[Field]) -> Vec<Field> {
+    pub fn halo_fields(fields: &[Field]) -> Vec<Field> {
         use Field::*;
         let gas = fields.contains(&SmoothingLength);
         let travels = |field: &Field| match field {
@@ -165,13 +165,13 @@ impl Field {
 const TASK: usize = 16 * 1024;
 
 /// Work that overlaps with a halo exchange; it must not read halo values.
-pub type Meanwhile<'m> = dyn FnMut(&Particles) + Send + 'm;
+pub type OverlappedWork<'m> = dyn FnMut(&Particles) + Send + 'm;
 
 /// Exchanges halo values and may run overlapping work meanwhile.
-pub type Arrive<'a> = dyn FnMut(&mut Particles, &mut Meanwhile) + 'a;
+pub type HaloExchange<'a> = dyn FnMut(&mut Particles, &mut OverlappedWork) + 'a;
 
 /// Returns sums accumulated for halo rows to the owners of the particles.
-pub trait GiveBack {
+pub trait ReactionExchange {
     /// Returns whether other ranks exist, which may have sums of owned rows.
     fn others(&self) -> bool;
     /// Returns the runs of owned rows that no other rank contributes sums to: whole super-clusters, in order,
@@ -183,14 +183,14 @@ pub trait GiveBack {
     fn give_back(
         &self,
         words: usize,
-        sums: &SumsOf,
+        sums: &SumWriter,
         meanwhile: &mut dyn FnMut(),
-        show: &mut dyn FnMut(&[Returned]),
+        show: &mut dyn FnMut(&[ReturnedSums]),
     );
 }
 
 /// Sums of another rank for owned rows.
-pub struct Returned<'r> {
+pub struct ReturnedSums<'r> {
     /// The rows, relative to the first owned row.
     pub rows: &'r RowRanges,
     /// Their sums, row by row.
@@ -198,7 +198,7 @@ pub struct Returned<'r> {
 }
 
 /// Writes the sums of a range of rows, row by row.
-pub type SumsOf<'s> = dyn Fn(Range<usize>, &mut [u64]) + 's;
+pub type SumWriter<'s> = dyn Fn(Range<usize>, &mut [u64]) + 's;
 
 /// The particles of a rank: owned ones and halos, as columns of equal length.
 #[derive(Clone, Debug, Default)]
@@ -246,7 +246,7 @@ impl Particles {
 
     /// Returns the fields that halos carry from the start.
     pub fn fields_of_halos(&self) -> Vec<Field> {
-        Field::of_halos(&self.fields)
+        Field::halo_fields(&self.fields)
     }
 
     /// Returns whether the particles have this field.

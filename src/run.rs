@@ -1,8 +1,8 @@
 //! Runs a deck: the step loop with its outputs, signals, stop requests and restart.
 
-mod carried;
+mod restart;
 mod changes;
-mod folder;
+mod run_directory;
 pub mod lists;
 pub mod lock;
 mod outputs;
@@ -21,13 +21,13 @@ use crate::step::fixed::at_the_end;
 use crate::step::{Minimized, Simulation};
 use crate::units::Dimension;
 use crate::{Error, Result};
-use carried::Restart;
+use restart::Restart;
 use lock::Lock;
 use outputs::Outputs;
 use signals::Signals;
 use stop::StopRequests;
 
-pub use folder::keep_inputs;
+pub use run_directory::keep_inputs;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +141,7 @@ fn move_to_device(simulation: &mut Simulation, device: Option<&Device>) -> Resul
 pub fn can_begin(deck: &Checked, comm: &Communicator) -> Result<Vec<String>> {
     let plan = &deck.plan;
     device::open(plan, comm)?;
-    comm.on_root(|| folder::keep_inputs(plan, &[]).and_then(|()| folder::files_to_replace(plan)).map(drop))?;
+    comm.on_root(|| run_directory::keep_inputs(plan, &[]).and_then(|()| run_directory::files_to_replace(plan)).map(drop))?;
     let start = crate::start::build(plan, comm, &Simulation::fields(plan))?;
     let mut notes = start.notes;
     let mut simulation = Simulation::new(plan.clone(), comm, start.bx, start.particles);
@@ -175,7 +175,7 @@ impl Run {
     fn started(deck: &Checked, comm: &Communicator, device: Option<&Device>) -> Result<Self> {
         let plan = &deck.plan;
         let (started, mut earlier) = (Instant::now(), Vec::new());
-        comm.on_root(|| folder::files_to_replace(plan).map(|found| earlier = found))?;
+        comm.on_root(|| run_directory::files_to_replace(plan).map(|found| earlier = found))?;
         let start = crate::start::build(plan, comm, &Simulation::fields(plan))?;
         start.notes.iter().for_each(|note| report::line(note));
         // only now: a start that cannot be read must not cost the files of an earlier run
@@ -206,14 +206,14 @@ impl Run {
         checkpoint: &Path,
     ) -> Result<Self> {
         let Restart { deck, mut simulation, output_state, notes } =
-            carried::read_checkpoint(deck, comm, checkpoint)?;
+            restart::read_checkpoint(deck, comm, checkpoint)?;
         notes.iter().for_each(|note| report::line(note));
         simulation.check_particle_count()?;
         move_to_device(&mut simulation, device)?;
         let directory = &deck.plan.output.directory;
         comm.on_root(|| {
-            folder::protect_checkpoint(directory, checkpoint, simulation.step)?;
-            folder::remove_partial_files(directory)
+            run_directory::protect_checkpoint(directory, checkpoint, simulation.step)?;
+            run_directory::remove_partial_files(directory)
         })?;
         let outputs = Outputs::resumed(&deck, comm, output_state, &simulation)?;
         Ok(Run { simulation, outputs })
@@ -222,7 +222,7 @@ impl Run {
     fn run_to_end(&mut self, signals: &Signals, run_directory: &mut RunDirectory) -> Result<Outcome> {
         while !self.done() {
             let built = self.simulation.lists_built();
-            let advanced = self.step_length().and_then(|dt| self.simulation.advance_on(dt).map(|()| dt));
+            let advanced = self.step_length().and_then(|dt| self.simulation.advance_with_pending_kick(dt).map(|()| dt));
             let dt = match advanced {
                 Ok(dt) => dt,
                 Err(error) => {
@@ -268,7 +268,7 @@ impl Run {
                 step: simulation.step,
                 what: format!(
                     "the time step fell to {}, limited by {:?}",
-                    simulation.plan.units.told(allowed, Dimension::Time),
+                    simulation.plan.units.format_quantity(allowed, Dimension::Time),
                     simulation.limit
                 ),
                 remedy: "look for particles that come too close; more softening or viscosity often helps"

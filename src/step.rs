@@ -3,14 +3,14 @@
 use crate::allocator;
 use crate::clock::Clock;
 use crate::comm::Communicator;
-use crate::deck::Misfit;
+use crate::deck::BoxMismatch;
 use crate::domain::{Domain, DomainSettings};
 use crate::far::{self, Criterion, GravityPlan, SofteningKernel};
 use crate::molecules::Molecules;
 use crate::motion::steps;
 use crate::motion::thermostat::Thermostat;
 use crate::motion::time_step::{self, Limit};
-use crate::neighborhood::{Costs, Due, Neighborhood, Reach, Skins};
+use crate::neighborhood::{Costs, Due, Neighborhood, InteractionRange, Skins};
 use crate::neighbors;
 use crate::observe::{Observables, observe};
 use crate::pair::Precision;
@@ -150,14 +150,14 @@ impl Simulation {
 
     /// One time step of length `dt`. On an error of the forces the particles are back at the start of the step.
     pub fn advance(&mut self, dt: f64) -> Result<()> {
-        self.advance_on(dt)?;
-        self.close_kick();
+        self.advance_with_pending_kick(dt)?;
+        self.synchronize_velocities();
         Ok(())
     }
 
-    /// [`Self::advance`] for who asks for the particles by [`Self::bring_home`] or [`Self::observe`]: without these velocities may
+    /// [`Self::advance`] for who asks for the particles by [`Self::copy_to_host`] or [`Self::observe`]: without these velocities may
     /// lack half a kick, which then comes with the next step.
-    pub fn advance_on(&mut self, dt: f64) -> Result<()> {
+    pub fn advance_with_pending_kick(&mut self, dt: f64) -> Result<()> {
         // only the forces of a gas depend on velocities
         let advanced = match (&self.resident, &self.hydrodynamics) {
             (Some(_), _) => self.advance_resident(dt),
@@ -229,7 +229,7 @@ impl Simulation {
     /// Observe the host's particles, all of them, after a step of length `dt` (0 if there was none), what a tail adds
     /// included; collective. Those of a device are to be brought home before.
     pub fn observe(&mut self, dt: f64) -> Observables {
-        self.close_kick();
+        self.synchronize_velocities();
         self.evaluate_energies();
         let (comm, bx, units) = (&self.domain.comm, &self.domain.bx, &self.plan.units);
         let observed = observe(comm, bx, &self.particles, units, self.step, self.time, dt);
@@ -303,8 +303,8 @@ impl Simulation {
     /// # Errors
     /// [`Error::State`] with step 0.
     fn check_space(&self) -> Result<()> {
-        match self.plan.misfit(&self.domain.bx) {
-            Some(Misfit { message, help }) => Err(Error::State { step: 0, what: message, remedy: help }),
+        match self.plan.check_box(&self.domain.bx) {
+            Some(BoxMismatch { message, help }) => Err(Error::State { step: 0, what: message, remedy: help }),
             None => Ok(()),
         }
     }
@@ -414,11 +414,11 @@ fn first_not_finite(values: &[f64]) -> Option<usize> {
 }
 
 /// How far pairs act in such a run.
-fn reach_of(plan: &Plan) -> Reach {
+fn reach_of(plan: &Plan) -> InteractionRange {
     match (&plan.sph, &plan.interaction) {
-        (Some(_), _) => Reach::Supports,
-        (None, Some(interaction)) => Reach::Cutoff(interaction.cutoff),
-        (None, None) => Reach::Nowhere,
+        (Some(_), _) => InteractionRange::Supports,
+        (None, Some(interaction)) => InteractionRange::Cutoff(interaction.cutoff),
+        (None, None) => InteractionRange::Nowhere,
     }
 }
 
@@ -428,7 +428,7 @@ const FIRST_SKIN: f64 = 0.2;
 /// The skins of a plan's lists; what it leaves open for molecules is `open`, or as much of that as the box has room for.
 fn skins_of(plan: &Plan, space: &SimulationBox, open: f64) -> Skins {
     let Some(interaction) = &plan.interaction else {
-        return Skins { outer: plan.neighbors.least_skin(), inner: None };
+        return Skins { outer: plan.neighbors.min_skin(), inner: None };
     };
     let room = Skins::widest(space, interaction.cutoff).max(0.0);
     let outer = plan.neighbors.skin.unwrap_or(open.min(room));

@@ -98,7 +98,7 @@ impl Units {
     }
 
     /// Formats a quantity for messages: nine digits, with its unit if that has a name: "4.2 nm", "2.5".
-    pub fn told(&self, value: f64, dimension: Dimension) -> String {
+    pub fn format_quantity(&self, value: f64, dimension: Dimension) -> String {
         let rounded: f64 = format!("{value:.8e}").parse().unwrap_or(value);
         let plain = rounded == 0.0 || (1e-4..1e7).contains(&rounded.abs()) || !rounded.is_finite();
         let number = if plain { rounded.to_string() } else { format!("{rounded:e}") };
@@ -319,11 +319,11 @@ mod tests {
     #[test]
     fn sentences_have_units_where_these_have_names() {
         let (molecular, reduced) = (Units::new(UnitSystem::Molecular), Units::new(UnitSystem::Reduced));
-        assert_eq!(molecular.told(2.1 + 2.1, Dimension::Length), "4.2 nm");
-        assert_eq!(molecular.told(0.1 + 0.2, Dimension::Time), "0.3 ps");
-        assert_eq!(molecular.told(1e-5, Dimension::Temperature), "1e-5 K");
-        assert_eq!(reduced.told(2.5, Dimension::Length), "2.5");
-        assert_eq!(reduced.told(f64::INFINITY, Dimension::Energy), "inf");
+        assert_eq!(molecular.format_quantity(2.1 + 2.1, Dimension::Length), "4.2 nm");
+        assert_eq!(molecular.format_quantity(0.1 + 0.2, Dimension::Time), "0.3 ps");
+        assert_eq!(molecular.format_quantity(1e-5, Dimension::Temperature), "1e-5 K");
+        assert_eq!(reduced.format_quantity(2.5, Dimension::Length), "2.5");
+        assert_eq!(reduced.format_quantity(f64::INFINITY, Dimension::Energy), "inf");
     }
     use UnitSystem::{Molecular, Reduced};
     use proptest::prelude::*;

@@ -1,5 +1,5 @@
 // Boxes with largest radii, and a test whether particles of two of them may interact: mirrors
-// src/tree/bounds.rs and may_interact of src/domain/reach.rs.
+// src/tree/bounds.rs and may_interact of src/domain/interaction_test.rs.
 #pragma once
 
 #include "../device.cuh"

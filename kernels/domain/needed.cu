@@ -1,5 +1,5 @@
 // Rows that another rank needs: those that may interact with the content of its boxes. Mirrors
-// src/domain/needed.rs.
+// src/domain/halo_selection.rs.
 #include "../device.cuh"
 #include "../arguments/domain_needed.cuh"
 #include "../domain/extent.cuh"

@@ -12,7 +12,7 @@ struct Pull {
 };
 
 // Adds a node as a point mass, softened by its radius if the center of the target box lies inside (mirrors
-// src/far/rough.rs). `squared` is the squared distance of (x, y, z).
+// src/far/acceleration_estimate.rs). `squared` is the squared distance of (x, y, z).
 __device__ __forceinline__ void add_monopole(const Node& node, float x, float y, float z, float squared,
                                             float squared_softening, Pull& pull) {
     const float own = node.radius * node.radius;

@@ -1,4 +1,4 @@
-// Wraps positions into the box: mirrors src/domain/enter.rs bit for bit. Rows [begin, end) are the owned
+// Wraps positions into the box: mirrors src/domain/wrap.rs bit for bit. Rows [begin, end) are the owned
 // ones, without ghosts.
 #include "../device.cuh"
 #include "../arguments/motion_enter.cuh"

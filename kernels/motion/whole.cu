@@ -1,4 +1,4 @@
-// Center-of-mass motion, and reduction of the blocks' partial sums: mirrors src/motion/whole.rs. The order of
+// Center-of-mass motion, and reduction of the blocks' partial sums: mirrors src/motion/bulk_motion.rs. The order of
 // summation differs from the CPU's, but is the same in every run; scaled and shifted velocities are bitwise
 // equal.
 //

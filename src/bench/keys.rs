@@ -15,7 +15,7 @@ use rand::{RngExt, SeedableRng};
 #[command(
     after_help = "Keys are computed from columns of positions with all threads of the rank. Sorting is that of the\n\
     domain in each step: keys, then the order of rows by key and id, without moving the particles.\n\
-    Drifted particles are in the key order of positions that differ by a tenth of the mean particle\n\
+    DriftResult particles are in the key order of positions that differ by a tenth of the mean particle\n\
     distance in each dimension."
 )]
 pub struct Options {

@@ -12,7 +12,7 @@ mod machine;
 mod neighbors;
 mod operations;
 mod pairs;
-mod quiet;
+mod undisturbed;
 mod sample;
 mod scaling;
 mod size;

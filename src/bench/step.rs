@@ -1,7 +1,7 @@
 //! `bench step`: whole steps by phase, over all ranks.
 
 use super::case::{Case, simulation};
-use super::quiet::Quiet;
+use super::undisturbed::Quiet;
 use super::{Cell, Column, Common, Findings, Table, machine};
 use crate::clock::PhaseTable;
 use crate::comm::Communicator;
@@ -127,7 +127,7 @@ impl Steps {
         loop {
             let (begin, before, prunes) =
                 (Instant::now(), simulation.lists_built(), simulation.neighborhood.prunes());
-            simulation.advance_on(simulation.next_step)?;
+            simulation.advance_with_pending_kick(simulation.next_step)?;
             quiet.add(
                 begin.elapsed().as_secs_f64(),
                 simulation.lists_built() - before,

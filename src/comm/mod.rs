@@ -12,7 +12,7 @@ mod mpi;
 #[cfg(not(feature = "mpi"))]
 #[path = "absent.rs"]
 mod mpi;
-pub(crate) mod shares;
+pub(crate) mod distribution;
 pub mod traffic;
 
 use crate::{Error, Result};

@@ -4,7 +4,7 @@
 
 use super::Ranks;
 use super::host::Place;
-use super::host::board::{self, Board};
+use super::host::all_gather::{self, Board};
 use super::host::exchange::{HostMemory, MAX_SEGMENT_BYTES};
 use crate::{Error, Result};
 use mpi::datatype::PartitionMut;
@@ -151,7 +151,7 @@ impl World {
 
     /// Returns the shared-memory all-gather, if all ranks are on this host and messages of `most` bytes fit.
     fn board(&self, most: usize) -> Option<MutexGuard<'_, Board>> {
-        let board = self.board.as_ref().filter(|_| most <= board::MAX_BYTES)?;
+        let board = self.board.as_ref().filter(|_| most <= all_gather::MAX_BYTES)?;
         Some(board.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

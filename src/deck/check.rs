@@ -1,6 +1,6 @@
 //! Turns a parsed deck into a plan: applies defaults and checks the rules that join several keys.
 
-use super::former::{DEFAULT_MARK, RecordedDefaults};
+use super::recorded_defaults::{DEFAULT_MARK, RecordedDefaults};
 use super::keys::{self, Default, Kind, SECTIONS};
 use super::mistake::{Mistake, Place, Report};
 use super::raw::{Entry, Raw};
@@ -175,8 +175,8 @@ impl Deck<'_> {
     }
 
     /// Formats a quantity for a message, with its unit if that has a name.
-    pub(super) fn told(&self, value: f64, dimension: Dimension) -> String {
-        Units::new(self.raw.system).told(value, dimension)
+    pub(super) fn format_quantity(&self, value: f64, dimension: Dimension) -> String {
+        Units::new(self.raw.system).format_quantity(value, dimension)
     }
 
     /// Returns the position of a key, if it is set.

@@ -47,7 +47,7 @@ impl Deck<'_> {
         if !(2.0..=1e5).contains(&lags) {
             let message = format!(
                 "the `window` has {lags} measurements, {} apart in time",
-                self.told(interval, Dimension::Time)
+                self.format_quantity(interval, Dimension::Time)
             );
             let help = "give a window of at least 2 and at most 100,000 intervals; 50 to 500 are usual";
             self.report(place, message, help);
@@ -61,7 +61,7 @@ impl Deck<'_> {
         } else if fit_from > (lags - 0.999) * interval {
             let message = format!(
                 "`fit_from` leaves no line to fit before the window ends at {}",
-                self.told(window, Dimension::Time)
+                self.format_quantity(window, Dimension::Time)
             );
             self.report(self.place(DISPLACEMENT, "fit_from").or(place), message, "give fit_from < window");
         }
@@ -100,7 +100,7 @@ impl Deck<'_> {
             if let (Some(distance), Some(half)) = (radial.distance, half)
                 && distance > half
             {
-                let (place, half) = (self.place(RADIAL, "distance"), self.told(half, Dimension::Length));
+                let (place, half) = (self.place(RADIAL, "distance"), self.format_quantity(half, Dimension::Length));
                 let message = format!("`distance` is more than half the shortest edge of the box, {half}");
                 self.report(
                     place,

@@ -5,18 +5,18 @@
 //! join several keys. `mistake` formats all mistakes as one report.
 
 mod check;
-mod former;
+mod recorded_defaults;
 mod gas;
 mod keys;
 mod measure;
 mod mistake;
 mod molecules;
 mod motion;
-mod nearest;
+mod suggest;
 mod pairs;
-mod physics;
+mod start;
 mod raw;
-mod reach;
+mod cutoff_check;
 mod reference;
 mod schema;
 mod species;
@@ -26,9 +26,9 @@ mod value;
 
 pub use crate::plan::Plan;
 pub use check::Checked;
-pub use former::is_default;
+pub use recorded_defaults::is_default;
 pub use mistake::{Mistake, Place, Report};
-pub use reach::{Misfit, WIDEST_IN_CUTOFFS};
+pub use cutoff_check::{BoxMismatch, MAX_BOX_IN_CUTOFFS};
 pub use reference::reference;
 pub use schema::schema;
 pub use template::{CASES, Case, template};
@@ -65,7 +65,7 @@ pub fn read_for_restart(path: &Path, overrides: &[String], printed: &str) -> Res
     let name = path.display().to_string();
     let checked = match std::str::from_utf8(&bytes) {
         Ok(text) => {
-            former::examine_with_defaults(&name, text, overrides, printed).map(|(checked, _)| checked)
+            recorded_defaults::examine_with_defaults(&name, text, overrides, printed).map(|(checked, _)| checked)
         }
         Err(_) => examine_bytes(&name, &bytes, overrides),
     };

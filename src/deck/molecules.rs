@@ -2,7 +2,7 @@
 
 use super::check::Deck;
 use super::mistake::Place;
-use super::reach::Misfit;
+use super::cutoff_check::BoxMismatch;
 use crate::laws::coulomb;
 use crate::laws::interaction::SectionReader;
 use crate::plan::*;
@@ -56,8 +56,8 @@ impl SectionReader for LawSection<'_, '_> {
         self.deck.without_effect(self.path, key, why);
     }
 
-    fn told(&self, value: f64, dimension: Dimension) -> String {
-        self.deck.told(value, dimension)
+    fn format_quantity(&self, value: f64, dimension: Dimension) -> String {
+        self.deck.format_quantity(value, dimension)
     }
 }
 
@@ -109,7 +109,7 @@ impl Deck<'_> {
     }
 
     /// The rules that join an interaction with the rest.
-    pub(super) fn joined_interaction(&mut self, plan: &Plan) {
+    pub(super) fn check_interaction(&mut self, plan: &Plan) {
         let Some(interaction) = &plan.interaction else {
             if self.section("interaction").is_none() {
                 for case in ["start.uniform-box", "start.lattice", "start.random", "start.file"] {
@@ -172,7 +172,7 @@ impl Deck<'_> {
         let Some([lower, upper]) = plan.space.corners else { return };
         let boundary = plan.space.boundary_or_open();
         let bx = SimulationBox { lower: lower.into(), upper: upper.into(), boundary };
-        if let Some(Misfit { message, help }) = plan.misfit(&bx) {
+        if let Some(BoxMismatch { message, help }) = plan.check_box(&bx) {
             self.report(header, message, help);
         }
     }

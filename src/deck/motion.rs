@@ -89,10 +89,10 @@ impl Deck<'_> {
         {
             let message = format!(
                 "friction = {} leaves nothing of a velocity in a time step of {}",
-                self.told(friction, Dimension::Rate),
-                self.told(step, Dimension::Time)
+                self.format_quantity(friction, Dimension::Rate),
+                self.format_quantity(step, Dimension::Time)
             );
-            let most = self.told(MAX_FRICTION_PER_STEP / step, Dimension::Rate);
+            let most = self.format_quantity(MAX_FRICTION_PER_STEP / step, Dimension::Rate);
             let help = format!("give friction below {most}, or a shorter time_step.fixed");
             self.report(self.place(THERMOSTATS[0], "friction"), message, help);
         }

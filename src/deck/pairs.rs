@@ -1,7 +1,7 @@
 //! Lennard-Jones parameters of pairs of species: by rule, and where the deck gives them.
 
 use super::check::Deck;
-use super::nearest::nearest;
+use super::suggest::nearest;
 use super::species::name_of;
 use crate::laws::interaction::Potential;
 use crate::pair::language::Table;

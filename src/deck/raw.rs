@@ -2,7 +2,7 @@
 
 use super::keys::{self, SECTIONS, Section};
 use super::mistake::{Mistake, Place, Source};
-use super::nearest::nearest;
+use super::suggest::nearest;
 use super::value::{self, Value, shortened};
 use crate::units::UnitSystem;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! Converts a TOML value to the type that its key expects, or explains why it does not fit.
 
 use super::keys::{Interval, Kind, quoted};
-use super::nearest::nearest;
+use super::suggest::nearest;
 use crate::units::{self, Dimension, QuantityMistake, UnitSystem};
 use std::ops::Range;
 use toml::Spanned;

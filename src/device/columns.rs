@@ -105,7 +105,7 @@ impl Columns {
 
     /// The present fields that halo rows are received with.
     pub fn fields_of_halos(&self) -> Vec<Field> {
-        Field::of_halos(&self.fields().collect::<Vec<_>>())
+        Field::halo_fields(&self.fields().collect::<Vec<_>>())
     }
 
     /// Whether the field is present.

@@ -16,13 +16,13 @@ use crate::clock::Clock;
 use crate::comm::Communicator;
 use crate::far::GravityPlan;
 use crate::motion::steps::{self, Leapfrog};
-use crate::neighborhood::Reach;
+use crate::neighborhood::InteractionRange;
 use crate::neighbors;
 use crate::pair::Precision;
 use crate::particles::{Field, Particles, Role};
 use crate::plan::{SphPlan, TimeStepPlan};
 use crate::space::SimulationBox;
-use crate::sph::{self, Smoothing};
+use crate::sph::{self, SmoothingStatistics};
 use crate::{Error, Result};
 
 /// Bytes a row that a run takes which keeps all its memory between passes, in mixed and in double precision; and by how
@@ -89,7 +89,7 @@ impl Gas {
             columns,
             bx: *bx,
             hydrodynamics,
-            neighborhood: Neighborhood::new(exchange, Reach::Supports, settings.skin, false)?,
+            neighborhood: Neighborhood::new(exchange, InteractionRange::Supports, settings.skin, false)?,
             exchange: exchange.clone(),
             gravity: gravity.transpose()?,
             mass,
@@ -108,7 +108,7 @@ impl Gas {
     }
 
     /// How the smoothing lengths were found so far.
-    pub fn smoothing(&self) -> Smoothing {
+    pub fn smoothing(&self) -> SmoothingStatistics {
         self.hydrodynamics.smoothing
     }
 
@@ -300,7 +300,7 @@ impl Leapfrog for Stepping<'_> {
         let (position, velocity) = (columns.vector(Field::Position), columns.vector(Field::Velocity));
         let energy = columns.scalar(Field::InternalEnergy);
         leapfrog::undo(device, position, velocity, energy, &old_rates(columns), rows.clone(), dt)?;
-        let guesses = sph::first_guesses(*alpha_max).into_iter();
+        let guesses = sph::reset_values(*alpha_max).into_iter();
         for (field, guess) in guesses.filter(|(field, _)| columns.has(*field)) {
             values::mend(device, columns.scalar(field), guess, rows.clone())?;
         }

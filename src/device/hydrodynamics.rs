@@ -22,7 +22,7 @@ use crate::particles::{Field, Particles};
 use crate::plan::{EquationOfState, SphPlan};
 use crate::space::SimulationBox;
 use crate::sph::passes::{Backend, GasPass, LawVisitor, RowOperation, Searched};
-use crate::sph::{Smoothing, smoothing};
+use crate::sph::{SmoothingStatistics, smoothing};
 use std::ops::Range;
 
 /// A law's kernels, and the fields that it reads and writes.
@@ -88,7 +88,7 @@ pub struct Hydrodynamics {
     /// Whether memory of a pass is released after it: a few microseconds a pass.
     pub frugal: bool,
     /// Statistics of the smoothing-length search so far.
-    pub smoothing: Smoothing,
+    pub smoothing: SmoothingStatistics,
 }
 
 impl Hydrodynamics {
@@ -113,7 +113,7 @@ impl Hydrodynamics {
             equal_masses: None,
             keep_fields: false,
             frugal: false,
-            smoothing: Smoothing::default(),
+            smoothing: SmoothingStatistics::default(),
         })
     }
 
@@ -169,7 +169,7 @@ impl Backend for GasOnDevice<'_> {
         self.clock.lap(phase);
     }
 
-    fn smoothing(&mut self) -> &mut Smoothing {
+    fn smoothing(&mut self) -> &mut SmoothingStatistics {
         &mut self.hydrodynamics.smoothing
     }
 
@@ -209,12 +209,12 @@ impl Backend for GasOnDevice<'_> {
         self.neighborhood.build(self.bx, self.columns)
     }
 
-    fn check_places(&self) -> Result<()> {
+    fn check_coincident(&self) -> Result<()> {
         let fields = [Field::Position, Field::SmoothingLength];
         let mut host = Particles::new(&fields, 0);
         self.columns.download(&mut host, &fields)?;
         let plan = &self.hydrodynamics.plan;
-        smoothing::check_places(self.bx, &host, plan.interpolation_kernel(), plan.neighbors)
+        smoothing::check_coincident(self.bx, &host, plan.interpolation_kernel(), plan.neighbors)
     }
 
     fn exchange_halos(&mut self, fields: &[Field]) -> Result<()> {

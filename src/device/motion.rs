@@ -15,7 +15,7 @@ use super::reduction::{
 use super::{Buffer, Device};
 use crate::Result;
 use crate::motion::thermostat::Langevin;
-use crate::motion::whole::Whole;
+use crate::motion::bulk_motion::BulkMotion;
 use crate::space::Vec3d;
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ impl From<&Moving<'_>> for MovingColumns {
 
 /// The outcome of a drift.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Drifted {
+pub struct DriftResult {
     /// Rows that did not move, because their displacement was too large or not finite.
     pub refused: u32,
     /// Upper bound of all displacements.
@@ -157,21 +157,21 @@ impl Motion {
     ///
     /// # Errors
     /// Those of the device.
-    pub fn drifted(&self, dt: f64) -> Result<Drifted> {
+    pub fn drifted(&self, dt: f64) -> Result<DriftResult> {
         let words = self.findings.read()?;
         let square = largest(words[SQUARE]).unwrap_or(0.0) * dt * dt;
-        Ok(Drifted { refused: words[REFUSED] as u32, farthest: above(square), heat: 0.0 })
+        Ok(DriftResult { refused: words[REFUSED] as u32, farthest: above(square), heat: 0.0 })
     }
 
     /// The outcome of the last [`Self::langevin_kick_and_drift`].
     ///
     /// # Errors
     /// Those of the device.
-    pub fn drifted_heated(&self) -> Result<Drifted> {
+    pub fn drifted_heated(&self) -> Result<DriftResult> {
         let words = self.findings.read()?;
         let square = largest(words[SQUARE]).unwrap_or(0.0);
         let heat = self.heat.finish()?[0];
-        Ok(Drifted { refused: words[REFUSED] as u32, farthest: above(square), heat })
+        Ok(DriftResult { refused: words[REFUSED] as u32, farthest: above(square), heat })
     }
 
     /// The rows that the last drift did not move.
@@ -286,7 +286,7 @@ impl Motion {
     ///
     /// # Errors
     /// Those of the device.
-    pub fn whole(&mut self, velocity: Vector, mass: &Buffer<f64>, rows: Range<usize>) -> Result<Whole> {
+    pub fn whole(&mut self, velocity: Vector, mass: &Buffer<f64>, rows: Range<usize>) -> Result<BulkMotion> {
         let arguments = WholeMotionArguments {
             velocity: velocity.map(Input::from),
             mass: mass.into(),
@@ -295,7 +295,7 @@ impl Motion {
         };
         over_pieces(&self.device, &rows, &arguments)?;
         let sums = self.sums.finish()?;
-        Ok(Whole {
+        Ok(BulkMotion {
             particles: rows.len() as u64,
             mass: sums[0],
             momentum: Vec3d::new(sums[1], sums[2], sums[3]),

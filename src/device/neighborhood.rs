@@ -11,7 +11,7 @@ use super::reduction::over_rows;
 use super::skin::Skin;
 use super::{Buffer, Device, values};
 use crate::Result;
-use crate::neighborhood::{ROOM_TO_GROW, Reach, largest_smoothing_length};
+use crate::neighborhood::{SUPPORT_MARGIN, InteractionRange, largest_smoothing_length};
 use crate::neighbors::cluster::power_of_two_below;
 use crate::particles::Field;
 use crate::space::SimulationBox;
@@ -30,7 +30,7 @@ pub struct Neighborhood {
     /// The list.
     pub records: Records,
     symmetric: bool,
-    reach: Reach,
+    reach: InteractionRange,
     radius: Buffer<f64>,
     /// Of a list that is used again, by owned row.
     limits: Option<Buffer<f64>>,
@@ -46,7 +46,7 @@ impl Neighborhood {
     ///
     /// # Errors
     /// Those of the device.
-    pub fn new(exchange: &Exchange, reach: Reach, skin: f64, symmetric: bool) -> Result<Self> {
+    pub fn new(exchange: &Exchange, reach: InteractionRange, skin: f64, symmetric: bool) -> Result<Self> {
         let device = exchange.device();
         Ok(Self {
             device: device.clone(),
@@ -121,14 +121,14 @@ impl Neighborhood {
         let allowed = self.skin.fraction();
         // a sum of what drifts tell is an upper bound; what it does not decide the particles do
         let known = match (self.reach, drift) {
-            (Reach::Cutoff(cutoff), Some(drift)) => {
+            (InteractionRange::Cutoff(cutoff), Some(drift)) => {
                 self.used += 2.0 * drift / cutoff;
                 self.used <= allowed
             }
             _ => false,
         };
         if !known {
-            let length = (self.reach == Reach::Supports).then(|| columns.scalar(Field::SmoothingLength));
+            let length = (self.reach == InteractionRange::Supports).then(|| columns.scalar(Field::SmoothingLength));
             let mut used = [self.skin.used(bx, position, length, owned.clone())?];
             self.domain.comm().all_max(&mut used);
             self.used = used[0];
@@ -136,7 +136,7 @@ impl Neighborhood {
         if self.used > allowed {
             return Ok(false);
         }
-        if self.reach == Reach::Supports {
+        if self.reach == InteractionRange::Supports {
             let mut limits = match self.limits.take() {
                 Some(limits) => limits,
                 None => Buffer::new(&self.device, 0)?,
@@ -166,7 +166,7 @@ impl Neighborhood {
         self.limits = None;
         let owned = columns.owned();
         let of_this_rank = match self.reach {
-            Reach::Supports => {
+            InteractionRange::Supports => {
                 self.measure_radii(columns)?;
                 self.hierarchy.unit_of(Radii::Each(&self.radius), None, owned.len())?.1
             }
@@ -177,7 +177,7 @@ impl Neighborhood {
         let [reach] = greatest;
         bx.check_reach(reach)?;
         match self.reach {
-            Reach::Supports => {
+            InteractionRange::Supports => {
                 self.domain.attach(bx, columns, Radii::Each(&self.radius))?;
                 if columns.rows() != self.radius.len() {
                     self.measure_radii(columns)?;
@@ -194,7 +194,7 @@ impl Neighborhood {
         let (rows, unit) = (columns.rows(), power_of_two_below(reach));
         let position = columns.vector(Field::Position);
         let radii = match self.reach {
-            Reach::Supports => Radii::Each(&self.radius),
+            InteractionRange::Supports => Radii::Each(&self.radius),
             _ => Radii::All(reach),
         };
         let id = (rows != owned.len()).then_some(&columns.id);
@@ -214,9 +214,9 @@ impl Neighborhood {
         self.builder.build(&search, &mut self.records)?;
         if !self.serves_once() {
             match self.reach {
-                Reach::Supports => {
+                InteractionRange::Supports => {
                     let length = columns.scalar(Field::SmoothingLength);
-                    self.skin.remember_each(position, owned, length, 2.0 * ROOM_TO_GROW)?;
+                    self.skin.remember_each(position, owned, length, 2.0 * SUPPORT_MARGIN)?;
                 }
                 _ => self.skin.remember(position, owned, self.cutoff())?,
             }
@@ -228,8 +228,8 @@ impl Neighborhood {
 
     fn cutoff(&self) -> f64 {
         match self.reach {
-            Reach::Cutoff(cutoff) => cutoff,
-            Reach::Supports | Reach::Nowhere => 0.0,
+            InteractionRange::Cutoff(cutoff) => cutoff,
+            InteractionRange::Supports | InteractionRange::Nowhere => 0.0,
         }
     }
 
@@ -239,7 +239,7 @@ impl Neighborhood {
         self.radius.resize(rows.len())?;
         let arguments = ScaledColumnArguments {
             column: columns.scalar(Field::SmoothingLength).into(),
-            factor: 2.0 * ROOM_TO_GROW * (1.0 + self.skin.fraction()),
+            factor: 2.0 * SUPPORT_MARGIN * (1.0 + self.skin.fraction()),
             scaled: (&self.radius).into(),
             rows: (&rows).into(),
         };

@@ -17,12 +17,12 @@ pub struct Skin {
     fraction: f64,
     rows: Range<usize>,
     position: [Buffer<f64>; 3],
-    reach: Reach,
+    reach: InteractionRange,
 }
 
 /// Interaction radii when the list was built, without the skin.
 #[derive(Debug)]
-enum Reach {
+enum InteractionRange {
     /// No list.
     Nothing,
     /// One radius for all particles.
@@ -43,7 +43,7 @@ impl Skin {
             fraction: fraction.max(0.0),
             rows: 0..0,
             position: [empty()?, empty()?, empty()?],
-            reach: Reach::Nothing,
+            reach: InteractionRange::Nothing,
         })
     }
 
@@ -54,7 +54,7 @@ impl Skin {
 
     /// Drops the list.
     pub fn forget(&mut self) {
-        self.reach = Reach::Nothing;
+        self.reach = InteractionRange::Nothing;
     }
 
     /// Stores the positions of these rows when a list with one cutoff is built.
@@ -63,7 +63,7 @@ impl Skin {
     /// Those of the device.
     pub fn remember(&mut self, position: Vector, rows: Range<usize>, cutoff: f64) -> Result<()> {
         self.keep(position, rows)?;
-        self.reach = Reach::All(cutoff);
+        self.reach = InteractionRange::All(cutoff);
         Ok(())
     }
 
@@ -80,13 +80,13 @@ impl Skin {
         factor: f64,
     ) -> Result<()> {
         self.keep(position, rows.clone())?;
-        let mut reach = match std::mem::replace(&mut self.reach, Reach::Nothing) {
-            Reach::Each(_, reach) => reach,
+        let mut reach = match std::mem::replace(&mut self.reach, InteractionRange::Nothing) {
+            InteractionRange::Each(_, reach) => reach,
             _ => Buffer::new(&self.device, 0)?,
         };
         reach.resize(rows.len())?;
         scaled(length, factor, &reach, &rows)?;
-        self.reach = Reach::Each(factor, reach);
+        self.reach = InteractionRange::Each(factor, reach);
         Ok(())
     }
 
@@ -119,7 +119,7 @@ impl Skin {
         let findings = Findings::new(&self.device, 1)?;
         let (position, then) = (position.map(Input::from), self.position.each_ref().map(Input::from));
         match (&self.reach, length) {
-            (Reach::All(cutoff), _) if *cutoff > 0.0 => {
+            (InteractionRange::All(cutoff), _) if *cutoff > 0.0 => {
                 let arguments = FarthestWayArguments {
                     position,
                     then,
@@ -131,7 +131,7 @@ impl Skin {
                 let square = largest(findings.read()?[0]).unwrap_or(0.0);
                 Ok(2.0 * square.sqrt() / cutoff)
             }
-            (Reach::Each(factor, reach), Some(length)) => {
+            (InteractionRange::Each(factor, reach), Some(length)) => {
                 let arguments = SkinUsedArguments {
                     position,
                     smoothing_length: length.into(),
@@ -155,7 +155,7 @@ impl Skin {
     /// # Errors
     /// Those of the device.
     pub fn limits(&self, bx: &SimulationBox, position: Vector, limit: &Buffer<f64>) -> Result<()> {
-        let Reach::Each(_, reach) = &self.reach else {
+        let InteractionRange::Each(_, reach) = &self.reach else {
             unreachable!("limits of a list whose particles reach as far as their smoothing lengths")
         };
         let arguments = SkinLimitsArguments {

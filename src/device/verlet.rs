@@ -5,7 +5,7 @@ use super::columns::Columns;
 use super::domain::{Arriving, Domain};
 use super::exchange::Exchange;
 use super::gravity::Gravity;
-use super::motion::{Drifted, Motion, Moving};
+use super::motion::{DriftResult, Motion, Moving};
 use super::neighborhood::Neighborhood;
 use super::sweep::{Pass, Sweep, SweepMemory};
 use super::{Device, values};
@@ -15,9 +15,9 @@ use crate::far::GravityPlan;
 use crate::molecules::{LawVisitor, Molecules};
 use crate::motion::steps::{self, FirstHalf, Reverted};
 use crate::motion::thermostat::Thermostat;
-use crate::motion::verlet::{self, FARTHEST};
-use crate::motion::whole::Whole;
-use crate::neighborhood::Reach;
+use crate::motion::verlet::{self, MAX_DISPLACEMENT};
+use crate::motion::bulk_motion::BulkMotion;
+use crate::neighborhood::InteractionRange;
 use crate::neighbors;
 use crate::pair::{Energies, Forces, PairLaw, Precision};
 use crate::particles::{Field, Particles};
@@ -116,7 +116,7 @@ impl Verlet {
             bx: *bx,
             neighborhood: Neighborhood::new(
                 exchange,
-                cutoff.map_or(Reach::Nowhere, Reach::Cutoff),
+                cutoff.map_or(InteractionRange::Nowhere, InteractionRange::Cutoff),
                 settings.skin,
                 settings.symmetric,
             )?,
@@ -286,9 +286,9 @@ impl Verlet {
         Ok((id[0], values))
     }
 
-    fn thrown(&self, row: usize, dt: f64) -> Result<Error> {
+    fn moved_too_far(&self, row: usize, dt: f64) -> Result<Error> {
         let (id, [velocity, acceleration]) = self.particle(row)?;
-        Ok(verlet::thrown(id, velocity, acceleration, dt))
+        Ok(verlet::moved_too_far(id, velocity, acceleration, dt))
     }
 
     fn not_finite(&self, row: usize) -> Result<Error> {
@@ -315,9 +315,9 @@ impl steps::Verlet for Stepping<'_> {
 
     fn kick_and_drift(&mut self, dt: f64) -> Result<FirstHalf> {
         let Verlet { columns, motion, bx, .. } = &mut *self.verlet;
-        let (rows, farthest) = (columns.owned(), FARTHEST * bx.lengths().max());
+        let (rows, farthest) = (columns.owned(), MAX_DISPLACEMENT * bx.lengths().max());
         let all = moving(columns);
-        let Drifted { refused, farthest: displacement, heat } = match self.thermostat {
+        let DriftResult { refused, farthest: displacement, heat } = match self.thermostat {
             Some(Thermostat::Langevin(langevin)) => {
                 let (mass, id) = (columns.scalar(Field::Mass), &columns.id);
                 motion.langevin_kick_and_drift(langevin, &all, mass, id, rows, dt, self.step, farthest)?;
@@ -338,7 +338,7 @@ impl steps::Verlet for Stepping<'_> {
 
     fn moved_too_far(&self, dt: f64) -> Result<Error> {
         let skipped = self.verlet.motion.left_rows(self.verlet.columns.owned())?;
-        self.verlet.thrown(skipped.first().copied().unwrap_or(0), dt)
+        self.verlet.moved_too_far(skipped.first().copied().unwrap_or(0), dt)
     }
 
     fn evaluate(&mut self, dt: f64) -> Result<()> {
@@ -372,7 +372,7 @@ impl steps::Verlet for Stepping<'_> {
         self.verlet.kick_back(dt, rows == Reverted::Moved)
     }
 
-    fn bulk_motion(&mut self) -> Result<Whole> {
+    fn bulk_motion(&mut self) -> Result<BulkMotion> {
         let Verlet { columns, motion, exchange, .. } = &mut *self.verlet;
         let (mass, velocity) = (columns.scalar(Field::Mass), columns.vector(Field::Velocity));
         let own = motion.whole(velocity, mass, columns.owned())?;

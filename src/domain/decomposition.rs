@@ -3,7 +3,7 @@
 
 use super::DomainSettings;
 use super::assign::{Assignment, sums, work_prefix_sums};
-use super::needed::{OwnBoxes, OwnRows, union};
+use super::halo_selection::{OwnBoxes, OwnRows, union};
 use crate::comm::traffic::{Traffic, agreeing, gathering, reducing, sending};
 use crate::particles::{Field, Particles};
 use crate::space::SimulationBox;
@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::time::Instant;
 
-pub use super::exchange::Width;
+pub use super::migrate::Width;
 
 /// Number of repetitions of a timing; the minimum counts.
 const REPEATS: usize = 5;

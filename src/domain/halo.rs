@@ -5,17 +5,17 @@
 //! the larger of both radii. Each particle lies inside a box of its rank, and its radius is at most that of
 //! the box. Hence no pair with r < max(radius_i, radius_j) is missed.
 //!
-//! If each pair across ranks is evaluated once ([`Across::One`]), only the halos of those pairs are sent. The
+//! If each pair across ranks is evaluated once ([`PairSharing::OneRank`]), only the halos of those pairs are sent. The
 //! boxes of the higher rank are split where half of its particles lie before. Rows of the first half go to
 //! the lower rank. Boxes of the second half request rows from the lower rank.
 
-use super::Across;
+use super::PairSharing;
 use super::assign::Assignment;
-use super::exchange::{ReservedRows, columns_of_packed};
-use super::needed::{OwnBoxes, OwnRows, union};
+use super::migrate::{ReservedRows, columns_of_packed};
+use super::halo_selection::{OwnBoxes, OwnRows, union};
 use crate::comm::Communicator;
 use crate::parallel::RowRanges;
-use crate::particles::{CLUSTER, Field, Meanwhile, Particles, Returned, SUPER_CLUSTER, SumsOf};
+use crate::particles::{CLUSTER, Field, OverlappedWork, Particles, ReturnedSums, SUPER_CLUSTER, SumWriter};
 use crate::space::SimulationBox;
 use rayon::prelude::*;
 use std::cell::RefCell;
@@ -38,9 +38,9 @@ pub(super) struct Halos {
     /// The first own super-cluster that has pairs with halos of lower ranks here, relative to the first owned
     /// one.
     pub first_with_lower: usize,
-    across: Across,
+    across: PairSharing,
     /// Runs of owned rows that no other rank contributes sums to, relative to the first owned row. Only for
-    /// [`Across::One`].
+    /// [`PairSharing::OneRank`].
     pub unshared: Vec<Range<usize>>,
 }
 
@@ -59,7 +59,7 @@ impl Halos {
         assignment: &Assignment,
         particles: &Particles,
         radius: &[f64],
-        across: Across,
+        across: PairSharing,
     ) -> Self {
         if comm.size() == 1 {
             let send = vec![RowRanges::default()];
@@ -83,7 +83,7 @@ impl Halos {
 
     /// Exchanges id, key and the halo fields, and lays out the rows: halos of lower ranks, padding, owned
     /// rows, halos of higher ranks. Padding keys are spaced evenly between the keys around them, so that all
-    /// keys stay sorted and no tree leaf fills up with padding. With [`Across::One`], owned rows are padded
+    /// keys stay sorted and no tree leaf fills up with padding. With [`PairSharing::OneRank`], owned rows are padded
     /// to a full cluster with the last own key: no cluster mixes owned rows with halos, because the pairs
     /// among halos belong to other ranks. Collective.
     pub fn attach(&mut self, comm: &Communicator, own_keys: Range<u64>, particles: &mut Particles) {
@@ -100,7 +100,7 @@ impl Halos {
         let (mut next, mut behind) = (0, 0..0);
         for (rank, &count) in counts.iter().enumerate() {
             if rank == comm.rank() {
-                let shares = self.across == Across::One && counts[rank..].iter().any(|&count| count > 0);
+                let shares = self.across == PairSharing::OneRank && counts[rank..].iter().any(|&count| count > 0);
                 next = if shares { owned.end.next_multiple_of(CLUSTER) } else { owned.end };
                 behind = owned.end..next;
             }
@@ -149,9 +149,9 @@ impl Halos {
         &self,
         comm: &Communicator,
         words: usize,
-        sums: &SumsOf,
+        sums: &SumWriter,
         meanwhile: impl FnOnce(),
-        show: impl FnOnce(&[Returned]),
+        show: impl FnOnce(&[ReturnedSums]),
     ) {
         if comm.size() == 1 || self.send.is_empty() {
             meanwhile();
@@ -161,7 +161,7 @@ impl Halos {
         let from: Vec<usize> = self.send.iter().map(|sent| sent.rows() * words).collect();
         let write = |rank: usize, values: &mut [u64]| sums(self.rows[rank].clone(), values);
         let read = |values: &[&[u64]]| {
-            let returned = self.send.iter().zip(values).map(|(rows, sums)| Returned { rows, sums });
+            let returned = self.send.iter().zip(values).map(|(rows, sums)| ReturnedSums { rows, sums });
             show(&returned.filter(|returned| !returned.rows.is_empty()).collect::<Vec<_>>());
         };
         comm.exchange_in_place((&to, write), (&from, read), meanwhile);
@@ -174,7 +174,7 @@ impl Halos {
         comm: &Communicator,
         particles: &mut Particles,
         fields: &[Field],
-        meanwhile: Option<&mut Meanwhile>,
+        meanwhile: Option<&mut OverlappedWork>,
     ) {
         if comm.size() == 1 || self.send.is_empty() {
             return;
@@ -209,12 +209,12 @@ impl Halos {
     }
 }
 
-impl Across {
+impl PairSharing {
     /// Returns the runs of the first `rows` own rows that no other rank contributes sums to.
     fn unshared(self, send: &[RowRanges], rows: usize) -> Vec<Range<usize>> {
         match self {
-            Across::Both => Vec::new(),
-            Across::One => unshared_runs(send, rows),
+            PairSharing::BothRanks => Vec::new(),
+            PairSharing::OneRank => unshared_runs(send, rows),
         }
     }
 }

@@ -2,36 +2,36 @@
 
 pub mod assign;
 pub mod decomposition;
-mod enter;
-mod exchange;
+mod wrap;
+mod migrate;
 pub mod halo;
-pub(crate) mod needed;
-pub(crate) mod reach;
+pub(crate) mod halo_selection;
+pub(crate) mod interaction_test;
 
 use crate::Result;
 use crate::comm::Communicator;
-use crate::particles::{Field, GiveBack, Meanwhile, Particles, Returned, SUPER_CLUSTER, SumsOf};
+use crate::particles::{Field, ReactionExchange, OverlappedWork, Particles, ReturnedSums, SUPER_CLUSTER, SumWriter};
 use crate::space::SimulationBox;
 use crate::tree::bounds::Extent;
 use crate::tree::leaves::Leaves;
 use assign::Assignment;
-pub(crate) use exchange::sort;
+pub(crate) use migrate::sort;
 use halo::Halos;
-use needed::{OwnBoxes, OwnRows};
+use halo_selection::{OwnBoxes, OwnRows};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Assignment of pairs whose particles belong to two ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Across {
-    /// Both ranks evaluate the pair: each has halos of all particles near its own.
+pub enum PairSharing {
+    /// BothRanks ranks evaluate the pair: each has halos of all particles near its own.
     #[default]
-    Both,
-    /// One rank evaluates the pair and returns the reaction to the other ([`Domain::give_back`]). No pair is
+    BothRanks,
+    /// OneRank rank evaluates the pair and returns the reaction to the other ([`Domain::give_back`]). No pair is
     /// evaluated twice, and there are about half as many halos. The lower rank evaluates the pairs with
     /// particles in the first half of the boxes of the higher rank, the higher rank all others.
-    One,
+    OneRank,
 }
 
 /// Settings of the decomposition.
@@ -43,12 +43,12 @@ pub struct DomainSettings {
     /// replicate.
     pub coarse_leaves_per_rank: u64,
     /// Assignment of pairs across ranks.
-    pub across: Across,
+    pub across: PairSharing,
 }
 
 impl Default for DomainSettings {
     fn default() -> Self {
-        Self { bucket_size: 64, coarse_leaves_per_rank: 96, across: Across::Both }
+        Self { bucket_size: 64, coarse_leaves_per_rank: 96, across: PairSharing::BothRanks }
     }
 }
 
@@ -118,11 +118,11 @@ impl Domain {
     /// [`crate::Error::State`] with step 0 if a position is not finite or too large, on the rank that owns
     /// it; [`crate::Error::Elsewhere`] on the others. The particles are unchanged then.
     pub fn sync(&mut self, particles: &mut Particles, radius: impl Fn(&Particles) -> Vec<f64>) -> Result<()> {
-        self.bx = enter::enter(&self.comm, &self.bx, particles)?;
-        let sorted = exchange::sort(&self.bx, particles);
+        self.bx = wrap::enter(&self.comm, &self.bx, particles)?;
+        let sorted = migrate::sort(&self.bx, particles);
         let work = assign::work_prefix_sums(particles, &sorted.rows);
         self.assignment.update(&self.comm, &sorted.keys, &work, &self.settings);
-        exchange::migrate(&self.comm, &self.assignment, sorted, particles, self.halos.room());
+        migrate::migrate(&self.comm, &self.assignment, sorted, particles, self.halos.room());
         self.add_halos(particles, radius);
         Ok(())
     }
@@ -153,7 +153,7 @@ impl Domain {
         &self,
         particles: &mut Particles,
         fields: &[Field],
-        meanwhile: Option<&mut Meanwhile>,
+        meanwhile: Option<&mut OverlappedWork>,
     ) {
         let components: usize = fields.iter().map(|field| field.components()).sum();
         self.refreshed.halo_exchanges.add(components);
@@ -161,10 +161,10 @@ impl Domain {
     }
 
     /// Returns the first super-cluster that has pairs with halos of lower ranks on this rank; `None` unless
-    /// [`Across::One`].
-    pub fn with_lower_from(&self, particles: &Particles) -> Option<usize> {
+    /// [`PairSharing::OneRank`].
+    pub fn first_with_lower_halos(&self, particles: &Particles) -> Option<usize> {
         let first = particles.owned().start / SUPER_CLUSTER;
-        (self.settings.across == Across::One).then(|| first + self.halos.first_with_lower)
+        (self.settings.across == PairSharing::OneRank).then(|| first + self.halos.first_with_lower)
     }
 
     /// Returns the number of halo exchanges so far and their total number of columns, and the same for
@@ -173,9 +173,9 @@ impl Domain {
         [self.refreshed.halo_exchanges.counts(), self.refreshed.sums_returned.counts()]
     }
 
-    /// Returns the same domain for complete halos ([`Across::Both`]), which have yet to be found.
+    /// Returns the same domain for complete halos ([`PairSharing::BothRanks`]), which have yet to be found.
     pub fn with_all_halos(&self) -> Self {
-        let settings = DomainSettings { across: Across::Both, ..self.settings };
+        let settings = DomainSettings { across: PairSharing::BothRanks, ..self.settings };
         Self { settings, halos: Halos::default(), ..self.clone() }
     }
 
@@ -220,8 +220,8 @@ impl Domain {
     }
 }
 
-/// Return of reaction sums to their owners, for [`Across::One`].
-impl GiveBack for Domain {
+/// Return of reaction sums to their owners, for [`PairSharing::OneRank`].
+impl ReactionExchange for Domain {
     fn others(&self) -> bool {
         self.comm.size() > 1
     }
@@ -233,9 +233,9 @@ impl GiveBack for Domain {
     fn give_back(
         &self,
         words: usize,
-        sums: &SumsOf,
+        sums: &SumWriter,
         meanwhile: &mut dyn FnMut(),
-        show: &mut dyn FnMut(&[Returned]),
+        show: &mut dyn FnMut(&[ReturnedSums]),
     ) {
         self.refreshed.sums_returned.add(words);
         self.halos.give_back(&self.comm, words, sums, meanwhile, show);

@@ -1,6 +1,6 @@
 //! Measures the tree's errors against direct summation, on two standard mass distributions.
 use super::direct::direct;
-use super::focus::TreeInput;
+use super::essential_tree::TreeInput;
 use super::gravity::{GravityPlan, GravityStatistics, solve};
 use super::softening::SofteningKernel;
 use crate::comm::Communicator;

@@ -1,6 +1,6 @@
 //! Self-gravity by a Barnes-Hut tree (Barnes & Hut 1986), with one traversal per super-cluster of 64
 //! particles.
-use super::focus::{OwnTree, TreeInput};
+use super::essential_tree::{OwnTree, TreeInput};
 use super::kernels::Softened;
 use super::opening::{Criterion, Opening, TargetBox};
 use super::softening::{SPLINE_SUPPORT, SofteningKernel};
@@ -117,7 +117,7 @@ pub(crate) fn solve(
     let mut boxes: Vec<TargetBox> =
         own.tree().sources.par_chunks(SUPER_CLUSTER).with_min_len(16).map(TargetBox::around).collect();
     if let Criterion::RelativeError(_) = plan.criterion {
-        super::rough::estimate_accelerations(own.tree(), plan.softening, &mut boxes);
+        super::acceleration_estimate::estimate_accelerations(own.tree(), plan.softening, &mut boxes);
     }
     let built = Instant::now();
     let essential = own.exchange(comm, &opening, &boxes);

@@ -3,14 +3,14 @@
 
 pub mod accuracy;
 pub mod direct;
-mod focus;
-pub mod forest;
+mod essential_tree;
+pub mod simulated_ranks;
 pub mod gravity;
 mod kernels;
 mod lanes;
 pub mod opening;
 mod prune;
-mod rough;
+mod acceleration_estimate;
 pub mod softening;
 pub mod tree;
 mod walk;

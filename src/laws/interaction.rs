@@ -109,7 +109,7 @@ pub trait SectionReader {
     /// Report a key that is written and has no effect.
     fn without_effect(&mut self, key: &str, why: &str);
     /// A quantity with its unit, for messages.
-    fn told(&self, value: f64, dimension: Dimension) -> String;
+    fn format_quantity(&self, value: f64, dimension: Dimension) -> String;
 }
 
 /// A law, or a choice among laws that is made once for a run.

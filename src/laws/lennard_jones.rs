@@ -282,7 +282,7 @@ fn switch_start(section: &mut dyn SectionReader, cutoff: f64) -> f64 {
         return 0.5 * cutoff;
     };
     if start >= cutoff {
-        let cutoff = section.told(cutoff, Dimension::Length);
+        let cutoff = section.format_quantity(cutoff, Dimension::Length);
         let message = format!("`switch_start` is not below cutoff = {cutoff}");
         section.report(&["switch_start"], message, "give switch_start < cutoff".into());
     }

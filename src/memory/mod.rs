@@ -47,7 +47,7 @@ impl Spread {
         Spread { least: least[0], mean: sum[0] / comm.size() as f64, largest: largest[0] }
     }
 
-    fn told(&self, ranks: usize, number: impl Fn(f64) -> String) -> String {
+    fn format_quantity(&self, ranks: usize, number: impl Fn(f64) -> String) -> String {
         match ranks {
             1 => number(self.mean),
             _ => format!(
@@ -87,8 +87,8 @@ impl std::fmt::Display for Peak {
         if self.bytes.largest == 0.0 {
             return write!(f, "peak memory: not reported by the system");
         }
-        let bytes = self.bytes.told(self.ranks, bytes);
-        let each = self.per_particle.told(self.ranks, |bytes| format!("{bytes:.0}"));
+        let bytes = self.bytes.format_quantity(self.ranks, bytes);
+        let each = self.per_particle.format_quantity(self.ranks, |bytes| format!("{bytes:.0}"));
         write!(f, "peak memory: {bytes}; bytes a particle: {each}")
     }
 }

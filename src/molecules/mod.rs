@@ -15,10 +15,10 @@ use crate::laws::interaction::Laws;
 use crate::neighborhood::Neighborhood;
 use crate::neighbors::{Radii, SUPER_CLUSTER};
 use crate::pair::{
-    Energies, Finished, Forces, Instructions, PairLaw, Pass, Precision, Then, Traffic, sweep_across,
-    sweep_double, sweep_then,
+    Energies, Finished, Forces, Instructions, PairLaw, Pass, Precision, Then, Traffic, sweep_with_halos,
+    sweep_double, sweep_with_callback,
 };
-use crate::particles::{Field, Meanwhile, Particles};
+use crate::particles::{Field, OverlappedWork, Particles};
 use crate::plan::{InteractionPlan, Plan, SpeciesPlan};
 use crate::simd::{Task, dispatch};
 use crate::units::Units;
@@ -220,7 +220,7 @@ impl Molecules {
         let (domain, Some(list)) = (stage.domain, stage.neighborhood.list()) else { return false };
         let radius = Radii::All(self.cutoff());
         let pass = Pass { bx: &domain.bx, radius, precision: self.precision, active: None };
-        let mut arrive = |particles: &mut Particles, meanwhile: &mut Meanwhile| {
+        let mut arrive = |particles: &mut Particles, meanwhile: &mut OverlappedWork| {
             domain.exchange_halos_while(particles, &[Field::Position], Some(meanwhile));
         };
         let traffic = Traffic {
@@ -233,8 +233,8 @@ impl Molecules {
         match (stage.wanted, stage.then) {
             // seldom, and read to many digits
             (Wanted::Energies, _) => sweep_double(&Energies(*law), &pass, list, stage.particles, traffic),
-            (_, Some(then)) => sweep_then(&Forces(*law), &pass, list, stage.particles, traffic, then),
-            (_, None) => sweep_across(&Forces(*law), &pass, list, stage.particles, traffic),
+            (_, Some(then)) => sweep_with_callback(&Forces(*law), &pass, list, stage.particles, traffic, then),
+            (_, None) => sweep_with_halos(&Forces(*law), &pass, list, stage.particles, traffic),
         };
         true
     }

@@ -7,4 +7,4 @@ pub mod steps;
 pub mod thermostat;
 pub mod time_step;
 pub mod verlet;
-pub mod whole;
+pub mod bulk_motion;

@@ -5,7 +5,7 @@
 
 use crate::comm::Communicator;
 use crate::motion::thermostat::Thermostat;
-use crate::motion::whole::Whole;
+use crate::motion::bulk_motion::BulkMotion;
 use crate::space::Vec3d;
 use crate::{Error, Result};
 
@@ -135,7 +135,7 @@ pub trait Verlet {
     ///
     /// # Errors
     /// Those of the device.
-    fn bulk_motion(&mut self) -> Result<Whole>;
+    fn bulk_motion(&mut self) -> Result<BulkMotion>;
     /// Velocities become `factor v + offset`.
     ///
     /// # Errors
@@ -188,7 +188,7 @@ pub fn verlet_step<B: Verlet>(
     if remove_drift {
         let whole = backend.bulk_motion()?;
         backend.scale_velocities(1.0, -whole.drift())?;
-        heat -= whole.kinetic_of_drift();
+        heat -= whole.center_of_mass_energy();
     }
     Ok(heat)
 }

@@ -19,7 +19,7 @@ use crate::particles::{Field, Particles};
 use crate::space::Vec3d;
 
 /// Maximum displacement of a step, in edges of the box. A larger one could not be reverted.
-pub(crate) const FARTHEST: f64 = 1e6;
+pub(crate) const MAX_DISPLACEMENT: f64 = 1e6;
 
 /// Number of rows that are moved or skipped together.
 const CHUNK: usize = 64;
@@ -27,9 +27,9 @@ const CHUNK: usize = 64;
 /// First rows of the skipped chunks: those with a particle that would move too far, or whose velocity is not
 /// finite.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Left(pub(super) Vec<usize>);
+pub struct SkippedChunks(pub(super) Vec<usize>);
 
-impl Left {
+impl SkippedChunks {
     /// Whether no chunk was skipped.
     pub fn none(&self) -> bool {
         self.0.is_empty()
@@ -69,16 +69,16 @@ pub(super) const MOTION_COLUMNS: [(Field, usize); 9] = [
 
 /// Result of a drift on this rank.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Drifted {
+pub struct DriftResult {
     /// The skipped chunks.
-    pub left: Left,
+    pub left: SkippedChunks,
     /// Upper bound of the displacements.
     pub farthest: f64,
     /// Heat that the thermostat added.
     pub heat: f64,
 }
 
-impl Drifted {
+impl DriftResult {
     /// Adds the result of a row block: first rows of skipped chunks, largest squared displacement, heat.
     pub(super) fn add(&mut self, (left, square, heat): (Vec<usize>, f64, f64)) {
         self.left.0.extend(left);
@@ -91,8 +91,8 @@ impl Drifted {
 /// First half of a step of length `dt`: half kick and drift. No particle moves farther than `farthest`. If
 /// the previous step, of length `open`, left its last half kick pending, that is applied first, also to
 /// skipped chunks.
-pub fn kick_and_drift(particles: &mut Particles, open: Option<f64>, dt: f64, farthest: f64) -> Drifted {
-    let mut drifted = Drifted::default();
+pub fn kick_and_drift(particles: &mut Particles, open: Option<f64>, dt: f64, farthest: f64) -> DriftResult {
+    let mut drifted = DriftResult::default();
     let work = KickAndDrift { open, dt, farthest };
     map_blocks_simd(particles, &work).into_iter().for_each(|block| drifted.add(block));
     drifted
@@ -157,19 +157,19 @@ pub(super) fn moves_too_far(
 }
 
 /// Largest component of the displacement by half kick and drift; NaN if a component is NaN.
-pub(crate) fn way(velocity: Vec3d, acceleration: Vec3d, dt: f64) -> f64 {
+pub(crate) fn displacement(velocity: Vec3d, acceleration: Vec3d, dt: f64) -> f64 {
     let way = (velocity + 0.5 * dt * acceleration) * dt;
     let most = |most: f64, way: &f64| if most.is_nan() || way.abs() < most { most } else { way.abs() };
     way.iter().fold(0.0, most)
 }
 
 /// Error for a particle that a step would move too far.
-pub(crate) fn thrown(id: u64, velocity: Vec3d, acceleration: Vec3d, dt: f64) -> Error {
+pub(crate) fn moved_too_far(id: u64, velocity: Vec3d, acceleration: Vec3d, dt: f64) -> Error {
     Error::State {
         step: 0,
         what: format!(
             "particle {id} would move by {:e}, which is too far; its velocity is {:e}, its acceleration {:e}",
-            way(velocity, acceleration, dt),
+            displacement(velocity, acceleration, dt),
             velocity.norm(),
             acceleration.norm(),
         ),
@@ -180,13 +180,13 @@ pub(crate) fn thrown(id: u64, velocity: Vec3d, acceleration: Vec3d, dt: f64) -> 
 }
 
 /// Half kick of the step `dt`, except for skipped chunks. With `-dt` it reverts such a kick.
-pub fn kick(particles: &mut Particles, dt: f64, left: &Left) {
+pub fn kick(particles: &mut Particles, dt: f64, left: &SkippedChunks) {
     map_blocks_simd(particles, &Kick { dt, left });
 }
 
 struct Kick<'a> {
     dt: f64,
-    left: &'a Left,
+    left: &'a SkippedChunks,
 }
 
 impl BlockTask<6> for Kick<'_> {
@@ -216,13 +216,13 @@ fn half_kick(v: &mut [&mut [f64]; 3], a: &[&[f64]; 3], rows: Range<usize>, dt: f
 }
 
 /// Reverts the drift of [`kick_and_drift`], to rounding.
-pub fn drift_back(particles: &mut Particles, dt: f64, left: &Left) {
+pub fn drift_back(particles: &mut Particles, dt: f64, left: &SkippedChunks) {
     map_blocks_simd(particles, &DriftBack { dt, left });
 }
 
 struct DriftBack<'a> {
     dt: f64,
-    left: &'a Left,
+    left: &'a SkippedChunks,
 }
 
 impl BlockTask<6> for DriftBack<'_> {
@@ -254,9 +254,9 @@ mod tests {
     #[test]
     fn a_particle_with_one_component_that_is_nan_goes_nowhere() {
         let (still, gone) = (Vec3d::new(1.0, -3.0, 2.0), Vec3d::new(0.0, 0.0, f64::NAN));
-        assert_eq!(way(still, Vec3d::zeros(), 0.5), 1.5);
-        assert!(way(gone, still, 0.5).is_nan() && way(still, gone.zyx(), 0.5).is_nan());
-        let error = thrown(7, gone, still, 0.5).to_string();
+        assert_eq!(displacement(still, Vec3d::zeros(), 0.5), 1.5);
+        assert!(displacement(gone, still, 0.5).is_nan() && displacement(still, gone.zyx(), 0.5).is_nan());
+        let error = moved_too_far(7, gone, still, 0.5).to_string();
         assert!(error.contains("particle 7 would move by NaN, which is too far"), "{error}");
     }
 
@@ -282,7 +282,7 @@ mod tests {
             assert!(kick_and_drift(&mut particles, None, dt, 1.0).left.none());
             let x = particles.vector_at(Field::Position, 0);
             particles.set_vector(Field::Acceleration, 0, -x);
-            kick(&mut particles, dt, &Left::default());
+            kick(&mut particles, dt, &SkippedChunks::default());
         }
         let (x, v) = (particles.vector_at(Field::Position, 0), particles.vector_at(Field::Velocity, 0));
         (x[0] - 1f64.cos()).hypot(v[0] + 1f64.sin())
@@ -301,7 +301,7 @@ mod tests {
         // this particle's chunk is skipped, but gets the pending half kick
         particles.component_mut(Field::Velocity, 1)[100] = 1e9;
         let mut closed = particles.clone();
-        kick(&mut closed, 0.03, &Left::default());
+        kick(&mut closed, 0.03, &SkippedChunks::default());
         let expected = kick_and_drift(&mut closed, None, 0.01, 1.0);
         assert!(!expected.left.none());
         assert_eq!(kick_and_drift(&mut particles, Some(0.03), 0.01, 1.0), expected);
@@ -317,7 +317,7 @@ mod tests {
         particles.component_mut(Field::Acceleration, 1)[4000] = 1e30;
         particles.component_mut(Field::Velocity, 2)[70] = f64::NAN;
         let before = particles.clone();
-        let Drifted { left, farthest, heat } = kick_and_drift(&mut particles, None, 0.1, 1e6);
+        let DriftResult { left, farthest, heat } = kick_and_drift(&mut particles, None, 0.1, 1e6);
         assert_eq!(heat, 0.0);
         let rows: Vec<usize> = left.rows(&particles).collect();
         assert!(rows.len() == 2 * CHUNK && rows.contains(&4000) && rows.contains(&70), "{rows:?}");

@@ -10,7 +10,7 @@ pub use skin::Skin;
 pub use tune::Costs;
 
 use crate::Result;
-use crate::domain::{Across, Domain};
+use crate::domain::{PairSharing, Domain};
 use crate::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii};
 use crate::pair::find_tiles;
 use crate::particles::{Field, Particles};
@@ -20,11 +20,11 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Factor by which supports in a list exceed 2h, so that smoothing lengths may grow during their iteration.
-pub const ROOM_TO_GROW: f64 = 1.04;
+pub const SUPPORT_MARGIN: f64 = 1.04;
 
 /// Interaction range of the particles of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Reach {
+pub enum InteractionRange {
     /// The supports 2h.
     Supports,
     /// One cutoff for all.
@@ -33,17 +33,17 @@ pub enum Reach {
     Nowhere,
 }
 
-impl Reach {
-    /// Range per row, times `factor`: 2h with the margin [`ROOM_TO_GROW`], or the cutoff.
+impl InteractionRange {
+    /// Range per row, times `factor`: 2h with the margin [`SUPPORT_MARGIN`], or the cutoff.
     fn of_rows(self, particles: &Particles, factor: f64) -> Vec<f64> {
         match self {
-            Reach::Supports => {
-                let support = 2.0 * ROOM_TO_GROW * factor;
+            InteractionRange::Supports => {
+                let support = 2.0 * SUPPORT_MARGIN * factor;
                 let lengths = particles.scalar(Field::SmoothingLength).par_iter().with_min_len(4096);
                 lengths.map(|h| support * h).collect()
             }
-            Reach::Cutoff(cutoff) => vec![cutoff * factor; particles.len()],
-            Reach::Nowhere => vec![0.0; particles.len()],
+            InteractionRange::Cutoff(cutoff) => vec![cutoff * factor; particles.len()],
+            InteractionRange::Nowhere => vec![0.0; particles.len()],
         }
     }
 }
@@ -82,7 +82,7 @@ pub enum Due {
 /// `r < max(2 h_i, 2 h_j)`, or `r <` the cutoff.
 pub struct Neighborhood {
     plan: NeighborsPlan,
-    reach: Reach,
+    reach: InteractionRange,
     list: Option<NeighborList>,
     pruned: Option<NeighborList>,
     /// Last inner list; the next one reuses its memory.
@@ -108,13 +108,13 @@ const OPEN_BOX_EDGES: f64 = 100.0;
 /// Maximum smoothing length: its list with this skin still fits a periodic box; see [`OPEN_BOX_EDGES`] for an
 /// open one.
 pub(crate) fn largest_smoothing_length(bx: &SimulationBox, skin: f64) -> f64 {
-    let wide = 4.0 * ROOM_TO_GROW * (1.0 + skin);
+    let wide = 4.0 * SUPPORT_MARGIN * (1.0 + skin);
     (bx.periods().min() / wide * (1.0 - 1e-9)).min(OPEN_BOX_EDGES * bx.lengths().max())
 }
 
 impl Neighborhood {
     /// Without a list yet.
-    pub fn new(plan: &NeighborsPlan, reach: Reach, skins: Skins) -> Self {
+    pub fn new(plan: &NeighborsPlan, reach: InteractionRange, skins: Skins) -> Self {
         let mut neighborhood = Neighborhood {
             plan: plan.clone(),
             reach,
@@ -138,7 +138,7 @@ impl Neighborhood {
     /// the inner list if `skins` has none.
     pub fn set_skins(&mut self, skins: Skins) {
         self.outer = Skin::new(skins.outer);
-        let prunable = matches!(self.reach, Reach::Cutoff(_)) && self.plan.list == ListKind::Clustered;
+        let prunable = matches!(self.reach, InteractionRange::Cutoff(_)) && self.plan.list == ListKind::Clustered;
         self.inner = skins.inner.filter(|inner| prunable && *inner < skins.outer).map(Skin::new);
         if self.inner.is_none() {
             (self.pruned, self.recycled) = (None, None);
@@ -149,7 +149,7 @@ impl Neighborhood {
     /// Declares that no particle of any rank has moved farther than `farthest` since the last
     /// [`Neighborhood::due`]. While this bound alone proves the list valid, positions are not read. Call it
     /// with the same value on all ranks, or on none.
-    pub fn drifted(&mut self, farthest: f64) {
+    pub fn record_displacement(&mut self, farthest: f64) {
         self.drift = Some(farthest);
     }
 
@@ -159,7 +159,7 @@ impl Neighborhood {
     }
 
     /// Interaction range.
-    pub fn reach(&self) -> Reach {
+    pub fn reach(&self) -> InteractionRange {
         self.reach
     }
 
@@ -171,10 +171,10 @@ impl Neighborhood {
     /// What the list needs at the current positions. Collective; all ranks return the same.
     pub fn due(&mut self, domain: &Domain, particles: &Particles) -> Due {
         // Without a skin a list is valid for one step.
-        if self.outer.fraction() == 0.0 || self.reach == Reach::Nowhere {
+        if self.outer.fraction() == 0.0 || self.reach == InteractionRange::Nowhere {
             return Due::Build;
         }
-        if let (Some(drift), Some(used), Reach::Cutoff(cutoff)) = (self.drift.take(), self.used, self.reach) {
+        if let (Some(drift), Some(used), InteractionRange::Cutoff(cutoff)) = (self.drift.take(), self.used, self.reach) {
             let used = used.map(|used| used + 2.0 * drift / cutoff);
             if self.due_for(used) == Due::Nothing {
                 self.used = Some(used);
@@ -184,7 +184,7 @@ impl Neighborhood {
         let used = {
             let own;
             let reaches = match self.reach {
-                Reach::Cutoff(cutoff) => Radii::All(cutoff),
+                InteractionRange::Cutoff(cutoff) => Radii::All(cutoff),
                 _ => {
                     own = self.reach.of_rows(particles, 1.0);
                     Radii::Each(&own)
@@ -197,7 +197,7 @@ impl Neighborhood {
         };
         self.used = Some(used);
         let due = self.due_for(used);
-        let grow = due == Due::Nothing && self.reach == Reach::Supports;
+        let grow = due == Due::Nothing && self.reach == InteractionRange::Supports;
         self.support_limits = grow.then(|| self.outer.limits(&domain.bx, particles));
         due
     }
@@ -266,7 +266,7 @@ impl Neighborhood {
         // Free old lists before building, except tiles, whose memory is reused.
         (self.list, self.support_limits) = (None, None);
         self.recycled = self.pruned.take();
-        if self.reach == Reach::Nowhere {
+        if self.reach == InteractionRange::Nowhere {
             return Ok(());
         }
         let request = self.request(domain, particles, &self.radius);
@@ -324,29 +324,29 @@ impl Neighborhood {
             plan::Coding::Band => Coding::Band,
         };
         let all = ListRequest::of(&domain.bx, particles, radius, self.symmetric(), coding);
-        ListRequest { with_lower_from: domain.with_lower_from(particles), ..all }
+        ListRequest { first_with_lower_halos: domain.first_with_lower_halos(particles), ..all }
     }
 
     /// Whether pairs are listed once. Half lists pay where a pair costs less than finding it.
     fn symmetric(&self) -> bool {
-        self.plan.symmetric.unwrap_or(matches!(self.reach, Reach::Cutoff(_)))
+        self.plan.symmetric.unwrap_or(matches!(self.reach, InteractionRange::Cutoff(_)))
     }
 
     /// Which ranks list a pair of particles of two ranks.
-    pub fn across(&self) -> Across {
+    pub fn across(&self) -> PairSharing {
         // Gas passes read sums of neighbors from earlier passes, so both ranks need the pair.
-        let molecules = matches!(self.reach, Reach::Cutoff(_)) && self.plan.list == ListKind::Clustered;
-        if molecules && self.symmetric() { Across::One } else { Across::Both }
+        let molecules = matches!(self.reach, InteractionRange::Cutoff(_)) && self.plan.list == ListKind::Clustered;
+        if molecules && self.symmetric() { PairSharing::OneRank } else { PairSharing::BothRanks }
     }
 }
 
 /// Records the current positions as reference of a skin.
-fn remember(skin: &mut Skin, reach: Reach, domain: &Domain, particles: &Particles) {
+fn remember(skin: &mut Skin, reach: InteractionRange, domain: &Domain, particles: &Particles) {
     match reach {
-        Reach::Cutoff(cutoff) => skin.remember(&domain.bx, particles, Radii::All(cutoff)),
-        Reach::Supports => {
+        InteractionRange::Cutoff(cutoff) => skin.remember(&domain.bx, particles, Radii::All(cutoff)),
+        InteractionRange::Supports => {
             skin.remember(&domain.bx, particles, Radii::Each(&reach.of_rows(particles, 1.0)));
         }
-        Reach::Nowhere => {}
+        InteractionRange::Nowhere => {}
     }
 }

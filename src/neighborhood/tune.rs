@@ -88,12 +88,12 @@ impl Costs {
     }
 
     /// Whether `skins` save enough compared with `present` to pay for new lists.
-    pub fn worth(&self, skins: Skins, present: Skins) -> bool {
+    pub fn pays_off(&self, skins: Skins, present: Skins) -> bool {
         self.seconds(skins) < (1.0 - MIN_GAIN) * self.seconds(present)
     }
 
     /// Whether `stride` is close to the measured one.
-    pub fn as_fast_as(&self, stride: f64) -> bool {
+    pub fn same_speed(&self, stride: f64) -> bool {
         (self.stride / STRIDE_TOLERANCE..=self.stride * STRIDE_TOLERANCE).contains(&stride)
     }
 
@@ -111,7 +111,7 @@ impl Costs {
 
     /// Lifetime of the outer list in steps. With an inner list it is checked whenever the inner skin is used
     /// up, and is pruned again while it covers the next inner list.
-    pub fn life(&self, skins: Skins) -> f64 {
+    pub fn rebuild_interval(&self, skins: Skins) -> f64 {
         match skins.inner {
             Some(inner) => {
                 let (own, left) =
@@ -141,7 +141,7 @@ impl Costs {
         // Every build prunes too.
         let prune_growth = 1.0 + LIST_SHARE_OF_PRUNE * (outer - 1.0);
         let prune = skins.inner.map_or(0.0, |inner| self.prune * prune_growth / self.steps(inner));
-        self.sweep(skins) + prune + self.build * outer / self.life(skins)
+        self.sweep(skins) + prune + self.build * outer / self.rebuild_interval(skins)
     }
 
     /// The skins of the lowest predicted cost. `given` fixes the inner skin; 0 means none.
@@ -228,19 +228,19 @@ mod tests {
                 assert_eq!(Costs::from_numbers(spoiled, costs.widest), None, "{wrong:?}");
             }
         }
-        assert!(COSTS.as_fast_as(1.1 * COSTS.stride) && COSTS.as_fast_as(0.9 * COSTS.stride));
-        assert!(!COSTS.as_fast_as(1.3 * COSTS.stride) && !COSTS.as_fast_as(0.7 * COSTS.stride));
-        assert!(COSTS.worth(COSTS.best(None), Skins { outer: 0.04, inner: None }));
-        assert!(!COSTS.worth(COSTS.best(None), COSTS.best(None)));
+        assert!(COSTS.same_speed(1.1 * COSTS.stride) && COSTS.same_speed(0.9 * COSTS.stride));
+        assert!(!COSTS.same_speed(1.3 * COSTS.stride) && !COSTS.same_speed(0.7 * COSTS.stride));
+        assert!(COSTS.pays_off(COSTS.best(None), Skins { outer: 0.04, inner: None }));
+        assert!(!COSTS.pays_off(COSTS.best(None), COSTS.best(None)));
     }
 
     #[test]
     fn an_outer_list_lasts_for_whole_inner_ones() {
         // A skin of 0.16 lasts 12 steps; the rest of the outer skin must last as long.
         for (outer, life) in [(0.22, 12.0), (0.3, 12.0), (0.32, 24.0), (0.5, 36.0)] {
-            assert_eq!(COSTS.life(Skins { outer, inner: Some(0.16) }), life, "{outer}");
+            assert_eq!(COSTS.rebuild_interval(Skins { outer, inner: Some(0.16) }), life, "{outer}");
         }
-        assert_eq!(COSTS.life(Skins { outer: 0.32, inner: None }), COSTS.steps(0.32));
+        assert_eq!(COSTS.rebuild_interval(Skins { outer: 0.32, inner: None }), COSTS.steps(0.32));
     }
 
     #[test]

@@ -96,7 +96,7 @@ impl<'a> Search<'a> {
             false => [0..0, 0..0],
         };
         // Other ranks list the pairs with rows before the first owned cluster.
-        let first = match request.with_lower_from {
+        let first = match request.first_with_lower_halos {
             Some(from) if frame.first_cluster / CLUSTERS < from => begin,
             _ => 0,
         };

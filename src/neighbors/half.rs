@@ -50,7 +50,7 @@ mod tests {
                 keys: &[],
                 owned: start..start + owned,
                 symmetric: true,
-                with_lower_from: None,
+                first_with_lower_halos: None,
                 coding: Coding::Plain,
             };
             let all = first..(start + owned).div_ceil(SUPER_CLUSTER);

@@ -139,7 +139,7 @@ impl ClusterList {
 
     /// The list of a request from records in order.
     pub(crate) fn join(request: &ListRequest, chunks: Vec<RecordChunk>) -> Self {
-        let shares_pairs = request.with_lower_from.is_some();
+        let shares_pairs = request.first_with_lower_halos.is_some();
         assert!(request.symmetric || !shares_pairs, "a full list has the pairs of all owned rows");
         let list = Self::concatenate(request.owned.clone(), request.symmetric, request.coding, chunks);
         Self { shares_pairs, ..list }

@@ -91,7 +91,7 @@ pub struct ListRequest<'a> {
     /// For half lists in which one of two ranks lists a pair across their border: the first super-cluster
     /// that lists its pairs with the rows before the owned ones. Sums of a sweep over halos then belong to
     /// their owners.
-    pub with_lower_from: Option<usize>,
+    pub first_with_lower_halos: Option<usize>,
     /// Code of the indices; ignored by per-particle lists.
     pub coding: Coding,
 }
@@ -113,7 +113,7 @@ impl<'a> ListRequest<'a> {
             keys: &particles.key,
             owned: particles.owned(),
             symmetric,
-            with_lower_from: None,
+            first_with_lower_halos: None,
             coding,
         }
     }

@@ -27,7 +27,7 @@ impl ClusterList {
         assert!(
             request.owned == self.owned()
                 && request.symmetric == self.symmetric()
-                && request.with_lower_from.is_some() == self.shares_pairs(),
+                && request.first_with_lower_halos.is_some() == self.shares_pairs(),
             "a list is prune_chunk for the rows that it was built for"
         );
         let near = RangeTests::new(request)?;

@@ -6,7 +6,7 @@ use super::blocking::{Blocking, Estimate};
 use super::displacement::{MeanSquareDisplacement, Origin, Sums};
 use super::files::column_name;
 use crate::comm::Communicator;
-use crate::comm::shares::rank_of;
+use crate::comm::distribution::rank_of;
 use crate::report;
 use crate::snapshot::Table;
 
@@ -227,7 +227,7 @@ mod tests {
     use std::collections::VecDeque;
 
     use super::*;
-    use crate::observe::home::ParticlesById;
+    use crate::observe::particles_by_id::ParticlesById;
     use crate::plan::MeanSquareDisplacementPlan;
     use crate::units::{UnitSystem, Units};
 

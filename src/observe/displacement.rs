@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use rayon::prelude::*;
 
 use super::blocking::Blocking;
-use super::home::ParticlesById;
+use super::particles_by_id::ParticlesById;
 use super::radial_distribution::{kind_of, kinds_of};
 use crate::comm::Communicator;
 use crate::domain::Domain;

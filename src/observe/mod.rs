@@ -8,7 +8,7 @@ pub mod displacement;
 mod drift;
 mod files;
 mod history;
-mod home;
+mod particles_by_id;
 mod measurements;
 pub mod pairs;
 pub mod picture;

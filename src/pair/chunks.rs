@@ -7,7 +7,7 @@ use super::reaction_buffer::reaction_row_values;
 use super::sums::ChunkSums;
 use crate::neighbors::{ClusterList, GROUP, NeighborList, SUPER_CLUSTER, SectionMask};
 use crate::parallel::{map_items, map_then_finalize, reduction_threads, split_range};
-use crate::particles::{Field, GiveBack, Particles, Returned};
+use crate::particles::{Field, ReactionExchange, Particles, ReturnedSums};
 use crate::simd::{Instructions, Scalar, dispatch};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -30,14 +30,14 @@ impl<T: Scalar> Sums<T> {
     }
 
     /// Adds reactions from other ranks to owned rows.
-    fn add<L: PairLaw>(&mut self, owned: &Range<usize>, returned: &[Returned]) {
+    fn add<L: PairLaw>(&mut self, owned: &Range<usize>, returned: &[ReturnedSums]) {
         // A thread writes to its chunk only: each row belongs to one of the chunks that contain it.
         let mut chunk_of = vec![0; owned.end.div_ceil(SUPER_CLUSTER)];
         for (number, chunk) in self.chunks.iter().enumerate() {
             chunk_of[chunk.super_clusters.clone()].fill(number);
         }
         map_items(self.chunks.iter_mut().enumerate().collect(), |(number, chunk)| {
-            for Returned { rows, sums } in returned {
+            for ReturnedSums { rows, sums } in returned {
                 let mut records: &[T] = bytemuck::cast_slice(sums);
                 for run in rows.iter().map(|run| owned.start + run.start..owned.start + run.end) {
                     let mut row = run.start;
@@ -138,7 +138,7 @@ impl<L: PairLaw, T: Scalar> SweepContext<'_, '_, L, T> {
     pub fn give_back(
         &self,
         sums: &mut Sums<T>,
-        give_back: &dyn GiveBack,
+        give_back: &dyn ReactionExchange,
         pieces: &[Range<usize>],
         outputs: &mut Outputs,
     ) {
@@ -330,7 +330,7 @@ mod tests {
             let places = bytemuck::cast_slice_mut(&mut records).chunks_exact_mut(width).zip(&rows);
             places.for_each(|(record, &row)| record.copy_from_slice(&[0, 1, 2, 3].map(|k| value(row as usize, k))));
             let runs = RowRanges::of(&rows.iter().copied().collect::<Vec<u32>>());
-            let returned = [Returned { rows: &runs, sums: &records }, Returned { rows: &runs, sums: &records }];
+            let returned = [ReturnedSums { rows: &runs, sums: &records }, ReturnedSums { rows: &runs, sums: &records }];
             on(threads, || sums.add::<Law>(&owned, &returned));
             for row in 0..600 {
                 let place = owned.start + row;

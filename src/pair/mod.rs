@@ -28,7 +28,7 @@ pub use kernel::Kernel;
 pub use law::PairLaw;
 pub use naive::naive;
 pub use sweep::{
-    Pass, SweepStatistics, Traffic, sweep, sweep_across, sweep_double, sweep_spending, sweep_then, sweep_with,
+    Pass, SweepStatistics, Traffic, sweep, sweep_with_halos, sweep_double, sweep_consuming, sweep_with_callback, sweep_with,
 };
 pub use together::Together;
 

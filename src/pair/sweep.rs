@@ -10,7 +10,7 @@ use super::pack::{Input, PackedInput};
 use crate::allocator;
 use crate::neighbors::{NeighborList, Radii, whole_super_clusters};
 use crate::parallel::split_range;
-use crate::particles::{Arrive, Field, GiveBack, Particles};
+use crate::particles::{HaloExchange, Field, ReactionExchange, Particles};
 use crate::simd::{Instructions, Scalar};
 use crate::space::SimulationBox;
 use rayon::prelude::*;
@@ -52,7 +52,7 @@ pub fn sweep<L: PairLaw>(
 
 /// [`sweep`] that removes the fields `spent` from the particles once they are packed, so that outputs can
 /// reuse their memory. The finish of the law must not read them.
-pub fn sweep_spending<L: PairLaw>(
+pub fn sweep_consuming<L: PairLaw>(
     law: &L,
     pass: &Pass,
     list: &NeighborList,
@@ -68,13 +68,13 @@ pub fn sweep_spending<L: PairLaw>(
 pub struct Traffic<'t, 'a> {
     /// Halo exchange of inputs of the law. It may sweep interior super-clusters, which need no halos,
     /// meanwhile. The halos' radii must be present already.
-    pub arrive: Option<&'t mut Arrive<'a>>,
+    pub arrive: Option<&'t mut HaloExchange<'a>>,
     /// Returns reactions on halos to their owners; required by lists that share pairs between ranks.
-    pub give_back: Option<&'t dyn GiveBack>,
+    pub give_back: Option<&'t dyn ReactionExchange>,
 }
 
 /// [`sweep`] with communication. Collective.
-pub fn sweep_across<L: PairLaw>(
+pub fn sweep_with_halos<L: PairLaw>(
     law: &L,
     pass: &Pass,
     list: &NeighborList,
@@ -85,8 +85,8 @@ pub fn sweep_across<L: PairLaw>(
     sweep_in_precision(law, pass, list, particles, options, Instructions::Best)
 }
 
-/// [`sweep_across`] with a callback on rows as soon as their outputs are written.
-pub fn sweep_then<L: PairLaw>(
+/// [`sweep_with_halos`] with a callback on rows as soon as their outputs are written.
+pub fn sweep_with_callback<L: PairLaw>(
     law: &L,
     pass: &Pass,
     list: &NeighborList,
@@ -98,7 +98,7 @@ pub fn sweep_then<L: PairLaw>(
     sweep_in_precision(law, pass, list, particles, options, Instructions::Best)
 }
 
-/// [`sweep_across`] in double precision, whatever the pass says.
+/// [`sweep_with_halos`] in double precision, whatever the pass says.
 pub fn sweep_double<L: PairLaw>(
     law: &L,
     pass: &Pass,
@@ -178,7 +178,7 @@ fn sweep_with_lanes<L: PairLaw, T: Scalar>(
     let (owned, counted) = (particles.owned(), previous.counts_work());
     let finish_ranges = if symmetric { split_range(owned.clone(), FINISH_ROWS) } else { Vec::new() };
     // Rows with sums of this rank only are finished as soon as their chunks are done.
-    let other_ranks = traffic.give_back.is_some_and(GiveBack::others);
+    let other_ranks = traffic.give_back.is_some_and(ReactionExchange::others);
     let finished_early: &[Range<usize>] = if other_ranks { &[] } else { &finish_ranges };
     let reaction_rows = if traffic.give_back.is_some() { 0..particles.len() } else { owned.clone() };
     let mut shared =

@@ -157,7 +157,7 @@ pub struct NeighborsPlan {
 
 impl NeighborsPlan {
     /// Returns the skin that the deck sets, else 0, the least that a run may use.
-    pub fn least_skin(&self) -> f64 {
+    pub fn min_skin(&self) -> f64 {
         self.skin.unwrap_or(0.0)
     }
 }

@@ -1,7 +1,7 @@
 //! Terminal output: lines on standard output, which are the log of a run, progress, tables and plots.
 //!
 //! This is the only place that writes to the terminal. Only rank 0 prints: after [`start`] with
-//! `root = false` every function here is silent, except [`forward`] and [`last_words`]. A closed pipe
+//! `root = false` every function here is silent, except [`forward`] and [`error_on_any_rank`]. A closed pipe
 //! (`hilbrium ... | head`) silences the output and is not a failure. Any other failed write to standard
 //! output does not end the run, but its first cause is recorded: [`check_output`] returns it, and the command
 //! exits with status 1.
@@ -94,7 +94,7 @@ pub fn error(text: &str) {
 }
 
 /// Writes to standard error on any rank, before it aborts all of them.
-pub fn last_words(text: &str) {
+pub fn error_on_any_rank(text: &str) {
     let _ = screen().bars.suspend(|| write_line(&mut std::io::stderr().lock(), text));
 }
 

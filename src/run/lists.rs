@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::Result;
 use crate::neighborhood::tune::fastest;
-use crate::neighborhood::{Costs, Reach, Skins};
+use crate::neighborhood::{Costs, InteractionRange, Skins};
 use crate::neighbors::NeighborList;
 use crate::particles::Field;
 use crate::particles::blocks::reduce_blocks;
@@ -37,13 +37,13 @@ pub fn follow(simulation: &mut Simulation) -> Option<String> {
     // a device has one list, whose skin stays
     let here = !simulation.is_resident();
     let (costs, step) = (simulation.list_costs.filter(|_| here)?, simulation.plan.time_step.fixed?);
-    simulation.close_kick();
+    simulation.synchronize_velocities();
     let (_, speed) = count_and_speed(simulation);
     let mut chosen = None;
-    if speed > 0.0 && !costs.as_fast_as(speed * step) {
+    if speed > 0.0 && !costs.same_speed(speed * step) {
         let costs = Costs { stride: speed * step, ..costs };
         let best = costs.best(simulation.plan.neighbors.inner_skin);
-        if costs.worth(best, simulation.neighborhood.skins()) {
+        if costs.pays_off(best, simulation.neighborhood.skins()) {
             simulation.list_costs = Some(costs);
             simulation.neighborhood.set_skins(best);
             chosen = Some(summary(&costs, best));
@@ -67,7 +67,7 @@ fn summary(costs: &Costs, skins: Skins) -> String {
         "lists: cutoff {}, built to {} every {} steps or more (skin = {}){pruned}",
         costs.cutoff,
         reach(skins.outer),
-        costs.life(skins),
+        costs.rebuild_interval(skins),
         report::rounded(skins.outer, 3),
     )
 }
@@ -80,7 +80,7 @@ fn measure(simulation: &mut Simulation) -> Result<Option<Costs>> {
     }
     let plan = &simulation.plan;
     let (Some(step), None) = (plan.time_step.fixed, plan.neighbors.skin) else { return Ok(None) };
-    let (Reach::Cutoff(cutoff), true) = (simulation.neighborhood.reach(), simulation.molecules.is_some())
+    let (InteractionRange::Cutoff(cutoff), true) = (simulation.neighborhood.reach(), simulation.molecules.is_some())
     else {
         return Ok(None);
     };

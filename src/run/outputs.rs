@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::Outcome;
-use super::carried::OutputState;
-use super::folder::{remove_files, set_aside_snapshots, snapshot_path};
+use super::restart::OutputState;
+use super::run_directory::{remove_files, set_aside_snapshots, snapshot_path};
 use super::schedule::Schedule;
 use crate::comm::Communicator;
 use crate::deck::Checked;
@@ -16,7 +16,7 @@ use crate::plan::{EquationOfState, Plan, SphPlan};
 use crate::report;
 use crate::snapshot::trajectory::{self, Trajectory};
 use crate::snapshot::{self, Header};
-use crate::sph::Smoothing;
+use crate::sph::SmoothingStatistics;
 use crate::step::Simulation;
 use crate::step::fixed::at_the_end;
 use crate::units::Dimension;
@@ -228,7 +228,7 @@ impl Outputs {
         report::line(&format!(
             "{} at t = {} after {steps} steps and {}: energy drift {}, files in {}",
             if outcome == Outcome::Done { "done" } else { "stopped" },
-            simulation.plan.units.told(simulation.time, Dimension::Time),
+            simulation.plan.units.format_quantity(simulation.time, Dimension::Time),
             report::duration(self.started.elapsed().as_secs_f64()),
             drift.text(),
             self.directory.display(),
@@ -266,7 +266,7 @@ impl Outputs {
     /// returned.
     pub fn save_after_failure(&mut self, simulation: &mut Simulation) {
         self.progress.finish();
-        let home = simulation.bring_home();
+        let home = simulation.copy_to_host();
         simulation.shorten_step();
         let whole = self.comm.agree(home.and_then(|()| all_finite(&simulation.particles)));
         match whole.and_then(|()| self.checkpoint(simulation)) {
@@ -291,7 +291,7 @@ impl Outputs {
         if !self.measurements.due(simulation.step, simulation.time) {
             return Ok(());
         }
-        simulation.bring_home()?;
+        simulation.copy_to_host()?;
         let Simulation { domain, particles, step, time, clock, .. } = simulation;
         clock.lap("output");
         self.measurements.measure(domain, particles, *step, *time)?;
@@ -306,7 +306,7 @@ impl Outputs {
     }
 
     fn snapshot(&mut self, simulation: &mut Simulation) -> Result<()> {
-        simulation.bring_home()?;
+        simulation.copy_to_host()?;
         simulation.evaluate_energies();
         let path = snapshot_path(&self.directory, self.output_state.snapshots);
         let header = self.header(simulation);
@@ -336,7 +336,7 @@ impl Outputs {
     /// Appends a frame to the trajectory, if one is written.
     fn append_frame(&mut self, simulation: &mut Simulation) -> Result<()> {
         let Some(frames) = &mut self.trajectory else { return Ok(()) };
-        simulation.bring_home()?;
+        simulation.copy_to_host()?;
         let (comm, particles) = (&self.comm, &simulation.particles);
         let mut file = match frames.file.take() {
             Some(file) => file,
@@ -367,7 +367,7 @@ impl Outputs {
     }
 
     fn checkpoint(&mut self, simulation: &mut Simulation) -> Result<()> {
-        simulation.bring_home()?;
+        simulation.copy_to_host()?;
         // the following steps must not depend on a neighbor list that a restart does not have
         simulation.invalidate_lists();
         let tables = self.measurements.tables(&self.comm);
@@ -403,8 +403,8 @@ fn end_text(simulation: &Simulation) -> String {
         ),
         (_, end) => format!(
             "it is at time {} and run.end_time is {}, which counts from the start of the first run: give more",
-            plan.units.told(time, Dimension::Time),
-            plan.units.told(end.unwrap_or(time), Dimension::Time)
+            plan.units.format_quantity(time, Dimension::Time),
+            plan.units.format_quantity(end.unwrap_or(time), Dimension::Time)
         ),
     }
 }
@@ -417,7 +417,7 @@ fn drift_warning(drift: &Drift, plan: &Plan) -> Option<String> {
     }
     let remedy = match plan.time_step.fixed {
         Some(fixed) => {
-            format!("shorten time_step.fixed (now {})", plan.units.told(fixed, Dimension::Time))
+            format!("shorten time_step.fixed (now {})", plan.units.format_quantity(fixed, Dimension::Time))
         }
         None => "lower time_step.courant and time_step.acceleration, or give time_step.largest".to_owned(),
     };
@@ -435,7 +435,7 @@ fn drift_warning(drift: &Drift, plan: &Plan) -> Option<String> {
 }
 
 /// Summarizes the smoothing-length iterations of `evaluations` force evaluations.
-fn smoothing_summary(smoothing: &Smoothing, evaluations: u64, particles: u64) -> String {
+fn smoothing_summary(smoothing: &SmoothingStatistics, evaluations: u64, particles: u64) -> String {
     format!(
         "smoothing lengths: {:.2} evaluations per particle and step, {} outgrew a list, {} not converged, {} without \
          enough neighbors",

@@ -5,14 +5,14 @@
 //! in global key order. Group `Tables`, if present, holds one dataset per table.
 
 use super::collective::{RowDistribution, SharedFile};
-use super::fault::ReadGuard;
+use super::crash_guard::ReadGuard;
 use super::hdf::{self, read_numbers, read_rows};
-use super::keep;
+use super::retention;
 use super::layout::{FORMAT_VERSION, PROGRAM_GROUP};
 use super::read::{check_kind, zeros};
 use super::seal::{self, Seal};
 use crate::comm::Communicator;
-use crate::comm::shares::share;
+use crate::comm::distribution::share;
 use crate::particles::{Field, Particles, Role};
 use crate::report;
 use crate::space::{Boundary, SimulationBox, Vec3d};
@@ -82,7 +82,7 @@ pub fn write_checkpoint(
     particles: &Particles,
     state: &CheckpointState,
 ) -> Result<PathBuf> {
-    let path = directory.join(keep::file_name(state.step));
+    let path = directory.join(retention::file_name(state.step));
     let run = JsonState {
         title: state.title.clone(),
         deck: state.deck.clone(),
@@ -151,7 +151,7 @@ pub fn write_checkpoint(
     }
     file.finish()?;
     if comm.is_root() {
-        keep::prune(directory, state.step);
+        retention::prune(directory, state.step);
     }
     comm.barrier();
     Ok(path)
@@ -200,17 +200,17 @@ fn resolve(path: &Path, comm: &Communicator) -> Result<(PathBuf, bool)> {
     comm.broadcast(&mut is_folder, 0);
     match is_folder == [0] {
         true => verify(path, comm).map(|()| (path.to_owned(), false)),
-        false => keep::find_latest(path, comm).map(|newest| (newest, true)),
+        false => retention::find_latest(path, comm).map(|newest| (newest, true)),
     }
 }
 
 /// Checks that a checkpoint is complete and unchanged. Collective.
 pub(super) fn verify(path: &Path, comm: &Communicator) -> Result<()> {
-    match seal::verify(path, comm, &keep::damage_remedy(path))? {
+    match seal::verify(path, comm, &retention::damage_remedy(path))? {
         Seal::Intact => Ok(()),
         Seal::Absent => {
             let what = "the seal at its end is missing: it was cut off, or is no checkpoint".into();
-            Err(Error::Content { path: path.to_owned(), what, remedy: keep::damage_remedy(path) })
+            Err(Error::Content { path: path.to_owned(), what, remedy: retention::damage_remedy(path) })
         }
     }
 }
@@ -370,5 +370,5 @@ impl<'a> CheckpointFile<'a> {
 }
 
 fn damaged(path: &Path, what: String) -> Error {
-    Error::Content { path: path.to_owned(), what, remedy: keep::damage_remedy(path) }
+    Error::Content { path: path.to_owned(), what, remedy: retention::damage_remedy(path) }
 }

@@ -10,7 +10,7 @@
 
 use super::hdf::{self, Outcome};
 use super::seal;
-use super::written::RowDigest;
+use super::readback::RowDigest;
 use crate::comm::Communicator;
 use crate::{Error, Result};
 use hdf5::{Dataset, File, H5Type};

@@ -1,7 +1,7 @@
 //! Summaries of HDF5 files for `hilbrium info`.
 
 use super::checkpoint::CheckpointFile;
-use super::fault::{self, ReadGuard};
+use super::crash_guard::{self, ReadGuard};
 use super::hdf::{self, read_string};
 use super::layout::PROGRAM_GROUP;
 use super::read::Source;
@@ -119,7 +119,7 @@ fn has_group(path: &Path, group: &str) -> bool {
 fn range_of(rows: u64, read: impl Fn(Range<u64>) -> Result<Vec<f64>>) -> Result<(f64, f64, u64)> {
     let (mut least, mut most, mut bad) = (f64::INFINITY, f64::NEG_INFINITY, 0);
     for first in (0..rows).step_by(CHUNK as usize) {
-        fault::reset_expected();
+        crash_guard::reset_expected();
         for value in read(first..(first + CHUNK).min(rows))? {
             (least, most) = (value.min(least), value.max(most));
             bad += u64::from(!value.is_finite());

@@ -19,10 +19,10 @@
 
 mod checkpoint;
 mod collective;
-mod fault;
+mod crash_guard;
 mod hdf;
 mod info;
-mod keep;
+mod retention;
 mod layout;
 mod names;
 mod read;
@@ -30,12 +30,12 @@ mod seal;
 pub mod trajectory;
 mod write;
 #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
-mod written;
+mod readback;
 mod xdmf;
 
 pub use checkpoint::{CheckpointState, Table, deck_of_checkpoint, read_checkpoint, write_checkpoint};
 pub use info::info;
-pub use keep::find_latest;
+pub use retention::find_latest;
 pub use read::{particle_count, read_header, read_snapshot, read_snapshot_slice};
 pub use write::write_snapshot;
 
@@ -44,7 +44,7 @@ use crate::space::SimulationBox;
 /// Initializes file I/O; must run before MPI starts, if it does. From now on, if HDF5 crashes on a file, the
 /// process names the file and exits with status 1.
 pub fn start() {
-    fault::handle_signals();
+    crash_guard::handle_signals();
     hdf::start();
 }
 

@@ -19,12 +19,12 @@ mod units;
 
 pub(super) use source::Source;
 
-use super::fault;
+use super::crash_guard;
 use super::hdf::{read_numbers, read_string};
 use super::layout::FORMAT_VERSION;
 use super::{Header, seal};
 use crate::comm::Communicator;
-use crate::comm::shares::{repeated, share};
+use crate::comm::distribution::{repeated, share};
 use crate::particles::{Field, Particles};
 use crate::space::Vec3d;
 use crate::{Error, Result};
@@ -168,7 +168,7 @@ pub(super) fn zeros<T: Clone + Default>(count: usize, path: &Path) -> Result<Vec
         cause: format!("{count} values do not fit into memory: {cause}"),
         remedy: "use a machine with more memory, or more ranks".into(),
     })?;
-    fault::expect_allocation(count * size_of::<T>());
+    crash_guard::expect_allocation(count * size_of::<T>());
     values.resize(count, T::default());
     Ok(values)
 }

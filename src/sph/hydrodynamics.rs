@@ -7,9 +7,9 @@ use crate::comm::Communicator;
 use crate::domain::Domain;
 use crate::neighborhood::Neighborhood;
 use crate::neighbors::Radii;
-use crate::pair::{PairLaw, Pass, Precision, Traffic, sweep_across, sweep_spending};
+use crate::pair::{PairLaw, Pass, Precision, Traffic, sweep_with_halos, sweep_consuming};
 use crate::particles::blocks::{BLOCK_ROWS, map_blocks, reduce_blocks, row_blocks};
-use crate::particles::{Field, Meanwhile, Particles};
+use crate::particles::{Field, OverlappedWork, Particles};
 use crate::plan::SphPlan;
 use crate::sph::gas::isotropic_matrices;
 use crate::sph::passes::{Backend, GasPass, LawVisitor, RowOperation, Searched};
@@ -27,12 +27,12 @@ pub struct Hydrodynamics {
     /// inspection.
     pub keep_fields: bool,
     /// Statistics of the smoothing-length search so far.
-    pub smoothing: Smoothing,
+    pub smoothing: SmoothingStatistics,
 }
 
 /// Statistics of the smoothing-length search, over all ranks and since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Smoothing {
+pub struct SmoothingStatistics {
     /// Sweeps over the active particles.
     pub sweeps: u64,
     /// Evaluations, summed over the particles.
@@ -45,14 +45,14 @@ pub struct Smoothing {
     pub unconverged: u64,
 }
 
-impl Smoothing {
+impl SmoothingStatistics {
     /// Reduces over all ranks: sums, and the maximum of `sweeps`. Collective.
     pub(crate) fn over_ranks(self, comm: &Communicator) -> Self {
         let mut sums = [self.evaluations, self.outgrown, self.lonely, self.unconverged];
         comm.all_sum(&mut sums);
         let mut sweeps = [self.sweeps];
         comm.all_max(&mut sweeps);
-        Smoothing {
+        SmoothingStatistics {
             sweeps: sweeps[0],
             evaluations: sums[0],
             outgrown: sums[1],
@@ -99,7 +99,7 @@ impl Hydrodynamics {
             precision,
             equal_masses: None,
             keep_fields: false,
-            smoothing: Smoothing::default(),
+            smoothing: SmoothingStatistics::default(),
         }
     }
 }
@@ -145,14 +145,14 @@ impl LawVisitor for Sweep<'_, '_> {
                 allocator::give_back(particles.bytes());
             }
             let spent = if hydrodynamics.keep_fields { &[] } else { self.spent };
-            sweep_spending(law, &pass, list, particles, spent);
+            sweep_consuming(law, &pass, list, particles, spent);
             return;
         }
-        let mut arrive = |particles: &mut Particles, meanwhile: &mut Meanwhile| {
+        let mut arrive = |particles: &mut Particles, meanwhile: &mut OverlappedWork| {
             domain.exchange_halos_while(particles, self.exchanged, Some(meanwhile));
         };
         let traffic = Traffic { arrive: Some(&mut arrive), give_back: None };
-        sweep_across(law, &pass, list, particles, traffic);
+        sweep_with_halos(law, &pass, list, particles, traffic);
     }
 }
 
@@ -171,7 +171,7 @@ impl LawVisitor for SweepActive<'_, '_> {
         let radius = Radii::Each(neighborhood.radius());
         let active = Some(self.active);
         let pass = Pass { bx: &domain.bx, radius, precision: hydrodynamics.precision, active };
-        sweep_spending(law, &pass, list, particles, &[]);
+        sweep_consuming(law, &pass, list, particles, &[]);
     }
 }
 
@@ -194,7 +194,7 @@ impl Backend for Processors<'_> {
         self.clock.lap(phase);
     }
 
-    fn smoothing(&mut self) -> &mut Smoothing {
+    fn smoothing(&mut self) -> &mut SmoothingStatistics {
         &mut self.hydrodynamics.smoothing
     }
 
@@ -239,9 +239,9 @@ impl Backend for Processors<'_> {
         self.neighborhood.rebuild(self.domain, self.particles)
     }
 
-    fn check_places(&self) -> Result<()> {
+    fn check_coincident(&self) -> Result<()> {
         let plan = &self.hydrodynamics.plan;
-        smoothing::check_places(&self.domain.bx, self.particles, plan.interpolation_kernel(), plan.neighbors)
+        smoothing::check_coincident(&self.domain.bx, self.particles, plan.interpolation_kernel(), plan.neighbors)
     }
 
     fn exchange_halos(&mut self, fields: &[Field]) -> Result<()> {

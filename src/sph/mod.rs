@@ -6,6 +6,6 @@ pub mod instability;
 pub mod passes;
 pub mod smoothing;
 
-pub use hydrodynamics::{Hydrodynamics, Processors, Searches, Smoothing};
-pub(crate) use passes::first_guesses;
+pub use hydrodynamics::{Hydrodynamics, Processors, Searches, SmoothingStatistics};
+pub(crate) use passes::reset_values;
 pub use passes::{Backend, evaluate_passes, find_smoothing_lengths};

@@ -10,7 +10,7 @@ use crate::laws::{
 use crate::pair::PairLaw;
 use crate::particles::Field;
 use crate::plan::{EquationOfState, Formulation, Gradients, SphPlan};
-use crate::sph::Smoothing;
+use crate::sph::SmoothingStatistics;
 use crate::{Error, Result};
 
 /// Maximum number of sweeps of a smoothing-length search in one list; beyond it has failed.
@@ -129,7 +129,7 @@ pub trait Backend {
     /// Adds the time since the last call to a phase.
     fn lap(&mut self, phase: &'static str);
     /// Statistics of the smoothing-length searches so far.
-    fn smoothing(&mut self) -> &mut Smoothing;
+    fn smoothing(&mut self) -> &mut SmoothingStatistics;
     /// Whether the particles of all ranks have equal masses. Collective at the first call.
     ///
     /// # Errors
@@ -161,7 +161,7 @@ pub trait Backend {
     ///
     /// # Errors
     /// [`Error::State`] with step 0, on the rank that detects them.
-    fn check_places(&self) -> Result<()>;
+    fn check_coincident(&self) -> Result<()>;
 
     /// Exchanges fields of the halos. Collective.
     ///
@@ -199,7 +199,7 @@ pub fn find_smoothing_lengths<B: Backend>(backend: &mut B) -> Result<()> {
     let mut searches = backend.start_searches()?;
     let mut searching = backend.owned() as u64;
     for _ in 0..MOST_ROUNDS {
-        let mut found = Smoothing::default();
+        let mut found = SmoothingStatistics::default();
         while searching > 0 && found.sweeps < MOST_SWEEPS {
             let searched = backend.search(&mut searches, searching)?;
             found.sweeps += 1;
@@ -214,7 +214,7 @@ pub fn find_smoothing_lengths<B: Backend>(backend: &mut B) -> Result<()> {
         let found = found.over_ranks(backend.comm());
         backend.smoothing().add(&found);
         if found.unconverged > 0 {
-            let places = backend.check_places();
+            let places = backend.check_coincident();
             backend.comm().agree(places)?;
         }
         backend.lap("smoothing lengths");
@@ -294,6 +294,6 @@ fn update_viscosity<B: Backend>(backend: &mut B, plan: &SphPlan, dt: f64) -> Res
 
 /// Fields that a step recomputes, with a first guess to reset them after a failed force evaluation.
 /// `viscosity` is the largest coefficient.
-pub(crate) fn first_guesses(viscosity: f64) -> [(Field, f64); 3] {
+pub(crate) fn reset_values(viscosity: f64) -> [(Field, f64); 3] {
     [(Field::Density, 0.0), (Field::VelocityDivergence, 0.0), (Field::Viscosity, viscosity)]
 }

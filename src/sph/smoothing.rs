@@ -146,7 +146,7 @@ pub(crate) fn check_count(
 ///
 /// # Errors
 /// [`Error::State`] with step 0, which lists the particles at the first such position.
-pub(crate) fn check_places(
+pub(crate) fn check_coincident(
     bx: &SimulationBox,
     particles: &Particles,
     kernel: Kernel<f64>,
@@ -249,11 +249,11 @@ mod tests {
             particles.set_vector(Field::Position, row, Vec3d::new(x, 1.0, 1.0));
             particles.scalar_mut(Field::SmoothingLength)[row] = 1.0;
         }
-        assert!(check_places(&bx, &particles, kernel, 40.0).is_ok(), "they have smoothing lengths");
+        assert!(check_coincident(&bx, &particles, kernel, 40.0).is_ok(), "they have smoothing lengths");
         for row in [0, 2] {
             particles.scalar_mut(Field::SmoothingLength)[row] = 1e-17;
         }
-        let error = check_places(&bx, &particles, kernel, 40.0).unwrap_err().to_string();
+        let error = check_coincident(&bx, &particles, kernel, 40.0).unwrap_err().to_string();
         for part in [
             "2 particles coincide",
             "sph.neighbors = 40",

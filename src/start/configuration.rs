@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::enclosure::{Enclosure, FileBox, enclose};
+use super::start_box::{Enclosure, FileBox, enclose};
 use super::formats::{self, Configuration, Hints};
 use super::{Start, check_particle_count, fill_common, share, species, units};
 use crate::comm::Communicator;

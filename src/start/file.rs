@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::enclosure::{Enclosure, FileBox, enclose, extent};
+use super::start_box::{Enclosure, FileBox, enclose, extent};
 use super::{Start, configuration, fill_common, formats, neighbors, smoothing_length, species, units};
 use crate::comm::Communicator;
 use crate::particles::{Field, Particles};

@@ -7,7 +7,7 @@
 mod cells;
 mod composition;
 mod configuration;
-mod enclosure;
+mod start_box;
 mod evrard;
 mod file;
 pub mod formats;
@@ -25,12 +25,12 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::comm::Communicator;
-use crate::comm::shares::share;
+use crate::comm::distribution::share;
 use crate::particles::{Field, Particles};
 use crate::plan::{FileFormat, Plan, StartPlan};
 use crate::space::{SimulationBox, Vec3d};
 use crate::{Error, Result};
-use enclosure::{Enclosure, enclose};
+use start_box::{Enclosure, enclose};
 
 /// Output of a case: the particles of one range of ids, all of the same mass.
 struct Layout {

@@ -45,7 +45,7 @@ impl Leapfrog for Simulation {
     fn undo(&mut self, dt: f64) -> Result<()> {
         leapfrog::undo(&mut self.particles, dt);
         let viscosity = self.plan.sph.as_ref().map_or(0.0, |sph| sph.viscosity.alpha_max);
-        for (field, guess) in sph::first_guesses(viscosity) {
+        for (field, guess) in sph::reset_values(viscosity) {
             if self.particles.has(field) {
                 let column = self.particles.scalar_mut(field);
                 column.iter_mut().filter(|value| !value.is_finite()).for_each(|value| *value = guess);

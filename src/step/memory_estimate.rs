@@ -114,7 +114,7 @@ fn listed(plan: &Plan) -> f64 {
         (ListKind::Clustered, true) => LIST * neighbors,
         (ListKind::PerParticle, true) => 4.5 * neighbors,
     };
-    let built = if plan.interaction.is_some() || plan.neighbors.least_skin() > 0.0 { 40.0 } else { 0.0 };
+    let built = if plan.interaction.is_some() || plan.neighbors.min_skin() > 0.0 { 40.0 } else { 0.0 };
     list + 8.0 + built
 }
 

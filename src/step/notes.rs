@@ -54,7 +54,7 @@ fn free_gas(plan: &Plan) -> Option<String> {
 /// End and outputs that are between two steps of a fixed length.
 fn between_steps(plan: &Plan) -> Vec<String> {
     let Some(fixed) = plan.time_step.fixed else { return Vec::new() };
-    let time = |value| plan.units.told(value, Dimension::Time);
+    let time = |value| plan.units.format_quantity(value, Dimension::Time);
     let mut notes = Vec::new();
     if let Some(end) = plan.run.end_time
         && whole_steps(end, fixed).is_none()

@@ -111,8 +111,8 @@ impl Simulation {
     ///
     /// # Errors
     /// Those of the devices, on all ranks.
-    pub fn bring_home(&mut self) -> Result<()> {
-        self.close_kick();
+    pub fn copy_to_host(&mut self) -> Result<()> {
+        self.synchronize_velocities();
         let Some(resident) = &mut self.resident else { return Ok(()) };
         if self.at_home {
             return Ok(());
@@ -237,7 +237,7 @@ fn together<T>(comm: &Communicator, outcome: Result<T>) -> Result<T> {
     match outcome {
         Err(error @ (Error::State { .. } | Error::Elsewhere)) => Err(error),
         Err(error) if comm.size() > 1 => {
-            report::last_words(&format!("rank {}: {error}", comm.rank()));
+            report::error_on_any_rank(&format!("rank {}: {error}", comm.rank()));
             comm.abort(1)
         }
         outcome => outcome,

@@ -4,8 +4,8 @@ use super::Simulation;
 use crate::comm::Communicator;
 use crate::motion::steps::{self, FirstHalf, Reverted};
 use crate::motion::thermostat::Thermostat;
-use crate::motion::verlet::{self, Drifted, FARTHEST, Left};
-use crate::motion::whole::{self, Whole};
+use crate::motion::verlet::{self, DriftResult, MAX_DISPLACEMENT, SkippedChunks};
+use crate::motion::bulk_motion::{self, BulkMotion};
 use crate::particles::Field;
 use crate::space::Vec3d;
 use crate::{Error, Result};
@@ -13,7 +13,7 @@ use crate::{Error, Result};
 /// A simulation during a step, and the rows that the first half skipped.
 struct Stepping<'a> {
     simulation: &'a mut Simulation,
-    skipped: Left,
+    skipped: SkippedChunks,
 }
 
 impl Simulation {
@@ -21,7 +21,7 @@ impl Simulation {
     pub(super) fn advance_verlet(&mut self, dt: f64) -> Result<()> {
         let (remove_drift, step) = (self.removes_drift(), self.step);
         let thermostat = self.thermostat;
-        let mut stepping = Stepping { simulation: self, skipped: Left::default() };
+        let mut stepping = Stepping { simulation: self, skipped: SkippedChunks::default() };
         let heat = steps::verlet_step(&mut stepping, thermostat.as_ref(), remove_drift, dt, step)?;
         self.heat += heat;
         Ok(())
@@ -33,26 +33,26 @@ impl Simulation {
     }
 
     /// Completes the half kick that the last step left pending: velocities are those of the present time.
-    pub(crate) fn close_kick(&mut self) {
+    pub(crate) fn synchronize_velocities(&mut self) {
         if let Some(dt) = self.open_kick.take() {
-            verlet::kick(&mut self.particles, dt, &Left::default());
+            verlet::kick(&mut self.particles, dt, &SkippedChunks::default());
             self.clock.lap("kick");
         }
     }
 
     /// The largest displacement of a step that can be reverted.
     fn largest_displacement(&self) -> f64 {
-        FARTHEST * self.domain.bx.lengths().max()
+        MAX_DISPLACEMENT * self.domain.bx.lengths().max()
     }
 
     /// The error that names a particle that a step would move too far; `None` for one that it would not.
-    fn thrown(&self, row: usize, dt: f64) -> Option<Error> {
+    fn moved_too_far(&self, row: usize, dt: f64) -> Option<Error> {
         let velocity = self.particles.vector_at(Field::Velocity, row);
         let acceleration = self.particles.vector_at(Field::Acceleration, row);
-        let way = verlet::way(velocity, acceleration, dt);
+        let way = verlet::displacement(velocity, acceleration, dt);
         let id = self.particles.id[row];
         (way.is_nan() || way > self.largest_displacement())
-            .then(|| verlet::thrown(id, velocity, acceleration, dt).with_units(self.plan.units.of_numbers()))
+            .then(|| verlet::moved_too_far(id, velocity, acceleration, dt).with_units(self.plan.units.of_numbers()))
     }
 }
 
@@ -64,7 +64,7 @@ impl steps::Verlet for Stepping<'_> {
     fn kick_and_drift(&mut self, dt: f64) -> Result<FirstHalf> {
         let simulation = &mut *self.simulation;
         let farthest = simulation.largest_displacement();
-        let Drifted { left, farthest: displacement, heat } = match &simulation.thermostat {
+        let DriftResult { left, farthest: displacement, heat } = match &simulation.thermostat {
             Some(Thermostat::Langevin(langevin)) => {
                 langevin.kick_and_drift(&mut simulation.particles, dt, simulation.step, farthest)
             }
@@ -79,13 +79,13 @@ impl steps::Verlet for Stepping<'_> {
     }
 
     fn record_displacement(&mut self, largest: f64) {
-        self.simulation.neighborhood.drifted(largest);
+        self.simulation.neighborhood.record_displacement(largest);
         self.simulation.clock.lap("drift");
     }
 
     fn moved_too_far(&self, dt: f64) -> Result<Error> {
         let mut rows = self.skipped.rows(&self.simulation.particles);
-        Ok(rows.find_map(|row| self.simulation.thrown(row, dt)).unwrap_or(Error::Elsewhere))
+        Ok(rows.find_map(|row| self.simulation.moved_too_far(row, dt)).unwrap_or(Error::Elsewhere))
     }
 
     fn evaluate(&mut self, dt: f64) -> Result<()> {
@@ -95,7 +95,7 @@ impl steps::Verlet for Stepping<'_> {
     fn finish(&mut self, dt: f64) {
         self.simulation.open_kick = Some(dt);
         if self.simulation.thermostat.is_some() {
-            self.simulation.close_kick();
+            self.simulation.synchronize_velocities();
         }
     }
 
@@ -123,21 +123,21 @@ impl steps::Verlet for Stepping<'_> {
         Ok(())
     }
 
-    fn bulk_motion(&mut self) -> Result<Whole> {
-        self.simulation.close_kick();
-        Ok(Whole::of(&mut self.simulation.particles, &self.simulation.domain.comm))
+    fn bulk_motion(&mut self) -> Result<BulkMotion> {
+        self.simulation.synchronize_velocities();
+        Ok(BulkMotion::of(&mut self.simulation.particles, &self.simulation.domain.comm))
     }
 
     fn scale_velocities(&mut self, factor: f64, offset: Vec3d) -> Result<()> {
-        whole::scale(&mut self.simulation.particles, factor, offset);
+        bulk_motion::scale(&mut self.simulation.particles, factor, offset);
         Ok(())
     }
 }
 
 /// The chunks that a reverted half leaves alone.
-fn reverted(skipped: &Left, rows: Reverted) -> Left {
+fn reverted(skipped: &SkippedChunks, rows: Reverted) -> SkippedChunks {
     match rows {
-        Reverted::All => Left::default(),
+        Reverted::All => SkippedChunks::default(),
         Reverted::Moved => skipped.clone(),
     }
 }

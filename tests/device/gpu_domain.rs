@@ -224,7 +224,7 @@ fn check_rows(rank: usize, view: &View, owners: &[usize], views: &[View]) {
         let place = theirs.id[..theirs.owned].iter().position(|&id| id == view.id[row]).unwrap();
         assert!(row == start || (owner, place) > last, "by rank, in its order, none twice");
         last = (owner, place);
-        let travel = Field::of_halos(&seen());
+        let travel = Field::halo_fields(&seen());
         let comes = seen().into_iter().flat_map(|field| vec![travel.contains(&field); field.components()]);
         for ((column, theirs), comes) in state.iter().zip(&theirs.columns).zip(comes) {
             assert!(comes || theirs[place] > 0.0);

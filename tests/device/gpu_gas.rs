@@ -316,7 +316,7 @@ fn settings(plan: &Plan, simulation: &Simulation) -> Settings {
         sph: plan.sph.clone().expect("a gas"),
         gravity: simulation.gravity,
         precision: simulation.precision,
-        skin: plan.neighbors.least_skin(),
+        skin: plan.neighbors.min_skin(),
     }
 }
 
@@ -390,7 +390,7 @@ fn follow(plan: &Plan, unequal: bool, steps: usize, tolerance: f64) {
     let found = simulation.hydrodynamics.as_ref().unwrap().smoothing;
     assert_eq!(gas.smoothing().sweeps, found.sweeps);
     assert_eq!(gas.builds(), simulation.neighborhood.builds());
-    assert_eq!(reused > 0, plan.neighbors.least_skin() > 0.0, "{reused} steps used a list again");
+    assert_eq!(reused > 0, plan.neighbors.min_skin() > 0.0, "{reused} steps used a list again");
 }
 
 /// With an opening angle of 0 gravity sums over all pairs on both.

@@ -70,7 +70,7 @@ impl Sample {
             keys: &self.keys,
             owned: self.owned.clone(),
             symmetric,
-            with_lower_from: None,
+            first_with_lower_halos: None,
             coding: Coding::Nibble,
         }
     }

@@ -38,7 +38,7 @@ fn run(simulation: &mut Simulation, steps: u64) {
     while simulation.step < steps {
         simulation.advance(simulation.next_step).unwrap();
     }
-    simulation.bring_home().unwrap();
+    simulation.copy_to_host().unwrap();
     simulation.evaluate_energies();
 }
 
@@ -75,7 +75,7 @@ fn a_step_that_fails_is_taken_back() {
     for length in [1e30, f64::NAN, 1e4] {
         let error = simulation.advance(length).unwrap_err();
         assert!(matches!(error, Error::State { step: 4, .. }), "{error}");
-        simulation.bring_home().unwrap();
+        simulation.copy_to_host().unwrap();
         let after = rows(&simulation.particles, &SEEN);
         let apart = difference(&before, &after);
         assert!(apart < 1e-6, "after a step of {length}: {apart:e}");

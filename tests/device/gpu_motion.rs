@@ -9,7 +9,8 @@ use hilbrium::device::time_step::{self as device_time_step, GasRates};
 use hilbrium::device::values;
 use hilbrium::device::{Buffer, Device, skin as device_skin};
 use hilbrium::motion::thermostat::Langevin;
-use hilbrium::motion::{leapfrog, time_step, verlet, whole};
+use hilbrium::motion::bulk_motion;
+use hilbrium::motion::{leapfrog, time_step, verlet};
 use hilbrium::neighborhood::Skin;
 use hilbrium::neighbors::Radii;
 use hilbrium::particles::{Field, Particles};
@@ -143,10 +144,10 @@ fn velocity_verlet_has_the_same_bits() {
         assert_eq!((drifted.refused, drifted.farthest), (0, expected.farthest));
         assert_eq!(columns.apart(&particles, &MOVED), 0.0);
         motion.kick(&columns.moving(), rows.clone(), 0.01, false).unwrap();
-        verlet::kick(&mut particles, 0.01, &verlet::Left::default());
+        verlet::kick(&mut particles, 0.01, &verlet::SkippedChunks::default());
         assert_eq!(columns.apart(&particles, &MOVED), 0.0);
         motion.drift_back(&columns.moving(), rows, 0.01, true).unwrap();
-        verlet::drift_back(&mut particles, 0.01, &verlet::Left::default());
+        verlet::drift_back(&mut particles, 0.01, &verlet::SkippedChunks::default());
         assert_eq!(columns.apart(&particles, &MOVED), 0.0);
     }
 }
@@ -205,7 +206,7 @@ fn accelerations_are_forces_over_masses_and_the_first_that_is_none_is_named() {
     accelerate(&mut particles, &force);
     assert_eq!(columns.apart(&particles, &MOVED), 0.0);
     motion.accelerate(force_there, mass, &columns.moving(), 0..1000, 0.02).unwrap();
-    verlet::kick(&mut particles, 0.02, &verlet::Left::default());
+    verlet::kick(&mut particles, 0.02, &verlet::SkippedChunks::default());
     assert_eq!(columns.apart(&particles, &MOVED), 0.0);
     assert_eq!(motion.first_not_finite().unwrap(), None);
 
@@ -249,7 +250,7 @@ fn the_langevin_thermostat_has_the_same_noise() {
         motion
             .langevin_drift_back(&langevin, &moving, mass, &columns.id, 0..count, 0.05, 1 << 33 | 7, true)
             .unwrap();
-        langevin.drift_back(&mut particles, 0.05, 1 << 33 | 7, &verlet::Left::default());
+        langevin.drift_back(&mut particles, 0.05, 1 << 33 | 7, &verlet::SkippedChunks::default());
         assert_eq!(columns.apart(&particles, &MOVED), 0.0);
     }
 }
@@ -266,7 +267,7 @@ fn the_motion_of_the_whole_is_summed_scaled_and_shifted() {
         let found = motion.whole(velocity, columns.scalar(Field::Mass), rows.clone()).unwrap();
         let again = motion.whole(velocity, columns.scalar(Field::Mass), rows.clone()).unwrap();
         assert_eq!(found, again);
-        let expected = whole::Whole::of(&mut particles, &solo);
+        let expected = bulk_motion::BulkMotion::of(&mut particles, &solo);
         assert_eq!(found.particles, expected.particles);
         let tolerance = 1e-13 * count as f64;
         assert!((found.mass - expected.mass).abs() < tolerance);
@@ -274,9 +275,9 @@ fn the_motion_of_the_whole_is_summed_scaled_and_shifted() {
         assert!((found.momentum - expected.momentum).norm() < tolerance);
         let drift = expected.drift();
         motion.scale(velocity, rows.clone(), 0.9, drift * (1.0 - 0.9)).unwrap();
-        whole::scale(&mut particles, 0.9, drift * (1.0 - 0.9));
+        bulk_motion::scale(&mut particles, 0.9, drift * (1.0 - 0.9));
         motion.scale(velocity, rows, 1.0, -drift).unwrap();
-        whole::scale(&mut particles, 1.0, -drift);
+        bulk_motion::scale(&mut particles, 1.0, -drift);
         assert_eq!(columns.apart(&particles, &MOVED), 0.0);
     }
     let empty = Columns::new(&device, &particles(0, 0, 1));

@@ -10,7 +10,7 @@ use hilbrium::device::neighborhood::Neighborhood;
 use hilbrium::device::sweep::{Pass, Sweep, SweepMemory};
 use hilbrium::device::{Buffer, Device};
 use hilbrium::laws::*;
-use hilbrium::neighborhood::Reach;
+use hilbrium::neighborhood::InteractionRange;
 use hilbrium::neighbors::{CLUSTER, SUPER_CLUSTER, compress};
 use hilbrium::pair::{Forces, Kernel, PairLaw, Precision};
 use hilbrium::particles::Field;
@@ -44,7 +44,7 @@ impl Rank {
         let device = Device::under_test()?;
         let exchange = Exchange::new(&device, comm)?;
         let mut columns = Columns::upload(&device, &cloud.slice(comm, |id| id / 7), &STATE)?;
-        let reach = if cutoff > 0.0 { Reach::Cutoff(cutoff) } else { Reach::Supports };
+        let reach = if cutoff > 0.0 { InteractionRange::Cutoff(cutoff) } else { InteractionRange::Supports };
         let mut neighborhood = Neighborhood::new(&exchange, reach, 0.1, symmetric)?;
         let bx = neighborhood.order(&cloud.bx, &mut columns)?;
         neighborhood.build(&bx, &mut columns)?;

@@ -26,7 +26,7 @@ fn on_devices(plan: &Plan, ranks: usize, steps: u64, fields: &[Field]) -> (Vec<R
         while simulation.step < steps {
             simulation.advance(simulation.next_step).unwrap();
         }
-        simulation.bring_home().unwrap();
+        simulation.copy_to_host().unwrap();
         let seen = simulation.observe(0.0);
         let energies = [seen.conserved_energy(), simulation.heat];
         (rows(&simulation.particles, fields), energies, simulation.lists_built())
@@ -160,11 +160,11 @@ fn a_step_that_fails_on_one_device_is_taken_back_on_all() {
         let errors = run_local(3, |comm| {
             let mut simulation = started_on_devices(&plan, &comm);
             simulation.advance(1e-3).unwrap();
-            simulation.bring_home().unwrap();
+            simulation.copy_to_host().unwrap();
             let fields = [Field::Position, Field::Velocity];
             let before = rows(&simulation.particles, &fields);
             let error = simulation.advance(f64::NAN).unwrap_err();
-            simulation.bring_home().unwrap();
+            simulation.copy_to_host().unwrap();
             let gather = |rows: Vec<Row>| {
                 let words: Vec<f64> =
                     rows.into_iter().flat_map(|row| [vec![row.0 as f64], row.1].concat()).collect();

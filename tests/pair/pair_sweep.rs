@@ -6,10 +6,10 @@ use hilbrium::neighbors::{
 };
 use hilbrium::pair::language::*;
 use hilbrium::pair::{
-    Instructions, PairLaw, Pass, Precision, Traffic, find_tiles, naive, sweep, sweep_across, sweep_spending,
+    Instructions, PairLaw, Pass, Precision, Traffic, find_tiles, naive, sweep, sweep_with_halos, sweep_consuming,
     sweep_with,
 };
-use hilbrium::particles::{Field, Meanwhile, Particles};
+use hilbrium::particles::{Field, OverlappedWork, Particles};
 use hilbrium::space::{Boundary, SimulationBox, Vec3d};
 use rand::{RngExt, SeedableRng};
 
@@ -295,7 +295,7 @@ fn arriving<L: PairLaw>(law: &L) {
                 let whole = sweep(law, &pass, &list, &mut at_once);
                 for overlaps in [true, false] {
                     let mut arriving = old.clone();
-                    let mut arrive = |now: &mut Particles, meanwhile: &mut Meanwhile| {
+                    let mut arrive = |now: &mut Particles, meanwhile: &mut OverlappedWork| {
                         if overlaps {
                             meanwhile(now);
                         }
@@ -307,7 +307,7 @@ fn arriving<L: PairLaw>(law: &L) {
                         }
                     };
                     let traffic = Traffic { arrive: Some(&mut arrive), give_back: None };
-                    let arrived = sweep_across(law, &pass, &list, &mut arriving, traffic);
+                    let arrived = sweep_with_halos(law, &pass, &list, &mut arriving, traffic);
                     assert_eq!(whole, arrived);
                     let error = difference(L::OUTPUTS, &arriving, &at_once);
                     let most = match (symmetric && overlaps, precision) {
@@ -445,7 +445,7 @@ fn spent_inputs_are_gone_and_change_no_bit() {
             // a field that is written and not there is made
             spent.remove(&[Field::Potential]);
             let fields = [Field::Velocity, Field::Mass, Field::Charge];
-            assert_eq!(sweep_spending(&law, &pass, &list, &mut spent, &fields), statistics);
+            assert_eq!(sweep_consuming(&law, &pass, &list, &mut spent, &fields), statistics);
             assert!(fields.iter().all(|&field| !spent.has(field)) && spent.has(Field::Position), "{name}");
             for field in
                 [Field::Acceleration, Field::Potential, Field::Pressure, Field::SignalSpeed, Field::Work]

@@ -5,7 +5,7 @@ use crate::common::domain_cases::{
 };
 use hilbrium::Error;
 use hilbrium::comm::run_local;
-use hilbrium::domain::{Across, Domain, DomainSettings};
+use hilbrium::domain::{PairSharing, Domain, DomainSettings};
 use hilbrium::particles::{Field, Particles};
 use hilbrium::space::hilbert::{END, key_of};
 use hilbrium::space::{Boundary, SimulationBox, Vec3d};
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-fn views(ranks: usize, cloud: &Cloud, settings: DomainSettings, across: Across) -> Vec<View> {
+fn views(ranks: usize, cloud: &Cloud, settings: DomainSettings, across: PairSharing) -> Vec<View> {
     run_local(ranks, |comm| {
         let (domain, mut particles) = sync(&comm, cloud, DomainSettings { across, ..settings });
         for row in particles.owned() {
@@ -25,10 +25,10 @@ fn views(ranks: usize, cloud: &Cloud, settings: DomainSettings, across: Across) 
     })
 }
 
-const BOTH: [Across; 2] = [Across::Both, Across::One];
+const BOTH: [PairSharing; 2] = [PairSharing::BothRanks, PairSharing::OneRank];
 
 /// Everything that holds for every rank's rows.
-fn check(cloud: &Cloud, views: &[View], across: Across) {
+fn check(cloud: &Cloud, views: &[View], across: PairSharing) {
     let mut owners = vec![usize::MAX; cloud.len()];
     for (rank, view) in views.iter().enumerate() {
         let (particles, owned) = (&view.particles, view.particles.owned());
@@ -53,11 +53,11 @@ fn check(cloud: &Cloud, views: &[View], across: Across) {
             let ids = &view.particles.id[view.halo_rows[other].clone()];
             assert!(ids.iter().all(|&id| owners[id as usize] == other));
         }
-        if across == Across::Both {
+        if across == PairSharing::BothRanks {
             check_complete(cloud, view);
         }
     }
-    if across == Across::One {
+    if across == PairSharing::OneRank {
         check_shared(cloud, views, &owners);
     }
 }
@@ -76,14 +76,14 @@ fn check_shared(cloud: &Cloud, views: &[View], owners: &[usize]) {
 }
 
 /// Halos of lower ranks, padding, owned, halos of higher ranks; padding behind owned rows where these share no cluster with halos.
-fn check_halos(rank: usize, view: &View, across: Across) {
+fn check_halos(rank: usize, view: &View, across: PairSharing) {
     let (particles, owned) = (&view.particles, view.particles.owned());
     let mut next = 0;
     for (other, rows) in view.halo_rows.iter().enumerate() {
         if other == rank {
             let higher = view.halo_rows[rank..].iter().any(|rows| !rows.is_empty());
             let behind = match across {
-                Across::One if higher => owned.end.next_multiple_of(8),
+                PairSharing::OneRank if higher => owned.end.next_multiple_of(8),
                 _ => owned.end,
             };
             for row in (next..owned.start).chain(owned.end..behind) {
@@ -177,7 +177,7 @@ fn the_origin_is_a_place_like_others() {
             cloud.position.fill(Vec3d::zeros());
             cloud.bx.upper.fill(1.0); // the origin is inside, also where space repeats
             for ranks in RANKS {
-                check(&cloud, &views(ranks, &cloud, settings(), Across::Both), Across::Both);
+                check(&cloud, &views(ranks, &cloud, settings(), PairSharing::BothRanks), PairSharing::BothRanks);
             }
         }
     }
@@ -189,14 +189,14 @@ fn halos_are_few() {
     let mut cloud = Cloud::new(Kind::Lattice, boxes()[1], 4096);
     cloud.smoothing.fill(0.6 / 16.0);
     for (ranks, most) in [(2, 1800), (5, 1500)] {
-        let halos = |across: Across| {
+        let halos = |across: PairSharing| {
             let views = views(ranks, &cloud, DomainSettings::default(), across);
             let of = |view: &View| view.halo_rows.iter().map(Range::len).sum::<usize>();
             views.iter().map(of).collect::<Vec<usize>>()
         };
-        let both = halos(Across::Both);
+        let both = halos(PairSharing::BothRanks);
         assert!(both.iter().all(|&halos| halos > 0 && halos < most), "{both:?} on {ranks} ranks");
-        let one = halos(Across::One);
+        let one = halos(PairSharing::OneRank);
         let part = one.iter().sum::<usize>() as f64 / both.iter().sum::<usize>() as f64;
         assert!((0.4..0.65).contains(&part), "{one:?} instead of {both:?} on {ranks} ranks");
     }
@@ -296,9 +296,9 @@ fn halos_come_with_velocities_and_masses_for_a_gas_alone() {
 fn fine_leaves_do_not_depend_on_the_ranks() {
     for kind in KINDS {
         let cloud = Cloud::new(kind, boxes()[0], 500);
-        let alone = views(1, &cloud, settings(), Across::Both)[0].fine.clone();
+        let alone = views(1, &cloud, settings(), PairSharing::BothRanks)[0].fine.clone();
         for ranks in RANKS {
-            for view in views(ranks, &cloud, settings(), Across::Both) {
+            for view in views(ranks, &cloud, settings(), PairSharing::BothRanks) {
                 let own = |keys: &[u64]| {
                     keys.iter().copied().filter(|k| view.range.contains(k)).collect::<Vec<_>>()
                 };
@@ -324,7 +324,7 @@ fn renewed_halos_reach_farther_and_keep_derived_columns() {
         domain.exchange_halos(&mut particles, &[Field::Pressure]);
         View::new(&domain, &particles)
     });
-    check(&wide, &views, Across::Both);
+    check(&wide, &views, PairSharing::BothRanks);
 }
 
 #[test]

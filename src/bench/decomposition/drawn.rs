@@ -8,7 +8,7 @@ use crate::bench::case::on_processors;
 use crate::comm::Communicator;
 use crate::comm::traffic::exchanging;
 use crate::domain::decomposition::{self, Decomposition};
-use crate::far::forest::{self, EssentialTree};
+use crate::far::simulated_ranks::{self, EssentialTree};
 use crate::particles::{Field, Particles};
 use crate::space::{SimulationBox, Vec3d};
 use crate::step::Simulation;
@@ -42,7 +42,7 @@ pub(super) fn draw(options: &Options, comm: &Communicator, probe: &Probe) -> Res
     let neighborhood = &simulation.neighborhood;
     simulation.domain.sync(&mut particles, |particles| neighborhood.radii(particles))?;
     let work = match &simulation.gravity {
-        Some(plan) => forest::work(plan, &particles.key, &points(&particles)),
+        Some(plan) => simulated_ranks::work(plan, &particles.key, &points(&particles)),
         None => vec![0.0; particles.len()],
     };
     for (own, far) in particles.scalar_mut(Field::Work).iter_mut().zip(work) {
@@ -89,7 +89,7 @@ impl Drawn {
         let ranks = decomposition.ranks();
         let trees = match &self.simulation.gravity {
             Some(plan) => {
-                forest::essential_trees(plan, assignment, particles, |rank| decomposition.rows(rank))
+                simulated_ranks::essential_trees(plan, assignment, particles, |rank| decomposition.rows(rank))
             }
             None => vec![EssentialTree::default(); ranks],
         };
@@ -105,7 +105,7 @@ impl Drawn {
             // The moments of the leaves of all other ranks, and the counts that precede them and the
             // requests.
             let others = leaves - assignment.leaves_of(rank).len();
-            let gathered = (others * forest::GATHERED + 16 * (ranks - 1)) as u64;
+            let gathered = (others * simulated_ranks::GATHERED + 16 * (ranks - 1)) as u64;
             let held = rows.len() + halos.received;
             let messages = halos.senders as f64 * probe.halo_exchanges.exchanges
                 + halos.receivers as f64 * probe.returned_sums.exchanges;

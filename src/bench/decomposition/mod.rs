@@ -10,7 +10,7 @@ use super::case::Case;
 use super::table::{Cell, Findings};
 use crate::comm::Communicator;
 use crate::domain::decomposition::Decomposition;
-use crate::far::forest;
+use crate::far::simulated_ranks;
 use crate::{Error, Result};
 use drawn::{Drawn, draw, owners};
 use probe::{mean_work, probe};
@@ -140,7 +140,7 @@ fn model(
         .simulation
         .gravity
         .as_ref()
-        .map(|plan| forest::top_cost(plan, coarsest.assignment(), particles));
+        .map(|plan| simulated_ranks::top_cost(plan, coarsest.assignment(), particles));
     let growth: Vec<(f64, f64)> = drawn.simulation.gravity.as_ref().map_or_else(Vec::new, |plan| {
         [1, 8, 64]
             .into_iter()

@@ -5,7 +5,7 @@ use super::weak_scaling::{ExchangeRate, Probe};
 use crate::bench::case::simulation;
 use crate::comm::{Communicator, run_local};
 use crate::domain::decomposition::Width;
-use crate::far::forest;
+use crate::far::simulated_ranks;
 use crate::particles::{Field, Particles};
 use crate::step::CountsWork;
 use crate::{Error, Result};
@@ -96,6 +96,6 @@ pub(super) fn mean_work(plan: &crate::far::GravityPlan, particles: &Particles, s
     let rows: Vec<usize> = particles.owned().step_by(stride).collect();
     let points: Vec<[f64; 4]> = rows.iter().map(|&row| [x[row], y[row], z[row], mass[row]]).collect();
     let keys: Vec<u64> = rows.iter().map(|&row| particles.key[row]).collect();
-    let work = forest::work(plan, &keys, &points);
+    let work = simulated_ranks::work(plan, &keys, &points);
     (rows.len() as f64, work.iter().sum::<f64>() / rows.len().max(1) as f64)
 }

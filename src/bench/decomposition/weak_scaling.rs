@@ -6,7 +6,7 @@ use super::Machine;
 use crate::bench::table::{Cell, Column, Remark, Table};
 use crate::comm::traffic::Traffic;
 use crate::domain::decomposition::{BYTES_PER_LEAF, PUBLISHED, SUMMED_PER_LEAF, SyncTraffic, Width};
-use crate::far::forest::{EssentialTree, GATHERED, TopCost};
+use crate::far::simulated_ranks::{EssentialTree, GATHERED, TopCost};
 
 /// Numbers of ranks in the table.
 const RANKS: [f64; 11] =

@@ -5,7 +5,7 @@
 //! ([`board`]). Only the owner grows a segment and writes data to it. Ranks synchronize by monotonic counters
 //! in the segments.
 
-pub(super) mod board;
+pub(super) mod all_gather;
 pub(super) mod exchange;
 
 use memmap2::{MmapOptions, MmapRaw};

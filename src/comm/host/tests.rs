@@ -1,4 +1,4 @@
-use super::board::{Board, MAX_BYTES};
+use super::all_gather::{Board, MAX_BYTES};
 use super::exchange::HostMemory;
 use super::*;
 use crate::comm::{Communicator, run_local};

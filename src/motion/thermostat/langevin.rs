@@ -17,7 +17,7 @@
 use fearless_simd::Simd;
 
 use crate::motion::random::{LANES, Purpose, normals};
-use crate::motion::verlet::{Drifted, Left, MOTION_COLUMNS, chunks, moves_too_far};
+use crate::motion::verlet::{DriftResult, SkippedChunks, MOTION_COLUMNS, chunks, moves_too_far};
 use crate::particles::blocks::{BlockTask, RowBlock, map_blocks_simd};
 use crate::particles::{Field, Particles};
 
@@ -35,8 +35,8 @@ pub struct Langevin {
 impl Langevin {
     /// First half of step number `step` of length `dt`: half kick, half drift, friction and noise, half
     /// drift. No particle moves farther than about `farthest`.
-    pub fn kick_and_drift(&self, particles: &mut Particles, dt: f64, step: u64, farthest: f64) -> Drifted {
-        let mut drifted = Drifted::default();
+    pub fn kick_and_drift(&self, particles: &mut Particles, dt: f64, step: u64, farthest: f64) -> DriftResult {
+        let mut drifted = DriftResult::default();
         let blocks =
             map_blocks_simd(particles, &KickAndDrift { ou_step: self.ou_step(dt, step), dt, farthest });
         blocks.into_iter().for_each(|block| drifted.add(block));
@@ -45,7 +45,7 @@ impl Langevin {
 
     /// Reverts drift, friction and noise of [`Self::kick_and_drift`], to rounding, which division by c
     /// amplifies.
-    pub fn drift_back(&self, particles: &mut Particles, dt: f64, step: u64, left: &Left) {
+    pub fn drift_back(&self, particles: &mut Particles, dt: f64, step: u64, left: &SkippedChunks) {
         map_blocks_simd(particles, &DriftBack { ou_step: self.ou_step(dt, step), dt, left });
     }
 
@@ -141,7 +141,7 @@ impl BlockTask<10> for KickAndDrift {
 struct DriftBack<'a> {
     ou_step: OrnsteinUhlenbeck,
     dt: f64,
-    left: &'a Left,
+    left: &'a SkippedChunks,
 }
 
 impl BlockTask<10> for DriftBack<'_> {
@@ -188,7 +188,7 @@ mod tests {
     /// Takes one step in harmonic wells of angular frequency 1; returns the heat.
     fn advance(langevin: &Langevin, particles: &mut Particles, dt: f64, step: u64) -> f64 {
         let before = particles.clone();
-        let Drifted { left, farthest, heat } = langevin.kick_and_drift(particles, dt, step, 1e6);
+        let DriftResult { left, farthest, heat } = langevin.kick_and_drift(particles, dt, step, 1e6);
         assert!(left.none());
         let at = |particles: &Particles, row| particles.vector_at(Field::Position, row);
         let way = |row| (at(particles, row) - at(&before, row)).norm();
@@ -259,7 +259,7 @@ mod tests {
         }
         particles.component_mut(Field::Velocity, 0)[100] = 1e30;
         let before = particles.clone();
-        let Drifted { left, .. } = langevin.kick_and_drift(&mut particles, 0.3, 17, 1e6);
+        let DriftResult { left, .. } = langevin.kick_and_drift(&mut particles, 0.3, 17, 1e6);
         assert!(left.rows(&particles).any(|row| row == 100));
         langevin.drift_back(&mut particles, 0.3, 17, &left);
         verlet::kick(&mut particles, -0.3, &left);

@@ -14,7 +14,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Gamma, StandardNormal};
 
-use crate::motion::whole::Whole;
+use crate::motion::bulk_motion::BulkMotion;
 
 /// Parameters of the thermostat.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,8 +30,8 @@ pub struct VelocityRescaling {
 impl VelocityRescaling {
     /// Returns the factor of the velocities relative to the center of mass at the end of step number `step` of length `dt`,
     /// and the heat added to all particles; `None` for particles at rest.
-    pub fn factor_and_heat(&self, whole: &Whole, dt: f64, step: u64) -> Option<(f64, f64)> {
-        let (kinetic, freedom) = (whole.thermal(), whole.freedom());
+    pub fn factor_and_heat(&self, whole: &BulkMotion, dt: f64, step: u64) -> Option<(f64, f64)> {
+        let (kinetic, freedom) = (whole.relative_kinetic_energy(), whole.degrees_of_freedom());
         if freedom == 0.0 || kinetic <= 0.0 {
             return None;
         }

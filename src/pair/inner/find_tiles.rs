@@ -35,7 +35,7 @@ pub fn find_tiles(list: &ClusterList, request: &ListRequest, recycled: Option<Ti
         request.owned == list.owned()
             && request.symmetric
             && list.symmetric()
-            && request.with_lower_from.is_some() == list.shares_pairs(),
+            && request.first_with_lower_halos.is_some() == list.shares_pairs(),
         "tiles are pruned from a half list, for the rows of its build"
     );
     let largest = Radii::Each(request.radius).largest();

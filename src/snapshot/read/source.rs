@@ -9,7 +9,7 @@ use super::storage::{Table, WriteStatus};
 use super::{check_kind, counts, kinds, space, units, zeros};
 use crate::Result;
 use crate::particles::{Field, Particles};
-use crate::snapshot::fault::{self, ReadGuard};
+use crate::snapshot::crash_guard::{self, ReadGuard};
 use crate::snapshot::hdf::read_string;
 use crate::snapshot::layout::{PARTICLE_GROUP, PROGRAM_GROUP};
 use crate::snapshot::{Header, Stated, names, seal};
@@ -281,7 +281,7 @@ fn is_hdf5(file: &mut std::fs::File) -> bool {
 /// HDF5 unpacks whole chunks, and a dataset may be a single chunk.
 fn expect_unpacked(table: &Table) {
     if table.filtered() {
-        fault::expect_allocation(table.logical_bytes() as usize);
+        crash_guard::expect_allocation(table.logical_bytes() as usize);
     }
 }
 

@@ -4,7 +4,7 @@
 //! are found once by bisection over the ids with global counts: no rank ever holds all ids.
 
 use crate::comm::Communicator;
-use crate::comm::shares::share;
+use crate::comm::distribution::share;
 use crate::particles::{Field, Particles};
 
 /// The partition of the ids over the ranks.

@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::comm::Communicator;
-use crate::comm::shares::repeated;
+use crate::comm::distribution::repeated;
 use crate::plan::{FileFormat, FileUnits};
 use crate::space::{Boundary, SimulationBox, Vec3d};
 use crate::{Error, Result};

@@ -64,11 +64,11 @@ impl Source {
 }
 
 /// A reader that first returns the bytes already taken from `R`.
-type Whole<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
+type BulkMotion<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
 
 /// Reads the first [`HEAD`] bytes, even if single reads return fewer. Also returns a reader of the whole,
 /// whose first buffer holds them.
-fn peek<R: Read>(mut from: R) -> std::io::Result<(Vec<u8>, Whole<R>)> {
+fn peek<R: Read>(mut from: R) -> std::io::Result<(Vec<u8>, BulkMotion<R>)> {
     let mut head = Vec::new();
     from.by_ref().take(HEAD).read_to_end(&mut head)?;
     Ok((head.clone(), BufReader::with_capacity(BUFFER, Cursor::new(head).chain(from))))

@@ -6,7 +6,7 @@ mod sums;
 
 use cases::{Case, Share};
 use hilbrium::comm::run_local;
-use hilbrium::domain::{Across, Domain, DomainSettings};
+use hilbrium::domain::{PairSharing, Domain, DomainSettings};
 use hilbrium::neighbors::{ClusterList, Coding, Entry, ListRequest, NeighborList, ParticleList};
 use hilbrium::pair::find_tiles;
 use hilbrium::particles::{Field, Particles};
@@ -40,7 +40,7 @@ fn request<'a>(case: &'a Case, share: &'a Share, symmetric: bool, coding: Coding
         keys: &share.keys,
         owned: share.owned.clone(),
         symmetric,
-        with_lower_from: None,
+        first_with_lower_halos: None,
         coding,
     }
 }
@@ -212,13 +212,13 @@ fn every_list_finds_the_pairs_of_naive() {
 type Found = (Vec<u64>, Vec<Vec<(u64, u64)>>);
 
 /// The kinds of lists that can have the pairs of two ranks once.
-fn kinds_across(across: Across) -> Vec<(Kind, bool)> {
+fn kinds_across(across: PairSharing) -> Vec<(Kind, bool)> {
     let shares = |&(kind, symmetric): &(Kind, bool)| symmetric && !matches!(kind, Kind::PerParticle);
-    kinds().filter(|kind| across == Across::Both || shares(kind)).collect()
+    kinds().filter(|kind| across == PairSharing::BothRanks || shares(kind)).collect()
 }
 
 /// Syncs the case over ranks, starting scattered, and lists the pairs of each kind.
-fn synced(case: &Case, ranks: usize, across: Across) -> Vec<Found> {
+fn synced(case: &Case, ranks: usize, across: PairSharing) -> Vec<Found> {
     run_local(ranks, |comm| {
         let mine: Vec<usize> = (0..case.position.len()).filter(|k| k / 5 % ranks == comm.rank()).collect();
         let mut particles =
@@ -235,9 +235,9 @@ fn synced(case: &Case, ranks: usize, across: Across) -> Vec<Found> {
         let radius = particles.scalar(Field::SmoothingLength).to_vec();
         let (id, owned) = (&particles.id, particles.owned());
         let pairs_of = |(kind, symmetric): (Kind, bool)| {
-            let with_lower_from = domain.with_lower_from(&particles);
+            let first_with_lower_halos = domain.first_with_lower_halos(&particles);
             let all = ListRequest::of(&domain.bx, &particles, &radius, symmetric, Coding::Plain);
-            let list = listed(kind, &ListRequest { with_lower_from, ..all });
+            let list = listed(kind, &ListRequest { first_with_lower_halos, ..all });
             let reaches = |i: usize, j: usize| case.reaches(id[i] as usize, id[j] as usize);
             visited(&list, id, &owned, &reaches).into_iter().map(|(i, j)| (id[i], id[j])).collect()
         };
@@ -249,14 +249,14 @@ fn synced(case: &Case, ranks: usize, across: Across) -> Vec<Found> {
 fn ranks_of_the_domain_find_the_pairs_of_naive() {
     for case in cases::all() {
         let naive = case.naive();
-        for (ranks, across) in RANKS.into_iter().flat_map(|n| [Across::Both, Across::One].map(|a| (n, a))) {
+        for (ranks, across) in RANKS.into_iter().flat_map(|n| [PairSharing::BothRanks, PairSharing::OneRank].map(|a| (n, a))) {
             let found = synced(&case, ranks, across);
             let owner = |particle: u64| found.iter().position(|(owned, _)| owned.contains(&particle));
             let owners: Vec<_> = (0..case.position.len()).map(|k| owner(k as u64)).collect();
             assert!(owners.iter().all(Option::is_some), "every particle has an owner");
             for (k, (kind, symmetric)) in kinds_across(across).into_iter().enumerate() {
                 let mut pairs: Vec<_> = found.iter().flat_map(|(_, pairs)| pairs[k].clone()).collect();
-                let once = |i: u64, j: u64| across == Across::One || owners[i as usize] == owners[j as usize];
+                let once = |i: u64, j: u64| across == PairSharing::OneRank || owners[i as usize] == owners[j as usize];
                 if let Err(wrong) = compare(&naive, &mut pairs, symmetric, &once) {
                     panic!(
                         "{}; {kind:?}, symmetric {symmetric}, {ranks} ranks, {across:?}: {wrong}",

@@ -2,11 +2,11 @@
 
 use super::{Case, Kind, RANKS, cases, kinds_across, listed};
 use hilbrium::comm::run_local;
-use hilbrium::domain::{Across, Domain, DomainSettings};
+use hilbrium::domain::{PairSharing, Domain, DomainSettings};
 use hilbrium::laws::number_density;
 use hilbrium::neighbors::{Coding, ListRequest, Radii};
-use hilbrium::pair::{Kernel, Pass, Precision, Traffic, naive, sweep_across};
-use hilbrium::particles::{Field, GiveBack, Particles};
+use hilbrium::pair::{Kernel, Pass, Precision, Traffic, naive, sweep_with_halos};
+use hilbrium::particles::{Field, ReactionExchange, Particles};
 
 const FIELDS: &[Field] =
     &[Field::Position, Field::SmoothingLength, Field::Work, Field::NumberDensity, Field::NumberDensitySlope];
@@ -34,13 +34,13 @@ fn law() -> number_density::Law<f64> {
 /// Id, number density and slope of a rank's owned particles, by list kind and precision.
 type Sums = Vec<Vec<(u64, f64, f64)>>;
 
-fn settings(across: Across) -> impl Iterator<Item = (Kind, bool, Precision)> {
+fn settings(across: PairSharing) -> impl Iterator<Item = (Kind, bool, Precision)> {
     kinds_across(across).into_iter().flat_map(|(kind, symmetric)| {
         [Precision::Mixed, Precision::Double].map(|precision| (kind, symmetric, precision))
     })
 }
 
-fn synced(case: &Case, ranks: usize, across: Across) -> Vec<Sums> {
+fn synced(case: &Case, ranks: usize, across: PairSharing) -> Vec<Sums> {
     run_local(ranks, |comm| {
         let mine: Vec<usize> = (0..case.position.len()).filter(|k| k / 5 % ranks == comm.rank()).collect();
         let mut particles = some(case, &mine);
@@ -49,14 +49,14 @@ fn synced(case: &Case, ranks: usize, across: Across) -> Vec<Sums> {
         domain.sync(&mut particles, radius).unwrap();
         let radius = radius(&particles);
         let sums = |(kind, symmetric, precision): (Kind, bool, Precision)| {
-            let with_lower_from = domain.with_lower_from(&particles);
+            let first_with_lower_halos = domain.first_with_lower_halos(&particles);
             let all = ListRequest::of(&domain.bx, &particles, &radius, symmetric, Coding::Plain);
-            let list = listed(kind, &ListRequest { with_lower_from, ..all });
+            let list = listed(kind, &ListRequest { first_with_lower_halos, ..all });
             let mut particles = particles.clone();
             let pass = Pass { bx: &domain.bx, radius: Radii::Each(&radius), precision, active: None };
-            let give_back = list.shares_pairs().then_some(&domain as &dyn GiveBack);
+            let give_back = list.shares_pairs().then_some(&domain as &dyn ReactionExchange);
             let traffic = Traffic { arrive: None, give_back };
-            sweep_across(&law(), &pass, &list, &mut particles, traffic);
+            sweep_with_halos(&law(), &pass, &list, &mut particles, traffic);
             let (density, slope) =
                 (particles.scalar(Field::NumberDensity), particles.scalar(Field::NumberDensitySlope));
             particles.owned().map(|row| (particles.id[row], density[row], slope[row])).collect()
@@ -73,7 +73,7 @@ fn number_densities_are_those_of_naive() {
         let radius = radius(&truth);
         naive(&law(), &case.bx, &radius, &mut truth);
         let (density, slope) = (truth.scalar(Field::NumberDensity), truth.scalar(Field::NumberDensitySlope));
-        for (ranks, across) in RANKS.into_iter().flat_map(|n| [Across::Both, Across::One].map(|a| (n, a))) {
+        for (ranks, across) in RANKS.into_iter().flat_map(|n| [PairSharing::BothRanks, PairSharing::OneRank].map(|a| (n, a))) {
             let found = synced(&case, ranks, across);
             for (k, (kind, symmetric, precision)) in settings(across).enumerate() {
                 // A super-cluster that spans both clumps is 5000 radii wide: single-precision offsets resolve

@@ -12,7 +12,7 @@ use super::{ALL_PARTICLES, H5md, row_count, tables};
 use crate::comm::Communicator;
 use crate::particles::Particles;
 use crate::snapshot::collective::{failure, options, partial_name, rename};
-use crate::snapshot::fault::ReadGuard;
+use crate::snapshot::crash_guard::ReadGuard;
 use crate::snapshot::hdf::{self, Outcome, read_rows, read_string};
 use crate::snapshot::layout::PROGRAM_GROUP;
 use crate::snapshot::read::{check_format_version, zeros};

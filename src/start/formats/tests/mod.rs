@@ -12,7 +12,7 @@ mod lammps;
 
 use super::*;
 use crate::comm::run_local;
-use crate::comm::shares::share;
+use crate::comm::distribution::share;
 
 const LAMMPS: &str = "LAMMPS data file via write_data, version 29 Sep 2021, timestep = 0, units = real
 

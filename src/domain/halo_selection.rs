@@ -1,8 +1,8 @@
 //! Selects the own rows that the boxes of another rank need; see [`super::halo`].
 
-use super::Across;
+use super::PairSharing;
 use super::assign::Assignment;
-use super::reach::{BoxMetric, CenteredExtent, ExtentBlocks, ExtentLanes, LANES, load_lanes, may_interact};
+use super::interaction_test::{BoxMetric, CenteredExtent, ExtentBlocks, ExtentLanes, LANES, load_lanes, may_interact};
 use crate::parallel::RowRanges;
 use crate::particles::{Field, Particles, SUPER_CLUSTER};
 use crate::simd::Instructions;
@@ -27,14 +27,14 @@ pub(super) struct Publisher {
     pub middle: usize,
 }
 
-impl Across {
+impl PairSharing {
     /// Returns the range of own boxes whose rows are sent to the other rank, and the range of the other
     /// rank's boxes that request them.
     pub(super) fn boxes(self, own: Publisher, theirs: Publisher) -> [Range<usize>; 2] {
         match self {
-            Across::One if own.rank > theirs.rank => [0..own.middle, 0..theirs.boxes],
-            Across::One => [0..own.boxes, theirs.middle..theirs.boxes],
-            Across::Both => [0..own.boxes, 0..theirs.boxes],
+            PairSharing::OneRank if own.rank > theirs.rank => [0..own.middle, 0..theirs.boxes],
+            PairSharing::OneRank => [0..own.boxes, theirs.middle..theirs.boxes],
+            PairSharing::BothRanks => [0..own.boxes, 0..theirs.boxes],
         }
     }
 }
@@ -152,10 +152,10 @@ impl<'a> OwnBoxes<'a> {
     }
 
     /// Returns the first super-cluster that has pairs with particles of lower ranks here.
-    pub fn first_with_lower(&self, across: Across) -> usize {
+    pub fn first_with_lower(&self, across: PairSharing) -> usize {
         match across {
-            Across::Both => 0,
-            Across::One => {
+            PairSharing::BothRanks => 0,
+            PairSharing::OneRank => {
                 let second_half = self.begins.get(self.assignment.middle(self.rank));
                 second_half.map_or(0, |begins| begins.start)
             }
@@ -169,7 +169,7 @@ impl<'a> OwnBoxes<'a> {
         (other, theirs): (usize, &[Extent]),
         their_whole: &Extent,
         bx: &SimulationBox,
-        across: Across,
+        across: PairSharing,
     ) -> RowRanges {
         // Most ranks are far away: one test rejects them without a test per box.
         if self.whole.is_nothing() || their_whole.is_nothing() || !may_interact(&self.whole, their_whole, bx)

@@ -8,7 +8,7 @@ use crate::{Error, Result};
 use rayon::prelude::*;
 
 /// Largest accepted coordinate (length unit): squared distances must stay finite.
-const FARTHEST: f64 = 1e150;
+const MAX_DISPLACEMENT: f64 = 1e150;
 
 /// Rows per task.
 const CHUNK: usize = 16 * 1024;
@@ -77,7 +77,7 @@ impl Span {
     fn add(&mut self, x: f64) {
         self.lower = if x < self.lower { x } else { self.lower };
         self.upper = if x > self.upper { x } else { self.upper };
-        self.finite &= x.abs() <= FARTHEST;
+        self.finite &= x.abs() <= MAX_DISPLACEMENT;
     }
 
     fn include(self, other: Self) -> Self {
@@ -97,7 +97,7 @@ fn check(particles: &Particles, spans: &[Span; 3]) -> Result<()> {
             continue;
         }
         let column = particles.component(Field::Position, component);
-        let nowhere = |&row: &usize| !column[row].is_finite() || column[row].abs() > FARTHEST;
+        let nowhere = |&row: &usize| !column[row].is_finite() || column[row].abs() > MAX_DISPLACEMENT;
         let row = owned.clone().find(nowhere).unwrap_or(owned.start);
         return Err(Error::State {
             step: 0,

@@ -4,7 +4,7 @@ use super::check::Deck;
 use super::keys::MAX_PARTICLES;
 use super::mistake::Place;
 use super::raw::BACKSLASH_HELP;
-use crate::neighborhood::ROOM_TO_GROW;
+use crate::neighborhood::SUPPORT_MARGIN;
 use crate::plan::*;
 use crate::space::Boundary;
 use crate::units::Dimension;
@@ -242,7 +242,7 @@ impl Deck<'_> {
         if let (Some(StartPlan::Evrard(sphere)), Some([lower, upper])) = (start, corners) {
             let outside = (0..3).any(|d| -sphere.radius < lower[d] || sphere.radius > upper[d]);
             if outside {
-                let radius = self.told(sphere.radius, Dimension::Length);
+                let radius = self.format_quantity(sphere.radius, Dimension::Length);
                 let message = format!("the sphere of radius {radius} about 0 does not fit into the box");
                 let place = self.place("space", "lower").or_else(|| self.place("space", "upper"));
                 self.report(
@@ -280,8 +280,8 @@ impl Deck<'_> {
                     let message = format!(
                         "the box has no extent in {}: lower {} is not below upper {}",
                         ["x", "y", "z"][d],
-                        self.told(lower[d], Dimension::Length),
-                        self.told(upper[d], Dimension::Length)
+                        self.format_quantity(lower[d], Dimension::Length),
+                        self.format_quantity(upper[d], Dimension::Length)
                     );
                     self.report(places[1].clone(), message, "give lower < upper in every dimension");
                     return None;
@@ -303,7 +303,7 @@ impl Deck<'_> {
             let help = "add [sph], [gravity] or both, or an [interaction.LAW]";
             self.report(None, "the deck has no physics".into(), help);
         }
-        self.joined_interaction(plan);
+        self.check_interaction(plan);
         self.check_measure(plan);
         self.check_species(plan);
         self.check_motion(plan);
@@ -365,17 +365,17 @@ impl Deck<'_> {
         let volume: f64 = lengths.iter().product();
         let support = (3.0 * sph.neighbors * volume / (4.0 * std::f64::consts::PI * particles)).cbrt();
         // search radius of the neighbor list: a run rejects a box narrower than two of them
-        let radius = ROOM_TO_GROW * (1.0 + plan.neighbors.least_skin()) * support;
+        let radius = SUPPORT_MARGIN * (1.0 + plan.neighbors.min_skin()) * support;
         let tight = (0..3).find(|&d| boundary[d] == Boundary::Periodic && 2.0 * radius >= lengths[d]);
         if let Some(d) = tight {
             let message = format!(
                 "the box is too small in {}: kernels of radius {support:.3} need an edge of {:.3}, not {}",
                 ["x", "y", "z"][d],
                 2.0 * radius,
-                self.told(lengths[d], Dimension::Length)
+                self.format_quantity(lengths[d], Dimension::Length)
             );
             let mut help = "use more particles, a wider box, or fewer `neighbors` in [sph]".to_string();
-            if plan.neighbors.least_skin() > 0.0 {
+            if plan.neighbors.min_skin() > 0.0 {
                 help += ", or less `skin` in [neighbors]";
             }
             self.report(counted, message, help);

@@ -1,6 +1,6 @@
 //! Simulates the locally essential trees of many ranks in one process. It calls the functions that the ranks
 //! use, and counts messages instead of sending them.
-use super::focus::{OwnTree, TreeInput};
+use super::essential_tree::{OwnTree, TreeInput};
 use super::gravity::{GravityPlan, owned_particles, work_of_each};
 use super::kernels::{NodeSource, QUADRUPOLE, node_source};
 use super::opening::{Interactions, Opening, TargetBox, WalkNode};

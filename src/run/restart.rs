@@ -6,7 +6,7 @@ use std::path::Path;
 use super::changes::Changes;
 use crate::comm::Communicator;
 use crate::deck::{self, Checked};
-use crate::neighborhood::{Costs, Reach, Skins};
+use crate::neighborhood::{Costs, InteractionRange, Skins};
 use crate::particles::{Field, Role};
 use crate::plan::{Plan, TrajectoryFormat, TrajectoryPlan};
 use crate::report::box_text;
@@ -148,7 +148,7 @@ pub fn read_checkpoint(deck: &Checked, comm: &Communicator, path: &Path) -> Resu
     if let (None, Some(outer)) = (plan.neighbors.skin, skin("skin")) {
         let inner = skin("inner_skin").filter(|inner| *inner > 0.0);
         simulation.neighborhood.set_skins(Skins { outer, inner });
-        if let Reach::Cutoff(cutoff) = simulation.neighborhood.reach() {
+        if let InteractionRange::Cutoff(cutoff) = simulation.neighborhood.reach() {
             let widest = Skins::widest(&simulation.domain.bx, cutoff);
             let costs = Costs::from_numbers(|name| state.numbers.get(name).copied(), widest);
             // costs measured with another cutoff do not apply

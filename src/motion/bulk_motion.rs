@@ -9,7 +9,7 @@ use crate::space::Vec3d;
 
 /// Sums over the particles of all ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Whole {
+pub struct BulkMotion {
     /// Number of particles.
     pub particles: u64,
     /// Total mass.
@@ -20,7 +20,7 @@ pub struct Whole {
     pub kinetic: f64,
 }
 
-impl Whole {
+impl BulkMotion {
     /// Sums over the owned particles of all ranks. Collective. Bitwise equal on all ranks and for any number
     /// of threads.
     pub fn of(particles: &mut Particles, comm: &Communicator) -> Self {
@@ -30,7 +30,7 @@ impl Whole {
             sums.iter_mut().zip(block).for_each(|(sum, value)| *sum += value);
         }
         let [mass, x, y, z, kinetic, count] = sums;
-        Whole { particles: count as u64, mass, momentum: Vec3d::new(x, y, z), kinetic }.over_ranks(comm)
+        BulkMotion { particles: count as u64, mass, momentum: Vec3d::new(x, y, z), kinetic }.over_ranks(comm)
     }
 
     /// Reduces the sums of the ranks. Collective.
@@ -39,7 +39,7 @@ impl Whole {
         let mut sums = [self.mass, x, y, z, self.kinetic, self.particles as f64];
         comm.all_sum(&mut sums);
         let [mass, x, y, z, kinetic, count] = sums;
-        Whole { particles: count as u64, mass, momentum: Vec3d::new(x, y, z), kinetic }
+        BulkMotion { particles: count as u64, mass, momentum: Vec3d::new(x, y, z), kinetic }
     }
 
     /// Velocity of the center of mass.
@@ -48,17 +48,17 @@ impl Whole {
     }
 
     /// Kinetic energy of the center of mass, P^2 / (2 M).
-    pub fn kinetic_of_drift(&self) -> f64 {
+    pub fn center_of_mass_energy(&self) -> f64 {
         0.5 * self.momentum.dot(&self.drift())
     }
 
     /// Kinetic energy relative to the center of mass.
-    pub fn thermal(&self) -> f64 {
-        self.kinetic - self.kinetic_of_drift()
+    pub fn relative_kinetic_energy(&self) -> f64 {
+        self.kinetic - self.center_of_mass_energy()
     }
 
     /// Degrees of freedom relative to the center of mass: 3 N - 3.
-    pub fn freedom(&self) -> f64 {
+    pub fn degrees_of_freedom(&self) -> f64 {
         3.0 * self.particles.saturating_sub(1) as f64
     }
 }
@@ -152,8 +152,8 @@ mod tests {
     fn drift_is_removed_on_ranks_with_the_energy_told() {
         let mut whole = moving(0, 9001);
         let solo = Communicator::solo();
-        let before = Whole::of(&mut whole, &solo);
-        assert!(before.particles == 9001 && before.kinetic_of_drift() > 1000.0);
+        let before = BulkMotion::of(&mut whole, &solo);
+        assert!(before.particles == 9001 && before.center_of_mass_energy() > 1000.0);
         let direct: f64 = (0..9001)
             .map(|row| {
                 0.5 * whole.scalar(Field::Mass)[row] * whole.vector_at(Field::Velocity, row).norm_squared()
@@ -163,13 +163,13 @@ mod tests {
         let parts = run_local(3, |comm| {
             let counts = [0, 6000, 3001];
             let mut particles = moving(counts[..comm.rank()].iter().sum(), counts[comm.rank()]);
-            let whole = Whole::of(&mut particles, &comm);
+            let whole = BulkMotion::of(&mut particles, &comm);
             scale(&mut particles, 1.0, -whole.drift());
-            (whole.kinetic_of_drift(), Whole::of(&mut particles, &comm))
+            (whole.center_of_mass_energy(), BulkMotion::of(&mut particles, &comm))
         });
         for (taken, after) in parts {
-            assert!((taken / before.kinetic_of_drift() - 1.0).abs() < 1e-12);
-            assert!((after.kinetic / before.thermal() - 1.0).abs() < 1e-12);
+            assert!((taken / before.center_of_mass_energy() - 1.0).abs() < 1e-12);
+            assert!((after.kinetic / before.relative_kinetic_energy() - 1.0).abs() < 1e-12);
             assert!(after.momentum.norm() < 1e-10);
         }
     }
@@ -178,13 +178,13 @@ mod tests {
     fn scaling_keeps_the_motion_of_the_whole() {
         let mut particles = moving(0, 3000);
         let solo = Communicator::solo();
-        let before = Whole::of(&mut particles, &solo);
+        let before = BulkMotion::of(&mut particles, &solo);
         scale(&mut particles, 0.7, before.drift() * (1.0 - 0.7));
-        let after = Whole::of(&mut particles, &solo);
+        let after = BulkMotion::of(&mut particles, &solo);
         assert!((after.momentum - before.momentum).norm() < 1e-10 * before.momentum.norm());
-        assert!((after.thermal() / (0.49 * before.thermal()) - 1.0).abs() < 1e-12);
+        assert!((after.relative_kinetic_energy() / (0.49 * before.relative_kinetic_energy()) - 1.0).abs() < 1e-12);
         assert_eq!(
-            Whole::of(&mut Particles::new(&[Field::Velocity, Field::Mass], 0), &solo).drift(),
+            BulkMotion::of(&mut Particles::new(&[Field::Velocity, Field::Mass], 0), &solo).drift(),
             Vec3d::zeros()
         );
     }

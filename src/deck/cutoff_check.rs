@@ -9,13 +9,13 @@ use crate::units::Dimension;
 /// super-cluster, which may be as wide as the box if there are few particles. Their rounding error is 2^-25
 /// of the box edge, here a thousandth of the cutoff. From 2^24 cutoffs on, two particles within the cutoff
 /// may have equal offsets, and a force that is not a number.
-pub const WIDEST_IN_CUTOFFS: f64 = 32768.0;
+pub const MAX_BOX_IN_CUTOFFS: f64 = 32768.0;
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// Why a cutoff does not fit a box, and the remedy.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Misfit {
+pub struct BoxMismatch {
     /// The problem.
     pub message: String,
     /// The remedy.
@@ -24,24 +24,24 @@ pub struct Misfit {
 
 impl Plan {
     /// Returns why pairs of molecules cannot be computed in the box `bx`; `None` if they can.
-    pub fn misfit(&self, bx: &SimulationBox) -> Option<Misfit> {
+    pub fn check_box(&self, bx: &SimulationBox) -> Option<BoxMismatch> {
         let interaction = self.interaction.as_ref()?;
         self.minimum_image_misfit(interaction, bx).or_else(|| self.mixed_precision_misfit(interaction, bx))
     }
 
     /// Checks the minimum image convention: a pair within cutoff and skin must have a single image. A box of
     /// exactly twice that distance is allowed, since no pair acts at the cutoff itself.
-    fn minimum_image_misfit(&self, interaction: &InteractionPlan, bx: &SimulationBox) -> Option<Misfit> {
-        let (skin, lengths) = (self.neighbors.least_skin(), bx.lengths());
+    fn minimum_image_misfit(&self, interaction: &InteractionPlan, bx: &SimulationBox) -> Option<BoxMismatch> {
+        let (skin, lengths) = (self.neighbors.min_skin(), bx.lengths());
         let reach = interaction.cutoff * (1.0 + skin);
         let d = (0..3).find(|&d| bx.boundary[d] == Boundary::Periodic && 2.0 * reach > lengths[d])?;
-        let length = |value| self.units.told(value, Dimension::Length);
+        let length = |value| self.units.format_quantity(value, Dimension::Length);
         let key = cutoff_key(interaction);
         let with_skin = match skin > 0.0 {
             true => format!(", {} with neighbors.skin = {skin},", length(reach)),
             false => String::new(),
         };
-        Some(Misfit {
+        Some(BoxMismatch {
             message: format!(
                 "the box is too small in {}: the cutoff of {} ({key}){with_skin} is not below half of the box's {}",
                 AXES[d],
@@ -56,12 +56,12 @@ impl Plan {
     }
 
     /// Checks that single-precision offsets resolve distances within the cutoff.
-    fn mixed_precision_misfit(&self, interaction: &InteractionPlan, bx: &SimulationBox) -> Option<Misfit> {
+    fn mixed_precision_misfit(&self, interaction: &InteractionPlan, bx: &SimulationBox) -> Option<BoxMismatch> {
         let (edge, cutoff) = (bx.lengths().max(), interaction.cutoff);
-        let length = |value| self.units.told(value, Dimension::Length);
-        (self.run.precision == Precision::Mixed && edge > WIDEST_IN_CUTOFFS * cutoff).then(|| Misfit {
+        let length = |value| self.units.format_quantity(value, Dimension::Length);
+        (self.run.precision == Precision::Mixed && edge > MAX_BOX_IN_CUTOFFS * cutoff).then(|| BoxMismatch {
             message: format!(
-                "the box is too wide for mixed precision: its edge of {} is more than {WIDEST_IN_CUTOFFS} cutoffs of {} ({})",
+                "the box is too wide for mixed precision: its edge of {} is more than {MAX_BOX_IN_CUTOFFS} cutoffs of {} ({})",
                 length(edge),
                 length(cutoff),
                 cutoff_key(interaction)
@@ -109,16 +109,16 @@ mod tests {
 
     #[test]
     fn a_cutoff_beyond_half_the_box_is_told_with_units_and_key() {
-        let found = plan(&[]).misfit(&cube(4.2)).unwrap();
+        let found = plan(&[]).check_box(&cube(4.2)).unwrap();
         assert_eq!(
             found.message,
             "the box is too small in x: the cutoff of 10 nm (interaction.lennard-jones.cutoff) is not below half of the \
              box's 4.2 nm"
         );
         assert!(found.help.contains("interaction.lennard-jones.cutoff below 2.1 nm"), "{}", found.help);
-        let found = plan(&["neighbors.skin=0.1"]).misfit(&cube(21.0)).unwrap();
+        let found = plan(&["neighbors.skin=0.1"]).check_box(&cube(21.0)).unwrap();
         assert!(found.message.contains("11 nm with neighbors.skin = 0.1"), "{}", found.message);
-        assert_eq!(plan(&[]).misfit(&cube(21.0)), None);
+        assert_eq!(plan(&[]).check_box(&cube(21.0)), None);
     }
 
     #[test]
@@ -135,18 +135,18 @@ mod tests {
 
     #[test]
     fn mixed_precision_ends_where_offsets_are_too_coarse() {
-        let edge = 1.001 * WIDEST_IN_CUTOFFS * 10.0;
-        let found = plan(&[]).misfit(&cube(edge)).unwrap();
+        let edge = 1.001 * MAX_BOX_IN_CUTOFFS * 10.0;
+        let found = plan(&[]).check_box(&cube(edge)).unwrap();
         assert!(
             found.message.contains("mixed precision") && found.message.contains("10 nm"),
             "{}",
             found.message
         );
         assert!(found.help.contains("precision = \"double\""), "{}", found.help);
-        assert_eq!(plan(&["run.precision=double"]).misfit(&cube(edge)), None);
-        assert_eq!(plan(&[]).misfit(&cube(0.99 * edge)), None);
+        assert_eq!(plan(&["run.precision=double"]).check_box(&cube(edge)), None);
+        assert_eq!(plan(&[]).check_box(&cube(0.99 * edge)), None);
         // half the box from a center, rounded to single precision
-        let offset = 0.5 * WIDEST_IN_CUTOFFS;
+        let offset = 0.5 * MAX_BOX_IN_CUTOFFS;
         assert!(f64::from((offset - 0.3) as f32) - (offset - 0.3) < 1e-3);
     }
 }

@@ -1,6 +1,6 @@
 //! Particles distributed over ranks by id, independent of their owners.
 
-use crate::comm::shares::rank_of;
+use crate::comm::distribution::rank_of;
 use crate::domain::Domain;
 use crate::particles::{Field, Particles};
 

@@ -96,7 +96,7 @@ impl Width {
     /// Returns the widths for particles with these fields.
     pub fn of(fields: &[Field]) -> Self {
         let state: Vec<Field> = fields.iter().copied().filter(|field| field.role() == Role::State).collect();
-        Self { migrant: columns_of_packed(&state), halo: columns_of_packed(&Field::of_halos(fields)) }
+        Self { migrant: columns_of_packed(&state), halo: columns_of_packed(&Field::halo_fields(fields)) }
     }
 }
 
