@@ -1,5 +1,5 @@
 //! The vocabulary in which sections of a deck are described: [`Section`], [`Key`], [`Kind`], [`Interval`] and
-//! [`Default`], the constants and constructors that tables of keys are written with, and `choice!` for enums
+//! [`enum@Default`], the constants and constructors that tables of keys are written with, and `choice!` for enums
 //! with names in a deck.
 
 use crate::units::Dimension;
@@ -221,7 +221,7 @@ impl Section {
         self.keys.iter().find(|key| key.name == name)
     }
 
-    /// Returns the name for messages: "[run]", "[species.NAME]", or "the deck".
+    /// Returns the name for messages: `[run]`, `[species.NAME]`, or "the deck".
     pub fn title(&self) -> String {
         section_title(self.path)
     }

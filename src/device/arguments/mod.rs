@@ -1,6 +1,6 @@
 //! Arguments of kernels: one struct a kernel, passed by value, and its C++ twin.
 //!
-//! [`kernel_arguments!`] defines the `#[repr(C)]` structs of one unit and prints their twins with the
+//! `kernel_arguments!` defines the `#[repr(C)]` structs of one unit and prints their twins with the
 //! declarations of the unit's kernels. The printed text is a header of `kernels/arguments`, which the unit
 //! includes; a test compares them. A wrong type, a missing member, or a kernel that takes another struct does
 //! therefore not compile, on one of the two sides.
