@@ -1,11 +1,11 @@
 //! Runs a deck: the step loop with its outputs, signals, stop requests and restart.
 
-mod restart;
 mod changes;
-mod run_directory;
 pub mod lists;
 pub mod lock;
 mod outputs;
+mod restart;
+mod run_directory;
 mod schedule;
 pub mod signals;
 pub mod stop;
@@ -21,9 +21,9 @@ use crate::step::fixed::at_the_end;
 use crate::step::{Minimized, Simulation};
 use crate::units::Dimension;
 use crate::{Error, Result};
-use restart::Restart;
 use lock::Lock;
 use outputs::Outputs;
+use restart::Restart;
 use signals::Signals;
 use stop::StopRequests;
 
@@ -141,7 +141,9 @@ fn move_to_device(simulation: &mut Simulation, device: Option<&Device>) -> Resul
 pub fn can_begin(deck: &Checked, comm: &Communicator) -> Result<Vec<String>> {
     let plan = &deck.plan;
     device::open(plan, comm)?;
-    comm.on_root(|| run_directory::keep_inputs(plan, &[]).and_then(|()| run_directory::files_to_replace(plan)).map(drop))?;
+    comm.on_root(|| {
+        run_directory::keep_inputs(plan, &[]).and_then(|()| run_directory::files_to_replace(plan)).map(drop)
+    })?;
     let start = crate::start::build(plan, comm, &Simulation::fields(plan))?;
     let mut notes = start.notes;
     let mut simulation = Simulation::new(plan.clone(), comm, start.bx, start.particles);
@@ -222,7 +224,8 @@ impl Run {
     fn run_to_end(&mut self, signals: &Signals, run_directory: &mut RunDirectory) -> Result<Outcome> {
         while !self.done() {
             let built = self.simulation.lists_built();
-            let advanced = self.step_length().and_then(|dt| self.simulation.advance_with_pending_kick(dt).map(|()| dt));
+            let advanced =
+                self.step_length().and_then(|dt| self.simulation.advance_with_pending_kick(dt).map(|()| dt));
             let dt = match advanced {
                 Ok(dt) => dt,
                 Err(error) => {

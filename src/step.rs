@@ -10,7 +10,7 @@ use crate::molecules::Molecules;
 use crate::motion::steps;
 use crate::motion::thermostat::Thermostat;
 use crate::motion::time_step::{self, Limit};
-use crate::neighborhood::{Costs, Due, Neighborhood, InteractionRange, Skins};
+use crate::neighborhood::{Costs, Due, InteractionRange, Neighborhood, Skins};
 use crate::neighbors;
 use crate::observe::{Observables, observe};
 use crate::pair::Precision;

@@ -12,13 +12,13 @@ mod machine;
 mod neighbors;
 mod operations;
 mod pairs;
-mod undisturbed;
 mod sample;
 mod scaling;
 mod size;
 mod step;
 mod sweep;
 mod table;
+mod undisturbed;
 
 pub use table::{Cell, Column, Findings, Remark, Table};
 

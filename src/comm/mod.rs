@@ -4,6 +4,7 @@
 //! the same bytes. Reductions are computed here in rank order, so that both give bitwise equal results. All
 //! methods are collective unless noted: every rank calls them in the same order, from one thread at a time.
 
+pub(crate) mod distribution;
 #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "ranks of a host are processes"))]
 mod host;
 mod local;
@@ -12,7 +13,6 @@ mod mpi;
 #[cfg(not(feature = "mpi"))]
 #[path = "absent.rs"]
 mod mpi;
-pub(crate) mod distribution;
 pub mod traffic;
 
 use crate::{Error, Result};

@@ -1,9 +1,9 @@
 //! Turns a parsed deck into a plan: applies defaults and checks the rules that join several keys.
 
-use super::recorded_defaults::{DEFAULT_MARK, RecordedDefaults};
 use super::keys::{self, Default, Kind, SECTIONS};
 use super::mistake::{Mistake, Place, Report};
 use super::raw::{Entry, Raw};
+use super::recorded_defaults::{DEFAULT_MARK, RecordedDefaults};
 use super::value::{self, Value};
 use crate::plan::*;
 use crate::space::Boundary;

@@ -56,7 +56,11 @@ impl Plan {
     }
 
     /// Checks that single-precision offsets resolve distances within the cutoff.
-    fn mixed_precision_misfit(&self, interaction: &InteractionPlan, bx: &SimulationBox) -> Option<BoxMismatch> {
+    fn mixed_precision_misfit(
+        &self,
+        interaction: &InteractionPlan,
+        bx: &SimulationBox,
+    ) -> Option<BoxMismatch> {
         let (edge, cutoff) = (bx.lengths().max(), interaction.cutoff);
         let length = |value| self.units.format_quantity(value, Dimension::Length);
         (self.run.precision == Precision::Mixed && edge > MAX_BOX_IN_CUTOFFS * cutoff).then(|| BoxMismatch {

@@ -100,7 +100,8 @@ impl Deck<'_> {
             if let (Some(distance), Some(half)) = (radial.distance, half)
                 && distance > half
             {
-                let (place, half) = (self.place(RADIAL, "distance"), self.format_quantity(half, Dimension::Length));
+                let (place, half) =
+                    (self.place(RADIAL, "distance"), self.format_quantity(half, Dimension::Length));
                 let message = format!("`distance` is more than half the shortest edge of the box, {half}");
                 self.report(
                     place,

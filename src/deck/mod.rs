@@ -5,30 +5,30 @@
 //! join several keys. `mistake` formats all mistakes as one report.
 
 mod check;
-mod recorded_defaults;
+mod cutoff_check;
 mod gas;
 mod keys;
 mod measure;
 mod mistake;
 mod molecules;
 mod motion;
-mod suggest;
 mod pairs;
-mod start;
 mod raw;
-mod cutoff_check;
+mod recorded_defaults;
 mod reference;
 mod schema;
 mod species;
+mod start;
+mod suggest;
 mod template;
 mod time_step;
 mod value;
 
 pub use crate::plan::Plan;
 pub use check::Checked;
-pub use recorded_defaults::is_default;
-pub use mistake::{Mistake, Place, Report};
 pub use cutoff_check::{BoxMismatch, MAX_BOX_IN_CUTOFFS};
+pub use mistake::{Mistake, Place, Report};
+pub use recorded_defaults::is_default;
 pub use reference::reference;
 pub use schema::schema;
 pub use template::{CASES, Case, template};
@@ -64,9 +64,8 @@ pub fn read_for_restart(path: &Path, overrides: &[String], printed: &str) -> Res
     let bytes = read_bytes(path)?;
     let name = path.display().to_string();
     let checked = match std::str::from_utf8(&bytes) {
-        Ok(text) => {
-            recorded_defaults::examine_with_defaults(&name, text, overrides, printed).map(|(checked, _)| checked)
-        }
+        Ok(text) => recorded_defaults::examine_with_defaults(&name, text, overrides, printed)
+            .map(|(checked, _)| checked),
         Err(_) => examine_bytes(&name, &bytes, overrides),
     };
     checked.map_err(|report| Error::Deck { report: report.to_string() })

@@ -1,8 +1,8 @@
 //! Molecular dynamics: the interaction, and what it needs of the other sections.
 
 use super::check::Deck;
-use super::mistake::Place;
 use super::cutoff_check::BoxMismatch;
+use super::mistake::Place;
 use crate::laws::coulomb;
 use crate::laws::interaction::SectionReader;
 use crate::plan::*;

@@ -1,8 +1,8 @@
 //! Lennard-Jones parameters of pairs of species: by rule, and where the deck gives them.
 
 use super::check::Deck;
-use super::suggest::nearest;
 use super::species::name_of;
+use super::suggest::nearest;
 use crate::laws::interaction::Potential;
 use crate::pair::language::Table;
 use crate::plan::*;

@@ -46,15 +46,18 @@ impl Deck<'_> {
         {
             if value.is_some_and(|value| value < plan.smallest) {
                 let place = self.place(section, name);
-                let message =
-                    format!("`{name}` is less than smallest = {}", self.format_quantity(plan.smallest, Dimension::Time));
+                let message = format!(
+                    "`{name}` is less than smallest = {}",
+                    self.format_quantity(plan.smallest, Dimension::Time)
+                );
                 self.report(place, message, format!("give {name} >= smallest"));
             }
         }
         if let (Some(first), Some(largest)) = (plan.first, plan.largest)
             && first > largest
         {
-            let message = format!("`first` is more than largest = {}", self.format_quantity(largest, Dimension::Time));
+            let message =
+                format!("`first` is more than largest = {}", self.format_quantity(largest, Dimension::Time));
             self.report(self.place(section, "first"), message, "give first <= largest");
         }
         plan

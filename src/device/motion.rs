@@ -14,8 +14,8 @@ use super::reduction::{
 };
 use super::{Buffer, Device};
 use crate::Result;
-use crate::motion::thermostat::Langevin;
 use crate::motion::bulk_motion::BulkMotion;
+use crate::motion::thermostat::Langevin;
 use crate::space::Vec3d;
 use std::ops::Range;
 

@@ -11,7 +11,7 @@ use super::reduction::over_rows;
 use super::skin::Skin;
 use super::{Buffer, Device, values};
 use crate::Result;
-use crate::neighborhood::{SUPPORT_MARGIN, InteractionRange, largest_smoothing_length};
+use crate::neighborhood::{InteractionRange, SUPPORT_MARGIN, largest_smoothing_length};
 use crate::neighbors::cluster::power_of_two_below;
 use crate::particles::Field;
 use crate::space::SimulationBox;
@@ -128,7 +128,8 @@ impl Neighborhood {
             _ => false,
         };
         if !known {
-            let length = (self.reach == InteractionRange::Supports).then(|| columns.scalar(Field::SmoothingLength));
+            let length =
+                (self.reach == InteractionRange::Supports).then(|| columns.scalar(Field::SmoothingLength));
             let mut used = [self.skin.used(bx, position, length, owned.clone())?];
             self.domain.comm().all_max(&mut used);
             self.used = used[0];

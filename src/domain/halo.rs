@@ -11,8 +11,8 @@
 
 use super::PairSharing;
 use super::assign::Assignment;
-use super::migrate::{ReservedRows, columns_of_packed};
 use super::halo_selection::{OwnBoxes, OwnRows, union};
+use super::migrate::{ReservedRows, columns_of_packed};
 use crate::comm::Communicator;
 use crate::parallel::RowRanges;
 use crate::particles::{CLUSTER, Field, OverlappedWork, Particles, ReturnedSums, SUPER_CLUSTER, SumWriter};
@@ -100,7 +100,8 @@ impl Halos {
         let (mut next, mut behind) = (0, 0..0);
         for (rank, &count) in counts.iter().enumerate() {
             if rank == comm.rank() {
-                let shares = self.across == PairSharing::OneRank && counts[rank..].iter().any(|&count| count > 0);
+                let shares =
+                    self.across == PairSharing::OneRank && counts[rank..].iter().any(|&count| count > 0);
                 next = if shares { owned.end.next_multiple_of(CLUSTER) } else { owned.end };
                 behind = owned.end..next;
             }

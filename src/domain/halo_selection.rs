@@ -2,7 +2,9 @@
 
 use super::PairSharing;
 use super::assign::Assignment;
-use super::interaction_test::{BoxMetric, CenteredExtent, ExtentBlocks, ExtentLanes, LANES, load_lanes, may_interact};
+use super::interaction_test::{
+    BoxMetric, CenteredExtent, ExtentBlocks, ExtentLanes, LANES, load_lanes, may_interact,
+};
 use crate::parallel::RowRanges;
 use crate::particles::{Field, Particles, SUPER_CLUSTER};
 use crate::simd::Instructions;

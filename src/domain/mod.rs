@@ -2,22 +2,24 @@
 
 pub mod assign;
 pub mod decomposition;
-mod wrap;
-mod migrate;
 pub mod halo;
 pub(crate) mod halo_selection;
 pub(crate) mod interaction_test;
+mod migrate;
+mod wrap;
 
 use crate::Result;
 use crate::comm::Communicator;
-use crate::particles::{Field, ReactionExchange, OverlappedWork, Particles, ReturnedSums, SUPER_CLUSTER, SumWriter};
+use crate::particles::{
+    Field, OverlappedWork, Particles, ReactionExchange, ReturnedSums, SUPER_CLUSTER, SumWriter,
+};
 use crate::space::SimulationBox;
 use crate::tree::bounds::Extent;
 use crate::tree::leaves::Leaves;
 use assign::Assignment;
-pub(crate) use migrate::sort;
 use halo::Halos;
 use halo_selection::{OwnBoxes, OwnRows};
+pub(crate) use migrate::sort;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -1,16 +1,16 @@
 //! Barnes-Hut gravity: tree construction, multipole acceptance, locally essential trees, and SIMD evaluation.
 #![allow(clippy::needless_range_loop, reason = "an index names the component of several vectors at once")]
 
+mod acceleration_estimate;
 pub mod accuracy;
 pub mod direct;
 mod essential_tree;
-pub mod simulated_ranks;
 pub mod gravity;
 mod kernels;
 mod lanes;
 pub mod opening;
 mod prune;
-mod acceleration_estimate;
+pub mod simulated_ranks;
 pub mod softening;
 pub mod tree;
 mod walk;

@@ -15,8 +15,8 @@ use crate::laws::interaction::Laws;
 use crate::neighborhood::Neighborhood;
 use crate::neighbors::{Radii, SUPER_CLUSTER};
 use crate::pair::{
-    Energies, Finished, Forces, Instructions, PairLaw, Pass, Precision, Then, Traffic, sweep_with_halos,
-    sweep_double, sweep_with_callback,
+    Energies, Finished, Forces, Instructions, PairLaw, Pass, Precision, Then, Traffic, sweep_double,
+    sweep_with_callback, sweep_with_halos,
 };
 use crate::particles::{Field, OverlappedWork, Particles};
 use crate::plan::{InteractionPlan, Plan, SpeciesPlan};
@@ -233,7 +233,9 @@ impl Molecules {
         match (stage.wanted, stage.then) {
             // seldom, and read to many digits
             (Wanted::Energies, _) => sweep_double(&Energies(*law), &pass, list, stage.particles, traffic),
-            (_, Some(then)) => sweep_with_callback(&Forces(*law), &pass, list, stage.particles, traffic, then),
+            (_, Some(then)) => {
+                sweep_with_callback(&Forces(*law), &pass, list, stage.particles, traffic, then)
+            }
             (_, None) => sweep_with_halos(&Forces(*law), &pass, list, stage.particles, traffic),
         };
         true

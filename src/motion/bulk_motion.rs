@@ -182,7 +182,9 @@ mod tests {
         scale(&mut particles, 0.7, before.drift() * (1.0 - 0.7));
         let after = BulkMotion::of(&mut particles, &solo);
         assert!((after.momentum - before.momentum).norm() < 1e-10 * before.momentum.norm());
-        assert!((after.relative_kinetic_energy() / (0.49 * before.relative_kinetic_energy()) - 1.0).abs() < 1e-12);
+        assert!(
+            (after.relative_kinetic_energy() / (0.49 * before.relative_kinetic_energy()) - 1.0).abs() < 1e-12
+        );
         assert_eq!(
             BulkMotion::of(&mut Particles::new(&[Field::Velocity, Field::Mass], 0), &solo).drift(),
             Vec3d::zeros()

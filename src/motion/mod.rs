@@ -1,5 +1,6 @@
 //! Time integration: integrators, thermostats and the time step.
 
+pub mod bulk_motion;
 pub mod leapfrog;
 pub mod minimize;
 pub mod random;
@@ -7,4 +8,3 @@ pub mod steps;
 pub mod thermostat;
 pub mod time_step;
 pub mod verlet;
-pub mod bulk_motion;

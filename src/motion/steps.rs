@@ -4,8 +4,8 @@
 //! The verbs act on the owned particles of this rank. A step that fails leaves the particles as they were at its start.
 
 use crate::comm::Communicator;
-use crate::motion::thermostat::Thermostat;
 use crate::motion::bulk_motion::BulkMotion;
+use crate::motion::thermostat::Thermostat;
 use crate::space::Vec3d;
 use crate::{Error, Result};
 

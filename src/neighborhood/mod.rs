@@ -10,7 +10,7 @@ pub use skin::Skin;
 pub use tune::Costs;
 
 use crate::Result;
-use crate::domain::{PairSharing, Domain};
+use crate::domain::{Domain, PairSharing};
 use crate::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii};
 use crate::pair::find_tiles;
 use crate::particles::{Field, Particles};
@@ -138,7 +138,8 @@ impl Neighborhood {
     /// the inner list if `skins` has none.
     pub fn set_skins(&mut self, skins: Skins) {
         self.outer = Skin::new(skins.outer);
-        let prunable = matches!(self.reach, InteractionRange::Cutoff(_)) && self.plan.list == ListKind::Clustered;
+        let prunable =
+            matches!(self.reach, InteractionRange::Cutoff(_)) && self.plan.list == ListKind::Clustered;
         self.inner = skins.inner.filter(|inner| prunable && *inner < skins.outer).map(Skin::new);
         if self.inner.is_none() {
             (self.pruned, self.recycled) = (None, None);
@@ -174,7 +175,9 @@ impl Neighborhood {
         if self.outer.fraction() == 0.0 || self.reach == InteractionRange::Nowhere {
             return Due::Build;
         }
-        if let (Some(drift), Some(used), InteractionRange::Cutoff(cutoff)) = (self.drift.take(), self.used, self.reach) {
+        if let (Some(drift), Some(used), InteractionRange::Cutoff(cutoff)) =
+            (self.drift.take(), self.used, self.reach)
+        {
             let used = used.map(|used| used + 2.0 * drift / cutoff);
             if self.due_for(used) == Due::Nothing {
                 self.used = Some(used);
@@ -335,7 +338,8 @@ impl Neighborhood {
     /// Which ranks list a pair of particles of two ranks.
     pub fn across(&self) -> PairSharing {
         // Gas passes read sums of neighbors from earlier passes, so both ranks need the pair.
-        let molecules = matches!(self.reach, InteractionRange::Cutoff(_)) && self.plan.list == ListKind::Clustered;
+        let molecules =
+            matches!(self.reach, InteractionRange::Cutoff(_)) && self.plan.list == ListKind::Clustered;
         if molecules && self.symmetric() { PairSharing::OneRank } else { PairSharing::BothRanks }
     }
 }

@@ -7,7 +7,7 @@ use super::reaction_buffer::reaction_row_values;
 use super::sums::ChunkSums;
 use crate::neighbors::{ClusterList, GROUP, NeighborList, SUPER_CLUSTER, SectionMask};
 use crate::parallel::{map_items, map_then_finalize, reduction_threads, split_range};
-use crate::particles::{Field, ReactionExchange, Particles, ReturnedSums};
+use crate::particles::{Field, Particles, ReactionExchange, ReturnedSums};
 use crate::simd::{Instructions, Scalar, dispatch};
 use std::cell::RefCell;
 use std::ops::Range;

@@ -28,7 +28,8 @@ pub use kernel::Kernel;
 pub use law::PairLaw;
 pub use naive::naive;
 pub use sweep::{
-    Pass, SweepStatistics, Traffic, sweep, sweep_with_halos, sweep_double, sweep_consuming, sweep_with_callback, sweep_with,
+    Pass, SweepStatistics, Traffic, sweep, sweep_consuming, sweep_double, sweep_with, sweep_with_callback,
+    sweep_with_halos,
 };
 pub use together::Together;
 

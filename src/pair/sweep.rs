@@ -10,7 +10,7 @@ use super::pack::{Input, PackedInput};
 use crate::allocator;
 use crate::neighbors::{NeighborList, Radii, whole_super_clusters};
 use crate::parallel::split_range;
-use crate::particles::{HaloExchange, Field, ReactionExchange, Particles};
+use crate::particles::{Field, HaloExchange, Particles, ReactionExchange};
 use crate::simd::{Instructions, Scalar};
 use crate::space::SimulationBox;
 use rayon::prelude::*;

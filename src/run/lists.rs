@@ -80,7 +80,8 @@ fn measure(simulation: &mut Simulation) -> Result<Option<Costs>> {
     }
     let plan = &simulation.plan;
     let (Some(step), None) = (plan.time_step.fixed, plan.neighbors.skin) else { return Ok(None) };
-    let (InteractionRange::Cutoff(cutoff), true) = (simulation.neighborhood.reach(), simulation.molecules.is_some())
+    let (InteractionRange::Cutoff(cutoff), true) =
+        (simulation.neighborhood.reach(), simulation.molecules.is_some())
     else {
         return Ok(None);
     };

@@ -7,9 +7,9 @@
 use super::collective::{RowDistribution, SharedFile};
 use super::crash_guard::ReadGuard;
 use super::hdf::{self, read_numbers, read_rows};
-use super::retention;
 use super::layout::{FORMAT_VERSION, PROGRAM_GROUP};
 use super::read::{check_kind, zeros};
+use super::retention;
 use super::seal::{self, Seal};
 use crate::comm::Communicator;
 use crate::comm::distribution::share;

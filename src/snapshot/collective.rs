@@ -9,8 +9,8 @@
 //! ranks return and none wait.
 
 use super::hdf::{self, Outcome};
-use super::seal;
 use super::readback::RowDigest;
+use super::seal;
 use crate::comm::Communicator;
 use crate::{Error, Result};
 use hdf5::{Dataset, File, H5Type};

@@ -22,21 +22,21 @@ mod collective;
 mod crash_guard;
 mod hdf;
 mod info;
-mod retention;
 mod layout;
 mod names;
 mod read;
+#[cfg_attr(not(feature = "mpi"), allow(dead_code))]
+mod readback;
+mod retention;
 mod seal;
 pub mod trajectory;
 mod write;
-#[cfg_attr(not(feature = "mpi"), allow(dead_code))]
-mod readback;
 mod xdmf;
 
 pub use checkpoint::{CheckpointState, Table, deck_of_checkpoint, read_checkpoint, write_checkpoint};
 pub use info::info;
-pub use retention::find_latest;
 pub use read::{particle_count, read_header, read_snapshot, read_snapshot_slice};
+pub use retention::find_latest;
 pub use write::write_snapshot;
 
 use crate::space::SimulationBox;

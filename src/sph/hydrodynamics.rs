@@ -7,7 +7,7 @@ use crate::comm::Communicator;
 use crate::domain::Domain;
 use crate::neighborhood::Neighborhood;
 use crate::neighbors::Radii;
-use crate::pair::{PairLaw, Pass, Precision, Traffic, sweep_with_halos, sweep_consuming};
+use crate::pair::{PairLaw, Pass, Precision, Traffic, sweep_consuming, sweep_with_halos};
 use crate::particles::blocks::{BLOCK_ROWS, map_blocks, reduce_blocks, row_blocks};
 use crate::particles::{Field, OverlappedWork, Particles};
 use crate::plan::SphPlan;
@@ -241,7 +241,12 @@ impl Backend for Processors<'_> {
 
     fn check_coincident(&self) -> Result<()> {
         let plan = &self.hydrodynamics.plan;
-        smoothing::check_coincident(&self.domain.bx, self.particles, plan.interpolation_kernel(), plan.neighbors)
+        smoothing::check_coincident(
+            &self.domain.bx,
+            self.particles,
+            plan.interpolation_kernel(),
+            plan.neighbors,
+        )
     }
 
     fn exchange_halos(&mut self, fields: &[Field]) -> Result<()> {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::start_box::{Enclosure, FileBox, enclose};
 use super::formats::{self, Configuration, Hints};
+use super::start_box::{Enclosure, FileBox, enclose};
 use super::{Start, check_particle_count, fill_common, share, species, units};
 use crate::comm::Communicator;
 use crate::particles::{Field, Particles};

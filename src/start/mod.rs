@@ -7,7 +7,6 @@
 mod cells;
 mod composition;
 mod configuration;
-mod start_box;
 mod evrard;
 mod file;
 pub mod formats;
@@ -18,6 +17,7 @@ mod pattern;
 mod plummer;
 mod sedov;
 pub(crate) mod species;
+mod start_box;
 mod uniform;
 pub(crate) mod units;
 

@@ -2,10 +2,10 @@
 
 use super::Simulation;
 use crate::comm::Communicator;
+use crate::motion::bulk_motion::{self, BulkMotion};
 use crate::motion::steps::{self, FirstHalf, Reverted};
 use crate::motion::thermostat::Thermostat;
 use crate::motion::verlet::{self, DriftResult, MAX_DISPLACEMENT, SkippedChunks};
-use crate::motion::bulk_motion::{self, BulkMotion};
 use crate::particles::Field;
 use crate::space::Vec3d;
 use crate::{Error, Result};
@@ -51,8 +51,9 @@ impl Simulation {
         let acceleration = self.particles.vector_at(Field::Acceleration, row);
         let way = verlet::displacement(velocity, acceleration, dt);
         let id = self.particles.id[row];
-        (way.is_nan() || way > self.largest_displacement())
-            .then(|| verlet::moved_too_far(id, velocity, acceleration, dt).with_units(self.plan.units.of_numbers()))
+        (way.is_nan() || way > self.largest_displacement()).then(|| {
+            verlet::moved_too_far(id, velocity, acceleration, dt).with_units(self.plan.units.of_numbers())
+        })
     }
 }
 

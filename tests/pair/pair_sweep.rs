@@ -6,8 +6,8 @@ use hilbrium::neighbors::{
 };
 use hilbrium::pair::language::*;
 use hilbrium::pair::{
-    Instructions, PairLaw, Pass, Precision, Traffic, find_tiles, naive, sweep, sweep_with_halos, sweep_consuming,
-    sweep_with,
+    Instructions, PairLaw, Pass, Precision, Traffic, find_tiles, naive, sweep, sweep_consuming, sweep_with,
+    sweep_with_halos,
 };
 use hilbrium::particles::{Field, OverlappedWork, Particles};
 use hilbrium::space::{Boundary, SimulationBox, Vec3d};

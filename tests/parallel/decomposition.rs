@@ -4,7 +4,7 @@ use crate::common::domain_cases::{Cloud, Kind, boxes, radius};
 use hilbrium::comm::run_local;
 use hilbrium::comm::traffic::Traffic;
 use hilbrium::domain::decomposition::{Decomposition, Width};
-use hilbrium::domain::{PairSharing, Domain, DomainSettings};
+use hilbrium::domain::{Domain, DomainSettings, PairSharing};
 use hilbrium::far::simulated_ranks::{EssentialTree, essential_trees};
 use hilbrium::far::{GravityPlan, gravity};
 use hilbrium::pair::Precision;
@@ -162,8 +162,18 @@ fn simulated_ranks_are_like_real_ones() {
         for (ranks, settings) in [
             (1, DomainSettings::default()),
             (2, DomainSettings::default()),
-            (4, DomainSettings { bucket_size: 8, coarse_leaves_per_rank: 20, across: PairSharing::BothRanks }),
-            (8, DomainSettings { bucket_size: 8, coarse_leaves_per_rank: 300, across: PairSharing::BothRanks }),
+            (
+                4,
+                DomainSettings { bucket_size: 8, coarse_leaves_per_rank: 20, across: PairSharing::BothRanks },
+            ),
+            (
+                8,
+                DomainSettings {
+                    bucket_size: 8,
+                    coarse_leaves_per_rank: 300,
+                    across: PairSharing::BothRanks,
+                },
+            ),
             (3, DomainSettings { bucket_size: 8, coarse_leaves_per_rank: 20, across: PairSharing::OneRank }),
         ] {
             let real = on_ranks(&cloud, &moved, ranks, settings, attracts);

@@ -5,7 +5,7 @@ use crate::common::domain_cases::{
 };
 use hilbrium::Error;
 use hilbrium::comm::run_local;
-use hilbrium::domain::{PairSharing, Domain, DomainSettings};
+use hilbrium::domain::{Domain, DomainSettings, PairSharing};
 use hilbrium::particles::{Field, Particles};
 use hilbrium::space::hilbert::{END, key_of};
 use hilbrium::space::{Boundary, SimulationBox, Vec3d};
@@ -177,7 +177,11 @@ fn the_origin_is_a_place_like_others() {
             cloud.position.fill(Vec3d::zeros());
             cloud.bx.upper.fill(1.0); // the origin is inside, also where space repeats
             for ranks in RANKS {
-                check(&cloud, &views(ranks, &cloud, settings(), PairSharing::BothRanks), PairSharing::BothRanks);
+                check(
+                    &cloud,
+                    &views(ranks, &cloud, settings(), PairSharing::BothRanks),
+                    PairSharing::BothRanks,
+                );
             }
         }
     }

@@ -17,7 +17,7 @@
 use fearless_simd::Simd;
 
 use crate::motion::random::{LANES, Purpose, normals};
-use crate::motion::verlet::{DriftResult, SkippedChunks, MOTION_COLUMNS, chunks, moves_too_far};
+use crate::motion::verlet::{DriftResult, MOTION_COLUMNS, SkippedChunks, chunks, moves_too_far};
 use crate::particles::blocks::{BlockTask, RowBlock, map_blocks_simd};
 use crate::particles::{Field, Particles};
 
@@ -35,7 +35,13 @@ pub struct Langevin {
 impl Langevin {
     /// First half of step number `step` of length `dt`: half kick, half drift, friction and noise, half
     /// drift. No particle moves farther than about `farthest`.
-    pub fn kick_and_drift(&self, particles: &mut Particles, dt: f64, step: u64, farthest: f64) -> DriftResult {
+    pub fn kick_and_drift(
+        &self,
+        particles: &mut Particles,
+        dt: f64,
+        step: u64,
+        farthest: f64,
+    ) -> DriftResult {
         let mut drifted = DriftResult::default();
         let blocks =
             map_blocks_simd(particles, &KickAndDrift { ou_step: self.ou_step(dt, step), dt, farthest });

@@ -6,7 +6,7 @@ mod sums;
 
 use cases::{Case, Share};
 use hilbrium::comm::run_local;
-use hilbrium::domain::{PairSharing, Domain, DomainSettings};
+use hilbrium::domain::{Domain, DomainSettings, PairSharing};
 use hilbrium::neighbors::{ClusterList, Coding, Entry, ListRequest, NeighborList, ParticleList};
 use hilbrium::pair::find_tiles;
 use hilbrium::particles::{Field, Particles};
@@ -249,14 +249,18 @@ fn synced(case: &Case, ranks: usize, across: PairSharing) -> Vec<Found> {
 fn ranks_of_the_domain_find_the_pairs_of_naive() {
     for case in cases::all() {
         let naive = case.naive();
-        for (ranks, across) in RANKS.into_iter().flat_map(|n| [PairSharing::BothRanks, PairSharing::OneRank].map(|a| (n, a))) {
+        for (ranks, across) in
+            RANKS.into_iter().flat_map(|n| [PairSharing::BothRanks, PairSharing::OneRank].map(|a| (n, a)))
+        {
             let found = synced(&case, ranks, across);
             let owner = |particle: u64| found.iter().position(|(owned, _)| owned.contains(&particle));
             let owners: Vec<_> = (0..case.position.len()).map(|k| owner(k as u64)).collect();
             assert!(owners.iter().all(Option::is_some), "every particle has an owner");
             for (k, (kind, symmetric)) in kinds_across(across).into_iter().enumerate() {
                 let mut pairs: Vec<_> = found.iter().flat_map(|(_, pairs)| pairs[k].clone()).collect();
-                let once = |i: u64, j: u64| across == PairSharing::OneRank || owners[i as usize] == owners[j as usize];
+                let once = |i: u64, j: u64| {
+                    across == PairSharing::OneRank || owners[i as usize] == owners[j as usize]
+                };
                 if let Err(wrong) = compare(&naive, &mut pairs, symmetric, &once) {
                     panic!(
                         "{}; {kind:?}, symmetric {symmetric}, {ranks} ranks, {across:?}: {wrong}",

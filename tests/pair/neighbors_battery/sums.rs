@@ -2,11 +2,11 @@
 
 use super::{Case, Kind, RANKS, cases, kinds_across, listed};
 use hilbrium::comm::run_local;
-use hilbrium::domain::{PairSharing, Domain, DomainSettings};
+use hilbrium::domain::{Domain, DomainSettings, PairSharing};
 use hilbrium::laws::number_density;
 use hilbrium::neighbors::{Coding, ListRequest, Radii};
 use hilbrium::pair::{Kernel, Pass, Precision, Traffic, naive, sweep_with_halos};
-use hilbrium::particles::{Field, ReactionExchange, Particles};
+use hilbrium::particles::{Field, Particles, ReactionExchange};
 
 const FIELDS: &[Field] =
     &[Field::Position, Field::SmoothingLength, Field::Work, Field::NumberDensity, Field::NumberDensitySlope];
@@ -73,7 +73,9 @@ fn number_densities_are_those_of_naive() {
         let radius = radius(&truth);
         naive(&law(), &case.bx, &radius, &mut truth);
         let (density, slope) = (truth.scalar(Field::NumberDensity), truth.scalar(Field::NumberDensitySlope));
-        for (ranks, across) in RANKS.into_iter().flat_map(|n| [PairSharing::BothRanks, PairSharing::OneRank].map(|a| (n, a))) {
+        for (ranks, across) in
+            RANKS.into_iter().flat_map(|n| [PairSharing::BothRanks, PairSharing::OneRank].map(|a| (n, a)))
+        {
             let found = synced(&case, ranks, across);
             for (k, (kind, symmetric, precision)) in settings(across).enumerate() {
                 // A super-cluster that spans both clumps is 5000 radii wide: single-precision offsets resolve

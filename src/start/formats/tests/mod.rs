@@ -11,8 +11,8 @@ mod kinds;
 mod lammps;
 
 use super::*;
-use crate::comm::run_local;
 use crate::comm::distribution::share;
+use crate::comm::run_local;
 
 const LAMMPS: &str = "LAMMPS data file via write_data, version 29 Sep 2021, timestep = 0, units = real
 
