@@ -42,14 +42,14 @@ impl Case {
     /// [`Error::Deck`] for wrong overrides.
     pub fn plan(self, particles: u64, overrides: &[String]) -> Result<Plan> {
         let template = |name: &str| deck::template(name).unwrap_or_default();
-        let neighbors = "sph.neighbors=100".to_owned();
+        // the setting of SPH-EXA, with which figures are compared; --set takes any other
+        let sph_exa = ["sph.kernel=sinc-6", "sph.neighbors=100"].map(str::to_owned);
+        let of_gas = |particles: String| [particles].into_iter().chain(sph_exa).collect();
         let (deck, mut all) = match self {
             Case::Uniform => {
-                (template("uniform-box"), vec![format!("start.uniform-box.particles={particles}"), neighbors])
+                (template("uniform-box"), of_gas(format!("start.uniform-box.particles={particles}")))
             }
-            Case::Evrard => {
-                (template("evrard"), vec![format!("start.evrard.particles={particles}"), neighbors])
-            }
+            Case::Evrard => (template("evrard"), of_gas(format!("start.evrard.particles={particles}"))),
             Case::Sedov => {
                 let particles = format!("start.sedov.particles={particles}");
                 (include_str!("../../inputs/sedov.toml").to_owned(), vec![particles])
