@@ -16,3 +16,4 @@ mod molecules;
 mod sedov;
 mod skins;
 mod species;
+mod stability;
