@@ -209,7 +209,7 @@ mod tests {
         }
         let run = |signal: libc::c_int| {
             let this = std::env::current_exe().unwrap();
-            let name = "snapshot::fault::tests::a_signal_names_the_file_that_is_read";
+            let name = "snapshot::crash_guard::tests::a_signal_names_the_file_that_is_read";
             let mut command = Command::new(this);
             command.args([name, "--exact", "--nocapture"]).env(SIGNAL, signal.to_string());
             let output = command.output().unwrap();
@@ -247,7 +247,8 @@ mod tests {
         }
         let run = |how: &str| {
             let mut command = Command::new(std::env::current_exe().unwrap());
-            let name = "snapshot::fault::tests::memory_that_reading_does_not_account_for_names_the_file";
+            let name =
+                "snapshot::crash_guard::tests::memory_that_reading_does_not_account_for_names_the_file";
             let output = command.args([name, "--exact", "--nocapture"]).env(TAKES, how).output().unwrap();
             (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
         };
