@@ -170,6 +170,11 @@ impl Deck<'_> {
         of(choice).unwrap_or(fallback)
     }
 
+    /// Whether a mistake was reported at a place.
+    pub(super) fn is_wrong(&self, place: Option<&Place>) -> bool {
+        place.is_some() && self.mistakes.iter().any(|mistake| mistake.place.as_ref() == place)
+    }
+
     pub(super) fn report(&mut self, place: Option<Place>, message: String, help: impl Into<String>) {
         self.mistakes.push(Mistake { message, help: help.into(), place });
     }

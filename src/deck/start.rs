@@ -349,6 +349,10 @@ impl Deck<'_> {
         let counted = CASES
             .iter()
             .find_map(|&case| self.place(case, "particles").or_else(|| self.place(case, "cells")));
+        // a wrong value has a placeholder here, about which nothing can be said
+        if self.is_wrong(counted.as_ref()) || self.is_wrong(self.place("sph", "neighbors").as_ref()) {
+            return;
+        }
         if particles <= sph.neighbors {
             let message = format!(
                 "{particles} particles cannot have the {} neighbors each that [sph] asks for",
