@@ -1,4 +1,4 @@
-//! The Lennard-Jones interaction.
+//! Lennard-Jones interaction: the law of one species, the deck section, and the choice of the form.
 
 use std::f64::consts::PI;
 
@@ -17,11 +17,11 @@ use serde::{Deserialize, Serialize};
 
 pub use lennard_jones::*;
 
-/// V(r) = 4 epsilon [(sigma/r)^12 - (sigma/r)^6] - shift within the cutoff (Jones 1924), and the pair's
-/// virial r . F.
+/// V(r) = 4 epsilon [(sigma/r)^12 - (sigma/r)^6] - shift within the cutoff (Jones 1924), and the pair virial
+/// r . F.
 ///
-/// Energy and virial of a pair belong to its particles in halves. A shift of V at the cutoff makes the energy
-/// continuous there, not the force.
+/// Each particle of a pair gets half of its energy and virial. The shift makes the energy continuous at the
+/// cutoff, but not the force.
 #[pair(molecular, uses(twelve_six))]
 pub mod lennard_jones {
     /// Depth epsilon, sigma^2, and what the energy is lowered by.
@@ -41,7 +41,7 @@ pub mod lennard_jones {
 }
 
 impl Law<f64> {
-    /// Truncated at the cutoff, with a jump of the energy.
+    /// Truncated at the cutoff, with an energy jump.
     pub fn truncated(epsilon: f64, sigma: f64) -> Self {
         Law { epsilon, sigma2: sigma * sigma, shift: 0.0 }
     }
@@ -52,8 +52,8 @@ impl Law<f64> {
         Law { shift: 4.0 * epsilon * s6 * (s6 - 1.0), ..Self::truncated(epsilon, sigma) }
     }
 
-    /// What an even density of `number_density` particles beyond the cutoff adds to the energy and to the
-    /// virial of `particles` particles (Allen & Tildesley 2017, section 2.8); for the unshifted interaction.
+    /// Tail correction of energy and virial of `particles` particles for a uniform `number_density` beyond
+    /// the cutoff (Allen & Tildesley 2017, section 2.8); for the unshifted interaction.
     pub fn tail(&self, particles: f64, number_density: f64, cutoff: f64) -> [f64; 2] {
         let s3 = (self.sigma2.sqrt() / cutoff).powi(3);
         let scale = PI * particles * number_density * self.epsilon * self.sigma2.powf(1.5);
@@ -64,7 +64,7 @@ impl Law<f64> {
 }
 
 choice! {
-    /// What becomes of an interaction at its cutoff.
+    /// Truncation of an interaction at its cutoff.
     Truncation {
         /// Nothing: energy and force jump.
         Plain = "plain",
@@ -81,16 +81,15 @@ choice! {
 /// `[interaction.lennard-jones]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LennardJones {
-    /// Of which pair.
+    /// Epsilon and sigma of all pairs.
     pub parameters: PairParameters,
-    /// Distance beyond which no pair acts, > 0.
+    /// Cutoff distance, > 0.
     pub cutoff: f64,
-    /// At the cutoff.
+    /// Truncation at the cutoff.
     pub truncation: Truncation,
-    /// Where a switched force begins to fall, > 0 and below the cutoff; the cutoff without a switch.
+    /// Distance at which the force switch begins, > 0 and below the cutoff; the cutoff without a switch.
     pub switch_start: f64,
-    /// Whether observables are corrected for what lies beyond the cutoff; the truncation is plain then, and
-    /// the box periodic.
+    /// Whether observables include the tail correction; requires plain truncation and a periodic box.
     pub tail: bool,
 }
 
@@ -215,18 +214,18 @@ impl Potential for LennardJones {
         ]
     }
 
-    /// That of the deepest pair, of those that are not mixed.
+    /// Maximum over all pairs of species.
     fn jump(&self) -> Option<f64> {
         let jump = |[epsilon, sigma]: [f64; 2]| {
             let power = (sigma / self.cutoff).powi(6);
             4.0 * epsilon * (power * power - power).abs()
         };
-        let largest = || self.parameters.given().into_iter().map(jump).fold(0.0, f64::max);
+        let largest = || self.parameters.of_all_pairs().into_iter().map(jump).fold(0.0, f64::max);
         (self.truncation == Truncation::Plain).then(largest)
     }
 
-    /// Alike particles with charges are mixed too, unless one law has both within one cutoff: so few laws
-    /// must be compiled in pairs.
+    /// Uniform particles with charges use the mixed law too, unless `lennard_jones_coulomb` applies (one
+    /// cutoff, no switch). This keeps the number of combined laws to compile small.
     fn mixed(&self, charges: Option<&Charges>) -> Vec<[f64; 2]> {
         let own = |[epsilon, sigma]: &[f64; 2]| [0.5 * sigma, epsilon.sqrt()];
         let apart =
@@ -246,8 +245,8 @@ impl Potential for LennardJones {
         self.tail
     }
 
-    /// The sum over pairs of species of their own (Allen & Tildesley 2017, section 2.8), in which a particle
-    /// is counted as its own neighbor, as is usual.
+    /// Sum over pairs of species (Allen & Tildesley 2017, section 2.8). A particle counts as its own neighbor
+    /// (N^2 instead of N (N - 1)), as is usual.
     fn tail(&self, counts: &[u64]) -> [f64; 2] {
         let (mut energy, mut virial) = (0.0, 0.0);
         for (a, &count_a) in counts.iter().enumerate() {
@@ -262,7 +261,7 @@ impl Potential for LennardJones {
     }
 }
 
-/// The distance of the energy's minimum, where only the repulsion is left.
+/// Returns the distance of the energy minimum, the cutoff of the Weeks-Chandler-Andersen potential.
 fn minimum(section: &mut dyn SectionReader, parameters: &PairParameters) -> f64 {
     section.without_effect("cutoff", "truncation = \"weeks-chandler-andersen\", which cuts at 2^(1/6) sigma");
     let PairParameters::Uniform([_, sigma]) = parameters else {
@@ -289,25 +288,24 @@ fn switch_start(section: &mut dyn SectionReader, cutoff: f64) -> f64 {
     start
 }
 
-/// The law of a Lennard-Jones interaction: one for each way in which its parameters are given and it ends at
-/// the cutoff.
+/// Law of a Lennard-Jones interaction: one variant for each combination of parameters and truncation.
 #[derive(Clone, Debug)]
 pub enum Form {
-    /// Alike particles.
+    /// Uniform parameters.
     Uniform(Law<f64>),
-    /// Alike particles, switched.
+    /// Uniform parameters, with a force switch.
     Switched(lennard_jones_switched::Law<f64>),
-    /// Alike particles with charges, within one cutoff.
+    /// Uniform parameters with charges, within one cutoff.
     Charged(lennard_jones_coulomb::Law<f64>),
-    /// Mixed by the rule of Lorentz and Berthelot.
+    /// Lorentz-Berthelot mixing.
     Mixed(WithCharges<lennard_jones_mixed::Law<f64>>),
-    /// Mixed by that rule, switched.
+    /// Lorentz-Berthelot mixing, with a force switch.
     MixedSwitched(WithCharges<lennard_jones_mixed_switched::Law<f64>>),
-    /// Looked up for each pair of species.
+    /// Parameters looked up per pair of species.
     Table(Box<WithCharges<lennard_jones_table::Law<f64>>>),
 }
 
-/// The law of alike particles.
+/// Returns the law of uniform parameters.
 fn uniform(epsilon: f64, sigma: f64, potential: &LennardJones, charges: Option<&Charges>) -> Form {
     let law = match potential.truncation {
         Truncation::Plain => Law::truncated(epsilon, sigma),

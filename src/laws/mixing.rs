@@ -1,9 +1,9 @@
-//! Parameters of unlike particles: from those of like ones by a rule, or pair by pair.
+//! Parameters of pairs of species: uniform, by a mixing rule, or tabulated.
 
 use serde::{Deserialize, Serialize};
 
 choice! {
-    /// How the parameters of unlike particles follow from those of like ones.
+    /// Mixing rule for the parameters of unlike particles.
     Mixing {
         /// sigma is the arithmetic mean, epsilon the geometric one.
         LorentzBerthelot = "lorentz-berthelot",
@@ -13,7 +13,7 @@ choice! {
 }
 
 impl Mixing {
-    /// Epsilon and sigma of a pair of unlike particles.
+    /// Returns epsilon and sigma of a pair from those of both particles.
     pub fn mixed(self, [epsilon_a, sigma_a]: [f64; 2], [epsilon_b, sigma_b]: [f64; 2]) -> [f64; 2] {
         let sigma = match self {
             Self::LorentzBerthelot => 0.5 * (sigma_a + sigma_b),
@@ -23,21 +23,21 @@ impl Mixing {
     }
 }
 
-/// The Lennard-Jones parameters epsilon and sigma of pairs.
+/// Lennard-Jones parameters epsilon and sigma of all pairs of species.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PairParameters {
-    /// All pairs have the same.
+    /// The same for all pairs.
     Uniform([f64; 2]),
-    /// By the rule of Lorentz and Berthelot from those of each species, in the order of the plan's species.
+    /// Per species, in the order of the plan; pairs by Lorentz-Berthelot mixing.
     Mixed(Vec<[f64; 2]>),
-    /// A row of each species with the parameters of its pairs; at most
-    /// [`crate::pair::language::Table::KINDS`] species.
+    /// Symmetric table of pairs, one row per species; at most [`crate::pair::language::Table::KINDS`]
+    /// species.
     Table(Vec<Vec<[f64; 2]>>),
 }
 
 impl PairParameters {
-    /// Epsilon and sigma of a pair of species.
+    /// Returns epsilon and sigma of the pair of species `a` and `b`.
     pub fn of(&self, a: usize, b: usize) -> [f64; 2] {
         match self {
             Self::Uniform(all) => *all,
@@ -46,7 +46,19 @@ impl PairParameters {
         }
     }
 
-    /// The parameters of the species `order[0]`, `order[1]`, ... of these.
+    /// Returns epsilon and sigma of every pair of species, each once or twice.
+    pub fn of_all_pairs(&self) -> Vec<[f64; 2]> {
+        match self {
+            Self::Mixed(species) => {
+                let pairs = (0..species.len()).flat_map(|a| (0..=a).map(move |b| (a, b)));
+                pairs.map(|(a, b)| self.of(a, b)).collect()
+            }
+            Self::Uniform(all) => vec![*all],
+            Self::Table(rows) => rows.concat(),
+        }
+    }
+
+    /// Permutes the species to `order[0]`, `order[1]`, ...
     pub fn reordered(&self, order: &[usize]) -> Self {
         match self {
             Self::Uniform(all) => Self::Uniform(*all),
@@ -54,15 +66,6 @@ impl PairParameters {
             Self::Table(rows) => {
                 Self::Table(order.iter().map(|&a| order.iter().map(|&b| rows[a][b]).collect()).collect())
             }
-        }
-    }
-
-    /// The parameters of all pairs that are not mixed.
-    pub fn given(&self) -> Vec<[f64; 2]> {
-        match self {
-            Self::Uniform(all) => vec![*all],
-            Self::Mixed(species) => species.clone(),
-            Self::Table(rows) => rows.concat(),
         }
     }
 }
