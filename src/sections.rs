@@ -1,11 +1,10 @@
-//! The vocabulary in which sections of a deck are described: [`Section`], [`Key`], [`Kind`], [`Interval`] and
-//! [`enum@Default`], the constants and constructors that tables of keys are written with, and `choice!` for enums
-//! with names in a deck.
+//! Descriptions of deck sections: [`Section`], [`Key`], [`Kind`], [`Interval`] and [`enum@Default`], with
+//! constants and constructors for tables of keys, and `choice!` for enums with names in a deck.
 
 use crate::units::Dimension;
 use std::fmt;
 
-/// An enum whose members have a name in the deck.
+/// Defines an enum whose members have a name in the deck.
 macro_rules! choice {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])+ $member:ident = $text:literal),+ $(,)? }) => {
         $(#[$about])*
@@ -13,15 +12,15 @@ macro_rules! choice {
         pub enum $name { $($(#[$doc])+ #[serde(rename = $text)] $member),+ }
 
         impl $name {
-            /// The names, as written in a deck, in the order of the members.
+            /// The names in a deck, in the order of the members.
             pub const NAMES: &[&str] = &[$($text),+];
             /// The members.
             pub const ALL: &[Self] = &[$(Self::$member),+];
 
-            /// The name in the deck.
+            /// Returns the name in a deck.
             pub const fn name(self) -> &'static str { Self::NAMES[self as usize] }
 
-            /// The member of that name.
+            /// Returns the member with that name.
             pub fn named(name: &str) -> Option<Self> {
                 Self::NAMES.iter().position(|&known| known == name).map(|k| Self::ALL[k])
             }
@@ -63,7 +62,7 @@ pub const fn key(name: &'static str, kind: Kind, default: Default, meaning: &'st
     Key { name, kind, default, meaning, synonyms: &[] }
 }
 
-/// A section whose keys may all be given at once.
+/// A section without the `one_of` rule.
 pub const fn section(path: &'static str, meaning: &'static str, keys: &'static [Key]) -> Section {
     Section { path, meaning, one_of: false, keys }
 }
@@ -163,14 +162,14 @@ pub fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// What applies if a key is left out.
+/// Default of a key.
 #[derive(Clone, Copy, Debug)]
 pub enum Default {
-    /// Nothing: the key is required.
+    /// No default: the key is required.
     Required,
     /// This value, written as in a deck.
     Value(&'static str),
-    /// No value; the text says what happens then.
+    /// No value; the text describes the effect.
     Unset(&'static str),
 }
 
@@ -181,7 +180,7 @@ pub struct Key {
     pub name: &'static str,
     /// Type and range of its value.
     pub kind: Kind,
-    /// What applies without it.
+    /// Its default.
     pub default: Default,
     /// Description, one line.
     pub meaning: &'static str,
@@ -209,7 +208,8 @@ pub struct Section {
     pub path: &'static str,
     /// Description, one line.
     pub meaning: &'static str,
-    /// Whether exactly one interval `every_*` must be set; that of an option then replaces that of the deck.
+    /// Whether exactly one interval `every_*` must be set. One from a command line option replaces that of
+    /// the deck.
     pub one_of: bool,
     /// Its keys, in the order in which they are printed.
     pub keys: &'static [Key],

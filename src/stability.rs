@@ -1,17 +1,16 @@
-//! Linear stability of a lattice of gas particles at rest, by the passes of a step themselves.
+//! Linear stability analysis of a lattice of gas particles at rest, with the force passes of a step.
 //!
-//! Displacements x, velocities v and internal energies u of the particles obey, to first order and without
-//! viscosity,
+//! Displacements x, velocities v and internal energies u obey, to first order and without viscosity,
 //!
 //! ```text
 //! x' = v,    v' = D x + E u,    u' = F v        so that        v'' = (D + E F) v
 //! ```
 //!
-//! The matrices are found by displacing, heating and moving each particle of one cell of a periodic crystal,
-//! and evaluating the forces in double precision: D and E by central differences, F exactly, since heating is
-//! linear in the velocities. A plane wave of wave vector k turns them into small matrices, whose eigenvalues
-//! are the squares of the growth rates. The wave vectors are all those that the crystal of some 12 mean
-//! spacings holds, for which its finite size makes no error.
+//! The matrices are measured by displacing, heating and moving each particle of one cell of a periodic
+//! crystal and evaluating the forces in double precision: D and E by central differences, F exactly, because
+//! heating is linear in the velocities. For a plane wave of wave vector k they reduce to small matrices,
+//! whose eigenvalues are the squared growth rates. All wave vectors that are periodic in the crystal (at
+//! least 12 mean spacings) are analyzed; for these the finite size causes no error.
 
 use crate::comm::Communicator;
 use crate::particles::Field;
@@ -22,50 +21,50 @@ use crate::{Error, Result, start};
 use nalgebra::{Complex, DMatrix, Schur};
 use std::f64::consts::TAU;
 
-/// Lattices that are analyzed, by the names of `[start.lattice]`.
+/// Lattices to analyze, by their names in `[start.lattice]`.
 pub const LATTICES: [LatticeKind; 4] =
     [LatticeKind::SimpleCubic, LatticeKind::BodyCentered, LatticeKind::FaceCentered, LatticeKind::Hexagonal];
 
-/// A mode that grows slower than this, in units of the speed of sound over the mean spacing, counts as
-/// neutral: it is that of rounding, and takes 60 sound crossings of 16 spacings to grow by a factor e.
+/// Modes with a growth rate up to this, in units of the speed of sound over the mean spacing, count as
+/// neutral. Rounding causes such rates; growth by a factor e takes 60 sound crossings of 16 spacings.
 pub const NEUTRAL: f64 = 1e-3;
 
-/// Least edge of the crystal, in mean spacings n^(-1/3).
-const EDGE: f64 = 12.0;
+/// Minimum edge of the crystal, in mean spacings n^(-1/3).
+const MIN_EDGE: f64 = 12.0;
 
-/// Displacement of the central differences, in mean spacings, and relative change of an internal energy.
+/// Step of the central differences: displacement in mean spacings, relative change of an internal energy.
 const SMALL: f64 = 1e-4;
 
-/// To which eigenvalues are found; differences of forces are right to about 1e-8.
-const ROUNDING: f64 = 1e-11;
+/// Tolerance of the eigenvalue iteration; force differences are accurate to about 1e-8.
+const EIGENVALUE_TOLERANCE: f64 = 1e-11;
 
-/// Added to the eigenvalues while they are found, in squares of the unit of rates.
+/// Shift of the eigenvalues during the iteration, in squared rate units.
 const SHIFT: f64 = 10.0;
 
-/// What a lattice does when it is disturbed.
+/// Stability of a lattice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stability {
-    /// The largest growth rate, in units of the speed of sound over the mean spacing n^(-1/3).
+    /// Largest growth rate, in units of the speed of sound over the mean spacing n^(-1/3).
     pub growth: f64,
-    /// The share of modes that grow faster than [`NEUTRAL`], 0 to 1.
+    /// Share of modes that grow faster than [`NEUTRAL`], 0 to 1.
     pub growing: f64,
-    /// Wave vectors that were tried.
+    /// Number of wave vectors analyzed.
     pub wave_vectors: usize,
 }
 
-/// The stability of a lattice under the `[sph]` of a plan: formulation, gradients, kernel, neighbors,
-/// equation of state. Viscosity and conductivity have no part in it.
+/// Analyzes a lattice under the `[sph]` section of a plan: formulation, gradients, kernel, neighbors,
+/// equation of state. Viscosity and conductivity are off.
 ///
 /// # Errors
-/// [`Error::Usage`] where the plan has no gas; those of the forces.
+/// [`Error::Usage`] if the plan has no gas or the eigenvalue iteration fails; those of the forces.
 pub fn of_lattice(plan: &Plan, kind: LatticeKind) -> Result<Stability> {
     let crystal = Crystal::new(plan, kind)?;
     let matrices = crystal.matrices()?;
     let [nx, ny, nz] = crystal.cells;
     let (mut growth, mut growing, mut modes) = (0.0f64, 0, 0);
     for wave in (0..nx * ny * nz).map(|k| [k / (ny * nz), k / nz % ny, k % nz]) {
-        for square in matrices.squares(wave, crystal.cells, crystal.rate_unit.powi(2))? {
-            let rate = square.sqrt().re.abs() / crystal.rate_unit;
+        for squared_rate in matrices.squared_rates(wave, crystal.cells, crystal.rate_unit.powi(2))? {
+            let rate = squared_rate.sqrt().re.abs() / crystal.rate_unit;
             growth = growth.max(rate);
             growing += usize::from(rate > NEUTRAL);
             modes += 1;
@@ -75,7 +74,7 @@ pub fn of_lattice(plan: &Plan, kind: LatticeKind) -> Result<Stability> {
     Ok(Stability { growth, growing: share, wave_vectors: nx * ny * nz })
 }
 
-/// A periodic crystal, and the plan of its forces.
+/// A periodic crystal, and the plan for its forces.
 struct Crystal {
     plan: Plan,
     cells: [usize; 3],
@@ -87,7 +86,7 @@ struct Crystal {
     rate_unit: f64,
 }
 
-/// One particle of the first cell is disturbed so.
+/// Disturbance of one particle of the first cell: axis and amount.
 #[derive(Clone, Copy)]
 enum Disturbance {
     Position(usize, f64),
@@ -95,7 +94,7 @@ enum Disturbance {
     Energy(f64),
 }
 
-/// What forces give a particle: acceleration and heating rate.
+/// Acceleration and heating rate of a particle.
 type Response = ([f64; 3], f64);
 
 impl Crystal {
@@ -112,9 +111,9 @@ impl Crystal {
         let basis = kind.particles_per_cell() as usize;
         let edges = kind.edges();
         let spacing = (edges.iter().product::<f64>() / basis as f64).cbrt();
-        // the list reaches beyond the support, and half a period is the most
+        // the list radius exceeds the support, and must not exceed half a period
         let support = (3.0 * sph.neighbors / (4.0 * std::f64::consts::PI)).cbrt();
-        let edge = spacing * EDGE.max(2.3 * support);
+        let edge = spacing * MIN_EDGE.max(2.3 * support);
         let cells = edges.map(|cell| (edge / cell).ceil() as usize);
         plan.start = StartPlan::Lattice(LatticeStart {
             kind,
@@ -133,11 +132,11 @@ impl Crystal {
         Ok(Self { plan, cells, basis, spacing, energy, rate_unit: sound / spacing })
     }
 
-    /// What the forces give all particles, in the order of the lattice, where one of the first cell is
-    /// disturbed.
+    /// Returns the responses of all particles, in lattice order, to a disturbance of one particle of the
+    /// first cell.
     fn responses(&self, particle: usize, disturbance: Disturbance) -> Result<Vec<Response>> {
         let comm = Communicator::solo();
-        // the ids are in the order of the lattice, cell by cell
+        // ids are in lattice order, cell by cell
         let (space, mut particles) = start::particles(&self.plan, &comm, &Simulation::fields(&self.plan))?;
         match disturbance {
             Disturbance::Position(c, by) => particles.component_mut(Field::Position, c)[particle] += by,
@@ -156,7 +155,7 @@ impl Crystal {
         Ok(responses)
     }
 
-    /// Half the difference of the responses to a disturbance and to its opposite, over its size.
+    /// Returns the central difference of the responses with respect to a disturbance.
     fn central(&self, particle: usize, size: f64, of: impl Fn(f64) -> Disturbance) -> Result<Vec<Response>> {
         let mut forth = self.responses(particle, of(size))?;
         let back = self.responses(particle, of(-size))?;
@@ -181,8 +180,8 @@ impl Crystal {
     }
 }
 
-/// D, F and E in space: what the disturbance of each particle of the first cell, along each axis, does to all
-/// particles.
+/// D, F and E in real space: the responses of all particles to a disturbance of each particle of the first
+/// cell, along each axis.
 struct Matrices {
     basis: usize,
     displaced: Vec<Vec<Response>>,
@@ -191,9 +190,9 @@ struct Matrices {
 }
 
 impl Matrices {
-    /// The eigenvalues of D + E F for a plane wave: `wave` counts its periods along the edges of a crystal of
-    /// so many cells; `scale` is their unit.
-    fn squares(&self, wave: [usize; 3], cells: [usize; 3], scale: f64) -> Result<Vec<Complex<f64>>> {
+    /// Returns the eigenvalues of D + E F for a plane wave, the squared growth rates. `wave` counts its
+    /// periods along the edges of a crystal of `cells`; `scale` is the unit of the eigenvalues.
+    fn squared_rates(&self, wave: [usize; 3], cells: [usize; 3], scale: f64) -> Result<Vec<Complex<f64>>> {
         let size = 3 * self.basis;
         let zeros = DMatrix::<Complex<f64>>::zeros;
         let mut d = zeros(size, size);
@@ -218,9 +217,9 @@ impl Matrices {
                 }
             }
         }
-        // a shift keeps the eigenvalues that vanish away from zero, where the iteration would not end
+        // the iteration does not converge at zero eigenvalues: shift them away from zero
         let shift = DMatrix::<Complex<f64>>::identity(size, size) * Complex::new(SHIFT * scale, 0.0);
-        let schur = Schur::try_new(d + e * f + &shift, ROUNDING, 10_000).ok_or_else(|| {
+        let schur = Schur::try_new(d + e * f + &shift, EIGENVALUE_TOLERANCE, 10_000).ok_or_else(|| {
             Error::usage("the eigenvalues of a lattice's modes were not found", "try other sph.neighbors")
         })?;
         let (_, triangle): (_, DMatrix<Complex<f64>>) = schur.unpack();

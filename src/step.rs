@@ -1,4 +1,6 @@
-//! The step, written once: a list of verbs, each timed.
+//! A simulation and its time step: halos and lists, forces, motion, and the choice of the next step length,
+//! each phase timed. The order of a step is in [`crate::motion::steps`], that of the gas passes in
+//! [`crate::sph::passes`].
 
 use crate::allocator;
 use crate::clock::Clock;
@@ -33,27 +35,28 @@ pub use memory_estimate::Estimate;
 pub use minimize::Minimized;
 pub use resident::Resident;
 
-/// The state of a run on this rank, and the machinery that advances it.
+/// State of a run on this rank, and everything that advances it.
 pub struct Simulation {
-    /// What the deck says.
+    /// Settings from the deck.
     pub plan: Plan,
-    /// Who owns which keys; also holds the communicator and the box.
+    /// Owners of the keys, halos, communicator and box.
     pub domain: Domain,
-    /// This rank's particles. Who moves them otherwise than by a step tells the neighborhood ([`Neighborhood::invalidate`]).
+    /// Particles of this rank. Call [`Neighborhood::invalidate`] after moving them other than by a step.
     pub particles: Particles,
-    /// The list of neighbors.
+    /// Neighbor list.
     pub neighborhood: Neighborhood,
-    /// The gas passes, with `[sph]`.
+    /// Gas passes, with `[sph]`.
     pub hydrodynamics: Option<Hydrodynamics>,
-    /// The forces of pairs, with `[interaction]`.
+    /// Pair forces, with `[interaction]`.
     pub molecules: Option<Molecules>,
     /// Gravity, with `[gravity]`.
     pub gravity: Option<GravityPlan>,
-    /// What keeps molecules at a temperature, with `[thermostat]`.
+    /// Thermostat, with `[thermostat]`.
     pub thermostat: Option<Thermostat>,
-    /// Heat given to the particles so far, by the thermostat and, negative, by bringing the center of mass to rest.
+    /// Heat added to the particles so far, by the thermostat and (negative) by removing the drift of the
+    /// center of mass.
     pub heat: f64,
-    /// What lists cost, where skins were chosen by that.
+    /// Measured costs of lists, if the skins were tuned by them.
     pub list_costs: Option<Costs>,
     /// Arithmetic of the passes.
     pub precision: Precision,
@@ -63,28 +66,28 @@ pub struct Simulation {
     pub time: f64,
     /// Number of steps done.
     pub step: u64,
-    /// Length that the criteria allow the next step.
+    /// Length of the next step, as limited by the criteria.
     pub next_step: f64,
-    /// Which criterion set it.
+    /// The criterion that limits it.
     pub limit: Limit,
-    /// When forces count the work of each particle, by which ranks share them.
+    /// When the forces measure the work per particle, for load balancing between ranks.
     pub(crate) counts_work: CountsWork,
-    /// Whether the next forces do.
+    /// Whether the next force evaluation measures work.
     counting: bool,
-    /// Whether the energies of molecules are those of the present positions.
+    /// Whether the pair energies belong to the current positions.
     energies_known: bool,
-    /// Whether halos are still where the particles were before: the next forces bring them.
-    halos_left: bool,
-    /// The particles on a device, if they live there.
+    /// Whether halo positions are outdated: the next pair sweep exchanges them.
+    halos_stale: bool,
+    /// Particles on a device, if they reside there.
     resident: Option<Resident>,
-    /// Whether the host's particles are those of the device.
-    at_home: bool,
-    /// The length of the last step, where the last half of its kick is still to be done.
-    open_kick: Option<f64>,
+    /// Whether the particles of the host equal those of the device.
+    host_is_current: bool,
+    /// Length of the last step, while its second half kick is pending.
+    pending_kick: Option<f64>,
 }
 
 impl Simulation {
-    /// The fields that the particles of such a plan have between steps, beside what the forces leave for outputs.
+    /// Fields of the particles of a plan between steps, without outputs of the forces.
     pub fn fields(plan: &Plan) -> Vec<Field> {
         use Field::*;
         let mut fields = vec![Position, Velocity, Mass, Acceleration, Work];
@@ -100,7 +103,7 @@ impl Simulation {
         fields
     }
 
-    /// A simulation of these particles at time 0; its forces are not evaluated yet. Collective.
+    /// A simulation of these particles at time 0, before the first force evaluation. Collective.
     pub fn new(plan: Plan, comm: &Communicator, space: SimulationBox, particles: Particles) -> Self {
         let precision = match plan.run.precision {
             plan::Precision::Mixed => Precision::Mixed,
@@ -139,26 +142,33 @@ impl Simulation {
             counts_work: CountsWork::of(&plan, comm.size()),
             counting: true,
             energies_known: false,
-            halos_left: false,
+            halos_stale: false,
             resident: None,
-            at_home: true,
-            open_kick: None,
+            host_is_current: true,
+            pending_kick: None,
             particles,
             plan,
         }
     }
 
-    /// One time step of length `dt`. On an error of the forces the particles are back at the start of the step.
+    /// Performs a time step of length `dt`.
+    ///
+    /// # Errors
+    /// Those of [`steps::leapfrog_step`] and [`steps::verlet_step`], with the number of the step. After
+    /// errors of the forces the particles are back at the start of the step.
     pub fn advance(&mut self, dt: f64) -> Result<()> {
         self.advance_with_pending_kick(dt)?;
         self.synchronize_velocities();
         Ok(())
     }
 
-    /// [`Self::advance`] for who asks for the particles by [`Self::copy_to_host`] or [`Self::observe`]: without these velocities may
-    /// lack half a kick, which then comes with the next step.
+    /// As [`Self::advance`], but may leave the second half kick pending until the next step.
+    /// [`Self::copy_to_host`] and [`Self::observe`] complete it.
+    ///
+    /// # Errors
+    /// Those of [`Self::advance`].
     pub fn advance_with_pending_kick(&mut self, dt: f64) -> Result<()> {
-        // only the forces of a gas depend on velocities
+        // only gas forces depend on velocities
         let advanced = match (&self.resident, &self.hydrodynamics) {
             (Some(_), _) => self.advance_resident(dt),
             (None, Some(_)) => steps::leapfrog_step(self, dt),
@@ -173,21 +183,23 @@ impl Simulation {
         Ok(())
     }
 
-    /// The forces at the present positions and (predicted) velocities; `dt` is the time since the last ones.
+    /// Evaluates the forces at the current positions and (predicted) velocities; `dt` is the time since the
+    /// last evaluation. Collective.
     ///
     /// # Errors
-    /// With step 0, on all ranks: positions or rates that are not finite, a periodic box too small for the supports.
+    /// [`Error::State`] with step 0, on all ranks: positions or rates that are not finite, a box too small
+    /// for the interaction range.
     pub fn evaluate_forces(&mut self, dt: f64) -> Result<()> {
         if self.resident.is_some() {
             return self.evaluate_resident(dt);
         }
         let finite = self.forces(dt)?;
-        let spoiled = if finite { None } else { self.spoiled_rate() };
-        let sound = if spoiled.is_none() { Ok(()) } else { Err(Error::Elsewhere) };
-        self.domain.comm.agree(sound).map_err(|_| self.spoiled_error(spoiled))
+        let invalid = if finite { None } else { self.first_invalid_rate() };
+        let checked = if invalid.is_none() { Ok(()) } else { Err(Error::Elsewhere) };
+        self.domain.comm.agree(checked).map_err(|_| self.invalid_rate_error(invalid))
     }
 
-    /// The forces, which may turn out not to be finite; returns whether they are known to be on this rank.
+    /// Evaluates the forces without checking them. Returns whether they are known to be finite on this rank.
     fn forces(&mut self, dt: f64) -> Result<bool> {
         self.energies_known = false;
         self.sync()?;
@@ -197,7 +209,7 @@ impl Simulation {
         if self.molecules.is_none() {
             self.particles.fill(Field::Acceleration, 0.0);
         }
-        // a column that is not there is left alone
+        // without the column the passes measure no work
         let work = (!self.counting).then(|| self.particles.take(Field::Work)).flatten();
         let finite = self.rates(dt);
         if let Some(work) = work {
@@ -206,15 +218,15 @@ impl Simulation {
         finite
     }
 
-    /// The passes of the forces, for lists and smoothing lengths as they are now.
+    /// Runs the force passes with the current lists and smoothing lengths. Returns as [`Self::forces`].
     fn rates(&mut self, dt: f64) -> Result<bool> {
         if let Some(mut gas) = self.gas() {
             sph::evaluate_passes(&mut gas, dt)?;
         }
         let mut finite = false;
         if let Some(molecules) = &self.molecules {
-            let bring = std::mem::take(&mut self.halos_left);
-            finite = molecules.forces(&self.domain, &self.neighborhood, &mut self.particles, bring);
+            let halo_exchange = std::mem::take(&mut self.halos_stale);
+            finite = molecules.forces(&self.domain, &self.neighborhood, &mut self.particles, halo_exchange);
             self.clock.lap("pair forces");
         }
         if let Some(gravity) = &self.gravity {
@@ -226,8 +238,8 @@ impl Simulation {
         Ok(finite)
     }
 
-    /// Observe the host's particles, all of them, after a step of length `dt` (0 if there was none), what a tail adds
-    /// included; collective. Those of a device are to be brought home before.
+    /// Computes the observables of the host's particles after a step of length `dt` (0 before the first
+    /// step), including the tail correction. Copy particles of a device to the host before. Collective.
     pub fn observe(&mut self, dt: f64) -> Observables {
         self.synchronize_velocities();
         self.evaluate_energies();
@@ -236,7 +248,7 @@ impl Simulation {
         self.with_heat_and_tail(observed)
     }
 
-    /// With the heat that was given, and what pairs beyond a cutoff add.
+    /// Adds heat and tail correction.
     fn with_heat_and_tail(&self, mut observed: Observables) -> Observables {
         observed.heat = self.plan.motion.exchanges_heat().then_some(self.heat);
         if let Some(tail) = self.molecules.as_ref().and_then(|molecules| molecules.tail) {
@@ -246,7 +258,7 @@ impl Simulation {
         observed
     }
 
-    /// Energies and virials of molecules at the present positions, which a step does without.
+    /// Evaluates pair energies and virials at the current positions, which a step does not need.
     pub fn evaluate_energies(&mut self) {
         if self.energies_known {
             return;
@@ -258,13 +270,14 @@ impl Simulation {
         self.energies_known = true;
     }
 
-    /// Bring owners, order, halos and the list up to date.
+    /// Updates owners, order, halos and list, or only what is due. Without a gas and with a valid list it
+    /// leaves the halo exchange to the pair sweep (`halos_stale`). Collective.
     pub(crate) fn sync(&mut self) -> Result<()> {
         let due = self.neighborhood.due(&self.domain, &self.particles);
         if due == Due::Build {
-            self.halos_left = false;
+            self.halos_stale = false;
             if self.hydrodynamics.is_some() {
-                // made anew by the passes: until then others can have the memory
+                // the passes recompute these fields: free their memory until then
                 let derived = self.particles.fields_of(Role::Derived);
                 self.particles.remove(&derived);
             }
@@ -275,10 +288,10 @@ impl Simulation {
             self.check_space()?;
             self.neighborhood.rebuild(&self.domain, &self.particles)?;
         } else {
-            // of what forces without a gas depend on only positions change, which can come with these forces
+            // without a gas only halo positions change; their exchange can overlap the pair sweep
             let gas = self.hydrodynamics.is_some();
-            self.halos_left = due == Due::Nothing && self.molecules.is_some() && !gas;
-            if !self.halos_left {
+            self.halos_stale = due == Due::Nothing && self.molecules.is_some() && !gas;
+            if !self.halos_stale {
                 let changed = if gas { self.particles.fields_of_halos() } else { vec![Field::Position] };
                 self.domain.exchange_halos(&mut self.particles, &changed);
             }
@@ -298,7 +311,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// The pairs of molecules must fit into the box, which follows the particles where it is open. The same on all ranks.
+    /// Checks that the pairs of molecules fit the box, whose open faces follow the particles. The result is
+    /// the same on all ranks.
     ///
     /// # Errors
     /// [`Error::State`] with step 0.
@@ -309,7 +323,7 @@ impl Simulation {
         }
     }
 
-    /// The gas of this rank, for a force evaluation.
+    /// Returns the gas backend for a force evaluation; `None` without a gas.
     fn gas(&mut self) -> Option<Processors<'_>> {
         let hydrodynamics = self.hydrodynamics.as_mut()?;
         Some(Processors {
@@ -322,10 +336,11 @@ impl Simulation {
         })
     }
 
-    /// Let the criteria choose the next step after one that might have had the length `last`.
+    /// Chooses the next step length by the criteria; `last` is the longest length the last step could have
+    /// had. Collective.
     ///
     /// # Errors
-    /// Those of the device where particles live.
+    /// Those of the device on which the particles reside.
     pub fn choose_step(&mut self, last: Option<f64>) -> Result<()> {
         let softening = self.plan.gravity.as_ref().map_or(0.0, |gravity| gravity.softening);
         if self.resident.is_some() {
@@ -337,7 +352,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Halve the step after one that failed, and keep it within what the criteria say of the present state.
+    /// Halves the step length after a failed step, with the criteria of the current state as upper bound.
+    /// Collective.
     pub fn shorten_step(&mut self) {
         let criteria = TimeStepPlan { fixed: None, ..self.plan.time_step.clone() };
         let softening = self.plan.gravity.as_ref().map_or(0.0, |gravity| gravity.softening);
@@ -346,8 +362,8 @@ impl Simulation {
         self.next_step = 0.5 * self.next_step.min(allowed);
     }
 
-    /// The first owned particle with a rate that is not a number: the rate, its value, and which of the owned ones.
-    fn spoiled_rate(&self) -> Option<(Field, f64, usize)> {
+    /// Returns field, value and owned index of the first particle with a rate that is not finite.
+    fn first_invalid_rate(&self) -> Option<(Field, f64, usize)> {
         let mut rates = vec![Field::Acceleration];
         if self.hydrodynamics.is_some() {
             rates.extend([Field::InternalEnergyRate, Field::Density, Field::SmoothingLength]);
@@ -364,24 +380,25 @@ impl Simulation {
         None
     }
 
-    /// The error that names that particle, on the rank that has it. Collective, because its neighbors may be others' particles.
-    fn spoiled_error(&self, spoiled: Option<(Field, f64, usize)>) -> Error {
+    /// Returns the error that names this particle, on its rank; [`Error::Elsewhere`] on the others.
+    /// Collective: its neighbors may be halos.
+    fn invalid_rate_error(&self, invalid: Option<(Field, f64, usize)>) -> Error {
         let mut near = self.particles.bare(&[Field::SmoothingLength]);
         let mut domain = self.domain.with_all_halos();
         domain.renew_halos(&mut near, |near| self.neighborhood.radii(near));
-        spoiled.map_or(Error::Elsewhere, |(field, value, place)| {
+        invalid.map_or(Error::Elsewhere, |(field, value, place)| {
             let error = neighbors::not_finite(&domain.bx, &near, field, value, near.owned().start + place);
             error.with_units(self.plan.units.of_numbers())
         })
     }
 }
 
-/// When forces count the work of each particle.
+/// When forces measure the work per particle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CountsWork {
-    /// Nobody asks for it.
+    /// Never: molecules on one rank.
     Never,
-    /// Once for each list: all steps with it cost the same.
+    /// Once per list: all steps with the same list have the same cost.
     WithLists,
     /// In every step.
     Always,
@@ -397,23 +414,23 @@ impl CountsWork {
     }
 }
 
-/// The first value that is not finite.
+/// Returns the index of the first value that is not finite.
 fn first_not_finite(values: &[f64]) -> Option<usize> {
     const BLOCK: usize = 8 * 1024;
-    let spoiled = |block: &&[f64]| {
-        // without an early end, so that lanes can look side by side
-        block.iter().fold(false, |spoiled, value| spoiled | !value.is_finite())
+    let invalid = |block: &&[f64]| {
+        // no early exit: this vectorizes
+        block.iter().fold(false, |invalid, value| invalid | !value.is_finite())
     };
     let block = match values.len() {
-        // not worth waking a thread
-        0..=BLOCK => Some(0).filter(|_| spoiled(&values)),
-        _ => values.par_chunks(BLOCK).position_first(|block| spoiled(&block)),
+        // too small for threads
+        0..=BLOCK => Some(0).filter(|_| invalid(&values)),
+        _ => values.par_chunks(BLOCK).position_first(|block| invalid(&block)),
     }?;
     let row = values[block * BLOCK..].iter().position(|value| !value.is_finite())?;
     Some(block * BLOCK + row)
 }
 
-/// How far pairs act in such a run.
+/// Interaction range of a plan.
 fn reach_of(plan: &Plan) -> InteractionRange {
     match (&plan.sph, &plan.interaction) {
         (Some(_), _) => InteractionRange::Supports,
@@ -422,10 +439,11 @@ fn reach_of(plan: &Plan) -> InteractionRange {
     }
 }
 
-/// How much wider than the cutoff processors make lists of molecules before they have measured what these cost.
+/// Skin of molecules on processors, as a fraction of the cutoff, before list costs have been measured.
 const FIRST_SKIN: f64 = 0.2;
 
-/// The skins of a plan's lists; what it leaves open for molecules is `open`, or as much of that as the box has room for.
+/// Skins of a plan's lists. For molecules the outer skin defaults to `open`, or to the widest that fits the
+/// box if that is less.
 fn skins_of(plan: &Plan, space: &SimulationBox, open: f64) -> Skins {
     let Some(interaction) = &plan.interaction else {
         return Skins { outer: plan.neighbors.min_skin(), inner: None };
@@ -436,7 +454,7 @@ fn skins_of(plan: &Plan, space: &SimulationBox, open: f64) -> Skins {
     Skins { outer, inner: (inner > 0.0).then_some(inner) }
 }
 
-/// Gravity as the deck asks for it.
+/// Converts the gravity settings of the deck.
 fn gravity_of(plan: &plan::GravityPlan) -> GravityPlan {
     GravityPlan {
         constant: plan.constant,

@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -29,11 +30,11 @@ HILBRIUM_OFFSET(FirstRowsArguments, first, 32)
 
 // Boxes and largest radii of leaves.
 struct LeafExtentsArguments {
-    // First rows of leaves, one more than there are leaves.
+    // First row of each leaf, then the end.
     const unsigned* first;
     // Centers of the hierarchy's nodes.
     const double* center;
-    // Half edges and radii of the hierarchy's nodes.
+    // Half widths and largest radii of the hierarchy's nodes.
     const float4* extent;
     // Number of nodes.
     unsigned nodes;
@@ -55,5 +56,7 @@ HILBRIUM_OFFSET(LeafExtentsArguments, extents, 48)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void first_rows(const __grid_constant__ hilbrium::FirstRowsArguments args);
-extern "C" __global__ void leaf_extents(const __grid_constant__ hilbrium::LeafExtentsArguments args);
+extern "C" __global__ void first_rows(
+    const __grid_constant__ hilbrium::FirstRowsArguments args);
+extern "C" __global__ void leaf_extents(
+    const __grid_constant__ hilbrium::LeafExtentsArguments args);

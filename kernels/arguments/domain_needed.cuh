@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -17,7 +18,7 @@ struct NeededRowsArguments {
     double radius_of_all;
     // Centers of the hierarchy's nodes.
     const double* center;
-    // Half edges and radii of the hierarchy's nodes.
+    // Half widths and largest radii of the hierarchy's nodes.
     const float4* extent;
     // Unit of length of extents.
     double unit;
@@ -59,4 +60,5 @@ HILBRIUM_OFFSET(NeededRowsArguments, marks, 144)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void needed_rows(const __grid_constant__ hilbrium::NeededRowsArguments args);
+extern "C" __global__ void needed_rows(
+    const __grid_constant__ hilbrium::NeededRowsArguments args);

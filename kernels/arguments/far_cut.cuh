@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -20,7 +21,7 @@ struct CutArguments {
     const Node* nodes;
     // Boxes of other ranks.
     const TargetBox* boxes;
-    // The first box of each section, one more than there are sections.
+    // The first box of each section, then the number of boxes.
     const unsigned* first_box;
     // Number of sections: ranks with boxes.
     unsigned sections;
@@ -39,7 +40,7 @@ HILBRIUM_OFFSET(CutArguments, sections, 32)
 HILBRIUM_OFFSET(CutArguments, opening, 36)
 HILBRIUM_OFFSET(CutArguments, marks, 56)
 
-// Elements of the cuts counted.
+// Counts of the cuts' elements.
 struct CountCutArguments {
     // Number of rows.
     unsigned rows;
@@ -51,7 +52,7 @@ struct CountCutArguments {
     unsigned* elements;
     // Clusters with particles of each warp.
     unsigned* clusters;
-    // Both of each section, zero before.
+    // Totals of elements and clusters of each section, initially 0.
     unsigned* totals;
 };
 HILBRIUM_SIZE(CountCutArguments, 40)
@@ -62,7 +63,7 @@ HILBRIUM_OFFSET(CountCutArguments, elements, 16)
 HILBRIUM_OFFSET(CountCutArguments, clusters, 24)
 HILBRIUM_OFFSET(CountCutArguments, totals, 32)
 
-// Elements of the cuts packed.
+// Packing of the cuts' elements.
 struct PackCutArguments {
     // The particles.
     GravitySources sources;
@@ -70,11 +71,11 @@ struct PackCutArguments {
     unsigned sections;
     // Marks.
     const unsigned char* marks;
-    // Elements before each warp.
+    // Number of elements before each warp.
     const unsigned long long* elements_before;
-    // Clusters before each warp.
+    // Number of clusters with particles before each warp.
     const unsigned long long* clusters_before;
-    // Added to the numbers of a section's clusters.
+    // Offset added to the cluster numbers of each section.
     const unsigned* shift;
     // Nodes.
     const Node* nodes;
@@ -84,7 +85,7 @@ struct PackCutArguments {
     Node* packed_nodes;
     // Multipoles of the elements.
     Multipole* packed_multipoles;
-    // Cluster of each element, or the largest number.
+    // Cluster of each element, or NO_PARTICLES.
     unsigned* places;
     // Coordinates and masses of clusters.
     double* particles;
@@ -105,6 +106,9 @@ HILBRIUM_OFFSET(PackCutArguments, particles, 144)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void gravity_cut(const __grid_constant__ hilbrium::CutArguments args);
-extern "C" __global__ void gravity_count_cut(const __grid_constant__ hilbrium::CountCutArguments args);
-extern "C" __global__ void gravity_pack_cut(const __grid_constant__ hilbrium::PackCutArguments args);
+extern "C" __global__ void gravity_cut(
+    const __grid_constant__ hilbrium::CutArguments args);
+extern "C" __global__ void gravity_count_cut(
+    const __grid_constant__ hilbrium::CountCutArguments args);
+extern "C" __global__ void gravity_pack_cut(
+    const __grid_constant__ hilbrium::PackCutArguments args);

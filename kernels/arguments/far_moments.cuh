@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -56,6 +57,9 @@ HILBRIUM_OFFSET(NodeRadiiArguments, nodes, 8)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void gravity_moments_of_rows(const __grid_constant__ hilbrium::MomentsOfRowsArguments args);
-extern "C" __global__ void gravity_moments_of_level(const __grid_constant__ hilbrium::MomentsOfLevelArguments args);
-extern "C" __global__ void gravity_radii(const __grid_constant__ hilbrium::NodeRadiiArguments args);
+extern "C" __global__ void gravity_moments_of_rows(
+    const __grid_constant__ hilbrium::MomentsOfRowsArguments args);
+extern "C" __global__ void gravity_moments_of_level(
+    const __grid_constant__ hilbrium::MomentsOfLevelArguments args);
+extern "C" __global__ void gravity_radii(
+    const __grid_constant__ hilbrium::NodeRadiiArguments args);

@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -51,5 +52,7 @@ HILBRIUM_OFFSET(JoinBoxesArguments, joined, 16)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void gravity_targets(const __grid_constant__ hilbrium::TargetsArguments args);
-extern "C" __global__ void gravity_join_boxes(const __grid_constant__ hilbrium::JoinBoxesArguments args);
+extern "C" __global__ void gravity_targets(
+    const __grid_constant__ hilbrium::TargetsArguments args);
+extern "C" __global__ void gravity_join_boxes(
+    const __grid_constant__ hilbrium::JoinBoxesArguments args);

@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -22,7 +23,7 @@ struct WalkArguments {
     const Multipole* multipoles;
     // Number of received elements.
     unsigned received;
-    // Cluster of each received element, or the largest number.
+    // Cluster of each received element, or NO_PARTICLES.
     const unsigned* places;
     // Coordinates and masses of received clusters.
     const double* particles;
@@ -34,9 +35,9 @@ struct WalkArguments {
     double inverse_support;
     // The gravitational constant.
     double constant;
-    // Minus the potential of a unit mass at its own place.
+    // Minus the self-potential of a unit mass for G = 1.
     double own;
-    // Accelerations, which are added to.
+    // Accelerations, incremented.
     double* acceleration[3];
     // Potentials.
     double* potential;
@@ -62,4 +63,5 @@ HILBRIUM_OFFSET(WalkArguments, interactions, 192)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void gravity_walk(const __grid_constant__ hilbrium::WalkArguments args);
+extern "C" __global__ void gravity_walk(
+    const __grid_constant__ hilbrium::WalkArguments args);

@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -6,17 +7,17 @@
 
 namespace hilbrium {
 
-// Wrapping into the box.
+// Wrapping of positions into the box.
 struct EnterBoxArguments {
     // Positions.
     double* position[3];
-    // Counts of periods crossed, or null.
+    // Counts of crossed periods, or null.
     double* image[3];
     // The box.
     BoxParameters bx;
     // The owned rows.
     Rows rows;
-    // Least and greatest coordinate of each dimension.
+    // Minimum and maximum coordinate of each dimension.
     unsigned long long* extent;
     // For each dimension the first row whose coordinate is not finite or too large.
     unsigned* first_nowhere;
@@ -31,4 +32,5 @@ HILBRIUM_OFFSET(EnterBoxArguments, first_nowhere, 168)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void enter_box(const __grid_constant__ hilbrium::EnterBoxArguments args);
+extern "C" __global__ void enter_box(
+    const __grid_constant__ hilbrium::EnterBoxArguments args);

@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -23,7 +24,7 @@ HILBRIUM_OFFSET(FindNotFiniteArguments, count, 8)
 HILBRIUM_OFFSET(FindNotFiniteArguments, rows, 12)
 HILBRIUM_OFFSET(FindNotFiniteArguments, first_not_finite, 24)
 
-// Values that are not finite replaced.
+// Replacement of values that are not finite.
 struct MendColumnArguments {
     // The column.
     double* column;
@@ -39,5 +40,7 @@ HILBRIUM_OFFSET(MendColumnArguments, rows, 16)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void find_not_finite(const __grid_constant__ hilbrium::FindNotFiniteArguments args);
-extern "C" __global__ void mend_column(const __grid_constant__ hilbrium::MendColumnArguments args);
+extern "C" __global__ void find_not_finite(
+    const __grid_constant__ hilbrium::FindNotFiniteArguments args);
+extern "C" __global__ void mend_column(
+    const __grid_constant__ hilbrium::MendColumnArguments args);

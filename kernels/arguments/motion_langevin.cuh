@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -8,7 +9,7 @@ namespace hilbrium {
 
 // The Langevin bath of one step.
 struct LangevinBath {
-    // Velocities decay by this factor in a step.
+    // Factor by which velocities decay in a step.
     double decay;
     // Variance of the noise times the particle's mass.
     double noise;
@@ -33,13 +34,13 @@ struct LangevinKickAndDriftArguments {
     const unsigned long long* id;
     // The time step.
     double step;
-    // The largest displacement along one axis that is allowed.
+    // Largest allowed displacement along an axis.
     double farthest;
     // The bath.
     LangevinBath bath;
     // The owned rows.
     Rows rows;
-    // What the drift reports.
+    // Outcome of the drift.
     DriftReport report;
     // Heat of each block.
     double* heat;
@@ -55,7 +56,7 @@ HILBRIUM_OFFSET(LangevinKickAndDriftArguments, rows, 136)
 HILBRIUM_OFFSET(LangevinKickAndDriftArguments, report, 144)
 HILBRIUM_OFFSET(LangevinKickAndDriftArguments, heat, 168)
 
-// Drift, friction and noise taken back.
+// Reversal of drift, friction and noise.
 struct LangevinDriftBackArguments {
     // Positions.
     double* position[3];
@@ -71,7 +72,7 @@ struct LangevinDriftBackArguments {
     LangevinBath bath;
     // The owned rows.
     Rows rows;
-    // Bits of rows that the last drift did not move, or null.
+    // Bits of the rows that the last drift left unchanged, or null.
     const unsigned* left;
 };
 HILBRIUM_SIZE(LangevinDriftBackArguments, 120)
@@ -86,5 +87,7 @@ HILBRIUM_OFFSET(LangevinDriftBackArguments, left, 112)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void langevin_kick_and_drift(const __grid_constant__ hilbrium::LangevinKickAndDriftArguments args);
-extern "C" __global__ void langevin_drift_back(const __grid_constant__ hilbrium::LangevinDriftBackArguments args);
+extern "C" __global__ void langevin_kick_and_drift(
+    const __grid_constant__ hilbrium::LangevinKickAndDriftArguments args);
+extern "C" __global__ void langevin_drift_back(
+    const __grid_constant__ hilbrium::LangevinDriftBackArguments args);

@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -36,15 +37,15 @@ HILBRIUM_OFFSET(LeapfrogKickAndDriftArguments, rows, 112)
 struct LeapfrogKickArguments {
     // Velocities.
     double* velocity[3];
-    // Accelerations of the end of the step.
+    // Accelerations at the end of the step.
     const double* acceleration[3];
-    // Accelerations of the start of the step.
+    // Accelerations at the start of the step.
     const double* old_acceleration[3];
     // Internal energies.
     double* energy;
-    // Energy rates of the end of the step.
+    // Energy rates at the end of the step.
     const double* rate;
-    // Energy rates of the start of the step.
+    // Energy rates at the start of the step.
     const double* old_rate;
     // The time step.
     double step;
@@ -61,7 +62,7 @@ HILBRIUM_OFFSET(LeapfrogKickArguments, old_rate, 88)
 HILBRIUM_OFFSET(LeapfrogKickArguments, step, 96)
 HILBRIUM_OFFSET(LeapfrogKickArguments, rows, 104)
 
-// Count of rows for which a step cannot be taken back.
+// Count of the rows whose step cannot be reverted.
 struct LeapfrogLostArguments {
     // Velocities.
     const double* velocity[3];
@@ -90,17 +91,17 @@ HILBRIUM_OFFSET(LeapfrogLostArguments, reach, 72)
 HILBRIUM_OFFSET(LeapfrogLostArguments, rows, 80)
 HILBRIUM_OFFSET(LeapfrogLostArguments, lost, 88)
 
-// First half of a step taken back.
+// Reversal of the first half of a step.
 struct LeapfrogUndoArguments {
     // Positions.
     double* position[3];
     // Velocities.
     double* velocity[3];
-    // Accelerations of the start of the step.
+    // Accelerations at the start of the step.
     const double* old_acceleration[3];
     // Internal energies.
     double* energy;
-    // Energy rates of the start of the step.
+    // Energy rates at the start of the step.
     const double* old_rate;
     // The time step.
     double step;
@@ -118,7 +119,11 @@ HILBRIUM_OFFSET(LeapfrogUndoArguments, rows, 96)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void leapfrog_kick_and_drift(const __grid_constant__ hilbrium::LeapfrogKickAndDriftArguments args);
-extern "C" __global__ void leapfrog_kick(const __grid_constant__ hilbrium::LeapfrogKickArguments args);
-extern "C" __global__ void leapfrog_lost(const __grid_constant__ hilbrium::LeapfrogLostArguments args);
-extern "C" __global__ void leapfrog_undo(const __grid_constant__ hilbrium::LeapfrogUndoArguments args);
+extern "C" __global__ void leapfrog_kick_and_drift(
+    const __grid_constant__ hilbrium::LeapfrogKickAndDriftArguments args);
+extern "C" __global__ void leapfrog_kick(
+    const __grid_constant__ hilbrium::LeapfrogKickArguments args);
+extern "C" __global__ void leapfrog_lost(
+    const __grid_constant__ hilbrium::LeapfrogLostArguments args);
+extern "C" __global__ void leapfrog_undo(
+    const __grid_constant__ hilbrium::LeapfrogUndoArguments args);

@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -55,7 +56,7 @@ HILBRIUM_OFFSET(SkinUsedArguments, bx, 72)
 HILBRIUM_OFFSET(SkinUsedArguments, rows, 176)
 HILBRIUM_OFFSET(SkinUsedArguments, used, 184)
 
-// Largest support by row that the list still covers.
+// Largest support that the list still covers, by row.
 struct SkinLimitsArguments {
     // Positions.
     const double* position[3];
@@ -83,6 +84,9 @@ HILBRIUM_OFFSET(SkinLimitsArguments, limit, 176)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void farthest_way(const __grid_constant__ hilbrium::FarthestWayArguments args);
-extern "C" __global__ void skin_used(const __grid_constant__ hilbrium::SkinUsedArguments args);
-extern "C" __global__ void skin_limits(const __grid_constant__ hilbrium::SkinLimitsArguments args);
+extern "C" __global__ void farthest_way(
+    const __grid_constant__ hilbrium::FarthestWayArguments args);
+extern "C" __global__ void skin_used(
+    const __grid_constant__ hilbrium::SkinUsedArguments args);
+extern "C" __global__ void skin_limits(
+    const __grid_constant__ hilbrium::SkinLimitsArguments args);

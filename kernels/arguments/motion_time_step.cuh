@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -55,4 +56,5 @@ HILBRIUM_OFFSET(TimeStepArguments, least, 120)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void time_step_criteria(const __grid_constant__ hilbrium::TimeStepArguments args);
+extern "C" __global__ void time_step_criteria(
+    const __grid_constant__ hilbrium::TimeStepArguments args);

@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -12,11 +13,11 @@ struct VerletKickAndDriftArguments {
     MovingColumns moving;
     // The time step.
     double step;
-    // The largest displacement along one axis that is allowed.
+    // Largest allowed displacement along an axis.
     double farthest;
     // The owned rows.
     Rows rows;
-    // What the drift reports.
+    // Outcome of the drift.
     DriftReport report;
 };
 HILBRIUM_SIZE(VerletKickAndDriftArguments, 120)
@@ -32,11 +33,11 @@ struct VerletKickArguments {
     double* velocity[3];
     // Accelerations.
     const double* acceleration[3];
-    // The time step, negative to take a kick back.
+    // The time step, negative to revert a kick.
     double step;
     // The owned rows.
     Rows rows;
-    // Bits of rows that the last drift did not move, or null.
+    // Bits of the rows that the last drift left unchanged, or null.
     const unsigned* left;
 };
 HILBRIUM_SIZE(VerletKickArguments, 72)
@@ -46,7 +47,7 @@ HILBRIUM_OFFSET(VerletKickArguments, step, 48)
 HILBRIUM_OFFSET(VerletKickArguments, rows, 56)
 HILBRIUM_OFFSET(VerletKickArguments, left, 64)
 
-// The drift taken back.
+// Reversal of the drift.
 struct VerletDriftBackArguments {
     // Positions.
     double* position[3];
@@ -56,7 +57,7 @@ struct VerletDriftBackArguments {
     double step;
     // The owned rows.
     Rows rows;
-    // Bits of rows that the last drift did not move, or null.
+    // Bits of the rows that the last drift left unchanged, or null.
     const unsigned* left;
 };
 HILBRIUM_SIZE(VerletDriftBackArguments, 72)
@@ -66,7 +67,7 @@ HILBRIUM_OFFSET(VerletDriftBackArguments, step, 48)
 HILBRIUM_OFFSET(VerletDriftBackArguments, rows, 56)
 HILBRIUM_OFFSET(VerletDriftBackArguments, left, 64)
 
-// Accelerations from forces, and half a kick.
+// Accelerations from forces, and a half kick.
 struct AccelerateArguments {
     // Forces.
     const double* force[3];
@@ -94,7 +95,11 @@ HILBRIUM_OFFSET(AccelerateArguments, first_not_finite, 96)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void verlet_kick_and_drift(const __grid_constant__ hilbrium::VerletKickAndDriftArguments args);
-extern "C" __global__ void verlet_kick(const __grid_constant__ hilbrium::VerletKickArguments args);
-extern "C" __global__ void verlet_drift_back(const __grid_constant__ hilbrium::VerletDriftBackArguments args);
-extern "C" __global__ void accelerate(const __grid_constant__ hilbrium::AccelerateArguments args);
+extern "C" __global__ void verlet_kick_and_drift(
+    const __grid_constant__ hilbrium::VerletKickAndDriftArguments args);
+extern "C" __global__ void verlet_kick(
+    const __grid_constant__ hilbrium::VerletKickArguments args);
+extern "C" __global__ void verlet_drift_back(
+    const __grid_constant__ hilbrium::VerletDriftBackArguments args);
+extern "C" __global__ void accelerate(
+    const __grid_constant__ hilbrium::AccelerateArguments args);

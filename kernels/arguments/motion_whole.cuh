@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -8,7 +9,7 @@ namespace hilbrium {
 
 // Sums over blocks.
 struct FinishSumsArguments {
-    // Columns of one value a block.
+    // Columns with one value per block.
     const double* partial;
     // Number of blocks.
     unsigned blocks;
@@ -28,7 +29,7 @@ struct WholeMotionArguments {
     const double* mass;
     // The owned rows.
     Rows rows;
-    // Five columns of one value a block.
+    // Five columns with one value per block.
     double* partial;
 };
 HILBRIUM_SIZE(WholeMotionArguments, 48)
@@ -37,7 +38,7 @@ HILBRIUM_OFFSET(WholeMotionArguments, mass, 24)
 HILBRIUM_OFFSET(WholeMotionArguments, rows, 32)
 HILBRIUM_OFFSET(WholeMotionArguments, partial, 40)
 
-// Velocities scaled and shifted.
+// Scaling and shift of velocities.
 struct ScaleVelocitiesArguments {
     // Velocities.
     double* velocity[3];
@@ -56,6 +57,9 @@ HILBRIUM_OFFSET(ScaleVelocitiesArguments, rows, 56)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void finish_sums(const __grid_constant__ hilbrium::FinishSumsArguments args);
-extern "C" __global__ void whole_motion(const __grid_constant__ hilbrium::WholeMotionArguments args);
-extern "C" __global__ void scale_velocities(const __grid_constant__ hilbrium::ScaleVelocitiesArguments args);
+extern "C" __global__ void finish_sums(
+    const __grid_constant__ hilbrium::FinishSumsArguments args);
+extern "C" __global__ void whole_motion(
+    const __grid_constant__ hilbrium::WholeMotionArguments args);
+extern "C" __global__ void scale_velocities(
+    const __grid_constant__ hilbrium::ScaleVelocitiesArguments args);

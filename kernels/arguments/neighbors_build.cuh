@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -27,21 +28,21 @@ HILBRIUM_OFFSET(RecordBuild, first, 144)
 HILBRIUM_OFFSET(RecordBuild, super_clusters, 148)
 HILBRIUM_OFFSET(RecordBuild, slot, 152)
 
-// Records built in slots.
+// Build of records in slots.
 struct ListBuildArguments {
-    // What is built.
+    // The super-clusters to build.
     RecordBuild build;
-    // One slot a record.
+    // One slot per record.
     unsigned char* slots;
     // Entries of each record.
     unsigned* counts;
     // Bytes of each record.
     unsigned* lengths;
-    // Number of records that exceed their slot, zero before; then these records.
+    // Number of records that exceed their slot, initially 0; then their numbers.
     unsigned* unfit;
-    // 1 for each record without rows of others, or null.
+    // 1 for each record without halo rows, else 0; or null.
     unsigned char* inner;
-    // 1 for each record with rows of others, or null.
+    // 1 for each record with halo rows, else 0; or null.
     unsigned char* outer;
 };
 HILBRIUM_SIZE(ListBuildArguments, 208)
@@ -53,11 +54,11 @@ HILBRIUM_OFFSET(ListBuildArguments, unfit, 184)
 HILBRIUM_OFFSET(ListBuildArguments, inner, 192)
 HILBRIUM_OFFSET(ListBuildArguments, outer, 200)
 
-// Records that exceeded their slot, built again in place.
+// Rebuild of the records that exceed their slot, at their destination.
 struct ListRebuildArguments {
-    // What is built.
+    // The super-clusters to build.
     RecordBuild build;
-    // Number of records that exceed their slot; then these records.
+    // Number of records that exceed their slot, then their numbers.
     const unsigned* unfit;
     // Offsets of records.
     const unsigned long long* offsets;
@@ -70,13 +71,13 @@ HILBRIUM_OFFSET(ListRebuildArguments, unfit, 160)
 HILBRIUM_OFFSET(ListRebuildArguments, offsets, 168)
 HILBRIUM_OFFSET(ListRebuildArguments, data, 176)
 
-// Records moved from slots to their places.
+// Copy of records from slots to their destination.
 struct ListPlaceArguments {
     // Number of records.
     unsigned records;
     // Bytes of a slot.
     unsigned slot;
-    // One slot a record.
+    // One slot per record.
     const unsigned char* slots;
     // Offsets of records.
     const unsigned long long* offsets;
@@ -96,13 +97,13 @@ struct ListMagnitudeArguments {
     unsigned clusters;
     // Centers of the hierarchy's nodes.
     const double* center;
-    // Half edges and radii of the hierarchy's nodes.
+    // Half widths and largest radii of the hierarchy's nodes.
     const float4* extent;
     // Number of nodes.
     unsigned nodes;
     // Unit of length of extents.
     double unit;
-    // The magnitude, as the bits of a double, zero before.
+    // The magnitude, as the bits of a double; initially 0.
     unsigned long long* magnitude;
 };
 HILBRIUM_SIZE(ListMagnitudeArguments, 48)
@@ -115,7 +116,11 @@ HILBRIUM_OFFSET(ListMagnitudeArguments, magnitude, 40)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void list_build(const __grid_constant__ hilbrium::ListBuildArguments args);
-extern "C" __global__ void list_rebuild(const __grid_constant__ hilbrium::ListRebuildArguments args);
-extern "C" __global__ void list_place(const __grid_constant__ hilbrium::ListPlaceArguments args);
-extern "C" __global__ void list_magnitude(const __grid_constant__ hilbrium::ListMagnitudeArguments args);
+extern "C" __global__ void list_build(
+    const __grid_constant__ hilbrium::ListBuildArguments args);
+extern "C" __global__ void list_rebuild(
+    const __grid_constant__ hilbrium::ListRebuildArguments args);
+extern "C" __global__ void list_place(
+    const __grid_constant__ hilbrium::ListPlaceArguments args);
+extern "C" __global__ void list_magnitude(
+    const __grid_constant__ hilbrium::ListMagnitudeArguments args);

@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -7,7 +8,7 @@
 
 namespace hilbrium {
 
-// Neighbors counted.
+// Count of neighbors.
 struct ParticleListCountArguments {
     // The search.
     ListSearch search;
@@ -21,9 +22,9 @@ struct ParticleListCountArguments {
     const unsigned long long* begins;
     // Clusters of all records.
     unsigned* clusters;
-    // Words of each half super-cluster.
+    // Number of words of the longest list of each half super-cluster.
     unsigned* widths;
-    // Not 0 if the list cannot be a particle list.
+    // Not 0 if the list cannot be encoded as a particle list.
     unsigned* unfit;
 };
 HILBRIUM_SIZE(ParticleListCountArguments, 184)
@@ -36,7 +37,7 @@ HILBRIUM_OFFSET(ParticleListCountArguments, clusters, 160)
 HILBRIUM_OFFSET(ParticleListCountArguments, widths, 168)
 HILBRIUM_OFFSET(ParticleListCountArguments, unfit, 176)
 
-// Neighbors written.
+// Writing of neighbors.
 struct ParticleListWriteArguments {
     // The search.
     ListSearch search;
@@ -48,9 +49,9 @@ struct ParticleListWriteArguments {
     unsigned super_clusters;
     // Offsets of each half super-cluster's words, in units of 32.
     const unsigned long long* word_begins;
-    // Numbers of neighbors, two a word.
+    // Neighbor numbers, two per word.
     unsigned* words;
-    // Not 0 if the list cannot be a particle list.
+    // Not 0 if the list cannot be encoded as a particle list.
     unsigned* unfit;
 };
 HILBRIUM_SIZE(ParticleListWriteArguments, 176)
@@ -64,5 +65,7 @@ HILBRIUM_OFFSET(ParticleListWriteArguments, unfit, 168)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void particle_list_count(const __grid_constant__ hilbrium::ParticleListCountArguments args);
-extern "C" __global__ void particle_list_write(const __grid_constant__ hilbrium::ParticleListWriteArguments args);
+extern "C" __global__ void particle_list_count(
+    const __grid_constant__ hilbrium::ParticleListCountArguments args);
+extern "C" __global__ void particle_list_write(
+    const __grid_constant__ hilbrium::ParticleListWriteArguments args);

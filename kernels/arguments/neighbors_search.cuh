@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -16,7 +17,7 @@ struct ListSearch {
     const unsigned long long* id;
     // Centers of the hierarchy's nodes: three columns of all nodes.
     const double* center;
-    // Half edges and radii of the hierarchy's nodes.
+    // Half widths and largest radii of the hierarchy's nodes.
     const float4* extent;
     // The largest magnitude of a coordinate, or null for a search without rounding slack.
     const double* magnitude;

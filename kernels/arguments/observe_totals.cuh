@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -28,9 +29,9 @@ struct TotalsArguments {
     const double* smoothing_length;
     // The owned rows.
     Rows rows;
-    // Fourteen columns of one value a block.
+    // Fourteen columns with one value per block.
     double* partial;
-    // The greatest density and the least smoothing length.
+    // Maximum density and minimum smoothing length.
     unsigned long long* extremes;
 };
 HILBRIUM_SIZE(TotalsArguments, 128)
@@ -49,4 +50,5 @@ HILBRIUM_OFFSET(TotalsArguments, extremes, 120)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void observe_totals(const __grid_constant__ hilbrium::TotalsArguments args);
+extern "C" __global__ void observe_totals(
+    const __grid_constant__ hilbrium::TotalsArguments args);

@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -11,7 +12,7 @@ struct GatherWordsArguments {
     const unsigned long long* from[8];
     // Columns to write.
     unsigned long long* to[8];
-    // For each row the one to read.
+    // Source row of each row.
     const unsigned* rows;
     // Number of rows.
     unsigned count;
@@ -28,7 +29,7 @@ struct GatherHalvesArguments {
     const unsigned* from;
     // The column to write.
     unsigned* to;
-    // For each row the one to read.
+    // Source row of each row.
     const unsigned* rows;
     // Number of rows.
     unsigned count;
@@ -55,6 +56,9 @@ HILBRIUM_OFFSET(InvertOrderArguments, count, 16)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void gather_words(const __grid_constant__ hilbrium::GatherWordsArguments args);
-extern "C" __global__ void gather_halves(const __grid_constant__ hilbrium::GatherHalvesArguments args);
-extern "C" __global__ void invert_order(const __grid_constant__ hilbrium::InvertOrderArguments args);
+extern "C" __global__ void gather_words(
+    const __grid_constant__ hilbrium::GatherWordsArguments args);
+extern "C" __global__ void gather_halves(
+    const __grid_constant__ hilbrium::GatherHalvesArguments args);
+extern "C" __global__ void invert_order(
+    const __grid_constant__ hilbrium::InvertOrderArguments args);

@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -11,11 +12,11 @@ struct SumCountsArguments {
     const unsigned* counts;
     // Number of counts.
     unsigned count;
-    // The sums, one more than there are counts.
+    // The sums, then the total.
     unsigned long long* sums;
-    // Published sums of tiles, zero before.
+    // Published sums of tiles, initially 0.
     unsigned long long* published;
-    // Number of tiles taken, zero before.
+    // Number of tiles taken, initially 0.
     unsigned* tiles_taken;
 };
 HILBRIUM_SIZE(SumCountsArguments, 40)
@@ -35,9 +36,9 @@ struct FindMarkedArguments {
     unsigned* rows_of_marks;
     // Their number.
     unsigned* found;
-    // Published sums of tiles, zero before.
+    // Published sums of tiles, initially 0.
     unsigned long long* published;
-    // Number of tiles taken, zero before.
+    // Number of tiles taken, initially 0.
     unsigned* tiles_taken;
 };
 HILBRIUM_SIZE(FindMarkedArguments, 48)
@@ -50,5 +51,7 @@ HILBRIUM_OFFSET(FindMarkedArguments, tiles_taken, 40)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void sum_counts(const __grid_constant__ hilbrium::SumCountsArguments args);
-extern "C" __global__ void find_marked(const __grid_constant__ hilbrium::FindMarkedArguments args);
+extern "C" __global__ void sum_counts(
+    const __grid_constant__ hilbrium::SumCountsArguments args);
+extern "C" __global__ void find_marked(
+    const __grid_constant__ hilbrium::FindMarkedArguments args);

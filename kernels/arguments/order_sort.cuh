@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -15,9 +16,9 @@ struct RadixHistogramsArguments {
     unsigned first_shift;
     // Number of digits.
     unsigned digits;
-    // Histograms, zero before.
+    // Histograms, initially 0.
     unsigned* histograms;
-    // Number of keys below their predecessor, zero before.
+    // Number of keys below their predecessor, initially 0.
     unsigned* descents;
 };
 HILBRIUM_SIZE(RadixHistogramsArguments, 40)
@@ -28,11 +29,11 @@ HILBRIUM_OFFSET(RadixHistogramsArguments, digits, 16)
 HILBRIUM_OFFSET(RadixHistogramsArguments, histograms, 24)
 HILBRIUM_OFFSET(RadixHistogramsArguments, descents, 32)
 
-// Histograms to offsets.
+// Prefix sums of the histograms.
 struct RadixBasesArguments {
     // Histograms, then offsets.
     unsigned* histograms;
-    // 1 for digits of one value.
+    // 1 for digits with a single value.
     unsigned* trivial;
     // Number of keys.
     unsigned count;
@@ -54,11 +55,11 @@ struct RadixPass {
     unsigned* rows_to;
     // Offsets of the digit's values.
     const unsigned* base;
-    // Published counts of tiles, zero before.
+    // Published counts of tiles, initially 0.
     unsigned* published;
-    // Those of the next pass, zero afterwards.
+    // Published counts of the next pass, which this pass clears.
     unsigned* next_published;
-    // Number of tiles taken, zero before.
+    // Number of tiles taken, initially 0.
     unsigned* tiles_taken;
     // Number of pairs.
     unsigned count;
@@ -132,9 +133,15 @@ HILBRIUM_OFFSET(SortRunsArguments, moved, 40)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void radix_histograms(const __grid_constant__ hilbrium::RadixHistogramsArguments args);
-extern "C" __global__ void radix_bases(const __grid_constant__ hilbrium::RadixBasesArguments args);
-extern "C" __global__ void radix_pass_first(const __grid_constant__ hilbrium::RadixPassFirstArguments args);
-extern "C" __global__ void radix_pass_next(const __grid_constant__ hilbrium::RadixPassNextArguments args);
-extern "C" __global__ void rows_in_order(const __grid_constant__ hilbrium::RowsInOrderArguments args);
-extern "C" __global__ void sort_runs(const __grid_constant__ hilbrium::SortRunsArguments args);
+extern "C" __global__ void radix_histograms(
+    const __grid_constant__ hilbrium::RadixHistogramsArguments args);
+extern "C" __global__ void radix_bases(
+    const __grid_constant__ hilbrium::RadixBasesArguments args);
+extern "C" __global__ void radix_pass_first(
+    const __grid_constant__ hilbrium::RadixPassFirstArguments args);
+extern "C" __global__ void radix_pass_next(
+    const __grid_constant__ hilbrium::RadixPassNextArguments args);
+extern "C" __global__ void rows_in_order(
+    const __grid_constant__ hilbrium::RowsInOrderArguments args);
+extern "C" __global__ void sort_runs(
+    const __grid_constant__ hilbrium::SortRunsArguments args);

@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -37,4 +38,5 @@ HILBRIUM_OFFSET(FinishArguments, output_count, 56)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void finish(const __grid_constant__ hilbrium::FinishArguments args);
+extern "C" __global__ void finish(
+    const __grid_constant__ hilbrium::FinishArguments args);

@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -30,11 +31,11 @@ struct PackArguments {
     pair::Real4* packed_position;
     // Further prepared values: columns of groups of four.
     pair::Real4* further;
-    // Squared radii, where each row has its own cutoff.
+    // Squared radii, if each row has its own cutoff.
     Real* squared_radius;
-    // Centers and half edges of super-clusters.
+    // Centers and half widths of super-clusters.
     double* frame;
-    // Boxes of clusters: center and largest radius, half edges.
+    // Boxes of clusters: center and largest radius, half widths.
     float* boxes;
 };
 HILBRIUM_SIZE(PackArguments, 112)
@@ -54,4 +55,5 @@ HILBRIUM_OFFSET(PackArguments, boxes, 104)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void pack(const __grid_constant__ hilbrium::PackArguments args);
+extern "C" __global__ void pack(
+    const __grid_constant__ hilbrium::PackArguments args);

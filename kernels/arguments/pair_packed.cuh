@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -8,17 +9,17 @@ namespace hilbrium {
 
 namespace pair { struct Real4; }
 
-// Rows as `pack` left them.
+// Output of `pack`.
 struct PackedRows {
     // Offsets from the super-cluster's center, with the squared radius or the first prepared value.
     const pair::Real4* position;
     // Further prepared values: columns of groups of four.
     const pair::Real4* further;
-    // Squared radii, where each row has its own cutoff.
+    // Squared radii, if each row has its own cutoff.
     const Real* squared_radius;
-    // Centers and half edges of super-clusters.
+    // Centers and half widths of super-clusters.
     const double* frame;
-    // Boxes of clusters: center and largest radius, half edges.
+    // Boxes of clusters: center and largest radius, half widths.
     const float4* boxes;
     // Number of rows, a multiple of 64.
     unsigned long long rows;

@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -18,13 +19,13 @@ struct ParticleSweepArguments {
     const unsigned* clusters;
     // Offsets of the records' clusters.
     const unsigned long long* begins;
-    // Numbers of neighbors, two a word.
+    // Neighbor numbers, two per word.
     const unsigned* words;
     // Offsets of each half super-cluster's words, in units of 32.
     const unsigned long long* word_begins;
     // The super-cluster of the first record.
     unsigned first_super_cluster;
-    // The cutoff of all pairs, of laws with one cutoff.
+    // Common cutoff of all pairs, for laws that have one.
     double cutoff;
     // The box.
     BoxParameters bx;
@@ -47,4 +48,5 @@ HILBRIUM_OFFSET(ParticleSweepArguments, sums, 208)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void particle_sweep(const __grid_constant__ hilbrium::ParticleSweepArguments args);
+extern "C" __global__ void particle_sweep(
+    const __grid_constant__ hilbrium::ParticleSweepArguments args);

@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -23,9 +24,9 @@ struct SweepArguments {
     unsigned first_super_cluster;
     // Number of records to sweep.
     unsigned super_clusters;
-    // Warps a super-cluster: 1, 2, 4 or 8.
+    // Warps per super-cluster: 1, 2, 4 or 8.
     unsigned parts;
-    // The cutoff of all pairs, of laws with one cutoff.
+    // Common cutoff of all pairs, for laws that have one.
     double cutoff;
     // The box.
     BoxParameters bx;
@@ -48,4 +49,5 @@ HILBRIUM_OFFSET(SweepArguments, sums, 216)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void sweep(const __grid_constant__ hilbrium::SweepArguments args);
+extern "C" __global__ void sweep(
+    const __grid_constant__ hilbrium::SweepArguments args);

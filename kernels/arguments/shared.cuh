@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -50,9 +51,9 @@ HILBRIUM_OFFSET(MovingColumns, position, 0)
 HILBRIUM_OFFSET(MovingColumns, velocity, 24)
 HILBRIUM_OFFSET(MovingColumns, acceleration, 48)
 
-// What a drift reports.
+// Outcome of a drift.
 struct DriftReport {
-    // Bits of rows that did not move because they would move too far.
+    // Bits of the rows left unchanged because their displacement would be too large.
     unsigned* left;
     // Number of such rows.
     unsigned* refused;

@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -27,4 +28,5 @@ HILBRIUM_OFFSET(HilbertKeysArguments, rows, 80)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void hilbert_keys(const __grid_constant__ hilbrium::HilbertKeysArguments args);
+extern "C" __global__ void hilbert_keys(
+    const __grid_constant__ hilbrium::HilbertKeysArguments args);

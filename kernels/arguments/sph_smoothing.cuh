@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -18,7 +19,7 @@ struct SearchSmoothingArguments {
     const double* mass;
     // Densities.
     double* density;
-    // Largest support by row that the list covers.
+    // Largest support that the list covers, by row.
     const double* support;
     // Lower ends of the brackets.
     double* lower;
@@ -28,7 +29,7 @@ struct SearchSmoothingArguments {
     unsigned char* active;
     // Not 0 for rows whose support outgrew the list.
     unsigned char* outgrown;
-    // The number of neighbors sought, as the product of number density and cubed smoothing length.
+    // Target of the product of number density and cubed smoothing length.
     double target;
     // Relative tolerance of the number of neighbors.
     double tolerance;
@@ -84,5 +85,7 @@ HILBRIUM_OFFSET(RestartSearchesArguments, rows, 44)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void search_smoothing_lengths(const __grid_constant__ hilbrium::SearchSmoothingArguments args);
-extern "C" __global__ void restart_searches(const __grid_constant__ hilbrium::RestartSearchesArguments args);
+extern "C" __global__ void search_smoothing_lengths(
+    const __grid_constant__ hilbrium::SearchSmoothingArguments args);
+extern "C" __global__ void restart_searches(
+    const __grid_constant__ hilbrium::RestartSearchesArguments args);

@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -97,7 +98,7 @@ HILBRIUM_OFFSET(ScaledColumnArguments, factor, 8)
 HILBRIUM_OFFSET(ScaledColumnArguments, scaled, 16)
 HILBRIUM_OFFSET(ScaledColumnArguments, rows, 24)
 
-// One value in a column.
+// A column filled with one value.
 struct FillColumnArguments {
     // The column.
     double* column;
@@ -127,10 +128,17 @@ HILBRIUM_OFFSET(ColumnExtremesArguments, extremes, 16)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void ideal_gas(const __grid_constant__ hilbrium::IdealGasArguments args);
-extern "C" __global__ void isothermal_gas(const __grid_constant__ hilbrium::IsothermalGasArguments args);
-extern "C" __global__ void estimate_volumes(const __grid_constant__ hilbrium::EstimateVolumesArguments args);
-extern "C" __global__ void isotropic_matrices(const __grid_constant__ hilbrium::IsotropicMatricesArguments args);
-extern "C" __global__ void scaled_column(const __grid_constant__ hilbrium::ScaledColumnArguments args);
-extern "C" __global__ void fill_column(const __grid_constant__ hilbrium::FillColumnArguments args);
-extern "C" __global__ void column_extremes(const __grid_constant__ hilbrium::ColumnExtremesArguments args);
+extern "C" __global__ void ideal_gas(
+    const __grid_constant__ hilbrium::IdealGasArguments args);
+extern "C" __global__ void isothermal_gas(
+    const __grid_constant__ hilbrium::IsothermalGasArguments args);
+extern "C" __global__ void estimate_volumes(
+    const __grid_constant__ hilbrium::EstimateVolumesArguments args);
+extern "C" __global__ void isotropic_matrices(
+    const __grid_constant__ hilbrium::IsotropicMatricesArguments args);
+extern "C" __global__ void scaled_column(
+    const __grid_constant__ hilbrium::ScaledColumnArguments args);
+extern "C" __global__ void fill_column(
+    const __grid_constant__ hilbrium::FillColumnArguments args);
+extern "C" __global__ void column_extremes(
+    const __grid_constant__ hilbrium::ColumnExtremesArguments args);

@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -20,9 +21,9 @@ struct SwitchViscosityArguments {
     const double* divergence_gradient[3];
     // Viscosity coefficients.
     double* viscosity;
-    // The least coefficient.
+    // Minimum coefficient.
     double minimum;
-    // The greatest coefficient.
+    // Maximum coefficient.
     double maximum;
     // Decay rate in units of the speed of sound over the smoothing length.
     double decay;
@@ -49,4 +50,5 @@ HILBRIUM_OFFSET(SwitchViscosityArguments, rows, 104)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void switch_viscosity(const __grid_constant__ hilbrium::SwitchViscosityArguments args);
+extern "C" __global__ void switch_viscosity(
+    const __grid_constant__ hilbrium::SwitchViscosityArguments args);

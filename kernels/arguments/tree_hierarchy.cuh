@@ -1,4 +1,5 @@
-// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
 
 #include "../arguments/layout.cuh"
@@ -9,7 +10,7 @@ namespace hilbrium {
 struct HierarchyNodes {
     // Centers: three columns of all nodes.
     double* center;
-    // Half edges and largest radius of each node.
+    // Half widths and largest radius of each node.
     float* extent;
     // One over the unit of length of extents.
     double scale;
@@ -76,7 +77,7 @@ struct LargestRadiusArguments {
     const unsigned long long* id;
     // Number of rows.
     unsigned rows;
-    // The largest radius, as the bits of a double.
+    // The largest radius, as the bits of a double; initially 0.
     unsigned long long* largest;
 };
 HILBRIUM_SIZE(LargestRadiusArguments, 32)
@@ -87,6 +88,9 @@ HILBRIUM_OFFSET(LargestRadiusArguments, largest, 24)
 
 }  // namespace hilbrium
 
-extern "C" __global__ void hierarchy_from_rows(const __grid_constant__ hilbrium::HierarchyFromRowsArguments args);
-extern "C" __global__ void hierarchy_above(const __grid_constant__ hilbrium::HierarchyAboveArguments args);
-extern "C" __global__ void largest_radius(const __grid_constant__ hilbrium::LargestRadiusArguments args);
+extern "C" __global__ void hierarchy_from_rows(
+    const __grid_constant__ hilbrium::HierarchyFromRowsArguments args);
+extern "C" __global__ void hierarchy_above(
+    const __grid_constant__ hilbrium::HierarchyAboveArguments args);
+extern "C" __global__ void largest_radius(
+    const __grid_constant__ hilbrium::LargestRadiusArguments args);

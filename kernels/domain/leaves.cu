@@ -74,7 +74,9 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS)
             least[k] = smaller(least[k], of_warps[warp][k]);
         }
     }
-    args.extents[blockIdx.x] = {{least[0], least[1], least[2]}, {-least[3], -least[4], -least[5]}, 0.0 - least[6]};
+    args.extents[blockIdx.x] = {{least[0], least[1], least[2]},
+                                {-least[3], -least[4], -least[5]},
+                                0.0 - least[6]};
 }
 HILBRIUM_EXPORT(leaf_extents)
 

@@ -44,11 +44,11 @@ extern "C" __global__ void gravity_cut(const __grid_constant__ CutArguments args
     const bool reached = place < count && (level + 1u == hierarchy_levels(rows) ||
                                            own[(place / 8u) << (3u * (level + 1u))] == WAS_OPENED);
     unsigned char mark = NOT_TAKEN;
-    unsigned asked = __ballot_sync(FULL, reached && nodes[offset + place].radius >= 0.0f);
-    while (asked != 0u) {
-        const unsigned turn = static_cast<unsigned>(__ffs(static_cast<int>(asked))) - 1u;
-        asked &= asked - 1u;
-        const Node node = nodes[offset + first + turn];
+    unsigned untested = __ballot_sync(FULL, reached && nodes[offset + place].radius >= 0.0f);
+    while (untested != 0u) {
+        const unsigned tested = static_cast<unsigned>(__ffs(static_cast<int>(untested))) - 1u;
+        untested &= untested - 1u;
+        const Node node = nodes[offset + first + tested];
         bool opened = false;
         for (unsigned box = first_box[section]; box < first_box[section + 1u] && !opened; box += WARP) {
             bool opens = false;
@@ -59,7 +59,7 @@ extern "C" __global__ void gravity_cut(const __grid_constant__ CutArguments args
             }
             opened = __any_sync(FULL, opens);
         }
-        if (lane == turn) {
+        if (lane == tested) {
             mark = !opened ? static_cast<unsigned char>(level + 1u) : level == 0u ? WITH_PARTICLES : WAS_OPENED;
         }
     }
@@ -113,17 +113,17 @@ extern "C" __global__ void gravity_pack_cut(const __grid_constant__ PackCutArgum
         const unsigned long long to = args.elements_before[warp] + __popc(taken & lanes_below());
         args.packed_nodes[to] = args.nodes[element];
         args.packed_multipoles[to] = args.multipoles[element];
-        args.places[to] = mark == WITH_PARTICLES
-                         ? static_cast<unsigned>(next) + __popc(opened & lanes_below()) + args.shift[section]
-                         : NO_PARTICLES;
+        const unsigned rank = __popc(opened & lanes_below());
+        args.places[to] = mark == WITH_PARTICLES ? static_cast<unsigned>(next) + rank + args.shift[section]
+                                                 : NO_PARTICLES;
     }
     const double* column = lane < CLUSTER        ? position[0]
                            : lane < 2u * CLUSTER ? position[1]
                            : lane < 3u * CLUSTER ? position[2]
                                                  : args.sources.mass;
     for (; opened != 0u; opened &= opened - 1u, ++next) {
-        const unsigned turn = static_cast<unsigned>(__ffs(static_cast<int>(opened))) - 1u;
-        const unsigned row = (cluster - lane + turn) * CLUSTER + lane % CLUSTER;
+        const unsigned source = static_cast<unsigned>(__ffs(static_cast<int>(opened))) - 1u;
+        const unsigned row = (cluster - lane + source) * CLUSTER + lane % CLUSTER;
         args.particles[next * WARP + lane] = row < rows ? column[row] : 0.0;
     }
 }

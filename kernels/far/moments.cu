@@ -16,7 +16,7 @@
 
 namespace hilbrium {
 
-constexpr unsigned ROWS_OF_BLOCK = 512u;
+constexpr unsigned ROWS_PER_BLOCK = 512u;
 
 // Sum over the 8 lanes of a cluster, in each of them.
 template <class Value> __device__ __forceinline__ Value sum_of_eight(Value value) {
@@ -88,7 +88,7 @@ __device__ __forceinline__ Node node_at(const Center& center, float squared_radi
     return {center.x, center.y, center.z, radius_of(squared_radius, center.mass != 0.0), float(center.mass)};
 }
 
-// Levels 0 to 2 (as far as they exist) from columns of rows. Ghosts and rows without mass are ignored,
+// Levels 0 to 2 (level 2 only if it exists) from columns of rows. Ghosts and rows without mass are ignored,
 // whatever their positions.
 // Launch: blocks of 512 threads, one per node of level 2 including padding (hierarchy_padded_count(rows, 2)):
 // one thread per row. Floor: 40 bytes read per row, 11.2 written.
@@ -108,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(512)
     __shared__ unsigned super_radii[8];
     __shared__ unsigned whole_radius;
     const unsigned thread = threadIdx.x;
-    const unsigned long long row = static_cast<unsigned long long>(blockIdx.x) * ROWS_OF_BLOCK + thread;
+    const unsigned long long row = static_cast<unsigned long long>(blockIdx.x) * ROWS_PER_BLOCK + thread;
     Center own = {0.0, 0.0, 0.0, 0.0};
     if (row < rows && args.sources.id[row] != GHOST) {
         own.mass = args.sources.mass[row] * args.sources.mass_unit;

@@ -15,7 +15,7 @@
 namespace hilbrium {
 
 // The targets of a warp: their box about its center, which is the origin of their coordinates. Mirrored by
-// TargetBox of src/device/gravity/essential.rs.
+// TargetBox of src/device/arguments/gravity.rs.
 struct TargetBox {
     double x, y, z;                // center
     float half_x, half_y, half_z;  // half widths, rounded up
@@ -28,7 +28,7 @@ static_assert(sizeof(TargetBox) == 48, "as the host has it");
 // Squared radius of a box without targets.
 constexpr float NOBODY_THERE = -1.0f;
 
-// Parameters of the opening criteria, see src/device/gravity/mod.rs.
+// Parameters of the opening criteria, computed by src/device/gravity/mod.rs (OpeningParameters).
 struct Opening {
     float size_by_angle;  // minimum distance over the node's radius
     float range;          // minimum distance beyond the node's radius

@@ -14,7 +14,7 @@ struct Pull {
 // Adds a node as a point mass, softened by its radius if the center of the target box lies inside (mirrors
 // src/far/acceleration_estimate.rs). `squared` is the squared distance of (x, y, z).
 __device__ __forceinline__ void add_monopole(const Node& node, float x, float y, float z, float squared,
-                                            float squared_softening, Pull& pull) {
+                                             float squared_softening, Pull& pull) {
     const float own = node.radius * node.radius;
     const float sum = squared + (squared <= own ? own : 0.0f) + squared_softening;
     const float inverse = sum > 0.0f ? ::rsqrtf(sum) : 0.0f;
@@ -42,7 +42,9 @@ __device__ __forceinline__ float estimated_acceleration(unsigned* stack, const L
             const float x = float(node.x - box.x), y = float(node.y - box.y), z = float(node.z - box.z);
             const float squared = x * x + (y * y + z * z);
             opened = level > 0u && node.radius >= 0.0f && squared <= node.radius * node.radius;
-            if (!opened && node.radius >= 0.0f) { add_monopole(node, x, y, z, squared, squared_softening, pull); }
+            if (!opened && node.radius >= 0.0f) {
+                add_monopole(node, x, y, z, squared, squared_softening, pull);
+            }
         }
         __syncwarp();
         append(stack, depth, opened, level << LEVEL_SHIFT | place);
@@ -123,8 +125,8 @@ extern "C" __global__ void __launch_bounds__(WARP)
     // The expansion is scaled by the radius, which must not be zero.
     box.squared_radius = larger(warp_largest(squared_radius), 1e-24f);
     const unsigned top = init_levels(levels, rows, 0u);
-    box.acceleration = estimated_acceleration(stack, levels, top, args.nodes, args.others, args.other_count, box,
-                                              args.squared_softening);
+    box.acceleration = estimated_acceleration(stack, levels, top, args.nodes, args.others, args.other_count,
+                                              box, args.squared_softening);
     if (lane == 0u) { boxes[super] = box; }
 }
 HILBRIUM_EXPORT(gravity_targets)
@@ -135,7 +137,8 @@ extern "C" __global__ void __launch_bounds__(WARP)
     gravity_join_boxes(const __grid_constant__ JoinBoxesArguments args) {
     const unsigned lane = lane_index(), shift = 3u * (args.level - 1u);
     const unsigned long long first = static_cast<unsigned long long>(blockIdx.x) << shift;
-    const unsigned long long count = hierarchy_count(args.rows, 1u), end = smaller(first + (1ull << shift), count);
+    const unsigned long long count = hierarchy_count(args.rows, 1u);
+    const unsigned long long end = smaller(first + (1ull << shift), count);
     double lower[3] = {1e300, 1e300, 1e300}, upper[3] = {-1e300, -1e300, -1e300};
     float acceleration = 1e30f;
     bool anybody = false;

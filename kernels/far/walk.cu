@@ -246,11 +246,16 @@ extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
                 cluster_count -= count;
                 clusters_met += count;
                 const Columns columns =
-                    others == 0u ? Columns{position[0], position[1], position[2], mass, rows, CLUSTER, length_unit,
-                                           mass_unit}
-                                 : Columns{particles,         particles + CLUSTER, particles + 2u * CLUSTER,
-                                           particles + 3u * CLUSTER, 0xffffffffu, WARP,
-                                           length_unit,       mass_unit};
+                    others == 0u ? Columns{position[0], position[1], position[2], mass,
+                                           rows,        CLUSTER,     length_unit, mass_unit}
+                                 : Columns{particles,
+                                           particles + CLUSTER,
+                                           particles + 2u * CLUSTER,
+                                           particles + 3u * CLUSTER,
+                                           0xffffffffu,
+                                           WARP,
+                                           length_unit,
+                                           mass_unit};
                 gather_clusters(scratch, scratch.clusters + cluster_count, count, columns, box, softening, targets,
                                 gathered);
             }
@@ -283,7 +288,8 @@ extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
             acceleration[0][row] += of_pull * gathered[half].x;
             acceleration[1][row] += of_pull * gathered[half].y;
             acceleration[2][row] += of_pull * gathered[half].z;
-            args.potential[row] = args.constant * args.own * mass[row] - of_potential * gathered[half].potential;
+            args.potential[row] =
+                args.constant * args.own * mass[row] - of_potential * gathered[half].potential;
         }
     }
     if (interactions != nullptr && lane < 3u) {

@@ -12,7 +12,7 @@ constexpr double FARTHEST = 1e150;
 
 // Wraps a coordinate outside of a periodic box; counts the crossed periods in `image` unless null.
 __device__ __noinline__ double wrap_and_count(double coordinate, double lower, double upper, double* image,
-                                       unsigned long long row) {
+                                              unsigned long long row) {
     const double inside = wrapped(coordinate, lower, upper);
     if (image != nullptr) {
         const Rounded periods = (Rounded(coordinate) - Rounded(inside)) / Rounded(rounded_sum(upper, -lower));
@@ -21,10 +21,10 @@ __device__ __noinline__ double wrap_and_count(double coordinate, double lower, d
     return inside;
 }
 
-// Wraps rows along dimension d if bit d of `periodic` is set. `extent` receives the minimum (reduce_min)
-// and maximum (reduce_max) coordinate of each dimension before wrapping. `first_nowhere` receives the first
-// row with an invalid coordinate (record_first); such rows are left unchanged, and the host must reject the
-// positions.
+// Wraps rows along dimension d if bit d of `bx.periodic` is set. `extent` receives the minimum (reduce_min)
+// and maximum (reduce_max) coordinate of each dimension before wrapping. `first_nowhere` receives for each
+// dimension the first row with an invalid coordinate (record_first). Such rows are left unchanged, and the
+// host must reject the positions. `image` may be null.
 // Launch: blocks of 256 threads, 2048 rows per block. Floor: 24 bytes read per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     enter_box(const __grid_constant__ EnterBoxArguments args) {
@@ -34,8 +34,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     unsigned long long* __restrict__ const extent = args.extent;
     unsigned* __restrict__ const first_nowhere = args.first_nowhere;
     const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x) * ROWS_PER_BLOCK;
-    const double lower[3] = {args.bx.lower[0], args.bx.lower[1], args.bx.lower[2]},
-                 upper[3] = {args.bx.upper[0], args.bx.upper[1], args.bx.upper[2]};
+    const double lower[3] = {args.bx.lower[0], args.bx.lower[1], args.bx.lower[2]};
+    const double upper[3] = {args.bx.upper[0], args.bx.upper[1], args.bx.upper[2]};
     const double infinity = __longlong_as_double(0x7ff0000000000000ll);
     double least_here[3] = {infinity, infinity, infinity}, greatest_here[3] = {-infinity, -infinity, -infinity};
 #pragma unroll 2

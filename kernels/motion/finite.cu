@@ -16,7 +16,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     unsigned* __restrict__ const first_not_finite = args.first_not_finite;
     const unsigned column = blockIdx.x % args.count;
     const double* const values = columns[column];
-    const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x / args.count) * ROWS_PER_BLOCK;
+    const unsigned long long block = blockIdx.x / args.count;
+    const unsigned long long first = begin + block * ROWS_PER_BLOCK;
     unsigned found = 0xffffffffu;
 #pragma unroll 4
     for (unsigned k = threadIdx.x; k < ROWS_PER_BLOCK; k += THREADS) {

@@ -24,17 +24,18 @@ __device__ __forceinline__ void noise_of(double noise, double mass, unsigned lon
     for (int d = 0; d < 3; ++d) { kicks[d] = Rounded(deviates[d]) * deviation; }
 }
 
-// Half kick, half drift, friction and noise, half drift. `decay` is c, `noise` (1 - c^2) k_B T, `number` the
-// step number. Refused rows are recorded as in verlet_kick_and_drift; `largest_square` is the largest squared
-// displacement. Each block writes its heat to `heat`. Floor: 88 bytes read, 48 written per row.
+// Half kick, half drift, friction and noise, half drift. `bath.decay` is c, `bath.noise` (1 - c^2) k_B T,
+// `bath.number` the step number. `report` is that of verlet_kick_and_drift, except that `largest_square` is
+// the largest squared displacement. Each block writes its heat to `heat`. Floor: 88 bytes read, 48 written
+// per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     langevin_kick_and_drift(const __grid_constant__ LangevinKickAndDriftArguments args) {
     double* __restrict__ const position[3] = {args.moving.position[0], args.moving.position[1],
                                               args.moving.position[2]};
     double* __restrict__ const velocity[3] = {args.moving.velocity[0], args.moving.velocity[1],
                                               args.moving.velocity[2]};
-    const double* __restrict__ const acceleration[3] = {args.moving.acceleration[0], args.moving.acceleration[1],
-                                                        args.moving.acceleration[2]};
+    const double* __restrict__ const acceleration[3] = {
+        args.moving.acceleration[0], args.moving.acceleration[1], args.moving.acceleration[2]};
     const double* __restrict__ const mass = args.mass;
     const unsigned long long* __restrict__ const id = args.id;
     const double step = args.step;

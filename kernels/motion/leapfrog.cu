@@ -25,8 +25,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                                               args.moving.position[2]};
     double* __restrict__ const velocity[3] = {args.moving.velocity[0], args.moving.velocity[1],
                                               args.moving.velocity[2]};
-    const double* __restrict__ const acceleration[3] = {args.moving.acceleration[0], args.moving.acceleration[1],
-                                                        args.moving.acceleration[2]};
+    const double* __restrict__ const acceleration[3] = {
+        args.moving.acceleration[0], args.moving.acceleration[1], args.moving.acceleration[2]};
     double* __restrict__ const energy = args.energy;
     double* __restrict__ const rate = args.rate;
     double* __restrict__ const length = args.length;
@@ -58,8 +58,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     double* __restrict__ const velocity[3] = {args.velocity[0], args.velocity[1], args.velocity[2]};
     const double* __restrict__ const acceleration[3] = {args.acceleration[0], args.acceleration[1],
                                                         args.acceleration[2]};
-    const double* __restrict__ const old[3] = {args.old_acceleration[0], args.old_acceleration[1],
-                                               args.old_acceleration[2]};
+    const double* __restrict__ const old_acceleration[3] = {
+        args.old_acceleration[0], args.old_acceleration[1], args.old_acceleration[2]};
     double* __restrict__ const energy = args.energy;
     const double* __restrict__ const rate = args.rate;
     const double* __restrict__ const old_rate = args.old_rate;
@@ -68,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if (place >= end - begin) { return; }
 #pragma unroll
     for (int d = 0; d < 3; ++d) {
-        const Rounded change = Rounded(acceleration[d][row]) - Rounded(old[d][row]);
+        const Rounded change = Rounded(acceleration[d][row]) - Rounded(old_acceleration[d][row]);
         velocity[d][row] = (Rounded(velocity[d][row]) + Rounded(0.5) * args.step * change).value;
     }
     const Rounded u = energy[row], change = Rounded(rate[row]) - Rounded(old_rate[row]);
@@ -110,8 +110,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     leapfrog_undo(const __grid_constant__ LeapfrogUndoArguments args) {
     double* __restrict__ const position[3] = {args.position[0], args.position[1], args.position[2]};
     double* __restrict__ const velocity[3] = {args.velocity[0], args.velocity[1], args.velocity[2]};
-    const double* __restrict__ const old[3] = {args.old_acceleration[0], args.old_acceleration[1],
-                                               args.old_acceleration[2]};
+    const double* __restrict__ const old_acceleration[3] = {
+        args.old_acceleration[0], args.old_acceleration[1], args.old_acceleration[2]};
     double* __restrict__ const energy = args.energy;
     const double* __restrict__ const old_rate = args.old_rate;
     const double step = args.step;
@@ -120,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if (place >= end - begin) { return; }
 #pragma unroll
     for (int d = 0; d < 3; ++d) {
-        const Rounded a = old[d][row];
+        const Rounded a = old_acceleration[d][row];
         const Rounded v = Rounded(velocity[d][row]) - a * step;
         velocity[d][row] = v.value;
         position[d][row] = (Rounded(position[d][row]) - (v + Rounded(0.5) * step * a) * step).value;

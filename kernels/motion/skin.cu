@@ -9,8 +9,8 @@
 namespace hilbrium {
 
 // For particles with a common radius: the largest squared displacement since the build (minimum image) in
-// `largest_square` (reduce_max); infinite if a value is NaN. Period and frequency (its inverse) are 0 in
-// open dimensions. Launch: blocks of 256 threads, 2048 rows per block. Floor: 48 bytes read per row.
+// `largest_square` (reduce_max); infinite if a value is NaN. `bx.period` and `bx.frequency` are 0 in open
+// dimensions. Launch: blocks of 256 threads, 2048 rows per block. Floor: 48 bytes read per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     farthest_way(const __grid_constant__ FarthestWayArguments args) {
     const double* __restrict__ const position[3] = {args.position[0], args.position[1], args.position[2]};
@@ -39,9 +39,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 HILBRIUM_EXPORT(farthest_way)
 
 // For particles with individual radii `factor` h: the largest 2 (u + g) / r in `used` (reduce_max), with u
-// the displacement since the build, r the radius at the build, g its growth; infinite if a value is NaN. The
-// length of an open dimension is 0. Launch: blocks of 256 threads, 2048 rows per block. Floor: 64 bytes read
-// per row.
+// the displacement since the build, r the radius at the build, g its growth; infinite if a value is NaN.
+// Launch: blocks of 256 threads, 2048 rows per block. Floor: 64 bytes read per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     skin_used(const __grid_constant__ SkinUsedArguments args) {
     const double* __restrict__ const position[3] = {args.position[0], args.position[1], args.position[2]};

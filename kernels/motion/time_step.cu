@@ -16,8 +16,8 @@ namespace hilbrium {
 // An internal energy below this fraction of (v_signal / 2)^2 does not affect the motion.
 constexpr double SMALL_CHANGE = 0.01;
 
-// least_of_all[0..4]: Courant, acceleration, expansion, energy, as reduce_min stores them. Without
-// internal energies (null), only the acceleration limits the step; signal and sound may be null. Launch:
+// `least` receives the minima of Courant, acceleration, expansion and energy criterion (reduce_min). Without
+// internal energies (null), only the acceleration limits the step; `signal` and `sound` may be null. Launch:
 // blocks of 256 threads, 2048 rows per block, so that few blocks use atomics. Floor: 72 bytes read per row of
 // gas, 24 otherwise.
 extern "C" __global__ void __launch_bounds__(THREADS)
@@ -31,7 +31,6 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const double* __restrict__ const energy = args.energy;
     const double* __restrict__ const rate = args.rate;
     const auto [begin, end] = args.rows;
-    unsigned long long* __restrict__ const least_of_all = args.least;
     const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x) * ROWS_PER_BLOCK;
     const double infinity = __longlong_as_double(0x7ff0000000000000ll);
     Rounded least_here[4] = {infinity, infinity, infinity, infinity};
@@ -39,7 +38,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     for (unsigned k = threadIdx.x; k < ROWS_PER_BLOCK; k += THREADS) {
         const unsigned long long row = first + k;
         if (row >= end) { break; }
-        const Rounded a = root(squared_length(acceleration[0][row], acceleration[1][row], acceleration[2][row]));
+        const Rounded a =
+            root(squared_length(acceleration[0][row], acceleration[1][row], acceleration[2][row]));
         const Rounded h = energy != nullptr ? length[row] : args.softening;
         if (h.value > 0.0) {
             // The minimum ignores NaN, as from 0 / 0 of a particle at rest.
@@ -56,7 +56,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         least_here[3] = least(least_here[3], Rounded(args.energy_factor) * scale / magnitude(q));
     }
 #pragma unroll
-    for (int k = 0; k < 4; ++k) { reduce_min(least_here[k].value, &least_of_all[k]); }
+    for (int k = 0; k < 4; ++k) { reduce_min(least_here[k].value, &args.least[k]); }
 }
 HILBRIUM_EXPORT(time_step_criteria)
 

@@ -11,18 +11,19 @@
 
 namespace hilbrium {
 
-// Half kick and drift. A row that would move farther than `farthest` is left unchanged: its bit of `left` is
-// set and `refused` counts it, so that the step can be undone. (The CPU code skips blocks of 64 rows; both
-// then undo the whole step.) The largest squared velocity goes to `largest_square`; times dt^2 it is the
-// largest squared displacement. Floor: 72 bytes read, 48 written per row.
+// Half kick and drift. A row that would move farther than `farthest` is left unchanged: its bit of
+// `report.left` is set and `report.refused` counts it, so that the step can be undone. (The CPU code skips
+// blocks of 64 rows; both then undo the whole step.) The largest squared velocity goes to
+// `report.largest_square`; times dt^2 it is the largest squared displacement. Floor: 72 bytes read, 48
+// written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     verlet_kick_and_drift(const __grid_constant__ VerletKickAndDriftArguments args) {
     double* __restrict__ const position[3] = {args.moving.position[0], args.moving.position[1],
                                               args.moving.position[2]};
     double* __restrict__ const velocity[3] = {args.moving.velocity[0], args.moving.velocity[1],
                                               args.moving.velocity[2]};
-    const double* __restrict__ const acceleration[3] = {args.moving.acceleration[0], args.moving.acceleration[1],
-                                                        args.moving.acceleration[2]};
+    const double* __restrict__ const acceleration[3] = {
+        args.moving.acceleration[0], args.moving.acceleration[1], args.moving.acceleration[2]};
     const double step = args.step;
     const auto [begin, end] = args.rows;
     unsigned* __restrict__ const left = args.report.left;

@@ -21,9 +21,9 @@ __device__ __forceinline__ bool leaves(const Rounded (&velocity)[3], const Round
 
 // Records the rows of a warp that are left unchanged, one bit each, and counts them. All threads of the warp
 // must call.
-__device__ __forceinline__ void record_refused(bool left_here, unsigned long long place, unsigned count, unsigned* left,
-                                          unsigned* refused) {
-    const unsigned word = __ballot_sync(FULL, left_here);
+__device__ __forceinline__ void record_refused(bool is_refused, unsigned long long place, unsigned count,
+                                               unsigned* left, unsigned* refused) {
+    const unsigned word = __ballot_sync(FULL, is_refused);
     if (lane_index() == 0 && place < count) {
         left[place / WARP] = word;
         if (word != 0) { atomicAdd(refused, static_cast<unsigned>(__popc(word))); }

@@ -1,6 +1,6 @@
-// Center-of-mass motion, and reduction of the blocks' partial sums: mirrors src/motion/bulk_motion.rs. The order of
-// summation differs from the CPU's, but is the same in every run; scaled and shifted velocities are bitwise
-// equal.
+// Center-of-mass motion, and reduction of the blocks' partial sums: mirrors src/motion/bulk_motion.rs. The
+// order of summation differs from the CPU's, but is the same in every run; scaled and shifted velocities are
+// bitwise equal.
 //
 // Rows [begin, end) are the owned ones, without ghosts.
 #include "../device.cuh"

@@ -38,12 +38,13 @@ struct BuildMemory {
     EncoderMemory encoder;
 };
 
-// Records of a longer list, for pruning.
-// Finds and encodes the neighbor clusters of a super-cluster. Sets, in all lanes, the number of entries, the
-// length of the record (bytes), and one more than its last entry (0 if it has none).
-__device__ __forceinline__ void build_record(const ListRequest& request, const ListRecords& longer, unsigned first,
-                                             unsigned record, BuildMemory& memory, RecordPlace place, unsigned& count,
-                                             unsigned& length, unsigned& end) {
+// Finds and encodes the neighbor clusters of super-cluster `first` + `record`. `longer` are the records of a
+// longer list, for pruning. Sets, in all lanes, the number of entries, the length of the record (bytes), and
+// one more than its last entry (0 if it has none).
+__device__ __forceinline__ void build_record(const ListRequest& request, const ListRecords& longer,
+                                             unsigned first, unsigned record, BuildMemory& memory,
+                                             RecordPlace place, unsigned& count, unsigned& length,
+                                             unsigned& end) {
     const unsigned super_cluster = first + record;
     count = length = end = 0;
     if (request.extent[hierarchy_padded_count(request.rows, 0) + super_cluster].w < 0.0f) { return; }
@@ -54,7 +55,8 @@ __device__ __forceinline__ void build_record(const ListRequest& request, const L
     encoder.begin(place);
     Candidates<HILBRIUM_PERIODIC> candidates{request, memory.request, frame, memory.candidates, encoder};
 #if HILBRIUM_PRUNE
-    RecordScan<HILBRIUM_PERIODIC> source{request, frame, {longer.data, longer.offsets[record], longer.counts[record]}};
+    RecordScan<HILBRIUM_PERIODIC> source{
+        request, frame, {longer.data, longer.offsets[record], longer.counts[record]}};
 #else
     Walk<HILBRIUM_PERIODIC> source{request, frame, memory.walk};
     source.begin();
@@ -86,7 +88,8 @@ extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
     const ListRequest request = list_request(build.search);
     unsigned count, length, end;
     const RecordPlace place = {args.slots + static_cast<unsigned long long>(slot) * record, slot, true};
-    build_record(request, build.longer, build.first, record, memory[warp_of_block()], place, count, length, end);
+    build_record(request, build.longer, build.first, record, memory[warp_of_block()], place, count, length,
+                 end);
     if (lane_index() == 0) {
         if (args.outer != nullptr) {
             const unsigned others = (request.owned_end + SUPER_CLUSTER - 1u) / SUPER_CLUSTER * CLUSTERS;
@@ -113,8 +116,8 @@ extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
         const RecordPlace place = {args.data + begin, static_cast<unsigned>(args.offsets[record + 1] - begin),
                                    false};
         unsigned count, length, end;
-        build_record(request, build.longer, build.first, record, memory[warp_of_block()], place, count, length,
-                     end);
+        build_record(request, build.longer, build.first, record, memory[warp_of_block()], place, count,
+                     length, end);
     }
 }
 HILBRIUM_EXPORT(list_rebuild)
@@ -139,7 +142,8 @@ extern "C" __global__ void list_magnitude(const __grid_constant__ ListMagnitudeA
     const double* const center = args.center;
     const double unit = args.unit;
     double largest = 0.0;
-    for (unsigned long long cluster = thread_of_grid(); cluster < args.clusters; cluster += threads_of_grid()) {
+    const unsigned long long threads = threads_of_grid();
+    for (unsigned long long cluster = thread_of_grid(); cluster < args.clusters; cluster += threads) {
         const float4 box = args.extent[cluster];
         if (box.w < 0.0f) { continue; }
         double own = 0.0;

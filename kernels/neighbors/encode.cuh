@@ -136,8 +136,7 @@ struct Encoder {
         if (end > WINDOW_FULL) { flush(end / 8); }
     }
 
-    // Flushes the first `words` words of the window, as far as the capacity allows, and moves the rest to its
-    // start.
+    // Flushes the first `words` words of the window, up to the capacity, and moves the rest to its start.
     __device__ __noinline__ void flush(unsigned words) {
         const unsigned flushed = memory.flushed, nibbles = memory.nibbles;
         const RecordPlace place = memory.place;

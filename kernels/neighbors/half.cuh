@@ -1,7 +1,7 @@
 // Assigns the pairs of two super-clusters to one of them in a half list: mirrors src/neighbors/half.rs.
 #pragma once
 
-#include "request.cuh"
+#include "../neighbors/request.cuh"
 
 namespace hilbrium {
 

@@ -233,8 +233,8 @@ extern "C" __global__ void __launch_bounds__(LIST_WARPS * 32)
     const ListRecords& list = args.list;
     const unsigned width =
         list_half(request, {list.data, list.offsets[record], list.counts[record]}, args.first + record, half,
-                  memory[warp_of_block()], half == 0 ? args.clusters + args.begins[record] : nullptr, nullptr, 0,
-                  args.unfit);
+                  memory[warp_of_block()], half == 0 ? args.clusters + args.begins[record] : nullptr, nullptr,
+                  0, args.unfit);
     if (lane_index() == 0) { args.widths[2 * record + half] = width; }
 }
 HILBRIUM_EXPORT(particle_list_count)

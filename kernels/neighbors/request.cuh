@@ -39,7 +39,7 @@ __device__ __forceinline__ double slack_of(double magnitude, double widest_perio
     return 16.0 * 2.220446049250313e-16 * (magnitude + widest_period);
 }
 
-// A request as kernel parameters, and the request built from them; without a magnitude there is no slack.
+// Builds the request of a kernel's arguments. Without a magnitude, the slack is 0.
 __device__ __forceinline__ ListRequest list_request(const ListSearch& search) {
     const double* const period = search.period;
     return {search.rows,

@@ -33,7 +33,8 @@ extern "C" __global__ void finish(const __grid_constant__ hilbrium::FinishArgume
     const unsigned long long* const id = args.id;
     const unsigned char* const active = args.active;
     const unsigned long long row = args.begin + thread_of_grid();
-    if (row >= args.end || (id != nullptr && id[row] == GHOST) || (active != nullptr && active[row] == 0)) return;
+    if (row >= args.end || (id != nullptr && id[row] == GHOST)) return;
+    if (active != nullptr && active[row] == 0) return;
     Input input{};
     if constexpr (INPUTS > 0) {
         Real* members = reinterpret_cast<Real*>(&input);

@@ -28,8 +28,8 @@ struct Group {
 
     // Appends `count` particles. Processes full batches of 32 particles, and at the `last` call the rest.
     template <bool EXACT>
-    __device__ __forceinline__ void push(const Arguments& all, Stage& stage, unsigned super_cluster, unsigned count,
-                                         bool last) {
+    __device__ __forceinline__ void push(const Arguments& all, Stage& stage, unsigned super_cluster,
+                                         unsigned count, bool last) {
         tail += count;
         while (tail - head >= WARP || (last && tail != head)) {
             const unsigned waiting = tail - head < WARP ? tail - head : WARP;

@@ -59,9 +59,10 @@ using Pair = Either<PREPARES, law::PreparedOfLaw, law::ParticleOfLaw>::Type;
 enum class Cutoff { OWN, EITHER, COMMON };
 constexpr Cutoff CUTOFF = static_cast<Cutoff>(HILBRIUM_CUTOFF);
 
-static_assert(sizeof(Sums) == SUMS * sizeof(Real), "the sums of a law are nothing but Reals");
-static_assert(PREPARED == 0 || sizeof(Pair) == PREPARED * sizeof(Real), "what is prepared is nothing but Reals");
-static_assert(FIRST_SUM >= 0 && SUM_COUNT >= 1 && FIRST_SUM + SUM_COUNT <= SUMS, "the wanted sums are sums of the law");
+static_assert(sizeof(Sums) == SUMS * sizeof(Real), "a law's sums are Reals only");
+static_assert(PREPARED == 0 || sizeof(Pair) == PREPARED * sizeof(Real), "prepared values are Reals only");
+static_assert(FIRST_SUM >= 0 && SUM_COUNT >= 1 && FIRST_SUM + SUM_COUNT <= SUMS,
+              "the requested sums are sums of the law");
 
 // Four Reals that are read and written together. The first Real4 of a row holds its offset from the center of
 // its super-cluster, and the squared radius or, if pairs do not use both radii, the first prepared value.
@@ -86,7 +87,7 @@ constexpr unsigned long long coded(const int* numbers) {
     }
     return code;
 }
-static_assert(SUM_COUNT <= 32, "two bits a sum");
+static_assert(SUM_COUNT <= 32, "two bits per sum");
 constexpr unsigned long long REDUCTIONS = coded(law::REDUCTION), PARITIES = coded(law::PARITY);
 
 // Reduction and parity of a requested sum: 0 sum, -1 minimum, 1 maximum; 1 even, -1 odd, 0 neither.

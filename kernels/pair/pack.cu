@@ -22,25 +22,25 @@ __device__ __forceinline__ float up(double x) { return static_cast<float>(x * (1
 // owned ones.
 // Launch: one warp per super-cluster to pack, blocks of whole warps; each lane handles rows `lane` and `lane
 // + 32`. There are `super_clusters` in total.
-//   x, y, z, radius  columns of `rows` doubles; radius may be null with a common cutoff
+//   position, radius columns of `rows` doubles; radius may be null with a common cutoff
 //   id               of each row, or null if there are no ghosts
 //   inputs           pointers to the law's input columns
-//   position         per row, padded to whole super-clusters: offset, squared radius or first prepared value
+//   packed_position  per row, padded to whole super-clusters: offset, squared radius or first prepared value
 //   further          [group][row]: further prepared values
 //   squared_radius   per row, if the cutoff is the particle's own
 //   frame            per super-cluster six doubles: center and half widths of its box
-//   box              per cluster eight floats: center of its box relative to the super-cluster's, largest
+//   boxes            per cluster eight floats: center of its box relative to the super-cluster's, largest
 //                    radius, half widths (rounded up), unused
 // Floor: bytes, 8 (4 + INPUTS) + 4 or 8 (4 + 4 GROUPS) per row; 0.04 ms for four million rows of
 // Lennard-Jones particles.
 extern "C" __global__ void pack(const __grid_constant__ hilbrium::PackArguments args) {
     using namespace hilbrium;
     using namespace hilbrium::pair;
-    const double* const columns[3] = {args.position[0], args.position[1], args.position[2]};
+    const double* const position[3] = {args.position[0], args.position[1], args.position[2]};
     const unsigned long long* const id = args.id;
     const unsigned long long rows = args.rows;
     double* const frame = args.frame;
-    float* const box = args.boxes;
+    float* const boxes = args.boxes;
     const unsigned super_cluster = args.first_super_cluster + warp_of_grid(), lane = lane_index();
     if (super_cluster >= args.end_super_cluster) return;
     const unsigned long long padded = static_cast<unsigned long long>(args.super_clusters) * SUPER_CLUSTER;
@@ -53,7 +53,7 @@ extern "C" __global__ void pack(const __grid_constant__ hilbrium::PackArguments 
         there[half] = row < rows && (id == nullptr || id[row < rows ? row : 0] != GHOST);
         reach[half] = 0.0;
         for (int d = 0; d < 3; ++d) {
-            offset[half][d] = there[half] ? columns[d][row] : 0.0;
+            offset[half][d] = there[half] ? position[d][row] : 0.0;
         }
         for (int d = 0; d < 3; ++d) there[half] = there[half] && is_finite(offset[half][d]);
         if (there[half] && CUTOFF != Cutoff::COMMON) {
@@ -66,14 +66,14 @@ extern "C" __global__ void pack(const __grid_constant__ hilbrium::PackArguments 
         const double high0 = there[0] ? offset[0][d] : -infinity, high1 = there[1] ? offset[1][d] : -infinity;
         const double low = warp_smallest(smaller(low0, low1)), high = warp_largest(larger(high0, high1));
         const bool any = low <= high;
-        const double centre = any ? 0.5 * low + 0.5 * high : 0.0;
+        const double center = any ? 0.5 * low + 0.5 * high : 0.0;
         if (lane == 0) {
-            frame[6ull * super_cluster + d] = centre;
+            frame[6ull * super_cluster + d] = center;
             // contains the box of the rounded offsets
             frame[6ull * super_cluster + 3 + d] = any ? (0.5 * high - 0.5 * low) * (1.0 + 1e-6) : 0.0;
         }
         for (int half = 0; half < 2; ++half) {
-            offset[half][d] = static_cast<double>(static_cast<Real>(offset[half][d] - centre));
+            offset[half][d] = static_cast<double>(static_cast<Real>(offset[half][d] - center));
         }
     }
     for (int half = 0; half < 2; ++half) {
@@ -81,7 +81,7 @@ extern "C" __global__ void pack(const __grid_constant__ hilbrium::PackArguments 
         const unsigned long long cluster = row / CLUSTER;
         // Box of the rounded offsets of eight lanes.
         double most = reach[half];
-        double centre[3], edge[3];
+        double center[3], edge[3];
         for (int d = 0; d < 3; ++d) {
             double low = there[half] ? offset[half][d] : infinity, high = there[half] ? offset[half][d] : -infinity;
             for (unsigned distance = 1; distance < CLUSTER; distance *= 2) {
@@ -89,19 +89,20 @@ extern "C" __global__ void pack(const __grid_constant__ hilbrium::PackArguments 
                 high = larger(high, __shfl_xor_sync(FULL, high, distance));
             }
             const bool any = low <= high;
-            centre[d] = any ? static_cast<double>(static_cast<float>(0.5 * (low + high))) : d == 0 ? -FAR : 0.0;
-            edge[d] = any ? larger(high - centre[d], centre[d] - low) : 0.0;
+            center[d] = any ? static_cast<double>(static_cast<float>(0.5 * (low + high))) : d == 0 ? -FAR : 0.0;
+            edge[d] = any ? larger(high - center[d], center[d] - low) : 0.0;
         }
         for (unsigned distance = 1; distance < CLUSTER; distance *= 2) {
             most = larger(most, __shfl_xor_sync(FULL, most, distance));
         }
         if (lane % CLUSTER < 3) {
             const int d = static_cast<int>(lane % CLUSTER);
-            box[8ull * cluster + d] = static_cast<float>(d == 0 ? centre[0] : d == 1 ? centre[1] : centre[2]);
-            box[8ull * cluster + 4 + d] = up(d == 0 ? edge[0] : d == 1 ? edge[1] : edge[2]);
+            boxes[8ull * cluster + d] =
+                static_cast<float>(d == 0 ? center[0] : d == 1 ? center[1] : center[2]);
+            boxes[8ull * cluster + 4 + d] = up(d == 0 ? edge[0] : d == 1 ? edge[1] : edge[2]);
         }
-        if (lane % CLUSTER == 3) box[8ull * cluster + 3] = most > 0.0 ? up(most) : 0.0f;
-        if (lane % CLUSTER == 4) box[8ull * cluster + 7] = 0.0f;
+        if (lane % CLUSTER == 3) boxes[8ull * cluster + 3] = most > 0.0 ? up(most) : 0.0f;
+        if (lane % CLUSTER == 4) boxes[8ull * cluster + 7] = 0.0f;
 
         Real values[4 * GROUPS + 4] = {};
         if constexpr (PREPARED > 0) {

@@ -44,12 +44,12 @@ struct ParticleStage {
 };
 static_assert(sizeof(ParticleStage) <= 48 * 1024, "shared memory of a block");
 
-// Output of `pack`.
-struct Rows {
+// Output of `pack`, and the box.
+struct Packed {
     const Real4* position;
     const Real4* further;
     const double* frame;
-    const float4* box;
+    const float4* boxes;
     unsigned long long count;
     double period[3], frequency[3];
 
@@ -76,7 +76,7 @@ struct Rows {
 
 // A thread's particle and the sums of its pairs.
 struct Accumulator {
-    const Rows& rows;
+    const Packed& rows;
     const unsigned* clusters;  // of the entries
     Real4 own;
     Pair values;
@@ -104,8 +104,9 @@ struct Accumulator {
 
 // Stages the particles of entries [begin, end) in the frame of the super-cluster: first each thread computes
 // the shift of an entry, then adds shifts to pieces of positions. Ends with a barrier.
-__device__ __forceinline__ void stage_entries(const Rows& rows, ParticleStage& stage, unsigned super_cluster,
-                                              const unsigned* clusters, unsigned begin, unsigned end) {
+__device__ __forceinline__ void stage_entries(const Packed& rows, ParticleStage& stage,
+                                              unsigned super_cluster, const unsigned* clusters,
+                                              unsigned begin, unsigned end) {
     constexpr unsigned AT_ONCE = SWEEP_THREADS / (PIECES * CLUSTER);
     static_assert(AT_ONCE > 0, "threads for an entry's pieces");
     const unsigned which = threadIdx.x % PIECES, k = threadIdx.x / PIECES % CLUSTER, count = end - begin;
@@ -128,7 +129,7 @@ __device__ __forceinline__ void stage_entries(const Rows& rows, ParticleStage& s
 #pragma unroll
         for (int d = 0; d < 3; ++d) { by[d] = other[d] - own[d]; }
         if (rows.period[0] + rows.period[1] + rows.period[2] > 0.0) {
-            const float4 box = rows.box[2ull * cluster];
+            const float4 box = rows.boxes[2ull * cluster];
             const float middle[3] = {box.x, box.y, box.z};
             // Image nearest to the frame's center: the list guarantees that no other image is in reach.
 #pragma unroll
@@ -165,14 +166,14 @@ struct NeighborWords {
     unsigned ahead[AHEAD];
 
     // Loads words from number `first` on; 0, two numbers out of reach, beyond the last word.
-    __device__ __forceinline__ void ask(unsigned first) {
+    __device__ __forceinline__ void prefetch(unsigned first) {
 #pragma unroll
         for (unsigned k = 0; k < AHEAD; ++k) {
             const unsigned m = first + SHARERS * k;
             ahead[k] = m < width ? words[WARP * m] : 0u;
         }
     }
-    __device__ __forceinline__ void ask() { ask(share); }
+    __device__ __forceinline__ void prefetch() { prefetch(share); }
 
     // Accumulates the neighbors among the staged entries [begin, end). `ALL` if these are all entries. The
     // first words must have been loaded.
@@ -184,7 +185,7 @@ struct NeighborWords {
             unsigned now[AHEAD];
 #pragma unroll
             for (unsigned k = 0; k < AHEAD; ++k) now[k] = ahead[k];
-            ask(first + SHARERS * AHEAD);
+            prefetch(first + SHARERS * AHEAD);
 #pragma unroll
             for (unsigned k = 0; k < AHEAD; ++k) {
                 if (first + SHARERS * k >= width) { break; }
@@ -208,11 +209,11 @@ struct NeighborWords {
 }  // namespace hilbrium
 
 // Sums over the pairs of a particle list. Launch: one block of SWEEP_THREADS per super-cluster.
-//   position ... box      output of `pack`; `rows` is a multiple of 64
+//   packed                output of `pack`; its number of rows is a multiple of 64
 //   clusters, begins      clusters of the entries, and their start per super-cluster, with one extra element
 //   words, word_begins    neighbor numbers, two per word, and their start per half, in units of 32 words
 //   cutoff                the common cutoff, if the law uses one
-//   period_*, frequency_* periods of the box and their inverses, 0 in open dimensions
+//   bx                    the box
 //   active                per row, whether its sums are wanted, or null for all
 //   sums                  SUM_STRIDE Reals per row are written, for super-clusters with active rows
 // Floor: per pair the law's instructions plus twelve; bytes: 2 per pair, and the output of `pack`; shared
@@ -221,25 +222,25 @@ extern "C" __global__ void __launch_bounds__(hilbrium::pair::SWEEP_THREADS)
     particle_sweep(const __grid_constant__ hilbrium::ParticleSweepArguments args) {
     using namespace hilbrium;
     using namespace hilbrium::pair;
-    const hilbrium::pair::Real4* const position = args.packed.position;
+    const Real4* const position = args.packed.position;
     const unsigned long long* const begins = args.begins;
     const unsigned long long* const word_begins = args.word_begins;
     const unsigned char* const active = args.active;
-    hilbrium::Real* const sums = args.sums;
-    static_assert(!SYMMETRIC, "lists of particles are full");
+    Real* const sums = args.sums;
+    static_assert(!SYMMETRIC, "particle lists are full lists");
     __shared__ ParticleStage stage;
     const unsigned record = blockIdx.x, super_cluster = args.first_super_cluster + record;
     const unsigned member = threadIdx.x % SUPER_CLUSTER, share = threadIdx.x / SUPER_CLUSTER;
     const unsigned long long row = static_cast<unsigned long long>(super_cluster) * SUPER_CLUSTER + member;
     const bool wanted = active == nullptr || active[row] != 0;
     if (active != nullptr && !__syncthreads_or(wanted)) { return; }
-    const pair::Rows all = {position,
-                      args.packed.further,
-                      args.packed.frame,
-                      args.packed.boxes,
-                      args.packed.rows,
-                      {args.bx.period[0], args.bx.period[1], args.bx.period[2]},
-                      {args.bx.frequency[0], args.bx.frequency[1], args.bx.frequency[2]}};
+    const Packed all = {position,
+                        args.packed.further,
+                        args.packed.frame,
+                        args.packed.boxes,
+                        args.packed.rows,
+                        {args.bx.period[0], args.bx.period[1], args.bx.period[2]},
+                        {args.bx.frequency[0], args.bx.frequency[1], args.bx.frequency[2]}};
     const unsigned long long begin = begins[record];
     const unsigned entries = static_cast<unsigned>(begins[record + 1] - begin);
     const unsigned long long half = 2ull * record + member / WARP;
@@ -250,24 +251,24 @@ extern "C" __global__ void __launch_bounds__(hilbrium::pair::SWEEP_THREADS)
     accumulator.values = all.values(accumulator.own, row);
     const Real limit = static_cast<Real>(args.cutoff);
     accumulator.squared_reach = CUTOFF == Cutoff::COMMON ? limit * limit
-                          : CUTOFF == Cutoff::OWN  ? args.packed.squared_radius[row]
-                                                   : accumulator.own.w;
+                                : CUTOFF == Cutoff::OWN  ? args.packed.squared_radius[row]
+                                                         : accumulator.own.w;
 #pragma unroll
     for (int s = 0; s < SUM_COUNT; ++s) { accumulator.sums[s] = neutral_element(s); }
     if (threadIdx.x < CLUSTER) { stage.position.write(threadIdx.x, {Real(-1e18), Real(0), Real(0), Real(0)}); }
 
-    NeighborWords listed{own, share, width, {}};
+    NeighborWords neighbors{own, share, width, {}};
     if (entries <= ENTRIES) {
-        listed.ask();
+        neighbors.prefetch();
         stage_entries(all, stage, super_cluster, accumulator.clusters, 0, entries);
-        listed.take<true>(accumulator, stage, 0, entries);
+        neighbors.take<true>(accumulator, stage, 0, entries);
     } else {
         for (unsigned first = 0; first < entries; first += ENTRIES) {
             const unsigned end = smaller(first + ENTRIES, entries);
             __syncthreads();
-            listed.ask();
+            neighbors.prefetch();
             stage_entries(all, stage, super_cluster, accumulator.clusters, first, end);
-            listed.take<false>(accumulator, stage, first, end);
+            neighbors.take<false>(accumulator, stage, first, end);
         }
     }
 

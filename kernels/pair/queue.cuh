@@ -17,7 +17,9 @@ struct Queue {
         images = false;
         for (unsigned half = 0; half < SUPER_CLUSTER; half += WARP) {
 #pragma unroll
-            for (int s = 0; s < SUM_COUNT; ++s) stage.sums[(half + lane_index()) * SUM_COUNT + s] = neutral_element(s);
+            for (int s = 0; s < SUM_COUNT; ++s) {
+                stage.sums[(half + lane_index()) * SUM_COUNT + s] = neutral_element(s);
+            }
         }
         if (lane_index() == 0) {
             stage.j_position.write(WAITING, {Real(-1e18), Real(0), Real(0), Real(0)});
@@ -30,8 +32,8 @@ struct Queue {
 
     // Appends `count` particles. Processes the queue if the next batch might not fit, or at the `last` call.
     template <bool EXACT>
-    __device__ __forceinline__ void push(const Arguments& all, Stage& stage, unsigned super_cluster, unsigned count,
-                                         bool last) {
+    __device__ __forceinline__ void push(const Arguments& all, Stage& stage, unsigned super_cluster,
+                                         unsigned count, bool last) {
         tail += count;
         __syncwarp();
         if (tail > WAITING - WARP || (last && tail > 0)) process<EXACT>(all, stage, super_cluster);

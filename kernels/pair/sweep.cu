@@ -13,8 +13,8 @@ namespace pair {
 
 #if HILBRIUM_SYMMETRIC
 using PairBuffer = Group;
-static_assert(mirrored(), "on half lists what a pair gives to j is what it gives to i, but for the sign");
-static_assert(CUTOFF != Cutoff::OWN, "on half lists a pair acts on both of its particles");
+static_assert(mirrored(), "on half lists, each sum of j equals that of i up to the sign");
+static_assert(CUTOFF != Cutoff::OWN, "on half lists, a pair acts on both of its particles");
 #else
 using PairBuffer = Queue;
 #endif
@@ -60,8 +60,8 @@ struct Sweep {
     __device__ __forceinline__ void begin(const unsigned char* active, double cutoff) {
         const unsigned lane = lane_index();
         const unsigned long long first = static_cast<unsigned long long>(super_cluster) * SUPER_CLUSTER;
-        for (unsigned part = 0; part < SUPER_CLUSTER; part += WARP) {
-            const unsigned at = part + lane;
+        for (unsigned half = 0; half < SUPER_CLUSTER; half += WARP) {
+            const unsigned at = half + lane;
             stage.i_position.write(at, all.position[first + at]);
             if (CUTOFF == Cutoff::OWN) stage.i_squared_radius[at] = all.squared_radius[first + at];
 #pragma unroll
@@ -81,23 +81,24 @@ struct Sweep {
         }
         const unsigned long long own_cluster =
             static_cast<unsigned long long>(super_cluster) * CLUSTERS + lane % CLUSTERS;
-        float4 box_centre = all.box[2 * own_cluster], box_half = all.box[2 * own_cluster + 1];
-        const float own = CUTOFF == Cutoff::COMMON ? static_cast<float>(cutoff) * (1.0f + 2.5e-7f) : box_centre.w;
+        float4 box_center = all.boxes[2 * own_cluster], box_half = all.boxes[2 * own_cluster + 1];
+        const float own = CUTOFF == Cutoff::COMMON ? static_cast<float>(cutoff) * (1.0f + 2.5e-7f) : box_center.w;
         const float most = warp_largest(own);
         reach = most;
         // If the radius of j counts too, distances up to twice the largest radius of i must stay below 1.
         scale = most > 0.0f ? (CUTOFF == Cutoff::EITHER ? 0.45f : 0.9f) / most : 1.0f;
         // above the rounding errors near the box
-        const float margin = 4e-7f * (2.0f + warp_largest((fabsf(box_centre.x) < 1e17f ? fabsf(box_centre.x) : 0.0f)
-                                                     + fabsf(box_centre.y) + fabsf(box_centre.z)) * scale);
-        box_centre.w = own * own * (scale * scale) * (1.0f + 1e-6f);
-        if ((wanted >> lane % CLUSTERS & 1u) == 0u) { box_centre.x = -1e18f; }
-        box_centre.x *= scale, box_centre.y *= scale, box_centre.z *= scale;
+        const float distance = (fabsf(box_center.x) < 1e17f ? fabsf(box_center.x) : 0.0f) +
+                               fabsf(box_center.y) + fabsf(box_center.z);
+        const float margin = 4e-7f * (2.0f + warp_largest(distance) * scale);
+        box_center.w = own * own * (scale * scale) * (1.0f + 1e-6f);
+        if ((wanted >> lane % CLUSTERS & 1u) == 0u) { box_center.x = -1e18f; }
+        box_center.x *= scale, box_center.y *= scale, box_center.z *= scale;
         box_half.x = box_half.x * scale + margin;
         box_half.y = box_half.y * scale + margin;
         box_half.z = box_half.z * scale + margin;
         if (lane < CLUSTERS) {
-            stage.box_centre[lane] = box_centre;
+            stage.box_center[lane] = box_center;
             stage.box_half[lane] = box_half;
         }
         __syncwarp();
@@ -111,10 +112,10 @@ struct Sweep {
         double by[3];
         for (int d = 0; d < 3; ++d) by[d] = all.frame[6ull * other + d] - frame[d];
         if (all.period[0] + all.period[1] + all.period[2] > 0.0) {
-            const float4 box_centre = all.box[2ull * cluster], box_half = all.box[2ull * cluster + 1];
-            const double middle[3] = {box_centre.x, box_centre.y, box_centre.z};
+            const float4 box_center = all.boxes[2ull * cluster], box_half = all.boxes[2ull * cluster + 1];
+            const double middle[3] = {box_center.x, box_center.y, box_center.z};
             const double edge[3] = {box_half.x, box_half.y, box_half.z};
-            const double longest = CUTOFF == Cutoff::EITHER && box_centre.w > reach ? box_centre.w : reach;
+            const double longest = CUTOFF == Cutoff::EITHER && box_center.w > reach ? box_center.w : reach;
             for (int d = 0; d < 3; ++d) {
                 const double period = all.period[d];
                 if (period > 0.0) {
@@ -138,12 +139,12 @@ struct Sweep {
         unsigned mask = 0;
 #pragma unroll
         for (unsigned k = 0; k < CLUSTERS; ++k) {
-            const float4 box_centre = stage.box_centre[CLUSTERS - 1 - k];
+            const float4 box_center = stage.box_center[CLUSTERS - 1 - k];
             const float4 box_half = stage.box_half[CLUSTERS - 1 - k];
-            const float dx = beyond(x - box_centre.x, box_half.x);
-            const float dy = beyond(y - box_centre.y, box_half.y);
-            const float dz = beyond(z - box_centre.z, box_half.z);
-            const float limit = CUTOFF == Cutoff::EITHER ? fmaxf(own, box_centre.w) : box_centre.w;
+            const float dx = beyond(x - box_center.x, box_half.x);
+            const float dy = beyond(y - box_center.y, box_half.y);
+            const float dz = beyond(z - box_center.z, box_half.z);
+            const float limit = CUTOFF == Cutoff::EITHER ? fmaxf(own, box_center.w) : box_center.w;
             // the sign is the bit, starting with the last cluster
             mask = __funnelshift_l(__float_as_uint(dx * dx + (dy * dy + (dz * dz - limit))), mask, 1);
         }
@@ -153,7 +154,8 @@ struct Sweep {
     // Processes the particles of the chosen entries of a block, EXACT or not. At the `last` call, waiting
     // particles are processed too.
     template <bool EXACT>
-    __device__ __forceinline__ void entries(PairBuffer& buffer, unsigned chosen, unsigned uncertain, bool last) const {
+    __device__ __forceinline__ void entries(PairBuffer& buffer, unsigned chosen, unsigned uncertain,
+                                            bool last) const {
         const unsigned lane = lane_index();
         for (unsigned begin = 0; begin < WARP; begin += 4) {
             unsigned kept = 0;
@@ -211,12 +213,12 @@ struct Sweep {
 
 // Sums over the pairs of a list's super-clusters, or of some of them. Launch: `parts` warps per
 // super-cluster, blocks of 32 WARPS threads.
-//   position ... box    output of `pack`; `rows` is a multiple of 64
-//   data, offsets, counts  records of the list, for super-clusters from `first_super_cluster` on
+//   packed              output of `pack`; its number of rows is a multiple of 64
+//   list                records of the list, for super-clusters from `first_super_cluster` on
 //   chosen              numbers of the records to sweep, `super_clusters` of them, or null for the first ones
 //   parts               1, 2, 4 or 8; equal to WARPS on full lists
 //   cutoff              the common cutoff, if the law uses one
-//   period_*, frequency_*  periods of the box and their inverses, 0 in open dimensions
+//   bx                  the box
 //   active              per row, whether its sums are wanted, or null for all; full lists only
 //   sums                per row SUM_STRIDE Reals. Half lists add to the present values (atomically: the order
 //                       of additions varies between runs). Full lists write those of super-clusters with

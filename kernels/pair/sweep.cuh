@@ -56,7 +56,7 @@ struct Stage {
     // Entries of a list block, one per lane: shift into the frame, and cluster.
     Real4 entry_shift[WARP];
     unsigned entry_cluster[WARP];
-    float4 box_centre[CLUSTERS];
+    float4 box_center[CLUSTERS];
     float4 box_half[CLUSTERS];
     uint2 j_row_and_mask[WAITING + (SYMMETRIC ? 0 : 1)];
     Real i_squared_radius[CUTOFF == Cutoff::OWN ? SUPER_CLUSTER : 1];
@@ -78,7 +78,7 @@ struct Arguments {
     const Real4* further;
     const Real* squared_radius;
     const double* frame;
-    const float4* box;
+    const float4* boxes;
     unsigned long long rows;
     double period[3], frequency[3];
     Vec3 short_period, short_frequency;

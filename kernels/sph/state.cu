@@ -15,13 +15,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const double* __restrict__ const density = args.density;
     const double* __restrict__ const energy = args.energy;
     double* __restrict__ const pressure = args.pressure;
-    double* __restrict__ const sound = args.sound_speed;
+    double* __restrict__ const sound_speed = args.sound_speed;
     const auto [begin, end] = args.rows;
     const unsigned long long place = thread_of_grid(), row = begin + place;
     if (place >= end - begin) { return; }
     const Rounded rho = density[row], u = energy[row], less = Rounded(args.gamma) - 1.0;
     pressure[row] = (less * rho * u).value;
-    sound[row] = root(Rounded(args.gamma) * less * u).value;
+    sound_speed[row] = root(Rounded(args.gamma) * less * u).value;
 }
 HILBRIUM_EXPORT(ideal_gas)
 
@@ -31,12 +31,12 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const double* __restrict__ const density = args.density;
     const double speed = args.speed;
     double* __restrict__ const pressure = args.pressure;
-    double* __restrict__ const sound = args.sound_speed;
+    double* __restrict__ const sound_speed = args.sound_speed;
     const auto [begin, end] = args.rows;
     const unsigned long long place = thread_of_grid(), row = begin + place;
     if (place >= end - begin) { return; }
     pressure[row] = (Rounded(speed) * speed * density[row]).value;
-    sound[row] = speed;
+    sound_speed[row] = speed;
 }
 HILBRIUM_EXPORT(isothermal_gas)
 

@@ -119,7 +119,7 @@ __device__ inline void write_levels(double (&bounds)[BOUNDS], const Nodes& nodes
 
 // Writes levels 0, 1 and 2. If `radius` is null, all rows have radius_of_all; if `id` is null, there are no
 // ghosts. `bounds` receives the exact bounds of level 2 for hierarchy_above, 8 doubles per node; null if
-// there are no further levels. `levels` and `nodes` are hierarchy_levels(rows) and hierarchy_nodes(rows).
+// there are no further levels. `nodes.levels` is hierarchy_levels(rows), `nodes.count` hierarchy_nodes(rows).
 // Columns start at multiples of 16 bytes.
 // Launch: blocks of 256 threads, 512 rows each; as many as level 2 has nodes including padding, or one
 // without level 2.
@@ -155,8 +155,14 @@ extern "C" __global__ void __launch_bounds__(HIERARCHY_THREADS)
                     radius != nullptr ? radius[row] : radius_of_all);
         }
     }
-    const Nodes all{
-        args.nodes.center, args.nodes.extent, args.nodes.scale, args.nodes.count, rows, 0, args.nodes.levels, 0};
+    const Nodes all{args.nodes.center,
+                    args.nodes.extent,
+                    args.nodes.scale,
+                    args.nodes.count,
+                    rows,
+                    0,
+                    args.nodes.levels,
+                    0};
     write_levels(own, all, bounds == nullptr ? nullptr : bounds + BOUNDS * blockIdx.x);
 }
 HILBRIUM_EXPORT(hierarchy_from_rows)

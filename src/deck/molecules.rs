@@ -1,4 +1,4 @@
-//! Molecular dynamics: the interaction, and what it needs of the other sections.
+//! Reads the interaction of molecules from a deck, and checks it against the other sections.
 
 use super::check::Deck;
 use super::cutoff_check::BoxMismatch;
@@ -11,12 +11,12 @@ use crate::units::Dimension;
 
 const COULOMB: &str = coulomb::SECTION.path;
 
-/// The sections of laws, of which a deck has one at most.
+/// Sections of laws; a deck has at most one of them.
 fn laws() -> impl Iterator<Item = &'static str> {
     Interaction::SECTIONS.iter().map(|section| section.path)
 }
 
-/// The section of a law in a deck.
+/// Section of a law in a deck.
 struct LawSection<'d, 'r> {
     deck: &'d mut Deck<'r>,
     path: &'static str,
@@ -62,7 +62,7 @@ impl SectionReader for LawSection<'_, '_> {
 }
 
 impl Deck<'_> {
-    /// The interaction; `None` without the section, or with laws that do not go together, which is reported.
+    /// Reads the interaction; `None` without the section, or after reporting laws that exclude each other.
     pub(super) fn interaction(&mut self, species: &[SpeciesPlan]) -> Option<InteractionPlan> {
         let header = self.section("interaction");
         let found: Vec<(&'static str, Place)> =
@@ -97,7 +97,7 @@ impl Deck<'_> {
         Some(InteractionPlan { law, coulomb, cutoff })
     }
 
-    /// Charges go with some laws only.
+    /// Reports charges combined with a law that does not allow them.
     fn alone_or_with_charges(&mut self, place: &Place, law: &str) {
         let joined = laws().zip(Interaction::WITH_CHARGES).filter(|(_, with)| **with).map(|(law, _)| law);
         let joined: Vec<&str> = joined.collect();
@@ -108,7 +108,7 @@ impl Deck<'_> {
         }
     }
 
-    /// The rules that join an interaction with the rest.
+    /// Checks the interaction against the rest of the plan.
     pub(super) fn check_interaction(&mut self, plan: &Plan) {
         let Some(interaction) = &plan.interaction else {
             if self.section("interaction").is_none() {
@@ -135,7 +135,7 @@ impl Deck<'_> {
         self.roomy_box(plan, header);
     }
 
-    /// Charges and their interaction come together.
+    /// Reports charges without their interaction, and the interaction without charges.
     fn charged(&mut self, plan: &Plan, interaction: &InteractionPlan) {
         if interaction.coulomb.is_none() {
             for section in self.instances("species.*") {
@@ -154,10 +154,10 @@ impl Deck<'_> {
         }
     }
 
-    /// What is beyond the cutoff is even only where the box goes on.
+    /// Reports a tail correction in an open box: it assumes a uniform density beyond the cutoff.
     fn periodic_tail(&mut self, plan: &Plan, interaction: &InteractionPlan) {
         let Some(law) = interaction.law.as_ref().filter(|law| law.tail_corrected()) else { return };
-        // the box of a file is known when it has been read
+        // the box of a start file is not known before it is read
         let known = !matches!(plan.start, StartPlan::File(_));
         if known && plan.space.boundary != Some([Boundary::Periodic; 3]) {
             let message = "a tail needs an even density beyond the cutoff, and the box is open".into();
@@ -166,8 +166,8 @@ impl Deck<'_> {
         }
     }
 
-    /// Pairs have one image within the cutoff only where the box is wide enough, and mixed precision tells
-    /// them apart only where it is not too wide.
+    /// Reports a box too small for the minimum image convention, or too large for the resolution of mixed
+    /// precision.
     fn roomy_box(&mut self, plan: &Plan, header: Option<Place>) {
         let Some([lower, upper]) = plan.space.corners else { return };
         let boundary = plan.space.boundary_or_open();

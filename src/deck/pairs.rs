@@ -1,4 +1,4 @@
-//! Lennard-Jones parameters of pairs of species: by rule, and where the deck gives them.
+//! Lennard-Jones parameters of pairs of species: by mixing rule, or explicit in `[pair.NAME.NAME]`.
 
 use super::check::Deck;
 use super::species::name_of;
@@ -11,7 +11,7 @@ const LENNARD_JONES: &str = LennardJones::SECTION.path;
 const EXPLICIT: &str = "pair.*.*";
 
 impl Deck<'_> {
-    /// The parameters of all pairs, for the law of that section.
+    /// Returns the parameters of all pairs for the law of section `law`.
     pub(super) fn pair_parameters(&mut self, law: &str, species: &[SpeciesPlan]) -> PairParameters {
         let rule = self.named(law, "mixing", Mixing::named, Mixing::LorentzBerthelot);
         let own = ["epsilon", "sigma"];
@@ -32,7 +32,7 @@ impl Deck<'_> {
         let own: Vec<[f64; 2]> = species.iter().map(|kind| self.parameters_of(kind)).collect();
         let mut rows: Vec<Vec<[f64; 2]>> =
             own.iter().map(|&a| own.iter().map(|&b| rule.mixed(a, b)).collect()).collect();
-        // a geometric mean of a number with itself may differ from it by rounding
+        // the geometric mean of equal numbers may differ by rounding
         (0..own.len()).for_each(|a| rows[a][a] = own[a]);
         let explicit = self.explicit_pairs(species, &mut rows);
         if own.iter().all(|kind| *kind == own[0]) && !explicit {
@@ -59,7 +59,7 @@ impl Deck<'_> {
         PairParameters::Table(rows)
     }
 
-    /// Epsilon and sigma of a species.
+    /// Returns epsilon and sigma of a species; reports missing ones.
     fn parameters_of(&mut self, kind: &SpeciesPlan) -> [f64; 2] {
         let section = format!("species.{}", kind.name);
         kind.lennard_jones.unwrap_or_else(|| {
@@ -77,7 +77,7 @@ impl Deck<'_> {
         })
     }
 
-    /// Enter what every `[pair.A.B]` gives; whether there is one.
+    /// Enters the parameters of all `[pair.NAME.NAME]` sections into `rows`. Returns whether there is one.
     fn explicit_pairs(&mut self, species: &[SpeciesPlan], rows: &mut [Vec<[f64; 2]>]) -> bool {
         let pairs = self.instances(EXPLICIT);
         let mut known: Vec<[usize; 2]> = Vec::new();
@@ -102,7 +102,7 @@ impl Deck<'_> {
         !pairs.is_empty()
     }
 
-    /// The two species that a section is named after.
+    /// Returns the indices of the two species in a section's name; reports unknown and equal ones.
     fn named_pair(&mut self, pair: &str, species: &[SpeciesPlan]) -> Option<[usize; 2]> {
         let around = pair.strip_suffix(name_of(pair)).unwrap_or("").trim_end_matches('.');
         let names = [name_of(around), name_of(pair)];
@@ -128,7 +128,7 @@ impl Deck<'_> {
         Some(found)
     }
 
-    /// Without Lennard-Jones the species need no epsilon and sigma, nor do pairs.
+    /// Without Lennard-Jones: reports epsilon and sigma of species and pairs as having no effect.
     pub(super) fn without_parameters(&mut self) {
         let why = "the missing [interaction.lennard-jones]";
         for section in self.instances("species.*") {

@@ -1,5 +1,6 @@
-//! A gas whose particles live on a device: lists, smoothing lengths, passes, gravity and the leapfrog, as
-//! [`crate::step`] has them on processors.
+//! A gas on a device: list updates, gravity, and the operations of a leapfrog step
+//! ([`crate::motion::steps::Leapfrog`]), the counterpart of [`crate::step`] on processors. The passes are in
+//! [`super::hydrodynamics`].
 
 use super::Device;
 use super::columns::Columns;
@@ -25,21 +26,21 @@ use crate::space::SimulationBox;
 use crate::sph::{self, SmoothingStatistics};
 use crate::{Error, Result};
 
-/// Bytes a row that a run takes which keeps all its memory between passes, in mixed and in double precision; and by how
-/// much, over 8, rows of others may add to them.
-const GENEROUS: [u64; 2] = [570, 740];
-const WITH_OTHERS: u64 = 10;
+/// Bytes per row of a run that retains all memory between passes, in mixed and in double precision.
+const RETAINED_BYTES: [u64; 2] = [570, 740];
+/// Factor for halo rows on several ranks, in eighths.
+const HALO_EIGHTHS: u64 = 10;
 
-/// What is wanted of a run of a gas.
+/// Settings of a gas.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The gas.
     pub sph: SphPlan,
-    /// Gravity, if there is any.
+    /// Gravity, if any.
     pub gravity: Option<GravityPlan>,
     /// Arithmetic of the passes and of gravity.
     pub precision: Precision,
-    /// By what fraction of the supports lists are wider; 0 builds one in every step.
+    /// Skin of the lists, as a fraction of the supports; 0 builds one in every step.
     pub skin: f64,
 }
 
@@ -56,13 +57,13 @@ pub struct Gas {
     neighborhood: Neighborhood,
     exchange: Exchange,
     gravity: Option<Gravity>,
-    /// The mass of the particles of all ranks.
+    /// Total mass over all ranks.
     mass: f64,
     alpha_max: f64,
 }
 
 impl Gas {
-    /// The owned particles brought to the device. Forces are not evaluated yet. Collective.
+    /// Uploads the owned particles. Evaluates no forces. Collective.
     ///
     /// # Errors
     /// Those of the device; kernels that do not compile.
@@ -74,15 +75,17 @@ impl Gas {
     ) -> Result<Self> {
         let mass = particles.mass(exchange.comm());
         let device = exchange.device();
-        // what a step makes anew is not brought; nor is the work, which balances ranks
+        // without fields that a step recomputes, and without the work, which is for load balancing on
+        // processors
         let mut fields = particles.fields_of(Role::State);
         fields.retain(|&field| field != Field::Work);
         let columns = Columns::upload(device, particles, &fields)?;
         let gravity = settings.gravity.as_ref().map(|plan| Gravity::new(device, plan, settings.precision));
         let mut hydrodynamics = Hydrodynamics::new(exchange, &settings.sph, settings.precision)?;
         let (free, _) = device.memory()?;
-        let wanted = GENEROUS[usize::from(settings.precision == Precision::Double)] * columns.rows() as u64;
-        let wanted = if exchange.comm().size() > 1 { wanted / 8 * WITH_OTHERS } else { wanted };
+        let wanted =
+            RETAINED_BYTES[usize::from(settings.precision == Precision::Double)] * columns.rows() as u64;
+        let wanted = if exchange.comm().size() > 1 { wanted / 8 * HALO_EIGHTHS } else { wanted };
         hydrodynamics.frugal = free.saturating_add(columns.bytes() as u64) < wanted;
         Ok(Self {
             device: device.clone(),
@@ -97,31 +100,32 @@ impl Gas {
         })
     }
 
-    /// Lists built so far.
+    /// Number of lists built.
     pub fn builds(&self) -> u64 {
         self.neighborhood.builds()
     }
 
-    /// Who owns and who holds which particles.
+    /// Owners and halos of the particles.
     pub fn domain(&self) -> &Domain {
         &self.neighborhood.domain
     }
 
-    /// How the smoothing lengths were found so far.
+    /// Statistics of the smoothing-length searches so far.
     pub fn smoothing(&self) -> SmoothingStatistics {
         self.hydrodynamics.smoothing
     }
 
-    /// The next forces build a list.
+    /// Forces a list build in the next force evaluation.
     pub fn invalidate(&mut self) {
         self.neighborhood.invalidate();
     }
 
-    /// The forces at the present positions and (predicted) velocities; `dt` is the time since the last ones.
+    /// Evaluates the forces at the current positions and (predicted) velocities; `dt` is the time since the
+    /// last evaluation. Collective.
     ///
     /// # Errors
-    /// [`Error::State`] with step 0: positions or rates that are not finite, a periodic box too small for the supports;
-    /// those of the device.
+    /// [`Error::State`] with step 0: positions or rates that are not finite, a periodic box too small for the
+    /// supports; those of the device.
     pub fn evaluate(&mut self, dt: f64, clock: &mut Clock) -> Result<()> {
         self.sync(clock)?;
         let mut gas = GasOnDevice {
@@ -139,7 +143,7 @@ impl Gas {
         self.exchange.comm().agree(checked)
     }
 
-    /// Order and list up to date.
+    /// Updates owners, order, halos and list, or only the halos if the list is valid.
     fn sync(&mut self, clock: &mut Clock) -> Result<()> {
         if self.neighborhood.serve(&self.bx, &self.columns, None)? {
             let changed = self.columns.fields_of_halos();
@@ -147,7 +151,7 @@ impl Gas {
             clock.lap("neighbors");
             return Ok(());
         }
-        // made anew by the passes: until then others can have the memory
+        // the passes recompute these fields: free their memory until then
         self.columns.remove(&self.fields_of(Role::Derived));
         self.bx = self.neighborhood.order(&self.bx, &mut self.columns)?;
         if self.hydrodynamics.frugal {
@@ -159,7 +163,7 @@ impl Gas {
         Ok(())
     }
 
-    /// Gravity, added to the accelerations.
+    /// Adds gravity to the accelerations.
     fn attract(&mut self, clock: &mut Clock) -> Result<()> {
         let Some(gravity) = &mut self.gravity else { return Ok(()) };
         gravity.attract(&self.exchange, &mut self.columns, &self.bx, self.mass)?;
@@ -167,7 +171,7 @@ impl Gas {
         Ok(())
     }
 
-    /// A step of length `dt`, or none.
+    /// Performs a step of length `dt`, or reverts it on an error. Collective.
     ///
     /// # Errors
     /// Those of [`steps::leapfrog_step`].
@@ -181,7 +185,7 @@ impl Gas {
         }
     }
 
-    /// The state as it is, in other memory.
+    /// Copies the state through host memory.
     fn copy(&self) -> Result<Columns> {
         let state = self.fields_of(Role::State);
         let mut host = Particles::new(&[], 0);
@@ -193,7 +197,7 @@ impl Gas {
         self.columns.fields().filter(|field| field.role() == role).collect()
     }
 
-    /// The criteria of the time step at the present state of this rank's particles, in the order Courant, acceleration,
+    /// Time-step criteria of this rank's particles in the current state, in the order Courant, acceleration,
     /// expansion, energy.
     ///
     /// # Errors
@@ -213,7 +217,7 @@ impl Gas {
         time_step::criteria(&self.device, plan, softening, acceleration, Some(&gas), rows)
     }
 
-    /// An error that names the first particle with a rate that is not a number.
+    /// Returns an error that names the first particle with a rate that is not finite.
     fn check_rates(&self) -> Result<()> {
         let fields = [Field::Acceleration, Field::InternalEnergyRate, Field::Density, Field::SmoothingLength];
         let columns = self.columns.all(&fields);
@@ -241,7 +245,7 @@ impl Gas {
     }
 }
 
-/// The gas during a step.
+/// State of a step: the backend of [`steps::leapfrog_step`].
 struct Stepping<'a> {
     gas: &'a mut Gas,
     clock: &'a mut Clock,
@@ -257,7 +261,7 @@ impl Leapfrog for Stepping<'_> {
     fn can_undo(&self, dt: f64) -> Result<bool> {
         let Gas { device, columns, bx, .. } = &*self.gas;
         let reach = bx.lengths().max();
-        Ok(leapfrog::lost(device, &moving(columns), &heated(columns), columns.owned(), dt, reach)? == 0)
+        Ok(leapfrog::lost(device, &Moving::of(columns), &heated(columns), columns.owned(), dt, reach)? == 0)
     }
 
     fn save(&self) -> Result<Columns> {
@@ -271,7 +275,7 @@ impl Leapfrog for Stepping<'_> {
 
     fn kick_and_drift(&mut self, dt: f64) -> Result<()> {
         let Gas { device, columns, .. } = &*self.gas;
-        leapfrog::kick_and_drift(device, &moving(columns), &heated(columns), columns.owned(), dt)?;
+        leapfrog::kick_and_drift(device, &Moving::of(columns), &heated(columns), columns.owned(), dt)?;
         for [from, to] in PREDICTED {
             self.gas.rename(from, to);
         }
@@ -286,7 +290,7 @@ impl Leapfrog for Stepping<'_> {
     fn kick(&mut self, dt: f64) -> Result<()> {
         let Gas { device, columns, .. } = &mut *self.gas;
         let (old, rows) = (old_rates(columns), columns.owned());
-        leapfrog::kick(device, &moving(columns), &heated(columns), &old, rows, dt)?;
+        leapfrog::kick(device, &Moving::of(columns), &heated(columns), &old, rows, dt)?;
         columns.remove(&PREDICTED.map(|[_, old]| old));
         self.clock.lap("kick");
         Ok(())
@@ -311,7 +315,7 @@ impl Leapfrog for Stepping<'_> {
     }
 }
 
-/// The rates of the start of the step.
+/// Rates at the start of the step.
 fn old_rates(columns: &Columns) -> Predicted<'_> {
     Predicted {
         acceleration: columns.vector(Field::KickAcceleration),
@@ -319,17 +323,9 @@ fn old_rates(columns: &Columns) -> Predicted<'_> {
     }
 }
 
-/// The rates of a step's start, and what they are while it runs.
+/// Rate fields, and the fields that hold the rates of the step's start during a step.
 const PREDICTED: [[Field; 2]; 2] =
     [[Field::Acceleration, Field::KickAcceleration], [Field::InternalEnergyRate, Field::KickEnergyRate]];
-
-fn moving(columns: &Columns) -> Moving<'_> {
-    Moving {
-        position: columns.vector(Field::Position),
-        velocity: columns.vector(Field::Velocity),
-        acceleration: columns.vector(Field::Acceleration),
-    }
-}
 
 fn heated(columns: &Columns) -> Heated<'_> {
     Heated {

@@ -196,7 +196,7 @@ impl Hierarchy {
         &self.center
     }
 
-    /// Half edges and largest radius of each node in [`Self::unit`], rounded up; the radius of an empty node
+    /// Half widths and largest radius of each node in [`Self::unit`], rounded up; the radius of an empty node
     /// is -1.
     pub fn extent(&self) -> &Buffer<[f32; 4]> {
         &self.extent

@@ -1,4 +1,4 @@
-//! The gas on a device: the [`Backend`] of the passes, whose order is in [`crate::sph::passes`].
+//! The gas on a device: the [`Backend`] of the passes in [`crate::sph::passes`].
 
 use super::arguments::state::{
     ColumnExtremesArguments, EstimateVolumesArguments, IdealGasArguments, IsothermalGasArguments,
@@ -9,7 +9,7 @@ use super::arguments::{Arguments, Input, Rows};
 use super::columns::Columns;
 use super::exchange::Exchange;
 use super::neighborhood::Neighborhood;
-use super::reduction::{Findings, largest, over_pieces, over_rows, smallest};
+use super::reduction::{Findings, largest, over_blocks, over_rows, smallest};
 use super::smoothing::Searches;
 use super::sweep::{Part, Pass, Sweep, SweepMemory};
 use super::{Buffer, Device, values};
@@ -25,7 +25,7 @@ use crate::sph::passes::{Backend, GasPass, LawVisitor, RowOperation, Searched};
 use crate::sph::{SmoothingStatistics, smoothing};
 use std::ops::Range;
 
-/// A law's kernels, and the fields that it reads and writes.
+/// Kernels of a law, and the fields that it reads and writes.
 #[derive(Debug)]
 struct Law {
     sweep: Sweep,
@@ -35,7 +35,7 @@ struct Law {
 
 impl Law {
     fn new<L: PairLaw>(device: &Device, law: &L, precision: Precision) -> Result<Self> {
-        // full lists alone: the laws of the gas evaluate both sides of a pair, and sums have the same bits in every run
+        // full lists only, for reproducible sums: each pair is evaluated from both sides
         Ok(Law { sweep: Sweep::new(device, law, precision, false)?, inputs: L::INPUTS, outputs: L::OUTPUTS })
     }
 }
@@ -47,13 +47,14 @@ pub struct GasOnDevice<'a> {
     pub hydrodynamics: &'a mut Hydrodynamics,
     /// The box.
     pub bx: &'a SimulationBox,
-    /// The full list, and which ranks hold the particles of which.
+    /// The full list, and the halos.
     pub neighborhood: &'a mut Neighborhood,
     /// The particles.
     pub columns: &'a mut Columns,
     /// Phase timers.
     pub clock: &'a mut Clock,
-    /// Interaction radii 2h of all rows, after [`Backend::set_supports`]; those of the list without it.
+    /// Interaction radii 2h of all rows, after [`Backend::set_supports`]; before it, sweeps use the list
+    /// radii.
     pub supports: Option<Buffer<f64>>,
 }
 
@@ -71,7 +72,7 @@ impl LawVisitor for Compile<'_> {
     }
 }
 
-/// The gas: its plan, its laws, and statistics of the smoothing-length search.
+/// The gas: its plan, compiled laws, and statistics of the smoothing-length search.
 #[derive(Debug)]
 pub struct Hydrodynamics {
     device: Device,
@@ -79,13 +80,14 @@ pub struct Hydrodynamics {
     plan: SphPlan,
     precision: Precision,
     memory: SweepMemory,
-    /// In the order of [`GasPass::ALL`]; compiled when the pass is first swept.
+    /// In the order of [`GasPass::ALL`]. [`GasPass::Density`] is compiled when it is first swept, the others
+    /// at the start.
     laws: [Option<Law>; GasPass::ALL.len()],
     /// Whether all particles have equal masses; `None` before the first check.
     equal_masses: Option<bool>,
-    /// Whether intermediate fields stay with the particles after the last pass that reads them, for inspection.
+    /// Whether intermediate fields are kept after the last pass that reads them, for inspection.
     pub keep_fields: bool,
-    /// Whether memory of a pass is released after it: a few microseconds a pass.
+    /// Whether scratch memory is released after each pass; it costs a few microseconds a pass.
     pub frugal: bool,
     /// Statistics of the smoothing-length search so far.
     pub smoothing: SmoothingStatistics,
@@ -99,7 +101,7 @@ impl Hydrodynamics {
     pub fn new(exchange: &Exchange, plan: &SphPlan, precision: Precision) -> Result<Self> {
         let device = exchange.device();
         let mut laws = GasPass::ALL.map(|_| None);
-        // the density of particles of equal masses needs no pass of its own
+        // equal masses need no density pass: compile it on demand
         for pass in GasPass::ALL.into_iter().filter(|&pass| pass != GasPass::Density) {
             laws[pass as usize] = Some(pass.visit(plan, Compile { device, precision })?);
         }
@@ -117,11 +119,6 @@ impl Hydrodynamics {
         })
     }
 
-    /// The memory that the passes hold between steps, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.memory.bytes()
-    }
-
     /// Whether the particles of all ranks have equal masses. Collective.
     fn compare_masses(&self, columns: &Columns) -> Result<bool> {
         let (findings, rows) = (Findings::new(&self.device, 2)?, columns.owned());
@@ -130,9 +127,9 @@ impl Hydrodynamics {
             rows: (&rows).into(),
             extremes: findings.word(0),
         };
-        over_pieces(&self.device, &rows, &arguments)?;
+        over_blocks(&self.device, &rows, &arguments)?;
         let words = findings.read()?;
-        // the largest mass of all ranks, and the largest of the negative ones
+        // maxima over all ranks of m and -m
         let mut extremes = match largest(words[1]) {
             Some(most) => [most, -smallest(words[0])],
             None => [f64::NEG_INFINITY; 2],
@@ -141,7 +138,7 @@ impl Hydrodynamics {
         Ok(extremes[0] == -extremes[1] || extremes[0] == f64::NEG_INFINITY)
     }
 
-    /// Memory of a pass that is done.
+    /// Releases the scratch memory of a finished pass, if `frugal`.
     fn release(&mut self) -> Result<()> {
         if self.frugal {
             self.memory = SweepMemory::new(&self.device)?;
@@ -192,12 +189,7 @@ impl Backend for GasOnDevice<'_> {
         self.run(GasPass::NumberDensity, (!all).then(|| searches.active()), &[], &[])?;
         let plan = &self.hydrodynamics.plan;
         let (neighbors, tolerance) = (plan.neighbors, plan.neighbor_tolerance);
-        let found = searches.step(self.columns, self.neighborhood.largest(), neighbors, tolerance)?;
-        Ok(Searched {
-            outgrown: u64::from(found.outgrown),
-            lonely: u64::from(found.lonely),
-            searching: u64::from(found.searching),
-        })
+        searches.step(self.columns, self.neighborhood.largest(), neighbors, tolerance)
     }
 
     fn restart(&mut self, searches: &mut Searches) -> Result<()> {
@@ -325,9 +317,9 @@ impl GasOnDevice<'_> {
         })
     }
 
-    /// Sweeps a pass over the list, for the `active` rows or all. Interior rows are swept while the `exchanged` fields of
-    /// halos are in flight. The particles lose the `spent` fields, whose memory the outputs take: outputs of a row may
-    /// depend on the row's own spent values, because they are written after these are read.
+    /// Sweeps a pass over the list, for the `active` rows or all. Interior rows overlap the exchange of the
+    /// halo fields `exchanged`. The `spent` fields are removed and the outputs reuse their memory; outputs of
+    /// a row may depend on the row's own spent values, which are read before the outputs are written.
     fn run(
         &mut self,
         pass: GasPass,
@@ -349,7 +341,7 @@ impl GasOnDevice<'_> {
             return columns.add(law.outputs);
         }
         let Neighborhood { domain, records, .. } = &**neighborhood;
-        // searches sweep within the radii of the list, all other passes within the supports
+        // searches sweep within the list radii, all other passes within the supports
         let radius = supports.as_ref().unwrap_or(neighborhood.radius());
         let rows = SweptRows { owned: &owned, radius, bx, active };
         let (pass, inputs) = (rows.pass(columns), columns.all(law.inputs));
@@ -372,7 +364,7 @@ impl GasOnDevice<'_> {
     }
 }
 
-/// The rows of a sweep, and their radii.
+/// Rows of a sweep, and their radii.
 struct SweptRows<'a> {
     owned: &'a Range<usize>,
     radius: &'a Buffer<f64>,

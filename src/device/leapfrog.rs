@@ -33,7 +33,7 @@ pub struct Predicted<'a> {
 }
 
 /// First half of a step: drifts positions, predicts velocities and internal energies at the end of the step,
-/// and lets smoothing lengths follow the flow. Energy rates are limited where the predicted energy was.
+/// and scales smoothing lengths with the flow. Energy rates are limited as the predicted energies are.
 ///
 /// # Errors
 /// Those of the device.

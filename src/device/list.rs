@@ -47,7 +47,7 @@ pub struct Search<'a> {
     pub id: &'a Buffer<u64>,
     /// Centers of the hierarchy's boxes: three columns of all nodes.
     pub center: &'a Buffer<f64>,
-    /// Half edges and largest radii of the hierarchy's boxes, in units of `unit`.
+    /// Half widths and largest radii of the hierarchy's boxes, in units of `unit`.
     pub extent: &'a Buffer<[f32; 4]>,
     /// The unit of length of the hierarchy: a power of two.
     pub unit: f64,

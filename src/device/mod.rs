@@ -58,7 +58,7 @@ struct Inner {
     driver: Box<dyn Driver>,
     /// Loaded units with their functions.
     modules: Mutex<HashMap<Unit, Module>>,
-    /// Kernels launched since the last synchronization, one of which caused a later error.
+    /// Kernels launched since the last synchronization, among them the cause of a later error.
     started: Mutex<Vec<&'static str>>,
     waits: bool,
 }

@@ -9,13 +9,15 @@ use super::arguments::verlet::{
 };
 use super::arguments::whole::{ScaleVelocitiesArguments, WholeMotionArguments};
 use super::arguments::{DriftReport, Input, MovingColumns, Output};
+use super::columns::Columns;
 use super::reduction::{
-    Findings, ROWS_OF_BLOCK, Sums, THREADS, Vector, first_row, largest, over_pieces, over_rows,
+    Findings, ROWS_PER_BLOCK, Sums, THREADS, Vector, first_row, largest, over_blocks, over_rows,
 };
 use super::{Buffer, Device};
 use crate::Result;
 use crate::motion::bulk_motion::BulkMotion;
 use crate::motion::thermostat::Langevin;
+use crate::particles::Field;
 use crate::space::Vec3d;
 use std::ops::Range;
 
@@ -28,6 +30,17 @@ pub struct Moving<'a> {
     pub velocity: Vector<'a>,
     /// Accelerations.
     pub acceleration: Vector<'a>,
+}
+
+impl<'a> Moving<'a> {
+    /// Those of the particles.
+    pub fn of(columns: &'a Columns) -> Self {
+        Moving {
+            position: columns.vector(Field::Position),
+            velocity: columns.vector(Field::Velocity),
+            acceleration: columns.vector(Field::Acceleration),
+        }
+    }
 }
 
 impl From<&Moving<'_>> for MovingColumns {
@@ -291,9 +304,9 @@ impl Motion {
             velocity: velocity.map(Input::from),
             mass: mass.into(),
             rows: (&rows).into(),
-            partial: self.sums.room(5, rows.len().div_ceil(ROWS_OF_BLOCK))?.into(),
+            partial: self.sums.room(5, rows.len().div_ceil(ROWS_PER_BLOCK))?.into(),
         };
-        over_pieces(&self.device, &rows, &arguments)?;
+        over_blocks(&self.device, &rows, &arguments)?;
         let sums = self.sums.finish()?;
         Ok(BulkMotion {
             particles: rows.len() as u64,

@@ -1,5 +1,5 @@
-//! The list of neighbors of a device's particles, kept for as long as it holds every pair: [`crate::neighborhood::Neighborhood`]
-//! on a device.
+//! Neighbor list on a device, reused while it covers all pairs: the counterpart of
+//! [`crate::neighborhood::Neighborhood`].
 
 use super::arguments::state::ScaledColumnArguments;
 use super::columns::Columns;
@@ -16,14 +16,14 @@ use crate::neighbors::cluster::power_of_two_below;
 use crate::particles::Field;
 use crate::space::SimulationBox;
 
-/// The list, who holds the particles of whom, and what is needed to know how long both serve.
+/// Neighbor list, halos, and the data that decides how long both are valid.
 ///
-/// Invariant: after [`Self::build`], and while [`Self::serve`] says so, the records have every pair of an owned particle
-/// within reach: `r < max(2 h_i, 2 h_j)`, or `r <` the cutoff.
+/// Invariant: after [`Self::build`], and while [`Self::serve`] returns true, the records cover all pairs with
+/// an owned particle within range: `r < max(2 h_i, 2 h_j)`, or `r <` the cutoff.
 #[derive(Debug)]
 pub struct Neighborhood {
     device: Device,
-    /// Who owns and who holds which particles.
+    /// Owners and halos of the particles.
     pub domain: Domain,
     hierarchy: Hierarchy,
     builder: ListBuilder,
@@ -32,17 +32,18 @@ pub struct Neighborhood {
     symmetric: bool,
     reach: InteractionRange,
     radius: Buffer<f64>,
-    /// Of a list that is used again, by owned row.
+    /// Largest support that a reused list covers, per owned row.
     limits: Option<Buffer<f64>>,
     skin: Skin,
-    /// The skin that all ranks together had used up when that was last looked at, and since then at most.
+    /// Used skin, as the maximum over all ranks at the last check plus the bound since then; infinite without
+    /// a valid list.
     used: f64,
     builds: u64,
 }
 
 impl Neighborhood {
-    /// No list yet. Lists will be wider by the fraction `skin` of the reach, and with a cutoff have the pairs of owned
-    /// particles once if they are `symmetric`.
+    /// Without a list yet. `skin` is a fraction of the interaction range. With a cutoff, `symmetric` lists
+    /// hold each pair of owned particles once.
     ///
     /// # Errors
     /// Those of the device.
@@ -64,23 +65,24 @@ impl Neighborhood {
         })
     }
 
-    /// Lists built so far.
+    /// Number of lists built.
     pub fn builds(&self) -> u64 {
         self.builds
     }
 
-    /// The present list serves no more. To be called on all ranks.
+    /// Forces a list build in the next step. Call it on all ranks.
     pub fn invalidate(&mut self) {
         self.skin.forget();
         self.used = f64::INFINITY;
     }
 
-    /// The radii that the list was built with, by row.
+    /// Radii of the list's build, per row.
     pub fn radius(&self) -> &Buffer<f64> {
         &self.radius
     }
 
-    /// Room for a number a row. Where nobody will ask for the list's radii again it is theirs, which are lost.
+    /// Returns a buffer with one number per row. Without a skin it is the buffer of the list's radii, which
+    /// are not needed again and are lost.
     ///
     /// # Errors
     /// Those of the device.
@@ -92,13 +94,13 @@ impl Neighborhood {
         }
     }
 
-    /// By owned row the largest support 2h whose pairs the list holds: the radius that a new list was built with; less in a
-    /// list whose particles have moved.
+    /// Per owned row, the largest support 2h whose pairs the list covers: the build radius in a new list,
+    /// less after particles have moved.
     pub fn largest(&self) -> &Buffer<f64> {
         self.limits.as_ref().unwrap_or(&self.radius)
     }
 
-    /// The largest smoothing length that a particle may have, as on processors.
+    /// Maximum smoothing length, as on processors.
     pub fn largest_smoothing_length(&self, bx: &SimulationBox) -> f64 {
         largest_smoothing_length(bx, self.skin.fraction())
     }
@@ -107,19 +109,20 @@ impl Neighborhood {
         self.skin.fraction() == 0.0
     }
 
-    /// Whether the list holds every pair of the particles where they are now, with room for their supports to grow. `drift`,
-    /// where it is known, is the largest displacement on any rank since this was last asked. Collective.
+    /// Whether the list covers all pairs at the current positions; updates [`Self::largest`]. `drift` is the
+    /// largest displacement on any rank since the last call, if known. Collective.
     ///
     /// # Errors
     /// Those of the device.
     pub fn serve(&mut self, bx: &SimulationBox, columns: &Columns, drift: Option<f64>) -> Result<bool> {
-        // without a skin a list serves for one step, and the question need not be asked
+        // without a skin a list is valid for one step only
         if self.serves_once() || self.used == f64::INFINITY {
             return Ok(false);
         }
         let (position, owned) = (columns.vector(Field::Position), columns.owned());
         let allowed = self.skin.fraction();
-        // a sum of what drifts tell is an upper bound; what it does not decide the particles do
+        // the sum of the drifts is an upper bound of the used skin; if it exceeds the skin, read the
+        // positions
         let known = match (self.reach, drift) {
             (InteractionRange::Cutoff(cutoff), Some(drift)) => {
                 self.used += 2.0 * drift / cutoff;
@@ -149,16 +152,17 @@ impl Neighborhood {
         Ok(true)
     }
 
-    /// Brings particles into the box, to their owners and into order; those of other ranks are gone. Returns the box.
+    /// Moves particles into the box and to their owners, and sorts them; removes halos. Returns the box.
     /// Collective.
     ///
     /// # Errors
-    /// [`crate::Error::State`] with step 0 for a position that is no place; those of the device.
+    /// [`crate::Error::State`] with step 0 for a position that is not finite or too large; those of the
+    /// device.
     pub fn order(&mut self, bx: &SimulationBox, columns: &mut Columns) -> Result<SimulationBox> {
         self.domain.sync(bx, columns)
     }
 
-    /// Builds the list of the owned rows as they are now, with the particles of other ranks that it needs. Collective.
+    /// Builds the halos and the list of the owned rows in their current state. Collective.
     ///
     /// # Errors
     /// [`crate::Error::State`] with step 0 for a periodic box too small for the radii; those of the device.
@@ -234,7 +238,7 @@ impl Neighborhood {
         }
     }
 
-    /// The radii of all rows that there are, by their smoothing lengths.
+    /// Computes the list radii of all current rows from their smoothing lengths.
     fn measure_radii(&mut self, columns: &Columns) -> Result<()> {
         let rows = 0..columns.rows();
         self.radius.resize(rows.len())?;

@@ -5,7 +5,7 @@ use crate::{Error, Result};
 use cudarc::nvrtc::{result, sys};
 use std::ffi::{CString, c_char};
 
-/// What to do without the compiler.
+/// The remedy without the compiler.
 const REMEDY: &str = "install CUDA's run-time compiler (libnvrtc, part of the CUDA toolkit or of PyPI's nvidia-cuda-nvrtc) and let \
                       LD_LIBRARY_PATH find it, or add --set run.device=cpu";
 

@@ -4,7 +4,7 @@
 use super::arguments::Output;
 use super::arguments::enter::EnterBoxArguments;
 use super::columns::Columns;
-use super::reduction::{Findings, Vector, first_row, largest, over_pieces, smallest};
+use super::reduction::{Findings, Vector, first_row, largest, over_blocks, smallest};
 use super::sort::{Gather, Sort, rows_of_32_bits};
 use super::{Device, keys};
 use crate::comm::Communicator;
@@ -167,7 +167,7 @@ pub fn enter(
         // first rows of 32 bits follow each other
         first_nowhere: findings.lower_half(6),
     };
-    over_pieces(device, &rows, &arguments)?;
+    over_blocks(device, &rows, &arguments)?;
     let words = findings.read()?;
     let of = |d: usize| [smallest(words[2 * d]), largest(words[2 * d + 1]).unwrap_or(f64::NEG_INFINITY)];
     let row = |d: usize| first_row(words[6 + d / 2] >> (32 * (d % 2)) & u64::from(u32::MAX));

@@ -73,7 +73,7 @@ pub struct Packed {
     pub further: Buffer<u8>,
     /// Squared radii, if each row has its own cutoff.
     pub squared_radius: Buffer<u8>,
-    /// Centers and half edges of super-clusters.
+    /// Centers and half widths of super-clusters.
     pub frame: Buffer<f64>,
     /// Boxes of clusters about the centers of their super-clusters, and their largest radii.
     pub boxes: Buffer<[f32; 8]>,

@@ -10,7 +10,7 @@ use std::ops::Range;
 pub const THREADS: u32 = 256;
 
 /// Rows a block of reductions.
-pub const ROWS_OF_BLOCK: usize = 2048;
+pub const ROWS_PER_BLOCK: usize = 2048;
 
 /// The columns of a vector field.
 pub type Vector<'a> = [&'a Buffer<f64>; 3];
@@ -20,9 +20,9 @@ pub(super) fn over_rows<A: Arguments>(device: &Device, rows: &Range<usize>, argu
     device.run(rows.len().div_ceil(THREADS as usize), THREADS, arguments)
 }
 
-/// Starts a kernel whose blocks take [`ROWS_OF_BLOCK`] rows each.
-pub(super) fn over_pieces<A: Arguments>(device: &Device, rows: &Range<usize>, arguments: &A) -> Result<()> {
-    device.run(rows.len().div_ceil(ROWS_OF_BLOCK), THREADS, arguments)
+/// Starts a kernel whose blocks take [`ROWS_PER_BLOCK`] rows each.
+pub(super) fn over_blocks<A: Arguments>(device: &Device, rows: &Range<usize>, arguments: &A) -> Result<()> {
+    device.run(rows.len().div_ceil(ROWS_PER_BLOCK), THREADS, arguments)
 }
 
 /// First row and end as 32-bit numbers.

@@ -4,7 +4,7 @@
 use super::arguments::skin::{FarthestWayArguments, SkinLimitsArguments, SkinUsedArguments};
 use super::arguments::state::ScaledColumnArguments;
 use super::arguments::{Input, Rows};
-use super::reduction::{Findings, Vector, largest, over_pieces, over_rows};
+use super::reduction::{Findings, Vector, largest, over_blocks, over_rows};
 use super::{Buffer, Device};
 use crate::Result;
 use crate::space::SimulationBox;
@@ -17,12 +17,12 @@ pub struct Skin {
     fraction: f64,
     rows: Range<usize>,
     position: [Buffer<f64>; 3],
-    reach: InteractionRange,
+    reach: RadiiAtBuild,
 }
 
 /// Interaction radii when the list was built, without the skin.
 #[derive(Debug)]
-enum InteractionRange {
+enum RadiiAtBuild {
     /// No list.
     Nothing,
     /// One radius for all particles.
@@ -43,7 +43,7 @@ impl Skin {
             fraction: fraction.max(0.0),
             rows: 0..0,
             position: [empty()?, empty()?, empty()?],
-            reach: InteractionRange::Nothing,
+            reach: RadiiAtBuild::Nothing,
         })
     }
 
@@ -54,7 +54,7 @@ impl Skin {
 
     /// Drops the list.
     pub fn forget(&mut self) {
-        self.reach = InteractionRange::Nothing;
+        self.reach = RadiiAtBuild::Nothing;
     }
 
     /// Stores the positions of these rows when a list with one cutoff is built.
@@ -63,7 +63,7 @@ impl Skin {
     /// Those of the device.
     pub fn remember(&mut self, position: Vector, rows: Range<usize>, cutoff: f64) -> Result<()> {
         self.keep(position, rows)?;
-        self.reach = InteractionRange::All(cutoff);
+        self.reach = RadiiAtBuild::All(cutoff);
         Ok(())
     }
 
@@ -80,13 +80,13 @@ impl Skin {
         factor: f64,
     ) -> Result<()> {
         self.keep(position, rows.clone())?;
-        let mut reach = match std::mem::replace(&mut self.reach, InteractionRange::Nothing) {
-            InteractionRange::Each(_, reach) => reach,
+        let mut reach = match std::mem::replace(&mut self.reach, RadiiAtBuild::Nothing) {
+            RadiiAtBuild::Each(_, reach) => reach,
             _ => Buffer::new(&self.device, 0)?,
         };
         reach.resize(rows.len())?;
         scaled(length, factor, &reach, &rows)?;
-        self.reach = InteractionRange::Each(factor, reach);
+        self.reach = RadiiAtBuild::Each(factor, reach);
         Ok(())
     }
 
@@ -119,7 +119,7 @@ impl Skin {
         let findings = Findings::new(&self.device, 1)?;
         let (position, then) = (position.map(Input::from), self.position.each_ref().map(Input::from));
         match (&self.reach, length) {
-            (InteractionRange::All(cutoff), _) if *cutoff > 0.0 => {
+            (RadiiAtBuild::All(cutoff), _) if *cutoff > 0.0 => {
                 let arguments = FarthestWayArguments {
                     position,
                     then,
@@ -127,11 +127,11 @@ impl Skin {
                     rows: (&rows).into(),
                     largest_square: findings.word(0),
                 };
-                over_pieces(&self.device, &rows, &arguments)?;
+                over_blocks(&self.device, &rows, &arguments)?;
                 let square = largest(findings.read()?[0]).unwrap_or(0.0);
                 Ok(2.0 * square.sqrt() / cutoff)
             }
-            (InteractionRange::Each(factor, reach), Some(length)) => {
+            (RadiiAtBuild::Each(factor, reach), Some(length)) => {
                 let arguments = SkinUsedArguments {
                     position,
                     smoothing_length: length.into(),
@@ -142,7 +142,7 @@ impl Skin {
                     rows: (&rows).into(),
                     used: findings.word(0),
                 };
-                over_pieces(&self.device, &rows, &arguments)?;
+                over_blocks(&self.device, &rows, &arguments)?;
                 Ok(largest(findings.read()?[0]).unwrap_or(0.0))
             }
             _ => Ok(f64::INFINITY),
@@ -155,7 +155,7 @@ impl Skin {
     /// # Errors
     /// Those of the device.
     pub fn limits(&self, bx: &SimulationBox, position: Vector, limit: &Buffer<f64>) -> Result<()> {
-        let InteractionRange::Each(_, reach) = &self.reach else {
+        let RadiiAtBuild::Each(_, reach) = &self.reach else {
             unreachable!("limits of a list whose particles reach as far as their smoothing lengths")
         };
         let arguments = SkinLimitsArguments {

@@ -7,18 +7,8 @@ use super::{Buffer, Device};
 use crate::Result;
 use crate::neighbors::SUPER_CLUSTER;
 use crate::particles::Field;
+use crate::sph::passes::Searched;
 use crate::sph::smoothing;
-
-/// Counts of one iteration.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Found {
-    /// Rows whose support outgrew the list; they continue with another list.
-    pub outgrown: u32,
-    /// Rows with too few neighbors at the largest smoothing length.
-    pub lonely: u32,
-    /// Rows that have not converged.
-    pub searching: u32,
-}
 
 /// The root searches of all rows: 18 bytes a row.
 #[derive(Debug)]
@@ -95,7 +85,7 @@ impl Searches {
         support: &Buffer<f64>,
         neighbors: f64,
         tolerance: f64,
-    ) -> Result<Found> {
+    ) -> Result<Searched> {
         self.counters.fill_bytes(0)?;
         let rows = 0..self.rows;
         let arguments = SearchSmoothingArguments {
@@ -118,6 +108,7 @@ impl Searches {
         over_rows(&self.device, &rows, &arguments)?;
         let mut found = [0; 3];
         self.counters.download_to(0, &mut found)?;
-        Ok(Found { outgrown: found[0], lonely: found[1], searching: found[2] })
+        let [outgrown, lonely, searching] = found.map(u64::from);
+        Ok(Searched { outgrown, lonely, searching })
     }
 }

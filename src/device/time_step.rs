@@ -2,7 +2,7 @@
 
 use super::arguments::Input;
 use super::arguments::time_step::TimeStepArguments;
-use super::reduction::{Findings, Vector, over_pieces, smallest};
+use super::reduction::{Findings, Vector, over_blocks, smallest};
 use super::{Buffer, Device};
 use crate::Result;
 use crate::plan::TimeStepPlan;
@@ -56,7 +56,7 @@ pub fn criteria(
         rows: (&rows).into(),
         least: findings.word(0),
     };
-    over_pieces(device, &rows, &arguments)?;
+    over_blocks(device, &rows, &arguments)?;
     let words = findings.read()?;
     Ok(std::array::from_fn(|k| smallest(words[k])))
 }

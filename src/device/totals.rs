@@ -3,7 +3,7 @@
 use super::arguments::Input;
 use super::arguments::totals::TotalsArguments;
 use super::columns::Columns;
-use super::reduction::{Findings, ROWS_OF_BLOCK, Sums, largest, over_pieces, smallest};
+use super::reduction::{Findings, ROWS_PER_BLOCK, Sums, largest, over_blocks, smallest};
 use crate::Result;
 use crate::observe::{SUMS, Totals};
 use crate::particles::Field;
@@ -27,10 +27,10 @@ pub fn totals(columns: &Columns) -> Result<Totals> {
         density: optional(Field::Density),
         smoothing_length: optional(Field::SmoothingLength),
         rows: (&rows).into(),
-        partial: sums.room(SUMS, rows.len().div_ceil(ROWS_OF_BLOCK))?.into(),
+        partial: sums.room(SUMS, rows.len().div_ceil(ROWS_PER_BLOCK))?.into(),
         extremes: findings.word(0),
     };
-    over_pieces(device, &rows, &arguments)?;
+    over_blocks(device, &rows, &arguments)?;
     let (found, sums) = (findings.read()?, sums.finish()?);
     Ok(Totals {
         sums: std::array::from_fn(|k| sums[k]),

@@ -3,7 +3,7 @@
 use super::arguments::Input;
 use super::arguments::finite::{FindNotFiniteArguments, MendColumnArguments};
 use super::arguments::state::FillColumnArguments;
-use super::reduction::{ROWS_OF_BLOCK, THREADS, first_row, over_rows};
+use super::reduction::{ROWS_PER_BLOCK, THREADS, first_row, over_rows};
 use super::{Buffer, Device};
 use crate::Result;
 use std::ops::Range;
@@ -27,7 +27,7 @@ pub fn first_not_finite(
         rows: (&rows).into(),
         first_not_finite: (&found).into(),
     };
-    device.run(rows.len().div_ceil(ROWS_OF_BLOCK) * count, THREADS, &arguments)?;
+    device.run(rows.len().div_ceil(ROWS_PER_BLOCK) * count, THREADS, &arguments)?;
     Ok(found.download()?.into_iter().map(|word| first_row(u64::from(word))).collect())
 }
 

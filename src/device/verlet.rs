@@ -1,5 +1,6 @@
-//! Particles on a device that velocity Verlet moves, molecules and stars: forces of pairs, gravity and the step, as
-//! [`crate::molecules`], [`crate::far`] and [`crate::motion::verlet`] have them on processors.
+//! Molecules and stars on a device: pair forces, gravity and the operations of a velocity Verlet step
+//! ([`crate::motion::steps::Verlet`]), the counterpart of [`crate::molecules`], [`crate::far`] and
+//! [`crate::motion::verlet`] on processors.
 
 use super::columns::Columns;
 use super::domain::{Arriving, Domain};
@@ -24,16 +25,16 @@ use crate::particles::{Field, Particles};
 use crate::space::{SimulationBox, Vec3d};
 use crate::{Error, Result};
 
-/// What is wanted of a run.
+/// Settings of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Gravity, if there is any.
+    /// Gravity, if any.
     pub gravity: Option<GravityPlan>,
     /// Arithmetic of the forces.
     pub precision: Precision,
-    /// By what fraction of the cutoff lists are wider.
+    /// Skin of the lists, as a fraction of the cutoff.
     pub skin: f64,
-    /// Whether lists have each pair once.
+    /// Whether lists hold each pair once (half lists).
     pub symmetric: bool,
 }
 
@@ -48,21 +49,21 @@ pub struct Verlet {
     exchange: Exchange,
     memory: SweepMemory,
     motion: Motion,
-    /// Forces of pairs, if there are any.
+    /// Pair forces, if any.
     pairs: Option<Pairs>,
     gravity: Option<Gravity>,
-    /// The mass of the particles of all ranks.
+    /// Total mass over all ranks.
     mass: f64,
-    /// Largest displacement on any rank since the list was last asked for.
+    /// Bound of the displacements on all ranks since the last check of the list.
     drift: f64,
 }
 
-/// The kernels of the law of all pairs.
+/// Kernels of the pair law.
 #[derive(Debug)]
 struct Pairs {
     cutoff: f64,
     forces: Sweep,
-    /// In double precision: seldom, and read to many digits.
+    /// In double precision: rare, and printed with many digits.
     energies: Sweep,
     inputs: Vec<Field>,
 }
@@ -91,8 +92,8 @@ impl LawVisitor for Compile<'_> {
 }
 
 impl Verlet {
-    /// The owned particles brought to the device, with the law of their pairs if they act by pairs. Forces are not evaluated
-    /// yet. Collective.
+    /// Uploads the owned particles and compiles the pair law of `molecules`, if any. Evaluates no forces.
+    /// Collective.
     ///
     /// # Errors
     /// Those of the device; kernels that do not compile.
@@ -130,31 +131,32 @@ impl Verlet {
         })
     }
 
-    /// Lists built so far.
+    /// Number of lists built.
     pub fn builds(&self) -> u64 {
         self.neighborhood.builds()
     }
 
-    /// Who owns and who holds which particles.
+    /// Owners and halos of the particles.
     pub fn domain(&self) -> &Domain {
         &self.neighborhood.domain
     }
 
-    /// The next forces build a list.
+    /// Forces a list build in the next force evaluation.
     pub fn invalidate(&mut self) {
         self.neighborhood.invalidate();
     }
 
-    /// Forces and accelerations at the present positions.
+    /// Evaluates forces and accelerations at the current positions. Collective.
     ///
     /// # Errors
-    /// [`Error::State`] with step 0 for accelerations or positions that are not finite and for a periodic box too small;
-    /// those of the device.
+    /// [`Error::State`] with step 0 for accelerations or positions that are not finite and for a periodic box
+    /// too small; those of the device.
     pub fn evaluate(&mut self, clock: &mut Clock) -> Result<()> {
         self.forces(0.0, clock)
     }
 
-    /// A step of length `dt`, number `step`; returns the heat added to the particles of all ranks.
+    /// Performs step number `step`, of length `dt`. Returns the heat added to the particles of all ranks.
+    /// Collective.
     ///
     /// # Errors
     /// Those of [`steps::verlet_step`].
@@ -170,12 +172,14 @@ impl Verlet {
         steps::verlet_step(&mut stepping, thermostat, remove_drift, dt, step)
     }
 
-    /// Half a kick backward, of all rows or of all but the skipped ones.
+    /// Reverts a half kick of all rows, or of all but the skipped ones.
     fn kick_back(&self, dt: f64, but_skipped: bool) -> Result<()> {
-        self.motion.kick(&moving(&self.columns), self.columns.owned(), -dt, but_skipped)
+        self.motion.kick(&Moving::of(&self.columns), self.columns.owned(), -dt, but_skipped)
     }
 
-    /// The list, the forces, the accelerations; with a step the second half of its kick.
+    /// Updates the list and evaluates forces and accelerations, including the second half kick of a step of
+    /// length
+    /// `dt` (0: none).
     fn forces(&mut self, dt: f64, clock: &mut Clock) -> Result<()> {
         let arriving = self.sync()?;
         clock.lap("neighbors");
@@ -186,7 +190,7 @@ impl Verlet {
             let (rows, columns) = (self.columns.owned(), &self.columns);
             let force = columns.vector(Field::Force);
             let kick = if with_gravity { 0.0 } else { dt };
-            self.motion.accelerate(force, columns.scalar(Field::Mass), &moving(columns), rows, kick)?;
+            self.motion.accelerate(force, columns.scalar(Field::Mass), &Moving::of(columns), rows, kick)?;
             first = self.motion.first_not_finite()?;
             clock.lap("pair forces");
         }
@@ -201,7 +205,8 @@ impl Verlet {
         self.exchange.comm().agree(checked)
     }
 
-    /// Owners, order and list up to date; positions of rows of others are on their way where the list still serves.
+    /// Updates owners, order and list. If the list is still valid, only begins the exchange of halo
+    /// positions.
     fn sync(&mut self) -> Result<Arriving> {
         let drift = std::mem::take(&mut self.drift);
         if self.neighborhood.serve(&self.bx, &self.columns, Some(drift))? {
@@ -212,14 +217,14 @@ impl Verlet {
             return Ok(Arriving::default());
         }
         self.neighborhood.build(&self.bx, &mut self.columns)?;
-        let told = [Field::HalfSigma, Field::RootEpsilon].into_iter();
-        let told: Vec<Field> = told.filter(|&field| self.columns.has(field)).collect();
-        self.neighborhood.domain.refresh(&mut self.columns, &told)?;
+        let parameters = [Field::HalfSigma, Field::RootEpsilon].into_iter();
+        let parameters: Vec<Field> = parameters.filter(|&field| self.columns.has(field)).collect();
+        self.neighborhood.domain.refresh(&mut self.columns, &parameters)?;
         Ok(Arriving::default())
     }
 
-    /// Gravity, added to what pairs have done; with a step the second half of its kick, but not where the acceleration is not
-    /// finite. Returns the first such row.
+    /// Adds gravity to the accelerations of the pairs, then does the second half kick, except in rows whose
+    /// acceleration is not finite. Returns the first such row.
     fn attract(&mut self, dt: f64) -> Result<Option<usize>> {
         let Some(gravity) = &mut self.gravity else { return Ok(None) };
         let rows = self.columns.owned();
@@ -229,13 +234,13 @@ impl Verlet {
             }
         }
         gravity.attract(&self.exchange, &mut self.columns, &self.bx, self.mass)?;
-        let all = moving(&self.columns);
+        let all = Moving::of(&self.columns);
         self.motion.kick(&all, rows.clone(), dt, false)?;
         let found = values::first_not_finite(self.columns.device(), &all.acceleration, rows)?;
         Ok(found.into_iter().flatten().min())
     }
 
-    /// Energies and virials at the present positions, with the list of the last forces.
+    /// Evaluates energies and virials at the current positions, with the list of the last force evaluation.
     ///
     /// # Errors
     /// Those of the device.
@@ -243,7 +248,8 @@ impl Verlet {
         self.sweep(false, Arriving::default())
     }
 
-    /// Forces, or energies and virials, of what pairs give; what needs no rows of others while these arrive.
+    /// Sweeps the pairs for forces, or for energies and virials. Interior records overlap a pending halo
+    /// exchange.
     fn sweep(&mut self, forces: bool, arriving: Arriving) -> Result<()> {
         let domain = &self.neighborhood.domain;
         let Some(pairs) = &self.pairs else { return domain.finish_refresh(arriving) };
@@ -272,7 +278,7 @@ impl Verlet {
         law.finish(memory, &pass, &outputs)
     }
 
-    /// A particle as errors name it: identity, velocity and acceleration.
+    /// Downloads identity, velocity and acceleration of a particle, for errors.
     fn particle(&self, row: usize) -> Result<(u64, [Vec3d; 2])> {
         let mut id = [0];
         self.columns.id.download_to(row, &mut id)?;
@@ -300,7 +306,7 @@ impl Verlet {
     }
 }
 
-/// The particles during a step.
+/// State of a step: the backend of [`steps::verlet_step`].
 struct Stepping<'a> {
     verlet: &'a mut Verlet,
     thermostat: Option<&'a Thermostat>,
@@ -316,7 +322,7 @@ impl steps::Verlet for Stepping<'_> {
     fn kick_and_drift(&mut self, dt: f64) -> Result<FirstHalf> {
         let Verlet { columns, motion, bx, .. } = &mut *self.verlet;
         let (rows, farthest) = (columns.owned(), MAX_DISPLACEMENT * bx.lengths().max());
-        let all = moving(columns);
+        let all = Moving::of(columns);
         let DriftResult { refused, farthest: displacement, heat } = match self.thermostat {
             Some(Thermostat::Langevin(langevin)) => {
                 let (mass, id) = (columns.scalar(Field::Mass), &columns.id);
@@ -346,11 +352,11 @@ impl steps::Verlet for Stepping<'_> {
     }
 
     fn finish(&mut self, _: f64) {
-        // the second half kick went with the forces
+        // the force evaluation did the second half kick
     }
 
     fn revert_second_half(&mut self, dt: f64) -> Result<()> {
-        // rows with finite forces got it
+        // rows with finite forces were kicked
         self.verlet.kick_back(dt, false)?;
         self.verlet.neighborhood.invalidate();
         Ok(())
@@ -358,7 +364,7 @@ impl steps::Verlet for Stepping<'_> {
 
     fn revert_drift(&mut self, dt: f64, rows: Reverted) -> Result<()> {
         let Verlet { columns, motion, .. } = &mut *self.verlet;
-        let (owned, all, but_skipped) = (columns.owned(), moving(columns), rows == Reverted::Moved);
+        let (owned, all, but_skipped) = (columns.owned(), Moving::of(columns), rows == Reverted::Moved);
         match self.thermostat {
             Some(Thermostat::Langevin(langevin)) => {
                 let (mass, id) = (columns.scalar(Field::Mass), &columns.id);
@@ -385,15 +391,7 @@ impl steps::Verlet for Stepping<'_> {
     }
 }
 
-fn moving(columns: &Columns) -> Moving<'_> {
-    Moving {
-        position: columns.vector(Field::Position),
-        velocity: columns.vector(Field::Velocity),
-        acceleration: columns.vector(Field::Acceleration),
-    }
-}
-
-/// The particles with the columns that the forces read and write.
+/// Uploads the particles, with the columns that the forces read and write.
 fn upload(device: &Device, molecules: Option<&Molecules>, particles: &Particles) -> Result<Columns> {
     let wanted: &[Field] = match molecules {
         Some(_) => &[Field::Force, Field::PairEnergy, Field::Virial],

@@ -27,10 +27,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// Assignment of pairs whose particles belong to two ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PairSharing {
-    /// BothRanks ranks evaluate the pair: each has halos of all particles near its own.
+    /// Both ranks evaluate the pair: each has halos of all particles near its own.
     #[default]
     BothRanks,
-    /// OneRank rank evaluates the pair and returns the reaction to the other ([`Domain::give_back`]). No pair is
+    /// One rank evaluates the pair and returns the reaction to the other ([`Domain::give_back`]). No pair is
     /// evaluated twice, and there are about half as many halos. The lower rank evaluates the pairs with
     /// particles in the first half of the boxes of the higher rank, the higher rank all others.
     OneRank,

@@ -1,4 +1,4 @@
-//! The exponential-6 interaction of Buckingham: a repulsion as electron clouds have it, and dispersion.
+//! Buckingham's exponential-6 interaction: exponential repulsion of electron clouds, and dispersion.
 
 use std::f64::consts::PI;
 
@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 pub use buckingham::*;
 
 /// V(r) = epsilon / (alpha - 6) [6 exp(alpha (1 - r/r_m)) - alpha (r_m/r)^6] (Buckingham 1938, Proc. R. Soc.
-/// A 168, 264, in the form of Mason 1954, J. Chem. Phys. 22, 169): of depth epsilon at r_m, the steeper the
-/// larger alpha.
+/// A 168, 264, in the form of Mason 1954, J. Chem. Phys. 22, 169). The minimum at r_m has depth epsilon; a
+/// larger alpha is steeper.
 ///
-/// At short distances the attraction wins again. The barrier before it is 69 epsilon high for alpha = 10,
-/// 28,000 for 14.
+/// At short distances the attraction dominates again, behind a barrier: 69 epsilon for alpha = 10, 28,000
+/// epsilon for alpha = 14.
 #[pair(molecular)]
 pub mod buckingham {
     /// 6 epsilon / (alpha - 6), alpha, alpha / r_m, and alpha epsilon r_m^6 / (alpha - 6).
@@ -42,15 +42,15 @@ pub mod buckingham {
 /// `[interaction.buckingham]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Buckingham {
-    /// Depth, > 0.
+    /// Potential depth, > 0.
     pub epsilon: f64,
     /// Distance of the minimum, > 0.
     pub minimum: f64,
     /// alpha, 10 to 30.
     pub steepness: f64,
-    /// Distance beyond which no pair acts, > 0.
+    /// Cutoff distance, > 0.
     pub cutoff: f64,
-    /// Whether observables are corrected for what lies beyond the cutoff; the box is periodic then.
+    /// Whether observables include the tail correction; requires a periodic box.
     pub tail: bool,
 }
 
@@ -117,8 +117,8 @@ impl Potential for Buckingham {
         self.tail
     }
 
-    /// 2 pi N^2 times the integrals of V r^2 and, by parts, of -dV/dr r^3 (Allen & Tildesley 2017, section
-    /// 2.8).
+    /// 2 pi N^2 times the integrals of V r^2 and, by parts, of -dV/dr r^3 from the cutoff to infinity (Allen
+    /// & Tildesley 2017, section 2.8).
     fn tail(&self, counts: &[u64]) -> [f64; 2] {
         let (law, end) = (self.law(None), self.cutoff);
         let Law { repulsion, steepness, rate, attraction } = law;
@@ -140,7 +140,7 @@ mod tests {
     fn the_tail_is_the_integral_beyond_the_cutoff() {
         let potential = Buckingham { epsilon: 1.3, minimum: 1.1, steepness: 10.0, cutoff: 1.2, tail: true };
         let law = potential.law(None);
-        // r = cutoff / x, so that dr = cutoff / x^2 dx, by the midpoint rule
+        // substitution r = cutoff / x, dr = cutoff / x^2 dx; midpoint rule
         let points = 20_000;
         let (mut energy, mut virial) = (0.0, 0.0);
         for k in 0..points {

@@ -1,4 +1,4 @@
-//! The Coulomb interaction within a cutoff, plain or with a reaction field.
+//! Coulomb interaction within a cutoff: plain, shifted, or with a reaction field.
 
 use super::interaction::{LawVisitor, Laws, SectionReader};
 use crate::pair::Together;
@@ -10,13 +10,12 @@ use std::fmt::Debug;
 
 pub use coulomb::*;
 
-/// V(r) = f q_i q_j (1 / r + k r^2 - c) within the cutoff r_c: plain with k = 0; with a medium of relative
-/// permittivity e beyond it (Tironi et al. 1995, J. Chem. Phys. 102, 5451) k = (e - 1) / ((2 e + 1) r_c^3)
-/// and c = 1 / r_c + k r_c^2.
+/// V(r) = f q_i q_j (1 / r + k r^2 - c) within the cutoff r_c. Plain: k = c = 0. Shifted: k = 0, c = 1 / r_c.
+/// Reaction field of a medium of relative permittivity e (Tironi et al. 1995, J. Chem. Phys. 102, 5451):
+/// k = (e - 1) / ((2 e + 1) r_c^3), c = 1 / r_c + k r_c^2.
 ///
-/// A particle by itself has the energy -f q^2 c / 2, the shift of the pair that it would make with itself (as
-/// GROMACS counts it): then a neutral sphere of the cutoff's radius has no constant left, and energies
-/// converge to those of Madelung.
+/// Each particle has the self-energy -f q^2 c / 2, the shift of a pair with itself, as in GROMACS. The shifts
+/// then cancel for a neutral cutoff sphere, and energies of crystals converge to the Madelung energy.
 #[pair(molecular)]
 pub mod coulomb {
     /// The constant f = 1 / (4 pi epsilon_0) in the units of the run, k and c.
@@ -49,17 +48,17 @@ pub mod coulomb {
 }
 
 impl Law<f64> {
-    /// Cut off, with a jump of the energy.
+    /// Truncated at the cutoff, with an energy jump.
     pub fn plain(constant: f64) -> Self {
         Law { constant, field: 0.0, shift: 0.0 }
     }
 
-    /// Cut off and shifted to zero energy at the cutoff: what a reaction field of permittivity 1 is.
+    /// Truncated and shifted to zero energy at the cutoff: a reaction field with permittivity 1.
     pub fn shifted(constant: f64, cutoff: f64) -> Self {
         Law { constant, field: 0.0, shift: 1.0 / cutoff }
     }
 
-    /// With a reaction field of this relative permittivity, which may be infinite, beyond the cutoff.
+    /// Reaction field of a medium beyond the cutoff with this relative permittivity, possibly infinite.
     pub fn reaction_field(constant: f64, permittivity: f64, cutoff: f64) -> Self {
         let ratio =
             if permittivity.is_finite() { (permittivity - 1.0) / (2.0 * permittivity + 1.0) } else { 0.5 };
@@ -69,7 +68,7 @@ impl Law<f64> {
 }
 
 choice! {
-    /// What becomes of the Coulomb interaction at its cutoff.
+    /// Truncation of the Coulomb interaction at its cutoff.
     CoulombTruncation {
         /// Nothing: energy and force jump.
         Plain = "plain",
@@ -112,21 +111,20 @@ pub const SECTION: Section = section(
     ],
 );
 
-/// `[interaction.coulomb]`: the charges' interaction, alone or beside a
+/// `[interaction.coulomb]`: the interaction of charges, alone or combined with a
 /// [`Potential`](super::interaction::Potential) that allows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Coulomb {
-    /// Distance beyond which no pair acts, > 0.
+    /// Cutoff distance, > 0.
     pub cutoff: f64,
-    /// At the cutoff.
+    /// Truncation at the cutoff.
     pub truncation: CoulombTruncation,
-    /// Relative permittivity of the medium of a reaction field, >= 1; `None`: infinite, or there is no
-    /// medium.
+    /// Relative permittivity of the reaction-field medium, >= 1; `None`: infinite, or no medium.
     pub permittivity: Option<f64>,
 }
 
 impl Coulomb {
-    /// The constants that the section gives; without a cutoff it has that of the other interaction.
+    /// Reads the constants from the section. The cutoff defaults to that of the other interaction.
     pub fn read(section: &mut dyn SectionReader, other: Option<f64>) -> Self {
         let cutoff = section.optional_number("cutoff").or(other).unwrap_or_else(|| {
             let message = format!("`cutoff` is missing in [{}]", SECTION.path);
@@ -143,7 +141,7 @@ impl Coulomb {
         Coulomb { cutoff, truncation, permittivity }
     }
 
-    /// The law, with Coulomb's constant in the units of the run.
+    /// Returns the law and its cutoff; `constant` is 1 / (4 pi epsilon_0) in the units of the run.
     pub fn charges(&self, constant: f64) -> Charges {
         let law = match self.truncation {
             CoulombTruncation::Plain => Law::plain(constant),
@@ -159,13 +157,13 @@ impl Coulomb {
 /// The law of charges and its cutoff.
 #[derive(Clone, Copy, Debug)]
 pub struct Charges {
-    /// The law.
+    /// Law.
     pub law: Law<f64>,
-    /// Distance beyond which no charges act.
+    /// Cutoff distance.
     pub cutoff: f64,
 }
 
-/// A law alone, or together with that of charges in one pass.
+/// A law alone, or combined with the law of charges in one pass.
 #[derive(Clone, Debug)]
 pub struct WithCharges<L> {
     law: L,
@@ -174,7 +172,7 @@ pub struct WithCharges<L> {
 }
 
 impl<L> WithCharges<L> {
-    /// The law within its cutoff, with charges if there are any.
+    /// Combines a law within its cutoff with `charges`, if any.
     pub fn new(law: L, cutoff: f64, charges: Option<&Charges>) -> Self {
         WithCharges { law, cutoff, charges: charges.copied() }
     }

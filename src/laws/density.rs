@@ -1,10 +1,10 @@
-//! The density sum with its grad-h factor.
+//! Density sum and grad-h factor.
 
 use crate::pair::language::*;
 
 pub use density::*;
 
-/// rho_i = sum_j m_j W(r_ij, h_i), particle i included, and Omega_i = 1 + h_i / (3 rho_i) d rho_i / d h_i
+/// rho_i = sum_j m_j W(r_ij, h_i), including particle i, and Omega_i = 1 + h_i / (3 rho_i) d rho_i / d h_i
 /// (Springel & Hernquist 2002; Price 2012). Radius: 2 h.
 #[pair(cutoff = own)]
 pub mod density {

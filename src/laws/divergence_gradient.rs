@@ -1,11 +1,12 @@
-//! The gradient of the velocity divergence, which the viscosity switch watches.
+//! Gradient of the velocity divergence, the input of the viscosity switch.
 
 use crate::pair::language::*;
 
 pub use divergence_gradient::*;
 
-/// grad div v = sum_j V_j (div v_j - div v_i) C_i (r_j - r_i) W(r_ij, h_i), V = m / rho: the integral approach
-/// (Garcia-Senz, Cabezon & Escartin 2012) once more, to the divergence of the pass before. Radius: 2 h.
+/// grad div v = sum_j V_j (div v_j - div v_i) C_i (r_j - r_i) W(r_ij, h_i), V = m / rho: the integral
+/// approach (Garcia-Senz, Cabezon & Escartin 2012) applied to the divergence from [`super::gradients`].
+/// Radius: 2 h.
 #[pair(cutoff = own)]
 pub mod divergence_gradient {
     /// The smoothing kernel.

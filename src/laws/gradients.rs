@@ -1,13 +1,13 @@
-//! The matrix of the integral approach to derivatives, and by it the divergence and curl of the velocity.
+//! Matrix of the integral approach to derivatives; velocity divergence and curl from it.
 
 use crate::pair::language::*;
 
 pub use gradients::*;
 
 /// C_i, the inverse of tau_i = sum_j V_j (r_j - r_i) (x) (r_j - r_i) W(r_ij, h_i) with V_j = m_j / rho_j
-/// (Garcia-Senz, Cabezon & Escartin 2012; Cabezon, Garcia-Senz & Escartin 2012). Then A = C_i (r_j - r_i) W
-/// takes the place of the kernel's gradient, and is exact for linear functions: d v_a / d x = sum_j V_j (v_j - v_i)_a A,
-/// which is C_i times a sum that needs no C_i, so that one pass gives both. Radius: 2 h.
+/// (Garcia-Senz, Cabezon & Escartin 2012; Cabezon, Garcia-Senz & Escartin 2012). A = C_i (r_j - r_i) W
+/// replaces the kernel gradient. The derivative d v_a / d x = sum_j V_j (v_j - v_i)_a A is exact for linear
+/// functions. It is C_i times a sum without C_i, so one pass computes both. Radius: 2 h.
 #[pair(cutoff = own)]
 pub mod gradients {
     /// The smoothing kernel.

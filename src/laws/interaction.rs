@@ -1,5 +1,5 @@
-//! Interactions that a deck can name: [`Potential`] is all that the rest of the program needs of one,
-//! implemented in the file of its law; `interactions!` in `src/laws/mod.rs` registers it.
+//! Registry of the interactions of a deck. The file of each law implements [`Potential`], the interface to
+//! the rest of the program; `interactions!` in `src/laws/mod.rs` registers it.
 
 use super::coulomb::Charges;
 use super::mixing::PairParameters;
@@ -10,7 +10,7 @@ use crate::units::Dimension;
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
 
-/// The key of a depth.
+/// Key of the potential depth.
 pub const EPSILON: Key = key(
     "epsilon",
     quantity(POSITIVE, Dimension::Energy),
@@ -19,7 +19,7 @@ pub const EPSILON: Key = key(
 )
 .also(&["eps"]);
 
-/// The key of the zero of the energy.
+/// Key of the distance of zero energy.
 pub const SIGMA: Key = key(
     "sigma",
     quantity(POSITIVE, Dimension::Length),
@@ -27,7 +27,7 @@ pub const SIGMA: Key = key(
     "Distance at which the energy is 0.",
 );
 
-/// The key of the cutoff.
+/// Key of the cutoff.
 pub const CUTOFF: Key = key(
     "cutoff",
     quantity(POSITIVE, Dimension::Length),
@@ -36,85 +36,84 @@ pub const CUTOFF: Key = key(
 )
 .also(&["rc", "r_c", "r_cut", "radius"]);
 
-/// An interaction of molecules: its section of the deck, its constants, and the law that evaluates it.
+/// An interaction of molecules: its deck section, its constants, and the law that evaluates it.
 ///
-/// The type holds the constants in code units. It is part of the plan, and as such of every checkpoint.
+/// The type holds the constants in code units. As part of the plan it is stored in every checkpoint.
 pub trait Potential:
     Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
 {
-    /// `[interaction.NAME]`, with the name of the law's module, `_` as `-`.
+    /// Deck section `[interaction.NAME]`; NAME is the law's module with `-` for `_`.
     const SECTION: Section;
-    /// Whether `[interaction.coulomb]` may stand beside it.
+    /// Whether it can be combined with `[interaction.coulomb]`.
     const WITH_CHARGES: bool = false;
-    /// The law, or a choice among laws.
+    /// The law, or an enum of laws.
     type Law: Laws;
 
-    /// The constants that the section gives; reports rules between keys that do not hold.
+    /// Reads the constants from the section, and reports inconsistent keys.
     fn read(section: &mut dyn SectionReader) -> Self;
-    /// Distance beyond which no pair acts, > 0.
+    /// Cutoff distance, > 0.
     fn cutoff(&self) -> f64;
-    /// The law of these constants; with charges it has their interaction too.
+    /// The law with these constants; includes the Coulomb interaction of `charges`.
     fn law(&self, charges: Option<&Charges>) -> Self::Law;
-    /// Constants for the tests of all laws.
+    /// Example constants, for the tests of all laws.
     fn examples() -> Vec<Example<Self>>;
 
-    /// Largest jump of a pair's energy at the cutoff; `None` where it is continuous.
+    /// Largest energy jump of a pair at the cutoff; `None` if the energy is continuous.
     fn jump(&self) -> Option<f64> {
         Some(energy_at(&self.law(None), self.cutoff()).abs())
     }
-    /// Half of sigma and the square root of epsilon of each species, or one for all, where the law mixes them
-    /// by rule; else nothing.
+    /// sigma / 2 and sqrt(epsilon) per species, or one entry for all particles, if the law mixes them by
+    /// rule; otherwise empty.
     fn mixed(&self, _charges: Option<&Charges>) -> Vec<[f64; 2]> {
         Vec::new()
     }
-    /// Put the species into another order.
+    /// Permutes the species: entry k of the new order is species `_order[k]` of the old one.
     fn reorder(&mut self, _order: &[usize]) {}
-    /// Whether observables are corrected for pairs beyond the cutoff.
+    /// Whether observables include the tail correction for pairs beyond the cutoff.
     fn tail_corrected(&self) -> bool {
         false
     }
-    /// What pairs beyond the cutoff add to the energy and to the virial of so many particles of each species
-    /// at an even density, times the volume.
+    /// Tail correction of energy and virial for these particle counts per species, times the volume. Assumes
+    /// a uniform density beyond the cutoff.
     fn tail(&self, _counts: &[u64]) -> [f64; 2] {
         [0.0; 2]
     }
 }
 
-/// Constants with which the tests evaluate a potential.
+/// Example constants of a potential, for tests.
 #[derive(Clone, Copy, Debug)]
 pub struct Example<P> {
     /// The constants.
     pub potential: P,
-    /// Distances, and the energies of a pair there to 1e-9, computed independently of this program.
+    /// Distance and pair energy, to 1e-9, computed independently of this program.
     pub energies: &'static [[f64; 2]],
 }
 
-/// Access to the section of a potential in a deck. Wrong and missing values, which are reported, give a
+/// Access to a potential's deck section. Invalid and missing values are reported and replaced by a
 /// placeholder.
 pub trait SectionReader {
-    /// The number that is written, else the default.
+    /// Number, or its default.
     fn number(&mut self, key: &str) -> f64;
-    /// The number, if it is written.
+    /// Number, if given.
     fn optional_number(&mut self, key: &str) -> Option<f64>;
-    /// The flag that is written, else the default.
+    /// Flag, or its default.
     fn flag(&mut self, key: &str) -> bool;
-    /// The choice that is written, else the default.
+    /// Choice, or its default.
     fn choice(&mut self, key: &str) -> &'static str;
-    /// Epsilon and sigma of all pairs of species, by `epsilon`, `sigma` and `mixing` of the section, and what
-    /// species and pairs have of their own.
+    /// Epsilon and sigma of all pairs of species, from `epsilon`, `sigma` and `mixing` of this section and
+    /// the parameters of `[species.NAME]` and `[pair.NAME.NAME]`.
     fn pair_parameters(&mut self) -> PairParameters;
-    /// Report a mistake, at the first of these keys that is written; without keys at the header of the
-    /// section.
+    /// Reports an error at the first given key of `keys`; for empty `keys`, at the section header.
     fn report(&mut self, keys: &[&str], message: String, help: String);
-    /// Report a key that is written and has no effect.
+    /// Reports a key that is given but has no effect.
     fn without_effect(&mut self, key: &str, why: &str);
-    /// A quantity with its unit, for messages.
+    /// Formats a quantity with its unit, for messages.
     fn format_quantity(&self, value: f64, dimension: Dimension) -> String;
 }
 
-/// A law, or a choice among laws that is made once for a run.
+/// A law, or an enum of laws whose variant is chosen once for a run.
 pub trait Laws: Clone + Debug + Send + Sync {
-    /// Hands the law to a visitor, which is compiled for each that may come.
+    /// Calls the visitor with the law. The visitor is compiled for every possible law.
     fn visit<V: LawVisitor>(&self, visitor: &mut V);
 }
 
@@ -124,19 +123,19 @@ impl<L: PairLaw + Debug> Laws for L {
     }
 }
 
-/// What is done with the law of an interaction, which may be one of many.
+/// Generic operation on the law of an interaction.
 pub trait LawVisitor {
-    /// Called once, with the law; not at all where nothing interacts.
+    /// Called once with the law; not called if nothing interacts.
     fn visit<L: PairLaw>(&mut self, law: &L);
 }
 
-/// What is done with the law of every example; the energies are those of [`Example`].
+/// Generic operation on the law of each [`Example`], with its reference energies.
 pub trait ExampleVisitor {
-    /// Called for each example.
+    /// Called once per example.
     fn visit<L: PairLaw>(&mut self, law: &L, energies: &[[f64; 2]]);
 }
 
-/// Hands the laws of a potential's examples to a visitor.
+/// Calls the visitor with the law of each example of a potential.
 pub fn visit_examples_of<P: Potential>(visitor: &mut impl ExampleVisitor) {
     struct One<'a, V>(&'a mut V, &'static [[f64; 2]]);
     impl<V: ExampleVisitor> LawVisitor for One<'_, V> {
@@ -149,7 +148,7 @@ pub fn visit_examples_of<P: Potential>(visitor: &mut impl ExampleVisitor) {
     }
 }
 
-/// The energy of a pair of particles without properties of their own.
+/// Returns the pair energy at a distance. Inputs of the particles are 0.
 pub fn energy_at(law: &impl Laws, distance: f64) -> f64 {
     let mut energy = EnergyAt { distance, energy: 0.0 };
     law.visit(&mut energy);
@@ -161,7 +160,7 @@ struct EnergyAt {
     energy: f64,
 }
 
-/// The column of the energy in the sums, behind the force.
+/// Column of the energy in the sums, after the force.
 const ENERGY: usize = 3;
 
 impl LawVisitor for EnergyAt {
@@ -182,30 +181,30 @@ macro_rules! printed_law {
 }
 pub(super) use printed_law;
 
-/// Registers interactions by the names of their modules: [`super::Interaction`] and [`super::InteractionLaw`]
-/// have a variant for each, and [`super::visit_examples`] hands all of them to the tests.
+/// Registers interactions by module name: defines [`super::Interaction`] and [`super::InteractionLaw`] with a
+/// variant each, and [`super::visit_examples`] for the tests.
 macro_rules! interactions {
     ($($name:ident),+ $(,)?) => {
         $(pub mod $name;)+
 
         pastey::paste! {
-            /// An interaction, as the deck gives it.
+            /// Interaction of a deck.
             #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
             #[serde(rename_all = "kebab-case")]
             pub enum Interaction {
                 $(#[doc = "`[interaction." $name "]`"] [<$name:camel>]($name::[<$name:camel>]),)+
             }
 
-            /// The law of an interaction, with its constants.
+            /// Law of an interaction, with its constants.
             #[derive(Clone, Debug)]
             pub enum InteractionLaw {
-                $(#[doc = "Of `" $name "`."] [<$name:camel>](<$name::[<$name:camel>] as Potential>::Law),)+
+                $(#[doc = "Law of `" $name "`."] [<$name:camel>](<$name::[<$name:camel>] as Potential>::Law),)+
             }
 
             impl Interaction {
-                /// The sections of the deck, in the order in which it is printed.
+                /// Deck sections, in the order of a printed deck.
                 pub const SECTIONS: &[Section] = &[$($name::[<$name:camel>]::SECTION),+];
-                /// Sections beside which `[interaction.coulomb]` may stand.
+                /// [`Potential::WITH_CHARGES`] of each section.
                 pub const WITH_CHARGES: &[bool] = &[$($name::[<$name:camel>]::WITH_CHARGES),+];
                 /// The laws as CUDA C++.
                 const PRINTED: &[Printed] = &[$(printed_law!($name)),+];
@@ -218,7 +217,7 @@ macro_rules! interactions {
                     None
                 }
 
-                /// Its section.
+                /// Deck section.
                 pub fn section(&self) -> &'static Section {
                     match self { $(Self::[<$name:camel>](_) => &$name::[<$name:camel>]::SECTION),+ }
                 }
@@ -269,7 +268,7 @@ macro_rules! interactions {
                 }
             }
 
-            /// Hands the laws of all examples of all interactions to a visitor.
+            /// Calls the visitor with the laws of all examples of all interactions.
             pub fn visit_examples(visitor: &mut impl ExampleVisitor) {
                 $(interaction::visit_examples_of::<$name::[<$name:camel>]>(visitor);)+
             }

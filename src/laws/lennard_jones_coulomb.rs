@@ -1,4 +1,4 @@
-//! The Lennard-Jones interaction of alike particles with charges.
+//! Lennard-Jones interaction of one species with charges, fused into one law.
 
 use super::shared::twelve_six;
 use super::{coulomb, lennard_jones};
@@ -6,7 +6,8 @@ use crate::pair::language::*;
 
 pub use lennard_jones_coulomb::*;
 
-/// [`super::lennard_jones`] and [`super::coulomb`] within one cutoff, of one root: 1/r gives the powers of both.
+/// [`super::lennard_jones`] and [`super::coulomb`] within one cutoff. One reciprocal square root, 1/r, gives
+/// the powers of both.
 #[pair(molecular, uses(twelve_six))]
 pub mod lennard_jones_coulomb {
     /// Depth epsilon, sigma^2, and what the energy of Lennard-Jones is lowered by; Coulomb's constant, field and shift.
@@ -46,7 +47,7 @@ pub mod lennard_jones_coulomb {
 }
 
 impl Law<f64> {
-    /// Both laws.
+    /// Fuses both laws.
     pub fn new(dispersion: lennard_jones::Law<f64>, charges: coulomb::Law<f64>) -> Self {
         let lennard_jones::Law { epsilon, sigma2, shift } = dispersion;
         let coulomb::Law { constant, field, shift: charge_shift } = charges;

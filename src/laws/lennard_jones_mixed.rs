@@ -1,13 +1,12 @@
-//! The Lennard-Jones interaction of several species, mixed by rule.
+//! Lennard-Jones interaction of several species with Lorentz-Berthelot mixing.
 
 use super::shared::lorentz_berthelot;
 use crate::pair::language::*;
 
 pub use lennard_jones_mixed::*;
 
-/// Lennard-Jones between unlike particles by the rule of Lorentz (1881) and Berthelot (1898): sigma is the
-/// arithmetic mean of the two, epsilon the geometric one. Truncated, or shifted to zero energy at the cutoff
-/// for every pair.
+/// Lennard-Jones with the parameters of unlike particles mixed by [`lorentz_berthelot`]. Truncated, or
+/// shifted to zero energy at the cutoff for each pair.
 #[pair(molecular, uses(lorentz_berthelot))]
 pub mod lennard_jones_mixed {
     /// 1 / cutoff^6, or 0 for a truncation without a shift.
@@ -32,7 +31,7 @@ pub mod lennard_jones_mixed {
 }
 
 impl Law<f64> {
-    /// Truncated at the cutoff, with jumps of the energy.
+    /// Truncated at the cutoff, with energy jumps.
     pub fn truncated() -> Self {
         Law { inverse_cutoff6: 0.0 }
     }

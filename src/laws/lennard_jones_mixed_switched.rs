@@ -1,12 +1,11 @@
-//! The Lennard-Jones interaction of several species, mixed by rule, with a force that is switched off
-//! smoothly.
+//! Lennard-Jones interaction of several species with Lorentz-Berthelot mixing and a force switch.
 
 use super::shared::force_switch::{self, Switch};
 use super::shared::lorentz_berthelot;
 use crate::pair::language::*;
 pub use lennard_jones_mixed_switched::*;
 
-/// Lennard-Jones of [`lorentz_berthelot`] by [`force_switch`].
+/// Lennard-Jones with mixing by [`lorentz_berthelot`], truncated by [`force_switch`].
 #[pair(molecular, uses(force_switch, lorentz_berthelot))]
 pub mod lennard_jones_mixed_switched {
     struct Law {
@@ -36,7 +35,7 @@ pub mod lennard_jones_mixed_switched {
 }
 
 impl Law<f64> {
-    /// The interaction that is switched from `start` to `cutoff`.
+    /// Switches the force off from `start` to `cutoff`.
     pub fn new(start: f64, cutoff: f64) -> Self {
         Law { truncation: Switch::new(start, cutoff) }
     }

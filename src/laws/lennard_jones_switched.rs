@@ -1,4 +1,4 @@
-//! The Lennard-Jones interaction with a force that is switched off smoothly.
+//! Lennard-Jones interaction with a force switch.
 
 use super::shared::force_switch::{self, Switch};
 use crate::pair::language::*;
@@ -30,7 +30,7 @@ pub mod lennard_jones_switched {
 }
 
 impl Law<f64> {
-    /// The interaction that is switched from `start` to `cutoff`.
+    /// Switches the force off from `start` to `cutoff`.
     pub fn new(epsilon: f64, sigma: f64, start: f64, cutoff: f64) -> Self {
         let (repulsion, attraction) = (4.0 * epsilon * sigma.powi(12), 4.0 * epsilon * sigma.powi(6));
         Law { repulsion, attraction, truncation: Switch::new(start, cutoff) }

@@ -1,13 +1,13 @@
-//! The Lennard-Jones interaction of several species, given pair by pair.
+//! Lennard-Jones interaction of several species with tabulated pair parameters.
 
 use super::shared::force_switch::{self, Switch};
 use crate::pair::language::*;
 
 pub use lennard_jones_table::*;
 
-/// Lennard-Jones with a depth and a distance of each pair of species; truncated, shifted to zero energy at
-/// the cutoff for every pair, or switched by [`force_switch`]. One law serves all three: beside the lookups,
-/// what the switch costs is little.
+/// Lennard-Jones with epsilon and sigma of each pair of species. Truncated, shifted to zero energy at the
+/// cutoff for each pair, or switched by [`force_switch`]. One law covers all three, because the switch is
+/// cheap compared with the table lookups.
 #[pair(molecular, uses(force_switch))]
 pub mod lennard_jones_table {
     /// 4 epsilon and sigma^6 of each pair of species, and the switch or shift.
@@ -39,17 +39,17 @@ pub mod lennard_jones_table {
 }
 
 impl Law<f64> {
-    /// Truncated at the cutoff, with jumps of the energy; of tables of 4 epsilon and sigma^6.
+    /// Truncated at the cutoff, with energy jumps. The tables hold 4 epsilon and sigma^6.
     pub fn truncated(depth: Table<f64>, sigma6: Table<f64>, cutoff: f64) -> Self {
         Law { depth, sigma6, truncation: Switch::truncated(cutoff) }
     }
 
-    /// Truncated and shifted to zero energy at the cutoff.
+    /// Truncated and shifted to zero energy at the cutoff; tables as for [`Self::truncated`].
     pub fn shifted(depth: Table<f64>, sigma6: Table<f64>, cutoff: f64) -> Self {
         Law { depth, sigma6, truncation: Switch::shifted(cutoff) }
     }
 
-    /// Switched from `start` to `cutoff`.
+    /// Switches the force off from `start` to `cutoff`; tables as for [`Self::truncated`].
     pub fn switched(depth: Table<f64>, sigma6: Table<f64>, start: f64, cutoff: f64) -> Self {
         Law { depth, sigma6, truncation: Switch::new(start, cutoff) }
     }

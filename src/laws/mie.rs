@@ -1,4 +1,4 @@
-//! The Mie interaction: Lennard-Jones with powers of choice.
+//! Mie interaction: Lennard-Jones with other exponents.
 
 use super::coulomb::Charges;
 use super::interaction::{CUTOFF, EPSILON, Example, Potential, SIGMA, SectionReader};
@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 pub use mie::*;
 
-/// V(r) = C epsilon [(sigma/r)^n - (sigma/r)^m] - shift, C = n / (n - m) (n / m)^(m / (n - m)) (Mie 1903), n
-/// > m > 0.
+/// V(r) = C epsilon [(sigma/r)^n - (sigma/r)^m] - shift with n > m > 0 and
+/// C = n / (n - m) (n / m)^(m / (n - m)) (Mie 1903).
 #[pair(molecular)]
 pub mod mie {
     /// C epsilon, sigma^2, the powers n and m, and what the energy is lowered by.
@@ -32,7 +32,7 @@ pub mod mie {
 }
 
 impl Law<f64> {
-    /// Truncated, of depth epsilon at its minimum.
+    /// Truncated at the cutoff; depth epsilon at the minimum.
     pub fn truncated(epsilon: f64, sigma: f64, repulsive: f64, attractive: f64) -> Self {
         let difference = repulsive - attractive;
         let depth = epsilon * repulsive / difference * (repulsive / attractive).powf(attractive / difference);
@@ -43,15 +43,15 @@ impl Law<f64> {
 /// `[interaction.mie]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mie {
-    /// Depth, > 0.
+    /// Potential depth, > 0.
     pub epsilon: f64,
-    /// Zero of the energy, > 0.
+    /// Distance of zero energy, > 0.
     pub sigma: f64,
-    /// Power of the repulsion, above that of the attraction.
+    /// Exponent of the repulsion, greater than that of the attraction.
     pub repulsive: f64,
-    /// Power of the attraction, > 1.
+    /// Exponent of the attraction, > 1.
     pub attractive: f64,
-    /// Distance beyond which no pair acts, > 0.
+    /// Cutoff distance, > 0.
     pub cutoff: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Laws: one file each. They know no device, rank or file.
+//! Pair laws, one file each, independent of device, rank and file formats.
 
 use crate::pair::{PairLaw, together};
 use crate::sections::Section;
@@ -22,8 +22,8 @@ pub mod shared;
 pub mod viscosity_switch;
 pub mod volume_elements;
 
-// The interactions of molecules, [interaction.NAME] of the deck, in the order in which a deck is printed. The
-// list declares the modules, so that `cargo fmt` does not find them: rustfmt --edition 2024 src/laws/*.rs
+// The interactions of molecules ([interaction.NAME]), in the order of a printed deck. The macro declares
+// their modules, so `cargo fmt` does not find them: format them with rustfmt --edition 2024 src/laws/*.rs
 interactions! {
     lennard_jones,
     mie,
@@ -31,8 +31,7 @@ interactions! {
     buckingham,
 }
 
-/// Name and print as CUDA C++ of the laws that no deck names: those of charges, of the gas, and forms of
-/// Lennard-Jones.
+/// The printed laws without a registered interaction: charges, gas, and the other forms of Lennard-Jones.
 const OTHERS: &[Printed] = &[
     printed_law!(coulomb),
     printed_law!(density),
@@ -52,21 +51,21 @@ const OTHERS: &[Printed] = &[
 /// A law as CUDA C++.
 #[derive(Clone, Copy, Debug)]
 pub struct Printed {
-    /// The law's name, that of its file and namespace.
+    /// Name of the law, its file and its namespace.
     pub name: &'static str,
-    /// Its text.
+    /// CUDA C++ text.
     pub text: &'static str,
-    /// The modules of [`shared`] that it calls.
+    /// Modules of [`shared`] that the law calls.
     pub uses: &'static [&'static str],
 }
 
-/// Every law as CUDA C++, as committed under `kernels/laws/`.
+/// All laws as CUDA C++, as committed under `kernels/laws/`.
 pub fn printed() -> impl Iterator<Item = Printed> {
     Interaction::PRINTED.iter().chain(OTHERS).copied()
 }
 
-/// Name and print as CUDA C++ of the laws that go together with Coulomb's, as committed under `kernels/laws/`
-/// too.
+/// Name and CUDA C++ text of the combinations with Coulomb's law ([`crate::pair::Together`]), as committed
+/// under `kernels/laws/`.
 pub fn printed_with_coulomb() -> Vec<(String, String)> {
     fn one<L: PairLaw>() -> (String, String) {
         (format!("{}_and_coulomb", L::NAME), together::printed::<L, coulomb::Law<f64>>())
@@ -78,8 +77,8 @@ pub fn printed_with_coulomb() -> Vec<(String, String)> {
     ]
 }
 
-/// The text of a printed law's file, which includes `parts`: files below the folder of kernels, by the names
-/// that the run-time compiler knows them by.
+/// Returns the contents of a printed law's file. It includes `parts`: paths below `kernels/` without
+/// extension, as the run-time compiler resolves them.
 pub fn printed_file(parts: &[String], text: &str) -> String {
     let include = |part: &String| format!("#include \"../{part}.cuh\"\n");
     format!(

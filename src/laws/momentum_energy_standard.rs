@@ -1,21 +1,23 @@
-//! Forces and heating of the standard formulation.
+//! Momentum and energy equations of the standard formulation.
 
 use crate::pair::language::*;
 
 pub use momentum_energy_standard::*;
 
-/// With A_i = C_i (r_j - r_i) W(r_ij, h_i) in place of the kernel's gradient (Garcia-Senz, Cabezon & Escartin 2012,
-/// Cabezon, Garcia-Senz & Figueira 2017), A_j = C_j (r_j - r_i) W(r_ij, h_j) and p = P / (Omega rho^2):
+/// With A_i = C_i (r_j - r_i) W(r_ij, h_i) in place of the kernel gradient (Garcia-Senz, Cabezon & Escartin
+/// 2012, Cabezon, Garcia-Senz & Figueira 2017), A_j = C_j (r_j - r_i) W(r_ij, h_j) and p = P / (Omega rho^2):
 ///
 /// - m_i a_i = -sum_j m_i m_j [p_i A_i + p_j A_j + Pi / 2 (A_i / rho_i + A_j / rho_j)]
-/// - m_i du_i/dt = sum_j m_i m_j [p_i A_i + Pi / 4 (A_i / rho_i + A_j / rho_j)] . (v_i - v_j), and conduction
-/// - Pi = -v_sig w, v_sig = alpha ((c_i + c_j) / 2 - beta w), w = min(0, v_ij . r_ij / |r_ij|), alpha = (alpha_i + alpha_j) / 2:
-///   the signal velocity of Monaghan 1997, whose quadratic term the switch also turns off, so that a smooth
-///   compression stays adiabatic
-/// - conduction (Price 2008 with the speed |v_ij . r_ij| / |r_ij| of Wadsley et al. 2008), to be added to m_i du_i/dt:
-///   m_i m_j a_u |w| (u_i - u_j) (r_i - r_j) / |r_ij| . (A_i / rho_i + A_j / rho_j) / 2
+/// - m_i du_i/dt = sum_j m_i m_j [p_i A_i + Pi / 4 (A_i / rho_i + A_j / rho_j)] . (v_i - v_j), plus
+///   conduction
+/// - Pi = -v_sig w, v_sig = alpha ((c_i + c_j) / 2 - beta w), w = min(0, v_ij . r_ij / |r_ij|),
+///   alpha = (alpha_i + alpha_j) / 2: the signal velocity of Monaghan 1997. The viscosity switch scales the
+///   quadratic term too, so that smooth compression stays adiabatic
+/// - conduction (Price 2008, with the speed |v_ij . r_ij| / |r_ij| of Wadsley et al. 2008) adds to
+///   m_i du_i/dt: m_i m_j a_u |v_ij . r_ij| / |r_ij| (u_i - u_j) (r_i - r_j) / |r_ij| . (A_i / rho_i +
+///   A_j / rho_j) / 2
 ///
-/// Antisymmetric in i and j, so momentum is conserved, and sum_i m_i (v_i . a_i + du_i/dt) = 0. Radius: 2 h.
+/// Antisymmetric in i and j: momentum is conserved, and sum_i m_i (v_i . a_i + du_i/dt) = 0. Radius: 2 h.
 #[pair(cutoff = either)]
 pub mod momentum_energy_standard {
     /// Kernel, coefficient beta of the quadratic viscosity at alpha = 1 (2), coefficient a_u of the conductivity (0: off).

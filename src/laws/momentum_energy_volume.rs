@@ -1,19 +1,20 @@
-//! Forces and heating of the formulation by volume elements.
+//! Momentum and energy equations of the volume-element formulation.
 
 use crate::pair::language::*;
 
 pub use momentum_energy_volume::*;
 
-/// With A_i = C_i (r_j - r_i) W(r_ij, h_i), A_j = C_j (r_j - r_i) W(r_ij, h_j), the volumes V = X / k = m / rho and
-/// T_i = X_i^(2 - s) X_j^s P_i / (Omega_i k_i^2) = V_i^2 (X_j / X_i)^s P_i / Omega_i (Garcia-Senz, Cabezon & Escartin 2022):
+/// With A_i = C_i (r_j - r_i) W(r_ij, h_i), A_j = C_j (r_j - r_i) W(r_ij, h_j), the volumes
+/// V = X / k = m / rho and T_i = X_i^(2 - s) X_j^s P_i / (Omega_i k_i^2) = V_i^2 (X_j / X_i)^s P_i / Omega_i
+/// (Garcia-Senz, Cabezon & Escartin 2022):
 ///
 /// - m_i a_i = -sum_j [T_i A_i + T_j A_j + m_i m_j Pi / 2 (A_i / rho_i + A_j / rho_j)]
-/// - m_i du_i/dt = sum_j [T_i A_i + m_i m_j Pi / 4 (A_i / rho_i + A_j / rho_j)] . (v_i - v_j), and conduction
-/// - s rises linearly from 0 to 1 with the Atwood number |rho_i - rho_j| / (rho_i + rho_j): uncrossed where the density
-///   is smooth, crossed at jumps
+/// - m_i du_i/dt = sum_j [T_i A_i + m_i m_j Pi / 4 (A_i / rho_i + A_j / rho_j)] . (v_i - v_j), plus
+///   conduction
+/// - s rises linearly from 0 to 1 with the Atwood number |rho_i - rho_j| / (rho_i + rho_j): uncrossed in
+///   smooth density, crossed at density jumps
 ///
-/// Viscosity and conduction as in [`super::momentum_energy_standard`]. Momentum and energy are conserved as there.
-/// Radius: 2 h.
+/// Viscosity, conduction and conservation as in [`super::momentum_energy_standard`]. Radius: 2 h.
 #[pair(cutoff = either)]
 pub mod momentum_energy_volume {
     /// Kernel, coefficient beta of the quadratic viscosity at alpha = 1 (2), coefficient a_u of the conductivity (0: off),

@@ -1,13 +1,13 @@
-//! The number density that the smoothing length is found from.
+//! Number density, from which the smoothing length is found.
 
 use crate::pair::language::*;
 
 pub use number_density::*;
 
-/// n_i = sum_j W(r_ij, h_i), particle i included, and dn_i / d ln h_i = -sum_j (3 w + q w') / h_i^3.
+/// n_i = sum_j W(r_ij, h_i), including particle i, and dn_i / d ln h_i = -sum_j (3 w + q w') / h_i^3.
 ///
-/// The smoothing length solves n_i h_i^3 = constant (Springel & Hernquist 2002, with the number density for the mass density).
-/// Radius: 2 h.
+/// The smoothing length solves n_i h_i^3 = constant (Springel & Hernquist 2002, with the number density in
+/// place of the mass density). Radius: 2 h.
 #[pair(cutoff = own)]
 pub mod number_density {
     /// The smoothing kernel.

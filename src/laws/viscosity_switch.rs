@@ -1,22 +1,22 @@
-//! The switch of the artificial viscosity: high where a shock comes, low elsewhere.
+//! Switch of the artificial viscosity: large ahead of shocks, small elsewhere.
 //!
-//! The idea of Cullen & Dehnen 2010 in the form of Read & Hayfield 2012: the gradient of the velocity
-//! divergence announces a flow that will converge.
+//! Cullen & Dehnen 2010 in the form of Read & Hayfield 2012: the gradient of the velocity divergence detects
+//! a flow that is about to converge.
 
 use crate::particles::blocks::map_blocks;
 use crate::particles::{Field, Particles};
 
-/// The switch's constants.
+/// Constants of the switch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ViscositySwitch {
-    /// The least alpha (0.05).
+    /// Minimum of alpha (0.05).
     pub minimum: f64,
-    /// The largest alpha (1).
+    /// Maximum of alpha (1).
     pub maximum: f64,
-    /// Alpha decays within the time h / (decay c) (0.2).
+    /// Decay rate of alpha in units of c / h (0.2).
     pub decay: f64,
-    /// Whether the target is multiplied by Balsara's factor |div| / (|div| + |curl| + 1e-4 c / h), which spares shear
-    /// flows (Balsara 1995).
+    /// Whether the target is multiplied by the limiter |div| / (|div| + |curl| + 1e-4 c / h), which
+    /// suppresses viscosity in shear flows (Balsara 1995).
     pub limiter: bool,
 }
 
@@ -26,12 +26,12 @@ impl Default for ViscositySwitch {
     }
 }
 
-/// What the switch needs to know of a particle.
+/// Inputs of the switch for one particle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flow {
-    /// h.
+    /// Smoothing length h.
     pub smoothing_length: f64,
-    /// c.
+    /// Sound speed c.
     pub sound_speed: f64,
     /// div v.
     pub divergence: f64,
@@ -42,7 +42,8 @@ pub struct Flow {
 }
 
 impl ViscositySwitch {
-    /// alpha_loc = alpha_max g / (g + h |div v| + 0.05 c) with g = h^2 |grad div v| where div v < 0, else 0.
+    /// Returns alpha_loc = alpha_max g / (g + h |div v| + 0.05 c) with g = h^2 |grad div v| if div v < 0,
+    /// and 0 otherwise; times the limiter if it is on.
     pub fn target(&self, flow: &Flow) -> f64 {
         if flow.divergence >= 0.0 {
             return 0.0;
@@ -58,8 +59,9 @@ impl ViscositySwitch {
         target * divergence / (divergence + flow.curl + 1e-4 * flow.sound_speed / h)
     }
 
-    /// Alpha after a time dt: at once up to the target, exponentially down to it, and never below the minimum. (The
-    /// relaxation d alpha / dt = (target - alpha) / tau is solved exactly, so that no step is too long for it.)
+    /// Returns alpha after a time `dt`. It rises to the target at once, decays to it exponentially, and stays
+    /// above the minimum. The relaxation d alpha / dt = (target - alpha) / tau is solved exactly, so any step
+    /// length is stable.
     pub fn update(&self, alpha: f64, flow: &Flow, dt: f64) -> f64 {
         let floor = self.target(flow).max(self.minimum);
         if floor >= alpha {
@@ -69,8 +71,8 @@ impl ViscositySwitch {
         floor + (alpha - floor) * (-dt * rate).exp()
     }
 
-    /// Update the owned rows after a step of dt. Reads smoothing length, sound speed, velocity divergence and curl, and
-    /// the gradient of the divergence.
+    /// Updates the owned rows after a step of length `dt`. Reads smoothing length, sound speed, velocity
+    /// divergence and curl, and the gradient of the divergence.
     pub fn update_all(&self, particles: &mut Particles, dt: f64) {
         let wanted = [
             (Field::SmoothingLength, 0),
@@ -116,7 +118,7 @@ mod tests {
         let flow = Flow { divergence: -1.0, divergence_gradient: 1e4, ..STILL };
         let alpha = switch.update(0.05, &flow, 1e-9);
         assert!((alpha - 100.0 / (100.0 + 0.1 + 0.1)).abs() < 1e-12, "{alpha}");
-        // An expanding flow of the same gradient needs none.
+        // no viscosity in an expanding flow with the same gradient
         assert_eq!(switch.target(&Flow { divergence: 1.0, ..flow }), 0.0);
     }
 
@@ -127,7 +129,7 @@ mod tests {
         let alpha = switch.update(1.0, &STILL, 0.25);
         assert!((alpha - (0.05 + 0.95 * (-1.0f64).exp())).abs() < 1e-12, "{alpha}");
         assert!((switch.update(1.0, &STILL, 1e3) - 0.05).abs() < 1e-12);
-        // Two half steps are a whole one.
+        // two half steps equal one full step
         let twice = switch.update(switch.update(1.0, &STILL, 0.125), &STILL, 0.125);
         assert!((twice - alpha).abs() < 1e-14);
     }

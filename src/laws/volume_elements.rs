@@ -4,8 +4,8 @@ use crate::pair::language::*;
 
 pub use volume_elements::*;
 
-/// k_i = sum_j X_j W(r_ij, h_i), particle i included; the volume of i is X_i / k_i and its density m_i k_i / X_i
-/// (Garcia-Senz, Cabezon & Escartin 2022). As V_i = X_i / k_i depends on h_i through k_i alone,
+/// k_i = sum_j X_j W(r_ij, h_i), including particle i. Particle i has the volume V_i = X_i / k_i and the
+/// density m_i k_i / X_i (Garcia-Senz, Cabezon & Escartin 2022). V_i depends on h_i through k_i only, hence
 /// Omega_i = 1 + h_i / (3 k_i) d k_i / d h_i. Radius: 2 h.
 #[pair(cutoff = own)]
 pub mod volume_elements {

@@ -1,4 +1,4 @@
-//! The Yukawa interaction: a screened charge.
+//! Yukawa (screened Coulomb) interaction.
 
 use super::coulomb::Charges;
 use super::interaction::{CUTOFF, Example, Potential, SectionReader};
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 pub use yukawa::*;
 
-/// V(r) = strength exp(-kappa r) / r - shift (Yukawa 1935; Debye & Hueckel 1923 for charges in a plasma or an
-/// electrolyte).
+/// V(r) = strength exp(-kappa r) / r - shift (Yukawa 1935; for charges in a plasma or an electrolyte, Debye &
+/// Hueckel 1923).
 #[pair(molecular)]
 pub mod yukawa {
     /// Strength (energy times length), screening kappa (1 / length), and what the energy is lowered by.
@@ -32,11 +32,11 @@ pub mod yukawa {
 /// `[interaction.yukawa]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Yukawa {
-    /// Energy times length.
+    /// Strength (energy times length).
     pub strength: f64,
-    /// Inverse length, >= 0.
+    /// Inverse screening length, >= 0.
     pub screening: f64,
-    /// Distance beyond which no pair acts, > 0.
+    /// Cutoff distance, > 0.
     pub cutoff: f64,
 }
 

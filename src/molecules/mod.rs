@@ -1,4 +1,4 @@
-//! Molecular dynamics: the forces of pairs; the laws themselves are in [`crate::laws`].
+//! Pair forces of molecules on processors; the laws are in [`crate::laws`].
 
 mod tail;
 
@@ -25,47 +25,47 @@ use crate::units::Units;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Particles that act on each other in pairs, as far as a cutoff.
+/// Pair interaction of molecules within a cutoff.
 #[derive(Clone, Debug)]
 pub struct Molecules {
-    /// The law of pairs, that of charges included.
+    /// Pair law, including the interaction of charges.
     law: Option<InteractionLaw>,
     charges: Option<Charges>,
-    /// The larger cutoff of the law and of the charges' interaction.
+    /// Larger cutoff of the law and of the charges.
     cutoff: f64,
-    /// Half of sigma and the root of epsilon of each kind of particles, where the law mixes them.
+    /// [`crate::laws::interaction::Potential::mixed`]
     mixed: Vec<[f64; 2]>,
     precision: Precision,
-    /// What is added to the observables for pairs beyond the cutoff.
+    /// Tail correction of the observables for pairs beyond the cutoff.
     pub tail: Option<Tail>,
-    /// Charge of all particles.
+    /// Total charge of all particles.
     net_charge: f64,
 }
 
-/// A net charge that rounding explains is none.
+/// Net charges up to this value are rounding errors.
 const NEUTRAL: f64 = 1e-6;
 
-/// What is evaluated of an interaction.
+/// Outputs of an evaluation.
 #[derive(Clone, Copy, Debug)]
 enum Wanted {
     Forces,
-    /// Forces while positions of halos come.
+    /// Forces, overlapped with the exchange of halo positions.
     ForcesAndHalos,
     Energies,
 }
 
-/// Of what, and where.
-struct Stage<'a> {
+/// Arguments of an evaluation.
+struct Evaluation<'a> {
     wanted: Wanted,
     domain: &'a Domain,
     neighborhood: &'a Neighborhood,
     particles: &'a mut Particles,
-    /// What is done with forces.
+    /// Callback for finished forces.
     then: Option<&'a Then<'a>>,
 }
 
 impl Molecules {
-    /// The fields that the forces of a plan need.
+    /// Fields that the forces of a plan need.
     pub fn fields(plan: &Plan) -> Vec<Field> {
         let mut fields = Vec::new();
         if plan.species.len() > 1 {
@@ -82,7 +82,7 @@ impl Molecules {
         fields
     }
 
-    /// The interaction of a plan, between these particles. Collective.
+    /// The interaction of a plan for these particles. Collective.
     pub fn new(
         plan: &Plan,
         interaction: &InteractionPlan,
@@ -107,7 +107,7 @@ impl Molecules {
         }
     }
 
-    /// What a user should know before the run, in a box of that volume.
+    /// Notes for the user before the run, in a box of this volume.
     pub fn notes(&self, units: &Units, volume: f64) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(tail) = &self.tail {
@@ -131,18 +131,18 @@ impl Molecules {
         notes
     }
 
-    /// Set the accelerations of the owned particles, and leave the forces in their column; with `bring` the
-    /// positions of halos are brought meanwhile. Returns whether all accelerations are finite. Collective
-    /// with `bring`.
+    /// Computes forces and accelerations of the owned particles. With `halo_exchange` it receives the halo
+    /// positions while interior super-clusters are swept. Returns whether all accelerations are finite.
+    /// Collective with `halo_exchange`.
     pub fn forces(
         &self,
         domain: &Domain,
         neighborhood: &Neighborhood,
         particles: &mut Particles,
-        bring: bool,
+        halo_exchange: bool,
     ) -> bool {
         self.prepare(particles);
-        let wanted = if bring { Wanted::ForcesAndHalos } else { Wanted::Forces };
+        let wanted = if halo_exchange { Wanted::ForcesAndHalos } else { Wanted::Forces };
         let finite = AtomicBool::new(true);
         let accelerate = |finished: Finished| {
             if !dispatch(Instructions::Best, Accelerate(finished)) {
@@ -150,36 +150,36 @@ impl Molecules {
             }
         };
         let then = Then { fields: &[Field::Acceleration], work: &accelerate };
-        let mut stage = Stage { wanted, domain, neighborhood, particles, then: Some(&then) };
-        if !self.evaluate(&mut stage) {
-            // there are no forces
+        let mut evaluation = Evaluation { wanted, domain, neighborhood, particles, then: Some(&then) };
+        if !self.evaluate(&mut evaluation) {
+            // no interaction or no list
             particles.fill(Field::Acceleration, 0.0);
         }
         finite.into_inner()
     }
 
-    /// Leave the forces in their column, and no more.
+    /// Computes the forces only, without accelerations.
     pub fn evaluate_forces(&self, domain: &Domain, neighborhood: &Neighborhood, particles: &mut Particles) {
         self.prepare(particles);
         let wanted = Wanted::Forces;
-        self.evaluate(&mut Stage { wanted, domain, neighborhood, particles, then: None });
+        self.evaluate(&mut Evaluation { wanted, domain, neighborhood, particles, then: None });
     }
 
-    /// Leave energies and virials at the present positions in their columns, where their halos and the list
-    /// are those of the last forces.
+    /// Computes energies and virials at the current positions, with the halos and the list of the last force
+    /// evaluation.
     pub fn energies(&self, domain: &Domain, neighborhood: &Neighborhood, particles: &mut Particles) {
         let wanted = Wanted::Energies;
-        self.evaluate(&mut Stage { wanted, domain, neighborhood, particles, then: None });
+        self.evaluate(&mut Evaluation { wanted, domain, neighborhood, particles, then: None });
     }
 
-    /// Returns whether anything interacts.
-    fn evaluate(&self, stage: &mut Stage) -> bool {
-        let mut sweeping = Sweeping { molecules: self, stage, swept: false };
-        self.visit(&mut sweeping);
-        sweeping.swept
+    /// Returns whether a sweep took place: there are a law and a list.
+    fn evaluate(&self, evaluation: &mut Evaluation) -> bool {
+        let mut visitor = SweepVisitor { molecules: self, evaluation, swept: false };
+        self.visit(&mut visitor);
+        visitor.swept
     }
 
-    /// Hands the law of all pairs, that of charges included, to a visitor.
+    /// Calls the visitor with the pair law, including the interaction of charges.
     pub fn visit<V: LawVisitor>(&self, visitor: &mut V) {
         match (&self.law, &self.charges) {
             (Some(law), _) => law.visit(visitor),
@@ -188,18 +188,18 @@ impl Molecules {
         }
     }
 
-    /// The larger cutoff of the law and of the charges' interaction.
+    /// Larger cutoff of the law and of the charges.
     pub fn cutoff(&self) -> f64 {
         self.cutoff
     }
 
-    /// Half of sigma and the root of epsilon of each kind of particles where the law mixes them by rule, one
-    /// for all where they are alike; else nothing.
+    /// sigma / 2 and sqrt(epsilon) per species, or one entry for all particles, if the law mixes them by
+    /// rule; otherwise empty.
     pub fn mixed(&self) -> &[[f64; 2]] {
         &self.mixed
     }
 
-    /// The columns that follow from the species, on all rows.
+    /// Fills the columns `HalfSigma` and `RootEpsilon` of all rows from the species.
     fn prepare(&self, particles: &mut Particles) {
         for (k, field) in [Field::HalfSigma, Field::RootEpsilon].into_iter().enumerate() {
             match self.mixed.as_slice() {
@@ -215,59 +215,60 @@ impl Molecules {
         }
     }
 
-    /// Returns whether there is a list.
-    fn sweep<L: PairLaw>(&self, law: &L, stage: &mut Stage) -> bool {
-        let (domain, Some(list)) = (stage.domain, stage.neighborhood.list()) else { return false };
+    /// Sweeps a law over the list. Returns false if there is no list.
+    fn sweep<L: PairLaw>(&self, law: &L, evaluation: &mut Evaluation) -> bool {
+        let (domain, Some(list)) = (evaluation.domain, evaluation.neighborhood.list()) else { return false };
         let radius = Radii::All(self.cutoff());
         let pass = Pass { bx: &domain.bx, radius, precision: self.precision, active: None };
         let mut arrive = |particles: &mut Particles, meanwhile: &mut OverlappedWork| {
             domain.exchange_halos_while(particles, &[Field::Position], Some(meanwhile));
         };
         let traffic = Traffic {
-            arrive: match stage.wanted {
+            arrive: match evaluation.wanted {
                 Wanted::ForcesAndHalos => Some(&mut arrive),
                 Wanted::Forces | Wanted::Energies => None,
             },
             give_back: list.shares_pairs().then_some(domain),
         };
-        match (stage.wanted, stage.then) {
-            // seldom, and read to many digits
-            (Wanted::Energies, _) => sweep_double(&Energies(*law), &pass, list, stage.particles, traffic),
-            (_, Some(then)) => {
-                sweep_with_callback(&Forces(*law), &pass, list, stage.particles, traffic, then)
+        match (evaluation.wanted, evaluation.then) {
+            // rare, and printed with many digits: double precision
+            (Wanted::Energies, _) => {
+                sweep_double(&Energies(*law), &pass, list, evaluation.particles, traffic)
             }
-            (_, None) => sweep_with_halos(&Forces(*law), &pass, list, stage.particles, traffic),
+            (_, Some(then)) => {
+                sweep_with_callback(&Forces(*law), &pass, list, evaluation.particles, traffic, then)
+            }
+            (_, None) => sweep_with_halos(&Forces(*law), &pass, list, evaluation.particles, traffic),
         };
         true
     }
 }
 
-/// Sweeps over pairs.
-struct Sweeping<'s, 'p> {
+/// Sweeps the law that it visits.
+struct SweepVisitor<'s, 'p> {
     molecules: &'s Molecules,
-    stage: &'s mut Stage<'p>,
+    evaluation: &'s mut Evaluation<'p>,
     swept: bool,
 }
 
-impl LawVisitor for Sweeping<'_, '_> {
+impl LawVisitor for SweepVisitor<'_, '_> {
     fn visit<L: PairLaw>(&mut self, law: &L) {
-        self.swept = self.molecules.sweep(law, self.stage);
+        self.swept = self.molecules.sweep(law, self.evaluation);
     }
 }
 
-/// The law of charges, if they act.
+/// Returns the law of charges, if they interact.
 fn charges(plan: &Plan, interaction: &InteractionPlan) -> Option<Charges> {
     interaction.coulomb.as_ref().map(|coulomb| coulomb.charges(plan.units.coulomb))
 }
 
-/// Half of sigma and the root of epsilon of each kind of particles where the law mixes them by rule, one for
-/// all where they are alike; else nothing.
+/// Returns [`Molecules::mixed`] of a plan.
 fn mixed_parameters(plan: &Plan, interaction: &InteractionPlan) -> Vec<[f64; 2]> {
     let charges = charges(plan, interaction);
     interaction.law.as_ref().map_or_else(Vec::new, |law| law.mixed(charges.as_ref()))
 }
 
-/// The charge of all particles of all ranks. Collective.
+/// Returns the total charge over all ranks. Collective.
 fn net_charge(comm: &Communicator, particles: &Particles) -> f64 {
     let charges = particles.scalar(Field::Charge);
     let mut sum = [particles.owned().map(|row| charges[row]).sum()];
@@ -275,7 +276,7 @@ fn net_charge(comm: &Communicator, particles: &Particles) -> f64 {
     sum[0]
 }
 
-/// Particles of each species, of all ranks. Collective.
+/// Counts the particles per species over all ranks. Collective.
 fn counts(species: &[SpeciesPlan], comm: &Communicator, particles: &Particles) -> Vec<u64> {
     let mut counts = vec![0; species.len().max(1)];
     for row in particles.owned() {
@@ -287,7 +288,7 @@ fn counts(species: &[SpeciesPlan], comm: &Communicator, particles: &Particles) -
     counts
 }
 
-/// a = F / m of some rows; tells whether all are finite.
+/// Computes a = F / m of a row range. Returns whether all are finite.
 struct Accelerate<'f, 'c>(Finished<'f, 'c>);
 
 impl Task for Accelerate<'_, '_> {
@@ -300,7 +301,7 @@ impl Task for Accelerate<'_, '_> {
         let mass = &particles.scalar(Field::Mass)[rows];
         let (mut inverse, mut finite) = ([0.0; SUPER_CLUSTER], true);
         for (block, mass) in mass.chunks(SUPER_CLUSTER).enumerate() {
-            // one division a row
+            // one division per row
             inverse.iter_mut().zip(mass).for_each(|(inverse, mass)| *inverse = 1.0 / mass);
             let rows = block * SUPER_CLUSTER..block * SUPER_CLUSTER + mass.len();
             for (force, acceleration) in force.iter().zip(acceleration.iter_mut()) {

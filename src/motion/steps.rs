@@ -1,7 +1,8 @@
-//! The order of a time step, written once over what processors and devices implement: the leapfrog of a gas
-//! ([`leapfrog_step`]) and velocity Verlet ([`verlet_step`]), with the recovery from a step that fails.
+//! The time step, written once for processors and devices, which implement its operations: leapfrog of a gas
+//! ([`leapfrog_step`]) and velocity Verlet ([`verlet_step`]), including recovery from a failed step.
 //!
-//! The verbs act on the owned particles of this rank. A step that fails leaves the particles as they were at its start.
+//! The operations act on the owned particles of this rank. A step that fails because of the particles
+//! restores their state at its start; after a device error they are undefined.
 
 use crate::comm::Communicator;
 use crate::motion::bulk_motion::BulkMotion;
@@ -9,7 +10,8 @@ use crate::motion::thermostat::Thermostat;
 use crate::space::Vec3d;
 use crate::{Error, Result};
 
-/// A gas: forces depend on velocities and internal energies, which the first half of a step predicts.
+/// Operations of a leapfrog step. The forces of a gas depend on velocities and internal energies, which the
+/// first half of the step predicts.
 pub trait Leapfrog {
     /// A copy of the state.
     type Saved;
@@ -50,13 +52,13 @@ pub trait Leapfrog {
     fn undo(&mut self, dt: f64) -> Result<()>;
 }
 
-/// A leapfrog step of length `dt` (see [`crate::motion::leapfrog`]). Collective.
+/// Performs a leapfrog step of length `dt` (see [`crate::motion::leapfrog`]). Collective.
 ///
 /// # Errors
 /// Those of [`Leapfrog::evaluate`], with the particles back at the start of the step; those of the device.
 pub fn leapfrog_step<B: Leapfrog>(backend: &mut B, dt: f64) -> Result<()> {
     let mut lossy = [u64::from(!backend.can_undo(dt)?)];
-    // all ranks alike: the forces may move particles to other ranks before they fail
+    // the same on all ranks: particles may change ranks before the forces fail
     backend.comm().all_max(&mut lossy);
     let saved = if lossy[0] > 0 { Some(backend.save()?) } else { None };
     backend.kick_and_drift(dt)?;
@@ -92,11 +94,11 @@ pub enum Reverted {
     Moved,
 }
 
-/// Particles whose forces depend on their positions alone.
+/// Operations of a velocity Verlet step, for forces that depend on positions only.
 pub trait Verlet {
     /// The ranks.
     fn comm(&self) -> &Communicator;
-    /// First half: half kick and drift, with what the thermostat does meanwhile.
+    /// First half: half kick and drift, including a Langevin thermostat's exchange of heat.
     ///
     /// # Errors
     /// Those of the device.
@@ -108,15 +110,16 @@ pub trait Verlet {
     /// # Errors
     /// Those of the device.
     fn moved_too_far(&self, dt: f64) -> Result<Error>;
-    /// Evaluates the forces at the present positions; `dt` is the length of the second half kick that may go with them.
-    /// Collective.
+    /// Evaluates the forces at the current positions. A device also does the second half kick of a step of
+    /// length
+    /// `dt` here. Collective.
     ///
     /// # Errors
     /// [`Error::State`] with step 0 for positions or rates that are not finite, or a box too small.
     fn evaluate(&mut self, dt: f64) -> Result<()>;
     /// Completes the second half of a step, or leaves it pending.
     fn finish(&mut self, dt: f64);
-    /// Reverts the second half kick of forces that failed, where it went with them.
+    /// Reverts the second half kick after failed forces, if [`Verlet::evaluate`] did it.
     ///
     /// # Errors
     /// Those of the device.
@@ -131,24 +134,24 @@ pub trait Verlet {
     /// # Errors
     /// Those of the device.
     fn revert_kick(&mut self, dt: f64, rows: Reverted) -> Result<()>;
-    /// Mass, momentum and kinetic energy of all particles at the present time. Collective.
+    /// Mass, momentum and kinetic energy of all particles with synchronized velocities. Collective.
     ///
     /// # Errors
     /// Those of the device.
     fn bulk_motion(&mut self) -> Result<BulkMotion>;
-    /// Velocities become `factor v + offset`.
+    /// Replaces velocities v by `factor v + offset`.
     ///
     /// # Errors
     /// Those of the device.
     fn scale_velocities(&mut self, factor: f64, offset: Vec3d) -> Result<()>;
 }
 
-/// A step of velocity Verlet of length `dt`, number `step` (see [`crate::motion::verlet`]); returns the heat added to the
-/// particles of all ranks. Collective.
+/// Performs velocity Verlet step number `step`, of length `dt` (see [`crate::motion::verlet`]). Returns the
+/// heat added to the particles of all ranks by the thermostat and the removal of drift. Collective.
 ///
 /// # Errors
-/// [`Error::State`] with step 0 for a particle that would move too far, and those of [`Verlet::evaluate`], with the
-/// particles back at the start of the step; those of the device.
+/// [`Error::State`] with step 0 for a particle that would move too far, and those of [`Verlet::evaluate`],
+/// with the particles back at the start of the step; those of the device.
 pub fn verlet_step<B: Verlet>(
     backend: &mut B,
     thermostat: Option<&Thermostat>,
@@ -171,7 +174,7 @@ pub fn verlet_step<B: Verlet>(
         if concerns_particles(&error) {
             backend.revert_second_half(dt)?;
             backend.revert_drift(dt, Reverted::All)?;
-            // the forces were finite there before
+            // restores the forces at the start of the step, which were finite
             let _ = backend.evaluate(0.0);
             backend.revert_kick(dt, Reverted::All)?;
         }
@@ -193,7 +196,7 @@ pub fn verlet_step<B: Verlet>(
     Ok(heat)
 }
 
-/// Whether an error concerns the particles, which can go back to the start of the step; a device that failed cannot.
+/// Whether an error concerns the particles, so that the step can be reverted; after a device error it cannot.
 fn concerns_particles(error: &Error) -> bool {
     !matches!(error, Error::Device { .. })
 }

@@ -1,4 +1,4 @@
-//! Molecular dynamics.
+//! Plan of molecular dynamics: species and interactions.
 
 pub use crate::laws::Interaction;
 pub use crate::laws::coulomb::{Coulomb, CoulombTruncation};
@@ -7,29 +7,29 @@ pub use crate::laws::mixing::{Mixing, PairParameters};
 
 use serde::{Deserialize, Serialize};
 
-/// `[species.NAME]`: a kind of particles.
+/// `[species.NAME]`: a particle species.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SpeciesPlan {
-    /// Its name: 1 to 24 letters, digits, `_`, `+` or `-`.
+    /// Name: 1 to 24 letters, digits, `_`, `+` or `-`.
     pub name: String,
-    /// Other names that files may have for it; no two species share a name.
+    /// Aliases in input files; no two species share a name.
     #[serde(default)]
     pub names: Vec<String>,
     /// Mass of a particle, > 0.
     pub mass: f64,
     /// Charge of a particle.
     pub charge: f64,
-    /// Lennard-Jones depth, >= 0, and the distance at which the energy is 0, > 0; `None` where the deck gives none.
+    /// Lennard-Jones epsilon, >= 0, and sigma, > 0; `None` if the deck gives neither.
     pub lennard_jones: Option<[f64; 2]>,
-    /// Share of the particles of a start that the program lays out, > 0; the shares of all species add up to 1.
+    /// Share of the particles in a generated start, > 0; the shares of all species add up to 1.
     pub fraction: f64,
 }
 
-/// Whole numbers of particles of each species, `total` in all, as near to the fractions as can be: the largest remainders
-/// are rounded up, of equal ones the first.
+/// Returns integer particle counts per species with sum `total`, by the largest remainder method: the counts
+/// with the largest remainders are rounded up, ties in the order of the species.
 pub fn composition(species: &[SpeciesPlan], total: u64) -> Vec<u64> {
     let shares: Vec<f64> = species.iter().map(|kind| kind.fraction * total as f64).collect();
-    // a rounding error must not take a particle from a share that is whole
+    // do not round an integer share down because of a rounding error
     let mut counts: Vec<u64> = shares.iter().map(|share| (share + 1e-6).floor() as u64).collect();
     let mut order: Vec<usize> = (0..species.len()).collect();
     let remainder = |k: &usize| (shares[*k] - counts[*k] as f64).max(0.0);
@@ -40,7 +40,7 @@ pub fn composition(species: &[SpeciesPlan], total: u64) -> Vec<u64> {
 }
 
 impl super::Plan {
-    /// Put the species into another order: first those of `first`, by their present places, then the rest as they stand.
+    /// Reorders the species: first those with the indices `first`, then the others in their current order.
     pub fn order_species(&mut self, first: Vec<usize>) {
         let mut order = Vec::new();
         for k in first.into_iter().chain(0..self.species.len()) {
@@ -55,13 +55,13 @@ impl super::Plan {
     }
 }
 
-/// `[interaction]`: at least one of the two is there.
+/// `[interaction]`: at least one of `law` and `coulomb` is present.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InteractionPlan {
-    /// The law of pairs, if any; with `coulomb` it is Lennard-Jones.
+    /// Pair law, if any; combined with `coulomb` it is one that allows charges (Lennard-Jones).
     pub law: Option<Interaction>,
-    /// The charges' interaction, if any.
+    /// Interaction of charges, if any.
     pub coulomb: Option<Coulomb>,
-    /// Distance beyond which no pair acts in any way: the larger cutoff.
+    /// Larger cutoff of both.
     pub cutoff: f64,
 }

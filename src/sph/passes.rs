@@ -1,5 +1,5 @@
-//! The force evaluation of a gas, written once: the smoothing-length search and the passes in their order, over a
-//! [`Backend`] that processors ([`super::Processors`]) and devices implement.
+//! The force evaluation of a gas, written once for processors ([`super::Processors`]) and devices, which
+//! implement [`Backend`]: the smoothing-length search and the order of the passes.
 
 use crate::comm::Communicator;
 use crate::laws::viscosity_switch::ViscositySwitch;
@@ -13,7 +13,7 @@ use crate::plan::{EquationOfState, Formulation, Gradients, SphPlan};
 use crate::sph::SmoothingStatistics;
 use crate::{Error, Result};
 
-/// Maximum number of sweeps of a smoothing-length search in one list; beyond it has failed.
+/// Maximum number of sweeps of a smoothing-length search in one list; searches beyond it have not converged.
 const MOST_SWEEPS: u64 = 60;
 
 /// Maximum number of neighbor lists per step with increasing supports; beyond it the step fails.
@@ -40,14 +40,14 @@ pub enum GasPass {
     MomentumEnergy,
 }
 
-/// An operation on each row alone.
+/// An independent operation per row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RowOperation {
     /// First estimate m/rho of the volume elements.
     EstimateVolumes,
     /// Pressure and sound speed from density and internal energy.
     EquationOfState,
-    /// Advances the viscosity coefficients by a time.
+    /// Advances the viscosity coefficients by a time step.
     SwitchViscosity(ViscositySwitch, f64),
     /// Replaces the gradient matrices by those of kernel gradients.
     IsotropicMatrices,
@@ -55,14 +55,14 @@ pub enum RowOperation {
     Fill(Field, f64),
 }
 
-/// What one sweep of a smoothing-length search found on this rank.
+/// Result of one sweep of a smoothing-length search on this rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Searched {
     /// Searches whose support outgrew the list.
     pub outgrown: u64,
     /// Particles with too few neighbors at the largest smoothing length.
     pub lonely: u64,
-    /// Searches that go on.
+    /// Searches that have not converged.
     pub searching: u64,
 }
 
@@ -114,8 +114,8 @@ impl GasPass {
     }
 }
 
-/// What evaluates the passes: processors or a device. All verbs act on the rows of this rank; those that say so are
-/// collective. Errors are those of the device; processors have none but where a verb says so.
+/// Backend of the passes: processors or a device. Operations act on the rows of this rank unless marked
+/// collective. Processors return no errors except those listed.
 pub trait Backend {
     /// State of the smoothing-length searches, one per owned row.
     type Searches;
@@ -141,8 +141,8 @@ pub trait Backend {
     /// # Errors
     /// Those of the device.
     fn start_searches(&mut self) -> Result<Self::Searches>;
-    /// Sweeps the number density of the rows that search, `searching` in number, and advances their searches by one
-    /// step: smoothing length, and density extrapolated to it.
+    /// Sweeps the number density of the `searching` rows that have not converged, and advances their searches
+    /// by one step: smoothing length, and density extrapolated to it.
     ///
     /// # Errors
     /// Those of the device.
@@ -152,12 +152,12 @@ pub trait Backend {
     /// # Errors
     /// Those of the device.
     fn restart(&mut self, searches: &mut Self::Searches) -> Result<()>;
-    /// Builds a list and halos for the present smoothing lengths; owners stay. Collective.
+    /// Builds list and halos for the current smoothing lengths; owners are unchanged. Collective.
     ///
     /// # Errors
     /// [`Error::State`] with step 0 for a periodic box too small for the supports.
     fn rebuild_list(&mut self) -> Result<()>;
-    /// Checks for coincident particles, after a search that did not converge.
+    /// Checks for coincident particles after a search that did not converge.
     ///
     /// # Errors
     /// [`Error::State`] with step 0, on the rank that detects them.
@@ -173,8 +173,9 @@ pub trait Backend {
     /// # Errors
     /// Those of the device.
     fn set_supports(&mut self) -> Result<()>;
-    /// Sweeps a pass over the list, after an exchange of the halo fields `exchanged`, which interior work may overlap.
-    /// The fields `spent` are read for the last time: outputs may take their memory. Collective.
+    /// Sweeps a pass over the list after exchanging the halo fields `exchanged`; interior work may overlap
+    /// the exchange. The fields `spent` are read for the last time: outputs may reuse their memory.
+    /// Collective.
     ///
     /// # Errors
     /// Those of the device.
@@ -188,13 +189,13 @@ pub trait Backend {
     fn remove(&mut self, fields: &[Field]);
 }
 
-/// Finds the smoothing lengths, in new lists for as long as one outgrows the present one. The density is then m n, with n
-/// extrapolated linearly to the new smoothing length: for equal masses the density to second order in the last change of
-/// h. Collective.
+/// Finds the smoothing lengths. Rebuilds the list while supports outgrow it. The density becomes m n, with n
+/// extrapolated linearly to the new smoothing length; for equal masses its error is of second order in the
+/// last change of h. Collective.
 ///
 /// # Errors
-/// [`Error::State`] with step 0, on all ranks: coincident particles, a box too small for the supports, supports that
-/// outgrow every list. Those of the device.
+/// [`Error::State`] with step 0, on all ranks: coincident particles, a box too small for the supports,
+/// supports that outgrow all lists. Those of the device.
 pub fn find_smoothing_lengths<B: Backend>(backend: &mut B) -> Result<()> {
     let mut searches = backend.start_searches()?;
     let mut searching = backend.owned() as u64;
@@ -214,8 +215,8 @@ pub fn find_smoothing_lengths<B: Backend>(backend: &mut B) -> Result<()> {
         let found = found.over_ranks(backend.comm());
         backend.smoothing().add(&found);
         if found.unconverged > 0 {
-            let places = backend.check_coincident();
-            backend.comm().agree(places)?;
+            let checked = backend.check_coincident();
+            backend.comm().agree(checked)?;
         }
         backend.lap("smoothing lengths");
         if found.outgrown == 0 {
@@ -233,8 +234,8 @@ pub fn find_smoothing_lengths<B: Backend>(backend: &mut B) -> Result<()> {
     })
 }
 
-/// Runs the passes from density to acceleration and heating rate; `dt` is the time since the last run. Intermediate
-/// fields exist from the pass that writes them to the last that reads them. Collective.
+/// Runs the passes from density to acceleration and heating rate; `dt` is the time since the last run.
+/// Intermediate fields exist from the pass that writes them to the last that reads them. Collective.
 ///
 /// # Errors
 /// Those of the device.
@@ -244,7 +245,7 @@ pub fn evaluate_passes<B: Backend>(backend: &mut B, dt: f64) -> Result<()> {
     backend.exchange_halos(&[SmoothingLength])?;
     backend.set_supports()?;
     let volume_elements = plan.formulation == Formulation::VolumeElements;
-    // volume elements need only an estimate of the density; for equal masses the search has left one
+    // volume elements need only an estimate of the density, which for equal masses the search provides
     if !volume_elements || !backend.equal_masses()? {
         backend.sweep(GasPass::Density, &[], &[])?;
     }

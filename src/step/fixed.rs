@@ -1,17 +1,17 @@
-//! Steps of one length, `time_step.fixed`: times are its whole multiples, and nothing cuts a step.
+//! Time steps of fixed length (`time_step.fixed`): times are integer multiples of it; no step is shortened.
 
 use crate::plan::RunPlan;
 
-/// Two times are the same within this much of their value: a few units of rounding.
+/// Relative tolerance for equal times: a few rounding errors.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// A time this part of a step before the end is the end: rounding of a sum of steps, which a run has where it goes on from a
-/// checkpoint of another step.
+/// Times within this fraction of a step before the end count as the end. It covers rounding of sums of steps
+/// in a run that continues a checkpoint with another step length.
 const SLACK: f64 = 1e-6;
 
-/// The time after a step of length `dt` from `time`. Where all steps have the length `fixed`, rounding does not add up: the
-/// time is the multiple of `fixed` (or the end of the run) that is within rounding of the sum. A function of its arguments
-/// alone, so that a restart has the same times.
+/// Returns the time after a step of length `dt` from `time`. For steps of length `fixed` rounding errors do
+/// not accumulate: the result is the multiple of `fixed`, or the end of the run, that equals the sum within
+/// rounding. It depends on the arguments only, so a restarted run has the same times.
 pub fn time_after(time: f64, dt: f64, fixed: Option<f64>, end: Option<f64>) -> f64 {
     let sum = time + dt;
     let Some(fixed) = fixed.filter(|fixed| *fixed == dt) else { return sum };
@@ -24,14 +24,14 @@ pub fn time_after(time: f64, dt: f64, fixed: Option<f64>, end: Option<f64>) -> f
     }
 }
 
-/// Whether a run of that many steps and that time is at its end. With a fixed step it is the first step at or after the end
-/// time.
+/// Whether a run has reached its end after `step` steps at `time`. With a fixed step this is the first step
+/// at or after the end time.
 pub fn at_the_end(plan: &RunPlan, fixed: Option<f64>, step: u64, time: f64) -> bool {
     let slack = fixed.map_or(0.0, |fixed| SLACK * fixed);
     plan.steps.is_some_and(|steps| step >= steps) || plan.end_time.is_some_and(|end| time + slack >= end)
 }
 
-/// The number of steps to `time` where it is a whole number of `fixed` within rounding; otherwise `None`.
+/// Returns the number of steps of length `fixed` to `time`; `None` if it is not an integer within rounding.
 pub fn whole_steps(time: f64, fixed: f64) -> Option<u64> {
     let steps = (time / fixed).round();
     ((steps * fixed - time).abs() <= SLACK * fixed).then_some(steps as u64)
@@ -52,7 +52,7 @@ mod tests {
         }
     }
 
-    /// Steps and time of a run from `time` to `end`.
+    /// Returns number of steps and final time of a run from `time` to `end`.
     fn run(mut time: f64, fixed: f64, end: f64) -> (u64, f64) {
         let mut step = 0;
         while !at_the_end(&until(end), Some(fixed), step, time) {

@@ -1,4 +1,4 @@
-//! The leapfrog of a gas on processors: the verbs of [`crate::motion::steps::Leapfrog`].
+//! Leapfrog of a gas on processors: implements [`crate::motion::steps::Leapfrog`].
 
 use super::Simulation;
 use crate::Result;

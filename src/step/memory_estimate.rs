@@ -43,7 +43,7 @@ impl Estimate {
             phases.extend(gas(kept, sph.formulation));
         }
         if plan.gravity.is_some() {
-            // With gas: the outputs of its passes and the rates of the last forces are held too.
+            // with a gas, the outputs of its passes and the rates of the last forces are held too
             let gas = if plan.sph.is_some() { kept.with(&RATES).with(&LEFT) } else { kept };
             phases.push(gas.gravity());
         }
@@ -85,7 +85,7 @@ const LEFT: [Field; 3] = [Field::Pressure, Field::SoundSpeed, Field::SignalSpeed
 fn gas(kept: Rows, formulation: Formulation) -> [f64; 3] {
     use Field::*;
     let elements: &[Field] = if formulation == Formulation::VolumeElements { &[VolumeElement] } else { &[] };
-    // Including the supports.
+    // including the supports
     let state = kept.with(&[Pressure, SoundSpeed]).and(8.0);
     let spent = state.with(&[GradH, GradientMatrix]).with(elements);
     let viscosity = spent.with(&[VelocityCurl, DivergenceGradient]);

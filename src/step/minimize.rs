@@ -1,4 +1,4 @@
-//! The search for a minimum of the energy, before the first step.
+//! Energy minimization before the first step; the moves are in [`crate::motion::minimize`].
 
 use super::Simulation;
 use crate::Result;
@@ -6,13 +6,15 @@ use crate::motion::minimize::{self, Survey};
 use crate::particles::Field;
 use crate::plan::MinimizePlan;
 
-/// Particles part for as long as a force is so many times the typical one; in a liquid the ratio is about 10.
-const OVERLAPPING: f64 = 100.0;
-/// But not for longer than so many steps, where all forces are finite.
-const MOST_PARTING: u64 = 200;
+/// Overlapping particles are separated while the largest force exceeds this multiple of the typical one; in a
+/// liquid the ratio is about 10.
+const OVERLAP_RATIO: f64 = 100.0;
+/// Maximum number of separation steps while all forces are finite.
+const MAX_SEPARATION_STEPS: u64 = 200;
 
-/// The constants of FIRE as Guenole et al. recommend them: longest and shortest step, over the first; steps with positive
-/// power before the step grows; its growth and its fall; first mixing and its fall.
+// Constants of FIRE as recommended by Guenole et al. 2020: maximum and minimum step relative to the first;
+// steps with positive power before the step grows; growth and decrease factors of the step; initial mixing
+// and its decrease factor.
 const LONGEST: f64 = 10.0;
 const SHORTEST: f64 = 0.02;
 const DELAY: u64 = 20;
@@ -21,27 +23,27 @@ const FALL: f64 = 0.5;
 const MIXING: f64 = 0.25;
 const MIXING_FALL: f64 = 0.99;
 
-/// How a search ended.
+/// Result of a minimization.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Minimized {
-    /// Steps of it.
+    /// Number of steps.
     pub steps: u64,
-    /// Potential energy of all particles before; infinite or not a number where particles lay on top of each other.
+    /// Potential energy of all particles before; infinite or NaN if particles coincided.
     pub energy_before: f64,
-    /// And after.
+    /// Potential energy after.
     pub energy: f64,
-    /// The largest force on a particle.
+    /// Largest force on a particle.
     pub largest_force: f64,
-    /// Whether that is as small as was asked for.
+    /// Whether it is at most the requested value.
     pub converged: bool,
 }
 
 impl Simulation {
-    /// Move the particles to a minimum of the energy near by; velocities stay what they are. Without `[minimize]` nothing is
-    /// done. Collective. The forces must be evaluated anew.
+    /// Moves the particles to a nearby minimum of the energy; velocities are unchanged. `None` without
+    /// `[minimize]`. Evaluate the forces afterwards. Collective.
     ///
     /// # Errors
-    /// What neighbor lists and gravity can fail with, on all ranks; forces that are not finite are no error here.
+    /// Those of neighbor lists and gravity, on all ranks. Forces that are not finite are no error here.
     pub fn minimize(&mut self) -> Result<Option<Minimized>> {
         let Some(plan) = self.plan.motion.minimize else { return Ok(None) };
         self.particles.add(&[Field::Descent]);
@@ -52,7 +54,7 @@ impl Simulation {
 
     fn search(&mut self, plan: &MinimizePlan) -> Result<Minimized> {
         let mut fire = Fire::new(self.plan.time_step.fixed.unwrap_or(self.next_step));
-        let (mut steps, mut parting) = (0, true);
+        let (mut steps, mut separating) = (0, true);
         self.forces(0.0)?;
         let energy_before = self.observe(0.0).potential;
         loop {
@@ -70,9 +72,10 @@ impl Simulation {
                 });
             }
             let typical = found.typical.max(plan.largest_force);
-            parting = parting && (found.largest > OVERLAPPING * typical && steps < MOST_PARTING)
+            separating = separating
+                && (found.largest > OVERLAP_RATIO * typical && steps < MAX_SEPARATION_STEPS)
                 || found.largest.is_infinite();
-            if parting {
+            if separating {
                 minimize::part(&mut self.particles, typical, plan.largest_displacement, steps);
             } else {
                 fire.step(self, &found, plan.largest_displacement);
@@ -84,13 +87,13 @@ impl Simulation {
     }
 }
 
-/// What FIRE remembers from step to step.
+/// State of FIRE.
 struct Fire {
     longest: f64,
     shortest: f64,
     dt: f64,
     mixing: f64,
-    /// Steps with positive power since it was not.
+    /// Consecutive steps with positive power.
     downhill: u64,
     steps: u64,
 }
@@ -114,7 +117,7 @@ impl Fire {
             self.downhill = 0;
             minimize::stop(particles, self.dt);
             turn = 0.0;
-            // the start, at rest, is no sign of a step too long
+            // at the start, from rest, zero power does not mean that the step is too long
             if self.steps > DELAY {
                 self.dt = (self.dt * FALL).max(self.shortest);
                 self.mixing = MIXING;

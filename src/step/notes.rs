@@ -1,4 +1,4 @@
-//! What a user should know of a run before its first step.
+//! Notes and checks before the first step of a run.
 
 use super::Simulation;
 use super::fixed::whole_steps;
@@ -10,7 +10,7 @@ use crate::sph::{instability, smoothing};
 use crate::units::Dimension;
 
 impl Simulation {
-    /// What a user should know of the run before its first step. Collective.
+    /// Returns notes for the user about likely mistakes in the run. Collective.
     pub fn notes(&self) -> Vec<String> {
         let volume = self.domain.bx.lengths().product();
         let interaction = self.molecules.as_ref().map(|molecules| molecules.notes(&self.plan.units, volume));
@@ -27,7 +27,7 @@ impl Simulation {
         notes
     }
 
-    /// A gas must have particles enough for the neighbors that the deck asks for. Collective.
+    /// Checks that a gas has enough particles for the requested number of neighbors. Collective.
     ///
     /// # Errors
     /// [`crate::Error::State`] with step 0, the same on all ranks.
@@ -41,7 +41,7 @@ impl Simulation {
     }
 }
 
-/// A gas that fills its box and has nothing beyond it expands.
+/// Note on a gas that fills an open box without gravity: it expands.
 fn free_gas(plan: &Plan) -> Option<String> {
     let fills = matches!(plan.start, StartPlan::UniformBox(_) | StartPlan::Random(_) | StartPlan::Lattice(_));
     let free = plan.space.boundary_or_open() == [Boundary::Open; 3] && plan.gravity.is_none();
@@ -51,7 +51,7 @@ fn free_gas(plan: &Plan) -> Option<String> {
     })
 }
 
-/// End and outputs that are between two steps of a fixed length.
+/// Notes on an end time and output times that are not multiples of a fixed step.
 fn between_steps(plan: &Plan) -> Vec<String> {
     let Some(fixed) = plan.time_step.fixed else { return Vec::new() };
     let time = |value| plan.units.format_quantity(value, Dimension::Time);
@@ -88,7 +88,7 @@ fn between_steps(plan: &Plan) -> Vec<String> {
     notes
 }
 
-/// Ranks or threads without work: lists and sweeps share super-clusters.
+/// Note on ranks or threads without work: the unit of work is a super-cluster.
 fn idle(particles: u64, ranks: u64, threads: u64) -> Option<String> {
     let each = SUPER_CLUSTER as u64;
     let useful = particles.div_ceil(each).max(1);

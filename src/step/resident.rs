@@ -1,4 +1,4 @@
-//! A simulation whose particles live on a device: the host has them when it asks for them.
+//! A simulation whose particles reside on a device; the host receives copies on request.
 
 use super::{Simulation, gravity_of, skins_of};
 use crate::comm::Communicator;
@@ -14,20 +14,21 @@ use crate::report;
 use crate::space::SimulationBox;
 use crate::{Error, Result};
 
-/// The particles on a device, with what moves them there.
+/// Particles on a device, with their integrator.
 #[derive(Debug)]
 pub enum Resident {
-    /// Moved by velocity Verlet: molecules and stars.
+    /// Molecules or stars: velocity Verlet.
     Verlet(Box<verlet::Verlet>),
-    /// With smoothing lengths, and gravity or not.
+    /// A gas, with or without gravity: leapfrog.
     Gas(Box<gas::Gas>),
 }
 
-/// With so many rows kernels take so long that waiting for them costs nothing that shows.
-const MANY: usize = 1 << 18;
+/// From this number of rows on phases are timed by waiting for the device: kernels are long enough to make
+/// the wait negligible.
+const MIN_ROWS_TO_WAIT: usize = 1 << 18;
 
-/// How much wider than the cutoff a device's lists of molecules are where the plan leaves it open: as lists are built fast
-/// there, less than processors choose.
+/// Default skin of molecules on a device, as a fraction of the cutoff. List builds are fast there, so it is
+/// smaller than the skins that processors choose.
 const SKIN: f64 = 0.22;
 
 impl Resident {
@@ -54,12 +55,12 @@ impl Resident {
 }
 
 impl Simulation {
-    /// From now on the particles live on the ranks' devices, of which this is the rank's. Forces are to be evaluated before
-    /// the next step. Returns how the devices exchange particles. Collective.
+    /// Moves the particles to `device`, the device of this rank. Evaluate the forces before the next step.
+    /// Returns the transport between devices ([`Exchange::way`]). Collective.
     ///
     /// # Errors
-    /// Those of the devices, on all ranks: memory, kernels that do not compile. [`Error::State`] where pairs do not fit into the
-    /// box.
+    /// Those of the devices, on all ranks: memory, kernels that do not compile. [`Error::State`] if the pairs
+    /// do not fit the box; [`Error::Usage`] for gravity in a periodic box.
     pub fn move_to(&mut self, device: &Device) -> Result<String> {
         self.check_space()?;
         let exchange = Exchange::new(device, &self.domain.comm)?;
@@ -83,21 +84,21 @@ impl Simulation {
             }
         };
         let moved = self.domain.comm.agree_on(moved)?;
-        (self.resident, self.at_home) = (Some(moved), true);
-        if self.particles.len() >= MANY {
+        (self.resident, self.host_is_current) = (Some(moved), true);
+        if self.particles.len() >= MIN_ROWS_TO_WAIT {
             let device = device.clone();
-            // a failure shows with the next call
+            // the next call reports a failure
             self.clock.wait_for(move || drop(device.synchronize()));
         }
         Ok(exchange.way().to_string())
     }
 
-    /// Whether the particles live on a device.
+    /// Whether the particles reside on a device.
     pub fn is_resident(&self) -> bool {
         self.resident.is_some()
     }
 
-    /// Lists built so far, wherever the particles are.
+    /// Number of lists built, on processors or the device.
     pub fn lists_built(&self) -> u64 {
         match &self.resident {
             Some(Resident::Verlet(verlet)) => verlet.builds(),
@@ -106,15 +107,15 @@ impl Simulation {
         }
     }
 
-    /// The host's particles become those of the present time, of the device if they live there, molecules then with energies at the
-    /// present positions; nothing happens where they are that already. Collective.
+    /// Synchronizes velocities and copies the particles from the device to the host, molecules with energies
+    /// at the current positions. Copies nothing if they are on the host or the copy is current. Collective.
     ///
     /// # Errors
     /// Those of the devices, on all ranks.
     pub fn copy_to_host(&mut self) -> Result<()> {
         self.synchronize_velocities();
         let Some(resident) = &mut self.resident else { return Ok(()) };
-        if self.at_home {
+        if self.host_is_current {
             return Ok(());
         }
         let known = match resident {
@@ -133,44 +134,44 @@ impl Simulation {
         self.particles.remove(&derived);
         let brought = known.and_then(|()| columns.download(&mut self.particles, &fields));
         self.domain.comm.agree(brought)?;
-        (self.at_home, self.energies_known) = (true, true);
+        (self.host_is_current, self.energies_known) = (true, true);
         self.domain.adopt(resident.domain().assignment());
         self.clock.lap("from the device");
         Ok(())
     }
 
-    /// Observe the particles where they live, after a step of length `dt` (0 if there was none), what a tail adds included.
-    /// Collective.
+    /// Computes the observables where the particles reside, after a step of length `dt` (0 before the first
+    /// step), including the tail correction. Collective.
     ///
     /// # Errors
     /// Those of the device.
     pub fn observe_resident(&mut self, dt: f64) -> Result<Observables> {
         let Some(resident) = &mut self.resident else { return Ok(self.observe(dt)) };
-        if self.at_home {
+        if self.host_is_current {
             return Ok(self.observe(dt));
         }
         if let Resident::Verlet(verlet) = resident
             && !std::mem::replace(&mut self.energies_known, true)
         {
             let known = verlet.energies();
-            together(&self.domain.comm, known)?;
+            abort_on_device_error(&self.domain.comm, known)?;
             self.clock.lap("pair energies");
         }
         let columns = resident.columns();
-        let totals = together(&self.domain.comm, totals(columns))?;
+        let totals = abort_on_device_error(&self.domain.comm, totals(columns))?;
         let moment = Moment { step: self.step, time: self.time, time_step: dt };
         let (comm, bx, units) = (&self.domain.comm, &self.domain.bx, &self.plan.units);
         let observed = totals.observables(comm, bx, units, moment, columns.has(Field::Virial));
         Ok(self.with_heat_and_tail(observed))
     }
 
-    /// A step on the device.
+    /// Performs a step on the device.
     pub(super) fn advance_resident(&mut self, dt: f64) -> Result<()> {
-        // an open box has followed the particles of the last step
+        // an open box changed in the last step
         self.check_space()?;
         let remove_drift = self.removes_drift();
         let Some(resident) = &mut self.resident else { return Ok(()) };
-        (self.at_home, self.energies_known) = (false, false);
+        (self.host_is_current, self.energies_known) = (false, false);
         let advanced = match resident {
             Resident::Verlet(verlet) => {
                 let thermostat = self.thermostat.as_ref();
@@ -180,26 +181,26 @@ impl Simulation {
             Resident::Gas(gas) => gas.advance(dt, &mut self.clock),
         };
         let advanced = advanced.map_err(|error| error.with_units(self.plan.units.of_numbers()));
-        together(&self.domain.comm, advanced)?;
+        abort_on_device_error(&self.domain.comm, advanced)?;
         self.domain.bx = resident.bx();
         Ok(())
     }
 
-    /// The forces on the device; `dt` is the time since the last ones.
+    /// Evaluates the forces on the device; `dt` is the time since the last evaluation.
     pub(super) fn evaluate_resident(&mut self, dt: f64) -> Result<()> {
         let Some(resident) = &mut self.resident else { return Ok(()) };
-        (self.at_home, self.energies_known) = (false, false);
+        (self.host_is_current, self.energies_known) = (false, false);
         let evaluated = match resident {
             Resident::Verlet(verlet) => verlet.evaluate(&mut self.clock),
             Resident::Gas(gas) => gas.evaluate(dt, &mut self.clock),
         };
         let evaluated = evaluated.map_err(|error| error.with_units(self.plan.units.of_numbers()));
-        together(&self.domain.comm, evaluated)?;
+        abort_on_device_error(&self.domain.comm, evaluated)?;
         self.domain.bx = resident.bx();
         Ok(())
     }
 
-    /// The next step has to build a list, wherever the particles are.
+    /// Forces a list build in the next step, on processors and the device.
     pub fn invalidate_lists(&mut self) {
         self.neighborhood.invalidate();
         match &mut self.resident {
@@ -209,7 +210,7 @@ impl Simulation {
         }
     }
 
-    /// Let the criteria choose the next step by what the device knows.
+    /// [`Simulation::choose_step`] with the rates on the device.
     pub(super) fn choose_step_of_resident(&mut self, softening: f64, last: Option<f64>) -> Result<()> {
         let plan = &self.plan.time_step;
         let criteria = match &self.resident {
@@ -222,7 +223,7 @@ impl Simulation {
             Some(Resident::Gas(gas)) if plan.fixed.is_none() => gas.time_step_criteria(plan, softening),
             _ => Ok([f64::INFINITY; 4]),
         };
-        let mut criteria = together(&self.domain.comm, criteria)?;
+        let mut criteria = abort_on_device_error(&self.domain.comm, criteria)?;
         if plan.fixed.is_none() {
             self.domain.comm.all_min(&mut criteria);
         }
@@ -231,9 +232,9 @@ impl Simulation {
     }
 }
 
-/// The outcome of what all ranks did together. Of a device that failed the others know nothing, and wait for its messages:
-/// where there are others, this ends all of them.
-fn together<T>(comm: &Communicator, outcome: Result<T>) -> Result<T> {
+/// Returns the outcome of a collective operation on devices. Errors of the particles are known to all ranks.
+/// A device error is not, and the other ranks would wait for messages: with several ranks it aborts all.
+fn abort_on_device_error<T>(comm: &Communicator, outcome: Result<T>) -> Result<T> {
     match outcome {
         Err(error @ (Error::State { .. } | Error::Elsewhere)) => Err(error),
         Err(error) if comm.size() > 1 => {

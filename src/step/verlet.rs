@@ -1,4 +1,4 @@
-//! Velocity Verlet on processors: the verbs of [`crate::motion::steps::Verlet`].
+//! Velocity Verlet on processors: implements [`crate::motion::steps::Verlet`].
 
 use super::Simulation;
 use crate::comm::Communicator;
@@ -10,14 +10,15 @@ use crate::particles::Field;
 use crate::space::Vec3d;
 use crate::{Error, Result};
 
-/// A simulation during a step, and the rows that the first half skipped.
+/// A simulation during a step, and the chunks that the first half skipped.
 struct Stepping<'a> {
     simulation: &'a mut Simulation,
     skipped: SkippedChunks,
 }
 
 impl Simulation {
-    /// A step of velocity Verlet of length `dt`, or none; the last half kick is left pending where nothing needs velocities.
+    /// Performs a velocity Verlet step of length `dt`, or reverts it on an error. The second half kick stays
+    /// pending if nothing needs the velocities.
     pub(super) fn advance_verlet(&mut self, dt: f64) -> Result<()> {
         let (remove_drift, step) = (self.removes_drift(), self.step);
         let thermostat = self.thermostat;
@@ -27,25 +28,25 @@ impl Simulation {
         Ok(())
     }
 
-    /// Whether the present step ends by removing the motion of the center of mass.
+    /// Whether the current step ends by removing the drift of the center of mass.
     pub(super) fn removes_drift(&self) -> bool {
         self.plan.motion.remove_drift.is_some_and(|every| (self.step + 1).is_multiple_of(every))
     }
 
-    /// Completes the half kick that the last step left pending: velocities are those of the present time.
+    /// Completes the pending half kick of the last step, so that velocities and positions have the same time.
     pub(crate) fn synchronize_velocities(&mut self) {
-        if let Some(dt) = self.open_kick.take() {
+        if let Some(dt) = self.pending_kick.take() {
             verlet::kick(&mut self.particles, dt, &SkippedChunks::default());
             self.clock.lap("kick");
         }
     }
 
-    /// The largest displacement of a step that can be reverted.
+    /// Maximum displacement of a step that can be reverted.
     fn largest_displacement(&self) -> f64 {
         MAX_DISPLACEMENT * self.domain.bx.lengths().max()
     }
 
-    /// The error that names a particle that a step would move too far; `None` for one that it would not.
+    /// Returns the error for a particle that a step would move too far; `None` if it would not.
     fn moved_too_far(&self, row: usize, dt: f64) -> Option<Error> {
         let velocity = self.particles.vector_at(Field::Velocity, row);
         let acceleration = self.particles.vector_at(Field::Acceleration, row);
@@ -70,7 +71,7 @@ impl steps::Verlet for Stepping<'_> {
                 langevin.kick_and_drift(&mut simulation.particles, dt, simulation.step, farthest)
             }
             Some(Thermostat::VelocityRescaling(_)) | None => {
-                let pending = simulation.open_kick.take();
+                let pending = simulation.pending_kick.take();
                 verlet::kick_and_drift(&mut simulation.particles, pending, dt, farthest)
             }
         };
@@ -94,20 +95,20 @@ impl steps::Verlet for Stepping<'_> {
     }
 
     fn finish(&mut self, dt: f64) {
-        self.simulation.open_kick = Some(dt);
+        self.simulation.pending_kick = Some(dt);
         if self.simulation.thermostat.is_some() {
             self.simulation.synchronize_velocities();
         }
     }
 
     fn revert_second_half(&mut self, _: f64) -> Result<()> {
-        // it is left to the next step
+        // the second half kick has not been done: it is pending until the next step
         Ok(())
     }
 
     fn revert_drift(&mut self, dt: f64, rows: Reverted) -> Result<()> {
         let simulation = &mut *self.simulation;
-        let skipped = reverted(&self.skipped, rows);
+        let skipped = chunks_to_leave(&self.skipped, rows);
         match &simulation.thermostat {
             Some(Thermostat::Langevin(langevin)) => {
                 langevin.drift_back(&mut simulation.particles, dt, simulation.step, &skipped);
@@ -120,7 +121,7 @@ impl steps::Verlet for Stepping<'_> {
     }
 
     fn revert_kick(&mut self, dt: f64, rows: Reverted) -> Result<()> {
-        verlet::kick(&mut self.simulation.particles, -dt, &reverted(&self.skipped, rows));
+        verlet::kick(&mut self.simulation.particles, -dt, &chunks_to_leave(&self.skipped, rows));
         Ok(())
     }
 
@@ -135,8 +136,8 @@ impl steps::Verlet for Stepping<'_> {
     }
 }
 
-/// The chunks that a reverted half leaves alone.
-fn reverted(skipped: &SkippedChunks, rows: Reverted) -> SkippedChunks {
+/// Returns the chunks to leave out when a half step is reverted.
+fn chunks_to_leave(skipped: &SkippedChunks, rows: Reverted) -> SkippedChunks {
     match rows {
         Reverted::All => SkippedChunks::default(),
         Reverted::Moved => skipped.clone(),

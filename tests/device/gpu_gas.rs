@@ -157,7 +157,7 @@ fn searches_take_the_same_steps() {
     let mut expected = vec![Search::new(largest); COUNT];
     let mut active = vec![true; COUNT];
     let mut outgrown = vec![false; COUNT];
-    let mut seen = [0u32; 3];
+    let mut seen = [0u64; 3];
     for round in 0..2 {
         for _ in 0..60 {
             for (row, [constant, power]) in laws.iter().enumerate() {
@@ -169,7 +169,7 @@ fn searches_take_the_same_steps() {
                 columns.put(field, vec![Buffer::from_host(&device, particles.scalar(field)).unwrap()]);
             }
             let found = searches.step(&columns, &supports, 100.0, tolerance).unwrap();
-            let mut counts = [0u32; 3];
+            let mut counts = [0u64; 3];
             for row in (0..COUNT).filter(|&row| active[row]).collect::<Vec<_>>() {
                 let (h, n) = (
                     particles.scalar(Field::SmoothingLength)[row],
@@ -184,9 +184,9 @@ fn searches_take_the_same_steps() {
                 outgrown[row] = 2.0 * to > support[row];
                 let lonely = matches!(next, Next::Beyond(_)) && !outgrown[row];
                 active[row] = !outgrown[row] && matches!(next, Next::Try(_));
-                counts[0] += u32::from(outgrown[row]);
-                counts[1] += u32::from(lonely);
-                counts[2] += u32::from(active[row]);
+                counts[0] += u64::from(outgrown[row]);
+                counts[1] += u64::from(lonely);
+                counts[2] += u64::from(active[row]);
             }
             assert_eq!([found.outgrown, found.lonely, found.searching], counts);
             assert!(

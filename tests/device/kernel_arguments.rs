@@ -16,7 +16,7 @@ fn printed_arguments_are_up_to_date() {
         let committed = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(
             committed == *wanted,
-            "{} is stale: run HILBRIUM_PRINT=1 cargo test --test kernel_arguments",
+            "{} is stale: run HILBRIUM_PRINT=1 cargo test --test device kernel_arguments",
             path.display()
         );
     }

@@ -20,29 +20,29 @@ kernel_arguments! {
         pub slot: u32,
     }
 
-    /// Records built in slots.
+    /// Build of records in slots.
     pub struct ListBuildArguments for list_build {
-        /// What is built.
+        /// The super-clusters to build.
         pub build: RecordBuild,
-        /// One slot a record.
+        /// One slot per record.
         pub slots: Output<u8>,
         /// Entries of each record.
         pub counts: Output<u32>,
         /// Bytes of each record.
         pub lengths: Output<u32>,
-        /// Number of records that exceed their slot, zero before; then these records.
+        /// Number of records that exceed their slot, initially 0; then their numbers.
         pub unfit: Output<u32>,
-        /// 1 for each record without rows of others, or null.
+        /// 1 for each record without halo rows, else 0; or null.
         pub inner: Output<u8>,
-        /// 1 for each record with rows of others, or null.
+        /// 1 for each record with halo rows, else 0; or null.
         pub outer: Output<u8>,
     }
 
-    /// Records that exceeded their slot, built again in place.
+    /// Rebuild of the records that exceed their slot, at their destination.
     pub struct ListRebuildArguments for list_rebuild {
-        /// What is built.
+        /// The super-clusters to build.
         pub build: RecordBuild,
-        /// Number of records that exceed their slot; then these records.
+        /// Number of records that exceed their slot, then their numbers.
         pub unfit: Input<u32>,
         /// Offsets of records.
         pub offsets: Input<u64>,
@@ -50,13 +50,13 @@ kernel_arguments! {
         pub data: Output<u8>,
     }
 
-    /// Records moved from slots to their places.
+    /// Copy of records from slots to their destination.
     pub struct ListPlaceArguments for list_place {
         /// Number of records.
         pub records: u32,
         /// Bytes of a slot.
         pub slot: u32,
-        /// One slot a record.
+        /// One slot per record.
         pub slots: Input<u8>,
         /// Offsets of records.
         pub offsets: Input<u64>,
@@ -70,13 +70,13 @@ kernel_arguments! {
         pub clusters: u32,
         /// Centers of the hierarchy's nodes.
         pub center: Input<f64>,
-        /// Half edges and radii of the hierarchy's nodes.
+        /// Half widths and largest radii of the hierarchy's nodes.
         pub extent: Input<[f32; 4]>,
         /// Number of nodes.
         pub nodes: u32,
         /// Unit of length of extents.
         pub unit: f64,
-        /// The magnitude, as the bits of a double, zero before.
+        /// The magnitude, as the bits of a double; initially 0.
         pub magnitude: Output<u64>,
     }
 }

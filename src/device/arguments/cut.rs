@@ -17,7 +17,7 @@ kernel_arguments! {
         pub nodes: Input<Node>,
         /// Boxes of other ranks.
         pub boxes: Input<TargetBox>,
-        /// The first box of each section, one more than there are sections.
+        /// The first box of each section, then the number of boxes.
         pub first_box: Input<u32>,
         /// Number of sections: ranks with boxes.
         pub sections: u32,
@@ -27,7 +27,7 @@ kernel_arguments! {
         pub marks: Output<u8>,
     }
 
-    /// Elements of the cuts counted.
+    /// Counts of the cuts' elements.
     pub struct CountCutArguments for gravity_count_cut {
         /// Number of rows.
         pub rows: u32,
@@ -39,11 +39,11 @@ kernel_arguments! {
         pub elements: Output<u32>,
         /// Clusters with particles of each warp.
         pub clusters: Output<u32>,
-        /// Both of each section, zero before.
+        /// Totals of elements and clusters of each section, initially 0.
         pub totals: Output<u32>,
     }
 
-    /// Elements of the cuts packed.
+    /// Packing of the cuts' elements.
     pub struct PackCutArguments for gravity_pack_cut {
         /// The particles.
         pub sources: GravitySources,
@@ -51,11 +51,11 @@ kernel_arguments! {
         pub sections: u32,
         /// Marks.
         pub marks: Input<u8>,
-        /// Elements before each warp.
+        /// Number of elements before each warp.
         pub elements_before: Input<u64>,
-        /// Clusters before each warp.
+        /// Number of clusters with particles before each warp.
         pub clusters_before: Input<u64>,
-        /// Added to the numbers of a section's clusters.
+        /// Offset added to the cluster numbers of each section.
         pub shift: Input<u32>,
         /// Nodes.
         pub nodes: Input<Node>,
@@ -65,7 +65,7 @@ kernel_arguments! {
         pub packed_nodes: Output<Node>,
         /// Multipoles of the elements.
         pub packed_multipoles: Output<Multipole>,
-        /// Cluster of each element, or the largest number.
+        /// Cluster of each element, or NO_PARTICLES.
         pub places: Output<u32>,
         /// Coordinates and masses of clusters.
         pub particles: Output<f64>,

@@ -17,7 +17,7 @@ kernel_arguments! {
         pub first_not_finite: Output<u32>,
     }
 
-    /// Values that are not finite replaced.
+    /// Replacement of values that are not finite.
     pub struct MendColumnArguments for mend_column {
         /// The column.
         pub column: Output<f64>,

@@ -11,7 +11,7 @@ kernel_arguments! {
         pub from: [Input<u64>; 8],
         /// Columns to write.
         pub to: [Output<u64>; 8],
-        /// For each row the one to read.
+        /// Source row of each row.
         pub rows: Input<u32>,
         /// Number of rows.
         pub count: u32,
@@ -23,7 +23,7 @@ kernel_arguments! {
         pub from: Input<u32>,
         /// The column to write.
         pub to: Output<u32>,
-        /// For each row the one to read.
+        /// Source row of each row.
         pub rows: Input<u32>,
         /// Number of rows.
         pub count: u32,

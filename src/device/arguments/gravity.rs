@@ -40,11 +40,11 @@ kernel_arguments! {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct TargetBox {
-    /// The middle.
+    /// Center.
     pub middle: [f64; 3],
-    /// Half the edges.
+    /// Half widths, rounded up.
     pub half_edges: [f32; 3],
-    /// Squared radius of the sphere around the middle that holds all targets; negative without targets.
+    /// Squared radius of the sphere around the center that contains all targets; negative without targets.
     pub squared_radius: f32,
     /// Estimated acceleration for G = 1.
     pub acceleration: f32,

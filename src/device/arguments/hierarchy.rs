@@ -9,7 +9,7 @@ kernel_arguments! {
     pub struct HierarchyNodes {
         /// Centers: three columns of all nodes.
         pub center: Output<f64>,
-        /// Half edges and largest radius of each node.
+        /// Half widths and largest radius of each node.
         pub extent: Output<f32>,
         /// One over the unit of length of extents.
         pub scale: f64,
@@ -57,7 +57,7 @@ kernel_arguments! {
         pub id: Input<u64>,
         /// Number of rows.
         pub rows: u32,
-        /// The largest radius, as the bits of a double.
+        /// The largest radius, as the bits of a double; initially 0.
         pub largest: Output<u64>,
     }
 }

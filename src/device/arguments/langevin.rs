@@ -7,7 +7,7 @@ kernel_arguments! {
 
     /// The Langevin bath of one step.
     pub struct LangevinBath {
-        /// Velocities decay by this factor in a step.
+        /// Factor by which velocities decay in a step.
         pub decay: f64,
         /// Variance of the noise times the particle's mass.
         pub noise: f64,
@@ -27,19 +27,19 @@ kernel_arguments! {
         pub id: Input<u64>,
         /// The time step.
         pub step: f64,
-        /// The largest displacement along one axis that is allowed.
+        /// Largest allowed displacement along an axis.
         pub farthest: f64,
         /// The bath.
         pub bath: LangevinBath,
         /// The owned rows.
         pub rows: Rows,
-        /// What the drift reports.
+        /// Outcome of the drift.
         pub report: DriftReport,
         /// Heat of each block.
         pub heat: Output<f64>,
     }
 
-    /// Drift, friction and noise taken back.
+    /// Reversal of drift, friction and noise.
     pub struct LangevinDriftBackArguments for langevin_drift_back {
         /// Positions.
         pub position: [Output<f64>; 3],
@@ -55,7 +55,7 @@ kernel_arguments! {
         pub bath: LangevinBath,
         /// The owned rows.
         pub rows: Rows,
-        /// Bits of rows that the last drift did not move, or null.
+        /// Bits of the rows that the last drift left unchanged, or null.
         pub left: Input<u32>,
     }
 }

@@ -27,15 +27,15 @@ kernel_arguments! {
     pub struct LeapfrogKickArguments for leapfrog_kick {
         /// Velocities.
         pub velocity: [Output<f64>; 3],
-        /// Accelerations of the end of the step.
+        /// Accelerations at the end of the step.
         pub acceleration: [Input<f64>; 3],
-        /// Accelerations of the start of the step.
+        /// Accelerations at the start of the step.
         pub old_acceleration: [Input<f64>; 3],
         /// Internal energies.
         pub energy: Output<f64>,
-        /// Energy rates of the end of the step.
+        /// Energy rates at the end of the step.
         pub rate: Input<f64>,
-        /// Energy rates of the start of the step.
+        /// Energy rates at the start of the step.
         pub old_rate: Input<f64>,
         /// The time step.
         pub step: f64,
@@ -43,7 +43,7 @@ kernel_arguments! {
         pub rows: Rows,
     }
 
-    /// Count of rows for which a step cannot be taken back.
+    /// Count of the rows whose step cannot be reverted.
     pub struct LeapfrogLostArguments for leapfrog_lost {
         /// Velocities.
         pub velocity: [Input<f64>; 3],
@@ -63,17 +63,17 @@ kernel_arguments! {
         pub lost: Output<u32>,
     }
 
-    /// First half of a step taken back.
+    /// Reversal of the first half of a step.
     pub struct LeapfrogUndoArguments for leapfrog_undo {
         /// Positions.
         pub position: [Output<f64>; 3],
         /// Velocities.
         pub velocity: [Output<f64>; 3],
-        /// Accelerations of the start of the step.
+        /// Accelerations at the start of the step.
         pub old_acceleration: [Input<f64>; 3],
         /// Internal energies.
         pub energy: Output<f64>,
-        /// Energy rates of the start of the step.
+        /// Energy rates at the start of the step.
         pub old_rate: Input<f64>,
         /// The time step.
         pub step: f64,

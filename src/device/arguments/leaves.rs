@@ -22,11 +22,11 @@ kernel_arguments! {
 
     /// Boxes and largest radii of leaves.
     pub struct LeafExtentsArguments for leaf_extents {
-        /// First rows of leaves, one more than there are leaves.
+        /// First row of each leaf, then the end.
         pub first: Input<u32>,
         /// Centers of the hierarchy's nodes.
         pub center: Input<f64>,
-        /// Half edges and radii of the hierarchy's nodes.
+        /// Half widths and largest radii of the hierarchy's nodes.
         pub extent: Input<[f32; 4]>,
         /// Number of nodes.
         pub nodes: u32,

@@ -90,9 +90,9 @@ kernel_arguments! {
         pub acceleration: [Input<f64>; 3],
     }
 
-    /// What a drift reports.
+    /// Outcome of a drift.
     pub struct DriftReport {
-        /// Bits of rows that did not move because they would move too far.
+        /// Bits of the rows left unchanged because their displacement would be too large.
         pub left: Output<u32>,
         /// Number of such rows.
         pub refused: Output<u32>,

@@ -16,7 +16,7 @@ kernel_arguments! {
         pub radius_of_all: f64,
         /// Centers of the hierarchy's nodes.
         pub center: Input<f64>,
-        /// Half edges and radii of the hierarchy's nodes.
+        /// Half widths and largest radii of the hierarchy's nodes.
         pub extent: Input<[f32; 4]>,
         /// Unit of length of extents.
         pub unit: f64,

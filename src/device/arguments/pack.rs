@@ -28,11 +28,11 @@ kernel_arguments! {
         pub packed_position: Output<Real4>,
         /// Further prepared values: columns of groups of four.
         pub further: Output<Real4>,
-        /// Squared radii, where each row has its own cutoff.
+        /// Squared radii, if each row has its own cutoff.
         pub squared_radius: Output<Real>,
-        /// Centers and half edges of super-clusters.
+        /// Centers and half widths of super-clusters.
         pub frame: Output<f64>,
-        /// Boxes of clusters: center and largest radius, half edges.
+        /// Boxes of clusters: center and largest radius, half widths.
         pub boxes: Output<f32>,
     }
 }

@@ -6,7 +6,7 @@ use super::{Input, Output};
 kernel_arguments! {
     unit "neighbors/particle_list.cu";
 
-    /// Neighbors counted.
+    /// Count of neighbors.
     pub struct ParticleListCountArguments for particle_list_count {
         /// The search.
         pub search: ListSearch,
@@ -20,13 +20,13 @@ kernel_arguments! {
         pub begins: Input<u64>,
         /// Clusters of all records.
         pub clusters: Output<u32>,
-        /// Words of each half super-cluster.
+        /// Number of words of the longest list of each half super-cluster.
         pub widths: Output<u32>,
-        /// Not 0 if the list cannot be a particle list.
+        /// Not 0 if the list cannot be encoded as a particle list.
         pub unfit: Output<u32>,
     }
 
-    /// Neighbors written.
+    /// Writing of neighbors.
     pub struct ParticleListWriteArguments for particle_list_write {
         /// The search.
         pub search: ListSearch,
@@ -38,9 +38,9 @@ kernel_arguments! {
         pub super_clusters: u32,
         /// Offsets of each half super-cluster's words, in units of 32.
         pub word_begins: Input<u64>,
-        /// Numbers of neighbors, two a word.
+        /// Neighbor numbers, two per word.
         pub words: Output<u32>,
-        /// Not 0 if the list cannot be a particle list.
+        /// Not 0 if the list cannot be encoded as a particle list.
         pub unfit: Output<u32>,
     }
 }

@@ -15,13 +15,13 @@ kernel_arguments! {
         pub clusters: Input<u32>,
         /// Offsets of the records' clusters.
         pub begins: Input<u64>,
-        /// Numbers of neighbors, two a word.
+        /// Neighbor numbers, two per word.
         pub words: Input<u32>,
         /// Offsets of each half super-cluster's words, in units of 32.
         pub word_begins: Input<u64>,
         /// The super-cluster of the first record.
         pub first_super_cluster: u32,
-        /// The cutoff of all pairs, of laws with one cutoff.
+        /// Common cutoff of all pairs, for laws that have one.
         pub cutoff: f64,
         /// The box.
         pub bx: BoxParameters,

@@ -11,11 +11,11 @@ kernel_arguments! {
         pub counts: Input<u32>,
         /// Number of counts.
         pub count: u32,
-        /// The sums, one more than there are counts.
+        /// The sums, then the total.
         pub sums: Output<u64>,
-        /// Published sums of tiles, zero before.
+        /// Published sums of tiles, initially 0.
         pub published: Output<u64>,
-        /// Number of tiles taken, zero before.
+        /// Number of tiles taken, initially 0.
         pub tiles_taken: Output<u32>,
     }
 
@@ -29,9 +29,9 @@ kernel_arguments! {
         pub rows_of_marks: Output<u32>,
         /// Their number.
         pub found: Output<u32>,
-        /// Published sums of tiles, zero before.
+        /// Published sums of tiles, initially 0.
         pub published: Output<u64>,
-        /// Number of tiles taken, zero before.
+        /// Number of tiles taken, initially 0.
         pub tiles_taken: Output<u32>,
     }
 }

@@ -15,7 +15,7 @@ kernel_arguments! {
         pub id: Input<u64>,
         /// Centers of the hierarchy's nodes: three columns of all nodes.
         pub center: Input<f64>,
-        /// Half edges and radii of the hierarchy's nodes.
+        /// Half widths and largest radii of the hierarchy's nodes.
         pub extent: Input<[f32; 4]>,
         /// The largest magnitude of a coordinate, or null for a search without rounding slack.
         pub magnitude: Input<f64>,

@@ -39,7 +39,7 @@ kernel_arguments! {
         pub used: Output<u64>,
     }
 
-    /// Largest support by row that the list still covers.
+    /// Largest support that the list still covers, by row.
     pub struct SkinLimitsArguments for skin_limits {
         /// Positions.
         pub position: [Input<f64>; 3],

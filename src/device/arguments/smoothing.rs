@@ -17,7 +17,7 @@ kernel_arguments! {
         pub mass: Input<f64>,
         /// Densities.
         pub density: Output<f64>,
-        /// Largest support by row that the list covers.
+        /// Largest support that the list covers, by row.
         pub support: Input<f64>,
         /// Lower ends of the brackets.
         pub lower: Output<f64>,
@@ -27,7 +27,7 @@ kernel_arguments! {
         pub active: Output<u8>,
         /// Not 0 for rows whose support outgrew the list.
         pub outgrown: Output<u8>,
-        /// The number of neighbors sought, as the product of number density and cubed smoothing length.
+        /// Target of the product of number density and cubed smoothing length.
         pub target: f64,
         /// Relative tolerance of the number of neighbors.
         pub tolerance: f64,

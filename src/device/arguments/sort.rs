@@ -15,17 +15,17 @@ kernel_arguments! {
         pub first_shift: u32,
         /// Number of digits.
         pub digits: u32,
-        /// Histograms, zero before.
+        /// Histograms, initially 0.
         pub histograms: Output<u32>,
-        /// Number of keys below their predecessor, zero before.
+        /// Number of keys below their predecessor, initially 0.
         pub descents: Output<u32>,
     }
 
-    /// Histograms to offsets.
+    /// Prefix sums of the histograms.
     pub struct RadixBasesArguments for radix_bases {
         /// Histograms, then offsets.
         pub histograms: Output<u32>,
-        /// 1 for digits of one value.
+        /// 1 for digits with a single value.
         pub trivial: Output<u32>,
         /// Number of keys.
         pub count: u32,
@@ -43,11 +43,11 @@ kernel_arguments! {
         pub rows_to: Output<u32>,
         /// Offsets of the digit's values.
         pub base: Input<u32>,
-        /// Published counts of tiles, zero before.
+        /// Published counts of tiles, initially 0.
         pub published: Output<u32>,
-        /// Those of the next pass, zero afterwards.
+        /// Published counts of the next pass, which this pass clears.
         pub next_published: Output<u32>,
-        /// Number of tiles taken, zero before.
+        /// Number of tiles taken, initially 0.
         pub tiles_taken: Output<u32>,
         /// Number of pairs.
         pub count: u32,

@@ -69,7 +69,7 @@ kernel_arguments! {
         pub rows: Rows,
     }
 
-    /// One value in a column.
+    /// A column filled with one value.
     pub struct FillColumnArguments for fill_column {
         /// The column.
         pub column: Output<f64>,

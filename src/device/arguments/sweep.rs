@@ -20,9 +20,9 @@ kernel_arguments! {
         pub first_super_cluster: u32,
         /// Number of records to sweep.
         pub super_clusters: u32,
-        /// Warps a super-cluster: 1, 2, 4 or 8.
+        /// Warps per super-cluster: 1, 2, 4 or 8.
         pub parts: u32,
-        /// The cutoff of all pairs, of laws with one cutoff.
+        /// Common cutoff of all pairs, for laws that have one.
         pub cutoff: f64,
         /// The box.
         pub bx: BoxParameters,

@@ -27,9 +27,9 @@ kernel_arguments! {
         pub smoothing_length: Input<f64>,
         /// The owned rows.
         pub rows: Rows,
-        /// Fourteen columns of one value a block.
+        /// Fourteen columns with one value per block.
         pub partial: Output<f64>,
-        /// The greatest density and the least smoothing length.
+        /// Maximum density and minimum smoothing length.
         pub extremes: Output<u64>,
     }
 }

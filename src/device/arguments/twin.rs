@@ -254,7 +254,7 @@ impl Header {
     /// Declares a kernel, so that its definition must take this struct.
     pub fn add_kernel(&mut self, kernel: &str, arguments: &str) {
         let parameter = format!("const __grid_constant__ hilbrium::{arguments} args");
-        self.kernels.push(format!("extern \"C\" __global__ void {kernel}({parameter});\n"));
+        self.kernels.push(format!("extern \"C\" __global__ void {kernel}(\n    {parameter});\n"));
     }
 
     /// The name of the header's file and its text.
@@ -263,7 +263,8 @@ impl Header {
         let (includes, declarations): (Vec<&String>, Vec<&String>) =
             self.declarations.iter().filter(|line| **line != own).partition(|line| line.starts_with('#'));
         let mut text = String::from(
-            "// Printed from src/device/arguments by HILBRIUM_PRINT=1 cargo test --test device kernel_arguments; do not edit.\n\
+            "// Printed from src/device/arguments: change it there, then run\n\
+             // HILBRIUM_PRINT=1 cargo test --test device kernel_arguments\n\
              #pragma once\n\n#include \"../arguments/layout.cuh\"\n",
         );
         includes.iter().for_each(|line| text += &format!("{line}\n"));

@@ -11,11 +11,11 @@ kernel_arguments! {
         pub moving: MovingColumns,
         /// The time step.
         pub step: f64,
-        /// The largest displacement along one axis that is allowed.
+        /// Largest allowed displacement along an axis.
         pub farthest: f64,
         /// The owned rows.
         pub rows: Rows,
-        /// What the drift reports.
+        /// Outcome of the drift.
         pub report: DriftReport,
     }
 
@@ -25,15 +25,15 @@ kernel_arguments! {
         pub velocity: [Output<f64>; 3],
         /// Accelerations.
         pub acceleration: [Input<f64>; 3],
-        /// The time step, negative to take a kick back.
+        /// The time step, negative to revert a kick.
         pub step: f64,
         /// The owned rows.
         pub rows: Rows,
-        /// Bits of rows that the last drift did not move, or null.
+        /// Bits of the rows that the last drift left unchanged, or null.
         pub left: Input<u32>,
     }
 
-    /// The drift taken back.
+    /// Reversal of the drift.
     pub struct VerletDriftBackArguments for verlet_drift_back {
         /// Positions.
         pub position: [Output<f64>; 3],
@@ -43,11 +43,11 @@ kernel_arguments! {
         pub step: f64,
         /// The owned rows.
         pub rows: Rows,
-        /// Bits of rows that the last drift did not move, or null.
+        /// Bits of the rows that the last drift left unchanged, or null.
         pub left: Input<u32>,
     }
 
-    /// Accelerations from forces, and half a kick.
+    /// Accelerations from forces, and a half kick.
     pub struct AccelerateArguments for accelerate {
         /// Forces.
         pub force: [Input<f64>; 3],

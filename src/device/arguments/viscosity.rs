@@ -19,9 +19,9 @@ kernel_arguments! {
         pub divergence_gradient: [Input<f64>; 3],
         /// Viscosity coefficients.
         pub viscosity: Output<f64>,
-        /// The least coefficient.
+        /// Minimum coefficient.
         pub minimum: f64,
-        /// The greatest coefficient.
+        /// Maximum coefficient.
         pub maximum: f64,
         /// Decay rate in units of the speed of sound over the smoothing length.
         pub decay: f64,

@@ -19,7 +19,7 @@ kernel_arguments! {
         pub multipoles: Input<Multipole>,
         /// Number of received elements.
         pub received: u32,
-        /// Cluster of each received element, or the largest number.
+        /// Cluster of each received element, or NO_PARTICLES.
         pub places: Input<u32>,
         /// Coordinates and masses of received clusters.
         pub particles: Input<f64>,
@@ -31,9 +31,9 @@ kernel_arguments! {
         pub inverse_support: f64,
         /// The gravitational constant.
         pub constant: f64,
-        /// Minus the potential of a unit mass at its own place.
+        /// Minus the self-potential of a unit mass for G = 1.
         pub own: f64,
-        /// Accelerations, which are added to.
+        /// Accelerations, incremented.
         pub acceleration: [Output<f64>; 3],
         /// Potentials.
         pub potential: Output<f64>,

@@ -7,7 +7,7 @@ kernel_arguments! {
 
     /// Sums over blocks.
     pub struct FinishSumsArguments for finish_sums {
-        /// Columns of one value a block.
+        /// Columns with one value per block.
         pub partial: Input<f64>,
         /// Number of blocks.
         pub blocks: u32,
@@ -23,11 +23,11 @@ kernel_arguments! {
         pub mass: Input<f64>,
         /// The owned rows.
         pub rows: Rows,
-        /// Five columns of one value a block.
+        /// Five columns with one value per block.
         pub partial: Output<f64>,
     }
 
-    /// Velocities scaled and shifted.
+    /// Scaling and shift of velocities.
     pub struct ScaleVelocitiesArguments for scale_velocities {
         /// Velocities.
         pub velocity: [Output<f64>; 3],

@@ -41,7 +41,7 @@ const WARP: u32 = 32;
 
 /// Threads a block of the multipole kernels; rows and threads a block of the first one.
 const THREADS: u32 = 128;
-const ROWS_OF_BLOCK: u32 = 512;
+const ROWS_PER_BLOCK: u32 = 512;
 
 /// Largest number of boxes and of coarse nodes that represent a rank to others (at least an eighth of it, as
 /// levels differ by 8), and of coarse nodes of all ranks, each of which is evaluated for each super-cluster.
@@ -228,9 +228,9 @@ impl Gravity {
             multipoles: Output::cast(&self.moments),
         };
         // blocks of 512 rows, including empty nodes of level 2
-        let blocks = (sources.count().div_ceil(ROWS_OF_BLOCK) as usize).next_multiple_of(8);
+        let blocks = (sources.count().div_ceil(ROWS_PER_BLOCK) as usize).next_multiple_of(8);
         let kernel = self.device.kernel(&self.multipoles)?;
-        self.device.launch(&kernel, blocks, ROWS_OF_BLOCK, &arguments)?;
+        self.device.launch(&kernel, blocks, ROWS_PER_BLOCK, &arguments)?;
         self.make_levels(sources.count(), &sources.levels, 1, 0)?;
         if ranks == 1 {
             return Ok(Vec::new());

@@ -1,13 +1,13 @@
-//! Powers of the distance whose force is switched off smoothly.
+//! Force switch: inverse powers of the distance whose force goes to zero smoothly at the cutoff.
 
 use crate::pair::language::*;
 
 pub use force_switch::*;
 
 /// 1 / r^12 and 1 / r^6 with a force that goes to zero with continuous slope between a radius r_1 and the
-/// cutoff (van der Spoel & van Maaren 2006, J. Chem. Theory Comput. 2, 1): to the force a / r^(a + 1) of each
-/// power a = 6, 12 is added A_a x^2 + B_a x^3 with x = r - r_1 > 0, and its integral to the energy, which is
-/// shifted to zero at the cutoff.
+/// cutoff (van der Spoel & van Maaren 2006, J. Chem. Theory Comput. 2, 1). The force of each power a = 6, 12
+/// is a / r^(a + 1) + A_a x^2 + B_a x^3 with x = max(r - r_1, 0). The energy is its integral, shifted to zero
+/// at the cutoff.
 #[shared]
 pub mod force_switch {
     /// r_1, and per power A, B, and the shift C of the energy.
@@ -43,7 +43,7 @@ pub mod force_switch {
 }
 
 impl Switch<f64> {
-    /// From `start` to `cutoff`.
+    /// Switches the force off from `start` to `cutoff`.
     pub fn new(start: f64, cutoff: f64) -> Self {
         let width = cutoff - start;
         let coefficients = |power: f64| {
@@ -57,12 +57,12 @@ impl Switch<f64> {
         Switch { start, a12, b12, c12, a6, b6, c6 }
     }
 
-    /// No switch: truncated at the cutoff, with a jump of the energy.
+    /// No switch: truncates at the cutoff, with an energy jump.
     pub fn truncated(cutoff: f64) -> Self {
         Switch { start: cutoff, a12: 0.0, b12: 0.0, c12: 0.0, a6: 0.0, b6: 0.0, c6: 0.0 }
     }
 
-    /// No switch: shifted to zero energy at the cutoff.
+    /// No switch: shifts the energy to zero at the cutoff.
     pub fn shifted(cutoff: f64) -> Self {
         Switch { c12: cutoff.powi(-12), c6: cutoff.powi(-6), ..Self::truncated(cutoff) }
     }

@@ -1,11 +1,11 @@
-//! Parameters of unlike particles by the rule of Lorentz and Berthelot.
+//! Lorentz-Berthelot mixing rule for unlike particles.
 
 use crate::pair::language::*;
 
 pub use lorentz_berthelot::*;
 
-/// The rule of Lorentz (1881) and Berthelot (1898): sigma is the arithmetic mean of the two, epsilon the
-/// geometric one.
+/// Lorentz (1881) and Berthelot (1898): sigma is the arithmetic mean of both particles, epsilon the geometric
+/// mean.
 #[shared]
 pub mod lorentz_berthelot {
     /// sigma^6, from half of sigma of each particle.

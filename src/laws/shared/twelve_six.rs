@@ -1,4 +1,4 @@
-//! The powers 12 and 6 of Lennard-Jones.
+//! The 12-6 terms of the Lennard-Jones potential.
 
 use crate::pair::language::*;
 
