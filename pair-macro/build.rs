@@ -1,5 +1,5 @@
-//! Looks for what the native dependencies need before their own build scripts do, which explain less. This crate has
-//! no dependency that must be built first, so its script is among the first to run.
+//! Looks for what the native dependencies need before their own build scripts do, which explain less. This
+//! crate has no dependency that must be built first, so its script is among the first to run.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,8 @@ fn has_program(name: &str) -> bool {
     env::var_os("PATH").is_some_and(|path| env::split_paths(&path).any(|folder| folder.join(name).is_file()))
 }
 
-/// Whether HDF5 is where its own build script will look: in `HDF5_DIR` if that is set, else where pkg-config says.
+/// Whether HDF5 is where its own build script will look: in `HDF5_DIR` if that is set, else where pkg-config
+/// says.
 fn has_hdf5(flavor: &str) -> bool {
     match env::var_os("HDF5_DIR").filter(|directory| !directory.is_empty()) {
         Some(directory) => has_header(Path::new(&directory)),

@@ -1,5 +1,6 @@
-//! Files that once made a reader fail, and some of every kind that fuzzing found to go other ways through it: none may make
-//! a reader panic, hang, or take memory without bound. `tests/corpus/NAME/` has those of the fuzz target NAME.
+//! Files that once made a reader fail, and some of every kind that fuzzing found to go other ways through it:
+//! none may make a reader panic, hang, or take memory without bound. `tests/corpus/NAME/` has those of the
+//! fuzz target NAME.
 //!
 //! A program of its own, because the allocator that counts is the process's.
 
@@ -10,7 +11,8 @@ mod examine;
 use examine::{Outcome, bounded};
 use std::path::Path;
 
-/// Examine every file of a corpus, the name of each telling how it is taken: `read-*` or `refused-*`, or else either.
+/// Examine every file of a corpus, the name of each telling how it is taken: `read-*` or `refused-*`, or else
+/// either.
 fn replay(name: &str, reader: fn(&[u8]) -> Outcome) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(name);
     let mut files: Vec<_> =

@@ -5,9 +5,9 @@
 //! the larger of both radii. Each particle lies inside a box of its rank, and its radius is at most that of
 //! the box. Hence no pair with r < max(radius_i, radius_j) is missed.
 //!
-//! If each pair across ranks is evaluated once ([`PairSharing::OneRank`]), only the halos of those pairs are sent. The
-//! boxes of the higher rank are split where half of its particles lie before. Rows of the first half go to
-//! the lower rank. Boxes of the second half request rows from the lower rank.
+//! If each pair across ranks is evaluated once ([`PairSharing::OneRank`]), only the halos of those pairs are
+//! sent. The boxes of the higher rank are split where half of its particles lie before. Rows of the first
+//! half go to the lower rank. Boxes of the second half request rows from the lower rank.
 
 use super::PairSharing;
 use super::assign::Assignment;
@@ -83,9 +83,9 @@ impl Halos {
 
     /// Exchanges id, key and the halo fields, and lays out the rows: halos of lower ranks, padding, owned
     /// rows, halos of higher ranks. Padding keys are spaced evenly between the keys around them, so that all
-    /// keys stay sorted and no tree leaf fills up with padding. With [`PairSharing::OneRank`], owned rows are padded
-    /// to a full cluster with the last own key: no cluster mixes owned rows with halos, because the pairs
-    /// among halos belong to other ranks. Collective.
+    /// keys stay sorted and no tree leaf fills up with padding. With [`PairSharing::OneRank`], owned rows are
+    /// padded to a full cluster with the last own key: no cluster mixes owned rows with halos, because the
+    /// pairs among halos belong to other ranks. Collective.
     pub fn attach(&mut self, comm: &Communicator, own_keys: Range<u64>, particles: &mut Particles) {
         let fields = particles.fields_of_halos();
         let leaving: Vec<Vec<u64>> = self.send.iter().map(|runs| pack(particles, &fields, runs)).collect();

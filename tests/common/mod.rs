@@ -56,8 +56,8 @@ pub fn rows(particles: &Particles, fields: &[Field]) -> Vec<Row> {
     rows
 }
 
-/// The particles after `steps` steps on so many ranks and threads, by id. Ranks of several threads sweep while values of halos travel,
-/// as ranks of several hosts do.
+/// The particles after `steps` steps on so many ranks and threads, by id. Ranks of several threads sweep
+/// while values of halos travel, as ranks of several hosts do.
 pub fn evolved(plan: &Plan, ranks: usize, threads: usize, steps: u64, fields: &[Field]) -> Vec<Row> {
     let parts = run_local(ranks, |comm| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool");
@@ -76,7 +76,8 @@ pub fn evolved(plan: &Plan, ranks: usize, threads: usize, steps: u64, fields: &[
     all
 }
 
-/// Largest difference of any value, relative to the field's rms over all particles; fields are vectors of components.
+/// Largest difference of any value, relative to the field's rms over all particles; fields are vectors of
+/// components.
 pub fn difference(a: &[Row], b: &[Row]) -> f64 {
     assert_eq!(a.len(), b.len(), "the same particles");
     assert!(a.iter().zip(b).all(|(a, b)| a.0 == b.0), "the same ids");

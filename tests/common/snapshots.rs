@@ -1,4 +1,5 @@
-//! Particles that every rank can make alone, so that files of several ranks can be compared with those of one.
+//! Particles that every rank can make alone, so that files of several ranks can be compared with those of
+//! one.
 
 use super::processes::test_name;
 use hilbrium::comm::Communicator;

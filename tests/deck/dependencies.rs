@@ -1,4 +1,5 @@
-//! Dependencies between the top-level modules: every `use` of src/ is an arrow that the table of the architecture page allows.
+//! Dependencies between the top-level modules: every `use` of src/ is an arrow that the table of the
+//! architecture page allows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -83,7 +84,8 @@ fn arrows(folder: &Path) -> Arrows {
     arrows
 }
 
-/// What is wrong: arrows that the table does not allow, arrows against its order, permissions that nothing uses.
+/// What is wrong: arrows that the table does not allow, arrows against its order, permissions that nothing
+/// uses.
 fn violations(table: &[(String, BTreeSet<String>)], arrows: &Arrows) -> Vec<String> {
     let mut wrong = Vec::new();
     let row = |module: &str| table.iter().position(|(name, _)| name == module);

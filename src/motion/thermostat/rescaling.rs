@@ -28,8 +28,8 @@ pub struct VelocityRescaling {
 }
 
 impl VelocityRescaling {
-    /// Returns the factor of the velocities relative to the center of mass at the end of step number `step` of length `dt`,
-    /// and the heat added to all particles; `None` for particles at rest.
+    /// Returns the factor of the velocities relative to the center of mass at the end of step number `step`
+    /// of length `dt`, and the heat added to all particles; `None` for particles at rest.
     pub fn factor_and_heat(&self, whole: &BulkMotion, dt: f64, step: u64) -> Option<(f64, f64)> {
         let (kinetic, freedom) = (whole.relative_kinetic_energy(), whole.degrees_of_freedom());
         if freedom == 0.0 || kinetic <= 0.0 {

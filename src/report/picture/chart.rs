@@ -267,7 +267,8 @@ fn linear_ticks(from: f64, to: f64) -> Vec<Tick> {
         .collect()
 }
 
-/// Powers of ten with text, their multiples without; where there are fewer than two powers also 2 and 5 times them.
+/// Powers of ten with text, their multiples without; where there are fewer than two powers also 2 and 5 times
+/// them.
 fn logarithmic_ticks(from: f64, to: f64) -> Vec<Tick> {
     let (first, last) = (from.log10().floor() as i32, to.log10().floor() as i32);
     let decades = to.log10() - from.log10();

@@ -1,7 +1,8 @@
 //! Pictures: a canvas of strokes, dots and text that is written as SVG and as PNG.
 //!
-//! Coordinates are pixels of the SVG, x to the right and y downward; the PNG has [`SCALE`] times as many in each
-//! direction. The PNG's text is drawn with the strokes of a font of its own, so that pictures need no font on the machine.
+//! Coordinates are pixels of the SVG, x to the right and y downward; the PNG has [`SCALE`] times as many in
+//! each direction. The PNG's text is drawn with the strokes of a font of its own, so that pictures need no
+//! font on the machine.
 
 pub mod chart;
 mod font;

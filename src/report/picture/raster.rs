@@ -1,5 +1,5 @@
-//! The canvas as PNG. Everything is made of capsules (segments with round caps), whose coverage of a pixel follows from
-//! the distance of its centre: smooth edges without oversampling.
+//! The canvas as PNG. Everything is made of capsules (segments with round caps), whose coverage of a pixel
+//! follows from the distance of its centre: smooth edges without oversampling.
 
 use std::path::Path;
 
