@@ -29,11 +29,14 @@ mod memory_estimate;
 mod minimize;
 mod notes;
 mod resident;
+mod state;
 mod verlet;
 
 pub use memory_estimate::Estimate;
 pub use minimize::Minimized;
 pub use resident::Resident;
+
+use state::{Freshness, Residence, Synced, Velocities};
 
 /// State of a run on this rank, and everything that advances it.
 pub struct Simulation {
@@ -72,18 +75,12 @@ pub struct Simulation {
     pub limit: Limit,
     /// When the forces measure the work per particle, for load balancing between ranks.
     pub(crate) counts_work: CountsWork,
-    /// Whether the next force evaluation measures work.
-    counting: bool,
-    /// Whether the pair energies belong to the current positions.
-    energies_known: bool,
-    /// Whether halo positions are outdated: the next pair sweep exchanges them.
-    halos_stale: bool,
-    /// Particles on a device, if they reside there.
-    resident: Option<Resident>,
-    /// Whether the particles of the host equal those of the device.
-    host_is_current: bool,
-    /// Length of the last step, while its second half kick is pending.
-    pending_kick: Option<f64>,
+    /// Pair energies and virials.
+    energies: Freshness,
+    /// Where the particles are.
+    residence: Residence,
+    /// Velocities of the host's particles.
+    velocities: Velocities,
 }
 
 impl Simulation {
@@ -140,12 +137,9 @@ impl Simulation {
             next_step: 0.0,
             limit: Limit::Setting,
             counts_work: CountsWork::of(&plan, comm.size()),
-            counting: true,
-            energies_known: false,
-            halos_stale: false,
-            resident: None,
-            host_is_current: true,
-            pending_kick: None,
+            energies: Freshness::Outdated,
+            residence: Residence::Host,
+            velocities: Velocities::Synchronized,
             particles,
             plan,
         }
@@ -169,10 +163,10 @@ impl Simulation {
     /// Those of [`Self::advance`].
     pub fn advance_with_pending_kick(&mut self, dt: f64) -> Result<()> {
         // only gas forces depend on velocities
-        let advanced = match (&self.resident, &self.hydrodynamics) {
-            (Some(_), _) => self.advance_resident(dt),
-            (None, Some(_)) => steps::leapfrog_step(self, dt),
-            (None, None) => self.advance_verlet(dt),
+        let advanced = match (&self.residence, &self.hydrodynamics) {
+            (Residence::Device { .. }, _) => self.advance_resident(dt),
+            (Residence::Host, Some(_)) => steps::leapfrog_step(self, dt),
+            (Residence::Host, None) => self.advance_verlet(dt),
         };
         advanced.map_err(|error| error.at_step(self.step + 1))?;
         let (step, end) = (self.plan.time_step.fixed, self.plan.run.end_time);
@@ -190,19 +184,17 @@ impl Simulation {
     /// [`Error::State`] with step 0, on all ranks: positions or rates that are not finite, a box too small
     /// for the interaction range.
     pub fn evaluate_forces(&mut self, dt: f64) -> Result<()> {
-        if self.resident.is_some() {
+        if self.is_resident() {
             return self.evaluate_resident(dt);
         }
-        let finite = self.forces(dt)?;
-        let invalid = if finite { None } else { self.first_invalid_rate() };
-        let checked = if invalid.is_none() { Ok(()) } else { Err(Error::Elsewhere) };
-        self.domain.comm.agree(checked).map_err(|_| self.invalid_rate_error(invalid))
+        let rates = self.forces(dt)?;
+        self.check_rates(rates)
     }
 
-    /// Evaluates the forces without checking them. Returns whether they are known to be finite on this rank.
-    fn forces(&mut self, dt: f64) -> Result<bool> {
-        self.energies_known = false;
-        self.sync()?;
+    /// Evaluates the forces without checking them.
+    fn forces(&mut self, dt: f64) -> Result<Rates> {
+        self.energies = Freshness::Outdated;
+        let synced = self.sync()?;
         if let Some(mut gas) = self.gas() {
             sph::find_smoothing_lengths(&mut gas)?;
         }
@@ -210,32 +202,46 @@ impl Simulation {
             self.particles.fill(Field::Acceleration, 0.0);
         }
         // without the column the passes measure no work
-        let work = (!self.counting).then(|| self.particles.take(Field::Work)).flatten();
-        let finite = self.rates(dt);
+        let work = (!synced.measures_work).then(|| self.particles.take(Field::Work)).flatten();
+        let rates = self.rates(dt, synced.halos);
         if let Some(work) = work {
             self.particles.put(Field::Work, work);
         }
-        finite
+        rates
     }
 
-    /// Runs the force passes with the current lists and smoothing lengths. Returns as [`Self::forces`].
-    fn rates(&mut self, dt: f64) -> Result<bool> {
+    /// Runs the force passes with the current lists and smoothing lengths.
+    fn rates(&mut self, dt: f64, halos: Freshness) -> Result<Rates> {
         if let Some(mut gas) = self.gas() {
             sph::evaluate_passes(&mut gas, dt)?;
         }
-        let mut finite = false;
+        let mut rates = Rates::Unchecked;
         if let Some(molecules) = &self.molecules {
-            let halo_exchange = std::mem::take(&mut self.halos_stale);
-            finite = molecules.forces(&self.domain, &self.neighborhood, &mut self.particles, halo_exchange);
+            let exchange = halos == Freshness::Outdated;
+            let finite = molecules.forces(&self.domain, &self.neighborhood, &mut self.particles, exchange);
+            rates = if finite { Rates::Finite } else { Rates::Unchecked };
             self.clock.lap("pair forces");
         }
         if let Some(gravity) = &self.gravity {
-            finite = false;
+            rates = Rates::Unchecked;
             far::gravity(gravity, &self.domain, &mut self.particles, self.precision)?;
             allocator::give_back(self.particles.bytes());
             self.clock.lap("gravity");
         }
-        Ok(finite)
+        Ok(rates)
+    }
+
+    /// Checks that the rates are finite on all ranks. Collective.
+    ///
+    /// # Errors
+    /// [`Error::State`] with step 0, which names the particle on its rank.
+    fn check_rates(&self, rates: Rates) -> Result<()> {
+        let invalid = match rates {
+            Rates::Finite => None,
+            Rates::Unchecked => self.first_invalid_rate(),
+        };
+        let checked = if invalid.is_none() { Ok(()) } else { Err(Error::Elsewhere) };
+        self.domain.comm.agree(checked).map_err(|_| self.invalid_rate_error(invalid))
     }
 
     /// Computes the observables of the host's particles after a step of length `dt` (0 before the first
@@ -260,38 +266,39 @@ impl Simulation {
 
     /// Evaluates pair energies and virials at the current positions, which a step does not need.
     pub fn evaluate_energies(&mut self) {
-        if self.energies_known {
+        if self.energies == Freshness::Current {
             return;
         }
         if let Some(molecules) = &self.molecules {
             molecules.energies(&self.domain, &self.neighborhood, &mut self.particles);
             self.clock.lap("pair energies");
         }
-        self.energies_known = true;
+        self.energies = Freshness::Current;
     }
 
-    /// Updates owners, order, halos and list, or only what is due. Without a gas and with a valid list it
-    /// leaves the halo exchange to the pair sweep (`halos_stale`). Collective.
-    pub(crate) fn sync(&mut self) -> Result<()> {
-        let due = self.neighborhood.due(&self.domain, &self.particles);
+    /// Updates owners, order, halos and list, or only what is due. Collective.
+    ///
+    /// Precondition: the owned particles may have moved; columns of halos and the list belong to the last call.
+    /// Postcondition: the list covers all pairs within range, and halos have current positions, except that
+    /// without a gas and with a valid list the pair sweep exchanges them ([`Synced::halos`]).
+    ///
+    /// 1. Decide by the used skins what is due.
+    /// 2. Build: wrap positions, migrate and sort particles, find halos, build the list.
+    /// 3. Otherwise exchange the halos' changed fields; prune the inner list if that is due.
+    ///
+    /// # Errors
+    /// [`Error::State`] with step 0 on all ranks: positions that are not finite, a box too small.
+    pub(crate) fn sync(&mut self) -> Result<Synced> {
+        let due = self.neighborhood.due(&self.domain, &self.particles)?;
+        let mut halos = Freshness::Current;
         if due == Due::Build {
-            self.halos_stale = false;
-            if self.hydrodynamics.is_some() {
-                // the passes recompute these fields: free their memory until then
-                let derived = self.particles.fields_of(Role::Derived);
-                self.particles.remove(&derived);
-            }
-            let neighborhood = &self.neighborhood;
-            let entered = self.domain.sync(&mut self.particles, |particles| neighborhood.radii(particles));
-            entered.map_err(|error| error.with_units(self.plan.units.of_numbers()))?;
-            self.clock.lap("domain");
-            self.check_space()?;
-            self.neighborhood.rebuild(&self.domain, &self.particles)?;
+            self.rebuild_lists()?;
         } else {
             // without a gas only halo positions change; their exchange can overlap the pair sweep
             let gas = self.hydrodynamics.is_some();
-            self.halos_stale = due == Due::Nothing && self.molecules.is_some() && !gas;
-            if !self.halos_stale {
+            if due == Due::Nothing && self.molecules.is_some() && !gas {
+                halos = Freshness::Outdated;
+            } else {
                 let changed = if gas { self.particles.fields_of_halos() } else { vec![Field::Position] };
                 self.domain.exchange_halos(&mut self.particles, &changed);
             }
@@ -299,16 +306,31 @@ impl Simulation {
                 self.neighborhood.prune(&self.domain, &self.particles)?;
             }
         }
-        self.counting = match self.counts_work {
+        let measures_work = match self.counts_work {
             CountsWork::Never => false,
             CountsWork::WithLists => due == Due::Build,
             CountsWork::Always => true,
         };
-        if self.counting {
+        if measures_work {
             self.particles.fill(Field::Work, 0.0);
         }
         self.clock.lap("neighbors");
-        Ok(())
+        Ok(Synced { halos, measures_work })
+    }
+
+    /// Updates owners and order of the particles, and builds halos and list.
+    fn rebuild_lists(&mut self) -> Result<()> {
+        if self.hydrodynamics.is_some() {
+            // the passes recompute these fields: free their memory until then
+            let derived = self.particles.fields_of(Role::Derived);
+            self.particles.remove(&derived);
+        }
+        let neighborhood = &self.neighborhood;
+        let entered = self.domain.sync(&mut self.particles, |particles| neighborhood.radii(particles));
+        entered.map_err(|error| error.with_units(self.plan.units.of_numbers()))?;
+        self.clock.lap("domain");
+        self.check_space()?;
+        self.neighborhood.rebuild(&self.domain, &self.particles)
     }
 
     /// Checks that the pairs of molecules fit the box, whose open faces follow the particles. The result is
@@ -343,7 +365,7 @@ impl Simulation {
     /// Those of the device on which the particles reside.
     pub fn choose_step(&mut self, last: Option<f64>) -> Result<()> {
         let softening = self.plan.gravity.as_ref().map_or(0.0, |gravity| gravity.softening);
-        if self.resident.is_some() {
+        if self.is_resident() {
             return self.choose_step_of_resident(softening, last);
         }
         let chosen =
@@ -391,6 +413,15 @@ impl Simulation {
             error.with_units(self.plan.units.of_numbers())
         })
     }
+}
+
+/// What is known of new rates on this rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rates {
+    /// They are finite.
+    Finite,
+    /// They have not been checked.
+    Unchecked,
 }
 
 /// When forces measure the work per particle.

@@ -39,13 +39,16 @@ struct VerletKickArguments {
     Rows rows;
     // Bits of the rows that the last drift left unchanged, or null.
     const unsigned* left;
+    // The first row whose acceleration is not finite, or null.
+    unsigned* first_not_finite;
 };
-HILBRIUM_SIZE(VerletKickArguments, 72)
+HILBRIUM_SIZE(VerletKickArguments, 80)
 HILBRIUM_OFFSET(VerletKickArguments, velocity, 0)
 HILBRIUM_OFFSET(VerletKickArguments, acceleration, 24)
 HILBRIUM_OFFSET(VerletKickArguments, step, 48)
 HILBRIUM_OFFSET(VerletKickArguments, rows, 56)
 HILBRIUM_OFFSET(VerletKickArguments, left, 64)
+HILBRIUM_OFFSET(VerletKickArguments, first_not_finite, 72)
 
 // Reversal of the drift.
 struct VerletDriftBackArguments {
@@ -79,19 +82,25 @@ struct AccelerateArguments {
     double* velocity[3];
     // The time step, or 0 for accelerations alone.
     double step;
+    // Bound of `report.largest_square`.
+    double most_square;
     // The owned rows.
     Rows rows;
+    // Outcome of the drift of this step, empty without one.
+    DriftReport report;
     // The first row whose acceleration is not finite.
     unsigned* first_not_finite;
 };
-HILBRIUM_SIZE(AccelerateArguments, 104)
+HILBRIUM_SIZE(AccelerateArguments, 136)
 HILBRIUM_OFFSET(AccelerateArguments, force, 0)
 HILBRIUM_OFFSET(AccelerateArguments, mass, 24)
 HILBRIUM_OFFSET(AccelerateArguments, acceleration, 32)
 HILBRIUM_OFFSET(AccelerateArguments, velocity, 56)
 HILBRIUM_OFFSET(AccelerateArguments, step, 80)
-HILBRIUM_OFFSET(AccelerateArguments, rows, 88)
-HILBRIUM_OFFSET(AccelerateArguments, first_not_finite, 96)
+HILBRIUM_OFFSET(AccelerateArguments, most_square, 88)
+HILBRIUM_OFFSET(AccelerateArguments, rows, 96)
+HILBRIUM_OFFSET(AccelerateArguments, report, 104)
+HILBRIUM_OFFSET(AccelerateArguments, first_not_finite, 128)
 
 }  // namespace hilbrium
 

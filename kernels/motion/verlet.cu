@@ -59,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 HILBRIUM_EXPORT(verlet_kick_and_drift)
 
 // Half kick with the step dt, except for rows that were left unchanged, and rows whose acceleration is not
-// finite; -dt undoes such a kick. Floor: 48 bytes read, 24 written per row.
+// finite, of which `first_not_finite` records the first; -dt undoes such a kick. Floor: 48 bytes read, 24 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     verlet_kick(const __grid_constant__ VerletKickArguments args) {
     double* __restrict__ const velocity[3] = {args.velocity[0], args.velocity[1], args.velocity[2]};
@@ -70,7 +70,10 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const unsigned long long place = thread_of_grid(), row = begin + place;
     if (place >= end - begin || was_refused(left, place)) { return; }
     const Rounded a[3] = {acceleration[0][row], acceleration[1][row], acceleration[2][row]};
-    if (!is_finite(a[0].value) || !is_finite(a[1].value) || !is_finite(a[2].value)) { return; }
+    if (!is_finite(a[0].value) || !is_finite(a[1].value) || !is_finite(a[2].value)) {
+        if (args.first_not_finite != nullptr) { record_first(args.first_not_finite, row); }
+        return;
+    }
 #pragma unroll
     for (int d = 0; d < 3; ++d) {
         velocity[d][row] = (Rounded(velocity[d][row]) + Rounded(0.5) * args.step * a[d]).value;
@@ -96,8 +99,9 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 HILBRIUM_EXPORT(verlet_drift_back)
 
 // Accelerations a = F / m and, if the step is not 0, a half kick. A row whose acceleration is not finite gets
-// no kick, and the first such row goes to `first_not_finite` (record_first). Floor: 32 bytes read, 24 written
-// per row; with the kick 56 and 48.
+// no kick, and the first such row goes to `first_not_finite` (record_first). Does nothing if the drift refused
+// rows or exceeded `most_square`: the forces may lack pairs then, and the host evaluates them again or reverts
+// the step. Floor: 32 bytes read, 24 written per row; with the kick 56 and 48.
 extern "C" __global__ void __launch_bounds__(THREADS)
     accelerate(const __grid_constant__ AccelerateArguments args) {
     const double* __restrict__ const force[3] = {args.force[0], args.force[1], args.force[2]};
@@ -109,6 +113,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     unsigned* __restrict__ const first_not_finite = args.first_not_finite;
     const unsigned long long place = thread_of_grid(), row = begin + place;
     if (place >= end - begin) { return; }
+    if (*args.report.refused != 0 || *args.report.largest_square > ordered(args.most_square)) { return; }
     // One division per row, as on the CPU.
     const Rounded inverse = Rounded(1.0) / Rounded(mass[row]);
     Rounded a[3];

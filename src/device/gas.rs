@@ -127,6 +127,12 @@ impl Gas {
     /// [`Error::State`] with step 0: positions or rates that are not finite, a periodic box too small for the
     /// supports; those of the device.
     pub fn evaluate(&mut self, dt: f64, clock: &mut Clock) -> Result<()> {
+        self.forces(dt, clock)?;
+        self.check_rates()
+    }
+
+    /// Evaluates the forces without checking them.
+    fn forces(&mut self, dt: f64, clock: &mut Clock) -> Result<()> {
         self.sync(clock)?;
         let mut gas = GasOnDevice {
             hydrodynamics: &mut self.hydrodynamics,
@@ -138,14 +144,18 @@ impl Gas {
         };
         sph::find_smoothing_lengths(&mut gas)?;
         sph::evaluate_passes(&mut gas, dt)?;
-        self.attract(clock)?;
-        let checked = self.check_rates();
+        self.attract(clock)
+    }
+
+    /// Waits for the forces, and checks that the rates are finite on all ranks. Collective.
+    fn check_rates(&self) -> Result<()> {
+        let checked = self.check_own_rates();
         self.exchange.comm().agree(checked)
     }
 
     /// Updates owners, order, halos and list, or only the halos if the list is valid.
     fn sync(&mut self, clock: &mut Clock) -> Result<()> {
-        if self.neighborhood.serve(&self.bx, &self.columns, None)? {
+        if self.neighborhood.is_valid(&self.bx, &self.columns)? {
             let changed = self.columns.fields_of_halos();
             self.neighborhood.domain.refresh(&mut self.columns, &changed)?;
             clock.lap("neighbors");
@@ -217,8 +227,8 @@ impl Gas {
         time_step::criteria(&self.device, plan, softening, acceleration, Some(&gas), rows)
     }
 
-    /// Returns an error that names the first particle with a rate that is not finite.
-    fn check_rates(&self) -> Result<()> {
+    /// Returns an error that names the first particle of this rank with a rate that is not finite.
+    fn check_own_rates(&self) -> Result<()> {
         let fields = [Field::Acceleration, Field::InternalEnergyRate, Field::Density, Field::SmoothingLength];
         let columns = self.columns.all(&fields);
         let found = values::first_not_finite(&self.device, &columns, self.columns.owned())?;
@@ -284,7 +294,11 @@ impl Leapfrog for Stepping<'_> {
     }
 
     fn evaluate(&mut self, dt: f64) -> Result<()> {
-        self.gas.evaluate(dt, self.clock)
+        self.gas.forces(dt, self.clock)
+    }
+
+    fn outcome(&mut self) -> Result<()> {
+        self.gas.check_rates()
     }
 
     fn kick(&mut self, dt: f64) -> Result<()> {

@@ -16,6 +16,7 @@ use super::reduction::{
 use super::{Buffer, Device};
 use crate::Result;
 use crate::motion::bulk_motion::BulkMotion;
+use crate::motion::steps::FirstHalf;
 use crate::motion::thermostat::Langevin;
 use crate::particles::Field;
 use crate::space::Vec3d;
@@ -53,15 +54,15 @@ impl From<&Moving<'_>> for MovingColumns {
     }
 }
 
-/// The outcome of a drift.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct DriftResult {
-    /// Rows that did not move, because their displacement was too large or not finite.
-    pub refused: u32,
-    /// Upper bound of all displacements.
-    pub farthest: f64,
-    /// Heat exchanged with the thermostat.
-    pub heat: f64,
+/// What the kernels of a step have found on this rank.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepFindings {
+    /// Result of the first half.
+    pub first_half: FirstHalf,
+    /// Whether the displacements are within the bound given to [`Motion::accelerate`].
+    pub within_bound: bool,
+    /// The first row whose acceleration is not finite.
+    pub not_finite: Option<usize>,
 }
 
 /// Scratch memory of the motion kernels.
@@ -73,6 +74,20 @@ pub struct Motion {
     left: Buffer<u32>,
     heat: Sums,
     sums: Sums,
+    drift: Drift,
+    /// Largest square in the accumulator that is within the bound of the last [`Self::accelerate`].
+    most_square: f64,
+}
+
+/// The last drift.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Drift {
+    /// None in this step.
+    Nothing,
+    /// Of velocity Verlet, for this time: the accumulator holds the largest squared velocity.
+    Verlet(f64),
+    /// Of the Langevin thermostat: the accumulator holds the largest squared displacement.
+    Langevin,
 }
 
 /// Accumulators: refused rows, largest squared velocity or displacement, first row that is not finite.
@@ -93,11 +108,13 @@ impl Motion {
             left: Buffer::new(device, 0)?,
             heat: Sums::new(device)?,
             sums: Sums::new(device)?,
+            drift: Drift::Nothing,
+            most_square: f64::INFINITY,
         })
     }
 
     /// First half of a velocity Verlet step of length `dt`: half kick and drift. Particles that would move
-    /// farther than `farthest` along an axis stay. [`Self::drifted`] returns the outcome.
+    /// farther than `farthest` along an axis stay. [`Self::findings`] returns the outcome.
     ///
     /// # Errors
     /// Those of the device.
@@ -108,7 +125,7 @@ impl Motion {
         dt: f64,
         farthest: f64,
     ) -> Result<()> {
-        self.begin(&rows)?;
+        self.begin(&rows, Drift::Verlet(dt))?;
         let arguments = VerletKickAndDriftArguments {
             moving: moving.into(),
             step: dt,
@@ -120,7 +137,7 @@ impl Motion {
     }
 
     /// First half of step number `step` with the Langevin thermostat: half kick, half drift, friction and
-    /// noise, half drift. [`Self::drifted_heated`] returns the outcome.
+    /// noise, half drift. [`Self::findings`] returns the outcome.
     ///
     /// # Errors
     /// Those of the device.
@@ -136,7 +153,7 @@ impl Motion {
         step: u64,
         farthest: f64,
     ) -> Result<()> {
-        self.begin(&rows)?;
+        self.begin(&rows, Drift::Langevin)?;
         let heat = self.heat.room(1, rows.len().div_ceil(THREADS as usize))?.into();
         let arguments = LangevinKickAndDriftArguments {
             moving: moving.into(),
@@ -153,9 +170,19 @@ impl Motion {
     }
 
     /// Resets the accumulators and sizes the bits of rows.
-    fn begin(&mut self, rows: &Range<usize>) -> Result<()> {
-        self.findings.clear()?;
+    fn begin(&mut self, rows: &Range<usize>, drift: Drift) -> Result<()> {
+        self.clear()?;
+        self.drift = drift;
         self.left.resize(rows.len().div_ceil(32))
+    }
+
+    /// Resets the findings. [`Self::kick_and_drift`] and [`Self::langevin_kick_and_drift`] do it themselves.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn clear(&mut self) -> Result<()> {
+        (self.drift, self.most_square) = (Drift::Nothing, f64::INFINITY);
+        self.findings.clear()
     }
 
     fn report(&self) -> DriftReport {
@@ -166,25 +193,23 @@ impl Motion {
         }
     }
 
-    /// The outcome of the last [`Self::kick_and_drift`] of length `dt`.
+    /// What the kernels of the step have found. Waits for them.
     ///
     /// # Errors
     /// Those of the device.
-    pub fn drifted(&self, dt: f64) -> Result<DriftResult> {
-        let words = self.findings.read()?;
-        let square = largest(words[SQUARE]).unwrap_or(0.0) * dt * dt;
-        Ok(DriftResult { refused: words[REFUSED] as u32, farthest: above(square), heat: 0.0 })
-    }
-
-    /// The outcome of the last [`Self::langevin_kick_and_drift`].
-    ///
-    /// # Errors
-    /// Those of the device.
-    pub fn drifted_heated(&self) -> Result<DriftResult> {
+    pub fn findings(&self) -> Result<StepFindings> {
         let words = self.findings.read()?;
         let square = largest(words[SQUARE]).unwrap_or(0.0);
-        let heat = self.heat.finish()?[0];
-        Ok(DriftResult { refused: words[REFUSED] as u32, farthest: above(square), heat })
+        let (displacement, heat) = match self.drift {
+            Drift::Nothing => (0.0, 0.0),
+            Drift::Verlet(dt) => (above(square * dt * dt), 0.0),
+            Drift::Langevin => (above(square), self.heat.finish()?[0]),
+        };
+        Ok(StepFindings {
+            first_half: FirstHalf { skipped: words[REFUSED] & u64::from(u32::MAX), displacement, heat },
+            within_bound: square <= self.most_square,
+            not_finite: first_row(words[NOT_FINITE]),
+        })
     }
 
     /// The rows that the last drift did not move.
@@ -206,12 +231,34 @@ impl Motion {
     /// # Errors
     /// Those of the device.
     pub fn kick(&self, moving: &Moving, rows: Range<usize>, dt: f64, but_left: bool) -> Result<()> {
+        let left = but_left.then_some(&self.left);
+        self.half_kick(moving, rows, dt, left, Output::NULL)
+    }
+
+    /// Half kick of length `dt` of the rows whose acceleration is finite. [`Self::findings`] returns the first
+    /// other row.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn kick_finite(&self, moving: &Moving, rows: Range<usize>, dt: f64) -> Result<()> {
+        self.half_kick(moving, rows, dt, None, self.findings.lower_half(NOT_FINITE))
+    }
+
+    fn half_kick(
+        &self,
+        moving: &Moving,
+        rows: Range<usize>,
+        dt: f64,
+        left: Option<&Buffer<u32>>,
+        first_not_finite: Output<u32>,
+    ) -> Result<()> {
         let arguments = VerletKickArguments {
             velocity: moving.velocity.map(Output::from),
             acceleration: moving.acceleration.map(Input::from),
             step: dt,
             rows: (&rows).into(),
-            left: but_left.then_some(&self.left).into(),
+            left: left.into(),
+            first_not_finite,
         };
         over_rows(&self.device, &rows, &arguments)
     }
@@ -262,7 +309,8 @@ impl Motion {
     }
 
     /// Accelerations from forces and masses and, if `dt` is not 0, the second half kick of rows with finite
-    /// acceleration. [`Self::first_not_finite`] returns the first other row.
+    /// acceleration. Does nothing if the last drift refused rows or moved any farther than `most`: the forces
+    /// may lack pairs then. [`Self::findings`] returns the first row whose acceleration is not finite.
     ///
     /// # Errors
     /// Those of the device.
@@ -273,26 +321,26 @@ impl Motion {
         moving: &Moving,
         rows: Range<usize>,
         dt: f64,
+        most: f64,
     ) -> Result<()> {
-        self.findings.clear()?;
+        // margin: `above` rounds displacements up
+        self.most_square = match self.drift {
+            Drift::Nothing => f64::INFINITY,
+            Drift::Verlet(dt) => (most / dt * (1.0 - 1e-8)).powi(2),
+            Drift::Langevin => (most * (1.0 - 1e-8)).powi(2),
+        };
         let arguments = AccelerateArguments {
             force: force.map(Input::from),
             mass: mass.into(),
             acceleration: moving.acceleration.map(Output::from),
             velocity: moving.velocity.map(Output::from),
             step: dt,
+            most_square: self.most_square,
             rows: (&rows).into(),
+            report: self.report(),
             first_not_finite: self.findings.lower_half(NOT_FINITE),
         };
         over_rows(&self.device, &rows, &arguments)
-    }
-
-    /// The first row to which [`Self::accelerate`] gave an acceleration that is not finite.
-    ///
-    /// # Errors
-    /// Those of the device.
-    pub fn first_not_finite(&self) -> Result<Option<usize>> {
-        Ok(first_row(self.findings.read()?[NOT_FINITE]))
     }
 
     /// Mass, momentum and kinetic energy of these rows, reproducible bit for bit.

@@ -11,14 +11,14 @@ use super::reduction::over_rows;
 use super::skin::Skin;
 use super::{Buffer, Device, values};
 use crate::Result;
-use crate::neighborhood::{InteractionRange, SUPPORT_MARGIN, largest_smoothing_length};
+use crate::neighborhood::{Due, InteractionRange, SUPPORT_MARGIN, SkinUse, Skins, largest_smoothing_length};
 use crate::neighbors::cluster::power_of_two_below;
 use crate::particles::Field;
 use crate::space::SimulationBox;
 
 /// Neighbor list, halos, and the data that decides how long both are valid.
 ///
-/// Invariant: after [`Self::build`], and while [`Self::serve`] returns true, the records cover all pairs with
+/// Invariant: after [`Self::build`], and while [`Self::is_valid`] returns true, the records cover all pairs with
 /// an owned particle within range: `r < max(2 h_i, 2 h_j)`, or `r <` the cutoff.
 #[derive(Debug)]
 pub struct Neighborhood {
@@ -35,9 +35,7 @@ pub struct Neighborhood {
     /// Largest support that a reused list covers, per owned row.
     limits: Option<Buffer<f64>>,
     skin: Skin,
-    /// Used skin, as the maximum over all ranks at the last check plus the bound since then; infinite without
-    /// a valid list.
-    used: f64,
+    used: SkinUse,
     builds: u64,
 }
 
@@ -60,7 +58,7 @@ impl Neighborhood {
             radius: Buffer::new(device, 0)?,
             limits: None,
             skin: Skin::new(device, skin)?,
-            used: f64::INFINITY,
+            used: SkinUse::default(),
             builds: 0,
         })
     }
@@ -73,7 +71,7 @@ impl Neighborhood {
     /// Forces a list build in the next step. Call it on all ranks.
     pub fn invalidate(&mut self) {
         self.skin.forget();
-        self.used = f64::INFINITY;
+        self.used.invalidate();
     }
 
     /// Radii of the list's build, per row.
@@ -109,47 +107,60 @@ impl Neighborhood {
         self.skin.fraction() == 0.0
     }
 
-    /// Whether the list covers all pairs at the current positions; updates [`Self::largest`]. `drift` is the
-    /// largest displacement on any rank since the last call, if known. Collective.
+    /// Whether the list covers all pairs at the current positions; updates [`Self::largest`]. Reads positions
+    /// only if the recorded displacements do not prove the list valid. Collective.
     ///
     /// # Errors
     /// Those of the device.
-    pub fn serve(&mut self, bx: &SimulationBox, columns: &Columns, drift: Option<f64>) -> Result<bool> {
-        // without a skin a list is valid for one step only
-        if self.serves_once() || self.used == f64::INFINITY {
-            return Ok(false);
-        }
-        let (position, owned) = (columns.vector(Field::Position), columns.owned());
-        let allowed = self.skin.fraction();
-        // the sum of the drifts is an upper bound of the used skin; if it exceeds the skin, read the
-        // positions
-        let known = match (self.reach, drift) {
-            (InteractionRange::Cutoff(cutoff), Some(drift)) => {
-                self.used += 2.0 * drift / cutoff;
-                self.used <= allowed
-            }
-            _ => false,
-        };
-        if !known {
-            let length =
-                (self.reach == InteractionRange::Supports).then(|| columns.scalar(Field::SmoothingLength));
-            let mut used = [self.skin.used(bx, position, length, owned.clone())?];
-            self.domain.comm().all_max(&mut used);
-            self.used = used[0];
-        }
-        if self.used > allowed {
-            return Ok(false);
-        }
-        if self.reach == InteractionRange::Supports {
+    pub fn is_valid(&mut self, bx: &SimulationBox, columns: &Columns) -> Result<bool> {
+        let mut used = self.used;
+        let due = used.due(self.skins(), || Ok([self.measure_use(bx, columns)?, 0.0]))?;
+        self.used = used;
+        let valid = due == Due::Nothing;
+        if valid && self.reach == InteractionRange::Supports {
             let mut limits = match self.limits.take() {
                 Some(limits) => limits,
                 None => Buffer::new(&self.device, 0)?,
             };
-            limits.resize(owned.len())?;
-            self.skin.limits(bx, position, &limits)?;
+            limits.resize(columns.owned().len())?;
+            self.skin.limits(bx, columns.vector(Field::Position), &limits)?;
             self.limits = Some(limits);
         }
-        Ok(true)
+        Ok(valid)
+    }
+
+    /// Records that no particle of any rank has moved farther than `farthest` in a step. Call it after every
+    /// step with the same value on all ranks, or never.
+    pub fn record_displacement(&mut self, farthest: f64) {
+        if let Some(used) = self.use_by(farthest) {
+            self.used.record(used);
+        }
+    }
+
+    /// Whether the list certainly covers all pairs after a further displacement on any rank.
+    pub fn is_valid_after(&self, displacement: f64) -> bool {
+        self.use_by(displacement).is_some_and(|used| self.used.serves_after(self.skins(), used))
+    }
+
+    fn skins(&self) -> Skins {
+        Skins { outer: self.skin.fraction(), inner: None }
+    }
+
+    /// The part of the skin that a displacement uses; `None` if interaction ranges differ between particles.
+    fn use_by(&self, displacement: f64) -> Option<f64> {
+        match self.reach {
+            InteractionRange::Cutoff(cutoff) => Some(2.0 * displacement / cutoff),
+            InteractionRange::Supports | InteractionRange::Nowhere => None,
+        }
+    }
+
+    /// Measures the used skin from the positions; maximum over all ranks. Collective.
+    fn measure_use(&self, bx: &SimulationBox, columns: &Columns) -> Result<f64> {
+        let length =
+            (self.reach == InteractionRange::Supports).then(|| columns.scalar(Field::SmoothingLength));
+        let mut used = [self.skin.used(bx, columns.vector(Field::Position), length, columns.owned())?];
+        self.domain.comm().all_max(&mut used);
+        Ok(used[0])
     }
 
     /// Moves particles into the box and to their owners, and sorts them; removes halos. Returns the box.
@@ -159,6 +170,7 @@ impl Neighborhood {
     /// [`crate::Error::State`] with step 0 for a position that is not finite or too large; those of the
     /// device.
     pub fn order(&mut self, bx: &SimulationBox, columns: &mut Columns) -> Result<SimulationBox> {
+        self.used.invalidate();
         self.domain.sync(bx, columns)
     }
 
@@ -167,36 +179,59 @@ impl Neighborhood {
     /// # Errors
     /// [`crate::Error::State`] with step 0 for a periodic box too small for the radii; those of the device.
     pub fn build(&mut self, bx: &SimulationBox, columns: &mut Columns) -> Result<()> {
+        self.used.invalidate();
         self.domain.detach(columns)?;
         self.limits = None;
-        let owned = columns.owned();
-        let of_this_rank = match self.reach {
-            InteractionRange::Supports => {
-                self.measure_radii(columns)?;
-                self.hierarchy.unit_of(Radii::Each(&self.radius), None, owned.len())?.1
-            }
-            _ => self.cutoff() * (1.0 + self.skin.fraction()),
-        };
-        let mut greatest = [of_this_rank];
-        self.domain.comm().all_max(&mut greatest);
-        let [reach] = greatest;
+        let reach = self.largest_radius(columns)?;
         bx.check_reach(reach)?;
-        match self.reach {
-            InteractionRange::Supports => {
-                self.domain.attach(bx, columns, Radii::Each(&self.radius))?;
-                if columns.rows() != self.radius.len() {
-                    self.measure_radii(columns)?;
+        self.attach_halos(bx, columns, reach)?;
+        self.build_list(bx, columns, reach)?;
+        if !self.serves_once() {
+            let (position, owned) = (columns.vector(Field::Position), columns.owned());
+            match self.reach {
+                InteractionRange::Supports => {
+                    let length = columns.scalar(Field::SmoothingLength);
+                    self.skin.remember_each(position, owned, length, 2.0 * SUPPORT_MARGIN)?;
                 }
-            }
-            _ => {
-                self.domain.attach(bx, columns, Radii::All(reach))?;
-                if columns.rows() != self.radius.len() {
-                    self.radius.resize(columns.rows())?;
-                    values::fill(&self.device, &self.radius, reach, 0..columns.rows())?;
-                }
+                _ => self.skin.remember(position, owned, self.cutoff())?,
             }
         }
-        let (rows, unit) = (columns.rows(), power_of_two_below(reach));
+        self.used.built();
+        self.builds += 1;
+        Ok(())
+    }
+
+    /// The largest list radius of all ranks. Collective.
+    fn largest_radius(&mut self, columns: &Columns) -> Result<f64> {
+        let mut largest = [match self.reach {
+            InteractionRange::Supports => {
+                self.measure_radii(columns)?;
+                self.hierarchy.unit_of(Radii::Each(&self.radius), None, columns.owned().len())?.1
+            }
+            _ => self.cutoff() * (1.0 + self.skin.fraction()),
+        }];
+        self.domain.comm().all_max(&mut largest);
+        Ok(largest[0])
+    }
+
+    /// Attaches the halos within the list radii to the columns, and sets the radii of all rows.
+    fn attach_halos(&mut self, bx: &SimulationBox, columns: &mut Columns, reach: f64) -> Result<()> {
+        let each = self.reach == InteractionRange::Supports;
+        let radii = if each { Radii::Each(&self.radius) } else { Radii::All(reach) };
+        self.domain.attach(bx, columns, radii)?;
+        if columns.rows() == self.radius.len() {
+            return Ok(());
+        }
+        if each {
+            return self.measure_radii(columns);
+        }
+        self.radius.resize(columns.rows())?;
+        values::fill(&self.device, &self.radius, reach, 0..columns.rows())
+    }
+
+    /// Builds hierarchy and list over owned rows and halos.
+    fn build_list(&mut self, bx: &SimulationBox, columns: &Columns, reach: f64) -> Result<()> {
+        let (rows, owned, unit) = (columns.rows(), columns.owned(), power_of_two_below(reach));
         let position = columns.vector(Field::Position);
         let radii = match self.reach {
             InteractionRange::Supports => Radii::Each(&self.radius),
@@ -206,7 +241,7 @@ impl Neighborhood {
         self.hierarchy.build(position, radii, id, rows, unit)?;
         let search = Search {
             rows,
-            owned: owned.clone(),
+            owned,
             symmetric: self.symmetric,
             position,
             radius: &self.radius,
@@ -216,19 +251,7 @@ impl Neighborhood {
             unit,
             bx,
         };
-        self.builder.build(&search, &mut self.records)?;
-        if !self.serves_once() {
-            match self.reach {
-                InteractionRange::Supports => {
-                    let length = columns.scalar(Field::SmoothingLength);
-                    self.skin.remember_each(position, owned, length, 2.0 * SUPPORT_MARGIN)?;
-                }
-                _ => self.skin.remember(position, owned, self.cutoff())?,
-            }
-        }
-        self.used = 0.0;
-        self.builds += 1;
-        Ok(())
+        self.builder.build(&search, &mut self.records)
     }
 
     fn cutoff(&self) -> f64 {

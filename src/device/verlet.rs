@@ -6,7 +6,7 @@ use super::columns::Columns;
 use super::domain::{Arriving, Domain};
 use super::exchange::Exchange;
 use super::gravity::Gravity;
-use super::motion::{DriftResult, Motion, Moving};
+use super::motion::{Motion, Moving, StepFindings};
 use super::neighborhood::Neighborhood;
 use super::sweep::{Pass, Sweep, SweepMemory};
 use super::{Device, values};
@@ -15,7 +15,7 @@ use crate::comm::Communicator;
 use crate::far::GravityPlan;
 use crate::molecules::{LawVisitor, Molecules};
 use crate::motion::bulk_motion::BulkMotion;
-use crate::motion::steps::{self, FirstHalf, Reverted};
+use crate::motion::steps::{self, FirstHalf, Outcome, Reverted};
 use crate::motion::thermostat::Thermostat;
 use crate::motion::verlet::{self, MAX_DISPLACEMENT};
 use crate::neighborhood::InteractionRange;
@@ -54,9 +54,15 @@ pub struct Verlet {
     gravity: Option<Gravity>,
     /// Total mass over all ranks.
     mass: f64,
-    /// Bound of the displacements on all ranks since the last check of the list.
-    drift: f64,
+    /// Largest displacement over the length of the last step, if known.
+    speed: Option<f64>,
+    /// Steps whose forces were evaluated twice.
+    repeats: u64,
 }
+
+/// Factor on the displacement of the last step as a bound of that of the next one. A step that exceeds it
+/// evaluates its forces twice; a larger factor makes the host wait for more steps before the end of a list.
+const DISPLACEMENT_MARGIN: f64 = 1.25;
 
 /// Kernels of the pair law.
 #[derive(Debug)]
@@ -127,13 +133,19 @@ impl Verlet {
             pairs: compile.pairs.transpose()?,
             gravity: gravity.transpose()?,
             mass,
-            drift: f64::INFINITY,
+            speed: None,
+            repeats: 0,
         })
     }
 
     /// Number of lists built.
     pub fn builds(&self) -> u64 {
         self.neighborhood.builds()
+    }
+
+    /// Number of steps whose forces were evaluated twice, because a particle moved farther than expected.
+    pub fn repeats(&self) -> u64 {
+        self.repeats
     }
 
     /// Owners and halos of the particles.
@@ -152,7 +164,10 @@ impl Verlet {
     /// [`Error::State`] with step 0 for accelerations or positions that are not finite and for a periodic box
     /// too small; those of the device.
     pub fn evaluate(&mut self, clock: &mut Clock) -> Result<()> {
-        self.forces(0.0, clock)
+        self.motion.clear()?;
+        self.forces(0.0, clock)?;
+        let findings = self.motion.findings()?;
+        self.check(findings.not_finite)
     }
 
     /// Performs step number `step`, of length `dt`. Returns the heat added to the particles of all ranks.
@@ -168,7 +183,7 @@ impl Verlet {
         step: u64,
         clock: &mut Clock,
     ) -> Result<f64> {
-        let mut stepping = Stepping { verlet: self, thermostat, step, clock };
+        let mut stepping = Stepping { verlet: self, thermostat, step, clock, known: None };
         steps::verlet_step(&mut stepping, thermostat, remove_drift, dt, step)
     }
 
@@ -178,38 +193,61 @@ impl Verlet {
     }
 
     /// Updates the list and evaluates forces and accelerations, including the second half kick of a step of
-    /// length
-    /// `dt` (0: none).
+    /// length `dt` (0: none). [`Motion::findings`] returns the first row that is not finite.
     fn forces(&mut self, dt: f64, clock: &mut Clock) -> Result<()> {
         let arriving = self.sync()?;
         clock.lap("neighbors");
         let with_gravity = self.gravity.is_some();
-        let mut first = None;
         if self.pairs.is_some() {
             self.sweep(true, arriving)?;
-            let (rows, columns) = (self.columns.owned(), &self.columns);
-            let force = columns.vector(Field::Force);
-            let kick = if with_gravity { 0.0 } else { dt };
-            self.motion.accelerate(force, columns.scalar(Field::Mass), &Moving::of(columns), rows, kick)?;
-            first = self.motion.first_not_finite()?;
+            self.accelerate(if with_gravity { 0.0 } else { dt }, f64::INFINITY)?;
             clock.lap("pair forces");
         }
         if with_gravity {
-            first = self.attract(dt)?;
+            self.attract(dt)?;
             clock.lap("gravity");
         }
-        let checked = match first {
-            Some(row) => Err(self.not_finite(row)?),
-            None => Ok(()),
-        };
+        Ok(())
+    }
+
+    /// Evaluates the forces with the current list, if the drift of this step turns out to be at most `most`.
+    fn forces_within(&mut self, dt: f64, most: f64, clock: &mut Clock) -> Result<()> {
+        self.sweep(true, Arriving::default())?;
+        self.accelerate(dt, most)?;
+        clock.lap("pair forces");
+        Ok(())
+    }
+
+    fn accelerate(&mut self, dt: f64, most: f64) -> Result<()> {
+        let (rows, columns) = (self.columns.owned(), &self.columns);
+        let (force, mass) = (columns.vector(Field::Force), columns.scalar(Field::Mass));
+        self.motion.accelerate(force, mass, &Moving::of(columns), rows, dt, most)
+    }
+
+    /// Reports the first row of this rank that is not finite. Collective.
+    fn check(&self, not_finite: Option<usize>) -> Result<()> {
+        let checked = not_finite.map_or(Ok(()), |row| Err(self.not_finite(row)?));
         self.exchange.comm().agree(checked)
+    }
+
+    /// A bound of the displacements in a step of length `dt` for which the list certainly serves, if there is
+    /// one and the host need not know more before the forces: one rank, no gravity.
+    fn expected_displacement(&self, dt: f64) -> Option<f64> {
+        let pairs_only = self.pairs.is_some() && self.gravity.is_none() && self.exchange.comm().size() == 1;
+        let expected = self.speed.filter(|_| pairs_only)? * dt * DISPLACEMENT_MARGIN;
+        self.neighborhood.is_valid_after(expected).then_some(expected)
+    }
+
+    /// Records the largest displacement of a step of length `dt` on any rank.
+    fn record_displacement(&mut self, largest: f64, dt: f64) {
+        self.neighborhood.record_displacement(largest);
+        self.speed = Some(largest / dt);
     }
 
     /// Updates owners, order and list. If the list is still valid, only begins the exchange of halo
     /// positions.
     fn sync(&mut self) -> Result<Arriving> {
-        let drift = std::mem::take(&mut self.drift);
-        if self.neighborhood.serve(&self.bx, &self.columns, Some(drift))? {
+        if self.neighborhood.is_valid(&self.bx, &self.columns)? {
             return self.neighborhood.domain.begin_refresh(&self.columns, &[Field::Position]);
         }
         self.bx = self.neighborhood.order(&self.bx, &mut self.columns)?;
@@ -224,9 +262,9 @@ impl Verlet {
     }
 
     /// Adds gravity to the accelerations of the pairs, then does the second half kick, except in rows whose
-    /// acceleration is not finite. Returns the first such row.
-    fn attract(&mut self, dt: f64) -> Result<Option<usize>> {
-        let Some(gravity) = &mut self.gravity else { return Ok(None) };
+    /// acceleration is not finite.
+    fn attract(&mut self, dt: f64) -> Result<()> {
+        let Some(gravity) = &mut self.gravity else { return Ok(()) };
         let rows = self.columns.owned();
         if self.pairs.is_none() {
             for column in self.columns.vector(Field::Acceleration) {
@@ -234,10 +272,7 @@ impl Verlet {
             }
         }
         gravity.attract(&self.exchange, &mut self.columns, &self.bx, self.mass)?;
-        let all = Moving::of(&self.columns);
-        self.motion.kick(&all, rows.clone(), dt, false)?;
-        let found = values::first_not_finite(self.columns.device(), &all.acceleration, rows)?;
-        Ok(found.into_iter().flatten().min())
+        self.motion.kick_finite(&Moving::of(&self.columns), rows, dt)
     }
 
     /// Evaluates energies and virials at the current positions, with the list of the last force evaluation.
@@ -312,6 +347,23 @@ struct Stepping<'a> {
     thermostat: Option<&'a Thermostat>,
     step: u64,
     clock: &'a mut Clock,
+    /// Result of the first half on all ranks, if the host has waited for it.
+    known: Option<FirstHalf>,
+}
+
+impl Stepping<'_> {
+    /// Records the first half of this rank and, if no row was refused, evaluates the forces with the list
+    /// that the displacements need.
+    fn evaluate_after(&mut self, first_half: FirstHalf, dt: f64) -> Result<()> {
+        let first_half = first_half.over_ranks(self.verlet.exchange.comm());
+        self.known = Some(first_half);
+        if first_half.skipped > 0 {
+            return Ok(());
+        }
+        self.verlet.record_displacement(first_half.displacement, dt);
+        self.clock.lap("drift");
+        self.verlet.forces(dt, self.clock)
+    }
 }
 
 impl steps::Verlet for Stepping<'_> {
@@ -319,36 +371,60 @@ impl steps::Verlet for Stepping<'_> {
         self.verlet.exchange.comm()
     }
 
-    fn kick_and_drift(&mut self, dt: f64) -> Result<FirstHalf> {
+    fn kick_and_drift(&mut self, dt: f64) -> Result<()> {
         let Verlet { columns, motion, bx, .. } = &mut *self.verlet;
         let (rows, farthest) = (columns.owned(), MAX_DISPLACEMENT * bx.lengths().max());
         let all = Moving::of(columns);
-        let DriftResult { refused, farthest: displacement, heat } = match self.thermostat {
+        match self.thermostat {
             Some(Thermostat::Langevin(langevin)) => {
                 let (mass, id) = (columns.scalar(Field::Mass), &columns.id);
-                motion.langevin_kick_and_drift(langevin, &all, mass, id, rows, dt, self.step, farthest)?;
-                motion.drifted_heated()?
+                motion.langevin_kick_and_drift(langevin, &all, mass, id, rows, dt, self.step, farthest)
             }
-            Some(Thermostat::VelocityRescaling(_)) | None => {
-                motion.kick_and_drift(&all, rows, dt, farthest)?;
-                motion.drifted(dt)?
-            }
-        };
-        Ok(FirstHalf { skipped: u64::from(refused), displacement, heat })
+            Some(Thermostat::VelocityRescaling(_)) | None => motion.kick_and_drift(&all, rows, dt, farthest),
+        }
     }
 
-    fn record_displacement(&mut self, largest: f64) {
-        self.verlet.drift += largest;
-        self.clock.lap("drift");
+    fn evaluate(&mut self, dt: f64) -> Result<()> {
+        if self.known.is_some() {
+            // after a failed step, back at its start
+            return self.verlet.forces(dt, self.clock);
+        }
+        if let Some(most) = self.verlet.expected_displacement(dt) {
+            return self.verlet.forces_within(dt, most, self.clock);
+        }
+        let first_half = self.verlet.motion.findings()?.first_half;
+        self.evaluate_after(first_half, dt)
+    }
+
+    fn outcome(&mut self, dt: f64) -> Result<Outcome> {
+        let mut findings = self.verlet.motion.findings()?;
+        let first_half = match self.known {
+            Some(first_half) => first_half,
+            // one rank
+            None if findings.first_half.skipped > 0 => return Ok(Outcome::MovedTooFar),
+            None => {
+                let StepFindings { first_half, within_bound, .. } = findings;
+                if within_bound {
+                    self.verlet.record_displacement(first_half.displacement, dt);
+                    self.known = Some(first_half);
+                } else {
+                    self.verlet.repeats += 1;
+                    self.evaluate_after(first_half, dt)?;
+                    findings = self.verlet.motion.findings()?;
+                }
+                first_half
+            }
+        };
+        if first_half.skipped > 0 {
+            return Ok(Outcome::MovedTooFar);
+        }
+        self.verlet.check(findings.not_finite)?;
+        Ok(Outcome::Completed { heat: first_half.heat })
     }
 
     fn moved_too_far(&self, dt: f64) -> Result<Error> {
         let skipped = self.verlet.motion.left_rows(self.verlet.columns.owned())?;
-        self.verlet.moved_too_far(skipped.first().copied().unwrap_or(0), dt)
-    }
-
-    fn evaluate(&mut self, dt: f64) -> Result<()> {
-        self.verlet.forces(dt, self.clock)
+        skipped.first().map_or(Ok(Error::Elsewhere), |&row| self.verlet.moved_too_far(row, dt))
     }
 
     fn finish(&mut self, _: f64) {

@@ -38,8 +38,13 @@ pub trait Leapfrog {
     /// Evaluates the forces; `dt` is the time since the last evaluation. Collective.
     ///
     /// # Errors
-    /// [`Error::State`] with step 0 for positions or rates that are not finite, or a box too small.
+    /// [`Error::State`] with step 0 for positions that are not finite, or a box too small.
     fn evaluate(&mut self, dt: f64) -> Result<()>;
+    /// Waits for the forces and checks them. Collective.
+    ///
+    /// # Errors
+    /// [`Error::State`] with step 0 for rates that are not finite.
+    fn outcome(&mut self) -> Result<()>;
     /// Second half: corrects the predictions.
     ///
     /// # Errors
@@ -62,7 +67,7 @@ pub fn leapfrog_step<B: Leapfrog>(backend: &mut B, dt: f64) -> Result<()> {
     backend.comm().all_max(&mut lossy);
     let saved = if lossy[0] > 0 { Some(backend.save()?) } else { None };
     backend.kick_and_drift(dt)?;
-    if let Err(error) = backend.evaluate(dt) {
+    if let Err(error) = backend.evaluate(dt).and_then(|()| backend.outcome()) {
         if concerns_particles(&error) {
             match saved {
                 Some(saved) => backend.restore(saved),
@@ -74,15 +79,37 @@ pub fn leapfrog_step<B: Leapfrog>(backend: &mut B, dt: f64) -> Result<()> {
     backend.kick(dt)
 }
 
-/// Result of the first half of a Verlet step on this rank.
+/// Result of the first half of a Verlet step: sums and maximum over the rows of a rank, or of all ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FirstHalf {
     /// Rows that did not move, because they would have moved too far.
     pub skipped: u64,
-    /// Largest displacement of a particle.
+    /// Upper bound of the displacements.
     pub displacement: f64,
     /// Heat added by a thermostat.
     pub heat: f64,
+}
+
+impl FirstHalf {
+    /// Reduces over all ranks. Collective.
+    #[must_use]
+    pub fn over_ranks(self, comm: &Communicator) -> Self {
+        let (mut sums, mut largest) = ([self.skipped as f64, self.heat], [self.displacement]);
+        comm.all_sum_and_max(&mut sums, &mut largest);
+        FirstHalf { skipped: sums[0] as u64, displacement: largest[0], heat: sums[1] }
+    }
+}
+
+/// What a Verlet step has decided, the same on all ranks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Outcome {
+    /// The forces at the new positions are known and finite.
+    Completed {
+        /// Heat added by a thermostat to the particles of all ranks.
+        heat: f64,
+    },
+    /// Particles would have moved too far and stayed. The forces are still those of the step's start.
+    MovedTooFar,
 }
 
 /// Rows whose first half is reverted.
@@ -95,6 +122,9 @@ pub enum Reverted {
 }
 
 /// Operations of a velocity Verlet step, for forces that depend on positions only.
+///
+/// [`Verlet::kick_and_drift`] and [`Verlet::evaluate`] may return before their work is done. What they find is
+/// read by [`Verlet::outcome`], once a step: a device enqueues the whole step before the host waits for it.
 pub trait Verlet {
     /// The ranks.
     fn comm(&self) -> &Communicator;
@@ -102,21 +132,23 @@ pub trait Verlet {
     ///
     /// # Errors
     /// Those of the device.
-    fn kick_and_drift(&mut self, dt: f64) -> Result<FirstHalf>;
-    /// Records the largest displacement on any rank since the last evaluation of the forces.
-    fn record_displacement(&mut self, largest: f64);
-    /// The error that names a particle of this rank that would move too far.
+    fn kick_and_drift(&mut self, dt: f64) -> Result<()>;
+    /// Refreshes the list and evaluates the forces at the current positions, unless particles would have
+    /// moved too far. A device also does the second half kick of a step of length `dt` here. Collective.
+    ///
+    /// # Errors
+    /// [`Error::State`] with step 0 for positions that are not finite, or a box too small.
+    fn evaluate(&mut self, dt: f64) -> Result<()>;
+    /// Waits for the step of length `dt`, and returns what it has decided. Collective.
+    ///
+    /// # Errors
+    /// [`Error::State`] with step 0 for rates that are not finite.
+    fn outcome(&mut self, dt: f64) -> Result<Outcome>;
+    /// The error that names a particle of this rank that would move too far; [`Error::Elsewhere`] without one.
     ///
     /// # Errors
     /// Those of the device.
     fn moved_too_far(&self, dt: f64) -> Result<Error>;
-    /// Evaluates the forces at the current positions. A device also does the second half kick of a step of
-    /// length
-    /// `dt` here. Collective.
-    ///
-    /// # Errors
-    /// [`Error::State`] with step 0 for positions or rates that are not finite, or a box too small.
-    fn evaluate(&mut self, dt: f64) -> Result<()>;
     /// Completes the second half of a step, or leaves it pending.
     fn finish(&mut self, dt: f64);
     /// Reverts the second half kick after failed forces, if [`Verlet::evaluate`] did it.
@@ -159,27 +191,27 @@ pub fn verlet_step<B: Verlet>(
     dt: f64,
     step: u64,
 ) -> Result<f64> {
-    let first = backend.kick_and_drift(dt)?;
-    let (mut sums, mut largest) = ([first.skipped as f64, first.heat], [first.displacement]);
-    backend.comm().all_sum_and_max(&mut sums, &mut largest);
-    let [skipped, mut heat] = sums;
-    if skipped > 0.0 {
-        let error = if first.skipped > 0 { backend.moved_too_far(dt)? } else { Error::Elsewhere };
-        backend.revert_drift(dt, Reverted::Moved)?;
-        backend.revert_kick(dt, Reverted::Moved)?;
-        return Err(error);
-    }
-    backend.record_displacement(largest[0]);
-    if let Err(error) = backend.evaluate(dt) {
-        if concerns_particles(&error) {
-            backend.revert_second_half(dt)?;
-            backend.revert_drift(dt, Reverted::All)?;
-            // restores the forces at the start of the step, which were finite
-            let _ = backend.evaluate(0.0);
-            backend.revert_kick(dt, Reverted::All)?;
+    backend.kick_and_drift(dt)?;
+    let outcome = backend.evaluate(dt).and_then(|()| backend.outcome(dt));
+    let mut heat = match outcome {
+        Ok(Outcome::Completed { heat }) => heat,
+        Ok(Outcome::MovedTooFar) => {
+            let error = backend.moved_too_far(dt)?;
+            backend.revert_drift(dt, Reverted::Moved)?;
+            backend.revert_kick(dt, Reverted::Moved)?;
+            return Err(error);
         }
-        return Err(error);
-    }
+        Err(error) => {
+            if concerns_particles(&error) {
+                backend.revert_second_half(dt)?;
+                backend.revert_drift(dt, Reverted::All)?;
+                // restores the forces at the start of the step, which were finite
+                let _ = backend.evaluate(0.0);
+                backend.revert_kick(dt, Reverted::All)?;
+            }
+            return Err(error);
+        }
+    };
     backend.finish(dt);
     if let Some(Thermostat::VelocityRescaling(rescaling)) = thermostat {
         let whole = backend.bulk_motion()?;

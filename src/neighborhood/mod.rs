@@ -4,9 +4,11 @@
 //! says.
 
 pub mod skin;
+mod skin_use;
 pub mod tune;
 
 pub use skin::Skin;
+pub use skin_use::{Due, SkinUse};
 pub use tune::Costs;
 
 use crate::Result;
@@ -65,17 +67,6 @@ impl Skins {
     }
 }
 
-/// Work needed before the list covers all pairs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Due {
-    /// Nothing.
-    Nothing,
-    /// Prune the inner list from the outer one.
-    Prune,
-    /// Build the outer list.
-    Build,
-}
-
 /// Neighbor lists, and the data that decides how long they are valid.
 ///
 /// Invariant: while [`Neighborhood::due`] returns [`Due::Nothing`], the list covers all pairs within range:
@@ -92,10 +83,7 @@ pub struct Neighborhood {
     support_limits: Option<Vec<f64>>,
     outer: Skin,
     inner: Option<Skin>,
-    /// Used skins (outer, inner), as the maximum over all ranks at the last check.
-    used: Option<[f64; 2]>,
-    /// Upper bound of the displacements since the last check, if known.
-    drift: Option<f64>,
+    used: SkinUse,
     builds: u64,
     prunes: u64,
 }
@@ -125,8 +113,7 @@ impl Neighborhood {
             support_limits: None,
             outer: Skin::new(0.0),
             inner: None,
-            used: None,
-            drift: None,
+            used: SkinUse::default(),
             builds: 0,
             prunes: 0,
         };
@@ -144,14 +131,16 @@ impl Neighborhood {
         if self.inner.is_none() {
             (self.pruned, self.recycled) = (None, None);
         }
-        self.used = None;
+        self.used.invalidate();
     }
 
-    /// Declares that no particle of any rank has moved farther than `farthest` since the last
-    /// [`Neighborhood::due`]. While this bound alone proves the list valid, positions are not read. Call it
-    /// with the same value on all ranks, or on none.
+    /// Records that no particle of any rank has moved farther than `farthest` in a step. While the sum of
+    /// these bounds proves the list valid, positions are not read. Call it after every step with the same
+    /// value on all ranks, or never.
     pub fn record_displacement(&mut self, farthest: f64) {
-        self.drift = Some(farthest);
+        if let InteractionRange::Cutoff(cutoff) = self.reach {
+            self.used.record(2.0 * farthest / cutoff);
+        }
     }
 
     /// The current skins.
@@ -169,55 +158,37 @@ impl Neighborhood {
         self.reach.of_rows(particles, 1.0 + self.outer.fraction())
     }
 
-    /// What the list needs at the current positions. Collective; all ranks return the same.
-    pub fn due(&mut self, domain: &Domain, particles: &Particles) -> Due {
-        // Without a skin a list is valid for one step.
-        if self.outer.fraction() == 0.0 || self.reach == InteractionRange::Nowhere {
-            return Due::Build;
+    /// Decides what the list needs at the current positions. Collective; all ranks return the same.
+    ///
+    /// # Errors
+    /// None on processors.
+    pub fn due(&mut self, domain: &Domain, particles: &Particles) -> Result<Due> {
+        if self.reach == InteractionRange::Nowhere {
+            return Ok(Due::Build);
         }
-        if let (Some(drift), Some(used), InteractionRange::Cutoff(cutoff)) =
-            (self.drift.take(), self.used, self.reach)
-        {
-            let used = used.map(|used| used + 2.0 * drift / cutoff);
-            if self.due_for(used) == Due::Nothing {
-                self.used = Some(used);
-                return Due::Nothing;
-            }
+        let mut used = self.used;
+        let due = used.due(self.skins(), || Ok(self.measure_use(domain, particles)))?;
+        self.used = used;
+        if self.reach == InteractionRange::Supports {
+            self.support_limits = (due == Due::Nothing).then(|| self.outer.limits(&domain.bx, particles));
         }
-        let used = {
-            let own;
-            let reaches = match self.reach {
-                InteractionRange::Cutoff(cutoff) => Radii::All(cutoff),
-                _ => {
-                    own = self.reach.of_rows(particles, 1.0);
-                    Radii::Each(&own)
-                }
-            };
-            let inner = self.inner.as_ref().map_or(0.0, |inner| inner.used(&domain.bx, particles, reaches));
-            let mut used = [self.outer.used(&domain.bx, particles, reaches), inner];
-            domain.comm.all_max(&mut used);
-            used
-        };
-        self.used = Some(used);
-        let due = self.due_for(used);
-        let grow = due == Due::Nothing && self.reach == InteractionRange::Supports;
-        self.support_limits = grow.then(|| self.outer.limits(&domain.bx, particles));
-        due
+        Ok(due)
     }
 
-    /// Decision for the used skins of all ranks.
-    fn due_for(&self, [outer, inner]: [f64; 2]) -> Due {
-        let skins = self.skins();
-        if self.list.is_none() || outer.is_infinite() {
-            return Due::Build;
-        }
-        match skins.inner {
-            Some(own) if inner <= own => Due::Nothing,
-            // Pairs of the new inner list must be in the outer one.
-            Some(own) if outer + own <= skins.outer => Due::Prune,
-            None if outer <= skins.outer => Due::Nothing,
-            _ => Due::Build,
-        }
+    /// Measures the used skins (outer, inner) from the positions; maximum over all ranks. Collective.
+    fn measure_use(&self, domain: &Domain, particles: &Particles) -> [f64; 2] {
+        let supports;
+        let reaches = match self.reach {
+            InteractionRange::Cutoff(cutoff) => Radii::All(cutoff),
+            _ => {
+                supports = self.reach.of_rows(particles, 1.0);
+                Radii::Each(&supports)
+            }
+        };
+        let inner = self.inner.as_ref().map_or(0.0, |inner| inner.used(&domain.bx, particles, reaches));
+        let mut used = [self.outer.used(&domain.bx, particles, reaches), inner];
+        domain.comm.all_max(&mut used);
+        used
     }
 
     /// Per owned row, the largest support 2h whose pairs the list covers: the build radius in a new list,
@@ -257,7 +228,7 @@ impl Neighborhood {
     /// Forces a rebuild in the next step.
     pub fn invalidate(&mut self) {
         self.outer.forget();
-        self.used = None;
+        self.used.invalidate();
     }
 
     /// Builds the list for the current rows, then prunes. Collective.
@@ -268,6 +239,7 @@ impl Neighborhood {
         self.radius = self.radii(particles);
         // Free old lists before building, except tiles, whose memory is reused.
         (self.list, self.support_limits) = (None, None);
+        self.used.invalidate();
         self.recycled = self.pruned.take();
         if self.reach == InteractionRange::Nowhere {
             return Ok(());
@@ -282,7 +254,7 @@ impl Neighborhood {
         if self.outer.fraction() > 0.0 {
             remember(&mut self.outer, self.reach, domain, particles);
         }
-        self.used = Some([0.0; 2]);
+        self.used.built();
         self.builds += 1;
         self.prune(domain, particles)
     }
@@ -310,7 +282,7 @@ impl Neighborhood {
         if let Some(inner) = &mut self.inner {
             remember(inner, self.reach, domain, particles);
         }
-        self.used = self.used.map(|[outer, _]| [outer, 0.0]);
+        self.used.pruned();
         self.prunes += 1;
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Leapfrog of a gas on processors: implements [`crate::motion::steps::Leapfrog`].
 
-use super::Simulation;
+use super::{Rates, Simulation};
 use crate::Result;
 use crate::comm::Communicator;
 use crate::motion::leapfrog;
@@ -34,7 +34,11 @@ impl Leapfrog for Simulation {
     }
 
     fn evaluate(&mut self, dt: f64) -> Result<()> {
-        self.evaluate_forces(dt)
+        self.forces(dt).map(drop)
+    }
+
+    fn outcome(&mut self) -> Result<()> {
+        self.check_rates(Rates::Unchecked)
     }
 
     fn kick(&mut self, dt: f64) -> Result<()> {

@@ -1,5 +1,6 @@
 //! A simulation whose particles reside on a device; the host receives copies on request.
 
+use super::state::{Freshness, Residence};
 use super::{Simulation, gravity_of, skins_of};
 use crate::comm::Communicator;
 use crate::device::columns::Columns;
@@ -84,7 +85,7 @@ impl Simulation {
             }
         };
         let moved = self.domain.comm.agree_on(moved)?;
-        (self.resident, self.host_is_current) = (Some(moved), true);
+        self.residence = Residence::Device { resident: moved, copy: Freshness::Current };
         if self.particles.len() >= MIN_ROWS_TO_WAIT {
             let device = device.clone();
             // the next call reports a failure
@@ -95,15 +96,24 @@ impl Simulation {
 
     /// Whether the particles reside on a device.
     pub fn is_resident(&self) -> bool {
-        self.resident.is_some()
+        self.residence.resident().is_some()
     }
 
     /// Number of lists built, on processors or the device.
     pub fn lists_built(&self) -> u64 {
-        match &self.resident {
+        match self.residence.resident() {
             Some(Resident::Verlet(verlet)) => verlet.builds(),
             Some(Resident::Gas(gas)) => gas.builds(),
             None => self.neighborhood.builds(),
+        }
+    }
+
+    /// Number of steps on a device whose forces were evaluated twice, because a particle moved farther than
+    /// the list was known to serve.
+    pub fn repeated_forces(&self) -> u64 {
+        match self.residence.resident() {
+            Some(Resident::Verlet(verlet)) => verlet.repeats(),
+            Some(Resident::Gas(_)) | None => 0,
         }
     }
 
@@ -114,12 +124,9 @@ impl Simulation {
     /// Those of the devices, on all ranks.
     pub fn copy_to_host(&mut self) -> Result<()> {
         self.synchronize_velocities();
-        let Some(resident) = &mut self.resident else { return Ok(()) };
-        if self.host_is_current {
-            return Ok(());
-        }
+        let Some(resident) = self.residence.ahead_of_host() else { return Ok(()) };
         let known = match resident {
-            Resident::Verlet(verlet) if !self.energies_known => verlet.energies(),
+            Resident::Verlet(verlet) if self.energies == Freshness::Outdated => verlet.energies(),
             Resident::Verlet(_) => Ok(()),
             Resident::Gas(gas) => {
                 if let Some(hydrodynamics) = &mut self.hydrodynamics {
@@ -134,8 +141,9 @@ impl Simulation {
         self.particles.remove(&derived);
         let brought = known.and_then(|()| columns.download(&mut self.particles, &fields));
         self.domain.comm.agree(brought)?;
-        (self.host_is_current, self.energies_known) = (true, true);
         self.domain.adopt(resident.domain().assignment());
+        self.residence.copied();
+        self.energies = Freshness::Current;
         self.clock.lap("from the device");
         Ok(())
     }
@@ -146,12 +154,9 @@ impl Simulation {
     /// # Errors
     /// Those of the device.
     pub fn observe_resident(&mut self, dt: f64) -> Result<Observables> {
-        let Some(resident) = &mut self.resident else { return Ok(self.observe(dt)) };
-        if self.host_is_current {
-            return Ok(self.observe(dt));
-        }
+        let Some(resident) = self.residence.ahead_of_host() else { return Ok(self.observe(dt)) };
         if let Resident::Verlet(verlet) = resident
-            && !std::mem::replace(&mut self.energies_known, true)
+            && std::mem::replace(&mut self.energies, Freshness::Current) == Freshness::Outdated
         {
             let known = verlet.energies();
             abort_on_device_error(&self.domain.comm, known)?;
@@ -170,8 +175,8 @@ impl Simulation {
         // an open box changed in the last step
         self.check_space()?;
         let remove_drift = self.removes_drift();
-        let Some(resident) = &mut self.resident else { return Ok(()) };
-        (self.host_is_current, self.energies_known) = (false, false);
+        let Some(resident) = self.residence.change() else { return Ok(()) };
+        self.energies = Freshness::Outdated;
         let advanced = match resident {
             Resident::Verlet(verlet) => {
                 let thermostat = self.thermostat.as_ref();
@@ -188,8 +193,8 @@ impl Simulation {
 
     /// Evaluates the forces on the device; `dt` is the time since the last evaluation.
     pub(super) fn evaluate_resident(&mut self, dt: f64) -> Result<()> {
-        let Some(resident) = &mut self.resident else { return Ok(()) };
-        (self.host_is_current, self.energies_known) = (false, false);
+        let Some(resident) = self.residence.change() else { return Ok(()) };
+        self.energies = Freshness::Outdated;
         let evaluated = match resident {
             Resident::Verlet(verlet) => verlet.evaluate(&mut self.clock),
             Resident::Gas(gas) => gas.evaluate(dt, &mut self.clock),
@@ -203,17 +208,17 @@ impl Simulation {
     /// Forces a list build in the next step, on processors and the device.
     pub fn invalidate_lists(&mut self) {
         self.neighborhood.invalidate();
-        match &mut self.resident {
-            Some(Resident::Verlet(verlet)) => verlet.invalidate(),
-            Some(Resident::Gas(gas)) => gas.invalidate(),
-            None => {}
+        match &mut self.residence {
+            Residence::Device { resident: Resident::Verlet(verlet), .. } => verlet.invalidate(),
+            Residence::Device { resident: Resident::Gas(gas), .. } => gas.invalidate(),
+            Residence::Host => {}
         }
     }
 
     /// [`Simulation::choose_step`] with the rates on the device.
     pub(super) fn choose_step_of_resident(&mut self, softening: f64, last: Option<f64>) -> Result<()> {
         let plan = &self.plan.time_step;
-        let criteria = match &self.resident {
+        let criteria = match self.residence.resident() {
             Some(Resident::Verlet(verlet)) if plan.fixed.is_none() => {
                 let columns = &verlet.columns;
                 let acceleration = columns.vector(Field::Acceleration);

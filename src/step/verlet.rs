@@ -1,19 +1,25 @@
 //! Velocity Verlet on processors: implements [`crate::motion::steps::Verlet`].
 
-use super::Simulation;
+use super::state::Velocities;
+use super::{Rates, Simulation};
 use crate::comm::Communicator;
 use crate::motion::bulk_motion::{self, BulkMotion};
-use crate::motion::steps::{self, FirstHalf, Reverted};
+use crate::motion::steps::{self, FirstHalf, Outcome, Reverted};
 use crate::motion::thermostat::Thermostat;
 use crate::motion::verlet::{self, DriftResult, MAX_DISPLACEMENT, SkippedChunks};
 use crate::particles::Field;
 use crate::space::Vec3d;
 use crate::{Error, Result};
 
-/// A simulation during a step, and the chunks that the first half skipped.
+/// A simulation during a step.
 struct Stepping<'a> {
     simulation: &'a mut Simulation,
+    /// The chunks that the first half skipped.
     skipped: SkippedChunks,
+    /// Result of the first half, of all ranks.
+    first_half: FirstHalf,
+    /// What is known of the rates.
+    rates: Rates,
 }
 
 impl Simulation {
@@ -22,7 +28,12 @@ impl Simulation {
     pub(super) fn advance_verlet(&mut self, dt: f64) -> Result<()> {
         let (remove_drift, step) = (self.removes_drift(), self.step);
         let thermostat = self.thermostat;
-        let mut stepping = Stepping { simulation: self, skipped: SkippedChunks::default() };
+        let mut stepping = Stepping {
+            simulation: self,
+            skipped: SkippedChunks::default(),
+            first_half: FirstHalf::default(),
+            rates: Rates::Unchecked,
+        };
         let heat = steps::verlet_step(&mut stepping, thermostat.as_ref(), remove_drift, dt, step)?;
         self.heat += heat;
         Ok(())
@@ -35,7 +46,7 @@ impl Simulation {
 
     /// Completes the pending half kick of the last step, so that velocities and positions have the same time.
     pub(crate) fn synchronize_velocities(&mut self) {
-        if let Some(dt) = self.pending_kick.take() {
+        if let Some(dt) = self.velocities.take_pending() {
             verlet::kick(&mut self.particles, dt, &SkippedChunks::default());
             self.clock.lap("kick");
         }
@@ -63,7 +74,7 @@ impl steps::Verlet for Stepping<'_> {
         &self.simulation.domain.comm
     }
 
-    fn kick_and_drift(&mut self, dt: f64) -> Result<FirstHalf> {
+    fn kick_and_drift(&mut self, dt: f64) -> Result<()> {
         let simulation = &mut *self.simulation;
         let farthest = simulation.largest_displacement();
         let DriftResult { left, farthest: displacement, heat } = match &simulation.thermostat {
@@ -71,18 +82,33 @@ impl steps::Verlet for Stepping<'_> {
                 langevin.kick_and_drift(&mut simulation.particles, dt, simulation.step, farthest)
             }
             Some(Thermostat::VelocityRescaling(_)) | None => {
-                let pending = simulation.pending_kick.take();
+                let pending = simulation.velocities.take_pending();
                 verlet::kick_and_drift(&mut simulation.particles, pending, dt, farthest)
             }
         };
         let skipped = left.rows(&simulation.particles).count() as u64;
         self.skipped = left;
-        Ok(FirstHalf { skipped, displacement, heat })
+        self.first_half = FirstHalf { skipped, displacement, heat }.over_ranks(&simulation.domain.comm);
+        if self.first_half.skipped == 0 {
+            simulation.neighborhood.record_displacement(self.first_half.displacement);
+            simulation.clock.lap("drift");
+        }
+        Ok(())
     }
 
-    fn record_displacement(&mut self, largest: f64) {
-        self.simulation.neighborhood.record_displacement(largest);
-        self.simulation.clock.lap("drift");
+    fn evaluate(&mut self, dt: f64) -> Result<()> {
+        if self.first_half.skipped == 0 {
+            self.rates = self.simulation.forces(dt)?;
+        }
+        Ok(())
+    }
+
+    fn outcome(&mut self, _: f64) -> Result<Outcome> {
+        if self.first_half.skipped > 0 {
+            return Ok(Outcome::MovedTooFar);
+        }
+        self.simulation.check_rates(self.rates)?;
+        Ok(Outcome::Completed { heat: self.first_half.heat })
     }
 
     fn moved_too_far(&self, dt: f64) -> Result<Error> {
@@ -90,12 +116,8 @@ impl steps::Verlet for Stepping<'_> {
         Ok(rows.find_map(|row| self.simulation.moved_too_far(row, dt)).unwrap_or(Error::Elsewhere))
     }
 
-    fn evaluate(&mut self, dt: f64) -> Result<()> {
-        self.simulation.evaluate_forces(dt)
-    }
-
     fn finish(&mut self, dt: f64) {
-        self.simulation.pending_kick = Some(dt);
+        self.simulation.velocities = Velocities::HalfKickPending(dt);
         if self.simulation.thermostat.is_some() {
             self.simulation.synchronize_velocities();
         }

@@ -67,6 +67,29 @@ fn a_device_moves_molecules_as_processors_do() {
     }
 }
 
+/// Two atoms that repel each other from rest: their displacement of a step grows by 3, 5/3, 7/5, ..., so that
+/// the first ones exceed the bound by which a step is enqueued, and the later ones do not.
+#[test]
+fn a_step_that_moves_farther_than_expected_is_evaluated_again() {
+    let deck = |skin: f64| {
+        format!(
+            "[run]\nsteps = 12\nprecision = \"double\"\n\
+             [start.lattice]\nkind = \"sc\"\ncells = [2, 1, 1]\nspacing = 1.0\ndensity = 1.0\n\
+             [space]\nboundary = \"open\"\n[time_step]\nfixed = 0.001\n[neighbors]\nskin = {skin}\n{LIQUID}"
+        )
+    };
+    let mut without_skin = started_on_device(&deck(0.0));
+    let mut with_skin = started_on_device(&deck(0.5));
+    assert_eq!(with_skin.repeated_forces(), 0);
+    run(&mut without_skin, 12);
+    run(&mut with_skin, 12);
+    let apart = difference(&rows(&without_skin.particles, &SEEN), &rows(&with_skin.particles, &SEEN));
+    assert_eq!(apart, 0.0);
+    assert_eq!((without_skin.lists_built(), without_skin.repeated_forces()), (13, 0));
+    assert_eq!(with_skin.lists_built(), 1);
+    assert!((1..6).contains(&with_skin.repeated_forces()), "{}", with_skin.repeated_forces());
+}
+
 #[test]
 fn a_step_that_fails_is_taken_back() {
     let mut simulation = started_on_device(&deck(LIQUID, "double"));

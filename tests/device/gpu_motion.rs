@@ -9,6 +9,7 @@ use hilbrium::device::time_step::{self as device_time_step, GasRates};
 use hilbrium::device::values;
 use hilbrium::device::{Buffer, Device, skin as device_skin};
 use hilbrium::motion::bulk_motion;
+use hilbrium::motion::steps::FirstHalf;
 use hilbrium::motion::thermostat::Langevin;
 use hilbrium::motion::{leapfrog, time_step, verlet};
 use hilbrium::neighborhood::Skin;
@@ -140,8 +141,8 @@ fn velocity_verlet_has_the_same_bits() {
         let rows = particles.owned();
         motion.kick_and_drift(&columns.moving(), rows.clone(), 0.01, 1e3).unwrap();
         let expected = verlet::kick_and_drift(&mut particles, None, 0.01, 1e3);
-        let drifted = motion.drifted(0.01).unwrap();
-        assert_eq!((drifted.refused, drifted.farthest), (0, expected.farthest));
+        let found = motion.findings().unwrap().first_half;
+        assert_eq!(found, FirstHalf { skipped: 0, displacement: expected.farthest, heat: 0.0 });
         assert_eq!(columns.apart(&particles, &MOVED), 0.0);
         motion.kick(&columns.moving(), rows.clone(), 0.01, false).unwrap();
         verlet::kick(&mut particles, 0.01, &verlet::SkippedChunks::default());
@@ -163,7 +164,7 @@ fn what_would_fly_away_is_left_and_the_rest_taken_back() {
     let columns = Columns::new(&device, &particles);
     let rows = particles.owned();
     motion.kick_and_drift(&columns.moving(), rows.clone(), 0.01, 1e3).unwrap();
-    assert_eq!(motion.drifted(0.01).unwrap().refused, 3);
+    assert_eq!(motion.findings().unwrap().first_half.skipped, 3);
     assert_eq!(motion.left_rows(rows.clone()).unwrap(), [64 + 70, 64 + 2047, 64 + 2999]);
     motion.drift_back(&columns.moving(), rows.clone(), 0.01, true).unwrap();
     motion.kick(&columns.moving(), rows, -0.01, true).unwrap();
@@ -202,13 +203,13 @@ fn accelerations_are_forces_over_masses_and_the_first_that_is_none_is_named() {
         }
     };
     let (force_there, mass) = (forces.vector(Field::Position), columns.scalar(Field::Mass));
-    motion.accelerate(force_there, mass, &columns.moving(), 0..1000, 0.0).unwrap();
+    motion.accelerate(force_there, mass, &columns.moving(), 0..1000, 0.0, f64::INFINITY).unwrap();
     accelerate(&mut particles, &force);
     assert_eq!(columns.apart(&particles, &MOVED), 0.0);
-    motion.accelerate(force_there, mass, &columns.moving(), 0..1000, 0.02).unwrap();
+    motion.accelerate(force_there, mass, &columns.moving(), 0..1000, 0.02, f64::INFINITY).unwrap();
     verlet::kick(&mut particles, 0.02, &verlet::SkippedChunks::default());
     assert_eq!(columns.apart(&particles, &MOVED), 0.0);
-    assert_eq!(motion.first_not_finite().unwrap(), None);
+    assert_eq!(motion.findings().unwrap().not_finite, None);
 
     let before = columns.vector(Field::Velocity).map(|column| column.download().unwrap());
     let mut spoiled = force.clone();
@@ -216,13 +217,56 @@ fn accelerations_are_forces_over_masses_and_the_first_that_is_none_is_named() {
     spoiled.component_mut(Field::Position, 2)[633] = f64::INFINITY;
     let spoiled = Columns::new(&device, &spoiled);
     let force_there = spoiled.vector(Field::Position);
-    motion.accelerate(force_there, mass, &columns.moving(), 0..1000, 0.02).unwrap();
-    assert_eq!(motion.first_not_finite().unwrap(), Some(633));
+    motion.accelerate(force_there, mass, &columns.moving(), 0..1000, 0.02, f64::INFINITY).unwrap();
+    assert_eq!(motion.findings().unwrap().not_finite, Some(633));
     let after = columns.vector(Field::Velocity).map(|column| column.download().unwrap());
     for row in [633, 700] {
         assert!((0..3).all(|c| before[c][row] == after[c][row]), "no kick without a finite acceleration");
     }
     assert!(before[0][634] != after[0][634]);
+
+    motion.clear().unwrap();
+    motion.kick_finite(&columns.moving(), 0..1000, 0.02).unwrap();
+    assert_eq!(motion.findings().unwrap().not_finite, Some(633));
+}
+
+/// A step is enqueued before the host knows its displacements: forces whose list may be too short are dropped.
+#[test]
+fn accelerations_of_a_drift_beyond_the_bound_are_dropped() {
+    let device = Device::under_test().unwrap();
+    let mut motion = Motion::new(&device).unwrap();
+    let langevin = Langevin { thermal_energy: 1.3, friction: 0.7, seed: 5 };
+    let mut particles = particles(0, 1000, 12);
+    let force = Columns::new(&device, &self::particles(0, 1000, 13));
+    for (refused, thermostat) in [(false, false), (true, false), (false, true)] {
+        if refused {
+            particles.component_mut(Field::Velocity, 0)[500] = f64::INFINITY;
+        }
+        let columns = Columns::new(&device, &particles);
+        let (moving, mass) = (columns.moving(), columns.scalar(Field::Mass));
+        let acceleration = || columns.vector(Field::Acceleration).map(|column| column.download().unwrap());
+        let before = acceleration();
+        if thermostat {
+            motion
+                .langevin_kick_and_drift(&langevin, &moving, mass, &columns.id, 0..1000, 0.01, 1, 1e3)
+                .unwrap();
+        } else {
+            motion.kick_and_drift(&moving, 0..1000, 0.01, 1e3).unwrap();
+        }
+        let displacement = motion.findings().unwrap().first_half.displacement;
+        let mut accelerate = |most: f64| {
+            let force = force.vector(Field::Position);
+            motion.accelerate(force, mass, &moving, 0..1000, 0.01, most).unwrap();
+            motion.findings().unwrap().within_bound
+        };
+        assert!(!accelerate(0.999 * displacement));
+        assert_eq!(acceleration(), before, "{refused} {thermostat}");
+        assert!(accelerate(1.001 * displacement));
+        assert_eq!(acceleration() == before, refused, "{refused} {thermostat}");
+        if refused {
+            particles.component_mut(Field::Velocity, 0)[500] = 0.0;
+        }
+    }
 }
 
 #[test]
@@ -237,9 +281,9 @@ fn the_langevin_thermostat_has_the_same_noise() {
         motion
             .langevin_kick_and_drift(&langevin, &moving, mass, &columns.id, 0..count, 0.05, 1 << 33 | 7, 1e3)
             .unwrap();
-        let found = motion.drifted_heated().unwrap();
+        let found = motion.findings().unwrap().first_half;
         let expected = langevin.kick_and_drift(&mut particles, 0.05, 1 << 33 | 7, 1e3);
-        assert_eq!((found.refused, found.farthest), (0, expected.farthest));
+        assert_eq!((found.skipped, found.displacement), (0, expected.farthest));
         assert!(
             (found.heat - expected.heat).abs() < 1e-13 * count as f64,
             "{} {}",

@@ -31,6 +31,8 @@ kernel_arguments! {
         pub rows: Rows,
         /// Bits of the rows that the last drift left unchanged, or null.
         pub left: Input<u32>,
+        /// The first row whose acceleration is not finite, or null.
+        pub first_not_finite: Output<u32>,
     }
 
     /// Reversal of the drift.
@@ -59,8 +61,12 @@ kernel_arguments! {
         pub velocity: [Output<f64>; 3],
         /// The time step, or 0 for accelerations alone.
         pub step: f64,
+        /// Bound of `report.largest_square`.
+        pub most_square: f64,
         /// The owned rows.
         pub rows: Rows,
+        /// Outcome of the drift of this step, empty without one.
+        pub report: DriftReport,
         /// The first row whose acceleration is not finite.
         pub first_not_finite: Output<u32>,
     }
