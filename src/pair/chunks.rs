@@ -1,6 +1,6 @@
 //! Chunks of a sweep: their sizes, their evaluation, and the reduction of their sums.
 
-use super::finish::{Finish, OutputRows, Outputs, Then};
+use super::finish::{Finish, OutputRows, Outputs, RowCallback};
 use super::inner::{Chunk, Shared, Side};
 use super::law::{PairLaw, Reduction};
 use super::reaction_buffer::reaction_row_values;
@@ -66,7 +66,7 @@ pub(super) struct SweepContext<'s, 'a, L, T: 'static> {
     /// Instructions of the lanes.
     pub instructions: Instructions,
     /// Callback on the outputs.
-    pub then: Option<&'s Then<'s>>,
+    pub row_callback: Option<&'s RowCallback<'s>>,
 }
 
 /// Lane pairs of a chunk and, on half lists, its sums.
@@ -135,10 +135,10 @@ impl<L: PairLaw, T: Scalar> SweepContext<'_, '_, L, T> {
 
     /// Returns reactions on halos to their owners, reduces the sums of chunks and other ranks over the owned
     /// rows `pieces`, and writes the outputs; rows without reactions from other ranks come first. Collective.
-    pub fn give_back(
+    pub fn return_reactions(
         &self,
         sums: &mut Sums<T>,
-        give_back: &dyn ReactionExchange,
+        exchange: &dyn ReactionExchange,
         pieces: &[Range<usize>],
         outputs: &mut Outputs,
     ) {
@@ -156,7 +156,7 @@ impl<L: PairLaw, T: Scalar> SweepContext<'_, '_, L, T> {
             let pieces = split_range(rows, FINISH_ROWS).into_iter().zip(records).collect();
             map_items(pieces, |(rows, records)| finish.write_reactions(&chunks, rows, records));
         };
-        let split = split_by_ranges(pieces, give_back.alone(), owned.start);
+        let split = split_by_ranges(pieces, exchange.alone(), owned.start);
         let rows: Vec<Range<usize>> = split.iter().map(|(rows, _)| rows.clone()).collect();
         let parts = outputs.split_rows(&rows).into_iter().zip(&split);
         let (mut alone, mut others): (Vec<_>, Vec<_>) = parts.partition(|(_, (_, alone))| *alone);
@@ -166,14 +166,14 @@ impl<L: PairLaw, T: Scalar> SweepContext<'_, '_, L, T> {
             map_items(parts.iter_mut().collect(), |(part, _)| finish.write_rows(&chunks, part));
         };
         let words = reaction_row_values::<L>() * size_of::<T>() / size_of::<u64>();
-        give_back.give_back(words, &of_rows, &mut || join(&mut alone), &mut |returned| {
+        exchange.give_back(words, &of_rows, &mut || join(&mut alone), &mut |returned| {
             sums.borrow_mut().add::<L>(&owned, returned);
             join(&mut others);
         });
     }
 
     fn finish(&self) -> Finish<'_, L> {
-        Finish::new(self.shared.law, self.particles, &self.shared.rows, self.instructions, self.then)
+        Finish::new(self.shared.law, self.particles, &self.shared.rows, self.instructions, self.row_callback)
     }
 }
 

@@ -15,15 +15,15 @@ use std::ops::Range;
 const MAX_OUTPUTS: usize = 16;
 
 /// Callback on rows whose outputs were just written, while these are in the cache.
-pub struct Then<'t> {
+pub struct RowCallback<'t> {
     /// Additional fields whose rows the callback writes; no outputs.
     pub fields: &'static [Field],
     /// The callback.
-    pub work: &'t (dyn Fn(Finished) + Sync),
+    pub call: &'t (dyn Fn(FinishedRows) + Sync),
 }
 
 /// Rows whose outputs are written.
-pub struct Finished<'f, 'c> {
+pub struct FinishedRows<'f, 'c> {
     /// Particles, without the outputs and the fields that the callback writes.
     pub particles: &'f Particles,
     /// The rows.
@@ -58,8 +58,8 @@ pub struct PreviousOutputs {
 
 impl PreviousOutputs {
     /// Takes a law's outputs, the callback's fields and the work from the particles.
-    pub fn take<L: PairLaw>(particles: &mut Particles, then: Option<&Then>) -> Self {
-        let fields = [L::OUTPUTS, then.map_or(&[], |then| then.fields)];
+    pub fn take<L: PairLaw>(particles: &mut Particles, callback: Option<&RowCallback>) -> Self {
+        let fields = [L::OUTPUTS, callback.map_or(&[], |callback| callback.fields)];
         let columns = fields.into_iter().flatten().map(|&field| particles.take(field)).collect();
         let work = particles.take(Field::Work).and_then(|mut columns| columns.pop());
         PreviousOutputs { fields, columns, work }
@@ -126,7 +126,7 @@ pub struct Finish<'a, L> {
     /// Instructions of the reduction.
     instructions: Instructions,
     /// Callback, with the particles for it.
-    then: Option<(&'a Then<'a>, &'a Particles)>,
+    callback: Option<(&'a RowCallback<'a>, &'a Particles)>,
 }
 
 impl<'a, L: PairLaw> Finish<'a, L> {
@@ -136,11 +136,12 @@ impl<'a, L: PairLaw> Finish<'a, L> {
         particles: &'a Particles,
         rows: &'a ActiveRows,
         instructions: Instructions,
-        then: Option<&'a Then<'a>>,
+        callback: Option<&'a RowCallback<'a>>,
     ) -> Self {
         let column = |(field, c)| particles.has(field).then(|| particles.component(field, c));
         let inputs = components(L::INPUTS).map(column).collect();
-        Finish { law, inputs, rows, instructions, then: then.map(|then| (then, particles)) }
+        let callback = callback.map(|callback| (callback, particles));
+        Finish { law, inputs, rows, instructions, callback }
     }
 
     /// Reduces the chunks' sums over some rows, in the order of the chunks, finishes each particle, writes
@@ -148,10 +149,10 @@ impl<'a, L: PairLaw> Finish<'a, L> {
     pub fn write_rows<T: Scalar>(&self, chunks: &[&ChunkSums<T>], part: &mut OutputRows) {
         dispatch(self.instructions, FinishRows { finish: self, chunks, part });
         chunks.iter().for_each(|chunk| self.add_work(chunk, part));
-        if let Some((then, particles)) = self.then {
+        if let Some((callback, particles)) = self.callback {
             let outputs = L::OUTPUTS.iter().map(|field| field.components()).sum();
             let (outputs, columns) = part.columns.split_at_mut(outputs);
-            (then.work)(Finished { particles, rows: part.rows.clone(), outputs, columns });
+            (callback.call)(FinishedRows { particles, rows: part.rows.clone(), outputs, columns });
         }
     }
 

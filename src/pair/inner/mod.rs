@@ -1,6 +1,6 @@
 //! The inner loops of a sweep, generic over laws, by kind of list:
-//! - [`clusters`]: half lists, clusters against clusters;
-//! - [`tiles`]: tile lists, four rows against single particles;
+//! - [`tiles`]: half lists as tiles, four rows against single particles;
+//! - [`clusters`]: half lists of laws that tiles do not support, clusters against clusters;
 //! - [`gather`]: full lists, particles against the neighbors found in range;
 //! - [`particles`]: per-particle lists.
 
@@ -16,6 +16,7 @@ mod segment;
 mod tiles;
 
 pub use find_tiles::{TileSearchScratch, find_tiles};
+pub use tiles::supports_tiles;
 
 use super::law::{Columns, PairLaw, Parity, Reduction, Sum};
 use super::pack::{Layout, PackedInput};
@@ -79,7 +80,7 @@ impl<L, T> Shared<'_, L, T> {
 /// Input layout of a sweep of a law over a list.
 pub fn layout<L: PairLaw>(list: &NeighborList) -> Layout {
     match list {
-        NeighborList::Tiled(_) if tiles::supports::<L>() => Layout::records::<L>(),
+        NeighborList::Tiled(_) if supports_tiles::<L>() => Layout::records::<L>(),
         _ => Layout::Columns,
     }
 }
@@ -119,20 +120,40 @@ impl<L: PairLaw, T: Scalar> Task for Chunk<'_, '_, L, T> {
             sums.count_work();
         }
         match self.list {
-            NeighborList::Clustered(list) if self.shared.symmetric => {
-                clusters::sums::<L, T, S>(simd, self.shared, list, self.side, &mut sums);
-            }
-            NeighborList::Clustered(list) => {
+            NeighborList::Clustered(list) if !self.shared.symmetric => {
                 gather::sums::<L, T, S>(simd, self.shared, list, self.side, &mut sums);
             }
+            NeighborList::Clustered(list) => {
+                half_clusters::<L, T, S>(simd, self.shared, list, self.side, &mut sums);
+            }
             NeighborList::Tiled(list) => {
-                tiles::sums::<L, T, S>(simd, self.shared, list, self.side, &mut sums)
+                if const { supports_tiles::<L>() } {
+                    tiles::sums::<L, T, S>(simd, self.shared, list, self.side, &mut sums);
+                } else {
+                    half_clusters::<L, T, S>(simd, self.shared, list.clusters(), self.side, &mut sums);
+                }
             }
             NeighborList::PerParticle(list) => {
                 particles::sums::<L, T, S>(simd, self.shared, list, &self.position, &mut sums);
             }
         }
         sums
+    }
+}
+
+/// Sweeps a half list of clusters, for laws that tiles do not support: the loop is not compiled for others.
+#[inline(always)]
+fn half_clusters<L: PairLaw, T: Scalar, S: Simd>(
+    simd: S,
+    shared: &Shared<L, T>,
+    list: &ClusterList,
+    side: Option<Side>,
+    sums: &mut ChunkSums<T>,
+) {
+    if const { supports_tiles::<L>() } {
+        unreachable!("checked before: half lists of this law are tiles");
+    } else {
+        clusters::sums::<L, T, S>(simd, shared, list, side, sums);
     }
 }
 
