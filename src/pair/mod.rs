@@ -10,6 +10,7 @@ mod force_energy;
 mod inner;
 pub mod kernel;
 pub mod law;
+mod law_lanes;
 mod naive;
 mod pack;
 mod reaction_buffer;

@@ -2,11 +2,13 @@
 //! the loop is in SIMD lanes.
 
 use super::Precision;
-use super::chunks::{FINISH_ROWS, Sums, SweepContext};
+use super::chunks::{FINISH_ROWS, SweepContext};
 use super::finish::{PreviousOutputs, RowCallback};
-use super::inner::{Shared, Side, layout, supports_tiles};
+use super::inner::{Side, SweepData};
 use super::law::PairLaw;
+use super::law_lanes::LawLanes;
 use super::pack::{Input, PackedInput};
+use super::sums::SweepSums;
 use crate::allocator;
 use crate::neighbors::{NeighborList, Radii, whole_super_clusters};
 use crate::parallel::split_range;
@@ -108,7 +110,7 @@ impl<'s, 'h> Sweep<'s, 'h> {
     /// 3. All rows have the inputs of the law; those of halos may arrive by [`Sweep::exchanging_halos`].
     /// 4. Reactions are returned if, and only if, the list shares pairs between ranks.
     /// 5. A half list of clusters is given as tiles ([`super::find_tiles`]) if these support the law
-    ///    ([`supports_tiles`]).
+    ///    ([`super::supports_tiles`]).
     ///
     /// # Postconditions
     /// 1. Active owned rows have the outputs of the law; other rows keep theirs. Missing columns are created,
@@ -168,42 +170,49 @@ fn sweep_with_lanes<L: PairLaw, T: Scalar>(
     sweep: Sweep,
     particles: &mut Particles,
 ) -> SweepStatistics {
-    sweep.check(particles, supports_tiles::<L>());
+    sweep_lanes::<T>(law, sweep, particles)
+}
+
+/// Sweeps in lanes with elements `T`; the steps are those of [`Sweep::run`].
+#[inline(never)]
+fn sweep_lanes<T: Scalar>(law: &dyn LawLanes<T>, sweep: Sweep, particles: &mut Particles) -> SweepStatistics {
+    let shape = law.shape();
+    sweep.check(particles, shape.supports_tiles);
     let Sweep { pass, list, instructions, consumed, halo_exchange, reaction_exchange, row_callback } = sweep;
     let symmetric = list.symmetric();
     let rows = ActiveRows::new(particles.owned(), particles.len(), pass.active, symmetric);
-    let previous = PreviousOutputs::take::<L>(particles, row_callback);
+    let previous = PreviousOutputs::take(particles, shape.outputs, row_callback);
     let whole = whole_super_clusters(&particles.owned(), particles.len());
-    let packed = PackedInput::<T>::new::<L>(layout::<L>(list), pass.radius, particles.len(), pass.bx);
+    let layout = shape.layout(list);
+    let packed = PackedInput::<T>::new(&shape, layout, pass.radius, particles.len(), pass.bx);
     let (owned, counted) = (particles.owned(), previous.counts_work());
     let finish_ranges = if symmetric { split_range(owned.clone(), FINISH_ROWS) } else { Vec::new() };
     // Rows with sums of this rank only are finished as soon as their chunks are done.
     let other_ranks = reaction_exchange.is_some_and(ReactionExchange::others);
     let finished_early: &[Range<usize>] = if other_ranks { &[] } else { &finish_ranges };
     let reaction_rows = if reaction_exchange.is_some() { 0..particles.len() } else { owned.clone() };
-    let mut shared =
-        Shared { law, packed, rows, owned, reaction_rows, symmetric, whole: whole.clone(), counted };
+    let mut data = SweepData { packed, rows, owned, reaction_rows, symmetric, whole: whole.clone(), counted };
     let pack = |packed: &mut PackedInput<T>,
                 particles: &Particles,
                 consumed: &ConsumedInputs,
                 part: &[Range<usize>]| {
         let columns: Vec<&[f64]> =
-            components(L::INPUTS).map(|input| consumed.column(particles, input)).collect();
+            components(shape.inputs).map(|input| consumed.column(particles, input)).collect();
         let position = particles.vector(Field::Position);
         let input = Input { law, position, radius: pass.radius, columns: &columns, instructions };
         part.iter().for_each(|part| packed.pack(&input, part.clone()));
     };
-    let all = 0..shared.packed.super_clusters();
-    let mut sums = Sums::<T>::new();
+    let all = 0..data.packed.super_clusters();
+    let mut sums = SweepSums::<T>::new();
     let mut outputs;
     match halo_exchange {
         None => {
             let consumed = ConsumedInputs::take(particles, consumed);
-            pack(&mut shared.packed, particles, &consumed, &[all]);
+            pack(&mut data.packed, particles, &consumed, &[all]);
             // From here on, outputs can reuse the memory of the packed inputs.
             consumed.release(particles.bytes());
             outputs = previous.into_outputs(particles.len());
-            let context = SweepContext { shared: &shared, list, particles, instructions, row_callback };
+            let context = SweepContext { law, data: &data, list, particles, instructions, row_callback };
             context.run(None, finished_early, &mut outputs, &mut sums);
         }
         Some(exchange) => {
@@ -212,8 +221,8 @@ fn sweep_with_lanes<L: PairLaw, T: Scalar>(
             let mut begun = false;
             let mut interior = |particles: &Particles| {
                 begun = true;
-                pack(&mut shared.packed, particles, &none, std::slice::from_ref(&whole));
-                let context = SweepContext { shared: &shared, list, particles, instructions, row_callback };
+                pack(&mut data.packed, particles, &none, std::slice::from_ref(&whole));
+                let context = SweepContext { law, data: &data, list, particles, instructions, row_callback };
                 context.run(Some(Side::Inner), &[], &mut outputs, &mut sums);
             };
             exchange(particles, &mut interior);
@@ -221,13 +230,13 @@ fn sweep_with_lanes<L: PairLaw, T: Scalar>(
                 true => (vec![0..whole.start, whole.end..all.end], Some(Side::Outer)),
                 false => (vec![all], None),
             };
-            pack(&mut shared.packed, particles, &none, &part);
-            let context = SweepContext { shared: &shared, list, particles, instructions, row_callback };
+            pack(&mut data.packed, particles, &none, &part);
+            let context = SweepContext { law, data: &data, list, particles, instructions, row_callback };
             context.run(side, finished_early, &mut outputs, &mut sums);
         }
     }
     if let Some(exchange) = reaction_exchange {
-        let context = SweepContext { shared: &shared, list, particles, instructions, row_callback };
+        let context = SweepContext { law, data: &data, list, particles, instructions, row_callback };
         let finished_late = if other_ranks { &finish_ranges[..] } else { &[] };
         context.return_reactions(&mut sums, exchange, finished_late, &mut outputs);
     }

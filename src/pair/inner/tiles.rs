@@ -51,7 +51,8 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     sums: &mut ChunkSums<T>,
 ) {
     let clusters = shared.reaction_rows.start / CLUSTER..shared.reaction_rows.end.div_ceil(CLUSTER);
-    let (mut shifts, mut buffer) = (ClusterShifts::<T>::new(), ReactionBuffer::<T>::records::<L>(clusters));
+    let (mut shifts, mut buffer) =
+        (ClusterShifts::<T>::new(), ReactionBuffer::<T>::records(L::SUMS.len(), clusters));
     let (mut records, mut reactions) = (T::take_records(), T::take_records());
     let mut begins = Vec::new();
     let pairs = PairConstants::<L, R<T, S>> {
