@@ -8,7 +8,7 @@ use crate::comm::Communicator;
 use crate::laws::{lennard_jones, number_density};
 use crate::neighbors::{self, ClusterList, ListRequest, NeighborList, ParticleList, Radii};
 use crate::pair::law::Cutoff;
-use crate::pair::{Forces, Kernel, PairLaw, Pass, Precision, SweepStatistics, sweep};
+use crate::pair::{Forces, Kernel, PairLaw, Pass, Precision, Sweep, SweepStatistics, find_tiles};
 use crate::particles::Particles;
 use crate::space::SimulationBox;
 use rayon::prelude::*;
@@ -17,8 +17,8 @@ use rayon::prelude::*;
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     after_help = "Bytes and nanoseconds are per particle; times are with all threads of the rank. The list is swept\n\
-    with Lennard-Jones forces in mixed precision or, for the individual radii of a Plummer sphere, with\n\
-    the number density. Build by sweep is the ratio of the two times. The useful fraction is that of the\n\
+    with Lennard-Jones forces in mixed precision (half lists of clusters as tiles) or, for\n\
+    the individual radii of a Plummer sphere, with the number density. Build by sweep is the ratio of the two times. The useful fraction is that of the\n\
     sweep's lane pairs that are in range."
 )]
 pub struct Options {
@@ -216,15 +216,25 @@ impl Lists<'_> {
             NeighborList::Clustered(list) => Some(median(self.repeats, || decode(list)).0),
             NeighborList::Tiled(_) | NeighborList::PerParticle(_) => None,
         };
+        let tiles = match (&list, distribution) {
+            (NeighborList::Clustered(half), Distribution::Uniform | Distribution::Lattice)
+                if half.symmetric() =>
+            {
+                let request = ListRequest { radius: self.cutoff, ..request };
+                Some(NeighborList::Tiled(find_tiles(half, &request, None)?))
+            }
+            _ => None,
+        };
+        let swept_list = tiles.as_ref().unwrap_or(&list);
         let swept = match distribution {
             Distribution::Plummer => {
                 let kernel =
                     Kernel::named("sinc-6").unwrap_or_else(|| unreachable!("the kernel of the decks"));
-                self.sweep(&number_density::Law { kernel }, &list, particles)
+                self.sweep(&number_density::Law { kernel }, swept_list, particles)
             }
             Distribution::Uniform | Distribution::Lattice => {
                 let law = lennard_jones::Law::truncated(1.0, 0.1 * self.cutoff[0]);
-                self.sweep(&Forces(law), &list, particles)
+                self.sweep(&Forces(law), swept_list, particles)
             }
         };
         Ok(Found { bytes: list.bytes(), build, decode, swept })
@@ -239,7 +249,7 @@ impl Lists<'_> {
             precision: Precision::Mixed,
             active: None,
         };
-        let (seconds, statistics) = median(self.repeats, || sweep(law, &pass, list, particles));
+        let (seconds, statistics) = median(self.repeats, || Sweep::new(&pass, list).run(law, particles));
         Swept { law: L::NAME.replace('_', " "), cutoff: L::CUTOFF, seconds, statistics }
     }
 }

@@ -11,7 +11,7 @@ use crate::laws::interaction::ExampleVisitor;
 use crate::laws::*;
 use crate::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii};
 use crate::pair::language::Table as PairTable;
-use crate::pair::{Forces, Instructions, Kernel, PairLaw, Pass, Precision, Together, find_tiles, sweep_with};
+use crate::pair::{Forces, Instructions, Kernel, PairLaw, Pass, Precision, Sweep, Together, find_tiles};
 use crate::particles::{Field, Particles};
 use crate::{Error, Result};
 
@@ -60,9 +60,10 @@ enum SweepDevice {
 /// A kind of list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    Clusters(Sides),
-    /// The inner list of molecular runs, with pairs within the inner skin.
-    Tiles,
+    /// Full list of clusters.
+    Full,
+    /// Half list: clusters for gas; for molecules the tiles of their runs, with pairs within the inner skin.
+    Half,
     Rows,
 }
 
@@ -74,25 +75,20 @@ struct Variant {
     instructions: Instructions,
 }
 
-const MIXED: Variant = Variant {
-    kind: Kind::Clusters(Sides::Full),
-    precision: Precision::Mixed,
-    instructions: Instructions::Best,
-};
+const MIXED: Variant =
+    Variant { kind: Kind::Full, precision: Precision::Mixed, instructions: Instructions::Best };
 const DOUBLE: Variant = Variant { precision: Precision::Double, ..MIXED };
-const HALF: Variant = Variant { kind: Kind::Clusters(Sides::Half), ..MIXED };
+const HALF: Variant = Variant { kind: Kind::Half, ..MIXED };
 
 /// The combinations measured for one law per case; other laws use a prefix.
-const VARIANTS: [Variant; 14] = [
+const VARIANTS: [Variant; 12] = [
     MIXED,
     DOUBLE,
     HALF,
-    Variant { precision: Precision::Double, ..HALF },
-    Variant { kind: Kind::Tiles, ..MIXED },
-    Variant { kind: Kind::Tiles, ..DOUBLE },
-    Variant { kind: Kind::Tiles, instructions: Instructions::Avx2, ..MIXED },
-    Variant { kind: Kind::Tiles, instructions: Instructions::Avx2, ..DOUBLE },
-    Variant { kind: Kind::Tiles, instructions: Instructions::Baseline, ..DOUBLE },
+    Variant { kind: Kind::Half, ..DOUBLE },
+    Variant { kind: Kind::Half, instructions: Instructions::Avx2, ..MIXED },
+    Variant { kind: Kind::Half, instructions: Instructions::Avx2, ..DOUBLE },
+    Variant { kind: Kind::Half, instructions: Instructions::Baseline, ..DOUBLE },
     Variant { kind: Kind::Rows, ..MIXED },
     Variant { kind: Kind::Rows, ..DOUBLE },
     Variant { instructions: Instructions::Avx2, ..MIXED },
@@ -151,18 +147,17 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
         let pairs = InRange::count(&bx, &simulation.particles, &radius, &full);
         let half = ClusterList::build(&request(true))?;
         // Tiles support only one cutoff for all particles, hence not gas.
-        let tiles = match &simulation.plan.interaction {
+        let half = match &simulation.plan.interaction {
             Some(_) => {
                 let inner = 1.0 + simulation.neighborhood.skins().inner.unwrap_or(0.0);
                 let near: Vec<f64> = radius.iter().map(|radius| radius * inner).collect();
                 let request = ListRequest { radius: &near, ..request(true) };
-                Some(NeighborList::Tiled(find_tiles(&half, &request, None)?))
+                NeighborList::Tiled(find_tiles(&half, &request, None)?)
             }
-            None => None,
+            None => NeighborList::Clustered(half),
         };
         let rows = NeighborList::PerParticle(ParticleList::build(&request(false))?);
-        let lists =
-            Lists { full: NeighborList::Clustered(full), half: NeighborList::Clustered(half), tiles, rows };
+        let lists = Lists { full: NeighborList::Clustered(full), half, rows };
         let pass = Pass { bx: &bx, radius: Radii::Each(&radius), precision: Precision::Mixed, active: None };
         let particles = &mut simulation.particles;
         let mut bench = Bench {
@@ -203,7 +198,6 @@ struct Machine {
 struct Lists {
     full: NeighborList,
     half: NeighborList,
-    tiles: Option<NeighborList>,
     rows: NeighborList,
 }
 
@@ -230,7 +224,7 @@ impl ExampleVisitor for Registered<'_, '_> {
     fn visit<L: PairLaw>(&mut self, law: &L, _: &[[f64; 2]]) {
         if !self.swept.contains(&L::NAME) {
             self.swept.push(L::NAME);
-            self.bench.law(&Forces(*law), &VARIANTS[..6]);
+            self.bench.law(&Forces(*law), &VARIANTS[..4]);
         }
     }
 }
@@ -270,19 +264,19 @@ impl Bench<'_> {
         let mixed = lennard_jones_mixed::Law::truncated();
         let mixed_switched = lennard_jones_mixed_switched::Law::new(start, cutoff);
         let table = lennard_jones_table::Law::truncated(one(4.0), one(1.0), cutoff);
-        let (clusters, both) = (&VARIANTS[..6], [cutoff, cutoff]);
+        let (common, both) = (&VARIANTS[..4], [cutoff, cutoff]);
         self.law(&Forces(lennard_jones::Law::truncated(1.0, 1.0)), &VARIANTS);
-        self.law(&Forces(lennard_jones_switched::Law::new(1.0, 1.0, start, cutoff)), clusters);
-        self.law(&Forces(mixed), clusters);
-        self.law(&Forces(mixed_switched), clusters);
-        self.law(&Forces(table), clusters);
-        self.law(&Forces(charges), clusters);
+        self.law(&Forces(lennard_jones_switched::Law::new(1.0, 1.0, start, cutoff)), common);
+        self.law(&Forces(mixed), common);
+        self.law(&Forces(mixed_switched), common);
+        self.law(&Forces(table), common);
+        self.law(&Forces(charges), common);
         let alike = lennard_jones::Law::truncated(1.0, 1.0);
-        self.law(&Forces(lennard_jones_coulomb::Law::new(alike, charges)), clusters);
-        self.named("lennard jones mixed, coulomb", &Forces(Together::new(mixed, charges, both)), clusters);
+        self.law(&Forces(lennard_jones_coulomb::Law::new(alike, charges)), common);
+        self.named("lennard jones mixed, coulomb", &Forces(Together::new(mixed, charges, both)), common);
         let together = Together::new(mixed_switched, charges, both);
-        self.named("lennard jones mixed switched, coulomb", &Forces(together), clusters);
-        self.named("lennard jones table, coulomb", &Forces(Together::new(table, charges, both)), clusters);
+        self.named("lennard jones mixed switched, coulomb", &Forces(together), common);
+        self.named("lennard jones table, coulomb", &Forces(Together::new(table, charges, both)), common);
         visit_examples(&mut Registered {
             bench: self,
             swept: vec!["lennard_jones", "lennard_jones_switched"],
@@ -300,18 +294,15 @@ impl Bench<'_> {
         for variant in variants {
             let pass = Pass { precision: variant.precision, ..self.pass };
             let list = match variant.kind {
-                Kind::Clusters(Sides::Full) => &self.lists.full,
-                Kind::Clusters(Sides::Half) => &self.lists.half,
-                Kind::Tiles => match &self.lists.tiles {
-                    Some(tiles) => tiles,
-                    None => continue,
-                },
+                Kind::Full => &self.lists.full,
+                Kind::Half => &self.lists.half,
                 Kind::Rows => &self.lists.rows,
             };
             self.particles.add(L::OUTPUTS);
-            let (seconds, statistics) =
-                median(self.repeats, || sweep_with(law, &pass, list, self.particles, variant.instructions));
-            let half = matches!(variant.kind, Kind::Clusters(Sides::Half) | Kind::Tiles);
+            let (seconds, statistics) = median(self.repeats, || {
+                Sweep::new(&pass, list).with_instructions(variant.instructions).run(law, self.particles)
+            });
+            let half = list.symmetric();
             let sides = if half { Sides::Half } else { Sides::Full };
             let useful = self.pairs.useful(L::CUTOFF, sides) as f64;
             let single = variant.precision == Precision::Mixed && variant.instructions.have_single();
@@ -324,10 +315,10 @@ impl Bench<'_> {
                 Cell::text(self.case.name()),
                 Cell::count(self.particles.owned().len()),
                 Cell::text(name),
-                Cell::text(match variant.kind {
-                    Kind::Clusters(sides) => sides.name(),
-                    Kind::Tiles => "tiles",
-                    Kind::Rows => "rows",
+                Cell::text(match list {
+                    NeighborList::Clustered(_) => sides.name(),
+                    NeighborList::Tiled(_) => "tiles",
+                    NeighborList::PerParticle(_) => "rows",
                 }),
                 Cell::text(format!("{:?}", variant.precision).to_lowercase()),
                 Cell::text(format!("{:?}", variant.instructions).to_lowercase()),

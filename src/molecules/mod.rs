@@ -15,8 +15,7 @@ use crate::laws::interaction::Laws;
 use crate::neighborhood::Neighborhood;
 use crate::neighbors::{Radii, SUPER_CLUSTER};
 use crate::pair::{
-    Energies, Finished, Forces, Instructions, PairLaw, Pass, Precision, Then, Traffic, sweep_double,
-    sweep_with_callback, sweep_with_halos,
+    Energies, FinishedRows, Forces, Instructions, PairLaw, Pass, Precision, RowCallback, Sweep,
 };
 use crate::particles::{Field, OverlappedWork, Particles};
 use crate::plan::{InteractionPlan, Plan, SpeciesPlan};
@@ -60,8 +59,8 @@ struct Evaluation<'a> {
     domain: &'a Domain,
     neighborhood: &'a Neighborhood,
     particles: &'a mut Particles,
-    /// Callback for finished forces.
-    then: Option<&'a Then<'a>>,
+    /// Callback on rows whose forces are written.
+    row_callback: Option<&'a RowCallback<'a>>,
 }
 
 impl Molecules {
@@ -144,13 +143,14 @@ impl Molecules {
         self.prepare(particles);
         let wanted = if halo_exchange { Wanted::ForcesAndHalos } else { Wanted::Forces };
         let finite = AtomicBool::new(true);
-        let accelerate = |finished: Finished| {
+        let accelerate = |finished: FinishedRows| {
             if !dispatch(Instructions::Best, Accelerate(finished)) {
                 finite.store(false, Ordering::Relaxed);
             }
         };
-        let then = Then { fields: &[Field::Acceleration], work: &accelerate };
-        let mut evaluation = Evaluation { wanted, domain, neighborhood, particles, then: Some(&then) };
+        let callback = RowCallback { fields: &[Field::Acceleration], call: &accelerate };
+        let row_callback = Some(&callback);
+        let mut evaluation = Evaluation { wanted, domain, neighborhood, particles, row_callback };
         if !self.evaluate(&mut evaluation) {
             // no interaction or no list
             particles.fill(Field::Acceleration, 0.0);
@@ -162,14 +162,14 @@ impl Molecules {
     pub fn evaluate_forces(&self, domain: &Domain, neighborhood: &Neighborhood, particles: &mut Particles) {
         self.prepare(particles);
         let wanted = Wanted::Forces;
-        self.evaluate(&mut Evaluation { wanted, domain, neighborhood, particles, then: None });
+        self.evaluate(&mut Evaluation { wanted, domain, neighborhood, particles, row_callback: None });
     }
 
     /// Computes energies and virials at the current positions, with the halos and the list of the last force
     /// evaluation.
     pub fn energies(&self, domain: &Domain, neighborhood: &Neighborhood, particles: &mut Particles) {
         let wanted = Wanted::Energies;
-        self.evaluate(&mut Evaluation { wanted, domain, neighborhood, particles, then: None });
+        self.evaluate(&mut Evaluation { wanted, domain, neighborhood, particles, row_callback: None });
     }
 
     /// Returns whether a sweep took place: there are a law and a list.
@@ -220,25 +220,23 @@ impl Molecules {
         let (domain, Some(list)) = (evaluation.domain, evaluation.neighborhood.list()) else { return false };
         let radius = Radii::All(self.cutoff());
         let pass = Pass { bx: &domain.bx, radius, precision: self.precision, active: None };
-        let mut arrive = |particles: &mut Particles, meanwhile: &mut OverlappedWork| {
+        let mut halo_exchange = |particles: &mut Particles, meanwhile: &mut OverlappedWork| {
             domain.exchange_halos_while(particles, &[Field::Position], Some(meanwhile));
         };
-        let traffic = Traffic {
-            arrive: match evaluation.wanted {
-                Wanted::ForcesAndHalos => Some(&mut arrive),
-                Wanted::Forces | Wanted::Energies => None,
-            },
-            give_back: list.shares_pairs().then_some(domain),
-        };
-        match (evaluation.wanted, evaluation.then) {
+        let mut sweep = Sweep::new(&pass, list);
+        if let Wanted::ForcesAndHalos = evaluation.wanted {
+            sweep = sweep.exchanging_halos(&mut halo_exchange);
+        }
+        if list.shares_pairs() {
+            sweep = sweep.returning_reactions(domain);
+        }
+        if let Some(callback) = evaluation.row_callback {
+            sweep = sweep.on_rows(callback);
+        }
+        match evaluation.wanted {
             // rare, and printed with many digits: double precision
-            (Wanted::Energies, _) => {
-                sweep_double(&Energies(*law), &pass, list, evaluation.particles, traffic)
-            }
-            (_, Some(then)) => {
-                sweep_with_callback(&Forces(*law), &pass, list, evaluation.particles, traffic, then)
-            }
-            (_, None) => sweep_with_halos(&Forces(*law), &pass, list, evaluation.particles, traffic),
+            Wanted::Energies => sweep.run_in_double(&Energies(*law), evaluation.particles),
+            Wanted::Forces | Wanted::ForcesAndHalos => sweep.run(&Forces(*law), evaluation.particles),
         };
         true
     }
@@ -289,7 +287,7 @@ fn counts(species: &[SpeciesPlan], comm: &Communicator, particles: &Particles) -
 }
 
 /// Computes a = F / m of a row range. Returns whether all are finite.
-struct Accelerate<'f, 'c>(Finished<'f, 'c>);
+struct Accelerate<'f, 'c>(FinishedRows<'f, 'c>);
 
 impl Task for Accelerate<'_, '_> {
     type Output = bool;
@@ -297,7 +295,7 @@ impl Task for Accelerate<'_, '_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) -> bool {
-        let Finished { particles, rows, outputs: force, columns: acceleration } = self.0;
+        let FinishedRows { particles, rows, outputs: force, columns: acceleration } = self.0;
         let mass = &particles.scalar(Field::Mass)[rows];
         let (mut inverse, mut finite) = ([0.0; SUPER_CLUSTER], true);
         for (block, mass) in mass.chunks(SUPER_CLUSTER).enumerate() {

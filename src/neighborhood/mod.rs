@@ -75,6 +75,7 @@ pub struct Neighborhood {
     plan: NeighborsPlan,
     reach: InteractionRange,
     list: Option<NeighborList>,
+    /// List pruned from it: the inner list, and tiles of half lists in any case.
     pruned: Option<NeighborList>,
     /// Last inner list; the next one reuses its memory.
     recycled: Option<NeighborList>,
@@ -122,13 +123,12 @@ impl Neighborhood {
     }
 
     /// Sets the skins for the next list and invalidates the current one, which the next step rebuilds. Drops
-    /// the inner list if `skins` has none.
+    /// an inner list of clusters if `skins` has none.
     pub fn set_skins(&mut self, skins: Skins) {
         self.outer = Skin::new(skins.outer);
-        let prunable =
-            matches!(self.reach, InteractionRange::Cutoff(_)) && self.plan.list == ListKind::Clustered;
+        let prunable = self.is_prunable();
         self.inner = skins.inner.filter(|inner| prunable && *inner < skins.outer).map(Skin::new);
-        if self.inner.is_none() {
+        if self.inner.is_none() && !self.sweeps_tiles() {
             (self.pruned, self.recycled) = (None, None);
         }
         self.used.invalidate();
@@ -205,7 +205,7 @@ impl Neighborhood {
         &self.radius
     }
 
-    /// The list for sweeps: the inner one if it exists.
+    /// The list for sweeps: the pruned one if it exists.
     pub fn list(&self) -> Option<&NeighborList> {
         self.pruned.as_ref().or(self.list.as_ref())
     }
@@ -260,12 +260,16 @@ impl Neighborhood {
     }
 
     /// Prunes the inner list, if any, from the outer one for the current rows: tiles from half lists, else
-    /// clusters. Collective.
+    /// clusters. Without an inner skin, finds the tiles of a half list that was just built. Collective.
     ///
     /// # Errors
     /// Those of [`Neighborhood::rebuild`].
     pub fn prune(&mut self, domain: &Domain, particles: &Particles) -> Result<()> {
-        let Some(fraction) = self.inner.as_ref().map(Skin::fraction) else { return Ok(()) };
+        let fraction = match &self.inner {
+            Some(inner) => inner.fraction(),
+            None if self.sweeps_tiles() => self.outer.fraction(),
+            None => return Ok(()),
+        };
         let Some(NeighborList::Clustered(list)) = &self.list else { return Ok(()) };
         let radius = self.reach.of_rows(particles, 1.0 + fraction);
         let request = self.request(domain, particles, &radius);
@@ -310,9 +314,17 @@ impl Neighborhood {
     /// Which ranks list a pair of particles of two ranks.
     pub fn across(&self) -> PairSharing {
         // Gas passes read sums of neighbors from earlier passes, so both ranks need the pair.
-        let molecules =
-            matches!(self.reach, InteractionRange::Cutoff(_)) && self.plan.list == ListKind::Clustered;
-        if molecules && self.symmetric() { PairSharing::OneRank } else { PairSharing::BothRanks }
+        if self.sweeps_tiles() { PairSharing::OneRank } else { PairSharing::BothRanks }
+    }
+
+    /// Whether lists can be pruned: clusters around one cutoff.
+    fn is_prunable(&self) -> bool {
+        matches!(self.reach, InteractionRange::Cutoff(_)) && self.plan.list == ListKind::Clustered
+    }
+
+    /// Whether sweeps need tiles: for half lists of molecules.
+    fn sweeps_tiles(&self) -> bool {
+        self.is_prunable() && self.symmetric()
     }
 }
 

@@ -18,9 +18,6 @@ const LIST_SHARE_OF_SWEEP: f64 = 0.25;
 /// range cost little compared with the particles of the others.
 const LIST_SHARE_OF_PRUNE: f64 = 0.3;
 
-/// Approximate time of a sweep over clusters relative to one over tiles of the same skin.
-const CLUSTER_SWEEP_COST: f64 = 1.5;
-
 /// Ratio of strides above which new skins may pay.
 const STRIDE_TOLERANCE: f64 = 1.2;
 
@@ -38,7 +35,7 @@ pub struct Costs {
     pub sweep: f64,
     /// Skins of the measurement.
     pub measured: Skins,
-    /// Whether the inner list consists of tiles, not of clusters.
+    /// Whether sweeps are over tiles, not over clusters.
     pub tiled: bool,
     /// Cutoff.
     pub cutoff: f64,
@@ -122,11 +119,12 @@ impl Costs {
         }
     }
 
-    /// Sweep time relative to one over clusters without skin.
+    /// Sweep time relative to one without skin.
     fn relative_sweep_cost(&self, skins: Skins) -> f64 {
-        match skins.inner {
-            Some(inner) if self.tiled => self.size(inner, TILE) / CLUSTER_SWEEP_COST,
-            inner => 1.0 + LIST_SHARE_OF_SWEEP * (self.size(inner.unwrap_or(skins.outer), CLUSTER) - 1.0),
+        let swept = skins.inner.unwrap_or(skins.outer);
+        match self.tiled {
+            true => self.size(swept, TILE),
+            false => 1.0 + LIST_SHARE_OF_SWEEP * (self.size(swept, CLUSTER) - 1.0),
         }
     }
 

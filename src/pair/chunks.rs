@@ -1,14 +1,15 @@
 //! Chunks of a sweep: their sizes, their evaluation, and the reduction of their sums.
 
-use super::finish::{Finish, OutputRows, Outputs, Then};
-use super::inner::{Chunk, Shared, Side};
-use super::law::{PairLaw, Reduction};
+use super::finish::{Finish, OutputRows, Outputs, RowCallback, write_reactions};
+use super::inner::{Chunk, Side, SweepData};
+use super::law::Reduction;
+use super::law_lanes::LawLanes;
 use super::reaction_buffer::reaction_row_values;
-use super::sums::ChunkSums;
+use super::sums::{ChunkSums, SweepSums};
 use crate::neighbors::{ClusterList, GROUP, NeighborList, SUPER_CLUSTER, SectionMask};
 use crate::parallel::{map_items, map_then_finalize, reduction_threads, split_range};
-use crate::particles::{Field, Particles, ReactionExchange, ReturnedSums};
-use crate::simd::{Instructions, Scalar, dispatch};
+use crate::particles::{Field, Particles, ReactionExchange};
+use crate::simd::{Instructions, Scalar};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -16,49 +17,12 @@ use std::sync::OnceLock;
 /// Rows per finish task.
 pub(super) const FINISH_ROWS: usize = 32 * SUPER_CLUSTER;
 
-/// Sums of the chunks of half lists, and the lane pairs of all chunks.
-pub(super) struct Sums<T: Scalar> {
-    chunks: Vec<ChunkSums<T>>,
-    /// Lane pairs whose distance was evaluated.
-    pub lane_pairs: u64,
-}
-
-impl<T: Scalar> Sums<T> {
-    /// Without chunks yet.
-    pub fn new() -> Self {
-        Sums { chunks: Vec::new(), lane_pairs: 0 }
-    }
-
-    /// Adds reactions from other ranks to owned rows.
-    fn add<L: PairLaw>(&mut self, owned: &Range<usize>, returned: &[ReturnedSums]) {
-        // A thread writes to its chunk only: each row belongs to one of the chunks that contain it.
-        let mut chunk_of = vec![0; owned.end.div_ceil(SUPER_CLUSTER)];
-        for (number, chunk) in self.chunks.iter().enumerate() {
-            chunk_of[chunk.super_clusters.clone()].fill(number);
-        }
-        map_items(self.chunks.iter_mut().enumerate().collect(), |(number, chunk)| {
-            for ReturnedSums { rows, sums } in returned {
-                let mut records: &[T] = bytemuck::cast_slice(sums);
-                for run in rows.iter().map(|run| owned.start + run.start..owned.start + run.end) {
-                    let mut row = run.start;
-                    while row < run.end {
-                        let end = run.end.min((row / SUPER_CLUSTER + 1) * SUPER_CLUSTER);
-                        let (own, rest) = records.split_at((end - row) * reaction_row_values::<L>());
-                        if chunk_of[row / SUPER_CLUSTER] == number {
-                            chunk.add::<L>(row..end, own, owned);
-                        }
-                        (row, records) = (end, rest);
-                    }
-                }
-            }
-        });
-    }
-}
-
 /// Data of a sweep.
-pub(super) struct SweepContext<'s, 'a, L, T: 'static> {
+pub(super) struct SweepContext<'s, T: 'static> {
+    /// The law.
+    pub law: &'s dyn LawLanes<T>,
     /// Data shared by all chunks.
-    pub shared: &'s Shared<'a, L, T>,
+    pub data: &'s SweepData<T>,
     /// The list.
     pub list: &'s NeighborList,
     /// Particles, without outputs.
@@ -66,13 +30,13 @@ pub(super) struct SweepContext<'s, 'a, L, T: 'static> {
     /// Instructions of the lanes.
     pub instructions: Instructions,
     /// Callback on the outputs.
-    pub then: Option<&'s Then<'s>>,
+    pub row_callback: Option<&'s RowCallback<'s>>,
 }
 
 /// Lane pairs of a chunk and, on half lists, its sums.
 type ChunkResult<T> = (u64, Option<ChunkSums<T>>);
 
-impl<L: PairLaw, T: Scalar> SweepContext<'_, '_, L, T> {
+impl<T: Scalar> SweepContext<'_, T> {
     /// Evaluates the list, or one side of it, chunk by chunk.
     ///
     /// A chunk of a full list has all sums of its rows and writes their outputs at once. Chunks of half lists
@@ -83,19 +47,19 @@ impl<L: PairLaw, T: Scalar> SweepContext<'_, '_, L, T> {
         side: Option<Side>,
         joined: &[Range<usize>],
         outputs: &mut Outputs,
-        sums: &mut Sums<T>,
+        sums: &mut SweepSums<T>,
     ) {
-        let SweepContext { shared, list, particles, instructions, .. } = *self;
+        let SweepContext { law, data, list, particles, instructions, .. } = *self;
         let owned = list.owned();
         let chunks = match (list, side) {
             // Per-particle lists do not distinguish sides.
             (NeighborList::PerParticle(_), Some(Side::Inner)) => Vec::new(),
-            _ => chunks(list, |list, super_cluster| {
-                side.is_none_or(|side| side == shared.side(list, super_cluster))
+            _ => chunks(list, &|list, super_cluster| {
+                side.is_none_or(|side| side == data.side(list, super_cluster))
             }),
         };
         let (mut own, mut finalizers) = (Vec::new(), Vec::new());
-        if shared.symmetric {
+        if data.symmetric {
             let section_masks: Vec<SectionMask> =
                 chunks.iter().map(|chunk| list.section_mask(chunk.clone())).collect();
             let needed = |rows: &Range<usize>| {
@@ -110,11 +74,11 @@ impl<L: PairLaw, T: Scalar> SweepContext<'_, '_, L, T> {
         }
         let (finish, position) = (self.finish(), particles.vector(Field::Position));
         let evaluate = |(super_clusters, part): (Range<usize>, Option<OutputRows>)| -> ChunkResult<T> {
-            let sums = dispatch(instructions, Chunk { shared, list, position, super_clusters, side });
+            let sums = law.sweep(instructions, Chunk { data, list, position, super_clusters, side });
             let lane_pairs = sums.lane_pairs;
             match part {
                 Some(mut part) => {
-                    finish.write_rows(&[&sums], &mut part);
+                    finish.write_rows(law, &[&sums], &mut part);
                     (lane_pairs, None)
                 }
                 None => (lane_pairs, Some(sums)),
@@ -123,7 +87,7 @@ impl<L: PairLaw, T: Scalar> SweepContext<'_, '_, L, T> {
         let join = |swept: &[OnceLock<ChunkResult<T>>], mut part: OutputRows| {
             let swept = swept.iter().filter_map(|swept| swept.get()?.1.as_ref());
             let chunks: Vec<&ChunkSums<T>> = sums.chunks.iter().chain(swept).collect();
-            finish.write_rows(&chunks, &mut part);
+            finish.write_rows(law, &chunks, &mut part);
         };
         let mut own = own.into_iter();
         let chunks = chunks.into_iter().map(|chunk| (chunk, own.next())).collect();
@@ -135,45 +99,48 @@ impl<L: PairLaw, T: Scalar> SweepContext<'_, '_, L, T> {
 
     /// Returns reactions on halos to their owners, reduces the sums of chunks and other ranks over the owned
     /// rows `pieces`, and writes the outputs; rows without reactions from other ranks come first. Collective.
-    pub fn give_back(
+    pub fn return_reactions(
         &self,
-        sums: &mut Sums<T>,
-        give_back: &dyn ReactionExchange,
+        sums: &mut SweepSums<T>,
+        exchange: &dyn ReactionExchange,
         pieces: &[Range<usize>],
         outputs: &mut Outputs,
     ) {
+        let (law, columns) = (self.law, self.law.shape().sums);
         assert!(
-            L::SUMS.iter().all(|sum| sum.reduction == Reduction::Sum),
+            columns.iter().all(|sum| sum.reduction == Reduction::Sum),
             "reactions exchanged between ranks must be sums"
         );
-        let (finish, owned) = (self.finish(), self.list.owned());
+        let (finish, owned, width) = (self.finish(), self.list.owned(), reaction_row_values(columns.len()));
         // Borrowed in sequence: sent to other ranks, reduced where others have no reactions, and added to.
         let sums = RefCell::new(sums);
         let of_rows = |rows: Range<usize>, records: &mut [u64]| {
-            let (sums, width) = (sums.borrow(), reaction_row_values::<L>());
+            let sums = sums.borrow();
             let chunks: Vec<&ChunkSums<T>> = sums.chunks.iter().collect();
             let records = bytemuck::cast_slice_mut(records).chunks_mut(FINISH_ROWS * width);
             let pieces = split_range(rows, FINISH_ROWS).into_iter().zip(records).collect();
-            map_items(pieces, |(rows, records)| finish.write_reactions(&chunks, rows, records));
+            map_items(pieces, |(rows, records)| {
+                write_reactions(columns, self.instructions, &chunks, rows, records);
+            });
         };
-        let split = split_by_ranges(pieces, give_back.alone(), owned.start);
+        let split = split_by_ranges(pieces, exchange.alone(), owned.start);
         let rows: Vec<Range<usize>> = split.iter().map(|(rows, _)| rows.clone()).collect();
         let parts = outputs.split_rows(&rows).into_iter().zip(&split);
         let (mut alone, mut others): (Vec<_>, Vec<_>) = parts.partition(|(_, (_, alone))| *alone);
         let join = |parts: &mut Vec<(OutputRows, _)>| {
             let sums = sums.borrow();
             let chunks: Vec<&ChunkSums<T>> = sums.chunks.iter().collect();
-            map_items(parts.iter_mut().collect(), |(part, _)| finish.write_rows(&chunks, part));
+            map_items(parts.iter_mut().collect(), |(part, _)| finish.write_rows(law, &chunks, part));
         };
-        let words = reaction_row_values::<L>() * size_of::<T>() / size_of::<u64>();
-        give_back.give_back(words, &of_rows, &mut || join(&mut alone), &mut |returned| {
-            sums.borrow_mut().add::<L>(&owned, returned);
+        let words = width * size_of::<T>() / size_of::<u64>();
+        exchange.give_back(words, &of_rows, &mut || join(&mut alone), &mut |returned| {
+            sums.borrow_mut().add(width, &owned, returned);
             join(&mut others);
         });
     }
 
-    fn finish(&self) -> Finish<'_, L> {
-        Finish::new(self.shared.law, self.particles, &self.shared.rows, self.instructions, self.then)
+    fn finish(&self) -> Finish<'_> {
+        Finish::new(&self.law.shape(), self.particles, &self.data.rows, self.instructions, self.row_callback)
     }
 }
 
@@ -253,7 +220,7 @@ fn chunk_shares(symmetric: bool, swept: usize) -> Vec<f64> {
 
 /// Splits the list into consecutive ranges of super-clusters of about equal cost; only some super-clusters
 /// are swept.
-fn chunks(list: &NeighborList, swept: impl Fn(&ClusterList, usize) -> bool) -> Vec<Range<usize>> {
+fn chunks(list: &NeighborList, swept: &dyn Fn(&ClusterList, usize) -> bool) -> Vec<Range<usize>> {
     let owned = list.owned();
     let all = owned.start / SUPER_CLUSTER..owned.end.div_ceil(SUPER_CLUSTER);
     if owned.is_empty() {
@@ -306,49 +273,11 @@ fn chunks(list: &NeighborList, swept: impl Fn(&ClusterList, usize) -> bool) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::laws::lennard_jones;
     use crate::neighbors::Coding;
-    use crate::pair::Forces;
-    use crate::parallel::RowRanges;
     use crate::parallel::loops::tests::on;
     use proptest::prelude::*;
 
     proptest! {
-        #[test]
-        fn returned_reactions_are_added_to_each_row_once(
-            rows in prop::collection::btree_set(0..600u32, 0..200),
-            cut in 1..10usize,
-            threads in 1..4usize,
-        ) {
-            type Law = Forces<lennard_jones::Law<f64>>;
-            let (owned, width) = (SUPER_CLUSTER..SUPER_CLUSTER + 600, reaction_row_values::<Law>());
-            let end = owned.end.div_ceil(SUPER_CLUSTER);
-            let chunk = |own: Range<usize>| ChunkSums::<f32>::new(Law::SUMS, own, 0, 0..end);
-            let mut sums = Sums { chunks: vec![chunk(1..cut), chunk(cut..end)], lane_pairs: 0 };
-            let value = |row: usize, k: usize| (10 * row + k) as f32;
-            let mut records = vec![0_u64; rows.len() * width / 2];
-            let places = bytemuck::cast_slice_mut(&mut records).chunks_exact_mut(width).zip(&rows);
-            places.for_each(|(record, &row)| record.copy_from_slice(&[0, 1, 2, 3].map(|k| value(row as usize, k))));
-            let runs = RowRanges::of(&rows.iter().copied().collect::<Vec<u32>>());
-            let returned = [ReturnedSums { rows: &runs, sums: &records }, ReturnedSums { rows: &runs, sums: &records }];
-            on(threads, || sums.add::<Law>(&owned, &returned));
-            for row in 0..600 {
-                let place = owned.start + row;
-                let chunks_with_sums: Vec<&ChunkSums<f32>> =
-                    sums.chunks.iter().filter(|chunk| chunk.has_sums_of(place / SUPER_CLUSTER)).collect();
-                let total = |k: usize| {
-                    let of_chunk = |chunk: &&ChunkSums<f32>| {
-                        let given: &[f32] = bytemuck::cast_slice(chunk.reactions(place / SUPER_CLUSTER).unwrap());
-                        given[place % SUPER_CLUSTER * width + k]
-                    };
-                    chunks_with_sums.iter().map(of_chunk).sum::<f32>()
-                };
-                let twice = |k: usize| if rows.contains(&(row as u32)) { 2.0 * value(row, k) } else { 0.0 };
-                prop_assert!(chunks_with_sums.len() <= 1, "one chunk has a row");
-                prop_assert_eq!([0, 1, 2, 3].map(total), [0, 1, 2, 3].map(twice), "row {}", row);
-            }
-        }
-
         #[test]
         fn ranges_are_split_at_the_bounds_of_runs(
             lengths in prop::collection::vec(1usize..50, 0..8),
@@ -390,7 +319,7 @@ mod tests {
             let owned = 0..entries.len() * SUPER_CLUSTER;
             let list = ClusterList::from_clusters(owned, symmetric, Coding::Plain, &clusters);
             let list = NeighborList::Clustered(list);
-            let chunks = on(threads, || chunks(&list, |_, super_cluster| entries[super_cluster].1));
+            let chunks = on(threads, || chunks(&list, &|_, super_cluster| entries[super_cluster].1));
             prop_assert!(chunks.iter().all(|chunk| !chunk.is_empty()));
             prop_assert!(chunks.windows(2).all(|two| two[0].end == two[1].start));
             let in_chunk = |super_cluster| chunks.iter().any(|chunk| chunk.contains(&super_cluster));

@@ -1,6 +1,7 @@
 //! From the sums of a sweep to its output columns.
 
 use super::law::{Columns, PairLaw, Parity, Reduction, Sum};
+use super::law_lanes::{LawLanes, LawShape};
 use super::reaction_buffer::{self, reaction_row_values};
 use super::sums::ChunkSums;
 use super::sweep::{ActiveRows, components};
@@ -15,15 +16,15 @@ use std::ops::Range;
 const MAX_OUTPUTS: usize = 16;
 
 /// Callback on rows whose outputs were just written, while these are in the cache.
-pub struct Then<'t> {
+pub struct RowCallback<'t> {
     /// Additional fields whose rows the callback writes; no outputs.
     pub fields: &'static [Field],
     /// The callback.
-    pub work: &'t (dyn Fn(Finished) + Sync),
+    pub call: &'t (dyn Fn(FinishedRows) + Sync),
 }
 
 /// Rows whose outputs are written.
-pub struct Finished<'f, 'c> {
+pub struct FinishedRows<'f, 'c> {
     /// Particles, without the outputs and the fields that the callback writes.
     pub particles: &'f Particles,
     /// The rows.
@@ -58,8 +59,12 @@ pub struct PreviousOutputs {
 
 impl PreviousOutputs {
     /// Takes a law's outputs, the callback's fields and the work from the particles.
-    pub fn take<L: PairLaw>(particles: &mut Particles, then: Option<&Then>) -> Self {
-        let fields = [L::OUTPUTS, then.map_or(&[], |then| then.fields)];
+    pub fn take(
+        particles: &mut Particles,
+        outputs: &'static [Field],
+        callback: Option<&RowCallback>,
+    ) -> Self {
+        let fields = [outputs, callback.map_or(&[], |callback| callback.fields)];
         let columns = fields.into_iter().flatten().map(|&field| particles.take(field)).collect();
         let work = particles.take(Field::Work).and_then(|mut columns| columns.pop());
         PreviousOutputs { fields, columns, work }
@@ -116,116 +121,234 @@ fn split_off<'a>(column: &mut &'a mut [f64], places: Range<usize>) -> &'a mut [f
 }
 
 /// Conversion of sums to outputs.
-pub struct Finish<'a, L> {
-    /// The law.
-    law: &'a L,
+pub struct Finish<'a> {
+    /// Output fields of the law.
+    outputs: &'static [Field],
     /// Inputs of the law that still exist.
     inputs: Vec<Option<&'a [f64]>>,
     /// Rows to write.
     rows: &'a ActiveRows,
-    /// Instructions of the reduction.
-    instructions: Instructions,
+    /// Instructions of the conversion.
+    pub instructions: Instructions,
     /// Callback, with the particles for it.
-    then: Option<(&'a Then<'a>, &'a Particles)>,
+    callback: Option<(&'a RowCallback<'a>, &'a Particles)>,
 }
 
-impl<'a, L: PairLaw> Finish<'a, L> {
-    /// For these particles.
+impl<'a> Finish<'a> {
+    /// For a law of this shape and these particles.
     pub fn new(
-        law: &'a L,
+        law: &LawShape,
         particles: &'a Particles,
         rows: &'a ActiveRows,
         instructions: Instructions,
-        then: Option<&'a Then<'a>>,
+        callback: Option<&'a RowCallback<'a>>,
     ) -> Self {
         let column = |(field, c)| particles.has(field).then(|| particles.component(field, c));
-        let inputs = components(L::INPUTS).map(column).collect();
-        Finish { law, inputs, rows, instructions, then: then.map(|then| (then, particles)) }
+        let inputs = components(law.inputs).map(column).collect();
+        let callback = callback.map(|callback| (callback, particles));
+        Finish { outputs: law.outputs, inputs, rows, instructions, callback }
     }
 
     /// Reduces the chunks' sums over some rows, in the order of the chunks, finishes each particle, writes
     /// the outputs, adds the work, and calls the callback.
-    pub fn write_rows<T: Scalar>(&self, chunks: &[&ChunkSums<T>], part: &mut OutputRows) {
-        dispatch(self.instructions, FinishRows { finish: self, chunks, part });
-        chunks.iter().for_each(|chunk| self.add_work(chunk, part));
-        if let Some((then, particles)) = self.then {
-            let outputs = L::OUTPUTS.iter().map(|field| field.components()).sum();
+    pub fn write_rows<T: Scalar>(
+        &self,
+        law: &dyn LawLanes<T>,
+        chunks: &[&ChunkSums<T>],
+        part: &mut OutputRows,
+    ) {
+        let (sums, instructions) = (law.shape().sums, self.instructions);
+        law.finish(self, &ReducedChunks { sums, chunks, instructions }, part);
+        chunks.iter().for_each(|chunk| self.add_work(chunk.super_clusters.start, &chunk.work, part));
+        if let Some((callback, particles)) = self.callback {
+            let outputs = self.outputs.iter().map(|field| field.components()).sum();
             let (outputs, columns) = part.columns.split_at_mut(outputs);
-            (then.work)(Finished { particles, rows: part.rows.clone(), outputs, columns });
+            (callback.call)(FinishedRows { particles, rows: part.rows.clone(), outputs, columns });
         }
     }
 
-    /// Writes the chunks' sums of some rows as reaction records, row by row.
-    pub fn write_reactions<T: Scalar>(
-        &self,
-        chunks: &[&ChunkSums<T>],
-        rows: Range<usize>,
-        records: &mut [T],
-    ) {
-        dispatch(self.instructions, ReactionRecords { finish: self, chunks, rows, records });
+    /// Adds the work of a chunk whose rows begin with this super-cluster.
+    fn add_work(&self, first_super_cluster: usize, own: &[f64], part: &mut OutputRows) {
+        let Some(work) = &mut part.work else { return };
+        let begin = first_super_cluster * SUPER_CLUSTER;
+        let rows = part.rows.start.max(begin)..part.rows.end.min(begin + own.len());
+        for row in rows.filter(|&row| self.rows.written(row)) {
+            work[row - part.rows.start] += own[row - begin];
+        }
     }
+}
 
-    /// Reduced sums of a super-cluster, if any chunk has some.
-    #[inline(always)]
-    fn sums<'c, T: Scalar, S: Simd>(
-        &self,
-        simd: S,
-        chunks: &'c [&'c ChunkSums<T>],
-        super_cluster: usize,
-        scratch: &'c mut Vec<f64>,
-    ) -> Option<&'c [f64]> {
-        let mut with_sums = chunks.iter().filter(|chunk| chunk.has_sums_of(super_cluster)).peekable();
+/// Sums of super-clusters, reduced over chunks.
+pub trait ReducedSums {
+    /// Sums of a super-cluster, `[cluster][column][8]`, if any chunk has some.
+    fn of<'c>(&'c self, super_cluster: usize, scratch: &'c mut Vec<f64>) -> Option<&'c [f64]>;
+}
+
+/// Reduction over the chunks of a sweep.
+struct ReducedChunks<'c, T: Scalar> {
+    sums: &'static [Sum],
+    chunks: &'c [&'c ChunkSums<T>],
+    instructions: Instructions,
+}
+
+impl<T: Scalar> ReducedSums for ReducedChunks<'_, T> {
+    fn of<'c>(&'c self, super_cluster: usize, scratch: &'c mut Vec<f64>) -> Option<&'c [f64]> {
+        let mut with_sums = self.chunks.iter().filter(|chunk| chunk.has_sums_of(super_cluster)).peekable();
         let only = with_sums.next()?;
         let block = only.blocks.super_cluster(super_cluster);
         if let (Some(block), None, None) = (block, only.reactions(super_cluster), with_sums.peek()) {
             return Some(block);
         }
-        scratch.resize(SUPER_CLUSTER * L::SUMS.len(), 0.0);
-        for (column, values) in scratch.chunks_exact_mut(CLUSTER).enumerate() {
-            values.fill(L::SUMS[column % L::SUMS.len()].reduction.identity());
+        let Self { sums, chunks, instructions } = *self;
+        dispatch(instructions, JoinChunks { sums, chunks, super_cluster, totals: scratch });
+        Some(scratch)
+    }
+}
+
+/// Task that joins the sums of a super-cluster of all chunks, in their order.
+struct JoinChunks<'c, 't, T: Scalar> {
+    sums: &'static [Sum],
+    chunks: &'c [&'c ChunkSums<T>],
+    super_cluster: usize,
+    totals: &'t mut Vec<f64>,
+}
+
+impl<T: Scalar> Task for JoinChunks<'_, '_, T> {
+    type Output = ();
+    type Scalar = T;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let JoinChunks { sums, chunks, super_cluster, totals } = self;
+        totals.resize(SUPER_CLUSTER * sums.len(), 0.0);
+        for (column, values) in totals.chunks_exact_mut(CLUSTER).enumerate() {
+            values.fill(sums[column % sums.len()].reduction.identity());
         }
-        for chunk in std::iter::once(only).chain(with_sums) {
+        for chunk in chunks {
             if let Some(block) = chunk.blocks.super_cluster(super_cluster) {
-                join_blocks(L::SUMS, scratch, block);
+                join_blocks(sums, totals, block);
             }
             if let Some(vectors) = chunk.reactions(super_cluster) {
                 let vectors = vectors.chunks_exact(vectors.len() / CLUSTERS);
-                for (vectors, sums) in vectors.zip(scratch.chunks_exact_mut(CLUSTER * L::SUMS.len())) {
-                    reaction_buffer::add_to_totals::<L, T, S>(simd, vectors, sums);
+                for (vectors, totals) in vectors.zip(totals.chunks_exact_mut(CLUSTER * sums.len())) {
+                    reaction_buffer::add_to_totals::<T, S>(simd, sums, vectors, totals);
                 }
             }
         }
-        Some(scratch)
     }
+}
 
-    /// Finishes rows of a cluster with these sums, and writes them from `place` of the columns on.
+/// Writes the chunks' sums of some rows as reaction records, row by row.
+pub fn write_reactions<T: Scalar>(
+    sums: &'static [Sum],
+    instructions: Instructions,
+    chunks: &[&ChunkSums<T>],
+    rows: Range<usize>,
+    mut records: &mut [T],
+) {
+    let mut scratch = Vec::new();
+    let (reduced, width) = (ReducedChunks { sums, chunks, instructions }, reaction_row_values(sums.len()));
+    let mut row = rows.start;
+    while row < rows.end {
+        let super_cluster = row / SUPER_CLUSTER;
+        let end = rows.end.min((super_cluster + 1) * SUPER_CLUSTER);
+        let members = row % SUPER_CLUSTER..row % SUPER_CLUSTER + end - row;
+        let (own, rest) = std::mem::take(&mut records).split_at_mut(members.len() * width);
+        (row, records) = (end, rest);
+        if let Some(reactions) = only_reactions(chunks, super_cluster) {
+            own.copy_from_slice(&reactions[members.start * width..members.end * width]);
+            continue;
+        }
+        let joined = reduced.of(super_cluster, &mut scratch);
+        for (member, record) in members.zip(own.chunks_exact_mut(width)) {
+            let begin = member / CLUSTER * sums.len();
+            for (c, (value, &sum)) in record.iter_mut().zip(sums).enumerate() {
+                let total = joined.map_or(0.0, |sums| sums[(begin + c) * CLUSTER + member % CLUSTER]);
+                // Records have odd sums with opposite sign.
+                *value = T::from_f64(if sum.parity == Parity::Odd { -total } else { total });
+            }
+        }
+    }
+}
+
+/// Reaction records of a super-cluster if exactly one chunk has sums of it, and no others than these.
+fn only_reactions<'c, T: Scalar>(chunks: &[&'c ChunkSums<T>], super_cluster: usize) -> Option<&'c [T]> {
+    let mut with_sums = chunks.iter().filter(|chunk| chunk.has_sums_of(super_cluster));
+    let (only, None) = (with_sums.next()?, with_sums.next()) else { return None };
+    let none_else = only.blocks.super_cluster(super_cluster).is_none();
+    only.reactions(super_cluster).filter(|_| none_else).map(bytemuck::cast_slice)
+}
+
+/// Finishes rows of a law with reduced sums.
+pub fn finish_rows<L: PairLaw>(law: &L, finish: &Finish, sums: &dyn ReducedSums, part: &mut OutputRows) {
+    dispatch(finish.instructions, FinishRows { law, finish, sums, part });
+}
+
+/// Task that finishes some rows.
+struct FinishRows<'f, 'a, 'p, L> {
+    law: &'f L,
+    finish: &'f Finish<'a>,
+    sums: &'f dyn ReducedSums,
+    part: &'f mut OutputRows<'p>,
+}
+
+impl<L: PairLaw> Task for FinishRows<'_, '_, '_, L> {
+    type Output = ();
+    type Scalar = f64;
+
     #[inline(always)]
-    fn cluster(&self, rows: Range<usize>, sums: &[f64], place: usize, columns: &mut [&mut [f64]]) {
-        let sums = &sums.as_chunks::<CLUSTER>().0[..L::SUMS.len()];
-        if rows.len() == CLUSTER && self.rows.all_written() {
-            return self.whole_cluster(rows.start, sums, place, columns);
+    fn run<S: Simd>(self, _: S) {
+        let FinishRows { law, finish, sums, part } = self;
+        let mut scratch = Vec::new();
+        // Ranges begin with a super-cluster.
+        for begin in part.rows.clone().step_by(SUPER_CLUSTER) {
+            let Some(sums) = sums.of(begin / SUPER_CLUSTER, &mut scratch) else { continue };
+            let end = part.rows.end.min(begin + SUPER_CLUSTER);
+            let clusters = sums.chunks_exact(CLUSTER * L::SUMS.len());
+            for (first, sums) in (begin..end).step_by(CLUSTER).zip(clusters) {
+                let rows = first..end.min(first + CLUSTER);
+                let place = first - part.rows.start;
+                ClusterFinish { law, finish, sums }.write(rows, place, &mut part.columns);
+            }
+        }
+    }
+}
+
+/// A cluster with its sums, column by column.
+struct ClusterFinish<'c, 'a, L> {
+    law: &'c L,
+    finish: &'c Finish<'a>,
+    sums: &'c [f64],
+}
+
+impl<L: PairLaw> ClusterFinish<'_, '_, L> {
+    /// Finishes rows of the cluster, and writes them from `place` of the columns on.
+    #[inline(always)]
+    fn write(&self, rows: Range<usize>, place: usize, columns: &mut [&mut [f64]]) {
+        if rows.len() == CLUSTER && self.finish.rows.all_written() {
+            return self.write_whole(rows.start, place, columns);
         }
         for ((member, row), place) in rows.enumerate().zip(place..) {
-            if !self.rows.written(row) {
+            if !self.finish.rows.written(row) {
                 continue;
             }
-            let output = self.output_of(|column| column[row], member, sums).to_columns();
+            let output = self.output_of(|column| column[row], member).to_columns();
             for (column, value) in columns.iter_mut().zip(output.as_ref()) {
                 column[place] = *value;
             }
         }
     }
 
-    /// Finishes all rows of a cluster, from row `first` on; outputs are buffered per column, so that whole
+    /// Finishes all rows of the cluster, from row `first` on; outputs are buffered per column, so that whole
     /// vectors are written.
     #[inline(always)]
-    fn whole_cluster(&self, first: usize, sums: &[[f64; CLUSTER]], place: usize, columns: &mut [&mut [f64]]) {
+    fn write_whole(&self, first: usize, place: usize, columns: &mut [&mut [f64]]) {
         const { assert!(L::Output::COUNT <= MAX_OUTPUTS, "the law writes too many columns") };
         let mut outputs = [[0.0; CLUSTER]; MAX_OUTPUTS];
         let outputs = &mut outputs[..L::Output::COUNT];
         for member in 0..CLUSTER {
             let own = |column: &[f64]| column[first..first + CLUSTER][member];
-            let output = self.output_of(own, member, sums).to_columns();
+            let output = self.output_of(own, member).to_columns();
             for (column, value) in outputs.iter_mut().zip(output.as_ref()) {
                 column[member] = *value;
             }
@@ -235,100 +358,13 @@ impl<'a, L: PairLaw> Finish<'a, L> {
         }
     }
 
-    /// Output of a member of a cluster with these sums; `own` selects its value of a column.
+    /// Output of a member; `own` selects its value of a column.
     #[inline(always)]
-    fn output_of(&self, own: impl Fn(&[f64]) -> f64, member: usize, sums: &[[f64; CLUSTER]]) -> L::Output {
+    fn output_of(&self, own: impl Fn(&[f64]) -> f64, member: usize) -> L::Output {
+        let sums = &self.sums.as_chunks::<CLUSTER>().0[..L::SUMS.len()];
         // NaN exposes laws that read removed inputs.
-        let own = L::Particle::<f64>::from_columns(|c| self.inputs[c].map_or(f64::NAN, &own));
+        let own = L::Particle::<f64>::from_columns(|c| self.finish.inputs[c].map_or(f64::NAN, &own));
         self.law.finish(own, L::Sums::<f64>::from_columns(|c| sums[c][member]))
-    }
-
-    fn add_work<T: Scalar>(&self, chunk: &ChunkSums<T>, part: &mut OutputRows) {
-        let Some(work) = &mut part.work else { return };
-        let begin = chunk.super_clusters.start * SUPER_CLUSTER;
-        let rows = part.rows.start.max(begin)..part.rows.end.min(begin + chunk.work.len());
-        for row in rows.filter(|&row| self.rows.written(row)) {
-            work[row - part.rows.start] += chunk.work[row - begin];
-        }
-    }
-}
-
-/// Task that reduces reaction records of some rows.
-struct ReactionRecords<'f, 'a, 'c, 'r, L, T: Scalar> {
-    finish: &'f Finish<'a, L>,
-    chunks: &'c [&'c ChunkSums<T>],
-    rows: Range<usize>,
-    records: &'r mut [T],
-}
-
-impl<L: PairLaw, T: Scalar> Task for ReactionRecords<'_, '_, '_, '_, L, T> {
-    type Output = ();
-    type Scalar = T;
-
-    #[inline(always)]
-    fn run<S: Simd>(self, simd: S) {
-        let ReactionRecords { finish, chunks, rows, mut records } = self;
-        let mut scratch = Vec::new();
-        let width = reaction_row_values::<L>();
-        let mut row = rows.start;
-        while row < rows.end {
-            let super_cluster = row / SUPER_CLUSTER;
-            let end = rows.end.min((super_cluster + 1) * SUPER_CLUSTER);
-            let members = row % SUPER_CLUSTER..row % SUPER_CLUSTER + end - row;
-            let (own, rest) = std::mem::take(&mut records).split_at_mut(members.len() * width);
-            (row, records) = (end, rest);
-            if let Some(reactions) = only_reactions(chunks, super_cluster) {
-                own.copy_from_slice(&reactions[members.start * width..members.end * width]);
-                continue;
-            }
-            let joined = finish.sums(simd, chunks, super_cluster, &mut scratch);
-            for (member, record) in members.zip(own.chunks_exact_mut(width)) {
-                let begin = member / CLUSTER * L::SUMS.len();
-                for (c, (value, &sum)) in record.iter_mut().zip(L::SUMS).enumerate() {
-                    let total = joined.map_or(0.0, |sums| sums[(begin + c) * CLUSTER + member % CLUSTER]);
-                    // Records have odd sums with opposite sign.
-                    *value = T::from_f64(if sum.parity == Parity::Odd { -total } else { total });
-                }
-            }
-        }
-    }
-}
-
-/// Reaction records of a super-cluster if exactly one chunk has sums of it, and no others than these.
-#[inline(always)]
-fn only_reactions<'c, T: Scalar>(chunks: &[&'c ChunkSums<T>], super_cluster: usize) -> Option<&'c [T]> {
-    let mut with_sums = chunks.iter().filter(|chunk| chunk.has_sums_of(super_cluster));
-    let (only, None) = (with_sums.next()?, with_sums.next()) else { return None };
-    let none_else = only.blocks.super_cluster(super_cluster).is_none();
-    only.reactions(super_cluster).filter(|_| none_else).map(bytemuck::cast_slice)
-}
-
-/// Task that finishes some rows.
-struct FinishRows<'f, 'a, 'c, 'p, L, T: Scalar> {
-    finish: &'f Finish<'a, L>,
-    chunks: &'c [&'c ChunkSums<T>],
-    part: &'f mut OutputRows<'p>,
-}
-
-impl<L: PairLaw, T: Scalar> Task for FinishRows<'_, '_, '_, '_, L, T> {
-    type Output = ();
-    type Scalar = T;
-
-    #[inline(always)]
-    fn run<S: Simd>(self, simd: S) {
-        let FinishRows { finish, chunks, part } = self;
-        let mut scratch = Vec::new();
-        // Ranges begin with a super-cluster.
-        for begin in part.rows.clone().step_by(SUPER_CLUSTER) {
-            let sums = finish.sums(simd, chunks, begin / SUPER_CLUSTER, &mut scratch);
-            let Some(sums) = sums else { continue };
-            let end = part.rows.end.min(begin + SUPER_CLUSTER);
-            let clusters = sums.chunks_exact(CLUSTER * L::SUMS.len());
-            for (first, sums) in (begin..end).step_by(CLUSTER).zip(clusters) {
-                let rows = first..end.min(first + CLUSTER);
-                finish.cluster(rows, sums, first - part.rows.start, &mut part.columns);
-            }
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Pair passes: laws, the SIMD sweep over neighbor lists, and the O(N^2) reference.
 //!
-//! A law is written once, in the restricted Rust of [`language::pair`]. [`sweep`] evaluates it over a
+//! A law is written once, in the restricted Rust of [`language::pair`]. [`Sweep`] evaluates it over a
 //! neighbor list in SIMD lanes, [`naive`] over all pairs in scalars.
 
 mod chunks;
@@ -10,6 +10,7 @@ mod force_energy;
 mod inner;
 pub mod kernel;
 pub mod law;
+mod law_lanes;
 mod naive;
 mod pack;
 mod reaction_buffer;
@@ -21,16 +22,13 @@ pub mod table;
 pub mod together;
 
 pub use crate::simd::{Instructions, Precision};
-pub use finish::{Finished, Then};
+pub use finish::{FinishedRows, RowCallback};
 pub use force_energy::{Energies, Forces};
-pub use inner::find_tiles;
+pub use inner::{find_tiles, supports_tiles};
 pub use kernel::Kernel;
 pub use law::PairLaw;
 pub use naive::naive;
-pub use sweep::{
-    Pass, SweepStatistics, Traffic, sweep, sweep_consuming, sweep_double, sweep_with, sweep_with_callback,
-    sweep_with_halos,
-};
+pub use sweep::{Pass, Sweep, SweepStatistics};
 pub use together::Together;
 
 /// Imports of a law's module.

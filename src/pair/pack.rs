@@ -1,7 +1,8 @@
 //! Packed input of a pass: per cluster, columns of eight values or a record per particle.
 
-use super::law::{Columns, Cutoff, PairLaw};
-use super::record::{QUAD, quads};
+use super::law::Cutoff;
+use super::law_lanes::{LawLanes, LawShape};
+use super::record::{OFFSETS, QUAD};
 use crate::neighbors::cluster::power_of_two_below;
 use crate::neighbors::{CLUSTER, CLUSTERS, Radii, SUPER_CLUSTER};
 use crate::pair::scratch_pools::scratch_pools;
@@ -17,10 +18,10 @@ mod frame;
 mod write;
 
 pub use frame::{Bounds, Shift};
-pub use write::GEOMETRY;
+pub use write::{GEOMETRY, PrepareTask, Source};
 
 use frame::SuperClusterBox;
-use write::{ColumnsTask, PrepareTask, RecordsTask, Source};
+use write::{ColumnsTask, RecordsTask};
 
 /// Super-clusters per task.
 const TASK_SUPER_CLUSTERS: usize = 16;
@@ -35,11 +36,6 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// The records of a law.
-    pub const fn records<L: PairLaw>() -> Self {
-        Layout::Records(quads::<L>())
-    }
-
     /// Values of a cluster, for `inputs` prepared inputs.
     fn width(self, inputs: usize) -> usize {
         match self {
@@ -84,9 +80,9 @@ impl<T> Default for PackedStorage<T> {
 }
 
 /// Source of the packing: all rows of positions, radii, and the law's inputs in their order.
-pub struct Input<'a, L> {
+pub struct Input<'a, T> {
     /// The law.
-    pub law: &'a L,
+    pub law: &'a dyn LawLanes<T>,
     /// Position columns.
     pub position: [&'a [f64]; 3],
     /// Interaction radii.
@@ -121,13 +117,13 @@ impl<T: Scalar> PackedStorage<T> {
 
 impl<T: Scalar> PackedInput<T> {
     /// Memory for `rows` rows of a law with these radii, not packed yet.
-    pub fn new<L: PairLaw>(layout: Layout, radius: Radii, rows: usize, bx: &SimulationBox) -> Self {
+    pub fn new(law: &LawShape, layout: Layout, radius: Radii, rows: usize, bx: &SimulationBox) -> Self {
         // Molecules need the memory in every step. A gas frees it for other uses between its passes.
         let storage = match layout {
             Layout::Records(_) => scratch_pools::<T>().packed.take(),
             Layout::Columns => Scratch::unpooled(),
         };
-        Self::of(storage, L::Prepared::<f64>::COUNT, layout, L::CUTOFF, (radius, rows), bx)
+        Self::of(storage, law.prepared, layout, law.cutoff, (radius, rows), bx)
     }
 
     /// Memory for positions alone; pairs are within the largest of these radii.
@@ -162,23 +158,29 @@ impl<T: Scalar> PackedInput<T> {
     }
 
     /// Packs some super-clusters.
-    pub fn pack<L: PairLaw>(&mut self, input: &Input<L>, super_clusters: Range<usize>) {
+    pub fn pack(&mut self, input: &Input<T>, super_clusters: Range<usize>) {
         let Input { law, position, radius, columns: inputs, instructions } = *input;
+        let prepares = law.shape().prepares;
         let source = Source {
             position,
             radius,
             inputs,
-            prepared: L::PREPARES,
+            prepared: prepares,
             width: self.width,
             scale: 1.0 / self.unit,
         };
         match self.layout {
-            Layout::Columns => self.pack_columns(&source, instructions, super_clusters, |first, values| {
-                if L::PREPARES {
-                    dispatch(instructions, PrepareTask { law, source: &source, first, values });
+            Layout::Columns => self.pack_columns(&source, instructions, super_clusters, &|first, values| {
+                if prepares {
+                    let places = (source.width, GEOMETRY * CLUSTER);
+                    law.prepare(instructions, &source, first, places, values);
                 }
             }),
-            Layout::Records(_) => {
+            Layout::Records(quads) => {
+                let prepare = |first: usize, columns: &mut [T]| {
+                    law.prepare(instructions, &source, first, (columns.len(), OFFSETS * CLUSTER), columns);
+                };
+                let prepare: Option<&(dyn Fn(usize, &mut [T]) + Sync)> = prepares.then_some(&prepare);
                 let (begin, end, stride) = (super_clusters.start, super_clusters.end, CLUSTERS * self.width);
                 let storage = &mut *self.storage;
                 let pieces = storage.values[begin * stride..end * stride]
@@ -188,7 +190,8 @@ impl<T: Scalar> PackedInput<T> {
                     .collect();
                 map_items(pieces, |(piece, (records, boxes))| {
                     let first = (begin + piece * TASK_SUPER_CLUSTERS) * SUPER_CLUSTER;
-                    dispatch(instructions, RecordsTask { law, source: &source, first, records, boxes });
+                    let task = RecordsTask { source: &source, prepare, quads, first, records, boxes };
+                    dispatch(instructions, task);
                 });
             }
         }
@@ -199,7 +202,7 @@ impl<T: Scalar> PackedInput<T> {
         let (width, scale) = (self.width, 1.0 / self.unit);
         let radius = Radii::Each(radius);
         let source = Source { position, radius, inputs: &[], prepared: false, width, scale };
-        self.pack_columns(&source, instructions, 0..self.super_clusters(), |_, _| ());
+        self.pack_columns(&source, instructions, 0..self.super_clusters(), &|_, _| ());
     }
 
     /// Packs columns that need no preparation, then calls `prepare` with the first row and the values of each
@@ -209,7 +212,7 @@ impl<T: Scalar> PackedInput<T> {
         source: &Source,
         instructions: Instructions,
         super_clusters: Range<usize>,
-        prepare: impl Fn(usize, &mut [T]) + Sync,
+        prepare: &(dyn Fn(usize, &mut [T]) + Sync),
     ) {
         let stride = CLUSTERS * self.width;
         let (begin, end) = (super_clusters.start, super_clusters.end);
@@ -256,6 +259,8 @@ mod tests {
     use super::*;
     use crate::laws::{gradients, lennard_jones, lennard_jones_mixed};
     use crate::pair::Kernel;
+    use crate::pair::law::{Columns, PairLaw};
+    use crate::pair::record::quads;
     use crate::space::Vec3d;
     use proptest::prelude::*;
 
@@ -273,8 +278,9 @@ mod tests {
             .collect();
         let inputs: Vec<&[f64]> = inputs.iter().map(Vec::as_slice).collect();
         let radius = Radii::All(1.5);
-        let [columns, records] = [Layout::Columns, Layout::records::<L>()].map(|layout| {
-            let mut packed = PackedInput::<T>::new::<L>(layout, radius, rows, &bx);
+        let shape = LawShape::of::<L>();
+        let [columns, records] = [Layout::Columns, Layout::Records(shape.quads)].map(|layout| {
+            let mut packed = PackedInput::<T>::new(&shape, layout, radius, rows, &bx);
             let input = Input { law, position, radius, columns: &inputs, instructions: Instructions::Best };
             packed.pack(&input, 0..packed.super_clusters());
             packed

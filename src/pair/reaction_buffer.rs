@@ -3,7 +3,7 @@
 //!
 //! A cluster has either columns of reactions, or, over tiles, a record of all sums per particle.
 
-use super::law::PairLaw;
+use super::law::{PairLaw, Sum};
 use super::record::QUAD;
 use crate::neighbors::{CLUSTER, CLUSTERS};
 use crate::pair::scratch_pools::scratch_pools;
@@ -24,14 +24,14 @@ pub const fn reaction_quads<L: PairLaw>() -> usize {
 /// Maximum number of quads of a particle's sums.
 pub const MAX_REACTION_QUADS: usize = 4;
 
-/// Values of a row.
-pub const fn reaction_row_values<L: PairLaw>() -> usize {
-    QUAD * reaction_quads::<L>()
+/// Values of a row with this number of sums.
+pub const fn reaction_row_values(sums: usize) -> usize {
+    sums.next_multiple_of(QUAD)
 }
 
 /// Values of a cluster.
 pub const fn reaction_cluster_values<L: PairLaw>() -> usize {
-    CLUSTER * reaction_row_values::<L>()
+    CLUSTER * reaction_row_values(L::SUMS.len())
 }
 
 /// Vectors of a cluster.
@@ -62,9 +62,9 @@ impl<T: Scalar> ReactionBuffer<T> {
         Self { identity, begins, clusters, vectors }
     }
 
-    /// An empty buffer of records, whose columns are all sums.
-    pub fn records<L: PairLaw>(clusters: Range<usize>) -> Self {
-        let vectors = reaction_cluster_values::<L>() * size_of::<T>() / size_of::<T::Vector>();
+    /// An empty buffer of records of `sums` columns, which are all sums.
+    pub fn records(sums: usize, clusters: Range<usize>) -> Self {
+        let vectors = CLUSTER * reaction_row_values(sums) * size_of::<T>() / size_of::<T::Vector>();
         Self::new(std::iter::repeat_n(0.0, vectors), clusters)
     }
 
@@ -90,10 +90,11 @@ impl<T: Scalar> ReactionBuffer<T> {
     }
 
     /// Adds to the records of rows of one super-cluster.
-    pub fn add<L: PairLaw>(&mut self, rows: Range<usize>, records: &[T]) {
+    pub fn add(&mut self, rows: Range<usize>, records: &[T]) {
         let begin = self.begin(rows.start / CLUSTER);
+        let row_values = size_of_val(&self.identity[..]) / size_of::<T>() / CLUSTER;
         let own: &mut [T] = bytemuck::cast_slice_mut(&mut self.vectors[begin..]);
-        let own = own[rows.start % CLUSTER * reaction_row_values::<L>()..].as_chunks_mut::<QUAD>().0;
+        let own = own[rows.start % CLUSTER * row_values..].as_chunks_mut::<QUAD>().0;
         for (own, quad) in own.iter_mut().zip(records.as_chunks::<QUAD>().0) {
             *own = std::array::from_fn(|k| own[k] + quad[k]);
         }
@@ -125,14 +126,14 @@ impl<T: Scalar> ReactionBuffer<T> {
 
 /// Joins the records of a cluster with its totals, one column of eight per sum.
 #[inline(always)]
-pub fn add_to_totals<L: PairLaw, T: Scalar, S: Simd>(simd: S, reactions: &[T::Vector], totals: &mut [f64]) {
-    let count = const { R::<T, S>::COUNT };
-    if const { reaction_quads::<L>() == 1 } {
+pub fn add_to_totals<T: Scalar, S: Simd>(simd: S, sums: &[Sum], reactions: &[T::Vector], totals: &mut [f64]) {
+    let (count, quads) = (const { R::<T, S>::COUNT }, sums.len().div_ceil(QUAD));
+    if quads == 1 {
         return R::<T, S>::reduce_quads(
             simd,
             #[inline(always)]
             |k| reactions[k].as_ref(),
-            L::SUMS,
+            sums,
             totals,
         );
     }
@@ -140,18 +141,18 @@ pub fn add_to_totals<L: PairLaw, T: Scalar, S: Simd>(simd: S, reactions: &[T::Ve
     for (values, vector) in values_of_cluster.chunks_exact_mut(count).zip(reactions) {
         values.copy_from_slice(vector.as_ref());
     }
-    for quad in 0..reaction_quads::<L>() {
+    for quad in 0..quads {
         let mut eight = [T::default(); CLUSTER * QUAD];
         for (k, values) in eight.chunks_exact_mut(QUAD).enumerate() {
-            values.copy_from_slice(&values_of_cluster[(k * reaction_quads::<L>() + quad) * QUAD..][..QUAD]);
+            values.copy_from_slice(&values_of_cluster[(k * quads + quad) * QUAD..][..QUAD]);
         }
-        let some = quad * QUAD..L::SUMS.len().min((quad + 1) * QUAD);
+        let some = quad * QUAD..sums.len().min((quad + 1) * QUAD);
         let totals = &mut totals[some.start * CLUSTER..some.end * CLUSTER];
         R::<T, S>::reduce_quads(
             simd,
             #[inline(always)]
             |k| &eight[k * count..][..count],
-            &L::SUMS[some],
+            &sums[some],
             totals,
         );
     }

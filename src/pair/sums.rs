@@ -1,8 +1,10 @@
 //! Sums of a chunk of a sweep: blocks in double precision, or records in a [`ReactionBuffer`].
 
-use super::law::{PairLaw, Sum};
+use super::law::Sum;
 use super::reaction_buffer::ReactionBuffer;
 use crate::neighbors::{CLUSTER, CLUSTERS, SUPER_CLUSTER};
+use crate::parallel::map_items;
+use crate::particles::ReturnedSums;
 use crate::simd::Scalar;
 use std::ops::Range;
 
@@ -105,9 +107,9 @@ impl<T: Scalar> ChunkSums<T> {
     }
 
     /// Adds reactions from other ranks to rows of one super-cluster; `owned` are the rows of this rank.
-    pub fn add<L: PairLaw>(&mut self, rows: Range<usize>, records: &[T], owned: &Range<usize>) {
-        let clusters = owned.start / CLUSTER..owned.end.div_ceil(CLUSTER);
-        self.reactions.get_or_insert_with(|| ReactionBuffer::records::<L>(clusters)).add::<L>(rows, records);
+    pub fn add(&mut self, rows: Range<usize>, records: &[T], owned: &Range<usize>) {
+        let (sums, clusters) = (self.blocks.sums.len(), owned.start / CLUSTER..owned.end.div_ceil(CLUSTER));
+        self.reactions.get_or_insert_with(|| ReactionBuffer::records(sums, clusters)).add(rows, records);
     }
 
     /// Whether the chunk has sums or reactions of a super-cluster.
@@ -129,5 +131,93 @@ impl<T: Scalar> ChunkSums<T> {
         }
         let first = first - self.super_clusters.start * SUPER_CLUSTER;
         self.work[first..first + rows].iter_mut().for_each(|work| *work += lane_pairs as f64);
+    }
+}
+
+/// Sums of the chunks of half lists, and the lane pairs of all chunks.
+pub struct SweepSums<T: Scalar> {
+    /// Sums of the chunks, in order.
+    pub chunks: Vec<ChunkSums<T>>,
+    /// Lane pairs whose distance was evaluated.
+    pub lane_pairs: u64,
+}
+
+impl<T: Scalar> SweepSums<T> {
+    /// Without chunks yet.
+    pub fn new() -> Self {
+        SweepSums { chunks: Vec::new(), lane_pairs: 0 }
+    }
+
+    /// Adds reactions from other ranks to owned rows, `width` values per row.
+    pub fn add(&mut self, width: usize, owned: &Range<usize>, returned: &[ReturnedSums]) {
+        // A thread writes to its chunk only: each row belongs to one of the chunks that contain it.
+        let mut chunk_of = vec![0; owned.end.div_ceil(SUPER_CLUSTER)];
+        for (number, chunk) in self.chunks.iter().enumerate() {
+            chunk_of[chunk.super_clusters.clone()].fill(number);
+        }
+        map_items(self.chunks.iter_mut().enumerate().collect(), |(number, chunk)| {
+            for ReturnedSums { rows, sums } in returned {
+                let mut records: &[T] = bytemuck::cast_slice(sums);
+                for run in rows.iter().map(|run| owned.start + run.start..owned.start + run.end) {
+                    let mut row = run.start;
+                    while row < run.end {
+                        let end = run.end.min((row / SUPER_CLUSTER + 1) * SUPER_CLUSTER);
+                        let (own, rest) = records.split_at((end - row) * width);
+                        if chunk_of[row / SUPER_CLUSTER] == number {
+                            chunk.add(row..end, own, owned);
+                        }
+                        (row, records) = (end, rest);
+                    }
+                }
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::laws::lennard_jones;
+    use crate::pair::reaction_buffer::reaction_row_values;
+    use crate::pair::{Forces, PairLaw};
+    use crate::parallel::RowRanges;
+    use crate::parallel::loops::tests::on;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn returned_reactions_are_added_to_each_row_once(
+            rows in prop::collection::btree_set(0..600u32, 0..200),
+            cut in 1..10usize,
+            threads in 1..4usize,
+        ) {
+            type Law = Forces<lennard_jones::Law<f64>>;
+            let (owned, width) = (SUPER_CLUSTER..SUPER_CLUSTER + 600, reaction_row_values(Law::SUMS.len()));
+            let end = owned.end.div_ceil(SUPER_CLUSTER);
+            let chunk = |own: Range<usize>| ChunkSums::<f32>::new(Law::SUMS, own, 0, 0..end);
+            let mut sums = SweepSums { chunks: vec![chunk(1..cut), chunk(cut..end)], lane_pairs: 0 };
+            let value = |row: usize, k: usize| (10 * row + k) as f32;
+            let mut records = vec![0_u64; rows.len() * width / 2];
+            let places = bytemuck::cast_slice_mut(&mut records).chunks_exact_mut(width).zip(&rows);
+            places.for_each(|(record, &row)| record.copy_from_slice(&[0, 1, 2, 3].map(|k| value(row as usize, k))));
+            let runs = RowRanges::of(&rows.iter().copied().collect::<Vec<u32>>());
+            let returned = [ReturnedSums { rows: &runs, sums: &records }, ReturnedSums { rows: &runs, sums: &records }];
+            on(threads, || sums.add(width, &owned, &returned));
+            for row in 0..600 {
+                let place = owned.start + row;
+                let chunks_with_sums: Vec<&ChunkSums<f32>> =
+                    sums.chunks.iter().filter(|chunk| chunk.has_sums_of(place / SUPER_CLUSTER)).collect();
+                let total = |k: usize| {
+                    let of_chunk = |chunk: &&ChunkSums<f32>| {
+                        let given: &[f32] = bytemuck::cast_slice(chunk.reactions(place / SUPER_CLUSTER).unwrap());
+                        given[place % SUPER_CLUSTER * width + k]
+                    };
+                    chunks_with_sums.iter().map(of_chunk).sum::<f32>()
+                };
+                let twice = |k: usize| if rows.contains(&(row as u32)) { 2.0 * value(row, k) } else { 0.0 };
+                prop_assert!(chunks_with_sums.len() <= 1, "one chunk has a row");
+                prop_assert_eq!([0, 1, 2, 3].map(total), [0, 1, 2, 3].map(twice), "row {}", row);
+            }
+        }
     }
 }

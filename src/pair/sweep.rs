@@ -2,11 +2,13 @@
 //! the loop is in SIMD lanes.
 
 use super::Precision;
-use super::chunks::{FINISH_ROWS, Sums, SweepContext};
-use super::finish::{PreviousOutputs, Then};
-use super::inner::{Shared, Side, layout};
+use super::chunks::{FINISH_ROWS, SweepContext};
+use super::finish::{PreviousOutputs, RowCallback};
+use super::inner::{Side, SweepData};
 use super::law::PairLaw;
+use super::law_lanes::LawLanes;
 use super::pack::{Input, PackedInput};
+use super::sums::SweepSums;
 use crate::allocator;
 use crate::neighbors::{NeighborList, Radii, whole_super_clusters};
 use crate::parallel::split_range;
@@ -37,198 +39,206 @@ pub struct SweepStatistics {
     pub lane_pairs: u64,
 }
 
-/// Evaluates a law for the owned rows over the listed pairs, writes its outputs, and adds the lane pairs of
-/// each row to `Field::Work` if the particles have it.
+/// A sweep over a neighbor list, to be configured and then run with a law:
 ///
-/// Reproducible to the bit for the same list and number of threads; on full lists for any number of threads.
-pub fn sweep<L: PairLaw>(
-    law: &L,
-    pass: &Pass,
-    list: &NeighborList,
-    particles: &mut Particles,
-) -> SweepStatistics {
-    sweep_with(law, pass, list, particles, Instructions::Best)
-}
-
-/// [`sweep`] that removes the fields `spent` from the particles once they are packed, so that outputs can
-/// reuse their memory. The finish of the law must not read them.
-pub fn sweep_consuming<L: PairLaw>(
-    law: &L,
-    pass: &Pass,
-    list: &NeighborList,
-    particles: &mut Particles,
-    spent: &[Field],
-) -> SweepStatistics {
-    let options = Options { spent, ..Options::default() };
-    sweep_in_precision(law, pass, list, particles, options, Instructions::Best)
-}
-
-/// Communication of a sweep with other ranks.
-#[derive(Default)]
-pub struct Traffic<'t, 'a> {
-    /// Halo exchange of inputs of the law. It may sweep interior super-clusters, which need no halos,
-    /// meanwhile. The halos' radii must be present already.
-    pub arrive: Option<&'t mut HaloExchange<'a>>,
-    /// Returns reactions on halos to their owners; required by lists that share pairs between ranks.
-    pub give_back: Option<&'t dyn ReactionExchange>,
-}
-
-/// [`sweep`] with communication. Collective.
-pub fn sweep_with_halos<L: PairLaw>(
-    law: &L,
-    pass: &Pass,
-    list: &NeighborList,
-    particles: &mut Particles,
-    traffic: Traffic,
-) -> SweepStatistics {
-    let options = Options { traffic, ..Options::default() };
-    sweep_in_precision(law, pass, list, particles, options, Instructions::Best)
-}
-
-/// [`sweep_with_halos`] with a callback on rows as soon as their outputs are written.
-pub fn sweep_with_callback<L: PairLaw>(
-    law: &L,
-    pass: &Pass,
-    list: &NeighborList,
-    particles: &mut Particles,
-    traffic: Traffic,
-    then: &Then,
-) -> SweepStatistics {
-    let options = Options { traffic, then: Some(then), ..Options::default() };
-    sweep_in_precision(law, pass, list, particles, options, Instructions::Best)
-}
-
-/// [`sweep_with_halos`] in double precision, whatever the pass says.
-pub fn sweep_double<L: PairLaw>(
-    law: &L,
-    pass: &Pass,
-    list: &NeighborList,
-    particles: &mut Particles,
-    traffic: Traffic,
-) -> SweepStatistics {
-    let options = Options { traffic, ..Options::default() };
-    sweep_with_lanes::<L, f64>(law, pass, list, particles, options, Instructions::Best)
-}
-
-/// Checks the preconditions of a sweep.
-fn check(pass: &Pass, list: &NeighborList, particles: &Particles, gives_back: bool) {
-    if let Radii::Each(radius) = pass.radius {
-        assert_eq!(radius.len(), particles.len(), "one radius per row");
-    }
-    assert_eq!(list.owned(), particles.owned(), "the list belongs to other particles");
-    assert_eq!(
-        list.shares_pairs(),
-        gives_back,
-        "lists that share pairs between ranks, and only these, return reactions"
-    );
-}
-
-/// [`sweep`] with selected instructions, for tests and benchmarks.
-pub fn sweep_with<L: PairLaw>(
-    law: &L,
-    pass: &Pass,
-    list: &NeighborList,
-    particles: &mut Particles,
+/// ```ignore
+/// Sweep::new(&pass, list).consuming(&fields).run(&law, &mut particles);
+/// ```
+#[must_use = "a sweep does nothing until it runs"]
+pub struct Sweep<'s, 'h> {
+    pass: &'s Pass<'s>,
+    list: &'s NeighborList,
     instructions: Instructions,
-) -> SweepStatistics {
-    sweep_in_precision(law, pass, list, particles, Options::default(), instructions)
-}
-
-/// Sweeps in the precision of the pass.
-fn sweep_in_precision<L: PairLaw>(
-    law: &L,
-    pass: &Pass,
-    list: &NeighborList,
-    particles: &mut Particles,
-    options: Options,
-    instructions: Instructions,
-) -> SweepStatistics {
-    if pass.precision == Precision::Mixed && instructions.have_single() {
-        sweep_with_lanes::<L, f32>(law, pass, list, particles, options, instructions)
-    } else {
-        sweep_with_lanes::<L, f64>(law, pass, list, particles, options, instructions)
-    }
-}
-
-/// Optional parts of a sweep.
-#[derive(Default)]
-struct Options<'b, 'a> {
     /// Fields to free once packed; only without halo exchange.
-    spent: &'b [Field],
-    traffic: Traffic<'b, 'a>,
-    then: Option<&'b Then<'b>>,
+    consumed: &'s [Field],
+    halo_exchange: Option<&'s mut HaloExchange<'h>>,
+    reaction_exchange: Option<&'s dyn ReactionExchange>,
+    row_callback: Option<&'s RowCallback<'s>>,
+}
+
+impl<'s, 'h> Sweep<'s, 'h> {
+    /// A sweep without communication, with the best instructions of the processor.
+    pub fn new(pass: &'s Pass<'s>, list: &'s NeighborList) -> Self {
+        Sweep {
+            pass,
+            list,
+            instructions: Instructions::Best,
+            consumed: &[],
+            halo_exchange: None,
+            reaction_exchange: None,
+            row_callback: None,
+        }
+    }
+
+    /// Removes these fields from the particles once they are packed, so that outputs can reuse their memory.
+    /// The finish of the law must not read them. Excludes [`Sweep::exchanging_halos`].
+    pub fn consuming(mut self, fields: &'s [Field]) -> Self {
+        self.consumed = fields;
+        self
+    }
+
+    /// Receives inputs of the law for the halos during the sweep. The exchange may sweep interior
+    /// super-clusters, which need no halos, meanwhile. The halos' radii must be present already. Collective.
+    pub fn exchanging_halos(mut self, exchange: &'s mut HaloExchange<'h>) -> Self {
+        self.halo_exchange = Some(exchange);
+        self
+    }
+
+    /// Returns reactions on halos to their owners: for lists that share pairs between ranks. Collective.
+    pub fn returning_reactions(mut self, exchange: &'s dyn ReactionExchange) -> Self {
+        self.reaction_exchange = Some(exchange);
+        self
+    }
+
+    /// Calls back on rows as soon as their outputs are written.
+    pub fn on_rows(mut self, callback: &'s RowCallback<'s>) -> Self {
+        self.row_callback = Some(callback);
+        self
+    }
+
+    /// Selects the instructions, for tests and benchmarks.
+    pub fn with_instructions(mut self, instructions: Instructions) -> Self {
+        self.instructions = instructions;
+        self
+    }
+
+    /// Evaluates a law for the owned rows over the listed pairs.
+    ///
+    /// # Preconditions
+    /// 1. The list was built for these rows, and covers every pair within the radii of the pass.
+    /// 2. [`Radii::Each`] has a radius for every row, halos included.
+    /// 3. All rows have the inputs of the law; those of halos may arrive by [`Sweep::exchanging_halos`].
+    /// 4. Reactions are returned if, and only if, the list shares pairs between ranks.
+    /// 5. A half list of clusters is given as tiles ([`super::find_tiles`]) if these support the law
+    ///    ([`super::supports_tiles`]).
+    ///
+    /// # Postconditions
+    /// 1. Active owned rows have the outputs of the law; other rows keep theirs. Missing columns are created,
+    ///    with 0 for those rows.
+    /// 2. `Field::Work`, if present, has increased by the lane pairs of each active owned row.
+    /// 3. Consumed fields are absent. Other columns are unchanged, except what the exchanges and the callback
+    ///    write.
+    /// 4. The outputs have the same bits for the same list and number of threads; over full lists for any
+    ///    number of threads.
+    ///
+    /// # Steps
+    /// 1. Take the outputs from the particles, so that the other columns can be read while they are written.
+    /// 2. Pack the inputs in the frames of the super-clusters; free the consumed ones. With a halo exchange,
+    ///    pack and sweep the interior super-clusters meanwhile, and continue with the others afterwards.
+    /// 3. Sweep chunks of super-clusters. Rows are finished into outputs when all their chunks are done.
+    /// 4. Return reactions on halos, add those of other ranks, and finish the remaining rows.
+    /// 5. Put the outputs back.
+    ///
+    /// # Panics
+    /// If rows and list (1), the number of radii (2), the reactions (4) or the kind of list (5) do not match.
+    pub fn run<L: PairLaw>(self, law: &L, particles: &mut Particles) -> SweepStatistics {
+        if self.pass.precision == Precision::Mixed && self.instructions.have_single() {
+            sweep_with_lanes::<L, f32>(law, self, particles)
+        } else {
+            sweep_with_lanes::<L, f64>(law, self, particles)
+        }
+    }
+
+    /// [`Sweep::run`] in double precision, whatever the pass says. Lanes in single precision are not compiled
+    /// for the law.
+    pub fn run_in_double<L: PairLaw>(self, law: &L, particles: &mut Particles) -> SweepStatistics {
+        sweep_with_lanes::<L, f64>(law, self, particles)
+    }
+
+    /// Checks the preconditions.
+    fn check(&self, particles: &Particles, supports_tiles: bool) {
+        if let Radii::Each(radius) = self.pass.radius {
+            assert_eq!(radius.len(), particles.len(), "one radius per row");
+        }
+        assert_eq!(self.list.owned(), particles.owned(), "the list belongs to other particles");
+        assert_eq!(
+            self.list.shares_pairs(),
+            self.reaction_exchange.is_some(),
+            "lists that share pairs between ranks, and only these, return reactions"
+        );
+        assert!(
+            !(supports_tiles && self.list.symmetric() && matches!(self.list, NeighborList::Clustered(_))),
+            "half lists of this law are swept as tiles"
+        );
+    }
 }
 
 // Never inlined: crates that sweep with a law link to the library's instance instead of compiling their own.
 #[inline(never)]
 fn sweep_with_lanes<L: PairLaw, T: Scalar>(
     law: &L,
-    pass: &Pass,
-    list: &NeighborList,
+    sweep: Sweep,
     particles: &mut Particles,
-    Options { spent, traffic, then }: Options,
-    instructions: Instructions,
 ) -> SweepStatistics {
-    check(pass, list, particles, traffic.give_back.is_some());
+    sweep_lanes::<T>(law, sweep, particles)
+}
+
+/// Sweeps in lanes with elements `T`; the steps are those of [`Sweep::run`].
+#[inline(never)]
+fn sweep_lanes<T: Scalar>(law: &dyn LawLanes<T>, sweep: Sweep, particles: &mut Particles) -> SweepStatistics {
+    let shape = law.shape();
+    sweep.check(particles, shape.supports_tiles);
+    let Sweep { pass, list, instructions, consumed, halo_exchange, reaction_exchange, row_callback } = sweep;
     let symmetric = list.symmetric();
     let rows = ActiveRows::new(particles.owned(), particles.len(), pass.active, symmetric);
-    let previous = PreviousOutputs::take::<L>(particles, then);
+    let previous = PreviousOutputs::take(particles, shape.outputs, row_callback);
     let whole = whole_super_clusters(&particles.owned(), particles.len());
-    let packed = PackedInput::<T>::new::<L>(layout::<L>(list), pass.radius, particles.len(), pass.bx);
+    let layout = shape.layout(list);
+    let packed = PackedInput::<T>::new(&shape, layout, pass.radius, particles.len(), pass.bx);
     let (owned, counted) = (particles.owned(), previous.counts_work());
     let finish_ranges = if symmetric { split_range(owned.clone(), FINISH_ROWS) } else { Vec::new() };
     // Rows with sums of this rank only are finished as soon as their chunks are done.
-    let other_ranks = traffic.give_back.is_some_and(ReactionExchange::others);
+    let other_ranks = reaction_exchange.is_some_and(ReactionExchange::others);
     let finished_early: &[Range<usize>] = if other_ranks { &[] } else { &finish_ranges };
-    let reaction_rows = if traffic.give_back.is_some() { 0..particles.len() } else { owned.clone() };
-    let mut shared =
-        Shared { law, packed, rows, owned, reaction_rows, symmetric, whole: whole.clone(), counted };
+    let reaction_rows = if reaction_exchange.is_some() { 0..particles.len() } else { owned.clone() };
+    let mut data = SweepData { packed, rows, owned, reaction_rows, symmetric, whole: whole.clone(), counted };
     let pack = |packed: &mut PackedInput<T>,
                 particles: &Particles,
-                spent: &ConsumedInputs,
+                consumed: &ConsumedInputs,
                 part: &[Range<usize>]| {
         let columns: Vec<&[f64]> =
-            components(L::INPUTS).map(|input| spent.column(particles, input)).collect();
+            components(shape.inputs).map(|input| consumed.column(particles, input)).collect();
         let position = particles.vector(Field::Position);
         let input = Input { law, position, radius: pass.radius, columns: &columns, instructions };
         part.iter().for_each(|part| packed.pack(&input, part.clone()));
     };
-    let all = 0..shared.packed.super_clusters();
-    let mut sums = Sums::<T>::new();
+    let all = 0..data.packed.super_clusters();
+    let mut sums = SweepSums::<T>::new();
     let mut outputs;
-    match traffic.arrive {
+    match halo_exchange {
         None => {
-            let spent = ConsumedInputs::take(particles, spent);
-            pack(&mut shared.packed, particles, &spent, &[all]);
+            let consumed = ConsumedInputs::take(particles, consumed);
+            pack(&mut data.packed, particles, &consumed, &[all]);
             // From here on, outputs can reuse the memory of the packed inputs.
-            spent.release(particles.bytes());
+            consumed.release(particles.bytes());
             outputs = previous.into_outputs(particles.len());
-            let context = SweepContext { shared: &shared, list, particles, instructions, then };
+            let context = SweepContext { law, data: &data, list, particles, instructions, row_callback };
             context.run(None, finished_early, &mut outputs, &mut sums);
         }
-        Some(arrive) => {
+        Some(exchange) => {
             let none = ConsumedInputs(Vec::new());
             outputs = previous.into_outputs(particles.len());
             let mut begun = false;
-            let mut inner = |particles: &Particles| {
+            let mut interior = |particles: &Particles| {
                 begun = true;
-                pack(&mut shared.packed, particles, &none, std::slice::from_ref(&whole));
-                let context = SweepContext { shared: &shared, list, particles, instructions, then };
+                pack(&mut data.packed, particles, &none, std::slice::from_ref(&whole));
+                let context = SweepContext { law, data: &data, list, particles, instructions, row_callback };
                 context.run(Some(Side::Inner), &[], &mut outputs, &mut sums);
             };
-            arrive(particles, &mut inner);
+            exchange(particles, &mut interior);
             let (part, side) = match begun {
                 true => (vec![0..whole.start, whole.end..all.end], Some(Side::Outer)),
                 false => (vec![all], None),
             };
-            pack(&mut shared.packed, particles, &none, &part);
-            let context = SweepContext { shared: &shared, list, particles, instructions, then };
+            pack(&mut data.packed, particles, &none, &part);
+            let context = SweepContext { law, data: &data, list, particles, instructions, row_callback };
             context.run(side, finished_early, &mut outputs, &mut sums);
         }
     }
-    if let Some(give_back) = traffic.give_back {
-        let context = SweepContext { shared: &shared, list, particles, instructions, then };
-        context.give_back(&mut sums, give_back, if other_ranks { &finish_ranges } else { &[] }, &mut outputs);
+    if let Some(exchange) = reaction_exchange {
+        let context = SweepContext { law, data: &data, list, particles, instructions, row_callback };
+        let finished_late = if other_ranks { &finish_ranges[..] } else { &[] };
+        context.return_reactions(&mut sums, exchange, finished_late, &mut outputs);
     }
     let statistics = SweepStatistics { lane_pairs: sums.lane_pairs };
     outputs.return_to(particles);

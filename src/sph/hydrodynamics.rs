@@ -7,7 +7,7 @@ use crate::comm::Communicator;
 use crate::domain::Domain;
 use crate::neighborhood::Neighborhood;
 use crate::neighbors::Radii;
-use crate::pair::{PairLaw, Pass, Precision, Traffic, sweep_consuming, sweep_with_halos};
+use crate::pair::{PairLaw, Pass, Precision, Sweep};
 use crate::particles::blocks::{BLOCK_ROWS, map_blocks, reduce_blocks, row_blocks};
 use crate::particles::{Field, OverlappedWork, Particles};
 use crate::plan::SphPlan;
@@ -121,13 +121,13 @@ pub struct Processors<'a> {
 }
 
 /// Sweeps the law that it visits.
-struct Sweep<'s, 'p> {
+struct SweepPass<'s, 'p> {
     backend: &'s mut Processors<'p>,
     exchanged: &'s [Field],
     spent: &'s [Field],
 }
 
-impl LawVisitor for Sweep<'_, '_> {
+impl LawVisitor for SweepPass<'_, '_> {
     type Output = ();
 
     fn visit<L: PairLaw>(self, law: &L) {
@@ -145,14 +145,13 @@ impl LawVisitor for Sweep<'_, '_> {
                 allocator::give_back(particles.bytes());
             }
             let spent = if hydrodynamics.keep_fields { &[] } else { self.spent };
-            sweep_consuming(law, &pass, list, particles, spent);
+            Sweep::new(&pass, list).consuming(spent).run(law, particles);
             return;
         }
-        let mut arrive = |particles: &mut Particles, meanwhile: &mut OverlappedWork| {
+        let mut halo_exchange = |particles: &mut Particles, meanwhile: &mut OverlappedWork| {
             domain.exchange_halos_while(particles, self.exchanged, Some(meanwhile));
         };
-        let traffic = Traffic { arrive: Some(&mut arrive), give_back: None };
-        sweep_with_halos(law, &pass, list, particles, traffic);
+        Sweep::new(&pass, list).exchanging_halos(&mut halo_exchange).run(law, particles);
     }
 }
 
@@ -171,7 +170,7 @@ impl LawVisitor for SweepActive<'_, '_> {
         let radius = Radii::Each(neighborhood.radius());
         let active = Some(self.active);
         let pass = Pass { bx: &domain.bx, radius, precision: hydrodynamics.precision, active };
-        sweep_consuming(law, &pass, list, particles, &[]);
+        Sweep::new(&pass, list).run(law, particles);
     }
 }
 
@@ -262,7 +261,7 @@ impl Backend for Processors<'_> {
 
     fn sweep(&mut self, pass: GasPass, exchanged: &[Field], spent: &[Field]) -> Result<()> {
         let plan = self.hydrodynamics.plan.clone();
-        pass.visit(&plan, Sweep { backend: self, exchanged, spent });
+        pass.visit(&plan, SweepPass { backend: self, exchanged, spent });
         Ok(())
     }
 

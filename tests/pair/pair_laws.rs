@@ -5,7 +5,7 @@ use hilbrium::laws::{
     number_density, volume_elements,
 };
 use hilbrium::neighbors::{CLUSTER, ClusterList, Coding, NeighborList, Radii, SUPER_CLUSTER};
-use hilbrium::pair::{Kernel, PairLaw, Pass, Precision, naive, sweep};
+use hilbrium::pair::{Kernel, PairLaw, Pass, Precision, Sweep, naive};
 use hilbrium::particles::{Field, Particles};
 use hilbrium::space::{Boundary, SimulationBox, Vec3d};
 use proptest::prelude::*;
@@ -79,7 +79,7 @@ fn agrees<L: PairLaw>(law: &L) {
         ] {
             let mut swept = particles.clone();
             let pass = Pass { bx: &bx, radius: Radii::Each(&radius), precision, active: None };
-            sweep(law, &pass, &all_pairs(300, symmetric), &mut swept);
+            Sweep::new(&pass, &all_pairs(300, symmetric)).run(law, &mut swept);
             for &field in L::OUTPUTS {
                 for c in 0..field.components() {
                     let (a, b) = (swept.component(field, c), truth.component(field, c));
@@ -153,10 +153,10 @@ proptest! {
         for (precision, rounding) in [(Precision::Double, 1e-13), (Precision::Mixed, 2e-6)] {
             let pass = Pass { bx: &bx, radius: Radii::Each(&radius), precision, active: None };
             let mut swept = particles.clone();
-            sweep(&standard(Kernel::sinc(6).unwrap()), &pass, &list, &mut swept);
+            Sweep::new(&pass, &list).run(&standard(Kernel::sinc(6).unwrap()), &mut swept);
             let (momentum, energy) = imbalance(&swept);
             prop_assert!(momentum < rounding && energy < rounding, "standard {momentum:e} {energy:e}");
-            sweep(&volume(Kernel::sinc(6).unwrap()), &pass, &list, &mut swept);
+            Sweep::new(&pass, &list).run(&volume(Kernel::sinc(6).unwrap()), &mut swept);
             let (momentum, energy) = imbalance(&swept);
             prop_assert!(momentum < rounding && energy < rounding, "volume {momentum:e} {energy:e}");
         }
@@ -244,7 +244,7 @@ fn linear_flow_is_differentiated_exactly() {
     let list = all_pairs(particles.len(), false);
     for (precision, tolerance) in [(Precision::Double, 1e-11), (Precision::Mixed, 2e-4)] {
         let pass = Pass { bx: &bx, radius: Radii::Each(&radius), precision, active: None };
-        sweep(&gradients::Law { kernel }, &pass, &list, &mut particles);
+        Sweep::new(&pass, &list).run(&gradients::Law { kernel }, &mut particles);
         assert_eq!(fallbacks(&particles), 0);
         let curl = (0.5f64.powi(2) + 4f64.powi(2)).sqrt();
         for row in 0..particles.len() {
@@ -258,7 +258,7 @@ fn linear_flow_is_differentiated_exactly() {
             let x = particles.vector_at(Field::Position, row);
             particles.scalar_mut(Field::VelocityDivergence)[row] = 2.0 * x.x - x.y + 3.0 * x.z;
         }
-        sweep(&divergence_gradient::Law { kernel }, &pass, &list, &mut particles);
+        Sweep::new(&pass, &list).run(&divergence_gradient::Law { kernel }, &mut particles);
         for row in 0..particles.len() {
             let found = particles.vector_at(Field::DivergenceGradient, row);
             assert!((found - Vec3d::new(2.0, -1.0, 3.0)).norm() < tolerance, "{precision:?} {row}: {found}");
@@ -308,9 +308,9 @@ fn one_point_is_survived() {
     let (bx, radius) = (unit_box(Boundary::Open), radii(&particles));
     for precision in [Precision::Double, Precision::Mixed] {
         let pass = Pass { bx: &bx, radius: Radii::Each(&radius), precision, active: None };
-        sweep(&standard(Kernel::sinc(6).unwrap()), &pass, &all_pairs(40, false), &mut particles);
+        Sweep::new(&pass, &all_pairs(40, false)).run(&standard(Kernel::sinc(6).unwrap()), &mut particles);
         assert!(particles.scalar(Field::InternalEnergyRate).iter().all(|rate| *rate == 0.0));
-        sweep(&volume(Kernel::sinc(6).unwrap()), &pass, &all_pairs(40, false), &mut particles);
+        Sweep::new(&pass, &all_pairs(40, false)).run(&volume(Kernel::sinc(6).unwrap()), &mut particles);
         for column in particles.vector(Field::Acceleration) {
             assert!(column.iter().all(|a| *a == 0.0));
         }

@@ -5,10 +5,7 @@ use hilbrium::neighbors::{
     CLUSTER, ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii, SUPER_CLUSTER,
 };
 use hilbrium::pair::language::*;
-use hilbrium::pair::{
-    Instructions, PairLaw, Pass, Precision, Traffic, find_tiles, naive, sweep, sweep_consuming, sweep_with,
-    sweep_with_halos,
-};
+use hilbrium::pair::{Instructions, PairLaw, Pass, Precision, Sweep, find_tiles, naive, supports_tiles};
 use hilbrium::particles::{Field, OverlappedWork, Particles};
 use hilbrium::space::{Boundary, SimulationBox, Vec3d};
 use rand::{RngExt, SeedableRng};
@@ -162,8 +159,12 @@ fn scene_of(seed: u64, bx: &SimulationBox, rows: usize) -> (Particles, Vec<f64>)
     (particles, radius)
 }
 
-/// Lists of all pairs, and tiles of those in reach of the largest radius.
-fn lists(bx: &SimulationBox, particles: &Particles, radius: &[f64]) -> Vec<(&'static str, NeighborList)> {
+/// Lists of all pairs, and tiles of those in reach of the largest radius: all kinds that a law is swept over.
+fn lists<L: PairLaw>(
+    bx: &SimulationBox,
+    particles: &Particles,
+    radius: &[f64],
+) -> Vec<(&'static str, NeighborList)> {
     let owned = particles.owned();
     let mut lists = Vec::new();
     for symmetric in [false, true] {
@@ -181,7 +182,10 @@ fn lists(bx: &SimulationBox, particles: &Particles, radius: &[f64]) -> Vec<(&'st
             let request = ListRequest::of(bx, particles, radius, symmetric, Coding::Plain);
             lists.push(("tiles", NeighborList::Tiled(find_tiles(&clusters, &request, None).expect("tiles"))));
         }
-        lists.push((if symmetric { "half clusters" } else { "clusters" }, NeighborList::Clustered(clusters)));
+        if !(symmetric && supports_tiles::<L>()) {
+            let name = if symmetric { "half clusters" } else { "clusters" };
+            lists.push((name, NeighborList::Clustered(clusters)));
+        }
         let rows: Vec<Vec<u32>> = owned
             .clone()
             .map(|i| {
@@ -234,12 +238,13 @@ fn battery<L: PairLaw>(law: &L) {
         let (particles, radius) = scene(seed as u64, bx);
         let mut truth = particles.clone();
         naive(law, bx, &radius, &mut truth);
-        for (name, list) in lists(bx, &particles, &radius) {
+        for (name, list) in lists::<L>(bx, &particles, &radius) {
             for (precision, tolerance) in [(Precision::Double, 1e-13), (Precision::Mixed, 3e-5)] {
                 for instructions in [Instructions::Best, Instructions::Avx2, Instructions::Baseline] {
                     let mut swept = particles.clone();
                     let pass = Pass { bx, radius: Radii::Each(&radius), precision, active: None };
-                    let statistics = sweep_with(law, &pass, &list, &mut swept, instructions);
+                    let sweep = Sweep::new(&pass, &list).with_instructions(instructions);
+                    let statistics = sweep.run(law, &mut swept);
                     let error = difference(L::OUTPUTS, &swept, &truth);
                     assert!(
                         error < tolerance,
@@ -288,14 +293,19 @@ fn arriving<L: PairLaw>(law: &L) {
             clusters.super_clusters().for_each(|s| sides[usize::from(clusters.reaches_out(s))] += 1);
             let rows = ParticleList::build(&request).expect("a list");
             let tiles = symmetric.then(|| find_tiles(&clusters, &request, None).expect("tiles"));
-            let both = [NeighborList::Clustered(clusters), NeighborList::PerParticle(rows)];
-            for list in both.into_iter().chain(tiles.map(NeighborList::Tiled)) {
+            let clusters = (!(symmetric && supports_tiles::<L>())).then_some(clusters);
+            let kinds = [
+                clusters.map(NeighborList::Clustered),
+                Some(NeighborList::PerParticle(rows)),
+                tiles.map(NeighborList::Tiled),
+            ];
+            for list in kinds.into_iter().flatten() {
                 let pass = Pass { bx, radius: Radii::Each(&radius), precision, active: None };
                 let mut at_once = particles.clone();
-                let whole = sweep(law, &pass, &list, &mut at_once);
+                let whole = Sweep::new(&pass, &list).run(law, &mut at_once);
                 for overlaps in [true, false] {
                     let mut arriving = old.clone();
-                    let mut arrive = |now: &mut Particles, meanwhile: &mut OverlappedWork| {
+                    let mut exchange = |now: &mut Particles, meanwhile: &mut OverlappedWork| {
                         if overlaps {
                             meanwhile(now);
                         }
@@ -306,8 +316,8 @@ fn arriving<L: PairLaw>(law: &L) {
                             }
                         }
                     };
-                    let traffic = Traffic { arrive: Some(&mut arrive), give_back: None };
-                    let arrived = sweep_with_halos(law, &pass, &list, &mut arriving, traffic);
+                    let sweep = Sweep::new(&pass, &list).exchanging_halos(&mut exchange);
+                    let arrived = sweep.run(law, &mut arriving);
                     assert_eq!(whole, arrived);
                     let error = difference(L::OUTPUTS, &arriving, &at_once);
                     let most = match (symmetric && overlaps, precision) {
@@ -359,11 +369,11 @@ fn in_units<L: PairLaw>(law: &L) {
         }
         let mut truth = particles.clone();
         naive(law, &bx, &radius, &mut truth);
-        for (name, list) in lists(&bx, &particles, &radius) {
+        for (name, list) in lists::<L>(&bx, &particles, &radius) {
             let mut swept = particles.clone();
             let pass =
                 Pass { bx: &bx, radius: Radii::Each(&radius), precision: Precision::Double, active: None };
-            let statistics = sweep_with(law, &pass, &list, &mut swept, Instructions::Best);
+            let statistics = Sweep::new(&pass, &list).run(law, &mut swept);
             let error = difference(L::OUTPUTS, &swept, &truth);
             assert!(error < tolerance, "over {name}, unit {scale:e}, at {far:e}: {error:e}");
             let all = (particles.owned().len() * particles.len()) as u64;
@@ -388,10 +398,10 @@ fn in_segments<L: PairLaw>(law: &L) {
         let (particles, radius) = scene_of(3, bx, 2605);
         let mut truth = particles.clone();
         naive(law, bx, &radius, &mut truth);
-        for (name, list) in lists(bx, &particles, &radius) {
+        for (name, list) in lists::<L>(bx, &particles, &radius) {
             let mut swept = particles.clone();
             let pass = Pass { bx, radius: Radii::Each(&radius), precision: Precision::Double, active: None };
-            sweep_with(law, &pass, &list, &mut swept, Instructions::Best);
+            Sweep::new(&pass, &list).run(law, &mut swept);
             let error = difference(L::OUTPUTS, &swept, &truth);
             assert!(error < 1e-13, "{name}: {error:e}");
         }
@@ -410,12 +420,12 @@ fn some_active<L: PairLaw>(law: &L) {
     let active: Vec<bool> = (0..particles.len()).map(|row| row % 3 == 0 && row < 200).collect();
     let mut truth = particles.clone();
     naive(law, bx, &radius, &mut truth);
-    for (name, list) in lists(bx, &particles, &radius) {
+    for (name, list) in lists::<L>(bx, &particles, &radius) {
         let mut swept = particles.clone();
         swept.scalar_mut(Field::Pressure).fill(-7.0);
         let pass =
             Pass { bx, radius: Radii::Each(&radius), precision: Precision::Double, active: Some(&active) };
-        sweep_with(law, &pass, &list, &mut swept, Instructions::Best);
+        Sweep::new(&pass, &list).run(law, &mut swept);
         for row in 0..swept.len() {
             let value = swept.scalar(Field::Pressure)[row];
             if active[row] && swept.owned().contains(&row) {
@@ -437,15 +447,16 @@ fn spent_inputs_are_gone_and_change_no_bit() {
     let (particles, radius) = scene(4, bx);
     let active: Vec<bool> = (0..particles.len()).map(|row| row % 5 != 0).collect();
     let law = probe_either::Law { strength: 0.3 };
-    for (name, list) in lists(bx, &particles, &radius) {
+    for (name, list) in lists::<probe_either::Law<f64>>(bx, &particles, &radius) {
         for (precision, active) in [(Precision::Mixed, None), (Precision::Double, Some(&active[..]))] {
             let pass = Pass { bx, radius: Radii::Each(&radius), precision, active };
             let (mut kept, mut spent) = (particles.clone(), particles.clone());
-            let statistics = sweep(&law, &pass, &list, &mut kept);
+            let statistics = Sweep::new(&pass, &list).run(&law, &mut kept);
             // a field that is written and not there is made
             spent.remove(&[Field::Potential]);
             let fields = [Field::Velocity, Field::Mass, Field::Charge];
-            assert_eq!(sweep_consuming(&law, &pass, &list, &mut spent, &fields), statistics);
+            let consuming = Sweep::new(&pass, &list).consuming(&fields);
+            assert_eq!(consuming.run(&law, &mut spent), statistics);
             assert!(fields.iter().all(|&field| !spent.has(field)) && spent.has(Field::Position), "{name}");
             for field in
                 [Field::Acceleration, Field::Potential, Field::Pressure, Field::SignalSpeed, Field::Work]
@@ -466,13 +477,13 @@ fn repeats_its_bits() {
     // some chunks of a half list have sums of the same row
     let (particles, radius) = scene_of(1, bx, 600);
     let law = probe_either::Law { strength: 1.0 };
-    for (name, list) in lists(bx, &particles, &radius) {
+    for (name, list) in lists::<probe_either::Law<f64>>(bx, &particles, &radius) {
         for (threads, precision) in [(1, Precision::Mixed), (3, Precision::Mixed), (3, Precision::Double)] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let run = || {
                 let mut swept = particles.clone();
                 let pass = Pass { bx, radius: Radii::Each(&radius), precision, active: None };
-                sweep_with(&law, &pass, &list, &mut swept, Instructions::Best);
+                Sweep::new(&pass, &list).run(&law, &mut swept);
                 swept
                     .vector(Field::Acceleration)
                     .map(|column| column.iter().map(|x| x.to_bits()).collect::<Vec<_>>())
@@ -496,7 +507,7 @@ fn nobody_and_somebody_alone() {
         let pass = Pass { bx, radius: Radii::Each(&radius), precision: Precision::Mixed, active: None };
         let law = probe_either::Law { strength: 1.0 };
         let list = NeighborList::Clustered(list);
-        sweep_with(&law, &pass, &list, &mut particles, Instructions::Best);
+        Sweep::new(&pass, &list).run(&law, &mut particles);
         assert!(particles.scalar(Field::Potential).iter().all(|&potential| potential == 0.0));
     }
 }

@@ -1,5 +1,8 @@
-//! Half lists, clusters against clusters. The list of a super-cluster is decoded once; then each vector of
-//! rows i is swept against its candidate entries, eight particles j at a time.
+//! Half lists of laws that tiles do not support: a gas with `symmetric = true`, whose radii are those of the
+//! particles and whose heating rate is neither even nor odd.
+//!
+//! The list of a super-cluster is decoded once; then each vector of rows i is swept against its candidate
+//! entries, eight particles j at a time.
 
 use super::candidates::{Candidates, segments};
 use super::{

@@ -1,6 +1,6 @@
 //! The inner loops of a sweep, generic over laws, by kind of list:
-//! - [`clusters`]: half lists, clusters against clusters;
-//! - [`tiles`]: tile lists, four rows against single particles;
+//! - [`tiles`]: half lists as tiles, four rows against single particles;
+//! - [`clusters`]: half lists of laws that tiles do not support, clusters against clusters;
 //! - [`gather`]: full lists, particles against the neighbors found in range;
 //! - [`particles`]: per-particle lists.
 
@@ -16,8 +16,10 @@ mod segment;
 mod tiles;
 
 pub use find_tiles::{TileSearchScratch, find_tiles};
+pub use tiles::supports_tiles;
 
 use super::law::{Columns, PairLaw, Parity, Reduction, Sum};
+use super::law_lanes::LawShape;
 use super::pack::{Layout, PackedInput};
 use super::sums::ChunkSums;
 use super::sweep::ActiveRows;
@@ -26,12 +28,10 @@ use crate::simd::real::Real;
 use crate::simd::vec3::Vec3;
 use crate::simd::{Lanes, Scalar, Task};
 use fearless_simd::Simd;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
 /// Data shared by all chunks of a sweep.
-pub struct Shared<'a, L, T: 'static> {
-    /// The law.
-    pub law: &'a L,
+pub struct SweepData<T: 'static> {
     /// Packed input of the law.
     pub packed: PackedInput<T>,
     /// Rows to evaluate and write.
@@ -57,7 +57,7 @@ pub enum Side {
     Outer,
 }
 
-impl<L, T> Shared<'_, L, T> {
+impl<T> SweepData<T> {
     /// Side of a super-cluster.
     #[inline(always)]
     pub fn side(&self, list: &ClusterList, super_cluster: usize) -> Side {
@@ -76,18 +76,10 @@ impl<L, T> Shared<'_, L, T> {
     }
 }
 
-/// Input layout of a sweep of a law over a list.
-pub fn layout<L: PairLaw>(list: &NeighborList) -> Layout {
-    match list {
-        NeighborList::Tiled(_) if tiles::supports::<L>() => Layout::records::<L>(),
-        _ => Layout::Columns,
-    }
-}
-
 /// Sweep of a chunk of super-clusters.
-pub struct Chunk<'s, 'a, L, T: 'static> {
+pub struct Chunk<'s, T: 'static> {
     /// Data shared by all chunks.
-    pub shared: &'s Shared<'a, L, T>,
+    pub data: &'s SweepData<T>,
     /// The list.
     pub list: &'s NeighborList,
     /// Position columns.
@@ -98,41 +90,93 @@ pub struct Chunk<'s, 'a, L, T: 'static> {
     pub side: Option<Side>,
 }
 
-impl<L: PairLaw, T: Scalar> Task for Chunk<'_, '_, L, T> {
+impl<T: Scalar> Chunk<'_, T> {
+    /// Sums of a law with this shape, without pairs yet.
+    fn new_sums(&self, law: &LawShape) -> ChunkSums<T> {
+        let touched = match self.data.symmetric {
+            true => 0..self.data.reaction_rows.end.div_ceil(SUPER_CLUSTER),
+            false => self.super_clusters.clone(),
+        };
+        let swept = self.super_clusters.clone().filter(|&super_cluster| {
+            self.list.clusters().is_none_or(|list| self.data.swept(list, self.side, super_cluster))
+        });
+        // Sweeps over tiles return records instead of blocks.
+        let tiled = matches!(law.layout(self.list), Layout::Records(_));
+        let blocks = if tiled { 0 } else { swept.count() };
+        let mut sums = ChunkSums::new(law.sums, self.super_clusters.clone(), blocks, touched);
+        if self.data.counted {
+            sums.count_work();
+        }
+        sums
+    }
+}
+
+/// The law of a sweep, with the data that all chunks share.
+struct Shared<'a, L, T: 'static> {
+    law: &'a L,
+    data: &'a SweepData<T>,
+}
+
+impl<L, T> Deref for Shared<'_, L, T> {
+    type Target = SweepData<T>;
+
+    #[inline(always)]
+    fn deref(&self) -> &SweepData<T> {
+        self.data
+    }
+}
+
+/// Task that sweeps a chunk with a law.
+pub struct LawChunk<'s, L, T: 'static> {
+    /// The law.
+    pub law: &'s L,
+    /// The chunk.
+    pub chunk: Chunk<'s, T>,
+}
+
+impl<L: PairLaw, T: Scalar> Task for LawChunk<'_, L, T> {
     type Output = ChunkSums<T>;
     type Scalar = T;
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> ChunkSums<T> {
-        let touched = match self.shared.symmetric {
-            true => 0..self.shared.reaction_rows.end.div_ceil(SUPER_CLUSTER),
-            false => self.super_clusters.clone(),
-        };
-        let swept = self.super_clusters.clone().filter(|&super_cluster| {
-            self.list.clusters().is_none_or(|list| self.shared.swept(list, self.side, super_cluster))
-        });
-        // Sweeps over tiles return records instead of blocks.
-        let tiled = matches!(layout::<L>(self.list), Layout::Records(_));
-        let blocks = if tiled { 0 } else { swept.count() };
-        let mut sums = ChunkSums::new(L::SUMS, self.super_clusters.clone(), blocks, touched);
-        if self.shared.counted {
-            sums.count_work();
-        }
-        match self.list {
-            NeighborList::Clustered(list) if self.shared.symmetric => {
-                clusters::sums::<L, T, S>(simd, self.shared, list, self.side, &mut sums);
+        let mut sums = self.chunk.new_sums(const { &LawShape::of::<L>() });
+        let (shared, side) = (&Shared { law: self.law, data: self.chunk.data }, self.chunk.side);
+        match self.chunk.list {
+            NeighborList::Clustered(list) if !shared.symmetric => {
+                gather::sums::<L, T, S>(simd, shared, list, side, &mut sums);
             }
             NeighborList::Clustered(list) => {
-                gather::sums::<L, T, S>(simd, self.shared, list, self.side, &mut sums);
+                half_clusters::<L, T, S>(simd, shared, list, side, &mut sums);
             }
             NeighborList::Tiled(list) => {
-                tiles::sums::<L, T, S>(simd, self.shared, list, self.side, &mut sums)
+                if const { supports_tiles::<L>() } {
+                    tiles::sums::<L, T, S>(simd, shared, list, side, &mut sums);
+                } else {
+                    half_clusters::<L, T, S>(simd, shared, list.clusters(), side, &mut sums);
+                }
             }
             NeighborList::PerParticle(list) => {
-                particles::sums::<L, T, S>(simd, self.shared, list, &self.position, &mut sums);
+                particles::sums::<L, T, S>(simd, shared, list, &self.chunk.position, &mut sums);
             }
         }
         sums
+    }
+}
+
+/// Sweeps a half list of clusters, for laws that tiles do not support: the loop is not compiled for others.
+#[inline(always)]
+fn half_clusters<L: PairLaw, T: Scalar, S: Simd>(
+    simd: S,
+    shared: &Shared<L, T>,
+    list: &ClusterList,
+    side: Option<Side>,
+    sums: &mut ChunkSums<T>,
+) {
+    if const { supports_tiles::<L>() } {
+        unreachable!("checked before: half lists of this law are tiles");
+    } else {
+        clusters::sums::<L, T, S>(simd, shared, list, side, sums);
     }
 }
 

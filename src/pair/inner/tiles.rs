@@ -5,7 +5,6 @@
 //! nearest caches and are addressed by the entries of the list.
 
 use super::cluster_shifts::ClusterShifts;
-use super::clusters;
 use super::pipeline::PairConstants;
 use super::segment::Segment;
 use super::{Shared, Side};
@@ -28,8 +27,9 @@ const _: () = assert!(
 /// Lanes with elements `T`.
 type R<T, S> = <T as Scalar>::Lanes<S>;
 
-/// Whether tiles support a law: one common cutoff, and sums that are all even or odd.
-pub(super) const fn supports<L: PairLaw>() -> bool {
+/// Whether tiles support a law: one common cutoff, and sums that are all even or odd. Half lists of such laws
+/// are swept as tiles only.
+pub const fn supports_tiles<L: PairLaw>() -> bool {
     let mut supports = matches!(L::CUTOFF, Cutoff::Common) && L::SUMS.len() <= MAX_REACTION_QUADS * QUAD;
     let mut k = 0;
     while k < L::SUMS.len() {
@@ -50,11 +50,9 @@ pub(super) fn sums<L: PairLaw, T: Scalar, S: Simd>(
     side: Option<Side>,
     sums: &mut ChunkSums<T>,
 ) {
-    if const { !supports::<L>() } {
-        return clusters::sums::<L, T, S>(simd, shared, list.clusters(), side, sums);
-    }
     let clusters = shared.reaction_rows.start / CLUSTER..shared.reaction_rows.end.div_ceil(CLUSTER);
-    let (mut shifts, mut buffer) = (ClusterShifts::<T>::new(), ReactionBuffer::<T>::records::<L>(clusters));
+    let (mut shifts, mut buffer) =
+        (ClusterShifts::<T>::new(), ReactionBuffer::<T>::records(L::SUMS.len(), clusters));
     let (mut records, mut reactions) = (T::take_records(), T::take_records());
     let mut begins = Vec::new();
     let pairs = PairConstants::<L, R<T, S>> {

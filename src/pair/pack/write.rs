@@ -3,7 +3,7 @@
 use super::frame::{Bounds, SuperClusterBox};
 use crate::neighbors::{CLUSTER, CLUSTERS, Radii, SUPER_CLUSTER};
 use crate::pair::law::{Columns, PairLaw, Reduction};
-use crate::pair::record::{OFFSETS, QUAD, QUADS, quads};
+use crate::pair::record::{OFFSETS, QUAD, QUADS};
 use crate::simd::prefetch::prefetch_for_write;
 use crate::simd::{Lanes, Scalar, Task};
 use fearless_simd::prelude::*;
@@ -14,12 +14,16 @@ use fearless_simd::{Simd, f64x8};
 pub const GEOMETRY: usize = 4;
 
 /// Columns to pack.
-pub(super) struct Source<'a> {
+pub struct Source<'a> {
+    /// Position columns.
     pub position: [&'a [f64]; 3],
+    /// Interaction radii.
     pub radius: Radii<'a>,
+    /// Inputs of the law.
     pub inputs: &'a [&'a [f64]],
     /// Whether the law prepares its pairs' inputs.
     pub prepared: bool,
+    /// Values of a cluster.
     pub width: usize,
     /// Inverse unit of the bounds.
     pub scale: f64,
@@ -54,10 +58,7 @@ impl<T: Scalar> Task for ColumnsTask<'_, T> {
             }
             let rows = (first..).step_by(CLUSTER);
             for (block, first) in values.chunks_exact_mut(source.width).zip(rows) {
-                let own = block[GEOMETRY * CLUSTER..].as_chunks_mut().0;
-                for (column, lanes) in source.inputs.iter().zip(own) {
-                    round(f64x8::simd_from(simd, eight(column, first, 0.0)), lanes);
-                }
+                write_inputs(simd, source, first, block[GEOMETRY * CLUSTER..].as_chunks_mut().0);
             }
         }
     }
@@ -140,23 +141,24 @@ fn pack_radii<S: Simd, T: Scalar>(
 /// Prefetch distance in super-clusters.
 const PREFETCH_DISTANCE: usize = 2;
 
-/// Task that packs the records of super-clusters from row `first` on.
-pub(super) struct RecordsTask<'s, L, T> {
-    pub law: &'s L,
+/// Task that packs the records of super-clusters from row `first` on, of `quads` quads each.
+pub(super) struct RecordsTask<'s, T> {
     pub source: &'s Source<'s>,
+    /// Prepares the inputs of a cluster from its first row on, in columns behind the offsets.
+    pub prepare: Option<&'s (dyn Fn(usize, &mut [T]) + Sync)>,
+    pub quads: usize,
     pub first: usize,
     pub records: &'s mut [T],
     pub boxes: &'s mut [SuperClusterBox],
 }
 
-impl<L: PairLaw, T: Scalar> Task for RecordsTask<'_, L, T> {
+impl<T: Scalar> Task for RecordsTask<'_, T> {
     type Output = ();
     type Scalar = T;
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let (source, quads) = (self.source, const { quads::<L>() });
-        let parameters = self.law.parameters::<f64x8<S>>(simd);
+        let (source, quads) = (self.source, self.quads);
         let mut scratch = [[0.0; SUPER_CLUSTER]; OFFSETS];
         // Columns beyond those of the law fill the last quad and are not read.
         let mut columns = [[T::default(); CLUSTER]; QUADS * QUAD];
@@ -180,7 +182,10 @@ impl<L: PairLaw, T: Scalar> Task for RecordsTask<'_, L, T> {
                 for d in 0..OFFSETS {
                     round(f64x8::simd_from(simd, position[d][k]) - own_box.center[d], &mut columns[d]);
                 }
-                write_inputs::<L, T, S>(simd, parameters, source, first, &mut columns[OFFSETS..]);
+                match self.prepare {
+                    Some(prepare) => prepare(first, columns.as_flattened_mut()),
+                    None => write_inputs(simd, source, first, &mut columns[OFFSETS..]),
+                }
                 for (quad, four) in columns.as_chunks::<QUAD>().0.iter().enumerate().take(quads) {
                     let four: [&[T]; QUAD] = [&four[0], &four[1], &four[2], &four[3]];
                     T::Lanes::<S>::write_quads(simd, four, records, quads, quad);
@@ -222,37 +227,27 @@ fn center_and_half<S: Simd>(simd: S, values: &[[f64; CLUSTER]]) -> (f64, f64) {
     if lowest <= highest { (0.5 * (lowest + highest), 0.5 * (highest - lowest)) } else { (0.0, 0.0) }
 }
 
-/// Writes the pair inputs of eight particles from row `first` on, by column: fields as they are, or prepared
-/// by the law.
+/// Writes the pair inputs of eight particles from row `first` on, by column: the fields as they are.
 #[inline(always)]
-fn write_inputs<L: PairLaw, T: Scalar, S: Simd>(
-    simd: S,
-    parameters: L::Parameters<f64x8<S>>,
-    source: &Source,
-    first: usize,
-    columns: &mut [[T; CLUSTER]],
-) {
-    if !L::PREPARES {
-        for (column, lanes) in source.inputs.iter().zip(columns) {
-            round(f64x8::simd_from(simd, eight(column, first, 0.0)), lanes);
-        }
-        return;
-    }
-    let particle = L::Particle::<f64x8<S>>::from_columns(
-        #[inline(always)]
-        |c| f64x8::simd_from(simd, eight(source.inputs[c], first, 0.0)),
-    );
-    let prepared = L::prepare::<f64x8<S>>(simd, parameters, particle).to_columns();
-    for (lanes, prepared) in columns.iter_mut().zip(prepared.as_ref()) {
-        round(*prepared, lanes);
+fn write_inputs<T: Scalar, S: Simd>(simd: S, source: &Source, first: usize, columns: &mut [[T; CLUSTER]]) {
+    for (column, lanes) in source.inputs.iter().zip(columns) {
+        round(f64x8::simd_from(simd, eight(column, first, 0.0)), lanes);
     }
 }
 
-/// Task that prepares the pair inputs of super-clusters from row `first` on.
-pub(super) struct PrepareTask<'s, L, T> {
+/// Task that prepares the pair inputs of clusters from row `first` on.
+pub struct PrepareTask<'s, L, T> {
+    /// The law.
     pub law: &'s L,
+    /// Its inputs.
     pub source: &'s Source<'s>,
+    /// First row.
     pub first: usize,
+    /// Values of a cluster.
+    pub width: usize,
+    /// Values of a cluster before those of the pair inputs.
+    pub begin: usize,
+    /// Values of the clusters.
     pub values: &'s mut [T],
 }
 
@@ -265,9 +260,16 @@ impl<L: PairLaw, T: Scalar> Task for PrepareTask<'_, L, T> {
     fn run<S: Simd>(self, simd: S) {
         let parameters = self.law.parameters::<f64x8<S>>(simd);
         let rows = (self.first..).step_by(CLUSTER);
-        for (block, first) in self.values.chunks_exact_mut(self.source.width).zip(rows) {
-            let columns = block[GEOMETRY * CLUSTER..].as_chunks_mut().0;
-            write_inputs::<L, T, S>(simd, parameters, self.source, first, columns);
+        for (block, first) in self.values.chunks_exact_mut(self.width).zip(rows) {
+            let particle = L::Particle::<f64x8<S>>::from_columns(
+                #[inline(always)]
+                |c| f64x8::simd_from(simd, eight(self.source.inputs[c], first, 0.0)),
+            );
+            let prepared = L::prepare::<f64x8<S>>(simd, parameters, particle).to_columns();
+            let columns = block[self.begin..].as_chunks_mut().0;
+            for (lanes, prepared) in columns.iter_mut().zip(prepared.as_ref()) {
+                round(*prepared, lanes);
+            }
         }
     }
 }

@@ -5,8 +5,8 @@ use hilbrium::comm::run_local;
 use hilbrium::domain::{Domain, DomainSettings, PairSharing};
 use hilbrium::laws::number_density;
 use hilbrium::neighbors::{Coding, ListRequest, Radii};
-use hilbrium::pair::{Kernel, Pass, Precision, Traffic, naive, sweep_with_halos};
-use hilbrium::particles::{Field, Particles, ReactionExchange};
+use hilbrium::pair::{Kernel, Pass, Precision, Sweep, naive};
+use hilbrium::particles::{Field, Particles};
 
 const FIELDS: &[Field] =
     &[Field::Position, Field::SmoothingLength, Field::Work, Field::NumberDensity, Field::NumberDensitySlope];
@@ -54,9 +54,11 @@ fn synced(case: &Case, ranks: usize, across: PairSharing) -> Vec<Sums> {
             let list = listed(kind, &ListRequest { first_with_lower_halos, ..all });
             let mut particles = particles.clone();
             let pass = Pass { bx: &domain.bx, radius: Radii::Each(&radius), precision, active: None };
-            let give_back = list.shares_pairs().then_some(&domain as &dyn ReactionExchange);
-            let traffic = Traffic { arrive: None, give_back };
-            sweep_with_halos(&law(), &pass, &list, &mut particles, traffic);
+            let mut sweep = Sweep::new(&pass, &list);
+            if list.shares_pairs() {
+                sweep = sweep.returning_reactions(&domain);
+            }
+            sweep.run(&law(), &mut particles);
             let (density, slope) =
                 (particles.scalar(Field::NumberDensity), particles.scalar(Field::NumberDensitySlope));
             particles.owned().map(|row| (particles.id[row], density[row], slope[row])).collect()
