@@ -1,41 +1,25 @@
 //! Suggests the name that was probably meant.
 
+use strsim::osa_distance;
+
 /// Returns the candidate closest to `word`, if it is a likely typo: the edit distance (insertion, deletion,
 /// replacement, swap of neighbors) is at most a third of the longer word, or one word is a prefix of at least
 /// 3 letters of the other.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let normalized = |text: &str| -> Vec<char> {
+    let normalized = |text: &str| -> String {
         text.chars().take(64).map(|c| if c == '-' { '_' } else { c.to_ascii_lowercase() }).collect()
     };
     let word = normalized(word);
     let distance_to = |candidate: &'a str| {
         let letters = normalized(candidate);
-        let distance = edit_distance(&word, &letters);
-        let shorter = word.len().min(letters.len());
-        let prefix = shorter >= 3 && word[..shorter] == letters[..shorter];
-        let near = distance <= word.len().max(letters.len()).div_ceil(3) && distance < letters.len();
+        let distance = osa_distance(&word, &letters);
+        let lengths = [&word, &letters].map(|text| text.chars().count());
+        let prefix = lengths.into_iter().min() >= Some(3)
+            && (word.starts_with(&letters) || letters.starts_with(&word));
+        let near = distance <= lengths[0].max(lengths[1]).div_ceil(3) && distance < lengths[1];
         (near || prefix).then_some((distance, candidate))
     };
     candidates.into_iter().filter_map(distance_to).min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
-}
-
-/// Returns the Damerau-Levenshtein distance with swaps of adjacent letters only (optimal string alignment).
-fn edit_distance(left: &[char], right: &[char]) -> usize {
-    let mut rows =
-        [vec![0; right.len() + 1], vec![0; right.len() + 1], (0..=right.len()).collect::<Vec<_>>()];
-    for i in 1..=left.len() {
-        rows.rotate_left(1);
-        rows[2][0] = i;
-        for j in 1..=right.len() {
-            let replaced = rows[1][j - 1] + usize::from(left[i - 1] != right[j - 1]);
-            let mut least = replaced.min(rows[1][j] + 1).min(rows[2][j - 1] + 1);
-            if i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1] {
-                least = least.min(rows[0][j - 2] + 1);
-            }
-            rows[2][j] = least;
-        }
-    }
-    rows[2][right.len()]
 }
 
 #[cfg(test)]
@@ -56,10 +40,8 @@ mod tests {
 
     #[test]
     fn distances() {
-        let distance =
-            |a: &str, b: &str| edit_distance(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>());
-        assert_eq!(distance("ca", "ac"), 1);
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(osa_distance("ca", "ac"), 1);
+        assert_eq!(osa_distance("kitten", "sitting"), 3);
+        assert_eq!(osa_distance("", "abc"), 3);
     }
 }

@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use plotters::style::RGBColor;
+
 use super::Columns;
 use super::averages::DEFAULT_COLUMNS;
-use crate::report::picture::chart::{Axis, Corner, Mark, Panel, Scale, Series, draw};
-use crate::report::picture::{Canvas, Color};
+use crate::report::picture::{
+    Axis, BLUE, GREEN, INK, Mark, ORANGE, PURPLE, Panel, Picture, RED, Scale, Series, superscripts,
+};
 use crate::{Error, Result, inputs};
 
 /// Columns for the horizontal axis by default: the first of these that exists.
@@ -14,8 +17,7 @@ const DEFAULT_X: [&str; 2] = ["distance", "time"];
 /// Prefixes of the columns drawn by default; without such columns, those averaged by default.
 const DEFAULT_PREFIXES: [&str; 2] = ["radial_distribution", "mean_square_displacement"];
 
-const COLORS: [Color; 6] =
-    [[38, 108, 188], [206, 62, 44], [32, 140, 90], [140, 86, 176], [196, 130, 20], [60, 60, 60]];
+const COLORS: [RGBColor; 6] = [BLUE, RED, GREEN, PURPLE, ORANGE, INK];
 
 /// Draws columns of the table at `path`, one panel per unit, as `STEM.svg` and `STEM.png` in `folder`;
 /// returns the path of the PNG. Without `columns` the default ones of such a table are drawn.
@@ -50,7 +52,7 @@ pub fn picture(path: &Path, along: Option<&str>, columns: &[String], folder: &Pa
     let stem = path.file_stem().map_or_else(|| "picture".into(), |stem| stem.to_string_lossy().into_owned());
     let outputs = ["png", "svg"].map(|ending| folder.join(format!("{stem}.{ending}")));
     inputs::keep(&[path], &outputs, "draw into another folder with --folder")?;
-    canvas(&stem.replace(['-', '_'], " "), &table, x, &chosen).write(folder, &stem)?;
+    drawn(stem.replace(['-', '_'], " "), &table, x, &chosen).write(folder, &stem)?;
     let [png, _] = outputs;
     Ok(png)
 }
@@ -64,7 +66,7 @@ fn default_columns(table: &Columns, x: usize) -> Vec<usize> {
     if shown.is_empty() { matching(&|_| true).into_iter().take(1).collect() } else { shown }
 }
 
-fn canvas(title: &str, table: &Columns, x: usize, chosen: &[usize]) -> Canvas {
+fn drawn(title: String, table: &Columns, x: usize, chosen: &[usize]) -> Picture {
     let mut units: Vec<&str> = Vec::new();
     for &place in chosen {
         if !units.contains(&table.units[place].as_str()) {
@@ -86,7 +88,10 @@ fn canvas(title: &str, table: &Columns, x: usize, chosen: &[usize]) -> Canvas {
             color,
         });
         let all = || places.iter().flat_map(|&place| table.values[place].iter().copied());
-        let name = if named { "" } else { table.names[places[0]].as_str() };
+        // the words that all names share
+        let words = |place: usize| table.names[place].split('_');
+        let shared = |word: &&str| places.iter().all(|&place| words(place).any(|other| other == *word));
+        let name = words(places[0]).filter(shared).collect::<Vec<_>>().join(" ");
         Panel {
             x: Axis {
                 label: labelled(&table.names[x], &table.units[x]),
@@ -94,34 +99,15 @@ fn canvas(title: &str, table: &Columns, x: usize, chosen: &[usize]) -> Canvas {
                 scale: Scale::Linear,
             },
             y: Axis {
-                label: labelled(name, unit).trim().to_owned(),
+                label: labelled(&name, unit).trim().to_owned(),
                 range: range(all(), 0.06),
                 scale: Scale::Linear,
             },
             series: series.collect(),
-            legend: Corner::UpperRight,
         }
     };
     let panels: Vec<Panel> = units.iter().map(panel).collect();
-    draw(title, &panels, panels.len().min(2), (640, 400))
-}
-
-/// Formats the powers of a unit as superscripts: "nm² ps⁻¹".
-fn superscripts(unit: &str) -> String {
-    let mut power = false;
-    let raise = |c: char| match c {
-        '^' => {
-            power = true;
-            None
-        }
-        '-' if power => Some('⁻'),
-        digit if power && digit.is_ascii_digit() => "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(digit as usize - '0' as usize),
-        other => {
-            power = false;
-            Some(other)
-        }
-    };
-    unit.chars().filter_map(raise).collect()
+    Picture { title, columns: panels.len().min(2), panels, size: (640, 400) }
 }
 
 /// Returns the range of the finite values with a margin; it starts at 0 if that is near.
@@ -161,17 +147,15 @@ mod tests {
         let svg = std::fs::read_to_string(folder.path().join("radial-distribution.svg")).unwrap();
         assert!(svg.contains("distance (nm)") && svg.contains("radial distribution Na+ Cl-"), "{svg}");
         assert!(!svg.contains("standard error"));
+        let both = ["outer_distance", "distance"].map(String::from);
+        picture(&path, None, &both, folder.path()).unwrap();
+        let svg = std::fs::read_to_string(folder.path().join("radial-distribution.svg")).unwrap();
+        assert!(svg.contains("\ndistance (nm)\n") && svg.contains("\nouter distance\n"), "{svg}");
         let error = picture(&path, Some("time"), &[], folder.path()).unwrap_err().to_string();
         assert!(error.contains("time") && error.contains("outer_distance"), "{error}");
         std::fs::write(&path, "time [U_t],pressure [P]\n1,2\n").unwrap();
         let error = picture(&path, None, &[], folder.path()).unwrap_err().to_string();
         assert!(error.contains("nothing to draw"), "{error}");
-    }
-
-    #[test]
-    fn powers_are_raised() {
-        assert_eq!(superscripts("U_L^2 U_t^-1"), "U_L² U_t⁻¹");
-        assert_eq!(superscripts("kJ mol^-1 nm^-10"), "kJ mol⁻¹ nm⁻¹⁰");
     }
 
     #[test]

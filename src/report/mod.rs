@@ -19,7 +19,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::sync::OnceLock;
 
-use indicatif::MultiProgress;
+use indicatif::{HumanCount, MultiProgress};
 
 use crate::{Error, Result};
 
@@ -146,15 +146,7 @@ pub fn rounded(value: f64, digits: usize) -> String {
 
 /// Formats an integer with its digits in groups of three: `65,465`.
 pub fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (k, digit) in digits.chars().enumerate() {
-        if k > 0 && (digits.len() - k).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    HumanCount(count).to_string()
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ use std::path::Path;
 
 use crate::observe::History;
 use crate::particles::{Field, Particles};
-use crate::report::{self, picture::Canvas};
+use crate::report::{self, picture::Picture};
 use crate::{Error, Result, inputs};
 
 /// The state to be judged.
@@ -48,7 +48,7 @@ pub struct Findings {
     /// The checks.
     pub checks: Vec<Check>,
     /// The pictures.
-    pub pictures: Vec<(&'static str, Canvas)>,
+    pub pictures: Vec<(&'static str, Picture)>,
 }
 
 /// An exact or reference solution.
@@ -100,8 +100,8 @@ pub fn run(snapshot: &Path, against: &str, json: Option<&Path>, pictures: Option
         report::line(&format!("verdict: {}", path.display()));
     }
     if let Some(folder) = pictures {
-        for (tail, canvas) in &findings.pictures {
-            canvas.write(folder, &format!("{stem}-{tail}"))?;
+        for (tail, picture) in &findings.pictures {
+            picture.write(folder, &format!("{stem}-{tail}"))?;
             report::line(&format!("picture: {}", folder.join(format!("{stem}-{tail}.png")).display()));
         }
     }

@@ -227,8 +227,8 @@ fn pictures_show_profiles_and_energies() {
     let subject = Subject { particles: &particles, time: 0.785, history: Some(&history) };
     let (_, findings) = judge(&subject, "evrard", Path::new("snapshot.hdf5")).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    for (tail, canvas) in &findings.pictures {
-        canvas.write(folder.path(), tail).unwrap();
+    for (tail, picture) in &findings.pictures {
+        picture.write(folder.path(), tail).unwrap();
     }
     for (name, word) in [("profiles", "radial velocity"), ("energies", "drift of the total energy")] {
         let svg = std::fs::read_to_string(folder.path().join(format!("{name}.svg"))).unwrap();

@@ -1,97 +1,98 @@
-//! Pictures: a canvas of strokes, dots and text that is written as SVG and as PNG.
+//! Pictures: panels with axes, series and a legend below a title, written as SVG and as PNG.
 //!
-//! Coordinates are pixels of the SVG, x to the right and y downward; the PNG has [`SCALE`] times as many in
-//! each direction. The PNG's text is drawn with the strokes of a font of its own, so that pictures need no
-//! font on the machine.
+//! `plotters` draws them. Lengths are pixels of the SVG; the PNG has [`SCALE`] times as many in each
+//! direction. The font is part of the program: no picture needs a font of the machine.
 
-pub mod chart;
-mod font;
-mod raster;
-mod vector;
+mod axis;
+mod draw;
+
+pub use axis::{Axis, Scale, superscripts};
 
 use std::path::Path;
+
+use plotters::style::RGBColor;
 
 use crate::{Error, Result};
 
 /// Pixels of the PNG per pixel of the SVG, in each direction.
-pub const SCALE: f64 = 2.0;
+pub const SCALE: u32 = 2;
 
-/// A color: red, green, blue.
-pub type Color = [u8; 3];
+/// Colors that people with any color vision can tell apart (Okabe & Ito 2008).
+pub const BLUE: RGBColor = RGBColor(0, 114, 178);
+/// Vermilion.
+pub const RED: RGBColor = RGBColor(213, 94, 0);
+/// Bluish green.
+pub const GREEN: RGBColor = RGBColor(0, 158, 115);
+/// Reddish purple.
+pub const PURPLE: RGBColor = RGBColor(204, 121, 167);
+/// Orange.
+pub const ORANGE: RGBColor = RGBColor(230, 159, 0);
+/// For text, and for lines that others are compared with.
+pub const INK: RGBColor = RGBColor(34, 38, 46);
+/// For frames and for lines that come second.
+pub const GRAY: RGBColor = RGBColor(110, 116, 126);
 
-/// Black as print is: not quite.
-pub const INK: Color = [34, 38, 46];
-/// For grids and everything that must not compete with data.
-pub const FAINT: Color = [222, 225, 230];
-/// For labels that come second.
-pub const GRAY: Color = [110, 116, 126];
-
-/// Where text stands relative to its point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Anchor {
-    /// The text begins at the point.
-    Start,
-    /// The text is centered on the point.
-    Middle,
-    /// The text ends at the point.
-    End,
+/// How a series is drawn; lengths are in pixels.
+#[derive(Clone, Copy, Debug)]
+pub enum Mark {
+    /// A line of that width, optionally dashed (lengths of dash and gap).
+    Line(f64, Option<(f64, f64)>),
+    /// Dots of that radius and opacity.
+    Dots(f64, f64),
+    /// Dots of that radius with a white rim.
+    Markers(f64),
 }
 
-/// What is drawn.
+/// Points and how to draw them. Points outside the panel are left out.
 #[derive(Clone, Debug)]
-enum Shape {
-    /// A connected line; `dash` are the lengths of dash and gap.
-    Line { points: Vec<(f64, f64)>, width: f64, color: Color, opacity: f64, dash: Option<(f64, f64)> },
-    /// Equal filled circles.
-    Dots { points: Vec<(f64, f64)>, radius: f64, color: Color, opacity: f64 },
-    /// A line of text; the point is on its baseline. Vertical text reads upward.
-    Text { at: (f64, f64), text: String, size: f64, color: Color, anchor: Anchor, vertical: bool },
+pub struct Series {
+    /// Name in the legend; empty for none.
+    pub name: String,
+    /// The points.
+    pub points: Vec<(f64, f64)>,
+    /// The drawing.
+    pub mark: Mark,
+    /// The color.
+    pub color: RGBColor,
 }
 
-/// A white canvas.
+/// One chart. Its legend stands in the corner with the fewest points.
 #[derive(Clone, Debug)]
-pub struct Canvas {
-    width: f64,
-    height: f64,
-    shapes: Vec<Shape>,
+pub struct Panel {
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// The series, drawn in this order.
+    pub series: Vec<Series>,
 }
 
-impl Canvas {
-    /// An empty canvas of that many pixels.
-    pub fn new(width: u32, height: u32) -> Self {
-        Self { width: f64::from(width), height: f64::from(height), shapes: Vec::new() }
-    }
+/// Panels in rows, below a title.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// The title.
+    pub title: String,
+    /// The panels, row by row.
+    pub panels: Vec<Panel>,
+    /// Panels of a row.
+    pub columns: usize,
+    /// Width and height of a panel.
+    pub size: (u32, u32),
+}
 
-    /// A connected line, optionally dashed (lengths of dash and gap).
-    pub fn line(&mut self, points: Vec<(f64, f64)>, width: f64, color: Color, dash: Option<(f64, f64)>) {
-        self.shapes.push(Shape::Line { points, width, color, opacity: 1.0, dash });
-    }
-
-    /// Equal filled circles.
-    pub fn dots(&mut self, points: Vec<(f64, f64)>, radius: f64, color: Color, opacity: f64) {
-        self.shapes.push(Shape::Dots { points, radius, color, opacity });
-    }
-
-    /// A line of text on a baseline.
-    pub fn text(&mut self, at: (f64, f64), text: &str, size: f64, color: Color, anchor: Anchor) {
-        self.shapes.push(Shape::Text { at, text: text.to_owned(), size, color, anchor, vertical: false });
-    }
-
-    /// A line of text that reads upward, its baseline's middle at the point.
-    pub fn vertical_text(&mut self, at: (f64, f64), text: &str, size: f64, color: Color) {
-        let anchor = Anchor::Middle;
-        self.shapes.push(Shape::Text { at, text: text.to_owned(), size, color, anchor, vertical: true });
-    }
-
-    /// Write `stem.svg` and `stem.png` into `folder`, which is made if missing.
+impl Picture {
+    /// Writes `stem.svg` and `stem.png` into `folder`, which is made if missing.
     ///
     /// # Errors
     /// The folder or a file cannot be written.
     pub fn write(&self, folder: &Path, stem: &str) -> Result<()> {
         std::fs::create_dir_all(folder).map_err(|cause| Error::file("create", folder, &cause))?;
-        let path = folder.join(format!("{stem}.svg"));
-        std::fs::write(&path, vector::svg(self)).map_err(|cause| Error::file("write", &path, &cause))?;
-        raster::write_png(self, &folder.join(format!("{stem}.png")))
+        for (ending, drawn) in [("svg", self.svg().map(String::into_bytes)), ("png", self.png())] {
+            let path = folder.join(format!("{stem}.{ending}"));
+            let written = drawn.map_err(std::io::Error::other).and_then(|drawn| std::fs::write(&path, drawn));
+            written.map_err(|cause| Error::file("write", &path, &cause))?;
+        }
+        Ok(())
     }
 }
 
@@ -99,25 +100,46 @@ impl Canvas {
 mod tests {
     use super::*;
 
+    fn picture() -> Picture {
+        let axis = |label: &str, scale| Axis { label: label.into(), range: (0.1, 50.0), scale };
+        let points = vec![(0.1, 0.2), (3.0, f64::NAN), (20.0, 40.0), (60.0, 30.0)];
+        let series = |mark| Series { name: "one".into(), points: points.clone(), mark, color: BLUE };
+        let marks = [Mark::Line(1.0, None), Mark::Line(1.5, Some((3.0, 2.0))), Mark::Dots(1.0, 0.5)];
+        let panel = Panel {
+            x: axis("a < b & 10⁻²", Scale::Logarithmic),
+            y: axis("ρ", Scale::Linear),
+            series: marks.into_iter().chain([Mark::Markers(2.0)]).map(series).collect(),
+        };
+        Picture { title: "title".into(), panels: vec![panel; 3], columns: 2, size: (200, 150) }
+    }
+
     #[test]
     fn both_forms_are_written() {
         let folder = tempfile::tempdir().unwrap();
-        let mut canvas = Canvas::new(40, 30);
-        canvas.line(vec![(1.0, 1.0), (39.0, 29.0)], 1.0, INK, Some((3.0, 2.0)));
-        canvas.dots(vec![(20.0, 15.0), (f64::NAN, 3.0)], 2.0, GRAY, 0.5);
-        canvas.text((20.0, 20.0), "a < b & 10⁻²", 9.0, INK, Anchor::Middle);
-        canvas.vertical_text((8.0, 15.0), "ρ", 9.0, INK);
-        canvas.write(folder.path(), "picture").unwrap();
+        picture().write(folder.path(), "picture").unwrap();
         let svg = std::fs::read_to_string(folder.path().join("picture.svg")).unwrap();
         assert!(svg.contains("a &lt; b &amp; 10⁻²") && svg.ends_with("</svg>\n") && !svg.contains("NaN"));
+        assert!(svg.starts_with("<svg width=\"400\" height=\"344\""), "{}", &svg[..80]);
         let png = std::fs::read(folder.path().join("picture.png")).unwrap();
         assert_eq!(&png[..4], b"\x89PNG");
+        // width and height of the header
+        assert_eq!((&png[16..20], &png[20..24]), (&800u32.to_be_bytes()[..], &688u32.to_be_bytes()[..]));
+    }
+
+    #[test]
+    fn broken_ranges_are_drawn_without_ticks() {
+        let folder = tempfile::tempdir().unwrap();
+        for range in [(0.0, f64::NAN), (f64::NEG_INFINITY, 1.0), (2.0, 2.0), (-1e308, 1e308)] {
+            let mut picture = picture();
+            (picture.panels[0].x.range, picture.panels[1].y.range) = (range, range);
+            picture.write(folder.path(), "broken").unwrap();
+        }
     }
 
     #[test]
     fn a_folder_that_cannot_be_made_is_an_error() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let error = Canvas::new(10, 10).write(file.path(), "picture").unwrap_err();
+        let error = picture().write(file.path(), "picture").unwrap_err();
         assert!(error.to_string().contains("help:"), "{error}");
     }
 }

@@ -2,14 +2,10 @@
 
 use super::reference::{Reference, energies, initial_entropy};
 use super::{BINS, RANGE, Radial};
-use crate::report::picture::chart::{Axis, Corner, Mark, Panel, Scale, Series, draw as draw_panels};
-use crate::report::picture::{Canvas, Color, GRAY, INK};
+use crate::report::picture::{Axis, BLUE, GRAY, GREEN, INK, Mark, Panel, Picture, RED, Scale, Series};
 use crate::report::{grouped, rounded};
 use crate::validate::Subject;
 
-const BLUE: Color = [38, 108, 188];
-const RED: Color = [206, 62, 44];
-const GREEN: Color = [32, 140, 90];
 /// Largest number of particles drawn; more would only fill the plot.
 const MAX_PARTICLES: usize = 5000;
 /// Range of radii shown.
@@ -22,13 +18,15 @@ pub(super) fn draw(
     reference: Option<&Reference>,
     subject: &Subject,
     particles: u64,
-) -> Vec<(&'static str, Canvas)> {
+) -> Vec<(&'static str, Picture)> {
     let time = rounded(subject.time, 4);
     let title = format!("Evrard collapse at t = {time}, {} particles", grouped(particles));
-    let mut pictures = vec![("profiles", draw_panels(&title, &profiles(radial, reference), 2, (520, 360)))];
+    let panels = profiles(radial, reference);
+    let mut pictures = vec![("profiles", Picture { title, panels, columns: 2, size: (520, 360) })];
     if subject.history.is_some_and(|history| history.time.len() > 1) {
         let title = format!("Evrard collapse, {} particles: energies", grouped(particles));
-        pictures.push(("energies", draw_panels(&title, &energy_panels(subject), 2, (520, 400))));
+        let panels = energy_panels(subject);
+        pictures.push(("energies", Picture { title, panels, columns: 2, size: (520, 400) }));
     }
     pictures
 }
@@ -43,38 +41,10 @@ fn profiles(radial: &Radial, reference: Option<&Reference>) -> Vec<Panel> {
         reference.map(|reference| curve(|radius| value(reference, radius)))
     };
     let mut panels = vec![
-        panel(
-            radial,
-            "density ρ",
-            Scale::Logarithmic,
-            &radial.density,
-            of(Reference::density),
-            Corner::UpperRight,
-        ),
-        panel(
-            radial,
-            "radial velocity",
-            Scale::Linear,
-            &radial.velocity,
-            of(Reference::velocity),
-            Corner::LowerLeft,
-        ),
-        panel(
-            radial,
-            "pressure P",
-            Scale::Logarithmic,
-            &radial.pressure,
-            of(Reference::pressure),
-            Corner::UpperRight,
-        ),
-        panel(
-            radial,
-            "entropic function K",
-            Scale::Linear,
-            &radial.entropy,
-            of(Reference::entropy),
-            Corner::UpperLeft,
-        ),
+        panel(radial, "density ρ", Scale::Logarithmic, &radial.density, of(Reference::density)),
+        panel(radial, "radial velocity", Scale::Linear, &radial.velocity, of(Reference::velocity)),
+        panel(radial, "pressure P", Scale::Logarithmic, &radial.pressure, of(Reference::pressure)),
+        panel(radial, "entropic function K", Scale::Linear, &radial.entropy, of(Reference::entropy)),
     ];
     let unshocked = Series {
         name: "exact until the shock".into(),
@@ -104,7 +74,6 @@ fn panel(
     scale: Scale,
     column: &[f64],
     reference: Option<Vec<(f64, f64)>>,
-    legend: Corner,
 ) -> Panel {
     let stride = radial.len().div_ceil(MAX_PARTICLES).max(1);
     let dots: Vec<_> =
@@ -112,7 +81,7 @@ fn panel(
     let bins = radial.medians(column, BINS, RANGE);
     let range = shown_range(radial, column, scale, reference.as_deref().unwrap_or_default());
     let mut series =
-        vec![Series { name: "particles".into(), points: dots, mark: Mark::Dots(0.9, 0.28), color: BLUE }];
+        vec![Series { name: "particles".into(), points: dots, mark: Mark::Dots(0.8, 0.28), color: BLUE }];
     if let Some(points) = reference {
         series.push(Series { name: "reference".into(), points, mark: Mark::Line(1.6, None), color: INK });
     }
@@ -126,7 +95,6 @@ fn panel(
         x: Axis { label: "radius r".into(), range: RADIUS_RANGE, scale: Scale::Logarithmic },
         y: Axis { label: label.into(), range, scale },
         series,
-        legend,
     }
 }
 
@@ -194,7 +162,6 @@ fn energy_panels(subject: &Subject) -> Vec<Panel> {
         x: time_axis(),
         y: Axis { label: "energy".into(), range: (low - room, high + 4.0 * room), scale: Scale::Linear },
         series,
-        legend: Corner::UpperLeft,
     };
     let first = total.first().copied().unwrap_or(1.0);
     let drift: Vec<f64> = total.iter().map(|energy| 100.0 * (energy - first) / first.abs()).collect();
@@ -212,7 +179,6 @@ fn energy_panels(subject: &Subject) -> Vec<Panel> {
             mark: Mark::Line(1.6, None),
             color: BLUE,
         }],
-        legend: Corner::UpperLeft,
     };
     vec![energy, drift]
 }
