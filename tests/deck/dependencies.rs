@@ -68,6 +68,10 @@ fn arrows(folder: &Path) -> Arrows {
                 folders.push(path);
                 continue;
             }
+            // tables and the font
+            if path.extension().is_none_or(|ending| ending != "rs") {
+                continue;
+            }
             let below = path.strip_prefix(folder).unwrap();
             let first = below.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
             let module = first.trim_end_matches(".rs").to_string();
