@@ -12,8 +12,6 @@ namespace hilbrium {
 struct RecordBuild {
     // The search.
     ListSearch search;
-    // Records of a longer list, for pruning; else null.
-    ListRecords longer;
     // The first super-cluster.
     unsigned first;
     // Number of super-clusters.
@@ -21,12 +19,11 @@ struct RecordBuild {
     // Bytes of a slot.
     unsigned slot;
 };
-HILBRIUM_SIZE(RecordBuild, 160)
+HILBRIUM_SIZE(RecordBuild, 136)
 HILBRIUM_OFFSET(RecordBuild, search, 0)
-HILBRIUM_OFFSET(RecordBuild, longer, 120)
-HILBRIUM_OFFSET(RecordBuild, first, 144)
-HILBRIUM_OFFSET(RecordBuild, super_clusters, 148)
-HILBRIUM_OFFSET(RecordBuild, slot, 152)
+HILBRIUM_OFFSET(RecordBuild, first, 120)
+HILBRIUM_OFFSET(RecordBuild, super_clusters, 124)
+HILBRIUM_OFFSET(RecordBuild, slot, 128)
 
 // Build of records in slots.
 struct ListBuildArguments {
@@ -45,14 +42,14 @@ struct ListBuildArguments {
     // 1 for each record with halo rows, else 0; or null.
     unsigned char* outer;
 };
-HILBRIUM_SIZE(ListBuildArguments, 208)
+HILBRIUM_SIZE(ListBuildArguments, 184)
 HILBRIUM_OFFSET(ListBuildArguments, build, 0)
-HILBRIUM_OFFSET(ListBuildArguments, slots, 160)
-HILBRIUM_OFFSET(ListBuildArguments, counts, 168)
-HILBRIUM_OFFSET(ListBuildArguments, lengths, 176)
-HILBRIUM_OFFSET(ListBuildArguments, unfit, 184)
-HILBRIUM_OFFSET(ListBuildArguments, inner, 192)
-HILBRIUM_OFFSET(ListBuildArguments, outer, 200)
+HILBRIUM_OFFSET(ListBuildArguments, slots, 136)
+HILBRIUM_OFFSET(ListBuildArguments, counts, 144)
+HILBRIUM_OFFSET(ListBuildArguments, lengths, 152)
+HILBRIUM_OFFSET(ListBuildArguments, unfit, 160)
+HILBRIUM_OFFSET(ListBuildArguments, inner, 168)
+HILBRIUM_OFFSET(ListBuildArguments, outer, 176)
 
 // Rebuild of the records that exceed their slot, at their destination.
 struct ListRebuildArguments {
@@ -65,11 +62,11 @@ struct ListRebuildArguments {
     // Records.
     unsigned char* data;
 };
-HILBRIUM_SIZE(ListRebuildArguments, 184)
+HILBRIUM_SIZE(ListRebuildArguments, 160)
 HILBRIUM_OFFSET(ListRebuildArguments, build, 0)
-HILBRIUM_OFFSET(ListRebuildArguments, unfit, 160)
-HILBRIUM_OFFSET(ListRebuildArguments, offsets, 168)
-HILBRIUM_OFFSET(ListRebuildArguments, data, 176)
+HILBRIUM_OFFSET(ListRebuildArguments, unfit, 136)
+HILBRIUM_OFFSET(ListRebuildArguments, offsets, 144)
+HILBRIUM_OFFSET(ListRebuildArguments, data, 152)
 
 // Copy of records from slots to their destination.
 struct ListPlaceArguments {

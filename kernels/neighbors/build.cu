@@ -5,9 +5,6 @@
 // and stores its length. After a prefix sum, a second kernel compacts the records in order. Records longer
 // than a slot are built again, directly at their destination. Hence lists are the same bytes in every run,
 // and of any length.
-//
-// Pruning (HILBRIUM_PRUNE) takes the candidate clusters from the records of a longer list instead of the
-// walk: mirrors ClusterList::prune.
 #include "../device.cuh"
 #include "../arguments/neighbors_build.cuh"
 #include "../neighbors/walk.cuh"
@@ -16,9 +13,6 @@ namespace hilbrium {
 
 #ifndef HILBRIUM_PERIODIC
 #define HILBRIUM_PERIODIC 1
-#endif
-#ifndef HILBRIUM_PRUNE
-#define HILBRIUM_PRUNE 0
 #endif
 
 // Warps per block, and resident warps per multiprocessor.
@@ -38,14 +32,11 @@ struct BuildMemory {
     EncoderMemory encoder;
 };
 
-// Finds and encodes the neighbor clusters of super-cluster `first` + `record`. `longer` are the records of a
-// longer list, for pruning. Sets, in all lanes, the number of entries, the length of the record (bytes), and
-// one more than its last entry (0 if it has none).
-__device__ __forceinline__ void build_record(const ListRequest& request, const ListRecords& longer,
-                                             unsigned first, unsigned record, BuildMemory& memory,
-                                             RecordPlace place, unsigned& count, unsigned& length,
-                                             unsigned& end) {
-    const unsigned super_cluster = first + record;
+// Finds and encodes the neighbor clusters of a super-cluster. Sets, in all lanes, the number of entries, the
+// length of the record (bytes), and one more than its last entry (0 if it has none).
+__device__ __forceinline__ void build_record(const ListRequest& request, unsigned super_cluster,
+                                             BuildMemory& memory, RecordPlace place, unsigned& count,
+                                             unsigned& length, unsigned& end) {
     count = length = end = 0;
     if (request.extent[hierarchy_padded_count(request.rows, 0) + super_cluster].w < 0.0f) { return; }
     if (lane_index() == 0) { memory.request = request; }
@@ -54,17 +45,12 @@ __device__ __forceinline__ void build_record(const ListRequest& request, const L
     Encoder encoder{memory.encoder};
     encoder.begin(place);
     Candidates<HILBRIUM_PERIODIC> candidates{request, memory.request, frame, memory.candidates, encoder};
-#if HILBRIUM_PRUNE
-    RecordScan<HILBRIUM_PERIODIC> source{
-        request, frame, {longer.data, longer.offsets[record], longer.counts[record]}};
-#else
-    Walk<HILBRIUM_PERIODIC> source{request, frame, memory.walk};
-    source.begin();
-#endif
+    Walk<HILBRIUM_PERIODIC> walk{request, frame, memory.walk};
+    walk.begin();
     for (bool last = false; !last;) {
-        while (candidates.waiting() < WARP && !source.ended()) { source.open(candidates); }
+        while (candidates.waiting() < WARP && !walk.ended()) { walk.open(candidates); }
         if (candidates.waiting() > 0) { candidates.decide(smaller(candidates.waiting(), WARP)); }
-        last = source.ended() && candidates.waiting() == 0;
+        last = walk.ended() && candidates.waiting() == 0;
         encoder.encode(last);
     }
     length = encoder.end();
@@ -88,8 +74,7 @@ extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
     const ListRequest request = list_request(build.search);
     unsigned count, length, end;
     const RecordPlace place = {args.slots + static_cast<unsigned long long>(slot) * record, slot, true};
-    build_record(request, build.longer, build.first, record, memory[warp_of_block()], place, count, length,
-                 end);
+    build_record(request, build.first + record, memory[warp_of_block()], place, count, length, end);
     if (lane_index() == 0) {
         if (args.outer != nullptr) {
             const unsigned others = (request.owned_end + SUPER_CLUSTER - 1u) / SUPER_CLUSTER * CLUSTERS;
@@ -116,8 +101,7 @@ extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
         const RecordPlace place = {args.data + begin, static_cast<unsigned>(args.offsets[record + 1] - begin),
                                    false};
         unsigned count, length, end;
-        build_record(request, build.longer, build.first, record, memory[warp_of_block()], place, count,
-                     length, end);
+        build_record(request, build.first + record, memory[warp_of_block()], place, count, length, end);
     }
 }
 HILBRIUM_EXPORT(list_rebuild)

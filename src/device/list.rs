@@ -161,34 +161,6 @@ impl ListBuilder {
     /// # Errors
     /// [`crate::Error::Device`] when the device fails or its memory is too small.
     pub fn build(&mut self, search: &Search, records: &mut Records) -> Result<()> {
-        self.fill(search, None, records)
-    }
-
-    /// Builds the records of a search from the pairs of a longer (outer) list for the same rows. The result
-    /// is complete if the radii of the outer list exceed those of the search by the possible approach of two
-    /// particles since. The bytes are those of [`crate::neighbors::ClusterList::prune`]. Waits for the
-    /// device.
-    ///
-    /// Runs do not prune: sweeps over the inner list save less time than pruning takes (docs/src/gpu.md).
-    ///
-    /// # Errors
-    /// Those of [`ListBuilder::build`].
-    pub fn prune(&mut self, search: &Search, longer: &Records, records: &mut Records) -> Result<()> {
-        assert_eq!(
-            search.super_clusters(),
-            longer.super_clusters,
-            "a list is pruned for the rows that it was built for"
-        );
-        self.fill(search, Some(longer), records)
-    }
-
-    /// Allocated bytes of scratch memory.
-    pub fn bytes(&self) -> usize {
-        let marks = self.marks.iter().map(Buffer::bytes).sum::<usize>();
-        self.lengths.bytes() + self.slots.bytes() + self.unfit.bytes() + marks
-    }
-
-    fn fill(&mut self, search: &Search, longer: Option<&Records>, records: &mut Records) -> Result<()> {
         records.super_clusters = search.super_clusters();
         let count = records.super_clusters.len();
         records.counts.resize(count)?;
@@ -203,7 +175,7 @@ impl ListBuilder {
             self.marks.iter_mut().try_for_each(|marks| marks.resize(count))?;
         }
         let [inner, outer] = self.marks.each_ref().map(|marks| parted.then_some(marks));
-        let build = self.record_build(search, longer);
+        let build = self.record_build(search);
         let arguments = ListBuildArguments {
             build,
             slots: (&self.slots).into(),
@@ -213,7 +185,7 @@ impl ListBuilder {
             inner: inner.into(),
             outer: outer.into(),
         };
-        self.launch(blocks, search, longer, &arguments)?;
+        self.launch(blocks, search, &arguments)?;
         self.part(parted, records)?;
         self.scan.sums(&self.lengths, &mut records.offsets)?;
         let mut length = [0];
@@ -241,12 +213,18 @@ impl ListBuilder {
             offsets: (&records.offsets).into(),
             data: (&records.data).into(),
         };
-        self.launch(blocks, search, longer, &arguments)?;
+        self.launch(blocks, search, &arguments)?;
         // next slot size: 1.5 times the mean length of these records
         let mean = length[0] / count.max(1) as u64;
         let slot = (mean + mean / 2).next_multiple_of(16).min(MOST_SLOT);
         self.slot = (slot as u32).max(LEAST_SLOT);
         Ok(())
+    }
+
+    /// Allocated bytes of scratch memory.
+    pub fn bytes(&self) -> usize {
+        let marks = self.marks.iter().map(Buffer::bytes).sum::<usize>();
+        self.lengths.bytes() + self.slots.bytes() + self.unfit.bytes() + marks
     }
 
     /// Collects the numbers of marked records.
@@ -281,12 +259,11 @@ impl ListBuilder {
         self.device.run(clusters.div_ceil(THREADS as usize).min(MOST_BLOCKS), THREADS, &arguments)
     }
 
-    /// The arguments that both kernels share; `longer` is the outer list when pruning.
-    fn record_build(&self, search: &Search, longer: Option<&Records>) -> RecordBuild {
+    /// The arguments that both kernels share.
+    fn record_build(&self, search: &Search) -> RecordBuild {
         let super_clusters = search.super_clusters();
         RecordBuild {
             search: search.arguments(Some(&self.magnitude)),
-            longer: longer.map_or(ListRecords::NONE, ListRecords::from),
             first: super_clusters.start as u32,
             super_clusters: super_clusters.len() as u32,
             slot: self.slot,
@@ -294,24 +271,12 @@ impl ListBuilder {
     }
 
     /// Launches a kernel that builds records.
-    fn launch<A: Arguments>(
-        &self,
-        blocks: usize,
-        search: &Search,
-        longer: Option<&Records>,
-        arguments: &A,
-    ) -> Result<()> {
+    fn launch<A: Arguments>(&self, blocks: usize, search: &Search, arguments: &A) -> Result<()> {
         let unit = Unit::new(A::UNIT)
             .with("HILBRIUM_PERIODIC", u8::from(search.is_periodic()))
-            .with("HILBRIUM_PRUNE", u8::from(longer.is_some()))
             .with("HILBRIUM_WARPS", WARPS);
         self.device.launch(&self.device.kernel(&unit)?, blocks, 32 * WARPS as u32, arguments)
     }
-}
-
-impl ListRecords {
-    /// No records.
-    const NONE: Self = Self { data: Input::NULL, offsets: Input::NULL, counts: Input::NULL };
 }
 
 impl From<&Records> for ListRecords {

@@ -1,6 +1,6 @@
 //! Arguments of kernels/neighbors/build.cu.
 
-use super::search::{ListRecords, ListSearch};
+use super::search::ListSearch;
 use super::{Input, Output};
 
 kernel_arguments! {
@@ -10,8 +10,6 @@ kernel_arguments! {
     pub struct RecordBuild {
         /// The search.
         pub search: ListSearch,
-        /// Records of a longer list, for pruning; else null.
-        pub longer: ListRecords,
         /// The first super-cluster.
         pub first: u32,
         /// Number of super-clusters.
