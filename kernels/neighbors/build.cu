@@ -1,10 +1,10 @@
 // Builds the neighbor cluster list of each super-cluster: mirrors ClusterList::build bit for bit.
 //
 // One warp per super-cluster walks the hierarchy, tests the clusters and encodes those with pairs. The length
-// of a record is not known in advance. The first kernel therefore writes each record to a slot of fixed size
-// and stores its length. After a prefix sum, a second kernel compacts the records in order. Records longer
-// than a slot are built again, directly at their destination. Hence lists are the same bytes in every run,
-// and of any length.
+// of a record is not known in advance. The first kernel therefore writes the first bytes of each record to a
+// slot of fixed size, the parts beyond to a common overflow, and stores the length. After a prefix sum, a
+// second kernel moves slots and parts to their places in the list. Hence lists are the same bytes in every
+// run, and records have any length.
 #include "../device.cuh"
 #include "../arguments/neighbors_build.cuh"
 #include "../neighbors/walk.cuh"
@@ -58,23 +58,23 @@ __device__ __forceinline__ void build_record(const ListRequest& request, unsigne
     end = encoder.next();
 }
 
-// Writes the records of super-clusters that fit into slots of `slot` bytes (a multiple of 4), and the entry
-// counts and lengths of all records. unfit[0], initially 0, counts the records that do not fit; their numbers
-// follow. If foreign rows follow the owned ones, from the next super-cluster on, `inner` and `outer` become 1
-// and 0 for records without such rows, 0 and 1 for others; otherwise both are null.
+// Writes the first `slot` bytes of each super-cluster's record (a multiple of 4) to its slot and the parts
+// beyond to the overflow, and the entry counts and lengths of all records. If foreign rows follow the owned
+// ones, from the next super-cluster on, `inner` and `outer` become 1 and 0 for records without such rows, 0
+// and 1 for others; otherwise both are null.
 // Launch: one warp per super-cluster, blocks of BUILD_WARPS. Floor: about 13,000 instructions per
 // super-cluster at 194 neighbors, symmetric; memory traffic is the boxes and positions of the surroundings,
 // mostly from caches.
 extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
     list_build(const __grid_constant__ ListBuildArguments args) {
     __shared__ BuildMemory memory[BUILD_WARPS];
-    const RecordBuild& build = args.build;
-    const unsigned record = warp_of_grid(), slot = build.slot;
-    if (record >= build.super_clusters) { return; }
-    const ListRequest request = list_request(build.search);
+    const unsigned record = warp_of_grid(), slot = args.slot;
+    if (record >= args.super_clusters) { return; }
+    const ListRequest request = list_request(args.search);
     unsigned count, length, end;
-    const RecordPlace place = {args.slots + static_cast<unsigned long long>(slot) * record, slot, true};
-    build_record(request, build.first + record, memory[warp_of_block()], place, count, length, end);
+    const RecordPlace place = {args.slots + static_cast<unsigned long long>(slot) * record, slot, record,
+                               args.overflow};
+    build_record(request, args.first + record, memory[warp_of_block()], place, count, length, end);
     if (lane_index() == 0) {
         if (args.outer != nullptr) {
             const unsigned others = (request.owned_end + SUPER_CLUSTER - 1u) / SUPER_CLUSTER * CLUSTERS;
@@ -83,40 +83,29 @@ extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
         }
         args.counts[record] = count;
         args.lengths[record] = length;
-        if (length > slot) { args.unfit[1 + atomicAdd(args.unfit, 1u)] = record; }
     }
 }
 HILBRIUM_EXPORT(list_build)
 
-// Builds the records that did not fit into slots, directly at their destination. Launch: any number of blocks
-// of BUILD_WARPS.
-extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
-    list_rebuild(const __grid_constant__ ListRebuildArguments args) {
-    __shared__ BuildMemory memory[BUILD_WARPS];
-    const RecordBuild& build = args.build;
-    const ListRequest request = list_request(build.search);
-    for (unsigned k = warp_of_grid(); k < *args.unfit; k += warps_of_grid()) {
-        const unsigned record = args.unfit[1 + k];
-        const unsigned long long begin = args.offsets[record];
-        const RecordPlace place = {args.data + begin, static_cast<unsigned>(args.offsets[record + 1] - begin),
-                                   false};
-        unsigned count, length, end;
-        build_record(request, build.first + record, memory[warp_of_block()], place, count, length, end);
-    }
-}
-HILBRIUM_EXPORT(list_rebuild)
-
-// Moves the records that fit into slots to their destination. Launch: one warp per record, blocks of whole
-// warps. Floor: the bytes of the list, twice.
+// Moves slots, and then the parts beyond them, to their destination. Launch: one warp per record and part,
+// blocks of whole warps. Floor: the bytes of the list, twice.
 extern "C" __global__ void list_place(const __grid_constant__ ListPlaceArguments args) {
     const unsigned long long* const offsets = args.offsets;
-    const unsigned record = warp_of_grid();
-    if (record >= args.records) { return; }
-    const unsigned long long begin = offsets[record];
-    const unsigned length = static_cast<unsigned>(offsets[record + 1] - begin);
-    if (length > args.slot) { return; }
+    const unsigned warp = warp_of_grid();
+    unsigned record = warp, offset = 0, bytes = args.slot;
     const unsigned char* from = args.slots + static_cast<unsigned long long>(args.slot) * record;
-    for (unsigned byte = lane_index(); byte < length; byte += WARP) { args.data[begin + byte] = from[byte]; }
+    if (warp >= args.records) {
+        if (warp - args.records >= args.overflow_count) { return; }
+        const OverflowPart& part = args.overflow[warp - args.records];
+        record = part.record;
+        offset = part.offset;
+        bytes = 4u * part.words;
+        from = reinterpret_cast<const unsigned char*>(part.code);
+    }
+    const unsigned long long begin = offsets[record] + offset;
+    const unsigned long long rest = offsets[record + 1] - begin;
+    if (rest < bytes) { bytes = static_cast<unsigned>(rest); }
+    for (unsigned byte = lane_index(); byte < bytes; byte += WARP) { args.data[begin + byte] = from[byte]; }
 }
 HILBRIUM_EXPORT(list_place)
 
