@@ -21,16 +21,16 @@ struct ListBuildArguments {
     unsigned char* slots;
     // Bytes of a slot, a multiple of 4.
     unsigned slot;
-    // The parts of records beyond their slots.
+    // Windows of records beyond their slots.
     RecordOverflow overflow;
     // Entries of each record.
     unsigned* counts;
     // Bytes of each record.
     unsigned* lengths;
     // 1 for each record without halo rows, else 0; or null.
-    unsigned char* inner;
+    unsigned char* interior;
     // 1 for each record with halo rows, else 0; or null.
-    unsigned char* outer;
+    unsigned char* boundary;
 };
 HILBRIUM_SIZE(ListBuildArguments, 200)
 HILBRIUM_OFFSET(ListBuildArguments, search, 0)
@@ -41,8 +41,8 @@ HILBRIUM_OFFSET(ListBuildArguments, slot, 136)
 HILBRIUM_OFFSET(ListBuildArguments, overflow, 144)
 HILBRIUM_OFFSET(ListBuildArguments, counts, 168)
 HILBRIUM_OFFSET(ListBuildArguments, lengths, 176)
-HILBRIUM_OFFSET(ListBuildArguments, inner, 184)
-HILBRIUM_OFFSET(ListBuildArguments, outer, 192)
+HILBRIUM_OFFSET(ListBuildArguments, interior, 184)
+HILBRIUM_OFFSET(ListBuildArguments, boundary, 192)
 
 // Copy of records from slots and overflow to their destination.
 struct ListPlaceArguments {
@@ -52,9 +52,9 @@ struct ListPlaceArguments {
     unsigned slot;
     // One slot per record.
     const unsigned char* slots;
-    // Parts beyond the slots.
-    const OverflowPart* overflow;
-    // Number of these parts.
+    // Windows beyond the slots.
+    const OverflowWindow* overflow;
+    // Number of these windows.
     unsigned overflow_count;
     // Offsets of records.
     const unsigned long long* offsets;

@@ -2,8 +2,8 @@
 //
 // One warp per super-cluster walks the hierarchy, tests the clusters and encodes those with pairs. The length
 // of a record is not known in advance. The first kernel therefore writes the first bytes of each record to a
-// slot of fixed size, the parts beyond to a common overflow, and stores the length. After a prefix sum, a
-// second kernel moves slots and parts to their places in the list. Hence lists are the same bytes in every
+// slot of fixed size, the windows beyond to a common overflow, and stores the length. After a prefix sum, a
+// second kernel moves slots and windows to their places in the list. Hence lists are the same bytes in every
 // run, and records have any length.
 #include "../device.cuh"
 #include "../arguments/neighbors_build.cuh"
@@ -58,10 +58,10 @@ __device__ __forceinline__ void build_record(const ListRequest& request, unsigne
     end = encoder.next();
 }
 
-// Writes the first `slot` bytes of each super-cluster's record (a multiple of 4) to its slot and the parts
+// Writes the first `slot` bytes of each super-cluster's record (a multiple of 4) to its slot and the windows
 // beyond to the overflow, and the entry counts and lengths of all records. If foreign rows follow the owned
-// ones, from the next super-cluster on, `inner` and `outer` become 1 and 0 for records without such rows, 0
-// and 1 for others; otherwise both are null.
+// ones, from the next super-cluster on, `interior` and `boundary` become 1 and 0 for records without such
+// rows, 0 and 1 for others; otherwise both are null.
 // Launch: one warp per super-cluster, blocks of BUILD_WARPS. Floor: about 13,000 instructions per
 // super-cluster at 194 neighbors, symmetric; memory traffic is the boxes and positions of the surroundings,
 // mostly from caches.
@@ -76,10 +76,10 @@ extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
                                args.overflow};
     build_record(request, args.first + record, memory[warp_of_block()], place, count, length, end);
     if (lane_index() == 0) {
-        if (args.outer != nullptr) {
+        if (args.boundary != nullptr) {
             const unsigned others = (request.owned_end + SUPER_CLUSTER - 1u) / SUPER_CLUSTER * CLUSTERS;
-            args.inner[record] = end > others ? 0 : 1;
-            args.outer[record] = end > others ? 1 : 0;
+            args.interior[record] = end > others ? 0 : 1;
+            args.boundary[record] = end > others ? 1 : 0;
         }
         args.counts[record] = count;
         args.lengths[record] = length;
@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
 }
 HILBRIUM_EXPORT(list_build)
 
-// Moves slots, and then the parts beyond them, to their destination. Launch: one warp per record and part,
+// Moves slots, and the windows beyond them, to their destination. Launch: one warp per record and window,
 // blocks of whole warps. Floor: the bytes of the list, twice.
 extern "C" __global__ void list_place(const __grid_constant__ ListPlaceArguments args) {
     const unsigned long long* const offsets = args.offsets;
@@ -96,11 +96,11 @@ extern "C" __global__ void list_place(const __grid_constant__ ListPlaceArguments
     const unsigned char* from = args.slots + static_cast<unsigned long long>(args.slot) * record;
     if (warp >= args.records) {
         if (warp - args.records >= args.overflow_count) { return; }
-        const OverflowPart& part = args.overflow[warp - args.records];
-        record = part.record;
-        offset = part.offset;
-        bytes = 4u * part.words;
-        from = reinterpret_cast<const unsigned char*>(part.code);
+        const OverflowWindow& window = args.overflow[warp - args.records];
+        record = window.record;
+        offset = window.offset;
+        bytes = 4u * window.words;
+        from = reinterpret_cast<const unsigned char*>(window.code);
     }
     const unsigned long long begin = offsets[record] + offset;
     const unsigned long long rest = offsets[record + 1] - begin;

@@ -22,7 +22,7 @@ constexpr unsigned ENCODE_BLOCK_NIBBLES = 296;
 constexpr unsigned WINDOW_WORDS = 64;
 constexpr unsigned WINDOW_FULL = 8 * WINDOW_WORDS - ENCODE_BLOCK_NIBBLES;
 
-static_assert(sizeof(OverflowPart::code) == 4 * WINDOW_WORDS, "a part holds a window");
+static_assert(sizeof(OverflowWindow::code) == 4 * WINDOW_WORDS, "the overflow stores whole windows");
 
 // Destination of a warp's record: a slot of `capacity` bytes (a multiple of 4) at an address that is a
 // multiple of 4, and the overflow of all records.
@@ -156,7 +156,7 @@ struct Encoder {
         for (unsigned word = lane_index(); word < smaller(words, room); word += WARP) {
             slot[word] = in_byte_order(word);
         }
-        if (words > room) { store_part(words, flushed); }
+        if (words > room) { store_overflow(words, flushed); }
         const unsigned rest = memory.window[words];
         __syncwarp();
         for (unsigned word = lane_index(); word <= words; word += WARP) { memory.window[word] = word == 0 ? rest : 0; }
@@ -167,21 +167,21 @@ struct Encoder {
         __syncwarp();
     }
 
-    // Stores the first `words` words of the window, which begin at byte `offset` of the record, as a part of
-    // the overflow, if the capacity suffices.
-    __device__ __forceinline__ void store_part(unsigned words, unsigned offset) {
+    // Stores the first `words` words of the window, which begin at byte `offset` of the record, in the
+    // overflow, if the capacity suffices.
+    __device__ __forceinline__ void store_overflow(unsigned words, unsigned offset) {
         const RecordOverflow& overflow = memory.place.overflow;
         unsigned number = 0;
         if (lane_index() == 0) { number = atomicAdd(overflow.count, 1u); }
         number = __shfl_sync(FULL, number, 0);
         if (number >= overflow.capacity) { return; }
-        OverflowPart& part = overflow.parts[number];
+        OverflowWindow& window = overflow.windows[number];
         if (lane_index() == 0) {
-            part.record = memory.place.record;
-            part.offset = offset;
-            part.words = words;
+            window.record = memory.place.record;
+            window.offset = offset;
+            window.words = words;
         }
-        for (unsigned word = lane_index(); word < words; word += WARP) { part.code[word] = in_byte_order(word); }
+        for (unsigned word = lane_index(); word < words; word += WARP) { window.code[word] = in_byte_order(word); }
     }
 };
 

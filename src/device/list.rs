@@ -5,12 +5,13 @@
 //! length of the last records, so that most fit: in a gas with free surfaces few records are many times as
 //! long as the mean, and slots for the longest would take that many times the memory of the list.
 //! `hilbrium bench sweep --device cuda` measures builds of homogeneous lists, `hilbrium bench step --case
-//! evrard --device cuda` those of a gas with free surfaces (row "neighbors").
+//! evrard` those of a gas with free surfaces (row "neighbors").
 
 use super::arguments::build::{ListBuildArguments, ListMagnitudeArguments, ListPlaceArguments};
-use super::arguments::overflow::{OverflowPart, RecordOverflow};
+use super::arguments::overflow::{OverflowWindow, RecordOverflow};
 use super::arguments::search::{ListRecords, ListSearch};
 use super::arguments::{Arguments, Input, Output, Rows};
+use super::launch::{THREADS, WARP};
 use super::scan::Scan;
 use super::{Buffer, Device, Unit};
 use crate::Result;
@@ -21,8 +22,7 @@ use std::ops::Range;
 /// Warps a block of the kernel that builds records.
 const WARPS: usize = 2;
 
-/// Threads a block and largest number of blocks of the other kernels.
-const THREADS: u32 = 256;
+/// Largest number of blocks of the reduction.
 const MOST_BLOCKS: usize = 1024;
 
 /// Smallest, initial and largest size of a record's slot in bytes: multiples of 16.
@@ -30,11 +30,11 @@ const LEAST_SLOT: u32 = 64;
 const FIRST_SLOT: u32 = 256;
 const MOST_SLOT: u64 = 4096;
 
-/// Initial capacity of the overflow in parts.
+/// Initial capacity of the overflow in windows.
 const FIRST_OVERFLOW: usize = 16;
 
-/// 32-bit words of a part.
-const PART_WORDS: usize = size_of::<OverflowPart>() / 4;
+/// 32-bit words of an [`OverflowWindow`].
+const OVERFLOW_WORDS: usize = size_of::<OverflowWindow>() / 4;
 
 /// Bytes past the last record that decoders may read.
 const READ_AHEAD: u64 = 8;
@@ -78,9 +78,9 @@ pub struct Records {
     pub super_clusters: Range<usize>,
     /// Total length of all records in bytes.
     pub length: u64,
-    /// Numbers of the records without and with halo rows, ascending. `None` without halos, or if halo rows
-    /// come before the owned ones.
-    pub parts: Option<[Buffer<u32>; 2]>,
+    /// Numbers of the interior records, without halo rows, and of the boundary records, with such rows,
+    /// ascending. `None` without halos, or if halo rows come before the owned ones.
+    pub interior_and_boundary: Option<[Buffer<u32>; 2]>,
 }
 
 impl Search<'_> {
@@ -126,7 +126,7 @@ impl Records {
             counts: Buffer::new(device, 0)?,
             super_clusters: 0..0,
             length: 0,
-            parts: None,
+            interior_and_boundary: None,
         })
     }
 }
@@ -137,13 +137,13 @@ pub struct ListBuilder {
     device: Device,
     scan: Scan,
     magnitude: Buffer<f64>,
-    /// The length of each record, then the number of parts in the overflow.
+    /// The length of each record, then the number of windows in the overflow.
     lengths: Buffer<u32>,
     slots: Buffer<u8>,
     slot: u32,
-    /// Parts of records beyond their slots, of [`PART_WORDS`] words.
+    /// Windows of records beyond their slots, of [`OVERFLOW_WORDS`] words.
     overflow: Buffer<u32>,
-    /// Marks of records without and with halo rows.
+    /// Marks of interior and of boundary records.
     marks: [Buffer<u8>; 2],
 }
 
@@ -160,7 +160,7 @@ impl ListBuilder {
             lengths: Buffer::new(device, 0)?,
             slots: Buffer::new(device, 0)?,
             slot: FIRST_SLOT,
-            overflow: Buffer::new(device, FIRST_OVERFLOW * PART_WORDS)?,
+            overflow: Buffer::new(device, FIRST_OVERFLOW * OVERFLOW_WORDS)?,
             marks: [Buffer::new(device, 0)?, Buffer::new(device, 0)?],
         })
     }
@@ -177,18 +177,18 @@ impl ListBuilder {
         self.lengths.resize(count + 1)?;
         self.slots.resize(self.slot as usize * count)?;
         self.note_magnitude(search)?;
-        let parted = search.owned.start == 0 && search.rows > search.owned.end;
-        if parted {
+        let split = search.owned.start == 0 && search.rows > search.owned.end;
+        if split {
             self.marks.iter_mut().try_for_each(|marks| marks.resize(count))?;
         }
-        let mut parts = self.encode(search, parted, records)?;
-        if parts > self.overflow_capacity() {
-            // spare capacity, because the number of parts varies from list to list
-            self.overflow.resize((parts + parts / 4) * PART_WORDS)?;
-            parts = self.encode(search, parted, records)?;
+        let mut windows = self.encode(search, split, records)?;
+        if windows > self.overflow_capacity() {
+            // spare capacity, because the number of windows varies from list to list
+            self.overflow.resize((windows + windows / 4) * OVERFLOW_WORDS)?;
+            windows = self.encode(search, split, records)?;
         }
-        self.part(parted, records)?;
-        self.place(parts, records)?;
+        self.collect_marked(split, records)?;
+        self.place(windows, records)?;
         // next slot size: 1.5 times the mean length of these records
         let mean = records.length / count.max(1) as u64;
         let slot = (mean + mean / 2).next_multiple_of(16).min(MOST_SLOT);
@@ -196,17 +196,17 @@ impl ListBuilder {
         Ok(())
     }
 
-    /// Number of parts that fit into the overflow.
+    /// Number of windows that fit into the overflow.
     fn overflow_capacity(&self) -> usize {
-        self.overflow.len() / PART_WORDS
+        self.overflow.len() / OVERFLOW_WORDS
     }
 
-    /// Builds the records in slots and overflow, and finds their offsets. Returns the number of parts in the
-    /// overflow. If that exceeds the capacity, parts are missing.
-    fn encode(&mut self, search: &Search, parted: bool, records: &mut Records) -> Result<usize> {
+    /// Builds the records in slots and overflow, and finds their offsets. Returns the number of windows in
+    /// the overflow. If that exceeds the capacity, windows are missing.
+    fn encode(&mut self, search: &Search, split: bool, records: &mut Records) -> Result<usize> {
         let count = records.super_clusters.len();
         self.lengths.fill_range(count..count + 1, 0)?;
-        let [inner, outer] = self.marks.each_ref().map(|marks| parted.then_some(marks));
+        let [interior, boundary] = self.marks.each_ref().map(|marks| split.then_some(marks));
         let arguments = ListBuildArguments {
             search: search.arguments(Some(&self.magnitude)),
             first: records.super_clusters.start as u32,
@@ -214,21 +214,21 @@ impl ListBuilder {
             slots: (&self.slots).into(),
             slot: self.slot,
             overflow: RecordOverflow {
-                parts: Output::cast(&self.overflow),
+                windows: Output::cast(&self.overflow),
                 count: Output::at(&self.lengths, count),
                 capacity: self.overflow_capacity() as u32,
             },
             counts: (&records.counts).into(),
             lengths: (&self.lengths).into(),
-            inner: inner.into(),
-            outer: outer.into(),
+            interior: interior.into(),
+            boundary: boundary.into(),
         };
         let unit = Unit::new(ListBuildArguments::UNIT)
             .with("HILBRIUM_PERIODIC", u8::from(search.is_periodic()))
             .with("HILBRIUM_WARPS", WARPS);
         let kernel = self.device.kernel(&unit)?;
-        self.device.launch(&kernel, count.div_ceil(WARPS), 32 * WARPS as u32, &arguments)?;
-        // the number of parts is summed like a length, so that one copy brings both to the host
+        self.device.launch(&kernel, count.div_ceil(WARPS), (WARP * WARPS) as u32, &arguments)?;
+        // the number of windows is summed like a length, so that one copy brings both to the host
         self.scan.sums(&self.lengths, &mut records.offsets)?;
         let mut ends = [0; 2];
         records.offsets.download_to(count, &mut ends)?;
@@ -238,7 +238,7 @@ impl ListBuilder {
     }
 
     /// Moves the records to their places.
-    fn place(&self, parts: usize, records: &mut Records) -> Result<()> {
+    fn place(&self, windows: usize, records: &mut Records) -> Result<()> {
         let bytes = (records.length + READ_AHEAD) as usize;
         if bytes > records.data.bytes() {
             // spare capacity avoids a reallocation for the next list
@@ -251,11 +251,11 @@ impl ListBuilder {
             slot: self.slot,
             slots: (&self.slots).into(),
             overflow: Input::cast(&self.overflow),
-            overflow_count: parts as u32,
+            overflow_count: windows as u32,
             offsets: (&records.offsets).into(),
             data: (&records.data).into(),
         };
-        self.device.run((32 * (count + parts)).div_ceil(THREADS as usize), THREADS, &arguments)
+        self.device.run((WARP * (count + windows)).div_ceil(THREADS as usize), THREADS, &arguments)
     }
 
     /// Allocated bytes of scratch memory.
@@ -264,20 +264,20 @@ impl ListBuilder {
         self.lengths.bytes() + self.slots.bytes() + self.overflow.bytes() + marks
     }
 
-    /// Collects the numbers of marked records.
-    fn part(&mut self, parted: bool, records: &mut Records) -> Result<()> {
-        let before = records.parts.take();
-        if !parted {
+    /// Collects the numbers of interior and boundary records, if records are `split`.
+    fn collect_marked(&mut self, split: bool, records: &mut Records) -> Result<()> {
+        let before = records.interior_and_boundary.take();
+        if !split {
             return Ok(());
         }
-        let mut parts = match before {
-            Some(parts) => parts,
+        let mut found = match before {
+            Some(found) => found,
             None => [Buffer::new(&self.device, 0)?, Buffer::new(&self.device, 0)?],
         };
-        for (marks, numbers) in self.marks.iter().zip(&mut parts) {
+        for (marks, numbers) in self.marks.iter().zip(&mut found) {
             self.scan.marked(marks, numbers)?;
         }
-        records.parts = Some(parts);
+        records.interior_and_boundary = Some(found);
         Ok(())
     }
 

@@ -119,11 +119,15 @@ impl OnDevice {
     }
 }
 
-/// Whether the parts of the records are those without and with clusters behind the owned super-clusters.
-fn assert_parted(name: &str, sample: &Sample, list: &ClusterList, records: &Records) -> Result<()> {
+/// Whether interior and boundary records are those without and with clusters behind the owned super-clusters.
+fn assert_split(name: &str, sample: &Sample, list: &ClusterList, records: &Records) -> Result<()> {
     let Range { start, end } = sample.owned;
-    assert_eq!(records.parts.is_some(), start == 0 && end < sample.id.len(), "{name}: parts");
-    let Some([inner, outer]) = &records.parts else { return Ok(()) };
+    assert_eq!(
+        records.interior_and_boundary.is_some(),
+        start == 0 && end < sample.id.len(),
+        "{name}: interior and boundary"
+    );
+    let Some([interior, boundary]) = &records.interior_and_boundary else { return Ok(()) };
     let first = end.next_multiple_of(SUPER_CLUSTER) / CLUSTER;
     let (mut expected, mut entries) = ([Vec::new(), Vec::new()], Vec::new());
     for record in 0..list.super_clusters().len() {
@@ -131,7 +135,7 @@ fn assert_parted(name: &str, sample: &Sample, list: &ClusterList, records: &Reco
         let reaches = entries.iter().any(|entry| entry.cluster as usize >= first);
         expected[usize::from(reaches)].push(record as u32);
     }
-    assert_eq!([inner.download()?, outer.download()?], expected, "{name}: parts");
+    assert_eq!([interior.download()?, boundary.download()?], expected, "{name}: interior and boundary");
     Ok(())
 }
 
@@ -164,7 +168,7 @@ fn compare(name: &str, device: &Device, sample: &Sample) -> Result<u64> {
         for _ in 0..2 {
             builder.build(&on_device.search(sample, symmetric), &mut records)?;
             assert_same(&name, &list, &records)?;
-            assert_parted(&name, sample, &list, &records)?;
+            assert_split(&name, sample, &list, &records)?;
         }
         entries += entries_of(&list);
     }
@@ -279,7 +283,7 @@ fn ghosts_and_owned_rows() -> Result<()> {
     Ok(())
 }
 
-/// The second time the slots are as short as most records, and longer ones overflow: more parts than the overflow holds
+/// The second time the slots are as short as most records, and longer ones overflow: more windows than the overflow holds
 /// at first. The hierarchy has four levels.
 #[test]
 fn long_records() -> Result<()> {
@@ -294,7 +298,10 @@ fn long_records() -> Result<()> {
     let mean = offsets[offsets.len() - 1] / (offsets.len() as u64 - 1);
     let slot = (mean + mean / 2).next_multiple_of(16).max(64);
     let longer = offsets.windows(2).filter(|pair| pair[1] - pair[0] > slot).count();
-    assert!(longer > 16, "{longer} records are longer than a slot of {slot} bytes: they fit into the first overflow");
+    assert!(
+        longer > 16,
+        "{longer} records are longer than a slot of {slot} bytes: they fit into the first overflow"
+    );
     compare("long records", &device, &sample)?;
     compare("long records and rows of others", &device, &sample.owning(0..3100))?;
     Ok(())

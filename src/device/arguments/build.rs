@@ -1,6 +1,6 @@
 //! Arguments of kernels/neighbors/build.cu.
 
-use super::overflow::{OverflowPart, RecordOverflow};
+use super::overflow::{OverflowWindow, RecordOverflow};
 use super::search::ListSearch;
 use super::{Input, Output};
 
@@ -19,16 +19,16 @@ kernel_arguments! {
         pub slots: Output<u8>,
         /// Bytes of a slot, a multiple of 4.
         pub slot: u32,
-        /// The parts of records beyond their slots.
+        /// Windows of records beyond their slots.
         pub overflow: RecordOverflow,
         /// Entries of each record.
         pub counts: Output<u32>,
         /// Bytes of each record.
         pub lengths: Output<u32>,
         /// 1 for each record without halo rows, else 0; or null.
-        pub inner: Output<u8>,
+        pub interior: Output<u8>,
         /// 1 for each record with halo rows, else 0; or null.
-        pub outer: Output<u8>,
+        pub boundary: Output<u8>,
     }
 
     /// Copy of records from slots and overflow to their destination.
@@ -39,9 +39,9 @@ kernel_arguments! {
         pub slot: u32,
         /// One slot per record.
         pub slots: Input<u8>,
-        /// Parts beyond the slots.
-        pub overflow: Input<OverflowPart>,
-        /// Number of these parts.
+        /// Windows beyond the slots.
+        pub overflow: Input<OverflowWindow>,
+        /// Number of these windows.
         pub overflow_count: u32,
         /// Offsets of records.
         pub offsets: Input<u64>,

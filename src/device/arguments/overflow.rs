@@ -1,4 +1,4 @@
-//! Storage for the parts of list records that exceed their slots.
+//! Storage for what exceeds the slots of list records.
 
 use super::Output;
 use super::twin::Element;
@@ -6,11 +6,11 @@ use super::twin::Element;
 kernel_arguments! {
     unit "neighbors/overflow";
 
-    /// A part of a record, as the encoder flushes it.
-    pub struct OverflowPart {
+    /// Part of a record: a window of the encoder that did not fit into the slot.
+    pub struct OverflowWindow {
         /// The record.
         pub record: u32,
-        /// Offset of the part in the record, in bytes.
+        /// Offset in the record, in bytes.
         pub offset: u32,
         /// Number of words.
         pub words: u32,
@@ -18,19 +18,19 @@ kernel_arguments! {
         pub code: [u32; 64],
     }
 
-    /// Storage of the parts that do not fit into slots.
+    /// Storage of the windows that do not fit into slots.
     pub struct RecordOverflow {
-        /// The parts, in any order.
-        pub parts: Output<OverflowPart>,
-        /// Number of parts, initially 0. If it exceeds the capacity, the parts beyond were not stored.
+        /// The windows, in any order.
+        pub windows: Output<OverflowWindow>,
+        /// Number of windows, initially 0. If it exceeds the capacity, those beyond were not stored.
         pub count: Output<u32>,
-        /// Number of parts that fit.
+        /// Number of windows that fit.
         pub capacity: u32,
     }
 }
 
-impl Element for OverflowPart {
+impl Element for OverflowWindow {
     fn name() -> String {
-        "OverflowPart".into()
+        "OverflowWindow".into()
     }
 }
