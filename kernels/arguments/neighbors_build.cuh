@@ -3,75 +3,48 @@
 #pragma once
 
 #include "../arguments/layout.cuh"
+#include "../arguments/neighbors_overflow.cuh"
 #include "../arguments/neighbors_search.cuh"
 #include "../arguments/shared.cuh"
 
 namespace hilbrium {
 
-// Super-clusters whose records are built.
-struct RecordBuild {
+// Build of records.
+struct ListBuildArguments {
     // The search.
     ListSearch search;
-    // Records of a longer list, for pruning; else null.
-    ListRecords longer;
     // The first super-cluster.
     unsigned first;
     // Number of super-clusters.
     unsigned super_clusters;
-    // Bytes of a slot.
-    unsigned slot;
-};
-HILBRIUM_SIZE(RecordBuild, 160)
-HILBRIUM_OFFSET(RecordBuild, search, 0)
-HILBRIUM_OFFSET(RecordBuild, longer, 120)
-HILBRIUM_OFFSET(RecordBuild, first, 144)
-HILBRIUM_OFFSET(RecordBuild, super_clusters, 148)
-HILBRIUM_OFFSET(RecordBuild, slot, 152)
-
-// Build of records in slots.
-struct ListBuildArguments {
-    // The super-clusters to build.
-    RecordBuild build;
-    // One slot per record.
+    // One slot per record: its first bytes.
     unsigned char* slots;
+    // Bytes of a slot, a multiple of 4.
+    unsigned slot;
+    // Windows of records beyond their slots.
+    RecordOverflow overflow;
     // Entries of each record.
     unsigned* counts;
     // Bytes of each record.
     unsigned* lengths;
-    // Number of records that exceed their slot, initially 0; then their numbers.
-    unsigned* unfit;
     // 1 for each record without halo rows, else 0; or null.
-    unsigned char* inner;
+    unsigned char* interior;
     // 1 for each record with halo rows, else 0; or null.
-    unsigned char* outer;
+    unsigned char* boundary;
 };
-HILBRIUM_SIZE(ListBuildArguments, 208)
-HILBRIUM_OFFSET(ListBuildArguments, build, 0)
-HILBRIUM_OFFSET(ListBuildArguments, slots, 160)
+HILBRIUM_SIZE(ListBuildArguments, 200)
+HILBRIUM_OFFSET(ListBuildArguments, search, 0)
+HILBRIUM_OFFSET(ListBuildArguments, first, 120)
+HILBRIUM_OFFSET(ListBuildArguments, super_clusters, 124)
+HILBRIUM_OFFSET(ListBuildArguments, slots, 128)
+HILBRIUM_OFFSET(ListBuildArguments, slot, 136)
+HILBRIUM_OFFSET(ListBuildArguments, overflow, 144)
 HILBRIUM_OFFSET(ListBuildArguments, counts, 168)
 HILBRIUM_OFFSET(ListBuildArguments, lengths, 176)
-HILBRIUM_OFFSET(ListBuildArguments, unfit, 184)
-HILBRIUM_OFFSET(ListBuildArguments, inner, 192)
-HILBRIUM_OFFSET(ListBuildArguments, outer, 200)
+HILBRIUM_OFFSET(ListBuildArguments, interior, 184)
+HILBRIUM_OFFSET(ListBuildArguments, boundary, 192)
 
-// Rebuild of the records that exceed their slot, at their destination.
-struct ListRebuildArguments {
-    // The super-clusters to build.
-    RecordBuild build;
-    // Number of records that exceed their slot, then their numbers.
-    const unsigned* unfit;
-    // Offsets of records.
-    const unsigned long long* offsets;
-    // Records.
-    unsigned char* data;
-};
-HILBRIUM_SIZE(ListRebuildArguments, 184)
-HILBRIUM_OFFSET(ListRebuildArguments, build, 0)
-HILBRIUM_OFFSET(ListRebuildArguments, unfit, 160)
-HILBRIUM_OFFSET(ListRebuildArguments, offsets, 168)
-HILBRIUM_OFFSET(ListRebuildArguments, data, 176)
-
-// Copy of records from slots to their destination.
+// Copy of records from slots and overflow to their destination.
 struct ListPlaceArguments {
     // Number of records.
     unsigned records;
@@ -79,17 +52,23 @@ struct ListPlaceArguments {
     unsigned slot;
     // One slot per record.
     const unsigned char* slots;
+    // Windows beyond the slots.
+    const OverflowWindow* overflow;
+    // Number of these windows.
+    unsigned overflow_count;
     // Offsets of records.
     const unsigned long long* offsets;
     // Records.
     unsigned char* data;
 };
-HILBRIUM_SIZE(ListPlaceArguments, 32)
+HILBRIUM_SIZE(ListPlaceArguments, 48)
 HILBRIUM_OFFSET(ListPlaceArguments, records, 0)
 HILBRIUM_OFFSET(ListPlaceArguments, slot, 4)
 HILBRIUM_OFFSET(ListPlaceArguments, slots, 8)
-HILBRIUM_OFFSET(ListPlaceArguments, offsets, 16)
-HILBRIUM_OFFSET(ListPlaceArguments, data, 24)
+HILBRIUM_OFFSET(ListPlaceArguments, overflow, 16)
+HILBRIUM_OFFSET(ListPlaceArguments, overflow_count, 24)
+HILBRIUM_OFFSET(ListPlaceArguments, offsets, 32)
+HILBRIUM_OFFSET(ListPlaceArguments, data, 40)
 
 // The largest magnitude of a coordinate.
 struct ListMagnitudeArguments {
@@ -118,8 +97,6 @@ HILBRIUM_OFFSET(ListMagnitudeArguments, magnitude, 40)
 
 extern "C" __global__ void list_build(
     const __grid_constant__ hilbrium::ListBuildArguments args);
-extern "C" __global__ void list_rebuild(
-    const __grid_constant__ hilbrium::ListRebuildArguments args);
 extern "C" __global__ void list_place(
     const __grid_constant__ hilbrium::ListPlaceArguments args);
 extern "C" __global__ void list_magnitude(

@@ -1,13 +1,10 @@
 // Builds the neighbor cluster list of each super-cluster: mirrors ClusterList::build bit for bit.
 //
 // One warp per super-cluster walks the hierarchy, tests the clusters and encodes those with pairs. The length
-// of a record is not known in advance. The first kernel therefore writes each record to a slot of fixed size
-// and stores its length. After a prefix sum, a second kernel compacts the records in order. Records longer
-// than a slot are built again, directly at their destination. Hence lists are the same bytes in every run,
-// and of any length.
-//
-// Pruning (HILBRIUM_PRUNE) takes the candidate clusters from the records of a longer list instead of the
-// walk: mirrors ClusterList::prune.
+// of a record is not known in advance. The first kernel therefore writes the first bytes of each record to a
+// slot of fixed size, the windows beyond to a common overflow, and stores the length. After a prefix sum, a
+// second kernel moves slots and windows to their places in the list. Hence lists are the same bytes in every
+// run, and records have any length.
 #include "../device.cuh"
 #include "../arguments/neighbors_build.cuh"
 #include "../neighbors/walk.cuh"
@@ -16,9 +13,6 @@ namespace hilbrium {
 
 #ifndef HILBRIUM_PERIODIC
 #define HILBRIUM_PERIODIC 1
-#endif
-#ifndef HILBRIUM_PRUNE
-#define HILBRIUM_PRUNE 0
 #endif
 
 // Warps per block, and resident warps per multiprocessor.
@@ -38,14 +32,11 @@ struct BuildMemory {
     EncoderMemory encoder;
 };
 
-// Finds and encodes the neighbor clusters of super-cluster `first` + `record`. `longer` are the records of a
-// longer list, for pruning. Sets, in all lanes, the number of entries, the length of the record (bytes), and
-// one more than its last entry (0 if it has none).
-__device__ __forceinline__ void build_record(const ListRequest& request, const ListRecords& longer,
-                                             unsigned first, unsigned record, BuildMemory& memory,
-                                             RecordPlace place, unsigned& count, unsigned& length,
-                                             unsigned& end) {
-    const unsigned super_cluster = first + record;
+// Finds and encodes the neighbor clusters of a super-cluster. Sets, in all lanes, the number of entries, the
+// length of the record (bytes), and one more than its last entry (0 if it has none).
+__device__ __forceinline__ void build_record(const ListRequest& request, unsigned super_cluster,
+                                             BuildMemory& memory, RecordPlace place, unsigned& count,
+                                             unsigned& length, unsigned& end) {
     count = length = end = 0;
     if (request.extent[hierarchy_padded_count(request.rows, 0) + super_cluster].w < 0.0f) { return; }
     if (lane_index() == 0) { memory.request = request; }
@@ -54,17 +45,12 @@ __device__ __forceinline__ void build_record(const ListRequest& request, const L
     Encoder encoder{memory.encoder};
     encoder.begin(place);
     Candidates<HILBRIUM_PERIODIC> candidates{request, memory.request, frame, memory.candidates, encoder};
-#if HILBRIUM_PRUNE
-    RecordScan<HILBRIUM_PERIODIC> source{
-        request, frame, {longer.data, longer.offsets[record], longer.counts[record]}};
-#else
-    Walk<HILBRIUM_PERIODIC> source{request, frame, memory.walk};
-    source.begin();
-#endif
+    Walk<HILBRIUM_PERIODIC> walk{request, frame, memory.walk};
+    walk.begin();
     for (bool last = false; !last;) {
-        while (candidates.waiting() < WARP && !source.ended()) { source.open(candidates); }
+        while (candidates.waiting() < WARP && !walk.ended()) { walk.open(candidates); }
         if (candidates.waiting() > 0) { candidates.decide(smaller(candidates.waiting(), WARP)); }
-        last = source.ended() && candidates.waiting() == 0;
+        last = walk.ended() && candidates.waiting() == 0;
         encoder.encode(last);
     }
     length = encoder.end();
@@ -72,67 +58,54 @@ __device__ __forceinline__ void build_record(const ListRequest& request, const L
     end = encoder.next();
 }
 
-// Writes the records of super-clusters that fit into slots of `slot` bytes (a multiple of 4), and the entry
-// counts and lengths of all records. unfit[0], initially 0, counts the records that do not fit; their numbers
-// follow. If foreign rows follow the owned ones, from the next super-cluster on, `inner` and `outer` become 1
-// and 0 for records without such rows, 0 and 1 for others; otherwise both are null.
+// Writes the first `slot` bytes of each super-cluster's record (a multiple of 4) to its slot and the windows
+// beyond to the overflow, and the entry counts and lengths of all records. If foreign rows follow the owned
+// ones, from the next super-cluster on, `interior` and `boundary` become 1 and 0 for records without such
+// rows, 0 and 1 for others; otherwise both are null.
 // Launch: one warp per super-cluster, blocks of BUILD_WARPS. Floor: about 13,000 instructions per
 // super-cluster at 194 neighbors, symmetric; memory traffic is the boxes and positions of the surroundings,
 // mostly from caches.
 extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
     list_build(const __grid_constant__ ListBuildArguments args) {
     __shared__ BuildMemory memory[BUILD_WARPS];
-    const RecordBuild& build = args.build;
-    const unsigned record = warp_of_grid(), slot = build.slot;
-    if (record >= build.super_clusters) { return; }
-    const ListRequest request = list_request(build.search);
+    const unsigned record = warp_of_grid(), slot = args.slot;
+    if (record >= args.super_clusters) { return; }
+    const ListRequest request = list_request(args.search);
     unsigned count, length, end;
-    const RecordPlace place = {args.slots + static_cast<unsigned long long>(slot) * record, slot, true};
-    build_record(request, build.longer, build.first, record, memory[warp_of_block()], place, count, length,
-                 end);
+    const RecordPlace place = {args.slots + static_cast<unsigned long long>(slot) * record, slot, record,
+                               args.overflow};
+    build_record(request, args.first + record, memory[warp_of_block()], place, count, length, end);
     if (lane_index() == 0) {
-        if (args.outer != nullptr) {
+        if (args.boundary != nullptr) {
             const unsigned others = (request.owned_end + SUPER_CLUSTER - 1u) / SUPER_CLUSTER * CLUSTERS;
-            args.inner[record] = end > others ? 0 : 1;
-            args.outer[record] = end > others ? 1 : 0;
+            args.interior[record] = end > others ? 0 : 1;
+            args.boundary[record] = end > others ? 1 : 0;
         }
         args.counts[record] = count;
         args.lengths[record] = length;
-        if (length > slot) { args.unfit[1 + atomicAdd(args.unfit, 1u)] = record; }
     }
 }
 HILBRIUM_EXPORT(list_build)
 
-// Builds the records that did not fit into slots, directly at their destination. Launch: any number of blocks
-// of BUILD_WARPS.
-extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
-    list_rebuild(const __grid_constant__ ListRebuildArguments args) {
-    __shared__ BuildMemory memory[BUILD_WARPS];
-    const RecordBuild& build = args.build;
-    const ListRequest request = list_request(build.search);
-    for (unsigned k = warp_of_grid(); k < *args.unfit; k += warps_of_grid()) {
-        const unsigned record = args.unfit[1 + k];
-        const unsigned long long begin = args.offsets[record];
-        const RecordPlace place = {args.data + begin, static_cast<unsigned>(args.offsets[record + 1] - begin),
-                                   false};
-        unsigned count, length, end;
-        build_record(request, build.longer, build.first, record, memory[warp_of_block()], place, count,
-                     length, end);
-    }
-}
-HILBRIUM_EXPORT(list_rebuild)
-
-// Moves the records that fit into slots to their destination. Launch: one warp per record, blocks of whole
-// warps. Floor: the bytes of the list, twice.
+// Moves slots, and the windows beyond them, to their destination. Launch: one warp per record and window,
+// blocks of whole warps. Floor: the bytes of the list, twice.
 extern "C" __global__ void list_place(const __grid_constant__ ListPlaceArguments args) {
     const unsigned long long* const offsets = args.offsets;
-    const unsigned record = warp_of_grid();
-    if (record >= args.records) { return; }
-    const unsigned long long begin = offsets[record];
-    const unsigned length = static_cast<unsigned>(offsets[record + 1] - begin);
-    if (length > args.slot) { return; }
+    const unsigned warp = warp_of_grid();
+    unsigned record = warp, offset = 0, bytes = args.slot;
     const unsigned char* from = args.slots + static_cast<unsigned long long>(args.slot) * record;
-    for (unsigned byte = lane_index(); byte < length; byte += WARP) { args.data[begin + byte] = from[byte]; }
+    if (warp >= args.records) {
+        if (warp - args.records >= args.overflow_count) { return; }
+        const OverflowWindow& window = args.overflow[warp - args.records];
+        record = window.record;
+        offset = window.offset;
+        bytes = 4u * window.words;
+        from = reinterpret_cast<const unsigned char*>(window.code);
+    }
+    const unsigned long long begin = offsets[record] + offset;
+    const unsigned long long rest = offsets[record + 1] - begin;
+    if (rest < bytes) { bytes = static_cast<unsigned>(rest); }
+    for (unsigned byte = lane_index(); byte < bytes; byte += WARP) { args.data[begin + byte] = from[byte]; }
 }
 HILBRIUM_EXPORT(list_place)
 

@@ -4,10 +4,11 @@
 // A block of up to 32 differences is encoded at once, one per lane. Its bit mask is a ballot, the positions
 // of info nibbles are popcounts of the mask, and those of data nibbles a prefix sum of their lengths. Nibbles
 // are collected in a window in shared memory (words of eight nibbles, the first one in the highest bits) and
-// flushed in whole words.
+// flushed in whole words: to the record's slot, or beyond its end to the common overflow.
 #pragma once
 
 #include "../device.cuh"
+#include "../arguments/neighbors_overflow.cuh"
 
 namespace hilbrium {
 
@@ -21,11 +22,15 @@ constexpr unsigned ENCODE_BLOCK_NIBBLES = 296;
 constexpr unsigned WINDOW_WORDS = 64;
 constexpr unsigned WINDOW_FULL = 8 * WINDOW_WORDS - ENCODE_BLOCK_NIBBLES;
 
-// Destination of a warp's record: the first `capacity` bytes of it are written, as whole words if `aligned`.
+static_assert(sizeof(OverflowWindow::code) == 4 * WINDOW_WORDS, "the overflow stores whole windows");
+
+// Destination of a warp's record: a slot of `capacity` bytes (a multiple of 4) at an address that is a
+// multiple of 4, and the overflow of all records.
 struct RecordPlace {
-    unsigned char* bytes;
+    unsigned char* slot;
     unsigned capacity;
-    bool aligned;
+    unsigned record;
+    RecordOverflow overflow;
 };
 
 // Shared memory of an encoding warp.
@@ -136,20 +141,22 @@ struct Encoder {
         if (end > WINDOW_FULL) { flush(end / 8); }
     }
 
-    // Flushes the first `words` words of the window, up to the capacity, and moves the rest to its start.
+    // Word of the window in the order of the record's bytes.
+    __device__ __forceinline__ unsigned in_byte_order(unsigned word) const {
+        return __byte_perm(memory.window[word], 0, 0x0123);
+    }
+
+    // Flushes the first `words` words of the window and moves the rest to its start. Words that fit into the
+    // slot go there; if any does not, all go to the overflow as well.
     __device__ __noinline__ void flush(unsigned words) {
         const unsigned flushed = memory.flushed, nibbles = memory.nibbles;
-        const RecordPlace place = memory.place;
-        for (unsigned word = lane_index(); word < words; word += WARP) {
-            const unsigned swapped = __byte_perm(memory.window[word], 0, 0x0123), at = flushed + 4 * word;
-            if (place.aligned) {
-                if (at < place.capacity) { *reinterpret_cast<unsigned*>(place.bytes + at) = swapped; }
-            } else {
-                for (unsigned byte = 0; byte < 4 && at + byte < place.capacity; ++byte) {
-                    place.bytes[at + byte] = static_cast<unsigned char>(swapped >> (8 * byte));
-                }
-            }
+        const RecordPlace& place = memory.place;
+        const unsigned room = flushed < place.capacity ? (place.capacity - flushed) / 4 : 0;
+        unsigned* const slot = reinterpret_cast<unsigned*>(place.slot + flushed);
+        for (unsigned word = lane_index(); word < smaller(words, room); word += WARP) {
+            slot[word] = in_byte_order(word);
         }
+        if (words > room) { store_overflow(words, flushed); }
         const unsigned rest = memory.window[words];
         __syncwarp();
         for (unsigned word = lane_index(); word <= words; word += WARP) { memory.window[word] = word == 0 ? rest : 0; }
@@ -158,6 +165,23 @@ struct Encoder {
             memory.nibbles = nibbles - smaller(nibbles, 8 * words);
         }
         __syncwarp();
+    }
+
+    // Stores the first `words` words of the window, which begin at byte `offset` of the record, in the
+    // overflow, if the capacity suffices.
+    __device__ __forceinline__ void store_overflow(unsigned words, unsigned offset) {
+        const RecordOverflow& overflow = memory.place.overflow;
+        unsigned number = 0;
+        if (lane_index() == 0) { number = atomicAdd(overflow.count, 1u); }
+        number = __shfl_sync(FULL, number, 0);
+        if (number >= overflow.capacity) { return; }
+        OverflowWindow& window = overflow.windows[number];
+        if (lane_index() == 0) {
+            window.record = memory.place.record;
+            window.offset = offset;
+            window.words = words;
+        }
+        for (unsigned word = lane_index(); word < words; word += WARP) { window.code[word] = in_byte_order(word); }
     }
 };
 

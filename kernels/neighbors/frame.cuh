@@ -40,19 +40,10 @@ __device__ __forceinline__ float certain_square(float beyond, float margin, floa
     return distance > 0.0f ? square(distance) : 0.0f;
 }
 
-// Fills the frame of a super-cluster with a non-empty box. All lanes must call. Floor: about 250
-// instructions.
-__device__ __forceinline__ void prepare(const ListRequest& request, unsigned super_cluster, Frame& frame) {
-    const unsigned lane = lane_index(), node = hierarchy_padded_count(request.rows, 0) + super_cluster;
-    const float4 box = request.extent[node];
-    const double center[3] = {request.center[node], request.center[request.nodes + node],
-                              request.center[2ull * request.nodes + node]};
-    const float slack = round_up(request.slack * request.scale);
-    const float period = float(request.widest_period() * request.scale);
-    const float extent = 4.0f * (fmaxf(fmaxf(box.x, box.y), box.z) + box.w);
-    const float certain = 2e-6f * extent + 4e-7f * period + 2.0f * slack, margin = certain + 2e-6f * extent;
-
-    for (unsigned k = lane; k < SUPER_CLUSTER; k += WARP) {
+// Places the particles of a super-cluster relative to the center of its box. All lanes must call.
+__device__ __forceinline__ void place_particles(const ListRequest& request, unsigned super_cluster,
+                                                const double (&center)[3], float margin, Frame& frame) {
+    for (unsigned k = lane_index(); k < SUPER_CLUSTER; k += WARP) {
         const unsigned row = SUPER_CLUSTER * super_cluster + k;
         float4 particle = {-NOWHERE, 0.0f, 0.0f, square(margin)};
         if (request.acts(row)) {
@@ -64,9 +55,11 @@ __device__ __forceinline__ void prepare(const ListRequest& request, unsigned sup
         frame.particles[k] = particle;
     }
     __syncwarp();
+}
 
-    // Boxes of the members: four lanes per member, two rows per lane.
-    const unsigned member = lane % CLUSTERS, part = lane / CLUSTERS;
+// Computes the boxes of the members: four lanes per member, two rows per lane. All lanes must call.
+__device__ __forceinline__ void box_members(float margin, float certain, Frame& frame) {
+    const unsigned lane = lane_index(), member = lane % CLUSTERS, part = lane / CLUSTERS;
     float3 lower = {NOWHERE, NOWHERE, NOWHERE}, upper = {-NOWHERE, -NOWHERE, -NOWHERE};
     float least = NOWHERE, largest = 0.0f;
     for (unsigned k = 0; k < 2; ++k) {
@@ -98,9 +91,14 @@ __device__ __forceinline__ void prepare(const ListRequest& request, unsigned sup
             frame.member_half[member] = {0.0f, 0.0f, 0.0f, 0.0f};
         }
     }
+}
 
-    // Pairs within members: rows k and k + step, until each member has one.
-    unsigned inside = 0, perhaps_inside = 0;
+// Tests pairs within members: rows k and k + step, until each member has one. Sets bit k if member k
+// certainly (`inside`) or possibly (`perhaps_inside`) has one. All lanes must call.
+__device__ __forceinline__ void find_pairs_within(const Frame& frame, float margin, float certain,
+                                                  unsigned& inside, unsigned& perhaps_inside) {
+    const unsigned member = lane_index() % CLUSTERS, part = lane_index() / CLUSTERS;
+    inside = perhaps_inside = 0;
 #pragma unroll 1
     for (unsigned step = 1; step <= CLUSTER / 2 && inside != 0xff; ++step) {
         bool has = false, may_have = false;
@@ -119,6 +117,24 @@ __device__ __forceinline__ void prepare(const ListRequest& request, unsigned sup
         inside |= (found | found >> 8) & 0xff;
         perhaps_inside |= (possible | possible >> 8) & 0xff;
     }
+}
+
+// Fills the frame of a super-cluster with a non-empty box. All lanes must call. Floor: about 250
+// instructions.
+__device__ __forceinline__ void prepare(const ListRequest& request, unsigned super_cluster, Frame& frame) {
+    const unsigned lane = lane_index(), node = hierarchy_padded_count(request.rows, 0) + super_cluster;
+    const float4 box = request.extent[node];
+    const double center[3] = {request.center[node], request.center[request.nodes + node],
+                              request.center[2ull * request.nodes + node]};
+    const float slack = round_up(request.slack * request.scale);
+    const float period = float(request.widest_period() * request.scale);
+    const float extent = 4.0f * (fmaxf(fmaxf(box.x, box.y), box.z) + box.w);
+    const float certain = 2e-6f * extent + 4e-7f * period + 2.0f * slack, margin = certain + 2e-6f * extent;
+
+    place_particles(request, super_cluster, center, margin, frame);
+    box_members(margin, certain, frame);
+    unsigned inside, perhaps_inside;
+    find_pairs_within(frame, margin, certain, inside, perhaps_inside);
     if (lane == 0) {
         frame.box = box;
         for (unsigned d = 0; d < 3; ++d) { frame.center[d] = center[d]; }

@@ -114,6 +114,48 @@ __device__ inline Frame frame_of(const ListRequest& request, unsigned super_clus
     return frame;
 }
 
+// Tests the particles of a cluster and of the members `near` of a super-cluster in single precision: row
+// lane % 8 of the cluster against rows lane / 8 and lane / 8 + 4 of each member. `offset` is the center of the
+// cluster and `member_center` that of this lane's member, relative to the frame's. All lanes must call.
+__device__ __forceinline__ bool particles_meet(const ListRequest& request, unsigned first, unsigned cluster,
+                                               unsigned near, const float (&offset)[3],
+                                               const float (&member_center)[3], float own_margin) {
+    const unsigned lane = lane_index();
+    const double scale = request.scale;
+    const unsigned j = CLUSTER * cluster + lane % CLUSTER;
+    const bool there = request.exists(j);
+    float other_lane[3], radius_j = there ? round_up(times(fmax(request.radius[j], 0.0), scale)) : 0.0f;
+    for (unsigned d = 0; d < 3; ++d) {
+        const double center = request.center[d * request.nodes + cluster];
+        const float within = there ? float(times(plus(request.position[d][j], -center), scale)) : d == 0 ? FAR : 0.0f;
+        other_lane[d] = plus(within, offset[d]);
+    }
+    radius_j = plus(radius_j, own_margin);
+    const float reach_j = times(times(radius_j, radius_j), 1.0f + 1e-6f);
+    for (; near != 0; near &= near - 1) {
+        const unsigned k = __ffs(int(near)) - 1, i_cluster = first + k;
+        bool found = false;
+        for (unsigned step = 0; step < CLUSTER; step += WARP / CLUSTER) {
+            const unsigned i = CLUSTER * i_cluster + lane / CLUSTER + step;
+            const bool acts = request.acts(i);
+            float apart[3];
+            for (unsigned d = 0; d < 3; ++d) {
+                const double center = request.center[d * request.nodes + i_cluster];
+                const float shift = __shfl_sync(FULL, member_center[d], k);
+                const float within = acts ? float(times(plus(request.position[d][i], -center), scale)) : 0.0f;
+                apart[d] = plus(!acts && d == 0 ? -FAR : plus(within, shift), -other_lane[d]);
+            }
+            const float radius_i =
+                plus(request.exists(i) ? round_up(times(fmax(request.radius[i], 0.0), scale)) : 0.0f, own_margin);
+            const float reach_i = plus(times(times(radius_i, radius_i), 1.0f + 1e-6f), LEAST);
+            const float pair = fmaf(apart[0], apart[0], fmaf(apart[1], apart[1], times(apart[2], apart[2])));
+            found |= !(pair > fmaxf(reach_i, reach_j));
+        }
+        if (__any_sync(FULL, found)) { return true; }
+    }
+    return false;
+}
+
 // Returns whether any acting row of a super-cluster has a pair with a row of a cluster. All lanes must call.
 __device__ __noinline__ bool meets(const ListRequest& request, unsigned super_cluster, unsigned cluster) {
     const float4 other = request.extent[cluster];
@@ -175,39 +217,7 @@ __device__ __noinline__ bool meets(const ListRequest& request, unsigned super_cl
         return false;
     }
 
-    // Particles: row lane % 8 of the cluster against rows lane / 8 and lane / 8 + 4 of each member.
-    const unsigned j = CLUSTER * cluster + lane % CLUSTER;
-    const bool there = request.exists(j);
-    float other_lane[3], radius_j = there ? round_up(times(fmax(request.radius[j], 0.0), scale)) : 0.0f;
-    for (unsigned d = 0; d < 3; ++d) {
-        const double center = request.center[d * request.nodes + cluster];
-        const float within = there ? float(times(plus(request.position[d][j], -center), scale)) : d == 0 ? FAR : 0.0f;
-        other_lane[d] = plus(within, offset[d]);
-    }
-    radius_j = plus(radius_j, own_margin);
-    const float reach_j = times(times(radius_j, radius_j), 1.0f + 1e-6f);
-    for (; near != 0; near &= near - 1) {
-        const unsigned k = __ffs(int(near)) - 1, i_cluster = first + k;
-        bool found = false;
-        for (unsigned step = 0; step < CLUSTER; step += WARP / CLUSTER) {
-            const unsigned i = CLUSTER * i_cluster + lane / CLUSTER + step;
-            const bool acts = request.acts(i);
-            float apart[3];
-            for (unsigned d = 0; d < 3; ++d) {
-                const double center = request.center[d * request.nodes + i_cluster];
-                const float shift = __shfl_sync(FULL, member_center[d], k);
-                const float within = acts ? float(times(plus(request.position[d][i], -center), scale)) : 0.0f;
-                apart[d] = plus(!acts && d == 0 ? -FAR : plus(within, shift), -other_lane[d]);
-            }
-            const float radius_i =
-                plus(request.exists(i) ? round_up(times(fmax(request.radius[i], 0.0), scale)) : 0.0f, own_margin);
-            const float reach_i = plus(times(times(radius_i, radius_i), 1.0f + 1e-6f), LEAST);
-            const float pair = fmaf(apart[0], apart[0], fmaf(apart[1], apart[1], times(apart[2], apart[2])));
-            found |= !(pair > fmaxf(reach_i, reach_j));
-        }
-        if (__any_sync(FULL, found)) { return true; }
-    }
-    return false;
+    return particles_meet(request, first, cluster, near, offset, member_center, own_margin);
 }
 
 }  // namespace exact

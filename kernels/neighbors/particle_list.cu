@@ -14,6 +14,7 @@
 // its error margin.
 #include "../device.cuh"
 #include "../arguments/neighbors_particle_list.cuh"
+#include "../neighbors/decode.cuh"
 #include "../neighbors/walk.cuh"
 
 namespace hilbrium {

@@ -1,10 +1,8 @@
 // Tree walk of a super-cluster: depth first in row order, so that clusters are found in ascending order. Four
-// nodes are opened at a time, with one child per lane. For pruning, the walk is replaced by a scan of a
-// longer list's record.
+// nodes are opened at a time, with one child per lane.
 #pragma once
 
 #include "../neighbors/candidates.cuh"
-#include "../neighbors/decode.cuh"
 #include "../neighbors/half.cuh"
 
 namespace hilbrium {
@@ -91,29 +89,6 @@ template <bool PERIODIC> struct Walk {
             height += __popc(hits);
             __syncwarp();
         }
-    }
-};
-
-// The clusters of a longer list's record as the source of candidates, for pruning.
-template <bool PERIODIC> struct RecordScan {
-    const ListRequest& request;
-    const Frame& frame;
-    NibbleDecoder decoder;
-
-    __device__ __forceinline__ bool ended() const { return decoder.remaining() == 0; }
-
-    // Adds those of the next 32 clusters that are within reach to the candidates. All lanes must call.
-    __device__ __forceinline__ void open(Candidates<PERIODIC>& candidates) {
-        const bool there = lane_index() < decoder.remaining();
-        const unsigned cluster = decoder.next();
-        float3 center = {0.0f, 0.0f, 0.0f};
-        float4 extent = {0.0f, 0.0f, 0.0f, -1.0f};
-        bool hit = false;
-        if (there) {
-            extent = request.extent[cluster];
-            hit = extent.w >= 0.0f && approaches<PERIODIC>(request, frame, cluster, extent, center);
-        }
-        candidates.add(__ballot_sync(FULL, hit), cluster, center, extent);
     }
 };
 

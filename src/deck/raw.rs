@@ -244,6 +244,10 @@ fn expected_elsewhere(key: &str, written: &str) -> Option<(String, String)> {
                 written == "half"
             ),
         )),
+        ("coding", "band") => Some((
+            "`coding` has no \"band\" any more: its lists are longer than those of \"nibble\"".into(),
+            "write \"nibble\", or remove the key: results are the same".into(),
+        )),
         _ => None,
     }
 }

@@ -120,5 +120,9 @@ mod tests {
         let (checked, kept) = chosen.with_defaults_of(&other).unwrap();
         assert_eq!((checked.plan.sph.unwrap().kernel, kept.len()), (Kernel::Sinc(5), 1));
         assert_eq!(now.with_defaults_of("no deck").unwrap(), (now.clone(), vec![]));
+        // a value that decks no longer have
+        let removed = now.resolved.replace("\"nibble\"", "\"band\"");
+        assert_ne!(removed, now.resolved);
+        assert_eq!(now.with_defaults_of(&removed).unwrap(), (now.clone(), vec![]));
     }
 }

@@ -5,14 +5,14 @@ use super::arguments::hierarchy::{
     HierarchyAboveArguments, HierarchyFromRowsArguments, HierarchyNodes, LargestRadiusArguments,
 };
 use super::arguments::{Input, Output};
+use super::launch::THREADS;
 use super::sort::rows_of_32_bits;
 use super::{Buffer, Device};
 use crate::Result;
 use crate::neighbors::CLUSTER;
 use crate::neighbors::cluster::power_of_two_below;
 
-/// Threads a block, and children a node.
-const THREADS: u32 = 256;
+/// Children a node.
 const CHILDREN: usize = 8;
 
 /// Levels a launch, and numbers a node of the bounds that it passes to the next launch.
@@ -23,12 +23,16 @@ const BOUNDS: usize = 8;
 const BLOCKS: usize = 8;
 
 /// Interaction radii of rows on a device.
-#[derive(Clone, Copy, Debug)]
-pub enum Radii<'a> {
-    /// One radius for all rows.
-    All(f64),
-    /// One radius a row.
-    Each(&'a Buffer<f64>),
+pub type Radii<'a> = crate::neighbors::RadiiOf<'a, Buffer<f64>>;
+
+impl Radii<'_> {
+    /// The arguments of kernels: the column, or null with one radius for all rows, and that radius.
+    pub(super) fn arguments(self) -> (Input<f64>, f64) {
+        match self {
+            Radii::All(radius) => (Input::NULL, radius),
+            Radii::Each(column) => (column.into(), 0.0),
+        }
+    }
 }
 
 /// The nodes of one level.
@@ -108,10 +112,7 @@ impl Hierarchy {
         let (levels, nodes) = (self.levels.len(), self.nodes());
         self.center.resize(3 * nodes)?;
         self.extent.resize(nodes)?;
-        let (radius, radius_of_all) = match radii {
-            Radii::All(radius) => (None, radius),
-            Radii::Each(column) => (Some(column), 0.0),
-        };
+        let (radius, radius_of_all) = radii.arguments();
         let nodes = HierarchyNodes {
             center: (&self.center).into(),
             extent: Output::cast(&self.extent),
@@ -132,7 +133,7 @@ impl Hierarchy {
                 0 => {
                     let arguments = HierarchyFromRowsArguments {
                         position: position.map(Input::from),
-                        radius: radius.into(),
+                        radius,
                         radius_of_all,
                         id: id.into(),
                         nodes,

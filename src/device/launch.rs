@@ -5,6 +5,12 @@ use super::{Device, Unit};
 use crate::Result;
 use std::marker::PhantomData;
 
+/// Threads a warp.
+pub const WARP: usize = 32;
+
+/// Threads a block of kernels without a block size of their own.
+pub const THREADS: u32 = 256;
+
 /// Bytes that the parameters of a kernel take at most.
 const MOST_ARGUMENT_BYTES: usize = 4096;
 

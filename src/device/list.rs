@@ -1,10 +1,17 @@
 //! Cluster lists built on the device.
+//!
+//! The length of a record is known only when it is built. Records are therefore built in slots of one size,
+//! with a common overflow for what is longer, and then moved to their places. The slot is 1.5 times the mean
+//! length of the last records, so that most fit: in a gas with free surfaces few records are many times as
+//! long as the mean, and slots for the longest would take that many times the memory of the list.
+//! `hilbrium bench sweep --device cuda` measures builds of homogeneous lists, `hilbrium bench step --case
+//! evrard` those of a gas with free surfaces (row "neighbors").
 
-use super::arguments::build::{
-    ListBuildArguments, ListMagnitudeArguments, ListPlaceArguments, ListRebuildArguments, RecordBuild,
-};
+use super::arguments::build::{ListBuildArguments, ListMagnitudeArguments, ListPlaceArguments};
+use super::arguments::overflow::{OverflowWindow, RecordOverflow};
 use super::arguments::search::{ListRecords, ListSearch};
 use super::arguments::{Arguments, Input, Output, Rows};
+use super::launch::{THREADS, WARP};
 use super::scan::Scan;
 use super::{Buffer, Device, Unit};
 use crate::Result;
@@ -12,20 +19,22 @@ use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
 use crate::space::SimulationBox;
 use std::ops::Range;
 
-/// Warps a block of the kernels that build records.
+/// Warps a block of the kernel that builds records.
 const WARPS: usize = 2;
 
-/// Threads a block and largest number of blocks of the other kernels.
-const THREADS: u32 = 256;
+/// Largest number of blocks of the reduction.
 const MOST_BLOCKS: usize = 1024;
 
-/// Blocks a multiprocessor of the kernel that rebuilds records.
-const REBUILD_BLOCKS: usize = 16;
-
-/// Smallest, initial and largest size of a record's slot in bytes. Longer records are rebuilt in place.
+/// Smallest, initial and largest size of a record's slot in bytes: multiples of 16.
 const LEAST_SLOT: u32 = 64;
 const FIRST_SLOT: u32 = 256;
 const MOST_SLOT: u64 = 4096;
+
+/// Initial capacity of the overflow in windows.
+const FIRST_OVERFLOW: usize = 16;
+
+/// 32-bit words of an [`OverflowWindow`].
+const OVERFLOW_WORDS: usize = size_of::<OverflowWindow>() / 4;
 
 /// Bytes past the last record that decoders may read.
 const READ_AHEAD: u64 = 8;
@@ -69,9 +78,9 @@ pub struct Records {
     pub super_clusters: Range<usize>,
     /// Total length of all records in bytes.
     pub length: u64,
-    /// Numbers of the records without and with halo rows, ascending. `None` without halos, or if halo rows
-    /// come before the owned ones.
-    pub parts: Option<[Buffer<u32>; 2]>,
+    /// Numbers of the interior records, without halo rows, and of the boundary records, with such rows,
+    /// ascending. `None` without halos, or if halo rows come before the owned ones.
+    pub interior_and_boundary: Option<[Buffer<u32>; 2]>,
 }
 
 impl Search<'_> {
@@ -117,7 +126,7 @@ impl Records {
             counts: Buffer::new(device, 0)?,
             super_clusters: 0..0,
             length: 0,
-            parts: None,
+            interior_and_boundary: None,
         })
     }
 }
@@ -128,12 +137,13 @@ pub struct ListBuilder {
     device: Device,
     scan: Scan,
     magnitude: Buffer<f64>,
+    /// The length of each record, then the number of windows in the overflow.
     lengths: Buffer<u32>,
     slots: Buffer<u8>,
     slot: u32,
-    /// Number of records that exceed their slot, then these records.
-    unfit: Buffer<u32>,
-    /// Marks of records without and with halo rows.
+    /// Windows of records beyond their slots, of [`OVERFLOW_WORDS`] words.
+    overflow: Buffer<u32>,
+    /// Marks of interior and of boundary records.
     marks: [Buffer<u8>; 2],
 }
 
@@ -150,7 +160,7 @@ impl ListBuilder {
             lengths: Buffer::new(device, 0)?,
             slots: Buffer::new(device, 0)?,
             slot: FIRST_SLOT,
-            unfit: Buffer::new(device, 0)?,
+            overflow: Buffer::new(device, FIRST_OVERFLOW * OVERFLOW_WORDS)?,
             marks: [Buffer::new(device, 0)?, Buffer::new(device, 0)?],
         })
     }
@@ -161,108 +171,113 @@ impl ListBuilder {
     /// # Errors
     /// [`crate::Error::Device`] when the device fails or its memory is too small.
     pub fn build(&mut self, search: &Search, records: &mut Records) -> Result<()> {
-        self.fill(search, None, records)
-    }
-
-    /// Builds the records of a search from the pairs of a longer (outer) list for the same rows. The result
-    /// is complete if the radii of the outer list exceed those of the search by the possible approach of two
-    /// particles since. The bytes are those of [`crate::neighbors::ClusterList::prune`]. Waits for the
-    /// device.
-    ///
-    /// Runs do not prune: sweeps over the inner list save less time than pruning takes (docs/src/gpu.md).
-    ///
-    /// # Errors
-    /// Those of [`ListBuilder::build`].
-    pub fn prune(&mut self, search: &Search, longer: &Records, records: &mut Records) -> Result<()> {
-        assert_eq!(
-            search.super_clusters(),
-            longer.super_clusters,
-            "a list is pruned for the rows that it was built for"
-        );
-        self.fill(search, Some(longer), records)
-    }
-
-    /// Allocated bytes of scratch memory.
-    pub fn bytes(&self) -> usize {
-        let marks = self.marks.iter().map(Buffer::bytes).sum::<usize>();
-        self.lengths.bytes() + self.slots.bytes() + self.unfit.bytes() + marks
-    }
-
-    fn fill(&mut self, search: &Search, longer: Option<&Records>, records: &mut Records) -> Result<()> {
         records.super_clusters = search.super_clusters();
         let count = records.super_clusters.len();
         records.counts.resize(count)?;
-        self.lengths.resize(count)?;
+        self.lengths.resize(count + 1)?;
         self.slots.resize(self.slot as usize * count)?;
         self.note_magnitude(search)?;
-        self.unfit.resize(count + 1)?;
-        self.unfit.fill_bytes(0)?;
-        let blocks = count.div_ceil(WARPS);
-        let parted = search.owned.start == 0 && search.rows > search.owned.end;
-        if parted {
+        let split = search.owned.start == 0 && search.rows > search.owned.end;
+        if split {
             self.marks.iter_mut().try_for_each(|marks| marks.resize(count))?;
         }
-        let [inner, outer] = self.marks.each_ref().map(|marks| parted.then_some(marks));
-        let build = self.record_build(search, longer);
-        let arguments = ListBuildArguments {
-            build,
-            slots: (&self.slots).into(),
-            counts: (&records.counts).into(),
-            lengths: (&self.lengths).into(),
-            unfit: (&self.unfit).into(),
-            inner: inner.into(),
-            outer: outer.into(),
-        };
-        self.launch(blocks, search, longer, &arguments)?;
-        self.part(parted, records)?;
-        self.scan.sums(&self.lengths, &mut records.offsets)?;
-        let mut length = [0];
-        records.offsets.download_to(count, &mut length)?;
-        records.length = length[0];
-        let bytes = (length[0] + READ_AHEAD) as usize;
-        if bytes > records.data.bytes() {
-            // spare capacity avoids a reallocation for the next list
-            records.data.resize(bytes + bytes / 8)?;
+        let mut windows = self.encode(search, split, records)?;
+        if windows > self.overflow_capacity() {
+            // spare capacity, because the number of windows varies from list to list
+            self.overflow.resize((windows + windows / 4) * OVERFLOW_WORDS)?;
+            windows = self.encode(search, split, records)?;
         }
-        records.data.resize(bytes)?;
-        let threads = THREADS as usize;
-        let arguments = ListPlaceArguments {
-            records: count as u32,
-            slot: self.slot,
-            slots: (&self.slots).into(),
-            offsets: (&records.offsets).into(),
-            data: (&records.data).into(),
-        };
-        self.device.run((32 * count).div_ceil(threads), THREADS, &arguments)?;
-        let blocks = blocks.min(REBUILD_BLOCKS * self.device.multiprocessors() as usize);
-        let arguments = ListRebuildArguments {
-            build,
-            unfit: (&self.unfit).into(),
-            offsets: (&records.offsets).into(),
-            data: (&records.data).into(),
-        };
-        self.launch(blocks, search, longer, &arguments)?;
+        self.collect_marked(split, records)?;
+        self.place(windows, records)?;
         // next slot size: 1.5 times the mean length of these records
-        let mean = length[0] / count.max(1) as u64;
+        let mean = records.length / count.max(1) as u64;
         let slot = (mean + mean / 2).next_multiple_of(16).min(MOST_SLOT);
         self.slot = (slot as u32).max(LEAST_SLOT);
         Ok(())
     }
 
-    /// Collects the numbers of marked records.
-    fn part(&mut self, parted: bool, records: &mut Records) -> Result<()> {
-        let before = records.parts.take();
-        if !parted {
+    /// Number of windows that fit into the overflow.
+    fn overflow_capacity(&self) -> usize {
+        self.overflow.len() / OVERFLOW_WORDS
+    }
+
+    /// Builds the records in slots and overflow, and finds their offsets. Returns the number of windows in
+    /// the overflow. If that exceeds the capacity, windows are missing.
+    fn encode(&mut self, search: &Search, split: bool, records: &mut Records) -> Result<usize> {
+        let count = records.super_clusters.len();
+        self.lengths.fill_range(count..count + 1, 0)?;
+        let [interior, boundary] = self.marks.each_ref().map(|marks| split.then_some(marks));
+        let arguments = ListBuildArguments {
+            search: search.arguments(Some(&self.magnitude)),
+            first: records.super_clusters.start as u32,
+            super_clusters: count as u32,
+            slots: (&self.slots).into(),
+            slot: self.slot,
+            overflow: RecordOverflow {
+                windows: Output::cast(&self.overflow),
+                count: Output::at(&self.lengths, count),
+                capacity: self.overflow_capacity() as u32,
+            },
+            counts: (&records.counts).into(),
+            lengths: (&self.lengths).into(),
+            interior: interior.into(),
+            boundary: boundary.into(),
+        };
+        let unit = Unit::new(ListBuildArguments::UNIT)
+            .with("HILBRIUM_PERIODIC", u8::from(search.is_periodic()))
+            .with("HILBRIUM_WARPS", WARPS);
+        let kernel = self.device.kernel(&unit)?;
+        self.device.launch(&kernel, count.div_ceil(WARPS), (WARP * WARPS) as u32, &arguments)?;
+        // the number of windows is summed like a length, so that one copy brings both to the host
+        self.scan.sums(&self.lengths, &mut records.offsets)?;
+        let mut ends = [0; 2];
+        records.offsets.download_to(count, &mut ends)?;
+        records.offsets.resize(count + 1)?;
+        records.length = ends[0];
+        Ok((ends[1] - ends[0]) as usize)
+    }
+
+    /// Moves the records to their places.
+    fn place(&self, windows: usize, records: &mut Records) -> Result<()> {
+        let bytes = (records.length + READ_AHEAD) as usize;
+        if bytes > records.data.bytes() {
+            // spare capacity avoids a reallocation for the next list
+            records.data.resize(bytes + bytes / 8)?;
+        }
+        records.data.resize(bytes)?;
+        let count = records.super_clusters.len();
+        let arguments = ListPlaceArguments {
+            records: count as u32,
+            slot: self.slot,
+            slots: (&self.slots).into(),
+            overflow: Input::cast(&self.overflow),
+            overflow_count: windows as u32,
+            offsets: (&records.offsets).into(),
+            data: (&records.data).into(),
+        };
+        self.device.run((WARP * (count + windows)).div_ceil(THREADS as usize), THREADS, &arguments)
+    }
+
+    /// Allocated bytes of scratch memory.
+    pub fn bytes(&self) -> usize {
+        let marks = self.marks.iter().map(Buffer::bytes).sum::<usize>();
+        self.lengths.bytes() + self.slots.bytes() + self.overflow.bytes() + marks
+    }
+
+    /// Collects the numbers of interior and boundary records, if records are `split`.
+    fn collect_marked(&mut self, split: bool, records: &mut Records) -> Result<()> {
+        let before = records.interior_and_boundary.take();
+        if !split {
             return Ok(());
         }
-        let mut parts = match before {
-            Some(parts) => parts,
+        let mut found = match before {
+            Some(found) => found,
             None => [Buffer::new(&self.device, 0)?, Buffer::new(&self.device, 0)?],
         };
-        for (marks, numbers) in self.marks.iter().zip(&mut parts) {
+        for (marks, numbers) in self.marks.iter().zip(&mut found) {
             self.scan.marked(marks, numbers)?;
         }
-        records.parts = Some(parts);
+        records.interior_and_boundary = Some(found);
         Ok(())
     }
 
@@ -280,38 +295,6 @@ impl ListBuilder {
         };
         self.device.run(clusters.div_ceil(THREADS as usize).min(MOST_BLOCKS), THREADS, &arguments)
     }
-
-    /// The arguments that both kernels share; `longer` is the outer list when pruning.
-    fn record_build(&self, search: &Search, longer: Option<&Records>) -> RecordBuild {
-        let super_clusters = search.super_clusters();
-        RecordBuild {
-            search: search.arguments(Some(&self.magnitude)),
-            longer: longer.map_or(ListRecords::NONE, ListRecords::from),
-            first: super_clusters.start as u32,
-            super_clusters: super_clusters.len() as u32,
-            slot: self.slot,
-        }
-    }
-
-    /// Launches a kernel that builds records.
-    fn launch<A: Arguments>(
-        &self,
-        blocks: usize,
-        search: &Search,
-        longer: Option<&Records>,
-        arguments: &A,
-    ) -> Result<()> {
-        let unit = Unit::new(A::UNIT)
-            .with("HILBRIUM_PERIODIC", u8::from(search.is_periodic()))
-            .with("HILBRIUM_PRUNE", u8::from(longer.is_some()))
-            .with("HILBRIUM_WARPS", WARPS);
-        self.device.launch(&self.device.kernel(&unit)?, blocks, 32 * WARPS as u32, arguments)
-    }
-}
-
-impl ListRecords {
-    /// No records.
-    const NONE: Self = Self { data: Input::NULL, offsets: Input::NULL, counts: Input::NULL };
 }
 
 impl From<&Records> for ListRecords {

@@ -3,15 +3,15 @@
 
 use super::arguments::Arguments;
 use super::arguments::particle_list::{ParticleListCountArguments, ParticleListWriteArguments};
+use super::launch::WARP;
 use super::list::{Records, Search};
 use super::scan::Scan;
 use super::{Buffer, Device, Unit};
 use crate::Result;
 use std::ops::Range;
 
-/// Warps a block, as in the kernels, and lanes a warp.
+/// Warps a block, as in the kernels.
 const WARPS: usize = 4;
-const LANES: usize = 32;
 
 /// The neighbors of each owned row, as 16-bit indices among the particles of its super-cluster's neighbor
 /// clusters: a full [`crate::neighbors::ParticleList`].
@@ -114,7 +114,7 @@ impl ParticleListBuilder {
         if self.unfit.download()? != [0] {
             return Ok(false);
         }
-        records.words.resize(LANES * last[0] as usize)?;
+        records.words.resize(WARP * last[0] as usize)?;
         let arguments = ParticleListWriteArguments {
             search: search.arguments(None),
             list: list.into(),
@@ -132,6 +132,6 @@ impl ParticleListBuilder {
     fn launch<A: Arguments>(&self, search: &Search, count: usize, arguments: &A) -> Result<()> {
         let unit = Unit::new(A::UNIT).with("HILBRIUM_PERIODIC", u8::from(search.is_periodic()));
         let blocks = (2 * count).div_ceil(WARPS);
-        self.device.launch(&self.device.kernel(&unit)?, blocks, (LANES * WARPS) as u32, arguments)
+        self.device.launch(&self.device.kernel(&unit)?, blocks, (WARP * WARPS) as u32, arguments)
     }
 }

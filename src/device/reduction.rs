@@ -6,8 +6,7 @@ use super::{Buffer, Device};
 use crate::Result;
 use std::ops::Range;
 
-/// Threads a block of kernels over rows.
-pub const THREADS: u32 = 256;
+pub use super::launch::THREADS;
 
 /// Rows a block of reductions.
 pub const ROWS_PER_BLOCK: usize = 2048;

@@ -2,12 +2,12 @@
 
 use super::arguments::Output;
 use super::arguments::scan::{FindMarkedArguments, SumCountsArguments};
+use super::launch::THREADS;
 use super::sort::rows_of_32_bits;
 use super::{Buffer, Device};
 use crate::Result;
 
-/// Threads a block, and elements a tile of each kernel.
-const THREADS: u32 = 256;
+/// Elements a tile of each kernel.
 const COUNTS: usize = 1024;
 const MARKS: usize = 4096;
 

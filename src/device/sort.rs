@@ -10,22 +10,20 @@ use super::arguments::sort::{
     RadixPassNextArguments, RowsInOrderArguments, SortRunsArguments,
 };
 use super::arguments::{Input, Output};
+use super::launch::THREADS;
 use super::{Buffer, Device};
 use crate::space::hilbert::LEVELS;
 use crate::{Error, Result};
 use bytemuck::Pod;
 
 /// As in kernels/order/radix.cuh: threads and pairs a tile, values of a digit.
-const THREADS: u32 = 512;
-const TILE: usize = 11 * THREADS as usize;
+const TILE_THREADS: u32 = 512;
+const TILE: usize = 11 * TILE_THREADS as usize;
 const RADIX: usize = 256;
 
 /// Threads a block and blocks a multiprocessor of the histogram kernel.
 const HISTOGRAM_THREADS: u32 = 512;
 const HISTOGRAM_BLOCKS: usize = 4;
-
-/// Threads a block of kernels with one or two rows a thread.
-const ROW_THREADS: u32 = 256;
 
 const BITS_OF_DIGIT: u32 = 8;
 const DIGITS: usize = 8;
@@ -187,8 +185,8 @@ impl Sort {
                 shift: shift + digit as u32 * BITS_OF_DIGIT,
             };
             match rows {
-                Rows::InOrder => device.run(tiles, THREADS, &RadixPassFirstArguments { pass })?,
-                Rows::Given => device.run(tiles, THREADS, &RadixPassNextArguments { pass })?,
+                Rows::InOrder => device.run(tiles, TILE_THREADS, &RadixPassFirstArguments { pass })?,
+                Rows::Given => device.run(tiles, TILE_THREADS, &RadixPassNextArguments { pass })?,
             }
             std::mem::swap(keys, &mut self.spare);
             self.rows.swap(0, 1);
@@ -196,8 +194,8 @@ impl Sort {
             rows = Rows::Given;
         }
         if rows == Rows::InOrder {
-            let blocks = keys.len().div_ceil(ROW_THREADS as usize);
-            device.run(blocks, ROW_THREADS, &RowsInOrderArguments { rows: (&self.rows[0]).into(), count })?;
+            let blocks = keys.len().div_ceil(THREADS as usize);
+            device.run(blocks, THREADS, &RowsInOrderArguments { rows: (&self.rows[0]).into(), count })?;
         }
         Ok(unsorted)
     }
@@ -219,7 +217,7 @@ impl Sort {
             too_long: Output::at(&self.words, TOO_LONG),
             moved: Output::at(&self.words, MOVED),
         };
-        self.device.run(keys.len().div_ceil(2 * ROW_THREADS as usize), ROW_THREADS, &arguments)?;
+        self.device.run(keys.len().div_ceil(2 * THREADS as usize), THREADS, &arguments)?;
         let mut found = [0; 2];
         self.words.download_to(TOO_LONG, &mut found)?;
         Ok((found[0] != 0, found[1] != 0))
@@ -263,7 +261,7 @@ pub(super) fn gather_words(rows: &Buffer<u32>, from: &[u64], to: &[u64]) -> Resu
             rows: rows.into(),
             count,
         };
-        rows.device().run(rows.len().div_ceil(ROW_THREADS as usize), ROW_THREADS, &arguments)?;
+        rows.device().run(rows.len().div_ceil(THREADS as usize), THREADS, &arguments)?;
     }
     Ok(())
 }
@@ -272,7 +270,7 @@ pub(super) fn gather_words(rows: &Buffer<u32>, from: &[u64], to: &[u64]) -> Resu
 fn gather_halves(rows: &Buffer<u32>, from: &Buffer<u32>, to: &Buffer<u32>) -> Result<()> {
     let count = rows_of_32_bits(rows.len())?;
     let arguments = GatherHalvesArguments { from: from.into(), to: to.into(), rows: rows.into(), count };
-    rows.device().run(rows.len().div_ceil(ROW_THREADS as usize), ROW_THREADS, &arguments)
+    rows.device().run(rows.len().div_ceil(THREADS as usize), THREADS, &arguments)
 }
 
 /// Permutes columns. Keeps eight spare columns of each type in use.
@@ -370,6 +368,6 @@ pub fn inverse(rows: &Buffer<u32>) -> Result<Buffer<u32>> {
     let places = Buffer::new(device, rows.len())?;
     let count = rows_of_32_bits(rows.len())?;
     let arguments = InvertOrderArguments { rows: rows.into(), places: (&places).into(), count };
-    device.run(rows.len().div_ceil(ROW_THREADS as usize), ROW_THREADS, &arguments)?;
+    device.run(rows.len().div_ceil(THREADS as usize), THREADS, &arguments)?;
     Ok(places)
 }

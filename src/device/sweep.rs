@@ -248,7 +248,7 @@ impl Sweep {
             }
         }
         let of_all = records.super_clusters.len();
-        let (count, chosen) = match (part, &records.parts) {
+        let (count, chosen) = match (part, &records.interior_and_boundary) {
             (Part::All, _) | (Part::Inner, None) => (of_all, None),
             (Part::Inner, Some([inner, _])) => (inner.len(), Some(inner)),
             (Part::Outer, Some([_, outer])) => (outer.len(), Some(outer)),

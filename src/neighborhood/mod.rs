@@ -300,7 +300,6 @@ impl Neighborhood {
         let coding = match self.plan.coding {
             plan::Coding::Nibble => Coding::Nibble,
             plan::Coding::Plain => Coding::Plain,
-            plan::Coding::Band => Coding::Band,
         };
         let all = ListRequest::of(&domain.bx, particles, radius, self.symmetric(), coding);
         ListRequest { first_with_lower_halos: domain.first_with_lower_halos(particles), ..all }

@@ -30,14 +30,26 @@ use crate::space::SimulationBox;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Interaction radii of rows.
-#[derive(Clone, Copy, Debug)]
-pub enum Radii<'a> {
+/// Interaction radii of rows with columns of type `C`.
+#[derive(Debug)]
+pub enum RadiiOf<'a, C: ?Sized> {
     /// One radius for all rows.
     All(f64),
     /// One radius per row.
-    Each(&'a [f64]),
+    Each(&'a C),
 }
+
+// derived implementations would require a column that can be copied
+impl<C: ?Sized> Clone for RadiiOf<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C: ?Sized> Copy for RadiiOf<'_, C> {}
+
+/// Interaction radii of rows.
+pub type Radii<'a> = RadiiOf<'a, [f64]>;
 
 impl Radii<'_> {
     /// Radius of a row.

@@ -130,8 +130,6 @@ choice! {
         Nibble = "nibble",
         /// 32-bit indices.
         Plain = "plain",
-        /// The code of Band, Gissler & Teschner 2020.
-        Band = "band",
     }
 }
 

@@ -158,7 +158,7 @@ fn values_arrive_where_they_belong() {
         measure: MeasurePlan::default(),
         neighbors: NeighborsPlan {
             list: ListKind::Clustered,
-            coding: Coding::Band,
+            coding: Coding::Plain,
             symmetric: Some(true),
             skin: Some(0.1),
             inner_skin: None,

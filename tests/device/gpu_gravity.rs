@@ -3,7 +3,7 @@
 
 use hilbrium::comm::Communicator;
 use hilbrium::device::exchange::Exchange;
-use hilbrium::device::gravity::{Extent, Gravity, Massive, Met};
+use hilbrium::device::gravity::{Gravity, InteractionCounts, MassColumns, UnitScales};
 use hilbrium::device::{Buffer, Device};
 use hilbrium::far::accuracy::{Distribution, Experiment, sample};
 use hilbrium::far::direct::direct;
@@ -27,8 +27,8 @@ fn solved(
     plan: &GravityPlan,
     precision: Precision,
     particles: &[[f64; 4]],
-    extent: Extent,
-) -> (Vec<[f64; 4]>, Met) {
+    extent: UnitScales,
+) -> (Vec<[f64; 4]>, InteractionCounts) {
     let count = particles.len();
     let column = |k: usize| {
         let ghost = [f64::NAN, 1e300, -1e300, 0.0][k];
@@ -45,10 +45,10 @@ fn solved(
     let results = [0, 0, 0, 1].map(|which| Buffer::from_host(device, &vec![OLD[which]; all]).unwrap());
     let [ax, ay, az, potential] = &results;
     let mut gravity = Gravity::new(device, plan, precision).unwrap();
-    let massive = Massive { position: [&position[0], &position[1], &position[2]], mass: &mass, id: &id };
+    let massive = MassColumns { position: [&position[0], &position[1], &position[2]], mass: &mass, id: &id };
     let exchange = Exchange::new(device, &Communicator::solo()).unwrap();
     gravity.run(&exchange, &massive, BEFORE..all, extent, [ax, ay, az], potential).unwrap();
-    let met = gravity.met().unwrap();
+    let met = gravity.interaction_counts().unwrap();
     let results = results.map(|buffer| buffer.download().unwrap());
     let found = |row: usize| [0, 1, 2, 3].map(|k| results[k][row] - if k < 3 { OLD[0] } else { 0.0 });
     for row in (0..BEFORE).chain(BEFORE + count..all) {
@@ -58,12 +58,12 @@ fn solved(
 }
 
 /// The extent of particles.
-fn extent_of(particles: &[[f64; 4]]) -> Extent {
+fn extent_of(particles: &[[f64; 4]]) -> UnitScales {
     let edge = |d: usize| {
         let values = || particles.iter().map(|particle| particle[d]);
         values().fold(f64::MIN, f64::max) - values().fold(f64::MAX, f64::min)
     };
-    Extent {
+    UnitScales {
         length: (0..3).map(edge).fold(0.0, f64::max),
         mass: particles.iter().map(|particle| particle[3]).sum(),
     }
@@ -267,17 +267,22 @@ fn shapes_without_an_extent() {
 fn nothing_to_do_and_nobody_there() {
     let device = Device::under_test().unwrap();
     let plan = GravityPlan::default();
-    let (found, met) = solved(&device, &plan, Precision::Mixed, &[], Extent { length: 0.0, mass: 0.0 });
+    let (found, met) = solved(&device, &plan, Precision::Mixed, &[], UnitScales { length: 0.0, mass: 0.0 });
     assert!(found.is_empty());
-    assert_eq!(met, Met { groups: 1, ..Default::default() }, "a super-cluster of ghosts meets nothing");
+    assert_eq!(
+        met,
+        InteractionCounts { groups: 1, ..Default::default() },
+        "a super-cluster of ghosts meets nothing"
+    );
     let empty = || Buffer::<f64>::new(&device, 0).unwrap();
     let (position, others) = ([empty(), empty(), empty()], [empty(), empty()]);
     let id = Buffer::new(&device, 0).unwrap();
-    let massive = Massive { position: [&position[0], &position[1], &position[2]], mass: &others[0], id: &id };
+    let massive =
+        MassColumns { position: [&position[0], &position[1], &position[2]], mass: &others[0], id: &id };
     let mut gravity = Gravity::new(&device, &plan, Precision::Mixed).unwrap();
     let acceleration = [&position[0], &position[1], &position[2]];
     let exchange = Exchange::new(&device, &Communicator::solo()).unwrap();
-    let extent = Extent { length: 1.0, mass: 1.0 };
+    let extent = UnitScales { length: 1.0, mass: 1.0 };
     gravity.run(&exchange, &massive, 0..0, extent, acceleration, &others[1]).unwrap();
-    assert_eq!(gravity.met().unwrap(), Met::default());
+    assert_eq!(gravity.interaction_counts().unwrap(), InteractionCounts::default());
 }

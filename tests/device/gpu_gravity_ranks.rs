@@ -3,7 +3,7 @@
 
 use hilbrium::comm::run_local;
 use hilbrium::device::exchange::Exchange;
-use hilbrium::device::gravity::{Extent, Gravity, Massive, Met};
+use hilbrium::device::gravity::{Gravity, InteractionCounts, MassColumns, UnitScales};
 use hilbrium::device::{Buffer, Device};
 use hilbrium::far::accuracy::{Distribution, sample};
 use hilbrium::far::direct::direct;
@@ -26,7 +26,7 @@ fn solved(
     plan: &GravityPlan,
     precision: Precision,
     particles: &[[f64; 4]],
-) -> (Vec<[f64; 4]>, Vec<Met>) {
+) -> (Vec<[f64; 4]>, Vec<InteractionCounts>) {
     let (found, met, _) = solved_by(None, parts, plan, precision, particles);
     (found, met)
 }
@@ -38,7 +38,7 @@ fn solved_by(
     plan: &GravityPlan,
     precision: Precision,
     particles: &[[f64; 4]],
-) -> (Vec<[f64; 4]>, Vec<Met>, Vec<u64>) {
+) -> (Vec<[f64; 4]>, Vec<InteractionCounts>, Vec<u64>) {
     let extent = extent_of(particles);
     let results = run_local(parts.len(), |comm| {
         let device = Device::under_test().unwrap();
@@ -56,7 +56,8 @@ fn solved_by(
         let [ax, ay, az, potential] = &results;
         let mut gravity = Gravity::new(&device, plan, precision).unwrap();
         gravity.representatives = representatives.unwrap_or(gravity.representatives);
-        let massive = Massive { position: [&position[0], &position[1], &position[2]], mass: &mass, id: &id };
+        let massive =
+            MassColumns { position: [&position[0], &position[1], &position[2]], mass: &mass, id: &id };
         let before = comm.received().bytes;
         gravity.run(&exchange, &massive, 0..own.len(), extent, [ax, ay, az], potential).unwrap();
         let bytes = comm.received().bytes - before;
@@ -66,7 +67,7 @@ fn solved_by(
             "a row of another was changed"
         );
         let found = |row: usize| [0, 1, 2, 3].map(|k| results[k][row] - if k < 3 { OLD } else { 0.0 });
-        ((0..own.len()).map(found).collect::<Vec<_>>(), gravity.met().unwrap(), bytes)
+        ((0..own.len()).map(found).collect::<Vec<_>>(), gravity.interaction_counts().unwrap(), bytes)
     });
     let found = results.iter().flat_map(|(found, ..)| found.clone()).collect();
     let (met, bytes) = results.into_iter().map(|(_, met, bytes)| (met, bytes)).unzip();
@@ -74,12 +75,12 @@ fn solved_by(
 }
 
 /// The extent of particles.
-fn extent_of(particles: &[[f64; 4]]) -> Extent {
+fn extent_of(particles: &[[f64; 4]]) -> UnitScales {
     let edge = |d: usize| {
         let values = || particles.iter().map(|particle| particle[d]);
         values().fold(f64::MIN, f64::max) - values().fold(f64::MAX, f64::min)
     };
-    Extent {
+    UnitScales {
         length: (0..3).map(edge).fold(0.0, f64::max),
         mass: particles.iter().map(|particle| particle[3]).sum(),
     }
@@ -360,7 +361,7 @@ fn one_evaluation_does_not_see_the_last() {
             let results = [0; 4].map(|_| Buffer::<f64>::zeros(&device, own.len()).unwrap());
             let [ax, ay, az, potential] = &results;
             let massive =
-                Massive { position: [&position[0], &position[1], &position[2]], mass: &mass, id: &id };
+                MassColumns { position: [&position[0], &position[1], &position[2]], mass: &mass, id: &id };
             let extent = extent_of(set);
             gravity.run(&exchange, &massive, 0..own.len(), extent, [ax, ay, az], potential).unwrap();
             potentials.push(potential.download().unwrap());

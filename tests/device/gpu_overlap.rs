@@ -125,7 +125,8 @@ impl Rank {
 
     /// How many records have no rows of others and how many have some, which all of them are.
     fn parts(&self) -> Result<[usize; 2]> {
-        let Records { data, offsets, counts, super_clusters, parts, .. } = &self.neighborhood.records;
+        let Records { data, offsets, counts, super_clusters, interior_and_boundary: parts, .. } =
+            &self.neighborhood.records;
         let (rows, owned) = (self.columns.rows(), self.columns.owned().len());
         assert_eq!(parts.is_some(), rows > owned, "parts where there are rows of others");
         let Some([inner, outer]) = parts else { return Ok([super_clusters.len(), 0]) };
@@ -243,7 +244,7 @@ fn what_arrives_is_taken_by_a_rank_that_fails() {
 fn one_rank_sweeps_all_at_once() {
     let cloud = cloud(boxes()[1], 700);
     let mut rank = Rank::new(&Communicator::solo(), &cloud, CUTOFF, false).unwrap();
-    assert!(rank.neighborhood.records.parts.is_none());
+    assert!(rank.neighborhood.records.interior_and_boundary.is_none());
     assert!(rank.neighborhood.domain.begin_refresh(&rank.columns, &[Field::Position]).unwrap().is_nothing());
     let [before, arriving] = rank.both(&repulsion(), Precision::Double, false).unwrap();
     assert!(before[0].len() == 700 && before == arriving);

@@ -96,7 +96,7 @@ fn records(device: &Device, list: &ClusterList) -> Result<Records> {
         counts: Buffer::from_host(device, counts)?,
         super_clusters: list.super_clusters(),
         length: data.len() as u64,
-        parts: None,
+        interior_and_boundary: None,
     })
 }
 

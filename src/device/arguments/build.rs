@@ -1,56 +1,37 @@
 //! Arguments of kernels/neighbors/build.cu.
 
-use super::search::{ListRecords, ListSearch};
+use super::overflow::{OverflowWindow, RecordOverflow};
+use super::search::ListSearch;
 use super::{Input, Output};
 
 kernel_arguments! {
     unit "neighbors/build.cu";
 
-    /// Super-clusters whose records are built.
-    pub struct RecordBuild {
+    /// Build of records.
+    pub struct ListBuildArguments for list_build {
         /// The search.
         pub search: ListSearch,
-        /// Records of a longer list, for pruning; else null.
-        pub longer: ListRecords,
         /// The first super-cluster.
         pub first: u32,
         /// Number of super-clusters.
         pub super_clusters: u32,
-        /// Bytes of a slot.
-        pub slot: u32,
-    }
-
-    /// Build of records in slots.
-    pub struct ListBuildArguments for list_build {
-        /// The super-clusters to build.
-        pub build: RecordBuild,
-        /// One slot per record.
+        /// One slot per record: its first bytes.
         pub slots: Output<u8>,
+        /// Bytes of a slot, a multiple of 4.
+        pub slot: u32,
+        /// Windows of records beyond their slots.
+        pub overflow: RecordOverflow,
         /// Entries of each record.
         pub counts: Output<u32>,
         /// Bytes of each record.
         pub lengths: Output<u32>,
-        /// Number of records that exceed their slot, initially 0; then their numbers.
-        pub unfit: Output<u32>,
         /// 1 for each record without halo rows, else 0; or null.
-        pub inner: Output<u8>,
+        pub interior: Output<u8>,
         /// 1 for each record with halo rows, else 0; or null.
-        pub outer: Output<u8>,
+        pub boundary: Output<u8>,
     }
 
-    /// Rebuild of the records that exceed their slot, at their destination.
-    pub struct ListRebuildArguments for list_rebuild {
-        /// The super-clusters to build.
-        pub build: RecordBuild,
-        /// Number of records that exceed their slot, then their numbers.
-        pub unfit: Input<u32>,
-        /// Offsets of records.
-        pub offsets: Input<u64>,
-        /// Records.
-        pub data: Output<u8>,
-    }
-
-    /// Copy of records from slots to their destination.
+    /// Copy of records from slots and overflow to their destination.
     pub struct ListPlaceArguments for list_place {
         /// Number of records.
         pub records: u32,
@@ -58,6 +39,10 @@ kernel_arguments! {
         pub slot: u32,
         /// One slot per record.
         pub slots: Input<u8>,
+        /// Windows beyond the slots.
+        pub overflow: Input<OverflowWindow>,
+        /// Number of these windows.
+        pub overflow_count: u32,
         /// Offsets of records.
         pub offsets: Input<u64>,
         /// Records.

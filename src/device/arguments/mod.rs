@@ -22,6 +22,7 @@ pub mod leapfrog;
 pub mod leaves;
 pub mod moments;
 pub mod needed;
+pub mod overflow;
 pub mod pack;
 pub mod packed;
 pub mod particle_list;
@@ -139,6 +140,7 @@ pub fn printed() -> Vec<(String, String)> {
         leaves::print(),
         moments::print(),
         needed::print(),
+        overflow::print(),
         pack::print(),
         packed::print(),
         particle_list::print(),

@@ -4,6 +4,7 @@ use super::super::Buffer;
 use super::super::arguments::leaves::FirstRowsArguments;
 use super::super::columns::Columns;
 use super::super::exchange::{Exchange, Message};
+use super::super::launch::THREADS;
 use super::super::order::Order;
 use super::super::sort::{COLUMNS_OF_LAUNCH, rows_of_32_bits};
 use crate::Result;
@@ -12,9 +13,6 @@ use crate::domain::assign::Assignment;
 use crate::tree::leaves::Leaves;
 use bytemuck::Pod;
 use std::ops::Range;
-
-/// Threads a block.
-const THREADS: u32 = 256;
 
 /// The first rows of leaves among sorted keys.
 #[derive(Debug)]

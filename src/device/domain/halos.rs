@@ -10,6 +10,7 @@ use super::super::arguments::needed::NeededRowsArguments;
 use super::super::columns::Columns;
 use super::super::exchange::{Exchange, Message, Pending};
 use super::super::hierarchy::{Hierarchy, Radii};
+use super::super::launch::{THREADS, WARP};
 use super::super::scan::Scan;
 use super::super::sort::{gather_words, rows_of_32_bits};
 use super::super::{Buffer, Device};
@@ -22,9 +23,8 @@ use crate::space::SimulationBox;
 use crate::tree::bounds::Extent;
 use std::ops::Range;
 
-/// Threads and warps a block; a warp takes one super-cluster.
-const THREADS: u32 = 256;
-const WARPS: usize = 8;
+/// Warps a block; a warp takes one super-cluster.
+const WARPS: usize = THREADS as usize / WARP;
 
 /// The halos of a rank and the rows that others need.
 #[derive(Debug)]
@@ -167,14 +167,11 @@ impl Halos {
         self.extents.resize(boxes.len())?;
         self.extents.upload(boxes)?;
         self.marks.resize(rows)?;
-        let (radius, radius_of_all) = match radius {
-            Radii::All(radius) => (None, radius),
-            Radii::Each(column) => (Some(column), 0.0),
-        };
+        let (radius, radius_of_all) = radius.arguments();
         let hierarchy = &self.hierarchy;
         let arguments = NeededRowsArguments {
             position: columns.vector(Field::Position).map(Input::from),
-            radius: radius.into(),
+            radius,
             radius_of_all,
             center: hierarchy.center().into(),
             extent: hierarchy.extent().into(),

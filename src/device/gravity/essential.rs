@@ -11,16 +11,14 @@ use super::super::arguments::targets::JoinBoxesArguments;
 use super::super::arguments::{Input, Output};
 use super::super::exchange::Message;
 use super::super::hierarchy::HierarchyLevel;
+use super::super::launch::WARP;
 use super::super::scan::Scan;
 use super::super::{Buffer, Device, Unit};
+use super::THREADS;
 use super::sources::{Sources, Tree, nodes_of};
 use crate::Result;
 use crate::comm::Communicator;
 use bytemuck::Pod;
-
-/// Threads a warp (and nodes a warp), threads a block.
-const WARP: usize = 32;
-const THREADS: u32 = 128;
 
 /// Size of a node in 64-bit words.
 pub(super) const NODE_WORDS: usize = 4;

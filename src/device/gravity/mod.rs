@@ -12,7 +12,7 @@
 mod essential;
 mod sources;
 
-pub use sources::{Extent, Massive};
+pub use sources::{MassColumns, UnitScales};
 
 use super::arguments::gravity::{OpeningParameters, TargetBox};
 use super::arguments::moments::{MomentsOfLevelArguments, MomentsOfRowsArguments, NodeRadiiArguments};
@@ -22,6 +22,7 @@ use super::arguments::{Input, Output};
 use super::columns::Columns;
 use super::exchange::{Exchange, Message};
 use super::hierarchy::{HierarchyLevel, levels_of};
+use super::launch::WARP;
 use super::reduction::Vector;
 use super::sort::rows_of_32_bits;
 use super::{Buffer, Device, Unit};
@@ -36,10 +37,7 @@ use essential::{Essential, NODE_WORDS, of_others};
 use sources::{Sources, Tree, nodes_of};
 use std::ops::Range;
 
-/// Threads a super-cluster of the walk.
-const WARP: u32 = 32;
-
-/// Threads a block of the multipole kernels; rows and threads a block of the first one.
+/// Threads a block of the kernels of multipoles and essential trees; rows and threads a block of the first one.
 const THREADS: u32 = 128;
 const ROWS_PER_BLOCK: u32 = 512;
 
@@ -74,7 +72,7 @@ const NEVER: f32 = 1e30;
 
 /// Interaction counts of the last evaluation, own and received, summed over this rank's super-clusters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Met {
+pub struct InteractionCounts {
     /// Number of super-clusters.
     pub groups: u64,
     /// Particles in direct interactions.
@@ -104,7 +102,7 @@ pub struct Gravity {
     nodes: Buffer<u64>,
     moments: Buffer<u64>,
     boxes: Buffer<TargetBox>,
-    met: Buffer<u32>,
+    interaction_counts: Buffer<u32>,
 }
 
 impl Gravity {
@@ -151,7 +149,7 @@ impl Gravity {
             nodes: Buffer::new(device, 0)?,
             moments: Buffer::new(device, 0)?,
             boxes: Buffer::new(device, 0)?,
-            met: Buffer::new(device, 0)?,
+            interaction_counts: Buffer::new(device, 0)?,
         })
     }
 
@@ -168,15 +166,15 @@ impl Gravity {
         mass: f64,
     ) -> Result<()> {
         columns.add(&[Field::Potential])?;
-        let massive = Massive {
+        let massive = MassColumns {
             position: columns.vector(Field::Position),
             mass: columns.scalar(Field::Mass),
             id: &columns.id,
         };
-        let extent = Extent { length: bx.lengths().max(), mass };
+        let scales = UnitScales { length: bx.lengths().max(), mass };
         let (acceleration, potential) =
             (columns.vector(Field::Acceleration), columns.scalar(Field::Potential));
-        self.run(exchange, &massive, columns.owned(), extent, acceleration, potential)
+        self.run(exchange, &massive, columns.owned(), scales, acceleration, potential)
     }
 
     /// Adds the gravity of all ranks' `rows` to the acceleration of these rows and sets their potential,
@@ -189,15 +187,15 @@ impl Gravity {
     pub fn run(
         &mut self,
         exchange: &Exchange,
-        massive: &Massive,
+        massive: &MassColumns,
         rows: Range<usize>,
-        extent: Extent,
+        scales: UnitScales,
         acceleration: Vector,
         potential: &Buffer<f64>,
     ) -> Result<()> {
         let comm = exchange.comm();
         let ranks = comm.size();
-        let sources = Sources::new(massive, &rows, extent);
+        let sources = Sources::new(massive, &rows, scales);
         let coarse = comm.agree_on(self.make_tree(&sources, ranks))?;
         let coarse = of_others(comm, &coarse).concat();
         let boxes = comm.agree_on(self.make_targets(&sources, &coarse, ranks))?;
@@ -285,7 +283,7 @@ impl Gravity {
             squared_softening: squared,
             boxes: (&self.boxes).into(),
         };
-        self.device.run(sources.groups, WARP, &arguments)?;
+        self.device.run(sources.groups, WARP as u32, &arguments)?;
         if ranks == 1 {
             return Ok(Vec::new());
         }
@@ -325,7 +323,7 @@ impl Gravity {
         acceleration: [Output<f64>; 3],
         potential: Output<f64>,
     ) -> Result<()> {
-        self.met.resize(3 * sources.groups)?;
+        self.interaction_counts.resize(3 * sources.groups)?;
         let softening = self.plan.softening * sources.length_unit();
         let (softening, inverse) = match self.plan.kernel {
             _ if softening == 0.0 => (0.0, 0.0),
@@ -349,10 +347,10 @@ impl Gravity {
             own,
             acceleration,
             potential,
-            interactions: (&self.met).into(),
+            interactions: (&self.interaction_counts).into(),
         };
         let kernel = self.device.kernel(&self.walk)?;
-        self.device.launch(&kernel, sources.groups, WARP, &arguments)
+        self.device.launch(&kernel, sources.groups, WARP as u32, &arguments)
     }
 
     /// The multipole acceptance criterion in units of the walk.
@@ -374,19 +372,20 @@ impl Gravity {
         OpeningParameters { size_by_angle, range, relative, far }
     }
 
-    /// The interaction counts of the last evaluation; waits for it.
+    /// Interaction counts of the last evaluation; waits for it.
     ///
     /// # Errors
     /// Those of the device.
-    pub fn met(&self) -> Result<Met> {
-        let counts = self.met.download()?;
+    pub fn interaction_counts(&self) -> Result<InteractionCounts> {
+        let counts = self.interaction_counts.download()?;
         let sum = |k: usize| counts.iter().skip(k).step_by(3).map(|&count| u64::from(count)).sum();
-        Ok(Met { groups: counts.len() as u64 / 3, points: sum(0), near: sum(1), far: sum(2) })
+        Ok(InteractionCounts { groups: counts.len() as u64 / 3, points: sum(0), near: sum(1), far: sum(2) })
     }
 
     /// Allocated bytes on the device.
     pub fn bytes(&self) -> usize {
-        let own = self.nodes.bytes() + self.moments.bytes() + self.boxes.bytes() + self.met.bytes();
+        let own =
+            self.nodes.bytes() + self.moments.bytes() + self.boxes.bytes() + self.interaction_counts.bytes();
         own + self.essential.bytes()
     }
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// The columns that gravity reads. The identity [`u64::MAX`] marks a ghost, whose mass must be 0.
 #[derive(Clone, Copy, Debug)]
-pub struct Massive<'a> {
+pub struct MassColumns<'a> {
     /// Positions.
     pub position: Vector<'a>,
     /// Masses.
@@ -22,7 +22,7 @@ pub struct Massive<'a> {
 /// Scales of length and mass, the same on all ranks. They keep single precision from overflow and underflow
 /// in any units; nearby powers of two suffice.
 #[derive(Clone, Copy, Debug)]
-pub struct Extent {
+pub struct UnitScales {
     /// The longest edge of the box of all ranks' particles.
     pub length: f64,
     /// The mass of all ranks' particles.
@@ -38,7 +38,7 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    pub fn new(massive: &Massive, rows: &Range<usize>, extent: Extent) -> Self {
+    pub fn new(massive: &MassColumns, rows: &Range<usize>, scales: UnitScales) -> Self {
         let [first, end] = bounds(rows);
         Self {
             arguments: GravitySources {
@@ -46,8 +46,8 @@ impl Sources {
                 mass: Input::at(massive.mass, rows.start),
                 id: Input::at(massive.id, rows.start),
                 rows: end - first,
-                length_unit: unit_of(extent.length),
-                mass_unit: unit_of(extent.mass),
+                length_unit: unit_of(scales.length),
+                mass_unit: unit_of(scales.mass),
             },
             groups: rows.len().div_ceil(SUPER_CLUSTER),
             levels: levels_of(rows.len()),
