@@ -7,6 +7,7 @@ use crate::clock::Clock;
 use crate::comm::Communicator;
 use crate::deck::BoxMismatch;
 use crate::domain::{Domain, DomainSettings};
+use crate::far::net_force::{self, NetForce};
 use crate::far::{self, Criterion, GravityPlan, SofteningKernel};
 use crate::molecules::Molecules;
 use crate::motion::steps;
@@ -224,7 +225,11 @@ impl Simulation {
         }
         if let Some(gravity) = &self.gravity {
             rates = Rates::Unchecked;
+            let alone = self.hydrodynamics.is_none() && self.molecules.is_none();
+            let origin = self.domain.bx.center();
+            let before = (!alone).then(|| NetForce::of(&self.particles, origin));
             far::gravity(gravity, &self.domain, &mut self.particles, self.precision)?;
+            net_force::remove(before, &mut self.particles, &self.domain.comm, origin);
             allocator::give_back(self.particles.bytes());
             self.clock.lap("gravity");
         }

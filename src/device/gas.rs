@@ -11,6 +11,7 @@ use super::hydrodynamics::{GasOnDevice, Hydrodynamics};
 use super::leapfrog::{self, Heated, Predicted};
 use super::motion::Moving;
 use super::neighborhood::Neighborhood;
+use super::net_force::{NetForces, without_net_force};
 use super::time_step::{self, GasRates};
 use super::values;
 use crate::clock::Clock;
@@ -57,6 +58,7 @@ pub struct Gas {
     neighborhood: Neighborhood,
     exchange: Exchange,
     gravity: Option<Gravity>,
+    net_forces: NetForces,
     /// Total mass over all ranks.
     mass: f64,
     alpha_max: f64,
@@ -95,6 +97,7 @@ impl Gas {
             neighborhood: Neighborhood::new(exchange, InteractionRange::Supports, settings.skin, false)?,
             exchange: exchange.clone(),
             gravity: gravity.transpose()?,
+            net_forces: NetForces::new(device)?,
             mass,
             alpha_max: settings.sph.viscosity.alpha_max,
         })
@@ -176,7 +179,9 @@ impl Gas {
     /// Adds gravity to the accelerations.
     fn attract(&mut self, clock: &mut Clock) -> Result<()> {
         let Some(gravity) = &mut self.gravity else { return Ok(()) };
-        gravity.attract(&self.exchange, &mut self.columns, &self.bx, self.mass)?;
+        let (exchange, bx, mass) = (&self.exchange, &self.bx, self.mass);
+        let attract = |columns: &mut Columns| gravity.attract(exchange, columns, bx, mass);
+        without_net_force(&mut self.net_forces, exchange.comm(), &mut self.columns, bx, false, attract)?;
         clock.lap("gravity");
         Ok(())
     }

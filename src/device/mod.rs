@@ -22,6 +22,7 @@ pub mod leapfrog;
 pub mod list;
 pub mod motion;
 pub mod neighborhood;
+pub mod net_force;
 pub mod nvrtc;
 pub mod order;
 pub mod pack;

@@ -8,6 +8,7 @@ use super::exchange::Exchange;
 use super::gravity::Gravity;
 use super::motion::{Motion, Moving, StepFindings};
 use super::neighborhood::Neighborhood;
+use super::net_force::{NetForces, without_net_force};
 use super::sweep::{Pass, Sweep, SweepMemory};
 use super::{Device, values};
 use crate::clock::Clock;
@@ -52,6 +53,7 @@ pub struct Verlet {
     /// Pair forces, if any.
     pairs: Option<Pairs>,
     gravity: Option<Gravity>,
+    net_forces: NetForces,
     /// Total mass over all ranks.
     mass: f64,
     /// Largest displacement over the length of the last step, if known.
@@ -132,6 +134,7 @@ impl Verlet {
             motion: Motion::new(device)?,
             pairs: compile.pairs.transpose()?,
             gravity: gravity.transpose()?,
+            net_forces: NetForces::new(device)?,
             mass,
             speed: None,
             repeats: 0,
@@ -271,7 +274,9 @@ impl Verlet {
                 values::fill(self.columns.device(), column, 0.0, rows.clone())?;
             }
         }
-        gravity.attract(&self.exchange, &mut self.columns, &self.bx, self.mass)?;
+        let (exchange, bx, mass, alone) = (&self.exchange, &self.bx, self.mass, self.pairs.is_none());
+        let attract = |columns: &mut Columns| gravity.attract(exchange, columns, bx, mass);
+        without_net_force(&mut self.net_forces, exchange.comm(), &mut self.columns, bx, alone, attract)?;
         self.motion.kick_finite(&Moving::of(&self.columns), rows, dt)
     }
 

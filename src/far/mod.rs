@@ -8,6 +8,7 @@ mod essential_tree;
 pub mod gravity;
 mod kernels;
 mod lanes;
+pub mod net_force;
 pub mod opening;
 mod prune;
 pub mod simulated_ranks;

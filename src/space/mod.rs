@@ -45,6 +45,11 @@ impl SimulationBox {
         self.upper - self.lower
     }
 
+    /// Center.
+    pub fn center(&self) -> Vec3d {
+        0.5 * (self.lower + self.upper)
+    }
+
     /// Period per dimension: the edge length if periodic, infinity if open.
     pub fn periods(&self) -> Vec3d {
         let lengths = self.lengths();

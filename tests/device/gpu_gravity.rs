@@ -2,14 +2,22 @@
 //! HILBRIUM_DEVICE_UNDER_TEST=cuda.
 
 use hilbrium::comm::Communicator;
+use hilbrium::device::columns::Columns;
 use hilbrium::device::exchange::Exchange;
+<<<<<<< HEAD
 use hilbrium::device::gravity::{Gravity, InteractionCounts, MassColumns, UnitScales};
+=======
+use hilbrium::device::gravity::{Extent, Gravity, Massive, Met};
+use hilbrium::device::net_force::{NetForces, without_net_force};
+>>>>>>> 215825e (Remove the net force and torque of gravity)
 use hilbrium::device::{Buffer, Device};
 use hilbrium::far::accuracy::{Distribution, Experiment, sample};
 use hilbrium::far::direct::direct;
+use hilbrium::far::net_force::{self, NetForce};
 use hilbrium::far::{Criterion, Expansion, GravityPlan, SofteningKernel};
 use hilbrium::pair::Precision;
-use hilbrium::particles::SUPER_CLUSTER;
+use hilbrium::particles::{Field, Particles, SUPER_CLUSTER};
+use hilbrium::space::{Boundary, SimulationBox, Vec3d};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -285,4 +293,45 @@ fn nothing_to_do_and_nobody_there() {
     let extent = UnitScales { length: 1.0, mass: 1.0 };
     gravity.run(&exchange, &massive, 0..0, extent, acceleration, &others[1]).unwrap();
     assert_eq!(gravity.interaction_counts().unwrap(), InteractionCounts::default());
+}
+
+/// Sums and corrected accelerations of a device equal those of processors.
+#[test]
+fn net_force_and_torque_are_removed_as_on_processors() {
+    let device = Device::under_test().unwrap();
+    let (comm, bx) = (
+        Communicator::solo(),
+        SimulationBox { lower: Vec3d::zeros(), upper: Vec3d::repeat(4.0), boundary: [Boundary::Open; 3] },
+    );
+    for count in [1, 2, 5000] {
+        let mut random = ChaCha8Rng::seed_from_u64(count as u64);
+        let fields = [Field::Position, Field::Acceleration, Field::Mass];
+        let mut particles = Particles::new(&fields, count);
+        for row in 0..count {
+            let mut draw = || Vec3d::from_fn(|_, _| 3.0 * random.random::<f64>());
+            particles.set_vector(Field::Position, row, draw());
+            particles.set_vector(Field::Acceleration, row, draw());
+            particles.scalar_mut(Field::Mass)[row] = 0.5 + draw().x;
+        }
+        for alone in [true, false] {
+            let mut here = particles.clone();
+            let mut columns = Columns::upload(&device, &here, &fields).unwrap();
+            let mut net_forces = NetForces::new(&device).unwrap();
+            // gravity that adds nothing: if it is alone, all forces are its own, else none
+            let nothing = |_: &mut Columns| Ok(());
+            without_net_force(&mut net_forces, &comm, &mut columns, &bx, alone, nothing).unwrap();
+            let before = (!alone).then(|| NetForce::of(&here, bx.center()));
+            net_force::remove(before, &mut here, &comm, bx.center());
+            let mut there = Particles::new(&fields, 0);
+            columns.download(&mut there, &fields).unwrap();
+            for row in 0..count {
+                let apart =
+                    there.vector_at(Field::Acceleration, row) - here.vector_at(Field::Acceleration, row);
+                assert!(apart.norm() < 1e-12, "{count} {alone} {row}: {apart}");
+            }
+            let changed =
+                here.vector_at(Field::Acceleration, 0) != particles.vector_at(Field::Acceleration, 0);
+            assert_eq!(changed, alone);
+        }
+    }
 }

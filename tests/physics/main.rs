@@ -13,6 +13,7 @@ mod measure;
 mod minimize;
 mod molecular_motion;
 mod molecules;
+mod net_force;
 mod sedov;
 mod skins;
 mod species;

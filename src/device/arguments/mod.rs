@@ -22,6 +22,7 @@ pub mod leapfrog;
 pub mod leaves;
 pub mod moments;
 pub mod needed;
+pub mod net_force;
 pub mod overflow;
 pub mod pack;
 pub mod packed;
@@ -140,6 +141,7 @@ pub fn printed() -> Vec<(String, String)> {
         leaves::print(),
         moments::print(),
         needed::print(),
+        net_force::print(),
         overflow::print(),
         pack::print(),
         packed::print(),
