@@ -21,7 +21,7 @@ pub use frame::{Bounds, Shift};
 pub use write::{GEOMETRY, PrepareTask, Source};
 
 use frame::SuperClusterBox;
-use write::{ColumnsTask, RecordsTask};
+use write::{ColumnsTask, Prepare, RecordsTask};
 
 /// Super-clusters per task.
 const TASK_SUPER_CLUSTERS: usize = 16;
@@ -180,7 +180,7 @@ impl<T: Scalar> PackedInput<T> {
                 let prepare = |first: usize, columns: &mut [T]| {
                     law.prepare(instructions, &source, first, (columns.len(), OFFSETS * CLUSTER), columns);
                 };
-                let prepare: Option<&(dyn Fn(usize, &mut [T]) + Sync)> = prepares.then_some(&prepare);
+                let prepare: Option<&Prepare<T>> = prepares.then_some(&prepare);
                 let (begin, end, stride) = (super_clusters.start, super_clusters.end, CLUSTERS * self.width);
                 let storage = &mut *self.storage;
                 let pieces = storage.values[begin * stride..end * stride]
@@ -212,7 +212,7 @@ impl<T: Scalar> PackedInput<T> {
         source: &Source,
         instructions: Instructions,
         super_clusters: Range<usize>,
-        prepare: &(dyn Fn(usize, &mut [T]) + Sync),
+        prepare: &Prepare<T>,
     ) {
         let stride = CLUSTERS * self.width;
         let (begin, end) = (super_clusters.start, super_clusters.end);

@@ -29,6 +29,9 @@ pub struct Source<'a> {
     pub scale: f64,
 }
 
+/// Prepares the inputs of clusters from a row on, in their values.
+pub(super) type Prepare<'p, T> = dyn Fn(usize, &mut [T]) + Sync + 'p;
+
 /// Task that packs the columns of super-clusters from row `first` on.
 pub(super) struct ColumnsTask<'s, T> {
     pub source: &'s Source<'s>,
@@ -145,7 +148,7 @@ const PREFETCH_DISTANCE: usize = 2;
 pub(super) struct RecordsTask<'s, T> {
     pub source: &'s Source<'s>,
     /// Prepares the inputs of a cluster from its first row on, in columns behind the offsets.
-    pub prepare: Option<&'s (dyn Fn(usize, &mut [T]) + Sync)>,
+    pub prepare: Option<&'s Prepare<'s, T>>,
     pub quads: usize,
     pub first: usize,
     pub records: &'s mut [T],
