@@ -205,7 +205,7 @@ const NUMERICS: &[Section] = &[
                 number(between(0.0, 1.0)),
                 Default::Unset("for molecules chosen by timing, or 0.3 of `skin`; none for gas"),
                 "Skin of an inner list, which is pruned from the outer one more often than that is rebuilt; \
-                 half lists then name single particles, at about a byte per pair. 0: no inner list. GPUs \
+                 half lists of molecules name single particles, at about a byte per pair. 0: no inner list. GPUs \
                  have one list.",
             ),
             key(
