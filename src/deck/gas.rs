@@ -25,9 +25,14 @@ impl Deck<'_> {
             self.without_effect("sph", "sound_speed", "equation_of_state = \"ideal-gas\"");
             EquationOfState::IdealGas { gamma: self.number("sph", "gamma") }
         };
+        let formulation = self.named("sph", "formulation", Formulation::named, Formulation::Standard);
+        if formulation == Formulation::Standard {
+            self.without_effect("sph", "volume_iterations", "formulation = \"standard\"");
+        }
         let viscosity = self.viscosity();
         let plan = SphPlan {
-            formulation: self.named("sph", "formulation", Formulation::named, Formulation::Standard),
+            formulation,
+            volume_iterations: self.integer("sph", "volume_iterations"),
             kernel: self.named("sph", "kernel", Kernel::named, Kernel::CubicSpline),
             neighbors: self.number("sph", "neighbors"),
             neighbor_tolerance: self.number("sph", "neighbor_tolerance"),

@@ -118,6 +118,9 @@ pub struct SphPlan {
     pub formulation: Formulation,
     /// Gradient estimate of the momentum and energy equations.
     pub gradients: Gradients,
+    /// Iterations of the volume elements towards the partition of unity.
+    #[serde(default)]
+    pub volume_iterations: u64,
     /// The kernel.
     pub kernel: Kernel,
     /// Target number of neighbors within 2h, the particle itself included, 10 to 1000.

@@ -43,7 +43,7 @@ pub enum GasPass {
 /// An independent operation per row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RowOperation {
-    /// First estimate m/rho of the volume elements.
+    /// Volume elements m/rho from the last density.
     EstimateVolumes,
     /// Pressure and sound speed from density and internal energy.
     EquationOfState,
@@ -250,8 +250,11 @@ pub fn evaluate_passes<B: Backend>(backend: &mut B, dt: f64) -> Result<()> {
         backend.sweep(GasPass::Density, &[], &[])?;
     }
     if volume_elements {
-        backend.apply(RowOperation::EstimateVolumes)?;
-        backend.sweep(GasPass::VolumeElements, &[VolumeElement], &[])?;
+        // m / rho = X / k: the new estimate
+        for _ in 0..=plan.volume_iterations {
+            backend.apply(RowOperation::EstimateVolumes)?;
+            backend.sweep(GasPass::VolumeElements, &[VolumeElement], &[])?;
+        }
         backend.remove(&[VolumeSum]);
     }
     backend.lap("density");

@@ -130,6 +130,7 @@ fn values_arrive_where_they_belong() {
         },
         sph: Some(SphPlan {
             formulation: Formulation::Standard,
+            volume_iterations: 0,
             gradients: Gradients::Kernel,
             kernel: Kernel::WendlandC4,
             neighbors: 150.0,

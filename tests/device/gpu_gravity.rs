@@ -4,12 +4,8 @@
 use hilbrium::comm::Communicator;
 use hilbrium::device::columns::Columns;
 use hilbrium::device::exchange::Exchange;
-<<<<<<< HEAD
 use hilbrium::device::gravity::{Gravity, InteractionCounts, MassColumns, UnitScales};
-=======
-use hilbrium::device::gravity::{Extent, Gravity, Massive, Met};
 use hilbrium::device::net_force::{NetForces, without_net_force};
->>>>>>> 215825e (Remove the net force and torque of gravity)
 use hilbrium::device::{Buffer, Device};
 use hilbrium::far::accuracy::{Distribution, Experiment, sample};
 use hilbrium::far::direct::direct;

@@ -4,7 +4,7 @@ use crate::common::{difference, evolved, plan, rows, started};
 use hilbrium::comm::{Communicator, run_local};
 use hilbrium::neighbors::{Entry, NeighborList};
 use hilbrium::observe::observe;
-use hilbrium::particles::Field;
+use hilbrium::particles::{Field, Particles};
 use hilbrium::start;
 use hilbrium::step::Simulation;
 
@@ -54,6 +54,53 @@ fn equal_masses_spare_a_pass() {
     let apart = |tolerance: f64| difference(&forces(tolerance, 1.0), &forces(tolerance, 1.0 + 1e-12));
     let (coarse, fine) = (apart(1e-4), apart(1e-8));
     assert!(fine > 0.0 && fine < 1e-7 && coarse < 1e-3, "{fine:e} {coarse:e}");
+}
+
+/// Volumes fill space at a jump of the density: each iteration brings the pressure of a cube in balance closer to that of
+/// its surroundings.
+#[test]
+fn iterations_of_the_volumes_reduce_the_overshoot_of_the_pressure_at_a_jump() {
+    let overshoot = |iterations: u64| {
+        let plan = plan(&format!(
+            "[run]\nsteps = 1\nprecision = \"double\"\n[start.lattice]\nkind = \"fcc\"\ncells = [8, 8, 8]\nspacing = 1.0\n\
+             density = 1.0\ninternal_energy = 1.0\n[space]\nboundary = \"periodic\"\n\
+             [sph]\nneighbors = 50\nvolume_iterations = {iterations}\n"
+        ));
+        run_local(1, |comm| {
+            let (space, mut particles) =
+                start::particles(&plan, &comm, &Simulation::fields(&plan)).expect("the start is laid out");
+            // every second particle of half the box is missing: a jump of the spacing
+            let half = 0.5 * (space.lower.x + space.upper.x);
+            let keep: Vec<usize> = particles
+                .owned()
+                .filter(|&row| {
+                    particles.vector_at(Field::Position, row).x < half || particles.id[row] % 4 == 0
+                })
+                .collect();
+            let mut few = Particles::new(particles.fields(), keep.len());
+            for (row, &from) in keep.iter().enumerate() {
+                few.id[row] = particles.id[from];
+                for &field in particles.fields() {
+                    for c in 0..field.components() {
+                        few.component_mut(field, c)[row] = particles.component(field, c)[from];
+                    }
+                }
+                if particles.vector_at(Field::Position, from).x >= half {
+                    few.scalar_mut(Field::InternalEnergy)[row] *= 4.0;
+                }
+            }
+            particles = few;
+            let mut simulation = Simulation::new(plan.clone(), &comm, space, particles);
+            simulation.evaluate_forces(0.0).expect("first forces");
+            let particles = &simulation.particles;
+            let pressure = particles.owned().map(|row| {
+                particles.scalar(Field::Density)[row] * particles.scalar(Field::InternalEnergy)[row]
+            });
+            pressure.fold(0.0, f64::max)
+        })[0]
+    };
+    let [plain, once, twice] = [0, 1, 2].map(overshoot);
+    assert!(plain > once && once > twice && twice > 1.0, "{plain} {once} {twice}");
 }
 
 #[test]

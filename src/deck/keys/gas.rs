@@ -18,6 +18,13 @@ pub(super) const SECTIONS: &[Section] = &[
                 "SPH equations: standard (density sum with grad-h terms), or generalized volume elements.",
             ),
             key(
+                "volume_iterations",
+                Kind::Integer(between(0.0, 20.0)),
+                Default::Value("0"),
+                "Iterations X = X / k of the volume elements in every step, which bring k = sum of X W to 1 \
+                 at jumps of density; only for volume elements.",
+            ),
+            key(
                 "gradients",
                 Kind::Choice(Gradients::NAMES),
                 Default::Value("\"integral\""),
