@@ -1,11 +1,12 @@
 //! Plots of an Evrard collapse: radial profiles and energies against the reference.
 
 use super::reference::{Reference, energies, initial_entropy};
-use super::{BINS, RANGE, Radial};
+use super::judge::{BINS, RANGE};
 use crate::report::picture::chart::{Axis, Corner, Mark, Panel, Scale, Series, draw as draw_panels};
 use crate::report::picture::{Canvas, Color, GRAY, INK};
 use crate::report::{grouped, rounded};
-use crate::validate::Subject;
+use crate::cases::Subject;
+use crate::cases::tools::radial::Radial;
 
 const BLUE: Color = [38, 108, 188];
 const RED: Color = [206, 62, 44];
