@@ -12,6 +12,7 @@ pub mod sections;
 
 pub mod allocator;
 pub mod bench;
+pub mod cases;
 pub mod clock;
 pub mod comm;
 pub mod commands;
@@ -22,6 +23,7 @@ pub mod error;
 pub mod far;
 mod inputs;
 pub mod laws;
+pub mod layout;
 pub mod memory;
 pub mod molecules;
 pub mod motion;

@@ -42,6 +42,9 @@ pub const BELOW_ONE: Interval = Interval { upper: 1.0, ..POSITIVE };
 /// Above 1.
 pub const ABOVE_ONE: Interval = Interval { lower: 1.0, ..ANY };
 
+/// Largest integer: many JSON and TOML tools lose digits beyond 2^53.
+pub const EXACT: f64 = 9007199254740992.0;
+
 /// From `lower` to `upper`, both included.
 pub const fn between(lower: f64, upper: f64) -> Interval {
     Interval { lower, lower_allowed: true, upper, upper_allowed: true }

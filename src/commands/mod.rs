@@ -192,7 +192,7 @@ enum Command {
     New {
         /// The case
         #[arg(value_name = "CASE", value_parser = clap::builder::PossibleValuesParser::new(
-            crate::deck::CASES.iter().map(|case| case.name)))]
+            crate::deck::cases().map(|case| case.name)))]
         case: String,
     },
     /// Print the JSON Schema of decks, for editors

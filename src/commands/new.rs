@@ -5,7 +5,7 @@ use crate::{Error, Result, deck, report};
 
 pub(super) fn new(case: &str) -> Result<Ending> {
     let Some(template) = deck::template(case) else {
-        let names: Vec<&str> = deck::CASES.iter().map(|case| case.name).collect();
+        let names: Vec<&str> = deck::cases().map(|case| case.name).collect();
         return Err(Error::usage(
             format!("there is no case `{case}`"),
             format!("choose one of {}", names.join(", ")),

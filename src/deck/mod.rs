@@ -31,7 +31,7 @@ pub use mistake::{Mistake, Place, Report};
 pub use recorded_defaults::is_default;
 pub use reference::reference;
 pub use schema::schema;
-pub use template::{CASES, Case, template};
+pub use template::{Case, cases, template};
 
 use crate::{Error, Result};
 use std::io::Read;

@@ -4,31 +4,72 @@ use super::check::Deck;
 use super::keys::MAX_PARTICLES;
 use super::mistake::Place;
 use super::raw::BACKSLASH_HELP;
+use crate::cases::CaseReader;
 use crate::neighborhood::SUPPORT_MARGIN;
 use crate::plan::*;
 use crate::space::Boundary;
 use crate::units::Dimension;
 
-const CASES: [&str; 7] = [
-    "start.evrard",
-    "start.uniform-box",
-    "start.lattice",
-    "start.random",
-    "start.plummer",
-    "start.sedov",
-    "start.file",
-];
+/// Sections of the starts that are no [`AnyCase`].
+const GENERAL: [&str; 4] = ["start.uniform-box", "start.lattice", "start.random", "start.file"];
+
+/// Sections of all starts, in the order of messages: the case of the tutorial, boxes and files, other cases.
+fn starts() -> impl Iterator<Item = &'static str> {
+    let cases = || AnyCase::SECTIONS.iter().map(|section| section.path);
+    cases().take(1).chain(GENERAL).chain(cases().skip(1))
+}
+
+/// Section of a case in a deck.
+struct CaseSection<'d, 'r> {
+    deck: &'d mut Deck<'r>,
+    path: &'static str,
+}
+
+impl CaseReader for CaseSection<'_, '_> {
+    fn integer(&mut self, key: &str) -> u64 {
+        self.deck.integer(self.path, key)
+    }
+
+    fn number(&mut self, key: &str) -> f64 {
+        self.deck.number(self.path, key)
+    }
+
+    fn numbers(&mut self, key: &str) -> [f64; 3] {
+        self.deck.numbers(self.path, key)
+    }
+
+    fn choice(&mut self, key: &str) -> &'static str {
+        self.deck.choice(self.path, key)
+    }
+
+    fn report(&mut self, keys: &[&str], message: String, help: String) {
+        let place = keys.iter().find_map(|key| {
+            let (section, key) = key.rsplit_once('.').unwrap_or((self.path, key));
+            self.deck.place(section, key)
+        });
+        let place = place.or_else(|| self.deck.section(self.path));
+        self.deck.report(place, message, help);
+    }
+
+    fn without_effect(&mut self, key: &str, why: &str) {
+        self.deck.without_effect(self.path, key, why);
+    }
+
+    fn format_quantity(&self, value: f64, dimension: Dimension) -> String {
+        self.deck.format_quantity(value, dimension)
+    }
+}
 
 impl Deck<'_> {
     /// Returns the start of the only case; reports an error and returns `None` if there is no case or
     /// several.
     pub(super) fn start(&mut self, species: &[SpeciesPlan]) -> Option<StartPlan> {
         let cases: Vec<(&str, Place)> =
-            CASES.iter().filter_map(|&case| Some((case, self.section(case)?))).collect();
+            starts().filter_map(|case| Some((case, self.section(case)?))).collect();
         match cases.as_slice() {
             [(case, _)] => Some(self.case(case, species)),
             [] => {
-                let names = CASES.map(|case| format!("[{case}]")).join(", ");
+                let names = starts().map(|case| format!("[{case}]")).collect::<Vec<_>>().join(", ");
                 self.report(
                     self.section("start"),
                     "the deck has no start".into(),
@@ -45,17 +86,12 @@ impl Deck<'_> {
     }
 
     fn case(&mut self, case: &'static str, species: &[SpeciesPlan]) -> StartPlan {
+        if let Some(case) = AnyCase::read(case, &mut CaseSection { deck: self, path: case }) {
+            return StartPlan::Case(case);
+        }
         let arrangement =
             |deck: &mut Self| deck.named(case, "arrangement", Arrangement::named, Arrangement::Glass);
         match case {
-            "start.evrard" => StartPlan::Evrard(EvrardStart {
-                particles: self.integer(case, "particles"),
-                arrangement: arrangement(self),
-                seed: self.integer(case, "seed"),
-                radius: self.number(case, "radius"),
-                mass: self.number(case, "mass"),
-                internal_energy: self.number(case, "internal_energy"),
-            }),
             "start.uniform-box" => StartPlan::UniformBox(UniformBoxStart {
                 particles: self.integer(case, "particles"),
                 lengths: self.numbers(case, "lengths"),
@@ -82,24 +118,6 @@ impl Deck<'_> {
                     seed: self.integer(case, "seed"),
                 })
             }
-            "start.plummer" => StartPlan::Plummer(PlummerStart {
-                particles: self.integer(case, "particles"),
-                radius: self.number(case, "radius"),
-                mass: self.number(case, "mass"),
-                velocities: self.named(case, "velocities", Velocities::named, Velocities::Rest),
-                internal_energy: self.number(case, "internal_energy"),
-                seed: self.integer(case, "seed"),
-            }),
-            "start.sedov" => StartPlan::Sedov(SedovStart {
-                particles: self.integer(case, "particles"),
-                arrangement: arrangement(self),
-                seed: self.integer(case, "seed"),
-                edge: self.number(case, "edge"),
-                density: self.number(case, "density"),
-                energy: self.number(case, "energy"),
-                width: self.number(case, "width"),
-                internal_energy: self.number(case, "internal_energy"),
-            }),
             _ => {
                 let path = std::path::PathBuf::from(self.text(case, "path"));
                 if let Some(place) = self.place(case, "path")
@@ -239,19 +257,6 @@ impl Deck<'_> {
             let message = "a periodic boundary needs a box, and this start has none".into();
             self.report(place.clone(), message, "give lower = [x, y, z] and upper = [x, y, z] in [space]");
         }
-        if let (Some(StartPlan::Evrard(sphere)), Some([lower, upper])) = (start, corners) {
-            let outside = (0..3).any(|d| -sphere.radius < lower[d] || sphere.radius > upper[d]);
-            if outside {
-                let radius = self.format_quantity(sphere.radius, Dimension::Length);
-                let message = format!("the sphere of radius {radius} about 0 does not fit into the box");
-                let place = self.place("space", "lower").or_else(|| self.place("space", "upper"));
-                self.report(
-                    place,
-                    message,
-                    "make the box larger, or leave it out where the boundary is open",
-                );
-            }
-        }
         SpacePlan { corners, boundary }
     }
 
@@ -259,7 +264,7 @@ impl Deck<'_> {
     /// one a cluster that evaporates: the deck must choose.
     fn require_boundary(&mut self) {
         if self.section("interaction").is_some() && self.place("space", "boundary").is_none() {
-            let place = self.section("space").or_else(|| CASES.iter().find_map(|case| self.section(case)));
+            let place = self.section("space").or_else(|| starts().find_map(|case| self.section(case)));
             let message = "`boundary` is missing in [space]: the start fills a box with molecules, and nothing says what \
                            is beyond its faces"
                 .into();
@@ -307,22 +312,8 @@ impl Deck<'_> {
         self.check_measure(plan);
         self.check_species(plan);
         self.check_motion(plan);
-        if let StartPlan::Plummer(sphere) = &plan.start
-            && sphere.velocities == Velocities::Equilibrium
-            && plan.gravity.is_none()
-        {
-            let place = self.place("start.plummer", "velocities").or_else(|| self.section("start.plummer"));
-            let help = "add [gravity], or write velocities = \"rest\"";
-            self.report(place, "a Plummer sphere in equilibrium needs gravity".into(), help);
-        }
-        let ideal_gas = plan
-            .sph
-            .as_ref()
-            .is_some_and(|sph| matches!(sph.equation_of_state, EquationOfState::IdealGas { .. }));
-        if matches!(plan.start, StartPlan::Sedov(_)) && !ideal_gas {
-            let help = "add [sph], with the equation of state of an ideal gas";
-            let message = "an explosion needs a gas that takes up its energy".into();
-            self.report(self.section("start.sedov"), message, help);
+        if let StartPlan::Case(case) = &plan.start {
+            case.check(&plan.surroundings(), &mut CaseSection { deck: self, path: case.section().path });
         }
         self.require_step_limit(plan);
         if let (Some(sph), Some(particles)) = (&plan.sph, plan.particle_count()) {
@@ -346,9 +337,8 @@ impl Deck<'_> {
     }
 
     fn require_enough_particles(&mut self, plan: &Plan, sph: &SphPlan, particles: f64) {
-        let counted = CASES
-            .iter()
-            .find_map(|&case| self.place(case, "particles").or_else(|| self.place(case, "cells")));
+        let counted =
+            starts().find_map(|case| self.place(case, "particles").or_else(|| self.place(case, "cells")));
         // a wrong value has a placeholder here, about which nothing can be said
         if self.is_wrong(counted.as_ref()) || self.is_wrong(self.place("sph", "neighbors").as_ref()) {
             return;
@@ -396,8 +386,8 @@ fn corners_of_start(start: &StartPlan) -> Option<[[f64; 3]; 2]> {
             let edges = case.kind.edges();
             Some([[0.0; 3], std::array::from_fn(|d| case.cells[d] as f64 * edges[d] * case.spacing)])
         }
-        StartPlan::Sedov(case) => Some([[-0.5 * case.edge; 3], [0.5 * case.edge; 3]]),
-        StartPlan::Evrard(_) | StartPlan::Plummer(_) | StartPlan::File(_) => None,
+        StartPlan::Case(case) => case.corners(),
+        StartPlan::File(_) => None,
     }
 }
 
@@ -405,11 +395,9 @@ impl Plan {
     /// Returns the number of particles that the start requests; `None` for a file.
     pub fn particle_count(&self) -> Option<u64> {
         match &self.start {
-            StartPlan::Evrard(case) => Some(case.particles),
             StartPlan::UniformBox(case) => Some(case.particles),
             StartPlan::Random(case) => Some(case.particles),
-            StartPlan::Plummer(case) => Some(case.particles),
-            StartPlan::Sedov(case) => Some(case.particles),
+            StartPlan::Case(case) => Some(case.requested()),
             StartPlan::Lattice(case) => Some(
                 case.cells
                     .iter()

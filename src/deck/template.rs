@@ -1,22 +1,17 @@
 //! Generates the commented decks of `hilbrium new` from the table of keys.
 
 use super::keys::{Default, SECTIONS, Section};
+use crate::cases::{AnyCase, Template};
 
-/// A case of `hilbrium new`.
+/// A deck of `hilbrium new`.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     /// Its name.
     pub name: &'static str,
-    title: &'static str,
     /// The start: section `[start.START]`.
     start: &'static str,
-    /// Optional sections in the deck, by path or by its first component.
-    sections: &'static [&'static str],
-    /// Settings beside the defaults, as path and TOML value.
-    settings: &'static [(&'static str, &'static str)],
-    /// Keys left out because they have no effect with these settings; `SECTION.*` stands for all keys of a
-    /// section that are not set.
-    omitted: &'static [&'static str],
+    /// Sections and settings. An omitted `SECTION.*` stands for all keys of a section that are not set.
+    template: Template,
 }
 
 /// Keys without effect in a deck of molecules with a fixed step, and further ones.
@@ -26,200 +21,178 @@ macro_rules! molecular {
     };
 }
 
-/// All cases of `hilbrium new`.
-pub const CASES: &[Case] = &[
-    Case {
-        name: "evrard",
-        title: "Evrard collapse",
-        start: "evrard",
-        sections: &["sph", "gravity"],
-        settings: &[
-            ("run.end_time", "0.8"),
-            ("start.evrard.particles", "100_000"),
-            ("output.directory", "\"out/evrard\""),
-            ("output.snapshots.every_time", "0.1"),
-            ("output.checkpoint.every_wall", "\"15min\""),
-        ],
-        omitted: &[],
-    },
+/// All decks of `hilbrium new`: those of the test cases, then the others.
+pub fn cases() -> impl Iterator<Item = Case> {
+    let own = AnyCase::names().zip(AnyCase::TEMPLATES);
+    own.map(|(name, &template)| Case { name, start: name, template }).chain(OTHERS.iter().copied())
+}
+
+/// Decks that are no test case.
+const OTHERS: &[Case] = &[
     Case {
         name: "uniform-box",
-        title: "Uniform periodic box",
         start: "uniform-box",
-        sections: &["sph"],
-        settings: &[
-            ("run.steps", "20"),
-            ("start.uniform-box.particles", "50_000"),
-            ("space.boundary", "\"periodic\""),
-            ("output.directory", "\"out/uniform-box\""),
-        ],
-        omitted: &[],
+        template: Template {
+            title: "Uniform periodic box",
+            sections: &["sph"],
+            settings: &[
+                ("run.steps", "20"),
+                ("start.uniform-box.particles", "50_000"),
+                ("space.boundary", "\"periodic\""),
+                ("output.directory", "\"out/uniform-box\""),
+            ],
+            omitted: &[],
+        },
     },
     Case {
         name: "lattice",
-        title: "Lattice at rest",
         start: "lattice",
-        sections: &["sph"],
-        settings: &[
-            ("run.steps", "20"),
-            ("start.lattice.cells", "[32, 32, 32]"),
-            ("space.boundary", "\"periodic\""),
-            ("output.directory", "\"out/lattice\""),
-        ],
-        omitted: &[],
+        template: Template {
+            title: "Lattice at rest",
+            sections: &["sph"],
+            settings: &[
+                ("run.steps", "20"),
+                ("start.lattice.cells", "[32, 32, 32]"),
+                ("space.boundary", "\"periodic\""),
+                ("output.directory", "\"out/lattice\""),
+            ],
+            omitted: &[],
+        },
     },
     Case {
         name: "random",
-        title: "Random positions in a periodic box",
         start: "random",
-        sections: &["sph"],
-        settings: &[
-            ("run.steps", "20"),
-            ("start.random.particles", "50_000"),
-            ("space.boundary", "\"periodic\""),
-            ("output.directory", "\"out/random\""),
-        ],
-        omitted: &[],
-    },
-    Case {
-        name: "plummer",
-        title: "Plummer sphere in equilibrium",
-        start: "plummer",
-        sections: &["gravity"],
-        settings: &[
-            ("run.end_time", "1.0"),
-            ("start.plummer.particles", "50_000"),
-            ("gravity.softening", "0.01"),
-            ("output.directory", "\"out/plummer\""),
-            ("output.snapshots.every_time", "0.25"),
-        ],
-        omitted: &[],
-    },
-    Case {
-        name: "sedov",
-        title: "Sedov explosion",
-        start: "sedov",
-        sections: &["sph"],
-        settings: &[
-            ("run.end_time", "0.06"),
-            ("start.sedov.particles", "64_000"),
-            ("space.boundary", "\"periodic\""),
-            ("output.directory", "\"out/sedov\""),
-            ("output.snapshots.every_time", "0.01"),
-        ],
-        omitted: &[],
+        template: Template {
+            title: "Random positions in a periodic box",
+            sections: &["sph"],
+            settings: &[
+                ("run.steps", "20"),
+                ("start.random.particles", "50_000"),
+                ("space.boundary", "\"periodic\""),
+                ("output.directory", "\"out/random\""),
+            ],
+            omitted: &[],
+        },
     },
     Case {
         name: "argon",
-        title: "Liquid argon",
         start: "lattice",
-        sections: &["interaction.lennard-jones"],
-        settings: &[
-            ("run.end_time", "\"10 ps\""),
-            ("units.system", "\"molecular\""),
-            ("species.Ar.mass", "39.948"),
-            ("species.Ar.epsilon", "\"119.8 K\""),
-            ("species.Ar.sigma", "\"3.405 angstrom\""),
-            ("start.lattice.kind", "\"fcc\""),
-            ("start.lattice.cells", "[6, 6, 6]"),
-            ("start.lattice.density", "\"1374 kg/m3\""),
-            ("start.lattice.temperature", "\"184 K\""),
-            ("space.boundary", "\"periodic\""),
-            ("interaction.lennard-jones.cutoff", "\"8.5 angstrom\""),
-            ("interaction.lennard-jones.tail", "true"),
-            ("time_step.fixed", "\"5 fs\""),
-            ("output.directory", "\"out/argon\""),
-            ("output.observables.every_steps", "10"),
-        ],
-        omitted: molecular!(
-            "start.lattice.spacing",
-            "species.Ar.charge",
-            "interaction.lennard-jones.epsilon",
-            "interaction.lennard-jones.sigma",
-            "interaction.lennard-jones.mixing"
-        ),
+        template: Template {
+            title: "Liquid argon",
+            sections: &["interaction.lennard-jones"],
+            settings: &[
+                ("run.end_time", "\"10 ps\""),
+                ("units.system", "\"molecular\""),
+                ("species.Ar.mass", "39.948"),
+                ("species.Ar.epsilon", "\"119.8 K\""),
+                ("species.Ar.sigma", "\"3.405 angstrom\""),
+                ("start.lattice.kind", "\"fcc\""),
+                ("start.lattice.cells", "[6, 6, 6]"),
+                ("start.lattice.density", "\"1374 kg/m3\""),
+                ("start.lattice.temperature", "\"184 K\""),
+                ("space.boundary", "\"periodic\""),
+                ("interaction.lennard-jones.cutoff", "\"8.5 angstrom\""),
+                ("interaction.lennard-jones.tail", "true"),
+                ("time_step.fixed", "\"5 fs\""),
+                ("output.directory", "\"out/argon\""),
+                ("output.observables.every_steps", "10"),
+            ],
+            omitted: molecular!(
+                "start.lattice.spacing",
+                "species.Ar.charge",
+                "interaction.lennard-jones.epsilon",
+                "interaction.lennard-jones.sigma",
+                "interaction.lennard-jones.mixing"
+            ),
+        },
     },
     Case {
         name: "salt",
-        title: "Rock salt in a reaction field",
         start: "lattice",
-        sections: &["interaction.lennard-jones", "interaction.coulomb"],
-        settings: &[
-            ("run.end_time", "\"5 ps\""),
-            ("units.system", "\"molecular\""),
-            ("species.Na.mass", "22.98977"),
-            ("species.Na.charge", "1.0"),
-            ("species.Na.epsilon", "\"0.3526418 kcal/mol\""),
-            ("species.Na.sigma", "\"2.159538 angstrom\""),
-            ("species.Cl.mass", "35.453"),
-            ("species.Cl.charge", "-1.0"),
-            ("species.Cl.epsilon", "\"0.0127850 kcal/mol\""),
-            ("species.Cl.sigma", "\"4.830453 angstrom\""),
-            ("start.lattice.kind", "\"rock-salt\""),
-            ("start.lattice.cells", "[5, 5, 5]"),
-            ("start.lattice.spacing", "\"5.64 angstrom\""),
-            ("start.lattice.temperature", "\"600 K\""),
-            ("space.boundary", "\"periodic\""),
-            ("interaction.lennard-jones.cutoff", "\"12 angstrom\""),
-            ("interaction.coulomb.permittivity", "inf"),
-            ("time_step.fixed", "\"2 fs\""),
-            ("output.directory", "\"out/salt\""),
-            ("output.observables.every_steps", "10"),
-        ],
-        omitted: molecular!(
-            "start.lattice.density",
-            "interaction.lennard-jones.epsilon",
-            "interaction.lennard-jones.sigma"
-        ),
+        template: Template {
+            title: "Rock salt in a reaction field",
+            sections: &["interaction.lennard-jones", "interaction.coulomb"],
+            settings: &[
+                ("run.end_time", "\"5 ps\""),
+                ("units.system", "\"molecular\""),
+                ("species.Na.mass", "22.98977"),
+                ("species.Na.charge", "1.0"),
+                ("species.Na.epsilon", "\"0.3526418 kcal/mol\""),
+                ("species.Na.sigma", "\"2.159538 angstrom\""),
+                ("species.Cl.mass", "35.453"),
+                ("species.Cl.charge", "-1.0"),
+                ("species.Cl.epsilon", "\"0.0127850 kcal/mol\""),
+                ("species.Cl.sigma", "\"4.830453 angstrom\""),
+                ("start.lattice.kind", "\"rock-salt\""),
+                ("start.lattice.cells", "[5, 5, 5]"),
+                ("start.lattice.spacing", "\"5.64 angstrom\""),
+                ("start.lattice.temperature", "\"600 K\""),
+                ("space.boundary", "\"periodic\""),
+                ("interaction.lennard-jones.cutoff", "\"12 angstrom\""),
+                ("interaction.coulomb.permittivity", "inf"),
+                ("time_step.fixed", "\"2 fs\""),
+                ("output.directory", "\"out/salt\""),
+                ("output.observables.every_steps", "10"),
+            ],
+            omitted: molecular!(
+                "start.lattice.density",
+                "interaction.lennard-jones.epsilon",
+                "interaction.lennard-jones.sigma"
+            ),
+        },
     },
     Case {
         name: "liquid",
-        title: "Lennard-Jones liquid in reduced units",
         start: "lattice",
-        sections: &["interaction.lennard-jones"],
-        settings: &[
-            ("run.steps", "1000"),
-            ("start.lattice.kind", "\"fcc\""),
-            ("start.lattice.cells", "[10, 10, 10]"),
-            ("start.lattice.spacing", "1.6795962"),
-            ("start.lattice.density", "0.8442"),
-            ("start.lattice.temperature", "1.44"),
-            ("space.boundary", "\"periodic\""),
-            ("interaction.lennard-jones.cutoff", "2.5"),
-            ("time_step.fixed", "0.004"),
-            ("output.directory", "\"out/liquid\""),
-            ("output.observables.every_steps", "10"),
-        ],
-        omitted: molecular!("interaction.lennard-jones.mixing"),
+        template: Template {
+            title: "Lennard-Jones liquid in reduced units",
+            sections: &["interaction.lennard-jones"],
+            settings: &[
+                ("run.steps", "1000"),
+                ("start.lattice.kind", "\"fcc\""),
+                ("start.lattice.cells", "[10, 10, 10]"),
+                ("start.lattice.spacing", "1.6795962"),
+                ("start.lattice.density", "0.8442"),
+                ("start.lattice.temperature", "1.44"),
+                ("space.boundary", "\"periodic\""),
+                ("interaction.lennard-jones.cutoff", "2.5"),
+                ("time_step.fixed", "0.004"),
+                ("output.directory", "\"out/liquid\""),
+                ("output.observables.every_steps", "10"),
+            ],
+            omitted: molecular!("interaction.lennard-jones.mixing"),
+        },
     },
     Case {
         name: "file",
-        title: "From a snapshot",
         start: "file",
-        sections: &["sph", "gravity"],
-        settings: &[
-            ("run.end_time", "1.0"),
-            ("start.file.path", "\"snapshot.hdf5\""),
-            ("output.directory", "\"out/file\""),
-            ("output.snapshots.every_time", "0.1"),
-        ],
-        omitted: &[],
+        template: Template {
+            title: "From a snapshot",
+            sections: &["sph", "gravity"],
+            settings: &[
+                ("run.end_time", "1.0"),
+                ("start.file.path", "\"snapshot.hdf5\""),
+                ("output.directory", "\"out/file\""),
+                ("output.snapshots.every_time", "0.1"),
+            ],
+            omitted: &[],
+        },
     },
 ];
 
 /// Returns the commented deck of a case: its settings, and every other key as a comment with its default.
 pub fn template(name: &str) -> Option<String> {
-    let case = CASES.iter().find(|case| case.name == name)?;
+    let case = cases().find(|case| case.name == name)?;
     let mut text = format!(
         "# A deck for hilbrium. Run it with: hilbrium run DECK.toml\n\
          # Keys in comments show what holds without them.\n\ntitle = \"{}\"\n",
-        case.title
+        case.template.title
     );
     for section in SECTIONS.iter().filter(|section| !section.path.is_empty() && !section.keys.is_empty()) {
         let other_case =
             section.path.starts_with("start.") && section.path != format!("start.{}", case.start);
         if !other_case {
-            case.paths(section).iter().for_each(|path| write_section(&mut text, case, section, path));
+            case.paths(section).iter().for_each(|path| write_section(&mut text, &case, section, path));
         }
     }
     Some(text)
@@ -231,7 +204,7 @@ impl Case {
     fn paths(&self, section: &Section) -> Vec<String> {
         let mut paths: Vec<String> = Vec::new();
         if section.has_wildcard() {
-            let set = self.settings.iter().filter_map(|(path, _)| path.rsplit_once('.'));
+            let set = self.template.settings.iter().filter_map(|(path, _)| path.rsplit_once('.'));
             for (path, _) in set.filter(|(path, _)| section.is_at(path)) {
                 if paths.iter().all(|known| known != path) {
                     paths.push(path.to_owned());
@@ -242,18 +215,18 @@ impl Case {
     }
 
     fn setting(&self, path: &str) -> Option<&'static str> {
-        self.settings.iter().find(|(known, _)| *known == path).map(|(_, value)| *value)
+        self.template.settings.iter().find(|(known, _)| *known == path).map(|(_, value)| *value)
     }
 
     fn omits(&self, section: &str, key: &str) -> bool {
         let whole = |omitted: &str| omitted.strip_suffix(".*") == Some(section);
         let one = |omitted: &str| omitted.rsplit_once('.') == Some((section, key));
-        self.omitted.iter().any(|omitted| whole(omitted) || one(omitted))
+        self.template.omitted.iter().any(|omitted| whole(omitted) || one(omitted))
     }
 
     /// Whether the case has an optional section even if it sets nothing there.
     fn includes(&self, path: &str) -> bool {
-        self.sections.iter().any(|name| *name == path || path.split('.').next() == Some(name))
+        self.template.sections.iter().any(|name| *name == path || path.split('.').next() == Some(name))
     }
 }
 
@@ -336,7 +309,7 @@ mod tests {
 
     #[test]
     fn every_template_passes_and_says_its_defaults_truly() {
-        for case in CASES.iter().filter(|case| case.name != "file") {
+        for case in cases().filter(|case| case.name != "file") {
             let text = template(case.name).unwrap();
             let plan = examine("template", &text, &[]).unwrap_or_else(|report| panic!("{report}")).plan;
             let full = uncommented(&text)
@@ -358,16 +331,16 @@ mod tests {
     #[test]
     fn every_case_has_a_start_and_names_only_keys() {
         use crate::deck::keys::section_at;
-        for case in CASES {
+        for case in cases() {
             assert!(section_at(&format!("start.{}", case.start)).is_some());
             let molecular = case.setting("units.system").is_some();
-            for (path, value) in case.settings {
+            for (path, value) in case.template.settings {
                 let (section, name) = path.rsplit_once('.').unwrap();
                 let key = section_at(section).unwrap().key(name).unwrap();
                 // values with units are read in the deck's own unit system
                 assert!(molecular || !literal(&key.kind, value).to_toml().is_empty());
             }
-            for path in case.omitted {
+            for path in case.template.omitted {
                 let (section, name) = path.rsplit_once('.').unwrap();
                 assert!(name == "*" || section_at(section).unwrap().key(name).is_some(), "{path}");
             }

@@ -3,95 +3,27 @@
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-choice! {
-    /// Layout of the particles of a sphere or box before they are mapped to the density profile.
-    Arrangement {
-        /// Relaxed by repulsion until the density noise is lowest.
-        Glass = "glass",
-        /// Simple cubic.
-        SimpleCubic = "sc",
-        /// Body-centered cubic.
-        BodyCentered = "bcc",
-        /// Face-centered cubic.
-        FaceCentered = "fcc",
-        /// Hexagonal close-packed.
-        Hexagonal = "hcp",
-        /// Independent uniform positions.
-        Random = "random",
-    }
-}
+pub use crate::cases::AnyCase;
+use crate::cases::Surroundings;
+use crate::layout::cuboid::Cuboid;
+pub use crate::layout::{Arrangement, LatticeKind};
 
-choice! {
-    /// A crystal lattice.
-    LatticeKind {
-        /// Simple cubic, 1 particle a cell.
-        SimpleCubic = "sc",
-        /// Body-centered cubic, 2 particles a cell.
-        BodyCentered = "bcc",
-        /// Face-centered cubic, 4 particles a cell.
-        FaceCentered = "fcc",
-        /// Hexagonal close-packed in an orthorhombic cell of edges 1, sqrt(3), sqrt(8/3); 4 particles a cell.
-        Hexagonal = "hcp",
-        /// Two face-centered lattices of one species each, shifted by half an edge; 8 particles a cell.
-        RockSalt = "rock-salt",
-    }
-}
-
-impl LatticeKind {
-    /// Returns the number of particles per cell.
-    pub const fn particles_per_cell(self) -> u64 {
-        match self {
-            Self::SimpleCubic => 1,
-            Self::BodyCentered => 2,
-            Self::FaceCentered | Self::Hexagonal => 4,
-            Self::RockSalt => 8,
-        }
-    }
-
-    /// Returns the edges of the cell in units of the spacing.
-    pub fn edges(self) -> [f64; 3] {
-        match self {
-            Self::Hexagonal => [1.0, 3f64.sqrt(), (8.0f64 / 3.0).sqrt()],
-            _ => [1.0; 3],
-        }
-    }
-}
+use super::{EquationOfState, Plan};
 
 /// `[start.<case>]`: the case is the table's name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StartPlan {
-    /// A cold gas sphere with density M / (2 pi R^2 r), at rest (Evrard 1988).
-    Evrard(EvrardStart),
     /// A box of uniform density and internal energy.
     UniformBox(UniformBoxStart),
     /// Whole cells of a crystal lattice.
     Lattice(LatticeStart),
     /// Independent uniform positions in a box.
     Random(RandomStart),
-    /// A Plummer sphere.
-    Plummer(PlummerStart),
-    /// A point explosion in a cube of cold gas (Sedov 1946, Taylor 1950).
-    Sedov(SedovStart),
+    /// A case of `crate::cases`, with its exact or reference solution.
+    Case(AnyCase),
     /// Particles from a file.
     File(FileStart),
-}
-
-/// `[start.evrard]`
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct EvrardStart {
-    /// Number of particles, >= 1; the layout may round it.
-    pub particles: u64,
-    /// Layout before it is mapped to the density profile.
-    pub arrangement: Arrangement,
-    /// Seed of the random numbers.
-    pub seed: u64,
-    /// Radius R, > 0.
-    pub radius: f64,
-    /// Total mass M, > 0.
-    pub mass: f64,
-    /// Specific internal energy u, > 0.
-    pub internal_energy: f64,
 }
 
 /// `[start.uniform-box]`
@@ -151,65 +83,37 @@ pub struct RandomStart {
     pub seed: u64,
 }
 
-choice! {
-    /// The velocities of a Plummer sphere.
-    Velocities {
-        /// Drawn from the isotropic equilibrium distribution (Aarseth, Henon & Wielen 1974).
-        Equilibrium = "equilibrium",
-        /// All zero.
-        Rest = "rest",
+impl UniformBoxStart {
+    /// Returns the cuboid to fill; `corners` are those of the plan's box.
+    pub fn cuboid(&self, corners: Option<[[f64; 3]; 2]>) -> Cuboid {
+        Cuboid {
+            particles: self.particles,
+            lower: corners.map_or([0.0; 3], |[lower, _]| lower),
+            lengths: self.lengths,
+            arrangement: self.arrangement,
+            cells: None,
+            seed: self.seed,
+        }
     }
 }
 
-/// `[start.plummer]`
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PlummerStart {
-    /// Number of particles, >= 1.
-    pub particles: u64,
-    /// Plummer radius, > 0.
-    pub radius: f64,
-    /// Total mass, > 0.
-    pub mass: f64,
-    /// The velocities.
-    pub velocities: Velocities,
-    /// Specific internal energy, >= 0 (only used with `[sph]`).
-    pub internal_energy: f64,
-    /// Seed of the random numbers.
-    pub seed: u64,
-}
-
-/// `[start.sedov]`
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SedovStart {
-    /// Number of particles, >= 1; the layout may round it.
-    pub particles: u64,
-    /// The layout.
-    pub arrangement: Arrangement,
-    /// Seed of the random numbers.
-    pub seed: u64,
-    /// Edge of the cube about the origin, > 0.
-    pub edge: f64,
-    /// Mass density, > 0.
-    pub density: f64,
-    /// Energy of the explosion, > 0.
-    pub energy: f64,
-    /// Distance at which its energy density has fallen to 1/e of that at the center, > 0.
-    pub width: f64,
-    /// Specific internal energy of the gas before the explosion, >= 0.
-    pub internal_energy: f64,
-}
-
-impl SedovStart {
-    /// Returns the uniform gas before the explosion.
-    pub fn gas(&self) -> UniformBoxStart {
-        UniformBoxStart {
-            particles: self.particles,
-            lengths: [self.edge; 3],
-            density: self.density,
-            internal_energy: self.internal_energy,
-            temperature: 0.0,
-            arrangement: self.arrangement,
-            seed: self.seed,
+impl Plan {
+    /// Returns the settings outside of `[start.*]` that a case depends on.
+    pub fn surroundings(&self) -> Surroundings {
+        let equation = self.sph.as_ref().map(|sph| sph.equation_of_state);
+        Surroundings {
+            gas: self.sph.is_some(),
+            gamma: match equation {
+                Some(EquationOfState::IdealGas { gamma }) => Some(gamma),
+                _ => None,
+            },
+            sound_speed: match equation {
+                Some(EquationOfState::Isothermal { sound_speed }) => Some(sound_speed),
+                _ => None,
+            },
+            gravity: self.gravity.as_ref().map(|gravity| gravity.constant),
+            corners: self.space.corners,
+            boundary: self.space.boundary_or_open(),
         }
     }
 }

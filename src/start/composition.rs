@@ -43,12 +43,10 @@ pub(super) fn assign(particles: &mut Particles, plan: &Plan, total: u64) {
 
 fn seed_of(start: &StartPlan) -> u64 {
     match start {
-        StartPlan::Evrard(start) => start.seed,
         StartPlan::UniformBox(start) => start.seed,
         StartPlan::Lattice(start) => start.seed,
         StartPlan::Random(start) => start.seed,
-        StartPlan::Plummer(start) => start.seed,
-        StartPlan::Sedov(start) => start.seed,
+        StartPlan::Case(case) => case.seed(),
         StartPlan::File(_) => 0,
     }
 }

@@ -1,58 +1,26 @@
-//! Initial conditions, one file per case.
+//! Initial conditions: uniform boxes, the cases of `crate::cases`, and files.
 //!
 //! Every rank makes its own share of the particles, independent of the number of ranks: particle `k` of a
 //! start is always the same. Patterns are enumerated in a fixed order, of which a rank keeps its range of
 //! ids. Random numbers come from a generator per particle (stream `k` of the deck's seed).
 
-mod cells;
 mod composition;
 mod configuration;
-mod evrard;
 mod file;
 pub mod formats;
-mod glass;
-#[cfg(test)]
-mod noise;
-mod pattern;
-mod plummer;
-mod sedov;
 pub(crate) mod species;
 mod start_box;
 mod uniform;
 pub(crate) mod units;
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-
 use crate::comm::Communicator;
 use crate::comm::distribution::share;
+use crate::layout::{Layout, Values, normal, particle_rng};
 use crate::particles::{Field, Particles};
 use crate::plan::{FileFormat, Plan, StartPlan};
 use crate::space::{SimulationBox, Vec3d};
 use crate::{Error, Result};
 use start_box::{Enclosure, enclose};
-
-/// Output of a case: the particles of one range of ids, all of the same mass.
-struct Layout {
-    positions: Vec<Vec3d>,
-    /// `None` for particles at rest.
-    velocities: Option<Vec<Vec3d>>,
-    mass: f64,
-    internal_energy: InternalEnergy,
-    /// `volume_of(position, n)` is the volume of a ball about `position` that holds `n` particles, in the
-    /// continuum limit of the case.
-    volume_of: Box<VolumeOf>,
-}
-
-/// Specific internal energies.
-enum InternalEnergy {
-    /// One value for all particles.
-    Uniform(f64),
-    /// One value per particle.
-    PerParticle(Vec<f64>),
-}
-
-type VolumeOf = dyn Fn(&Vec3d, f64) -> f64;
 
 /// Neighbor number for the first smoothing lengths if the deck has no `[sph]`.
 const DEFAULT_NEIGHBORS: f64 = 100.0;
@@ -102,16 +70,10 @@ pub fn build(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<Start
     let share = share(total, comm.rank(), comm.size());
     check_particle_count(total, comm)?;
     let layout = match &plan.start {
-        StartPlan::Evrard(start) => evrard::layout(start, share.clone()),
         StartPlan::UniformBox(start) => uniform::uniform_box(start, plan.space.corners, share.clone()),
         StartPlan::Lattice(start) => uniform::lattice(start, plan.space.corners, share.clone()),
         StartPlan::Random(start) => uniform::random(start, plan.space.corners, share.clone()),
-        StartPlan::Plummer(start) => plummer::layout(
-            start,
-            plan.gravity.as_ref().map_or(1.0, |gravity| gravity.constant),
-            share.clone(),
-        ),
-        StartPlan::Sedov(start) => sedov::layout(start, plan.space.corners, share.clone()),
+        StartPlan::Case(case) => case.layout(&plan.surroundings(), share.clone()),
         StartPlan::File(_) => unreachable!("a file has been dealt with above"),
     };
     let mut particles = to_particles(layout, share.start, plan, fields);
@@ -141,7 +103,7 @@ fn thermal_start(start: &StartPlan) -> Option<(f64, u64)> {
         StartPlan::UniformBox(start) => Some((start.temperature, start.seed)),
         StartPlan::Lattice(start) => Some((start.temperature, start.seed)),
         StartPlan::Random(start) => Some((start.temperature, start.seed)),
-        StartPlan::Evrard(_) | StartPlan::Plummer(_) | StartPlan::Sedov(_) | StartPlan::File(_) => None,
+        StartPlan::Case(_) | StartPlan::File(_) => None,
     }
 }
 
@@ -182,23 +144,13 @@ fn draw_velocities(particles: &mut Particles, comm: &Communicator, temperature: 
     }
 }
 
-/// Three independent standard normal deviates (Box & Muller 1958).
-fn normal(random: &mut impl RngExt) -> Vec3d {
-    Vec3d::from_fn(|_, _| {
-        let radius = (-2.0 * (1.0 - random.random::<f64>()).ln()).sqrt();
-        radius * (2.0 * std::f64::consts::PI * random.random::<f64>()).cos()
-    })
-}
-
 /// Number of particles of a start, rounded to what its arrangement supports; `None` for a file.
 pub fn count(start: &StartPlan) -> Option<u64> {
     Some(match start {
-        StartPlan::Evrard(start) => start.particles,
-        StartPlan::UniformBox(start) => uniform::count(start),
+        StartPlan::UniformBox(start) => start.cuboid(None).count(),
         StartPlan::Lattice(start) => start.cells.iter().product::<u64>() * start.kind.particles_per_cell(),
         StartPlan::Random(start) => start.particles,
-        StartPlan::Plummer(start) => start.particles,
-        StartPlan::Sedov(start) => uniform::count(&start.gas()),
+        StartPlan::Case(case) => case.count(),
         StartPlan::File(_) => return None,
     })
 }
@@ -219,26 +171,6 @@ pub fn count_all(start: &StartPlan) -> Result<u64> {
     }
 }
 
-/// The random number generator of a particle, independent of those of other particles.
-fn particle_rng(seed: u64, id: u64) -> ChaCha8Rng {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    random.set_stream(id);
-    random
-}
-
-/// A uniformly distributed point in a box.
-fn random_point(random: &mut ChaCha8Rng, lower: Vec3d, lengths: Vec3d) -> Vec3d {
-    lower + lengths.map(|length| random.random::<f64>() * length)
-}
-
-/// An isotropically distributed unit vector.
-fn random_direction(random: &mut ChaCha8Rng) -> Vec3d {
-    let cosine = 2.0 * random.random::<f64>() - 1.0;
-    let angle = 2.0 * std::f64::consts::PI * random.random::<f64>();
-    let sine = (1.0 - cosine * cosine).sqrt();
-    Vec3d::new(sine * angle.cos(), sine * angle.sin(), cosine)
-}
-
 /// The smoothing length h whose support sphere of radius 2h has a volume.
 fn smoothing_length(volume: f64) -> f64 {
     0.5 * (volume * 3.0 / (4.0 * std::f64::consts::PI)).cbrt()
@@ -252,6 +184,17 @@ fn neighbors(plan: &Plan) -> f64 {
 fn fill(particles: &mut Particles, field: Field, value: f64) {
     if particles.has(field) {
         particles.scalar_mut(field).fill(value);
+    }
+}
+
+/// Sets a scalar field of a layout's particles, if they have it.
+fn assign(particles: &mut Particles, field: Field, values: &Values) {
+    match values {
+        Values::Uniform(value) => fill(particles, field, *value),
+        Values::PerParticle(values) if particles.has(field) => {
+            particles.scalar_mut(field).copy_from_slice(values);
+        }
+        Values::PerParticle(_) => {}
     }
 }
 
@@ -288,14 +231,8 @@ fn to_particles(layout: Layout, first_id: u64, plan: &Plan, fields: &[Field]) ->
             particles.set_vector(Field::Velocity, row, velocity);
         }
     }
-    fill(&mut particles, Field::Mass, layout.mass);
-    match layout.internal_energy {
-        InternalEnergy::Uniform(energy) => fill(&mut particles, Field::InternalEnergy, energy),
-        InternalEnergy::PerParticle(energies) if particles.has(Field::InternalEnergy) => {
-            particles.scalar_mut(Field::InternalEnergy).copy_from_slice(&energies);
-        }
-        InternalEnergy::PerParticle(_) => {}
-    }
+    assign(&mut particles, Field::Mass, &layout.mass);
+    assign(&mut particles, Field::InternalEnergy, &layout.internal_energy);
     fill_common(&mut particles, plan);
     particles
 }

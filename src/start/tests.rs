@@ -3,9 +3,16 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::cases::evrard::Evrard;
+use crate::cases::plummer::{Plummer, Velocities};
+use crate::cases::sedov::Sedov;
+use crate::cases::tools::testing::NOWHERE;
+use crate::cases::{AnyCase, Case};
 use crate::comm::run_local;
+use crate::layout::noise;
 use crate::plan::*;
 use crate::space::Boundary;
+use crate::space::Vec3d;
 
 fn plan(start: StartPlan, space: SpacePlan) -> Plan {
     Plan {
@@ -96,8 +103,8 @@ fn any_start() -> impl Strategy<Value = (StartPlan, SpacePlan)> {
     prop_oneof![
         (count.clone(), arrangement(), any::<u64>()).prop_map(move |(particles, arrangement, seed)| {
             let start =
-                EvrardStart { particles, arrangement, seed, radius: 2.0, mass: 3.0, internal_energy: 0.05 };
-            (StartPlan::Evrard(start), open.clone())
+                Evrard { particles, arrangement, seed, radius: 2.0, mass: 3.0, internal_energy: 0.05 };
+            (StartPlan::Case(AnyCase::Evrard(start)), open.clone())
         }),
         (1u64..600, arrangement(), lengths.clone(), any::<u64>()).prop_map(
             move |(particles, arrangement, lengths, seed)| {
@@ -139,7 +146,7 @@ fn any_start() -> impl Strategy<Value = (StartPlan, SpacePlan)> {
         (1u64..600, arrangement(), any::<u64>(), 0.0f64..0.5).prop_map(
             move |(particles, arrangement, seed, width)| {
                 let (energy, width) = (2.0, width + 0.01);
-                let start = SedovStart {
+                let start = Sedov {
                     particles,
                     arrangement,
                     seed,
@@ -149,14 +156,14 @@ fn any_start() -> impl Strategy<Value = (StartPlan, SpacePlan)> {
                     width,
                     internal_energy: 0.1,
                 };
-                (StartPlan::Sedov(start), periodic([2.0; 3]))
+                (StartPlan::Case(AnyCase::Sedov(start)), periodic([2.0; 3]))
             }
         ),
         (count, any::<bool>()).prop_map(move |(particles, rest)| {
             let velocities = if rest { Velocities::Rest } else { Velocities::Equilibrium };
             let start =
-                PlummerStart { particles, radius: 0.5, mass: 3.0, velocities, internal_energy: 0.0, seed: 1 };
-            (StartPlan::Plummer(start), open_too.clone())
+                Plummer { particles, radius: 0.5, mass: 3.0, velocities, internal_energy: 0.0, seed: 1 };
+            (StartPlan::Case(AnyCase::Plummer(start)), open_too.clone())
         }),
     ]
 }
@@ -164,8 +171,8 @@ fn any_start() -> impl Strategy<Value = (StartPlan, SpacePlan)> {
 /// The total mass of a start.
 fn promised_mass(start: &StartPlan, bx: &SimulationBox) -> f64 {
     match start {
-        StartPlan::Evrard(start) => start.mass,
-        StartPlan::Plummer(start) => start.mass,
+        StartPlan::Case(AnyCase::Evrard(start)) => start.mass,
+        StartPlan::Case(AnyCase::Plummer(start)) => start.mass,
         _ => 1.5 * bx.lengths().product(),
     }
 }
@@ -192,6 +199,27 @@ proptest! {
             prop_assert!((mass / promised_mass(&plan.start, &bx) - 1.0).abs() < 1e-12, "mass {}", mass);
         }
     }
+}
+
+#[test]
+fn cases_are_the_same_on_any_number_of_ranks() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/decks/good");
+    let mut tested = std::collections::BTreeSet::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let Ok(plan) = crate::deck::read(&path, &[]) else { continue };
+        let StartPlan::Case(case) = &plan.start else { continue };
+        tested.insert(case.name());
+        let (bx, alone) = all(&plan, 1);
+        assert_eq!(alone.len() as u64, case.count(), "{}", path.display());
+        assert!(alone.iter().all(|(_, values)| values.iter().all(|value| value.is_finite())));
+        assert_eq!(all(&plan, 3), (bx, alone), "{}", path.display());
+    }
+    assert!(tested.iter().copied().eq({
+        let mut names: Vec<_> = AnyCase::names().collect();
+        names.sort_unstable();
+        names
+    }));
 }
 
 #[test]
@@ -222,7 +250,7 @@ fn a_large_glass_box_is_within_a_thousandth_of_its_count() {
         arrangement: Arrangement::Glass,
         seed: 0,
     };
-    let made = uniform::count(&start);
+    let made = start.cuboid(None).count();
     assert!(made.abs_diff(20_000) <= 20, "{made}");
     let layout = uniform::uniform_box(&start, None, 0..made);
     let ratio = noise::density_ratio(
@@ -238,7 +266,7 @@ fn a_large_glass_box_is_within_a_thousandth_of_its_count() {
 
 #[test]
 fn smoothing_lengths_hold_the_neighbors() {
-    let start = EvrardStart {
+    let start = Evrard {
         particles: 20_000,
         arrangement: Arrangement::FaceCentered,
         seed: 0,
@@ -246,7 +274,7 @@ fn smoothing_lengths_hold_the_neighbors() {
         mass: 1.0,
         internal_energy: 0.05,
     };
-    let layout = evrard::layout(&start, 0..start.particles);
+    let layout = start.layout(&NOWHERE, 0..start.particles);
     let (mut worst, mut best) = (0, usize::MAX);
     for position in layout.positions.iter().step_by(100).filter(|position| position.norm() < 0.7) {
         let support = 2.0 * smoothing_length((layout.volume_of)(position, 100.0));
@@ -262,7 +290,7 @@ fn a_file_gives_its_particles_on_any_number_of_ranks() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("start.h5");
     let open = SpacePlan { corners: None, boundary: Some([Boundary::Open; 3]) };
-    let sphere = EvrardStart {
+    let sphere = Evrard {
         particles: 700,
         arrangement: Arrangement::Random,
         seed: 4,
@@ -270,7 +298,7 @@ fn a_file_gives_its_particles_on_any_number_of_ranks() {
         mass: 2.0,
         internal_energy: 0.05,
     };
-    let made = plan(StartPlan::Evrard(sphere), open.clone());
+    let made = plan(StartPlan::Case(AnyCase::Evrard(sphere)), open.clone());
     let (bx, expected) = all(&made, 1);
     let comm = Communicator::solo();
     let (_, written) = particles(&made, &comm, &FIELDS).unwrap();

@@ -1,6 +1,7 @@
 //! Validation of snapshots against exact and reference solutions: error norms, verdicts, plots.
 //!
-//! A solution is a file with a function from [`Subject`] to [`Findings`], and an entry in `SOLUTIONS`.
+//! The solutions are those of `crate::cases`. The settings of a case are those of the snapshot's deck, if it
+//! starts from this case, else the defaults.
 //!
 //! # The JSON verdict
 //!
@@ -20,55 +21,20 @@
 //! }
 //! ```
 
-mod evrard;
-pub mod radial;
-mod verdict;
-
-pub use verdict::{Check, Outcome, Verdict};
+pub use crate::cases::{Check, Findings, Outcome, Subject, Verdict};
 
 use std::path::Path;
 
+use crate::cases::AnyCase;
 use crate::observe::History;
-use crate::particles::{Field, Particles};
-use crate::report::{self, picture::Picture};
-use crate::{Error, Result, inputs};
-
-/// The state to be judged.
-pub struct Subject<'a> {
-    /// The particles.
-    pub particles: &'a Particles,
-    /// Their time.
-    pub time: f64,
-    /// Energies of the run over time, if known.
-    pub history: Option<&'a History>,
-}
-
-/// Results of a comparison: checks, and plots by the suffix of their file name.
-pub struct Findings {
-    /// The checks.
-    pub checks: Vec<Check>,
-    /// The pictures.
-    pub pictures: Vec<(&'static str, Picture)>,
-}
-
-/// An exact or reference solution.
-struct Solution {
-    name: &'static str,
-    title: &'static str,
-    /// Required columns.
-    needs: &'static [Field],
-    judge: fn(&Subject) -> Findings,
-}
-
-const GAS: &[Field] = &[Field::Position, Field::Velocity, Field::Mass, Field::Density, Field::InternalEnergy];
-
-/// All solutions, by their name in `--against`.
-const SOLUTIONS: &[Solution] =
-    &[Solution { name: "evrard", title: "Evrard collapse", needs: GAS, judge: evrard::judge }];
+use crate::particles::Field;
+use crate::plan::StartPlan;
+use crate::snapshot::Header;
+use crate::{Error, Result, deck, inputs, report};
 
 /// Returns the names for `--against`.
 pub fn names() -> Vec<&'static str> {
-    SOLUTIONS.iter().map(|solution| solution.name).collect()
+    AnyCase::names().collect()
 }
 
 /// Compares a snapshot with a solution: prints the table, writes the JSON verdict to `json` and the plots to
@@ -79,12 +45,18 @@ pub fn names() -> Vec<&'static str> {
 /// An unknown solution; a file that cannot be read or written; a snapshot that lacks a column or contains a
 /// value that is not finite.
 pub fn run(snapshot: &Path, against: &str, json: Option<&Path>, pictures: Option<&Path>) -> Result<bool> {
-    solution(against)?;
+    let default = case(against)?;
     let (header, particles) = crate::snapshot::read_snapshot(snapshot)?;
     let record = snapshot.with_file_name("observables.csv");
     let history = if record.exists() { Some(History::read(&record)?) } else { None };
-    let subject = Subject { particles: &particles, time: header.time, history: history.as_ref() };
-    let (verdict, findings) = judge(&subject, against, snapshot)?;
+    let subject = Subject {
+        particles: &particles,
+        time: header.time,
+        gamma: header.adiabatic_index,
+        history: history.as_ref(),
+    };
+    let case = case_of(&header, against).unwrap_or(default);
+    let (verdict, findings) = judge_case(&subject, &case, snapshot)?;
     let stem = snapshot.file_stem().map_or_else(|| "snapshot".into(), |stem| stem.to_string_lossy());
     let drawn = pictures.into_iter().flat_map(|folder| {
         let names = findings.pictures.iter().flat_map(|(tail, _)| ["png", "svg"].map(|end| (tail, end)));
@@ -108,22 +80,31 @@ pub fn run(snapshot: &Path, against: &str, json: Option<&Path>, pictures: Option
     Ok(verdict.passed)
 }
 
-/// Judges particles that have been read; `snapshot` names them in messages.
+/// Judges particles that have been read, by a case with its default settings; `snapshot` names them in
+/// messages.
 ///
 /// # Errors
 /// An unknown solution, a missing column, or a value that is not finite (not positive, for masses, densities
 /// and smoothing lengths).
 pub fn judge(subject: &Subject, against: &str, snapshot: &Path) -> Result<(Verdict, Findings)> {
-    let solution = solution(against)?;
-    check_values(subject, solution, snapshot)?;
-    let findings = (solution.judge)(subject);
-    let count = subject.particles.owned().len() as u64;
-    let name = snapshot.display().to_string();
-    Ok((Verdict::new(solution.title, name, subject.time, count, findings.checks.clone()), findings))
+    judge_case(subject, &case(against)?, snapshot)
 }
 
-fn solution(name: &str) -> Result<&'static Solution> {
-    SOLUTIONS.iter().find(|solution| solution.name == name).ok_or_else(|| {
+/// Judges particles that have been read; `snapshot` names them in messages.
+///
+/// # Errors
+/// As [`judge`].
+pub fn judge_case(subject: &Subject, case: &AnyCase, snapshot: &Path) -> Result<(Verdict, Findings)> {
+    check_values(subject, case, snapshot)?;
+    let findings = case.judge(subject);
+    let count = subject.particles.owned().len() as u64;
+    let name = snapshot.display().to_string();
+    Ok((Verdict::new(case.title(), name, subject.time, count, findings.checks.clone()), findings))
+}
+
+/// The case of that name with its default settings.
+fn case(name: &str) -> Result<AnyCase> {
+    AnyCase::with_defaults(&format!("start.{name}")).ok_or_else(|| {
         Error::usage(
             format!("there is no solution \"{name}\""),
             format!("the solutions are: {}", names().join(", ")),
@@ -131,9 +112,17 @@ fn solution(name: &str) -> Result<&'static Solution> {
     })
 }
 
+/// The case of the snapshot's deck, if it starts from the case of that name.
+fn case_of(header: &Header, name: &str) -> Option<AnyCase> {
+    match deck::examine("the snapshot's deck", &header.deck, &[]).ok()?.plan.start {
+        StartPlan::Case(case) if case.name() == name => Some(case),
+        _ => None,
+    }
+}
+
 /// Checks that all values of the required columns, and of optional ones if present, are finite; masses,
 /// densities and smoothing lengths also positive.
-fn check_values(subject: &Subject, solution: &Solution, snapshot: &Path) -> Result<()> {
+fn check_values(subject: &Subject, case: &AnyCase, snapshot: &Path) -> Result<()> {
     let particles = subject.particles;
     let content = |what: String, remedy: &str| Error::Content {
         path: snapshot.to_owned(),
@@ -143,14 +132,14 @@ fn check_values(subject: &Subject, solution: &Solution, snapshot: &Path) -> Resu
     if !subject.time.is_finite() {
         return Err(content("its time is no finite number".into(), "write the snapshot again"));
     }
-    for &field in solution.needs {
+    for &field in case.needs() {
         if !particles.has(field) {
             let what =
-                format!("it has no {} of the particles, which \"{}\" needs", field.name(), solution.name);
+                format!("it has no {} of the particles, which \"{}\" needs", field.name(), case.name());
             return Err(content(what, "write snapshots with this column"));
         }
     }
-    for &field in solution.needs.iter().chain(&[Field::Pressure, Field::SmoothingLength]) {
+    for &field in case.needs().iter().chain(&[Field::Pressure, Field::SmoothingLength]) {
         if !particles.has(field) {
             continue;
         }

@@ -102,6 +102,7 @@ fn good_decks_and_inputs_are_read_and_resolve_to_themselves() {
 
 #[test]
 fn values_arrive_where_they_belong() {
+    use hilbrium::cases::evrard::Evrard;
     use hilbrium::plan::*;
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/decks/good/everything.toml");
     let plan = deck::read(&path, &[]).unwrap();
@@ -116,14 +117,14 @@ fn values_arrive_where_they_belong() {
             precision: Precision::Double,
             threads: Some(2),
         },
-        start: StartPlan::Evrard(EvrardStart {
+        start: StartPlan::Case(AnyCase::Evrard(Evrard {
             particles: 10_000,
             arrangement: Arrangement::Hexagonal,
             seed: 42,
             radius: 2.0,
             mass: 3.0,
             internal_energy: 0.1,
-        }),
+        })),
         space: SpacePlan {
             corners: Some([[-3.0; 3], [3.0, 4.0, 5.0]]),
             boundary: Some([hilbrium::space::Boundary::Open; 3]),

@@ -2,7 +2,7 @@
 
 use hilbrium::Error;
 use hilbrium::deck::{self, Plan};
-use hilbrium::plan::{Every, Precision, StartPlan};
+use hilbrium::plan::{AnyCase, Every, Precision, StartPlan};
 use std::path::Path;
 
 const DECK: &str = "[run]\nend_time = 0.8\n\n[start.evrard]\nparticles = 1000\n\n[gravity]\n\n\
@@ -30,7 +30,7 @@ fn options_replace_add_and_need_no_quotes() {
     .unwrap();
     assert_eq!(plan.output.directory, Path::new("out/my run"));
     assert_eq!(plan.run.precision, Precision::Double);
-    assert!(matches!(&plan.start, StartPlan::Evrard(case) if case.particles == 2000));
+    assert!(matches!(&plan.start, StartPlan::Case(AnyCase::Evrard(case)) if case.particles == 2000));
     assert_eq!(plan.output.checkpoint, Some(Every::EveryWall(900.0)));
     assert_eq!(plan.title, "2024");
     assert_eq!(plan.sph.unwrap().neighbors, 50.0);

@@ -72,7 +72,8 @@ fn missing_decks_and_folders_have_a_remedy() {
 fn new_decks_pass_check() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("new.toml");
-    for case in ["evrard", "uniform-box", "lattice", "random", "plummer", "sedov"] {
+    let cases = ["gas-at-rest", "sod", "sound-wave", "gresho", "noh"];
+    for case in ["evrard", "uniform-box", "lattice", "random", "plummer", "sedov"].iter().chain(&cases) {
         let (status, deck, _) = hilbrium(&["new", case]);
         assert_eq!(status, 0);
         std::fs::write(&path, deck).unwrap();

@@ -9,23 +9,19 @@ mod start;
 
 pub(super) use gas::MIN_NEIGHBORS;
 
+use crate::cases::AnyCase;
+pub use crate::cases::case::MAX_PARTICLES;
 use crate::laws::{Interaction, coulomb};
 use crate::plan::{
-    Arrangement, AtomStyle, Coding, Device, Digits, FileFormat, FileUnits, Formulation, Gradients, Kernel,
-    LatticeKind, ListKind, MultipoleOrder, OpeningCriterion, Precision, SofteningKernel, TrajectoryFormat,
-    Velocities,
+    AtomStyle, Coding, Device, Digits, FileFormat, FileUnits, Formulation, Gradients, Kernel, LatticeKind,
+    ListKind, MultipoleOrder, OpeningCriterion, Precision, SofteningKernel, TrajectoryFormat,
 };
 pub use crate::sections::{
-    ABOVE_ONE, ANY, BELOW_ONE, Default, FRACTION, Interval, Key, Kind, NOT_NEGATIVE, POSITIVE, Section,
-    between, key, number, quantity, quoted, section, section_title,
+    ABOVE_ONE, ANY, BELOW_ONE, Default, EXACT, FRACTION, Interval, Key, Kind, NOT_NEGATIVE, POSITIVE,
+    Section, between, key, number, quantity, quoted, section, section_title,
 };
 use crate::units::{Dimension, UnitSystem};
 
-/// Largest number of particles: more than any machine holds, so a larger number is a typo.
-pub const MAX_PARTICLES: f64 = 1e12;
-const COUNT: Kind = Kind::Integer(between(1.0, MAX_PARTICLES));
-/// Largest integer: many JSON and TOML tools lose digits beyond 2^53.
-const EXACT: f64 = 9007199254740992.0;
 const STEPS: Kind = Kind::Integer(between(1.0, EXACT));
 
 const TIME: Kind = quantity(POSITIVE, Dimension::Time);
@@ -43,10 +39,11 @@ const EVERY_WALL: Key = key(
 .also(&["every_time", "wall"]);
 
 /// Groups of sections, in the order in which a deck is printed.
-const GROUPS: [&[Section]; 11] = [
+const GROUPS: [&[Section]; 12] = [
     RUN,
     molecules::MATTER,
     start::SECTIONS,
+    AnyCase::SECTIONS,
     SPACE,
     gas::SECTIONS,
     molecules::INTERACTION,

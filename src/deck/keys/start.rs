@@ -1,26 +1,7 @@
 //! Keys of `[start.*]`.
 
 use super::*;
-
-const PARTICLES: Key =
-    key("particles", COUNT, Default::Required, "Number of particles; the layout may round it.").also(&[
-        "n",
-        "count",
-        "npart",
-        "number",
-        "num_particles",
-    ]);
-
-const SEED: Key =
-    key("seed", Kind::Integer(between(0.0, EXACT)), Default::Value("1"), "Seed of the random numbers.");
-
-const ARRANGEMENT: Key = key(
-    "arrangement",
-    Kind::Choice(Arrangement::NAMES),
-    Default::Value("\"glass\""),
-    "Layout before it is mapped to the density profile: a relaxed glass, a lattice, or random positions.",
-)
-.also(&["layout", "glass"]);
+use crate::cases::case::{ARRANGEMENT, PARTICLES, SEED};
 
 const LENGTHS: Key = key(
     "lengths",
@@ -42,12 +23,6 @@ const BOX_ENERGY: Key =
     key("internal_energy", number(NOT_NEGATIVE), Default::Value("1.0"), "Specific internal energy.")
         .also(&["u"]);
 
-const MASS: Key =
-    key("mass", quantity(POSITIVE, Dimension::Mass), Default::Value("1.0"), "Total mass.").also(&["m"]);
-
-const RADIUS: Key = key("radius", quantity(POSITIVE, Dimension::Length), Default::Value("1.0"), "Radius.")
-    .also(&["r", "scale"]);
-
 const TEMPERATURE: Key = key(
     "temperature",
     quantity(NOT_NEGATIVE, Dimension::Temperature),
@@ -59,19 +34,6 @@ const TEMPERATURE: Key = key(
 /// Sections in the order in which a deck is printed.
 pub(super) const SECTIONS: &[Section] = &[
     section("start", "The initial state: exactly one case, [start.CASE].", &[]),
-    section(
-        "start.evrard",
-        "Evrard collapse: a cold gas sphere with density M / (2 pi R^2 r), at rest.",
-        &[
-            PARTICLES,
-            ARRANGEMENT,
-            SEED,
-            RADIUS,
-            MASS,
-            key("internal_energy", number(POSITIVE), Default::Value("0.05"), "Specific internal energy.")
-                .also(&["u"]),
-        ],
-    ),
     section(
         "start.uniform-box",
         "A box of uniform density and internal energy.",
@@ -114,63 +76,6 @@ pub(super) const SECTIONS: &[Section] = &[
         "start.random",
         "Independent uniform positions in a box.",
         &[PARTICLES, LENGTHS, DENSITY, BOX_ENERGY, TEMPERATURE, SEED],
-    ),
-    section(
-        "start.plummer",
-        "A Plummer sphere.",
-        &[
-            PARTICLES,
-            RADIUS,
-            MASS,
-            key(
-                "velocities",
-                Kind::Choice(Velocities::NAMES),
-                Default::Value("\"equilibrium\""),
-                "Initial velocities: drawn from the isotropic equilibrium distribution, or zero.",
-            ),
-            key(
-                "internal_energy",
-                number(NOT_NEGATIVE),
-                Default::Value("0.05"),
-                "Specific internal energy (only used with [sph]).",
-            )
-            .also(&["u"]),
-            SEED,
-        ],
-    ),
-    section(
-        "start.sedov",
-        "Sedov explosion: a point explosion in a cube of cold gas about the origin, at rest.",
-        &[
-            PARTICLES,
-            key("edge", quantity(POSITIVE, Dimension::Length), Default::Value("1.0"), "Edge of the cube.")
-                .also(&["length", "lengths", "size", "box", "box_size"]),
-            key(
-                "density",
-                quantity(POSITIVE, Dimension::Density),
-                Default::Value("1.0"),
-                "Mass density of the gas.",
-            )
-            .also(&["rho"]),
-            key("energy", number(POSITIVE), Default::Value("1.0"), "Energy of the explosion.").also(&["e"]),
-            key(
-                "width",
-                quantity(POSITIVE, Dimension::Length),
-                Default::Value("0.1"),
-                "Radius at which the explosion's energy density, spread as exp(-(r/width)^2), has fallen to \
-                 1/e.",
-            )
-            .also(&["radius", "sigma"]),
-            key(
-                "internal_energy",
-                number(NOT_NEGATIVE),
-                Default::Value("1e-8"),
-                "Specific internal energy of the gas before the explosion.",
-            )
-            .also(&["u"]),
-            ARRANGEMENT,
-            SEED,
-        ],
     ),
     section(
         "start.file",

@@ -8,7 +8,9 @@ use crate::space::Vec3d;
 /// The kernel of the density sum.
 #[derive(Clone, Copy, Debug)]
 pub enum Kernel {
+    /// sinc, exponent 6.
     Sinc6,
+    /// Wendland C6.
     WendlandC6,
 }
 /// All kernels.

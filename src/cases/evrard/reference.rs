@@ -2,7 +2,7 @@
 //! M = R = G = 1, u = 0.05, gamma = 5/3), converged to 1e-3 behind the shock and to 1e-6 ahead of it; and
 //! SPH-EXA's deviations from it.
 
-use crate::observe::History;
+use crate::cases::History;
 
 /// Profile at one time, at increasing radii.
 struct Profile {
@@ -47,7 +47,7 @@ pub struct Figures {
 }
 
 /// SPH-EXA (develop of February 2025, volume elements, 100 neighbors, 65,465 particles) at t = 0.77, measured
-/// as in [`super`].
+/// as in `validate --against evrard`.
 pub const SPH_EXA_077: Figures = Figures { density: 0.054, pressure: 0.115, velocity: 0.059, entropy: 0.065 };
 /// The same run at t = 0.80.
 pub const SPH_EXA_080: Figures = Figures { density: 0.052, pressure: 0.109, velocity: 0.054, entropy: 0.077 };

@@ -1,22 +1,18 @@
-//! The Evrard collapse (Evrard 1988): a cold gas sphere of density 1 / (2 pi r) collapses under its
-//! self-gravity, and a shock runs outward through it. M = R = G = 1, u = 0.05, gamma = 5/3.
+//! Checks of an Evrard collapse. M = R = G = 1, u = 0.05, gamma = 5/3.
 //!
 //! Profiles are medians in 40 logarithmic bins in 0.02 < r < 0.8 about the center of mass, of bins with at
 //! least 8 particles. The reference is interpolated in log-log (velocity linearly). The gates are SPH-EXA's
 //! figures at its 65,465 particles times (65,465 / N)^(1/3).
 
-mod pictures;
-pub mod reference;
-
-use super::radial::{Radial, mean, median};
-use super::{Check, Findings, Subject};
-use crate::observe::History;
-use reference::{Reference, energies, initial_entropy, interpolate, sph_exa};
+use super::pictures;
+use super::reference::{Reference, energies, initial_entropy, interpolate, sph_exa};
+use crate::cases::tools::radial::{Radial, mean, median};
+use crate::cases::{Check, Findings, History, Subject};
 
 const GAMMA: f64 = 5.0 / 3.0;
 /// Number and range of the bins.
-const BINS: usize = 40;
-const RANGE: (f64, f64) = (0.02, 0.8);
+pub(super) const BINS: usize = 40;
+pub(super) const RANGE: (f64, f64) = (0.02, 0.8);
 /// Radii at which the entropy is compared with the exact one.
 const ENTROPY_RANGE: (f64, f64) = (0.2, 0.7);
 /// Target, as a fraction of SPH-EXA's figures.

@@ -2,7 +2,7 @@
 //! glass, each given by the points of one cuboid cell.
 
 use super::glass;
-use crate::plan::{Arrangement, LatticeKind};
+use super::{Arrangement, LatticeKind};
 use crate::space::Vec3d;
 
 /// Points per edge of the glass cube that is repeated to fill a large ball.
@@ -131,7 +131,7 @@ impl Pattern {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::start::cells::CellGrid;
+    use crate::layout::cells::CellGrid;
 
     #[test]
     fn lattices_have_their_neighbors() {

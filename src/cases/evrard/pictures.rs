@@ -1,10 +1,11 @@
 //! Plots of an Evrard collapse: radial profiles and energies against the reference.
 
 use super::reference::{Reference, energies, initial_entropy};
-use super::{BINS, RANGE, Radial};
+use super::judge::{BINS, RANGE};
 use crate::report::picture::{Axis, BLUE, GRAY, GREEN, INK, Mark, Panel, Picture, RED, Scale, Series};
 use crate::report::{grouped, rounded};
-use crate::validate::Subject;
+use crate::cases::Subject;
+use crate::cases::tools::radial::Radial;
 
 /// Largest number of particles drawn; more would only fill the plot.
 const MAX_PARTICLES: usize = 5000;

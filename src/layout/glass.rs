@@ -96,7 +96,7 @@ impl Descent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::start::noise::{Kernel, density_ratio, mean_and_spread};
+    use crate::layout::noise::{Kernel, density_ratio, mean_and_spread};
 
     #[test]
     fn is_even_and_repeats() {

@@ -1,0 +1,13 @@
+//! Tools that cases share: keys, checks and verdicts, profiles and norms, pictures.
+
+pub mod history;
+pub mod keys;
+pub mod pictures;
+pub mod profile;
+pub mod radial;
+pub mod riemann;
+pub mod sedov;
+pub mod subject;
+#[cfg(test)]
+pub mod testing;
+pub mod verdict;
