@@ -37,17 +37,17 @@ pub struct Evrard {
 
 impl Case for Evrard {
     const SECTION: Section = section(
-    "start.evrard",
-    "Evrard collapse: a cold gas sphere with density M / (2 pi R^2 r), at rest.",
-    &[
-        PARTICLES,
-        ARRANGEMENT,
-        SEED,
-        RADIUS,
-        MASS,
-        key("internal_energy", number(POSITIVE), Default::Value("0.05"), "Specific internal energy.")
-            .also(&["u"]),
-    ],
+        "start.evrard",
+        "Evrard collapse: a cold gas sphere with density M / (2 pi R^2 r), at rest.",
+        &[
+            PARTICLES,
+            ARRANGEMENT,
+            SEED,
+            RADIUS,
+            MASS,
+            key("internal_energy", number(POSITIVE), Default::Value("0.05"), "Specific internal energy.")
+                .also(&["u"]),
+        ],
     );
     const TITLE: &'static str = "Evrard collapse";
     const TEMPLATE: Template = Template {
@@ -136,8 +136,8 @@ impl RadialProfile for InverseRadius {
 mod tests {
     use super::*;
     use crate::cases::tools::testing::NOWHERE;
-    use crate::space::Vec3d;
     use crate::layout::noise::{KERNELS, Kernel, density_ratio, mean_and_spread};
+    use crate::space::Vec3d;
 
     fn start(particles: u64, arrangement: Arrangement) -> Evrard {
         Evrard { particles, arrangement, seed: 0, radius: 1.0, mass: 1.0, internal_energy: 0.05 }

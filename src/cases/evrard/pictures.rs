@@ -1,11 +1,11 @@
 //! Plots of an Evrard collapse: radial profiles and energies against the reference.
 
-use super::reference::{Reference, energies, initial_entropy};
 use super::judge::{BINS, RANGE};
-use crate::report::picture::{Axis, BLUE, GRAY, GREEN, INK, Mark, Panel, Picture, RED, Scale, Series};
-use crate::report::{grouped, rounded};
+use super::reference::{Reference, energies, initial_entropy};
 use crate::cases::Subject;
 use crate::cases::tools::radial::Radial;
+use crate::report::picture::{Axis, BLUE, GRAY, GREEN, INK, Mark, Panel, Picture, RED, Scale, Series};
+use crate::report::{grouped, rounded};
 
 /// Largest number of particles drawn; more would only fill the plot.
 const MAX_PARTICLES: usize = 5000;
