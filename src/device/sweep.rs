@@ -1,4 +1,4 @@
-//! Sweeps on a device: evaluation of a law over a cluster list, as [`crate::pair::sweep`]
+//! Sweeps on a device: evaluation of a law over a cluster list, as [`crate::pair::Sweep`]
 //! (kernels/pair/sweep.cuh).
 
 use super::arguments::finish::FinishArguments;
