@@ -1,30 +1,30 @@
-//! Molecules and stars on a device: pair forces, gravity and the operations of a velocity Verlet step
-//! ([`crate::motion::steps::Verlet`]), the counterpart of [`crate::molecules`], [`crate::far`] and
-//! [`crate::motion::verlet`] on processors.
+//! Molecules and stars on a device: pair forces and gravity, the counterpart of [`crate::molecules`] and
+//! [`crate::far`] on processors. The operations of a step are in `step.rs`.
+
+mod step;
 
 use super::columns::Columns;
 use super::domain::{Arriving, Domain};
 use super::exchange::Exchange;
 use super::gravity::Gravity;
-use super::motion::{Motion, Moving, StepFindings};
+use super::motion::{Motion, Moving};
 use super::neighborhood::Neighborhood;
 use super::net_force::{NetForces, without_net_force};
 use super::sweep::{Pass, Sweep, SweepMemory};
 use super::{Device, values};
 use crate::clock::Clock;
-use crate::comm::Communicator;
 use crate::far::GravityPlan;
 use crate::molecules::{LawVisitor, Molecules};
-use crate::motion::bulk_motion::BulkMotion;
-use crate::motion::steps::{self, FirstHalf, Outcome, Reverted};
+use crate::motion::steps;
 use crate::motion::thermostat::Thermostat;
-use crate::motion::verlet::{self, MAX_DISPLACEMENT};
+use crate::motion::verlet;
 use crate::neighborhood::InteractionRange;
 use crate::neighbors;
 use crate::pair::{Energies, Forces, PairLaw, Precision};
 use crate::particles::{Field, Particles};
 use crate::space::{SimulationBox, Vec3d};
 use crate::{Error, Result};
+use step::Stepping;
 
 /// Settings of a run.
 #[derive(Clone, Copy, Debug)]
@@ -343,132 +343,6 @@ impl Verlet {
         let (_, [_, acceleration]) = self.particle(row)?;
         let value = acceleration.iter().copied().find(|value| !value.is_finite()).unwrap_or(f64::NAN);
         Ok(neighbors::not_finite(&self.bx, &host, Field::Acceleration, value, row))
-    }
-}
-
-/// State of a step: the backend of [`steps::verlet_step`].
-struct Stepping<'a> {
-    verlet: &'a mut Verlet,
-    thermostat: Option<&'a Thermostat>,
-    step: u64,
-    clock: &'a mut Clock,
-    /// Result of the first half on all ranks, if the host has waited for it.
-    known: Option<FirstHalf>,
-}
-
-impl Stepping<'_> {
-    /// Records the first half of this rank and, if no row was refused, evaluates the forces with the list
-    /// that the displacements need.
-    fn evaluate_after(&mut self, first_half: FirstHalf, dt: f64) -> Result<()> {
-        let first_half = first_half.over_ranks(self.verlet.exchange.comm());
-        self.known = Some(first_half);
-        if first_half.skipped > 0 {
-            return Ok(());
-        }
-        self.verlet.record_displacement(first_half.displacement, dt);
-        self.clock.lap("drift");
-        self.verlet.forces(dt, self.clock)
-    }
-}
-
-impl steps::Verlet for Stepping<'_> {
-    fn comm(&self) -> &Communicator {
-        self.verlet.exchange.comm()
-    }
-
-    fn kick_and_drift(&mut self, dt: f64) -> Result<()> {
-        let Verlet { columns, motion, bx, .. } = &mut *self.verlet;
-        let (rows, farthest) = (columns.owned(), MAX_DISPLACEMENT * bx.lengths().max());
-        let all = Moving::of(columns);
-        match self.thermostat {
-            Some(Thermostat::Langevin(langevin)) => {
-                let (mass, id) = (columns.scalar(Field::Mass), &columns.id);
-                motion.langevin_kick_and_drift(langevin, &all, mass, id, rows, dt, self.step, farthest)
-            }
-            Some(Thermostat::VelocityRescaling(_)) | None => motion.kick_and_drift(&all, rows, dt, farthest),
-        }
-    }
-
-    fn evaluate(&mut self, dt: f64) -> Result<()> {
-        if self.known.is_some() {
-            // after a failed step, back at its start
-            return self.verlet.forces(dt, self.clock);
-        }
-        if let Some(most) = self.verlet.expected_displacement(dt) {
-            return self.verlet.forces_within(dt, most, self.clock);
-        }
-        let first_half = self.verlet.motion.findings()?.first_half;
-        self.evaluate_after(first_half, dt)
-    }
-
-    fn outcome(&mut self, dt: f64) -> Result<Outcome> {
-        let mut findings = self.verlet.motion.findings()?;
-        let first_half = match self.known {
-            Some(first_half) => first_half,
-            // one rank
-            None if findings.first_half.skipped > 0 => return Ok(Outcome::MovedTooFar),
-            None => {
-                let StepFindings { first_half, within_bound, .. } = findings;
-                if within_bound {
-                    self.verlet.record_displacement(first_half.displacement, dt);
-                    self.known = Some(first_half);
-                } else {
-                    self.verlet.repeats += 1;
-                    self.evaluate_after(first_half, dt)?;
-                    findings = self.verlet.motion.findings()?;
-                }
-                first_half
-            }
-        };
-        if first_half.skipped > 0 {
-            return Ok(Outcome::MovedTooFar);
-        }
-        self.verlet.check(findings.not_finite)?;
-        Ok(Outcome::Completed { heat: first_half.heat })
-    }
-
-    fn moved_too_far(&self, dt: f64) -> Result<Error> {
-        let skipped = self.verlet.motion.left_rows(self.verlet.columns.owned())?;
-        skipped.first().map_or(Ok(Error::Elsewhere), |&row| self.verlet.moved_too_far(row, dt))
-    }
-
-    fn finish(&mut self, _: f64) {
-        // the force evaluation did the second half kick
-    }
-
-    fn revert_second_half(&mut self, dt: f64) -> Result<()> {
-        // rows with finite forces were kicked
-        self.verlet.kick_back(dt, false)?;
-        self.verlet.neighborhood.invalidate();
-        Ok(())
-    }
-
-    fn revert_drift(&mut self, dt: f64, rows: Reverted) -> Result<()> {
-        let Verlet { columns, motion, .. } = &mut *self.verlet;
-        let (owned, all, but_skipped) = (columns.owned(), Moving::of(columns), rows == Reverted::Moved);
-        match self.thermostat {
-            Some(Thermostat::Langevin(langevin)) => {
-                let (mass, id) = (columns.scalar(Field::Mass), &columns.id);
-                motion.langevin_drift_back(langevin, &all, mass, id, owned, dt, self.step, but_skipped)
-            }
-            Some(Thermostat::VelocityRescaling(_)) | None => motion.drift_back(&all, owned, dt, but_skipped),
-        }
-    }
-
-    fn revert_kick(&mut self, dt: f64, rows: Reverted) -> Result<()> {
-        self.verlet.kick_back(dt, rows == Reverted::Moved)
-    }
-
-    fn bulk_motion(&mut self) -> Result<BulkMotion> {
-        let Verlet { columns, motion, exchange, .. } = &mut *self.verlet;
-        let (mass, velocity) = (columns.scalar(Field::Mass), columns.vector(Field::Velocity));
-        let own = motion.whole(velocity, mass, columns.owned())?;
-        Ok(own.over_ranks(exchange.comm()))
-    }
-
-    fn scale_velocities(&mut self, factor: f64, offset: Vec3d) -> Result<()> {
-        let columns = &self.verlet.columns;
-        self.verlet.motion.scale(columns.vector(Field::Velocity), columns.owned(), factor, offset)
     }
 }
 
