@@ -26,13 +26,17 @@ impl Deck<'_> {
             EquationOfState::IdealGas { gamma: self.number("sph", "gamma") }
         };
         let formulation = self.named("sph", "formulation", Formulation::named, Formulation::Standard);
-        if formulation == Formulation::Standard {
-            self.without_effect("sph", "volume_iterations", "formulation = \"standard\"");
-        }
+        let volume_iterations = match formulation {
+            Formulation::Standard => {
+                self.without_effect("sph", "volume_iterations", "formulation = \"standard\"");
+                0
+            }
+            Formulation::VolumeElements => self.integer("sph", "volume_iterations"),
+        };
         let viscosity = self.viscosity();
         let plan = SphPlan {
             formulation,
-            volume_iterations: self.integer("sph", "volume_iterations"),
+            volume_iterations,
             kernel: self.named("sph", "kernel", Kernel::named, Kernel::CubicSpline),
             neighbors: self.number("sph", "neighbors"),
             neighbor_tolerance: self.number("sph", "neighbor_tolerance"),

@@ -324,7 +324,7 @@ impl Model {
                 milliseconds(step.replicated),
                 milliseconds(step.small),
                 Cell::Number(step.seconds(), 3),
-                Cell::Number(100.0 * self.step(1.0).seconds() / step.seconds(), 1),
+                Cell::Number(100.0 * (self.step(1.0).seconds() / step.seconds()), 1),
                 Cell::Number(100.0 * self.efficiency(ranks), 1),
                 Cell::Number(step.replicated_bytes * 1e-6, 1),
                 Cell::Number(step.memory * 1e-9, 2),
