@@ -283,9 +283,10 @@ impl Simulation {
 
     /// Updates owners, order, halos and list, or only what is due. Collective.
     ///
-    /// Precondition: the owned particles may have moved; columns of halos and the list belong to the last call.
-    /// Postcondition: the list covers all pairs within range, and halos have current positions, except that
-    /// without a gas and with a valid list the pair sweep exchanges them ([`Synced::halos`]).
+    /// Precondition: the owned particles may have moved; columns of halos and the list belong to the last
+    /// call.
+    /// Postcondition: the list covers all pairs within range, and halos have current positions, except
+    /// that without a gas and with a valid list the pair sweep exchanges them ([`Synced::halos`]).
     ///
     /// 1. Decide by the used skins what is due.
     /// 2. Build: wrap positions, migrate and sort particles, find halos, build the list.

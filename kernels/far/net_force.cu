@@ -1,5 +1,5 @@
-// Net force and torque, and subtraction of the field of a rigid motion: mirrors src/far/net_force.rs. The order
-// of summation differs from the CPU's, but is the same in every run.
+// Net force and torque, and subtraction of the field of a rigid motion: mirrors src/far/net_force.rs. The
+// order of summation differs from the CPU's, but is the same in every run.
 //
 // Rows [begin, end) are the owned ones, without ghosts.
 #include "../device.cuh"
@@ -8,9 +8,10 @@
 
 namespace hilbrium {
 
-// Mass, first and second moments, force and torque about `origin`: sixteen columns of `partial`. Launch: blocks
-// of 256 threads, 2048 rows per block. Floor: 56 bytes read per row.
-extern "C" __global__ void __launch_bounds__(THREADS) net_force(const __grid_constant__ NetForceArguments args) {
+// Mass, first and second moments, force and torque about `origin`: sixteen columns of `partial`. Launch:
+// blocks of 256 threads, 2048 rows per block. Floor: 56 bytes read per row.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    net_force(const __grid_constant__ NetForceArguments args) {
     const auto [begin, end] = args.rows;
     const unsigned long long first = begin + static_cast<unsigned long long>(blockIdx.x) * ROWS_PER_BLOCK;
     double sums[16] = {};
@@ -41,8 +42,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) net_force(const __grid_con
 }
 HILBRIUM_EXPORT(net_force)
 
-// Subtracts `linear` + `angular` x (position - `center`) from the accelerations. Launch: blocks of 256 threads,
-// one thread per row. Floor: 48 bytes read, 24 written per row.
+// Subtracts `linear` + `angular` x (position - `center`) from the accelerations. Launch: blocks of 256
+// threads, one thread per row. Floor: 48 bytes read, 24 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     subtract_rigid_field(const __grid_constant__ SubtractRigidFieldArguments args) {
     const auto [begin, end] = args.rows;

@@ -59,7 +59,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 HILBRIUM_EXPORT(verlet_kick_and_drift)
 
 // Half kick with the step dt, except for rows that were left unchanged, and rows whose acceleration is not
-// finite, of which `first_not_finite` records the first; -dt undoes such a kick. Floor: 48 bytes read, 24 written per row.
+// finite, of which `first_not_finite` records the first; -dt undoes such a kick. Floor: 48 bytes read, 24
+// written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     verlet_kick(const __grid_constant__ VerletKickArguments args) {
     double* __restrict__ const velocity[3] = {args.velocity[0], args.velocity[1], args.velocity[2]};
@@ -99,9 +100,9 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 HILBRIUM_EXPORT(verlet_drift_back)
 
 // Accelerations a = F / m and, if the step is not 0, a half kick. A row whose acceleration is not finite gets
-// no kick, and the first such row goes to `first_not_finite` (record_first). Does nothing if the drift refused
-// rows or exceeded `most_square`: the forces may lack pairs then, and the host evaluates them again or reverts
-// the step. Floor: 32 bytes read, 24 written per row; with the kick 56 and 48.
+// no kick, and the first such row goes to `first_not_finite` (record_first). Does nothing if the drift
+// refused rows or exceeded `most_square`: the forces may lack pairs then, and the host evaluates them again
+// or reverts the step. Floor: 32 bytes read, 24 written per row; with the kick 56 and 48.
 extern "C" __global__ void __launch_bounds__(THREADS)
     accelerate(const __grid_constant__ AccelerateArguments args) {
     const double* __restrict__ const force[3] = {args.force[0], args.force[1], args.force[2]};

@@ -115,8 +115,8 @@ __device__ inline Frame frame_of(const ListRequest& request, unsigned super_clus
 }
 
 // Tests the particles of a cluster and of the members `near` of a super-cluster in single precision: row
-// lane % 8 of the cluster against rows lane / 8 and lane / 8 + 4 of each member. `offset` is the center of the
-// cluster and `member_center` that of this lane's member, relative to the frame's. All lanes must call.
+// lane % 8 of the cluster against rows lane / 8 and lane / 8 + 4 of each member. `offset` is the center of
+// the cluster and `member_center` that of this lane's member, relative to the frame's. All lanes must call.
 __device__ __forceinline__ bool particles_meet(const ListRequest& request, unsigned first, unsigned cluster,
                                                unsigned near, const float (&offset)[3],
                                                const float (&member_center)[3], float own_margin) {

@@ -1,7 +1,8 @@
 //! Test cases: initial states with their exact or reference solutions, one file each.
 //!
 //! The file of a case has its deck section, its particles, its solution, and the checks and pictures of
-//! `hilbrium validate SNAPSHOT --against CASE`. [`case::Case`] is the interface, `tools` has what cases share.
+//! `hilbrium validate SNAPSHOT --against CASE`. [`case::Case`] is the interface, `tools` has what cases
+//! share.
 
 pub mod case;
 pub mod tools;

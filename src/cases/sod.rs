@@ -1,5 +1,6 @@
 //! The shock tube of Sod (1978, J. Comput. Phys. 27, 1): gas of density 1 and pressure 1 at x < 0, of density
-//! 1/8 and pressure 1/10 at x > 0, at rest. A shock and a contact run to the right, a rarefaction to the left.
+//! 1/8 and pressure 1/10 at x > 0, at rest. A shock and a contact run to the right, a rarefaction to the
+//! left.
 //!
 //! Particles have equal masses. The tube is periodic with 0 < |x| < 1, so a second problem runs at its seam;
 //! the norms are those of |x| < 1/2, which its waves reach after t = 0.28. The solution is exact.

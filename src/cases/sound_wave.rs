@@ -179,7 +179,8 @@ impl Case for SoundWave {
     }
 }
 
-/// Amplitude of the first Fourier mode of the velocity, and the error of its phase speed; `None` at the start.
+/// Amplitude of the first Fourier mode of the velocity, and the error of its phase speed; `None` at the
+/// start.
 fn fitted(profile: &Profile, time: f64) -> (f64, Option<f64>) {
     let (mut sine, mut cosine, mut volume) = (0.0, 0.0, 0.0);
     for row in &profile.rows {

@@ -235,8 +235,8 @@ impl Motion {
         self.half_kick(moving, rows, dt, left, Output::NULL)
     }
 
-    /// Half kick of length `dt` of the rows whose acceleration is finite. [`Self::findings`] returns the first
-    /// other row.
+    /// Half kick of length `dt` of the rows whose acceleration is finite. [`Self::findings`] returns the
+    /// first other row.
     ///
     /// # Errors
     /// Those of the device.

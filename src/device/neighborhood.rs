@@ -18,8 +18,8 @@ use crate::space::SimulationBox;
 
 /// Neighbor list, halos, and the data that decides how long both are valid.
 ///
-/// Invariant: after [`Self::build`], and while [`Self::is_valid`] returns true, the records cover all pairs with
-/// an owned particle within range: `r < max(2 h_i, 2 h_j)`, or `r <` the cutoff.
+/// Invariant: after [`Self::build`], and while [`Self::is_valid`] returns true, the records cover all pairs
+/// with an owned particle within range: `r < max(2 h_i, 2 h_j)`, or `r <` the cutoff.
 #[derive(Debug)]
 pub struct Neighborhood {
     device: Device,

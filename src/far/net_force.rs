@@ -10,8 +10,8 @@
 //! ```
 //!
 //! with the net force F, mass M, net torque T about the center of mass x_c and moment of inertia I, has the
-//! same net force and torque, and of all such fields the least sum of m |a|^2. It is subtracted. Processors and
-//! devices share [`RigidField`].
+//! same net force and torque, and of all such fields the least sum of m |a|^2. It is subtracted. Processors
+//! and devices share [`RigidField`].
 
 use crate::comm::Communicator;
 use crate::particles::blocks::{map_blocks, reduce_blocks};
@@ -22,8 +22,8 @@ use nalgebra::Matrix3;
 /// Number of sums: mass, first moments, second moments (xx, yy, zz, xy, xz, yz), force, torque.
 pub const SUMS: usize = 16;
 
-/// Principal moments of inertia below this fraction of the largest one count as zero: no torque acts along the
-/// axis of a line of particles.
+/// Principal moments of inertia below this fraction of the largest one count as zero: no torque acts along
+/// the axis of a line of particles.
 const DEGENERATE: f64 = 1e-10;
 
 /// Sums over particles with coordinates relative to a fixed origin near them.

@@ -123,8 +123,9 @@ pub enum Reverted {
 
 /// Operations of a velocity Verlet step, for forces that depend on positions only.
 ///
-/// [`Verlet::kick_and_drift`] and [`Verlet::evaluate`] may return before their work is done. What they find is
-/// read by [`Verlet::outcome`], once a step: a device enqueues the whole step before the host waits for it.
+/// [`Verlet::kick_and_drift`] and [`Verlet::evaluate`] may return before their work is done. What they find
+/// is read by [`Verlet::outcome`], once a step: a device enqueues the whole step before the host waits for
+/// it.
 pub trait Verlet {
     /// The ranks.
     fn comm(&self) -> &Communicator;
@@ -144,7 +145,8 @@ pub trait Verlet {
     /// # Errors
     /// [`Error::State`] with step 0 for rates that are not finite.
     fn outcome(&mut self, dt: f64) -> Result<Outcome>;
-    /// The error that names a particle of this rank that would move too far; [`Error::Elsewhere`] without one.
+    /// The error that names a particle of this rank that would move too far; [`Error::Elsewhere`] without
+    /// one.
     ///
     /// # Errors
     /// Those of the device.

@@ -1,5 +1,5 @@
-//! The used part of a list's skins, and the decision that follows from it: reuse, prune or rebuild. Processors
-//! and devices share it; each measures displacements in its own memory.
+//! The used part of a list's skins, and the decision that follows from it: reuse, prune or rebuild.
+//! Processors and devices share it; each measures displacements in its own memory.
 
 use super::Skins;
 use crate::Result;

@@ -1,5 +1,5 @@
-//! Motion on a device against the processor's: the same bits where kernels promise them. Runs on the emulation, and on a
-//! GPU with HILBRIUM_DEVICE_UNDER_TEST=cuda.
+//! Motion on a device against the processor's: the same bits where kernels promise them. Runs on the
+//! emulation, and on a GPU with HILBRIUM_DEVICE_UNDER_TEST=cuda.
 
 use hilbrium::comm::Communicator;
 use hilbrium::device::leapfrog::{self as device_leapfrog, Heated, Predicted};
@@ -38,8 +38,8 @@ const FIELDS: &[Field] = &[
 /// Row counts about the sizes of warps, blocks and pieces.
 const COUNTS: [usize; 7] = [1, 31, 33, 256, 257, 2049, 5000];
 
-/// Particles with numbers of either sign in all columns, lengths, masses and energies positive; the first `before` rows are
-/// not owned.
+/// Particles with numbers of either sign in all columns, lengths, masses and energies positive; the first
+/// `before` rows are not owned.
 fn particles(before: usize, count: usize, seed: u64) -> Particles {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut particles = Particles::new(FIELDS, before + count);
@@ -230,7 +230,8 @@ fn accelerations_are_forces_over_masses_and_the_first_that_is_none_is_named() {
     assert_eq!(motion.findings().unwrap().not_finite, Some(633));
 }
 
-/// A step is enqueued before the host knows its displacements: forces whose list may be too short are dropped.
+/// A step is enqueued before the host knows its displacements: forces whose list may be too short are
+/// dropped.
 #[test]
 fn accelerations_of_a_drift_beyond_the_bound_are_dropped() {
     let device = Device::under_test().unwrap();

@@ -1,4 +1,5 @@
-//! What runs conserve, over ranks, precisions and kinds of lists; and that a list that is used again misses no pair.
+//! What runs conserve, over ranks, precisions and kinds of lists; and that a list that is used again misses
+//! no pair.
 
 use crate::common::{difference, evolved, plan, rows, started};
 use hilbrium::comm::{Communicator, run_local};
@@ -33,8 +34,8 @@ fn momentum(simulation: &Simulation) -> [f64; 4] {
     sums
 }
 
-/// Volume elements need an estimate of the density: with equal masses it is that of the search for the smoothing lengths,
-/// as good as that search, else it has a pass of its own.
+/// Volume elements need an estimate of the density: with equal masses it is that of the search for the
+/// smoothing lengths, as good as that search, else it has a pass of its own.
 #[test]
 fn equal_masses_spare_a_pass() {
     let forces = |tolerance: f64, factor: f64| {
@@ -56,8 +57,8 @@ fn equal_masses_spare_a_pass() {
     assert!(fine > 0.0 && fine < 1e-7 && coarse < 1e-3, "{fine:e} {coarse:e}");
 }
 
-/// Volumes fill space at a jump of the density: each iteration brings the pressure of a cube in balance closer to that of
-/// its surroundings.
+/// Volumes fill space at a jump of the density: each iteration brings the pressure of a cube in balance
+/// closer to that of its surroundings.
 #[test]
 fn iterations_of_the_volumes_reduce_the_overshoot_of_the_pressure_at_a_jump() {
     let overshoot = |iterations: u64| {

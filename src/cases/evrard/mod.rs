@@ -104,8 +104,8 @@ impl Case for Evrard {
             mass: Values::Uniform(self.mass / count.max(1.0)),
             internal_energy: Values::Uniform(self.internal_energy),
             volume_of: Box::new(move |position, neighbors| {
-                // At the center, N (r/R)^2 = neighbors gives the ball. The local density takes over where both
-                // agree.
+                // At the center, N (r/R)^2 = neighbors gives the ball. The local density takes over where
+                // both agree.
                 let innermost = 2.0 / 3.0 * radius * (neighbors / count).sqrt();
                 let density =
                     count / (2.0 * std::f64::consts::PI * radius.powi(2) * position.norm().max(innermost));

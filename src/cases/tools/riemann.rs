@@ -1,5 +1,5 @@
-//! Exact solution of the Riemann problem of an ideal gas (Toro 2009, Riemann Solvers and Numerical Methods for
-//! Fluid Dynamics, chapter 4).
+//! Exact solution of the Riemann problem of an ideal gas (Toro 2009, Riemann Solvers and Numerical Methods
+//! for Fluid Dynamics, chapter 4).
 
 use super::profile::State;
 

@@ -37,7 +37,8 @@ use essential::{Essential, NODE_WORDS, of_others};
 use sources::{Sources, Tree, nodes_of};
 use std::ops::Range;
 
-/// Threads a block of the kernels of multipoles and essential trees; rows and threads a block of the first one.
+/// Threads a block of the kernels of multipoles and essential trees; rows and threads a block of the first
+/// one.
 const THREADS: u32 = 128;
 const ROWS_PER_BLOCK: u32 = 512;
 
