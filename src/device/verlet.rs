@@ -186,7 +186,7 @@ impl Verlet {
         step: u64,
         clock: &mut Clock,
     ) -> Result<f64> {
-        let mut stepping = Stepping { verlet: self, thermostat, step, clock, known: None };
+        let mut stepping = Stepping { verlet: self, thermostat, step, clock, known: None, kicked: false };
         steps::verlet_step(&mut stepping, thermostat, remove_drift, dt, step)
     }
 

@@ -20,6 +20,8 @@ pub(super) struct Stepping<'a> {
     pub(super) clock: &'a mut Clock,
     /// Result of the first half on all ranks, if the host has waited for it.
     pub(super) known: Option<FirstHalf>,
+    /// Whether the forces of this step did the second half kick of rows with finite acceleration.
+    pub(super) kicked: bool,
 }
 
 impl Stepping<'_> {
@@ -33,7 +35,9 @@ impl Stepping<'_> {
         }
         self.verlet.record_displacement(first_half.displacement, dt);
         self.clock.lap("drift");
-        self.verlet.forces(dt, self.clock)
+        self.verlet.forces(dt, self.clock)?;
+        self.kicked = true;
+        Ok(())
     }
 }
 
@@ -76,6 +80,7 @@ impl steps::Verlet for Stepping<'_> {
             None => {
                 let StepFindings { first_half, within_bound, .. } = findings;
                 if within_bound {
+                    self.kicked = true;
                     self.verlet.record_displacement(first_half.displacement, dt);
                     self.known = Some(first_half);
                 } else {
@@ -103,8 +108,9 @@ impl steps::Verlet for Stepping<'_> {
     }
 
     fn revert_second_half(&mut self, dt: f64) -> Result<()> {
-        // rows with finite forces were kicked
-        self.verlet.kick_back(dt, false)?;
+        if self.kicked {
+            self.verlet.kick_back(dt, false)?;
+        }
         self.verlet.neighborhood.invalidate();
         Ok(())
     }
