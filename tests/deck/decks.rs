@@ -131,6 +131,7 @@ fn values_arrive_where_they_belong() {
         },
         sph: Some(SphPlan {
             formulation: Formulation::Standard,
+            volume_estimate: VolumeEstimate::Energy,
             volume_iterations: 0,
             gradients: Gradients::Kernel,
             kernel: Kernel::WendlandC4,
@@ -145,6 +146,7 @@ fn values_arrive_where_they_belong() {
                 limiter: false,
             },
             conductivity: 0.5,
+            conductivity_switch: true,
         }),
         gravity: Some(GravityPlan {
             constant: 6.674e-8,

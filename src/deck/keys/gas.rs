@@ -18,6 +18,13 @@ pub(super) const SECTIONS: &[Section] = &[
                 "SPH equations: standard (density sum with grad-h terms), or generalized volume elements.",
             ),
             key(
+                "volume_estimate",
+                Kind::Choice(VolumeEstimate::NAMES),
+                Default::Value("\"energy\""),
+                "First estimate of a particle's volume: by its thermal energy where the pressure is uniform and \
+                 by the number density elsewhere, or mass over density; only for volume elements.",
+            ),
+            key(
                 "volume_iterations",
                 Kind::Integer(between(0.0, 20.0)),
                 Default::Value("0"),
@@ -74,8 +81,15 @@ pub(super) const SECTIONS: &[Section] = &[
             key(
                 "conductivity",
                 number(NOT_NEGATIVE),
-                Default::Value("0.0"),
+                Default::Value("1.0"),
                 "Coefficient of artificial thermal conductivity; 0 turns it off.",
+            ),
+            key(
+                "conductivity_switch",
+                Kind::Flag,
+                Default::Value("true"),
+                "Whether the conductivity follows the switch of the viscosity: conductivity where alpha is \
+                 alpha_max, less elsewhere.",
             ),
         ],
     ),
