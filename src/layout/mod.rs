@@ -7,10 +7,11 @@
 pub mod ball;
 mod cells;
 pub mod cuboid;
-mod glass;
+pub mod glass;
 #[cfg(test)]
 pub mod noise;
 pub mod pattern;
+mod quiet;
 pub mod tube;
 
 use rand::{RngExt, SeedableRng};
