@@ -29,6 +29,8 @@ cases! {
     sound_wave,
     gresho,
     noh,
+    isobaric_cube,
+    unequal_masses,
 }
 
 impl AnyCase {

@@ -5,6 +5,7 @@
 //! seed).
 
 pub mod ball;
+pub mod blocks;
 mod cells;
 pub mod cuboid;
 pub mod glass;
