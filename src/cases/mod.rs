@@ -31,6 +31,8 @@ cases! {
     noh,
     isobaric_cube,
     unequal_masses,
+    yee,
+    kelvin_helmholtz,
 }
 
 impl AnyCase {
