@@ -8,6 +8,7 @@ pub mod case;
 pub mod tools;
 
 use crate::layout::Layout;
+use crate::layout::glass::Tile;
 use crate::particles::Field;
 use crate::sections::Section;
 use case::cases;
@@ -28,6 +29,10 @@ cases! {
     sound_wave,
     gresho,
     noh,
+    isobaric_cube,
+    unequal_masses,
+    yee,
+    kelvin_helmholtz,
 }
 
 impl AnyCase {

@@ -211,6 +211,7 @@ impl Deck<'_> {
         let run = self.run();
         let species = self.species();
         let start = self.start(&species);
+        let noise = self.noise();
         let gravity = self.gravity();
         let sph = self.sph();
         let interaction = self.interaction(&species);
@@ -226,6 +227,7 @@ impl Deck<'_> {
             run,
             species,
             start: start?,
+            noise,
             space,
             sph,
             gravity,

@@ -1,7 +1,7 @@
 //! Checks `[start.*]` and `[space]`, and the rules that join several sections.
 
 use super::check::Deck;
-use super::keys::MAX_PARTICLES;
+use super::keys::{MAX_PARTICLES, section_at};
 use super::mistake::Place;
 use super::raw::BACKSLASH_HELP;
 use crate::cases::CaseReader;
@@ -135,6 +135,18 @@ impl Deck<'_> {
                 self.file_start(path)
             }
         }
+    }
+
+    /// The largest noise of the start's glass.
+    pub(super) fn noise(&mut self) -> Option<f64> {
+        let has_noise = |path: &&str| section_at(path).is_some_and(|section| section.key("noise").is_some());
+        let case = starts().filter(has_noise).find(|case| self.section(case).is_some())?;
+        let arrangement = self.choice(case, "arrangement");
+        if arrangement != Arrangement::Glass.name() {
+            self.without_effect(case, "noise", &format!("arrangement = \"{arrangement}\""));
+            return None;
+        }
+        self.optional_number(case, "noise")
     }
 
     fn file_start(&mut self, path: std::path::PathBuf) -> StartPlan {

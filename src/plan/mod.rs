@@ -32,6 +32,9 @@ pub struct Plan {
     pub species: Vec<SpeciesPlan>,
     /// The initial state.
     pub start: StartPlan,
+    /// Largest noise of the start's glass ([`crate::layout::glass::Tile::noise`]); `None`: that of the usual
+    /// relaxation.
+    pub noise: Option<f64>,
     /// The box and its boundaries.
     pub space: SpacePlan,
     /// Hydrodynamics; `None` without `[sph]`. At least one of `sph`, `gravity` and `interaction` is present.

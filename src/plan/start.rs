@@ -6,6 +6,7 @@ use std::path::PathBuf;
 pub use crate::cases::AnyCase;
 use crate::cases::Surroundings;
 use crate::layout::cuboid::Cuboid;
+use crate::layout::glass::Tile;
 pub use crate::layout::{Arrangement, LatticeKind};
 
 use super::{EquationOfState, Plan};
@@ -114,6 +115,18 @@ impl Plan {
             gravity: self.gravity.as_ref().map(|gravity| gravity.constant),
             corners: self.space.corners,
             boundary: self.space.boundary_or_open(),
+            noise: self.noise,
+        }
+    }
+}
+
+impl StartPlan {
+    /// Returns the tiles of glass that the start takes.
+    pub fn tiles(&self) -> Vec<Tile> {
+        match self {
+            Self::UniformBox(start) => start.cuboid(None).tile().into_iter().collect(),
+            Self::Case(case) => case.tiles(),
+            Self::Lattice(_) | Self::Random(_) | Self::File(_) => Vec::new(),
         }
     }
 }

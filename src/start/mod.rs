@@ -53,7 +53,7 @@ pub fn particles(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<(
 /// (3 n_neighbors / (32 pi n))^(1/3), refined by the iteration of the first step.
 ///
 /// # Errors
-/// On all ranks: too many particles for a rank; errors of reading a file; a file that does not fit the plan.
+/// On all ranks: too many particles for a rank; a glass that cannot be as quiet as the plan asks; errors of reading a file; a file that does not fit the plan.
 pub fn build(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<Start> {
     if let StartPlan::File(file) = &plan.start {
         let mut start = file::start(file, plan, comm, fields)?;
@@ -69,8 +69,11 @@ pub fn build(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<Start
     let total = count(&plan.start).unwrap_or(0);
     let share = share(total, comm.rank(), comm.size());
     check_particle_count(total, comm)?;
+    check_noise(plan)?;
     let layout = match &plan.start {
-        StartPlan::UniformBox(start) => uniform::uniform_box(start, plan.space.corners, share.clone()),
+        StartPlan::UniformBox(start) => {
+            uniform::uniform_box(start, plan.space.corners, plan.noise, share.clone())
+        }
         StartPlan::Lattice(start) => uniform::lattice(start, plan.space.corners, share.clone()),
         StartPlan::Random(start) => uniform::random(start, plan.space.corners, share.clone()),
         StartPlan::Case(case) => case.layout(&plan.surroundings(), share.clone()),
@@ -94,6 +97,19 @@ fn check_particle_count(total: u64, comm: &Communicator) -> Result<()> {
     Err(Error::usage(
         format!("{total} particles are too many for {} ranks: a rank holds less than 2^31", comm.size()),
         "start more ranks, or ask for fewer particles",
+    ))
+}
+
+/// Checks that the glass can be as quiet as the plan asks. All ranks relax the same tiles.
+fn check_noise(plan: &Plan) -> Result<()> {
+    let Some(allowed) = plan.noise else { return Ok(()) };
+    let reached = plan.start.tiles().iter().map(|tile| tile.noise(allowed)).fold(0.0, f64::max);
+    if reached <= allowed {
+        return Ok(());
+    }
+    Err(Error::usage(
+        format!("the glass reaches a noise of {reached:.2e}, not the {allowed:.2e} of `noise`"),
+        "allow more `noise`, or take a lattice",
     ))
 }
 

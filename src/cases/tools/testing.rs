@@ -14,6 +14,7 @@ pub const NOWHERE: Surroundings = Surroundings {
     gravity: None,
     corners: None,
     boundary: [Boundary::Open; 3],
+    noise: None,
 };
 
 /// The particles of a layout as a snapshot has them, with density, velocity and pressure of `state` at each

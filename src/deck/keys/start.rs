@@ -1,7 +1,7 @@
 //! Keys of `[start.*]`.
 
 use super::*;
-use crate::cases::case::{ARRANGEMENT, PARTICLES, SEED};
+use crate::cases::case::{ARRANGEMENT, NOISE, PARTICLES, SEED};
 
 const LENGTHS: Key = key(
     "lengths",
@@ -37,7 +37,7 @@ pub(super) const SECTIONS: &[Section] = &[
     section(
         "start.uniform-box",
         "A box of uniform density and internal energy.",
-        &[PARTICLES, LENGTHS, DENSITY, BOX_ENERGY, TEMPERATURE, ARRANGEMENT, SEED],
+        &[PARTICLES, LENGTHS, DENSITY, BOX_ENERGY, TEMPERATURE, ARRANGEMENT, NOISE, SEED],
     ),
     section(
         "start.lattice",
