@@ -11,7 +11,7 @@ use crate::layout::Layout;
 use crate::particles::Field;
 use crate::sections::Section;
 use case::cases;
-pub use case::{Case, CaseReader, Surroundings, Template};
+pub use case::{Case, CaseReader, PointMass, Surroundings, Template};
 use std::ops::Range;
 pub use tools::history::History;
 pub use tools::subject::{Findings, Subject};

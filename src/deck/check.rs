@@ -212,6 +212,7 @@ impl Deck<'_> {
         let species = self.species();
         let start = self.start(&species);
         let gravity = self.gravity();
+        let external = self.external(gravity.as_ref());
         let sph = self.sph();
         let interaction = self.interaction(&species);
         let motion = self.motion(interaction.as_ref());
@@ -229,6 +230,7 @@ impl Deck<'_> {
             space,
             sph,
             gravity,
+            external,
             interaction,
             motion,
             measure,

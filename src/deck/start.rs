@@ -304,10 +304,13 @@ impl Deck<'_> {
 
     /// Checks the rules that join several sections.
     pub(super) fn check_consistency(&mut self, plan: &Plan) {
-        if plan.sph.is_none() && plan.gravity.is_none() && self.section("interaction").is_none() {
-            let help = "add [sph], [gravity] or both, or an [interaction.LAW]";
+        let forces = plan.gravity.is_some() || plan.external.is_some();
+        if plan.sph.is_none() && !forces && self.section("interaction").is_none() {
+            let help =
+                "add [sph], [gravity] or both, or an [interaction.LAW], or [external] for test particles";
             self.report(None, "the deck has no physics".into(), help);
         }
+        self.check_external(plan);
         self.check_interaction(plan);
         self.check_measure(plan);
         self.check_species(plan);
@@ -324,13 +327,17 @@ impl Deck<'_> {
     /// Reports a run whose time step nothing limits: for point masses without gas and softening there is no
     /// length scale from which the acceleration gives a step.
     fn require_step_limit(&mut self, plan: &Plan) {
-        let Some(gravity) = &plan.gravity else { return };
         let advances = plan.run.steps != Some(0) && plan.run.end_time != Some(0.0);
         let limited = ["fixed", "largest"].iter().any(|name| self.place("time_step", name).is_some());
-        if advances && plan.sph.is_none() && gravity.softening == 0.0 && !limited {
+        // the check of an interaction requires a fixed step
+        let forces =
+            plan.gravity.is_some() || plan.external.is_some() && self.section("interaction").is_none();
+        if advances && forces && plan.sph.is_none() && plan.softening_length() == 0.0 && !limited {
+            let keys =
+                [("gravity", "softening"), ("external.point_mass", "softening"), ("external", "uniform")];
             self.report(
-                self.place("gravity", "softening"),
-                "nothing limits the time step: there is no gas, and `softening` is 0".into(),
+                keys.iter().find_map(|(section, key)| self.place(section, key)),
+                "nothing limits the time step: there is no gas, and no softening length above 0".into(),
                 "give `fixed` or `largest` in [time_step], or a softening length",
             );
         }

@@ -231,12 +231,13 @@ impl Case {
 }
 
 /// First path components of optional sections.
-const OPTIONAL: [&str; 10] = [
+const OPTIONAL: [&str; 11] = [
     "units",
     "species",
     "pair",
     "sph",
     "gravity",
+    "external",
     "interaction",
     "thermostat",
     "motion",

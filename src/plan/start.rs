@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 pub use crate::cases::AnyCase;
-use crate::cases::Surroundings;
+use crate::cases::{PointMass, Surroundings};
 use crate::layout::cuboid::Cuboid;
 pub use crate::layout::{Arrangement, LatticeKind};
 
-use super::{EquationOfState, Plan};
+use super::{Distance, EquationOfState, Plan};
 
 /// `[start.<case>]`: the case is the table's name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -112,6 +112,13 @@ impl Plan {
                 _ => None,
             },
             gravity: self.gravity.as_ref().map(|gravity| gravity.constant),
+            point_mass: self.external.and_then(|external| external.point_mass).map(|point| PointMass {
+                strength: point.constant * point.mass,
+                position: point.position,
+                softening: point.softening,
+                cylindrical: point.distance == Distance::Cylindrical,
+            }),
+            fixed_step: self.time_step.fixed,
             corners: self.space.corners,
             boundary: self.space.boundary_or_open(),
         }
