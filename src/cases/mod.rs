@@ -28,6 +28,9 @@ cases! {
     sound_wave,
     gresho,
     noh,
+    two_body,
+    cold_collapse,
+    polytrope,
 }
 
 impl AnyCase {

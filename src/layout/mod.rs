@@ -11,6 +11,7 @@ mod glass;
 #[cfg(test)]
 pub mod noise;
 pub mod pattern;
+pub mod radial_table;
 pub mod tube;
 
 use rand::{RngExt, SeedableRng};
