@@ -31,6 +31,8 @@ cases! {
     two_body,
     cold_collapse,
     polytrope,
+    keplerian_ring,
+    isothermal_collapse,
 }
 
 impl AnyCase {

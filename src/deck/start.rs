@@ -11,7 +11,8 @@ use crate::space::Boundary;
 use crate::units::Dimension;
 
 /// Sections of the starts that are no [`AnyCase`].
-const GENERAL: [&str; 4] = ["start.uniform-box", "start.lattice", "start.random", "start.file"];
+const GENERAL: [&str; 5] =
+    ["start.uniform-box", "start.lattice", "start.random", "start.radial-table", "start.file"];
 
 /// Sections of all starts, in the order of messages: the case of the tutorial, boxes and files, other cases.
 fn starts() -> impl Iterator<Item = &'static str> {
@@ -118,23 +119,36 @@ impl Deck<'_> {
                     seed: self.integer(case, "seed"),
                 })
             }
+            "start.radial-table" => StartPlan::RadialTable(RadialTableStart {
+                path: self.path_of_start(case),
+                particles: self.integer(case, "particles"),
+                arrangement: arrangement(self),
+                seed: self.integer(case, "seed"),
+                internal_energy: self.number(case, "internal_energy"),
+            }),
             _ => {
-                let path = std::path::PathBuf::from(self.text(case, "path"));
-                if let Some(place) = self.place(case, "path")
-                    && !path.as_os_str().is_empty()
-                    && !path.is_file()
-                {
-                    let what = if path.is_dir() { "is a folder" } else { "does not exist" };
-                    let message = format!("the file {} {what}", path.display());
-                    let help = match path.to_string_lossy().contains(char::is_control) {
-                        true => BACKSLASH_HELP,
-                        false => "check the path; it is relative to where the program is started",
-                    };
-                    self.report(Some(place), message, help);
-                }
+                let path = self.path_of_start(case);
                 self.file_start(path)
             }
         }
+    }
+
+    /// Returns the path of a start's file; reports one that is not there.
+    fn path_of_start(&mut self, case: &str) -> std::path::PathBuf {
+        let path = std::path::PathBuf::from(self.text(case, "path"));
+        if let Some(place) = self.place(case, "path")
+            && !path.as_os_str().is_empty()
+            && !path.is_file()
+        {
+            let what = if path.is_dir() { "is a folder" } else { "does not exist" };
+            let message = format!("the file {} {what}", path.display());
+            let help = match path.to_string_lossy().contains(char::is_control) {
+                true => BACKSLASH_HELP,
+                false => "check the path; it is relative to where the program is started",
+            };
+            self.report(Some(place), message, help);
+        }
+        path
     }
 
     fn file_start(&mut self, path: std::path::PathBuf) -> StartPlan {
@@ -394,7 +408,7 @@ fn corners_of_start(start: &StartPlan) -> Option<[[f64; 3]; 2]> {
             Some([[0.0; 3], std::array::from_fn(|d| case.cells[d] as f64 * edges[d] * case.spacing)])
         }
         StartPlan::Case(case) => case.corners(),
-        StartPlan::File(_) => None,
+        StartPlan::RadialTable(_) | StartPlan::File(_) => None,
     }
 }
 
@@ -404,6 +418,7 @@ impl Plan {
         match &self.start {
             StartPlan::UniformBox(case) => Some(case.particles),
             StartPlan::Random(case) => Some(case.particles),
+            StartPlan::RadialTable(case) => Some(case.particles),
             StartPlan::Case(case) => Some(case.requested()),
             StartPlan::Lattice(case) => Some(
                 case.cells

@@ -20,6 +20,8 @@ pub enum StartPlan {
     Lattice(LatticeStart),
     /// Independent uniform positions in a box.
     Random(RandomStart),
+    /// A ball with a radial profile from a file.
+    RadialTable(RadialTableStart),
     /// A case of `crate::cases`, with its exact or reference solution.
     Case(AnyCase),
     /// Particles from a file.
@@ -81,6 +83,21 @@ pub struct RandomStart {
     pub temperature: f64,
     /// Seed of the random numbers.
     pub seed: u64,
+}
+
+/// `[start.radial-table]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RadialTableStart {
+    /// Path of the file, relative to the working directory.
+    pub path: PathBuf,
+    /// Number of particles, >= 1.
+    pub particles: u64,
+    /// Layout before it is mapped to the density profile.
+    pub arrangement: Arrangement,
+    /// Seed of the random numbers.
+    pub seed: u64,
+    /// Specific internal energy of a table without this column, >= 0.
+    pub internal_energy: f64,
 }
 
 impl UniformBoxStart {
