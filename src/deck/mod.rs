@@ -6,6 +6,7 @@
 
 mod check;
 mod cutoff_check;
+mod external;
 mod gas;
 mod keys;
 mod measure;

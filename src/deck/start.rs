@@ -11,7 +11,8 @@ use crate::space::Boundary;
 use crate::units::Dimension;
 
 /// Sections of the starts that are no [`AnyCase`].
-const GENERAL: [&str; 4] = ["start.uniform-box", "start.lattice", "start.random", "start.file"];
+const GENERAL: [&str; 5] =
+    ["start.uniform-box", "start.lattice", "start.random", "start.radial-table", "start.file"];
 
 /// Sections of all starts, in the order of messages: the case of the tutorial, boxes and files, other cases.
 fn starts() -> impl Iterator<Item = &'static str> {
@@ -118,20 +119,15 @@ impl Deck<'_> {
                     seed: self.integer(case, "seed"),
                 })
             }
+            "start.radial-table" => StartPlan::RadialTable(RadialTableStart {
+                path: self.path_of_start(case),
+                particles: self.integer(case, "particles"),
+                arrangement: arrangement(self),
+                seed: self.integer(case, "seed"),
+                internal_energy: self.number(case, "internal_energy"),
+            }),
             _ => {
-                let path = std::path::PathBuf::from(self.text(case, "path"));
-                if let Some(place) = self.place(case, "path")
-                    && !path.as_os_str().is_empty()
-                    && !path.is_file()
-                {
-                    let what = if path.is_dir() { "is a folder" } else { "does not exist" };
-                    let message = format!("the file {} {what}", path.display());
-                    let help = match path.to_string_lossy().contains(char::is_control) {
-                        true => BACKSLASH_HELP,
-                        false => "check the path; it is relative to where the program is started",
-                    };
-                    self.report(Some(place), message, help);
-                }
+                let path = self.path_of_start(case);
                 self.file_start(path)
             }
         }
@@ -147,6 +143,24 @@ impl Deck<'_> {
             return None;
         }
         self.optional_number(case, "noise")
+    }
+
+    /// Returns the path of a start's file; reports one that is not there.
+    fn path_of_start(&mut self, case: &str) -> std::path::PathBuf {
+        let path = std::path::PathBuf::from(self.text(case, "path"));
+        if let Some(place) = self.place(case, "path")
+            && !path.as_os_str().is_empty()
+            && !path.is_file()
+        {
+            let what = if path.is_dir() { "is a folder" } else { "does not exist" };
+            let message = format!("the file {} {what}", path.display());
+            let help = match path.to_string_lossy().contains(char::is_control) {
+                true => BACKSLASH_HELP,
+                false => "check the path; it is relative to where the program is started",
+            };
+            self.report(Some(place), message, help);
+        }
+        path
     }
 
     fn file_start(&mut self, path: std::path::PathBuf) -> StartPlan {
@@ -316,10 +330,13 @@ impl Deck<'_> {
 
     /// Checks the rules that join several sections.
     pub(super) fn check_consistency(&mut self, plan: &Plan) {
-        if plan.sph.is_none() && plan.gravity.is_none() && self.section("interaction").is_none() {
-            let help = "add [sph], [gravity] or both, or an [interaction.LAW]";
+        let forces = plan.gravity.is_some() || plan.external.is_some();
+        if plan.sph.is_none() && !forces && self.section("interaction").is_none() {
+            let help =
+                "add [sph], [gravity] or both, or an [interaction.LAW], or [external] for test particles";
             self.report(None, "the deck has no physics".into(), help);
         }
+        self.check_external(plan);
         self.check_interaction(plan);
         self.check_measure(plan);
         self.check_species(plan);
@@ -336,13 +353,17 @@ impl Deck<'_> {
     /// Reports a run whose time step nothing limits: for point masses without gas and softening there is no
     /// length scale from which the acceleration gives a step.
     fn require_step_limit(&mut self, plan: &Plan) {
-        let Some(gravity) = &plan.gravity else { return };
         let advances = plan.run.steps != Some(0) && plan.run.end_time != Some(0.0);
         let limited = ["fixed", "largest"].iter().any(|name| self.place("time_step", name).is_some());
-        if advances && plan.sph.is_none() && gravity.softening == 0.0 && !limited {
+        // the check of an interaction requires a fixed step
+        let forces =
+            plan.gravity.is_some() || plan.external.is_some() && self.section("interaction").is_none();
+        if advances && forces && plan.sph.is_none() && plan.softening_length() == 0.0 && !limited {
+            let keys =
+                [("gravity", "softening"), ("external.point_mass", "softening"), ("external", "uniform")];
             self.report(
-                self.place("gravity", "softening"),
-                "nothing limits the time step: there is no gas, and `softening` is 0".into(),
+                keys.iter().find_map(|(section, key)| self.place(section, key)),
+                "nothing limits the time step: there is no gas, and no softening length above 0".into(),
                 "give `fixed` or `largest` in [time_step], or a softening length",
             );
         }
@@ -399,7 +420,7 @@ fn corners_of_start(start: &StartPlan) -> Option<[[f64; 3]; 2]> {
             Some([[0.0; 3], std::array::from_fn(|d| case.cells[d] as f64 * edges[d] * case.spacing)])
         }
         StartPlan::Case(case) => case.corners(),
-        StartPlan::File(_) => None,
+        StartPlan::RadialTable(_) | StartPlan::File(_) => None,
     }
 }
 
@@ -409,6 +430,7 @@ impl Plan {
         match &self.start {
             StartPlan::UniformBox(case) => Some(case.particles),
             StartPlan::Random(case) => Some(case.particles),
+            StartPlan::RadialTable(case) => Some(case.particles),
             StartPlan::Case(case) => Some(case.requested()),
             StartPlan::Lattice(case) => Some(
                 case.cells

@@ -13,6 +13,7 @@ pub mod glass;
 pub mod noise;
 pub mod pattern;
 mod quiet;
+pub mod radial_table;
 pub mod tube;
 
 use rand::{RngExt, SeedableRng};

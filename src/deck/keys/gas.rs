@@ -181,4 +181,50 @@ pub(super) const SECTIONS: &[Section] = &[
             ),
         ],
     ),
+    section(
+        "external",
+        "External accelerations: a uniform field, a fixed point mass, or both.",
+        &[key(
+            "uniform",
+            Kind::Numbers(ANY, Dimension::Acceleration),
+            Default::Value("0.0"),
+            "Acceleration of all particles, [ax, ay, az]; 0 along periodic dimensions.",
+        )
+        .also(&["acceleration", "constant", "g"])],
+    ),
+    section(
+        "external.point_mass",
+        "A point mass that does not move: potential -G M / sqrt(r^2 + softening^2).",
+        &[
+            key("mass", quantity(POSITIVE, Dimension::Mass), Default::Required, "The mass M.").also(&["m"]),
+            key(
+                "constant",
+                number(POSITIVE),
+                Default::Unset("that of [gravity], else 1"),
+                "The gravitational constant G without [gravity].",
+            )
+            .also(&["g"]),
+            key(
+                "position",
+                Kind::Numbers(ANY, Dimension::Length),
+                Default::Value("0.0"),
+                "Position of the mass.",
+            )
+            .also(&["center", "x"]),
+            key(
+                "softening",
+                quantity(NOT_NEGATIVE, Dimension::Length),
+                Default::Value("0.0"),
+                "Softening length epsilon (Plummer).",
+            )
+            .also(&["eps", "epsilon", "softening_length"]),
+            key(
+                "distance",
+                Kind::Choice(Distance::NAMES),
+                Default::Value("\"spherical\""),
+                "The distance r: from the point, or from the axis through it along z, for slabs that are \
+                 periodic along z.",
+            ),
+        ],
+    ),
 ];
