@@ -2,6 +2,7 @@
 
 pub mod history;
 pub mod keys;
+pub mod lagrange;
 pub mod pictures;
 pub mod profile;
 pub mod radial;
