@@ -143,7 +143,7 @@ impl Lagrange {
         let (a, b) = (self.faces[k], self.faces[k + 1]);
         let density = self.masses[k] / (self.setup.geometry.mean_area(a, b) * (b - a));
         let velocity = self.velocities[k];
-        let thermal = self.energies[k] - 0.5 * velocity * velocity;
+        let thermal = (self.energies[k] - 0.5 * velocity * velocity).max(f64::MIN_POSITIVE);
         State { density, velocity, pressure: (self.setup.gamma - 1.0) * density * thermal }
     }
 
