@@ -3,6 +3,7 @@
 pub mod history;
 pub mod kepler;
 pub mod keys;
+pub mod lagrange;
 pub mod lane_emden;
 pub mod larson_penston;
 pub mod ode;
