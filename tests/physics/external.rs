@@ -46,7 +46,7 @@ fn projectiles_fly_on_parabolas() {
                 let Some((_, x, v)) = start.iter().find(|(id, ..)| *id == particles.id[row]) else {
                     continue;
                 };
-                let exact = x + v * time + 0.5 * field * time * time;
+                let exact: Vector3<f64> = x + v * time + 0.5 * field * time * time;
                 let apart = particles.vector_at(Field::Position, row) - exact;
                 assert!(apart.norm() < 1e-13 * 40.0, "{apart}");
                 let speed = particles.vector_at(Field::Velocity, row) - (v + field * time);
