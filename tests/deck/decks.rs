@@ -159,6 +159,16 @@ fn values_arrive_where_they_belong() {
             softening: 0.0,
             softening_kernel: SofteningKernel::Spline,
         }),
+        external: Some(ExternalPlan {
+            uniform: [0.5, 0.0, -1.0],
+            point_mass: Some(PointMassPlan {
+                mass: 2.0,
+                constant: 6.674e-8,
+                position: [1.0, 2.0, 3.0],
+                softening: 0.25,
+                distance: Distance::Cylindrical,
+            }),
+        }),
         interaction: None,
         motion: MotionPlan::default(),
         measure: MeasurePlan::default(),
