@@ -2,6 +2,7 @@
 //! implement [`Backend`]: the smoothing-length search and the order of the passes.
 
 use crate::comm::Communicator;
+use crate::faults::{Fault, planted};
 use crate::laws::viscosity_switch::ViscositySwitch;
 use crate::laws::{
     density, divergence_gradient, gradients, momentum_energy_standard, momentum_energy_volume,
@@ -233,6 +234,9 @@ pub trait Backend {
 /// [`Error::State`] with step 0, on all ranks: coincident particles, a box too small for the supports,
 /// supports that outgrow all lists. Those of the device.
 pub fn find_smoothing_lengths<B: Backend>(backend: &mut B) -> Result<()> {
+    if planted(Fault::SmoothingStale) && backend.smoothing().sweeps > 0 {
+        return Ok(());
+    }
     let mut searches = backend.start_searches()?;
     let mut searching = backend.owned() as u64;
     for _ in 0..MOST_ROUNDS {
