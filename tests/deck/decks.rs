@@ -126,7 +126,6 @@ fn values_arrive_where_they_belong() {
             internal_energy: 0.1,
         })),
         noise: None,
-        external: None,
         space: SpacePlan {
             corners: Some([[-3.0; 3], [3.0, 4.0, 5.0]]),
             boundary: Some([hilbrium::space::Boundary::Open; 3]),
