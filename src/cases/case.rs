@@ -113,12 +113,29 @@ pub struct Surroundings {
     pub sound_speed: Option<f64>,
     /// Gravitational constant, with `[gravity]`.
     pub gravity: Option<f64>,
+    /// The fixed point mass, with `[external.point_mass]`.
+    pub point_mass: Option<PointMass>,
+    /// Length of every step, with `fixed` in `[time_step]`.
+    pub fixed_step: Option<f64>,
     /// Lower and upper corner of the box, if the deck or the case defines it.
     pub corners: Option<[[f64; 3]; 2]>,
     /// The boundary.
     pub boundary: [Boundary; 3],
     /// Largest noise of a glass ([`Tile::noise`]); `None`: that of the usual relaxation.
     pub noise: Option<f64>,
+}
+
+/// A fixed point mass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PointMass {
+    /// G M, > 0.
+    pub strength: f64,
+    /// Position.
+    pub position: [f64; 3],
+    /// Plummer softening length, >= 0.
+    pub softening: f64,
+    /// Whether distances are those from the axis along z.
+    pub cylindrical: bool,
 }
 
 impl Surroundings {

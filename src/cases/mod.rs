@@ -12,7 +12,7 @@ use crate::layout::glass::Tile;
 use crate::particles::Field;
 use crate::sections::Section;
 use case::cases;
-pub use case::{Case, CaseReader, Surroundings, Template};
+pub use case::{Case, CaseReader, PointMass, Surroundings, Template};
 use std::ops::Range;
 pub use tools::history::History;
 pub use tools::subject::{Findings, Subject};
@@ -33,6 +33,11 @@ cases! {
     unequal_masses,
     yee,
     kelvin_helmholtz,
+    two_body,
+    cold_collapse,
+    polytrope,
+    keplerian_ring,
+    isothermal_collapse,
 }
 
 impl AnyCase {

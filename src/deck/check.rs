@@ -213,6 +213,7 @@ impl Deck<'_> {
         let start = self.start(&species);
         let noise = self.noise();
         let gravity = self.gravity();
+        let external = self.external(gravity.as_ref());
         let sph = self.sph();
         let interaction = self.interaction(&species);
         let motion = self.motion(interaction.as_ref());
@@ -231,6 +232,7 @@ impl Deck<'_> {
             space,
             sph,
             gravity,
+            external,
             interaction,
             motion,
             measure,

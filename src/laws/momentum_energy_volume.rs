@@ -17,12 +17,14 @@ pub use momentum_energy_volume::*;
 /// Viscosity, conduction and conservation as in [`super::momentum_energy_standard`]. Radius: 2 h.
 #[pair(cutoff = either)]
 pub mod momentum_energy_volume {
-    /// Kernel, coefficient beta of the quadratic viscosity at alpha = 1 (2), coefficient a_u of the conductivity (0: off),
+    /// Kernel, coefficient beta of the quadratic viscosity at alpha = 1 (2), coefficient a_u of the conductivity (0: off)
+    /// and its part per mean alpha of the pair,
     /// Atwood number at which crossing begins (0.1), and 1 over the width of its rise (10).
     struct Law {
         kernel: Kernel,
         beta: Real,
         conductivity: Real,
+        switched_conductivity: Real,
         crossing_start: Real,
         crossing_slope: Real,
     }
@@ -77,7 +79,7 @@ pub mod momentum_energy_volume {
             pressure: particle.pressure / particle.grad_h * (volume * volume),
             sound_speed: particle.sound_speed,
             internal_energy: particle.internal_energy,
-            viscosity: particle.viscosity,
+            viscosity: if planted(ViscositySign) { -particle.viscosity } else { particle.viscosity },
             velocity: particle.velocity,
             gradient_matrix: particle.gradient_matrix,
         }
@@ -86,7 +88,11 @@ pub mod momentum_energy_volume {
     /// -A: C r W.
     fn gradient(law: Law, particle: Prepared, r: Vec3, r2: Real) -> Vec3 {
         let s = particle.per_length;
-        (particle.gradient_matrix * r) * (kernel_value(law.kernel, r2 * (s * s)) * (s * s * s))
+        if planted(GradientFactor) {
+            (particle.gradient_matrix * r) * (2.0 * kernel_value(law.kernel, r2 * (s * s)) * (s * s * s))
+        } else {
+            (particle.gradient_matrix * r) * (kernel_value(law.kernel, r2 * (s * s)) * (s * s * s))
+        }
     }
 
     /// (X_j / X_i)^s; the Atwood number is the same of the inverse densities.
@@ -112,13 +118,25 @@ pub mod momentum_energy_volume {
         let alpha = 0.5 * (i.viscosity + j.viscosity);
         let viscosity = alpha * w * (law.beta * w - 0.5 * sound);
         let shared = (gradient_i * i.per_density + gradient_j * j.per_density) * (0.5 * i.mass * j.mass);
-        let conduction =
-            law.conductivity * speed.abs() * (i.internal_energy - j.internal_energy) * per_distance;
+        let conductivity = law.conductivity + law.switched_conductivity * alpha;
+        let conduction = conductivity * speed.abs() * (i.internal_energy - j.internal_energy) * per_distance;
         Sums {
-            force: gradient_i * pressure_i + gradient_j * pressure_j + shared * viscosity,
-            heating: -(pressure_i * gradient_i.dot(v)
-                + 0.5 * viscosity * shared.dot(v)
-                + conduction * shared.dot(r)),
+            force: if planted(PressureSign) {
+                gradient_i * pressure_i - gradient_j * pressure_j + shared * viscosity
+            } else {
+                gradient_i * pressure_i + gradient_j * pressure_j + shared * viscosity
+            },
+            heating: if planted(HeatingOfNeighbor) {
+                -(pressure_j * gradient_j.dot(v)
+                    + 0.5 * viscosity * shared.dot(v)
+                    + conduction * shared.dot(r))
+            } else if planted(ViscousHeatMissing) {
+                -(pressure_i * gradient_i.dot(v) + conduction * shared.dot(r))
+            } else {
+                -(pressure_i * gradient_i.dot(v)
+                    + 0.5 * viscosity * shared.dot(v)
+                    + conduction * shared.dot(r))
+            },
             signal: sound - 3.0 * w,
         }
     }

@@ -14,6 +14,7 @@ mod interface;
 pub mod noise;
 pub mod pattern;
 mod quiet;
+pub mod radial_table;
 pub mod tube;
 
 use rand::{RngExt, SeedableRng};

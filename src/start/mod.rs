@@ -8,6 +8,7 @@ mod composition;
 mod configuration;
 mod file;
 pub mod formats;
+mod radial_table;
 pub(crate) mod species;
 mod start_box;
 mod uniform;
@@ -15,6 +16,7 @@ pub(crate) mod units;
 
 use crate::comm::Communicator;
 use crate::comm::distribution::share;
+use crate::faults::{Fault, planted};
 use crate::layout::{Layout, Values, normal, particle_rng};
 use crate::particles::{Field, Particles};
 use crate::plan::{FileFormat, Plan, StartPlan};
@@ -76,6 +78,7 @@ pub fn build(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<Start
         }
         StartPlan::Lattice(start) => uniform::lattice(start, plan.space.corners, share.clone()),
         StartPlan::Random(start) => uniform::random(start, plan.space.corners, share.clone()),
+        StartPlan::RadialTable(start) => comm.agree_on(radial_table::layout(start, share.clone()))?,
         StartPlan::Case(case) => case.layout(&plan.surroundings(), share.clone()),
         StartPlan::File(_) => unreachable!("a file has been dealt with above"),
     };
@@ -119,7 +122,7 @@ fn thermal_start(start: &StartPlan) -> Option<(f64, u64)> {
         StartPlan::UniformBox(start) => Some((start.temperature, start.seed)),
         StartPlan::Lattice(start) => Some((start.temperature, start.seed)),
         StartPlan::Random(start) => Some((start.temperature, start.seed)),
-        StartPlan::Case(_) | StartPlan::File(_) => None,
+        StartPlan::RadialTable(_) | StartPlan::Case(_) | StartPlan::File(_) => None,
     }
 }
 
@@ -166,6 +169,7 @@ pub fn count(start: &StartPlan) -> Option<u64> {
         StartPlan::UniformBox(start) => start.cuboid(None).count(),
         StartPlan::Lattice(start) => start.cells.iter().product::<u64>() * start.kind.particles_per_cell(),
         StartPlan::Random(start) => start.particles,
+        StartPlan::RadialTable(start) => start.particles,
         StartPlan::Case(case) => case.count(),
         StartPlan::File(_) => return None,
     })
@@ -249,6 +253,9 @@ fn to_particles(layout: Layout, first_id: u64, plan: &Plan, fields: &[Field]) ->
     }
     assign(&mut particles, Field::Mass, &layout.mass);
     assign(&mut particles, Field::InternalEnergy, &layout.internal_energy);
+    if planted(Fault::StartEnergy) && particles.has(Field::InternalEnergy) {
+        particles.scalar_mut(Field::InternalEnergy).iter_mut().for_each(|energy| *energy *= 1.05);
+    }
     fill_common(&mut particles, plan);
     particles
 }

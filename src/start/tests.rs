@@ -31,6 +31,7 @@ fn plan(start: StartPlan, space: SpacePlan) -> Plan {
         space,
         sph: None,
         gravity: None,
+        external: None,
         interaction: None,
         motion: MotionPlan::default(),
         measure: MeasurePlan::default(),

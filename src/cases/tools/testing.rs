@@ -12,6 +12,8 @@ pub const NOWHERE: Surroundings = Surroundings {
     gamma: None,
     sound_speed: None,
     gravity: None,
+    point_mass: None,
+    fixed_step: None,
     corners: None,
     boundary: [Boundary::Open; 3],
     noise: None,
@@ -38,7 +40,7 @@ pub fn exact(layout: &Layout, gamma: f64, state: impl Fn(&Vec3d) -> (f64, Vec3d,
 
 /// The subject of particles without a history.
 pub fn subject(particles: &Particles, time: f64, gamma: f64) -> Subject<'_> {
-    Subject { particles, time, gamma: Some(gamma), history: None }
+    Subject { particles, time, gamma: Some(gamma), history: None, surroundings: None }
 }
 
 /// Names of the checks that failed.

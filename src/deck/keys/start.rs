@@ -78,6 +78,30 @@ pub(super) const SECTIONS: &[Section] = &[
         &[PARTICLES, LENGTHS, DENSITY, BOX_ENERGY, TEMPERATURE, SEED],
     ),
     section(
+        "start.radial-table",
+        "A ball of equal masses whose density over the radius is a table, at rest or with radial velocities.",
+        &[
+            key(
+                "path",
+                Kind::Path,
+                Default::Required,
+                "Path of a text file, relative to the working directory: rows of r, rho, and optionally u and v_r, \
+                 r ascending.",
+            )
+            .also(&["name", "filename", "file"]),
+            PARTICLES,
+            ARRANGEMENT,
+            SEED,
+            key(
+                "internal_energy",
+                number(NOT_NEGATIVE),
+                Default::Value("1.0"),
+                "Specific internal energy of a table without this column.",
+            )
+            .also(&["u"]),
+        ],
+    ),
+    section(
         "start.file",
         "Particles from a file: HDF5 of SWIFT's or Gadget's layout, LAMMPS data, GROMACS .gro, extended XYZ.",
         &[
