@@ -2,6 +2,7 @@
 # make check      format, lints and unit tests, in the profile dev: a minute on two cores after a small change
 # make test       everything that is checked before a change is accepted
 # make gpu-test   the GPU path on a GPU, against the processor and under compute-sanitizer (needs the CUDA toolkit)
+# make mutants    a build with planted faults: the test cases must find each (15 minutes and a second build)
 # make validate   all test cases at several sizes, and the runs of docs/src/evrard.md: one page (hours)
 # make validate-molecules   long runs of molecules: conservation, thermostats, published values (an hour)
 # make peers      GROMACS and LAMMPS, installed where missing, and hilbrium in turns on the same cores (40 minutes)
@@ -15,7 +16,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := evrard
-.PHONY: evrard build check test gpu-test validate validate-molecules peers cores gas-table error-cost soak fresh docs packages clean
+.PHONY: evrard build check test gpu-test mutants validate validate-molecules peers cores gas-table error-cost soak fresh docs packages clean
 
 RANKS ?= 2
 PROGRAM := target/release/hilbrium
@@ -59,6 +60,14 @@ test: packages
 # A test program that cargo has built elsewhere: scripts/gpu-test target/release/deps/device-...
 gpu-test: packages
 	@scripts/gpu-test
+
+# Options of the script: make mutants MUTANTS="--faults pair-lost,grad-h-missing"
+MUTANTS ?=
+mutants: packages
+	cargo clippy --features faults --target-dir target/faults --locked --quiet -- -D warnings
+	cargo build --release --features faults --target-dir target/faults --locked
+	@scripts/venv && .venv/bin/python -m pip install --quiet -r tests/python/requirements.txt
+	@.venv/bin/python scripts/mutants target/faults/release/hilbrium $(MUTANTS)
 
 validate: build
 	@MPIRUN="$(MPIRUN)" RANKS=$(RANKS) scripts/validate $(PROGRAM)

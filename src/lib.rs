@@ -21,6 +21,7 @@ pub mod device;
 pub mod domain;
 pub mod error;
 pub mod far;
+pub mod faults;
 mod inputs;
 pub mod laws;
 pub mod layout;

@@ -16,6 +16,7 @@ use std::time::Instant;
 use crate::comm::Communicator;
 use crate::deck::Checked;
 use crate::device::{self, Device};
+use crate::faults::{self, Fault, planted};
 use crate::report;
 use crate::step::fixed::at_the_end;
 use crate::step::{Minimized, Simulation};
@@ -60,6 +61,9 @@ pub fn run_listening(
     restart: Option<&Path>,
     signals: &Signals,
 ) -> Result<Outcome> {
+    if let Some(notice) = faults::notice() {
+        report::line(&format!("warning: {notice}: results of this run are wrong on purpose"));
+    }
     comm.on_root(|| keep_inputs(&deck.plan, &[]))?;
     // before the directory is created: a device that cannot be used leaves nothing behind
     let device = device::open(&deck.plan, comm)?;
@@ -280,6 +284,9 @@ impl Run {
         }
         if let Some(fixed) = simulation.plan.time_step.fixed {
             return Ok(fixed);
+        }
+        if planted(Fault::EndOvershot) && allowed.is_finite() {
+            return Ok(allowed);
         }
         if !allowed.is_finite() && !remaining.is_finite() {
             return Err(Error::State {

@@ -10,6 +10,7 @@ use crate::domain::{Domain, DomainSettings};
 use crate::far::external::ExternalField;
 use crate::far::net_force::{self, NetForce};
 use crate::far::{self, Criterion, GravityPlan, SofteningKernel};
+use crate::faults::{Fault, planted};
 use crate::molecules::Molecules;
 use crate::motion::steps;
 use crate::motion::thermostat::Thermostat;
@@ -233,7 +234,9 @@ impl Simulation {
             let origin = self.domain.bx.center();
             let before = (!alone).then(|| NetForce::of(&self.particles, origin));
             far::gravity(gravity, &self.domain, &mut self.particles, self.precision)?;
-            net_force::remove(before, &mut self.particles, &self.domain.comm, origin);
+            if !planted(Fault::NetForce) {
+                net_force::remove(before, &mut self.particles, &self.domain.comm, origin);
+            }
             allocator::give_back(self.particles.bytes());
             self.clock.lap("gravity");
         }
@@ -272,7 +275,8 @@ impl Simulation {
     /// Adds heat and tail correction.
     fn with_heat_and_tail(&self, mut observed: Observables) -> Observables {
         observed.heat = self.plan.motion.exchanges_heat().then_some(self.heat);
-        if let Some(tail) = self.molecules.as_ref().and_then(|molecules| molecules.tail) {
+        let tail = self.molecules.as_ref().and_then(|molecules| molecules.tail);
+        if let Some(tail) = tail.filter(|_| !planted(Fault::TailMissing)) {
             let volume = self.domain.bx.lengths().product();
             observed.add_tail(tail.energy(volume), tail.virial(volume) / (3.0 * volume));
         }

@@ -2,9 +2,11 @@
 //!
 //! The language is fixed: structs of `Real`, `Vec3`, `Tensor` (symmetric), `Kernel` and `Table`, `fn`, `let`,
 //! `+ - * /`, comparisons in `if ... else`, calls, struct literals. Anything else is an error at the line in
-//! question.
+//! question. `if planted(FAULT) { wrong } else { right }` plants a fault of `hilbrium::faults`, on processors
+//! only.
 
 mod distance;
+mod fault;
 mod law;
 mod lift;
 mod molecular;

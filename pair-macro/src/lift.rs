@@ -2,7 +2,7 @@
 //! and `if a < b` becomes a masked select. Runs after the printer, which has rejected everything outside of
 //! the language.
 
-use crate::{Module, token};
+use crate::{Module, fault, token};
 use syn::visit_mut::{self, VisitMut};
 use syn::{BinOp, Block, Expr, ExprIf, ExprLit, ItemFn, ItemStruct, Lit, Stmt, Type, parse_quote};
 
@@ -109,6 +109,14 @@ impl VisitMut for Lift<'_> {
     }
 
     fn visit_expr_mut(&mut self, expression: &mut Expr) {
+        if let Expr::If(choice) = expression
+            && let Some(fault) = fault::planted(choice).cloned()
+        {
+            *choice.cond = parse_quote!(::hilbrium::faults::planted(::hilbrium::faults::Fault::#fault));
+            self.visit_block_mut(&mut choice.then_branch);
+            choice.else_branch.iter_mut().for_each(|(_, right)| self.visit_expr_mut(right));
+            return;
+        }
         if let Expr::If(ExprIf { cond, then_branch, else_branch: Some((_, no)), .. }) = expression {
             let mask = self.mask(cond);
             let mut yes = value(then_branch);

@@ -1,7 +1,7 @@
 //! Prints a law as CUDA C++. The printer is also the checker: whatever it cannot print is not in the
 //! language.
 
-use crate::{Module, law};
+use crate::{Module, fault, law};
 use quote::ToTokens;
 use syn::{
     Attribute, BinOp, Block, Error, Expr, ExprField, ExprLit, FnArg, Ident, ItemFn, ItemStruct, Lit, Local,
@@ -156,6 +156,13 @@ impl Printer<'_> {
                 format!("{}.{member}", self.expression(base)?)
             }
             Expr::Binary(binary) => {
+                // the right value is printed without parentheses
+                if fault::plants(&binary.left) || fault::plants(&binary.right) {
+                    return refuse(
+                        binary,
+                        "a planted fault is the whole value of a `let`, a field or a branch",
+                    );
+                }
                 let operator = match binary.op {
                     BinOp::Add(_) => "+",
                     BinOp::Sub(_) => "-",
@@ -185,6 +192,10 @@ impl Printer<'_> {
                     Expr::Block(block) => self.value(&block.block)?,
                     other => self.expression(other)?,
                 };
+                if fault::planted(choice).is_some() {
+                    self.value(&choice.then_branch)?;
+                    return Ok(no);
+                }
                 format!("({} ? {} : {no})", self.condition(&choice.cond)?, self.value(&choice.then_branch)?)
             }
             Expr::Struct(literal) => self.literal(literal)?,

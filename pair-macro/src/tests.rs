@@ -36,6 +36,20 @@ fn prints_and_lifts() {
 }
 
 #[test]
+fn a_planted_fault_is_asked_for_in_lanes_and_left_out_of_cuda() {
+    let planted = "let s2 = if planted(Halved) { 0.5 * r2 } else { law.sigma2 / r2 };";
+    let text =
+        outcome(&LENNARD_JONES.replace("let s2 = law.sigma2 / r2;", planted)).expect("in the language");
+    assert!(text.contains("const auto s2 = law.sigma2 / r2;") && !text.contains("Real(0.5) * r2"), "{text}");
+    let asked = "if :: hilbrium :: faults :: planted (:: hilbrium :: faults :: Fault :: Halved)";
+    assert!(text.contains(asked), "{text}");
+    let nested = "let s2 = 2.0 * if planted(Halved) { 0.5 } else { r2 };";
+    let message =
+        outcome(&LENNARD_JONES.replace("let s2 = law.sigma2 / r2;", nested)).expect_err("in a product");
+    assert!(message.contains("whole value"), "{message}");
+}
+
+#[test]
 fn refuses_all_else() {
     let body = |body: &str| LENNARD_JONES.replace("let s2 = law.sigma2 / r2;", body);
     for (source, message) in [

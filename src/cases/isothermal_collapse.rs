@@ -1,8 +1,8 @@
-//! The self-similar collapse of an isothermal gas sphere (Larson 1969; Penston 1969): density and velocity at any
-//! time before the center becomes singular.
+//! The self-similar collapse of an isothermal gas sphere (Larson 1969; Penston 1969): density and velocity at
+//! any time before the center becomes singular.
 //!
-//! The start is the solution at the time `time` before that, cut at a radius. What the cut does travels inward with
-//! the speed of sound relative to the gas; the comparison ends before it.
+//! The start is the solution at the time `time` before that, cut at a radius. What the cut does travels
+//! inward with the speed of sound relative to the gas; the comparison ends before it.
 
 use std::ops::Range;
 
@@ -18,8 +18,8 @@ use crate::sections::{Default, POSITIVE, Section, between, key, number, quantity
 use crate::units::Dimension;
 use serde::{Deserialize, Serialize};
 
-/// Gates of the mean relative deviation of the density, and of that of the velocity over the speed of sound, at
-/// 16,000 particles; both shrink with the distance of the particles. 1.25 times the figures of the deck.
+/// Gates of the mean relative deviation of the density, and of that of the velocity over the speed of sound,
+/// at 16,000 particles; both shrink with the distance of the particles. 1.25 times the figures of the deck.
 const GATES: [f64; 2] = [0.06, 0.06];
 const PARTICLES_OF_GATES: f64 = 16_000.0;
 /// Neighbors for the smoothing length at the cut, whose support the cut's wave starts from.

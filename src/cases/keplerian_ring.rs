@@ -1,9 +1,9 @@
-//! A cold ring of gas about a point mass: circular orbits, which shear without end. Pressure is negligible (the
-//! speed of sound is 0.01 of the orbital one), so that the ring stays as it is; artificial viscosity and errors of
-//! gradients heat it, spread it, and break it up (Hopkins 2015, MNRAS 450, 53, section 4.2.4).
+//! A cold ring of gas about a point mass: circular orbits, which shear without end. Pressure is negligible
+//! (the speed of sound is 0.01 of the orbital one), so that the ring stays as it is; artificial viscosity and
+//! errors of gradients heat it, spread it, and break it up (Hopkins 2015, MNRAS 450, 53, section 4.2.4).
 //!
-//! The ring is a slab of uniform density between two radii, periodic along z, about an axis of attraction: the ring
-//! of set-ups in two dimensions.
+//! The ring is a slab of uniform density between two radii, periodic along z, about an axis of attraction:
+//! the ring of set-ups in two dimensions.
 
 use std::ops::Range;
 
@@ -24,9 +24,9 @@ const INNER: f64 = 0.5;
 const OUTER: f64 = 1.5;
 /// Density.
 const DENSITY: f64 = 1.0;
-/// Gates up to ten orbits at radius 1, at the default resolution: rms of the radial velocity and of the deviation
-/// of the rotation, over the orbital velocity; mean displacement of the mass; angular momentum. 1.25 times the
-/// figures of the deck.
+/// Gates up to ten orbits at radius 1, at the default resolution: rms of the radial velocity and of the
+/// deviation of the rotation, over the orbital velocity; mean displacement of the mass; angular momentum.
+/// 1.25 times the figures of the deck.
 const GATES: [f64; 4] = [0.02, 0.02, 0.02, 1e-3];
 const LAST_ORBIT: f64 = 10.0;
 
@@ -47,7 +47,7 @@ impl Case for KeplerianRing {
     const SECTION: Section = section(
         "start.keplerian-ring",
         "A cold ring of gas between the radii 0.5 and 1.5 about a point mass, in a slab across z.",
-        &[side("18", "Particles along a length of 1."), depth("8"), ARRANGEMENT, SEED],
+        &[side("18", "Particles along a length of 1."), depth("9"), ARRANGEMENT, SEED],
     );
     const TITLE: &'static str = "Keplerian ring";
     const TEMPLATE: Template = Template {
@@ -226,8 +226,8 @@ impl Orbiting {
     }
 }
 
-/// Mean distance by which the mass has moved radially since it filled the ring evenly: the particles in order of
-/// their radii against the radii that enclosed their fractions of the mass.
+/// Mean distance by which the mass has moved radially since it filled the ring evenly: the particles in order
+/// of their radii against the radii that enclosed their fractions of the mass.
 fn displacement(rows: &[Orbiting]) -> f64 {
     let mut radii: Vec<f64> = rows.iter().map(|row| row.radius).collect();
     radii.sort_by(f64::total_cmp);

@@ -10,7 +10,7 @@ use super::tools::profile::{Profile, State};
 use super::tools::subject::title;
 use super::{Check, Findings, Subject};
 use crate::layout::radial_table::RadialTable;
-use crate::layout::{Arrangement, Layout};
+use crate::layout::{Arrangement, Layout, Values};
 use crate::particles::{Field, Particles};
 use crate::sections::{Section, section};
 use crate::space::Vec3d;
@@ -94,7 +94,8 @@ impl Case for Polytrope {
     fn layout(&self, surroundings: &Surroundings, share: Range<u64>) -> Layout {
         let gamma = surroundings.gamma_or(GAMMA);
         let table = self.table(gamma, surroundings.gravity.unwrap_or(1.0));
-        table.layout(self.particles, self.arrangement, self.seed, share)
+        let layout = table.layout(self.particles, self.arrangement, self.seed, share);
+        Layout { mass: Values::Uniform(self.mass / self.particles.max(1) as f64), ..layout }
     }
 
     fn judge(&self, subject: &Subject) -> Findings {
@@ -220,7 +221,7 @@ mod tests {
         for row in 0..4000 {
             let position = moved.vector_at(Field::Position, row) + Vec3d::new(0.003, 0.0, 0.0);
             moved.set_vector(Field::Position, row, position);
-            moved.scalar_mut(Field::Density)[row] *= 1.2;
+            moved.scalar_mut(Field::Density)[row] *= 1.4;
         }
         assert_eq!(failed(&judged(&moved, 0.05)), ["L1 density / rho_c", "K / |W|", "center of mass / R"]);
     }

@@ -224,6 +224,11 @@ impl DeckArguments {
 /// prints, and only `run` and `bench` use the other ranks.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ignore_file_size_signal();
+    #[cfg(feature = "faults")]
+    if let Err(error) = crate::faults::choose() {
+        report::start(true);
+        return ExitCode::from(status(Err(error)));
+    }
     crate::snapshot::start();
     let root = launched_rank().is_none_or(|rank| rank == 0);
     let command = match CommandLine::try_parse_from(arguments) {

@@ -20,6 +20,7 @@ mod reference;
 mod schema;
 mod species;
 mod start;
+mod start_file;
 mod suggest;
 mod template;
 mod time_step;

@@ -14,6 +14,7 @@ use super::assign::Assignment;
 use super::halo_selection::{OwnBoxes, OwnRows, union};
 use super::migrate::{ReservedRows, columns_of_packed};
 use crate::comm::Communicator;
+use crate::faults::{Fault, planted};
 use crate::parallel::RowRanges;
 use crate::particles::{CLUSTER, Field, OverlappedWork, Particles, ReturnedSums, SUPER_CLUSTER, SumWriter};
 use crate::space::SimulationBox;
@@ -70,6 +71,13 @@ impl Halos {
                 ..Self::default()
             };
         }
+        let thin: Vec<f64>;
+        let radius = if planted(Fault::HaloThin) {
+            thin = radius.iter().map(|radius| 0.8 * radius).collect();
+            &thin
+        } else {
+            radius
+        };
         let own = OwnBoxes::new(assignment, comm.rank(), OwnRows::of(particles, radius));
         let boxes = comm.all_gather(own.boxes());
         let send = boxes.iter().enumerate().map(|(rank, theirs)| match rank {
@@ -195,6 +203,9 @@ impl Halos {
             });
         };
         let read = |values: &[&[f64]]| {
+            if planted(Fault::HaloStale) && comm.rank() == 1 {
+                return;
+            }
             let mut particles = particles.borrow_mut();
             for (rows, values) in self.rows.iter().zip(values).filter(|(rows, _)| !rows.is_empty()) {
                 for (values, &(field, component)) in values.chunks_exact(rows.len()).zip(&components) {

@@ -2,6 +2,7 @@
 
 use super::assign::Assignment;
 use crate::comm::Communicator;
+use crate::faults::{Fault, planted};
 use crate::particles::{Field, Particles, Role};
 use crate::space::{SimulationBox, hilbert};
 use bytemuck::Pod;
@@ -70,7 +71,11 @@ pub(super) fn migrate(
     };
     let state = particles.fields_of(Role::State);
     let leaving: Vec<Vec<u64>> = (0..comm.size())
-        .map(|rank| if rank == comm.rank() { Vec::new() } else { pack(particles, &state, rows_of(rank)) })
+        .map(|rank| match rows_of(rank) {
+            _ if rank == comm.rank() => Vec::new(),
+            [_, rows @ ..] if planted(Fault::MigrantLost) => pack(particles, &state, rows),
+            rows => pack(particles, &state, rows),
+        })
         .collect();
     let received = PackedParticles { words: comm.all_to_all(&leaving), columns: columns_of_packed(&state) };
     let order = received.merge(particles, rows_of(comm.rank()));

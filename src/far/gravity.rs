@@ -7,6 +7,7 @@ use super::softening::{SPLINE_SUPPORT, SofteningKernel};
 use super::walk::{GroupField, Units, Walk};
 use crate::comm::Communicator;
 use crate::domain::Domain;
+use crate::faults::{Fault, planted};
 use crate::particles::blocks::{BLOCK_ROWS, map_blocks};
 use crate::particles::{Field, Particles, SUPER_CLUSTER};
 use crate::simd::Precision;
@@ -89,7 +90,7 @@ impl GravityPlan {
     pub(crate) fn opening(&self) -> Opening {
         Opening {
             criterion: self.criterion,
-            angle: self.opening_angle,
+            angle: if planted(Fault::OpeningIgnored) { 2.0 } else { 1.0 } * self.opening_angle,
             range: self.kernel.range(self.softening),
             order: if self.expansion == Expansion::Quadrupole { 2 } else { 3 },
         }
@@ -151,7 +152,8 @@ pub(crate) fn solve(
 fn store(plan: &GravityPlan, fields: &[GroupField], particles: &mut Particles) {
     const { assert!(BLOCK_ROWS.is_multiple_of(SUPER_CLUSTER), "a row block is a whole number of groups") };
     let first = particles.owned().start;
-    let self_potential = plan.kernel.central(plan.softening);
+    let self_potential =
+        if planted(Fault::SelfPotential) { 0.0 } else { plan.kernel.central(plan.softening) };
     particles.add(&[Field::Potential]);
     let fields_of = |block: usize| &fields[(block - first) / SUPER_CLUSTER..];
     let wanted = [

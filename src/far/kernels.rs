@@ -8,6 +8,7 @@ use super::softening::{
     INNER_FORCE, INNER_POTENTIAL, OUTER_FORCE, OUTER_POLE_FORCE, OUTER_POLE_POTENTIAL, OUTER_POTENTIAL,
     Polynomial,
 };
+use crate::faults::{Fault, planted};
 use crate::particles::SUPER_CLUSTER;
 use crate::tree::moments::Moments;
 use fearless_simd::prelude::*;
@@ -51,7 +52,8 @@ pub(crate) fn node_source<E: Scalar, const N: usize>(
 ) -> NodeSource<E, N> {
     let mut source = [E::default(); N];
     source[3] = E::of(0.5 * moments.mass * mass);
-    let second = mass * length * length;
+    let sign = if planted(Fault::QuadrupoleSign) { -1.0 } else { 1.0 };
+    let second = sign * mass * length * length;
     for k in 0..6 {
         source[4 + k] = E::of(moments.second[k] * (0.375 * second));
     }
@@ -135,6 +137,11 @@ fn point<S: ReciprocalSqrt, V: Lane<S>, const SOFTENED: bool>(
     let inverse = if SOFTENED { squared.twice_rsqrt() } else { squared.twice_rsqrt_or_zero() };
     let phi = inverse * source[3];
     let pull = phi * (inverse * inverse);
+    let phi = if planted(Fault::PotentialUnsoftened) {
+        x.mul_add(x, y.mul_add(y, z * z)).twice_rsqrt_or_zero() * source[3]
+    } else {
+        phi
+    };
     *sum = [x.mul_add(pull, sum[0]), y.mul_add(pull, sum[1]), z.mul_add(pull, sum[2]), sum[3] + phi];
 }
 

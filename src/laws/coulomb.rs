@@ -34,7 +34,11 @@ pub mod coulomb {
         let field = law.field * r2;
         let virial = charges * (inverse - 2.0 * field);
         Sums {
-            force: r * (virial * (inverse * inverse)),
+            force: if planted(CoulombForce) {
+                r * (0.5 * virial * (inverse * inverse))
+            } else {
+                r * (virial * (inverse * inverse))
+            },
             energy: charges * (inverse + field - law.shift),
             virial,
         }

@@ -83,7 +83,7 @@ pub mod gradients {
         Tensor {
             xx: xx * factor + isotropic,
             xy: xy * factor,
-            xz: xz * factor,
+            xz: if planted(MatrixSign) { -xz * factor } else { xz * factor },
             yy: (n.xx * n.zz - n.xz * n.xz) * factor + isotropic,
             yz: (n.xy * n.xz - n.xx * n.yz) * factor,
             zz: (n.xx * n.yy - n.xy * n.xy) * factor + isotropic,

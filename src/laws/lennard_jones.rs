@@ -10,6 +10,7 @@ use super::{
     lennard_jones_coulomb, lennard_jones_mixed, lennard_jones_mixed_switched, lennard_jones_switched,
     lennard_jones_table,
 };
+use crate::faults::{Fault, planted};
 use crate::pair::language::*;
 use crate::sections::{Default, Kind, POSITIVE, Section, key, quantity, section};
 use crate::units::Dimension;
@@ -49,7 +50,8 @@ impl Law<f64> {
     /// Truncated and shifted to zero energy at the cutoff.
     pub fn shifted(epsilon: f64, sigma: f64, cutoff: f64) -> Self {
         let s6 = (sigma / cutoff).powi(6);
-        Law { shift: 4.0 * epsilon * s6 * (s6 - 1.0), ..Self::truncated(epsilon, sigma) }
+        let shift = if planted(Fault::ShiftMissing) { 0.0 } else { 4.0 * epsilon * s6 * (s6 - 1.0) };
+        Law { shift, ..Self::truncated(epsilon, sigma) }
     }
 
     /// Tail correction of energy and virial of `particles` particles for a uniform `number_density` beyond

@@ -79,7 +79,7 @@ pub mod momentum_energy_volume {
             pressure: particle.pressure / particle.grad_h * (volume * volume),
             sound_speed: particle.sound_speed,
             internal_energy: particle.internal_energy,
-            viscosity: particle.viscosity,
+            viscosity: if planted(ViscositySign) { -particle.viscosity } else { particle.viscosity },
             velocity: particle.velocity,
             gradient_matrix: particle.gradient_matrix,
         }
@@ -88,7 +88,11 @@ pub mod momentum_energy_volume {
     /// -A: C r W.
     fn gradient(law: Law, particle: Prepared, r: Vec3, r2: Real) -> Vec3 {
         let s = particle.per_length;
-        (particle.gradient_matrix * r) * (kernel_value(law.kernel, r2 * (s * s)) * (s * s * s))
+        if planted(GradientFactor) {
+            (particle.gradient_matrix * r) * (2.0 * kernel_value(law.kernel, r2 * (s * s)) * (s * s * s))
+        } else {
+            (particle.gradient_matrix * r) * (kernel_value(law.kernel, r2 * (s * s)) * (s * s * s))
+        }
     }
 
     /// (X_j / X_i)^s; the Atwood number is the same of the inverse densities.
@@ -117,10 +121,22 @@ pub mod momentum_energy_volume {
         let conductivity = law.conductivity + law.switched_conductivity * alpha;
         let conduction = conductivity * speed.abs() * (i.internal_energy - j.internal_energy) * per_distance;
         Sums {
-            force: gradient_i * pressure_i + gradient_j * pressure_j + shared * viscosity,
-            heating: -(pressure_i * gradient_i.dot(v)
-                + 0.5 * viscosity * shared.dot(v)
-                + conduction * shared.dot(r)),
+            force: if planted(PressureSign) {
+                gradient_i * pressure_i - gradient_j * pressure_j + shared * viscosity
+            } else {
+                gradient_i * pressure_i + gradient_j * pressure_j + shared * viscosity
+            },
+            heating: if planted(HeatingOfNeighbor) {
+                -(pressure_j * gradient_j.dot(v)
+                    + 0.5 * viscosity * shared.dot(v)
+                    + conduction * shared.dot(r))
+            } else if planted(ViscousHeatMissing) {
+                -(pressure_i * gradient_i.dot(v) + conduction * shared.dot(r))
+            } else {
+                -(pressure_i * gradient_i.dot(v)
+                    + 0.5 * viscosity * shared.dot(v)
+                    + conduction * shared.dot(r))
+            },
             signal: sound - 3.0 * w,
         }
     }

@@ -3,6 +3,7 @@
 //! Cullen & Dehnen 2010 in the form of Read & Hayfield 2012: the gradient of the velocity divergence detects
 //! a flow that is about to converge.
 
+use crate::faults::{Fault, planted};
 use crate::particles::blocks::map_blocks;
 use crate::particles::{Field, Particles};
 
@@ -63,6 +64,12 @@ impl ViscositySwitch {
     /// above the minimum. The relaxation d alpha / dt = (target - alpha) / tau is solved exactly, so any step
     /// length is stable.
     pub fn update(&self, alpha: f64, flow: &Flow, dt: f64) -> f64 {
+        if planted(Fault::ViscosityOff) {
+            return 0.0;
+        }
+        if planted(Fault::ViscositySwitchStuck) {
+            return self.maximum;
+        }
         let floor = self.target(flow).max(self.minimum);
         if floor >= alpha {
             return floor;

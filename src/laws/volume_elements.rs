@@ -42,13 +42,14 @@ pub mod volume_elements {
     /// Adds the particle itself, at q = 0.
     fn finish(law: Law, i: Particle, sums: Sums) -> Output {
         let h = i.smoothing_length;
-        let own = i.volume_element * kernel_value(law.kernel, 0.0);
+        let own =
+            if planted(SelfDensityMissing) { 0.0 } else { i.volume_element * kernel_value(law.kernel, 0.0) };
         let value = sums.value + own;
         let k = value / (h * h * h);
         Output {
             volume_sum: k,
             density: k * i.mass / i.volume_element,
-            grad_h: 1.0 + (sums.slope - 3.0 * own) / (3.0 * value),
+            grad_h: if planted(GradHMissing) { 1.0 } else { 1.0 + (sums.slope - 3.0 * own) / (3.0 * value) },
         }
     }
 }

@@ -13,6 +13,7 @@ use rand::RngExt;
 use super::glass::Tile;
 use super::pattern::Pattern;
 use super::{Arrangement, particle_rng, random_direction};
+use crate::faults::{Fault, planted};
 use crate::space::Vec3d;
 
 /// A point of no symmetry, so that no two lattice points are equally far from it, in units of the spacing.
@@ -89,7 +90,9 @@ impl Ball {
         pattern.for_each_in_ball(&CENTER.into(), *radius, |point| {
             if ids.contains(&id) {
                 let uniform = point / nominal_radius;
-                visit(uniform * profile.stretch(uniform.norm()));
+                let unstretched = planted(Fault::BallUnstretched);
+                let stretch = if unstretched { profile.radius(1.0) } else { profile.stretch(uniform.norm()) };
+                visit(uniform * stretch);
             }
             id += 1;
         });

@@ -1,5 +1,5 @@
-//! Balls whose density, internal energy and radial velocity are tables over the radius: equal masses, stretched
-//! from a glass or lattice.
+//! Balls whose density, internal energy and radial velocity are tables over the radius: equal masses,
+//! stretched from a glass or lattice.
 
 use std::ops::Range;
 

@@ -8,6 +8,7 @@ use fearless_simd::Simd;
 
 use crate::comm::Communicator;
 use crate::domain::Domain;
+use crate::faults::{Fault, planted};
 use crate::laws::InteractionLaw;
 use crate::laws::coulomb::Charges;
 pub use crate::laws::interaction::LawVisitor;
@@ -218,7 +219,8 @@ impl Molecules {
     /// Sweeps a law over the list. Returns false if there is no list.
     fn sweep<L: PairLaw>(&self, law: &L, evaluation: &mut Evaluation) -> bool {
         let (domain, Some(list)) = (evaluation.domain, evaluation.neighborhood.list()) else { return false };
-        let radius = Radii::All(self.cutoff());
+        let factor = if planted(Fault::CutoffShort) { 0.98 } else { 1.0 };
+        let radius = Radii::All(factor * self.cutoff());
         let pass = Pass { bx: &domain.bx, radius, precision: self.precision, active: None };
         let mut halo_exchange = |particles: &mut Particles, meanwhile: &mut OverlappedWork| {
             domain.exchange_halos_while(particles, &[Field::Position], Some(meanwhile));

@@ -12,6 +12,7 @@
 //! This is second-order Verlet in the form that SPH needs, because its forces depend on velocities (Springel
 //! 2005, MNRAS 364, 1105, section 4). Viscosity coefficients are advanced by the force evaluation.
 
+use crate::faults::{Fault, planted};
 use crate::particles::blocks::{map_blocks, reduce_blocks};
 use crate::particles::{Field, Particles};
 use std::ops::Range;
@@ -28,7 +29,8 @@ pub fn kick_and_drift(particles: &mut Particles, dt: f64) {
         map_blocks(particles, moved, |block| {
             let [position, velocity, acceleration] = block.columns;
             for ((x, v), a) in position.iter_mut().zip(velocity).zip(acceleration) {
-                *x += (*v + 0.5 * dt * *a) * dt;
+                let kicked = if planted(Fault::GasDriftOldVelocity) { *v } else { *v + 0.5 * dt * *a };
+                *x += kicked * dt;
                 *v += *a * dt;
             }
         });
@@ -46,7 +48,9 @@ pub fn kick_and_drift(particles: &mut Particles, dt: f64) {
             // store the rate after clipping by the floor, because `kick` subtracts the rate that was applied
             *q = q.max((MIN_PREDICTED_FRACTION - 1.0) * *u / dt);
             *u += *q * dt;
-            *h *= (*div * dt / 3.0).clamp(-0.2, 0.2).exp();
+            if !planted(Fault::SmoothingStale) {
+                *h *= (*div * dt / 3.0).clamp(-0.2, 0.2).exp();
+            }
         }
     });
     particles.rename(Field::InternalEnergyRate, Field::KickEnergyRate);
@@ -60,7 +64,9 @@ pub fn kick(particles: &mut Particles, dt: f64) {
         map_blocks(particles, kicked, |block| {
             let [velocity, acceleration, old] = block.columns;
             for ((v, a), old) in velocity.iter_mut().zip(acceleration).zip(old) {
-                *v += 0.5 * dt * (*a - *old);
+                if !planted(Fault::GasKickDropped) {
+                    *v += 0.5 * dt * (*a - *old);
+                }
             }
         });
     }
@@ -69,7 +75,9 @@ pub fn kick(particles: &mut Particles, dt: f64) {
     map_blocks(particles, heated, |block| {
         let [energy, rate, old] = block.columns;
         for ((u, q), old) in energy.iter_mut().zip(rate).zip(old) {
-            *u = (*u + 0.5 * dt * (*q - *old)).max(MIN_PREDICTED_FRACTION * *u);
+            if !planted(Fault::GasEnergyKickDropped) {
+                *u = (*u + 0.5 * dt * (*q - *old)).max(MIN_PREDICTED_FRACTION * *u);
+            }
         }
     });
     particles.remove(&[Field::KickEnergyRate]);

@@ -9,6 +9,7 @@
 //! ```
 
 use crate::comm::Communicator;
+use crate::faults::{Fault, planted};
 use crate::particles::blocks::reduce_blocks;
 use crate::particles::{Field, Particles};
 use crate::plan::TimeStepPlan;
@@ -59,7 +60,8 @@ pub fn least(plan: &TimeStepPlan, criteria: [f64; 4], last: Option<f64>) -> (f64
         return (fixed, Limit::Setting);
     }
     let limits = [Limit::Courant, Limit::Acceleration, Limit::Expansion, Limit::Energy];
-    let grown = last.map_or(plan.first.unwrap_or(f64::INFINITY), |last| last * plan.growth);
+    let growth = if planted(Fault::GrowthIgnored) { f64::INFINITY } else { plan.growth };
+    let grown = last.map_or(plan.first.unwrap_or(f64::INFINITY), |last| last * growth);
     let setting = (plan.largest.unwrap_or(f64::INFINITY).min(grown), Limit::Setting);
     let (least, limit) =
         criteria.into_iter().zip(limits).fold(setting, |best, one| if one.0 < best.0 { one } else { best });
@@ -111,7 +113,9 @@ fn of_gas(plan: &TimeStepPlan, particles: &Particles, rows: Range<usize>) -> [f6
     for k in 0..rows.len() {
         let at = |speed: Option<&[f64]>| speed.map_or(0.0, |speed| speed[k]);
         let signal = at(signal).max(at(sound));
-        courant = courant.min(plan.courant * length[k] / signal);
+        if !planted(Fault::CourantIgnored) {
+            courant = courant.min(plan.courant * length[k] / signal);
+        }
         expansion = expansion.min(plan.expansion / divergence[k].abs());
         // a cold gas may reach its post-shock energy in one step; its own energy is negligible against that
         let shocked = 0.25 * signal * signal;

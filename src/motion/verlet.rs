@@ -14,6 +14,7 @@ use std::ops::Range;
 use fearless_simd::Simd;
 
 use crate::Error;
+use crate::faults::{Fault, planted};
 use crate::particles::blocks::{BlockTask, RowBlock, map_blocks_simd};
 use crate::particles::{Field, Particles};
 use crate::space::Vec3d;
@@ -123,8 +124,12 @@ impl BlockTask<9> for KickAndDrift {
             for c in 0..3 {
                 let (x, v, a) = (&mut x[c][rows.clone()], &mut v[c][rows.clone()], &a[c][rows.clone()]);
                 for k in 0..x.len() {
+                    let before = v[k];
                     v[k] += 0.5 * self.dt * a[k];
-                    x[k] += self.dt * v[k];
+                    if planted(Fault::KickTwice) {
+                        v[k] += 0.5 * self.dt * a[k];
+                    }
+                    x[k] += self.dt * if planted(Fault::DriftOldVelocity) { before } else { v[k] };
                 }
             }
             let v = [&v[0][rows.clone()], &v[1][rows.clone()], &v[2][rows.clone()]];

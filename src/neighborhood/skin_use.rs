@@ -3,6 +3,7 @@
 
 use super::Skins;
 use crate::Result;
+use crate::faults::{Fault, planted};
 
 /// Work needed before the list covers all pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +84,7 @@ impl SkinUse {
 fn decide(skins: Skins, [outer, inner]: [f64; 2]) -> Due {
     match skins.inner {
         _ if outer.is_infinite() => Due::Build,
+        _ if planted(Fault::ListStale) => Due::Nothing,
         Some(own) if inner <= own => Due::Nothing,
         // pairs of the new inner list must be in the outer one
         Some(own) if outer + own <= skins.outer => Due::Prune,

@@ -3,8 +3,9 @@
 use super::half::rows_listed_elsewhere;
 use super::list::member_mask;
 use super::near::{Frame, RangeTests};
-use super::{CLUSTER, CLUSTERS, ListRequest};
+use super::{CLUSTER, CLUSTERS, ListRequest, SUPER_CLUSTER};
 use crate::Result;
+use crate::faults::{Fault, planted};
 use crate::simd::aligned;
 use crate::tree::{Bounds, Leaves, Octree};
 use fearless_simd::{Level, Simd, dispatch, f64x8, prelude::*};
@@ -81,6 +82,9 @@ impl<'a> Search<'a> {
             self.near.prepare(super_cluster, &mut frame);
             if frame.present != 0 {
                 self.walk(simd, &frame, &mut stack, &mut clusters);
+            }
+            if planted(Fault::PairLost) && super_cluster == self.near.request.owned.start / SUPER_CLUSTER {
+                clusters.truncate(clusters.len().saturating_sub(1));
             }
             take(&clusters);
         }

@@ -10,8 +10,8 @@ pub use crate::cases::History;
 const EXTERNAL: &str = EXTERNAL_COLUMNS[0].0;
 
 impl History {
-    /// Reads a record. The potential energy includes that in an external field. Columns are found by name; an incomplete last line, as a killed run leaves it, is
-    /// ignored.
+    /// Reads a record. The potential energy includes that in an external field. Columns are found by name; an
+    /// incomplete last line, as a killed run leaves it, is ignored.
     ///
     /// # Errors
     /// The file cannot be read, lacks a column, or has a row that is not made of finite numbers at increasing
@@ -21,10 +21,10 @@ impl History {
         let mut columns = Columns::read(path, |name| names.contains(&name) || name == EXTERNAL)?;
         let external = columns.find(EXTERNAL).map(|_| columns.take(path, EXTERNAL)).transpose()?;
         let [time, kinetic, thermal, potential] = names.map(|name| columns.take(path, name));
-        let mut potential = potential?;
+        let (time, kinetic, thermal, mut potential) = (time?, kinetic?, thermal?, potential?);
         let external = external.unwrap_or_default();
         potential.iter_mut().zip(external).for_each(|(potential, external)| *potential += external);
-        let history = Self { time: time?, kinetic: kinetic?, thermal: thermal?, potential };
+        let history = Self { time, kinetic, thermal, potential };
         for row in 0..history.time.len() {
             let values = [&history.time, &history.kinetic, &history.thermal, &history.potential];
             if values.iter().any(|column| !column[row].is_finite()) {

@@ -24,6 +24,7 @@ pub use record::Record;
 use rayon::prelude::*;
 
 use crate::comm::Communicator;
+use crate::faults::{Fault, planted};
 use crate::particles::{Field, Particles};
 use crate::plan::Plan;
 use crate::space::{Boundary, SimulationBox, Vec3d};
@@ -337,10 +338,11 @@ impl Totals {
                 let thermal = kinetic - 0.5 * vector(4).norm_squared() / mass.max(f64::MIN_POSITIVE);
                 let periodic = bx.boundary.iter().all(|&boundary| boundary == Boundary::Periodic);
                 let volume = if periodic { bx.lengths().product() } else { f64::NAN };
+                let virial = if planted(Fault::VirialSign) { -sums[13] } else { sums[13] };
                 Molecular {
                     temperature: 2.0 * thermal
                         / (3.0 * count[0].saturating_sub(1).max(1) as f64 * units.boltzmann),
-                    pressure: (2.0 * thermal + sums[13]) / (3.0 * volume),
+                    pressure: (2.0 * thermal + virial) / (3.0 * volume),
                 }
             }),
         }

@@ -3,6 +3,7 @@
 use super::law::Cutoff;
 use super::law_lanes::{LawLanes, LawShape};
 use super::record::{OFFSETS, QUAD};
+use crate::faults::{Fault, planted};
 use crate::neighbors::cluster::power_of_two_below;
 use crate::neighbors::{CLUSTER, CLUSTERS, Radii, SUPER_CLUSTER};
 use crate::pair::scratch_pools::scratch_pools;
@@ -144,7 +145,11 @@ impl<T: Scalar> PackedInput<T> {
         storage.resize(rows.div_ceil(SUPER_CLUSTER), width, layout);
         let largest = radius.largest();
         let lengths = bx.lengths();
-        let periods = [0, 1, 2].map(|d| if bx.boundary[d] == Boundary::Periodic { lengths[d] } else { 0.0 });
+        let mut periods =
+            [0, 1, 2].map(|d| if bx.boundary[d] == Boundary::Periodic { lengths[d] } else { 0.0 });
+        if planted(Fault::ImageWrong) {
+            periods[0] *= 1.01;
+        }
         Self {
             width,
             layout,

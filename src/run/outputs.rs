@@ -9,6 +9,7 @@ use super::run_directory::{remove_files, set_aside_snapshots, snapshot_path};
 use super::schedule::Schedule;
 use crate::comm::Communicator;
 use crate::deck::Checked;
+use crate::faults;
 use crate::memory::Peak;
 use crate::observe::{Drift, Layout, Measurements, Observables, Record};
 use crate::particles::{Field, Particles, Role};
@@ -357,6 +358,9 @@ impl Outputs {
         header.step = simulation.step;
         header.units = simulation.plan.units.cgs;
         header.title = simulation.plan.title.clone();
+        if let Some(notice) = faults::notice() {
+            header.title = format!("{notice}; {}", header.title);
+        }
         header.deck = self.deck.clone();
         header.species = simulation.plan.species.iter().map(|kind| kind.name.clone()).collect();
         header.adiabatic_index = simulation.plan.sph.as_ref().and_then(|sph| match sph.equation_of_state {

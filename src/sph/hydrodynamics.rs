@@ -5,6 +5,7 @@ use crate::allocator;
 use crate::clock::Clock;
 use crate::comm::Communicator;
 use crate::domain::Domain;
+use crate::faults::{Fault, planted};
 use crate::neighborhood::Neighborhood;
 use crate::neighbors::Radii;
 use crate::pair::{PairLaw, Pass, Precision, Sweep};
@@ -255,7 +256,8 @@ impl Backend for Processors<'_> {
 
     fn set_supports(&mut self) -> Result<()> {
         let lengths = self.particles.scalar(Field::SmoothingLength).par_iter();
-        self.supports = lengths.with_min_len(BLOCK_ROWS).map(|h| 2.0 * h).collect();
+        let support = if planted(Fault::SupportShort) { 1.4 } else { 2.0 };
+        self.supports = lengths.with_min_len(BLOCK_ROWS).map(|h| support * h).collect();
         Ok(())
     }
 
@@ -303,7 +305,7 @@ impl Processors<'_> {
         map_blocks(self.particles, wanted, |block| {
             let [element, mass, density] = block.columns;
             for ((element, mass), density) in element.iter_mut().zip(mass).zip(density) {
-                *element = *mass / *density;
+                *element = if planted(Fault::VolumeElementsStale) { 1.0 } else { *mass / *density };
             }
         });
     }

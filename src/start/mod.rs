@@ -16,6 +16,7 @@ pub(crate) mod units;
 
 use crate::comm::Communicator;
 use crate::comm::distribution::share;
+use crate::faults::{Fault, planted};
 use crate::layout::{Layout, Values, normal, particle_rng};
 use crate::particles::{Field, Particles};
 use crate::plan::{FileFormat, Plan, StartPlan};
@@ -252,6 +253,9 @@ fn to_particles(layout: Layout, first_id: u64, plan: &Plan, fields: &[Field]) ->
     }
     assign(&mut particles, Field::Mass, &layout.mass);
     assign(&mut particles, Field::InternalEnergy, &layout.internal_energy);
+    if planted(Fault::StartEnergy) && particles.has(Field::InternalEnergy) {
+        particles.scalar_mut(Field::InternalEnergy).iter_mut().for_each(|energy| *energy *= 1.05);
+    }
     fill_common(&mut particles, plan);
     particles
 }

@@ -1,5 +1,5 @@
-//! The start `[start.radial-table]`: a text file of radii, densities, and optionally internal energies and radial
-//! velocities.
+//! The start `[start.radial-table]`: a text file of radii, densities, and optionally internal energies and
+//! radial velocities.
 
 use std::ops::Range;
 use std::path::Path;
@@ -24,8 +24,8 @@ pub fn layout(start: &RadialTableStart, share: Range<u64>) -> Result<Layout> {
     Ok(table.layout(start.particles, start.arrangement, start.seed, share))
 }
 
-/// Reads a table: two to four numbers a row, separated by white space or commas. `internal_energy` is that of a
-/// table without this column.
+/// Reads a table: two to four numbers a row, separated by white space or commas. `internal_energy` is that of
+/// a table without this column.
 ///
 /// # Errors
 /// [`Error::File`] if the file cannot be read; [`Error::Content`] with the line of a row that is not made of

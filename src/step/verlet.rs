@@ -3,6 +3,7 @@
 use super::state::Velocities;
 use super::{Rates, Simulation};
 use crate::comm::Communicator;
+use crate::faults::{Fault, planted};
 use crate::motion::bulk_motion::{self, BulkMotion};
 use crate::motion::steps::{self, FirstHalf, Outcome, Reverted};
 use crate::motion::thermostat::Thermostat;
@@ -35,7 +36,7 @@ impl Simulation {
             rates: Rates::Unchecked,
         };
         let heat = steps::verlet_step(&mut stepping, thermostat.as_ref(), remove_drift, dt, step)?;
-        self.heat += heat;
+        self.heat += if planted(Fault::HeatSign) { -heat } else { heat };
         Ok(())
     }
 
@@ -46,6 +47,9 @@ impl Simulation {
 
     /// Completes the pending half kick of the last step, so that velocities and positions have the same time.
     pub(crate) fn synchronize_velocities(&mut self) {
+        if planted(Fault::SnapshotVelocity) {
+            return;
+        }
         if let Some(dt) = self.velocities.take_pending() {
             verlet::kick(&mut self.particles, dt, &SkippedChunks::default());
             self.clock.lap("kick");
@@ -117,6 +121,9 @@ impl steps::Verlet for Stepping<'_> {
     }
 
     fn finish(&mut self, dt: f64) {
+        if planted(Fault::HalfKickDropped) {
+            return;
+        }
         self.simulation.velocities = Velocities::HalfKickPending(dt);
         if self.simulation.thermostat.is_some() {
             self.simulation.synchronize_velocities();

@@ -7,5 +7,6 @@
 mod decks;
 mod dependencies;
 mod docs;
+mod faults;
 mod fuzz;
 mod options;

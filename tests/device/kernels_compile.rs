@@ -112,10 +112,13 @@ fn passes() -> Vec<Variant> {
     let law = volume_estimate::Law {
         kernel,
         ideal: 1.0,
+        sound_squared: 1.1,
         contrast_start: 0.1,
         contrast_slope: 10.0,
         offset_start: 0.1,
         offset_slope: 10.0,
+        compression_start: 0.0,
+        compression_slope: 0.5,
     };
     variants.extend(pass(&law, &BOTH, true));
     variants.extend(pass(&gradients::Law { kernel }, &BOTH, true));

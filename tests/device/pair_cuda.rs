@@ -132,10 +132,13 @@ fn trials() -> Vec<Trial> {
         let law = volume_estimate::Law {
             kernel,
             ideal: 1.0,
+            sound_squared: 1.1,
             contrast_start: 0.0,
             contrast_slope: 2.0,
             offset_start: 0.0,
             offset_slope: 2.0,
+            compression_start: 0.0,
+            compression_slope: 0.5,
         };
         trials.push(trial(&law, scale));
         trials.push(trial(&gradients::Law { kernel }, scale));

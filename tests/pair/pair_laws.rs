@@ -119,10 +119,13 @@ fn estimate(kernel: Kernel<f64>) -> volume_estimate::Law<f64> {
     volume_estimate::Law {
         kernel,
         ideal: 1.0,
+        sound_squared: 1.1,
         contrast_start: 0.0,
         contrast_slope,
         offset_start: 0.0,
         offset_slope,
+        compression_start: 0.0,
+        compression_slope: 0.5,
     }
 }
 

@@ -1,5 +1,5 @@
-//! Polytropes: the Lane-Emden equation (Lane 1870; Chandrasekhar 1939, An Introduction to the Study of Stellar
-//! Structure, chapter IV).
+//! Polytropes: the Lane-Emden equation (Lane 1870; Chandrasekhar 1939, An Introduction to the Study of
+//! Stellar Structure, chapter IV).
 
 use super::ode::runge_kutta;
 use std::f64::consts::PI;
@@ -42,9 +42,11 @@ impl Polytrope {
             }
         };
         let (mut zero, mut rate) = (0.0, 0.0);
-        // Newton's method from the last positive theta: the step is far smaller than the curvature
+        // Newton's method from the last positive theta
         integrate(1e-3, &mut |xi, [theta, slope]| {
-            (zero, rate) = (xi - theta / slope, *slope);
+            let rest = -theta / slope;
+            // theta'' = -2 theta' / xi - theta^n
+            (zero, rate) = (xi + rest, slope + rest * (-2.0 * slope / xi - theta.max(0.0).powf(index)));
             *theta > -slope * 1e-3
         });
         let step = (zero - begin) / ROWS as f64;

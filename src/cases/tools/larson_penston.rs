@@ -1,5 +1,5 @@
-//! The self-similar collapse of an isothermal gas sphere before its center becomes singular (Larson 1969, MNRAS
-//! 145, 271; Penston 1969, MNRAS 144, 425; Hunter 1977, ApJ 218, 834).
+//! The self-similar collapse of an isothermal gas sphere before its center becomes singular (Larson 1969,
+//! MNRAS 145, 271; Penston 1969, MNRAS 144, 425; Hunter 1977, ApJ 218, 834).
 //!
 //! With the time tau left, x = r / (c tau), rho = alpha / (4 pi G tau^2), v = c w, the enclosed mass is
 //! (c^3 tau / G) (x + w) x^2 alpha, and
@@ -8,17 +8,20 @@
 //! alpha' / alpha = y (2 y / x - alpha) / (1 - y^2),    w' = -y (2 / x + alpha' / alpha),    y = x + w
 //! ```
 //!
-//! The solution is regular at the center (w = -2 x / 3) and at the critical point y = 1, where alpha = 2 / x and
-//! alpha' / alpha = w' = -1 / x. Both fix the critical point: x = 2.341.
+//! The solution is regular at the center (w = -2 x / 3 and any alpha) and at the critical point y = 1, where
+//! alpha = 2 / x and alpha' / alpha = -1 / x. The point is a node: all solutions from the center reach it,
+//! and the central alpha of the one with this slope, 1.667, is found by bisection.
 
 use super::ode::runge_kutta;
 
-/// Rows of the table from the center to the critical point.
-const INNER_ROWS: usize = 4000;
-/// Distance from the critical point at which its expansion is left.
-const EXPANSION: f64 = 1e-4;
-/// Smallest x of the integration.
-const CENTER: f64 = 1e-2;
+/// Step of the integration in x.
+const STEP: f64 = 5e-4;
+/// First x of the integration, at which the expansion about the center is exact to rounding.
+const CENTER: f64 = 1e-3;
+/// Distance in y from the critical point at which the integration passes over to the expansion about it.
+const NEAR: f64 = 1e-3;
+/// Central values of alpha between which the solution is looked for.
+const BRACKET: [f64; 2] = [1.4, 2.0];
 
 /// The solution as a table.
 #[derive(Clone, Debug)]
@@ -32,19 +35,28 @@ pub struct LarsonPenston {
 impl LarsonPenston {
     /// Solves the collapse up to x = `reach`, at least 3.
     pub fn new(reach: f64) -> Self {
-        let critical = critical_point();
-        let mut inward = rows_inward(critical);
-        let center = *inward.last().unwrap_or(&(CENTER, [1.0, 0.0]));
-        inward.push((0.0, [center.1[0], 0.0]));
-        inward.reverse();
-        let (mut x, mut values): (Vec<f64>, Vec<[f64; 2]>) = inward.into_iter().unzip();
-        let (mut at, mut state) = (critical + EXPANSION, near(critical, EXPANSION));
-        let step = critical / INNER_ROWS as f64;
-        while at < reach.max(3.0) + step {
+        let [mut low, mut high] = BRACKET;
+        for _ in 0..50 {
+            let middle = 0.5 * (low + high);
+            if excess(&rows_outward(middle)) > 0.0 { low = middle } else { high = middle }
+        }
+        let center = 0.5 * (low + high);
+        let inner = rows_outward(center);
+        let &(last, [_, w]) = inner.last().unwrap_or(&(1.0, [1.0, 0.0]));
+        let critical = last + (1.0 - last - w) / (1.0 - 1.0 / last);
+        let (mut x, mut values) = (vec![0.0], vec![[center, 0.0]]);
+        for (at, state) in inner {
             x.push(at);
             values.push(state);
-            state = runge_kutta(slope, at, &state, step);
-            at += step;
+        }
+        // as far beyond the critical point as the last row is before it
+        let mut at = 2.0 * critical - last;
+        let mut state = near(critical, at - critical);
+        while at < reach.max(3.0) + STEP {
+            x.push(at);
+            values.push(state);
+            state = runge_kutta(slope, at, &state, STEP);
+            at += STEP;
         }
         Self { x, values }
     }
@@ -92,32 +104,23 @@ fn near(critical: f64, distance: f64) -> [f64; 2] {
     [2.0 * inverse * (1.0 - distance * inverse), 1.0 - critical - distance * inverse]
 }
 
-/// Integrates from the critical point towards the center: rows of descending x.
-fn rows_inward(critical: f64) -> Vec<(f64, [f64; 2])> {
-    let (mut at, mut state) = (critical - EXPANSION, near(critical, -EXPANSION));
-    let step = (at - CENTER) / INNER_ROWS as f64;
-    let mut rows = vec![(critical, near(critical, 0.0)), (at, state)];
-    for _ in 0..INNER_ROWS {
-        state = runge_kutta(slope, at, &state, -step);
-        at -= step;
+/// Integrates from the center to the neighborhood of the critical point: rows of ascending x.
+fn rows_outward(center: f64) -> Vec<(f64, [f64; 2])> {
+    let mut at = CENTER;
+    // alpha' / alpha = (x / 3) (2 / 3 - alpha) near the center
+    let mut state = [center * (1.0 + (2.0 / 3.0 - center) * at * at / 6.0), -2.0 / 3.0 * at];
+    let mut rows = Vec::new();
+    while at + state[1] < 1.0 - NEAR && at < 3.0 {
         rows.push((at, state));
+        state = runge_kutta(slope, at, &state, STEP);
+        at += STEP;
     }
     rows
 }
 
-/// The critical point from which the solution reaches the center regularly, by bisection.
-fn critical_point() -> f64 {
-    let excess = |critical: f64| {
-        let &(x, [_, w]) = &rows_inward(critical)[INNER_ROWS + 1];
-        w / x + 2.0 / 3.0
-    };
-    let (mut low, mut high) = (2.2, 2.5);
-    let rising = excess(high) > excess(low);
-    for _ in 0..50 {
-        let middle = 0.5 * (low + high);
-        if (excess(middle) > 0.0) == rising { high = middle } else { low = middle }
-    }
-    0.5 * (low + high)
+/// Excess of alpha' / alpha over -1 / x in the last row.
+fn excess(rows: &[(f64, [f64; 2])]) -> f64 {
+    rows.last().map_or(0.0, |(x, state)| slope(*x, state)[0] / state[0] + 1.0 / x)
 }
 
 #[cfg(test)]
@@ -128,8 +131,6 @@ mod tests {
     /// table 1).
     #[test]
     fn the_numbers_are_those_of_the_literature() {
-        let critical = critical_point();
-        assert!((critical - 2.341).abs() < 1e-3, "{critical}");
         let solution = LarsonPenston::new(2000.0);
         let [center, _] = solution.at(0.0);
         assert!((center - 1.667).abs() < 2e-3, "{center}");

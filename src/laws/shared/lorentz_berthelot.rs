@@ -17,6 +17,10 @@ pub mod lorentz_berthelot {
 
     /// 4 epsilon, from the square root of epsilon of each particle.
     fn depth(root_epsilon_i: Real, root_epsilon_j: Real) -> Real {
-        4.0 * (root_epsilon_i * root_epsilon_j)
+        if planted(MixingRule) {
+            2.0 * (root_epsilon_i * root_epsilon_i + root_epsilon_j * root_epsilon_j)
+        } else {
+            4.0 * (root_epsilon_i * root_epsilon_j)
+        }
     }
 }

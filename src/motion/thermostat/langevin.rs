@@ -16,6 +16,7 @@
 
 use fearless_simd::Simd;
 
+use crate::faults::{Fault, planted};
 use crate::motion::random::{LANES, Purpose, normals};
 use crate::motion::verlet::{DriftResult, MOTION_COLUMNS, SkippedChunks, chunks, moves_too_far};
 use crate::particles::blocks::{BlockTask, RowBlock, map_blocks_simd};
@@ -58,8 +59,9 @@ impl Langevin {
     /// Returns c and the variance of the noise times the mass, for a step of length `dt`.
     pub(crate) fn decay_and_noise(&self, dt: f64) -> [f64; 2] {
         let decay = (-self.friction * dt).exp();
+        let factor = if planted(Fault::ThermostatTemperature) { 1.1 } else { 1.0 };
         // 1 - c^2 without cancellation
-        [decay, -(-2.0 * self.friction * dt).exp_m1() * self.thermal_energy]
+        [decay, -(-2.0 * self.friction * dt).exp_m1() * (factor * self.thermal_energy)]
     }
 
     fn ou_step(&self, dt: f64, step: u64) -> OrnsteinUhlenbeck {
