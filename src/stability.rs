@@ -127,7 +127,7 @@ impl Crystal {
         });
         let upper = std::array::from_fn(|c| edges[c] * cells[c] as f64);
         plan.space = SpacePlan { corners: Some([[0.0; 3], upper]), boundary: Some([Boundary::Periodic; 3]) };
-        (plan.gravity, plan.interaction) = (None, None);
+        (plan.gravity, plan.external, plan.interaction) = (None, None, None);
         (plan.run.precision, plan.run.device) = (Precision::Double, Device::Cpu);
         Ok(Self { plan, cells, basis, spacing, energy, rate_unit: sound / spacing })
     }

@@ -7,6 +7,7 @@ use crate::clock::Clock;
 use crate::comm::Communicator;
 use crate::deck::BoxMismatch;
 use crate::domain::{Domain, DomainSettings};
+use crate::far::external::ExternalField;
 use crate::far::net_force::{self, NetForce};
 use crate::far::{self, Criterion, GravityPlan, SofteningKernel};
 use crate::faults::{Fault, planted};
@@ -56,6 +57,8 @@ pub struct Simulation {
     pub molecules: Option<Molecules>,
     /// Gravity, with `[gravity]`.
     pub gravity: Option<GravityPlan>,
+    /// External accelerations, with `[external]`.
+    pub external: Option<ExternalField>,
     /// Thermostat, with `[thermostat]`.
     pub thermostat: Option<Thermostat>,
     /// Heat added to the particles so far, by the thermostat and (negative) by removing the drift of the
@@ -125,6 +128,7 @@ impl Simulation {
             neighborhood,
             hydrodynamics: plan.sph.as_ref().map(|sph| Hydrodynamics::new(sph, precision)),
             gravity: plan.gravity.as_ref().map(gravity_of),
+            external: plan.external.as_ref().map(external_of),
             thermostat: plan
                 .motion
                 .thermostat
@@ -236,6 +240,11 @@ impl Simulation {
             allocator::give_back(self.particles.bytes());
             self.clock.lap("gravity");
         }
+        if let Some(field) = &self.external {
+            rates = Rates::Unchecked;
+            field.accelerate(&mut self.particles);
+            self.clock.lap("external");
+        }
         Ok(rates)
     }
 
@@ -258,7 +267,8 @@ impl Simulation {
         self.synchronize_velocities();
         self.evaluate_energies();
         let (comm, bx, units) = (&self.domain.comm, &self.domain.bx, &self.plan.units);
-        let observed = observe(comm, bx, &self.particles, units, self.step, self.time, dt);
+        let mut observed = observe(comm, bx, &self.particles, units, self.step, self.time, dt);
+        observed.external = self.external.map(|field| field.energy(&self.particles, comm));
         self.with_heat_and_tail(observed)
     }
 
@@ -374,7 +384,7 @@ impl Simulation {
     /// # Errors
     /// Those of the device on which the particles reside.
     pub fn choose_step(&mut self, last: Option<f64>) -> Result<()> {
-        let softening = self.plan.gravity.as_ref().map_or(0.0, |gravity| gravity.softening);
+        let softening = self.plan.softening_length();
         if self.is_resident() {
             return self.choose_step_of_resident(softening, last);
         }
@@ -388,7 +398,7 @@ impl Simulation {
     /// Collective.
     pub fn shorten_step(&mut self) {
         let criteria = TimeStepPlan { fixed: None, ..self.plan.time_step.clone() };
-        let softening = self.plan.gravity.as_ref().map_or(0.0, |gravity| gravity.softening);
+        let softening = self.plan.softening_length();
         let (allowed, _) =
             time_step::next(&criteria, softening, &self.particles, &self.domain.comm, Some(self.next_step));
         self.next_step = 0.5 * self.next_step.min(allowed);
@@ -493,6 +503,19 @@ fn skins_of(plan: &Plan, space: &SimulationBox, open: f64) -> Skins {
     let outer = plan.neighbors.skin.unwrap_or(open.min(room));
     let inner = plan.neighbors.inner_skin.unwrap_or(0.3 * outer);
     Skins { outer, inner: (inner > 0.0).then_some(inner) }
+}
+
+/// Converts the external accelerations of the deck.
+fn external_of(plan: &plan::ExternalPlan) -> ExternalField {
+    let point = plan.point_mass.as_ref();
+    let cylindrical = point.is_some_and(|point| point.distance == plan::Distance::Cylindrical);
+    ExternalField {
+        uniform: plan.uniform,
+        center: point.map_or([0.0; 3], |point| point.position),
+        counted: [1.0, 1.0, if cylindrical { 0.0 } else { 1.0 }],
+        strength: point.map_or(0.0, |point| point.constant * point.mass),
+        squared_softening: point.map_or(0.0, |point| point.softening * point.softening),
+    }
 }
 
 /// Converts the gravity settings of the deck.

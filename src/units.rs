@@ -156,6 +156,8 @@ pub enum Dimension {
     Rate,
     /// Mass times length per squared time.
     Force,
+    /// Length per squared time.
+    Acceleration,
 }
 
 const LENGTHS: &[(&str, f64)] = &[
@@ -206,6 +208,7 @@ impl Dimension {
             (Dimension::Force, _) => {
                 &[("kJ/mol/nm", 1.0), ("kcal/mol/angstrom", 41.84), ("eV/angstrom", ASE_FORCE)]
             }
+            (Dimension::Acceleration, _) => &[("nm/ps^2", 1.0), ("m/s^2", 1e-15)],
         }
     }
 
@@ -225,6 +228,7 @@ impl Dimension {
             Dimension::EnergyLength => "energy times length",
             Dimension::Rate => "inverse time",
             Dimension::Force => "force",
+            Dimension::Acceleration => "acceleration",
         })
     }
 }

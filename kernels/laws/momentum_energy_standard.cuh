@@ -13,6 +13,7 @@ struct Law {
     Kernel kernel;
     Real beta;
     Real conductivity;
+    Real switched_conductivity;
 };
 
 struct Particle {
@@ -80,7 +81,8 @@ __device__ inline Sums interact(Law law, Prepared i, Prepared j, Vec3 r, Real r2
     const auto viscosity = alpha * w * (law.beta * w - Real(0.5) * sound);
     const auto shared = (gradient_i * i.per_density + gradient_j * j.per_density) * Real(0.5);
     const auto masses = i.mass * j.mass;
-    const auto conduction = law.conductivity * abs(speed) * (i.internal_energy - j.internal_energy) * per_distance;
+    const auto conductivity = law.conductivity + law.switched_conductivity * alpha;
+    const auto conduction = conductivity * abs(speed) * (i.internal_energy - j.internal_energy) * per_distance;
     return Sums{(gradient_i * i.pressure + gradient_j * j.pressure + shared * viscosity) * masses, -masses * (i.pressure * dot(gradient_i, v) + Real(0.5) * viscosity * dot(shared, v) + conduction * dot(shared, r)), sound - Real(3.0) * w};
 }
 

@@ -52,7 +52,7 @@ impl Case {
             Case::Evrard => (template("evrard"), of_gas(format!("start.evrard.particles={particles}"))),
             Case::Sedov => {
                 let particles = format!("start.sedov.particles={particles}");
-                (include_str!("../../inputs/sedov.toml").to_owned(), vec![particles])
+                (include_str!("../../inputs/sedov.toml").to_owned(), of_gas(particles))
             }
             Case::Plummer => (template("plummer"), vec![format!("start.plummer.particles={particles}")]),
             Case::Liquid => {

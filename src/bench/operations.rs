@@ -291,6 +291,7 @@ mod tests {
             kernel,
             beta: 2.0,
             conductivity: 0.0,
+            switched_conductivity: 0.0,
             crossing_start: 0.1,
             crossing_slope: 10.0,
         };

@@ -234,16 +234,25 @@ impl Bench<'_> {
     fn gas(&mut self, kernel: &str) {
         let kernel = Kernel::named(kernel)
             .unwrap_or_else(|| unreachable!("the plan has a kernel that the passes lack"));
-        let (beta, conductivity) = (2.0, 0.0);
+        let (beta, conductivity, switched_conductivity) = (2.0, 0.0, 0.5);
         self.law(&number_density::Law { kernel }, &VARIANTS[..2]);
         self.law(&density::Law { kernel }, &VARIANTS[..2]);
         self.law(&volume_elements::Law { kernel }, &VARIANTS[..2]);
         self.law(&gradients::Law { kernel }, &VARIANTS[..2]);
         self.law(&divergence_gradient::Law { kernel }, &VARIANTS[..2]);
-        self.law(&momentum_energy_standard::Law { kernel, beta, conductivity }, &VARIANTS[..2]);
+        self.law(
+            &momentum_energy_standard::Law { kernel, beta, conductivity, switched_conductivity },
+            &VARIANTS[..2],
+        );
         let (crossing_start, crossing_slope) = (0.1, 10.0);
-        let momentum =
-            momentum_energy_volume::Law { kernel, beta, conductivity, crossing_start, crossing_slope };
+        let momentum = momentum_energy_volume::Law {
+            kernel,
+            beta,
+            conductivity,
+            switched_conductivity,
+            crossing_start,
+            crossing_slope,
+        };
         self.law(&momentum, &VARIANTS);
     }
 

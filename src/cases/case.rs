@@ -2,6 +2,7 @@
 //! program; `cases!` in `src/cases/mod.rs` registers it.
 
 use super::tools::subject::{Findings, Subject};
+use crate::layout::glass::Tile;
 use crate::layout::{Arrangement, Layout};
 use crate::particles::Field;
 use crate::sections::{self, EXACT, Key, Kind, Section, between, key, quoted};
@@ -40,6 +41,17 @@ pub const ARRANGEMENT: Key = key(
 )
 .also(&["layout", "glass"]);
 
+/// Key of the largest noise of a glass. The deck reads it for every section that has it, as
+/// [`Surroundings::noise`].
+pub const NOISE: Key = key(
+    "noise",
+    sections::number(between(1e-6, 1.0)),
+    sections::Default::Unset("that of the usual relaxation, about 0.002"),
+    "Largest noise of the glass before it is mapped to the density profile: the relative rms deviation of its \
+     SPH density, with the default kernel and neighbors of [sph]. The glass is relaxed until it is as quiet.",
+)
+.also(&["quiet", "max_noise"]);
+
 /// A case: an initial state with its deck section, and the exact or reference solution.
 ///
 /// The type holds the settings in code units. As part of the plan it describes the start of a run.
@@ -69,6 +81,10 @@ pub trait Case: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send 
     fn count(&self) -> u64;
     /// Seed of the random numbers.
     fn seed(&self) -> u64;
+    /// Tiles of glass that [`Self::layout`] takes; the start checks that they are as quiet as asked.
+    fn tiles(&self) -> Vec<Tile> {
+        Vec::new()
+    }
     /// Lays out the particles of a range of ids.
     fn layout(&self, surroundings: &Surroundings, share: Range<u64>) -> Layout;
     /// Compares a state with the solution.
@@ -97,10 +113,29 @@ pub struct Surroundings {
     pub sound_speed: Option<f64>,
     /// Gravitational constant, with `[gravity]`.
     pub gravity: Option<f64>,
+    /// The fixed point mass, with `[external.point_mass]`.
+    pub point_mass: Option<PointMass>,
+    /// Length of every step, with `fixed` in `[time_step]`.
+    pub fixed_step: Option<f64>,
     /// Lower and upper corner of the box, if the deck or the case defines it.
     pub corners: Option<[[f64; 3]; 2]>,
     /// The boundary.
     pub boundary: [Boundary; 3],
+    /// Largest noise of a glass ([`Tile::noise`]); `None`: that of the usual relaxation.
+    pub noise: Option<f64>,
+}
+
+/// A fixed point mass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PointMass {
+    /// G M, > 0.
+    pub strength: f64,
+    /// Position.
+    pub position: [f64; 3],
+    /// Plummer softening length, >= 0.
+    pub softening: f64,
+    /// Whether distances are those from the axis along z.
+    pub cylindrical: bool,
 }
 
 impl Surroundings {
@@ -298,6 +333,11 @@ macro_rules! cases {
                 /// [`Case::seed`]
                 pub fn seed(&self) -> u64 {
                     match self { $(Self::[<$name:camel>](case) => case.seed()),+ }
+                }
+
+                /// [`Case::tiles`]
+                pub fn tiles(&self) -> Vec<Tile> {
+                    match self { $(Self::[<$name:camel>](case) => case.tiles()),+ }
                 }
 
                 /// [`Case::layout`]

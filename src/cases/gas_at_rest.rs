@@ -3,11 +3,12 @@
 
 use std::ops::Range;
 
-use super::case::{ARRANGEMENT, Case, CaseReader, PARTICLES, SEED, Surroundings, Template};
+use super::case::{ARRANGEMENT, Case, CaseReader, NOISE, PARTICLES, SEED, Surroundings, Template};
 use super::tools::pictures::{Panel, draw};
 use super::tools::subject::title;
 use super::{Check, Findings, Subject};
 use crate::layout::cuboid::{Cuboid, filled};
+use crate::layout::glass::Tile;
 use crate::layout::{Arrangement, Layout, normal, particle_rng};
 use crate::particles::Field;
 use crate::sections::{Default, Section, between, key, number, section};
@@ -55,6 +56,7 @@ impl Case for GasAtRest {
         &[
             PARTICLES,
             ARRANGEMENT,
+            NOISE,
             key(
                 "jitter",
                 number(between(0.0, 0.5)),
@@ -108,11 +110,15 @@ impl Case for GasAtRest {
         self.seed
     }
 
+    fn tiles(&self) -> Vec<Tile> {
+        self.cube().tile().into_iter().collect()
+    }
+
     fn layout(&self, surroundings: &Surroundings, share: Range<u64>) -> Layout {
         let gamma = surroundings.gamma_or(GAMMA);
         let cube = self.cube();
         let energy = 1.0 / (gamma * (gamma - 1.0));
-        let mut layout = filled(&cube, &cube.filling(), 1.0, energy, share.clone());
+        let mut layout = filled(&cube, &cube.quiet_filling(surroundings.noise), 1.0, energy, share.clone());
         let step = self.jitter / (cube.count().max(1) as f64).cbrt();
         if step > 0.0 {
             for (position, id) in layout.positions.iter_mut().zip(share) {

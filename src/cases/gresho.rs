@@ -5,12 +5,13 @@
 
 use std::ops::Range;
 
-use super::case::{ARRANGEMENT, Case, CaseReader, SEED, Surroundings, Template};
+use super::case::{ARRANGEMENT, Case, CaseReader, NOISE, SEED, Surroundings, Template};
 use super::tools::keys::{depth, side};
 use super::tools::pictures::{Panel, draw};
 use super::tools::subject::title;
 use super::{Check, Findings, Subject};
 use crate::layout::cuboid::{Cuboid, Edge, filled};
+use crate::layout::glass::Tile;
 use crate::layout::{Arrangement, Layout, Values};
 use crate::particles::Field;
 use crate::sections::{Default, POSITIVE, Section, key, number, section};
@@ -89,6 +90,7 @@ impl Case for Gresho {
                 "Pressure at the center; the largest Mach number is about sqrt(1 / (gamma pressure)).",
             ),
             ARRANGEMENT,
+            NOISE,
             SEED,
         ],
     );
@@ -133,10 +135,14 @@ impl Case for Gresho {
         self.seed
     }
 
+    fn tiles(&self) -> Vec<Tile> {
+        self.slab().tile().into_iter().collect()
+    }
+
     fn layout(&self, surroundings: &Surroundings, share: Range<u64>) -> Layout {
         let gamma = surroundings.gamma_or(GAMMA);
         let slab = self.slab();
-        let mut layout = filled(&slab, &slab.filling(), 1.0, 0.0, share);
+        let mut layout = filled(&slab, &slab.quiet_filling(surroundings.noise), 1.0, 0.0, share);
         let energy = |position: &Vec3d| (self.pressure + excess(polar(position).0)) / (gamma - 1.0);
         let velocity = |position: &Vec3d| {
             let (radius, direction) = polar(position);

@@ -8,10 +8,11 @@ pub mod case;
 pub mod tools;
 
 use crate::layout::Layout;
+use crate::layout::glass::Tile;
 use crate::particles::Field;
 use crate::sections::Section;
 use case::cases;
-pub use case::{Case, CaseReader, Surroundings, Template};
+pub use case::{Case, CaseReader, PointMass, Surroundings, Template};
 use std::ops::Range;
 pub use tools::history::History;
 pub use tools::subject::{Findings, Subject};
@@ -28,6 +29,15 @@ cases! {
     sound_wave,
     gresho,
     noh,
+    isobaric_cube,
+    unequal_masses,
+    yee,
+    kelvin_helmholtz,
+    two_body,
+    cold_collapse,
+    polytrope,
+    keplerian_ring,
+    isothermal_collapse,
 }
 
 impl AnyCase {

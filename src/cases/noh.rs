@@ -6,12 +6,13 @@
 
 use std::ops::Range;
 
-use super::case::{ARRANGEMENT, Case, CaseReader, PARTICLES, SEED, Surroundings, Template};
+use super::case::{ARRANGEMENT, Case, CaseReader, NOISE, PARTICLES, SEED, Surroundings, Template};
 use super::tools::profile::{Profile, State, norm_checks};
 use super::tools::radial::Radial;
 use super::tools::subject::title;
 use super::{Check, Findings, Subject};
 use crate::layout::ball::{Ball, RadialProfile};
+use crate::layout::glass::Tile;
 use crate::layout::{Arrangement, Layout, Values};
 use crate::sections::{Default, POSITIVE, Section, key, number, section};
 use crate::space::{Boundary, Vec3d};
@@ -85,6 +86,7 @@ impl Case for Noh {
         &[
             PARTICLES,
             ARRANGEMENT,
+            NOISE,
             SEED,
             key(
                 "internal_energy",
@@ -130,8 +132,13 @@ impl Case for Noh {
         self.seed
     }
 
-    fn layout(&self, _surroundings: &Surroundings, share: Range<u64>) -> Layout {
-        let positions = Ball::new(self.particles, self.arrangement, self.seed).positions(&Uniform, share);
+    fn tiles(&self) -> Vec<Tile> {
+        Ball::tile(self.particles, self.arrangement, self.seed).into_iter().collect()
+    }
+
+    fn layout(&self, surroundings: &Surroundings, share: Range<u64>) -> Layout {
+        let positions = Ball::quiet(self.particles, self.arrangement, self.seed, surroundings.noise)
+            .positions(&Uniform, share);
         let volume = 4.0 / 3.0 * std::f64::consts::PI / self.particles.max(1) as f64;
         let inward = |position: &Vec3d| -position.try_normalize(0.0).unwrap_or_else(Vec3d::zeros);
         Layout {

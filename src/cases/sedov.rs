@@ -7,13 +7,14 @@
 
 use std::ops::Range;
 
-use super::case::{ARRANGEMENT, Case, CaseReader, PARTICLES, SEED, Surroundings, Template};
+use super::case::{ARRANGEMENT, Case, CaseReader, NOISE, PARTICLES, SEED, Surroundings, Template};
 use super::tools::profile::{Profile, State, norm_checks};
 use super::tools::radial::Radial;
 use super::tools::sedov::Explosion;
 use super::tools::subject::title;
 use super::{Check, Findings, Subject};
 use crate::layout::cuboid::{Cuboid, filled};
+use crate::layout::glass::Tile;
 use crate::layout::{Arrangement, Layout, Values};
 use crate::sections::{Default, NOT_NEGATIVE, POSITIVE, Section, key, number, quantity, section};
 use crate::space::Vec3d;
@@ -97,6 +98,7 @@ impl Case for Sedov {
             )
             .also(&["u"]),
             ARRANGEMENT,
+            NOISE,
             SEED,
         ],
     );
@@ -153,9 +155,13 @@ impl Case for Sedov {
         self.seed
     }
 
-    fn layout(&self, _surroundings: &Surroundings, share: Range<u64>) -> Layout {
+    fn tiles(&self) -> Vec<Tile> {
+        self.cube().tile().into_iter().collect()
+    }
+
+    fn layout(&self, surroundings: &Surroundings, share: Range<u64>) -> Layout {
         let cube = self.cube();
-        let filling = cube.filling();
+        let filling = cube.quiet_filling(surroundings.noise);
         let squared = |id: u64| (filling.position(id) - filling.middle()).norm_squared();
         let total = cube.count();
         let innermost = (0..total).map(squared).fold(f64::INFINITY, f64::min);

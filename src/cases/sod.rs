@@ -7,13 +7,14 @@
 
 use std::ops::Range;
 
-use super::case::{ARRANGEMENT, Case, CaseReader, SEED, Surroundings, Template};
+use super::case::{ARRANGEMENT, Case, CaseReader, NOISE, SEED, Surroundings, Template};
 use super::tools::keys::{depth, side};
 use super::tools::profile::{Profile, State, norm_checks};
 use super::tools::riemann::Riemann;
 use super::tools::subject::title;
 use super::{Check, Findings, Subject};
 use crate::layout::cuboid::{Cuboid, Edge};
+use crate::layout::glass::Tile;
 use crate::layout::tube::{Part, Tube};
 use crate::layout::{Arrangement, Layout};
 use crate::sections::{Section, section};
@@ -82,6 +83,7 @@ impl Case for Sod {
             ),
             depth("24"),
             ARRANGEMENT,
+            NOISE,
             SEED,
         ],
     );
@@ -127,10 +129,14 @@ impl Case for Sod {
         self.seed
     }
 
+    fn tiles(&self) -> Vec<Tile> {
+        self.tube().tiles()
+    }
+
     fn layout(&self, surroundings: &Surroundings, share: Range<u64>) -> Layout {
         let gamma = surroundings.gamma_or(GAMMA);
         let energy = |state: State| state.pressure / state.density / (gamma - 1.0);
-        self.tube().layout(share, |part| energy([LEFT, RIGHT][part]))
+        self.tube().quiet_layout(surroundings.noise, share, |part| energy([LEFT, RIGHT][part]))
     }
 
     fn judge(&self, subject: &Subject) -> Findings {

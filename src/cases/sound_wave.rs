@@ -5,12 +5,13 @@
 use std::f64::consts::PI;
 use std::ops::Range;
 
-use super::case::{Case, CaseReader, SEED, Surroundings, Template};
+use super::case::{Case, CaseReader, NOISE, SEED, Surroundings, Template};
 use super::tools::keys::{depth, side};
 use super::tools::profile::{Profile, State};
 use super::tools::subject::title;
 use super::{Check, Findings, Subject};
 use crate::layout::cuboid::{Cuboid, Edge, filled};
+use crate::layout::glass::Tile;
 use crate::layout::{Arrangement, Layout, Values};
 use crate::sections::{self, Kind, Section, between, key, number, section};
 use crate::space::{Boundary, Vec3d};
@@ -81,6 +82,7 @@ impl Case for SoundWave {
                 sections::Default::Value("\"fcc\""),
                 "Layout of the gas without the wave; the noise of a glass hides a small wave.",
             ),
+            NOISE,
             SEED,
         ],
     );
@@ -126,10 +128,14 @@ impl Case for SoundWave {
         self.seed
     }
 
+    fn tiles(&self) -> Vec<Tile> {
+        self.bar().tile().into_iter().collect()
+    }
+
     fn layout(&self, surroundings: &Surroundings, share: Range<u64>) -> Layout {
         let gamma = surroundings.gamma_or(GAMMA);
         let bar = self.bar();
-        let mut layout = filled(&bar, &bar.filling(), 1.0, 0.0, share);
+        let mut layout = filled(&bar, &bar.quiet_filling(surroundings.noise), 1.0, 0.0, share);
         let base = 1.0 / (gamma * (gamma - 1.0));
         let (mut velocities, mut energies) = (Vec::new(), Vec::new());
         for position in &mut layout.positions {

@@ -211,7 +211,9 @@ impl Deck<'_> {
         let run = self.run();
         let species = self.species();
         let start = self.start(&species);
+        let noise = self.noise();
         let gravity = self.gravity();
+        let external = self.external(gravity.as_ref());
         let sph = self.sph();
         let interaction = self.interaction(&species);
         let motion = self.motion(interaction.as_ref());
@@ -226,9 +228,11 @@ impl Deck<'_> {
             run,
             species,
             start: start?,
+            noise,
             space,
             sph,
             gravity,
+            external,
             interaction,
             motion,
             measure,

@@ -12,6 +12,7 @@ impl Deck<'_> {
         let equation_of_state = if isothermal {
             self.without_effect("sph", "gamma", "equation_of_state = \"isothermal\"");
             self.without_effect("sph", "conductivity", "equation_of_state = \"isothermal\"");
+            self.without_effect("sph", "conductivity_switch", "equation_of_state = \"isothermal\"");
             if self.place("sph", "sound_speed").is_none() {
                 let place = self.place("sph", "equation_of_state");
                 self.report(
@@ -28,6 +29,7 @@ impl Deck<'_> {
         let formulation = self.named("sph", "formulation", Formulation::named, Formulation::Standard);
         let volume_iterations = match formulation {
             Formulation::Standard => {
+                self.without_effect("sph", "volume_estimate", "formulation = \"standard\"");
                 self.without_effect("sph", "volume_iterations", "formulation = \"standard\"");
                 0
             }
@@ -36,6 +38,12 @@ impl Deck<'_> {
         let viscosity = self.viscosity();
         let plan = SphPlan {
             formulation,
+            volume_estimate: self.named(
+                "sph",
+                "volume_estimate",
+                VolumeEstimate::named,
+                VolumeEstimate::Energy,
+            ),
             volume_iterations,
             kernel: self.named("sph", "kernel", Kernel::named, Kernel::CubicSpline),
             neighbors: self.number("sph", "neighbors"),
@@ -44,6 +52,7 @@ impl Deck<'_> {
             viscosity,
             gradients: self.named("sph", "gradients", Gradients::named, Gradients::Integral),
             conductivity: if isothermal { 0.0 } else { self.number("sph", "conductivity") },
+            conductivity_switch: !isothermal && self.flag("sph", "conductivity_switch"),
         };
         let alone = smoothing::self_contribution(plan.interpolation_kernel());
         // a value out of its range has been reported already

@@ -6,6 +6,7 @@
 
 mod check;
 mod cutoff_check;
+mod external;
 mod gas;
 mod keys;
 mod measure;
@@ -19,6 +20,7 @@ mod reference;
 mod schema;
 mod species;
 mod start;
+mod start_file;
 mod suggest;
 mod template;
 mod time_step;

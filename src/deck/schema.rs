@@ -12,7 +12,8 @@ pub fn schema() -> Json {
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("hilbrium deck");
     schema["required"] = json!(["run", "start"]);
-    let physics = ["sph", "gravity", "interaction"].map(|section| json!({ "required": [section] }));
+    let physics =
+        ["sph", "gravity", "interaction", "external"].map(|section| json!({ "required": [section] }));
     schema["anyOf"] = json!(physics);
     schema["properties"]["run"]["anyOf"] = json!([{ "required": ["end_time"] }, { "required": ["steps"] }]);
     schema["properties"]["start"]["minProperties"] = json!(1);

@@ -1,9 +1,8 @@
 //! Checks `[start.*]` and `[space]`, and the rules that join several sections.
 
 use super::check::Deck;
-use super::keys::MAX_PARTICLES;
+use super::keys::{MAX_PARTICLES, section_at};
 use super::mistake::Place;
-use super::raw::BACKSLASH_HELP;
 use crate::cases::CaseReader;
 use crate::neighborhood::SUPPORT_MARGIN;
 use crate::plan::*;
@@ -11,7 +10,8 @@ use crate::space::Boundary;
 use crate::units::Dimension;
 
 /// Sections of the starts that are no [`AnyCase`].
-const GENERAL: [&str; 4] = ["start.uniform-box", "start.lattice", "start.random", "start.file"];
+const GENERAL: [&str; 5] =
+    ["start.uniform-box", "start.lattice", "start.random", "start.radial-table", "start.file"];
 
 /// Sections of all starts, in the order of messages: the case of the tutorial, boxes and files, other cases.
 fn starts() -> impl Iterator<Item = &'static str> {
@@ -118,59 +118,30 @@ impl Deck<'_> {
                     seed: self.integer(case, "seed"),
                 })
             }
+            "start.radial-table" => StartPlan::RadialTable(RadialTableStart {
+                path: self.path_of_start(case),
+                particles: self.integer(case, "particles"),
+                arrangement: arrangement(self),
+                seed: self.integer(case, "seed"),
+                internal_energy: self.number(case, "internal_energy"),
+            }),
             _ => {
-                let path = std::path::PathBuf::from(self.text(case, "path"));
-                if let Some(place) = self.place(case, "path")
-                    && !path.as_os_str().is_empty()
-                    && !path.is_file()
-                {
-                    let what = if path.is_dir() { "is a folder" } else { "does not exist" };
-                    let message = format!("the file {} {what}", path.display());
-                    let help = match path.to_string_lossy().contains(char::is_control) {
-                        true => BACKSLASH_HELP,
-                        false => "check the path; it is relative to where the program is started",
-                    };
-                    self.report(Some(place), message, help);
-                }
+                let path = self.path_of_start(case);
                 self.file_start(path)
             }
         }
     }
 
-    fn file_start(&mut self, path: std::path::PathBuf) -> StartPlan {
-        let case = "start.file";
-        let format = self.optional_choice(case, "format").and_then(FileFormat::named);
-        let style = self.optional_choice(case, "atom_style").and_then(AtomStyle::named);
-        if let Some(other) = format.filter(|&format| format != FileFormat::LammpsData) {
-            self.without_effect(case, "atom_style", &format!("format = \"{}\"", other.name()));
+    /// The largest noise of the start's glass.
+    pub(super) fn noise(&mut self) -> Option<f64> {
+        let has_noise = |path: &&str| section_at(path).is_some_and(|section| section.key("noise").is_some());
+        let case = starts().filter(has_noise).find(|case| self.section(case).is_some())?;
+        let arrangement = self.choice(case, "arrangement");
+        if arrangement != Arrangement::Glass.name() {
+            self.without_effect(case, "noise", &format!("arrangement = \"{arrangement}\""));
+            return None;
         }
-        if format == Some(FileFormat::Hdf5) {
-            self.without_effect(case, "units", "format = \"hdf5\"");
-        }
-        if let Some(molecules) = format.filter(|&format| format != FileFormat::Hdf5)
-            && self.section("sph").is_some()
-        {
-            let place = self.place(case, "format");
-            let message = "a file of this format has molecules, and the deck has [sph]".into();
-            let help = format!(
-                "replace [sph] by an [interaction.LAW], or take an hdf5 file instead of {}",
-                molecules.name()
-            );
-            self.report(place, message, help);
-        }
-        let seed = self.integer(case, "seed");
-        let temperature = self.optional_number(case, "temperature");
-        if temperature.is_none() {
-            self.without_effect(case, "seed", "the missing `temperature`");
-        }
-        StartPlan::File(FileStart {
-            path,
-            format,
-            units: self.optional_choice(case, "units").and_then(FileUnits::named),
-            atom_style: style,
-            temperature,
-            seed: if temperature.is_some() { seed } else { 1 },
-        })
+        self.optional_number(case, "noise")
     }
 
     /// For species, which have masses: the volume of `particles` particles at the `density` set instead of
@@ -304,10 +275,13 @@ impl Deck<'_> {
 
     /// Checks the rules that join several sections.
     pub(super) fn check_consistency(&mut self, plan: &Plan) {
-        if plan.sph.is_none() && plan.gravity.is_none() && self.section("interaction").is_none() {
-            let help = "add [sph], [gravity] or both, or an [interaction.LAW]";
+        let forces = plan.gravity.is_some() || plan.external.is_some();
+        if plan.sph.is_none() && !forces && self.section("interaction").is_none() {
+            let help =
+                "add [sph], [gravity] or both, or an [interaction.LAW], or [external] for test particles";
             self.report(None, "the deck has no physics".into(), help);
         }
+        self.check_external(plan);
         self.check_interaction(plan);
         self.check_measure(plan);
         self.check_species(plan);
@@ -324,13 +298,17 @@ impl Deck<'_> {
     /// Reports a run whose time step nothing limits: for point masses without gas and softening there is no
     /// length scale from which the acceleration gives a step.
     fn require_step_limit(&mut self, plan: &Plan) {
-        let Some(gravity) = &plan.gravity else { return };
         let advances = plan.run.steps != Some(0) && plan.run.end_time != Some(0.0);
         let limited = ["fixed", "largest"].iter().any(|name| self.place("time_step", name).is_some());
-        if advances && plan.sph.is_none() && gravity.softening == 0.0 && !limited {
+        // the check of an interaction requires a fixed step
+        let forces =
+            plan.gravity.is_some() || plan.external.is_some() && self.section("interaction").is_none();
+        if advances && forces && plan.sph.is_none() && plan.softening_length() == 0.0 && !limited {
+            let keys =
+                [("gravity", "softening"), ("external.point_mass", "softening"), ("external", "uniform")];
             self.report(
-                self.place("gravity", "softening"),
-                "nothing limits the time step: there is no gas, and `softening` is 0".into(),
+                keys.iter().find_map(|(section, key)| self.place(section, key)),
+                "nothing limits the time step: there is no gas, and no softening length above 0".into(),
                 "give `fixed` or `largest` in [time_step], or a softening length",
             );
         }
@@ -387,7 +365,7 @@ fn corners_of_start(start: &StartPlan) -> Option<[[f64; 3]; 2]> {
             Some([[0.0; 3], std::array::from_fn(|d| case.cells[d] as f64 * edges[d] * case.spacing)])
         }
         StartPlan::Case(case) => case.corners(),
-        StartPlan::File(_) => None,
+        StartPlan::RadialTable(_) | StartPlan::File(_) => None,
     }
 }
 
@@ -397,6 +375,7 @@ impl Plan {
         match &self.start {
             StartPlan::UniformBox(case) => Some(case.particles),
             StartPlan::Random(case) => Some(case.particles),
+            StartPlan::RadialTable(case) => Some(case.particles),
             StartPlan::Case(case) => Some(case.requested()),
             StartPlan::Lattice(case) => Some(
                 case.cells

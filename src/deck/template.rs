@@ -75,6 +75,22 @@ const OTHERS: &[Case] = &[
         },
     },
     Case {
+        name: "radial-table",
+        start: "radial-table",
+        template: Template {
+            title: "Gas sphere from a table of radii and densities",
+            sections: &["sph", "gravity"],
+            settings: &[
+                ("run.end_time", "1.0"),
+                ("start.radial-table.path", "\"table.txt\""),
+                ("start.radial-table.particles", "50_000"),
+                ("output.directory", "\"out/radial-table\""),
+                ("output.snapshots.every_time", "0.1"),
+            ],
+            omitted: &[],
+        },
+    },
+    Case {
         name: "argon",
         start: "lattice",
         template: Template {
@@ -231,12 +247,13 @@ impl Case {
 }
 
 /// First path components of optional sections.
-const OPTIONAL: [&str; 10] = [
+const OPTIONAL: [&str; 11] = [
     "units",
     "species",
     "pair",
     "sph",
     "gravity",
+    "external",
     "interaction",
     "thermostat",
     "motion",

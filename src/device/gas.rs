@@ -6,6 +6,7 @@ use super::Device;
 use super::columns::Columns;
 use super::domain::Domain;
 use super::exchange::Exchange;
+use super::external;
 use super::gravity::Gravity;
 use super::hydrodynamics::{GasOnDevice, Hydrodynamics};
 use super::leapfrog::{self, Heated, Predicted};
@@ -17,6 +18,7 @@ use super::values;
 use crate::clock::Clock;
 use crate::comm::Communicator;
 use crate::far::GravityPlan;
+use crate::far::external::ExternalField;
 use crate::motion::steps::{self, Leapfrog};
 use crate::neighborhood::InteractionRange;
 use crate::neighbors;
@@ -39,6 +41,8 @@ pub struct Settings {
     pub sph: SphPlan,
     /// Gravity, if any.
     pub gravity: Option<GravityPlan>,
+    /// External accelerations, if any.
+    pub external: Option<ExternalField>,
     /// Arithmetic of the passes and of gravity.
     pub precision: Precision,
     /// Skin of the lists, as a fraction of the supports; 0 builds one in every step.
@@ -59,6 +63,7 @@ pub struct Gas {
     exchange: Exchange,
     gravity: Option<Gravity>,
     net_forces: NetForces,
+    external: Option<ExternalField>,
     /// Total mass over all ranks.
     mass: f64,
     alpha_max: f64,
@@ -98,6 +103,7 @@ impl Gas {
             exchange: exchange.clone(),
             gravity: gravity.transpose()?,
             net_forces: NetForces::new(device)?,
+            external: settings.external,
             mass,
             alpha_max: settings.sph.viscosity.alpha_max,
         })
@@ -176,13 +182,18 @@ impl Gas {
         Ok(())
     }
 
-    /// Adds gravity to the accelerations.
+    /// Adds gravity and the external field to the accelerations.
     fn attract(&mut self, clock: &mut Clock) -> Result<()> {
-        let Some(gravity) = &mut self.gravity else { return Ok(()) };
-        let (exchange, bx, mass) = (&self.exchange, &self.bx, self.mass);
-        let attract = |columns: &mut Columns| gravity.attract(exchange, columns, bx, mass);
-        without_net_force(&mut self.net_forces, exchange.comm(), &mut self.columns, bx, false, attract)?;
-        clock.lap("gravity");
+        if let Some(gravity) = &mut self.gravity {
+            let (exchange, bx, mass) = (&self.exchange, &self.bx, self.mass);
+            let attract = |columns: &mut Columns| gravity.attract(exchange, columns, bx, mass);
+            without_net_force(&mut self.net_forces, exchange.comm(), &mut self.columns, bx, false, attract)?;
+            clock.lap("gravity");
+        }
+        if let Some(field) = &self.external {
+            external::accelerate(field, &self.columns)?;
+            clock.lap("external");
+        }
         Ok(())
     }
 

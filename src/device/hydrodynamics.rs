@@ -80,8 +80,8 @@ pub struct Hydrodynamics {
     plan: SphPlan,
     precision: Precision,
     memory: SweepMemory,
-    /// In the order of [`GasPass::ALL`]. [`GasPass::Density`] is compiled when it is first swept, the others
-    /// at the start.
+    /// In the order of [`GasPass::ALL`]. [`GasPass::Density`] and [`GasPass::VolumeEstimate`] are compiled when they
+    /// are first swept, the others at the start.
     laws: [Option<Law>; GasPass::ALL.len()],
     /// Whether all particles have equal masses; `None` before the first check.
     equal_masses: Option<bool>,
@@ -101,8 +101,9 @@ impl Hydrodynamics {
     pub fn new(exchange: &Exchange, plan: &SphPlan, precision: Precision) -> Result<Self> {
         let device = exchange.device();
         let mut laws = GasPass::ALL.map(|_| None);
-        // equal masses need no density pass: compile it on demand
-        for pass in GasPass::ALL.into_iter().filter(|&pass| pass != GasPass::Density) {
+        // some settings do not need these: compile them on demand
+        let seldom = [GasPass::Density, GasPass::VolumeEstimate];
+        for pass in GasPass::ALL.into_iter().filter(|pass| !seldom.contains(pass)) {
             laws[pass as usize] = Some(pass.visit(plan, Compile { device, precision })?);
         }
         Ok(Self {

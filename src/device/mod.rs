@@ -12,6 +12,7 @@ pub mod domain;
 pub mod driver;
 mod emulated;
 pub mod exchange;
+pub mod external;
 pub mod gas;
 pub mod gravity;
 pub mod hierarchy;

@@ -6,6 +6,7 @@ mod step;
 use super::columns::Columns;
 use super::domain::{Arriving, Domain};
 use super::exchange::Exchange;
+use super::external;
 use super::gravity::Gravity;
 use super::motion::{Motion, Moving};
 use super::neighborhood::Neighborhood;
@@ -14,6 +15,7 @@ use super::sweep::{Pass, Sweep, SweepMemory};
 use super::{Device, values};
 use crate::clock::Clock;
 use crate::far::GravityPlan;
+use crate::far::external::ExternalField;
 use crate::molecules::{LawVisitor, Molecules};
 use crate::motion::steps;
 use crate::motion::thermostat::Thermostat;
@@ -31,6 +33,8 @@ use step::Stepping;
 pub struct Settings {
     /// Gravity, if any.
     pub gravity: Option<GravityPlan>,
+    /// External accelerations, if any.
+    pub external: Option<ExternalField>,
     /// Arithmetic of the forces.
     pub precision: Precision,
     /// Skin of the lists, as a fraction of the cutoff.
@@ -54,6 +58,7 @@ pub struct Verlet {
     pairs: Option<Pairs>,
     gravity: Option<Gravity>,
     net_forces: NetForces,
+    external: Option<ExternalField>,
     /// Total mass over all ranks.
     mass: f64,
     /// Largest displacement over the length of the last step, if known.
@@ -135,6 +140,7 @@ impl Verlet {
             pairs: compile.pairs.transpose()?,
             gravity: gravity.transpose()?,
             net_forces: NetForces::new(device)?,
+            external: settings.external,
             mass,
             speed: None,
             repeats: 0,
@@ -200,15 +206,14 @@ impl Verlet {
     fn forces(&mut self, dt: f64, clock: &mut Clock) -> Result<()> {
         let arriving = self.sync()?;
         clock.lap("neighbors");
-        let with_gravity = self.gravity.is_some();
+        let with_fields = self.has_fields();
         if self.pairs.is_some() {
             self.sweep(true, arriving)?;
-            self.accelerate(if with_gravity { 0.0 } else { dt }, f64::INFINITY)?;
+            self.accelerate(if with_fields { 0.0 } else { dt }, f64::INFINITY)?;
             clock.lap("pair forces");
         }
-        if with_gravity {
-            self.attract(dt)?;
-            clock.lap("gravity");
+        if with_fields {
+            self.add_fields(dt, clock)?;
         }
         Ok(())
     }
@@ -219,6 +224,11 @@ impl Verlet {
         self.accelerate(dt, most)?;
         clock.lap("pair forces");
         Ok(())
+    }
+
+    /// Whether gravity or an external field act.
+    fn has_fields(&self) -> bool {
+        self.gravity.is_some() || self.external.is_some()
     }
 
     fn accelerate(&mut self, dt: f64, most: f64) -> Result<()> {
@@ -234,9 +244,9 @@ impl Verlet {
     }
 
     /// A bound of the displacements in a step of length `dt` for which the list certainly serves, if there is
-    /// one and the host need not know more before the forces: one rank, no gravity.
+    /// one and the host need not know more before the forces: one rank, pair forces only.
     fn expected_displacement(&self, dt: f64) -> Option<f64> {
-        let pairs_only = self.pairs.is_some() && self.gravity.is_none() && self.exchange.comm().size() == 1;
+        let pairs_only = self.pairs.is_some() && !self.has_fields() && self.exchange.comm().size() == 1;
         let expected = self.speed.filter(|_| pairs_only)? * dt * DISPLACEMENT_MARGIN;
         self.neighborhood.is_valid_after(expected).then_some(expected)
     }
@@ -264,19 +274,25 @@ impl Verlet {
         Ok(Arriving::default())
     }
 
-    /// Adds gravity to the accelerations of the pairs, then does the second half kick, except in rows whose
-    /// acceleration is not finite.
-    fn attract(&mut self, dt: f64) -> Result<()> {
-        let Some(gravity) = &mut self.gravity else { return Ok(()) };
+    /// Adds gravity and the external field to the accelerations of the pairs, then does the second half kick,
+    /// except in rows whose acceleration is not finite.
+    fn add_fields(&mut self, dt: f64, clock: &mut Clock) -> Result<()> {
         let rows = self.columns.owned();
         if self.pairs.is_none() {
             for column in self.columns.vector(Field::Acceleration) {
                 values::fill(self.columns.device(), column, 0.0, rows.clone())?;
             }
         }
-        let (exchange, bx, mass, alone) = (&self.exchange, &self.bx, self.mass, self.pairs.is_none());
-        let attract = |columns: &mut Columns| gravity.attract(exchange, columns, bx, mass);
-        without_net_force(&mut self.net_forces, exchange.comm(), &mut self.columns, bx, alone, attract)?;
+        if let Some(gravity) = &mut self.gravity {
+            let (exchange, bx, mass, alone) = (&self.exchange, &self.bx, self.mass, self.pairs.is_none());
+            let attract = |columns: &mut Columns| gravity.attract(exchange, columns, bx, mass);
+            without_net_force(&mut self.net_forces, exchange.comm(), &mut self.columns, bx, alone, attract)?;
+            clock.lap("gravity");
+        }
+        if let Some(field) = &self.external {
+            external::accelerate(field, &self.columns)?;
+            clock.lap("external");
+        }
         self.motion.kick_finite(&Moving::of(&self.columns), rows, dt)
     }
 

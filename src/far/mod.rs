@@ -5,6 +5,7 @@ mod acceleration_estimate;
 pub mod accuracy;
 pub mod direct;
 mod essential_tree;
+pub mod external;
 pub mod gravity;
 mod kernels;
 mod lanes;

@@ -21,6 +21,7 @@ pub mod number_density;
 pub mod shared;
 pub mod viscosity_switch;
 pub mod volume_elements;
+pub mod volume_estimate;
 
 // The interactions of molecules ([interaction.NAME]), in the order of a printed deck. The macro declares
 // their modules, so `cargo fmt` does not find them: format them with rustfmt --edition 2024 src/laws/*.rs
@@ -46,6 +47,7 @@ const OTHERS: &[Printed] = &[
     printed_law!(momentum_energy_volume),
     printed_law!(number_density),
     printed_law!(volume_elements),
+    printed_law!(volume_estimate),
 ];
 
 /// A law as CUDA C++.

@@ -20,11 +20,13 @@ pub use momentum_energy_standard::*;
 /// Antisymmetric in i and j: momentum is conserved, and sum_i m_i (v_i . a_i + du_i/dt) = 0. Radius: 2 h.
 #[pair(cutoff = either)]
 pub mod momentum_energy_standard {
-    /// Kernel, coefficient beta of the quadratic viscosity at alpha = 1 (2), coefficient a_u of the conductivity (0: off).
+    /// Kernel, coefficient beta of the quadratic viscosity at alpha = 1 (2), coefficient a_u of the conductivity (0: off)
+    /// and its part per mean alpha of the pair.
     struct Law {
         kernel: Kernel,
         beta: Real,
         conductivity: Real,
+        switched_conductivity: Real,
     }
     struct Particle {
         mass: Real,
@@ -98,8 +100,8 @@ pub mod momentum_energy_standard {
         let viscosity = alpha * w * (law.beta * w - 0.5 * sound);
         let shared = (gradient_i * i.per_density + gradient_j * j.per_density) * 0.5;
         let masses = i.mass * j.mass;
-        let conduction =
-            law.conductivity * speed.abs() * (i.internal_energy - j.internal_energy) * per_distance;
+        let conductivity = law.conductivity + law.switched_conductivity * alpha;
+        let conduction = conductivity * speed.abs() * (i.internal_energy - j.internal_energy) * per_distance;
         Sums {
             force: (gradient_i * i.pressure + gradient_j * j.pressure + shared * viscosity) * masses,
             heating: -masses

@@ -17,12 +17,14 @@ pub use momentum_energy_volume::*;
 /// Viscosity, conduction and conservation as in [`super::momentum_energy_standard`]. Radius: 2 h.
 #[pair(cutoff = either)]
 pub mod momentum_energy_volume {
-    /// Kernel, coefficient beta of the quadratic viscosity at alpha = 1 (2), coefficient a_u of the conductivity (0: off),
+    /// Kernel, coefficient beta of the quadratic viscosity at alpha = 1 (2), coefficient a_u of the conductivity (0: off)
+    /// and its part per mean alpha of the pair,
     /// Atwood number at which crossing begins (0.1), and 1 over the width of its rise (10).
     struct Law {
         kernel: Kernel,
         beta: Real,
         conductivity: Real,
+        switched_conductivity: Real,
         crossing_start: Real,
         crossing_slope: Real,
     }
@@ -116,8 +118,8 @@ pub mod momentum_energy_volume {
         let alpha = 0.5 * (i.viscosity + j.viscosity);
         let viscosity = alpha * w * (law.beta * w - 0.5 * sound);
         let shared = (gradient_i * i.per_density + gradient_j * j.per_density) * (0.5 * i.mass * j.mass);
-        let conduction =
-            law.conductivity * speed.abs() * (i.internal_energy - j.internal_energy) * per_distance;
+        let conductivity = law.conductivity + law.switched_conductivity * alpha;
+        let conduction = conductivity * speed.abs() * (i.internal_energy - j.internal_energy) * per_distance;
         Sums {
             force: if planted(PressureSign) {
                 gradient_i * pressure_i - gradient_j * pressure_j + shared * viscosity

@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use rand::RngExt;
 
+use super::glass::Tile;
 use super::pattern::Pattern;
 use super::{Arrangement, particle_rng, random_direction};
 use crate::faults::{Fault, planted};
@@ -41,9 +42,15 @@ pub struct Ball {
 impl Ball {
     /// Cuts a ball of `count` points from an arrangement.
     pub fn new(count: u64, arrangement: Arrangement, seed: u64) -> Self {
+        Self::quiet(count, arrangement, seed, None)
+    }
+
+    /// Cuts a ball of `count` points from an arrangement; a glass has at most `noise`
+    /// ([`super::glass::Tile::noise`]).
+    pub fn quiet(count: u64, arrangement: Arrangement, seed: u64, noise: Option<f64>) -> Self {
         let pattern = match arrangement {
             Arrangement::Random => None,
-            Arrangement::Glass => Some(Pattern::glass(count, seed)),
+            Arrangement::Glass => Some(Pattern::glass(count, seed, noise)),
             lattice => Pattern::lattice_of(lattice),
         };
         let cut = |pattern: Pattern| {
@@ -52,6 +59,11 @@ impl Ball {
             (pattern, radius)
         };
         Self { pattern: pattern.map(cut), count, seed }
+    }
+
+    /// Returns the tile of glass that a ball is cut from, if it is one.
+    pub fn tile(count: u64, arrangement: Arrangement, seed: u64) -> Option<Tile> {
+        (arrangement == Arrangement::Glass).then(|| Pattern::glass_tile(count, seed))
     }
 
     /// Returns the positions of a range of ids, with the center of mass of all particles at the origin.

@@ -1,8 +1,9 @@
 //! Cuboids of uniform density: a glass, a lattice, or independent positions. Glass and lattices continue
 //! seamlessly across periodic faces.
 
+use super::glass::Tile;
 use super::pattern::Pattern;
-use super::{Arrangement, Layout, Values, glass, particle_rng, random_point};
+use super::{Arrangement, Layout, Values, particle_rng, random_point};
 use crate::space::Vec3d;
 use std::ops::Range;
 
@@ -100,16 +101,28 @@ impl Cuboid {
 
     /// Returns the positions of the particles.
     pub fn filling(&self) -> Filling {
+        self.quiet_filling(None)
+    }
+
+    /// Returns the tile of glass that fills the cuboid, if it is one.
+    pub fn tile(&self) -> Option<Tile> {
+        (self.arrangement == Arrangement::Glass).then(|| Tile {
+            count: self.tile_points() as usize,
+            lengths: cell_edges(self.lengths.into(), self.tiles()),
+            seed: self.seed,
+        })
+    }
+
+    /// Returns the positions of the particles; a glass has at most `noise` ([`Tile::noise`]).
+    pub fn quiet_filling(&self, noise: Option<f64>) -> Filling {
         let (lower, lengths) = (Vec3d::from(self.lower), Vec3d::from(self.lengths));
         let repeated = match self.arrangement {
             Arrangement::Random => None,
-            Arrangement::Glass => {
-                let tiles = self.tiles();
-                let cell = cell_edges(lengths, tiles);
-                let points = glass::relaxed(self.tile_points() as usize, cell, self.seed);
-                let points = points.iter().map(|point| point.component_div(&cell)).collect();
-                Some((Pattern { cell, points }, tiles))
-            }
+            Arrangement::Glass => self.tile().map(|tile| {
+                let cell = tile.lengths;
+                let points = tile.points(noise).iter().map(|point| point.component_div(&cell)).collect();
+                (Pattern { cell, points }, self.tiles())
+            }),
             // Strain the cell slightly so that a whole number of cells fills the cuboid.
             lattice => Pattern::lattice_of(lattice).map(|mut pattern| {
                 let cells = self.lattice_cells(&pattern);

@@ -8,6 +8,7 @@ use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 
 use super::cells::CellGrid;
+use super::quiet;
 use crate::space::Vec3d;
 
 /// Points within the potential's cutoff. Among 24 to 100, this value leaves the least density noise (see
@@ -17,6 +18,34 @@ const NEIGHBORS: f64 = 32.0;
 const STEPS: usize = 150;
 /// Maximum move per step, in units of the mean distance; without it, the first steps scatter the points.
 const MAX_MOVE: f64 = 0.2;
+
+/// A periodic cuboid of glass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tile {
+    /// Number of points.
+    pub count: usize,
+    /// Edges, > 0.
+    pub lengths: Vec3d,
+    /// Seed of the points before the relaxation.
+    pub seed: u64,
+}
+
+impl Tile {
+    /// Returns the points, from zero to `lengths`. With `allowed`, they are relaxed until [`Self::noise`] is
+    /// that low, or cannot be lowered further.
+    pub fn points(&self, allowed: Option<f64>) -> Vec<Vec3d> {
+        match allowed {
+            Some(allowed) => quiet::relaxed(self, allowed).points.clone(),
+            None => relaxed(self.count, self.lengths, self.seed),
+        }
+    }
+
+    /// Returns the noise of the points for `allowed`: the root-mean-square deviation of the SPH density from
+    /// its mean, relative, with the default kernel and number of neighbors of `[sph]`.
+    pub fn noise(&self, allowed: f64) -> f64 {
+        quiet::relaxed(self, allowed).noise
+    }
+}
 
 /// Relaxes `count` random points in the periodic cuboid from zero to `lengths`. Deterministic for equal
 /// arguments.
@@ -28,16 +57,10 @@ pub fn relaxed(count: usize, lengths: Vec3d, seed: u64) -> Vec<Vec3d> {
     let mut points: Vec<Vec3d> =
         (0..count).map(|_| period.map(|edge| random.random::<f64>() * edge)).collect();
     let cutoff = (NEIGHBORS * 3.0 / (4.0 * std::f64::consts::PI)).cbrt().min(0.5 * period.min());
-    let mut descent = Descent { velocity: vec![Vec3d::zeros(); count], step: 0.1, mixing: 0.1, downhill: 0 };
+    let mut descent = Descent::new(count);
     for _ in 0..STEPS {
         let force = repulsion(&points, cutoff, period);
-        descent.advance(&mut points, &force);
-        for point in &mut points {
-            *point = point.zip_map(&period, |x, edge| {
-                let inside = x.rem_euclid(edge);
-                if inside < edge { inside } else { 0.0 }
-            });
-        }
+        descent.advance(&mut points, &force, period);
     }
     points.iter().map(|point| point * spacing).collect()
 }
@@ -57,7 +80,7 @@ fn repulsion(points: &[Vec3d], cutoff: f64, period: Vec3d) -> Vec<Vec3d> {
 }
 
 /// State of the FIRE minimizer.
-struct Descent {
+pub(super) struct Descent {
     velocity: Vec<Vec3d>,
     step: f64,
     mixing: f64,
@@ -65,7 +88,13 @@ struct Descent {
 }
 
 impl Descent {
-    fn advance(&mut self, points: &mut [Vec3d], force: &[Vec3d]) {
+    pub(super) fn new(count: usize) -> Self {
+        Self { velocity: vec![Vec3d::zeros(); count], step: 0.1, mixing: 0.1, downhill: 0 }
+    }
+
+    /// Moves the points by a step, and wraps them into the cuboid from zero to `period`. Lengths are in units
+    /// of the mean distance.
+    pub(super) fn advance(&mut self, points: &mut [Vec3d], force: &[Vec3d], period: Vec3d) {
         let power: f64 = force.iter().zip(&self.velocity).map(|(f, v)| f.dot(v)).sum();
         let strength = force.iter().map(Vec3d::norm_squared).sum::<f64>().sqrt();
         if power > 0.0 {
@@ -89,6 +118,10 @@ impl Descent {
             let moved = *v * self.step;
             let length = moved.norm();
             *point += if length > MAX_MOVE { moved * (MAX_MOVE / length) } else { moved };
+            *point = point.zip_map(&period, |x, edge| {
+                let inside = x.rem_euclid(edge);
+                if inside < edge { inside } else { 0.0 }
+            });
         }
     }
 }

@@ -5,12 +5,15 @@
 //! seed).
 
 pub mod ball;
+pub mod blocks;
 mod cells;
 pub mod cuboid;
-mod glass;
+pub mod glass;
 #[cfg(test)]
 pub mod noise;
 pub mod pattern;
+mod quiet;
+pub mod radial_table;
 pub mod tube;
 
 use rand::{RngExt, SeedableRng};

@@ -1,7 +1,7 @@
 //! Periodic point patterns from which low-noise starts are cut: cubic and hexagonal lattices and the relaxed
 //! glass, each given by the points of one cuboid cell.
 
-use super::glass;
+use super::glass::Tile;
 use super::{Arrangement, LatticeKind};
 use crate::space::Vec3d;
 
@@ -62,10 +62,17 @@ impl Pattern {
     }
 
     /// A cube of glass, large enough for a ball of `count` points without repetition, up to 16^3 points.
-    pub fn glass(count: u64, seed: u64) -> Self {
+    /// `noise` is the largest allowed one ([`Tile::noise`]).
+    pub fn glass(count: u64, seed: u64, noise: Option<f64>) -> Self {
+        let tile = Self::glass_tile(count, seed);
+        let points = tile.points(noise).iter().map(|point| point.component_div(&tile.lengths)).collect();
+        Self { cell: tile.lengths, points }
+    }
+
+    /// The tile of [`Self::glass`].
+    pub fn glass_tile(count: u64, seed: u64) -> Tile {
         let edge = (2.0 * count as f64).cbrt().ceil().clamp(5.0, GLASS_EDGE);
-        let points = glass::relaxed(edge.powi(3) as usize, Vec3d::repeat(edge), seed);
-        Self { cell: Vec3d::repeat(edge), points: points.iter().map(|point| point / edge).collect() }
+        Tile { count: edge.powi(3) as usize, lengths: Vec3d::repeat(edge), seed }
     }
 
     /// Rescales the pattern to one point per unit volume.
@@ -171,7 +178,7 @@ mod tests {
     #[test]
     fn balls_have_exactly_the_count() {
         let center = Vec3d::new(0.137, 0.3719, 0.2391);
-        for pattern in [Pattern::glass(500, 0), Pattern::lattice(LatticeKind::Hexagonal)] {
+        for pattern in [Pattern::glass(500, 0, None), Pattern::lattice(LatticeKind::Hexagonal)] {
             let pattern = pattern.normalized();
             for count in [0, 1, 2, 3, 17, 500, 4321] {
                 let mut inside = 0;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::cuboid::{Cuboid, Filling};
+use super::glass::Tile;
 use super::pattern::Pattern;
 use super::{Arrangement, Layout, Values};
 use crate::space::Vec3d;
@@ -77,8 +78,18 @@ impl Tube {
         self.cuboids().iter().map(Cuboid::count).sum()
     }
 
+    /// Returns the tiles of glass that fill the parts, if they are glass.
+    pub fn tiles(&self) -> Vec<Tile> {
+        self.cuboids().iter().filter_map(Cuboid::tile).collect()
+    }
+
     /// Returns the positions of all particles.
     pub fn filling(&self) -> TubeFilling {
+        self.quiet_filling(None)
+    }
+
+    /// Returns the positions of all particles; a glass has at most `noise` ([`Tile::noise`]).
+    pub fn quiet_filling(&self, noise: Option<f64>) -> TubeFilling {
         let cuboids = self.cuboids();
         let mut first = 0;
         let parts = cuboids.iter().zip(&self.parts).map(|(cuboid, part)| {
@@ -86,7 +97,7 @@ impl Tube {
             first += count;
             Filled {
                 ids: begin..first,
-                filling: cuboid.filling(),
+                filling: cuboid.quiet_filling(noise),
                 mass: part.density * cuboid.volume() / count.max(1) as f64,
             }
         });
@@ -96,7 +107,17 @@ impl Tube {
     /// Lays out the particles of a range of ids, at rest. `energy_of(k)` is the specific internal energy of
     /// part k.
     pub fn layout(&self, share: Range<u64>, energy_of: impl Fn(usize) -> f64) -> Layout {
-        let filling = self.filling();
+        self.quiet_layout(None, share, energy_of)
+    }
+
+    /// As [`Self::layout`]; a glass has at most `noise` ([`Tile::noise`]).
+    pub fn quiet_layout(
+        &self,
+        noise: Option<f64>,
+        share: Range<u64>,
+        energy_of: impl Fn(usize) -> f64,
+    ) -> Layout {
+        let filling = self.quiet_filling(noise);
         let mut positions = Vec::new();
         let (mut mass, mut energy) = (Vec::new(), Vec::new());
         for id in share {

@@ -32,7 +32,7 @@ pub struct Drift {
     pub first: f64,
     /// Kinetic and thermal energy now.
     pub motion: f64,
-    /// Magnitude of the potential energy now.
+    /// Magnitude of the potential energy and of the external energy now.
     pub potential: f64,
     /// Energy of all pairs within a cutoff if they were at the cutoff: a plain cutoff does not conserve the
     /// energy of pairs that cross it.
@@ -61,7 +61,7 @@ impl Drift {
             change: now.conserved_energy() - first,
             first,
             motion: now.kinetic + now.thermal,
-            potential: now.potential.abs(),
+            potential: now.potential.abs() + now.external.unwrap_or(0.0).abs(),
             at_cutoff,
             limit: if plan.interaction.is_some() { LARGE_DRIFT_OF_MOLECULES } else { LARGE_DRIFT },
             particles: now.particles,

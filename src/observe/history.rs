@@ -2,22 +2,29 @@
 
 use std::path::Path;
 
+use super::EXTERNAL_COLUMNS;
 use super::columns::{Columns, content};
 use crate::Result;
 pub use crate::cases::History;
 
+const EXTERNAL: &str = EXTERNAL_COLUMNS[0].0;
+
 impl History {
-    /// Reads a record. Columns are found by name; an incomplete last line, as a killed run leaves it, is
-    /// ignored.
+    /// Reads a record. The potential energy includes that in an external field. Columns are found by name; an
+    /// incomplete last line, as a killed run leaves it, is ignored.
     ///
     /// # Errors
     /// The file cannot be read, lacks a column, or has a row that is not made of finite numbers at increasing
     /// times.
     pub fn read(path: &Path) -> Result<Self> {
         let names = ["time", "kinetic_energy", "thermal_energy", "potential_energy"];
-        let mut columns = Columns::read(path, |name| names.contains(&name))?;
+        let mut columns = Columns::read(path, |name| names.contains(&name) || name == EXTERNAL)?;
+        let external = columns.find(EXTERNAL).map(|_| columns.take(path, EXTERNAL)).transpose()?;
         let [time, kinetic, thermal, potential] = names.map(|name| columns.take(path, name));
-        let history = Self { time: time?, kinetic: kinetic?, thermal: thermal?, potential: potential? };
+        let (time, kinetic, thermal, mut potential) = (time?, kinetic?, thermal?, potential?);
+        let external = external.unwrap_or_default();
+        potential.iter_mut().zip(external).for_each(|(potential, external)| *potential += external);
+        let history = Self { time, kinetic, thermal, potential };
         for row in 0..history.time.len() {
             let values = [&history.time, &history.kinetic, &history.thermal, &history.potential];
             if values.iter().any(|column| !column[row].is_finite()) {

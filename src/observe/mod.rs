@@ -65,6 +65,8 @@ pub struct Observables {
     pub particles: u64,
     /// Temperature and pressure, if there are pair forces.
     pub molecular: Option<Molecular>,
+    /// Sum of m phi in the external field, if there is one; not part of `potential`.
+    pub external: Option<f64>,
     /// Heat added to the particles since the start, if thermostat or drift removal exchange any.
     pub heat: Option<f64>,
 }
@@ -133,6 +135,9 @@ pub const COLUMNS: [(&str, Measure); 20] = [
 pub const MOLECULAR_COLUMNS: [(&str, Measure); 2] =
     [("temperature", Measure::Temperature), ("pressure", Measure::Powers([1, -1, -2]))];
 
+/// Columns after those in the record of a run with external accelerations.
+pub const EXTERNAL_COLUMNS: [(&str, Measure); 1] = [("external_energy", ENERGY)];
+
 /// Columns after those in the record of a run that exchanges heat.
 pub const HEAT_COLUMNS: [(&str, Measure); 2] = [("thermostat_heat", ENERGY), ("conserved_energy", ENERGY)];
 
@@ -141,6 +146,8 @@ pub const HEAT_COLUMNS: [(&str, Measure); 2] = [("thermostat_heat", ENERGY), ("c
 pub struct Layout {
     /// Whether the run has molecules.
     pub molecular: bool,
+    /// Whether the run has external accelerations.
+    pub external: bool,
     /// Whether the run exchanges heat.
     pub heat: bool,
     /// The units.
@@ -152,6 +159,7 @@ impl Layout {
     pub fn of(plan: &Plan) -> Self {
         Layout {
             molecular: plan.interaction.is_some(),
+            external: plan.external.is_some(),
             heat: plan.motion.exchanges_heat(),
             units: plan.units,
         }
@@ -159,8 +167,12 @@ impl Layout {
 
     /// Returns the columns.
     pub fn columns(&self) -> Vec<(&'static str, Measure)> {
-        let parts: [(bool, &[_]); 3] =
-            [(true, &COLUMNS), (self.molecular, &MOLECULAR_COLUMNS), (self.heat, &HEAT_COLUMNS)];
+        let parts: [(bool, &[_]); 4] = [
+            (true, &COLUMNS),
+            (self.molecular, &MOLECULAR_COLUMNS),
+            (self.external, &EXTERNAL_COLUMNS),
+            (self.heat, &HEAT_COLUMNS),
+        ];
         parts.into_iter().filter(|part| part.0).flat_map(|part| part.1.iter().copied()).collect()
     }
 
@@ -173,9 +185,9 @@ impl Layout {
 }
 
 impl Observables {
-    /// Returns the sum of kinetic, thermal and potential energy.
+    /// Returns the sum of kinetic, thermal, potential and external energy.
     pub fn total_energy(&self) -> f64 {
-        self.kinetic + self.thermal + self.potential
+        self.kinetic + self.thermal + self.potential + self.external.unwrap_or(0.0)
     }
 
     /// Returns the energy that the integrator conserves up to its error: the total energy minus the heat
@@ -205,15 +217,15 @@ impl Observables {
         cells.push(self.particles.to_string());
         let molecular = self.molecular.map(|found| [found.temperature, found.pressure]);
         let heat = self.heat.map(|heat| [heat, self.conserved_energy()]);
-        let more = molecular.into_iter().chain(heat).flatten();
+        let more = molecular.into_iter().flatten().chain(self.external).chain(heat.into_iter().flatten());
         cells.extend(more.map(|value| format!("{value:e}")));
         cells
     }
 }
 
 /// Observes the owned particles of all ranks (collective; every rank gets the same values). The potential
-/// energy is that of the columns [`Field::Potential`] and [`Field::PairEnergy`]. `heat` stays unset: the
-/// caller knows it.
+/// energy is that of the columns [`Field::Potential`] and [`Field::PairEnergy`]. `external` and `heat` stay
+/// unset: the caller knows them.
 ///
 /// The result is bitwise equal for any number of threads, and reproducible for the same ranks.
 pub fn observe(
@@ -320,6 +332,7 @@ impl Totals {
             maximum_density: greatest[0],
             minimum_smoothing_length: least[0],
             particles: count[0],
+            external: None,
             heat: None,
             molecular: molecular.then(|| {
                 let thermal = kinetic - 0.5 * vector(4).norm_squared() / mass.max(f64::MIN_POSITIVE);

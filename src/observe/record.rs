@@ -133,7 +133,8 @@ mod tests {
     use crate::space::Vec3d;
     use crate::units::{UnitSystem, Units};
 
-    const GAS: Layout = Layout { molecular: false, heat: false, units: Units::new(UnitSystem::Reduced) };
+    const GAS: Layout =
+        Layout { molecular: false, external: false, heat: false, units: Units::new(UnitSystem::Reduced) };
 
     pub(crate) fn row(step: u64, time: f64) -> Observables {
         Observables {
@@ -151,6 +152,7 @@ mod tests {
             minimum_smoothing_length: 0.01,
             particles: 10,
             molecular: None,
+            external: None,
             heat: None,
         }
     }

@@ -13,6 +13,17 @@ choice! {
 }
 
 choice! {
+    /// First estimate of the volume elements.
+    VolumeEstimate {
+        /// Volume over thermal energy where the pressure is uniform, 1 / n elsewhere
+        /// ([`crate::laws::volume_estimate`]).
+        Energy = "energy",
+        /// m / rho of the density sum (Garcia-Senz, Cabezon & Escartin 2022).
+        Density = "density",
+    }
+}
+
+choice! {
     /// Gradient estimate of the momentum and energy equations.
     Gradients {
         /// The integral approach, exact for linear functions (Garcia-Senz, Cabezon & Escartin 2012).
@@ -20,6 +31,13 @@ choice! {
         /// The gradient of the kernel itself: the heating is then that of an adiabatic change of the density
         /// sum.
         Kernel = "kernel",
+    }
+}
+
+impl VolumeEstimate {
+    /// The estimate of plans without the key.
+    fn of_older_plans() -> Self {
+        Self::Density
     }
 }
 
@@ -118,6 +136,9 @@ pub struct SphPlan {
     pub formulation: Formulation,
     /// Gradient estimate of the momentum and energy equations.
     pub gradients: Gradients,
+    /// First estimate of the volume elements.
+    #[serde(default = "VolumeEstimate::of_older_plans")]
+    pub volume_estimate: VolumeEstimate,
     /// Iterations of the volume elements towards the partition of unity.
     #[serde(default)]
     pub volume_iterations: u64,
@@ -133,6 +154,9 @@ pub struct SphPlan {
     pub viscosity: ViscosityPlan,
     /// Coefficient of artificial thermal conductivity, >= 0; 0 turns it off.
     pub conductivity: f64,
+    /// Whether the conductivity follows the viscosity switch.
+    #[serde(default)]
+    pub conductivity_switch: bool,
 }
 
 /// `[sph.viscosity]`

@@ -1,12 +1,14 @@
 //! The plan: a checked deck as plain data in code units. The ranges stated here hold for every plan; nothing
 //! else reads the deck.
 
+mod external;
 mod gas;
 mod measure;
 mod molecules;
 mod motion;
 mod start;
 
+pub use external::*;
 pub use gas::*;
 pub use measure::*;
 pub use molecules::*;
@@ -32,12 +34,19 @@ pub struct Plan {
     pub species: Vec<SpeciesPlan>,
     /// The initial state.
     pub start: StartPlan,
+    /// Largest noise of the start's glass ([`crate::layout::glass::Tile::noise`]); `None`: that of the usual
+    /// relaxation.
+    pub noise: Option<f64>,
     /// The box and its boundaries.
     pub space: SpacePlan,
-    /// Hydrodynamics; `None` without `[sph]`. At least one of `sph`, `gravity` and `interaction` is present.
+    /// Hydrodynamics; `None` without `[sph]`. At least one of `sph`, `gravity`, `interaction` and
+    /// `external` is present.
     pub sph: Option<SphPlan>,
     /// Self-gravity; `None` without `[gravity]`.
     pub gravity: Option<GravityPlan>,
+    /// External accelerations; `None` without `[external]`.
+    #[serde(default)]
+    pub external: Option<ExternalPlan>,
     /// Molecular dynamics, if any; never together with `sph`.
     pub interaction: Option<InteractionPlan>,
     /// Thermostat, drift removal and minimization of molecules.
@@ -53,6 +62,14 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Returns the length in the acceleration criterion of particles without smoothing lengths: the softening
+    /// length of gravity, else that of the external point mass; 0 without one.
+    pub fn softening_length(&self) -> f64 {
+        let gravity = self.gravity.as_ref().map_or(0.0, |gravity| gravity.softening);
+        let external = self.external.and_then(|external| external.point_mass);
+        if gravity > 0.0 { gravity } else { external.map_or(0.0, |point| point.softening) }
+    }
+
     /// Whether observables contain the tail correction of pairs beyond the cutoff.
     pub fn tail_corrected(&self) -> bool {
         let law = self.interaction.as_ref().and_then(|interaction| interaction.law.as_ref());

@@ -4,11 +4,12 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 pub use crate::cases::AnyCase;
-use crate::cases::Surroundings;
+use crate::cases::{PointMass, Surroundings};
 use crate::layout::cuboid::Cuboid;
+use crate::layout::glass::Tile;
 pub use crate::layout::{Arrangement, LatticeKind};
 
-use super::{EquationOfState, Plan};
+use super::{Distance, EquationOfState, Plan};
 
 /// `[start.<case>]`: the case is the table's name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +21,8 @@ pub enum StartPlan {
     Lattice(LatticeStart),
     /// Independent uniform positions in a box.
     Random(RandomStart),
+    /// A ball with a radial profile from a file.
+    RadialTable(RadialTableStart),
     /// A case of `crate::cases`, with its exact or reference solution.
     Case(AnyCase),
     /// Particles from a file.
@@ -83,6 +86,21 @@ pub struct RandomStart {
     pub seed: u64,
 }
 
+/// `[start.radial-table]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RadialTableStart {
+    /// Path of the file, relative to the working directory.
+    pub path: PathBuf,
+    /// Number of particles, >= 1.
+    pub particles: u64,
+    /// Layout before it is mapped to the density profile.
+    pub arrangement: Arrangement,
+    /// Seed of the random numbers.
+    pub seed: u64,
+    /// Specific internal energy of a table without this column, >= 0.
+    pub internal_energy: f64,
+}
+
 impl UniformBoxStart {
     /// Returns the cuboid to fill; `corners` are those of the plan's box.
     pub fn cuboid(&self, corners: Option<[[f64; 3]; 2]>) -> Cuboid {
@@ -112,8 +130,27 @@ impl Plan {
                 _ => None,
             },
             gravity: self.gravity.as_ref().map(|gravity| gravity.constant),
+            point_mass: self.external.and_then(|external| external.point_mass).map(|point| PointMass {
+                strength: point.constant * point.mass,
+                position: point.position,
+                softening: point.softening,
+                cylindrical: point.distance == Distance::Cylindrical,
+            }),
+            fixed_step: self.time_step.fixed,
             corners: self.space.corners,
             boundary: self.space.boundary_or_open(),
+            noise: self.noise,
+        }
+    }
+}
+
+impl StartPlan {
+    /// Returns the tiles of glass that the start takes.
+    pub fn tiles(&self) -> Vec<Tile> {
+        match self {
+            Self::UniformBox(start) => start.cuboid(None).tile().into_iter().collect(),
+            Self::Case(case) => case.tiles(),
+            Self::Lattice(_) | Self::Random(_) | Self::RadialTable(_) | Self::File(_) => Vec::new(),
         }
     }
 }

@@ -30,7 +30,7 @@ pub struct Changes {
 /// Sections that describe only the start: a restart takes particles and box from the checkpoint.
 const START_SECTIONS: [&str; 3] = ["start.", "minimize.", "space."];
 /// Sections that determine forces and energies.
-const FORCE_SECTIONS: [&str; 5] = ["interaction.", "pair.", "sph.", "gravity.", "species."];
+const FORCE_SECTIONS: [&str; 6] = ["interaction.", "pair.", "sph.", "gravity.", "external.", "species."];
 /// Keys of the start that may change, since they do not describe the particles.
 const ALLOWED_START_KEYS: [&str; 1] = ["start.file.path"];
 

@@ -13,6 +13,17 @@ impl SphPlan {
         kernel.unwrap_or_else(|| unreachable!("the plan has a kernel that the passes lack"))
     }
 
+    /// Returns the coefficient of the thermal conductivity of all pairs, and that per mean alpha of a pair, which
+    /// reaches `conductivity` at the largest alpha.
+    pub(crate) fn conductivities(&self) -> [f64; 2] {
+        let most = self.viscosity.alpha_max;
+        if self.conductivity_switch && most > 0.0 {
+            [0.0, self.conductivity / most]
+        } else {
+            [self.conductivity, 0.0]
+        }
+    }
+
     /// Returns the kernel of the momentum and energy equations. They evaluate its gradient as C r times its
     /// value over h^3. With [`Gradients::Integral`] C is the matrix of the integral approach and the value
     /// that of W. With [`Gradients::Kernel`] C is the unit matrix over h^2 ([`isotropic_matrices`]) and the

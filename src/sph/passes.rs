@@ -6,11 +6,11 @@ use crate::faults::{Fault, planted};
 use crate::laws::viscosity_switch::ViscositySwitch;
 use crate::laws::{
     density, divergence_gradient, gradients, momentum_energy_standard, momentum_energy_volume,
-    number_density, volume_elements,
+    number_density, volume_elements, volume_estimate,
 };
 use crate::pair::PairLaw;
 use crate::particles::Field;
-use crate::plan::{EquationOfState, Formulation, Gradients, SphPlan};
+use crate::plan::{EquationOfState, Formulation, Gradients, SphPlan, VolumeEstimate};
 use crate::sph::SmoothingStatistics;
 use crate::{Error, Result};
 
@@ -24,6 +24,17 @@ const MOST_ROUNDS: u32 = 100;
 /// crossed form (Garcia-Senz, Cabezon & Escartin 2022).
 const CROSSING: [f64; 2] = [0.1, 0.2];
 
+/// Range of contrasts of the thermal energy in which the estimate of the volume blends from the number density to
+/// the energy: half of the neighbors differ by 5 % and by 10 %.
+const ENERGY_CONTRAST: [f64; 2] = [0.0003, 0.00125];
+
+/// Range of distances, over h, of the center of the thermal energy of the neighbors from the particle, in which
+/// the estimate of the volume blends back to the number density.
+const ENERGY_OFFSET: [f64; 2] = [0.1, 0.2];
+
+/// Range of compressions -h div v / c in which the estimate of the volume blends back to the number density.
+const COMPRESSION: [f64; 2] = [0.05, 0.1];
+
 /// A pass over the pairs of the gas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GasPass {
@@ -31,6 +42,8 @@ pub enum GasPass {
     NumberDensity,
     /// Density.
     Density,
+    /// First estimate of the volume elements.
+    VolumeEstimate,
     /// Volume elements, the density from them, and the grad-h factor.
     VolumeElements,
     /// Matrix of the integral approach, velocity divergence and curl.
@@ -77,9 +90,10 @@ pub trait LawVisitor {
 
 impl GasPass {
     /// All passes.
-    pub const ALL: [GasPass; 6] = [
+    pub const ALL: [GasPass; 7] = [
         GasPass::NumberDensity,
         GasPass::Density,
+        GasPass::VolumeEstimate,
         GasPass::VolumeElements,
         GasPass::Gradients,
         GasPass::DivergenceGradient,
@@ -92,20 +106,42 @@ impl GasPass {
         match self {
             GasPass::NumberDensity => visitor.visit(&number_density::Law { kernel }),
             GasPass::Density => visitor.visit(&density::Law { kernel }),
+            GasPass::VolumeEstimate => visitor.visit(&volume_estimate::Law {
+                kernel,
+                ideal: match plan.equation_of_state {
+                    EquationOfState::IdealGas { .. } => 1.0,
+                    EquationOfState::Isothermal { .. } => 0.0,
+                },
+                contrast_start: ENERGY_CONTRAST[0],
+                contrast_slope: 1.0 / (ENERGY_CONTRAST[1] - ENERGY_CONTRAST[0]),
+                sound_squared: match plan.equation_of_state {
+                    EquationOfState::IdealGas { gamma } => gamma * (gamma - 1.0),
+                    EquationOfState::Isothermal { sound_speed } => sound_speed * sound_speed,
+                },
+                offset_start: ENERGY_OFFSET[0],
+                offset_slope: 1.0 / (ENERGY_OFFSET[1] - ENERGY_OFFSET[0]),
+                compression_start: COMPRESSION[0],
+                compression_slope: 1.0 / (COMPRESSION[1] - COMPRESSION[0]),
+            }),
             GasPass::VolumeElements => visitor.visit(&volume_elements::Law { kernel }),
             GasPass::Gradients => visitor.visit(&gradients::Law { kernel }),
             GasPass::DivergenceGradient => visitor.visit(&divergence_gradient::Law { kernel }),
             GasPass::MomentumEnergy => {
-                let (kernel, conductivity) = (plan.momentum_kernel(), plan.conductivity);
+                let kernel = plan.momentum_kernel();
+                let [conductivity, switched_conductivity] = plan.conductivities();
                 let beta = plan.viscosity.beta;
                 match plan.formulation {
-                    Formulation::Standard => {
-                        visitor.visit(&momentum_energy_standard::Law { kernel, beta, conductivity })
-                    }
+                    Formulation::Standard => visitor.visit(&momentum_energy_standard::Law {
+                        kernel,
+                        beta,
+                        conductivity,
+                        switched_conductivity,
+                    }),
                     Formulation::VolumeElements => visitor.visit(&momentum_energy_volume::Law {
                         kernel,
                         beta,
                         conductivity,
+                        switched_conductivity,
                         crossing_start: CROSSING[0],
                         crossing_slope: 1.0 / (CROSSING[1] - CROSSING[0]),
                     }),
@@ -249,17 +285,10 @@ pub fn evaluate_passes<B: Backend>(backend: &mut B, dt: f64) -> Result<()> {
     backend.exchange_halos(&[SmoothingLength])?;
     backend.set_supports()?;
     let volume_elements = plan.formulation == Formulation::VolumeElements;
-    // volume elements need only an estimate of the density, which for equal masses the search provides
-    if !volume_elements || !backend.equal_masses()? {
-        backend.sweep(GasPass::Density, &[], &[])?;
-    }
     if volume_elements {
-        // m / rho = X / k: the new estimate
-        for _ in 0..=plan.volume_iterations {
-            backend.apply(RowOperation::EstimateVolumes)?;
-            backend.sweep(GasPass::VolumeElements, &[VolumeElement], &[])?;
-        }
-        backend.remove(&[VolumeSum]);
+        find_volumes(backend, &plan)?;
+    } else {
+        backend.sweep(GasPass::Density, &[], &[])?;
     }
     backend.lap("density");
     backend.apply(RowOperation::EquationOfState)?;
@@ -278,6 +307,28 @@ pub fn evaluate_passes<B: Backend>(backend: &mut B, dt: f64) -> Result<()> {
         backend.apply(RowOperation::Fill(InternalEnergyRate, 0.0))?;
     }
     backend.lap("momentum and energy");
+    Ok(())
+}
+
+/// Volume elements and the density from them.
+fn find_volumes<B: Backend>(backend: &mut B, plan: &SphPlan) -> Result<()> {
+    match plan.volume_estimate {
+        VolumeEstimate::Energy => backend.sweep(GasPass::VolumeEstimate, &[], &[])?,
+        VolumeEstimate::Density => {
+            // for equal masses the search provides the density
+            if !backend.equal_masses()? {
+                backend.sweep(GasPass::Density, &[], &[])?;
+            }
+            backend.apply(RowOperation::EstimateVolumes)?;
+        }
+    }
+    backend.sweep(GasPass::VolumeElements, &[Field::VolumeElement], &[])?;
+    for _ in 0..plan.volume_iterations {
+        // m / rho = X / k: the new estimate
+        backend.apply(RowOperation::EstimateVolumes)?;
+        backend.sweep(GasPass::VolumeElements, &[Field::VolumeElement], &[])?;
+    }
+    backend.remove(&[Field::VolumeSum]);
     Ok(())
 }
 

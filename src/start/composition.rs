@@ -46,6 +46,7 @@ fn seed_of(start: &StartPlan) -> u64 {
         StartPlan::UniformBox(start) => start.seed,
         StartPlan::Lattice(start) => start.seed,
         StartPlan::Random(start) => start.seed,
+        StartPlan::RadialTable(start) => start.seed,
         StartPlan::Case(case) => case.seed(),
         StartPlan::File(_) => 0,
     }

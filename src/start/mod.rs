@@ -8,6 +8,7 @@ mod composition;
 mod configuration;
 mod file;
 pub mod formats;
+mod radial_table;
 pub(crate) mod species;
 mod start_box;
 mod uniform;
@@ -54,7 +55,7 @@ pub fn particles(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<(
 /// (3 n_neighbors / (32 pi n))^(1/3), refined by the iteration of the first step.
 ///
 /// # Errors
-/// On all ranks: too many particles for a rank; errors of reading a file; a file that does not fit the plan.
+/// On all ranks: too many particles for a rank; a glass that cannot be as quiet as the plan asks; errors of reading a file; a file that does not fit the plan.
 pub fn build(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<Start> {
     if let StartPlan::File(file) = &plan.start {
         let mut start = file::start(file, plan, comm, fields)?;
@@ -70,10 +71,14 @@ pub fn build(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<Start
     let total = count(&plan.start).unwrap_or(0);
     let share = share(total, comm.rank(), comm.size());
     check_particle_count(total, comm)?;
+    check_noise(plan)?;
     let layout = match &plan.start {
-        StartPlan::UniformBox(start) => uniform::uniform_box(start, plan.space.corners, share.clone()),
+        StartPlan::UniformBox(start) => {
+            uniform::uniform_box(start, plan.space.corners, plan.noise, share.clone())
+        }
         StartPlan::Lattice(start) => uniform::lattice(start, plan.space.corners, share.clone()),
         StartPlan::Random(start) => uniform::random(start, plan.space.corners, share.clone()),
+        StartPlan::RadialTable(start) => comm.agree_on(radial_table::layout(start, share.clone()))?,
         StartPlan::Case(case) => case.layout(&plan.surroundings(), share.clone()),
         StartPlan::File(_) => unreachable!("a file has been dealt with above"),
     };
@@ -98,13 +103,26 @@ fn check_particle_count(total: u64, comm: &Communicator) -> Result<()> {
     ))
 }
 
+/// Checks that the glass can be as quiet as the plan asks. All ranks relax the same tiles.
+fn check_noise(plan: &Plan) -> Result<()> {
+    let Some(allowed) = plan.noise else { return Ok(()) };
+    let reached = plan.start.tiles().iter().map(|tile| tile.noise(allowed)).fold(0.0, f64::max);
+    if reached <= allowed {
+        return Ok(());
+    }
+    Err(Error::usage(
+        format!("the glass reaches a noise of {reached:.2e}, not the {allowed:.2e} of `noise`"),
+        "allow more `noise`, or take a lattice",
+    ))
+}
+
 /// Temperature and seed of starts whose particles may have thermal velocities.
 fn thermal_start(start: &StartPlan) -> Option<(f64, u64)> {
     match start {
         StartPlan::UniformBox(start) => Some((start.temperature, start.seed)),
         StartPlan::Lattice(start) => Some((start.temperature, start.seed)),
         StartPlan::Random(start) => Some((start.temperature, start.seed)),
-        StartPlan::Case(_) | StartPlan::File(_) => None,
+        StartPlan::RadialTable(_) | StartPlan::Case(_) | StartPlan::File(_) => None,
     }
 }
 
@@ -151,6 +169,7 @@ pub fn count(start: &StartPlan) -> Option<u64> {
         StartPlan::UniformBox(start) => start.cuboid(None).count(),
         StartPlan::Lattice(start) => start.cells.iter().product::<u64>() * start.kind.particles_per_cell(),
         StartPlan::Random(start) => start.particles,
+        StartPlan::RadialTable(start) => start.particles,
         StartPlan::Case(case) => case.count(),
         StartPlan::File(_) => return None,
     })

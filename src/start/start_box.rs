@@ -97,6 +97,9 @@ fn check_physics(plan: &Plan, bx: &SimulationBox, file: Option<&FileBox>) -> Res
             "write boundary = \"open\" in [space], or remove [gravity] from the deck",
         ));
     }
+    if let Some((what, remedy)) = plan.external.and_then(|external| external.refusal(bx.boundary)) {
+        return Err(Error::usage(format!("{what} ({} is {})", whose(), boundary_text(&bx.boundary)), remedy));
+    }
     if plan.tail_corrected() && bx.boundary != [Boundary::Periodic; 3] {
         return Err(Error::usage(
             format!(

@@ -27,9 +27,11 @@ fn plan(start: StartPlan, space: SpacePlan) -> Plan {
             threads: None,
         },
         start,
+        noise: None,
         space,
         sph: None,
         gravity: None,
+        external: None,
         interaction: None,
         motion: MotionPlan::default(),
         measure: MeasurePlan::default(),
@@ -240,6 +242,27 @@ fn one_share_too_large_is_refused_on_every_rank() {
 }
 
 #[test]
+fn a_glass_that_cannot_be_as_quiet_as_asked_is_refused_on_every_rank() {
+    let start = UniformBoxStart {
+        particles: 100,
+        lengths: [1.0; 3],
+        density: 1.0,
+        internal_energy: 1.0,
+        temperature: 0.0,
+        arrangement: Arrangement::Glass,
+        seed: 0,
+    };
+    let space =
+        SpacePlan { corners: Some([[0.0; 3], start.lengths]), boundary: Some([Boundary::Periodic; 3]) };
+    let mut plan = plan(StartPlan::UniformBox(start), space);
+    for (noise, wanted) in [(1e-6, false), (0.5, true)] {
+        plan.noise = Some(noise);
+        let made = run_local(2, |comm| particles(&plan, &comm, &FIELDS).is_ok());
+        assert_eq!(made, [wanted; 2], "{noise}");
+    }
+}
+
+#[test]
 fn a_large_glass_box_is_within_a_thousandth_of_its_count() {
     let start = UniformBoxStart {
         particles: 20_000,
@@ -252,7 +275,7 @@ fn a_large_glass_box_is_within_a_thousandth_of_its_count() {
     };
     let made = start.cuboid(None).count();
     assert!(made.abs_diff(20_000) <= 20, "{made}");
-    let layout = uniform::uniform_box(&start, None, 0..made);
+    let layout = uniform::uniform_box(&start, None, None, 0..made);
     let ratio = noise::density_ratio(
         &layout.positions,
         Some(start.lengths.into()),

@@ -12,9 +12,14 @@ use crate::space::Vec3d;
 type Corners = Option<[[f64; 3]; 2]>;
 
 /// Lays out the particles of a range of ids of `[start.uniform-box]`.
-pub fn uniform_box(start: &UniformBoxStart, corners: Corners, share: Range<u64>) -> Layout {
+pub fn uniform_box(
+    start: &UniformBoxStart,
+    corners: Corners,
+    noise: Option<f64>,
+    share: Range<u64>,
+) -> Layout {
     let cuboid = start.cuboid(corners);
-    filled(&cuboid, &cuboid.filling(), start.density, start.internal_energy, share)
+    filled(&cuboid, &cuboid.quiet_filling(noise), start.density, start.internal_energy, share)
 }
 
 /// Lays out the particles of a range of ids of `[start.lattice]`.

@@ -44,7 +44,9 @@ impl Simulation {
 /// Note on a gas that fills an open box without gravity: it expands.
 fn free_gas(plan: &Plan) -> Option<String> {
     let fills = matches!(plan.start, StartPlan::UniformBox(_) | StartPlan::Random(_) | StartPlan::Lattice(_));
-    let free = plan.space.boundary_or_open() == [Boundary::Open; 3] && plan.gravity.is_none();
+    let free = plan.space.boundary_or_open() == [Boundary::Open; 3]
+        && plan.gravity.is_none()
+        && plan.external.is_none();
     (fills && free && plan.sph.is_some()).then(|| {
         "the box is open: its gas expands into empty space; boundary = \"periodic\" in [space] holds it"
             .to_owned()

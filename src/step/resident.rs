@@ -7,7 +7,7 @@ use crate::device::columns::Columns;
 use crate::device::domain::Domain;
 use crate::device::exchange::Exchange;
 use crate::device::totals::totals;
-use crate::device::{Device, gas, time_step as time_step_of_device, verlet};
+use crate::device::{Device, external, gas, time_step as time_step_of_device, verlet};
 use crate::motion::time_step;
 use crate::observe::{Moment, Observables};
 use crate::particles::{Field, Role};
@@ -68,6 +68,7 @@ impl Simulation {
         let (bx, particles, precision) = (&self.domain.bx, &self.particles, self.precision);
         let skin = skins_of(&self.plan, bx, SKIN).outer;
         let gravity = self.plan.gravity.as_ref().map(gravity_of);
+        let external = self.external;
         let moved = match &self.plan.sph {
             _ if gravity.is_some() && bx.any_periodic() => Err(Error::usage(
                 "gravity in a periodic box is not supported: it sums over the particles, not over their images",
@@ -75,12 +76,12 @@ impl Simulation {
             )),
             None => {
                 let symmetric = self.plan.neighbors.symmetric.unwrap_or(true);
-                let settings = verlet::Settings { gravity, precision, skin, symmetric };
+                let settings = verlet::Settings { gravity, external, precision, skin, symmetric };
                 verlet::Verlet::new(&exchange, self.molecules.as_ref(), bx, particles, &settings)
                     .map(|verlet| Resident::Verlet(Box::new(verlet)))
             }
             Some(sph) => {
-                let settings = gas::Settings { sph: sph.clone(), gravity, precision, skin };
+                let settings = gas::Settings { sph: sph.clone(), gravity, external, precision, skin };
                 gas::Gas::new(&exchange, &settings, bx, particles).map(|gas| Resident::Gas(Box::new(gas)))
             }
         };
@@ -166,7 +167,10 @@ impl Simulation {
         let totals = abort_on_device_error(&self.domain.comm, totals(columns))?;
         let moment = Moment { step: self.step, time: self.time, time_step: dt };
         let (comm, bx, units) = (&self.domain.comm, &self.domain.bx, &self.plan.units);
-        let observed = totals.observables(comm, bx, units, moment, columns.has(Field::Virial));
+        let mut observed = totals.observables(comm, bx, units, moment, columns.has(Field::Virial));
+        if let Some(field) = &self.external {
+            observed.external = Some(abort_on_device_error(comm, external::energy(field, columns, comm))?);
+        }
         Ok(self.with_heat_and_tail(observed))
     }
 

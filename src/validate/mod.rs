@@ -28,8 +28,7 @@ use std::path::Path;
 use crate::cases::AnyCase;
 use crate::observe::History;
 use crate::particles::Field;
-use crate::plan::StartPlan;
-use crate::snapshot::Header;
+use crate::plan::{Plan, StartPlan};
 use crate::{Error, Result, deck, inputs, report};
 
 /// Returns the names for `--against`.
@@ -49,13 +48,15 @@ pub fn run(snapshot: &Path, against: &str, json: Option<&Path>, pictures: Option
     let (header, particles) = crate::snapshot::read_snapshot(snapshot)?;
     let record = snapshot.with_file_name("observables.csv");
     let history = if record.exists() { Some(History::read(&record)?) } else { None };
+    let plan = deck::examine("the snapshot's deck", &header.deck, &[]).ok().map(|checked| checked.plan);
     let subject = Subject {
         particles: &particles,
         time: header.time,
         gamma: header.adiabatic_index,
         history: history.as_ref(),
+        surroundings: plan.as_ref().map(Plan::surroundings),
     };
-    let case = case_of(&header, against).unwrap_or(default);
+    let case = plan.and_then(|plan| case_of(plan, against)).unwrap_or(default);
     let (verdict, findings) = judge_case(&subject, &case, snapshot)?;
     let stem = snapshot.file_stem().map_or_else(|| "snapshot".into(), |stem| stem.to_string_lossy());
     let drawn = pictures.into_iter().flat_map(|folder| {
@@ -112,9 +113,9 @@ fn case(name: &str) -> Result<AnyCase> {
     })
 }
 
-/// The case of the snapshot's deck, if it starts from the case of that name.
-fn case_of(header: &Header, name: &str) -> Option<AnyCase> {
-    match deck::examine("the snapshot's deck", &header.deck, &[]).ok()?.plan.start {
+/// The case of a plan, if it starts from the case of that name.
+fn case_of(plan: Plan, name: &str) -> Option<AnyCase> {
+    match plan.start {
         StartPlan::Case(case) if case.name() == name => Some(case),
         _ => None,
     }

@@ -125,12 +125,15 @@ fn values_arrive_where_they_belong() {
             mass: 3.0,
             internal_energy: 0.1,
         })),
+        noise: None,
+        external: None,
         space: SpacePlan {
             corners: Some([[-3.0; 3], [3.0, 4.0, 5.0]]),
             boundary: Some([hilbrium::space::Boundary::Open; 3]),
         },
         sph: Some(SphPlan {
             formulation: Formulation::Standard,
+            volume_estimate: VolumeEstimate::Energy,
             volume_iterations: 0,
             gradients: Gradients::Kernel,
             kernel: Kernel::WendlandC4,
@@ -145,6 +148,7 @@ fn values_arrive_where_they_belong() {
                 limiter: false,
             },
             conductivity: 0.5,
+            conductivity_switch: true,
         }),
         gravity: Some(GravityPlan {
             constant: 6.674e-8,
@@ -154,6 +158,16 @@ fn values_arrive_where_they_belong() {
             order: MultipoleOrder::Octupole,
             softening: 0.0,
             softening_kernel: SofteningKernel::Spline,
+        }),
+        external: Some(ExternalPlan {
+            uniform: [0.5, 0.0, -1.0],
+            point_mass: Some(PointMassPlan {
+                mass: 2.0,
+                constant: 6.674e-8,
+                position: [1.0, 2.0, 3.0],
+                softening: 0.25,
+                distance: Distance::Cylindrical,
+            }),
         }),
         interaction: None,
         motion: MotionPlan::default(),

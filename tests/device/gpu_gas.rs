@@ -315,6 +315,7 @@ fn settings(plan: &Plan, simulation: &Simulation) -> Settings {
     Settings {
         sph: plan.sph.clone().expect("a gas"),
         gravity: simulation.gravity,
+        external: simulation.external,
         precision: simulation.precision,
         skin: plan.neighbors.min_skin(),
     }
@@ -399,6 +400,12 @@ const GRAVITY: &str = "[gravity]\nopening_angle = 0.0\nsoftening = 0.01";
 #[test]
 fn a_collapse_of_volume_elements_is_followed_to_rounding() {
     follow(&evrard("volume-elements", "double", GRAVITY), false, 3, 1e-9);
+}
+
+#[test]
+fn a_gas_in_an_external_field_is_followed_to_rounding() {
+    let field = "[external]\nuniform = [0.1, 0.0, 0.0]\n[external.point_mass]\nmass = 1.0\nsoftening = 0.3";
+    follow(&evrard("volume-elements", "double", field), false, 2, 1e-9);
 }
 
 #[test]

@@ -4,11 +4,13 @@
 use hilbrium::comm::Communicator;
 use hilbrium::device::columns::Columns;
 use hilbrium::device::exchange::Exchange;
+use hilbrium::device::external;
 use hilbrium::device::gravity::{Gravity, InteractionCounts, MassColumns, UnitScales};
 use hilbrium::device::net_force::{NetForces, without_net_force};
 use hilbrium::device::{Buffer, Device};
 use hilbrium::far::accuracy::{Distribution, Experiment, sample};
 use hilbrium::far::direct::direct;
+use hilbrium::far::external::ExternalField;
 use hilbrium::far::net_force::{self, NetForce};
 use hilbrium::far::{Criterion, Expansion, GravityPlan, SofteningKernel};
 use hilbrium::pair::Precision;
@@ -329,5 +331,45 @@ fn net_force_and_torque_are_removed_as_on_processors() {
                 here.vector_at(Field::Acceleration, 0) != particles.vector_at(Field::Acceleration, 0);
             assert_eq!(changed, alone);
         }
+    }
+}
+
+/// Accelerations and energy of an external field on a device equal those of processors.
+#[test]
+fn external_fields_act_as_on_processors() {
+    let device = Device::under_test().unwrap();
+    let comm = Communicator::solo();
+    let field = ExternalField {
+        uniform: [0.25, -0.5, 2.0],
+        center: [0.5, 1.0, 1.5],
+        counted: [1.0; 3],
+        strength: 3.0,
+        squared_softening: 0.01,
+    };
+    let cylindrical = ExternalField { counted: [1.0, 1.0, 0.0], squared_softening: 0.0, ..field };
+    for (count, field) in
+        [(1, field), (5000, field), (3000, cylindrical), (300, ExternalField { strength: 0.0, ..field })]
+    {
+        let mut random = ChaCha8Rng::seed_from_u64(count as u64);
+        let fields = [Field::Position, Field::Acceleration, Field::Mass];
+        let mut here = Particles::new(&fields, count);
+        for row in 0..count {
+            let mut draw = || Vec3d::from_fn(|_, _| 3.0 * random.random::<f64>());
+            here.set_vector(Field::Position, row, draw());
+            here.set_vector(Field::Acceleration, row, draw());
+            here.scalar_mut(Field::Mass)[row] = 0.5 + draw().x;
+        }
+        let columns = Columns::upload(&device, &here, &fields).unwrap();
+        external::accelerate(&field, &columns).unwrap();
+        field.accelerate(&mut here);
+        let mut there = Particles::new(&fields, 0);
+        columns.download(&mut there, &fields).unwrap();
+        for row in 0..count {
+            let expected = here.vector_at(Field::Acceleration, row);
+            let apart = there.vector_at(Field::Acceleration, row) - expected;
+            assert!(apart.norm() < 1e-13 * expected.norm(), "{count} {row}: {apart}");
+        }
+        let [there, here] = [external::energy(&field, &columns, &comm).unwrap(), field.energy(&here, &comm)];
+        assert!((there / here - 1.0).abs() < 1e-12, "{count}: {there} {here}");
     }
 }

@@ -193,6 +193,7 @@ fn laws_of_the_gas_have_the_same_bits() {
         kernel,
         beta: 2.0,
         conductivity: 0.3,
+        switched_conductivity: 0.4,
         crossing_start: 0.1,
         crossing_slope: 10.0,
     };

@@ -80,6 +80,43 @@ fn a_run_goes_on_wherever_its_checkpoint_was_written() {
     }
 }
 
+/// Gas, stars, molecules and test particles in an external field, with a restart in between.
+#[test]
+fn external_fields_act_wherever_the_particles_are() {
+    let gas = "[start.evrard]\nparticles = 300\n[sph]\nneighbors = 40\n";
+    let stars = "[start.plummer]\nparticles = 100\n[gravity]\nsoftening = 0.05\nopening_angle = 0.0\n";
+    let molecules = "[start.lattice]\nkind = \"fcc\"\ncells = [3, 3, 3]\nspacing = 1.6\ndensity = 1.0\n\
+                     temperature = 0.5\n[space]\nboundary = \"open\"\n[interaction.lennard-jones]\ncutoff = 2.5\n";
+    let alone = "[start.random]\nparticles = 100\n";
+    for (name, matter) in [("gas", gas), ("stars", stars), ("molecules", molecules), ("alone", alone)] {
+        let folder = tempfile::tempdir().unwrap();
+        let deck = format!(
+            "[run]\nsteps = 6\nprecision = \"double\"\n{matter}[external]\nuniform = [0.1, 0.0, -2.0]\n\
+             [external.point_mass]\nmass = 2.0\nposition = [3.0, 1.0, 0.0]\nsoftening = 0.1\n\
+             [time_step]\nfixed = 0.004\n"
+        );
+        std::fs::write(folder.path().join("deck.toml"), deck).unwrap();
+        let ends = [("cpu", "cpu"), ("cuda", "cuda"), ("cuda", "cpu")].map(|(first, second)| {
+            let into = format!("output.directory={first}-{second}");
+            let start = ["run", "deck.toml", "--set", &into, "--set", "run.steps=3"];
+            done(&hilbrium(folder.path(), &start, first));
+            let place = format!("{first}-{second}");
+            done(&hilbrium(
+                folder.path(),
+                &["run", "deck.toml", "--set", &into, "--restart", &place],
+                second,
+            ));
+            last_row(&folder.path().join(place))
+        });
+        for end in &ends[1..] {
+            for (k, (value, wanted)) in end.iter().zip(&ends[0]).enumerate() {
+                let near = (value - wanted).abs() <= 1e-9 * wanted.abs().max(1.0);
+                assert!(near || value == wanted, "{name}, column {k}: {value} {wanted}");
+            }
+        }
+    }
+}
+
 /// Processes with a device each write what one process on processors does: observables, measurements and trajectories.
 #[test]
 fn processes_with_a_device_each_write_what_processors_do() {

@@ -209,6 +209,7 @@ fn momentum() -> momentum_energy_volume::Law<f64> {
         kernel: kernel(),
         beta: 2.0,
         conductivity: 0.3,
+        switched_conductivity: 0.4,
         crossing_start,
         crossing_slope,
     }

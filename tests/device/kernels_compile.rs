@@ -109,14 +109,28 @@ fn passes() -> Vec<Variant> {
     variants.extend(pass(&density::Law { kernel }, &BOTH, true));
     variants.extend(pass(&number_density::Law { kernel }, &BOTH, false));
     variants.extend(pass(&volume_elements::Law { kernel }, &BOTH, true));
+    let law = volume_estimate::Law {
+        kernel,
+        ideal: 1.0,
+        sound_squared: 1.1,
+        contrast_start: 0.1,
+        contrast_slope: 10.0,
+        offset_start: 0.1,
+        offset_slope: 10.0,
+        compression_start: 0.0,
+        compression_slope: 0.5,
+    };
+    variants.extend(pass(&law, &BOTH, true));
     variants.extend(pass(&gradients::Law { kernel }, &BOTH, true));
     variants.extend(pass(&divergence_gradient::Law { kernel }, &BOTH, true));
-    let law = momentum_energy_standard::Law { kernel, beta: 2.0, conductivity: 0.5 };
+    let law =
+        momentum_energy_standard::Law { kernel, beta: 2.0, conductivity: 0.5, switched_conductivity: 0.4 };
     variants.extend(pass(&law, &BOTH, false));
     let law = momentum_energy_volume::Law {
         kernel,
         beta: 2.0,
         conductivity: 0.5,
+        switched_conductivity: 0.4,
         crossing_start: 0.1,
         crossing_slope: 10.0,
     };

@@ -129,13 +129,34 @@ fn trials() -> Vec<Trial> {
         trials.push(trial(&density::Law { kernel }, scale));
         trials.push(trial(&number_density::Law { kernel }, scale));
         trials.push(trial(&volume_elements::Law { kernel }, scale));
+        let law = volume_estimate::Law {
+            kernel,
+            ideal: 1.0,
+            sound_squared: 1.1,
+            contrast_start: 0.0,
+            contrast_slope: 2.0,
+            offset_start: 0.0,
+            offset_slope: 2.0,
+            compression_start: 0.0,
+            compression_slope: 0.5,
+        };
+        trials.push(trial(&law, scale));
         trials.push(trial(&gradients::Law { kernel }, scale));
         trials.push(trial(&divergence_gradient::Law { kernel }, scale));
-        trials.push(trial(&momentum_energy_standard::Law { kernel, beta: 2.0, conductivity: 0.5 }, scale));
+        trials.push(trial(
+            &momentum_energy_standard::Law {
+                kernel,
+                beta: 2.0,
+                conductivity: 0.5,
+                switched_conductivity: 0.4,
+            },
+            scale,
+        ));
         let law = momentum_energy_volume::Law {
             kernel,
             beta: 2.0,
             conductivity: 0.5,
+            switched_conductivity: 0.4,
             crossing_start: 0.1,
             crossing_slope: 10.0,
         };

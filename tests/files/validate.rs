@@ -63,7 +63,8 @@ fn a_good_start_passes_with_verdict_and_pictures() {
     let snapshot = folder.path().join("snapshot-0000.hdf5");
     let (solo, particles) = (Communicator::solo(), sphere(20_000));
     write(&snapshot, &particles, 0.0);
-    let layout = Layout { molecular: false, heat: false, units: Units::new(UnitSystem::Reduced) };
+    let layout =
+        Layout { molecular: false, external: false, heat: false, units: Units::new(UnitSystem::Reduced) };
     let mut record = Record::create(&solo, &folder.path().join("observables.csv"), layout).unwrap();
     let bx = header(0.0).bx;
     let seen = observe(&solo, &bx, &particles, &layout.units, 0, 0.0, 1e-3);

@@ -2,7 +2,7 @@
 
 use hilbrium::laws::{
     density, divergence_gradient, gradients, momentum_energy_standard, momentum_energy_volume,
-    number_density, volume_elements,
+    number_density, volume_elements, volume_estimate,
 };
 use hilbrium::neighbors::{CLUSTER, ClusterList, Coding, NeighborList, Radii, SUPER_CLUSTER};
 use hilbrium::pair::{Kernel, PairLaw, Pass, Precision, Sweep, naive};
@@ -99,7 +99,7 @@ fn agrees<L: PairLaw>(law: &L) {
 }
 
 fn standard(kernel: Kernel<f64>) -> momentum_energy_standard::Law<f64> {
-    momentum_energy_standard::Law { kernel, beta: 2.0, conductivity: 0.3 }
+    momentum_energy_standard::Law { kernel, beta: 2.0, conductivity: 0.3, switched_conductivity: 0.4 }
 }
 
 fn volume(kernel: Kernel<f64>) -> momentum_energy_volume::Law<f64> {
@@ -107,8 +107,25 @@ fn volume(kernel: Kernel<f64>) -> momentum_energy_volume::Law<f64> {
         kernel,
         beta: 2.0,
         conductivity: 0.3,
+        switched_conductivity: 0.4,
         crossing_start: 0.1,
         crossing_slope: 10.0,
+    }
+}
+
+/// Wide ranges: most particles of the test lie inside.
+fn estimate(kernel: Kernel<f64>) -> volume_estimate::Law<f64> {
+    let (contrast_slope, offset_slope) = (4.0, 2.0);
+    volume_estimate::Law {
+        kernel,
+        ideal: 1.0,
+        sound_squared: 1.1,
+        contrast_start: 0.0,
+        contrast_slope,
+        offset_start: 0.0,
+        offset_slope,
+        compression_start: 0.0,
+        compression_slope: 0.5,
     }
 }
 
@@ -118,6 +135,7 @@ fn lanes_agree_with_naive() {
     agrees(&number_density::Law { kernel });
     agrees(&density::Law { kernel: Kernel::wendland_c6() });
     agrees(&volume_elements::Law { kernel: Kernel::cubic_spline() });
+    agrees(&estimate(kernel));
     agrees(&gradients::Law { kernel });
     agrees(&gradients::Law { kernel: Kernel::wendland_c2() });
     agrees(&divergence_gradient::Law { kernel: Kernel::wendland_c4() });

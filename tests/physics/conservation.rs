@@ -57,51 +57,89 @@ fn equal_masses_spare_a_pass() {
     assert!(fine > 0.0 && fine < 1e-7 && coarse < 1e-3, "{fine:e} {coarse:e}");
 }
 
-/// Volumes fill space at a jump of the density: each iteration brings the pressure of a cube in balance
-/// closer to that of its surroundings.
+/// A gas of uniform pressure in a periodic box with places on a lattice, in double precision. `particle` returns
+/// mass and specific energy of the place at x (0 to 1) with an id, or leaves it empty. Returns the smallest and
+/// the largest pressure over the mean, and the largest |a| h rho / P.
+fn uniform_pressure(settings: &str, particle: impl Fn(f64, u64) -> Option<[f64; 2]> + Sync) -> [f64; 3] {
+    let plan = plan(&format!(
+        "[run]\nsteps = 1\nprecision = \"double\"\n[start.lattice]\nkind = \"fcc\"\ncells = [8, 8, 8]\nspacing = 1.0\n\
+         density = 1.0\ninternal_energy = 1.0\n[space]\nboundary = \"periodic\"\n[sph]\nneighbors = 50\n{settings}\n"
+    ));
+    run_local(1, |comm| {
+        let (space, all) =
+            start::particles(&plan, &comm, &Simulation::fields(&plan)).expect("the start is laid out");
+        let edges = space.upper - space.lower;
+        let place = |row: usize| (all.vector_at(Field::Position, row).x - space.lower.x) / edges.x;
+        let kept = all.owned().filter_map(|row| Some((row, particle(place(row), all.id[row])?)));
+        let kept: Vec<(usize, [f64; 2])> = kept.collect();
+        let mut particles = Particles::new(all.fields(), kept.len());
+        for (row, &(from, [mass, energy])) in kept.iter().enumerate() {
+            particles.id[row] = all.id[from];
+            for &field in all.fields() {
+                for c in 0..field.components() {
+                    particles.component_mut(field, c)[row] = all.component(field, c)[from];
+                }
+            }
+            particles.scalar_mut(Field::Mass)[row] = mass;
+            particles.scalar_mut(Field::InternalEnergy)[row] = energy;
+        }
+        // without gamma - 1 throughout
+        let mean = kept.iter().map(|(_, [mass, energy])| mass * energy).sum::<f64>() / edges.product();
+        let mut simulation = Simulation::new(plan.clone(), &comm, space, particles);
+        simulation.evaluate_forces(0.0).expect("first forces");
+        let particles = &simulation.particles;
+        let column = |field| particles.scalar(field);
+        let mut found = [f64::INFINITY, 0.0, 0.0];
+        for row in particles.owned() {
+            let (rho, u) = (column(Field::Density)[row], column(Field::InternalEnergy)[row]);
+            let force = particles.vector_at(Field::Acceleration, row).norm() * rho;
+            found[0] = f64::min(found[0], rho * u / mean);
+            found[1] = f64::max(found[1], rho * u / mean);
+            found[2] =
+                f64::max(found[2], force * column(Field::SmoothingLength)[row] / (rho * u * 2.0 / 3.0));
+        }
+        found
+    })[0]
+}
+
+/// Half of the places of x > 1/2 are those of a lattice of four times the volume.
+fn thinned(x: f64, id: u64) -> bool {
+    x < 0.5 || id.is_multiple_of(4)
+}
+
+/// Volumes fill space at a jump of the density: each iteration brings the pressure of a gas in balance closer to
+/// uniform.
 #[test]
 fn iterations_of_the_volumes_reduce_the_overshoot_of_the_pressure_at_a_jump() {
     let overshoot = |iterations: u64| {
-        let plan = plan(&format!(
-            "[run]\nsteps = 1\nprecision = \"double\"\n[start.lattice]\nkind = \"fcc\"\ncells = [8, 8, 8]\nspacing = 1.0\n\
-             density = 1.0\ninternal_energy = 1.0\n[space]\nboundary = \"periodic\"\n\
-             [sph]\nneighbors = 50\nvolume_iterations = {iterations}\n"
-        ));
-        run_local(1, |comm| {
-            let (space, mut particles) =
-                start::particles(&plan, &comm, &Simulation::fields(&plan)).expect("the start is laid out");
-            // every second particle of half the box is missing: a jump of the spacing
-            let half = 0.5 * (space.lower.x + space.upper.x);
-            let keep: Vec<usize> = particles
-                .owned()
-                .filter(|&row| {
-                    particles.vector_at(Field::Position, row).x < half || particles.id[row] % 4 == 0
-                })
-                .collect();
-            let mut few = Particles::new(particles.fields(), keep.len());
-            for (row, &from) in keep.iter().enumerate() {
-                few.id[row] = particles.id[from];
-                for &field in particles.fields() {
-                    for c in 0..field.components() {
-                        few.component_mut(field, c)[row] = particles.component(field, c)[from];
-                    }
-                }
-                if particles.vector_at(Field::Position, from).x >= half {
-                    few.scalar_mut(Field::InternalEnergy)[row] *= 4.0;
-                }
-            }
-            particles = few;
-            let mut simulation = Simulation::new(plan.clone(), &comm, space, particles);
-            simulation.evaluate_forces(0.0).expect("first forces");
-            let particles = &simulation.particles;
-            let pressure = particles.owned().map(|row| {
-                particles.scalar(Field::Density)[row] * particles.scalar(Field::InternalEnergy)[row]
-            });
-            pressure.fold(0.0, f64::max)
-        })[0]
+        let settings = format!("volume_estimate = \"density\"\nvolume_iterations = {iterations}");
+        uniform_pressure(&settings, |x, id| thinned(x, id).then_some([1.0, if x < 0.5 { 1.0 } else { 4.0 }]))
+            [1]
     };
     let [plain, once, twice] = [0, 1, 2].map(overshoot);
     assert!(plain > once && once > twice && twice > 1.0, "{plain} {once} {twice}");
+}
+
+/// The estimate by energy keeps the pressure uniform at a jump of the density of particles of one mass, at a jump of
+/// the mass in a uniform density, and among masses shuffled on one lattice.
+#[test]
+fn volumes_by_energy_keep_a_pressure_uniform() {
+    let right = |x: f64, there: f64| if x < 0.5 { 1.0 } else { there };
+    let density = |x, id| thinned(x, id).then_some([1.0, right(x, 4.0)]);
+    let mass = |x, id| thinned(x, id).then_some([right(x, 4.0), 1.0]);
+    let shuffled = |_, id: u64| Some(if id * 7919 % 13 < 6 { [1.0, 8.0] } else { [8.0, 1.0] });
+    for name in ["density", "mass", "shuffled"] {
+        let by = |estimate: &str| {
+            uniform_pressure(&format!("volume_estimate = \"{estimate}\""), |x, id| match name {
+                "density" => density(x, id),
+                "mass" => mass(x, id),
+                _ => shuffled(x, id),
+            })
+        };
+        let [[low, high, force], by_density] = ["energy", "density"].map(by);
+        assert!(low > 0.85 && high < 1.15 && force < 2.0, "{name}: {low} to {high}, {force}");
+        assert!(by_density[1] - by_density[0] > high - low, "{name}: {by_density:?}");
+    }
 }
 
 #[test]

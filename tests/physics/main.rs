@@ -7,6 +7,7 @@ mod common;
 
 mod agreement;
 mod conservation;
+mod external;
 mod foreign_files;
 mod gravity_accuracy;
 mod measure;

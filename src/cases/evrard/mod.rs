@@ -9,10 +9,11 @@ pub mod reference;
 
 use std::ops::Range;
 
-use super::case::{ARRANGEMENT, Case, CaseReader, PARTICLES, SEED, Surroundings, Template};
+use super::case::{ARRANGEMENT, Case, CaseReader, NOISE, PARTICLES, SEED, Surroundings, Template};
 use super::tools::keys::{MASS, RADIUS};
 use super::{Findings, Subject};
 use crate::layout::ball::{Ball, RadialProfile};
+use crate::layout::glass::Tile;
 use crate::layout::{Arrangement, Layout, Values};
 use crate::sections::{Default, POSITIVE, Section, key, number, section};
 use crate::units::Dimension;
@@ -42,6 +43,7 @@ impl Case for Evrard {
         &[
             PARTICLES,
             ARRANGEMENT,
+            NOISE,
             SEED,
             RADIUS,
             MASS,
@@ -94,8 +96,12 @@ impl Case for Evrard {
         self.seed
     }
 
-    fn layout(&self, _surroundings: &Surroundings, share: Range<u64>) -> Layout {
-        let ball = Ball::new(self.particles, self.arrangement, self.seed);
+    fn tiles(&self) -> Vec<Tile> {
+        Ball::tile(self.particles, self.arrangement, self.seed).into_iter().collect()
+    }
+
+    fn layout(&self, surroundings: &Surroundings, share: Range<u64>) -> Layout {
+        let ball = Ball::quiet(self.particles, self.arrangement, self.seed, surroundings.noise);
         let (count, radius) = (self.particles as f64, self.radius);
         let positions = ball.positions(&InverseRadius, share).into_iter().map(|x| x * radius).collect();
         Layout {

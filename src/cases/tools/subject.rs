@@ -3,6 +3,7 @@
 use super::history::History;
 use super::pictures::Picture;
 use super::verdict::Check;
+use crate::cases::Surroundings;
 use crate::particles::Particles;
 use crate::report::{grouped, rounded};
 
@@ -16,6 +17,8 @@ pub struct Subject<'a> {
     pub gamma: Option<f64>,
     /// Energies of the run over time, if known.
     pub history: Option<&'a History>,
+    /// Settings of the snapshot's deck outside of its start, if it has a deck.
+    pub surroundings: Option<Surroundings>,
 }
 
 /// Results of a comparison: checks, and plots by the suffix of their file name.
@@ -27,6 +30,11 @@ pub struct Findings {
 }
 
 impl Subject<'_> {
+    /// Returns the gravitational constant of the snapshot's deck; 1 without one.
+    pub fn gravity(&self) -> f64 {
+        self.surroundings.and_then(|surroundings| surroundings.gravity).unwrap_or(1.0)
+    }
+
     /// Checks the largest relative change of the total energy until the subject's time.
     pub fn drift_check(&self, gate: f64) -> Check {
         let name = "energy drift";

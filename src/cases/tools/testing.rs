@@ -12,8 +12,11 @@ pub const NOWHERE: Surroundings = Surroundings {
     gamma: None,
     sound_speed: None,
     gravity: None,
+    point_mass: None,
+    fixed_step: None,
     corners: None,
     boundary: [Boundary::Open; 3],
+    noise: None,
 };
 
 /// The particles of a layout as a snapshot has them, with density, velocity and pressure of `state` at each
@@ -37,7 +40,7 @@ pub fn exact(layout: &Layout, gamma: f64, state: impl Fn(&Vec3d) -> (f64, Vec3d,
 
 /// The subject of particles without a history.
 pub fn subject(particles: &Particles, time: f64, gamma: f64) -> Subject<'_> {
-    Subject { particles, time, gamma: Some(gamma), history: None }
+    Subject { particles, time, gamma: Some(gamma), history: None, surroundings: None }
 }
 
 /// Names of the checks that failed.

@@ -18,6 +18,13 @@ pub(super) const SECTIONS: &[Section] = &[
                 "SPH equations: standard (density sum with grad-h terms), or generalized volume elements.",
             ),
             key(
+                "volume_estimate",
+                Kind::Choice(VolumeEstimate::NAMES),
+                Default::Value("\"energy\""),
+                "First estimate of a particle's volume: by its thermal energy where the pressure is uniform and \
+                 by the number density elsewhere, or mass over density; only for volume elements.",
+            ),
+            key(
                 "volume_iterations",
                 Kind::Integer(between(0.0, 20.0)),
                 Default::Value("0"),
@@ -74,8 +81,15 @@ pub(super) const SECTIONS: &[Section] = &[
             key(
                 "conductivity",
                 number(NOT_NEGATIVE),
-                Default::Value("0.0"),
+                Default::Value("1.0"),
                 "Coefficient of artificial thermal conductivity; 0 turns it off.",
+            ),
+            key(
+                "conductivity_switch",
+                Kind::Flag,
+                Default::Value("true"),
+                "Whether the conductivity follows the switch of the viscosity: conductivity where alpha is \
+                 alpha_max, less elsewhere.",
             ),
         ],
     ),
@@ -164,6 +178,52 @@ pub(super) const SECTIONS: &[Section] = &[
                 Default::Value("\"plummer\""),
                 "Softened potential of a point mass: Plummer, or a cubic spline that is Newtonian beyond \
                  2.8 epsilon.",
+            ),
+        ],
+    ),
+    section(
+        "external",
+        "External accelerations: a uniform field, a fixed point mass, or both.",
+        &[key(
+            "uniform",
+            Kind::Numbers(ANY, Dimension::Acceleration),
+            Default::Value("0.0"),
+            "Acceleration of all particles, [ax, ay, az]; 0 along periodic dimensions.",
+        )
+        .also(&["acceleration", "constant", "g"])],
+    ),
+    section(
+        "external.point_mass",
+        "A point mass that does not move: potential -G M / sqrt(r^2 + softening^2).",
+        &[
+            key("mass", quantity(POSITIVE, Dimension::Mass), Default::Required, "The mass M.").also(&["m"]),
+            key(
+                "constant",
+                number(POSITIVE),
+                Default::Unset("that of [gravity], else 1"),
+                "The gravitational constant G without [gravity].",
+            )
+            .also(&["g"]),
+            key(
+                "position",
+                Kind::Numbers(ANY, Dimension::Length),
+                Default::Value("0.0"),
+                "Position of the mass.",
+            )
+            .also(&["center", "x"]),
+            key(
+                "softening",
+                quantity(NOT_NEGATIVE, Dimension::Length),
+                Default::Value("0.0"),
+                "Softening length epsilon (Plummer).",
+            )
+            .also(&["eps", "epsilon", "softening_length"]),
+            key(
+                "distance",
+                Kind::Choice(Distance::NAMES),
+                Default::Value("\"spherical\""),
+                "The distance r: from the point, or from the axis through it along z, for slabs that are \
+                 periodic along z.",
             ),
         ],
     ),

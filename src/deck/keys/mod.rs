@@ -13,8 +13,9 @@ use crate::cases::AnyCase;
 pub use crate::cases::case::MAX_PARTICLES;
 use crate::laws::{Interaction, coulomb};
 use crate::plan::{
-    AtomStyle, Coding, Device, Digits, FileFormat, FileUnits, Formulation, Gradients, Kernel, LatticeKind,
-    ListKind, MultipoleOrder, OpeningCriterion, Precision, SofteningKernel, TrajectoryFormat,
+    AtomStyle, Coding, Device, Digits, Distance, FileFormat, FileUnits, Formulation, Gradients, Kernel,
+    LatticeKind, ListKind, MultipoleOrder, OpeningCriterion, Precision, SofteningKernel, TrajectoryFormat,
+    VolumeEstimate,
 };
 pub use crate::sections::{
     ABOVE_ONE, ANY, BELOW_ONE, Default, EXACT, FRACTION, Interval, Key, Kind, NOT_NEGATIVE, POSITIVE,

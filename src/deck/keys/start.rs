@@ -1,7 +1,7 @@
 //! Keys of `[start.*]`.
 
 use super::*;
-use crate::cases::case::{ARRANGEMENT, PARTICLES, SEED};
+use crate::cases::case::{ARRANGEMENT, NOISE, PARTICLES, SEED};
 
 const LENGTHS: Key = key(
     "lengths",
@@ -37,7 +37,7 @@ pub(super) const SECTIONS: &[Section] = &[
     section(
         "start.uniform-box",
         "A box of uniform density and internal energy.",
-        &[PARTICLES, LENGTHS, DENSITY, BOX_ENERGY, TEMPERATURE, ARRANGEMENT, SEED],
+        &[PARTICLES, LENGTHS, DENSITY, BOX_ENERGY, TEMPERATURE, ARRANGEMENT, NOISE, SEED],
     ),
     section(
         "start.lattice",
@@ -76,6 +76,30 @@ pub(super) const SECTIONS: &[Section] = &[
         "start.random",
         "Independent uniform positions in a box.",
         &[PARTICLES, LENGTHS, DENSITY, BOX_ENERGY, TEMPERATURE, SEED],
+    ),
+    section(
+        "start.radial-table",
+        "A ball of equal masses whose density over the radius is a table, at rest or with radial velocities.",
+        &[
+            key(
+                "path",
+                Kind::Path,
+                Default::Required,
+                "Path of a text file, relative to the working directory: rows of r, rho, and optionally u and v_r, \
+                 r ascending.",
+            )
+            .also(&["name", "filename", "file"]),
+            PARTICLES,
+            ARRANGEMENT,
+            SEED,
+            key(
+                "internal_energy",
+                number(NOT_NEGATIVE),
+                Default::Value("1.0"),
+                "Specific internal energy of a table without this column.",
+            )
+            .also(&["u"]),
+        ],
     ),
     section(
         "start.file",

@@ -11,6 +11,7 @@ mod macros;
 pub mod build;
 pub mod cut;
 pub mod enter;
+pub mod external;
 pub mod finish;
 pub mod finite;
 pub mod gather;
@@ -130,6 +131,7 @@ pub fn printed() -> Vec<(String, String)> {
         build::print(),
         cut::print(),
         enter::print(),
+        external::print(),
         finish::print(),
         finite::print(),
         gather::print(),

@@ -3,11 +3,13 @@
 
 pub mod force_switch;
 pub mod lorentz_berthelot;
+pub mod plummer;
 pub mod twelve_six;
 
 /// Name and CUDA C++ text of each module, as committed under `kernels/shared/`.
 pub const PRINTED: &[(&str, &str)] = &[
     ("force_switch", force_switch::CUDA),
     ("lorentz_berthelot", lorentz_berthelot::CUDA),
+    ("plummer", plummer::CUDA),
     ("twelve_six", twelve_six::CUDA),
 ];
