@@ -112,7 +112,8 @@ fn thinned(x: f64, id: u64) -> bool {
 #[test]
 fn iterations_of_the_volumes_reduce_the_overshoot_of_the_pressure_at_a_jump() {
     let overshoot = |iterations: u64| {
-        let settings = format!("neighbors = 50\nvolume_estimate = \"density\"\nvolume_iterations = {iterations}");
+        let settings =
+            format!("neighbors = 50\nvolume_estimate = \"density\"\nvolume_iterations = {iterations}");
         uniform_pressure(&settings, |x, id| thinned(x, id).then_some([1.0, if x < 0.5 { 1.0 } else { 4.0 }]))
             [1]
     };
