@@ -47,7 +47,7 @@ impl Case for KeplerianRing {
     const SECTION: Section = section(
         "start.keplerian-ring",
         "A cold ring of gas between the radii 0.5 and 1.5 about a point mass, in a slab across z.",
-        &[side("18", "Particles along a length of 1."), depth("9"), ARRANGEMENT, SEED],
+        &[side("18", "Particles along a length of 1."), depth("11"), ARRANGEMENT, SEED],
     );
     const TITLE: &'static str = "Keplerian ring";
     const TEMPLATE: Template = Template {
