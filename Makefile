@@ -3,11 +3,12 @@
 # make test       everything that is checked before a change is accepted
 # make gpu-test   the GPU path on a GPU, against the processor and under compute-sanitizer (needs the CUDA toolkit)
 # make mutants    a build with planted faults: the test cases must find each (15 minutes and a second build)
-# make validate   the full-size runs behind the tables of docs/src/evrard.md (hours)
+# make validate   all test cases at several sizes, and the runs of docs/src/evrard.md: one page (hours)
 # make validate-molecules   long runs of molecules: conservation, thermostats, published values (an hour)
 # make peers      GROMACS and LAMMPS, installed where missing, and hilbrium in turns on the same cores (40 minutes)
 # make cores      what two cores make of one, by threads and by ranks (11 minutes)
 # make gas-table  what kernels, neighbors and formulations make of the gas cases, and the table of the book (hours)
+# make error-cost   error over core seconds for several settings of the gas, one picture (hours)
 # make soak       24,000 steps of a gas with gravity and of a liquid: memory flat, energies sane (minutes)
 # make fresh      make evrard and make test on a bare Debian 13, as root and as a user (needs root and debootstrap; hours)
 # make docs       the book in docs/book and the crate's documentation in target/doc
@@ -15,7 +16,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := evrard
-.PHONY: evrard build check test gpu-test mutants validate validate-molecules peers cores gas-table soak fresh docs packages clean
+.PHONY: evrard build check test gpu-test mutants validate validate-molecules peers cores gas-table error-cost soak fresh docs packages clean
 
 RANKS ?= 2
 PROGRAM := target/release/hilbrium
@@ -89,6 +90,12 @@ GAS ?=
 gas-table: build
 	@scripts/venv && .venv/bin/python -m pip install --quiet -r tests/python/requirements.txt
 	@.venv/bin/python scripts/gas-table --program $(PROGRAM) --cost sinc-6/100 --page docs/src/gas-settings.md $(GAS)
+
+# Error over core seconds on Gresho, Sod and Evrard, and its picture (hours; ERROR_COST="--jobs 16 --small")
+ERROR_COST ?=
+error-cost: build
+	@scripts/venv && .venv/bin/python -m pip install --quiet -r tests/python/requirements.txt
+	@.venv/bin/python scripts/error-cost $(PROGRAM) out/error-cost $(ERROR_COST)
 
 soak: build
 	@scripts/soak $(PROGRAM)

@@ -276,7 +276,8 @@ mod tests {
             for (row, position) in layout.positions.iter().enumerate() {
                 // a cube becomes the ball of equal volume along its rays, denser towards its corners
                 let furthest = position.amax().max(1e-12);
-                let ball = position * (furthest / position.norm() * (6.0 / std::f64::consts::PI).cbrt());
+                let ball =
+                    position * (furthest / position.norm().max(1e-12) * (6.0 / std::f64::consts::PI).cbrt());
                 let inside = to_ball && furthest < 0.25;
                 let place = (if inside { ball } else { *position }) + Vec3d::new(0.4, 0.1, 0.7);
                 particles.set_vector(Field::Position, row, place.map(|x| x.rem_euclid(1.0)));

@@ -38,6 +38,7 @@ cases! {
     polytrope,
     keplerian_ring,
     isothermal_collapse,
+    blast_waves,
 }
 
 impl AnyCase {

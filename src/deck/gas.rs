@@ -27,23 +27,22 @@ impl Deck<'_> {
             EquationOfState::IdealGas { gamma: self.number("sph", "gamma") }
         };
         let formulation = self.named("sph", "formulation", Formulation::named, Formulation::Standard);
-        let volume_iterations = match formulation {
+        let (volume_estimate, volume_iterations) = match formulation {
             Formulation::Standard => {
                 self.without_effect("sph", "volume_estimate", "formulation = \"standard\"");
                 self.without_effect("sph", "volume_iterations", "formulation = \"standard\"");
-                0
+                (VolumeEstimate::Energy, 0)
             }
-            Formulation::VolumeElements => self.integer("sph", "volume_iterations"),
+            Formulation::VolumeElements => {
+                let estimate =
+                    self.named("sph", "volume_estimate", VolumeEstimate::named, VolumeEstimate::Energy);
+                (estimate, self.integer("sph", "volume_iterations"))
+            }
         };
         let viscosity = self.viscosity();
         let plan = SphPlan {
             formulation,
-            volume_estimate: self.named(
-                "sph",
-                "volume_estimate",
-                VolumeEstimate::named,
-                VolumeEstimate::Energy,
-            ),
+            volume_estimate,
             volume_iterations,
             kernel: self.named("sph", "kernel", Kernel::named, Kernel::CubicSpline),
             neighbors: self.number("sph", "neighbors"),

@@ -2,6 +2,7 @@
 //! [`ExternalField`]; the formula of the point mass is [`plummer`].
 
 use crate::comm::Communicator;
+use crate::faults::{Fault, planted};
 use crate::laws::shared::plummer;
 use crate::particles::blocks::{map_blocks, reduce_blocks};
 use crate::particles::{Field, Particles};
@@ -32,7 +33,8 @@ impl ExternalField {
         if self.strength > 0.0 {
             let away = Vec3d::from_fn(|d, _| self.counted[d] * (position[d] - self.center[d]));
             let inverse = plummer::inverse_distance((), away.norm_squared(), self.squared_softening);
-            acceleration -= self.strength * plummer::pull((), inverse) * away;
+            let factor = if planted(Fault::ExternalPull) { 1.1 } else { 1.0 };
+            acceleration -= factor * self.strength * plummer::pull((), inverse) * away;
             potential -= self.strength * inverse;
         }
         (acceleration, potential)

@@ -94,6 +94,12 @@ pub mod volume_estimate {
         let share = contrast
             * (1.0 - ramp(offset, law.offset_start, law.offset_slope))
             * (1.0 - ramp(compression, law.compression_start, law.compression_slope));
-        Output { volume_element: by_number * (share * (by_energy / by_number).ln()).exp() }
+        Output {
+            volume_element: if planted(VolumeByNumber) {
+                by_number
+            } else {
+                by_number * (share * (by_energy / by_number).ln()).exp()
+            },
+        }
     }
 }

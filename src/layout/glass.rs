@@ -13,9 +13,9 @@ use crate::space::Vec3d;
 
 /// Points within the potential's cutoff. Among 24 to 100, this value leaves the least density noise (see
 /// `docs/src/evrard.md`).
-const NEIGHBORS: f64 = 32.0;
+pub(super) const NEIGHBORS: f64 = 32.0;
 /// Minimization steps; three times as many reduce the noise by only 5 %.
-const STEPS: usize = 150;
+pub(super) const STEPS: usize = 150;
 /// Maximum move per step, in units of the mean distance; without it, the first steps scatter the points.
 const MAX_MOVE: f64 = 0.2;
 

@@ -9,6 +9,7 @@ pub mod blocks;
 mod cells;
 pub mod cuboid;
 pub mod glass;
+mod interface;
 #[cfg(test)]
 pub mod noise;
 pub mod pattern;

@@ -61,7 +61,10 @@ impl EquationOfState {
                 let exponent = if planted(Fault::SoundExponent) { 1.0 } else { gamma };
                 (factor * (gamma - 1.0) * rho * u, (exponent * (gamma - 1.0) * u).sqrt())
             }
-            EquationOfState::Isothermal { sound_speed } => (sound_speed * sound_speed * rho, sound_speed),
+            EquationOfState::Isothermal { sound_speed } => {
+                let factor = if planted(Fault::IsothermalPressure) { 0.9 } else { 1.0 };
+                (factor * sound_speed * sound_speed * rho, sound_speed)
+            }
         }
     }
 

@@ -305,7 +305,7 @@ impl Processors<'_> {
         map_blocks(self.particles, wanted, |block| {
             let [element, mass, density] = block.columns;
             for ((element, mass), density) in element.iter_mut().zip(mass).zip(density) {
-                *element = if planted(Fault::VolumeElementsStale) { 1.0 } else { *mass / *density };
+                *element = *mass / *density;
             }
         });
     }

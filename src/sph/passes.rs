@@ -30,7 +30,7 @@ const ENERGY_CONTRAST: [f64; 2] = [0.0003, 0.00125];
 
 /// Range of distances, over h, of the center of the thermal energy of the neighbors from the particle, in which
 /// the estimate of the volume blends back to the number density.
-const ENERGY_OFFSET: [f64; 2] = [0.1, 0.2];
+const ENERGY_OFFSET: [f64; 2] = [0.04, 0.08];
 
 /// Range of compressions -h div v / c in which the estimate of the volume blends back to the number density.
 const COMPRESSION: [f64; 2] = [0.05, 0.1];

@@ -147,7 +147,7 @@ fn values_arrive_where_they_belong() {
                 limiter: false,
             },
             conductivity: 0.5,
-            conductivity_switch: true,
+            conductivity_switch: false,
         }),
         gravity: Some(GravityPlan {
             constant: 6.674e-8,

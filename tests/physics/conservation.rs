@@ -63,7 +63,7 @@ fn equal_masses_spare_a_pass() {
 fn uniform_pressure(settings: &str, particle: impl Fn(f64, u64) -> Option<[f64; 2]> + Sync) -> [f64; 3] {
     let plan = plan(&format!(
         "[run]\nsteps = 1\nprecision = \"double\"\n[start.lattice]\nkind = \"fcc\"\ncells = [8, 8, 8]\nspacing = 1.0\n\
-         density = 1.0\ninternal_energy = 1.0\n[space]\nboundary = \"periodic\"\n[sph]\nneighbors = 50\n{settings}\n"
+         density = 1.0\ninternal_energy = 1.0\n[space]\nboundary = \"periodic\"\n[sph]\n{settings}\n"
     ));
     run_local(1, |comm| {
         let (space, all) =
@@ -112,7 +112,8 @@ fn thinned(x: f64, id: u64) -> bool {
 #[test]
 fn iterations_of_the_volumes_reduce_the_overshoot_of_the_pressure_at_a_jump() {
     let overshoot = |iterations: u64| {
-        let settings = format!("volume_estimate = \"density\"\nvolume_iterations = {iterations}");
+        let settings =
+            format!("neighbors = 50\nvolume_estimate = \"density\"\nvolume_iterations = {iterations}");
         uniform_pressure(&settings, |x, id| thinned(x, id).then_some([1.0, if x < 0.5 { 1.0 } else { 4.0 }]))
             [1]
     };

@@ -72,7 +72,7 @@ fn missing_decks_and_folders_have_a_remedy() {
 fn new_decks_pass_check() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("new.toml");
-    let cases = ["gas-at-rest", "sod", "sound-wave", "gresho", "noh"];
+    let cases = ["gas-at-rest", "sod", "sound-wave", "gresho", "noh", "blast-waves"];
     for case in ["evrard", "uniform-box", "lattice", "random", "plummer", "sedov"].iter().chain(&cases) {
         let (status, deck, _) = hilbrium(&["new", case]);
         assert_eq!(status, 0);

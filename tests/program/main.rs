@@ -7,6 +7,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod cases;
 mod deck_commands;
 mod decomposition_command;
 mod gas_settings;

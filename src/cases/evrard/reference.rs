@@ -9,7 +9,7 @@ use std::f64::consts::PI;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Number of shells, of equal width at the start. The profiles are then converged to 1e-3 behind the shock
-/// (2e-3 for 1500) and to 1e-6 between the shock and the rarefaction from the surface.
+/// (2.5e-3 for 1000) and to 1e-6 between the shock and the rarefaction from the surface.
 const SHELLS: usize = 2500;
 /// Last time of the reference.
 pub const LAST_TIME: f64 = 3.0;
