@@ -47,7 +47,7 @@ impl Case for KeplerianRing {
     const SECTION: Section = section(
         "start.keplerian-ring",
         "A cold ring of gas between the radii 0.5 and 1.5 about a point mass, in a slab across z.",
-        &[side("18", "Particles along a length of 1."), depth("9"), ARRANGEMENT, SEED],
+        &[side("12", "Particles along a length of 1."), depth("18"), ARRANGEMENT, SEED],
     );
     const TITLE: &'static str = "Keplerian ring";
     const TEMPLATE: Template = Template {
@@ -55,7 +55,7 @@ impl Case for KeplerianRing {
         sections: &["sph", "external"],
         settings: &[
             ("run.end_time", "62.83185307179586"),
-            ("start.keplerian-ring.side", "18"),
+            ("start.keplerian-ring.side", "12"),
             ("space.boundary", "[\"open\", \"open\", \"periodic\"]"),
             ("sph.equation_of_state", "\"isothermal\""),
             ("sph.sound_speed", "0.01"),

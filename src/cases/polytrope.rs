@@ -17,9 +17,10 @@ use crate::space::Vec3d;
 use serde::{Deserialize, Serialize};
 
 const GAMMA: f64 = 5.0 / 3.0;
-/// Gate of the mean deviation of the density of the particles over the central density at 20,000 particles,
-/// which shrinks with the distance of the particles; of kinetic over potential energy; of the center of mass
-/// over the radius.
+/// Gates at 20,000 particles: mean deviation of the density of the particles over the central density, which
+/// shrinks with their distance; kinetic over potential energy, of the oscillation that the smoothed surface
+/// begins, which shrinks with its square. Gates of the center of mass over the radius, and of the energy
+/// drift.
 const DENSITY: f64 = 0.02;
 const PARTICLES_OF_GATE: f64 = 20_000.0;
 const KINETIC: f64 = 2e-3;
@@ -131,7 +132,7 @@ impl Case for Polytrope {
                 largest.map(|rho| (rho / table.density[0] - 1.0).abs()),
             ),
             match ratio {
-                Some(ratio) => Check::gated("K / |W|", Some(ratio), KINETIC, None),
+                Some(ratio) => Check::gated("K / |W|", Some(ratio), KINETIC * coarseness.powi(2), None),
                 None => Check::skipped("K / |W|", "no observables.csv beside the snapshot"),
             },
             Check::gated("center of mass / R", Some(center.norm() / self.radius), CENTER, None),
