@@ -235,8 +235,8 @@ mod tests {
                 assert!((volume * density / layout.mass.at(row) - 1.0).abs() < 1e-12);
             }
             assert!((dense - 2.0).abs() < 1e-12);
-            // the relaxation of a glass moves few particles across a face
-            assert!(crossed <= if glass { count / 20 } else { 0 }, "{arrangement:?}: {crossed} of {count}");
+            // the relaxation of a glass moves some particles across faces; blocks are three distances thick
+            assert!(crossed <= if glass { count / 8 } else { 0 }, "{arrangement:?}: {crossed} of {count}");
             let part = blocks.layout(None, count / 3..count / 2, |density| 3.0 / density);
             assert_eq!(part.positions, layout.positions[(count / 3) as usize..(count / 2) as usize]);
         }
