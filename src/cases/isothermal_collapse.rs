@@ -260,7 +260,7 @@ mod tests {
         };
         let good = judged(0.0, 0.0);
         assert!(failed(&good).is_empty() && measured(&good, "density") < 1e-6, "{:?}", good.checks);
-        assert_eq!(failed(&judged(0.2, 0.0)), ["density"]);
+        assert_eq!(failed(&judged(0.2, 0.0)), ["density", "velocity / c"]);
         let late = judged(0.0, 2.0);
         assert!(late.checks.iter().all(|check| check.measured.is_none()));
     }

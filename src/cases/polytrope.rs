@@ -60,7 +60,7 @@ impl Case for Polytrope {
             ("output.directory", "\"out/polytrope\""),
             ("output.snapshots.every_time", "1.0"),
         ],
-        omitted: &["sph.volume_iterations"],
+        omitted: &["sph.volume_iterations", "sph.volume_estimate"],
     };
 
     fn read(section: &mut dyn CaseReader) -> Self {
