@@ -275,7 +275,7 @@ CHECKS = {
     "evrard": case("evrard", "start.evrard.particles=4000", "run.end_time=0.77"),
     "yee": case("yee", "start.yee.side=20", "start.yee.depth=10", "run.end_time=2.5"),
     "isobaric-cube": case("isobaric-cube", "start.isobaric-cube.side=12", "run.end_time=0.0"),
-    "two-body": case("two-body", f"time_step.fixed={2 * math.pi / 250!r}"),
+    "two-body": case("two-body", f"run.end_time={4 * math.pi!r}"),
     "polytrope": case("polytrope", "start.polytrope.particles=2000", "run.end_time=3.0"),
     "keplerian-ring": case("keplerian-ring", "start.keplerian-ring.side=10", "run.end_time=6.283185307179586"),
     "isothermal-collapse": case("isothermal-collapse", "start.isothermal-collapse.particles=4000"),
