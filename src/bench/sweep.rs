@@ -239,6 +239,18 @@ impl Bench<'_> {
         self.law(&density::Law { kernel }, &VARIANTS[..2]);
         self.law(&volume_elements::Law { kernel }, &VARIANTS[..2]);
         self.law(&gradients::Law { kernel }, &VARIANTS[..2]);
+        let estimate = volume_estimate::Law {
+            kernel,
+            ideal: 1.0,
+            sound_squared: 1.0,
+            contrast_start: 0.0003,
+            contrast_slope: 1000.0,
+            offset_start: 0.04,
+            offset_slope: 25.0,
+            compression_start: 0.05,
+            compression_slope: 20.0,
+        };
+        self.law(&estimate, &VARIANTS[..2]);
         self.law(&divergence_gradient::Law { kernel }, &VARIANTS[..2]);
         self.law(
             &momentum_energy_standard::Law { kernel, beta, conductivity, switched_conductivity },

@@ -111,7 +111,9 @@ fn external_fields_act_wherever_the_particles_are() {
         for end in &ends[1..] {
             for (k, (value, wanted)) in end.iter().zip(&ends[0]).enumerate() {
                 let near = (value - wanted).abs() <= 1e-9 * wanted.abs().max(1.0);
-                assert!(near || value == wanted, "{name}, column {k}: {value} {wanted}");
+                // a column without a value, such as the pressure of an open box, is NaN
+                let same = value == wanted || value.is_nan() && wanted.is_nan();
+                assert!(near || same, "{name}, column {k}: {value} {wanted}");
             }
         }
     }

@@ -60,9 +60,13 @@ fn equal_masses_spare_a_pass() {
 /// A gas of uniform pressure in a periodic box with places on a lattice, in double precision. `particle` returns
 /// mass and specific energy of the place at x (0 to 1) with an id, or leaves it empty. Returns the smallest and
 /// the largest pressure over the mean, and the largest |a| h rho / P.
-fn uniform_pressure(settings: &str, particle: impl Fn(f64, u64) -> Option<[f64; 2]> + Sync) -> [f64; 3] {
+fn uniform_pressure(
+    cells: u64,
+    settings: &str,
+    particle: impl Fn(f64, u64) -> Option<[f64; 2]> + Sync,
+) -> [f64; 3] {
     let plan = plan(&format!(
-        "[run]\nsteps = 1\nprecision = \"double\"\n[start.lattice]\nkind = \"fcc\"\ncells = [8, 8, 8]\nspacing = 1.0\n\
+        "[run]\nsteps = 1\nprecision = \"double\"\n[start.lattice]\nkind = \"fcc\"\ncells = [{cells}, {cells}, {cells}]\nspacing = 1.0\n\
          density = 1.0\ninternal_energy = 1.0\n[space]\nboundary = \"periodic\"\n[sph]\n{settings}\n"
     ));
     run_local(1, |comm| {
@@ -114,8 +118,9 @@ fn iterations_of_the_volumes_reduce_the_overshoot_of_the_pressure_at_a_jump() {
     let overshoot = |iterations: u64| {
         let settings =
             format!("neighbors = 50\nvolume_estimate = \"density\"\nvolume_iterations = {iterations}");
-        uniform_pressure(&settings, |x, id| thinned(x, id).then_some([1.0, if x < 0.5 { 1.0 } else { 4.0 }]))
-            [1]
+        uniform_pressure(8, &settings, |x, id| {
+            thinned(x, id).then_some([1.0, if x < 0.5 { 1.0 } else { 4.0 }])
+        })[1]
     };
     let [plain, once, twice] = [0, 1, 2].map(overshoot);
     assert!(plain > once && once > twice && twice > 1.0, "{plain} {once} {twice}");
@@ -126,12 +131,17 @@ fn iterations_of_the_volumes_reduce_the_overshoot_of_the_pressure_at_a_jump() {
 #[test]
 fn volumes_by_energy_keep_a_pressure_uniform() {
     let right = |x: f64, there: f64| if x < 0.5 { 1.0 } else { there };
-    let density = |x, id| thinned(x, id).then_some([1.0, right(x, 4.0)]);
-    let mass = |x, id| thinned(x, id).then_some([right(x, 4.0), 1.0]);
+    // for x > 1/2 only the places of a face-centered lattice of twice the spacing
+    let kept = |x: f64, id: u64| {
+        let cell = id / 4;
+        x < 0.5 || id.is_multiple_of(4) && (cell % 12 + cell / 12 % 12 + cell / 144).is_multiple_of(2)
+    };
+    let density = |x, id| kept(x, id).then_some([1.0, right(x, 8.0)]);
+    let mass = |x, id| kept(x, id).then_some([right(x, 8.0), 1.0]);
     let shuffled = |_, id: u64| Some(if id * 7919 % 13 < 6 { [1.0, 8.0] } else { [8.0, 1.0] });
     for name in ["density", "mass", "shuffled"] {
         let by = |estimate: &str| {
-            uniform_pressure(&format!("volume_estimate = \"{estimate}\""), |x, id| match name {
+            uniform_pressure(12, &format!("volume_estimate = \"{estimate}\""), |x, id| match name {
                 "density" => density(x, id),
                 "mass" => mass(x, id),
                 _ => shuffled(x, id),

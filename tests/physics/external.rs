@@ -64,7 +64,7 @@ fn projectiles_fly_on_parabolas() {
 fn orbit(steps: u32, settings: &str) -> [f64; 2] {
     let (comm, period) = (Communicator::solo(), 2.0 * std::f64::consts::PI);
     let deck = format!(
-        "[run]\nend_time = 100.0\nprecision = \"double\"\n[start.random]\nparticles = 1\n\
+        "[run]\nend_time = 100.0\nprecision = \"double\"\n[start.random]\nparticles = 2\n\
          [external.point_mass]\nmass = 0.5\nconstant = 2.0\nposition = [1.0, 2.0, 3.0]\n{settings}\n\
          [time_step]\nfixed = {:?}\n",
         period / f64::from(steps)
@@ -74,6 +74,9 @@ fn orbit(steps: u32, settings: &str) -> [f64; 2] {
     let start = Vector3::new(1.0, 2.0 + 1.6, 3.0);
     simulation.particles.set_vector(Field::Position, 0, start);
     simulation.particles.set_vector(Field::Velocity, 0, Vector3::new(0.5, 0.0, 0.0));
+    // the other one is far away: it widens the box
+    simulation.particles.set_vector(Field::Position, 1, start + Vector3::new(40.0, 0.0, 0.0));
+    simulation.particles.set_vector(Field::Velocity, 1, Vector3::zeros());
     simulation.neighborhood.invalidate();
     simulation.evaluate_forces(0.0).unwrap();
     let first = energy(&mut simulation);
@@ -104,7 +107,8 @@ fn gases_molecules_and_stars_fall_as_one() {
     let gas = "[start.evrard]\nparticles = 500\n[sph]\nneighbors = 50\n";
     let stars = "[start.plummer]\nparticles = 200\n[gravity]\nsoftening = 0.05\n";
     let molecules = "[start.lattice]\nkind = \"fcc\"\ncells = [3, 3, 3]\nspacing = 1.6\ndensity = 1.0\n\
-                     temperature = 0.5\n[space]\nboundary = \"open\"\n[interaction.lennard-jones]\ncutoff = 2.5\n";
+                     temperature = 0.5\n[space]\nboundary = \"open\"\n[interaction.lennard-jones]\ncutoff = 2.5\n\
+                     truncation = \"switched\"\nswitch_start = 2.0\n";
     let both = format!("{gas}[gravity]\nsoftening = 0.01\n");
     for matter in [gas, stars, molecules, &both] {
         let deck = format!(
