@@ -80,7 +80,7 @@ impl Case for IsothermalCollapse {
             ("output.directory", "\"out/isothermal-collapse\""),
             ("output.snapshots.every_time", "0.1"),
         ],
-        omitted: &["sph.gamma", "sph.conductivity"],
+        omitted: &["sph.gamma", "sph.conductivity", "sph.conductivity_switch"],
     };
     const NEEDS: &'static [Field] = &[Field::Position, Field::Velocity, Field::Mass, Field::Density];
 

@@ -68,7 +68,7 @@ impl Case for KeplerianRing {
             ("output.directory", "\"out/keplerian-ring\""),
             ("output.snapshots.every_time", "1.5707963267948966"),
         ],
-        omitted: &["sph.gamma", "sph.conductivity"],
+        omitted: &["sph.gamma", "sph.conductivity", "sph.conductivity_switch"],
     };
     const NEEDS: &'static [Field] = &[Field::Position, Field::Velocity, Field::Mass];
 
