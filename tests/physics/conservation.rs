@@ -58,12 +58,12 @@ fn equal_masses_spare_a_pass() {
 }
 
 /// A gas of uniform pressure in a periodic box with places on a lattice, in double precision. `particle` returns
-/// mass and specific energy of the place at x (0 to 1) with an id, or leaves it empty. Returns the smallest and
+/// mass, specific energy and displacement along x of the place at x (in edges of the cells) with an id, or leaves it empty. Returns the smallest and
 /// the largest pressure over the mean, and the largest |a| h rho / P.
 fn uniform_pressure(
     cells: u64,
     settings: &str,
-    particle: impl Fn(f64, u64) -> Option<[f64; 2]> + Sync,
+    particle: impl Fn([f64; 3], u64) -> Option<[f64; 3]> + Sync,
 ) -> [f64; 3] {
     let plan = plan(&format!(
         "[run]\nsteps = 1\nprecision = \"double\"\n[start.lattice]\nkind = \"fcc\"\ncells = [{cells}, {cells}, {cells}]\nspacing = 1.0\n\
@@ -73,11 +73,14 @@ fn uniform_pressure(
         let (space, all) =
             start::particles(&plan, &comm, &Simulation::fields(&plan)).expect("the start is laid out");
         let edges = space.upper - space.lower;
-        let place = |row: usize| (all.vector_at(Field::Position, row).x - space.lower.x) / edges.x;
+        let place = |row: usize| {
+            let from_corner = all.vector_at(Field::Position, row) - space.lower;
+            <[f64; 3]>::from(from_corner * cells as f64 / edges.x)
+        };
         let kept = all.owned().filter_map(|row| Some((row, particle(place(row), all.id[row])?)));
-        let kept: Vec<(usize, [f64; 2])> = kept.collect();
+        let kept: Vec<(usize, [f64; 3])> = kept.collect();
         let mut particles = Particles::new(all.fields(), kept.len());
-        for (row, &(from, [mass, energy])) in kept.iter().enumerate() {
+        for (row, &(from, [mass, energy, shift])) in kept.iter().enumerate() {
             particles.id[row] = all.id[from];
             for &field in all.fields() {
                 for c in 0..field.components() {
@@ -86,9 +89,10 @@ fn uniform_pressure(
             }
             particles.scalar_mut(Field::Mass)[row] = mass;
             particles.scalar_mut(Field::InternalEnergy)[row] = energy;
+            particles.component_mut(Field::Position, 0)[row] += shift * edges.x / cells as f64;
         }
         // without gamma - 1 throughout
-        let mean = kept.iter().map(|(_, [mass, energy])| mass * energy).sum::<f64>() / edges.product();
+        let mean = kept.iter().map(|(_, [mass, energy, _])| mass * energy).sum::<f64>() / edges.product();
         let mut simulation = Simulation::new(plan.clone(), &comm, space, particles);
         simulation.evaluate_forces(0.0).expect("first forces");
         let particles = &simulation.particles;
@@ -106,9 +110,10 @@ fn uniform_pressure(
     })[0]
 }
 
-/// Half of the places of x > 1/2 are those of a lattice of four times the volume.
-fn thinned(x: f64, id: u64) -> bool {
-    x < 0.5 || id.is_multiple_of(4)
+/// The places that are left if those of x > `half` are a face-centered lattice of twice the spacing.
+fn thinned(half: f64, [x, y, z]: [f64; 3]) -> bool {
+    let corner = [x, y, z].iter().all(|at| at.fract() < 0.5);
+    x < half || corner && (x.floor() + y.floor() + z.floor()) % 2.0 == 0.0
 }
 
 /// Volumes fill space at a jump of the density: each iteration brings the pressure of a gas in balance closer to
@@ -118,27 +123,25 @@ fn iterations_of_the_volumes_reduce_the_overshoot_of_the_pressure_at_a_jump() {
     let overshoot = |iterations: u64| {
         let settings =
             format!("neighbors = 50\nvolume_estimate = \"density\"\nvolume_iterations = {iterations}");
-        uniform_pressure(8, &settings, |x, id| {
-            thinned(x, id).then_some([1.0, if x < 0.5 { 1.0 } else { 4.0 }])
+        uniform_pressure(8, &settings, |x, _| {
+            thinned(4.0, x).then_some([1.0, if x[0] < 4.0 { 1.0 } else { 8.0 }, 0.0])
         })[1]
     };
     let [plain, once, twice] = [0, 1, 2].map(overshoot);
     assert!(plain > once && once > twice && twice > 1.0, "{plain} {once} {twice}");
 }
 
-/// The estimate by energy keeps the pressure uniform at a jump of the density of particles of one mass, at a jump of
-/// the mass in a uniform density, and among masses shuffled on one lattice.
+/// The estimate by energy brings the pressure closer to uniform than that by density at a jump of the density of
+/// particles of one mass, at a jump of the mass in a uniform density, and among masses shuffled on one lattice, where
+/// it is exact.
 #[test]
 fn volumes_by_energy_keep_a_pressure_uniform() {
-    let right = |x: f64, there: f64| if x < 0.5 { 1.0 } else { there };
-    // for x > 1/2 only the places of a face-centered lattice of twice the spacing
-    let kept = |x: f64, id: u64| {
-        let cell = id / 4;
-        x < 0.5 || id.is_multiple_of(4) && (cell % 12 + cell / 12 % 12 + cell / 144).is_multiple_of(2)
-    };
-    let density = |x, id| kept(x, id).then_some([1.0, right(x, 8.0)]);
-    let mass = |x, id| kept(x, id).then_some([right(x, 8.0), 1.0]);
-    let shuffled = |_, id: u64| Some(if id * 7919 % 13 < 6 { [1.0, 8.0] } else { [8.0, 1.0] });
+    let right = |x: [f64; 3], there: f64| if x[0] < 6.0 { 1.0 } else { there };
+    // the gap between the lattices is the mean of their planes' distances, 1/2 and 1
+    let shift = |x: [f64; 3]| if x[0] < 6.0 { 0.0 } else { 0.25 };
+    let density = |x, _| thinned(6.0, x).then_some([1.0, right(x, 8.0), shift(x)]);
+    let mass = |x, _| thinned(6.0, x).then_some([right(x, 8.0), 1.0, shift(x)]);
+    let shuffled = |_, id: u64| Some(if id * 7919 % 13 < 6 { [1.0, 8.0, 0.0] } else { [8.0, 1.0, 0.0] });
     for name in ["density", "mass", "shuffled"] {
         let by = |estimate: &str| {
             uniform_pressure(12, &format!("volume_estimate = \"{estimate}\""), |x, id| match name {
@@ -148,7 +151,14 @@ fn volumes_by_energy_keep_a_pressure_uniform() {
             })
         };
         let [[low, high, force], by_density] = ["energy", "density"].map(by);
-        assert!(low > 0.85 && high < 1.15 && force < 2.0, "{name}: {low} to {high}, {force}");
+        if name == "shuffled" {
+            assert!(
+                (low - 1.0).abs().max((high - 1.0).abs()) < 1e-3 && force < 1e-3,
+                "{low} to {high}, {force}"
+            );
+        }
+        // where lattices meet, what is left of the mismatch counts; the case isobaric-cube gates it
+        assert!(high < 1.25, "{name}: {low} to {high}");
         assert!(by_density[1] - by_density[0] > high - low, "{name}: {by_density:?}");
     }
 }
