@@ -55,7 +55,7 @@ impl Case for ColdCollapse {
         settings: &[
             ("run.end_time", "3.0"),
             ("start.cold-collapse.particles", "20_000"),
-            ("gravity.softening", "0.05"),
+            ("gravity.softening", "0.1"),
             ("output.directory", "\"out/cold-collapse\""),
             ("output.snapshots.every_time", "0.25"),
         ],
