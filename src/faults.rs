@@ -60,7 +60,7 @@ faults! {
     SupportShort = "support-short", "pairs beyond 1.4 h are left out", ["sound-wave", "gas-at-rest"];
     SoundExponent = "sound-exponent", "the speed of sound lacks the adiabatic exponent", ["time-step"];
     IsothermalPressure = "isothermal-pressure", "the pressure of an isothermal gas is 10 % too low",
-        ["isothermal-collapse"];
+        ["isothermal"];
     // pairs and lists
     PairLost = "pair-lost", "the list lacks one pair of clusters", ["gas-at-rest", "energies"];
     ImageWrong = "image-wrong", "periodic images along x are a hundredth of a period off", ["energies"];

@@ -12,7 +12,10 @@ namespace hilbrium {
 // Vector from the point mass to a row, without the dimensions that do not count; returns the inverse of its
 // softened length.
 __device__ __forceinline__ double away_from_point(
-    const ExternalParameters& field, const double* const (&position)[3], unsigned long long row, double (&away)[3]) {
+    const ExternalParameters& field,
+    const double* const (&position)[3],
+    unsigned long long row,
+    double (&away)[3]) {
     double square = 0.0;
 #pragma unroll
     for (int d = 0; d < 3; ++d) {

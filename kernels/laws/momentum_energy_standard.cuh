@@ -8,8 +8,8 @@ namespace hilbrium {
 
 namespace momentum_energy_standard {
 
-/// Kernel, coefficient beta of the quadratic viscosity at alpha = 1 (2), coefficient a_u of the conductivity (0: off)
-/// and its part per mean alpha of the pair.
+/// Kernel, coefficient beta of the quadratic viscosity at alpha = 1 (2), coefficient a_u of the
+/// conductivity of every pair and its part per mean alpha of the pair (0: off).
 struct Law {
     Kernel kernel;
     Real beta;

@@ -9,7 +9,7 @@ namespace hilbrium {
 namespace volume_estimate {
 
 /// The smoothing kernel; 1 if E = m u, 0 if E = m (isothermal gas); c^2 over u, or c^2 (isothermal gas);
-/// contrast at which c begins to rise and 1 over the width of its rise; the same of d and of e.
+/// start of each ramp, and 1 over its width.
 struct Law {
     Kernel kernel;
     Real ideal;
@@ -51,12 +51,12 @@ constexpr int PARITY[] = {0, 0, 0, 0, 0};
 constexpr int REDUCTION[] = {0, 0, 0, 0, 0};
 
 /// E / m of a particle.
-__device__ inline Real temperature(Law law, Particle particle) {
+__device__ inline Real specific_energy(Law law, Particle particle) {
     return Real(1.0) + law.ideal * (particle.internal_energy - Real(1.0));
 }
 
 __device__ inline Prepared prepare(Law law, Particle particle) {
-    return Prepared{particle.mass * temperature(law, particle), Real(1.0) / particle.smoothing_length};
+    return Prepared{particle.mass * specific_energy(law, particle), Real(1.0) / particle.smoothing_length};
 }
 
 /// Terms without 1 / h^3.
@@ -76,16 +76,18 @@ __device__ inline Real ramp(Real value, Real start, Real slope) {
 __device__ inline Output finish(Law law, Particle i, Sums sums) {
     const auto h = i.smoothing_length;
     const auto by_number = i.mass / i.density;
-    const auto warm = temperature(law, i);
-    const auto own = i.mass * warm;
+    const auto specific = specific_energy(law, i);
+    const auto own = i.mass * specific;
     const auto energy = max((sums.energy + own * kernel_value(law.kernel, Real(0.0))), Real(1e-30));
     const auto by_energy = max((own * (h * h * h) / energy), Real(1e-30));
     const auto contrast = ramp(sums.contrast * by_number / (h * h * h), law.contrast_start, law.contrast_slope);
     const auto offset = sqrt(dot(sums.moment, sums.moment)) / (energy * h);
-    const auto sound = sqrt(max((law.sound_squared * warm), Real(1e-30)));
+    const auto sound = sqrt(max((law.sound_squared * specific), Real(1e-30)));
     const auto compression = -i.velocity_divergence * h / sound;
     const auto share = contrast * (Real(1.0) - ramp(offset, law.offset_start, law.offset_slope)) * (Real(1.0) - ramp(compression, law.compression_start, law.compression_slope));
-    return Output{by_number * exp((share * ln((by_energy / by_number))))};
+    const auto log_ratio = min(max(ln((by_energy / by_number)), -Real(4.6)), Real(4.6));
+    const auto estimate = by_number * exp((share * log_ratio));
+    return Output{estimate};
 }
 
 } // namespace volume_estimate

@@ -48,7 +48,8 @@ pub const NOISE: Key = key(
     sections::number(between(1e-6, 1.0)),
     sections::Default::Unset("that of the usual relaxation, about 0.002"),
     "Largest noise of the glass before it is mapped to the density profile: the relative rms deviation of \
-     its SPH density, with the default kernel and neighbors of [sph]. The glass is relaxed until it is as quiet.",
+     its SPH density, with the default kernel and neighbors of [sph]. The glass is relaxed until it is as \
+     quiet.",
 )
 .also(&["quiet", "max_noise"]);
 

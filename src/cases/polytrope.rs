@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 
 const GAMMA: f64 = 5.0 / 3.0;
 /// Gates at 20,000 particles: mean deviation of the density of the particles over the central density, which
-/// shrinks with the power [`DENSITY_ORDER`] of their distance; kinetic over potential energy, of the oscillation
-/// that the smoothed surface begins, which shrinks with its square. Gates of the center of mass over the radius,
-/// and of the energy drift.
+/// shrinks with the power [`DENSITY_ORDER`] of their distance; kinetic over potential energy, of the
+/// oscillation that the smoothed surface begins, which shrinks with its square. Gates of the center of mass
+/// over the radius, and of the energy drift.
 const DENSITY: f64 = 0.0221;
 const DENSITY_ORDER: f64 = 1.5;
 const PARTICLES_OF_GATE: f64 = 20_000.0;

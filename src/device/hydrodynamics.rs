@@ -80,8 +80,8 @@ pub struct Hydrodynamics {
     plan: SphPlan,
     precision: Precision,
     memory: SweepMemory,
-    /// In the order of [`GasPass::ALL`]. [`GasPass::Density`] and [`GasPass::VolumeEstimate`] are compiled when they
-    /// are first swept, the others at the start.
+    /// In the order of [`GasPass::ALL`]. [`GasPass::Density`] and [`GasPass::VolumeEstimate`] are compiled
+    /// when they are first swept, the others at the start.
     laws: [Option<Law>; GasPass::ALL.len()],
     /// Whether all particles have equal masses; `None` before the first check.
     equal_masses: Option<bool>,

@@ -20,8 +20,8 @@ pub use momentum_energy_standard::*;
 /// Antisymmetric in i and j: momentum is conserved, and sum_i m_i (v_i . a_i + du_i/dt) = 0. Radius: 2 h.
 #[pair(cutoff = either)]
 pub mod momentum_energy_standard {
-    /// Kernel, coefficient beta of the quadratic viscosity at alpha = 1 (2), coefficient a_u of the conductivity (0: off)
-    /// and its part per mean alpha of the pair.
+    /// Kernel, coefficient beta of the quadratic viscosity at alpha = 1 (2), coefficient a_u of the
+    /// conductivity of every pair and its part per mean alpha of the pair (0: off).
     struct Law {
         kernel: Kernel,
         beta: Real,

@@ -17,9 +17,9 @@ pub use momentum_energy_volume::*;
 /// Viscosity, conduction and conservation as in [`super::momentum_energy_standard`]. Radius: 2 h.
 #[pair(cutoff = either)]
 pub mod momentum_energy_volume {
-    /// Kernel, coefficient beta of the quadratic viscosity at alpha = 1 (2), coefficient a_u of the conductivity (0: off)
-    /// and its part per mean alpha of the pair,
-    /// Atwood number at which crossing begins (0.1), and 1 over the width of its rise (10).
+    /// Kernel, coefficient beta of the quadratic viscosity at alpha = 1 (2), coefficient a_u of the
+    /// conductivity of every pair and its part per mean alpha of the pair (0: off), Atwood number at which
+    /// crossing begins (0.1), and 1 over the width of its rise (10).
     struct Law {
         kernel: Kernel,
         beta: Real,

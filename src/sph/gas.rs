@@ -13,14 +13,14 @@ impl SphPlan {
         kernel.unwrap_or_else(|| unreachable!("the plan has a kernel that the passes lack"))
     }
 
-    /// Returns the coefficient of the thermal conductivity of all pairs, and that per mean alpha of a pair, which
-    /// reaches `conductivity` at the largest alpha.
+    /// Returns the coefficient of the thermal conductivity of all pairs, and that per mean alpha of a pair,
+    /// which reaches `conductivity` at the largest alpha.
     pub(crate) fn conductivities(&self) -> [f64; 2] {
         let most = self.viscosity.alpha_max;
-        if self.conductivity_switch && most > 0.0 {
-            [0.0, self.conductivity / most]
-        } else {
-            [self.conductivity, 0.0]
+        match self.conductivity_switch {
+            false => [self.conductivity, 0.0],
+            true if most > 0.0 => [0.0, self.conductivity / most],
+            true => [0.0, 0.0],
         }
     }
 
@@ -80,5 +80,39 @@ impl EquationOfState {
                 (*pressure, *sound) = self.evaluate(*rho, *u);
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Formulation, Kernel, ViscosityPlan, VolumeEstimate};
+
+    #[test]
+    fn a_switched_conductivity_is_per_alpha() {
+        let mut plan = SphPlan {
+            formulation: Formulation::Standard,
+            gradients: Gradients::Integral,
+            volume_estimate: VolumeEstimate::Energy,
+            volume_iterations: 0,
+            kernel: Kernel::WendlandC6,
+            neighbors: 190.0,
+            neighbor_tolerance: 1e-2,
+            equation_of_state: EquationOfState::IdealGas { gamma: 1.4 },
+            viscosity: ViscosityPlan {
+                alpha_min: 0.0,
+                alpha_max: 1.5,
+                beta: 2.0,
+                switch: true,
+                limiter: true,
+            },
+            conductivity: 3.0,
+            conductivity_switch: true,
+        };
+        assert_eq!(plan.conductivities(), [0.0, 2.0]);
+        plan.viscosity.alpha_max = 0.0;
+        assert_eq!(plan.conductivities(), [0.0, 0.0]);
+        plan.conductivity_switch = false;
+        assert_eq!(plan.conductivities(), [3.0, 0.0]);
     }
 }

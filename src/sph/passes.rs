@@ -24,15 +24,14 @@ const MOST_ROUNDS: u32 = 100;
 /// crossed form (Garcia-Senz, Cabezon & Escartin 2022).
 const CROSSING: [f64; 2] = [0.1, 0.2];
 
-/// Range of contrasts of the thermal energy in which the estimate of the volume blends from the number density to
-/// the energy: half of the neighbors differ by 5 % and by 10 %.
+/// Ramps of the estimate of the volume ([`volume_estimate`]): contrast of the thermal energies; 0.0003 and
+/// 0.00125 are those of a gas in which half of the neighbors differ by 5 % and by 10 %.
 const ENERGY_CONTRAST: [f64; 2] = [0.0003, 0.00125];
 
-/// Range of distances, over h, of the center of the thermal energy of the neighbors from the particle, in which
-/// the estimate of the volume blends back to the number density.
+/// Offset of the center of the thermal energies, over h.
 const ENERGY_OFFSET: [f64; 2] = [0.04, 0.08];
 
-/// Range of compressions -h div v / c in which the estimate of the volume blends back to the number density.
+/// Compression -h div v / c.
 const COMPRESSION: [f64; 2] = [0.05, 0.1];
 
 /// A pass over the pairs of the gas.

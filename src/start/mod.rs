@@ -55,7 +55,8 @@ pub fn particles(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<(
 /// (3 n_neighbors / (32 pi n))^(1/3), refined by the iteration of the first step.
 ///
 /// # Errors
-/// On all ranks: too many particles for a rank; a glass that cannot be as quiet as the plan asks; errors of reading a file; a file that does not fit the plan.
+/// On all ranks: too many particles for a rank; a glass that cannot be as quiet as the plan asks; errors of
+/// reading a file; a file that does not fit the plan.
 pub fn build(plan: &Plan, comm: &Communicator, fields: &[Field]) -> Result<Start> {
     if let StartPlan::File(file) = &plan.start {
         let mut start = file::start(file, plan, comm, fields)?;

@@ -57,9 +57,10 @@ fn equal_masses_spare_a_pass() {
     assert!(fine > 0.0 && fine < 1e-7 && coarse < 1e-3, "{fine:e} {coarse:e}");
 }
 
-/// A gas of uniform pressure in a periodic box with places on a lattice, in double precision. `particle` returns
-/// mass, specific energy and displacement along x of the place at x (in edges of the cells) with an id, or leaves it empty. Returns the smallest and
-/// the largest pressure over the mean, and the largest |a| h rho / P.
+/// A gas of uniform pressure in a periodic box with places on a lattice, in double precision. `particle`
+/// returns mass, specific energy and displacement along x of the place at x (in edges of the cells) with an
+/// id, or leaves it empty. Returns the smallest and the largest pressure over the mean, and the largest |a| h
+/// rho / P.
 fn uniform_pressure(
     cells: u64,
     settings: &str,
@@ -116,8 +117,8 @@ fn thinned(half: f64, [x, y, z]: [f64; 3]) -> bool {
     x < half || corner && (x.floor() + y.floor() + z.floor()) % 2.0 == 0.0
 }
 
-/// Volumes fill space at a jump of the density: each iteration brings the pressure of a gas in balance closer to
-/// uniform.
+/// Volumes fill space at a jump of the density: each iteration brings the pressure of a gas in balance closer
+/// to uniform.
 #[test]
 fn iterations_of_the_volumes_reduce_the_overshoot_of_the_pressure_at_a_jump() {
     let overshoot = |iterations: u64| {
@@ -131,9 +132,9 @@ fn iterations_of_the_volumes_reduce_the_overshoot_of_the_pressure_at_a_jump() {
     assert!(plain > once && once > twice && twice > 1.0, "{plain} {once} {twice}");
 }
 
-/// The estimate by energy brings the pressure closer to uniform than that by density at a jump of the density of
-/// particles of one mass, at a jump of the mass in a uniform density, and among masses shuffled on one lattice, where
-/// it is exact.
+/// The estimate by energy brings the pressure closer to uniform than that by density at a jump of the density
+/// of particles of one mass, at a jump of the mass in a uniform density, and among masses shuffled on one
+/// lattice, where it is exact.
 #[test]
 fn volumes_by_energy_keep_a_pressure_uniform() {
     let right = |x: [f64; 3], there: f64| if x[0] < 6.0 { 1.0 } else { there };

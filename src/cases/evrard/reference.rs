@@ -242,8 +242,8 @@ fn columns(table: &str) -> [Vec<f64>; 5] {
 mod tests {
     use super::*;
 
-    /// Mean |deviation| of density, pressure and entropy, relative to a table, and of the velocity, at the rows
-    /// between two radii.
+    /// Mean |deviation| of density, pressure and entropy, relative to a table, and of the velocity, at the
+    /// rows between two radii.
     fn deviation(reference: &Reference, table: &[Vec<f64>; 5], (inner, outer): (f64, f64)) -> [f64; 4] {
         let [radius, density, velocity, pressure, entropy] = table;
         let rows: Vec<usize> =

@@ -36,7 +36,8 @@ const WAVENUMBER: f64 = 4.0 * PI;
 /// Rows of time and the amplitudes on grids of 256, 512 and 1024 cells per edge.
 const REFERENCE: &str = include_str!("reference.csv");
 /// Gate of the amplitude's deviation from the reference at 64 particles per edge and t = 1, and the order
-/// with which it falls: 1.25 times that of the default settings, 0.24 at 51 and 0.14 at 102 particles per edge.
+/// with which it falls: 1.25 times that of the default settings, 0.24 at 51 and 0.14 at 102 particles per
+/// edge.
 const GATE: f64 = 0.26;
 const ORDER: f64 = 0.8;
 const SIDE_OF_GATE: f64 = 64.0;
