@@ -83,6 +83,11 @@ class Results:
         order = numpy.argsort(columns["ParticleIDs"])
         return {name: column[order] for name, column in columns.items()}
 
+    def lower(self):
+        """The lower corner of the box in the last snapshot, to which coordinates are relative."""
+        with h5py.File(max(self.folder.glob("snapshot-*.hdf5"))) as file:
+            return file["Header"].attrs["BoxLower"]
+
     def state(self):
         """The state columns of the last checkpoint, particles in the order of their ids."""
         with h5py.File(max(self.folder.glob("checkpoint-*.h5"))) as file:
@@ -127,6 +132,157 @@ def isothermal(program, folder):
     deck = ROOT / "inputs/isothermal-collapse.toml"
     columns = program.run(deck, folder, "start.isothermal-collapse.particles=1000", "run.steps=0").snapshot()
     return [Figure("largest P / (c^2 rho) - 1", numpy.abs(columns["Pressures"] / columns["Densities"] - 1).max(), 1e-6)]
+
+
+def start_energy(program, folder):
+    """Internal energies of starts against P / ((gamma - 1) rho) of their cases."""
+    # P, rho and gamma of Sod's two gases, and of the gas at rest; Evrard's sphere has u = 0.05
+    expected = {
+        "sod": (("start.sod.side=24", "start.sod.depth=16"), lambda x: numpy.where(x < 0, 1 / (0.4 * 1), 0.1 / (0.4 * 0.125))),
+        "gas-at-rest": (("start.gas-at-rest.particles=864",), lambda x: 1 / (5 / 3 * (5 / 3 - 1)) + 0 * x),
+        "evrard": (("start.evrard.particles=1000",), lambda x: 0.05 + 0 * x),
+    }
+    figures = []
+    for name, (options, energy) in expected.items():
+        found = program.run(ROOT / f"inputs/{name}.toml", folder / name, *options, "run.steps=0")
+        columns = found.snapshot()
+        x = columns["Coordinates"][:, 0] + found.lower()[0]
+        figures.append(Figure(f"{name}: largest u / expected - 1", numpy.abs(columns["InternalEnergies"] / energy(x) - 1).max(), 1e-12))
+    return figures
+
+
+def ideal_gas(program, folder):
+    """Pressure of an ideal gas, (gamma - 1) rho u, in Sod's tube and in Evrard's sphere."""
+    decks = {"sod": (1.4, "start.sod.side=24", "start.sod.depth=16"), "evrard": (5 / 3, "start.evrard.particles=1000")}
+    figures = []
+    for name, (gamma, *options) in decks.items():
+        columns = program.run(ROOT / f"inputs/{name}.toml", folder / name, *options, "run.steps=0").snapshot()
+        ratio = columns["Pressures"] / ((gamma - 1) * columns["Densities"] * columns["InternalEnergies"])
+        figures.append(Figure(f"{name}: largest P / ((gamma - 1) rho u) - 1", numpy.abs(ratio - 1).max(), 1e-12))
+    return figures
+
+
+def uneven_gas(folder, side=10):
+    """Write a start and its deck: a periodic cube of gas on a jittered lattice, with waves of spacing, mass, energy and velocity."""
+    folder.mkdir(parents=True, exist_ok=True)
+    noise = numpy.random.default_rng(7)
+    grid = (numpy.indices((side,) * 3).reshape(3, -1).T + 0.5) / side
+    x, y, z = (2 * math.pi * grid).T
+    position = grid + 0.03 * numpy.stack([numpy.sin(x + y), numpy.sin(y - z), numpy.sin(z + x)], axis=1)
+    position = (position + noise.normal(0, 0.04 / side, position.shape)) % 1
+    velocity = 0.4 * numpy.stack([numpy.sin(x) + numpy.sin(z), numpy.cos(y) - numpy.sin(x), numpy.sin(z + y)], axis=1)
+    with h5py.File(folder / "start.hdf5", "w") as file:
+        header, gas = file.create_group("Header"), file.create_group("PartType0")
+        header.attrs["BoxSize"], header.attrs["Periodic"] = numpy.ones(3), numpy.ones(3, dtype=numpy.int32)
+        header.attrs["NumPart_ThisFile"] = [len(grid), 0, 0, 0, 0, 0]
+        gas["Coordinates"], gas["Velocities"] = position, velocity
+        gas["Masses"] = (1 + 0.2 * numpy.sin(z)) / len(grid)
+        gas["InternalEnergies"] = 1 + 0.15 * numpy.cos(x - y)
+        gas["ParticleIDs"] = numpy.arange(1, len(grid) + 1)
+    deck = folder / "deck.toml"
+    deck.write_text(f'[run]\nsteps = 6\nprecision = "double"\n[start.file]\npath = {json.dumps(str(folder / "start.hdf5"))}\n'
+                    "[sph]\nneighbors = 60\nneighbor_tolerance = 1e-12\n[time_step]\nfixed = 1e-10\n")
+    return deck
+
+
+def kernel(distance, length):
+    """Wendland's C6 kernel W, and dW / d ln h."""
+    q = numpy.minimum(distance / length, 2)
+    factor = 1365 / (512 * math.pi) * (1 - q / 2) ** 7 / length**3
+    value = factor * (1 - q / 2) * (1 + 4 * q + 25 / 4 * q**2 + 4 * q**3)
+    slope = factor * ((1 - q / 2) * (4 + 25 / 2 * q + 12 * q**2) - 4 * (1 + 4 * q + 25 / 4 * q**2 + 4 * q**3))
+    return value, -3 * value - q * slope
+
+
+def ramp(value, start, end):
+    """Linear from 0 at `start` to 1 at `end`."""
+    return numpy.clip((value - start) / (end - start), 0, 1)
+
+
+def equations(formulation, estimate="density"):
+    """The equations of docs/src/methods.md as sums over all pairs, against steps so short that nothing moves."""
+
+    def check(program, folder):
+        deck = uneven_gas(folder)
+        options = [f"sph.formulation=\"{formulation}\"", *([f"sph.volume_estimate=\"{estimate}\""] if formulation != "standard" else [])]
+        state = program.run(deck, folder / "out", *options).state()
+        position, velocity, acceleration = (
+            numpy.stack([state[f"{name}.{axis}"] for axis in range(3)], axis=1) for name in ("position", "velocity", "acceleration"))
+        mass, h, u, alpha = (state[f"{name}.0"] for name in ("mass", "smoothing_length", "internal_energy", "viscosity"))
+        gamma = 5 / 3
+        # row i, column j: from particle j to particle i
+        apart = position[:, None] - position[None]
+        apart -= numpy.rint(apart)
+        relative = velocity[:, None] - velocity[None]
+        distance = numpy.linalg.norm(apart, axis=2)
+        w, w_slope = kernel(distance, h[:, None])
+        count = w.sum(axis=1)
+        if formulation == "standard":
+            density, grad_h = w @ mass, 1 + w_slope @ mass / (3 * (w @ mass))
+        else:
+            if estimate == "density":
+                element = mass / (w @ mass)
+            else:
+                energy = mass * u
+                contrast = ((energy[:, None] - energy) / (energy[:, None] + energy)) ** 2
+                center = numpy.linalg.norm(numpy.einsum("ij,ijk->ik", w * energy, apart), axis=1) / (w @ energy) / h
+                compression = -h * state["velocity_divergence.0"] / numpy.sqrt(gamma * (gamma - 1) * u)
+                share = ramp((w * contrast).sum(axis=1) / count, 0.0003, 0.00125)
+                share *= (1 - ramp(center, 0.04, 0.08)) * (1 - ramp(compression, 0.05, 0.1))
+                element = count ** (share - 1) * (energy / (w @ energy)) ** share
+            total = w @ element
+            density, grad_h = mass * total / element, 1 + w_slope @ element / (3 * total)
+        pressure, sound = (gamma - 1) * density * u, numpy.sqrt(gamma * (gamma - 1) * u)
+        volume = mass / density
+        matrix = numpy.linalg.inv(numpy.einsum("ij,ijk,ijl->ikl", w * volume, apart, apart))
+        # A_i and A_j
+        own = -numpy.einsum("ikl,ijl,ij->ijk", matrix, apart, w)
+        other = -own.transpose(1, 0, 2)
+        divergence = -(volume * (relative * own).sum(axis=2)).sum(axis=1)
+        if formulation == "standard":
+            term = numpy.outer(mass * pressure / (grad_h * density**2), mass)
+        else:
+            atwood = numpy.abs(density[:, None] - density) / (density[:, None] + density)
+            term = (volume**2 * pressure / grad_h)[:, None] * (element / element[:, None]) ** ramp(atwood, 0.1, 0.2)
+        pair_mass, mean_alpha = numpy.outer(mass, mass), (alpha[:, None] + alpha) / 2
+        speed = (relative * apart).sum(axis=2) / numpy.maximum(distance, 1e-300)
+        closing = numpy.minimum(speed, 0)
+        viscosity = -mean_alpha * ((sound[:, None] + sound) / 2 - 2 * closing) * closing * pair_mass
+        mean = own / density[:, None, None] + other / density[None, :, None]
+        force = -(term[..., None] * own + term.T[..., None] * other + viscosity[..., None] / 2 * mean).sum(axis=1)
+        work = ((term[..., None] * own + viscosity[..., None] / 4 * mean) * relative).sum(axis=2)
+        conduction = mean_alpha * pair_mass * numpy.abs(speed) * (u[:, None] - u) / numpy.maximum(distance, 1e-300)
+        rate = (work + conduction * (apart * mean).sum(axis=2) / 2).sum(axis=1)
+        expected = {"density": density, "velocity divergence": divergence,
+                    "acceleration": force / mass[:, None], "heating rate": rate / mass}
+        found = {"density": state["density.0"], "velocity divergence": state["velocity_divergence.0"],
+                 "acceleration": acceleration, "heating rate": state["internal_energy_rate.0"]}
+        figures = [Figure(f"largest error of the {name} / largest", numpy.abs(found[name] - values).max() / numpy.abs(values).max(), 1e-8)
+                   for name, values in expected.items()]
+        filled = 4 * math.pi / 3 * (2 * h) ** 3 * count
+        return [*figures, Figure("neighbors / 60 - 1", numpy.abs(filled / 60 - 1).max(), 1e-8)]
+
+    check.__doc__ = f"equations of the formulation `{formulation}` as sums over all pairs"
+    return check
+
+
+def convergence(program, folder):
+    """Order of the leapfrog of a gas without viscosity, from steps of three lengths: positions, velocities, energies."""
+    deck, time = uneven_gas(folder), 0.04
+    options = ("sph.viscosity.switch=false", "sph.viscosity.alpha_max=0.0", "sph.volume_estimate=\"density\"")
+    states = []
+    for count in (8, 16, 32):
+        results = program.run(deck, folder / str(count), *options, f"run.steps={count}", f"time_step.fixed={time / count!r}")
+        states.append(results.state())
+    figures = []
+    for name, axes in (("position", 3), ("velocity", 3), ("internal_energy", 1)):
+        coarse, middle, fine = (numpy.stack([state[f"{name}.{axis}"] for axis in range(axes)]) for state in states)
+        change, smaller = coarse - middle, middle - fine
+        if name == "position":
+            change, smaller = change - numpy.rint(change), smaller - numpy.rint(smaller)
+        order = math.log2(math.sqrt((change**2).sum() / (smaller**2).sum()))
+        figures.append(Figure(f"order of {name} - 2", abs(order - 2), 0.2))
+    return figures
 
 
 def direct_sum(program, folder):
@@ -230,6 +386,27 @@ def liquid(program, folder):
             Figure("kinetic energy of the snapshot − 1", abs(own / kinetic[-1] - 1), 1e-9)]
 
 
+def all_pairs(program, folder):
+    """Forces and energy of a hot liquid after 100 steps with a thin skin of the lists, against the sum over all pairs."""
+    options = ("start.lattice.cells=6", "start.lattice.temperature=3.0", "run.steps=100", "run.precision=\"double\"",
+               "neighbors.skin=0.12", "neighbors.inner_skin=0.04")
+    results = program.run(STATES / "liquid.toml", folder, *options)
+    columns, period = results.snapshot(), 6 * 1.6796
+    position, cutoff = columns["Coordinates"], 2.5
+    force, energy = numpy.zeros_like(position), 0.0
+    for row, place in enumerate(position):
+        apart = place - position
+        apart -= period * numpy.rint(apart / period)
+        square = (apart**2).sum(axis=1)
+        square[row] = math.inf
+        power = numpy.where(square < cutoff**2, 1 / square**3, 0)
+        force[row] = ((24 * (2 * power**2 - power) / square)[:, None] * apart).sum(axis=0)
+        energy += 2 * (power**2 - power).sum()
+    found = columns["Accelerations"] * columns["Masses"][:, None]
+    return [Figure("largest error of a force / rms force", numpy.abs(found - force).max() / math.sqrt((force**2).mean()), 1e-9),
+            Figure("potential energy - 1", abs(results.record()["potential_energy"][-1] / energy - 1), 1e-9)]
+
+
 def thermostat(program, folder):
     """A liquid with the Langevin thermostat, 2,000 steps: mean temperature, conserved energy."""
     results = program.run(STATES / "thermostat.toml", folder, "run.steps=2000", "thermostat.langevin.friction=5.0", *SWITCHED)
@@ -288,9 +465,16 @@ CHECKS = {
     "isothermal-collapse": case("isothermal-collapse", "start.isothermal-collapse.particles=4000"),
     "time-step": time_step,
     "isothermal": isothermal,
+    "start-energy": start_energy,
+    "ideal-gas": ideal_gas,
+    "equations-standard": equations("standard"),
+    "equations-density": equations("volume-elements", "density"),
+    "equations-energy": equations("volume-elements", "energy"),
+    "convergence": convergence,
     "direct-sum": direct_sum,
     "energies": energies,
     "liquid": liquid,
+    "all-pairs": all_pairs,
     "thermostat": thermostat,
     "ranks-gas": ranks("gas", 1e-9),
     "ranks-liquid": ranks("liquid", 1e-9, "start.lattice.cells=6", "run.steps=40"),
