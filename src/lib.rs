@@ -22,6 +22,7 @@ pub mod domain;
 pub mod error;
 pub mod far;
 pub mod faults;
+pub mod formula;
 mod inputs;
 pub mod laws;
 pub mod layout;

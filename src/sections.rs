@@ -179,7 +179,7 @@ pub enum Default {
 /// A key of a section.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// Its name.
+    /// Its name, or [`CHOSEN`].
     pub name: &'static str,
     /// Type and range of its value.
     pub kind: Kind,
@@ -218,10 +218,14 @@ pub struct Section {
     pub keys: &'static [Key],
 }
 
+/// Name of a key whose name the user chooses: an identifier.
+pub const CHOSEN: &str = "*";
+
 impl Section {
-    /// Returns the key of that name.
+    /// Returns the key of that name, or the one whose name the user chooses.
     pub fn key(&self, name: &str) -> Option<&'static Key> {
-        self.keys.iter().find(|key| key.name == name)
+        let found = |wanted: &str| self.keys.iter().find(|key| key.name == wanted);
+        found(name).or_else(|| found(CHOSEN))
     }
 
     /// Returns the name for messages: `[run]`, `[species.NAME]`, or "the deck".

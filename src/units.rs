@@ -35,6 +35,8 @@ const BOLTZMANN: f64 = 0.00831446261815324;
 const COULOMB: f64 = 138.9354576;
 /// An electronvolt in kJ/mol: exact, e N_A (SI of 2019).
 const ELECTRONVOLT: f64 = 96.48533212331002;
+/// A hartree in kJ/mol (CODATA 2022).
+const HARTREE: f64 = 2625.4996394799;
 /// ASE's unit of velocity, sqrt(eV/amu), in nm/ps.
 pub const ASE_VELOCITY: f64 = 9.822694748556021;
 /// ASE's unit of force, eV/angstrom, in kJ/mol/nm.
@@ -158,6 +160,8 @@ pub enum Dimension {
     Force,
     /// Length per squared time.
     Acceleration,
+    /// Any dimension: products of units with whole powers, such as "kJ/mol nm^6". "K" is an energy here.
+    Any,
 }
 
 const LENGTHS: &[(&str, f64)] = &[
@@ -178,14 +182,39 @@ const MASSES: &[(&str, f64)] = &[
     ("g", 1.0 / ATOMIC_MASS),
     ("kg", 1e3 / ATOMIC_MASS),
 ];
-const ENERGIES: &[(&str, f64)] =
-    &[("kJ/mol", 1.0), ("kcal/mol", 4.184), ("eV", ELECTRONVOLT), ("K", BOLTZMANN)];
+const ENERGIES: &[(&str, f64)] = &[
+    ("kJ/mol", 1.0),
+    ("kcal/mol", 4.184),
+    ("eV", ELECTRONVOLT),
+    ("K", BOLTZMANN),
+    ("hartree", HARTREE),
+];
 const DENSITIES: &[(&str, f64)] = &[
     ("amu/nm^3", 1.0),
     ("kg/m^3", 1e-24 / ATOMIC_MASS),
     ("kg/m3", 1e-24 / ATOMIC_MASS),
     ("g/cm^3", 1e-21 / ATOMIC_MASS),
     ("g/cm3", 1e-21 / ATOMIC_MASS),
+];
+
+/// Factors of the units of [`Dimension::Any`].
+const FACTORS: &[(&str, f64)] = &[
+    ("nm", 1.0),
+    ("angstrom", 0.1),
+    ("Å", 0.1),
+    ("pm", 1e-3),
+    ("bohr", 0.0529177210544),
+    ("1/nm", 1.0),
+    ("1/angstrom", 10.0),
+    ("kJ/mol", 1.0),
+    ("kcal/mol", 4.184),
+    ("eV", ELECTRONVOLT),
+    ("K", BOLTZMANN),
+    ("hartree", HARTREE),
+    ("e", 1.0),
+    ("amu", 1.0),
+    ("ps", 1.0),
+    ("fs", 1e-3),
 ];
 
 impl Dimension {
@@ -209,6 +238,7 @@ impl Dimension {
                 &[("kJ/mol/nm", 1.0), ("kcal/mol/angstrom", 41.84), ("eV/angstrom", ASE_FORCE)]
             }
             (Dimension::Acceleration, _) => &[("nm/ps^2", 1.0), ("m/s^2", 1e-15)],
+            (Dimension::Any, _) => FACTORS,
         }
     }
 
@@ -229,6 +259,7 @@ impl Dimension {
             Dimension::Rate => "inverse time",
             Dimension::Force => "force",
             Dimension::Acceleration => "acceleration",
+            Dimension::Any => "any dimension",
         })
     }
 }
@@ -251,6 +282,9 @@ pub enum QuantityMistake {
 /// [`QuantityMistake`] if the text is not a number with a unit of the dimension.
 pub fn parse(text: &str, dimension: Dimension, system: UnitSystem) -> Result<f64, QuantityMistake> {
     let units = dimension.units(system);
+    if dimension == Dimension::Any && !units.is_empty() {
+        return product(text.trim(), units);
+    }
     if dimension != Dimension::WallTime && !units.is_empty() {
         return single(text.trim(), units);
     }
@@ -297,6 +331,23 @@ fn single(text: &str, units: &[(&str, f64)]) -> Result<f64, QuantityMistake> {
     }
 }
 
+/// Parses one number with a product of units with whole powers: "2.5 kJ/mol nm^6".
+fn product(text: &str, units: &[(&str, f64)]) -> Result<f64, QuantityMistake> {
+    let (number, after) = leading_number(text).ok_or(QuantityMistake::NotANumber)?;
+    if after.trim().is_empty() {
+        return Err(QuantityMistake::NoUnit);
+    }
+    let mut total = number;
+    for factor in after.split_whitespace() {
+        let unknown = || QuantityMistake::UnknownUnit(factor.into());
+        let (name, power) = factor.split_once('^').unwrap_or((factor, "1"));
+        let power: i32 = power.parse().map_err(|_| unknown())?;
+        let (_, size) = units.iter().find(|(known, _)| *known == name).ok_or_else(unknown)?;
+        total *= size.powi(power.clamp(-99, 99));
+    }
+    Ok(total)
+}
+
 /// Returns the leading number of a text and the rest. An exponent's `e` must be followed by digits, so that a
 /// unit may start with "e".
 fn leading_number(text: &str) -> Option<(f64, &str)> {
@@ -319,6 +370,19 @@ fn leading_number(text: &str) -> Option<(f64, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn products_of_units_have_any_dimension() {
+        let of = |text: &str| parse(text, Dimension::Any, UnitSystem::Molecular);
+        assert!((of("2 kcal/mol angstrom^6").unwrap() / (2.0 * 4.184e-6) - 1.0).abs() < 1e-14);
+        assert_eq!(of("3 1/nm").unwrap(), 3.0);
+        assert_eq!(of("5 nm^-1").unwrap(), 5.0);
+        assert_eq!(of("119.8 K").unwrap(), 119.8 * BOLTZMANN);
+        assert_eq!(of("5"), Err(QuantityMistake::NoUnit));
+        assert_eq!(of("5 furlong"), Err(QuantityMistake::UnknownUnit("furlong".into())));
+        assert_eq!(of("5 nm^x"), Err(QuantityMistake::UnknownUnit("nm^x".into())));
+        assert_eq!(parse("2.5", Dimension::Any, UnitSystem::Reduced), Ok(2.5));
+    }
 
     #[test]
     fn sentences_have_units_where_these_have_names() {

@@ -5,6 +5,7 @@
 //   HILBRIUM_LAW              the law's namespace
 //   HILBRIUM_LAW_HEADER       its header, as a string
 //   HILBRIUM_CONSTANTS        the members of its Law, as a braced list
+//   HILBRIUM_DEFINITIONS      a header that these members need; only for laws of a deck
 //   HILBRIUM_REAL             float or double, the precision of the pairs
 //   HILBRIUM_SYMMETRIC        1: half lists, both particles of a pair receive its sums; 0: full lists
 //   HILBRIUM_CUTOFF           when a pair acts: 0 r < radius of i, 1 r < larger radius, 2 r < common cutoff
@@ -15,6 +16,9 @@
 #include "../device.cuh"
 #include "../pair/real.cuh"
 #include HILBRIUM_LAW_HEADER
+#ifdef HILBRIUM_DEFINITIONS
+#include HILBRIUM_DEFINITIONS
+#endif
 
 #ifndef HILBRIUM_FIRST_SUM
 #define HILBRIUM_FIRST_SUM 0

@@ -172,4 +172,18 @@ __device__ inline Real table_value(const Table& table, Real i, Real j) {
     return table.entries[b * (b + 1) / 2 + a];
 }
 
+// An energy and its derivative with respect to the squared distance.
+struct RadialValue {
+    Real value, slope;
+};
+
+// An energy of a deck: a function that is compiled with the unit, so that calls of it are inlined.
+struct RadialEnergy {
+    RadialValue (*evaluate)(Real i, Real j, Real r2);
+};
+
+__device__ inline RadialValue radial_energy(RadialEnergy energy, Real i, Real j, Real r2) {
+    return energy.evaluate(i, j, r2);
+}
+
 } // namespace hilbrium

@@ -168,6 +168,18 @@ fn texts(item: &ItemStruct) -> impl Iterator<Item = TokenStream> {
     })
 }
 
+/// The C++ definitions that the fields of a law's constants need: only a `RadialEnergy` has any.
+fn definitions(item: &ItemStruct) -> TokenStream {
+    let radial = quantities(item).into_iter().filter(|quantity| quantity.kind == "RadialEnergy");
+    let texts: Vec<_> = radial.map(|quantity| quantity.name).collect();
+    match texts.as_slice() {
+        [] => quote!(),
+        names => quote! {
+            fn device_definitions(&self) -> String { [#(self.#names.device_definitions()),*].concat() }
+        },
+    }
+}
+
 /// What a law needs of a struct among its constants: in lanes, and as a C++ initializer.
 pub fn constants_of(item: &ItemStruct) -> TokenStream {
     let (name, token) = (&item.ident, token());
@@ -207,7 +219,7 @@ pub fn implementation(name: &Ident, module: &Module, cutoff: &Ident, known: usiz
     }
 
     let token = token();
-    let (parameters, constants) = (lifted(law), texts(law));
+    let (parameters, constants, definitions) = (lifted(law), texts(law), definitions(law));
     let symmetry = symmetry(sums)?.into_iter().flat_map(|(parity, reduction, count)| {
         let (parity, reduction) = (format_ident!("{parity}"), format_ident!("{reduction}"));
         std::iter::repeat_n(quote!(Sum { parity: Parity::#parity, reduction: Reduction::#reduction }), count)
@@ -262,6 +274,7 @@ pub fn implementation(name: &Ident, module: &Module, cutoff: &Ident, known: usiz
             #[inline(always)]
             fn parameters<R: Real>(&self, #token: R::Token) -> Law<R> { Law { #(#parameters),* } }
             fn constants(&self) -> String { device_text::list(&[#(#constants),*]) }
+            #definitions
             #[inline(always)]
             fn prepare<R: Real>(#token: R::Token, law: Law<R>, particle: #input_type) -> #prepared_type {
                 #prepare_call

@@ -10,8 +10,8 @@ use syn::{
 
 const METHODS: [&str; 11] =
     ["sqrt", "abs", "min", "max", "exp", "ln", "mul_add", "reciprocal", "reciprocal_root", "dot", "cross"];
-const FUNCTIONS: [&str; 4] = ["kernel_value", "kernel_slope", "table_value", "outer"];
-const TYPES: [&str; 5] = ["Real", "Vec3", "Tensor", "Kernel", "Table"];
+const FUNCTIONS: [&str; 5] = ["kernel_value", "kernel_slope", "table_value", "radial_energy", "outer"];
+const TYPES: [&str; 6] = ["Real", "Vec3", "Tensor", "Kernel", "Table", "RadialEnergy"];
 
 fn refuse<T>(what: &impl ToTokens, why: &str) -> Result<T> {
     Err(Error::new_spanned(what, why))
@@ -69,7 +69,10 @@ impl Printer<'_> {
         {
             return Ok(shared_name(&path.path));
         }
-        refuse(ty, "a pair law knows Real, Vec3, Tensor, Kernel, Table and its own structs only")
+        refuse(
+            ty,
+            "a pair law knows Real, Vec3, Tensor, Kernel, Table, RadialEnergy and its own structs only",
+        )
     }
 
     fn structure(&self, item: &ItemStruct) -> Result<String> {

@@ -8,6 +8,7 @@
 
 use crate::pair::PairLaw;
 use crate::pair::language::{Columns, Parity, Real, Vec3};
+use crate::simd::piecewise::{Piecewise, horner};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Sub};
@@ -188,7 +189,19 @@ impl<const SINGLE: bool> Real for Recorded<SINGLE> {
     fn round(self) -> Self {
         self.one(Operation::Round)
     }
+    /// Counts Horner's scheme, and the mantissa; loads are no operations.
+    fn piecewise(self, _: Option<Self>, _: &Piecewise) -> [Self; 2] {
+        let place = self.one(Operation::Mantissa);
+        let coefficient = |power: usize| Self::input(2, FIRST_COEFFICIENT + power);
+        match SINGLE {
+            true => horner::<Self, 4>(std::array::from_fn(coefficient), place),
+            false => horner::<Self, 8>(std::array::from_fn(coefficient), place),
+        }
+    }
 }
+
+/// Place of the first coefficient of a polynomial among the inputs of a pair: they follow x, y, z and r2.
+const FIRST_COEFFICIENT: usize = 4;
 
 impl Graph {
     /// Counts the operations needed for these nodes that depend on particle j or on the pair.

@@ -9,6 +9,7 @@ use crate::plan::*;
 use crate::space::Boundary;
 use crate::units::{Dimension, UnitSystem, Units};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use toml::de::DeTable;
 
 /// A checked deck.
@@ -65,7 +66,7 @@ pub(super) struct Deck<'a> {
 }
 
 /// Values by section and key, and whether each is a default.
-type EffectiveValues = BTreeMap<String, BTreeMap<&'static str, (Value, bool)>>;
+type EffectiveValues = BTreeMap<String, BTreeMap<String, (Value, bool)>>;
 
 /// Typed access: the value set, else the default. A wrong or missing value has been reported; it gives a
 /// placeholder, since the plan is discarded then.
@@ -96,6 +97,16 @@ impl Deck<'_> {
         numbers, optional_numbers: Numbers -> [f64; 3] = [1.0; 3];
     }
 
+    /// Returns the keys with chosen names of a section: names and numbers, in order of their names.
+    pub(super) fn chosen_numbers(&mut self, section: &str) -> Vec<(String, f64)> {
+        let names: Vec<String> =
+            self.raw.entries.get(section).into_iter().flat_map(|entries| entries.keys().cloned()).collect();
+        names
+            .into_iter()
+            .filter_map(|name| Some((name.clone(), self.optional_number(section, &name)?)))
+            .collect()
+    }
+
     /// Returns a list of strings, if it is set.
     pub(super) fn optional_texts(&mut self, section: &str, name: &str) -> Option<Vec<String>> {
         match self.value(section, name)? {
@@ -118,7 +129,7 @@ impl Deck<'_> {
         };
         if let Some(Entry { value, .. }) = self.raw.entry(section, name) {
             let value = value.clone()?;
-            self.record_value(section, key.name, value.clone(), false);
+            self.record_value(section, name, value.clone(), false);
             return Some(value);
         }
         match key.default {
@@ -149,8 +160,8 @@ impl Deck<'_> {
         }
     }
 
-    fn record_value(&mut self, section: &str, name: &'static str, value: Value, default: bool) {
-        self.effective.entry(section.to_string()).or_default().insert(name, (value, default));
+    fn record_value(&mut self, section: &str, name: &str, value: Value, default: bool) {
+        self.effective.entry(section.to_string()).or_default().insert(name.to_string(), (value, default));
     }
 
     /// Returns the sections present that match a wildcard path, in the order of the deck.
@@ -187,6 +198,19 @@ impl Deck<'_> {
     /// Returns the position of a key, if it is set.
     pub(super) fn place(&self, section: &str, name: &str) -> Option<Place> {
         self.raw.entry(section, name).map(|entry| entry.place.clone())
+    }
+
+    /// Returns the position of a part of a key's text: the whole value where it is not written as it reads.
+    pub(super) fn place_within(&self, section: &str, name: &str, span: Range<usize>) -> Option<Place> {
+        let Entry { value, place } = self.raw.entry(section, name)?;
+        let written = self.raw.sources.get(place.source)?.text.get(place.span.clone())?;
+        let Some(Value::Text(text)) = value else { return Some(place.clone()) };
+        // quotes and escapes are in the deck only
+        let start = written.find(text.as_str()).filter(|_| !text.is_empty());
+        let start = start.map_or(place.span.clone(), |at| {
+            place.span.start + at + span.start..place.span.start + at + span.end
+        });
+        Some(Place { source: place.source, span: start })
     }
 
     /// Returns the position of a section, if it is present; also if only its keys or inner sections are.
@@ -382,12 +406,17 @@ fn print_section(
     raw: &Raw,
     effective: &EffectiveValues,
 ) {
-    let lines: Vec<String> = section
-        .keys
+    // names that the user chose come in their order
+    let chosen = section.keys.iter().any(|key| key.name == keys::CHOSEN);
+    let names: Vec<&str> = match (chosen, effective.get(path)) {
+        (true, Some(values)) => values.keys().map(String::as_str).collect(),
+        _ => section.keys.iter().map(|key| key.name).collect(),
+    };
+    let lines: Vec<String> = names
         .iter()
-        .filter_map(|key| {
-            let (value, default) = effective.get(path)?.get(key.name)?;
-            let line = format!("{} = {}", key.name, value.to_toml());
+        .filter_map(|name| {
+            let (value, default) = effective.get(path)?.get(*name)?;
+            let line = format!("{name} = {}", value.to_toml());
             Some(if *default { format!("{line:<34} {DEFAULT_MARK}\n") } else { line + "\n" })
         })
         .collect();

@@ -8,6 +8,8 @@ use crate::laws::interaction::SectionReader;
 use crate::plan::*;
 use crate::space::{Boundary, SimulationBox};
 use crate::units::Dimension;
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 const COULOMB: &str = coulomb::SECTION.path;
 
@@ -24,6 +26,28 @@ struct LawSection<'d, 'r> {
 }
 
 impl SectionReader for LawSection<'_, '_> {
+    fn path(&self) -> &'static str {
+        self.path
+    }
+
+    fn text(&mut self, key: &str) -> String {
+        self.deck.text(self.path, key)
+    }
+
+    fn chosen_numbers(&mut self, section: &str) -> Vec<(String, f64)> {
+        self.deck.chosen_numbers(section)
+    }
+
+    fn species_parameters(&mut self) -> (Vec<String>, Vec<Vec<(String, f64)>>) {
+        let names = self.species.iter().map(|kind| kind.name.clone()).collect();
+        (names, self.deck.species_parameters(self.species))
+    }
+
+    fn report_within(&mut self, key: &str, span: Range<usize>, message: String, help: String) {
+        let place = self.deck.place_within(self.path, key, span);
+        self.deck.report(place, message, help);
+    }
+
     fn number(&mut self, key: &str) -> f64 {
         self.deck.number(self.path, key)
     }
@@ -90,6 +114,9 @@ impl Deck<'_> {
         if !matches!(law, Some(Interaction::LennardJones(_))) {
             self.without_parameters();
         }
+        if !matches!(law, Some(Interaction::Formula(_))) {
+            self.without_formula();
+        }
         let other = law.as_ref().map(Interaction::cutoff);
         let coulomb =
             charges.map(|_| Coulomb::read(&mut LawSection { deck: self, path: COULOMB, species }, other));
@@ -105,6 +132,35 @@ impl Deck<'_> {
             let names = joined.iter().map(|law| format!("[{law}]")).collect::<Vec<_>>().join(", ");
             let message = format!("[{COULOMB}] goes with {names} or alone, not with [{law}]");
             self.report(Some(place.clone()), message, "remove one of them");
+        }
+    }
+
+    /// Returns the parameters of each species for a formula; reports species that lack a name that others
+    /// have.
+    fn species_parameters(&mut self, species: &[SpeciesPlan]) -> Vec<Vec<(String, f64)>> {
+        let section = |kind: &SpeciesPlan| format!("species.{}.parameters", kind.name);
+        let own: Vec<Vec<(String, f64)>> =
+            species.iter().map(|kind| self.chosen_numbers(&section(kind))).collect();
+        let names: BTreeSet<String> = own.iter().flatten().map(|(name, _)| name.clone()).collect();
+        for (kind, parameters) in species.iter().zip(&own) {
+            let lacking = names.iter().find(|name| parameters.iter().all(|(own, _)| own != *name));
+            if let Some(name) = lacking
+                && self.place(&section(kind), name).is_none()
+            {
+                let path = section(kind);
+                let place = self.section(&path).or_else(|| self.section(&format!("species.{}", kind.name)));
+                let message = format!("`{name}` is missing in [{path}]: other species have it");
+                self.report(place, message, format!("add `{name} = ...` below [{path}]"));
+            }
+        }
+        if names.is_empty() { Vec::new() } else { own }
+    }
+
+    /// Without a formula: reports its parameters as having no effect.
+    fn without_formula(&mut self) {
+        for section in self.instances("species.*.parameters") {
+            let message = format!("[{section}] has no effect because of the missing [interaction.formula]");
+            self.report(self.section(&section), message, "remove it, or add the formula");
         }
     }
 

@@ -30,7 +30,7 @@ pub struct Raw {
     /// The deck, then the options.
     pub sources: Vec<Source>,
     /// Entries by section path and key name.
-    pub entries: BTreeMap<String, BTreeMap<&'static str, Entry>>,
+    pub entries: BTreeMap<String, BTreeMap<String, Entry>>,
     /// Positions of the sections present, by path.
     pub sections: BTreeMap<String, Place>,
     /// Unit system of quantities in quotes.
@@ -176,7 +176,7 @@ impl Raw {
                     None => self.read_section(source, inner, &path, value),
                 }
             } else if let Some(key) = section.key(text) {
-                self.read_value(source, (section, path), key, value);
+                self.read_value(source, (section, path), (key, name), value);
             } else {
                 let (message, help) = unknown_name(section, path, text, value.get_ref());
                 self.record_mistake(source, name.span(), message, help);
@@ -204,16 +204,22 @@ impl Raw {
         &mut self,
         source: usize,
         (section, path): (&Section, &str),
-        key: &'static keys::Key,
+        (key, name): (&'static keys::Key, &Spanned<DeString<'_>>),
         written: &Spanned<DeValue<'_>>,
     ) {
         let place = Place { source, span: written.span() };
+        let written_name = name.get_ref().as_ref();
+        if key.name == keys::CHOSEN && !is_identifier(written_name) {
+            let message = format!("`{}` cannot be a name", shortened(written_name));
+            let help = "use letters, digits and _, not a digit first, at most 24".into();
+            return self.record_mistake(source, name.span(), message, help);
+        }
         let value = match value::convert(&key.kind, written, self.system) {
             Ok(value) => Some(value),
             Err(wrong) => {
                 let known = written.get_ref().as_str().and_then(|text| expected_elsewhere(key.name, text));
                 let (message, help) =
-                    known.unwrap_or_else(|| (format!("`{}` {}", key.name, wrong.message), wrong.help));
+                    known.unwrap_or_else(|| (format!("`{written_name}` {}", wrong.message), wrong.help));
                 self.record_mistake(source, wrong.span, message, help);
                 None
             }
@@ -224,7 +230,7 @@ impl Raw {
             let interval = |name: &str| section.key(name).is_some_and(keys::Key::is_interval);
             entries.retain(|name, entry| !interval(name) || entry.place.source == source);
         }
-        entries.insert(key.name, Entry { value, place });
+        entries.insert(written_name.to_string(), Entry { value, place });
     }
 }
 
@@ -276,6 +282,14 @@ fn invalid_name(name: &str) -> Option<String> {
     (!right).then(|| format!("`{}` cannot be a name", shortened(name)))
 }
 
+/// Whether a name may stand in a formula.
+fn is_identifier(name: &str) -> bool {
+    let letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    (1..=24).contains(&name.len())
+        && name.chars().all(letter)
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+}
+
 /// Returns the kind of the key at a dotted path, if there is such a key.
 fn key_kind(path: &str) -> Option<keys::Kind> {
     let (section, name) = path.rsplit_once('.').unwrap_or(("", path));
@@ -314,7 +328,9 @@ fn unknown_name(section: &Section, path: &str, name: &str, written: &DeValue<'_>
     if let Some(key) = section.keys.iter().find(|key| key.synonyms.contains(&wanted.as_str())) {
         return (message, format!("did you mean `{}`?", key.name));
     }
-    let elsewhere = SECTIONS.iter().find(|other| other.key(name).is_some() || last_name(other.path) == name);
+    let elsewhere = SECTIONS
+        .iter()
+        .find(|other| other.keys.iter().any(|key| key.name == name) || last_name(other.path) == name);
     let help = match (elsewhere, nearest(name, here.iter().copied())) {
         (_, Some(meant)) => format!("did you mean `{meant}`?"),
         (Some(other), None) if other.key(name).is_some() => format!("`{name}` belongs in {}", other.title()),

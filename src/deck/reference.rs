@@ -1,6 +1,6 @@
 //! Prints the table of keys as the deck's Markdown reference for the book.
 
-use super::keys::{Default, Kind, SECTIONS, Section};
+use super::keys::{CHOSEN, Default, Kind, SECTIONS, Section};
 use crate::units::Dimension;
 
 /// Returns every section with its keys as Markdown.
@@ -24,7 +24,8 @@ fn describe(section: &Section) -> String {
         };
         // a bar would end the table cell
         let meaning = key.meaning.replace('|', "\\|");
-        text.push_str(&format!("| `{}` | {} | {default} | {meaning} |\n", key.name, values(&key.kind)));
+        let name = if key.name == CHOSEN { "NAME" } else { key.name };
+        text.push_str(&format!("| `{name}` | {} | {default} | {meaning} |\n", values(&key.kind)));
     }
     text.push('\n');
     text

@@ -23,10 +23,11 @@ pub fn schema() -> Json {
 
 fn object(section: &Section) -> Json {
     let mut properties = Map::new();
-    for key in section.keys {
+    for key in section.keys.iter().filter(|key| key.name != keys::CHOSEN) {
         properties.insert(key.name.into(), property(key));
     }
-    let mut others = json!(false);
+    let chosen = section.keys.iter().find(|key| key.name == keys::CHOSEN);
+    let mut others = chosen.map_or(json!(false), property);
     for (name, inner) in sections_inside(section.path) {
         match name {
             "*" => others = object(inner),
@@ -158,9 +159,10 @@ mod tests {
             for name in section.path.split('.').filter(|name| !name.is_empty()) {
                 at = if name == "*" { &at["additionalProperties"] } else { &at["properties"][name] };
             }
-            let named = sections_inside(section.path).any(|(name, _)| name == "*");
+            let chosen = section.keys.iter().any(|key| key.name == keys::CHOSEN);
+            let named = chosen || sections_inside(section.path).any(|(name, _)| name == "*");
             assert!(named == at["additionalProperties"].is_object(), "{}", section.path);
-            for key in section.keys {
+            for key in section.keys.iter().filter(|key| key.name != keys::CHOSEN) {
                 assert!(
                     at["properties"][key.name]["description"].is_string(),
                     "{}.{}",

@@ -1,6 +1,6 @@
 //! Generates the commented decks of `hilbrium new` from the table of keys.
 
-use super::keys::{Default, SECTIONS, Section};
+use super::keys::{CHOSEN, Default, SECTIONS, Section};
 use crate::cases::{AnyCase, Template};
 
 /// A deck of `hilbrium new`.
@@ -207,7 +207,9 @@ pub fn template(name: &str) -> Option<String> {
     for section in SECTIONS.iter().filter(|section| !section.path.is_empty() && !section.keys.is_empty()) {
         let other_case =
             section.path.starts_with("start.") && section.path != format!("start.{}", case.start);
-        if !other_case {
+        // keys of the user's own have nothing to show
+        let chosen = section.keys.iter().any(|key| key.name == CHOSEN);
+        if !other_case && !chosen {
             case.paths(section).iter().for_each(|path| write_section(&mut text, &case, section, path));
         }
     }

@@ -57,8 +57,19 @@ impl Shape {
             .with("HILBRIUM_REAL", number)
             .with("HILBRIUM_SYMMETRIC", u8::from(self.symmetric))
             .with("HILBRIUM_CUTOFF", cutoff)
+            .with_header("HILBRIUM_DEFINITIONS", definitions(law))
             .with("HILBRIUM_FIRST_SUM", L::FIRST_COLUMN)
             .with("HILBRIUM_SUM_COUNT", L::SUMS.len())
+    }
+}
+
+/// The definitions that a law's constants need, as a header; empty if there are none.
+fn definitions<L: PairLaw>(law: &L) -> String {
+    let text = law.device_definitions();
+    if text.is_empty() {
+        text
+    } else {
+        format!("namespace hilbrium {{\n\n{text}\n}} // namespace hilbrium\n")
     }
 }
 

@@ -19,18 +19,30 @@ pub struct Unit {
     pub file: &'static str,
     /// Macros and their values.
     pub definitions: Vec<(String, String)>,
+    /// Headers of its own, beside those below the folder of kernels: names as they are included, and texts.
+    pub headers: Vec<(String, String)>,
 }
 
 impl Unit {
     /// A unit without macros.
     pub fn new(file: &'static str) -> Self {
-        Self { file, definitions: Vec::new() }
+        Self { file, definitions: Vec::new(), headers: Vec::new() }
     }
 
     /// Adds a macro.
     pub fn with(mut self, name: &str, value: impl ToString) -> Self {
         self.definitions.push((name.into(), value.to_string()));
         self
+    }
+
+    /// Adds a header that the macro `name` includes, unless the text is empty.
+    pub fn with_header(mut self, name: &str, text: String) -> Self {
+        if text.is_empty() {
+            return self;
+        }
+        let file = format!("../laws/{}.cuh", name.to_lowercase());
+        self.headers.push((file.clone(), text));
+        self.with(name, format!("\"{file}\""))
     }
 }
 
@@ -85,7 +97,8 @@ pub fn headers() -> Vec<(String, String)> {
 /// [`Error::Device`] when it does not compile, [`Error::File`] when it cannot be written.
 pub fn compiled(driver: &dyn Driver, unit: &Unit) -> Result<PathBuf> {
     let text = source(unit.file).unwrap_or_else(|| unreachable!("no kernels in {}", unit.file));
-    let headers = headers();
+    let mut headers = headers();
+    headers.extend(unit.headers.iter().cloned());
     let target = driver.target();
     let folder = cache_folder();
     let file = folder.join(format!("{:032x}.{}", key(unit, text, &headers, &target), target.extension));

@@ -9,6 +9,7 @@ use crate::sections::{Default, Key, POSITIVE, Section, key, quantity};
 use crate::units::Dimension;
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
+use std::ops::Range;
 
 /// Key of the potential depth.
 pub const EPSILON: Key = key(
@@ -46,6 +47,8 @@ pub trait Potential:
     const SECTION: Section;
     /// Whether it can be combined with `[interaction.coulomb]`.
     const WITH_CHARGES: bool = false;
+    /// Whether the law reads the species of particles even if there is only one.
+    const NEEDS_SPECIES: bool = false;
     /// The law, or an enum of laws.
     type Law: Laws;
 
@@ -65,6 +68,10 @@ pub trait Potential:
     /// sigma / 2 and sqrt(epsilon) per species, or one entry for all particles, if the law mixes them by
     /// rule; otherwise empty.
     fn mixed(&self, _charges: Option<&Charges>) -> Vec<[f64; 2]> {
+        Vec::new()
+    }
+    /// Notes for the user before the run.
+    fn notes(&self) -> Vec<String> {
         Vec::new()
     }
     /// Permutes the species: entry k of the new order is species `_order[k]` of the old one.
@@ -92,6 +99,16 @@ pub struct Example<P> {
 /// Access to a potential's deck section. Invalid and missing values are reported and replaced by a
 /// placeholder.
 pub trait SectionReader {
+    /// The section's path.
+    fn path(&self) -> &'static str;
+    /// Text; empty if it is missing.
+    fn text(&mut self, key: &str) -> String;
+    /// Names and numbers of a section whose keys the user chooses, in order of their names.
+    fn chosen_numbers(&mut self, section: &str) -> Vec<(String, f64)>;
+    /// Names of the species, and their `[species.NAME.parameters]`: the same names in all; empty without any.
+    fn species_parameters(&mut self) -> (Vec<String>, Vec<Vec<(String, f64)>>);
+    /// Reports an error in the text of a key; `span` is a byte range of the text.
+    fn report_within(&mut self, key: &str, span: Range<usize>, message: String, help: String);
     /// Number, or its default.
     fn number(&mut self, key: &str) -> f64;
     /// Number, if given.
@@ -109,6 +126,21 @@ pub trait SectionReader {
     fn without_effect(&mut self, key: &str, why: &str);
     /// Formats a quantity with its unit, for messages.
     fn format_quantity(&self, value: f64, dimension: Dimension) -> String;
+}
+
+/// Reads the start of a switch; reports a missing one, and one that is not below the cutoff.
+pub fn switch_start(section: &mut dyn SectionReader, cutoff: f64) -> f64 {
+    let Some(start) = section.optional_number("switch_start") else {
+        let help = format!("add `switch_start = ...` below the cutoff in [{}]", section.path());
+        section.report(&["truncation"], "a switched truncation needs a `switch_start`".into(), help);
+        return 0.5 * cutoff;
+    };
+    if start >= cutoff {
+        let cutoff = section.format_quantity(cutoff, Dimension::Length);
+        let message = format!("`switch_start` is not below cutoff = {cutoff}");
+        section.report(&["switch_start"], message, "give switch_start < cutoff".into());
+    }
+    start
 }
 
 /// A law, or an enum of laws whose variant is chosen once for a run.
@@ -181,10 +213,21 @@ macro_rules! printed_law {
 }
 pub(super) use printed_law;
 
-/// Registers interactions by module name: defines [`super::Interaction`] and [`super::InteractionLaw`] with a
+/// The law of an interaction's module; none if it uses another module's.
+macro_rules! registered_laws {
+    ($name:ident) => {
+        &[printed_law!($name)]
+    };
+    ($name:ident as $law:ident) => {
+        &[]
+    };
+}
+pub(super) use registered_laws;
+
+/// Registers interactions by module name, or as `name as law` if the law is that of another module: defines [`super::Interaction`] and [`super::InteractionLaw`] with a
 /// variant each, and [`super::visit_examples`] for the tests.
 macro_rules! interactions {
-    ($($name:ident),+ $(,)?) => {
+    ($($name:ident $(as $law:ident)?),+ $(,)?) => {
         $(pub mod $name;)+
 
         pastey::paste! {
@@ -207,7 +250,7 @@ macro_rules! interactions {
                 /// [`Potential::WITH_CHARGES`] of each section.
                 pub const WITH_CHARGES: &[bool] = &[$($name::[<$name:camel>]::WITH_CHARGES),+];
                 /// The laws as CUDA C++.
-                const PRINTED: &[Printed] = &[$(printed_law!($name)),+];
+                const PRINTED: &[&[Printed]] = &[$(registered_laws!($name $(as $law)?)),+];
 
                 /// Reads the interaction of the section at `path`; `None` if no interaction has that section.
                 pub fn read(path: &str, section: &mut dyn SectionReader) -> Option<Self> {
@@ -235,6 +278,16 @@ macro_rules! interactions {
                 /// [`Potential::mixed`]
                 pub fn mixed(&self, charges: Option<&coulomb::Charges>) -> Vec<[f64; 2]> {
                     match self { $(Self::[<$name:camel>](potential) => potential.mixed(charges)),+ }
+                }
+
+                /// [`Potential::notes`]
+                pub fn notes(&self) -> Vec<String> {
+                    match self { $(Self::[<$name:camel>](potential) => potential.notes()),+ }
+                }
+
+                /// [`Potential::NEEDS_SPECIES`]
+                pub fn needs_species(&self) -> bool {
+                    match self { $(Self::[<$name:camel>](_) => $name::[<$name:camel>]::NEEDS_SPECIES),+ }
                 }
 
                 /// [`Potential::tail_corrected`]

@@ -3,7 +3,9 @@
 use std::f64::consts::PI;
 
 use super::coulomb::{Charges, WithCharges};
-use super::interaction::{CUTOFF, EPSILON, Example, LawVisitor, Laws, Potential, SIGMA, SectionReader};
+use super::interaction::{
+    CUTOFF, EPSILON, Example, LawVisitor, Laws, Potential, SIGMA, SectionReader, switch_start,
+};
 use super::mixing::{Mixing, PairParameters};
 use super::shared::twelve_six;
 use super::{
@@ -273,21 +275,6 @@ fn minimum(section: &mut dyn SectionReader, parameters: &PairParameters) -> f64 
         return 1.0;
     };
     2f64.powf(1.0 / 6.0) * sigma
-}
-
-fn switch_start(section: &mut dyn SectionReader, cutoff: f64) -> f64 {
-    let Some(start) = section.optional_number("switch_start") else {
-        let path = LennardJones::SECTION.path;
-        let help = format!("add `switch_start = ...` below the cutoff in [{path}]");
-        section.report(&["truncation"], "a switched force needs a `switch_start`".into(), help);
-        return 0.5 * cutoff;
-    };
-    if start >= cutoff {
-        let cutoff = section.format_quantity(cutoff, Dimension::Length);
-        let message = format!("`switch_start` is not below cutoff = {cutoff}");
-        section.report(&["switch_start"], message, "give switch_start < cutoff".into());
-    }
-    start
 }
 
 /// Law of a Lennard-Jones interaction: one variant for each combination of parameters and truncation.

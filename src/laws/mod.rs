@@ -2,7 +2,9 @@
 
 use crate::pair::{PairLaw, together};
 use crate::sections::Section;
-use interaction::{ExampleVisitor, LawVisitor, Laws, Potential, SectionReader, interactions, printed_law};
+use interaction::{
+    ExampleVisitor, LawVisitor, Laws, Potential, SectionReader, interactions, printed_law, registered_laws,
+};
 
 pub mod coulomb;
 pub mod density;
@@ -18,6 +20,7 @@ pub mod mixing;
 pub mod momentum_energy_standard;
 pub mod momentum_energy_volume;
 pub mod number_density;
+pub mod radial;
 pub mod shared;
 pub mod viscosity_switch;
 pub mod volume_elements;
@@ -30,6 +33,7 @@ interactions! {
     mie,
     yukawa,
     buckingham,
+    formula as radial,
 }
 
 /// The printed laws without a registered interaction: charges, gas, and the other forms of Lennard-Jones.
@@ -46,6 +50,7 @@ const OTHERS: &[Printed] = &[
     printed_law!(momentum_energy_standard),
     printed_law!(momentum_energy_volume),
     printed_law!(number_density),
+    printed_law!(radial),
     printed_law!(volume_elements),
     printed_law!(volume_estimate),
 ];
@@ -63,7 +68,7 @@ pub struct Printed {
 
 /// All laws as CUDA C++, as committed under `kernels/laws/`.
 pub fn printed() -> impl Iterator<Item = Printed> {
-    Interaction::PRINTED.iter().chain(OTHERS).copied()
+    Interaction::PRINTED.iter().copied().flatten().chain(OTHERS).copied()
 }
 
 /// Name and CUDA C++ text of the combinations with Coulomb's law ([`crate::pair::Together`]), as committed
@@ -76,6 +81,7 @@ pub fn printed_with_coulomb() -> Vec<(String, String)> {
         one::<lennard_jones_mixed::Law<f64>>(),
         one::<lennard_jones_mixed_switched::Law<f64>>(),
         one::<lennard_jones_table::Law<f64>>(),
+        one::<radial::Law<f64>>(),
     ]
 }
 

@@ -19,7 +19,7 @@ use crate::pair::{
     Energies, FinishedRows, Forces, Instructions, PairLaw, Pass, Precision, RowCallback, Sweep,
 };
 use crate::particles::{Field, OverlappedWork, Particles};
-use crate::plan::{InteractionPlan, Plan, SpeciesPlan};
+use crate::plan::{Interaction, InteractionPlan, Plan, SpeciesPlan};
 use crate::simd::{Task, dispatch};
 use crate::units::Units;
 use rayon::prelude::*;
@@ -40,6 +40,8 @@ pub struct Molecules {
     pub tail: Option<Tail>,
     /// Total charge of all particles.
     net_charge: f64,
+    /// Notes on the law.
+    notes: Vec<String>,
 }
 
 /// Net charges up to this value are rounding errors.
@@ -68,7 +70,8 @@ impl Molecules {
     /// Fields that the forces of a plan need.
     pub fn fields(plan: &Plan) -> Vec<Field> {
         let mut fields = Vec::new();
-        if plan.species.len() > 1 {
+        let law = plan.interaction.as_ref().and_then(|interaction| interaction.law.as_ref());
+        if plan.species.len() > 1 || law.is_some_and(Interaction::needs_species) {
             fields.push(Field::Species);
         }
         let Some(interaction) = &plan.interaction else { return fields };
@@ -104,12 +107,13 @@ impl Molecules {
             precision,
             tail,
             net_charge,
+            notes: law.map_or_else(Vec::new, Interaction::notes),
         }
     }
 
     /// Notes for the user before the run, in a box of this volume.
     pub fn notes(&self, units: &Units, volume: f64) -> Vec<String> {
-        let mut notes = Vec::new();
+        let mut notes = self.notes.clone();
         if let Some(tail) = &self.tail {
             let (energy, pressure) = (tail.energy(volume), tail.virial(volume) / (3.0 * volume));
             notes.push(format!(

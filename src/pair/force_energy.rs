@@ -61,6 +61,10 @@ impl<L: PairLaw> PairLaw for Forces<L> {
         self.0.constants()
     }
 
+    fn device_definitions(&self) -> String {
+        self.0.device_definitions()
+    }
+
     #[inline(always)]
     fn parameters<R: Real>(&self, token: R::Token) -> Self::Parameters<R> {
         self.0.parameters(token)
@@ -123,6 +127,10 @@ impl<L: PairLaw> PairLaw for Energies<L> {
 
     fn constants(&self) -> String {
         self.0.constants()
+    }
+
+    fn device_definitions(&self) -> String {
+        self.0.device_definitions()
     }
 
     #[inline(always)]

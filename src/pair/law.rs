@@ -89,6 +89,10 @@ pub trait PairLaw: Copy + Send + Sync + 'static {
     }
     /// C++ initializers, separated by commas, of the printed law's `Law` with these parameters.
     fn constants(&self) -> String;
+    /// C++ definitions that the initializers need; empty for most laws.
+    fn device_definitions(&self) -> String {
+        String::new()
+    }
     /// Broadcasts the parameters to lanes.
     fn parameters<R: Real>(&self, token: R::Token) -> Self::Parameters<R>;
     /// Converts the fields of a particle to the inputs of its pairs; evaluated once per particle.

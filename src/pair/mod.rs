@@ -13,6 +13,7 @@ pub mod law;
 mod law_lanes;
 mod naive;
 mod pack;
+pub mod radial;
 mod reaction_buffer;
 mod record;
 mod scratch_pools;
@@ -36,6 +37,7 @@ pub mod language {
     pub use super::device_text;
     pub use super::kernel::{Kernel, kernel_slope, kernel_value};
     pub use super::law::{Columns, Cutoff, NoInput, PairLaw, Parity, Reduction, Sum};
+    pub use super::radial::{RadialEnergy, RadialValue, radial_energy};
     pub use super::table::{Table, table_value};
     pub use crate::particles::Field;
     pub use crate::simd::real::Real;

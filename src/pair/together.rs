@@ -154,6 +154,10 @@ impl<A: PairLaw, B: PairLaw> PairLaw for Together<A, B> {
         format!("{{{}}}, {{{}}}, {first}, {second}", self.first.constants(), self.second.constants())
     }
 
+    fn device_definitions(&self) -> String {
+        self.first.device_definitions() + &self.second.device_definitions()
+    }
+
     #[inline(always)]
     fn parameters<R: Real>(&self, token: R::Token) -> Self::Parameters<R> {
         let [first, second] = self.cutoffs2;

@@ -311,6 +311,8 @@ impl Outputs {
         simulation.evaluate_energies();
         let path = snapshot_path(&self.directory, self.output_state.snapshots);
         let header = self.header(simulation);
+        // numbers of species mean nothing without names
+        let named = |field| field != Field::Species || !simulation.plan.species.is_empty();
         let wanted = [
             Field::Velocity,
             Field::Species,
@@ -327,7 +329,7 @@ impl Outputs {
             Field::Acceleration,
         ];
         let fields: Vec<Field> =
-            wanted.into_iter().filter(|&field| simulation.particles.has(field)).collect();
+            wanted.into_iter().filter(|&field| simulation.particles.has(field) && named(field)).collect();
         snapshot::write_snapshot(&path, &self.comm, &simulation.particles, &header, &fields)?;
         self.output_state.snapshots += 1;
         self.output_state.last_snapshot = Some(simulation.step);

@@ -5,6 +5,7 @@
 
 mod double;
 mod instructions;
+pub mod piecewise;
 pub(crate) mod prefetch;
 pub mod real;
 pub mod records;

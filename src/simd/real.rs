@@ -1,5 +1,6 @@
 //! Real numbers as laws use them: one scalar, or SIMD lanes. Laws are generic over [`Real`].
 
+use super::piecewise::{self, Piecewise};
 use super::rsqrt::{reciprocal_root_double, reciprocal_root_single};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x16, f64x8};
@@ -52,6 +53,9 @@ pub trait Real:
     fn split_exponent(self) -> (Self, Self);
     /// Nearest integer, ties to even.
     fn round(self) -> Self;
+    /// Value and derivative of piecewise polynomials at `self` > 0, each lane of its own `number`, or of the
+    /// first one.
+    fn piecewise(self, number: Option<Self>, polynomials: &Piecewise) -> [Self; 2];
 
     /// `self^exponent` by repeated squaring.
     #[inline(always)]
@@ -141,7 +145,7 @@ const INVERSE_ODD: [f64; 11] = {
 };
 
 macro_rules! scalar {
-    ($t:ident, $bits:ident, $single:literal, $mantissa:literal, $bias:literal) => {
+    ($t:ident, $bits:ident, $single:literal, $mantissa:literal, $bias:literal, $piecewise:ident) => {
         impl Real for $t {
             type Token = ();
             type Mask = bool;
@@ -208,14 +212,18 @@ macro_rules! scalar {
             fn round(self) -> Self {
                 self.round_ties_even()
             }
+            #[inline(always)]
+            fn piecewise(self, number: Option<Self>, polynomials: &Piecewise) -> [Self; 2] {
+                piecewise::$piecewise(self, number, polynomials)
+            }
         }
     };
 }
-scalar!(f64, u64, false, 52, 1023.0);
-scalar!(f32, u32, true, 23, 127.0);
+scalar!(f64, u64, false, 52, 1023.0, double);
+scalar!(f32, u32, true, 23, 127.0, single);
 
 macro_rules! lanes {
-    ($lanes:ident, $t:ident, $single:literal, $mantissa:literal, $bias:literal, $mask:ident, $reciprocal:ident, $root:ident) => {
+    ($lanes:ident, $t:ident, $single:literal, $mantissa:literal, $bias:literal, $mask:ident, $reciprocal:ident, $root:ident, $piecewise:ident) => {
         impl<S: Simd> Real for $lanes<S> {
             type Token = S;
             type Mask = fearless_simd::$mask<S>;
@@ -288,11 +296,15 @@ macro_rules! lanes {
             fn round(self) -> Self {
                 self.round_ties_even()
             }
+            #[inline(always)]
+            fn piecewise(self, number: Option<Self>, polynomials: &Piecewise) -> [Self; 2] {
+                piecewise::$piecewise(self, number, polynomials)
+            }
         }
     };
 }
-lanes!(f64x8, f64, false, 52, 1023.0, mask64x8, reciprocal_double, reciprocal_root_double);
-lanes!(f32x16, f32, true, 23, 127.0, mask32x16, reciprocal_single, reciprocal_root_single);
+lanes!(f64x8, f64, false, 52, 1023.0, mask64x8, reciprocal_double, reciprocal_root_double, double_lanes);
+lanes!(f32x16, f32, true, 23, 127.0, mask32x16, reciprocal_single, reciprocal_root_single, single_lanes);
 
 // Functions, not closures: code that is not certainly inlined loses the target features of its caller.
 #[inline(always)]

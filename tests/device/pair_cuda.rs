@@ -5,6 +5,7 @@ use hilbrium::laws::interaction::ExampleVisitor;
 use hilbrium::laws::*;
 use hilbrium::pair::Together;
 use hilbrium::pair::language::{Columns, Field, Kernel, PairLaw, Table, Vec3};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -63,6 +64,8 @@ fn number(k: usize) -> f64 {
 
 /// One trial: separation, then what both languages give for it.
 struct Trial {
+    /// C++ that the law's constants need.
+    definitions: String,
     source: String,
     truth: Vec<f64>,
 }
@@ -107,7 +110,7 @@ fn trial<L: PairLaw>(law: &L, scale: f64) -> Trial {
     writeln!(source, "  Vec3 r{{{}}};", list(&[r.x, r.y, r.z])).unwrap();
     writeln!(source, "  Sums sums = interact(law, {pair}r, dot(r, r)); print<SUMS>(sums);").unwrap();
     writeln!(source, "  print<OUTPUTS>(finish(law, {own}sums)); }}").unwrap();
-    Trial { source, truth }
+    Trial { definitions: law.device_definitions(), source, truth }
 }
 
 /// The trials of registered interactions.
@@ -208,6 +211,10 @@ fn host_compiler_agrees() {
     let mut source = String::from("#include <cstdio>\n#include <cstring>\n");
     for (name, _) in files() {
         writeln!(source, "#include \"{name}.cuh\"").unwrap();
+    }
+    let definitions: BTreeSet<&str> = trials.iter().map(|trial| trial.definitions.as_str()).collect();
+    for text in definitions {
+        writeln!(source, "namespace hilbrium {{\n{text}}}").unwrap();
     }
     source += "using namespace hilbrium;\n\
         template <class T, int N> struct Values { Real values[N]; };\n\

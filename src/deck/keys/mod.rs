@@ -11,6 +11,7 @@ pub(super) use gas::MIN_NEIGHBORS;
 
 use crate::cases::AnyCase;
 pub use crate::cases::case::MAX_PARTICLES;
+use crate::laws::formula::{self, SPECIES_PARAMETERS};
 use crate::laws::{Interaction, coulomb};
 use crate::plan::{
     AtomStyle, Coding, Device, Digits, Distance, FileFormat, FileUnits, Formulation, Gradients, Kernel,
@@ -18,7 +19,7 @@ use crate::plan::{
     VolumeEstimate,
 };
 pub use crate::sections::{
-    ABOVE_ONE, ANY, BELOW_ONE, Default, EXACT, FRACTION, Interval, Key, Kind, NOT_NEGATIVE, POSITIVE,
+    ABOVE_ONE, ANY, BELOW_ONE, CHOSEN, Default, EXACT, FRACTION, Interval, Key, Kind, NOT_NEGATIVE, POSITIVE,
     Section, between, key, number, quantity, quoted, section, section_title,
 };
 use crate::units::{Dimension, UnitSystem};
@@ -40,7 +41,7 @@ const EVERY_WALL: Key = key(
 .also(&["every_time", "wall"]);
 
 /// Groups of sections, in the order in which a deck is printed.
-const GROUPS: [&[Section]; 12] = [
+const GROUPS: [&[Section]; 13] = [
     RUN,
     molecules::MATTER,
     start::SECTIONS,
@@ -49,6 +50,7 @@ const GROUPS: [&[Section]; 12] = [
     gas::SECTIONS,
     molecules::INTERACTION,
     Interaction::SECTIONS,
+    &[formula::PARAMETERS],
     &[coulomb::SECTION],
     motion::SECTIONS,
     measure::SECTIONS,

@@ -55,6 +55,7 @@ pub(super) const MATTER: &[Section] = &[
             .also(&["aliases", "labels", "called"]),
         ],
     ),
+    SPECIES_PARAMETERS,
     section("pair", "Pairs of species whose Lennard-Jones parameters are not mixed by rule, [pair.NAME.NAME].", &[]),
     section("pair.*", "Pairs of one species with others.", &[]),
     section(

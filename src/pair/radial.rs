@@ -1,0 +1,348 @@
+//! Pair energies that no law spells out: formulas and tables of a deck.
+//!
+//! Processors evaluate them as piecewise polynomials of the squared distance, fitted at the start of a run. A
+//! device evaluates C++ that is compiled with its kernels.
+
+use crate::simd::piecewise::{Intervals, Piecewise};
+use crate::simd::real::Real;
+
+/// Factors of 2 of the squared distance below the breakpoint: distances down to 1/64 of it.
+const OCTAVES: i32 = 12;
+/// Magnitude of V or r dV/dr from which on smaller distances are continued linearly.
+const LARGEST: f64 = 1e25;
+/// Largest error of the double-precision polynomials for which no finer intervals are tried.
+const TOLERANCE_DOUBLE: f64 = 1e-13;
+/// The same in single precision, below its rounding errors.
+const TOLERANCE_SINGLE: f64 = 1e-8;
+/// Base-2 logarithms of the numbers of intervals per factor of 2 to be tried.
+const BITS_DOUBLE: std::ops::RangeInclusive<u32> = 6..=8;
+const BITS_SINGLE: std::ops::RangeInclusive<u32> = 8..=9;
+/// Fraction of the largest outer energy that bounds the denominator of relative errors from below.
+const FLOOR: f64 = 1e-3;
+
+/// Energy of a pair as a function of its distance, for each pair of species.
+#[derive(Clone, Copy, Debug)]
+pub struct RadialEnergy<R> {
+    fitted: &'static Fitted,
+    /// 1 / breakpoint^2.
+    scale: R,
+}
+
+/// V and dV/d(r^2).
+#[derive(Clone, Copy, Debug)]
+pub struct RadialValue<R> {
+    /// Energy.
+    pub value: R,
+    /// Derivative with respect to the squared distance.
+    pub slope: R,
+}
+
+/// The polynomials of a [`RadialEnergy`] and its C++.
+#[derive(Debug)]
+struct Fitted {
+    polynomials: Piecewise,
+    kinds: usize,
+    /// Name of the C++ function, and its definition.
+    device: [String; 2],
+}
+
+/// Largest errors of the polynomials, relative to |V| + |r dV/dr|.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FitErrors {
+    /// In double precision.
+    pub double: f64,
+    /// In single precision, without rounding.
+    pub single: f64,
+    /// Distance of the largest error in double precision.
+    pub distance: f64,
+}
+
+/// A family of pair energies to be fitted.
+pub struct RadialFunction<'a> {
+    /// Number of species, >= 1.
+    pub kinds: usize,
+    /// Distance at which the functions may have a jump of a higher derivative, > 0: an interval ends there.
+    pub breakpoint: f64,
+    /// Largest distance, at least the breakpoint.
+    pub cutoff: f64,
+    /// V and dV/d(r^2) of species a <= b at a squared distance.
+    pub energy: &'a dyn Fn([usize; 2], f64) -> [f64; 2],
+}
+
+impl RadialEnergy<f64> {
+    /// Fits polynomials. `device` is the C++ name of a function of both species and the squared distance that
+    /// returns `RadialValue`, and its definition.
+    ///
+    /// The polynomials stay in memory until the program ends: laws are copied freely and have no lifetime.
+    pub fn fit(function: &RadialFunction<'_>, device: [String; 2]) -> (Self, FitErrors) {
+        let (double, double_rows, error) =
+            finest(function, BITS_DOUBLE, TOLERANCE_DOUBLE, [0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0]);
+        let (single, single_rows, single_error) = finest(function, BITS_SINGLE, TOLERANCE_SINGLE, [0.0, 1.0]);
+        let polynomials = Piecewise {
+            double,
+            single,
+            double_rows: double_rows.into_iter().map(|row| std::array::from_fn(|k| row[k])).collect(),
+            single_rows: single_rows.into_iter().map(|row| std::array::from_fn(|k| row[k] as f32)).collect(),
+        };
+        let fitted = Box::leak(Box::new(Fitted { polynomials, kinds: function.kinds, device }));
+        let errors = FitErrors { double: error.size, single: single_error.size, distance: error.distance };
+        (Self { fitted, scale: function.breakpoint.powi(-2) }, errors)
+    }
+
+    /// Broadcasts the constants to lanes.
+    #[inline(always)]
+    pub fn lift<R: Real>(&self, token: R::Token) -> RadialEnergy<R> {
+        RadialEnergy { fitted: self.fitted, scale: R::literal(token, self.scale) }
+    }
+
+    /// C++ initializer.
+    pub fn device_text(&self) -> String {
+        format!("RadialEnergy{{{}}}", self.fitted.device[0])
+    }
+
+    /// C++ definitions that the initializer needs.
+    pub fn device_definitions(&self) -> &'static str {
+        &self.fitted.device[1]
+    }
+}
+
+/// V and dV/d(r^2) of species i and j, integers from 0.
+#[inline(always)]
+pub fn radial_energy<R: Real>(energy: RadialEnergy<R>, i: R, j: R, r2: R) -> RadialValue<R> {
+    let number = (energy.fitted.kinds > 1).then(|| {
+        let of = |value| R::literal(r2.token(), value);
+        let (low, high) = (i.min(j), i.max(j));
+        of(0.5) * high * (high + of(1.0)) + low
+    });
+    let [value, slope] = (r2 * energy.scale).piecewise(number, &energy.fitted.polynomials);
+    RadialValue { value, slope: slope * energy.scale }
+}
+
+/// The largest error and its distance.
+#[derive(Clone, Copy, Debug, Default)]
+struct WorstError {
+    size: f64,
+    distance: f64,
+}
+
+/// Fits with the coarsest intervals that keep the tolerance, or else the finest ones.
+fn finest<const NODES: usize>(
+    function: &RadialFunction<'_>,
+    bits: std::ops::RangeInclusive<u32>,
+    tolerance: f64,
+    nodes: [f64; NODES],
+) -> (Intervals, Vec<Vec<f64>>, WorstError) {
+    let last = *bits.end();
+    for bits in bits {
+        let intervals = intervals(function, bits);
+        let (rows, error) = fitted_rows(function, intervals, nodes);
+        if error.size <= tolerance || bits == last {
+            return (intervals, rows, error);
+        }
+    }
+    unreachable!("the range of bits is not empty")
+}
+
+/// Intervals of (r / breakpoint)^2 up to the cutoff.
+fn intervals(function: &RadialFunction<'_>, bits: u32) -> Intervals {
+    let end = (function.cutoff / function.breakpoint).powi(2);
+    let above = end.log2().ceil().clamp(0.0, 64.0) as i32;
+    Intervals { first_exponent: -OCTAVES, octaves: (OCTAVES + above) as u32, bits }
+}
+
+/// Coefficients of all intervals of all pairs of species, and the largest error.
+fn fitted_rows<const NODES: usize>(
+    function: &RadialFunction<'_>,
+    intervals: Intervals,
+    nodes: [f64; NODES],
+) -> (Vec<Vec<f64>>, WorstError) {
+    let (mut rows, mut worst) = (Vec::new(), WorstError::default());
+    for b in 0..function.kinds {
+        for a in 0..=b {
+            let pair = OnePair::new(function, [a, b]);
+            let start = rows.len();
+            rows.resize(start + intervals.count(), vec![0.0; 2 * NODES]);
+            pair.fit(intervals, nodes, &mut rows[start..], &mut worst);
+        }
+    }
+    (rows, worst)
+}
+
+/// A pair of species as a function of x = (r / breakpoint)^2.
+struct OnePair<'a> {
+    function: &'a RadialFunction<'a>,
+    species: [usize; 2],
+    square: f64,
+    end: f64,
+    floor: f64,
+}
+
+impl<'a> OnePair<'a> {
+    fn new(function: &'a RadialFunction<'a>, species: [usize; 2]) -> Self {
+        let square = function.breakpoint * function.breakpoint;
+        let end = (function.cutoff / function.breakpoint).powi(2);
+        let mut pair = OnePair { function, species, square, end, floor: 0.0 };
+        let outer = (0..=64).map(|k| pair.size(end * (0.25 + 0.75 * f64::from(k) / 64.0)));
+        pair.floor = FLOOR * outer.filter(|size| size.is_finite()).fold(0.0, f64::max);
+        pair
+    }
+
+    /// V and dV/dx.
+    fn at(&self, x: f64) -> [f64; 2] {
+        let [value, slope] = (self.function.energy)(self.species, x * self.square);
+        [value, slope * self.square]
+    }
+
+    /// |V| + |r dV/dr|.
+    fn size(&self, x: f64) -> f64 {
+        let [value, slope] = self.at(x);
+        value.abs() + (2.0 * x * slope).abs()
+    }
+
+    /// Fits the intervals from the last one down, until the energy becomes too large; further ones are
+    /// straight lines.
+    fn fit<const NODES: usize>(
+        &self,
+        intervals: Intervals,
+        nodes: [f64; NODES],
+        rows: &mut [Vec<f64>],
+        worst: &mut WorstError,
+    ) {
+        let mut continued: Option<[f64; 3]> = None;
+        for interval in (0..intervals.count()).rev() {
+            let (lower, upper) = (intervals.lower(interval), intervals.lower(interval + 1));
+            let width = upper - lower;
+            if lower >= self.end {
+                continue;
+            }
+            let range = upper.min(self.end) - lower;
+            if continued.is_none() && !(self.size(lower) < LARGEST) {
+                let [value, slope] = self.at(upper.min(self.end));
+                continued = Some([upper.min(self.end), value, slope]);
+            }
+            if let Some([at, value, slope]) = continued {
+                rows[interval][0] = value + slope * (lower - at);
+                rows[interval][1] = slope * width;
+                continue;
+            }
+            // Hermite interpolation: values and slopes at the nodes
+            let places = nodes.map(|node| node * range / width);
+            let data = places.map(|place| {
+                let [value, slope] = self.at(lower + place * width);
+                [value, slope * width]
+            });
+            hermite(&places, &data, &mut rows[interval]);
+            self.check(lower, width, range, &rows[interval], worst);
+        }
+    }
+
+    /// Compares a fitted interval with the function between the nodes.
+    fn check(&self, lower: f64, width: f64, range: f64, row: &[f64], worst: &mut WorstError) {
+        for node in [0.13, 0.5, 0.87] {
+            let x = lower + node * range;
+            let place = node * range / width;
+            let (mut value, mut slope) = (0.0, 0.0);
+            for &coefficient in row.iter().rev() {
+                slope = slope * place + value;
+                value = value * place + coefficient;
+            }
+            let [truth, true_slope] = self.at(x);
+            let error = (value - truth).abs() + (2.0 * x * (slope / width - true_slope)).abs();
+            let size = error / self.size(x).max(self.floor).max(f64::MIN_POSITIVE);
+            if !(size <= worst.size) {
+                *worst = WorstError { size, distance: (x * self.square).sqrt() };
+            }
+        }
+    }
+}
+
+/// Coefficients, from the lowest power up, of the polynomial with these values and slopes, by Newton's divided
+/// differences with every node twice.
+fn hermite(places: &[f64], data: &[[f64; 2]], row: &mut [f64]) {
+    let count = 2 * places.len();
+    let place = |k: usize| places[k / 2];
+    let mut differences: Vec<f64> = (0..count).map(|k| data[k / 2][0]).collect();
+    let mut newton = vec![differences[0]];
+    for order in 1..count {
+        for k in 0..count - order {
+            let distance = place(k + order) - place(k);
+            differences[k] = if distance == 0.0 {
+                data[k / 2][1]
+            } else {
+                (differences[k + 1] - differences[k]) / distance
+            };
+        }
+        newton.push(differences[0]);
+    }
+    // Newton's form to powers, from the last factor on
+    row.fill(0.0);
+    for k in (0..count).rev() {
+        for power in (1..count).rev() {
+            row[power] = row[power - 1] - place(k) * row[power];
+        }
+        row[0] = newton[k] - place(k) * row[0];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lennard_jones(r2: f64, sigma: f64) -> [f64; 2] {
+        let s6 = (sigma * sigma / r2).powi(3);
+        [4.0 * s6 * (s6 - 1.0), -12.0 * s6 * (2.0 * s6 - 1.0) / r2]
+    }
+
+    fn fit(kinds: usize, energy: &dyn Fn([usize; 2], f64) -> [f64; 2]) -> (RadialEnergy<f64>, FitErrors) {
+        let function = RadialFunction { kinds, breakpoint: 2.5, cutoff: 2.5, energy };
+        RadialEnergy::fit(&function, [String::new(), String::new()])
+    }
+
+    #[test]
+    fn a_polynomial_is_fitted_exactly() {
+        let mut row = [0.0; 8];
+        let places = [0.0, 0.2, 0.7, 1.0];
+        let of = |x: f64| {
+            [1.0 + x * (2.0 + x * x * x * (3.0 - x * x * x)), 2.0 + 12.0 * x.powi(3) - 7.0 * x.powi(6)]
+        };
+        hermite(&places, &places.map(of), &mut row);
+        for (found, wanted) in row.iter().zip([1.0, 2.0, 0.0, 0.0, 3.0, 0.0, 0.0, -1.0]) {
+            assert!((found - wanted).abs() < 1e-11, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn energies_and_slopes_are_those_of_the_function() {
+        let sigma = |[a, b]: [usize; 2]| 1.0 + 0.1 * (a + 2 * b) as f64;
+        let (energy, errors) = fit(3, &|species, r2| lennard_jones(r2, sigma(species)));
+        assert!(errors.double < 1e-12 && errors.single < 1e-6, "{errors:?}");
+        for k in 0..500 {
+            let r = 0.6 + 0.0038 * f64::from(k);
+            for (a, b) in [(0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)] {
+                let [value, slope] = lennard_jones(r * r, sigma([a, b]));
+                let scale = value.abs() + (r * r * slope).abs();
+                for (i, j) in [(a, b), (b, a)] {
+                    let found = radial_energy(energy, i as f64, j as f64, r * r);
+                    let error = (found.value - value).abs() + r * r * (found.slope - slope).abs();
+                    assert!(error < 1e-12 * scale, "{a} {b} {r}: {found:?} {value} {slope}");
+                    let lifted = energy.lift::<f32>(());
+                    let found = radial_energy(lifted, i as f32, j as f32, (r * r) as f32);
+                    assert!((f64::from(found.value) - value).abs() < 3e-6 * scale, "{r}: {found:?} {value}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_core_is_continued_linearly() {
+        let (energy, _) = fit(1, &|_, r2| lennard_jones(r2, 1.0));
+        let at = |r2: f64| radial_energy(energy, 0.0, 0.0, r2).value;
+        for k in 0..2000 {
+            let r2 = 2e-3 * 1.003f64.powi(k);
+            assert!(at(r2).is_finite() && at(r2 * 1.001) < at(r2), "{r2}");
+        }
+        assert!(
+            at(0.0).is_finite() && radial_energy(energy.lift::<f32>(()), 0.0, 0.0, 0.0).slope.is_finite()
+        );
+    }
+}
