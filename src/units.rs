@@ -182,13 +182,8 @@ const MASSES: &[(&str, f64)] = &[
     ("g", 1.0 / ATOMIC_MASS),
     ("kg", 1e3 / ATOMIC_MASS),
 ];
-const ENERGIES: &[(&str, f64)] = &[
-    ("kJ/mol", 1.0),
-    ("kcal/mol", 4.184),
-    ("eV", ELECTRONVOLT),
-    ("K", BOLTZMANN),
-    ("hartree", HARTREE),
-];
+const ENERGIES: &[(&str, f64)] =
+    &[("kJ/mol", 1.0), ("kcal/mol", 4.184), ("eV", ELECTRONVOLT), ("K", BOLTZMANN), ("hartree", HARTREE)];
 const DENSITIES: &[(&str, f64)] = &[
     ("amu/nm^3", 1.0),
     ("kg/m^3", 1e-24 / ATOMIC_MASS),

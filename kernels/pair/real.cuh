@@ -177,6 +177,50 @@ struct RadialValue {
     Real value, slope;
 };
 
+// Number of a pair of species: (b, a), a <= b, ordered by b, then a.
+__device__ inline int pair_number(Real i, Real j) {
+    const int b = int(max(i, j)), a = int(min(i, j));
+    return b * (b + 1) / 2 + a;
+}
+
+// Intervals of a piecewise polynomial of x > 0: `1 << bits` for each factor of 2 from 2^first_exponent on.
+struct Intervals {
+    int first_exponent, octaves, bits;
+};
+
+// Polynomial `number` of x = scale * square and its derivative with respect to the square; `rows` has eight
+// coefficients for each interval, from the lowest power up. x outside of the range is moved to its ends.
+__device__ inline RadialValue piecewise(
+    const Real* rows, Intervals intervals, int number, Real scale, Real square) {
+    int exponent;
+    const Real mantissa = frexp(scale * square, &exponent);
+    const int count = intervals.octaves << intervals.bits;
+    const Real place = (Real(2) * mantissa - Real(1)) * Real(1 << intervals.bits);
+    int octave = exponent - 1 - intervals.first_exponent;
+    int interval = (octave << intervals.bits) + int(place);
+    Real t = place - Real(int(place));
+    if (octave < 0 || !(scale * square > Real(0))) {
+        octave = 0;
+        interval = 0;
+        t = Real(0);
+    }
+    if (octave >= intervals.octaves) {
+        octave = intervals.octaves - 1;
+        interval = count - 1;
+        t = Real(1);
+    }
+    const Real* row = rows + 8 * (number * count + interval);
+    Real value = row[7], slope = Real(0);
+#pragma unroll
+    for (int power = 6; power >= 0; --power) {
+        slope = slope * t + value;
+        value = value * t + row[power];
+    }
+    // 1 / width of the interval
+    const Real inverse = ldexp(Real(1), intervals.bits - octave - intervals.first_exponent);
+    return RadialValue{value, slope * inverse * scale};
+}
+
 // An energy of a deck: a function that is compiled with the unit, so that calls of it are inlined.
 struct RadialEnergy {
     RadialValue (*evaluate)(Real i, Real j, Real r2);

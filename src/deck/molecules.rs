@@ -38,9 +38,20 @@ impl SectionReader for LawSection<'_, '_> {
         self.deck.chosen_numbers(section)
     }
 
-    fn species_parameters(&mut self) -> (Vec<String>, Vec<Vec<(String, f64)>>) {
-        let names = self.species.iter().map(|kind| kind.name.clone()).collect();
-        (names, self.deck.species_parameters(self.species))
+    fn species(&self) -> Vec<String> {
+        self.species.iter().map(|kind| kind.name.clone()).collect()
+    }
+
+    fn species_parameters(&mut self) -> Vec<Vec<(String, f64)>> {
+        self.deck.species_parameters(self.species)
+    }
+
+    fn optional_text(&mut self, key: &str) -> Option<String> {
+        self.deck.optional_text(self.path, key)
+    }
+
+    fn file(&mut self, key: &str, most: u64) -> Option<String> {
+        self.deck.file_of(self.path, key, most)
     }
 
     fn report_within(&mut self, key: &str, span: Range<usize>, message: String, help: String) {

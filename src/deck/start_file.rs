@@ -3,6 +3,7 @@
 use super::check::Deck;
 use super::raw::BACKSLASH_HELP;
 use crate::plan::*;
+use std::io::Read;
 
 impl Deck<'_> {
     /// Returns the path of a start's file; reports one that is not there.
@@ -21,6 +22,39 @@ impl Deck<'_> {
             self.report(Some(place), message, help);
         }
         path
+    }
+
+    /// Returns the text of the file that a key names; reports one that is missing, too large or no text.
+    pub(super) fn file_of(&mut self, section: &str, name: &str, most: u64) -> Option<String> {
+        let path = std::path::PathBuf::from(self.text(section, name));
+        let place = self.place(section, name)?;
+        let metadata = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file);
+        let read = match metadata {
+            None => Err((
+                "does not exist".to_string(),
+                "check the path; it is relative to where the program is started",
+            )),
+            Some(metadata) if metadata.len() > most => Err((
+                format!("has {} bytes, more than {most}", metadata.len()),
+                "write fewer rows, or fewer digits",
+            )),
+            Some(_) => std::fs::File::open(&path)
+                .and_then(|file| {
+                    let mut text = String::new();
+                    file.take(most).read_to_string(&mut text).map(|_| text)
+                })
+                .map_err(|cause| {
+                    (format!("cannot be read: {cause}"), "check its permissions, and that it is text")
+                }),
+        };
+        match read {
+            Ok(text) => Some(text),
+            Err((what, help)) if !path.as_os_str().is_empty() => {
+                self.report(Some(place), format!("the file {} {what}", path.display()), help);
+                None
+            }
+            Err(_) => None,
+        }
     }
 
     /// Checks `[start.file]`.

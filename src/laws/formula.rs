@@ -110,12 +110,14 @@ impl Formula {
             kinds: self.kinds(),
             breakpoint: self.switch_start,
             cutoff: self.cutoff,
+            smallest: 0.0,
             energy: &|pair, r2| self.at(&expression, pair, r2),
         };
         // the name is the text's, so that several formulas can be in one unit
         let body = self.device_function(&expression, "");
         let name = format!("radial_{:016x}", xxh3_64(body.as_bytes()));
-        self.fit.get(&function, name, |name| self.device_function(&expression, name))
+        let definition = self.device_function(&expression, &name);
+        self.fit.get(&function, Some([name, definition]))
     }
 
     /// The C++ function of this name, with tables of the species' parameters.
@@ -268,8 +270,8 @@ impl Potential for Formula {
     type Law = WithCharges<radial::Law<f64>>;
 
     fn read(section: &mut dyn SectionReader) -> Self {
-        let (cutoff, truncation, switch_start) = radial::read_truncation(section);
-        let (names, species) = section.species_parameters();
+        let (cutoff, truncation, switch_start) = radial::read_truncation(section, None);
+        let (names, species) = (section.species(), section.species_parameters());
         let potential = Formula {
             energy: section.text("energy"),
             cutoff,

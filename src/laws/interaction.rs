@@ -105,8 +105,14 @@ pub trait SectionReader {
     fn text(&mut self, key: &str) -> String;
     /// Names and numbers of a section whose keys the user chooses, in order of their names.
     fn chosen_numbers(&mut self, section: &str) -> Vec<(String, f64)>;
-    /// Names of the species, and their `[species.NAME.parameters]`: the same names in all; empty without any.
-    fn species_parameters(&mut self) -> (Vec<String>, Vec<Vec<(String, f64)>>);
+    /// Names of the species.
+    fn species(&self) -> Vec<String>;
+    /// `[species.NAME.parameters]` of each species: the same names in all; empty without any.
+    fn species_parameters(&mut self) -> Vec<Vec<(String, f64)>>;
+    /// Text, if given.
+    fn optional_text(&mut self, key: &str) -> Option<String>;
+    /// The text of the file that a key names; reports one that cannot be read or is larger than `most` bytes.
+    fn file(&mut self, key: &str, most: u64) -> Option<String>;
     /// Reports an error in the text of a key; `span` is a byte range of the text.
     fn report_within(&mut self, key: &str, span: Range<usize>, message: String, help: String);
     /// Number, or its default.

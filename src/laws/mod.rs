@@ -20,6 +20,7 @@ pub mod mixing;
 pub mod momentum_energy_standard;
 pub mod momentum_energy_volume;
 pub mod number_density;
+mod potential_table;
 pub mod radial;
 pub mod shared;
 pub mod viscosity_switch;
@@ -34,6 +35,7 @@ interactions! {
     yukawa,
     buckingham,
     formula as radial,
+    table as radial,
 }
 
 /// The printed laws without a registered interaction: charges, gas, and the other forms of Lennard-Jones.

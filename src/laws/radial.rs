@@ -49,17 +49,13 @@ choice! {
 pub struct CachedFit(OnceLock<(RadialEnergy<f64>, FitErrors)>);
 
 impl CachedFit {
-    /// The fit; `definition` returns the C++ definition of the function of this name.
+    /// The fit; `device` is the C++ of [`RadialEnergy::fit`].
     pub fn get(
         &self,
         function: &RadialFunction<'_>,
-        name: String,
-        definition: impl FnOnce(&str) -> String,
+        device: Option<[String; 2]>,
     ) -> (RadialEnergy<f64>, FitErrors) {
-        *self.0.get_or_init(|| {
-            let definition = definition(&name);
-            RadialEnergy::fit(function, [name, definition])
-        })
+        *self.0.get_or_init(|| RadialEnergy::fit(function, device))
     }
 
     /// The law, with charges if there are any.
@@ -84,15 +80,30 @@ impl fmt::Debug for CachedFit {
     }
 }
 
-/// Reads cutoff, truncation and the start of the switch (the cutoff without one) from a section.
-pub fn read_truncation(section: &mut dyn SectionReader) -> (f64, RadialTruncation, f64) {
-    let cutoff = section.number("cutoff");
+/// Reads cutoff, truncation and the start of the switch (the cutoff without one) from a section. `longest` is
+/// the cutoff if none is given; `None`: the key has a default.
+pub fn read_truncation(
+    section: &mut dyn SectionReader,
+    longest: Option<f64>,
+) -> (f64, RadialTruncation, f64) {
+    let cutoff = match longest {
+        Some(longest) => section.optional_number("cutoff").unwrap_or(longest),
+        None => section.number("cutoff"),
+    };
     let truncation = RadialTruncation::named(section.choice("truncation")).unwrap_or(RadialTruncation::Plain);
     if truncation != RadialTruncation::Switched {
         section.without_effect("switch_start", "truncation, which is not \"switched\"");
         return (cutoff, truncation, cutoff);
     }
     (cutoff, truncation, switch_start(section, cutoff))
+}
+
+/// The factor of [`RadialTruncation::Switched`] and its derivative.
+pub fn switch(start: f64, cutoff: f64, r: f64) -> [f64; 2] {
+    let width = cutoff - start;
+    let x = ((r - start) / width).clamp(0.0, 1.0);
+    let factor = 1.0 - x * x * x * (10.0 - x * (15.0 - 6.0 * x));
+    [factor, -30.0 * (x * (1.0 - x)).powi(2) / width]
 }
 
 /// Distances of an inspection, from the cutoff / 64 to the cutoff.

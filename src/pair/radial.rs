@@ -3,10 +3,13 @@
 //! Processors evaluate them as piecewise polynomials of the squared distance, fitted at the start of a run. A
 //! device evaluates C++ that is compiled with its kernels.
 
+use super::device_text;
 use crate::simd::piecewise::{Intervals, Piecewise};
 use crate::simd::real::Real;
+use std::fmt::Write;
+use xxhash_rust::xxh3::xxh3_64;
 
-/// Factors of 2 of the squared distance below the breakpoint: distances down to 1/64 of it.
+/// Most factors of 2 of the squared distance below the breakpoint: distances down to 1/64 of it.
 const OCTAVES: i32 = 12;
 /// Magnitude of V or r dV/dr from which on smaller distances are continued linearly.
 const LARGEST: f64 = 1e25;
@@ -65,16 +68,18 @@ pub struct RadialFunction<'a> {
     pub breakpoint: f64,
     /// Largest distance, at least the breakpoint.
     pub cutoff: f64,
+    /// Distance below which the energy does not matter; 1/64 of the breakpoint at least.
+    pub smallest: f64,
     /// V and dV/d(r^2) of species a <= b at a squared distance.
     pub energy: &'a dyn Fn([usize; 2], f64) -> [f64; 2],
 }
 
 impl RadialEnergy<f64> {
     /// Fits polynomials. `device` is the C++ name of a function of both species and the squared distance that
-    /// returns `RadialValue`, and its definition.
+    /// returns `RadialValue`, and its definition; `None`: devices evaluate the polynomials too.
     ///
     /// The polynomials stay in memory until the program ends: laws are copied freely and have no lifetime.
-    pub fn fit(function: &RadialFunction<'_>, device: [String; 2]) -> (Self, FitErrors) {
+    pub fn fit(function: &RadialFunction<'_>, device: Option<[String; 2]>) -> (Self, FitErrors) {
         let (double, double_rows, error) =
             finest(function, BITS_DOUBLE, TOLERANCE_DOUBLE, [0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0]);
         let (single, single_rows, single_error) = finest(function, BITS_SINGLE, TOLERANCE_SINGLE, [0.0, 1.0]);
@@ -84,9 +89,11 @@ impl RadialEnergy<f64> {
             double_rows: double_rows.into_iter().map(|row| std::array::from_fn(|k| row[k])).collect(),
             single_rows: single_rows.into_iter().map(|row| std::array::from_fn(|k| row[k] as f32)).collect(),
         };
+        let scale = function.breakpoint.powi(-2);
+        let device = device.unwrap_or_else(|| printed(&polynomials, function.kinds, scale));
         let fitted = Box::leak(Box::new(Fitted { polynomials, kinds: function.kinds, device }));
         let errors = FitErrors { double: error.size, single: single_error.size, distance: error.distance };
-        (Self { fitted, scale: function.breakpoint.powi(-2) }, errors)
+        (Self { fitted, scale }, errors)
     }
 
     /// Broadcasts the constants to lanes.
@@ -104,6 +111,24 @@ impl RadialEnergy<f64> {
     pub fn device_definitions(&self) -> &'static str {
         &self.fitted.device[1]
     }
+}
+
+/// C++ name and definition of a function that evaluates the polynomials of double precision.
+fn printed(polynomials: &Piecewise, kinds: usize, scale: f64) -> [String; 2] {
+    let Intervals { first_exponent, octaves, bits } = polynomials.double;
+    let mut rows = String::new();
+    for row in &polynomials.double_rows {
+        let _ = writeln!(rows, "    {},", device_text::list(&row.map(device_text::real)));
+    }
+    let name =
+        format!("radial_{:016x}", xxh3_64(format!("{first_exponent} {octaves} {scale} {rows}").as_bytes()));
+    let number = if kinds > 1 { "pair_number(i, j)" } else { "0" };
+    let definition = format!(
+        "__device__ const Real {name}_rows[] = {{\n{rows}}};\n\
+         __device__ inline RadialValue {name}(Real i, Real j, Real r2) {{\n    \
+         return piecewise({name}_rows, {{{first_exponent}, {octaves}, {bits}}}, {number}, {scale:?}, r2);\n}}\n"
+    );
+    [name, definition]
 }
 
 /// V and dV/d(r^2) of species i and j, integers from 0.
@@ -147,7 +172,9 @@ fn finest<const NODES: usize>(
 fn intervals(function: &RadialFunction<'_>, bits: u32) -> Intervals {
     let end = (function.cutoff / function.breakpoint).powi(2);
     let above = end.log2().ceil().clamp(0.0, 64.0) as i32;
-    Intervals { first_exponent: -OCTAVES, octaves: (OCTAVES + above) as u32, bits }
+    let below = (function.breakpoint / function.smallest).powi(2).log2().ceil();
+    let below = below.clamp(1.0, f64::from(OCTAVES)) as i32;
+    Intervals { first_exponent: -below, octaves: (below + above) as u32, bits }
 }
 
 /// Coefficients of all intervals of all pairs of species, and the largest error.
@@ -294,8 +321,8 @@ mod tests {
     }
 
     fn fit(kinds: usize, energy: &dyn Fn([usize; 2], f64) -> [f64; 2]) -> (RadialEnergy<f64>, FitErrors) {
-        let function = RadialFunction { kinds, breakpoint: 2.5, cutoff: 2.5, energy };
-        RadialEnergy::fit(&function, [String::new(), String::new()])
+        let function = RadialFunction { kinds, breakpoint: 2.5, cutoff: 2.5, smallest: 0.0, energy };
+        RadialEnergy::fit(&function, None)
     }
 
     #[test]

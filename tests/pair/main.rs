@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
+mod formulas;
 mod molecular_laws;
 mod neighbors_battery;
 mod pair_laws;
