@@ -279,10 +279,10 @@ impl<'a> Parser<'a> {
     }
 
     fn atom(&mut self, cursor: &mut Cursor<'a>) -> Result<NodeId, FormulaMistake> {
-        let end = cursor.tokens.last().map_or(self.end, |(_, span)| span.end);
         let Some((token, span)) = cursor.tokens.get(cursor.at) else {
+            let last = cursor.tokens.last().map_or(self.end..self.end, |(_, span)| span.clone());
             let help = "a formula is like \"4*epsilon*((sigma/r)^12 - (sigma/r)^6)\"";
-            return mistake(end.saturating_sub(1)..end, "the formula ends where a value should follow", help);
+            return mistake(last, "the formula ends where a value should follow", help);
         };
         cursor.at += 1;
         match token {

@@ -113,6 +113,34 @@ fn mistakes_have_their_place_and_remedy() {
     }
 }
 
+/// Any sequence of tokens is a formula or a mistake whose place is in the text.
+#[test]
+fn any_tokens_end_in_a_formula_or_a_mistake() {
+    const PIECES: [&str; 24] = [
+        "r", "a", "2", "1e3", ".5", "+", "-", "*", "/", "^", "(", ")", ",", ";", "=", "x", "exp(", "min(",
+        "sqrt", "pi", " ", "é", "step(r)", "x=",
+    ];
+    let mut state = 1u64;
+    let mut formulas = 0;
+    for _ in 0..20_000 {
+        let mut text = String::new();
+        for _ in 0..(state >> 33) % 14 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            text += PIECES[(state >> 40) as usize % PIECES.len()];
+        }
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(6_364_136_223_846_793_005);
+        match Formula::new(&text, &names(&["a"])) {
+            Ok(formula) => {
+                formulas += 1;
+                formula.evaluate(&[1.3, 0.7], &mut Vec::new());
+                formula.switched(1.0, 2.0).printed("r2", &names(&["a"]));
+            }
+            Err(wrong) => assert!(text.get(wrong.span.clone()).is_some(), "{text}: {wrong:?}"),
+        }
+    }
+    assert!(formulas > 100, "{formulas}");
+}
+
 #[test]
 fn hostile_formulas_are_refused_at_once() {
     let deep = format!("{}r{}", "(".repeat(5000), ")".repeat(5000));

@@ -112,6 +112,9 @@ const INSPECTED: usize = 3000;
 /// jump.
 const SUSPICIOUS: f64 = 1e-3;
 
+/// Least ratio of a jump to the rounding errors beside it.
+const NOISE: f64 = 10.0;
+
 /// What is wrong with a pair energy, and where.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Irregularity {
@@ -169,7 +172,9 @@ fn between(
     if discrepancy(inner, outer) < SUSPICIOUS {
         return None;
     }
-    let before = inner.1[0].abs().max(outer.1[0].abs());
+    let noise_of =
+        |inner: f64, outer: f64| rounding_noise(energy, inner, -1.0).max(rounding_noise(energy, outer, 1.0));
+    let before = inner.1[0].abs().max(outer.1[0].abs()).max(noise_of(inner.0, outer.0));
     for _ in 0..60 {
         let r = 0.5 * (inner.0 + outer.0);
         if !(r > inner.0 && r < outer.0) {
@@ -189,10 +194,18 @@ fn between(
         if deviation(inner, middle) > deviation(middle, outer) { outer = middle } else { inner = middle }
     }
     let (low, high) = (inner.1[0], outer.1[0]);
-    if low.abs().max(high.abs()) > 1e6 * (before + f64::MIN_POSITIVE) {
+    let noise = noise_of(inner.0, outer.0);
+    let (size, jump) = (low.abs().max(high.abs()), (high - low).abs());
+    if size > 1e6 * (before + f64::MIN_POSITIVE) {
         return Some(Irregularity::Singular(inner.0));
     }
-    ((high - low).abs() > 1e-6 * before).then_some(Irregularity::Jump(inner.0))
+    (jump > 1e-6 * before && jump > NOISE * noise).then_some(Irregularity::Jump(inner.0))
+}
+
+/// The largest difference of energies at neighboring distances on one side of r: that of rounding errors.
+fn rounding_noise(energy: &dyn Fn(f64) -> [f64; 2], r: f64, side: f64) -> f64 {
+    let at = |k: i32| energy(r * (1.0 + side * f64::from(k) * 8.0 * f64::EPSILON))[0];
+    (1..=32).map(|k| (at(k + 1) - at(k)).abs()).fold(0.0, f64::max)
 }
 
 #[cfg(test)]
@@ -218,6 +231,14 @@ mod tests {
         assert_eq!(of(&|r| [(1.0 - r).abs(), if r < 1.0 { -1.0 } else { 1.0 }]), Ok(()));
         assert_eq!(of(&|r| [r.powi(-200), -200.0 * r.powi(-201)]), Ok(()));
         assert_eq!(of(&|_| [0.0, 0.0]), Ok(()));
+        // differences of nearly equal numbers at short distances: no jump, but rounding
+        let damped = |r: f64| {
+            let sum: f64 = (0..=10).map(|k| r.powi(k) / (1..=k).map(f64::from).product::<f64>()).sum();
+            let part = |r: f64, sum: f64| (1.0 - (-r).exp() * sum) * r.powi(-10);
+            let slope = (-r).exp() * r.powi(10) / 3_628_800.0;
+            [part(r, sum), slope * r.powi(-10) - 10.0 * part(r, sum) / r]
+        };
+        assert_eq!(of(&damped), Ok(()));
         // a step, poles of both orders, a root of a negative number
         assert!(near(of(&|r| [if r < 1.3 { 1.0 } else { 0.9 }, 0.0]), Irregularity::Jump, 1.3));
         let pole = |r: f64| r - 1.234567;

@@ -240,6 +240,7 @@ impl Potential for Table {
             }
             potential_table::read(&text).unwrap_or_default().into_iter().next()
         };
+        // the energies are those of the second pair, species 0 and 1
         let pairs = [1.0, 0.8, 1.3, 0.6, 0.9, 1.1].into_iter().filter_map(rows).collect();
         let potential = Table {
             pairs,
@@ -248,7 +249,7 @@ impl Potential for Table {
             switch_start: 1.9,
             fit: CachedFit::default(),
         };
-        vec![Example { potential, energies: &[[1.1, -0.9833724493736824], [1.5, -0.32033659427857464]] }]
+        vec![Example { potential, energies: &[[1.1, -0.7866979594989459], [1.5, -0.2562692754228597]] }]
     }
 
     /// Maximum over all pairs of species.

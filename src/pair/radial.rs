@@ -134,11 +134,14 @@ fn printed(polynomials: &Piecewise, kinds: usize, scale: f64) -> [String; 2] {
 /// V and dV/d(r^2) of species i and j, integers from 0.
 #[inline(always)]
 pub fn radial_energy<R: Real>(energy: RadialEnergy<R>, i: R, j: R, r2: R) -> RadialValue<R> {
-    let number = (energy.fitted.kinds > 1).then(|| {
-        let of = |value| R::literal(r2.token(), value);
+    // no closure: code that is not certainly inlined loses the target features of its caller
+    let number = if energy.fitted.kinds > 1 {
         let (low, high) = (i.min(j), i.max(j));
-        of(0.5) * high * (high + of(1.0)) + low
-    });
+        let one = R::literal(r2.token(), 1.0);
+        Some(R::literal(r2.token(), 0.5) * high * (high + one) + low)
+    } else {
+        None
+    };
     let [value, slope] = (r2 * energy.scale).piecewise(number, &energy.fitted.polynomials);
     RadialValue { value, slope: slope * energy.scale }
 }
