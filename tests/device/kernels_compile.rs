@@ -82,6 +82,9 @@ impl ExampleVisitor for Examples<'_> {
         if !self.compiled.contains(&L::NAME) {
             self.compiled.push(L::NAME);
             self.variants.extend(molecular(*law, true));
+        } else if !law.device_definitions().is_empty() {
+            // the same law with another formula, or with a table
+            self.variants.extend(with_charges(*law));
         }
     }
 }
@@ -190,7 +193,8 @@ fn variants() -> Vec<Variant> {
 
 fn compile(unit: &Unit, headers: &[(String, String)], architecture: &str) -> Result<usize, String> {
     let text = program::source(unit.file).ok_or(format!("{} is not part of the program", unit.file))?;
-    let source = SourceUnit { file: unit.file, text, headers, definitions: &unit.definitions };
+    let headers = [headers, unit.headers.as_slice()].concat();
+    let source = SourceUnit { file: unit.file, text, headers: &headers, definitions: &unit.definitions };
     let code =
         nvrtc::compile(&source, architecture).map_err(|error| format!("{:?}: {error}", unit.definitions))?;
     // machine code is an ELF file
