@@ -8,9 +8,10 @@ namespace hilbrium {
 
 namespace gradients {
 
-/// The smoothing kernel.
+/// The smoothing kernel, and 1 / kappa of its second moment, the integral of q_x^2 w(q) over q.
 struct Law {
     Kernel kernel;
+    Real per_moment;
 };
 
 struct Particle {
@@ -73,15 +74,22 @@ __device__ inline Tensor inverse(Tensor tau) {
     return Tensor{xx * factor + isotropic, xy * factor, xz * factor, (n.xx * n.zz - n.xz * n.xz) * factor + isotropic, (n.xy * n.xz - n.xx * n.yz) * factor, (n.xx * n.yy - n.xy * n.xy) * factor + isotropic};
 }
 
+/// Share of the matrix in the momentum equation, given the filling x of the kernel.
+__device__ inline Real share(Real filling) {
+    const auto x = min(filling, Real(1.0));
+    return x + (Real(1.0) - x) * min(max((Real(10.0) * x - Real(1.0)), Real(0.0)), Real(1.0));
+}
+
 __device__ inline Output finish(Law law, Particle i, Sums sums) {
     const auto s = Real(1.0) / i.smoothing_length;
     const auto per_volume = s * s * s;
     const auto matrix = inverse(sums.tau * per_volume);
+    const auto filling = (sums.tau.xx + sums.tau.yy + sums.tau.zz) / Real(3.0) * per_volume * (s * s) * law.per_moment;
     const auto along_x = matrix * (sums.along_x * per_volume);
     const auto along_y = matrix * (sums.along_y * per_volume);
     const auto along_z = matrix * (sums.along_z * per_volume);
     const auto curl = Vec3{along_z.y - along_y.z, along_x.z - along_z.x, along_y.x - along_x.y};
-    return Output{matrix, along_x.x + along_y.y + along_z.z, sqrt(dot(curl, curl))};
+    return Output{matrix * share(filling), along_x.x + along_y.y + along_z.z, sqrt(dot(curl, curl))};
 }
 
 } // namespace gradients

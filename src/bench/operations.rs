@@ -299,7 +299,7 @@ mod tests {
     fn heavier_laws_count_more_and_both_sides_more_than_one() {
         let kernel = Kernel::named("sinc-6").unwrap();
         let density = per_pair(&density::Law { kernel }, true, false);
-        let gradients = per_pair(&gradients::Law { kernel }, true, false);
+        let gradients = per_pair(&gradients::Law::new(kernel), true, false);
         let momentum = momentum_energy_volume::Law {
             kernel,
             beta: 2.0,

@@ -238,7 +238,7 @@ impl Bench<'_> {
         self.law(&number_density::Law { kernel }, &VARIANTS[..2]);
         self.law(&density::Law { kernel }, &VARIANTS[..2]);
         self.law(&volume_elements::Law { kernel }, &VARIANTS[..2]);
-        self.law(&gradients::Law { kernel }, &VARIANTS[..2]);
+        self.law(&gradients::Law::new(kernel), &VARIANTS[..2]);
         let estimate = volume_estimate::Law {
             kernel,
             ideal: 1.0,

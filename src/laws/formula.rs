@@ -137,7 +137,7 @@ impl Formula {
         )
     }
 
-    /// Largest errors of the fit, relative to |V| + |r dV/dr|.
+    /// Largest errors of the fit.
     pub fn fit_errors(&self) -> FitErrors {
         self.fitted().1
     }

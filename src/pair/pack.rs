@@ -332,7 +332,7 @@ mod tests {
             records_are_columns::<_, f32>(&alike, &position);
             records_are_columns::<_, f64>(&alike, &position);
             records_are_columns::<_, f32>(&lennard_jones_mixed::Law::truncated(), &position);
-            records_are_columns::<_, f64>(&gradients::Law { kernel: Kernel::wendland_c2() }, &position);
+            records_are_columns::<_, f64>(&gradients::Law::new(Kernel::wendland_c2()), &position);
         }
     }
 }

@@ -21,6 +21,8 @@ const TOLERANCE_SINGLE: f64 = 1e-8;
 /// Base-2 logarithms of the numbers of intervals per factor of 2 to be tried.
 const BITS_DOUBLE: std::ops::RangeInclusive<u32> = 6..=8;
 const BITS_SINGLE: std::ops::RangeInclusive<u32> = 8..=9;
+/// Energies up to this multiple of the largest outer one count for the errors: no pair has more.
+const CORE: f64 = 1e6;
 /// Fraction of the largest outer energy that bounds the denominator of relative errors from below.
 const FLOOR: f64 = 1e-3;
 
@@ -50,7 +52,8 @@ struct Fitted {
     device: [String; 2],
 }
 
-/// Largest errors of the polynomials, relative to |V| + |r dV/dr|.
+/// Largest errors of the polynomials, relative to |V| + |r dV/dr| where that is at most a million times its
+/// largest value beyond half the cutoff.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FitErrors {
     /// In double precision.
@@ -243,7 +246,9 @@ impl<'a> OnePair<'a> {
                 continue;
             }
             let end = (upper.min(self.end) - lower) / width;
-            if line.is_none() && !(self.size(lower) < LARGEST) {
+            // no number counts as too large
+            let moderate = self.size(lower) < LARGEST;
+            if line.is_none() && !moderate {
                 line = Some(self.at(lower + end * width)[1]);
             }
             let row = &mut rows[interval];
@@ -273,8 +278,9 @@ impl<'a> OnePair<'a> {
             }
             let [truth, true_slope] = self.at(x);
             let error = (value - truth).abs() + (2.0 * x * (slope / width - true_slope)).abs();
-            let size = error / self.size(x).max(self.floor).max(f64::MIN_POSITIVE);
-            if !(size <= worst.size) {
+            let scale = self.size(x).max(self.floor).max(f64::MIN_POSITIVE);
+            let size = error / scale;
+            if scale * FLOOR < CORE * self.floor && (size > worst.size || size.is_nan()) {
                 *worst = WorstError { size, distance: (x * self.square).sqrt() };
             }
         }

@@ -113,7 +113,7 @@ macro_rules! lanes {
                 // the integer is in the low bits
                 let magic = (1u64 << $mantissa) as $t;
                 let number = (number + $lanes::splat(token, magic)).to_bits() & ((1 << $mantissa) - 1);
-                rows = rows + number * (piecewise.$intervals.count() as $bits);
+                rows += number * (piecewise.$intervals.count() as $bits);
             }
             let one = (1.0 as $t).to_bits();
             let place =

@@ -123,7 +123,7 @@ impl GasPass {
                 compression_slope: 1.0 / (COMPRESSION[1] - COMPRESSION[0]),
             }),
             GasPass::VolumeElements => visitor.visit(&volume_elements::Law { kernel }),
-            GasPass::Gradients => visitor.visit(&gradients::Law { kernel }),
+            GasPass::Gradients => visitor.visit(&gradients::Law::new(kernel)),
             GasPass::DivergenceGradient => visitor.visit(&divergence_gradient::Law { kernel }),
             GasPass::MomentumEnergy => {
                 let kernel = plan.momentum_kernel();

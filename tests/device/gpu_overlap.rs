@@ -188,7 +188,7 @@ fn forces_of_full_lists_have_the_same_bits() {
 #[test]
 fn laws_of_the_gas_have_the_same_bits() {
     let kernel = Kernel::named("sinc-6").unwrap();
-    assert_same_bits(&gradients::Law { kernel }, Precision::Mixed, 0.0, boxes()[1]);
+    assert_same_bits(&gradients::Law::new(kernel), Precision::Mixed, 0.0, boxes()[1]);
     let momentum = momentum_energy_volume::Law {
         kernel,
         beta: 2.0,

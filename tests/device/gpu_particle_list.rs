@@ -332,7 +332,7 @@ fn cutoffs_of_particles() {
     for kind in [OPEN, PERIODIC] {
         let own = error(&device, density::Law { kernel: kernel() }, Precision::Mixed, kind, 0);
         assert!(own < SINGLE, "{own:e}");
-        let either = error(&device, gradients::Law { kernel: kernel() }, Precision::Double, kind, 0);
+        let either = error(&device, gradients::Law::new(kernel()), Precision::Double, kind, 0);
         assert!(either < DOUBLE, "{either:e}");
     }
     let active = error(&device, number_density::Law { kernel: kernel() }, Precision::Mixed, PERIODIC, 3);

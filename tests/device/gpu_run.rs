@@ -119,6 +119,52 @@ fn external_fields_act_wherever_the_particles_are() {
     }
 }
 
+/// Formulas and tables of several species, the formula with charges: on processors, on a device with a restart,
+/// and on two ranks with a device each.
+#[test]
+fn formulas_and_tables_act_wherever_the_particles_are() {
+    let start = "[run]\nsteps = 6\nprecision = \"double\"\n\
+                 [start.lattice]\nkind = \"fcc\"\ncells = [4, 4, 4]\nspacing = 1.6795962\ntemperature = 1.44\n\
+                 [space]\nboundary = \"periodic\"\n[time_step]\nfixed = 0.004\n";
+    let formula = "[species.A]\nmass = 1.0\ncharge = 0.5\nparameters = { s = 1.0, e = 1.0 }\n\
+                   [species.B]\nmass = 2.0\ncharge = -0.5\nparameters = { s = 0.9, e = 0.7 }\n\
+                   [interaction.formula]\nenergy = \"4*sqrt(e_i*e_j)*(x^12 - x^6) + a*exp(-r); x = (s_i + s_j)/(2*r)\"\n\
+                   truncation = \"switched\"\nswitch_start = 2.0\n[interaction.formula.parameters]\na = 0.3\n\
+                   [interaction.coulomb]\n";
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/tables/mixture.table");
+    let table = format!(
+        "[species.A]\nmass = 1.0\n[species.B]\nmass = 1.0\n\
+         [interaction.table]\nfile = {file:?}\ntruncation = \"shifted\"\n"
+    );
+    for (name, interaction) in [("formula", formula), ("table", &table)] {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("deck.toml"), format!("{start}{interaction}")).unwrap();
+        let mut ends: Vec<Vec<f64>> = [("cpu", "cpu"), ("cuda", "cuda"), ("cuda", "cpu")]
+            .map(|(first, second)| {
+                let place = format!("{first}-{second}");
+                let into = format!("output.directory={place}");
+                let start = ["run", "deck.toml", "--set", &into, "--set", "run.steps=3"];
+                done(&hilbrium(folder.path(), &start, first));
+                let go_on = ["run", "deck.toml", "--set", &into, "--restart", &place];
+                done(&hilbrium(folder.path(), &go_on, second));
+                last_row(&folder.path().join(place))
+            })
+            .into();
+        let ranks = format!(
+            "-n 2 {} run deck.toml --set run.threads=1 --set run.device=cuda --set output.directory=ranks",
+            env!("CARGO_BIN_EXE_hilbrium")
+        );
+        done(&mpirun(folder.path(), &ranks));
+        ends.push(last_row(&folder.path().join("ranks")));
+        for end in &ends[1..] {
+            for (k, (value, wanted)) in end.iter().zip(&ends[0]).enumerate() {
+                let near = (value - wanted).abs() <= 1e-9 * wanted.abs().max(1.0);
+                assert!(near || value == wanted, "{name}, column {k}: {value} {wanted}");
+            }
+        }
+    }
+}
+
 /// Processes with a device each write what one process on processors does: observables, measurements and trajectories.
 #[test]
 fn processes_with_a_device_each_write_what_processors_do() {

@@ -254,7 +254,7 @@ fn a_cutoff_of_the_particle_itself() {
         let error = Trial { parts, ..FULL }.error(&device, &density::Law { kernel: kernel() }, kind, 6);
         assert!(error < SINGLE, "{error:e}");
         let double = Trial { precision: Precision::Double, ..FULL };
-        let error = double.error(&device, &gradients::Law { kernel: kernel() }, kind, 7);
+        let error = double.error(&device, &gradients::Law::new(kernel()), kind, 7);
         assert!(error < DOUBLE, "{error:e}");
     }
 }

@@ -124,7 +124,7 @@ fn passes() -> Vec<Variant> {
         compression_slope: 0.5,
     };
     variants.extend(pass(&law, &BOTH, true));
-    variants.extend(pass(&gradients::Law { kernel }, &BOTH, true));
+    variants.extend(pass(&gradients::Law::new(kernel), &BOTH, true));
     variants.extend(pass(&divergence_gradient::Law { kernel }, &BOTH, true));
     let law =
         momentum_energy_standard::Law { kernel, beta: 2.0, conductivity: 0.5, switched_conductivity: 0.4 };

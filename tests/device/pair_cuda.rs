@@ -144,7 +144,7 @@ fn trials() -> Vec<Trial> {
             compression_slope: 0.5,
         };
         trials.push(trial(&law, scale));
-        trials.push(trial(&gradients::Law { kernel }, scale));
+        trials.push(trial(&gradients::Law::new(kernel), scale));
         trials.push(trial(&divergence_gradient::Law { kernel }, scale));
         trials.push(trial(
             &momentum_energy_standard::Law {
