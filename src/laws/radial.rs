@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 pub use radial::*;
 
 /// V(r) of each pair of species, as processors fit it and devices compile it
-/// ([`RadialEnergy`](crate::pair::radial::RadialEnergy)). Force and virial are those of its derivative.
+/// ([`RadialEnergy`]). Force and virial are those of its derivative.
 #[pair(molecular)]
 pub mod radial {
     /// Energy as a function of the squared distance.

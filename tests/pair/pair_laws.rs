@@ -334,7 +334,7 @@ fn the_matrix_of_a_particle_apart_is_bounded() {
         particles.set_vector(Field::Position, row, at);
         particles.scalar_mut(Field::Mass)[row] = 1.0;
         particles.scalar_mut(Field::Density)[row] = if last { 10.0 } else { 8000.0 };
-        particles.scalar_mut(Field::SmoothingLength)[row] = if last { 0.9 } else { 0.15 };
+        particles.scalar_mut(Field::SmoothingLength)[row] = if last { 0.9 } else { 0.065 };
     }
     let (bx, radius) = (unit_box(Boundary::Open), radii(&particles));
     let kernel = Kernel::wendland_c6();
@@ -344,7 +344,7 @@ fn the_matrix_of_a_particle_apart_is_bounded() {
     let filled = |row: usize, h: f64| xx[row] * h * h / 6.0;
     assert!((filled(count - 1, 0.9) - 1.0 / 3.0).abs() < 0.02, "{}", filled(count - 1, 0.9));
     let middle = 2 + edge * (2 + edge * 2);
-    assert!((filled(middle, 0.15) - 1.0).abs() < 0.05, "{}", filled(middle, 0.15));
+    assert!((filled(middle, 0.065) - 1.0).abs() < 0.05, "{}", filled(middle, 0.065));
 }
 
 /// All particles at one point: finite, and no force between them.
