@@ -326,6 +326,9 @@ fn single(text: &str, units: &[(&str, f64)]) -> Result<f64, QuantityMistake> {
     }
 }
 
+/// Largest power of a unit in a product.
+const MAX_UNIT_POWER: i32 = 30;
+
 /// Parses one number with a product of units with whole powers: "2.5 kJ/mol nm^6".
 fn product(text: &str, units: &[(&str, f64)]) -> Result<f64, QuantityMistake> {
     let (number, after) = leading_number(text).ok_or(QuantityMistake::NotANumber)?;
@@ -338,7 +341,10 @@ fn product(text: &str, units: &[(&str, f64)]) -> Result<f64, QuantityMistake> {
         let (name, power) = factor.split_once('^').unwrap_or((factor, "1"));
         let power: i32 = power.parse().map_err(|_| unknown())?;
         let (_, size) = units.iter().find(|(known, _)| *known == name).ok_or_else(unknown)?;
-        total *= size.powi(power.clamp(-99, 99));
+        if power.abs() > MAX_UNIT_POWER {
+            return Err(unknown());
+        }
+        total *= size.powi(power);
     }
     Ok(total)
 }
@@ -375,6 +381,7 @@ mod tests {
         assert_eq!(of("119.8 K").unwrap(), 119.8 * BOLTZMANN);
         assert_eq!(of("5"), Err(QuantityMistake::NoUnit));
         assert_eq!(of("5 furlong"), Err(QuantityMistake::UnknownUnit("furlong".into())));
+        assert_eq!(of("5 nm^100"), Err(QuantityMistake::UnknownUnit("nm^100".into())));
         assert_eq!(of("5 nm^x"), Err(QuantityMistake::UnknownUnit("nm^x".into())));
         assert_eq!(parse("2.5", Dimension::Any, UnitSystem::Reduced), Ok(2.5));
     }

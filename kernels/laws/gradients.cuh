@@ -58,8 +58,9 @@ __device__ inline Sums interact(Law law, Prepared i, Prepared j, Vec3 r, Real r2
     return Sums{Tensor{weighted.x * r.x, weighted.x * r.y, weighted.x * r.z, weighted.y * r.y, weighted.y * r.z, weighted.z * r.z}, weighted * v.x, weighted * v.y, weighted * v.z};
 }
 
-/// The inverse by cofactors of tau over its mean diagonal t. Where the neighbors lie (nearly) in a plane, the
-/// determinant, 1 for an isotropic tau, vanishes: then the isotropic 1 / t, and zero without any neighbor.
+/// The inverse by cofactors of tau over its mean diagonal t. Where the neighbors lie (nearly) in a plane,
+/// the determinant, 1 for an isotropic tau, vanishes: then the isotropic 1 / t, and zero without any
+/// neighbor.
 __device__ inline Tensor inverse(Tensor tau) {
     const auto t = (tau.xx + tau.yy + tau.zz) / Real(3.0);
     const auto scale = (t > Real(0.0) ? Real(1.0) / t : Real(0.0));

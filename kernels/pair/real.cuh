@@ -193,13 +193,15 @@ struct Intervals {
 __device__ inline RadialValue piecewise(
     const Real* rows, Intervals intervals, int number, Real scale, Real square) {
     int exponent;
-    const Real mantissa = frexp(scale * square, &exponent);
+    const Real end = ldexp(Real(1), intervals.first_exponent + intervals.octaves);
+    const Real x = min(scale * square, end);
+    const Real mantissa = frexp(x, &exponent);
     const int count = intervals.octaves << intervals.bits;
     const Real place = (Real(2) * mantissa - Real(1)) * Real(1 << intervals.bits);
     int octave = exponent - 1 - intervals.first_exponent;
     int interval = (octave << intervals.bits) + int(place);
     Real t = place - Real(int(place));
-    if (octave < 0 || !(scale * square > Real(0))) {
+    if (octave < 0 || !(x > Real(0))) {
         octave = 0;
         interval = 0;
         t = Real(0);

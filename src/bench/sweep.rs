@@ -10,7 +10,8 @@ use crate::comm::Communicator;
 use crate::laws::interaction::ExampleVisitor;
 use crate::laws::*;
 use crate::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii};
-use crate::pair::language::Table as PairTable;
+use crate::pair::language::{RadialEnergy, Table as PairTable};
+use crate::pair::radial::RadialFunction;
 use crate::pair::{Forces, Instructions, Kernel, PairLaw, Pass, Precision, Sweep, Together, find_tiles};
 use crate::particles::{Field, Particles};
 use crate::{Error, Result};
@@ -298,6 +299,11 @@ impl Bench<'_> {
         let together = Together::new(mixed_switched, charges, both);
         self.named("lennard jones mixed switched, coulomb", &Forces(together), common);
         self.named("lennard jones table, coulomb", &Forces(Together::new(table, charges, both)), common);
+        self.named(
+            "radial, coulomb",
+            &Forces(Together::new(radial_lennard_jones(cutoff), charges, both)),
+            common,
+        );
         visit_examples(&mut Registered {
             bench: self,
             swept: vec!["lennard_jones", "lennard_jones_switched"],
@@ -353,4 +359,14 @@ impl Bench<'_> {
             ]);
         }
     }
+}
+
+/// Lennard-Jones of unit strength and length, as a formula of a deck is evaluated.
+fn radial_lennard_jones(cutoff: f64) -> radial::Law<f64> {
+    let energy = |_: [usize; 2], square: f64| {
+        let s6 = square.powi(-3);
+        [4.0 * s6 * (s6 - 1.0), -12.0 * s6 * (2.0 * s6 - 1.0) / square]
+    };
+    let function = RadialFunction { kinds: 1, breakpoint: cutoff, cutoff, smallest: 0.0, energy: &energy };
+    radial::Law { energy: RadialEnergy::fit(&function, None).0 }
 }

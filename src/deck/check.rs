@@ -101,10 +101,12 @@ impl Deck<'_> {
     pub(super) fn chosen_numbers(&mut self, section: &str) -> Vec<(String, f64)> {
         let names: Vec<String> =
             self.raw.entries.get(section).into_iter().flat_map(|entries| entries.keys().cloned()).collect();
-        names
-            .into_iter()
-            .filter_map(|name| Some((name.clone(), self.optional_number(section, &name)?)))
-            .collect()
+        // a wrong value has been reported: a placeholder keeps its name known
+        let value = |name: String| {
+            let value = self.optional_number(section, &name).unwrap_or(1.0);
+            (name, value)
+        };
+        names.into_iter().map(value).collect()
     }
 
     /// Returns a list of strings, if it is set.

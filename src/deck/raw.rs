@@ -333,7 +333,9 @@ fn unknown_name(section: &Section, path: &str, name: &str, written: &DeValue<'_>
         .find(|other| other.keys.iter().any(|key| key.name == name) || last_name(other.path) == name);
     let help = match (elsewhere, nearest(name, here.iter().copied())) {
         (_, Some(meant)) => format!("did you mean `{meant}`?"),
-        (Some(other), None) if other.key(name).is_some() => format!("`{name}` belongs in {}", other.title()),
+        (Some(other), None) if other.keys.iter().any(|key| key.name == name) => {
+            format!("`{name}` belongs in {}", other.title())
+        }
         (Some(other), None) => format!("write it as {}", other.title()),
         (None, None) if here.is_empty() => format!("{} has no such section", section.title()),
         (None, None) => format!("{} has: {}", section.title(), here.join(", ")),

@@ -160,6 +160,9 @@ impl Node {
 pub struct Graph {
     nodes: Vec<Node>,
     known: HashMap<(u8, u64, u64), NodeId>,
+    /// Results of [`Self::inverse`] and [`Self::power`]: products of shared factors are taken apart once.
+    inverses: HashMap<NodeId, NodeId>,
+    powers: HashMap<(NodeId, i32), NodeId>,
 }
 
 impl Graph {
@@ -240,7 +243,7 @@ impl Graph {
         self.add(a, minus)
     }
 
-    /// a b. Powers of one base are joined, constants come first.
+    /// a b. Powers of one base are joined, constants move to the front.
     pub fn multiply(&mut self, a: NodeId, b: NodeId) -> NodeId {
         match (self.constant(a), self.constant(b)) {
             (Some(1.0), _) => return b,
@@ -267,7 +270,7 @@ impl Graph {
                 }
             }
             let ((base, power), (other, other_power)) = (self.as_power(a), self.as_power(b));
-            if base == other {
+            if base == other && power + other_power <= MAX_POWER {
                 return self.power(base, power + other_power);
             }
         }
@@ -283,6 +286,15 @@ impl Graph {
 
     /// 1 / x.
     pub fn inverse(&mut self, x: NodeId) -> NodeId {
+        if let Some(&known) = self.inverses.get(&x) {
+            return known;
+        }
+        let inverse = self.new_inverse(x);
+        self.inverses.insert(x, inverse);
+        inverse
+    }
+
+    fn new_inverse(&mut self, x: NodeId) -> NodeId {
         match self.node(x) {
             Node::Inverse(inner) => inner,
             Node::Power(base, exponent) => {
@@ -305,6 +317,19 @@ impl Graph {
 
     /// A whole power.
     pub fn power(&mut self, x: NodeId, exponent: i32) -> NodeId {
+        if exponent.unsigned_abs() > MAX_POWER.unsigned_abs() {
+            let exponent = self.number(f64::from(exponent));
+            return self.add_node(Node::RealPower(x, exponent));
+        }
+        if let Some(&known) = self.powers.get(&(x, exponent)) {
+            return known;
+        }
+        let power = self.new_power(x, exponent);
+        self.powers.insert((x, exponent), power);
+        power
+    }
+
+    fn new_power(&mut self, x: NodeId, exponent: i32) -> NodeId {
         match (self.node(x), exponent) {
             (_, 0) => self.number(1.0),
             (_, 1) => x,
@@ -402,6 +427,13 @@ impl Graph {
                 self.multiply(outer, of(x))
             }
             Node::RealPower(a, b) => {
+                if let Some(exponent) = self.constant(b) {
+                    // also where x = 0
+                    let (factor, lower) = (self.number(exponent), self.number(exponent - 1.0));
+                    let power = self.real_power(a, lower);
+                    let outer = self.multiply(factor, power);
+                    return self.multiply(outer, of(a));
+                }
                 // x^y (y' ln x + y x' / x)
                 let ratio = self.divide(of(a), a);
                 let mut sum = self.multiply(b, ratio);

@@ -72,36 +72,36 @@ impl Formula {
     pub fn bound(&self, values: &[Option<f64>]) -> Self {
         let mut graph = Graph::default();
         let mut variables = vec![graph.variable(0)];
-        let mut left = Vec::new();
+        let mut unbound = Vec::new();
         for (k, name) in self.parameters.iter().enumerate() {
             variables.push(match values.get(k) {
                 Some(Some(value)) => graph.number(*value),
                 _ => {
-                    left.push(name.clone());
-                    graph.variable(left.len())
+                    unbound.push(name.clone());
+                    graph.variable(unbound.len())
                 }
             });
         }
         let energy = graph.substitute(&self.graph, self.energy, &variables);
-        Self::or_nothing(graph, energy, left)
+        Self::or_nan(graph, energy, unbound)
     }
 
     /// V(r) - V(cutoff).
     pub fn shifted(&self, cutoff: f64) -> Self {
-        let (mut graph, mut variables) = self.copied();
+        let (mut graph, mut variables) = self.new_graph();
         let energy = graph.substitute(&self.graph, self.energy, &variables);
         if let Some(square) = variables.first_mut() {
             *square = graph.number(cutoff * cutoff);
         }
         let end = graph.substitute(&self.graph, self.energy, &variables);
         let difference = graph.subtract(energy, end);
-        Self::or_nothing(graph, difference, self.parameters.clone())
+        Self::or_nan(graph, difference, self.parameters.clone())
     }
 
-    /// V(r) times 1 - 10 x^3 + 15 x^4 - 6 x^5, x from 0 at `start` to 1 at `cutoff`: continuous with its first
-    /// two derivatives.
+    /// V(r) times 1 - 10 x^3 + 15 x^4 - 6 x^5, x from 0 at `start` to 1 at `cutoff`: continuous with its
+    /// first two derivatives.
     pub fn switched(&self, start: f64, cutoff: f64) -> Self {
-        let (mut graph, variables) = self.copied();
+        let (mut graph, variables) = self.new_graph();
         let energy = graph.substitute(&self.graph, self.energy, &variables);
         let square = variables.first().copied().unwrap_or(0);
         let distance = graph.apply(Function::Sqrt, square);
@@ -119,17 +119,17 @@ impl Formula {
         sum = graph.multiply(sum, cube);
         let factor = graph.add(sum, one);
         let product = graph.multiply(energy, factor);
-        Self::or_nothing(graph, product, self.parameters.clone())
+        Self::or_nan(graph, product, self.parameters.clone())
     }
 
     /// An empty graph and its variables.
-    fn copied(&self) -> (Graph, Vec<NodeId>) {
+    fn new_graph(&self) -> (Graph, Vec<NodeId>) {
         let mut graph = Graph::default();
         let variables = (0..=self.parameters.len()).map(|k| graph.variable(k)).collect();
         (graph, variables)
     }
 
-    fn or_nothing(graph: Graph, energy: NodeId, parameters: Vec<String>) -> Self {
+    fn or_nan(graph: Graph, energy: NodeId, parameters: Vec<String>) -> Self {
         Self::differentiated(graph, energy, parameters, "").unwrap_or_else(|_| Self::not_a_number())
     }
 

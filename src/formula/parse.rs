@@ -68,7 +68,7 @@ fn tokens(text: &str) -> Result<Vec<Spanned>, FormulaMistake> {
             match digits.parse::<f64>() {
                 Ok(value) if value.is_finite() => found.push((Token::Number(value), start..end)),
                 _ => {
-                    let message = format!("`{digits}` is no number");
+                    let message = format!("`{digits}` is not a number");
                     let help = "write numbers like 2, 0.5 or 1.5e-3, and products with *";
                     return mistake(start..end, message, help);
                 }
@@ -83,7 +83,7 @@ fn tokens(text: &str) -> Result<Vec<Spanned>, FormulaMistake> {
             }
             found.push((Token::Name(text.get(start..end).unwrap_or_default().into()), start..end));
         } else if letter == '*' && rest.peek().is_some_and(|(_, next)| *next == '*') {
-            return mistake(start..start + 2, "`**` is no operator of formulas", "write powers with ^");
+            return mistake(start..start + 2, "`**` is not an operator of formulas", "write powers with ^");
         } else if "+-*/^(),;=".contains(letter) {
             found.push((Token::Sign(letter), start..end));
         } else {
@@ -174,7 +174,7 @@ impl<'a> Parser<'a> {
             );
         };
         if self.variables.contains(name)
-            || function(name).is_some()
+            || is_function(name)
             || CONSTANTS.iter().any(|(known, _)| known == name)
         {
             return mistake(span.clone(), format!("`{name}` has a meaning already"), "choose another name");
@@ -191,7 +191,11 @@ impl<'a> Parser<'a> {
             return Ok(node);
         }
         if self.open.iter().any(|open| open == name) {
-            return mistake(span, format!("`{name}` is defined by itself"), "remove the circle");
+            return mistake(
+                span,
+                format!("the definition of `{name}` is circular"),
+                "let definitions use others only",
+            );
         }
         self.open.push(name.to_string());
         let tokens = self.definitions.get(name).copied().unwrap_or_default();

@@ -25,7 +25,7 @@ impl Formula {
             self.graph.nodes().iter().enumerate().filter(|(id, _)| needed.get(*id) == Some(&true))
         {
             let name = match *node {
-                Node::Number(value) => crate_real(value),
+                Node::Number(value) => real(value),
                 Node::Variable(0) => square.to_string(),
                 Node::Variable(index) => parameters.get(index - 1).cloned().unwrap_or_default(),
                 Node::Power(x, exponent) => printer.power(x, exponent),
@@ -38,8 +38,8 @@ impl Formula {
     }
 }
 
-/// C++ literal of a Real.
-fn crate_real(value: f64) -> String {
+/// C++ literal of a Real, as `pair::device_text` has it: this module uses no other.
+fn real(value: f64) -> String {
     match value {
         _ if value.is_nan() => "Real(0.0 / 0.0)".into(),
         f64::INFINITY => "Real(1.0 / 0.0)".into(),

@@ -54,6 +54,7 @@ fn slopes_are_derivatives() {
         "ln(1 + r^2)/sqrt(r)",
         "x^3*r; x = y/(1 + y); y = r*a",
         "(a + r)^-3",
+        "max(a - r, 0)^2.5 + abs(r - b)^1.5",
     ] {
         for r in [0.6, 1.1, 1.9, 3.3] {
             let step = 1e-5;
@@ -88,10 +89,10 @@ fn mistakes_have_their_place_and_remedy() {
         ("2 r", "r", "an operator is missing", "products with *"),
         ("2*(r + 1", "(", "not closed", "add `)`"),
         ("2*r)", ")", "closes none", "remove it"),
-        ("r**2", "**", "no operator", "powers with ^"),
+        ("r**2", "**", "not an operator", "powers with ^"),
         ("r $ 2", "$", "no meaning", "a formula has"),
-        ("1.2.3*r", "1.2.3", "is no number", "write numbers"),
-        ("2r", "2r", "is no number", "products with *"),
+        ("1.2.3*r", "1.2.3", "is not a number", "write numbers"),
+        ("2r", "2r", "is not a number", "products with *"),
         ("r +", "+", "ends where a value", "a formula is like"),
         ("", "", "ends where a value", "a formula is like"),
         ("r*/2", "/", "where a value should stand", "write a number"),
@@ -100,7 +101,7 @@ fn mistakes_have_their_place_and_remedy() {
         ("exp", "exp", "lacks its argument", "exp(...)"),
         ("exp(r, 2)", "exp", "has 2 arguments, not 1", "give it 1"),
         ("min(r)", "min", "has 1 arguments, not 2", "give it 2"),
-        ("x; x = y; y = x", "x", "defined by itself", "circle"),
+        ("x; x = y; y = x", "x", "is circular", "use others only"),
         ("r; r = 2", "r", "has a meaning already", "another name"),
         ("x; x = 1; x = 2", "x", "defined twice", "keep one"),
         ("r; 2", "2", "after a semicolon", "as in"),
@@ -155,6 +156,14 @@ fn hostile_formulas_are_refused_at_once() {
         assert!(Formula::new(&text, &[]).is_err());
     }
     assert!(Formula::new(&doubled, &[]).is_ok());
+    // products and powers of shared factors
+    let shared = "1/x40; x0 = r".to_string()
+        + &(1..=40).map(|k| format!("; x{k} = (x{}*sin(r))*(x{}*cos(r))", k - 1, k - 1)).collect::<String>();
+    let doubled_power = "y28; y0 = r^64".to_string()
+        + &(1..=28).map(|k| format!("; y{k} = y{}*y{}", k - 1, k - 1)).collect::<String>();
+    for text in [shared, doubled_power] {
+        assert!(Formula::new(&text, &[]).is_ok(), "{text}");
+    }
     for text in ["\u{0}", "é", "∞*r", "r;;;", ";", "=", "((", "1e999*r", "r^1e9", "0/0"] {
         let _ = Formula::new(text, &[]);
     }

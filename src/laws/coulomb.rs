@@ -86,12 +86,12 @@ choice! {
 /// `[interaction.coulomb]`
 pub const SECTION: Section = section(
     "interaction.coulomb",
-    "q q / r of the species' charges, by the constant of the units, within a cutoff; alone or with lennard-jones.",
+    "q q / r of the species' charges, by the constant of the units, within a cutoff; alone, or with lennard-jones, formula or table.",
     &[
         key(
             "cutoff",
             quantity(POSITIVE, Dimension::Length),
-            Default::Unset("that of lennard-jones"),
+            Default::Unset("that of the other interaction"),
             "Distance beyond which no pair acts.",
         )
         .also(&["rc", "r_c", "r_cut", "rcoulomb", "radius"]),

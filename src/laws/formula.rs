@@ -13,7 +13,7 @@ use std::fmt::Write;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Most species of a formula or a table: each pair has polynomials of its own.
-pub const MOST_SPECIES: usize = 32;
+pub const MOST_SPECIES: usize = 16;
 
 /// Names and values of parameters.
 pub type Parameters = Vec<(String, f64)>;
@@ -206,7 +206,7 @@ impl Formula {
         if let Err(found) = inspect(&energy, self.cutoff) {
             return Some(match found {
                 Irregularity::NotANumber(r) => (
-                    format!("the energy{of_pair} is no number at {DISTANCE} = {}", length(r)),
+                    format!("the energy{of_pair} is not a number at {DISTANCE} = {}", length(r)),
                     "roots and logarithms need positive arguments for all distances within the cutoff".into(),
                 ),
                 Irregularity::Singular(r) => (
@@ -220,10 +220,12 @@ impl Formula {
             });
         }
         let [a, b] = pair;
-        for k in 1..=20 {
-            let r = self.cutoff * f64::from(k) / 20.0;
+        let distances = (1..=20).map(|k| self.cutoff * f64::from(k) / 20.0);
+        let size = |r: f64| energy(r)[0].abs() + (r * energy(r)[1]).abs();
+        let largest = distances.clone().skip(5).map(size).filter(|size| size.is_finite()).fold(0.0, f64::max);
+        for r in distances {
             let [one, other] = [[a, b], [b, a]].map(|pair| self.at(expression, pair, r * r)[0]);
-            if one.is_finite() && (one - other).abs() > 1e-9 * (one.abs() + other.abs()) {
+            if one.is_finite() && (one - other).abs() > 1e-9 * (one.abs() + other.abs()).max(largest) {
                 let message = format!(
                     "the energy{of_pair} depends on their order: {one} and {other} at {DISTANCE} = {}",
                     length(r)
@@ -272,8 +274,11 @@ impl Potential for Formula {
     fn read(section: &mut dyn SectionReader) -> Self {
         let (cutoff, truncation, switch_start) = radial::read_truncation(section, None);
         let (names, species) = (section.species(), section.species_parameters());
+        // None has been reported as missing
+        let energy = section.optional_text("energy");
+        let given = energy.is_some();
         let potential = Formula {
-            energy: section.text("energy"),
+            energy: energy.unwrap_or_default(),
             cutoff,
             truncation,
             switch_start,
@@ -284,9 +289,7 @@ impl Potential for Formula {
         if names.len() > MOST_SPECIES {
             let message = format!("{} species are too many for a formula", names.len());
             section.report(&["energy"], message, format!("at most {MOST_SPECIES} species"));
-        } else if potential.clashes(section) || potential.energy.is_empty() {
-            // reported
-        } else {
+        } else if given && !potential.clashes(section) {
             potential.check(section, &names);
         }
         potential

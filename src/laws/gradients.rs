@@ -16,10 +16,11 @@ impl Law<f64> {
 /// replaces the kernel gradient. The derivative d v_a / d x = sum_j V_j (v_j - v_i)_a A is exact for linear
 /// functions. It is C_i times a sum without C_i, so one pass computes both. Radius: 2 h.
 ///
-/// In the momentum equation C_i is reduced where the neighbors do not fill the kernel of a particle. A particle
-/// that leaves a surface has dense neighbors of small volume: tau is small, C_i large, and its pressure would
-/// expel it ever faster. With x = tr tau_i / (3 kappa h_i^2), which is 1 where they fill it, C_i is multiplied by
-/// x + (1 - x) f; f rises from 0 at x = 0.1 to 1 at x = 0.2. C_i x is the isotropic matrix of a filled kernel.
+/// The output C_i is reduced where the neighbors do not fill the kernel of a particle; div v and curl v have
+/// the whole one. A particle that leaves a surface has dense neighbors of small volume: tau is small, C_i
+/// large, and its pressure would expel it ever faster. With x = tr tau_i / (3 kappa h_i^2), which is 1 where
+/// they fill it, C_i is multiplied by x + (1 - x) f; f rises from 0 at x = 0.1 to 1 at x = 0.2. C_i x is the
+/// isotropic matrix of a filled kernel.
 #[pair(cutoff = own)]
 pub mod gradients {
     /// The smoothing kernel, and 1 / kappa of its second moment, the integral of q_x^2 w(q) over q.
@@ -80,8 +81,9 @@ pub mod gradients {
         }
     }
 
-    /// The inverse by cofactors of tau over its mean diagonal t. Where the neighbors lie (nearly) in a plane, the
-    /// determinant, 1 for an isotropic tau, vanishes: then the isotropic 1 / t, and zero without any neighbor.
+    /// The inverse by cofactors of tau over its mean diagonal t. Where the neighbors lie (nearly) in a plane,
+    /// the determinant, 1 for an isotropic tau, vanishes: then the isotropic 1 / t, and zero without any
+    /// neighbor.
     fn inverse(tau: Tensor) -> Tensor {
         let t = (tau.xx + tau.yy + tau.zz) / 3.0;
         let scale = if t > 0.0 { 1.0 / t } else { 0.0 };

@@ -9,6 +9,9 @@ use std::fmt;
 
 pub use reader::read;
 
+/// Largest file in bytes.
+pub const MAX_BYTES: u64 = 64_000_000;
+
 /// A tabulated pair potential in the units of its file: at least 4 rows, distances > 0 in increasing order.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct Rows {

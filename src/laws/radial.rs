@@ -1,5 +1,5 @@
-//! The law of pair energies that a deck gives as a formula or a table, and what both share: truncation, checks
-//! and the cached fit.
+//! The law of pair energies that a deck gives as a formula or a table, and what both share: truncation,
+//! checks and the cached fit.
 
 use super::coulomb::{Charges, WithCharges};
 use super::interaction::{SectionReader, switch_start};
@@ -95,7 +95,13 @@ pub fn read_truncation(
         section.without_effect("switch_start", "truncation, which is not \"switched\"");
         return (cutoff, truncation, cutoff);
     }
-    (cutoff, truncation, switch_start(section, cutoff))
+    let start = switch_start(section, cutoff);
+    if start * WIDEST_SWITCH < cutoff {
+        let message = format!("`switch_start` is below cutoff / {WIDEST_SWITCH}");
+        section.report(&["switch_start"], message, "begin the switch later".into());
+        return (cutoff, truncation, cutoff);
+    }
+    (cutoff, truncation, start)
 }
 
 /// The factor of [`RadialTruncation::Switched`] and its derivative.
@@ -105,6 +111,9 @@ pub fn switch(start: f64, cutoff: f64, r: f64) -> [f64; 2] {
     let factor = 1.0 - x * x * x * (10.0 - x * (15.0 - 6.0 * x));
     [factor, -30.0 * (x * (1.0 - x)).powi(2) / width]
 }
+
+/// Largest ratio of the cutoff to the start of a switch.
+const WIDEST_SWITCH: f64 = 16.0;
 
 /// Distances of an inspection, from the cutoff / 64 to the cutoff.
 const INSPECTED: usize = 3000;

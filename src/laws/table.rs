@@ -11,8 +11,6 @@ use crate::sections::{Default, Kind, POSITIVE, Section, key, quantity, section};
 use crate::units::Dimension;
 use serde::{Deserialize, Serialize};
 
-/// Largest file in bytes.
-const MAX_BYTES: u64 = 64 << 20;
 /// Allowed excess of the cutoff over the last distance, relative: a printed distance is rounded.
 const ROUNDING: f64 = 1e-9;
 
@@ -193,7 +191,8 @@ impl Potential for Table {
     fn read(section: &mut dyn SectionReader) -> Self {
         let [length, energy] = ["length_unit", "energy_unit"].map(|key| section.number(key));
         let path = section.text("file");
-        let sections = section.file("file", MAX_BYTES).map(|text| potential_table::read(&text));
+        let sections =
+            section.file("file", potential_table::MAX_BYTES).map(|text| potential_table::read(&text));
         let mut pairs = match sections {
             Some(Ok(all)) => Self::sections(section, all),
             Some(Err(wrong)) => {
@@ -214,6 +213,12 @@ impl Potential for Table {
             let [cutoff, last] = [cutoff, last].map(|r| section.format_quantity(r, Dimension::Length));
             let message = format!("cutoff = {cutoff} is beyond the table, which ends at {last}");
             section.report(&["cutoff"], message, "shorten the cutoff, or extend the table".into());
+        }
+        let first = pairs.iter().filter_map(|rows| rows.distance.first()).copied().fold(0.0, f64::max);
+        if cutoff <= first {
+            let [cutoff, first] = [cutoff, first].map(|r| section.format_quantity(r, Dimension::Length));
+            let message = format!("cutoff = {cutoff} is below the table, which begins at {first}");
+            section.report(&["cutoff"], message, "check the cutoff, and `length_unit`".into());
         }
         Table { pairs, cutoff, truncation, switch_start, fit: CachedFit::default() }
     }
@@ -277,8 +282,8 @@ impl Potential for Table {
         let first = self.pairs.iter().filter_map(|rows| rows.distance.first()).copied().fold(0.0, f64::max);
         vec![format!(
             "table: piecewise polynomials of r^2 deviate from its cubic interpolation by at most {double:.1e} of V and r \
-             dV/dr in double, {single:.1e} in single precision (near r = {distance:.4}); pairs closer than its first \
-             row at {first:.4} have a constant force"
+             dV/dr in double, {single:.1e} in single precision (near r = {distance:.4}); closer than its first row \
+             at {first:.4} the energy is a straight line"
         )]
     }
 }

@@ -214,13 +214,26 @@ impl<'a> OnePair<'a> {
         let end = (function.cutoff / function.breakpoint).powi(2);
         let mut pair = OnePair { function, species, square, end, floor: 0.0 };
         let outer = (0..=64).map(|k| pair.size(end * (0.25 + 0.75 * f64::from(k) / 64.0)));
-        pair.floor = FLOOR * outer.filter(|size| size.is_finite()).fold(0.0, f64::max);
+        let largest =
+            |sizes: &mut dyn Iterator<Item = f64>| sizes.filter(|size| *size < LARGEST).fold(0.0, f64::max);
+        let mut most = largest(&mut outer.into_iter());
+        if most == 0.0 {
+            // no force at larger distances
+            let all =
+                (0..512).map(|k| pair.size(end * 2f64.powf(-f64::from(k) * f64::from(OCTAVES) / 512.0)));
+            most = largest(&mut all.into_iter());
+        }
+        pair.floor = FLOOR * most;
         pair
     }
 
-    /// V and dV/dx.
+    /// V and dV/dx; beside x where the function has no value at x alone.
     fn at(&self, x: f64) -> [f64; 2] {
-        let [value, slope] = (self.function.energy)(self.species, x * self.square);
+        let energy = |x: f64| (self.function.energy)(self.species, x * self.square);
+        let [value, slope] = match energy(x) {
+            [value, slope] if value.is_nan() || slope.is_nan() => energy(x * (1.0 + 1e-12)),
+            found => found,
+        };
         [value, slope * self.square]
     }
 

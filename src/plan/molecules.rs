@@ -58,7 +58,7 @@ impl super::Plan {
 /// `[interaction]`: at least one of `law` and `coulomb` is present.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InteractionPlan {
-    /// Pair law, if any; combined with `coulomb` it is one that allows charges (Lennard-Jones).
+    /// Pair law, if any; combined with `coulomb` it is one that allows charges.
     pub law: Option<Interaction>,
     /// Interaction of charges, if any.
     pub coulomb: Option<Coulomb>,

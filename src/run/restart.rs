@@ -114,7 +114,7 @@ pub fn read_checkpoint(deck: &Checked, comm: &Communicator, path: &Path) -> Resu
     let fields = Simulation::fields(plan);
     let set_by_species = |field: Field| {
         !names.is_empty() && [Field::Mass, Field::Charge].contains(&field)
-            || names.len() == 1 && field == Field::Species
+            || plan.species.len() <= 1 && field == Field::Species
     };
     let missing = fields.iter().find(|&&field| {
         // image counts may start anywhere

@@ -39,8 +39,8 @@ impl Intervals {
     }
 }
 
-/// Several piecewise polynomials over the same range, in both precisions. Values of x outside are moved to its
-/// ends.
+/// Several piecewise polynomials over the same range, in both precisions. Values of x outside are moved to
+/// its ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piecewise {
     /// Intervals in double precision.

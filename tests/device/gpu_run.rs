@@ -1,4 +1,5 @@
-//! The program with particles on a device: outputs, restarts on processors and back, and what cannot run there.
+//! The program with particles on a device: outputs, restarts on processors and back, and what cannot run
+//! there.
 
 use hilbrium::Error;
 use hilbrium::device::{Buffer, Device, Unit};
@@ -23,7 +24,8 @@ fn hilbrium(folder: &Path, arguments: &[&str], device: &str) -> Output {
         .unwrap()
 }
 
-/// Processes that share what devices there are, started in a folder as `mpirun` is told; status 124 at the end of their time.
+/// Processes that share what devices there are, started in a folder as `mpirun` is told; status 124 at the
+/// end of their time.
 fn mpirun(folder: &Path, ranks: &str) -> Output {
     let under_test = std::env::var("HILBRIUM_DEVICE_UNDER_TEST").unwrap_or_else(|_| "emulated".into());
     let line =
@@ -119,8 +121,8 @@ fn external_fields_act_wherever_the_particles_are() {
     }
 }
 
-/// Formulas and tables of several species, the formula with charges: on processors, on a device with a restart,
-/// and on two ranks with a device each.
+/// Formulas and tables of several species, the formula with charges: on processors, on a device with a
+/// restart, and on two ranks with a device each.
 #[test]
 fn formulas_and_tables_act_wherever_the_particles_are() {
     let start = "[run]\nsteps = 6\nprecision = \"double\"\n\
@@ -165,7 +167,8 @@ fn formulas_and_tables_act_wherever_the_particles_are() {
     }
 }
 
-/// Processes with a device each write what one process on processors does: observables, measurements and trajectories.
+/// Processes with a device each write what one process on processors does: observables, measurements and
+/// trajectories.
 #[test]
 fn processes_with_a_device_each_write_what_processors_do() {
     let folder = tempfile::tempdir().unwrap();
@@ -202,7 +205,8 @@ fn processes_with_a_device_each_write_what_processors_do() {
     }
 }
 
-/// Two ranks, of which one cannot compile what the steps need: all end, the one says why, and what was written before stays.
+/// Two ranks, of which one cannot compile what the steps need: all end, the one says why, and what was
+/// written before stays.
 #[test]
 fn a_device_that_fails_under_one_of_the_ranks_ends_all() {
     let folder = tempfile::tempdir().unwrap();
@@ -217,8 +221,8 @@ fn a_device_that_fails_under_one_of_the_ranks_ends_all() {
     let broken = kernels.join("motion/verlet.cu");
     let text = std::fs::read_to_string(&broken).unwrap();
     std::fs::write(&broken, format!("{text}\nthis is no kernel\n")).unwrap();
-    // a shell on each rank: mpirun of Open MPI 5.0.7 with PMIx 5.0.7 ends in a segmentation fault where ranks have
-    // command lines of their own (`-n 1 ... : -n 1 ...`)
+    // a shell on each rank: mpirun of Open MPI 5.0.7 with PMIx 5.0.7 ends in a segmentation fault where ranks
+    // have command lines of their own (`-n 1 ... : -n 1 ...`)
     let ranks = format!(
         "-n 2 sh -c 'if [ $OMPI_COMM_WORLD_RANK = 1 ]; then export HILBRIUM_KERNELS={}; fi; exec {} run liquid.toml \
          --restart out --set run.threads=1 --set run.device=cuda --set output.directory=out'",

@@ -156,6 +156,29 @@ fn a_table_of_lammps_has_the_energies_of_its_law() {
     }
 }
 
+/// A file that `pair_write` of LAMMPS (22 July 2025) wrote: 100 rows of lj/cut for argon, spaced evenly in r
+/// and in r^2, in kcal/mol and angstrom.
+#[test]
+fn a_file_of_lammps_has_the_energies_of_its_law() {
+    for (name, tolerance) in [("LJ_R", 3e-4), ("LJ_RSQ", 3e-4)] {
+        let law = law_of(&format!(
+            "[units]\nsystem = \"molecular\"\n[species.Ar]\nmass = 39.948\n\
+             [interaction.table]\nfile = \"tests/data/tables/lammps-lj.table\"\nsection = \"{name}\"\n\
+             length_unit = \"1 angstrom\"\nenergy_unit = \"1 kcal/mol\"\n"
+        ));
+        let truth = lennard_jones::Law::truncated(0.238 * 4.184, 0.3405);
+        for k in 0..60 {
+            let distance = 0.31 + 0.0113 * f64::from(k);
+            let mut wanted = At { species: [0.0; 2], distance, found: [0.0; 2] };
+            wanted.visit(&truth);
+            let found = at(&law, [0.0; 2], distance);
+            let scale = wanted.found[0].abs() + (distance * wanted.found[1]).abs();
+            let error = (found[0] - wanted.found[0]).abs() + distance * (found[1] - wanted.found[1]).abs();
+            assert!(error < tolerance * scale, "{name} {distance}: {found:?} {:?}", wanted.found);
+        }
+    }
+}
+
 /// A face-centered lattice with displacements, 500 particles at a density of 0.8.
 fn liquid() -> (SimulationBox, Particles) {
     let (cells, edge) = (5, 5.0 * (4.0f64 / 0.8).cbrt());

@@ -1,4 +1,5 @@
-//! The laws of SPH: lanes against the O(N^2) truth, conservation for any state, and what must come out exactly.
+//! The laws of SPH: lanes against the O(N^2) truth, conservation for any state, and what must come out
+//! exactly.
 
 use hilbrium::laws::{
     density, divergence_gradient, gradients, momentum_energy_standard, momentum_energy_volume,
@@ -73,7 +74,8 @@ fn agrees<L: PairLaw>(law: &L) {
         for (symmetric, precision, tolerance) in [
             (false, Precision::Double, 1e-12),
             (true, Precision::Double, 1e-12),
-            // Random neighbors can be nearly in a plane: the matrix's inverse then enlarges the rounding of its sum.
+            // Random neighbors can be nearly in a plane: the matrix's inverse then enlarges the rounding of
+            // its sum.
             (false, Precision::Mixed, 2e-4),
             (true, Precision::Mixed, 2e-4),
         ] {
@@ -321,8 +323,8 @@ fn singular_matrices_fall_back() {
     assert!(xx.iter().all(|x| x.is_finite()) && xx[0] > 0.0 && xx[11] == 0.0);
 }
 
-/// A particle far from a dense cube has neighbors of small volume: its matrix is that of a filled kernel along
-/// the line to them, while the particles of the cube keep theirs.
+/// A particle far from a dense cube has neighbors of small volume: its matrix is that of a filled kernel
+/// along the line to them, while the particles of the cube keep theirs.
 #[test]
 fn the_matrix_of_a_particle_apart_is_bounded() {
     let (edge, count) = (6, 6 * 6 * 6 + 1);
@@ -366,7 +368,8 @@ fn one_point_is_survived() {
     }
 }
 
-/// Equal pressure and volumes on a lattice: no force; and a pressure gradient pushes down it as -grad P / rho.
+/// Equal pressure and volumes on a lattice: no force; and a pressure gradient pushes down it as -grad P /
+/// rho.
 #[test]
 fn pressure_gradient_accelerates() {
     let (mut particles, bx) = lattice(0.0);

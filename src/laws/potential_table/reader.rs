@@ -4,10 +4,7 @@
 use std::collections::HashSet;
 
 use super::section::{COLUMNS, FORMATS, MOST_ROWS, Section, shown};
-use super::{Rows, TableMistake, mistake};
-
-/// The largest file, in bytes.
-const LARGEST_FILE: usize = 64_000_000;
+use super::{MAX_BYTES, Rows, TableMistake, mistake};
 
 /// Reads all sections of a file. The format follows from the content.
 ///
@@ -26,7 +23,7 @@ const LARGEST_FILE: usize = 64_000_000;
 /// # Errors
 /// Files above 64 MB or 1,000,000 rows, and rows that are not as described. [`Rows::check`] is separate.
 pub fn read(text: &str) -> Result<Vec<Rows>, TableMistake> {
-    if text.len() > LARGEST_FILE {
+    if text.len() as u64 > MAX_BYTES {
         return mistake(0, "the file is larger than 64 MB", "Write a table of fewer rows or digits.");
     }
     let (mut tables, mut names, mut row_count) = (Vec::new(), HashSet::new(), 0);
@@ -239,7 +236,7 @@ mod tests {
 
     #[test]
     fn large_files_are_refused() {
-        assert!(refused(&" ".repeat(LARGEST_FILE + 1)).message.contains("64 MB"));
+        assert!(refused(&" ".repeat(MAX_BYTES as usize + 1)).message.contains("64 MB"));
         let rows: String = (1..=MOST_ROWS + 1).map(|k| format!("{k} 1 0\n")).collect();
         let found = refused(&rows);
         assert!(found.line == MOST_ROWS + 1 && found.message.contains("1,000,000"), "{found}");
