@@ -24,7 +24,8 @@ impl Deck<'_> {
         path
     }
 
-    /// Returns the text of the file that a key names; reports one that is missing, too large or not UTF-8 text.
+    /// Returns the text of the file that a key names; reports one that is missing, too large or not UTF-8
+    /// text.
     pub(super) fn file_of(&mut self, section: &str, name: &str, most: u64) -> Option<String> {
         let path = std::path::PathBuf::from(self.text(section, name));
         let place = self.place(section, name)?;

@@ -230,8 +230,9 @@ macro_rules! registered_laws {
 }
 pub(super) use registered_laws;
 
-/// Registers interactions by module name, or as `name as law` if the law is that of another module: defines [`super::Interaction`] and [`super::InteractionLaw`] with a
-/// variant each, and [`super::visit_examples`] for the tests.
+/// Registers interactions by module name, or as `name as law` if the law is that of another module: defines
+/// [`super::Interaction`] and [`super::InteractionLaw`] with a variant each, and
+/// [`super::visit_examples`] for the tests.
 macro_rules! interactions {
     ($($name:ident $(as $law:ident)?),+ $(,)?) => {
         $(pub mod $name;)+

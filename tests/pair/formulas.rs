@@ -157,8 +157,8 @@ fn a_table_of_lammps_has_the_energies_of_its_law() {
 }
 
 /// A file that `pair_write` of LAMMPS (22 July 2025) wrote: 100 rows of lj/cut for argon, spaced evenly in r
-/// and in r^2, in kcal/mol and angstrom. Cubic Hermite interpolation of so few rows is off by up to 1.1e-3 and
-/// 3.7e-3 at these distances (computed with numpy).
+/// and in r^2, in kcal/mol and angstrom. Cubic Hermite interpolation of so few rows is off by up to 1.1e-3
+/// and 3.7e-3 at these distances (computed with numpy).
 #[test]
 fn a_file_of_lammps_has_the_energies_of_its_law() {
     for (name, tolerance) in [("LJ_R", 1.2e-3), ("LJ_RSQ", 4e-3)] {
