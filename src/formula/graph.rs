@@ -1,158 +1,12 @@
 //! Expressions as a graph of shared nodes: equal subexpressions are one node, and constants are folded.
 
+use super::node::{Function, Node, NodeId};
 use std::collections::HashMap;
-use std::f64::consts::PI;
-
-/// Index of a node in its graph.
-pub type NodeId = usize;
 
 /// Largest number of nodes; a potential has some tens.
 pub const MAX_NODES: usize = 20_000;
 /// Largest magnitude of a whole exponent that becomes multiplications.
 const MAX_POWER: i32 = 64;
-
-/// A function of one argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Function {
-    /// Square root.
-    Sqrt,
-    /// Exponential.
-    Exp,
-    /// Natural logarithm.
-    Ln,
-    /// Sine.
-    Sin,
-    /// Cosine.
-    Cos,
-    /// Hyperbolic tangent.
-    Tanh,
-    /// Error function.
-    Erf,
-    /// Complementary error function.
-    Erfc,
-    /// Absolute value.
-    Abs,
-    /// 0 below 0, 1 from 0 on.
-    Step,
-}
-
-impl Function {
-    /// Names in a formula.
-    pub const NAMES: &[(&str, Self)] = &[
-        ("sqrt", Self::Sqrt),
-        ("exp", Self::Exp),
-        ("ln", Self::Ln),
-        ("log", Self::Ln),
-        ("sin", Self::Sin),
-        ("cos", Self::Cos),
-        ("tanh", Self::Tanh),
-        ("erf", Self::Erf),
-        ("erfc", Self::Erfc),
-        ("abs", Self::Abs),
-        ("step", Self::Step),
-    ];
-
-    /// Value at x.
-    pub fn evaluate(self, x: f64) -> f64 {
-        match self {
-            Self::Sqrt => x.sqrt(),
-            Self::Exp => x.exp(),
-            Self::Ln => x.ln(),
-            Self::Sin => x.sin(),
-            Self::Cos => x.cos(),
-            Self::Tanh => x.tanh(),
-            Self::Erf => libm::erf(x),
-            Self::Erfc => libm::erfc(x),
-            Self::Abs => x.abs(),
-            Self::Step => f64::from(u8::from(x >= 0.0)),
-        }
-    }
-}
-
-/// An operation.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Node {
-    /// A number.
-    Number(f64),
-    /// A variable, by its index.
-    Variable(usize),
-    /// Sum.
-    Add(NodeId, NodeId),
-    /// Product.
-    Multiply(NodeId, NodeId),
-    /// 1 / x.
-    Inverse(NodeId),
-    /// Whole power, at least 2.
-    Power(NodeId, i32),
-    /// Any other power.
-    RealPower(NodeId, NodeId),
-    /// The smaller one.
-    Minimum(NodeId, NodeId),
-    /// The larger one.
-    Maximum(NodeId, NodeId),
-    /// A function.
-    Apply(Function, NodeId),
-}
-
-impl Node {
-    /// Arguments, up to two.
-    pub fn arguments(&self) -> impl Iterator<Item = NodeId> {
-        let both = match *self {
-            Node::Number(_) | Node::Variable(_) => [None, None],
-            Node::Inverse(x) | Node::Power(x, _) | Node::Apply(_, x) => [Some(x), None],
-            Node::Add(a, b)
-            | Node::Multiply(a, b)
-            | Node::RealPower(a, b)
-            | Node::Minimum(a, b)
-            | Node::Maximum(a, b) => [Some(a), Some(b)],
-        };
-        both.into_iter().flatten()
-    }
-
-    /// Value, given those of its arguments and of the variables.
-    fn evaluate(&self, at: impl Fn(NodeId) -> f64, variables: &[f64]) -> f64 {
-        match *self {
-            Node::Number(value) => value,
-            Node::Variable(index) => variables.get(index).copied().unwrap_or(f64::NAN),
-            Node::Add(a, b) => at(a) + at(b),
-            Node::Multiply(a, b) => at(a) * at(b),
-            Node::Inverse(x) => 1.0 / at(x),
-            Node::Power(x, exponent) => at(x).powi(exponent),
-            Node::RealPower(a, b) => at(a).powf(at(b)),
-            Node::Minimum(a, b) => {
-                if at(b) < at(a) {
-                    at(b)
-                } else {
-                    at(a)
-                }
-            }
-            Node::Maximum(a, b) => {
-                if at(b) > at(a) {
-                    at(b)
-                } else {
-                    at(a)
-                }
-            }
-            Node::Apply(function, x) => function.evaluate(at(x)),
-        }
-    }
-
-    /// Hashable form.
-    fn key(&self) -> (u8, u64, u64) {
-        match *self {
-            Node::Number(value) => (0, value.to_bits(), 0),
-            Node::Variable(index) => (1, index as u64, 0),
-            Node::Add(a, b) => (2, a as u64, b as u64),
-            Node::Multiply(a, b) => (3, a as u64, b as u64),
-            Node::Inverse(x) => (4, x as u64, 0),
-            Node::Power(x, exponent) => (5, x as u64, exponent as u64),
-            Node::RealPower(a, b) => (6, a as u64, b as u64),
-            Node::Minimum(a, b) => (7, a as u64, b as u64),
-            Node::Maximum(a, b) => (8, a as u64, b as u64),
-            Node::Apply(function, x) => (9 + function as u8, x as u64, 0),
-        }
-    }
-}
 
 /// A graph. Arguments precede the nodes that use them. The constructors simplify: they fold constants, drop 0
 /// and 1, and turn even powers of the root of a variable into powers of the variable.
@@ -176,7 +30,8 @@ impl Graph {
         self.nodes.len() >= MAX_NODES
     }
 
-    fn node(&self, id: NodeId) -> Node {
+    /// The operation of a node.
+    pub fn node(&self, id: NodeId) -> Node {
         self.nodes.get(id).copied().unwrap_or(Node::Number(f64::NAN))
     }
 
@@ -393,107 +248,6 @@ impl Graph {
     /// A function.
     pub fn apply(&mut self, function: Function, x: NodeId) -> NodeId {
         self.add_node(Node::Apply(function, x))
-    }
-
-    /// The derivative of a node with respect to a variable.
-    pub fn derivative(&mut self, id: NodeId, variable: usize) -> NodeId {
-        let mut known: Vec<NodeId> = Vec::new();
-        for k in 0..=id {
-            let derivative = self.derivative_of(k, variable, &known);
-            known.push(derivative);
-        }
-        known.pop().unwrap_or(0)
-    }
-
-    /// The derivative of a node, given those of all nodes before it.
-    fn derivative_of(&mut self, id: NodeId, variable: usize, known: &[NodeId]) -> NodeId {
-        let of = |id: NodeId| known.get(id).copied().unwrap_or(0);
-        match self.node(id) {
-            Node::Number(_) => self.number(0.0),
-            Node::Variable(index) => self.number(f64::from(u8::from(index == variable))),
-            Node::Add(a, b) => self.add(of(a), of(b)),
-            Node::Multiply(a, b) => {
-                let (left, right) = (self.multiply(of(a), b), self.multiply(a, of(b)));
-                self.add(left, right)
-            }
-            Node::Inverse(x) => {
-                let square = self.power(id, 2);
-                let product = self.multiply(square, of(x));
-                self.negate(product)
-            }
-            Node::Power(x, exponent) => {
-                let (factor, lower) = (self.number(f64::from(exponent)), self.power(x, exponent - 1));
-                let outer = self.multiply(factor, lower);
-                self.multiply(outer, of(x))
-            }
-            Node::RealPower(a, b) => {
-                if let Some(exponent) = self.constant(b) {
-                    // also where x = 0
-                    let (factor, lower) = (self.number(exponent), self.number(exponent - 1.0));
-                    let power = self.real_power(a, lower);
-                    let outer = self.multiply(factor, power);
-                    return self.multiply(outer, of(a));
-                }
-                // x^y (y' ln x + y x' / x)
-                let ratio = self.divide(of(a), a);
-                let mut sum = self.multiply(b, ratio);
-                if self.constant(of(b)) != Some(0.0) {
-                    let logarithm = self.apply(Function::Ln, a);
-                    let term = self.multiply(of(b), logarithm);
-                    sum = self.add(sum, term);
-                }
-                self.multiply(id, sum)
-            }
-            Node::Minimum(a, b) => self.selected(b, a, of(a), of(b)),
-            Node::Maximum(a, b) => self.selected(a, b, of(a), of(b)),
-            Node::Apply(function, x) => {
-                let outer = self.derivative_of_function(function, x, id);
-                self.multiply(outer, of(x))
-            }
-        }
-    }
-
-    /// `yes` where larger >= smaller, else `no`.
-    fn selected(&mut self, larger: NodeId, smaller: NodeId, yes: NodeId, no: NodeId) -> NodeId {
-        let difference = self.subtract(larger, smaller);
-        let share = self.apply(Function::Step, difference);
-        let change = self.subtract(yes, no);
-        let product = self.multiply(share, change);
-        self.add(no, product)
-    }
-
-    /// f'(x); `id` is f(x).
-    fn derivative_of_function(&mut self, function: Function, x: NodeId, id: NodeId) -> NodeId {
-        match function {
-            Function::Sqrt => {
-                let (half, inverse) = (self.number(0.5), self.inverse(id));
-                self.multiply(half, inverse)
-            }
-            Function::Exp => id,
-            Function::Ln => self.inverse(x),
-            Function::Sin => self.apply(Function::Cos, x),
-            Function::Cos => {
-                let sine = self.apply(Function::Sin, x);
-                self.negate(sine)
-            }
-            Function::Tanh => {
-                let (one, square) = (self.number(1.0), self.power(id, 2));
-                self.subtract(one, square)
-            }
-            Function::Erf | Function::Erfc => {
-                let sign = if function == Function::Erf { 1.0 } else { -1.0 };
-                let (factor, square) = (self.number(sign * 2.0 / PI.sqrt()), self.power(x, 2));
-                let exponent = self.negate(square);
-                let bell = self.apply(Function::Exp, exponent);
-                self.multiply(factor, bell)
-            }
-            Function::Abs => {
-                let (one, two, step) = (self.number(1.0), self.number(2.0), self.apply(Function::Step, x));
-                let twice = self.multiply(two, step);
-                self.subtract(twice, one)
-            }
-            Function::Step => self.number(0.0),
-        }
     }
 
     /// Copies a node of another graph with these expressions in place of its variables.

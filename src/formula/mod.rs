@@ -3,14 +3,18 @@
 //! A formula is an expression of the distance `r` and named parameters, with definitions after semicolons:
 //! `4*epsilon*(x^12 - x^6); x = sigma/r`. It has no loops, and its length and nesting are bounded.
 
+mod derivative;
 mod graph;
+mod node;
 mod parse;
 mod print;
+mod tokens;
 
-pub use graph::Function;
-pub use parse::FormulaMistake;
+pub use node::Function;
+pub use tokens::FormulaMistake;
 
-use graph::{Graph, NodeId};
+use graph::Graph;
+use node::NodeId;
 
 /// Name of the distance in a formula.
 pub const DISTANCE: &str = "r";
@@ -68,14 +72,21 @@ impl Formula {
         Formula { graph, energy: nothing, slope: nothing, parameters: Vec::new() }
     }
 
-    /// The formula with numbers in place of the first parameters.
-    pub fn bound(&self, values: &[Option<f64>]) -> Self {
+    /// The constant 1.
+    pub fn one() -> Self {
+        let mut graph = Graph::default();
+        let one = graph.number(1.0);
+        Self::or_nan(graph, one, Vec::new())
+    }
+
+    /// The formula with these numbers in place of the first parameters.
+    pub fn bound(&self, values: &[f64]) -> Self {
         let mut graph = Graph::default();
         let mut variables = vec![graph.variable(0)];
         let mut unbound = Vec::new();
         for (k, name) in self.parameters.iter().enumerate() {
             variables.push(match values.get(k) {
-                Some(Some(value)) => graph.number(*value),
+                Some(value) => graph.number(*value),
                 _ => {
                     unbound.push(name.clone());
                     graph.variable(unbound.len())

@@ -1,98 +1,13 @@
-//! Parses a formula: tokens, then expressions by precedence.
+//! Parses expressions by precedence.
 
-use super::graph::{Function, Graph, NodeId};
+use super::graph::Graph;
+use super::node::{Function, NodeId};
+use super::tokens::{FormulaMistake, Spanned, Token, mistake, tokens};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Longest formula in bytes.
-const MAX_BYTES: usize = 20_000;
 /// Deepest nesting of parentheses, signs, powers and definitions.
 const MAX_DEPTH: usize = 100;
-
-/// A mistake in a formula.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FormulaMistake {
-    /// Byte range in the formula's text.
-    pub span: Range<usize>,
-    /// The problem.
-    pub message: String,
-    /// The remedy.
-    pub help: String,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Token {
-    Number(f64),
-    Name(String),
-    Sign(char),
-}
-
-type Spanned = (Token, Range<usize>);
-
-fn mistake<T>(
-    span: Range<usize>,
-    message: impl Into<String>,
-    help: impl Into<String>,
-) -> Result<T, FormulaMistake> {
-    Err(FormulaMistake { span, message: message.into(), help: help.into() })
-}
-
-/// Splits a text into tokens.
-fn tokens(text: &str) -> Result<Vec<Spanned>, FormulaMistake> {
-    if text.len() > MAX_BYTES {
-        return mistake(
-            0..0,
-            format!("the formula has {} bytes", text.len()),
-            format!("at most {MAX_BYTES}"),
-        );
-    }
-    let mut found = Vec::new();
-    let mut rest = text.char_indices().peekable();
-    while let Some((start, letter)) = rest.next() {
-        let mut end = start + letter.len_utf8();
-        if letter.is_whitespace() {
-            continue;
-        }
-        if letter.is_ascii_digit() || letter == '.' {
-            let mut previous = letter;
-            while let Some(&(at, next)) = rest.peek() {
-                let exponent_sign = matches!(next, '+' | '-') && matches!(previous, 'e' | 'E');
-                if !(next.is_ascii_alphanumeric() || next == '.' || exponent_sign) {
-                    break;
-                }
-                previous = next;
-                end = at + next.len_utf8();
-                rest.next();
-            }
-            let digits = text.get(start..end).unwrap_or_default();
-            match digits.parse::<f64>() {
-                Ok(value) if value.is_finite() => found.push((Token::Number(value), start..end)),
-                _ => {
-                    let message = format!("`{digits}` is not a number");
-                    let help = "write numbers like 2, 0.5 or 1.5e-3, and products with *";
-                    return mistake(start..end, message, help);
-                }
-            }
-        } else if letter.is_alphabetic() || letter == '_' {
-            while let Some(&(at, next)) = rest.peek() {
-                if !(next.is_alphanumeric() || next == '_') {
-                    break;
-                }
-                end = at + next.len_utf8();
-                rest.next();
-            }
-            found.push((Token::Name(text.get(start..end).unwrap_or_default().into()), start..end));
-        } else if letter == '*' && rest.peek().is_some_and(|(_, next)| *next == '*') {
-            return mistake(start..start + 2, "`**` is not an operator of formulas", "write powers with ^");
-        } else if "+-*/^(),;=".contains(letter) {
-            found.push((Token::Sign(letter), start..end));
-        } else {
-            let help = "a formula has numbers, names, + - * / ^ ( ) and functions";
-            return mistake(start..end, format!("`{letter}` has no meaning in a formula"), help);
-        }
-    }
-    Ok(found)
-}
 
 /// Parses `text`: an expression, then definitions `name = expression`, separated by semicolons. `variables`
 /// are the names that it may use. Returns the graph and the expression's node.

@@ -1,14 +1,20 @@
 //! Prints a formula as C++.
 
 use super::Formula;
-use super::graph::{Function, Node, NodeId};
+use super::node::{Function, Node, NodeId};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 impl Formula {
     /// C++ statements that evaluate the formula, of type Real: `square` is the squared distance, `parameters`
-    /// are the C++ expressions of the parameters. Returns the statements and the names of V and dV/d(r^2).
-    pub fn printed(&self, square: &str, parameters: &[String]) -> (String, [String; 2]) {
+    /// are the C++ expressions of the parameters, `literal` prints a number. Returns the statements and the names
+    /// of V and dV/d(r^2).
+    pub fn printed(
+        &self,
+        square: &str,
+        parameters: &[String],
+        literal: fn(f64) -> String,
+    ) -> (String, [String; 2]) {
         let mut printer =
             Printer { formula: self, names: BTreeMap::new(), powers: BTreeMap::new(), body: String::new() };
         let mut needed = vec![false; self.graph.nodes().len()];
@@ -25,7 +31,7 @@ impl Formula {
             self.graph.nodes().iter().enumerate().filter(|(id, _)| needed.get(*id) == Some(&true))
         {
             let name = match *node {
-                Node::Number(value) => real(value),
+                Node::Number(value) => literal(value),
                 Node::Variable(0) => square.to_string(),
                 Node::Variable(index) => parameters.get(index - 1).cloned().unwrap_or_default(),
                 Node::Power(x, exponent) => printer.power(x, exponent),
@@ -35,16 +41,6 @@ impl Formula {
         }
         let ends = [self.energy, self.slope].map(|id| printer.name(id));
         (printer.body, ends)
-    }
-}
-
-/// C++ literal of a Real, as `pair::device_text` has it: this module uses no other.
-fn real(value: f64) -> String {
-    match value {
-        _ if value.is_nan() => "Real(0.0 / 0.0)".into(),
-        f64::INFINITY => "Real(1.0 / 0.0)".into(),
-        f64::NEG_INFINITY => "Real(-1.0 / 0.0)".into(),
-        _ => format!("Real({value:?})"),
     }
 }
 

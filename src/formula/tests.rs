@@ -73,7 +73,7 @@ fn slopes_are_derivatives() {
 fn whole_powers_are_multiplications_and_subexpressions_are_shared() {
     let formula =
         Formula::new("4*epsilon*((sigma/r)^12 - (sigma/r)^6)", &names(&["epsilon", "sigma"])).unwrap();
-    let (text, _) = formula.printed("r2", &names(&["e", "s"]));
+    let (text, _) = formula.printed("r2", &names(&["e", "s"]), |value| value.to_string());
     assert!(
         !text.contains("pow") && !text.contains("sqrt") && text.matches("reciprocal").count() == 1,
         "{text}"
@@ -134,7 +134,7 @@ fn any_tokens_end_in_a_formula_or_a_mistake() {
             Ok(formula) => {
                 formulas += 1;
                 formula.evaluate(&[1.3, 0.7], &mut Vec::new());
-                formula.switched(1.0, 2.0).printed("r2", &names(&["a"]));
+                formula.switched(1.0, 2.0).printed("r2", &names(&["a"]), |value| value.to_string());
             }
             Err(wrong) => assert!(text.get(wrong.span.clone()).is_some(), "{text}: {wrong:?}"),
         }

@@ -2,18 +2,18 @@
 
 use super::coulomb::{Charges, WithCharges};
 use super::interaction::{CUTOFF, Example, Potential, SectionReader};
-use super::radial::{self, CachedFit, Irregularity, RadialTruncation, inspect};
+use super::radial::{
+    self, CachedFit, Irregularity, MOST_SPECIES, RadialTruncation, SWITCH_START, TRUNCATION, inspect, pairs,
+};
 use crate::formula::{DISTANCE, Formula as Expression};
 use crate::pair::device_text;
+use crate::pair::language::RadialEnergy;
 use crate::pair::radial::{FitErrors, RadialFunction};
-use crate::sections::{ANY, CHOSEN, Default, Kind, POSITIVE, Section, key, quantity, section};
+use crate::sections::{ANY, CHOSEN, Default, Kind, Section, key, quantity, section};
 use crate::units::Dimension;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use xxhash_rust::xxh3::xxh3_64;
-
-/// Most species of a formula or a table: each pair has polynomials of its own.
-pub const MOST_SPECIES: usize = 16;
 
 /// Names and values of parameters.
 pub type Parameters = Vec<(String, f64)>;
@@ -77,13 +77,17 @@ impl Formula {
         self.species.len().max(1)
     }
 
+    /// Values of the common constants, the first parameters of the expression.
+    fn constants(&self) -> Vec<f64> {
+        self.parameters.iter().map(|(_, value)| *value).collect()
+    }
+
     /// The expression with the common constants in it, truncated. Parameters left are those of species. No
     /// number where the text is no formula, which the deck has refused.
     fn expression(&self) -> Expression {
         let plain =
             Expression::new(&self.energy, &self.names()).unwrap_or_else(|_| Expression::not_a_number());
-        let values: Vec<Option<f64>> = self.parameters.iter().map(|(_, value)| Some(*value)).collect();
-        let bound = plain.bound(&values);
+        let bound = plain.bound(&self.constants());
         match self.truncation {
             RadialTruncation::Plain => bound,
             RadialTruncation::Shifted => bound.shifted(self.cutoff),
@@ -104,7 +108,7 @@ impl Formula {
         expression.evaluate(&variables, &mut Vec::new())
     }
 
-    fn fitted(&self) -> (crate::pair::language::RadialEnergy<f64>, FitErrors) {
+    fn fitted(&self) -> (RadialEnergy<f64>, FitErrors) {
         let expression = self.expression();
         let function = RadialFunction {
             kinds: self.kinds(),
@@ -130,43 +134,33 @@ impl Formula {
             let _ = writeln!(tables, "__device__ const Real {name}_{parameter}[] = {{{list}}};");
             parameters.extend(["i", "j"].map(|side| format!("{name}_{parameter}[int({side})]")));
         }
-        let (body, [value, slope]) = expression.printed("r2", &parameters);
+        let (body, [value, slope]) = expression.printed("r2", &parameters, device_text::real);
         format!(
             "{tables}__device__ inline RadialValue {name}(Real i, Real j, Real r2) {{\n{body}    return \
              RadialValue{{{value}, {slope}}};\n}}\n"
         )
     }
 
-    /// Largest errors of the fit.
-    pub fn fit_errors(&self) -> FitErrors {
-        self.fitted().1
-    }
-
     /// Reports what is wrong with the formula; `names` of the species are for messages.
-    fn check(&self, section: &mut dyn SectionReader, names: &[String]) -> bool {
+    fn check(&self, section: &mut dyn SectionReader, names: &[String]) {
         let expression = match Expression::new(&self.energy, &self.names()) {
             Ok(expression) => expression,
             Err(wrong) => {
                 section.report_within("energy", wrong.span, wrong.message, wrong.help);
-                return false;
+                return;
             }
         };
         self.check_use(&expression, section);
-        let values: Vec<Option<f64>> = self.parameters.iter().map(|(_, value)| Some(*value)).collect();
-        let bound = expression.bound(&values);
-        for b in 0..self.kinds() {
-            for a in 0..=b {
-                let of_pair = match (names.get(a), names.get(b)) {
-                    (Some(a), Some(b)) => format!(" of {a} and {b}"),
-                    _ => String::new(),
-                };
-                if let Some((message, help)) = self.irregularity(&bound, [a, b], &of_pair, section) {
-                    section.report(&["energy"], message, help);
-                    return false;
-                }
+        let bound = expression.bound(&self.constants());
+        for [a, b] in pairs(self.kinds()) {
+            let of_pair = match (names.get(a), names.get(b)) {
+                (Some(a), Some(b)) => format!(" of {a} and {b}"),
+                _ => String::new(),
+            };
+            if let Some((message, help)) = self.irregularity(&bound, [a, b], &of_pair, section) {
+                return section.report(&["energy"], message, help);
             }
         }
-        true
     }
 
     /// Reports parameters that the formula does not use: a misspelled name would be one.
@@ -251,20 +245,8 @@ impl Potential for Formula {
             )
             .also(&["potential", "formula", "expression", "v"]),
             CUTOFF,
-            key(
-                "truncation",
-                Kind::Choice(RadialTruncation::NAMES),
-                Default::Value("\"plain\""),
-                "At the cutoff: plain, shifted to zero energy, or with the energy switched off from switch_start on.",
-            )
-            .also(&["shift", "modifier"]),
-            key(
-                "switch_start",
-                quantity(POSITIVE, Dimension::Length),
-                Default::Unset("required by truncation = \"switched\""),
-                "Distance from which the energy is switched off.",
-            )
-            .also(&["r_switch", "rvdw_switch"]),
+            TRUNCATION,
+            SWITCH_START,
         ],
     );
     const WITH_CHARGES: bool = true;
@@ -337,8 +319,8 @@ impl Potential for Formula {
     fn jump(&self) -> Option<f64> {
         let expression = self.expression();
         let jump = |pair| self.at(&expression, pair, self.cutoff * self.cutoff)[0].abs();
-        let pairs = (0..self.kinds()).flat_map(|b| (0..=b).map(move |a| [a, b]));
-        (self.truncation == RadialTruncation::Plain).then(|| pairs.map(jump).fold(0.0, f64::max))
+        (self.truncation == RadialTruncation::Plain)
+            .then(|| pairs(self.kinds()).map(jump).fold(0.0, f64::max))
     }
 
     fn reorder(&mut self, order: &[usize]) {
@@ -349,7 +331,7 @@ impl Potential for Formula {
     }
 
     fn notes(&self) -> Vec<String> {
-        let FitErrors { double, single, distance } = self.fit_errors();
+        let FitErrors { double, single, distance } = self.fitted().1;
         vec![format!(
             "formula: processors evaluate piecewise polynomials of r^2; largest deviation of V and r dV/dr from \
              the formula {double:.1e} of them in double, {single:.1e} in single precision (near r = {distance:.4})"

@@ -5,6 +5,8 @@ use super::coulomb::{Charges, WithCharges};
 use super::interaction::{SectionReader, switch_start};
 use crate::pair::language::*;
 use crate::pair::radial::{FitErrors, RadialFunction};
+use crate::sections::{Default, Key, Kind, POSITIVE, key, quantity};
+use crate::units::Dimension;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -43,9 +45,35 @@ choice! {
     }
 }
 
+/// Key of the truncation.
+pub const TRUNCATION: Key = key(
+    "truncation",
+    Kind::Choice(RadialTruncation::NAMES),
+    Default::Value("\"plain\""),
+    "At the cutoff: plain, shifted to zero energy, or with the energy switched off from switch_start on.",
+)
+.also(&["shift", "modifier"]);
+
+/// Key of the start of the switch.
+pub const SWITCH_START: Key = key(
+    "switch_start",
+    quantity(POSITIVE, Dimension::Length),
+    Default::Unset("required by truncation = \"switched\""),
+    "Distance from which the energy is switched off.",
+)
+.also(&["r_switch", "rvdw_switch"]);
+
+/// Most species: each pair has polynomials of its own.
+pub const MOST_SPECIES: usize = 16;
+
+/// All pairs (a, b) of species with a <= b, ordered by b, then a.
+pub fn pairs(species: usize) -> impl Iterator<Item = [usize; 2]> {
+    (0..species).flat_map(|b| (0..=b).map(move |a| [a, b]))
+}
+
 /// The fitted energies of a potential, made at the first use. All potentials count as equal here: the fit
 /// follows from the rest.
-#[derive(Clone, Default)]
+#[derive(Clone, std::default::Default)]
 pub struct CachedFit(OnceLock<(RadialEnergy<f64>, FitErrors)>);
 
 impl CachedFit {
@@ -102,14 +130,6 @@ pub fn read_truncation(
         return (cutoff, truncation, cutoff);
     }
     (cutoff, truncation, start)
-}
-
-/// The factor of [`RadialTruncation::Switched`] and its derivative.
-pub fn switch(start: f64, cutoff: f64, r: f64) -> [f64; 2] {
-    let width = cutoff - start;
-    let x = ((r - start) / width).clamp(0.0, 1.0);
-    let factor = 1.0 - x * x * x * (10.0 - x * (15.0 - 6.0 * x));
-    [factor, -30.0 * (x * (1.0 - x)).powi(2) / width]
 }
 
 /// Largest ratio of the cutoff to the start of a switch.

@@ -1,10 +1,10 @@
 //! A pair energy that the deck gives as a table of energies and forces.
 
 use super::coulomb::{Charges, WithCharges};
-use super::formula::MOST_SPECIES;
 use super::interaction::{Example, Potential, SectionReader};
 use super::potential_table::{self, Rows, TableMistake};
-use super::radial::{self, CachedFit, RadialTruncation};
+use super::radial::{self, CachedFit, MOST_SPECIES, RadialTruncation, SWITCH_START, TRUNCATION, pairs};
+use crate::formula::Formula as Expression;
 use crate::pair::language::RadialEnergy;
 use crate::pair::radial::{FitErrors, RadialFunction};
 use crate::sections::{Default, Kind, POSITIVE, Section, key, quantity, section};
@@ -37,10 +37,15 @@ impl Table {
         (0..).take_while(|k| k * (k + 1) / 2 < self.pairs.len()).count().max(1)
     }
 
-    /// V and dV/dr of a pair of species, before truncation. Below the first row V is a straight line.
-    fn rows_at(&self, [a, b]: [usize; 2], r: f64) -> [f64; 2] {
+    /// Rows of a pair of species.
+    fn rows_of(&self, [a, b]: [usize; 2]) -> Option<&Rows> {
         let (a, b) = (a.min(b), a.max(b));
-        let Some(rows) = self.pairs.get(b * (b + 1) / 2 + a) else { return [f64::NAN; 2] };
+        self.pairs.get(b * (b + 1) / 2 + a)
+    }
+
+    /// V and dV/dr of a pair of species, before truncation. Below the first row V is a straight line.
+    fn rows_at(&self, pair: [usize; 2], r: f64) -> [f64; 2] {
+        let Some(rows) = self.rows_of(pair) else { return [f64::NAN; 2] };
         let (Some(&first), Some(&last)) = (rows.distance.first(), rows.distance.last()) else {
             return [f64::NAN; 2];
         };
@@ -48,31 +53,32 @@ impl Table {
         [value + slope * (r - first).min(0.0), slope]
     }
 
-    /// V and dV/d(r^2), truncated.
-    fn at(&self, pair: [usize; 2], r2: f64) -> [f64; 2] {
+    /// V and dV/d(r^2), truncated; `switch` is the factor of a switch.
+    fn at(&self, switch: &Expression, pair: [usize; 2], r2: f64) -> [f64; 2] {
         let r = r2.sqrt();
         let [value, slope] = self.rows_at(pair, r);
-        let [value, slope] = match self.truncation {
+        let slope = slope / (2.0 * r);
+        match self.truncation {
             RadialTruncation::Plain => [value, slope],
             RadialTruncation::Shifted => [value - self.rows_at(pair, self.cutoff)[0], slope],
             RadialTruncation::Switched => {
-                let [factor, factor_slope] = radial::switch(self.switch_start, self.cutoff, r);
+                let [factor, factor_slope] = switch.evaluate(&[r2], &mut Vec::new());
                 [value * factor, slope * factor + value * factor_slope]
             }
-        };
-        [value, slope / (2.0 * r)]
+        }
     }
 
     fn fitted(&self) -> (RadialEnergy<f64>, FitErrors) {
         let first =
             self.pairs.iter().filter_map(|rows| rows.distance.first()).copied().fold(f64::MAX, f64::min);
+        let switch = Expression::one().switched(self.switch_start, self.cutoff);
         let function = RadialFunction {
             kinds: self.kinds(),
             breakpoint: self.switch_start,
             cutoff: self.cutoff,
             // half of the first distance has 2 factors of 2 of the square to spare
             smallest: 0.5 * first.min(self.cutoff),
-            energy: &|pair, r2| self.at(pair, r2),
+            energy: &|pair, r2| self.at(&switch, pair, r2),
         };
         self.fit.get(&function, None)
     }
@@ -105,26 +111,30 @@ impl Table {
             section.report(&["file"], message, format!("at most {MOST_SPECIES} species"));
             return Vec::new();
         }
-        let mut pairs = Vec::new();
-        for (b, second) in species.iter().enumerate() {
-            for first in species.iter().take(b + 1) {
-                let of_pair = [(first, second), (second, first)].map(|(one, other)| format!("{one}-{other}"));
-                match all.iter().find(|rows| of_pair.contains(&rows.name)) {
-                    Some(rows) => pairs.push(rows.clone()),
-                    None => {
-                        let message = format!("the file has no section `{}`", of_pair[0]);
-                        let help = format!(
-                            "name a section for each pair of species so, or choose one for all pairs by `section = \
-                             ...`; the file has {}",
-                            names()
-                        );
-                        section.report(&["file"], message, help);
-                        return Vec::new();
-                    }
+        let mut found = Vec::new();
+        for [a, b] in pairs(species.len()) {
+            let of_pair = [[a, b], [b, a]].map(|[a, b]| format!("{}-{}", species[a], species[b]));
+            let mut sections = all.iter().filter(|rows| of_pair.contains(&rows.name));
+            match (sections.next(), sections.next()) {
+                (Some(rows), None) => found.push(rows.clone()),
+                (Some(_), Some(_)) => {
+                    let message = format!("the file has sections `{}` and `{}`", of_pair[0], of_pair[1]);
+                    section.report(&["file"], message, "the pair is the same: keep one of them".into());
+                    return Vec::new();
+                }
+                (None, _) => {
+                    let message = format!("the file has no section `{}`", of_pair[0]);
+                    let help = format!(
+                        "name a section for each pair of species so, or choose one for all pairs by `section = \
+                         ...`; the file has {}",
+                        names()
+                    );
+                    section.report(&["file"], message, help);
+                    return Vec::new();
                 }
             }
         }
-        pairs
+        found
     }
 }
 
@@ -168,20 +178,8 @@ impl Potential for Table {
                 "Distance beyond which no pair acts.",
             )
             .also(&["rc", "r_c", "r_cut", "radius"]),
-            key(
-                "truncation",
-                Kind::Choice(RadialTruncation::NAMES),
-                Default::Value("\"plain\""),
-                "At the cutoff: plain, shifted to zero energy, or with the energy switched off from switch_start on.",
-            )
-            .also(&["shift", "modifier"]),
-            key(
-                "switch_start",
-                quantity(POSITIVE, Dimension::Length),
-                Default::Unset("required by truncation = \"switched\""),
-                "Distance from which the energy is switched off.",
-            )
-            .also(&["r_switch", "rvdw_switch"]),
+            TRUNCATION,
+            SWITCH_START,
         ],
     );
     const WITH_CHARGES: bool = true;
@@ -193,7 +191,7 @@ impl Potential for Table {
         let path = section.text("file");
         let sections =
             section.file("file", potential_table::MAX_BYTES).map(|text| potential_table::read(&text));
-        let mut pairs = match sections {
+        let mut found = match sections {
             Some(Ok(all)) => Self::sections(section, all),
             Some(Err(wrong)) => {
                 report(section, &path, wrong);
@@ -201,26 +199,26 @@ impl Potential for Table {
             }
             None => Vec::new(),
         };
-        if let Some(wrong) = pairs.iter().find_map(|rows| rows.check().err()) {
+        if let Some(wrong) = found.iter().find_map(|rows| rows.check().err()) {
             report(section, &path, wrong);
         }
-        pairs.iter_mut().for_each(|rows| rows.scale(length, energy));
+        found.iter_mut().for_each(|rows| rows.scale(length, energy));
         let last =
-            pairs.iter().filter_map(|rows| rows.distance.last()).copied().fold(f64::INFINITY, f64::min);
+            found.iter().filter_map(|rows| rows.distance.last()).copied().fold(f64::INFINITY, f64::min);
         let last = if last.is_finite() { last } else { 1.0 };
         let (cutoff, truncation, switch_start) = radial::read_truncation(section, Some(last));
-        if cutoff > last * (1.0 + ROUNDING) && !pairs.is_empty() {
+        if cutoff > last * (1.0 + ROUNDING) && !found.is_empty() {
             let [cutoff, last] = [cutoff, last].map(|r| section.format_quantity(r, Dimension::Length));
             let message = format!("cutoff = {cutoff} is beyond the table, which ends at {last}");
             section.report(&["cutoff"], message, "shorten the cutoff, or extend the table".into());
         }
-        let first = pairs.iter().filter_map(|rows| rows.distance.first()).copied().fold(0.0, f64::max);
+        let first = found.iter().filter_map(|rows| rows.distance.first()).copied().fold(0.0, f64::max);
         if cutoff <= first {
             let [cutoff, first] = [cutoff, first].map(|r| section.format_quantity(r, Dimension::Length));
             let message = format!("cutoff = {cutoff} is below the table, which begins at {first}");
             section.report(&["cutoff"], message, "check the cutoff, and `length_unit`".into());
         }
-        Table { pairs, cutoff, truncation, switch_start, fit: CachedFit::default() }
+        Table { pairs: found, cutoff, truncation, switch_start, fit: CachedFit::default() }
     }
 
     fn cutoff(&self) -> f64 {
@@ -259,21 +257,17 @@ impl Potential for Table {
 
     /// Maximum over all pairs of species.
     fn jump(&self) -> Option<f64> {
-        let pairs = (0..self.kinds()).flat_map(|b| (0..=b).map(move |a| [a, b]));
         let jump = |pair| self.rows_at(pair, self.cutoff)[0].abs();
-        (self.truncation == RadialTruncation::Plain).then(|| pairs.map(jump).fold(0.0, f64::max))
+        (self.truncation == RadialTruncation::Plain)
+            .then(|| pairs(self.kinds()).map(jump).fold(0.0, f64::max))
     }
 
     fn reorder(&mut self, order: &[usize]) {
         if self.kinds() == 1 {
             return;
         }
-        let of = |a: usize, b: usize| {
-            let (a, b) = (a.min(b), a.max(b));
-            self.pairs.get(b * (b + 1) / 2 + a).cloned()
-        };
-        let pairs = (0..order.len()).flat_map(|b| (0..=b).map(move |a| (a, b)));
-        self.pairs = pairs.filter_map(|(a, b)| of(order[a], order[b])).collect();
+        let of = |[a, b]: [usize; 2]| self.rows_of([order[a], order[b]]).cloned();
+        self.pairs = pairs(order.len()).filter_map(of).collect();
         self.fit = CachedFit::default();
     }
 
