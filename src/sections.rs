@@ -224,8 +224,17 @@ pub const CHOSEN: &str = "*";
 impl Section {
     /// Returns the key of that name, or the one whose name the user chooses.
     pub fn key(&self, name: &str) -> Option<&'static Key> {
-        let found = |wanted: &str| self.keys.iter().find(|key| key.name == wanted);
-        found(name).or_else(|| found(CHOSEN))
+        self.named_key(name).or_else(|| self.chosen_key())
+    }
+
+    /// Returns the key of that name.
+    pub fn named_key(&self, name: &str) -> Option<&'static Key> {
+        self.keys.iter().find(|key| key.name == name)
+    }
+
+    /// Returns the key whose name the user chooses, if the section has one.
+    pub fn chosen_key(&self) -> Option<&'static Key> {
+        self.named_key(CHOSEN)
     }
 
     /// Returns the name for messages: `[run]`, `[species.NAME]`, or "the deck".

@@ -409,9 +409,8 @@ fn print_section(
     effective: &EffectiveValues,
 ) {
     // names that the user chose come in their order
-    let chosen = section.keys.iter().any(|key| key.name == keys::CHOSEN);
-    let names: Vec<&str> = match (chosen, effective.get(path)) {
-        (true, Some(values)) => values.keys().map(String::as_str).collect(),
+    let names: Vec<&str> = match (section.chosen_key(), effective.get(path)) {
+        (Some(_), Some(values)) => values.keys().map(String::as_str).collect(),
         _ => section.keys.iter().map(|key| key.name).collect(),
     };
     let lines: Vec<String> = names

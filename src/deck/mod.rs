@@ -74,7 +74,7 @@ pub fn read_for_restart(path: &Path, overrides: &[String], printed: &str) -> Res
 }
 
 /// Checks the deck `text`, called `name` in messages, with `section.key=value` options over it. The only file
-/// access is a test that a start file exists.
+/// access is a test that a start file exists, and reading the file of `[interaction.table]`.
 ///
 /// # Errors
 /// The report of all mistakes.

@@ -328,12 +328,11 @@ fn unknown_name(section: &Section, path: &str, name: &str, written: &DeValue<'_>
     if let Some(key) = section.keys.iter().find(|key| key.synonyms.contains(&wanted.as_str())) {
         return (message, format!("did you mean `{}`?", key.name));
     }
-    let elsewhere = SECTIONS
-        .iter()
-        .find(|other| other.keys.iter().any(|key| key.name == name) || last_name(other.path) == name);
+    let elsewhere =
+        SECTIONS.iter().find(|other| other.named_key(name).is_some() || last_name(other.path) == name);
     let help = match (elsewhere, nearest(name, here.iter().copied())) {
         (_, Some(meant)) => format!("did you mean `{meant}`?"),
-        (Some(other), None) if other.keys.iter().any(|key| key.name == name) => {
+        (Some(other), None) if other.named_key(name).is_some() => {
             format!("`{name}` belongs in {}", other.title())
         }
         (Some(other), None) => format!("write it as {}", other.title()),

@@ -26,8 +26,7 @@ fn object(section: &Section) -> Json {
     for key in section.keys.iter().filter(|key| key.name != keys::CHOSEN) {
         properties.insert(key.name.into(), property(key));
     }
-    let chosen = section.keys.iter().find(|key| key.name == keys::CHOSEN);
-    let mut others = chosen.map_or(json!(false), property);
+    let mut others = section.chosen_key().map_or(json!(false), property);
     for (name, inner) in sections_inside(section.path) {
         match name {
             "*" => others = object(inner),
@@ -159,8 +158,8 @@ mod tests {
             for name in section.path.split('.').filter(|name| !name.is_empty()) {
                 at = if name == "*" { &at["additionalProperties"] } else { &at["properties"][name] };
             }
-            let chosen = section.keys.iter().any(|key| key.name == keys::CHOSEN);
-            let named = chosen || sections_inside(section.path).any(|(name, _)| name == "*");
+            let named =
+                section.chosen_key().is_some() || sections_inside(section.path).any(|(name, _)| name == "*");
             assert!(named == at["additionalProperties"].is_object(), "{}", section.path);
             for key in section.keys.iter().filter(|key| key.name != keys::CHOSEN) {
                 assert!(

@@ -1,4 +1,4 @@
-//! Checks the files of starts.
+//! Checks `[start.file]`, and reads files that a deck names.
 
 use super::check::Deck;
 use super::raw::BACKSLASH_HELP;

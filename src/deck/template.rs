@@ -1,6 +1,6 @@
 //! Generates the commented decks of `hilbrium new` from the table of keys.
 
-use super::keys::{CHOSEN, Default, SECTIONS, Section};
+use super::keys::{Default, SECTIONS, Section};
 use crate::cases::{AnyCase, Template};
 
 /// A deck of `hilbrium new`.
@@ -208,8 +208,7 @@ pub fn template(name: &str) -> Option<String> {
         let other_case =
             section.path.starts_with("start.") && section.path != format!("start.{}", case.start);
         // keys of the user's own have nothing to show
-        let chosen = section.keys.iter().any(|key| key.name == CHOSEN);
-        if !other_case && !chosen {
+        if !other_case && section.chosen_key().is_none() {
             case.paths(section).iter().for_each(|path| write_section(&mut text, &case, section, path));
         }
     }

@@ -7,8 +7,8 @@ use std::fmt::Write;
 
 impl Formula {
     /// C++ statements that evaluate the formula, of type Real: `square` is the squared distance, `parameters`
-    /// are the C++ expressions of the parameters, `literal` prints a number. Returns the statements and the names
-    /// of V and dV/d(r^2).
+    /// are the C++ expressions of the parameters, `literal` prints a number. Returns the statements and the
+    /// names of V and dV/d(r^2).
     pub fn printed(
         &self,
         square: &str,
