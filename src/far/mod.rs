@@ -9,6 +9,7 @@ pub mod external;
 pub mod gravity;
 mod kernels;
 mod lanes;
+pub mod mesh;
 pub mod net_force;
 pub mod opening;
 mod prune;
