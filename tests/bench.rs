@@ -325,6 +325,25 @@ fn two_ranks_exchange_and_are_compared_with_one() {
 }
 
 #[test]
+fn methods_spread_particles() {
+    let arguments =
+        ["spread", "--points", "16", "--particles", "700", "--method", "particles,tiles", "--repeats", "1"];
+    let found = json(&["env", "HILBRIUM_DEVICE_UNDER_TEST=emulated"], &arguments);
+    let methods: Vec<&str> = rows(&found).iter().map(|row| row["method"].as_str().unwrap()).collect();
+    assert_eq!(methods, ["particles", "tiles"]);
+    assert_eq!(found["device"], "emulation");
+    for row in rows(&found) {
+        is_positive(row, &["construct_milliseconds", "bytes_per_particle"]);
+        assert_eq!(number(row, "additions_per_point"), 700.0 * 216.0 / 4096.0);
+        let [once, many] =
+            ["once", "of_many"].map(|uses| number(row, &format!("billion_additions_per_second_{uses}")));
+        let by_time = number(row, "spread_milliseconds")
+            / (number(row, "construct_milliseconds") + number(row, "spread_milliseconds"));
+        assert!((once / many / by_time - 1.0).abs() < 1e-9, "{row}");
+    }
+}
+
+#[test]
 fn tables_are_for_people_and_bad_options_are_refused() {
     let output = run(&[], &["keys", "--particles", "500", "--threads", "1", "--repeats", "1"]);
     let text = String::from_utf8(output.stdout).unwrap();
@@ -336,6 +355,8 @@ fn tables_are_for_people_and_bad_options_are_refused() {
         &["gravity", "--opening-angle", "7"],
         &["domain", "--drift", "-1"],
         &["size", "--memory", "0"],
+        &["spread", "--method", "tile"],
+        &["spread", "--points", "4"],
         &["step", "--particles", "1"],
         &["sweep", "--set", "sph.neighbours=50"],
         &["sweep", "--case", "plummer"],
@@ -349,9 +370,18 @@ fn tables_are_for_people_and_bad_options_are_refused() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{arguments:?}");
     }
-    for name in
-        ["neighbors", "keys", "sweep", "gravity", "step", "size", "domain", "scaling", "decomposition"]
-    {
+    for name in [
+        "neighbors",
+        "keys",
+        "sweep",
+        "gravity",
+        "spread",
+        "step",
+        "size",
+        "domain",
+        "scaling",
+        "decomposition",
+    ] {
         let output = run(&[], &[name, "--help"]);
         let help = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success() && help.contains("--json") && help.len() > 700, "{help}");

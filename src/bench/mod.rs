@@ -15,6 +15,7 @@ mod pairs;
 mod sample;
 mod scaling;
 mod size;
+mod spread;
 mod step;
 mod sweep;
 mod table;
@@ -39,6 +40,8 @@ pub enum Benchmark {
     Sweep(sweep::Options),
     /// Gravity: time of the tree walk and error against direct summation, by opening angle
     Gravity(gravity::Options),
+    /// Spreading of particles onto a mesh and interpolation from it, by method, number of particles and mesh
+    Spread(spread::Options),
     /// Whole steps by phase; under mpirun, on all ranks
     Step(step::Options),
     /// Time and memory per particle of whole steps, by number of particles
@@ -82,6 +85,7 @@ impl Benchmark {
             Benchmark::Keys(_) => "keys",
             Benchmark::Sweep(_) => "sweep",
             Benchmark::Gravity(_) => "gravity",
+            Benchmark::Spread(_) => "spread",
             Benchmark::Step(_) => "step",
             Benchmark::Size(_) => "size",
             Benchmark::Decomposition(_) => "decomposition",
@@ -114,6 +118,7 @@ pub fn measure(benchmark: &Benchmark, common: &Common, comm: &Communicator) -> R
         Benchmark::Keys(options) => keys::measure(options, common, comm)?,
         Benchmark::Sweep(options) => sweep::measure(options, common, comm)?,
         Benchmark::Gravity(options) => gravity::measure(options, common),
+        Benchmark::Spread(options) => spread::measure(options, common)?,
         Benchmark::Step(options) => step::measure(options, common, comm)?,
         Benchmark::Size(options) => size::measure(options, common, comm)?,
         Benchmark::Decomposition(options) => decomposition::measure(options, comm)?,

@@ -291,6 +291,11 @@ impl Driver for Gpu {
         Ok(Some(Stream { handle: self.copy_stream as u64, gpu: uuid.bytes.map(|byte| byte as u8) }))
     }
 
+    fn compute_stream(&self) -> Result<Option<u64>> {
+        self.with("making the GPU current", || Ok(()))?;
+        Ok(Some(self.stream as u64))
+    }
+
     fn synchronize(&self) -> Result<()> {
         self.with("running kernels", || self.wait())?;
         self.synchronize_copies()

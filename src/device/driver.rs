@@ -88,6 +88,9 @@ pub trait Driver: Send + Sync {
     /// The copy stream for use by a library, with the GPU made current on this thread; `None` if the device
     /// is no GPU.
     fn stream(&self) -> Result<Option<Stream>>;
+    /// The compute stream for use by a library, with the GPU made current on this thread; `None` if the device
+    /// is no GPU.
+    fn compute_stream(&self) -> Result<Option<u64>>;
     /// Blocks until both streams are idle.
     fn synchronize(&self) -> Result<()>;
     /// Records an event on the compute stream.

@@ -230,6 +230,10 @@ impl Driver for Emulation {
         Ok(None)
     }
 
+    fn compute_stream(&self) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
     fn synchronize(&self) -> Result<()> {
         Ok(())
     }

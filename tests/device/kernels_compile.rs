@@ -6,7 +6,9 @@
 use crate::common::skip;
 use hilbrium::device::driver::SourceUnit;
 use hilbrium::device::pack::Shape;
-use hilbrium::device::{Unit, nvrtc, program};
+use hilbrium::device::{Unit, mesh, nvrtc, program};
+use hilbrium::far::mesh::Window;
+use hilbrium::far::mesh::window::ORDERS;
 use hilbrium::laws::interaction::ExampleVisitor;
 use hilbrium::laws::*;
 use hilbrium::pair::language::{Cutoff, Kernel, PairLaw, Parity, Table};
@@ -159,6 +161,38 @@ fn gravity() -> Vec<Variant> {
     variants
 }
 
+/// Units of meshes: all orders in both precisions for the methods that are chosen, some for the others.
+fn meshes() -> Vec<Variant> {
+    let mut variants = Vec::new();
+    for (order, precision) in ORDERS.flat_map(|order| BOTH.map(|precision| (order, precision))) {
+        let window = Window::b_spline(order);
+        let everywhere = order == 6 && precision == Precision::Mixed;
+        let unit = |file| mesh::unit(file, &window, precision);
+        for file in ["mesh/particles.cu", "mesh/bins.cu", "mesh/tiles.cu"] {
+            variants.push((unit(file), everywhere));
+        }
+        for (force, potential) in [(1, 1), (1, 0), (0, 1)] {
+            let unit = unit("mesh/interpolate.cu")
+                .with("HILBRIUM_FORCE", force)
+                .with("HILBRIUM_POTENTIAL", potential);
+            variants.push((unit, everywhere));
+        }
+        if ![6, 8].contains(&order) {
+            continue;
+        }
+        variants.extend(["mesh/padded.cu", "mesh/gather.cu"].map(|file| (unit(file), everywhere)));
+        for stored in [0, 1] {
+            let unit = |file| unit(file).with("HILBRIUM_STORED", stored);
+            variants.extend(["mesh/group.cu", "mesh/hybrid.cu"].map(|file| (unit(file), everywhere)));
+            for lanes in [1, 2, 4, 8, 16] {
+                let unit = unit("mesh/single.cu").with("HILBRIUM_LANES", lanes);
+                variants.push((unit, everywhere && lanes == 16));
+            }
+        }
+    }
+    variants
+}
+
 /// The files of units, below the folder of kernels.
 fn files() -> BTreeSet<String> {
     fn below(folder: &Path, prefix: &str, found: &mut BTreeSet<String>) {
@@ -180,6 +214,7 @@ fn files() -> BTreeSet<String> {
 fn variants() -> Vec<Variant> {
     let mut variants = passes();
     variants.extend(gravity());
+    variants.extend(meshes());
     for periodic in [0, 1] {
         let unit = Unit::new("neighbors/build.cu").with("HILBRIUM_PERIODIC", periodic);
         variants.push((unit, periodic == 1));

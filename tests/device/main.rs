@@ -16,6 +16,7 @@ mod gpu_gas;
 mod gpu_gravity;
 mod gpu_gravity_ranks;
 mod gpu_list;
+mod gpu_mesh;
 mod gpu_molecules;
 mod gpu_motion;
 mod gpu_order;

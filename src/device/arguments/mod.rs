@@ -21,6 +21,17 @@ pub mod hilbert;
 pub mod langevin;
 pub mod leapfrog;
 pub mod leaves;
+pub mod mesh;
+pub mod mesh_bins;
+pub mod mesh_gather;
+pub mod mesh_group;
+pub mod mesh_hybrid;
+pub mod mesh_influence;
+pub mod mesh_interpolate;
+pub mod mesh_padded;
+pub mod mesh_particles;
+pub mod mesh_single;
+pub mod mesh_tiles;
 pub mod moments;
 pub mod needed;
 pub mod net_force;
@@ -141,6 +152,17 @@ pub fn printed() -> Vec<(String, String)> {
         langevin::print(),
         leapfrog::print(),
         leaves::print(),
+        mesh::print(),
+        mesh_bins::print(),
+        mesh_gather::print(),
+        mesh_group::print(),
+        mesh_hybrid::print(),
+        mesh_influence::print(),
+        mesh_interpolate::print(),
+        mesh_padded::print(),
+        mesh_particles::print(),
+        mesh_single::print(),
+        mesh_tiles::print(),
         moments::print(),
         needed::print(),
         net_force::print(),

@@ -96,6 +96,8 @@ opaque! {
     Real4 = "pair::Real4", "namespace pair { struct Real4; }";
     /// A number of a sweep's sums, of a unit with double arithmetic.
     SumReal = "HILBRIUM_SUM_REAL", "#include \"../device.cuh\"";
+    /// Fractions and cell of a particle on a mesh (kernels/mesh/mesh.cuh).
+    Record = "mesh::Record", "namespace mesh { struct Record; }";
     /// A node of the gravity tree (kernels/far/multipole.cuh).
     Node = "Node", "struct Node;";
     /// The multipole moments of a node (kernels/far/multipole.cuh).
