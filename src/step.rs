@@ -9,7 +9,7 @@ use crate::deck::BoxMismatch;
 use crate::domain::{Domain, DomainSettings};
 use crate::far::external::ExternalField;
 use crate::far::net_force::{self, NetForce};
-use crate::far::{self, Criterion, GravityPlan, SofteningKernel};
+use crate::far::{self, Criterion, GravityPlan, SelfGravity, SofteningKernel};
 use crate::faults::{Fault, planted};
 use crate::molecules::Molecules;
 use crate::motion::steps;
@@ -56,7 +56,7 @@ pub struct Simulation {
     /// Pair forces, with `[interaction]`.
     pub molecules: Option<Molecules>,
     /// Gravity, with `[gravity]`.
-    pub gravity: Option<GravityPlan>,
+    pub gravity: Option<SelfGravity>,
     /// External accelerations, with `[external]`.
     pub external: Option<ExternalField>,
     /// Thermostat, with `[thermostat]`.
@@ -127,7 +127,7 @@ impl Simulation {
                 .map(|interaction| Molecules::new(&plan, interaction, comm, &particles, precision)),
             neighborhood,
             hydrodynamics: plan.sph.as_ref().map(|sph| Hydrodynamics::new(sph, precision)),
-            gravity: plan.gravity.as_ref().map(gravity_of),
+            gravity: plan.gravity.as_ref().map(|plan| SelfGravity::new(&gravity_of(plan))),
             external: plan.external.as_ref().map(external_of),
             thermostat: plan
                 .motion
@@ -228,14 +228,14 @@ impl Simulation {
             rates = if finite { Rates::Finite } else { Rates::Unchecked };
             self.clock.lap("pair forces");
         }
-        if let Some(gravity) = &self.gravity {
+        if let Some(gravity) = &mut self.gravity {
             rates = Rates::Unchecked;
             let alone = self.hydrodynamics.is_none() && self.molecules.is_none();
             let origin = self.domain.bx.center();
             let before = (!alone).then(|| NetForce::of(&self.particles, origin));
-            far::gravity(gravity, &self.domain, &mut self.particles, self.precision)?;
+            gravity.evaluate(&self.domain, &mut self.particles, self.precision)?;
             if !planted(Fault::NetForce) {
-                net_force::remove(before, &mut self.particles, &self.domain.comm, origin);
+                net_force::remove(before, &mut self.particles, &self.domain.comm, &self.domain.bx);
             }
             allocator::give_back(self.particles.bytes());
             self.clock.lap("gravity");
@@ -536,6 +536,8 @@ fn gravity_of(plan: &plan::GravityPlan) -> GravityPlan {
             plan::SofteningKernel::Plummer => SofteningKernel::Plummer,
             plan::SofteningKernel::Spline => SofteningKernel::Spline,
         },
+        mesh: plan.mesh.map(|points| points.map(|points| points as usize)),
+        split: plan.split,
         ..GravityPlan::default()
     }
 }

@@ -39,11 +39,44 @@ struct OpeningParameters {
     float relative;
     // Accepted error of the local expansion over the acceleration.
     float far;
+    // Periodic box: cut of the short-range part.
+    float cut;
+    // Periodic box: radius above which a node is opened.
+    float widest;
 };
-HILBRIUM_SIZE(OpeningParameters, 16)
+HILBRIUM_SIZE(OpeningParameters, 24)
 HILBRIUM_OFFSET(OpeningParameters, size_by_angle, 0)
 HILBRIUM_OFFSET(OpeningParameters, range, 4)
 HILBRIUM_OFFSET(OpeningParameters, relative, 8)
 HILBRIUM_OFFSET(OpeningParameters, far, 12)
+HILBRIUM_OFFSET(OpeningParameters, cut, 16)
+HILBRIUM_OFFSET(OpeningParameters, widest, 20)
+
+// The force split of a periodic box (kernels/far/split.cuh), in the walk's unit of length. All zero in an
+// open box.
+struct SplitArguments {
+    // Edges of the box.
+    double period[3];
+    // Lower corner of all particles, or below.
+    double lower[3];
+    // Upper corner of all particles, or above.
+    double upper[3];
+    // Cut of the short-range part.
+    double cut;
+    // Factor of the squared distance in the variable of the polynomials.
+    double scale;
+    // Coefficients of five polynomials in double precision, 18 each.
+    double in_double[90];
+    // The same in single precision, 9 each, and one unused.
+    float in_single[46];
+};
+HILBRIUM_SIZE(SplitArguments, 992)
+HILBRIUM_OFFSET(SplitArguments, period, 0)
+HILBRIUM_OFFSET(SplitArguments, lower, 24)
+HILBRIUM_OFFSET(SplitArguments, upper, 48)
+HILBRIUM_OFFSET(SplitArguments, cut, 72)
+HILBRIUM_OFFSET(SplitArguments, scale, 80)
+HILBRIUM_OFFSET(SplitArguments, in_double, 88)
+HILBRIUM_OFFSET(SplitArguments, in_single, 808)
 
 }  // namespace hilbrium

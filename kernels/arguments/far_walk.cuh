@@ -29,6 +29,8 @@ struct WalkArguments {
     const double* particles;
     // The acceptance criterion.
     OpeningParameters opening;
+    // The force split of a periodic box.
+    SplitArguments split;
     // Square of the softening length or of the spline's support.
     double squared_softening;
     // One over the spline's support.
@@ -44,7 +46,7 @@ struct WalkArguments {
     // Particles, near and far nodes of each super-cluster, or null.
     unsigned* interactions;
 };
-HILBRIUM_SIZE(WalkArguments, 200)
+HILBRIUM_SIZE(WalkArguments, 1200)
 HILBRIUM_OFFSET(WalkArguments, sources, 0)
 HILBRIUM_OFFSET(WalkArguments, boxes, 64)
 HILBRIUM_OFFSET(WalkArguments, nodes, 72)
@@ -53,13 +55,14 @@ HILBRIUM_OFFSET(WalkArguments, received, 88)
 HILBRIUM_OFFSET(WalkArguments, places, 96)
 HILBRIUM_OFFSET(WalkArguments, particles, 104)
 HILBRIUM_OFFSET(WalkArguments, opening, 112)
-HILBRIUM_OFFSET(WalkArguments, squared_softening, 128)
-HILBRIUM_OFFSET(WalkArguments, inverse_support, 136)
-HILBRIUM_OFFSET(WalkArguments, constant, 144)
-HILBRIUM_OFFSET(WalkArguments, own, 152)
-HILBRIUM_OFFSET(WalkArguments, acceleration, 160)
-HILBRIUM_OFFSET(WalkArguments, potential, 184)
-HILBRIUM_OFFSET(WalkArguments, interactions, 192)
+HILBRIUM_OFFSET(WalkArguments, split, 136)
+HILBRIUM_OFFSET(WalkArguments, squared_softening, 1128)
+HILBRIUM_OFFSET(WalkArguments, inverse_support, 1136)
+HILBRIUM_OFFSET(WalkArguments, constant, 1144)
+HILBRIUM_OFFSET(WalkArguments, own, 1152)
+HILBRIUM_OFFSET(WalkArguments, acceleration, 1160)
+HILBRIUM_OFFSET(WalkArguments, potential, 1184)
+HILBRIUM_OFFSET(WalkArguments, interactions, 1192)
 
 }  // namespace hilbrium
 

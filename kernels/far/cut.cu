@@ -37,7 +37,11 @@ extern "C" __global__ void gravity_cut(const __grid_constant__ CutArguments args
     const unsigned section = static_cast<unsigned>(warp / warps), lane = lane_index();
     if (section >= args.sections) { return; }
     const Opening opening = {args.opening.size_by_angle, args.opening.range, args.opening.relative,
-                             args.opening.far};
+                             args.opening.far,
+#if HILBRIUM_PERIODIC
+                             args.opening.cut, args.opening.widest
+#endif
+    };
     unsigned char* own = args.marks + static_cast<unsigned long long>(section) * section_warps(rows) * WARP;
     const unsigned first = static_cast<unsigned>(warp % warps) * WARP, place = first + lane;
     const unsigned offset = hierarchy_offset(rows, level);

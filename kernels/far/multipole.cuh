@@ -10,6 +10,7 @@
 
 #include "../device.cuh"
 #include "../pair/real.cuh"
+#include "../far/split.cuh"
 
 #ifndef HILBRIUM_ORDER
 #define HILBRIUM_ORDER 2
@@ -81,16 +82,43 @@ struct Target {
 // v^2 (5/2 q - 3/2 tr M)) - v^2 S]. Octupoles, with U = 15/2 v^2 O dd, w = 3/2 tr O, o = v^2 d.U and p = v^2
 // d.w, add v^3 (p - o / 3) and v^5 [U - w + d (5 p - 7/3 o)].
 // Floor: 35 arithmetic instructions and a reciprocal square root; about 45 more with octupoles.
-__device__ __forceinline__ void gather_node(const NodeSource& source, Real squared_softening, Target& target) {
+// In a periodic box, the derivative of order k of the potential is multiplied by its short-range fraction T_k.
+__device__ __forceinline__ void gather_node(const NodeSource& source, Real squared_softening,
+#if HILBRIUM_PERIODIC
+                                            const SplitArguments& split,
+#endif
+                                            Target& target) {
     const Real x = source.place.x - target.x, y = source.place.y - target.y, z = source.place.z - target.z;
     const Real v = reciprocal_root(x * x + (y * y + (z * z + squared_softening)));
+#if HILBRIUM_PERIODIC
+    const Real at = split_place(split, x * x + (y * y + z * z));
+    if (!(at < Real(1))) { return; }
+    const Real half = Real(0.5) * v * (x * x + (y * y + (z * z + squared_softening))), square = half * half;
+    const Real half3 = half * square, half5 = half3 * square, half7 = half5 * square;
+    const Real t0 = Real(1) - half * long_range_part<0u>(split, at),
+               t1 = Real(1) - half3 * long_range_part<1u>(split, at),
+               t2 = Real(1) - half5 * long_range_part<2u>(split, at),
+               t3 = Real(1) - half7 * long_range_part<3u>(split, at);
+#if HILBRIUM_ORDER == 3
+    const Real t4 = Real(1) - half7 * square * long_range_part<4u>(split, at);
+#endif
+#else
+    constexpr Real t0 = Real(1), t1 = Real(1), t2 = Real(1), t3 = Real(1);
+#if HILBRIUM_ORDER == 3
+    constexpr Real t4 = Real(1);
+#endif
+#endif
     Real side_x = source.first.x * x + (source.first.y * y + source.first.z * z);
     Real side_y = source.first.y * x + (source.first.w * y + source.second.x * z);
     Real side_z = source.first.z * x + (source.second.x * y + source.second.y * z);
     const Real w = v * v;
     const Real q = w * (x * side_x + (y * side_y + z * side_z));
     const Real v3 = v * w;
-    Real of_potential = Real(0.5) * q + source.second.z, of_pull = Real(2.5) * q + source.second.w;
+    Real of_potential = t2 * (Real(0.5) * q) + t1 * source.second.z,
+         of_pull = t3 * (Real(2.5) * q) + t2 * source.second.w;
+    side_x *= t2;
+    side_y *= t2;
+    side_z *= t2;
 #if HILBRIUM_ORDER == 3
     const Real a = w * x, b = w * y, xx = a * x, yy = b * y, zz = w * z * z, xy = Real(2) * a * y, xz = Real(2) * a * z,
                yz = Real(2) * b * z;
@@ -102,15 +130,15 @@ __device__ __forceinline__ void gather_node(const NodeSource& source, Real squar
                     (source.fourth.w * yy + (source.fifth.x * yz + source.fifth.y * zz));
     const Real o = w * (x * ux + (y * uy + z * uz));
     const Real p = w * (x * source.fifth.z + (y * source.fifth.w + z * source.sixth.x));
-    of_potential += p - Real(1.0 / 3.0) * o;
-    of_pull += Real(5) * p - Real(7.0 / 3.0) * o;
-    side_x += source.fifth.z - ux;
-    side_y += source.fifth.w - uy;
-    side_z += source.sixth.x - uz;
+    of_potential += t2 * p - t3 * (Real(1.0 / 3.0) * o);
+    of_pull += t3 * (Real(5) * p) - t4 * (Real(7.0 / 3.0) * o);
+    side_x += t2 * source.fifth.z - t3 * ux;
+    side_y += t2 * source.fifth.w - t3 * uy;
+    side_z += t2 * source.sixth.x - t3 * uz;
 #endif
-    const Real radial = v3 * (w * of_pull + source.place.w);
+    const Real radial = v3 * (w * of_pull + t1 * source.place.w);
     const Real across = -v3 * w;
-    target.potential += v * (w * of_potential + source.place.w);
+    target.potential += v * (w * of_potential + t0 * source.place.w);
     target.pull_x += x * radial + side_x * across;
     target.pull_y += y * radial + side_y * across;
     target.pull_z += z * radial + side_z * across;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "../far/multipole.cuh"
+#include "../far/split.cuh"
 
 // HILBRIUM_CRITERION: 0 geometric, 1 relative.
 #ifndef HILBRIUM_CRITERION
@@ -34,6 +35,10 @@ struct Opening {
     float range;          // minimum distance beyond the node's radius
     float relative;       // relative criterion: accepted error of a node over the total acceleration
     float far;            // the same for the local expansion
+#if HILBRIUM_PERIODIC
+    float cut;     // of the short-range part
+    float widest;  // radius above which a node is opened
+#endif
 };
 
 // Place of an element received from another rank without its particles.
@@ -46,6 +51,7 @@ enum Verdict : unsigned { SKIPPED, OPENED, NEAR, FAR };
 // acceptance:
 //     d > size_by_angle b, d > b + range (d from the box to the center of mass),
 //     relative: m b^3 / d^5 < relative a, with octupoles m b^4 / d^6 < relative a,
+//     periodic box: b <= widest; nodes without particles within the cut are skipped,
 //     far: in addition m c^4 / D^6 < far a and D > 2 c (D from the center of the box to the center of mass, c
 //     the radius of the targets), the leading terms that the local expansion neglects.
 __device__ __forceinline__ Verdict verdict(const TargetBox& box, const Opening& opening, float x, float y, float z,
@@ -55,15 +61,24 @@ __device__ __forceinline__ Verdict verdict(const TargetBox& box, const Opening& 
                 outside_z = fmaxf(fabsf(z) - box.half_z, 0.0f);
     const float squared = outside_x * outside_x + (outside_y * outside_y + outside_z * outside_z);
     const float reach = fmaxf(radius * opening.size_by_angle, radius + opening.range);
+#if HILBRIUM_PERIODIC
+    const float end = radius + opening.cut;
+    if (squared > end * end) { return SKIPPED; }
+    if (!(radius <= opening.widest)) { return OPENED; }
+#endif
     if (!(squared > reach * reach)) { return OPENED; }
     if (HILBRIUM_CRITERION == 1) {
         const float ratio = radius * radius / squared;
         const float power = HILBRIUM_ORDER == 2 ? ratio * ::sqrtf(ratio) : ratio * ratio;
         if (!(mass * power < opening.relative * box.acceleration * squared)) { return OPENED; }
     }
+#if HILBRIUM_PERIODIC
+    return squared > opening.cut * opening.cut ? SKIPPED : NEAR;
+#else
     const float distance = x * x + (y * y + z * z);
     const float ratio = box.squared_radius / distance;
     return ratio < 0.25f && mass * ratio * ratio < opening.far * box.acceleration * distance ? FAR : NEAR;
+#endif
 }
 
 } // namespace hilbrium

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "../far/multipole.cuh"
+#include "../far/split.cuh"
 
 #ifndef HILBRIUM_SOFTENING
 #define HILBRIUM_SOFTENING 1
@@ -45,7 +46,13 @@ __device__ inline void spline_inside(Real u, Real inverse_support, Real& potenti
 // itself exerts no acceleration; its softened self-potential is subtracted at the end. Coinciding unsoftened
 // particles are skipped.
 // Floor: 13 arithmetic instructions and a reciprocal square root; 2 more for points and the spline.
-__device__ __forceinline__ void gather_point(const Real4& source, Softening softening, Target& target) {
+// In a periodic box, the long-range part of the source is subtracted, also from coinciding particles and the
+// target's own, and a source beyond the cut does not act.
+__device__ __forceinline__ void gather_point(const Real4& source, Softening softening,
+#if HILBRIUM_PERIODIC
+                                             const SplitArguments& split,
+#endif
+                                             Target& target) {
     const Real x = source.x - target.x, y = source.y - target.y, z = source.z - target.z;
     Real potential, pull;
     if (HILBRIUM_SOFTENING == 1) {
@@ -65,6 +72,12 @@ __device__ __forceinline__ void gather_point(const Real4& source, Softening soft
             pull = source.w * soft_pull;
         }
     }
+#if HILBRIUM_PERIODIC
+    const Real at = split_place(split, x * x + (y * y + z * z));
+    const bool within = at < Real(1);
+    potential = within ? potential - Real(0.5) * source.w * long_range_part<0u>(split, at) : Real(0);
+    pull = within ? pull - Real(0.125) * source.w * long_range_part<1u>(split, at) : Real(0);
+#endif
     target.potential += potential;
     target.pull_x += x * pull;
     target.pull_y += y * pull;

@@ -17,6 +17,13 @@
 #include "../far/point.cuh"
 #include "../far/stack.cuh"
 
+// The argument of the force split, in a periodic box.
+#if HILBRIUM_PERIODIC
+#define SPLIT(split) split,
+#else
+#define SPLIT(split)
+#endif
+
 namespace hilbrium {
 
 // Minimum number of resident blocks (one warp each) per multiprocessor: chosen so that registers spill only
@@ -71,7 +78,8 @@ __device__ __forceinline__ void collect(Target& target, Gathered& gathered) {
 // particle.
 __device__ __forceinline__ void gather_clusters(Scratch& scratch, const unsigned* clusters, unsigned count,
                                                 const Columns& columns, const TargetBox& box, Softening softening,
-                                                Target (&targets)[2], Gathered (&gathered)[2]) {
+                                                const SplitArguments& split, Target (&targets)[2],
+                                                Gathered (&gathered)[2]) {
     const unsigned lane = lane_index();
     constexpr unsigned ROUNDS = CLUSTER_CHUNK * CLUSTER / WARP;
     __syncwarp();
@@ -101,8 +109,8 @@ __device__ __forceinline__ void gather_clusters(Scratch& scratch, const unsigned
 #pragma unroll 4
     for (unsigned k = 0u; k < count * CLUSTER; ++k) {
         const Real4 source = scratch.points[k];
-        gather_point(source, softening, targets[0]);
-        gather_point(source, softening, targets[1]);
+        gather_point(source, softening, SPLIT(split) targets[0]);
+        gather_point(source, softening, SPLIT(split) targets[1]);
     }
     collect(targets[0], gathered[0]);
     collect(targets[1], gathered[1]);
@@ -111,7 +119,8 @@ __device__ __forceinline__ void gather_clusters(Scratch& scratch, const unsigned
 // Adds the field of `count` near nodes, at most NEAR_CHUNK. Floor: 37 instructions per lane, target and node.
 __device__ __forceinline__ void gather_near(Scratch& scratch, const unsigned* elements, unsigned count,
                                             const Tree& tree, const TargetBox& box, Real squared_softening,
-                                            Target (&targets)[2], Gathered (&gathered)[2]) {
+                                            const SplitArguments& split, Target (&targets)[2],
+                                            Gathered (&gathered)[2]) {
     const unsigned lane = lane_index();
     __syncwarp();
     if (lane < count) {
@@ -124,8 +133,8 @@ __device__ __forceinline__ void gather_near(Scratch& scratch, const unsigned* el
 #pragma unroll 2
     for (unsigned k = 0u; k < count; ++k) {
         const NodeSource source = scratch.sources[k];
-        gather_node(source, squared_softening, targets[0]);
-        gather_node(source, squared_softening, targets[1]);
+        gather_node(source, squared_softening, SPLIT(split) targets[0]);
+        gather_node(source, squared_softening, SPLIT(split) targets[1]);
     }
     collect(targets[0], gathered[0]);
     collect(targets[1], gathered[1]);
@@ -162,6 +171,7 @@ __device__ __forceinline__ void gather_far(const unsigned* elements, unsigned co
 // particles, `places` has its cluster in `particles` (8 times x, y, z and mass). An element without particles
 // was cut off where its owner determined that no target opens it: it acts as a near node even if rounding
 // opens it here.
+// In a periodic box, the field is that of the short-range parts of particles and images within the cut.
 // `constant` is G. `own` is minus the potential of a unit mass at its own position for G = 1 (0 for points),
 // which is subtracted. `softening` is the square of the Plummer length or of the spline's support in the
 // walk's unit, `inverse_support` belongs to the spline. `interactions`, unless null, receives the numbers of
@@ -184,7 +194,7 @@ extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
     __shared__ Scratch scratch;
     __shared__ Levels levels;
     const unsigned lane = lane_index(), super = blockIdx.x;
-    const TargetBox box = args.boxes[super];
+    TargetBox box = args.boxes[super];
     if (box.squared_radius == NOBODY_THERE) {
         if (interactions != nullptr && lane < 3u) { interactions[3ull * super + lane] = 0u; }
         return;
@@ -210,11 +220,34 @@ extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
     const Real softening_of_node = softening_of_nodes(softening);
 
     const Opening opening = {args.opening.size_by_angle, args.opening.range, args.opening.relative,
-                             args.opening.far};
+                             args.opening.far,
+#if HILBRIUM_PERIODIC
+                             args.opening.cut, args.opening.widest
+#endif
+    };
     Gathered gathered[2] = {{0.0, 0.0, 0.0, 0.0}, {0.0, 0.0, 0.0, 0.0}};
     double low = 0.0, high = 0.0;
     unsigned far_count = 0u, near_count = 0u, cluster_count = 0u;
     unsigned far_met = 0u, near_met = 0u, clusters_met = 0u;
+#if HILBRIUM_PERIODIC
+    // Each image of the box that particles may be near to: the box minus whole periods. The lists are empty
+    // between images.
+    const SplitArguments& split = args.split;
+    const double center[3] = {box.x, box.y, box.z}, half_edge[3] = {box.half_x, box.half_y, box.half_z};
+    int first[3], end[3];
+#pragma unroll
+    for (unsigned d = 0u; d < 3u; ++d) {
+        const double reach = half_edge[d] + split.cut;
+        first[d] = static_cast<int>(ceil((center[d] - reach - split.upper[d]) / split.period[d]));
+        end[d] = static_cast<int>(floor((center[d] + reach - split.lower[d]) / split.period[d])) + 1;
+    }
+    const int number_x = end[0] - first[0], number_y = end[1] - first[1], number_z = end[2] - first[2];
+#pragma unroll 1
+    for (int image = 0; image < number_x * number_y * number_z; ++image) {
+    box.x = center[0] - (first[0] + image / (number_y * number_z)) * split.period[0];
+    box.y = center[1] - (first[1] + image / number_z % number_y) * split.period[1];
+    box.z = center[2] - (first[2] + image % number_z) * split.period[2];
+#endif
 #pragma unroll 1
     for (unsigned others = 0u; others < (args.received == 0u ? 1u : 2u); ++others) {
         const unsigned top = others == 0u
@@ -256,15 +289,15 @@ extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
                                            WARP,
                                            length_unit,
                                            mass_unit};
-                gather_clusters(scratch, scratch.clusters + cluster_count, count, columns, box, softening, targets,
-                                gathered);
+                gather_clusters(scratch, scratch.clusters + cluster_count, count, columns, box, softening, args.split,
+                                targets, gathered);
             }
             while (near_count >= NEAR_CHUNK || (last && near_count > 0u)) {
                 const unsigned count = smaller(near_count, NEAR_CHUNK);
                 near_count -= count;
                 near_met += count;
-                gather_near(scratch, scratch.near_nodes + near_count, count, tree, box, softening_of_node, targets,
-                            gathered);
+                gather_near(scratch, scratch.near_nodes + near_count, count, tree, box, softening_of_node, args.split,
+                            targets, gathered);
             }
             while (far_count >= FAR_CHUNK || (last && far_count > 0u)) {
                 const unsigned count = smaller(far_count, FAR_CHUNK);
@@ -274,6 +307,9 @@ extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
             }
         }
     }
+#if HILBRIUM_PERIODIC
+    }
+#endif
     __syncwarp();
     scratch.terms[lane] = Real(low);
     if (lane % 8u == 0u) { scratch.terms[WARP + lane / 8u] = Real(high); }

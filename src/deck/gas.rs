@@ -112,6 +112,8 @@ impl Deck<'_> {
                 SofteningKernel::named,
                 SofteningKernel::Plummer,
             ),
+            mesh: self.optional_integers("gravity", "mesh"),
+            split: self.optional_number("gravity", "split"),
         })
     }
 }

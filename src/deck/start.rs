@@ -219,9 +219,14 @@ impl Deck<'_> {
         let corners = own.or_else(|| self.corners());
         let periodic = boundary.is_some_and(|boundary| boundary.contains(&Boundary::Periodic));
         let place = self.place("space", "boundary");
-        if periodic && self.section("gravity").is_some() {
-            let message = "gravity with a periodic boundary is not available".into();
-            self.report(place.clone(), message, "write boundary = \"open\", or remove [gravity]");
+        let partly = boundary.is_some_and(|boundary| boundary.contains(&Boundary::Open));
+        if periodic && partly && self.section("gravity").is_some() {
+            let message =
+                "gravity needs a box that is periodic in all dimensions or in none: Fourier transforms of \
+                           its long-range part need all"
+                    .into();
+            let help = "write boundary = \"periodic\" or boundary = \"open\", or remove [gravity]";
+            self.report(place.clone(), message, help);
         }
         let file = matches!(start, Some(StartPlan::File(_)) | None);
         if periodic && corners.is_none() && !file {

@@ -64,7 +64,7 @@ pub fn without_net_force(
     attract(columns)?;
     let sums = net_forces.of(columns, origin)?;
     let sums = before.map_or(sums, |before| sums.since(&before)).over_ranks(comm);
-    RigidField::of(&sums, origin).map_or(Ok(()), |field| subtract(&field, columns))
+    RigidField::in_box(&sums, bx).map_or(Ok(()), |field| subtract(&field, columns))
 }
 
 /// Subtracts the field from the accelerations of the owned rows.

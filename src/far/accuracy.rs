@@ -155,7 +155,7 @@ impl Experiment {
         for _ in 0..repeats.max(1) {
             let input = input();
             let start = Instant::now();
-            (fields, statistics) = solve(&plan, &comm, input, double);
+            (fields, statistics) = solve(&plan, &comm, input, None, double);
             seconds.push(start.elapsed().as_secs_f64());
         }
         seconds.sort_by(f64::total_cmp);

@@ -9,7 +9,8 @@
 //! the opening angle requires it.
 use super::opening::{Opening, TargetBox, WalkNode};
 use super::prune::{
-    LeafRequest, Pruned, Pruner, SentNode, box_lanes, compact_requests, merged_boxes, requests, used_boxes,
+    LeafRequest, Pruned, Pruner, SentNode, box_lanes, compact_requests, merged_boxes, merged_images,
+    requests, used_boxes,
 };
 use super::tree::{Node, Tree};
 use crate::comm::Communicator;
@@ -137,7 +138,10 @@ impl OwnTree {
         if comm.size() == 1 {
             return LocallyEssentialTree::of(self.tree, walk_nodes);
         }
-        let mine = merged_boxes(boxes);
+        let mine = match (&opening.split, self.tree.moments.first()) {
+            (Some(split), Some(root)) => merged_images(boxes, split, (root.lower, root.upper)),
+            _ => merged_boxes(boxes),
+        };
         let mut wanted = requests(opening, &self.closed_top(opening), &self.leaf_of, &mine);
         wanted.retain(|request| !self.own.contains(&(request.leaf as usize)));
         let (requests_out, boxes_out): (Vec<Vec<LeafRequest>>, Vec<Vec<TargetBox>>) = self

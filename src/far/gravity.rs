@@ -1,10 +1,13 @@
 //! Self-gravity by a Barnes-Hut tree (Barnes & Hut 1986), with one traversal per super-cluster of 64
 //! particles.
+use super::acceleration_estimate::estimate_accelerations;
 use super::essential_tree::{OwnTree, TreeInput};
 use super::kernels::Softened;
+use super::long_range::{CUT, MeshField, PeriodicMesh, PeriodicSettings};
 use super::opening::{Criterion, Opening, TargetBox};
 use super::softening::{SPLINE_SUPPORT, SofteningKernel};
 use super::walk::{GroupField, Units, Walk};
+use crate::Result;
 use crate::comm::Communicator;
 use crate::domain::Domain;
 use crate::faults::{Fault, planted};
@@ -13,7 +16,6 @@ use crate::particles::{Field, Particles, SUPER_CLUSTER};
 use crate::simd::Precision;
 use crate::space::SimulationBox;
 use crate::tree::Leaves;
-use crate::{Error, Result};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::time::Instant;
@@ -44,6 +46,12 @@ pub struct GravityPlan {
     pub kernel: SofteningKernel,
     /// Maximum number of particles in a leaf of the tree.
     pub bucket: usize,
+    /// Mesh points per dimension in a periodic box; `None`: chosen from the number of particles.
+    pub mesh: Option<[usize; 3]>,
+    /// Split length r_s of a periodic box in units of the largest mesh spacing; `None`: 1.
+    pub split: Option<f64>,
+    /// Cut of the short-range part in units of r_s, 3 to 7.
+    pub cut: f64,
 }
 
 impl Default for GravityPlan {
@@ -56,6 +64,9 @@ impl Default for GravityPlan {
             softening: 0.0,
             kernel: SofteningKernel::Plummer,
             bucket: 32,
+            mesh: None,
+            split: None,
+            cut: CUT,
         }
     }
 }
@@ -93,6 +104,7 @@ impl GravityPlan {
             angle: if planted(Fault::OpeningIgnored) { 2.0 } else { 1.0 } * self.opening_angle,
             range: self.kernel.range(self.softening),
             order: if self.expansion == Expansion::Quadrupole { 2 } else { 3 },
+            split: None,
         }
     }
 
@@ -105,20 +117,25 @@ impl GravityPlan {
 }
 
 /// Evaluates gravity on the owned particles of `input`, 64 at a time: acceleration and minus the potential
-/// for G = 1. The potential includes the particle itself. Collective.
+/// for G = 1. The potential includes the particle itself. In a periodic box, `mesh` has the long-range part of
+/// the owned particles. Collective.
 pub(crate) fn solve(
     plan: &GravityPlan,
     comm: &Communicator,
     input: TreeInput,
+    mesh: Option<&MeshField>,
     double: bool,
 ) -> (Vec<GroupField>, GravityStatistics) {
-    let opening = plan.opening();
+    let split = mesh.map(|mesh| mesh.split);
+    let opening = Opening { split, ..plan.opening() };
     let start = Instant::now();
     let own = OwnTree::build(comm, input);
     let mut boxes: Vec<TargetBox> =
         own.tree().sources.par_chunks(SUPER_CLUSTER).with_min_len(16).map(TargetBox::around).collect();
     if let Criterion::RelativeError(_) = plan.criterion {
-        super::acceleration_estimate::estimate_accelerations(own.tree(), plan.softening, &mut boxes);
+        let of_mesh = |group: usize| mesh.map_or([0.0; 3], |mesh| mesh.mean_acceleration(group));
+        let softening = plan.softening;
+        estimate_accelerations(own.tree(), softening, split.as_ref(), of_mesh, &mut boxes);
     }
     let built = Instant::now();
     let essential = own.exchange(comm, &opening, &boxes);
@@ -128,10 +145,14 @@ pub(crate) fn solve(
         opening,
         nodes: &essential.walk_nodes,
         tree: &essential.tree,
-        units: Units::of(&essential.tree),
+        units: Units::of(&essential.tree, split.as_ref()),
         softened: plan.softened(),
     };
-    let fields = walk.field(targets, &boxes, double);
+    let mut fields = walk.field(targets, &boxes, double);
+    if let Some(mesh) = mesh {
+        let mass = essential.tree.moments.first().map_or(0.0, |root| root.mass);
+        mesh.add_to(&mut fields, mass * mesh.split.tail());
+    }
     let mut statistics = GravityStatistics {
         particles: targets.len(),
         own_nodes: essential.own_nodes,
@@ -205,48 +226,113 @@ pub(super) fn owned_particles(particles: &Particles) -> Vec<[f64; 4]> {
     rows.map(|row| [x[row], y[row], z[row], mass[row]]).collect()
 }
 
-/// Adds gravity to the acceleration of the owned rows, sets their [`Field::Potential`] (added if absent), and
-/// adds lane pairs to their [`Field::Work`] if present. The particles must be distributed over ranks by
-/// coarse leaves. Collective.
-///
-/// `leaves` are the coarse leaves, equal on every rank. This rank owns the range `own` of them, and all
-/// particles in it.
+/// Self-gravity, with what it keeps between evaluations: the mesh of a periodic box.
+#[derive(Debug)]
+pub struct SelfGravity {
+    /// The parameters.
+    pub plan: GravityPlan,
+    mesh: Option<PeriodicMesh>,
+}
+
+impl SelfGravity {
+    /// Makes the solver of a plan.
+    pub fn new(plan: &GravityPlan) -> Self {
+        SelfGravity { plan: *plan, mesh: None }
+    }
+
+    /// Adds gravity to the acceleration of the owned rows, sets their [`Field::Potential`] (added if absent),
+    /// and adds lane pairs to their [`Field::Work`] if present. The particles must be distributed over ranks
+    /// by coarse leaves. Collective.
+    ///
+    /// `leaves` are the coarse leaves, equal on every rank. This rank owns the range `own` of them, and all
+    /// particles in it.
+    ///
+    /// # Errors
+    /// [`crate::Error::Usage`] in a box that is periodic in some dimensions only.
+    pub fn evaluate_in_cells(
+        &mut self,
+        comm: &Communicator,
+        bx: &SimulationBox,
+        (leaves, own): (&Leaves, Range<usize>),
+        particles: &mut Particles,
+        precision: Precision,
+    ) -> Result<GravityStatistics> {
+        let owned = owned_particles(particles);
+        let mesh = self.long_range(comm, bx, &owned, precision)?;
+        let keys = &particles.key[particles.owned()];
+        let input = TreeInput { leaves, own, keys, particles: owned, bucket: self.plan.bucket };
+        let double = precision == Precision::Double;
+        let (fields, statistics) = solve(&self.plan, comm, input, mesh.as_ref(), double);
+        store(&self.plan, &fields, particles);
+        Ok(statistics)
+    }
+
+    /// [`Self::evaluate_in_cells`] on the particles of a synchronized domain. Collective.
+    ///
+    /// # Errors
+    /// Those of [`Self::evaluate_in_cells`].
+    pub fn evaluate(
+        &mut self,
+        domain: &Domain,
+        particles: &mut Particles,
+        precision: Precision,
+    ) -> Result<GravityStatistics> {
+        let (comm, coarse) = (&domain.comm, domain.coarse());
+        let cells = (coarse.leaves(), coarse.leaves_of(comm.rank()));
+        self.evaluate_in_cells(comm, &domain.bx, cells, particles, precision)
+    }
+
+    /// The long-range part of the field at the own particles `[x, y, z, mass]` of a periodic box, and its force
+    /// split; `None` in an open box. Collective.
+    ///
+    /// # Errors
+    /// [`crate::Error::Usage`] in a box that is periodic in some dimensions only.
+    pub(crate) fn long_range(
+        &mut self,
+        comm: &Communicator,
+        bx: &SimulationBox,
+        own: &[[f64; 4]],
+        precision: Precision,
+    ) -> Result<Option<MeshField>> {
+        if !bx.any_periodic() {
+            return Ok(None);
+        }
+        let mut particles = [own.len() as u64];
+        comm.all_sum(&mut particles);
+        let settings = PeriodicSettings::new(&self.plan, bx, particles[0])?;
+        let mesh = match self.mesh.take().filter(|mesh| mesh.is_for(bx, &settings, precision)) {
+            Some(mesh) => mesh,
+            None => PeriodicMesh::new(comm, bx, settings, precision),
+        };
+        Ok(Some(self.mesh.insert(mesh).field(comm, own)))
+    }
+}
+
+/// Evaluates gravity once: see [`SelfGravity::evaluate_in_cells`]. Collective.
 ///
 /// # Errors
-/// [`Error::Usage`] in a periodic box.
+/// Those of [`SelfGravity::evaluate_in_cells`].
 pub fn gravity_in_cells(
     plan: &GravityPlan,
     comm: &Communicator,
     bx: &SimulationBox,
-    (leaves, own): (&Leaves, Range<usize>),
+    cells: (&Leaves, Range<usize>),
     particles: &mut Particles,
     precision: Precision,
 ) -> Result<GravityStatistics> {
-    if bx.any_periodic() {
-        return Err(Error::usage(
-            "gravity in a periodic box is not supported: the tree sums over the particles, not over their images",
-            "write boundary = \"open\" in [space], or remove [gravity] from the deck",
-        ));
-    }
-    let owned = owned_particles(particles);
-    let keys = &particles.key[particles.owned()];
-    let input = TreeInput { leaves, own, keys, particles: owned, bucket: plan.bucket };
-    let (fields, statistics) = solve(plan, comm, input, precision == Precision::Double);
-    store(plan, &fields, particles);
-    Ok(statistics)
+    SelfGravity::new(plan).evaluate_in_cells(comm, bx, cells, particles, precision)
 }
 
-/// Evaluates gravity on the particles of a synchronized domain: see [`gravity_in_cells`]. Collective.
+/// Evaluates gravity once on the particles of a synchronized domain: see [`SelfGravity::evaluate`].
+/// Collective.
 ///
 /// # Errors
-/// [`Error::Usage`] in a periodic box.
+/// Those of [`SelfGravity::evaluate`].
 pub fn gravity(
     plan: &GravityPlan,
     domain: &Domain,
     particles: &mut Particles,
     precision: Precision,
 ) -> Result<GravityStatistics> {
-    let (comm, coarse) = (&domain.comm, domain.coarse());
-    let cells = (coarse.leaves(), coarse.leaves_of(comm.rank()));
-    gravity_in_cells(plan, comm, &domain.bx, cells, particles, precision)
+    SelfGravity::new(plan).evaluate(domain, particles, precision)
 }

@@ -75,7 +75,7 @@ pub(crate) fn node_source<E: Scalar, const N: usize>(
 
 /// Above this squared softening length, the potential of a coincident point is finite in single precision.
 /// Coincident points then need no special case.
-const MIN_SOFTENING_SQUARED: f64 = 1e-24;
+pub(super) const MIN_SOFTENING_SQUARED: f64 = 1e-24;
 
 /// Adds the field of `sources` to the first `count` targets. Coincident unsoftened points are skipped.
 #[inline(always)]
@@ -154,9 +154,17 @@ fn spline_point<S: ReciprocalSqrt, V: Lane<S>>(
     support: f64,
     sum: &mut [V; 4],
 ) {
-    let of = |value: f64| V::splat(simd, <V::Element as Scalar>::of(value));
     let [x, y, z] = to;
-    let squared = x.mul_add(x, y.mul_add(y, z * z));
+    let (phi, pull) = spline_inside(simd, x.mul_add(x, y.mul_add(y, z * z)), support);
+    let (phi, pull) = (phi * source[3], pull * source[3]);
+    *sum = [x.mul_add(pull, sum[0]), y.mul_add(pull, sum[1]), z.mul_add(pull, sum[2]), sum[3] + phi];
+}
+
+/// Twice minus the potential, and eight times the acceleration over the distance, of a spline-softened unit
+/// mass at a squared distance.
+#[inline(always)]
+pub(super) fn spline_inside<S: ReciprocalSqrt, V: Lane<S>>(simd: S, squared: V, support: f64) -> (V, V) {
+    let of = |value: f64| V::splat(simd, <V::Element as Scalar>::of(value));
     let twice = squared.twice_rsqrt_or_zero();
     let inside = squared.simd_lt(of(support * support));
     let mut phi = twice;
@@ -173,9 +181,7 @@ fn spline_point<S: ReciprocalSqrt, V: Lane<S>>(
         phi = inside.select(soft_phi, phi);
         pull = inside.select(soft_pull, pull);
     }
-    pull *= source[3];
-    phi *= source[3];
-    *sum = [x.mul_add(pull, sum[0]), y.mul_add(pull, sum[1]), z.mul_add(pull, sum[2]), sum[3] + phi];
+    (phi, pull)
 }
 
 #[inline(always)]
@@ -262,7 +268,7 @@ pub(crate) fn nodes<S: ReciprocalSqrt, V: Lane<S>, const N: usize>(
 
 /// Sum of the source's entries at `k` times `p`.
 #[inline(always)]
-fn contract<S: ReciprocalSqrt, V: Lane<S>, const N: usize>(
+pub(super) fn contract<S: ReciprocalSqrt, V: Lane<S>, const N: usize>(
     simd: S,
     source: &NodeSource<V::Element, N>,
     k: [usize; 6],
@@ -279,7 +285,7 @@ const FLUSH_INTERVAL: usize = 512;
 
 /// Main loop: two vectors of targets stay in registers while the sources stream.
 #[inline(always)]
-fn sweep<S: ReciprocalSqrt, V: Lane<S>, const N: usize>(
+pub(super) fn sweep<S: ReciprocalSqrt, V: Lane<S>, const N: usize>(
     simd: S,
     targets: &Targets<V::Element>,
     count: usize,

@@ -1,9 +1,12 @@
 //! SIMD support of the gravity kernels beyond portable operations: reciprocal square root, and run-time
 //! choice of the instruction set (AVX-512, AVX2, or the target's baseline).
+use super::split::{MOST_TERMS, ORDERS};
 use fearless_simd::{Simd, SimdFloat, f32x16, f64x8, prelude::*};
 
 /// Element type of a vector.
-pub(crate) trait Scalar: Copy + Default + Send + Sync {
+pub(crate) trait Scalar: Copy + Default + Send + Sync + 'static {
+    /// Degrees of the polynomials of [`super::split::LongRangePart`].
+    const SPLIT_DEGREES: [usize; ORDERS];
     /// Rounds from double precision.
     fn of(value: f64) -> Self;
     /// Converts to double precision.
@@ -11,6 +14,7 @@ pub(crate) trait Scalar: Copy + Default + Send + Sync {
 }
 
 impl Scalar for f32 {
+    const SPLIT_DEGREES: [usize; ORDERS] = [8, 8, 6, 6, 6];
     #[inline(always)]
     fn of(value: f64) -> Self {
         value as f32
@@ -22,6 +26,7 @@ impl Scalar for f32 {
 }
 
 impl Scalar for f64 {
+    const SPLIT_DEGREES: [usize; ORDERS] = [MOST_TERMS - 1; ORDERS];
     #[inline(always)]
     fn of(value: f64) -> Self {
         value

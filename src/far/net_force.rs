@@ -10,13 +10,14 @@
 //! ```
 //!
 //! with the net force F, mass M, net torque T about the center of mass x_c and moment of inertia I, has the
-//! same net force and torque, and of all such fields the least sum of m |a|^2. It is subtracted. Processors
-//! and devices share [`RigidField`].
+//! same net force and torque, and of all such fields the least sum of m |a|^2. It is subtracted. In a box with
+//! a periodic dimension angular momentum is not conserved: alpha is 0 there. Processors and devices share
+//! [`RigidField`].
 
 use crate::comm::Communicator;
 use crate::particles::blocks::{map_blocks, reduce_blocks};
 use crate::particles::{Field, Particles};
-use crate::space::Vec3d;
+use crate::space::{SimulationBox, Vec3d};
 use nalgebra::Matrix3;
 
 /// Number of sums: mass, first moments, second moments (xx, yy, zz, xy, xz, yz), force, torque.
@@ -139,6 +140,12 @@ impl RigidField {
         Some(RigidField { center: origin + sums.center(), linear: force / sums.0[0], angular })
     }
 
+    /// [`Self::of`] with the center of the box as origin; without rotation in a box with a periodic dimension.
+    pub fn in_box(sums: &NetForce, bx: &SimulationBox) -> Option<Self> {
+        let field = Self::of(sums, bx.center())?;
+        Some(if bx.any_periodic() { RigidField { angular: Vec3d::zeros(), ..field } } else { field })
+    }
+
     /// Subtracts the field from the accelerations of the owned particles.
     pub fn subtract(&self, particles: &mut Particles) {
         let mut wanted = [(Field::Position, 0); 6];
@@ -158,12 +165,12 @@ impl RigidField {
     }
 }
 
-/// Subtracts the rigid field of the forces since `before` (`None`: accelerations were zero) from the
-/// accelerations of the owned particles. Collective.
-pub fn remove(before: Option<NetForce>, particles: &mut Particles, comm: &Communicator, origin: Vec3d) {
-    let sums = NetForce::of(particles, origin);
+/// Subtracts the rigid field of the forces since `before` (`None`: accelerations were zero), whose origin is
+/// the center of the box, from the accelerations of the owned particles. Collective.
+pub fn remove(before: Option<NetForce>, particles: &mut Particles, comm: &Communicator, bx: &SimulationBox) {
+    let sums = NetForce::of(particles, bx.center());
     let sums = before.map_or(sums, |before| sums.since(&before)).over_ranks(comm);
-    if let Some(field) = RigidField::of(&sums, origin) {
+    if let Some(field) = RigidField::in_box(&sums, bx) {
         field.subtract(particles);
     }
 }

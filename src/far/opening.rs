@@ -1,4 +1,5 @@
 //! Multipole acceptance criteria (MAC), and the tree walk that uses them.
+use super::split::Split;
 use super::tree::{Node, Tree};
 use crate::tree::moments::Moments;
 use rayon::prelude::*;
@@ -7,7 +8,8 @@ use rayon::prelude::*;
 /// the box to the node's center of mass.
 ///
 /// A node is opened under either criterion if d <= its radius, or if the box may be within the softening
-/// range of its particles, where the multipole expansion is invalid.
+/// range of its particles, where the multipole expansion is invalid. In a periodic box, nodes whose particles
+/// are all beyond the cut of the force split ([`Split`]) are skipped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Criterion {
     /// d > l / theta + s. l is the longest edge of the tight box of the node's particles. s is the distance
@@ -28,6 +30,8 @@ pub(crate) struct Opening {
     pub range: f64,
     /// Order of the expansion: 2 or 3.
     pub order: u32,
+    /// The force split of a periodic box.
+    pub split: Option<Split>,
 }
 
 /// A group of targets: its tight box and an estimate of its acceleration (for [`Criterion::RelativeError`]).
@@ -70,6 +74,12 @@ impl TargetBox {
     pub fn middle(&self) -> [f64; 3] {
         [0, 1, 2].map(|d| 0.5 * (self.lower[d] + self.upper[d]))
     }
+
+    /// Returns the box moved by minus `shift`.
+    pub(crate) fn moved(&self, shift: [f64; 3]) -> Self {
+        let moved = |corner: &[f64; 3]| [0, 1, 2].map(|d| corner[d] - shift[d]);
+        TargetBox { lower: moved(&self.lower), upper: moved(&self.upper), acceleration: self.acceleration }
+    }
 }
 
 /// Number of groups that one vector tests.
@@ -109,11 +119,18 @@ pub(crate) struct WalkNode {
     opening_distance_squared: f64,
     /// The node is accepted only if d^(p + 3) times the group's acceleration exceeds this.
     error_threshold: f64,
+    /// The node is skipped beyond this squared distance; infinite without a force split.
+    skip_distance_squared: f64,
     pub node: Node,
 }
 
 /// Leaves with at most this many particles are always opened: direct summation is cheaper there, and exact.
 pub(crate) const SMALL_LEAF: u32 = 3;
+
+/// In a periodic box, nodes whose radius times the splitting parameter exceeds this times the opening angle are
+/// always opened: the expansion of the short-range part converges by this product, not only by radius over
+/// distance.
+pub(crate) const RADIUS_BY_ANGLE: f64 = 0.8;
 
 impl Opening {
     /// Precomputes the acceptance test of a node.
@@ -132,17 +149,26 @@ impl Opening {
             }
         };
         let small = node.rows > 0 && node.rows <= SMALL_LEAF;
-        let opening_distance = if self.angle == 0.0 || small {
+        let uneven =
+            self.split.is_some_and(|split| split.splitting * moments.radius > RADIUS_BY_ANGLE * self.angle);
+        let opening_distance = if self.angle == 0.0 || small || uneven {
             f64::INFINITY
         } else {
             distance.max(moments.radius).max(moments.radius + self.range)
         };
+        let skip_distance = self.cut() + moments.radius;
         WalkNode {
             center: moments.center,
             opening_distance_squared: opening_distance * opening_distance,
             error_threshold,
+            skip_distance_squared: skip_distance * skip_distance,
             node: *node,
         }
+    }
+
+    /// The cut of the force split; infinite without one.
+    fn cut(&self) -> f64 {
+        self.split.map_or(f64::INFINITY, |split| split.cut)
     }
 
     /// Precomputes the acceptance tests of all nodes.
@@ -160,21 +186,26 @@ impl Opening {
             .collect()
     }
 
-    /// Whether a node is accepted for a group. The test is monotone, also in floating point: if a box accepts
-    /// a node, then so does every box inside it whose acceleration is at least as large.
-    #[inline(always)]
+    /// Whether a node need not be opened for a group: it is accepted, or skipped. The test is monotone, also in
+    /// floating point: if a box accepts a node, then so does every box inside it whose acceleration is at
+    /// least as large.
+    #[cfg(test)]
     pub fn accepts(&self, node: &WalkNode, group: &TargetBox) -> bool {
-        let mut squared = 0.0;
-        for d in 0..3 {
-            let outside = (group.lower[d] - node.center[d]).max(node.center[d] - group.upper[d]).max(0.0);
-            squared += outside * outside;
-        }
+        self.accepts_at(node, squared_distance(node, group), group.acceleration)
+    }
+
+    /// [`Self::accepts`] for a group at a squared distance.
+    #[inline(always)]
+    fn accepts_at(&self, node: &WalkNode, squared: f64, acceleration: f64) -> bool {
         if squared <= node.opening_distance_squared {
-            return false;
+            return squared > node.skip_distance_squared;
         }
         match self.criterion {
             Criterion::Geometric => true,
-            Criterion::RelativeError(_) => self.power(squared) * group.acceleration > node.error_threshold,
+            Criterion::RelativeError(_) => {
+                self.power(squared) * acceleration > node.error_threshold
+                    || squared > node.skip_distance_squared
+            }
         }
     }
 
@@ -202,6 +233,11 @@ impl Opening {
                 *accepts &= self.power(*squared) * acceleration > node.error_threshold;
             }
         }
+        if self.split.is_some() {
+            for (accepts, squared) in accepting.iter_mut().zip(&squared) {
+                *accepts |= *squared > node.skip_distance_squared;
+            }
+        }
         let mut bits = 0;
         for (lane, accepts) in accepting.iter().enumerate() {
             bits |= u8::from(!accepts) << lane;
@@ -215,8 +251,8 @@ impl Opening {
         if self.order == 2 { squared * squared * squared.sqrt() } else { squared * squared * squared }
     }
 
-    /// Finds the accepted nodes and the rows of the opened leaves (adjacent ranges merged) of a group, in key
-    /// order. `stack` is scratch.
+    /// Finds the accepted nodes within the cut and the rows of the opened leaves (adjacent ranges merged) of a
+    /// group, in key order. `stack` is scratch.
     ///
     /// # Panics
     /// If a closed node is not accepted: its owner pruned too much, which is an internal error.
@@ -233,10 +269,14 @@ impl Opening {
         if !nodes.is_empty() {
             stack.push(0);
         }
+        let squared_cut = self.cut() * self.cut();
         while let Some(index) = stack.pop() {
             let node = &nodes[index as usize];
-            if self.accepts(node, group) {
-                found.nodes.push(index);
+            let squared = squared_distance(node, group);
+            if self.accepts_at(node, squared, group.acceleration) {
+                if squared <= squared_cut {
+                    found.nodes.push(index);
+                }
             } else if node.node.rows > 0 {
                 let (first, end) = (node.node.first_row, node.node.first_row + node.node.rows);
                 match found.rows.last_mut() {
@@ -254,6 +294,17 @@ impl Opening {
             }
         }
     }
+}
+
+/// Squared distance of a node's center of mass from a box.
+#[inline(always)]
+fn squared_distance(node: &WalkNode, group: &TargetBox) -> f64 {
+    let mut squared = 0.0;
+    for d in 0..3 {
+        let outside = (group.lower[d] - node.center[d]).max(node.center[d] - group.upper[d]).max(0.0);
+        squared += outside * outside;
+    }
+    squared
 }
 
 /// Interaction lists of a group.

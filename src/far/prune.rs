@@ -2,6 +2,7 @@
 //! and particles below them its boxes need.
 use super::lanes::with_lanes;
 use super::opening::{BoxLanes, LANES, Opening, TargetBox, WalkNode};
+use super::split::Split;
 use super::tree::{Node, Tree};
 use crate::tree::Moments;
 
@@ -40,11 +41,42 @@ fn set_bits(mut bits: u128) -> impl Iterator<Item = usize> {
 
 /// Merges consecutive groups of a rank into at most [`MAX_BOXES`] boxes.
 pub(super) fn merged_boxes(groups: &[TargetBox]) -> Vec<TargetBox> {
-    let per_box = groups.len().div_ceil(MAX_BOXES).max(1);
+    merged_by(groups, groups.len().div_ceil(MAX_BOXES).max(1))
+}
+
+/// Merges each `per_box` consecutive groups.
+fn merged_by(groups: &[TargetBox], per_box: usize) -> Vec<TargetBox> {
     groups
         .chunks(per_box)
         .map(|group| group.iter().skip(1).fold(group[0], |all, one| all.joined(*one)))
         .collect()
+}
+
+/// Merges consecutive groups of a rank, in a periodic box, and returns the images of the merged boxes that are
+/// within the cut of particles between two corners: at most [`MAX_BOXES`]. They contain all such images of the
+/// groups.
+pub(super) fn merged_images(
+    groups: &[TargetBox],
+    split: &Split,
+    (lower, upper): ([f64; 3], [f64; 3]),
+) -> Vec<TargetBox> {
+    let mut per_box = groups.len().div_ceil(MAX_BOXES).max(1);
+    loop {
+        let boxes = merged_by(groups, per_box);
+        let mut images = Vec::new();
+        for group in &boxes {
+            split.for_each_image(group, (lower, upper), |shift| images.push(group.moved(shift)));
+        }
+        if images.len() <= MAX_BOXES {
+            return images;
+        }
+        if boxes.len() == 1 {
+            // the cut is several boxes long: one box for all images
+            let all = images.iter().skip(1).fold(images[0], |all, one| all.joined(*one));
+            return vec![all];
+        }
+        per_box *= 2;
+    }
 }
 
 /// Finds the coarse leaves that some of the boxes open, in order, by descending from the root of the top.
@@ -182,7 +214,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn opening(criterion: Criterion, angle: f64) -> Opening {
-        Opening { criterion, angle, range: 0.02, order: 2 }
+        Opening { criterion, angle, range: 0.02, order: 2, split: None }
     }
 
     /// The tree over all particles.

@@ -212,7 +212,7 @@ pub fn top_cost(plan: &GravityPlan, assignment: &Assignment, particles: &Particl
         let start = Instant::now();
         let (top, _) = Tree::top(assignment.leaves(), &moments);
         let walk_nodes = opening.walk_nodes(&top);
-        let units = Units::of(&top);
+        let units = Units::of(&top, None);
         let sources: Vec<NodeSource<f32, QUADRUPOLE>> =
             top.moments.iter().map(|m| node_source(m, units.length, units.mass)).collect();
         std::hint::black_box((walk_nodes, sources));

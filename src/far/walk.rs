@@ -5,6 +5,8 @@
 use super::kernels::{self, Gathered, NodeSource, OCTUPOLE, PointSource, QUADRUPOLE, Softened, Targets};
 use super::lanes::{Lane, ReciprocalSqrt, Scalar, with_lanes};
 use super::opening::{Interactions, Opening, TargetBox, WalkNode};
+use super::split::{LongRangePart, Split};
+use super::split_kernels;
 use super::tree::Tree;
 use crate::particles::SUPER_CLUSTER;
 use fearless_simd::{f32x16, f64x8};
@@ -18,12 +20,13 @@ pub(crate) struct Units {
 }
 
 impl Units {
-    /// Chooses the units of a tree.
-    pub fn of(tree: &Tree) -> Self {
+    /// Chooses the units of a tree. With a force split, the unit of length is about the cut.
+    pub fn of(tree: &Tree, split: Option<&Split>) -> Self {
         let rounded =
             |size: f64| if size > 0.0 && size.is_finite() { (-size.log2().ceil()).exp2() } else { 1.0 };
         let Some(root) = tree.moments.first() else { return Units { length: 1.0, mass: 1.0 } };
         let size = [0, 1, 2].map(|d| root.upper[d] - root.lower[d]).into_iter().fold(0.0, f64::max);
+        let size = split.map_or(size, |split| split.cut);
         Units { length: rounded(size), mass: rounded(root.mass) }
     }
 }
@@ -49,6 +52,7 @@ pub(crate) struct GroupField {
 struct Scratch<E, const N: usize> {
     stack: Vec<u32>,
     found: Interactions,
+    images: Vec<[f64; 3]>,
     points: Vec<PointSource<E>>,
     nodes: Vec<NodeSource<E, N>>,
 }
@@ -73,13 +77,19 @@ impl Walk<'_> {
     ) -> Vec<GroupField> {
         if double {
             let packed = self.packed_nodes::<f64, N>();
+            let part = self.long_range_part::<f64>();
             self.for_each_group(targets, boxes, |scratch, group, bounds| {
-                with_lanes!(simd => self.group::<_, f64x8<_>, N>(simd, group, bounds, &packed, scratch))
+                with_lanes!(simd => {
+                    self.group::<_, f64x8<_>, N>(simd, group, bounds, &packed, part.as_ref(), scratch)
+                })
             })
         } else {
             let packed = self.packed_nodes::<f32, N>();
+            let part = self.long_range_part::<f32>();
             self.for_each_group(targets, boxes, |scratch, group, bounds| {
-                with_lanes!(simd => self.group::<_, f32x16<_>, N>(simd, group, bounds, &packed, scratch))
+                with_lanes!(simd => {
+                    self.group::<_, f32x16<_>, N>(simd, group, bounds, &packed, part.as_ref(), scratch)
+                })
             })
         }
     }
@@ -98,12 +108,18 @@ impl Walk<'_> {
                 || Scratch {
                     stack: Vec::new(),
                     found: Interactions::default(),
+                    images: Vec::new(),
                     points: Vec::new(),
                     nodes: Vec::new(),
                 },
                 |scratch, (group, bounds)| evaluate(scratch, group, bounds),
             )
             .collect()
+    }
+
+    /// The polynomials of the force split, if there is one.
+    fn long_range_part<E: Scalar>(&self) -> Option<LongRangePart<E>> {
+        self.opening.split.map(|split| LongRangePart::new(&split, self.units.length))
     }
 
     /// Packs every node as a source in the walk's units. The centers are set per group.
@@ -124,54 +140,138 @@ impl Walk<'_> {
         group: &[[f64; 4]],
         bounds: &TargetBox,
         packed: &[NodeSource<V::Element, N>],
+        long_range: Option<&LongRangePart<V::Element>>,
         scratch: &mut Scratch<V::Element, N>,
     ) -> GroupField {
         let Units { length, mass } = self.units;
-        let [x, y, z] = bounds.middle();
-        // x, y, z relative to the group's center, and half the mass
-        let (frame, unit) = ([x, y, z, 0.0], [length, length, length, 0.5 * mass]);
-        let local = |particle: &[f64; 4]| -> [V::Element; 4] {
-            let of = |k: usize| <V::Element as Scalar>::of((particle[k] - frame[k]) * unit[k]);
-            [of(0), of(1), of(2), of(3)]
-        };
+        let frame = Frame { origin: bounds.middle(), units: self.units };
         let mut targets: Targets<V::Element> = [[V::Element::default(); SUPER_CLUSTER]; 3];
         for (lane, particle) in group.iter().enumerate() {
-            let target = local(particle);
+            let target: [V::Element; 4] = frame.local(particle);
             for d in 0..3 {
                 targets[d][lane] = target[d];
             }
         }
-        self.opening.walk(self.nodes, bounds, &mut scratch.stack, &mut scratch.found);
-        let Scratch { found, points, nodes, .. } = scratch;
+        let Scratch { stack, found, images, points, nodes } = scratch;
         // Use grow-only buffers and plain loops: an iterator's `collect` would not be compiled with the SIMD
         // features.
-        let count = found.rows.iter().map(|&(first, end)| (end - first) as usize).sum();
-        let mut free = &mut *resized(points, count, [V::Element::default(); 4]);
-        for &(first, end) in &found.rows {
-            let (filled, rest) = std::mem::take(&mut free).split_at_mut((end - first) as usize);
-            for (point, source) in filled.iter_mut().zip(&self.tree.sources[first as usize..end as usize]) {
-                *point = local(source);
+        let (mut point_count, mut node_count) = (0, 0);
+        images.clear();
+        match (&self.opening.split, self.tree.moments.first()) {
+            (Some(split), Some(root)) => {
+                split.for_each_image(bounds, (root.lower, root.upper), |shift| images.push(shift));
             }
-            free = rest;
+            _ => images.push([0.0; 3]),
         }
-        let points = &points[..count];
-        let nodes = resized(nodes, found.nodes.len(), [V::Element::default(); N]);
-        for (node, &index) in nodes.iter_mut().zip(&found.nodes) {
-            *node = packed[index as usize];
-            let [x, y, z] = self.nodes[index as usize].center;
-            [node[0], node[1], node[2], _] = local(&[x, y, z, 0.0]);
+        for shift in images.iter() {
+            let image = bounds.moved(*shift);
+            self.opening.walk(self.nodes, &image, stack, found);
+            let frame = Frame { origin: image.middle(), units: self.units };
+            let count = found.rows.iter().map(|&(first, end)| (end - first) as usize).sum::<usize>();
+            let free = &mut resized(points, point_count + count, [V::Element::default(); 4])[point_count..];
+            point_count += match &self.opening.split {
+                None => frame.pack_all(&found.rows, &self.tree.sources, free),
+                Some(split) => {
+                    frame.pack_near(&found.rows, &self.tree.sources, free, &image, split.cut * length)
+                }
+            };
+            let end = node_count + found.nodes.len();
+            let free = &mut resized(nodes, end, [V::Element::default(); N])[node_count..];
+            for (node, &index) in free.iter_mut().zip(&found.nodes) {
+                *node = packed[index as usize];
+                let [x, y, z] = self.nodes[index as usize].center;
+                [node[0], node[1], node[2], _] = frame.local(&[x, y, z, 0.0]);
+            }
+            node_count = end;
         }
+        let (points, nodes) = (&points[..point_count], &nodes[..node_count]);
         let mut gathered: Gathered = [[0.0; SUPER_CLUSTER]; 4];
         let softened =
             Softened { plummer: self.softened.plummer * length, spline: self.softened.spline * length };
-        kernels::points::<S, V>(simd, &targets, group.len(), points, softened, &mut gathered);
-        kernels::nodes::<S, V, N>(simd, &targets, group.len(), nodes, softened, &mut gathered);
+        match long_range {
+            None => {
+                kernels::points::<S, V>(simd, &targets, group.len(), points, softened, &mut gathered);
+                kernels::nodes::<S, V, N>(simd, &targets, group.len(), nodes, softened, &mut gathered);
+            }
+            Some(part) => {
+                let (count, gathered) = (group.len(), &mut gathered);
+                split_kernels::points::<S, V>(simd, &targets, count, points, softened, part, gathered);
+                split_kernels::nodes::<S, V, N>(simd, &targets, count, nodes, softened, part, gathered);
+            }
+        }
         let scale = 0.25 * length * length / mass;
         for d in 0..3 {
             gathered[d].iter_mut().for_each(|value| *value *= scale);
         }
         gathered[3].iter_mut().for_each(|value| *value *= length / mass);
-        GroupField { gathered, nodes: nodes.len(), points: points.len() }
+        GroupField { gathered, nodes: node_count, points: point_count }
+    }
+}
+
+/// Coordinates of a super-cluster in the walk's units.
+struct Frame {
+    /// The center of the super-cluster, or of its image.
+    origin: [f64; 3],
+    units: Units,
+}
+
+impl Frame {
+    /// Returns x, y, z relative to the origin, and half the mass.
+    #[inline(always)]
+    fn local<E: Scalar>(&self, particle: &[f64; 4]) -> [E; 4] {
+        self.local_double(particle).map(E::of)
+    }
+
+    #[inline(always)]
+    fn local_double(&self, particle: &[f64; 4]) -> [f64; 4] {
+        let Units { length, mass } = self.units;
+        let of = |d: usize| (particle[d] - self.origin[d]) * length;
+        [of(0), of(1), of(2), particle[3] * (0.5 * mass)]
+    }
+
+    /// Packs the sources of these rows, and returns their number.
+    #[inline(always)]
+    fn pack_all<E: Scalar>(
+        &self,
+        rows: &[(u32, u32)],
+        sources: &[[f64; 4]],
+        mut free: &mut [[E; 4]],
+    ) -> usize {
+        let count = free.len();
+        for &(first, end) in rows {
+            let (filled, rest) = std::mem::take(&mut free).split_at_mut((end - first) as usize);
+            for (point, source) in filled.iter_mut().zip(&sources[first as usize..end as usize]) {
+                *point = self.local(source);
+            }
+            free = rest;
+        }
+        count
+    }
+
+    /// Packs those sources of these rows that are within `cut`, in the walk's units, of the super-cluster's
+    /// box, and returns their number.
+    #[inline(always)]
+    fn pack_near<E: Scalar>(
+        &self,
+        rows: &[(u32, u32)],
+        sources: &[[f64; 4]],
+        free: &mut [[E; 4]],
+        bounds: &TargetBox,
+        cut: f64,
+    ) -> usize {
+        let half = [0, 1, 2].map(|d| (bounds.upper[d] - self.origin[d]) * self.units.length);
+        let squared_cut = cut * cut;
+        let mut count = 0;
+        for &(first, end) in rows {
+            for source in &sources[first as usize..end as usize] {
+                let local = self.local_double(source);
+                let outside = |d: usize| (local[d].abs() - half[d]).max(0.0);
+                let squared = outside(0) * outside(0) + outside(1) * outside(1) + outside(2) * outside(2);
+                free[count] = local.map(E::of);
+                count += usize::from(squared <= squared_cut);
+            }
+        }
+        count
     }
 }
 

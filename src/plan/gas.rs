@@ -221,4 +221,10 @@ pub struct GravityPlan {
     pub softening: f64,
     /// Softening of the point-mass potential.
     pub softening_kernel: SofteningKernel,
+    /// Mesh points per dimension in a periodic box; `None`: by the number of particles.
+    #[serde(default)]
+    pub mesh: Option<[u64; 3]>,
+    /// Split length in mesh spacings in a periodic box; `None`: the default.
+    #[serde(default)]
+    pub split: Option<f64>,
 }

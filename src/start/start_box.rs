@@ -91,10 +91,14 @@ fn check_physics(plan: &Plan, bx: &SimulationBox, file: Option<&FileBox>) -> Res
         Some(file) if plan.space.boundary.is_none() => format!("the boundary of {}", file.path.display()),
         _ => "the boundary".into(),
     };
-    if plan.gravity.is_some() && bx.any_periodic() {
+    if plan.gravity.is_some() && bx.any_periodic() && bx.boundary != [Boundary::Periodic; 3] {
         return Err(Error::usage(
-            format!("gravity needs an open box, and {} is {}", whose(), boundary_text(&bx.boundary)),
-            "write boundary = \"open\" in [space], or remove [gravity] from the deck",
+            format!(
+                "gravity needs a box that is periodic in all dimensions or in none, and {} is {}",
+                whose(),
+                boundary_text(&bx.boundary)
+            ),
+            "write boundary = \"periodic\" or boundary = \"open\" in [space], or remove [gravity] from the deck",
         ));
     }
     if let Some((what, remedy)) = plan.external.and_then(|external| external.refusal(bx.boundary)) {

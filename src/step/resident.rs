@@ -61,7 +61,7 @@ impl Simulation {
     ///
     /// # Errors
     /// Those of the devices, on all ranks: memory, kernels that do not compile. [`Error::State`] if the pairs
-    /// do not fit the box; [`Error::Usage`] for gravity in a periodic box.
+    /// do not fit the box.
     pub fn move_to(&mut self, device: &Device) -> Result<String> {
         self.check_space()?;
         let exchange = Exchange::new(device, &self.domain.comm)?;
@@ -70,10 +70,6 @@ impl Simulation {
         let gravity = self.plan.gravity.as_ref().map(gravity_of);
         let external = self.external;
         let moved = match &self.plan.sph {
-            _ if gravity.is_some() && bx.any_periodic() => Err(Error::usage(
-                "gravity in a periodic box is not supported: it sums over the particles, not over their images",
-                "write boundary = \"open\" in [space], or remove [gravity] from the deck",
-            )),
             None => {
                 let symmetric = self.plan.neighbors.symmetric.unwrap_or(true);
                 let settings = verlet::Settings { gravity, external, precision, skin, symmetric };

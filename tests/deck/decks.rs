@@ -157,6 +157,8 @@ fn values_arrive_where_they_belong() {
             order: MultipoleOrder::Octupole,
             softening: 0.0,
             softening_kernel: SofteningKernel::Spline,
+            mesh: None,
+            split: None,
         }),
         external: Some(ExternalPlan {
             uniform: [0.5, 0.0, -1.0],

@@ -314,7 +314,7 @@ fn isothermal() -> Plan {
 fn settings(plan: &Plan, simulation: &Simulation) -> Settings {
     Settings {
         sph: plan.sph.clone().expect("a gas"),
-        gravity: simulation.gravity,
+        gravity: simulation.gravity.as_ref().map(|gravity| gravity.plan),
         external: simulation.external,
         precision: simulation.precision,
         skin: plan.neighbors.min_skin(),

@@ -319,7 +319,7 @@ fn net_force_and_torque_are_removed_as_on_processors() {
             let nothing = |_: &mut Columns| Ok(());
             without_net_force(&mut net_forces, &comm, &mut columns, &bx, alone, nothing).unwrap();
             let before = (!alone).then(|| NetForce::of(&here, bx.center()));
-            net_force::remove(before, &mut here, &comm, bx.center());
+            net_force::remove(before, &mut here, &comm, &bx);
             let mut there = Particles::new(&fields, 0);
             columns.download(&mut there, &fields).unwrap();
             for row in 0..count {

@@ -14,6 +14,7 @@ mod gpu_domain;
 mod gpu_exchange;
 mod gpu_gas;
 mod gpu_gravity;
+mod gpu_gravity_periodic;
 mod gpu_gravity_ranks;
 mod gpu_list;
 mod gpu_mesh;

@@ -15,6 +15,7 @@ mod minimize;
 mod molecular_motion;
 mod molecules;
 mod net_force;
+mod periodic_gravity;
 mod sedov;
 mod skins;
 mod species;

@@ -41,7 +41,7 @@ pub(super) fn draw(options: &Options, comm: &Communicator, probe: &Probe) -> Res
     let mut particles = std::mem::take(&mut simulation.particles);
     let neighborhood = &simulation.neighborhood;
     simulation.domain.sync(&mut particles, |particles| neighborhood.radii(particles))?;
-    let work = match &simulation.gravity {
+    let work = match simulation.gravity.as_ref().map(|gravity| &gravity.plan) {
         Some(plan) => simulated_ranks::work(plan, &particles.key, &points(&particles)),
         None => vec![0.0; particles.len()],
     };
@@ -87,7 +87,7 @@ impl Drawn {
         let synced = decomposition.traffic(probe.width, &halos, before);
         let assignment = decomposition.assignment();
         let ranks = decomposition.ranks();
-        let trees = match &self.simulation.gravity {
+        let trees = match self.simulation.gravity.as_ref().map(|gravity| &gravity.plan) {
             Some(plan) => {
                 simulated_ranks::essential_trees(plan, assignment, particles, |rank| decomposition.rows(rank))
             }

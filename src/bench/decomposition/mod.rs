@@ -140,12 +140,12 @@ fn model(
         .simulation
         .gravity
         .as_ref()
-        .map(|plan| simulated_ranks::top_cost(plan, coarsest.assignment(), particles));
-    let growth: Vec<(f64, f64)> = drawn.simulation.gravity.as_ref().map_or_else(Vec::new, |plan| {
+        .map(|gravity| simulated_ranks::top_cost(&gravity.plan, coarsest.assignment(), particles));
+    let growth: Vec<(f64, f64)> = drawn.simulation.gravity.as_ref().map_or_else(Vec::new, |gravity| {
         [1, 8, 64]
             .into_iter()
             .filter(|stride| particles.len() / stride >= LEAST_GROWN)
-            .map(|stride| mean_work(plan, particles, stride))
+            .map(|stride| mean_work(&gravity.plan, particles, stride))
             .collect()
     });
     let surface = |of: &dyn Fn(&RankShare) -> f64| Surface::through(counted, of);

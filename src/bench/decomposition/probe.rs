@@ -42,7 +42,7 @@ pub(super) fn probe(options: &Options, comm: &Communicator) -> Result<Probe> {
     let owned = particles.owned();
     let count = owned.len().max(1) as f64;
     let work = particles.scalar(Field::Work)[owned].iter().sum::<f64>() / count;
-    let far = simulation.gravity.map_or(0.0, |plan| mean_work(&plan, particles, 1).1);
+    let far = simulation.gravity.as_ref().map_or(0.0, |gravity| mean_work(&gravity.plan, particles, 1).1);
     let components: usize = particles.fields().iter().map(|field| field.components()).sum();
     Ok(Probe {
         particles: count,

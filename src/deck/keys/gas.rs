@@ -179,6 +179,21 @@ pub(super) const SECTIONS: &[Section] = &[
                 "Softened potential of a point mass: Plummer, or a cubic spline that is Newtonian beyond \
                  2.8 epsilon.",
             ),
+            key(
+                "mesh",
+                Kind::Integers(between(8.0, 4096.0)),
+                Default::Unset("about two points per particle, at least 16 per dimension"),
+                "Mesh points per dimension of the long-range part in a periodic box.",
+            )
+            .also(&["pmgrid", "grid"]),
+            key(
+                "split",
+                number(between(0.6, 4.0)),
+                Default::Unset("1"),
+                "Length in mesh spacings at which the tree's short-range part and the mesh's long-range part of a \
+                 periodic box meet; more is more accurate and slower.",
+            )
+            .also(&["asmth"]),
         ],
     ),
     section(

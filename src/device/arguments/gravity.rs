@@ -33,6 +33,29 @@ kernel_arguments! {
         pub relative: f32,
         /// Accepted error of the local expansion over the acceleration.
         pub far: f32,
+        /// Periodic box: cut of the short-range part.
+        pub cut: f32,
+        /// Periodic box: radius above which a node is opened.
+        pub widest: f32,
+    }
+
+    /// The force split of a periodic box (kernels/far/split.cuh), in the walk's unit of length. All zero in an
+    /// open box.
+    pub struct SplitArguments {
+        /// Edges of the box.
+        pub period: [f64; 3],
+        /// Lower corner of all particles, or below.
+        pub lower: [f64; 3],
+        /// Upper corner of all particles, or above.
+        pub upper: [f64; 3],
+        /// Cut of the short-range part.
+        pub cut: f64,
+        /// Factor of the squared distance in the variable of the polynomials.
+        pub scale: f64,
+        /// Coefficients of five polynomials in double precision, 18 each.
+        pub in_double: [f64; 90],
+        /// The same in single precision, 9 each, and one unused.
+        pub in_single: [f32; 46],
     }
 }
 

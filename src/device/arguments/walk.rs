@@ -1,6 +1,6 @@
 //! Arguments of kernels/far/walk.cu.
 
-use super::gravity::{GravitySources, OpeningParameters, TargetBox};
+use super::gravity::{GravitySources, OpeningParameters, SplitArguments, TargetBox};
 use super::twin::{Multipole, Node};
 use super::{Input, Output};
 
@@ -25,6 +25,8 @@ kernel_arguments! {
         pub particles: Input<f64>,
         /// The acceptance criterion.
         pub opening: OpeningParameters,
+        /// The force split of a periodic box.
+        pub split: SplitArguments,
         /// Square of the softening length or of the spline's support.
         pub squared_softening: f64,
         /// One over the spline's support.

@@ -43,7 +43,8 @@ pub(super) fn of_others<T: Pod>(comm: &Communicator, mine: &[T]) -> Vec<Vec<T>> 
 #[derive(Debug)]
 pub(super) struct Essential {
     device: Device,
-    unit: Unit,
+    /// The cut in an open and in a periodic box.
+    units: [Unit; 2],
     /// Size of a node and of its multipole in 64-bit words.
     words: [usize; 2],
     scan: Scan,
@@ -93,10 +94,10 @@ impl Elements {
 
 impl Essential {
     /// Without memory yet.
-    pub fn new(device: &Device, unit: Unit, words: [usize; 2]) -> Result<Self> {
+    pub fn new(device: &Device, units: [Unit; 2], words: [usize; 2]) -> Result<Self> {
         Ok(Self {
             device: device.clone(),
-            unit,
+            units,
             words,
             scan: Scan::new(device)?,
             coarse: Buffer::new(device, 0)?,
@@ -152,6 +153,7 @@ impl Essential {
         tree: &Tree,
         boxes: &[Vec<TargetBox>],
         opening: OpeningParameters,
+        periodic: bool,
     ) -> Result<Vec<[u64; 2]>> {
         self.sections = (0..boxes.len()).filter(|&rank| !boxes[rank].is_empty()).collect();
         let mut counts = vec![[0; 2]; boxes.len()];
@@ -172,7 +174,7 @@ impl Essential {
         self.marks.resize(warps * WARP)?;
         self.marks.fill_bytes(0)?;
         let sections = self.sections.len() as u32;
-        let kernel = self.device.kernel(&self.unit)?;
+        let kernel = self.device.kernel(&self.units[usize::from(periodic)])?;
         for (number, level) in tree.sources.levels.iter().enumerate().rev() {
             let blocks = blocks_of(self.sections.len() * level.count.div_ceil(WARP));
             let arguments = CutArguments {
@@ -200,7 +202,7 @@ impl Essential {
             clusters: clusters.into(),
             totals: (&self.totals).into(),
         };
-        let kernel = self.device.kernel(&self.unit)?;
+        let kernel = self.device.kernel(&self.units[0])?;
         self.device.launch(&kernel, blocks_of(warps), THREADS, &arguments)?;
         for (&rank, totals) in self.sections.iter().zip(self.totals.download()?.chunks_exact(2)) {
             counts[rank] = [u64::from(totals[0]), u64::from(totals[1])];
@@ -262,7 +264,7 @@ impl Essential {
             places: (&self.sent.places).into(),
             particles: (&self.sent.particles).into(),
         };
-        let kernel = self.device.kernel(&self.unit)?;
+        let kernel = self.device.kernel(&self.units[0])?;
         self.device.launch(&kernel, blocks_of(self.warps(tree)), THREADS, &arguments)?;
         Ok([self.messages(&self.sent.nodes, &self.sent.moments, 0, &self.sent, leaving), receive])
     }

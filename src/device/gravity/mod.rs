@@ -14,7 +14,7 @@ mod sources;
 
 pub use sources::{MassColumns, UnitScales};
 
-use super::arguments::gravity::{OpeningParameters, TargetBox};
+use super::arguments::gravity::{OpeningParameters, SplitArguments, TargetBox};
 use super::arguments::moments::{MomentsOfLevelArguments, MomentsOfRowsArguments, NodeRadiiArguments};
 use super::arguments::targets::TargetsArguments;
 use super::arguments::walk::WalkArguments;
@@ -27,8 +27,10 @@ use super::reduction::Vector;
 use super::sort::rows_of_32_bits;
 use super::{Buffer, Device, Unit};
 use crate::Result;
+use crate::far::opening::RADIUS_BY_ANGLE;
 use crate::far::softening::SPLINE_SUPPORT;
-use crate::far::{Criterion, Expansion, GravityPlan, SofteningKernel};
+use crate::far::split::{LongRangePart, MOST_TERMS, Split};
+use crate::far::{Criterion, Expansion, GravityPlan, SelfGravity, SofteningKernel};
 use crate::neighbors::CLUSTER;
 use crate::pair::Precision;
 use crate::particles::Field;
@@ -84,6 +86,39 @@ pub struct InteractionCounts {
     pub far: u64,
 }
 
+/// The force split of an open box: none.
+const NO_SPLIT: SplitArguments = SplitArguments {
+    period: [0.0; 3],
+    lower: [0.0; 3],
+    upper: [0.0; 3],
+    cut: 0.0,
+    scale: 0.0,
+    in_double: [0.0; 90],
+    in_single: [0.0; 46],
+};
+
+/// A periodic box and its force split.
+#[derive(Clone, Copy, Debug)]
+struct Periodic {
+    split: Split,
+    bx: SimulationBox,
+}
+
+/// The particles of these rows, without ghosts: place in the rows, and `[x, y, z, mass]`.
+fn downloaded(massive: &MassColumns, rows: &Range<usize>) -> Result<(Vec<usize>, Vec<[f64; 4]>)> {
+    let column = |buffer: &Buffer<f64>| {
+        let mut values = vec![0.0; rows.len()];
+        buffer.download_to(rows.start, &mut values).map(|()| values)
+    };
+    let [x, y, z] = massive.position;
+    let (x, y, z, mass) = (column(x)?, column(y)?, column(z)?, column(massive.mass)?);
+    let mut id = vec![0; rows.len()];
+    massive.id.download_to(rows.start, &mut id)?;
+    let places: Vec<usize> = (0..rows.len()).filter(|&row| id[row] != u64::MAX).collect();
+    let particles = places.iter().map(|&row| [x[row], y[row], z[row], mass[row]]).collect();
+    Ok((places, particles))
+}
+
 /// The gravity solver. Memory: 64 bytes a node in mixed precision with one node per seven rows, a byte a row
 /// for boxes, a quarter of a byte a row for each other rank, and the exchanged elements. The plan's `bucket`
 /// is not used: the smallest nodes are clusters of 8.
@@ -94,9 +129,15 @@ pub struct Gravity {
     pub representatives: usize,
     device: Device,
     plan: GravityPlan,
+    precision: Precision,
     multipoles: Unit,
-    walk: Unit,
+    /// The walk in an open and in a periodic box.
+    walk: [Unit; 2],
     essential: Essential,
+    /// The long-range part on the host, in a periodic box.
+    host: SelfGravity,
+    /// The present periodic box.
+    periodic: Option<Periodic>,
     /// Size of a node and of its multipole in 64-bit words.
     words: [usize; 2],
     /// Nodes and multipoles of the own hierarchy, then of the received one.
@@ -133,10 +174,12 @@ impl Gravity {
             .with("HILBRIUM_ORDER", order)
             .with("HILBRIUM_SOFTENING", softening)
             .with("HILBRIUM_CRITERION", criterion);
+        let walk = [0, 1].map(|periodic| walk.clone().with("HILBRIUM_PERIODIC", periodic));
         let cut = Unit::new("far/cut.cu")
             .with("HILBRIUM_REAL", real)
             .with("HILBRIUM_ORDER", order)
             .with("HILBRIUM_CRITERION", criterion);
+        let cut = [0, 1].map(|periodic| cut.clone().with("HILBRIUM_PERIODIC", periodic));
         let numbers = if order == 2 { 8 } else { 20 };
         let words = [NODE_WORDS, numbers * width / 8];
         Ok(Self {
@@ -146,6 +189,9 @@ impl Gravity {
             multipoles,
             walk,
             essential: Essential::new(device, cut, words)?,
+            host: SelfGravity::new(plan),
+            periodic: None,
+            precision,
             words,
             nodes: Buffer::new(device, 0)?,
             moments: Buffer::new(device, 0)?,
@@ -175,7 +221,58 @@ impl Gravity {
         let scales = UnitScales { length: bx.lengths().max(), mass };
         let (acceleration, potential) =
             (columns.vector(Field::Acceleration), columns.scalar(Field::Potential));
-        self.run(exchange, &massive, columns.owned(), scales, acceleration, potential)
+        self.run_in(bx, exchange, &massive, columns.owned(), scales, acceleration, potential)
+    }
+
+    /// [`Self::run`] in a box, which may be periodic. The long-range part of a periodic box is computed on the
+    /// host. Collective.
+    ///
+    /// # Errors
+    /// Those of [`Self::run`]; [`crate::Error::Usage`] in a box that is periodic in some dimensions only, and for the
+    /// relative criterion in a periodic box.
+    #[allow(clippy::too_many_arguments, reason = "those of run, and the box")]
+    pub fn run_in(
+        &mut self,
+        bx: &SimulationBox,
+        exchange: &Exchange,
+        massive: &MassColumns,
+        rows: Range<usize>,
+        scales: UnitScales,
+        acceleration: Vector,
+        potential: &Buffer<f64>,
+    ) -> Result<()> {
+        let comm = exchange.comm();
+        if bx.any_periodic() && self.plan.criterion != Criterion::Geometric {
+            return Err(crate::Error::usage(
+                "the relative criterion of gravity in a periodic box is not supported on devices: its estimate of \
+                 accelerations sums over the particles, not over their images",
+                "write criterion = \"geometric\" in [gravity], or run on processors",
+            ));
+        }
+        let own = match bx.any_periodic() {
+            true => downloaded(massive, &rows),
+            false => Ok((Vec::new(), Vec::new())),
+        };
+        let (places, own) = comm.agree_on(own)?;
+        let mesh = self.host.long_range(comm, bx, &own, self.precision)?;
+        self.periodic = mesh.as_ref().map(|mesh| Periodic { split: mesh.split, bx: *bx });
+        self.run(exchange, massive, rows.clone(), scales, acceleration, potential)?;
+        let Some(mesh) = mesh else { return Ok(()) };
+        let tail = mesh.split.tail() * scales.mass;
+        let columns = [potential, acceleration[0], acceleration[1], acceleration[2]];
+        let added =
+            columns.iter().zip(&mesh.values).enumerate().try_for_each(|(number, (column, values))| {
+                let mut present = vec![0.0; rows.len()];
+                column.download_to(rows.start, &mut present)?;
+                for (&place, part) in places.iter().zip(values) {
+                    present[place] += match number {
+                        0 => -self.plan.constant * (part + tail),
+                        _ => self.plan.constant * part,
+                    };
+                }
+                column.overwrite(rows.start, &present)
+            });
+        comm.agree(added)
     }
 
     /// Adds the gravity of all ranks' `rows` to the acceleration of these rows and sets their potential,
@@ -200,10 +297,10 @@ impl Gravity {
         let coarse = comm.agree_on(self.make_tree(&sources, ranks))?;
         let coarse = of_others(comm, &coarse).concat();
         let boxes = comm.agree_on(self.make_targets(&sources, &coarse, ranks))?;
-        let boxes = of_others(comm, &boxes);
+        let boxes = self.images_of(of_others(comm, &boxes), sources.length_unit());
         let opening = self.opening(sources.length_unit());
         let tree = Tree { sources: &sources, nodes: &self.nodes, moments: &self.moments };
-        let counts = comm.agree_on(self.essential.cut(&tree, &boxes, opening))?;
+        let counts = comm.agree_on(self.essential.cut(&tree, &boxes, opening, self.periodic.is_some()))?;
         let counts = comm.all_gather(&counts);
         let [send, receive] = comm.agree_on(self.prepare_exchange(&sources, comm.rank(), &counts))?;
         let acceleration = acceleration.map(|column| Output::at(column, rows.start));
@@ -213,6 +310,34 @@ impl Gravity {
             .and_then(|()| self.make_tree_of_received(&sources))
             .and_then(|()| self.walk(&sources, opening, acceleration, potential));
         comm.agree(walked)
+    }
+
+    /// The images of other ranks' boxes that particles may be near to, in a periodic box; else the boxes.
+    fn images_of(&self, boxes: Vec<Vec<TargetBox>>, length_unit: f64) -> Vec<Vec<TargetBox>> {
+        let split = match &self.periodic {
+            None => return boxes,
+            Some(_) => self.split_arguments(length_unit),
+        };
+        let images = |target: &TargetBox| {
+            let range = |d: usize| {
+                let reach = f64::from(target.half_edges[d]) + split.cut;
+                let first = ((target.middle[d] - reach - split.upper[d]) / split.period[d]).ceil();
+                let last = ((target.middle[d] + reach - split.lower[d]) / split.period[d]).floor();
+                first as i64..=last as i64
+            };
+            let mut images = Vec::new();
+            for x in range(0) {
+                for y in range(1) {
+                    for z in range(2) {
+                        let shift = [x, y, z];
+                        let middle = [0, 1, 2].map(|d| target.middle[d] - shift[d] as f64 * split.period[d]);
+                        images.push(TargetBox { middle, ..*target });
+                    }
+                }
+            }
+            images
+        };
+        boxes.iter().map(|of_rank| of_rank.iter().flat_map(images).collect()).collect()
     }
 
     /// Builds the multipoles of the own hierarchy. Returns the coarse nodes for other ranks, if there are
@@ -342,6 +467,7 @@ impl Gravity {
             places: places.into(),
             particles: particles.into(),
             opening,
+            split: self.split_arguments(sources.length_unit()),
             squared_softening: squared,
             inverse_support: inverse,
             constant: self.plan.constant,
@@ -350,7 +476,7 @@ impl Gravity {
             potential,
             interactions: (&self.interaction_counts).into(),
         };
-        let kernel = self.device.kernel(&self.walk)?;
+        let kernel = self.device.kernel(&self.walk[usize::from(self.periodic.is_some())])?;
         self.device.launch(&kernel, sources.groups, WARP as u32, &arguments)
     }
 
@@ -370,7 +496,37 @@ impl Gravity {
                 [EDGE_BY_RADIUS as f32, range, error as f32, (FAR_BY_ERROR * octupoles * error) as f32]
             }
         };
-        OpeningParameters { size_by_angle, range, relative, far }
+        let [cut, widest] = self.periodic.as_ref().map_or([0.0; 2], |periodic| {
+            let split = &periodic.split;
+            let widest = if angle == 0.0 { -1.0 } else { RADIUS_BY_ANGLE * angle / split.splitting };
+            [(split.cut * length_unit) as f32, (widest * length_unit) as f32]
+        });
+        OpeningParameters { size_by_angle, range, relative, far, cut, widest }
+    }
+
+    /// The force split in units of the walk; zeros in an open box.
+    fn split_arguments(&self, length_unit: f64) -> SplitArguments {
+        let Some(Periodic { split, bx }) = &self.periodic else {
+            return NO_SPLIT;
+        };
+        let (single, double) =
+            (LongRangePart::<f32>::new(split, length_unit), LongRangePart::<f64>::new(split, length_unit));
+        // particles may be outside of the box by what they move while a neighbor list is valid
+        let margin = 0.1 * bx.lengths();
+        let (lower, upper) = (bx.lower - margin, bx.upper + margin);
+        let mut in_single = [0.0; 46];
+        for (number, term) in in_single.iter_mut().enumerate().take(45) {
+            *term = single.terms[number / 9][number % 9];
+        }
+        SplitArguments {
+            period: split.lengths.map(|length| length * length_unit),
+            lower: (length_unit * lower).into(),
+            upper: (length_unit * upper).into(),
+            cut: split.cut * length_unit,
+            scale: double.scale,
+            in_double: std::array::from_fn(|number| double.terms[number / MOST_TERMS][number % MOST_TERMS]),
+            in_single,
+        }
     }
 
     /// Interaction counts of the last evaluation; waits for it.
