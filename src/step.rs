@@ -11,7 +11,7 @@ use crate::far::external::ExternalField;
 use crate::far::net_force::{self, NetForce};
 use crate::far::{self, Criterion, GravityPlan, SelfGravity, SofteningKernel};
 use crate::faults::{Fault, planted};
-use crate::molecules::Molecules;
+use crate::molecules::{EwaldMesh, Molecules};
 use crate::motion::steps;
 use crate::motion::thermostat::Thermostat;
 use crate::motion::time_step::{self, Limit};
@@ -55,6 +55,8 @@ pub struct Simulation {
     pub hydrodynamics: Option<Hydrodynamics>,
     /// Pair forces, with `[interaction]`.
     pub molecules: Option<Molecules>,
+    /// Mesh of the charges' Ewald sum, from its first evaluation on processors on.
+    ewald: Option<EwaldMesh>,
     /// Gravity, with `[gravity]`.
     pub gravity: Option<SelfGravity>,
     /// External accelerations, with `[external]`.
@@ -119,12 +121,13 @@ impl Simulation {
             across: neighborhood.across(),
             ..DomainSettings::default()
         };
+        let interaction = plan.interaction.as_ref();
+        let molecules = interaction
+            .map(|interaction| Molecules::new(&plan, interaction, comm, &space, &particles, precision));
         Simulation {
+            ewald: None,
             domain: Domain::new(comm.clone(), space, settings),
-            molecules: plan
-                .interaction
-                .as_ref()
-                .map(|interaction| Molecules::new(&plan, interaction, comm, &particles, precision)),
+            molecules,
             neighborhood,
             hydrodynamics: plan.sph.as_ref().map(|sph| Hydrodynamics::new(sph, precision)),
             gravity: plan.gravity.as_ref().map(|plan| SelfGravity::new(&gravity_of(plan))),
@@ -228,6 +231,12 @@ impl Simulation {
             rates = if finite { Rates::Finite } else { Rates::Unchecked };
             self.clock.lap("pair forces");
         }
+        if let Some(ewald) = mesh_of(&mut self.ewald, self.molecules.as_ref(), &self.domain, self.precision) {
+            if !ewald.add_forces(&self.domain.comm, &mut self.particles) {
+                rates = Rates::Unchecked;
+            }
+            self.clock.lap("mesh");
+        }
         if let Some(gravity) = &mut self.gravity {
             rates = Rates::Unchecked;
             let alone = self.hydrodynamics.is_none() && self.molecules.is_none();
@@ -291,6 +300,10 @@ impl Simulation {
         if let Some(molecules) = &self.molecules {
             molecules.energies(&self.domain, &self.neighborhood, &mut self.particles);
             self.clock.lap("pair energies");
+        }
+        if let Some(ewald) = mesh_of(&mut self.ewald, self.molecules.as_ref(), &self.domain, self.precision) {
+            ewald.add_energies(&self.domain.comm, &mut self.particles);
+            self.clock.lap("mesh");
         }
         self.energies = Freshness::Current;
     }
@@ -488,6 +501,17 @@ fn reach_of(plan: &Plan) -> InteractionRange {
         (None, Some(interaction)) => InteractionRange::Cutoff(interaction.cutoff),
         (None, None) => InteractionRange::Nowhere,
     }
+}
+
+/// The mesh of the charges, created at its first use; `None` if they have none.
+fn mesh_of<'e>(
+    mesh: &'e mut Option<EwaldMesh>,
+    molecules: Option<&Molecules>,
+    domain: &Domain,
+    precision: Precision,
+) -> Option<&'e mut EwaldMesh> {
+    let ewald = molecules?.ewald()?;
+    Some(mesh.get_or_insert_with(|| EwaldMesh::new(&domain.comm, &domain.bx, ewald, precision)))
 }
 
 /// Skin of molecules on processors, as a fraction of the cutoff, before list costs have been measured.

@@ -232,4 +232,24 @@ __device__ inline RadialValue radial_energy(RadialEnergy energy, Real i, Real j,
     return energy.evaluate(i, j, r2);
 }
 
+// The part of a Coulomb energy beside 1/r, a function of the squared distance: linear, or polynomials of value
+// and slope in x = scale r^2 - 1, coefficients from the highest power down, the last `count` + 1 and `count`.
+struct SmoothPart {
+    Real constant, linear, scale;
+    int count;
+    Real values[32], slopes[32];
+};
+
+__device__ inline RadialValue smooth_part(const SmoothPart& part, Real r2) {
+    if (part.count == 0) return RadialValue{part.linear * r2 + part.constant, part.linear};
+    const Real x = part.scale * r2 - Real(1);
+    Real value = Real(0), slope = Real(0);
+#pragma unroll
+    for (int k = 0; k < 32; ++k) {
+        if (k >= 31 - part.count) value = value * x + part.values[k];
+        if (k >= 32 - part.count) slope = slope * x + part.slopes[k];
+    }
+    return RadialValue{value, slope * part.scale};
+}
+
 } // namespace hilbrium

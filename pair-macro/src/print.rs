@@ -10,8 +10,9 @@ use syn::{
 
 const METHODS: [&str; 11] =
     ["sqrt", "abs", "min", "max", "exp", "ln", "mul_add", "reciprocal", "reciprocal_root", "dot", "cross"];
-const FUNCTIONS: [&str; 5] = ["kernel_value", "kernel_slope", "table_value", "radial_energy", "outer"];
-const TYPES: [&str; 6] = ["Real", "Vec3", "Tensor", "Kernel", "Table", "RadialEnergy"];
+const FUNCTIONS: [&str; 6] =
+    ["kernel_value", "kernel_slope", "table_value", "radial_energy", "smooth_part", "outer"];
+const TYPES: [&str; 7] = ["Real", "Vec3", "Tensor", "Kernel", "Table", "RadialEnergy", "SmoothPart"];
 
 fn refuse<T>(what: &impl ToTokens, why: &str) -> Result<T> {
     Err(Error::new_spanned(what, why))
@@ -71,7 +72,7 @@ impl Printer<'_> {
         }
         refuse(
             ty,
-            "a pair law knows Real, Vec3, Tensor, Kernel, Table, RadialEnergy and its own structs only",
+            "a pair law knows Real, Vec3, Tensor, Kernel, Table, RadialEnergy, SmoothPart and its own structs only",
         )
     }
 

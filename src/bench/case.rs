@@ -21,6 +21,8 @@ pub enum Case {
     Liquid,
     /// The ions of inputs/ions.toml, Lennard-Jones and Coulomb; rounds the number of ions up to 32 k^3
     Ions,
+    /// The ions of inputs/salt-pme.toml, with an Ewald sum; rounds the number of ions up to 32 k^3
+    Salt,
 }
 
 impl Case {
@@ -33,6 +35,7 @@ impl Case {
             Case::Plummer => "plummer",
             Case::Liquid => "liquid",
             Case::Ions => "ions",
+            Case::Salt => "salt",
         }
     }
 
@@ -59,10 +62,14 @@ impl Case {
                 let cells = format!("start.lattice.cells={}", cells(particles, 4));
                 (include_str!("../../inputs/lj-liquid.toml").to_owned(), vec![cells])
             }
-            Case::Ions => {
+            Case::Ions | Case::Salt => {
                 let edge = cells(particles, 32);
                 let cells = format!("start.lattice.cells=[{0}, {0}, {edge}]", 2 * edge);
-                (include_str!("../../inputs/ions.toml").to_owned(), vec![cells])
+                let deck = match self {
+                    Case::Salt => include_str!("../../inputs/salt-pme.toml"),
+                    _ => include_str!("../../inputs/ions.toml"),
+                };
+                (deck.to_owned(), vec![cells])
             }
         };
         all.extend(overrides.iter().cloned());

@@ -156,6 +156,7 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
                     Case::Plummer => "plummer_stopped",
                     Case::Liquid => "liquid_stopped",
                     Case::Ions => "ions_stopped",
+                    Case::Salt => "salt_stopped",
                 };
                 findings.remarks.push((field, Cell::text(reason)));
                 break;

@@ -26,7 +26,9 @@ impl Plan {
     /// Returns why pairs of molecules cannot be computed in the box `bx`; `None` if they can.
     pub fn check_box(&self, bx: &SimulationBox) -> Option<BoxMismatch> {
         let interaction = self.interaction.as_ref()?;
-        self.minimum_image_misfit(interaction, bx).or_else(|| self.mixed_precision_misfit(interaction, bx))
+        open_mesh_misfit(interaction, bx)
+            .or_else(|| self.minimum_image_misfit(interaction, bx))
+            .or_else(|| self.mixed_precision_misfit(interaction, bx))
     }
 
     /// Checks the minimum image convention: a pair within cutoff and skin must have a single image. A box of
@@ -84,6 +86,22 @@ impl InteractionPlan {
         let charges = self.coulomb.as_ref().filter(|plan| plan.truncation == CoulombTruncation::Plain);
         law.into_iter().chain(charges.map(|plan| [plan.cutoff, f64::INFINITY])).collect()
     }
+}
+
+/// Checks that an Ewald sum has a periodic box.
+fn open_mesh_misfit(interaction: &InteractionPlan, bx: &SimulationBox) -> Option<BoxMismatch> {
+    interaction.coulomb.as_ref()?.ewald?;
+    let d = (0..3).find(|&d| bx.boundary[d] != Boundary::Periodic)?;
+    Some(BoxMismatch {
+        message: format!(
+            "method = \"pme\" sums over periodic images, and the box is open in {}: its mesh covers a periodic box",
+            AXES[d]
+        ),
+        help: format!(
+            "write boundary = \"periodic\" in [space], or method = \"cutoff\" in [{}]",
+            coulomb::SECTION.path
+        ),
+    })
 }
 
 /// Returns the deck key of the longest cutoff.

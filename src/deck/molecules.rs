@@ -67,6 +67,14 @@ impl SectionReader for LawSection<'_, '_> {
         self.deck.optional_number(self.path, key)
     }
 
+    fn optional_integer(&mut self, key: &str) -> Option<u64> {
+        self.deck.optional_integer(self.path, key)
+    }
+
+    fn optional_integers(&mut self, key: &str) -> Option<[u64; 3]> {
+        self.deck.optional_integers(self.path, key)
+    }
+
     fn flag(&mut self, key: &str) -> bool {
         self.deck.flag(self.path, key)
     }

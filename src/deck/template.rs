@@ -126,7 +126,7 @@ const OTHERS: &[Case] = &[
         name: "salt",
         start: "lattice",
         template: Template {
-            title: "Rock salt in a reaction field",
+            title: "Rock salt with all periodic images of its charges",
             sections: &["interaction.lennard-jones", "interaction.coulomb"],
             settings: &[
                 ("run.end_time", "\"5 ps\""),
@@ -145,7 +145,7 @@ const OTHERS: &[Case] = &[
                 ("start.lattice.temperature", "\"600 K\""),
                 ("space.boundary", "\"periodic\""),
                 ("interaction.lennard-jones.cutoff", "\"12 angstrom\""),
-                ("interaction.coulomb.permittivity", "inf"),
+                ("interaction.coulomb.method", "\"pme\""),
                 ("time_step.fixed", "\"2 fs\""),
                 ("output.directory", "\"out/salt\""),
                 ("output.observables.every_steps", "10"),
@@ -153,7 +153,9 @@ const OTHERS: &[Case] = &[
             omitted: molecular!(
                 "start.lattice.density",
                 "interaction.lennard-jones.epsilon",
-                "interaction.lennard-jones.sigma"
+                "interaction.lennard-jones.sigma",
+                "interaction.coulomb.truncation",
+                "interaction.coulomb.permittivity"
             ),
         },
     },

@@ -12,6 +12,7 @@ pub mod cufft;
 pub mod domain;
 pub mod driver;
 mod emulated;
+mod ewald;
 pub mod exchange;
 pub mod external;
 pub mod gas;

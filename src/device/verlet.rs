@@ -5,6 +5,7 @@ mod step;
 
 use super::columns::Columns;
 use super::domain::{Arriving, Domain};
+use super::ewald::EwaldMesh;
 use super::exchange::Exchange;
 use super::external;
 use super::gravity::Gravity;
@@ -56,6 +57,8 @@ pub struct Verlet {
     motion: Motion,
     /// Pair forces, if any.
     pairs: Option<Pairs>,
+    /// Mesh of the charges' Ewald sum, if they have one.
+    ewald: Option<EwaldMesh>,
     gravity: Option<Gravity>,
     net_forces: NetForces,
     external: Option<ExternalField>,
@@ -124,6 +127,10 @@ impl Verlet {
         if let Some(molecules) = molecules {
             molecules.visit(&mut compile);
         }
+        let ewald = molecules.and_then(Molecules::ewald).map(|ewald| {
+            let rows = particles.owned().len();
+            EwaldMesh::new(device, exchange.comm(), bx, ewald, rows, settings.precision)
+        });
         let gravity = settings.gravity.as_ref().map(|plan| Gravity::new(device, plan, settings.precision));
         Ok(Self {
             columns: upload(device, molecules, particles)?,
@@ -138,6 +145,7 @@ impl Verlet {
             memory: SweepMemory::new(device)?,
             motion: Motion::new(device)?,
             pairs: compile.pairs.transpose()?,
+            ewald: ewald.transpose()?,
             gravity: gravity.transpose()?,
             net_forces: NetForces::new(device)?,
             external: settings.external,
@@ -209,6 +217,7 @@ impl Verlet {
         let with_fields = self.has_fields();
         if self.pairs.is_some() {
             self.sweep(true, arriving)?;
+            self.add_mesh_forces(clock)?;
             self.accelerate(if with_fields { 0.0 } else { dt }, f64::INFINITY)?;
             clock.lap("pair forces");
         }
@@ -221,6 +230,7 @@ impl Verlet {
     /// Evaluates the forces with the current list, if the drift of this step turns out to be at most `most`.
     fn forces_within(&mut self, dt: f64, most: f64, clock: &mut Clock) -> Result<()> {
         self.sweep(true, Arriving::default())?;
+        self.add_mesh_forces(clock)?;
         self.accelerate(dt, most)?;
         clock.lap("pair forces");
         Ok(())
@@ -301,7 +311,21 @@ impl Verlet {
     /// # Errors
     /// Those of the device.
     pub fn energies(&mut self) -> Result<()> {
-        self.sweep(false, Arriving::default())
+        self.sweep(false, Arriving::default())?;
+        match &mut self.ewald {
+            Some(ewald) => ewald.add_energies(self.exchange.comm(), &self.columns),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds the mesh forces of charges with an Ewald sum.
+    fn add_mesh_forces(&mut self, clock: &mut Clock) -> Result<()> {
+        if let Some(ewald) = &mut self.ewald {
+            clock.lap("pair forces");
+            ewald.add_forces(self.exchange.comm(), &self.columns)?;
+            clock.lap("mesh");
+        }
+        Ok(())
     }
 
     /// Sweeps the pairs for forces, or for energies and virials. Interior records overlap a pending halo

@@ -119,6 +119,10 @@ pub trait SectionReader {
     fn number(&mut self, key: &str) -> f64;
     /// Number, if given.
     fn optional_number(&mut self, key: &str) -> Option<f64>;
+    /// Whole number, if given.
+    fn optional_integer(&mut self, key: &str) -> Option<u64>;
+    /// Whole numbers of the three dimensions, if given.
+    fn optional_integers(&mut self, key: &str) -> Option<[u64; 3]>;
     /// Flag, or its default.
     fn flag(&mut self, key: &str) -> bool;
     /// Choice, or its default.

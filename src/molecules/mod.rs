@@ -1,26 +1,31 @@
 //! Pair forces of molecules on processors; the laws are in [`crate::laws`].
 
+mod ewald;
 mod tail;
 
+pub use ewald::EwaldMesh;
 pub use tail::Tail;
 
 use fearless_simd::Simd;
 
 use crate::comm::Communicator;
 use crate::domain::Domain;
+use crate::far::mesh::{ChargeStatistics, MeshSettings, Request};
 use crate::faults::{Fault, planted};
 use crate::laws::InteractionLaw;
-use crate::laws::coulomb::Charges;
+use crate::laws::coulomb::{self, Charges, MOST_MESH_POINTS};
 pub use crate::laws::interaction::LawVisitor;
 use crate::laws::interaction::Laws;
 use crate::neighborhood::Neighborhood;
 use crate::neighbors::{Radii, SUPER_CLUSTER};
+use crate::pair::smooth::MOST_SPLIT;
 use crate::pair::{
     Energies, FinishedRows, Forces, Instructions, PairLaw, Pass, Precision, RowCallback, Sweep,
 };
 use crate::particles::{Field, OverlappedWork, Particles};
 use crate::plan::{Interaction, InteractionPlan, Plan, SpeciesPlan};
 use crate::simd::{Task, dispatch};
+use crate::space::SimulationBox;
 use crate::units::Units;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,8 +45,22 @@ pub struct Molecules {
     pub tail: Option<Tail>,
     /// Total charge of all particles.
     net_charge: f64,
+    /// The mesh of an Ewald sum, if the charges have one.
+    ewald: Option<Ewald>,
     /// Notes on the law.
     notes: Vec<String>,
+}
+
+/// The Ewald sum of the charges.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ewald {
+    /// The mesh.
+    pub settings: MeshSettings,
+    /// Coulomb's constant in the units of the run.
+    pub constant: f64,
+    /// Estimated root mean square error of the forces, in units of the force between two typical charges at
+    /// their mean distance, and the requested one.
+    pub errors: [f64; 2],
 }
 
 /// Net charges up to this value are rounding errors.
@@ -90,10 +109,14 @@ impl Molecules {
         plan: &Plan,
         interaction: &InteractionPlan,
         comm: &Communicator,
+        bx: &SimulationBox,
         particles: &Particles,
         precision: Precision,
     ) -> Self {
-        let charges = charges(plan, interaction);
+        let ewald = ewald(plan, interaction, comm, bx, particles);
+        let coulomb = interaction.coulomb.as_ref();
+        let splitting = ewald.map(|ewald| ewald.settings.splitting);
+        let charges = coulomb.map(|coulomb| coulomb.charges(plan.units.coulomb, splitting));
         let law = interaction.law.as_ref();
         let tail = law
             .filter(|law| law.tail_corrected())
@@ -107,6 +130,7 @@ impl Molecules {
             precision,
             tail,
             net_charge,
+            ewald,
             notes: law.map_or_else(Vec::new, Interaction::notes),
         }
     }
@@ -125,9 +149,23 @@ impl Molecules {
                 units.name([1, -1, -2]),
             ));
         }
-        if self.net_charge.abs() > NEUTRAL {
+        if let Some(Ewald { settings, errors, .. }) = &self.ewald {
+            let MeshSettings { points: [x, y, z], order, splitting } = settings;
+            let [error, requested] = errors;
+            let beyond = if error > requested { ", more than the tolerance" } else { "" };
             notes.push(format!(
-                "the particles have a net charge of {} {}: their energy depends on the cutoff without limit",
+                "Ewald sum: splitting {splitting:.6} {}, mesh {x} x {y} x {z}, order {order}; estimated error of the forces \
+                 {error:.1e} of that between two charges at their mean distance{beyond}",
+                units.name([0, -1, 0]),
+            ));
+        }
+        if self.net_charge.abs() > NEUTRAL {
+            let effect = match self.ewald {
+                Some(_) => "an even background of the opposite charge makes the box neutral",
+                None => "their energy depends on the cutoff without limit",
+            };
+            notes.push(format!(
+                "the particles have a net charge of {} {}: {effect}",
                 self.net_charge,
                 units.charge_name()
             ));
@@ -191,6 +229,11 @@ impl Molecules {
             (None, Some(charges)) => visitor.visit(&charges.law),
             (None, None) => {}
         }
+    }
+
+    /// The Ewald sum of the charges, if they have one.
+    pub fn ewald(&self) -> Option<&Ewald> {
+        self.ewald.as_ref()
     }
 
     /// Larger cutoff of the law and of the charges.
@@ -261,14 +304,45 @@ impl LawVisitor for SweepVisitor<'_, '_> {
     }
 }
 
-/// Returns the law of charges, if they interact.
-fn charges(plan: &Plan, interaction: &InteractionPlan) -> Option<Charges> {
-    interaction.coulomb.as_ref().map(|coulomb| coulomb.charges(plan.units.coulomb))
+/// Chooses the mesh of the charges, if the plan has one. Collective.
+fn ewald(
+    plan: &Plan,
+    interaction: &InteractionPlan,
+    comm: &Communicator,
+    bx: &SimulationBox,
+    particles: &Particles,
+) -> Option<Ewald> {
+    let coulomb = interaction.coulomb.as_ref()?;
+    let requested = coulomb.ewald?;
+    let charges = particles.scalar(Field::Charge);
+    let owned = particles.owned();
+    let mut sums = [owned.len() as f64, owned.map(|row| charges[row] * charges[row]).sum()];
+    comm.all_sum(&mut sums);
+    let lengths = bx.lengths();
+    let statistics = ChargeStatistics {
+        particles: sums[0].max(1.0),
+        squared: sums[1].max(1e-100),
+        lengths: [0, 1, 2].map(|d| lengths[d]),
+    };
+    let request = Request {
+        tolerance: requested.tolerance,
+        cutoff: coulomb.cutoff,
+        points: requested.mesh,
+        order: requested.order,
+        splitting: requested.splitting,
+        most_points: MOST_MESH_POINTS,
+        most_split: MOST_SPLIT,
+    };
+    let settings = statistics.choose(&request);
+    let errors = [statistics.error(&settings, coulomb.cutoff), requested.tolerance];
+    Some(Ewald { settings, constant: plan.units.coulomb, errors })
 }
 
 /// Returns [`Molecules::mixed`] of a plan.
 fn mixed_parameters(plan: &Plan, interaction: &InteractionPlan) -> Vec<[f64; 2]> {
-    let charges = charges(plan, interaction);
+    // only the cutoff matters
+    let law = coulomb::Law::plain(plan.units.coulomb);
+    let charges = interaction.coulomb.as_ref().map(|coulomb| Charges { law, cutoff: coulomb.cutoff });
     interaction.law.as_ref().map_or_else(Vec::new, |law| law.mixed(charges.as_ref()))
 }
 

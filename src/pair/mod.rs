@@ -17,6 +17,7 @@ pub mod radial;
 mod reaction_buffer;
 mod record;
 mod scratch_pools;
+pub mod smooth;
 mod sums;
 mod sweep;
 pub mod table;
@@ -38,6 +39,7 @@ pub mod language {
     pub use super::kernel::{Kernel, kernel_slope, kernel_value};
     pub use super::law::{Columns, Cutoff, NoInput, PairLaw, Parity, Reduction, Sum};
     pub use super::radial::{RadialEnergy, RadialValue, radial_energy};
+    pub use super::smooth::{SmoothPart, smooth_part};
     pub use super::table::{Table, table_value};
     pub use crate::particles::Field;
     pub use crate::simd::real::Real;

@@ -9,9 +9,11 @@ use hilbrium::{Error, start};
 
 /// 4 atoms a cell in a periodic box.
 fn deck(settings: &str, precision: &str) -> String {
+    // species have masses of their own
+    let density = if settings.contains("[species") { "" } else { "density = 0.8442\n" };
     format!(
         "[run]\nsteps = 12\nprecision = \"{precision}\"\n\
-         [start.lattice]\nkind = \"fcc\"\ncells = [4, 4, 4]\nspacing = 1.6795962\ndensity = 0.8442\ntemperature = 1.44\n\
+         [start.lattice]\nkind = \"fcc\"\ncells = [4, 4, 4]\nspacing = 1.6795962\n{density}temperature = 1.44\n\
          [space]\nboundary = \"periodic\"\n[time_step]\nfixed = 0.004\n[neighbors]\nskin = 0.1\n{settings}"
     )
 }
@@ -22,6 +24,9 @@ const SWITCHED: &str =
 const LANGEVIN: &str = "[interaction.lennard-jones]\ncutoff = 2.5\n[thermostat.langevin]\ntemperature = 1.1\nfriction = 8.0\nseed = 4\n";
 const RESCALING: &str = "[interaction.lennard-jones]\ncutoff = 2.5\n\
                          [thermostat.velocity-rescaling]\ntemperature = 1.1\ntime_constant = 0.06\nseed = 4\n";
+/// Charges with an Ewald sum.
+const IONS: &str = "[species.A]\nmass = 1.0\ncharge = 1.0\n[species.B]\nmass = 1.5\ncharge = -1.0\n\
+                    [interaction.lennard-jones]\ncutoff = 2.5\n[interaction.coulomb]\nmethod = \"pme\"\n";
 
 /// The plan's start on the device, with its first forces.
 fn started_on_device(deck: &str) -> Simulation {
@@ -53,6 +58,8 @@ fn a_device_moves_molecules_as_processors_do() {
         (SWITCHED, "double", 1e-9),
         (LANGEVIN, "double", 1e-9),
         (RESCALING, "double", 1e-9),
+        (IONS, "double", 1e-9),
+        (IONS, "mixed", 2e-3),
     ] {
         let deck = deck(settings, precision);
         let mut there = started_on_device(&deck);

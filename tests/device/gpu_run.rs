@@ -124,7 +124,7 @@ fn external_fields_act_wherever_the_particles_are() {
 /// Formulas and tables of several species, the formula with charges: on processors, on a device with a
 /// restart, and on two ranks with a device each.
 #[test]
-fn formulas_and_tables_act_wherever_the_particles_are() {
+fn formulas_tables_and_ewald_sums_act_wherever_the_particles_are() {
     let start = "[run]\nsteps = 6\nprecision = \"double\"\n\
                  [start.lattice]\nkind = \"fcc\"\ncells = [4, 4, 4]\nspacing = 1.6795962\ntemperature = 1.44\n\
                  [space]\nboundary = \"periodic\"\n[time_step]\nfixed = 0.004\n";
@@ -138,7 +138,9 @@ fn formulas_and_tables_act_wherever_the_particles_are() {
         "[species.A]\nmass = 1.0\n[species.B]\nmass = 1.0\n\
          [interaction.table]\nfile = {file:?}\ntruncation = \"shifted\"\n"
     );
-    for (name, interaction) in [("formula", formula), ("table", &table)] {
+    let salt = "[species.A]\nmass = 1.0\ncharge = 0.5\n[species.B]\nmass = 2.0\ncharge = -0.5\n\
+                [interaction.lennard-jones]\n[interaction.coulomb]\nmethod = \"pme\"\ntolerance = 1e-3\n";
+    for (name, interaction) in [("formula", formula), ("table", &table), ("salt", salt)] {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("deck.toml"), format!("{start}{interaction}")).unwrap();
         let mut ends: Vec<Vec<f64>> = [("cpu", "cpu"), ("cuda", "cuda"), ("cuda", "cpu")]

@@ -7,6 +7,7 @@ mod common;
 
 mod agreement;
 mod conservation;
+mod ewald;
 mod external;
 mod foreign_files;
 mod gravity_accuracy;
