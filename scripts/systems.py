@@ -3,20 +3,22 @@ import json
 
 
 class System:
-    """A case of `hilbrium bench step` with a number of particles: liquid or ions (also run by other
+    """A case of `hilbrium bench step` with a number of particles: liquid, ions or salt (also run by other
     programs), evrard or sedov."""
 
     def __init__(self, name, case, particles, steps):
         self.name, self.case, self.particles, self.steps = name, case, particles, steps
         # set on top of the case's deck; the lattice is perturbed, so that forces do not vanish by symmetry
         self.settings = ["time_step.fixed=0.005", "start.lattice.jitter=0.02"] if case == "liquid" else []
-        self.with_peers = case in ("liquid", "ions")
+        self.with_peers = case in ("liquid", "ions", "salt")
 
 
 SYSTEMS = [
     System("liquid-32k", "liquid", 32_000, 1000),
     System("liquid-256k", "liquid", 256_000, 120),
     System("ions-500k", "ions", 500_000, 60),
+    System("salt-pme-108k", "salt", 108_000, 200),
+    System("salt-pme-500k", "salt", 500_000, 40),
     System("evrard", "evrard", 65_465, 20),
     System("sedov", "sedov", 64_000, 40),
 ]
