@@ -39,6 +39,8 @@ struct WalkArguments {
     double constant;
     // Minus the self-potential of a unit mass for G = 1.
     double own;
+    // Added to each potential: that of the neutralizing background of a periodic box.
+    double background;
     // Accelerations, incremented.
     double* acceleration[3];
     // Potentials.
@@ -46,7 +48,7 @@ struct WalkArguments {
     // Particles, near and far nodes of each super-cluster, or null.
     unsigned* interactions;
 };
-HILBRIUM_SIZE(WalkArguments, 1200)
+HILBRIUM_SIZE(WalkArguments, 1208)
 HILBRIUM_OFFSET(WalkArguments, sources, 0)
 HILBRIUM_OFFSET(WalkArguments, boxes, 64)
 HILBRIUM_OFFSET(WalkArguments, nodes, 72)
@@ -60,9 +62,10 @@ HILBRIUM_OFFSET(WalkArguments, squared_softening, 1128)
 HILBRIUM_OFFSET(WalkArguments, inverse_support, 1136)
 HILBRIUM_OFFSET(WalkArguments, constant, 1144)
 HILBRIUM_OFFSET(WalkArguments, own, 1152)
-HILBRIUM_OFFSET(WalkArguments, acceleration, 1160)
-HILBRIUM_OFFSET(WalkArguments, potential, 1184)
-HILBRIUM_OFFSET(WalkArguments, interactions, 1192)
+HILBRIUM_OFFSET(WalkArguments, background, 1160)
+HILBRIUM_OFFSET(WalkArguments, acceleration, 1168)
+HILBRIUM_OFFSET(WalkArguments, potential, 1192)
+HILBRIUM_OFFSET(WalkArguments, interactions, 1200)
 
 }  // namespace hilbrium
 

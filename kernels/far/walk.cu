@@ -173,9 +173,10 @@ __device__ __forceinline__ void gather_far(const unsigned* elements, unsigned co
 // opens it here.
 // In a periodic box, the field is that of the short-range parts of particles and images within the cut.
 // `constant` is G. `own` is minus the potential of a unit mass at its own position for G = 1 (0 for points),
-// which is subtracted. `softening` is the square of the Plummer length or of the spline's support in the
-// walk's unit, `inverse_support` belongs to the spline. `interactions`, unless null, receives the numbers of
-// particles, near nodes and far nodes of each super-cluster.
+// which is subtracted. `background` is added to the potentials of a periodic box. `softening` is the square of
+// the Plummer length or of the spline's support in the walk's unit, `inverse_support` belongs to the spline.
+// `interactions`, unless null, receives the numbers of particles, near nodes and far nodes of each
+// super-cluster.
 // Launch: one block of one warp per super-cluster. Floor: instructions, see the three functions above; a
 // super-cluster reads 32 bytes per particle and 64 per node of its lists, mostly from caches.
 extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
@@ -324,8 +325,12 @@ extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
             acceleration[0][row] += of_pull * gathered[half].x;
             acceleration[1][row] += of_pull * gathered[half].y;
             acceleration[2][row] += of_pull * gathered[half].z;
-            args.potential[row] =
-                args.constant * args.own * mass[row] - of_potential * gathered[half].potential;
+            const double own = args.constant * args.own * mass[row];
+#if HILBRIUM_PERIODIC
+            args.potential[row] = args.background + own - of_potential * gathered[half].potential;
+#else
+            args.potential[row] = own - of_potential * gathered[half].potential;
+#endif
         }
     }
     if (interactions != nullptr && lane < 3u) {

@@ -2,6 +2,7 @@
 
 use super::{Cell, Column, Common, Findings, Table};
 use crate::far::accuracy::{Distribution, Experiment};
+use crate::far::periodic_accuracy::{PeriodicDistribution, PeriodicExperiment};
 use crate::far::{Expansion, GravityPlan, SofteningKernel};
 
 /// Options of `bench gravity`.
@@ -10,7 +11,9 @@ use crate::far::{Expansion, GravityPlan, SofteningKernel};
     after_help = "Errors are those of the force, relative to direct summation, of point masses. Pairs and nodes are\n\
     the interactions of a particle with particles and with nodes of the tree. The second table gives the\n\
     cost of an rms error: opening angle and time are interpolated between the measured angles, linearly\n\
-    in the logarithms; there is no row if the error is outside of the measured range."
+    in the logarithms; there is no row if the error is outside of the measured range. The third table\n\
+    compares a periodic cube at the program's default settings with an open box of the same particles.\n\
+    Its errors are those of the force, relative to the rms force, of Ewald sums."
 )]
 pub struct Options {
     /// Number of particles
@@ -93,6 +96,24 @@ const COLUMNS: &[Column] = &[
     ("1e9 interactions per s", "billion_interactions_per_second"),
 ];
 
+const PERIODIC: &[Column] = &[
+    ("particles", "distribution"),
+    ("precision", "precision"),
+    ("error rms", "error_rms"),
+    ("largest", "error_largest"),
+    ("pairs", "pairs_per_particle"),
+    ("nodes", "nodes_per_particle"),
+    ("us per particle", "microseconds_per_particle"),
+    ("of the mesh", "mesh_microseconds_per_particle"),
+    ("open pairs", "open_pairs_per_particle"),
+    ("open nodes", "open_nodes_per_particle"),
+    ("open us per particle", "open_microseconds_per_particle"),
+    ("over open", "ratio"),
+];
+
+/// Largest number of particles compared with Ewald sums, each of which takes as long as some ten direct sums.
+const MOST_EWALD_SUMS: u64 = 400;
+
 const AT_ERROR: &[Column] = &[
     ("particles", "distribution"),
     ("expansion", "expansion"),
@@ -161,7 +182,40 @@ pub(super) fn measure(options: &Options, common: &Common) -> Findings {
         }
     }
     let remarks = vec![("particles", Cell::count(options.particles)), ("repeats", Cell::count(repeats))];
-    Findings { tables: vec![table, at_error], remarks }
+    Findings { tables: vec![table, at_error, periodic(options, repeats)], remarks }
+}
+
+/// Measures periodic cubes at the default settings, beside open boxes.
+fn periodic(options: &Options, repeats: usize) -> Table {
+    let mut table = Table::named("periodic", PERIODIC);
+    let (particles, compared) = (options.particles as usize, options.compared.min(MOST_EWALD_SUMS) as usize);
+    for distribution in [PeriodicDistribution::Poisson, PeriodicDistribution::Clustered] {
+        let experiment = PeriodicExperiment::new(distribution, [1.0; 3], particles, compared);
+        for precision in &options.precision {
+            let double = *precision == Numbers::Double;
+            let Ok(found) = experiment.beside_open(&GravityPlan::default(), repeats, double) else {
+                continue;
+            };
+            let each = |seconds: f64| Cell::Number(seconds * 1e6 / particles as f64, 3);
+            let per_particle = |count: u64| Cell::Number(count as f64 / particles as f64, 0);
+            let all = found.periodic.seconds + found.mesh_seconds;
+            table.push(vec![
+                Cell::text(format!("{distribution:?}").to_lowercase()),
+                Cell::text(format!("{precision:?}").to_lowercase()),
+                Cell::Error(found.periodic.error),
+                Cell::Error(found.periodic.largest),
+                per_particle(found.periodic.statistics.pairs),
+                per_particle(found.periodic.statistics.nodes),
+                each(all),
+                each(found.mesh_seconds),
+                per_particle(found.open_statistics.pairs),
+                per_particle(found.open_statistics.nodes),
+                each(found.open_seconds),
+                Cell::Number(all / found.open_seconds, 2),
+            ]);
+        }
+    }
+    table
 }
 
 /// Interpolates the other quantities of a curve at this error, linearly in the logarithms; `None` outside of

@@ -97,15 +97,6 @@ impl<T: Pod> Buffer<T> {
         }
     }
 
-    /// Copies host data to the elements from index `to` on, as a kernel would write them.
-    pub(super) fn overwrite(&self, to: usize, values: &[T]) -> Result<()> {
-        assert!(to + values.len() <= self.length, "room for what is uploaded");
-        match values {
-            [] => Ok(()),
-            _ => self.device.driver().upload(self.at(to), bytemuck::cast_slice(values)),
-        }
-    }
-
     /// Copies all elements to the host.
     pub fn download(&self) -> Result<Vec<T>> {
         let mut values = vec![T::zeroed(); self.length];

@@ -2,23 +2,20 @@
 //! [`crate::molecules::EwaldMesh`].
 
 use super::columns::Columns;
-use super::mesh::{DevicePotential, DeviceSpreader, InterpolationTarget, MeshParticles, Method};
-use super::{Buffer, Device};
+use super::Device;
+use super::mesh::{DeviceMesh, InterpolationTarget, MeshParticles, Reproducibility};
 use crate::Result;
 use crate::comm::Communicator;
-use crate::far::mesh::{MeshGeometry, Quantity, Window};
+use crate::far::mesh::Quantity;
 use crate::molecules::Ewald;
 use crate::pair::Precision;
 use crate::particles::Field;
-use crate::report;
 use crate::space::SimulationBox;
 
 /// The mesh of the charges on a device.
 #[derive(Debug)]
 pub struct EwaldMesh {
-    spreader: DeviceSpreader,
-    potential: DevicePotential,
-    mesh: Buffer<u8>,
+    mesh: DeviceMesh,
     constant: f64,
 }
 
@@ -27,7 +24,7 @@ impl EwaldMesh {
     /// transforms run on the hosts. Collective.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] when the device's memory is too small.
+    /// Those of [`DeviceMesh::new`].
     pub fn new(
         device: &Device,
         comm: &Communicator,
@@ -36,16 +33,9 @@ impl EwaldMesh {
         particles: usize,
         precision: Precision,
     ) -> Result<Self> {
-        let settings = &ewald.settings;
-        let (geometry, window) = (MeshGeometry::new(settings.points, bx), Window::b_spline(settings.order));
-        let method = Method::chosen(particles, &geometry, settings.order);
-        let spreader = DeviceSpreader::new(device, &geometry, &window, precision, method)?;
-        let potential = DevicePotential::new(device, comm, bx, settings, precision)?;
-        if let Some(reason) = potential.reason().filter(|_| comm.is_root()) {
-            report::line(&format!("Fourier transforms of the mesh run on processors: {reason}"));
-        }
-        let mesh = Buffer::new(device, spreader.mesh_bytes())?;
-        Ok(EwaldMesh { spreader, potential, mesh, constant: ewald.constant })
+        let fastest = Reproducibility::Fastest(particles);
+        let mesh = DeviceMesh::new(device, comm, bx, &ewald.settings, precision, fastest)?;
+        Ok(EwaldMesh { mesh, constant: ewald.constant })
     }
 
     /// Adds the mesh forces of the owned particles to their forces. Collective.
@@ -90,9 +80,6 @@ impl EwaldMesh {
         target: &InterpolationTarget,
     ) -> Result<()> {
         let particles = MeshParticles { position: columns.vector(Field::Position), rows: columns.owned() };
-        self.spreader.construct(&particles)?;
-        self.spreader.spread(&particles, columns.scalar(Field::Charge), &mut self.mesh)?;
-        self.potential.convolve(comm, &mut self.mesh, quantity)?;
-        self.spreader.interpolate(&particles, &self.mesh, target)
+        self.mesh.add(comm, &particles, columns.scalar(Field::Charge), quantity, target)
     }
 }

@@ -35,6 +35,8 @@ kernel_arguments! {
         pub constant: f64,
         /// Minus the self-potential of a unit mass for G = 1.
         pub own: f64,
+        /// Added to each potential: that of the neutralizing background of a periodic box.
+        pub background: f64,
         /// Accelerations, incremented.
         pub acceleration: [Output<f64>; 3],
         /// Potentials.

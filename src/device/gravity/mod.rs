@@ -10,6 +10,7 @@
 //! hierarchy over them.
 
 mod essential;
+mod long_range;
 mod sources;
 
 pub use sources::{MassColumns, UnitScales};
@@ -29,13 +30,14 @@ use super::{Buffer, Device, Unit};
 use crate::Result;
 use crate::far::opening::RADIUS_BY_ANGLE;
 use crate::far::softening::SPLINE_SUPPORT;
-use crate::far::split::{LongRangePart, MOST_TERMS, Split};
-use crate::far::{Criterion, Expansion, GravityPlan, SelfGravity, SofteningKernel};
+use crate::far::split::{LongRangePart, MOST_TERMS};
+use crate::far::{Criterion, Expansion, GravityPlan, SofteningKernel};
 use crate::neighbors::CLUSTER;
 use crate::pair::Precision;
 use crate::particles::Field;
 use crate::space::SimulationBox;
 use essential::{Essential, NODE_WORDS, of_others};
+use long_range::LongRange;
 use sources::{Sources, Tree, nodes_of};
 use std::ops::Range;
 
@@ -97,28 +99,6 @@ const NO_SPLIT: SplitArguments = SplitArguments {
     in_single: [0.0; 46],
 };
 
-/// A periodic box and its force split.
-#[derive(Clone, Copy, Debug)]
-struct Periodic {
-    split: Split,
-    bx: SimulationBox,
-}
-
-/// The particles of these rows, without ghosts: place in the rows, and `[x, y, z, mass]`.
-fn downloaded(massive: &MassColumns, rows: &Range<usize>) -> Result<(Vec<usize>, Vec<[f64; 4]>)> {
-    let column = |buffer: &Buffer<f64>| {
-        let mut values = vec![0.0; rows.len()];
-        buffer.download_to(rows.start, &mut values).map(|()| values)
-    };
-    let [x, y, z] = massive.position;
-    let (x, y, z, mass) = (column(x)?, column(y)?, column(z)?, column(massive.mass)?);
-    let mut id = vec![0; rows.len()];
-    massive.id.download_to(rows.start, &mut id)?;
-    let places: Vec<usize> = (0..rows.len()).filter(|&row| id[row] != u64::MAX).collect();
-    let particles = places.iter().map(|&row| [x[row], y[row], z[row], mass[row]]).collect();
-    Ok((places, particles))
-}
-
 /// The gravity solver. Memory: 64 bytes a node in mixed precision with one node per seven rows, a byte a row
 /// for boxes, a quarter of a byte a row for each other rank, and the exchanged elements. The plan's `bucket`
 /// is not used: the smallest nodes are clusters of 8.
@@ -134,10 +114,8 @@ pub struct Gravity {
     /// The walk in an open and in a periodic box.
     walk: [Unit; 2],
     essential: Essential,
-    /// The long-range part on the host, in a periodic box.
-    host: SelfGravity,
-    /// The present periodic box.
-    periodic: Option<Periodic>,
+    /// The long-range part in a periodic box.
+    long_range: Option<LongRange>,
     /// Size of a node and of its multipole in 64-bit words.
     words: [usize; 2],
     /// Nodes and multipoles of the own hierarchy, then of the received one.
@@ -189,8 +167,7 @@ impl Gravity {
             multipoles,
             walk,
             essential: Essential::new(device, cut, words)?,
-            host: SelfGravity::new(plan),
-            periodic: None,
+            long_range: None,
             precision,
             words,
             nodes: Buffer::new(device, 0)?,
@@ -224,8 +201,8 @@ impl Gravity {
         self.run_in(bx, exchange, &massive, columns.owned(), scales, acceleration, potential)
     }
 
-    /// [`Self::run`] in a box, which may be periodic. The long-range part of a periodic box is computed on the
-    /// host. Collective.
+    /// [`Self::run`] in a box, which may be periodic. The rows of a periodic box have no ghosts.
+    /// Collective.
     ///
     /// # Errors
     /// Those of [`Self::run`]; [`crate::Error::Usage`] in a box that is periodic in some dimensions only, and for the
@@ -249,30 +226,15 @@ impl Gravity {
                 "write criterion = \"geometric\" in [gravity], or run on processors",
             ));
         }
-        let own = match bx.any_periodic() {
-            true => downloaded(massive, &rows),
-            false => Ok((Vec::new(), Vec::new())),
-        };
-        let (places, own) = comm.agree_on(own)?;
-        let mesh = self.host.long_range(comm, bx, &own, self.precision)?;
-        self.periodic = mesh.as_ref().map(|mesh| Periodic { split: mesh.split, bx: *bx });
+        let with = (&self.device, exchange);
+        let long_range = self.long_range.take();
+        let long_range = LongRange::prepare(long_range, with, (&self.plan, self.precision), bx, &rows);
+        self.long_range = comm.agree_on(long_range)?;
         self.run(exchange, massive, rows.clone(), scales, acceleration, potential)?;
-        let Some(mesh) = mesh else { return Ok(()) };
-        let tail = mesh.split.tail() * scales.mass;
-        let columns = [potential, acceleration[0], acceleration[1], acceleration[2]];
-        let added =
-            columns.iter().zip(&mesh.values).enumerate().try_for_each(|(number, (column, values))| {
-                let mut present = vec![0.0; rows.len()];
-                column.download_to(rows.start, &mut present)?;
-                for (&place, part) in places.iter().zip(values) {
-                    present[place] += match number {
-                        0 => -self.plan.constant * (part + tail),
-                        _ => self.plan.constant * part,
-                    };
-                }
-                column.overwrite(rows.start, &present)
-            });
-        comm.agree(added)
+        match &mut self.long_range {
+            Some(mesh) => mesh.add(exchange, self.plan.constant, massive, &rows, (acceleration, potential)),
+            None => Ok(()),
+        }
     }
 
     /// Adds the gravity of all ranks' `rows` to the acceleration of these rows and sets their potential,
@@ -300,7 +262,7 @@ impl Gravity {
         let boxes = self.images_of(of_others(comm, &boxes), sources.length_unit());
         let opening = self.opening(sources.length_unit());
         let tree = Tree { sources: &sources, nodes: &self.nodes, moments: &self.moments };
-        let counts = comm.agree_on(self.essential.cut(&tree, &boxes, opening, self.periodic.is_some()))?;
+        let counts = comm.agree_on(self.essential.cut(&tree, &boxes, opening, self.long_range.is_some()))?;
         let counts = comm.all_gather(&counts);
         let [send, receive] = comm.agree_on(self.prepare_exchange(&sources, comm.rank(), &counts))?;
         let acceleration = acceleration.map(|column| Output::at(column, rows.start));
@@ -308,16 +270,16 @@ impl Gravity {
         let walked = exchange
             .exchange(&send, &receive)
             .and_then(|()| self.make_tree_of_received(&sources))
-            .and_then(|()| self.walk(&sources, opening, acceleration, potential));
+            .and_then(|()| self.walk(&sources, (opening, scales.mass), acceleration, potential));
         comm.agree(walked)
     }
 
     /// The images of other ranks' boxes that particles may be near to, in a periodic box; else the boxes.
     fn images_of(&self, boxes: Vec<Vec<TargetBox>>, length_unit: f64) -> Vec<Vec<TargetBox>> {
-        let split = match &self.periodic {
-            None => return boxes,
-            Some(_) => self.split_arguments(length_unit),
-        };
+        if self.long_range.is_none() {
+            return boxes;
+        }
+        let split = self.split_arguments(length_unit);
         let images = |target: &TargetBox| {
             let range = |d: usize| {
                 let reach = f64::from(target.half_edges[d]) + split.cut;
@@ -441,11 +403,11 @@ impl Gravity {
         }
     }
 
-    /// The walk over both hierarchies.
+    /// The walk over both hierarchies, for a total mass.
     fn walk(
         &mut self,
         sources: &Sources,
-        opening: OpeningParameters,
+        (opening, mass): (OpeningParameters, f64),
         acceleration: [Output<f64>; 3],
         potential: Output<f64>,
     ) -> Result<()> {
@@ -457,6 +419,7 @@ impl Gravity {
             SofteningKernel::Spline => (SPLINE_SUPPORT * softening, 1.0 / (SPLINE_SUPPORT * softening)),
         };
         let (squared, own) = (softening * softening, self.plan.kernel.central(self.plan.softening));
+        let tail = self.long_range.as_ref().map_or(0.0, |long_range| long_range.split().tail());
         let (places, particles) = self.essential.arrived();
         let arguments = WalkArguments {
             sources: sources.arguments,
@@ -472,11 +435,12 @@ impl Gravity {
             inverse_support: inverse,
             constant: self.plan.constant,
             own,
+            background: -self.plan.constant * mass * tail,
             acceleration,
             potential,
             interactions: (&self.interaction_counts).into(),
         };
-        let kernel = self.device.kernel(&self.walk[usize::from(self.periodic.is_some())])?;
+        let kernel = self.device.kernel(&self.walk[usize::from(self.long_range.is_some())])?;
         self.device.launch(&kernel, sources.groups, WARP as u32, &arguments)
     }
 
@@ -496,8 +460,8 @@ impl Gravity {
                 [EDGE_BY_RADIUS as f32, range, error as f32, (FAR_BY_ERROR * octupoles * error) as f32]
             }
         };
-        let [cut, widest] = self.periodic.as_ref().map_or([0.0; 2], |periodic| {
-            let split = &periodic.split;
+        let [cut, widest] = self.long_range.as_ref().map_or([0.0; 2], |long_range| {
+            let split = long_range.split();
             let widest = if angle == 0.0 { -1.0 } else { RADIUS_BY_ANGLE * angle / split.splitting };
             [(split.cut * length_unit) as f32, (widest * length_unit) as f32]
         });
@@ -506,9 +470,10 @@ impl Gravity {
 
     /// The force split in units of the walk; zeros in an open box.
     fn split_arguments(&self, length_unit: f64) -> SplitArguments {
-        let Some(Periodic { split, bx }) = &self.periodic else {
+        let Some(long_range) = &self.long_range else {
             return NO_SPLIT;
         };
+        let (split, bx) = (long_range.split(), &long_range.bx);
         let (single, double) =
             (LongRangePart::<f32>::new(split, length_unit), LongRangePart::<f64>::new(split, length_unit));
         // particles may be outside of the box by what they move while a neighbor list is valid
@@ -543,6 +508,6 @@ impl Gravity {
     pub fn bytes(&self) -> usize {
         let own =
             self.nodes.bytes() + self.moments.bytes() + self.boxes.bytes() + self.interaction_counts.bytes();
-        own + self.essential.bytes()
+        own + self.essential.bytes() + self.long_range.as_ref().map_or(0, LongRange::bytes)
     }
 }

@@ -8,14 +8,15 @@
 mod bins;
 mod gather;
 mod interpolation;
-
 mod matrix;
 mod method;
 mod potential;
 mod records;
+mod solver;
 pub use interpolation::InterpolationTarget;
 pub use method::{Method, Weights};
 pub use potential::DevicePotential;
+pub use solver::{DeviceMesh, Reproducibility};
 
 use super::arguments::mesh::MeshParameters;
 use super::arguments::mesh_particles::SpreadParticlesArguments;
