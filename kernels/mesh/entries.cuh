@@ -1,7 +1,9 @@
 // Entries of the spreading matrix: a row per mesh point, a column per particle, p^3 entries per column.
 //
-// Macro beside those of mesh.cuh: HILBRIUM_STORED is 1 where the entries' weights are stored, 0 where they
-// are computed again from the particles' fractions.
+// Macros beside those of mesh.cuh: HILBRIUM_STORED is 1 where the entries' weights are stored, 0 where they
+// are computed again from the particles' fractions. HILBRIUM_SHUFFLES is 1 where a product reduces rows by
+// warp shuffles, 0 where through shared memory. Each file has its own default; only the benchmark of
+// spreading and its tests choose the other way (figure 5 of Guo et al. 2015).
 #pragma once
 
 #include "../mesh/mesh.cuh"
@@ -10,6 +12,7 @@ namespace hilbrium {
 namespace mesh {
 
 constexpr bool STORED = HILBRIUM_STORED != 0;
+constexpr bool SHUFFLES = HILBRIUM_SHUFFLES != 0;
 constexpr unsigned ENTRY_THREADS = 256;
 
 // Number k of a mesh point among the p points of a particle in a cell.

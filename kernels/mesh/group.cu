@@ -3,6 +3,9 @@
 //
 // The paper leaves the layout open. Here an entry has its column, the number of its point within the group,
 // and, where they are stored, its weight; the product adds up a group in shared memory.
+#ifndef HILBRIUM_SHUFFLES
+#define HILBRIUM_SHUFFLES 0
+#endif
 #include "../mesh/entries.cuh"
 #include "../arguments/mesh_group.cuh"
 
@@ -30,6 +33,28 @@ __device__ __forceinline__ void for_runs(
         add(line, group_of(first), first, k - first);
         first = k;
     }
+}
+
+// Adds a term per lane to its point `place` of a group, GROUP in lanes without an entry; all 32 lanes must
+// call. With shuffles, a tree sums the lanes of the same point, and the first of them adds the sum.
+__device__ __forceinline__ void add_to_group(Real* sums, unsigned place, Real term) {
+    if (!SHUFFLES) {
+        if (place < GROUP) { atomicAdd(sums + place, term); }
+        return;
+    }
+    const unsigned peers = __match_any_sync(FULL, place);
+    unsigned rank = __popc(peers & lanes_below());
+    const bool adds = rank == 0 && place < GROUP;
+    unsigned above = peers & ~lanes_below() & ~(1u << lane_index());
+    while (__any_sync(FULL, above != 0)) {
+        const Real other = __shfl_sync(FULL, term, above != 0 ? __ffs(static_cast<int>(above)) - 1 : 0);
+        if (above != 0) { term += other; }
+        // lanes of odd rank have been added to the peer before
+        above &= __ballot_sync(FULL, (rank & 1u) == 0);
+        rank /= 2u;
+    }
+    if (adds) { sums[place] += term; }
+    __syncwarp(); // other lanes add to the same point next
 }
 
 } // namespace mesh
@@ -80,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(mesh::ENTRY_THREADS)
 }
 HILBRIUM_EXPORT(insert_groups)
 
-// Product of the matrix and the particles' values: a warp per group, which adds atomically in shared memory.
+// Product of the matrix and the particles' values: a warp per group, which adds in shared memory.
 // Launch: blocks of 256 threads. Floor, with stored weights: 9 bytes per entry; an atomic addition of floats
 // in shared memory takes a loop of 4 instructions, longer where lanes have the same point. Prediction for p =
 // 6: 1 ns per particle.
@@ -96,11 +121,19 @@ extern "C" __global__ void __launch_bounds__(mesh::ENTRY_THREADS)
     __syncthreads();
     if (group >= args.groups) { return; }
     const unsigned long long end = args.starts[group + 1u];
-    for (unsigned long long entry = args.starts[group] + lane; entry < end; entry += WARP) {
-        const unsigned column = args.columns[entry], place = args.places[entry];
-        const Real weight = weight_for_product(
-            coefficients, args.geometry, args.records, args.weights, entry, column, group * GROUP + place);
-        atomicAdd(own + place, weight * static_cast<Real>(args.values[column]));
+    for (unsigned long long first = args.starts[group]; first < end; first += WARP) {
+        const unsigned long long entry = first + lane;
+        unsigned place = GROUP;
+        Real term = 0;
+        if (entry < end) {
+            const unsigned column = args.columns[entry];
+            place = args.places[entry];
+            const unsigned point = group * GROUP + place;
+            const Real weight = weight_for_product(
+                coefficients, args.geometry, args.records, args.weights, entry, column, point);
+            term = weight * static_cast<Real>(args.values[column]);
+        }
+        add_to_group(own, place, term);
     }
     __syncwarp();
     for (unsigned k = lane; k < GROUP; k += WARP) {

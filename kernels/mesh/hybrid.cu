@@ -1,6 +1,9 @@
 // The hybrid mesh of Guo et al. 2015: the first `width` entries of each row in a rectangle (ELL), whose
 // columns are contiguous, the others as a list with their points (COO). cuSPARSE, which the paper uses, has
 // this format no more.
+#ifndef HILBRIUM_SHUFFLES
+#define HILBRIUM_SHUFFLES 1
+#endif
 #include "../mesh/entries.cuh"
 #include "../arguments/mesh_hybrid.cuh"
 
@@ -8,6 +11,36 @@ namespace hilbrium {
 namespace mesh {
 
 constexpr unsigned NONE = ~0u;
+
+// The lanes of a warp have entries sorted by point. Returns the sum over this and the lower lanes of the same
+// point, and sets `last` in the last lane of each point; all 32 lanes must call.
+__device__ __forceinline__ Real sum_of_point(Real sum, unsigned point, bool& last) {
+    const unsigned lane = lane_index();
+    if (SHUFFLES) {
+#pragma unroll
+        for (unsigned distance = 1u; distance < WARP; distance *= 2u) {
+            const Real below = __shfl_up_sync(FULL, sum, distance);
+            const unsigned other = __shfl_up_sync(FULL, point, distance);
+            if (lane >= distance && other == point) { sum += below; }
+        }
+        const unsigned next = __shfl_down_sync(FULL, point, 1u);
+        last = lane == WARP - 1u || next != point;
+        return sum;
+    }
+    __shared__ Real partial[ENTRY_THREADS];
+    __shared__ unsigned points[ENTRY_THREADS];
+    const unsigned own = threadIdx.x;
+    points[own] = point;
+#pragma unroll
+    for (unsigned distance = 1u; distance < WARP; distance *= 2u) {
+        partial[own] = sum;
+        __syncwarp();
+        if (lane >= distance && points[own - distance] == point) { sum += partial[own - distance]; }
+        __syncwarp(); // all reads precede the next writes
+    }
+    last = lane == WARP - 1u || points[own + 1u] != point;
+    return sum;
+}
 
 } // namespace mesh
 
@@ -79,7 +112,7 @@ extern "C" __global__ void __launch_bounds__(mesh::ENTRY_THREADS)
 HILBRIUM_EXPORT(multiply_rectangle)
 
 // Adds the product of the list and the particles' values. The list is sorted by point: a warp sums the
-// entries of each point by shuffles, and the last lane of a point adds the sum atomically.
+// entries of each point, and the last lane of a point adds the sum atomically.
 // Launch: blocks of 256 threads, one thread per entry. Floor, with stored weights: 12 bytes per entry (16 in
 // double precision), 10 shuffles.
 extern "C" __global__ void __launch_bounds__(mesh::ENTRY_THREADS)
@@ -91,7 +124,6 @@ extern "C" __global__ void __launch_bounds__(mesh::ENTRY_THREADS)
         __syncthreads();
     }
     const unsigned long long entry = thread_of_grid();
-    const unsigned lane = lane_index();
     const bool active = entry < args.excess;
     const unsigned point = active ? args.excess_points[entry] : NONE;
     Real sum = 0;
@@ -101,14 +133,9 @@ extern "C" __global__ void __launch_bounds__(mesh::ENTRY_THREADS)
             coefficients, args.geometry, args.records, args.excess_weights, entry, column, point);
         sum = weight * static_cast<Real>(args.values[column]);
     }
-#pragma unroll
-    for (unsigned distance = 1u; distance < WARP; distance *= 2u) {
-        const Real below = __shfl_up_sync(FULL, sum, distance);
-        const unsigned other = __shfl_up_sync(FULL, point, distance);
-        if (lane >= distance && other == point) { sum += below; }
-    }
-    const unsigned next = __shfl_down_sync(FULL, point, 1u);
-    if (active && (lane == WARP - 1u || next != point)) { atomicAdd(args.sums + point, sum); }
+    bool last = false;
+    sum = sum_of_point(sum, point, last);
+    if (active && last) { atomicAdd(args.sums + point, sum); }
 }
 HILBRIUM_EXPORT(multiply_excess)
 

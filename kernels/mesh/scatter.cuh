@@ -1,10 +1,36 @@
-// Atomic additions of a particle to its p^3 mesh points.
+// Additions of a particle to its p^3 mesh points.
+//
+// Macro beside those of mesh.cuh: HILBRIUM_ATOMIC is 1, or 0 in the benchmark of spreading alone, which
+// measures what atomic additions cost (figure 6 of Guo et al. 2015). Threads then overwrite each other's
+// additions, and the sums are wrong.
 #pragma once
 
 #include "../mesh/mesh.cuh"
 
+#ifndef HILBRIUM_ATOMIC
+#define HILBRIUM_ATOMIC 1
+#endif
+
 namespace hilbrium {
 namespace mesh {
+
+constexpr bool ATOMIC = HILBRIUM_ATOMIC != 0;
+
+// Adds to p different points of a line.
+__device__ __forceinline__ void add_to_line(
+    Real* line, const unsigned (&along)[ORDER], Real factor, const Real (&weight)[ORDER]) {
+    if (ATOMIC) {
+#pragma unroll
+        for (int k = 0; k < ORDER; ++k) { atomicAdd(line + along[k], factor * weight[k]); }
+    } else {
+        // All loads precede the stores, so that a thread waits once per line.
+        Real sum[ORDER];
+#pragma unroll
+        for (int k = 0; k < ORDER; ++k) { sum[k] = mul_add(factor, weight[k], line[along[k]]); }
+#pragma unroll
+        for (int k = 0; k < ORDER; ++k) { line[along[k]] = sum[k]; }
+    }
+}
 
 __device__ __forceinline__ void scatter(
     const MeshParameters& geometry, const Record& record, Real value, Real* sums) {
@@ -21,11 +47,8 @@ __device__ __forceinline__ void scatter(
         const unsigned plane = point_of(record.along(0), i, geometry.points[0]) * geometry.points[1];
 #pragma unroll
         for (int j = 0; j < ORDER; ++j) {
-            const Real with_y = with_x * y[j];
             const unsigned of_y = plane + point_of(record.along(1), j, geometry.points[1]);
-            Real* const line = sums + of_y * geometry.points[2];
-#pragma unroll
-            for (int k = 0; k < ORDER; ++k) { atomicAdd(line + along[k], with_y * z[k]); }
+            add_to_line(sums + of_y * geometry.points[2], along, with_x * y[j], z);
         }
     }
 }

@@ -2,10 +2,40 @@
 //
 // Macro beside those of entries.cuh: HILBRIUM_LANES is the number of lanes per row of the product, a power of
 // two up to 16.
+#ifndef HILBRIUM_SHUFFLES
+#define HILBRIUM_SHUFFLES 1
+#endif
 #include "../mesh/entries.cuh"
 #include "../arguments/mesh_single.cuh"
 
 namespace hilbrium {
+namespace mesh {
+
+constexpr unsigned LANES = HILBRIUM_LANES;
+
+// Sum over the lanes of a row, in its first lane; all 32 lanes must call. `sub` is the lane's number within
+// the row.
+__device__ __forceinline__ Real sum_of_row(Real sum, unsigned sub) {
+    if (SHUFFLES) {
+#pragma unroll
+        for (unsigned distance = LANES / 2u; distance > 0u; distance /= 2u) {
+            sum += __shfl_down_sync(FULL, sum, distance, LANES);
+        }
+        return sum;
+    }
+    __shared__ Real partial[ENTRY_THREADS];
+    Real* const own = partial + threadIdx.x;
+#pragma unroll
+    for (unsigned distance = LANES / 2u; distance > 0u; distance /= 2u) {
+        *own = sum;
+        __syncwarp();
+        if (sub < distance) { sum += own[distance]; }
+        __syncwarp(); // all reads precede the next writes
+    }
+    return sum;
+}
+
+} // namespace mesh
 
 // Number of entries of each row; counts are initially 0.
 // Launch: blocks of 256 threads, p^3 threads per particle. Floor: p^3 atomic additions per particle, about
@@ -43,15 +73,13 @@ extern "C" __global__ void __launch_bounds__(mesh::ENTRY_THREADS)
 }
 HILBRIUM_EXPORT(insert_points)
 
-// Product of the matrix and the particles' values: HILBRIUM_LANES lanes per row, whose sums a tree of
-// shuffles adds.
+// Product of the matrix and the particles' values: HILBRIUM_LANES lanes per row, whose sums a tree adds.
 // Launch: blocks of 256 threads. Floor, with stored weights: 8 bytes per entry (12 in double precision), 12
 // per row; 1.7 KB per particle at p = 6, 0.52 ns on an H100 with 3.35 TB/s. Values come from the second-level
 // cache.
 extern "C" __global__ void __launch_bounds__(mesh::ENTRY_THREADS)
     multiply_rows(const __grid_constant__ MultiplyRowsArguments args) {
     using namespace mesh;
-    constexpr unsigned LANES = HILBRIUM_LANES;
     __shared__ Coefficients coefficients;
     if (!STORED) {
         coefficients.load();
@@ -70,10 +98,7 @@ extern "C" __global__ void __launch_bounds__(mesh::ENTRY_THREADS)
             sum = mul_add(weight, static_cast<Real>(args.values[column]), sum);
         }
     }
-#pragma unroll
-    for (unsigned distance = LANES / 2u; distance > 0u; distance /= 2u) {
-        sum += __shfl_down_sync(FULL, sum, distance, LANES);
-    }
+    sum = sum_of_row(sum, sub);
     if (row < args.points && sub == 0) { args.sums[row] = sum; }
 }
 HILBRIUM_EXPORT(multiply_rows)

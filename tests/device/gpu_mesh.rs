@@ -1,7 +1,7 @@
 //! Spreading onto a mesh and interpolation from it, on a device, against naive sums in double precision.
 
 use hilbrium::Result;
-use hilbrium::device::mesh::{DeviceSpreader, InterpolationTarget, MeshParticles, Method, Weights};
+use hilbrium::device::mesh::{DeviceSpreader, InterpolationTarget, MeshParticles, Method, Variant, Weights};
 use hilbrium::device::{Buffer, Device};
 use hilbrium::far::mesh::window::{MOST_ORDER, ORDERS};
 use hilbrium::far::mesh::{MeshGeometry, Window};
@@ -171,10 +171,13 @@ fn rounding(precision: Precision) -> f64 {
 /// tile.
 const SHAPES: [[usize; 3]; 4] = [[16, 8, 24], [9, 12, 17], [17, 9, 8], [8, 33, 10]];
 
+/// A method, and the variant of its kernels if it is not the usual one.
+type Choice = (Method, Option<Variant>);
+
 /// Spreads twice, the second time with other values, and compares with the naive sum.
 fn compare(
     device: &Device,
-    method: Method,
+    (method, variant): Choice,
     precision: Precision,
     window: &Window,
     geometry: &MeshGeometry,
@@ -182,13 +185,16 @@ fn compare(
     rows: Range<usize>,
 ) -> Result<()> {
     let what = format!(
-        "{method:?} {precision:?} order {} {:?} {} particles",
+        "{method:?} {variant:?} {precision:?} order {} {:?} {} particles",
         window.order(),
         geometry.points,
         particles.values.len()
     );
     let uploaded = Uploaded::new(device, particles)?;
     let mut spreader = DeviceSpreader::new(device, geometry, window, precision, method)?;
+    if let Some(variant) = variant {
+        spreader = spreader.with_variant(variant);
+    }
     let mut mesh = Buffer::new(device, spreader.mesh_bytes())?;
     let on_device = uploaded.rows(rows.clone());
     spreader.construct(&on_device)?;
@@ -234,12 +240,12 @@ fn on_a_device() -> bool {
 
 /// In the emulation some combinations of distribution, shape, order and precision; on a device all of them,
 /// with more particles.
-fn every_distribution(method: Method, combinations: usize) -> Result<()> {
+fn every_distribution(choice: Choice, combinations: usize) -> Result<()> {
     let device = Device::under_test()?;
     let run = |distribution, points, order, precision, count| {
         let geometry = geometry(points);
         let particles = Particles::new(distribution, &geometry, count, 7);
-        compare(&device, method, precision, &Window::b_spline(order), &geometry, &particles, 0..count)
+        compare(&device, choice, precision, &Window::b_spline(order), &geometry, &particles, 0..count)
     };
     if on_a_device() {
         for (distribution, points) in DISTRIBUTIONS.into_iter().flat_map(|d| SHAPES.map(|s| (d, s))) {
@@ -258,31 +264,31 @@ fn every_distribution(method: Method, combinations: usize) -> Result<()> {
 }
 
 /// Ghosts and halos are outside of the range of rows; no particles give a mesh of zeros.
-fn ranges_of_rows(method: Method) -> Result<()> {
+fn ranges_of_rows(choice: Choice) -> Result<()> {
     let device = Device::under_test()?;
     let window = Window::b_spline(6);
     let geometry = geometry([9, 12, 17]);
     let particles = Particles::new(Distribution::Uniform, &geometry, 300, 3);
     for rows in [0..0, 17..17, 40..203] {
-        compare(&device, method, Precision::Mixed, &window, &geometry, &particles, rows)?;
+        compare(&device, choice, Precision::Mixed, &window, &geometry, &particles, rows)?;
     }
     Ok(())
 }
 
 macro_rules! methods {
-    ($($name:ident: $method:expr, $combinations:expr;)*) => {
+    ($($name:ident: $choice:expr, $combinations:expr;)*) => {
         $(
             mod $name {
                 use super::*;
 
                 #[test]
                 fn spreads_every_distribution() -> Result<()> {
-                    every_distribution($method, $combinations)
+                    every_distribution($choice, $combinations)
                 }
 
                 #[test]
                 fn spreads_ranges_of_rows() -> Result<()> {
-                    ranges_of_rows($method)
+                    ranges_of_rows($choice)
                 }
             }
         )*
@@ -290,17 +296,54 @@ macro_rules! methods {
 }
 
 methods! {
-    particles: Method::Particles, 2;
-    tiles: Method::Tiles, 5;
-    ordered_tiles: Method::OrderedTiles, 1;
-    padded_tiles: Method::PaddedTiles, 5;
-    gather: Method::Gather, 2;
-    single_mesh: Method::SingleMesh(Weights::Stored), 2;
-    single_mesh_without_weights: Method::SingleMesh(Weights::Recomputed), 1;
-    group_mesh: Method::GroupMesh(Weights::Stored), 2;
-    group_mesh_without_weights: Method::GroupMesh(Weights::Recomputed), 1;
-    hybrid_mesh: Method::HybridMesh(Weights::Stored), 2;
-    hybrid_mesh_without_weights: Method::HybridMesh(Weights::Recomputed), 1;
+    particles: (Method::Particles, None), 2;
+    tiles: (Method::Tiles, None), 5;
+    ordered_tiles: (Method::OrderedTiles, None), 1;
+    padded_tiles: (Method::PaddedTiles, None), 5;
+    gather: (Method::Gather, None), 2;
+    single_mesh: (Method::SingleMesh(Weights::Stored), None), 2;
+    single_mesh_without_weights: (Method::SingleMesh(Weights::Recomputed), None), 1;
+    group_mesh: (Method::GroupMesh(Weights::Stored), None), 2;
+    group_mesh_without_weights: (Method::GroupMesh(Weights::Recomputed), None), 1;
+    hybrid_mesh: (Method::HybridMesh(Weights::Stored), None), 2;
+    hybrid_mesh_without_weights: (Method::HybridMesh(Weights::Recomputed), None), 1;
+    single_mesh_through_shared_memory:
+        (Method::SingleMesh(Weights::Stored), Some(Variant::SharedMemory)), 2;
+    group_mesh_by_shuffles: (Method::GroupMesh(Weights::Stored), Some(Variant::Shuffles)), 2;
+    hybrid_mesh_through_shared_memory:
+        (Method::HybridMesh(Weights::Stored), Some(Variant::SharedMemory)), 2;
+}
+
+/// Variants that are usual for a method are the method.
+#[test]
+fn usual_variants_change_nothing() -> Result<()> {
+    let device = Device::under_test()?;
+    let (window, geometry) = (Window::b_spline(4), geometry([9, 12, 17]));
+    let particles = Particles::new(Distribution::Uniform, &geometry, 300, 8);
+    for (method, variant) in [
+        (Method::SingleMesh(Weights::Stored), Variant::Shuffles),
+        (Method::GroupMesh(Weights::Stored), Variant::SharedMemory),
+        (Method::HybridMesh(Weights::Stored), Variant::Shuffles),
+    ] {
+        let choice = (method, Some(variant));
+        compare(&device, choice, Precision::Mixed, &window, &geometry, &particles, 0..300)?;
+    }
+    Ok(())
+}
+
+/// Without atomic operations a single particle has the right sums: its mesh points differ. Sums of several
+/// are wrong by design and not compared.
+#[test]
+fn particles_that_are_not_atomic_spread_alone() -> Result<()> {
+    let device = Device::under_test()?;
+    let window = Window::b_spline(6);
+    let choice = (Method::Particles, Some(Variant::NotAtomic));
+    for (points, distribution) in SHAPES.into_iter().zip(DISTRIBUTIONS) {
+        let geometry = geometry(points);
+        let particles = Particles::new(distribution, &geometry, 1, 12);
+        compare(&device, choice, Precision::Mixed, &window, &geometry, &particles, 0..1)?;
+    }
+    Ok(())
 }
 
 /// Tiles with thousands of candidates are split into slices; a second configuration follows the first.

@@ -181,6 +181,15 @@ fn meshes() -> Vec<Variant> {
             continue;
         }
         variants.extend(["mesh/padded.cu", "mesh/gather.cu"].map(|file| (unit(file), everywhere)));
+        let (name, value) = mesh::Variant::NotAtomic.definition();
+        variants.push((unit("mesh/particles.cu").with(name, value), everywhere));
+        for variant in [mesh::Variant::Shuffles, mesh::Variant::SharedMemory] {
+            let (name, value) = variant.definition();
+            let unit = |file| unit(file).with("HILBRIUM_STORED", 1).with(name, value);
+            variants.extend(["mesh/group.cu", "mesh/hybrid.cu"].map(|file| (unit(file), everywhere)));
+            let single = |lanes| unit("mesh/single.cu").with("HILBRIUM_LANES", lanes);
+            variants.extend([1, 2, 16].map(|lanes| (single(lanes), everywhere && lanes == 16)));
+        }
         for stored in [0, 1] {
             let unit = |file| unit(file).with("HILBRIUM_STORED", stored);
             variants.extend(["mesh/group.cu", "mesh/hybrid.cu"].map(|file| (unit(file), everywhere)));

@@ -34,6 +34,38 @@ pub enum Method {
     PaddedTiles,
 }
 
+/// A change of a method's kernels for comparisons, which only the benchmark of spreading and tests use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Variant {
+    /// Lanes reduce the rows of a matrix by warp shuffles: what `SingleMesh` and `HybridMesh` do anyway.
+    Shuffles,
+    /// Lanes reduce the rows of a matrix through shared memory: what `GroupMesh` does anyway.
+    SharedMemory,
+    /// `Particles` without atomic operations: threads overwrite each other's additions. Sums are wrong as
+    /// soon as particles share a mesh point; only the time is of interest.
+    NotAtomic,
+}
+
+impl Variant {
+    /// The macro that chooses it, and its value (kernels/mesh/entries.cuh, scatter.cuh).
+    pub fn definition(self) -> (&'static str, u8) {
+        match self {
+            Variant::Shuffles => ("HILBRIUM_SHUFFLES", 1),
+            Variant::SharedMemory => ("HILBRIUM_SHUFFLES", 0),
+            Variant::NotAtomic => ("HILBRIUM_ATOMIC", 0),
+        }
+    }
+
+    /// The name in tables, which follows that of the method.
+    pub fn name(self) -> &'static str {
+        match self {
+            Variant::Shuffles => "by shuffles",
+            Variant::SharedMemory => "through shared memory",
+            Variant::NotAtomic => "not atomic: sums are wrong",
+        }
+    }
+}
+
 impl Method {
     /// All methods.
     pub const ALL: [Method; 11] = [

@@ -14,7 +14,7 @@ mod potential;
 mod records;
 mod solver;
 pub use interpolation::InterpolationTarget;
-pub use method::{Method, Weights};
+pub use method::{Method, Variant, Weights};
 pub use potential::DevicePotential;
 pub use solver::{DeviceMesh, Reproducibility};
 
@@ -171,6 +171,13 @@ impl DeviceSpreader {
         let mesh = Mesh::new(device, geometry, window, precision);
         let configuration = Configuration::new(&mesh, method)?;
         Ok(Self { mesh, method, configuration })
+    }
+
+    /// The same with other kernels, for comparisons. Call it before the first construction.
+    pub fn with_variant(mut self, variant: Variant) -> Self {
+        let (name, value) = variant.definition();
+        self.mesh.definitions.push((name.into(), value.to_string()));
+        self
     }
 
     /// The method.
