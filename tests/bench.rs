@@ -343,6 +343,79 @@ fn methods_spread_particles() {
     }
 }
 
+/// Without a GPU the table has the rows of processors, one per mesh, precision and number of particles.
+#[test]
+fn processors_spread_particles() {
+    let sizes = ["spread", "--points", "8,16", "--particles", "700,3000", "--precision", "mixed,double"];
+    let found = alone(&[&sizes[..], &["--device", "cpu"]].concat());
+    assert_eq!(rows(&found).len(), 2 * 2 * 2);
+    assert!(found["device"].is_null());
+    for row in rows(&found) {
+        assert_eq!(row["method"], "processors");
+        is_positive(row, &["construct_milliseconds"]);
+        assert_eq!(number(row, "construct_milliseconds"), 0.0);
+        let points = number(row, "points_per_dimension");
+        let additions = number(row, "particles") * 216.0;
+        assert_eq!(number(row, "additions_per_point"), additions / points.powi(3));
+        for (time, rate) in [
+            ("spread_milliseconds", "billion_additions_per_second_of_many"),
+            ("interpolate_milliseconds", "billion_points_per_second_interpolated"),
+        ] {
+            let product = number(row, time) * 1e-3 * number(row, rate) * 1e9;
+            assert!((product / additions - 1.0).abs() < 1e-9, "{time} {row}");
+        }
+        let share = 100.0 * number(row, "floor_milliseconds") / number(row, "spread_milliseconds");
+        assert!((share / number(row, "percent_of_floor_of_many") - 1.0).abs() < 1e-9, "{row}");
+        // p^3 fused multiply-adds, unless memory takes longer
+        let fused = match row["precision"].as_str().unwrap() {
+            "mixed" => number(&found, "fused_billion_per_second"),
+            _ => number(&found, "fused_billion_per_second_in_double"),
+        };
+        let floor = 1e3 * additions / (1e9 * fused);
+        assert!(number(row, "floor_milliseconds") > 0.999 * floor, "{row}");
+    }
+    is_positive(&found, &[]);
+    let chosen = alone(&["spread", "--points", "8", "--particles", "700", "--method", "processors"]);
+    assert_eq!(rows(&chosen).len(), 1);
+}
+
+/// Figures of Guo et al. 2015: methods and variants by name, and the mesh of the paper.
+#[test]
+fn figures_compare_methods_and_variants() {
+    let emulated = ["env", "HILBRIUM_DEVICE_UNDER_TEST=emulated"];
+    let of_figure = |figure: &str, points: &[&str]| {
+        let small = ["spread", "--figure", figure, "--particles", "100", "--repeats", "1"];
+        json(&emulated, &[&small, points].concat())
+    };
+    let matrices = [
+        "single mesh, by shuffles",
+        "single mesh, through shared memory",
+        "group mesh, by shuffles",
+        "group mesh, through shared memory",
+        "hybrid mesh, by shuffles",
+        "hybrid mesh, through shared memory",
+    ];
+    for (figure, methods) in [
+        ("5", &matrices[..]),
+        ("6", &["particles", "particles, not atomic: sums are wrong"]),
+        ("7", &["particles", "gather"]),
+    ] {
+        let found = of_figure(figure, &["--points", "8"]);
+        let names: Vec<&str> = rows(&found).iter().map(|row| row["method"].as_str().unwrap()).collect();
+        assert_eq!(names, methods, "figure {figure}");
+        assert_eq!(number(&found, "figure").to_string(), figure);
+        for row in rows(&found) {
+            is_positive(row, &["construct_milliseconds", "bytes_per_particle"]);
+        }
+    }
+    for row in rows(&of_figure("6", &[])) {
+        assert_eq!(number(row, "points_per_dimension"), 64.0);
+    }
+    let figure = alone(&["spread", "--figure", "8", "--particles", "100", "--device", "cpu"]);
+    assert_eq!(rows(&figure).len(), 1);
+    assert_eq!(number(&rows(&figure)[0], "points_per_dimension"), 128.0);
+}
+
 #[test]
 fn tables_are_for_people_and_bad_options_are_refused() {
     let output = run(&[], &["keys", "--particles", "500", "--threads", "1", "--repeats", "1"]);
@@ -357,6 +430,11 @@ fn tables_are_for_people_and_bad_options_are_refused() {
         &["size", "--memory", "0"],
         &["spread", "--method", "tile"],
         &["spread", "--points", "4"],
+        &["spread", "--figure", "4"],
+        &["spread", "--figure", "5", "--device", "cpu"],
+        &["spread", "--figure", "5", "--method", "tiles"],
+        &["spread", "--device", "cuda", "--method", "processors"],
+        &["spread", "--device", "cpu", "--method", "tiles"],
         &["step", "--particles", "1"],
         &["sweep", "--set", "sph.neighbours=50"],
         &["sweep", "--case", "plummer"],

@@ -1,36 +1,49 @@
 //! `bench spread`: construction and spreading of particles onto a mesh by each method, for one and for many
-//! spreadings of a configuration, and interpolation.
+//! spreadings of a configuration, and interpolation; on processors and on a GPU.
 
-use super::{Cell, Column, Common, Findings, Table, median_value};
-use crate::device::columns::Columns;
-use crate::device::mesh::{DeviceSpreader, InterpolationTarget, MeshParticles, Method};
-use crate::device::order::Order;
-use crate::device::{self, Buffer, Device, cuda};
-use crate::far::mesh::{MeshGeometry, Window};
+mod contender;
+mod device;
+mod processors;
+mod row;
+
+use super::{Cell, Common, Findings, Table};
+use crate::far::mesh::Window;
 use crate::pair::Precision;
 use crate::particles::{Field, Particles};
 use crate::space::{Boundary, SimulationBox, Vec3d};
 use crate::{Error, Result};
+use contender::{Contender, Figure};
 use rand::{RngExt as _, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use row::{COLUMNS, Case};
 
 /// Options of `bench spread`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    after_help = "Particles are uniformly distributed in a cube and ordered along the Hilbert curve. A spreading adds\n\
-    p^3 numbers per particle to the mesh, and clears the mesh before, where the method requires that.\n\
+    after_help = "Particles are uniformly distributed in a cube and ordered along the Hilbert curve. A\n\
+    spreading adds p^3 numbers per particle to the mesh, and clears the mesh before, where the method\n\
+    requires that.\n\
     Construction is what a method prepares once for a configuration of particles. Rates are additions\n\
-    per second of one construction with 1 and with 20 spreadings, and without construction (many). The\n\
-    floor of one spreading is the larger of two times: 32 bytes per particle and the mesh at the\n\
-    measured rate of a copy in device memory; and p^3 fused multiply-adds per particle on all lanes of\n\
-    the device at the given clock. Rows without times are matrices that exceed the device's memory.\n\
-    Sizes, order and distribution are those of Guo et al. 2015 (doi 10.1016/j.procs.2015.05.210),\n\
-    figures 7 to 9."
+    per second of one construction with 1 and with 20 spreadings, and without construction (many).\n\
+    Interpolation is that of forces, on processors also of potentials; its rate counts p^3 points per\n\
+    particle.\n\
+    \n\
+    The floor of one spreading is the larger of two times: p^3 fused multiply-adds per particle on all\n\
+    lanes; and 32 bytes per particle and the mesh at the measured rate of a copy. That of interpolation\n\
+    has 2 p^3 fused multiply-adds, and 80 bytes per particle (56 on processors) and the mesh. On a GPU\n\
+    lanes issue at the given clock, and the copy is one of device memory. On processors the rate of\n\
+    fused multiply-adds is measured on one core and multiplied by the threads, and the copy is one by all\n\
+    threads of as many bytes, from caches if they hold them. There each addition also loads and stores\n\
+    its sum: \"cached sums\" below the table is the measured rate of such additions in the first-level\n\
+    cache of a core, a bound of all methods that do not keep sums in registers.\n\
+    \n\
+    Rows without times are matrices that exceed the device's memory. The row `processors` is what runs\n\
+    without a GPU do; without one the table has only such rows. Sizes, order, distribution and figures\n\
+    are those of Guo et al. 2015 (doi 10.1016/j.procs.2015.05.210)."
 )]
 pub struct Options {
-    /// Mesh points per dimension, comma-separated
-    #[arg(long, value_delimiter = ',', default_value = "32,64,128,256",
-          value_parser = clap::value_parser!(u64).range(8..=1024))]
+    /// Mesh points per dimension, comma-separated [default: 32,64,128,256, or those of the figure]
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u64).range(8..=1024))]
     points: Vec<u64>,
     /// Numbers of particles, comma-separated
     #[arg(long, value_delimiter = ',', default_value = "1000,10000,100000,1000000,10000000",
@@ -43,11 +56,14 @@ pub struct Options {
     #[arg(long, value_enum, value_delimiter = ',', default_value = "mixed")]
     precision: Vec<Numbers>,
     /// Methods by their names in the table with hyphens for spaces, comma-separated [default: all]
-    #[arg(long, value_delimiter = ',', value_parser = method)]
-    method: Vec<Method>,
+    #[arg(long, value_delimiter = ',', value_parser = contender::named)]
+    method: Vec<Contender>,
+    /// Compare what a figure of Guo et al. 2015 compares
+    #[arg(long, value_enum, conflicts_with = "method")]
+    figure: Option<Figure>,
     /// What spreads: processors, a GPU, or all that there is
-    #[arg(long, value_enum, default_value_t = Spreader::All)]
-    device: Spreader,
+    #[arg(long, value_enum, default_value_t = Spreaders::All)]
+    device: Spreaders,
     /// Clock of the device's multiprocessors, for the floor of instructions (GHz)
     #[arg(long, default_value_t = 1.755, value_parser = clock)]
     clock: f64,
@@ -55,7 +71,7 @@ pub struct Options {
 
 /// What spreads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Spreader {
+enum Spreaders {
     /// Processors, and a GPU if there is one
     All,
     /// Processors
@@ -82,16 +98,6 @@ impl Numbers {
     }
 }
 
-/// The name of a method on the command line.
-fn option(method: Method) -> String {
-    method.name().replace(',', "").replace(' ', "-")
-}
-
-fn method(text: &str) -> Result<Method, String> {
-    let found = Method::ALL.into_iter().find(|&method| option(method) == text);
-    found.ok_or_else(|| format!("one of {}", Method::ALL.map(option).join(", ")))
-}
-
 fn clock(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(clock) if (0.1..=10.0).contains(&clock) => Ok(clock),
@@ -99,207 +105,85 @@ fn clock(text: &str) -> Result<f64, String> {
     }
 }
 
-const COLUMNS: &[Column] = &[
-    ("points", "points_per_dimension"),
-    ("particles", "particles"),
-    ("precision", "precision"),
-    ("additions per point", "additions_per_point"),
-    ("method", "method"),
-    ("construct ms", "construct_milliseconds"),
-    ("spread ms", "spread_milliseconds"),
-    ("interpolate ms", "interpolate_milliseconds"),
-    ("1e9 additions per s, once", "billion_additions_per_second_once"),
-    ("20 times", "billion_additions_per_second_of_twenty"),
-    ("many", "billion_additions_per_second_of_many"),
-    ("floor ms", "floor_milliseconds"),
-    ("% of floor, once", "percent_of_floor_once"),
-    ("many", "percent_of_floor_of_many"),
-    ("bytes per particle", "bytes_per_particle"),
-];
+impl Options {
+    /// What is compared, on processors and on a device.
+    fn contenders(&self) -> Vec<Contender> {
+        let chosen = match self.figure {
+            Some(figure) => figure.contenders(),
+            None if self.method.is_empty() => contender::all(),
+            None => self.method.clone(),
+        };
+        let wanted = |contender: &Contender| match self.device {
+            Spreaders::All => true,
+            Spreaders::Cpu => *contender == Contender::Processors,
+            Spreaders::Cuda => *contender != Contender::Processors,
+        };
+        chosen.into_iter().filter(wanted).collect()
+    }
+
+    /// The meshes, in the order of rows, for each number of particles.
+    fn cases(&self, particles: u64) -> Vec<Case> {
+        let points = match (self.points.is_empty(), self.figure) {
+            (false, _) => self.points.clone(),
+            (true, Some(figure)) => vec![figure.points()],
+            (true, None) => vec![32, 64, 128, 256],
+        };
+        let of_points = |points| {
+            self.precision.iter().map(move |numbers| Case {
+                points: points as usize,
+                particles: particles as usize,
+                order: self.order as usize,
+                precision: numbers.precision(),
+            })
+        };
+        points.into_iter().flat_map(of_points).collect()
+    }
+
+    fn window(&self) -> Window {
+        Window::b_spline(self.order as usize)
+    }
+}
+
+/// Repetitions of each time.
+const REPEATS: u64 = 11;
 
 /// Runs the benchmark.
 pub(super) fn measure(options: &Options, common: &Common) -> Result<Findings> {
     let mut table = Table::new(COLUMNS);
     let mut findings = Findings::default();
-    if options.device != Spreader::Cuda {
-        // processors
+    let contenders = options.contenders();
+    let on_processors = contenders.contains(&Contender::Processors);
+    let on_device: Vec<Contender> =
+        contenders.into_iter().filter(|&contender| contender != Contender::Processors).collect();
+    if !on_processors && on_device.is_empty() {
+        return Err(Error::usage(
+            "the chosen methods and the chosen device exclude each other",
+            "use --device all",
+        ));
     }
-    if options.device != Spreader::Cpu {
-        match open() {
+    if on_processors {
+        findings.remarks.extend(processors::measure(options, common, &mut table));
+    }
+    if !on_device.is_empty() {
+        match device::open() {
             Ok(device) => {
-                let bench = Bench::new(&device, options, common)?;
-                bench.all(&mut table)?;
-                findings.remarks.extend([
-                    ("device", Cell::text(device.name())),
-                    ("device_gigabytes_per_second", Cell::Number(1e-9 * bench.bandwidth, 1)),
-                ]);
+                findings.remarks.extend(device::measure(&device, &on_device, options, common, &mut table)?);
             }
-            Err(error) if options.device == Spreader::Cuda => return Err(error),
-            Err(_) => findings.remarks.push(("device", Cell::text("none is present"))),
+            // processors have their rows
+            Err(_) if on_processors && options.device == Spreaders::All => {
+                findings.remarks.push(("device", Cell::text("none is present")));
+            }
+            Err(error) => return Err(error),
         }
     }
     findings.tables.push(table);
+    if let Some(figure) = options.figure {
+        findings.remarks.push(("figure", Cell::count(figure.number())));
+    }
     findings
         .remarks
         .extend([("order", Cell::count(options.order)), ("repeats", Cell::count(common.repeats(REPEATS)))]);
     Ok(findings)
-}
-
-const REPEATS: u64 = 11;
-
-/// Opens the emulation if it is asked for, else the first GPU.
-fn open() -> Result<Device> {
-    match device::is_emulated() {
-        true => Device::emulated(),
-        false if cuda::count() == 0 => Err(Error::usage("there is no GPU", "use --device cpu")),
-        false => Device::cuda(0),
-    }
-}
-
-/// The benchmark on a device.
-struct Bench<'a> {
-    device: &'a Device,
-    options: &'a Options,
-    repeats: usize,
-    window: Window,
-    /// Bytes per second of a copy, read and written ones.
-    bandwidth: f64,
-}
-
-/// Particles, their number and what they receive.
-struct Configuration<'a> {
-    columns: &'a Columns,
-    points: usize,
-    precision: Precision,
-}
-
-impl Configuration<'_> {
-    fn particles(&self) -> MeshParticles<'_> {
-        MeshParticles { position: self.columns.vector(Field::Position), rows: self.columns.owned() }
-    }
-}
-
-impl<'a> Bench<'a> {
-    fn new(device: &'a Device, options: &'a Options, common: &Common) -> Result<Self> {
-        let window = Window::b_spline(options.order as usize);
-        let bandwidth = bandwidth(device)?;
-        Ok(Self { device, options, repeats: common.repeats(REPEATS), window, bandwidth })
-    }
-
-    fn all(&self, table: &mut Table) -> Result<()> {
-        for &particles in &self.options.particles {
-            let columns = columns(self.device, particles as usize)?;
-            for (&points, numbers) in
-                self.options.points.iter().flat_map(|k| self.options.precision.iter().map(move |p| (k, p)))
-            {
-                let configuration = Configuration {
-                    columns: &columns,
-                    points: points as usize,
-                    precision: numbers.precision(),
-                };
-                for &method in self.methods() {
-                    let row = self.row(&configuration, method)?;
-                    table.push(row);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn methods(&self) -> &[Method] {
-        if self.options.method.is_empty() { &Method::ALL } else { &self.options.method }
-    }
-
-    /// The median device time (s) of a task, after one warm-up run.
-    fn seconds(&self, mut task: impl FnMut() -> Result<()>) -> Result<f64> {
-        task()?;
-        let all: Result<Vec<f64>> = (0..self.repeats).map(|_| self.device.time(&mut task)).collect();
-        Ok(median_value(all?))
-    }
-
-    /// Time (s) that one spreading takes at least.
-    fn floor(&self, configuration: &Configuration, mesh_bytes: usize) -> f64 {
-        let particles = configuration.columns.owned().len() as f64;
-        let bytes = particles * 32.0 + mesh_bytes as f64;
-        let lanes = if configuration.precision == Precision::Double { 64.0 } else { 128.0 };
-        let rate = f64::from(self.device.multiprocessors()) * lanes * self.options.clock * 1e9;
-        let additions = particles * (self.window.order() as f64).powi(3);
-        f64::max(bytes / self.bandwidth, additions / rate)
-    }
-
-    fn row(&self, configuration: &Configuration, method: Method) -> Result<Vec<Cell>> {
-        let precision = configuration.precision;
-        let geometry = MeshGeometry::new([configuration.points; 3], &cube());
-        let particles = configuration.particles();
-        let count = particles.rows.len();
-        let additions = count as f64 * (self.window.order() as f64).powi(3);
-        let mut row = vec![
-            Cell::count(configuration.points),
-            Cell::count(count),
-            Cell::text(if precision == Precision::Double { "double" } else { "mixed" }),
-            Cell::Number(additions / geometry.len() as f64, 2),
-            Cell::text(method.name()),
-        ];
-        let mut spreader = DeviceSpreader::new(self.device, &geometry, &self.window, precision, method)?;
-        let Some(construct) = self.construct(&mut spreader, &particles)? else {
-            row.resize(COLUMNS.len(), Cell::Nothing);
-            return Ok(row);
-        };
-        let mut mesh = Buffer::new(self.device, spreader.mesh_bytes())?;
-        let values = configuration.columns.scalar(Field::Charge);
-        let spread = self.seconds(|| spreader.spread(&particles, values, &mut mesh))?;
-        let target = InterpolationTarget {
-            weights: Some(values),
-            force: Some(configuration.columns.vector(Field::Force)),
-            force_factor: 1.0,
-            potential: None,
-            potential_factor: 0.0,
-        };
-        let interpolate = match method {
-            Method::Particles | Method::Tiles => {
-                let seconds = self.seconds(|| spreader.interpolate(&particles, &mesh, &target))?;
-                Cell::Number(1e3 * seconds, 4)
-            }
-            _ => Cell::Nothing,
-        };
-        let floor = self.floor(configuration, spreader.mesh_bytes());
-        let rate = |seconds: f64| Cell::Number(1e-9 * additions / seconds, 1);
-        row.extend([
-            Cell::Number(1e3 * construct, 4),
-            Cell::Number(1e3 * spread, 4),
-            interpolate,
-            rate(construct + spread),
-            rate(construct / 20.0 + spread),
-            rate(spread),
-            Cell::Number(1e3 * floor, 4),
-            Cell::Number(100.0 * floor / (construct + spread), 1),
-            Cell::Number(100.0 * floor / spread, 1),
-            Cell::Number(spreader.bytes() as f64 / count as f64, 1),
-        ]);
-        Ok(row)
-    }
-
-    /// Time of a construction (s), 0 without one; `None` if memory does not suffice.
-    fn construct(&self, spreader: &mut DeviceSpreader, particles: &MeshParticles) -> Result<Option<f64>> {
-        if spreader.method() == Method::Particles {
-            return Ok(Some(0.0));
-        }
-        match spreader.construct(particles) {
-            Ok(()) => self.seconds(|| spreader.construct(particles)).map(Some),
-            // an error of a kernel would recur here
-            Err(Error::Device { .. }) => self.device.synchronize().map(|()| None),
-            Err(error) => Err(error),
-        }
-    }
-}
-
-/// The bytes per second that a copy reads and writes.
-fn bandwidth(device: &Device) -> Result<f64> {
-    const BYTES: usize = 1 << 28;
-    let bytes = if device::is_emulated() { BYTES >> 6 } else { BYTES };
-    let (from, mut to) = (Buffer::<u8>::zeros(device, bytes)?, Buffer::<u8>::zeros(device, bytes)?);
-    let times: Result<Vec<f64>> = (0..5).map(|_| device.time(|| to.copy_from(0, &from))).collect();
-    Ok(2.0 * bytes as f64 / median_value(times?))
 }
 
 /// The box of the particles.
@@ -307,29 +191,13 @@ fn cube() -> SimulationBox {
     SimulationBox { lower: Vec3d::zeros(), upper: Vec3d::repeat(1.0), boundary: [Boundary::Periodic; 3] }
 }
 
-/// Uniformly distributed charges, ordered along the Hilbert curve.
-fn columns(device: &Device, count: usize) -> Result<Columns> {
+/// Uniformly distributed charges, in random order.
+fn particles(count: usize) -> Particles {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut particles = Particles::new(&[Field::Position, Field::Charge, Field::Force], count);
     for row in 0..count {
         particles.set_vector(Field::Position, row, Vec3d::from_fn(|_, _| random.random()));
         particles.scalar_mut(Field::Charge)[row] = if row % 2 == 0 { 1.0 } else { -1.0 };
     }
-    let mut columns = Columns::upload(device, &particles, particles.fields())?;
-    Order::new(device)?.sync(&cube(), &mut columns)?;
-    Ok(columns)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn methods_have_names_on_the_command_line() {
-        for each in Method::ALL {
-            assert_eq!(method(&option(each)), Ok(each));
-        }
-        assert_eq!(option(Method::OrderedTiles), "ordered-tiles");
-        assert!(method("tile").unwrap_err().contains("single-mesh-no-weights"));
-    }
+    particles
 }
