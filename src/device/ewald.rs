@@ -2,10 +2,9 @@
 //! [`crate::molecules::EwaldMesh`].
 
 use super::columns::Columns;
-use super::Device;
+use super::exchange::Exchange;
 use super::mesh::{DeviceMesh, InterpolationTarget, MeshParticles, Reproducibility};
 use crate::Result;
-use crate::comm::Communicator;
 use crate::far::mesh::Quantity;
 use crate::molecules::Ewald;
 use crate::pair::Precision;
@@ -26,15 +25,14 @@ impl EwaldMesh {
     /// # Errors
     /// Those of [`DeviceMesh::new`].
     pub fn new(
-        device: &Device,
-        comm: &Communicator,
+        exchange: &Exchange,
         bx: &SimulationBox,
         ewald: &Ewald,
         particles: usize,
         precision: Precision,
     ) -> Result<Self> {
         let fastest = Reproducibility::Fastest(particles);
-        let mesh = DeviceMesh::new(device, comm, bx, &ewald.settings, precision, fastest)?;
+        let mesh = DeviceMesh::new(exchange, bx, &ewald.settings, precision, fastest)?;
         Ok(EwaldMesh { mesh, constant: ewald.constant })
     }
 
@@ -42,7 +40,7 @@ impl EwaldMesh {
     ///
     /// # Errors
     /// Those of the device.
-    pub fn add_forces(&mut self, comm: &Communicator, columns: &Columns) -> Result<()> {
+    pub fn add_forces(&mut self, exchange: &Exchange, columns: &Columns) -> Result<()> {
         let target = InterpolationTarget {
             weights: Some(columns.scalar(Field::Charge)),
             force: Some(columns.vector(Field::Force)),
@@ -50,14 +48,14 @@ impl EwaldMesh {
             potential: None,
             potential_factor: 0.0,
         };
-        self.add(comm, columns, Quantity::Potential, &target)
+        self.add(exchange, columns, Quantity::Potential, &target)
     }
 
     /// Adds the mesh energies and virials of the owned particles. Collective.
     ///
     /// # Errors
     /// Those of the device.
-    pub fn add_energies(&mut self, comm: &Communicator, columns: &Columns) -> Result<()> {
+    pub fn add_energies(&mut self, exchange: &Exchange, columns: &Columns) -> Result<()> {
         for (quantity, field) in [(Quantity::Potential, Field::PairEnergy), (Quantity::Virial, Field::Virial)]
         {
             let target = InterpolationTarget {
@@ -67,19 +65,19 @@ impl EwaldMesh {
                 potential: Some(columns.scalar(field)),
                 potential_factor: 0.5 * self.constant,
             };
-            self.add(comm, columns, quantity, &target)?;
+            self.add(exchange, columns, quantity, &target)?;
         }
         Ok(())
     }
 
     fn add(
         &mut self,
-        comm: &Communicator,
+        exchange: &Exchange,
         columns: &Columns,
         quantity: Quantity,
         target: &InterpolationTarget,
     ) -> Result<()> {
         let particles = MeshParticles { position: columns.vector(Field::Position), rows: columns.owned() };
-        self.mesh.add(comm, &particles, columns.scalar(Field::Charge), quantity, target)
+        self.mesh.add(exchange, &particles, columns.scalar(Field::Charge), quantity, target)
     }
 }

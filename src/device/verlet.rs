@@ -129,7 +129,7 @@ impl Verlet {
         }
         let ewald = molecules.and_then(Molecules::ewald).map(|ewald| {
             let rows = particles.owned().len();
-            EwaldMesh::new(device, exchange.comm(), bx, ewald, rows, settings.precision)
+            EwaldMesh::new(exchange, bx, ewald, rows, settings.precision)
         });
         let gravity = settings.gravity.as_ref().map(|plan| Gravity::new(device, plan, settings.precision));
         Ok(Self {
@@ -313,7 +313,7 @@ impl Verlet {
     pub fn energies(&mut self) -> Result<()> {
         self.sweep(false, Arriving::default())?;
         match &mut self.ewald {
-            Some(ewald) => ewald.add_energies(self.exchange.comm(), &self.columns),
+            Some(ewald) => ewald.add_energies(&self.exchange, &self.columns),
             None => Ok(()),
         }
     }
@@ -322,7 +322,7 @@ impl Verlet {
     fn add_mesh_forces(&mut self, clock: &mut Clock) -> Result<()> {
         if let Some(ewald) = &mut self.ewald {
             clock.lap("pair forces");
-            ewald.add_forces(self.exchange.comm(), &self.columns)?;
+            ewald.add_forces(&self.exchange, &self.columns)?;
             clock.lap("mesh");
         }
         Ok(())

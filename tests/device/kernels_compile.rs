@@ -164,11 +164,16 @@ fn gravity() -> Vec<Variant> {
 /// Units of meshes: all orders in both precisions for the methods that are chosen, some for the others.
 fn meshes() -> Vec<Variant> {
     let mut variants = Vec::new();
+    for real in ["float", "double"] {
+        let waves =
+            ["mesh/influence.cu", "mesh/slabs.cu"].map(|file| Unit::new(file).with("HILBRIUM_REAL", real));
+        variants.extend(waves.map(|unit| (unit, real == "float")));
+    }
     for (order, precision) in ORDERS.flat_map(|order| BOTH.map(|precision| (order, precision))) {
         let window = Window::b_spline(order);
         let everywhere = order == 6 && precision == Precision::Mixed;
         let unit = |file| mesh::unit(file, &window, precision);
-        for file in ["mesh/particles.cu", "mesh/bins.cu", "mesh/tiles.cu"] {
+        for file in ["mesh/particles.cu", "mesh/bins.cu", "mesh/tiles.cu", "mesh/occupied.cu"] {
             variants.push((unit(file), everywhere));
         }
         for (force, potential) in [(1, 1), (1, 0), (0, 1)] {

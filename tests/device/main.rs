@@ -18,6 +18,7 @@ mod gpu_gravity_periodic;
 mod gpu_gravity_ranks;
 mod gpu_list;
 mod gpu_mesh;
+mod gpu_mesh_ranks;
 mod gpu_molecules;
 mod gpu_motion;
 mod gpu_order;

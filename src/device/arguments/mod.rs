@@ -28,9 +28,11 @@ pub mod mesh_group;
 pub mod mesh_hybrid;
 pub mod mesh_influence;
 pub mod mesh_interpolate;
+pub mod mesh_occupied;
 pub mod mesh_padded;
 pub mod mesh_particles;
 pub mod mesh_single;
+pub mod mesh_slabs;
 pub mod mesh_tiles;
 pub mod moments;
 pub mod needed;
@@ -159,9 +161,11 @@ pub fn printed() -> Vec<(String, String)> {
         mesh_hybrid::print(),
         mesh_influence::print(),
         mesh_interpolate::print(),
+        mesh_occupied::print(),
         mesh_padded::print(),
         mesh_particles::print(),
         mesh_single::print(),
+        mesh_slabs::print(),
         mesh_tiles::print(),
         moments::print(),
         needed::print(),

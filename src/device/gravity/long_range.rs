@@ -3,7 +3,7 @@
 use super::super::exchange::Exchange;
 use super::super::mesh::{DeviceMesh, InterpolationTarget, MeshParticles, Reproducibility};
 use super::super::reduction::Vector;
-use super::super::{Buffer, Device};
+use super::super::Buffer;
 use super::MassColumns;
 use crate::Result;
 use crate::far::GravityPlan;
@@ -32,7 +32,7 @@ impl LongRange {
     /// dimensions only, [`crate::Error::Device`] when the device's memory is too small.
     pub fn prepare(
         previous: Option<Self>,
-        (device, exchange): (&Device, &Exchange),
+        exchange: &Exchange,
         (plan, precision): (&GravityPlan, Precision),
         bx: &SimulationBox,
         rows: &Range<usize>,
@@ -51,8 +51,7 @@ impl LongRange {
         }
         let PeriodicSettings { points, order, split } = settings;
         let of_mesh = MeshSettings { points, order, splitting: split.splitting };
-        let (comm, bitwise) = (exchange.comm(), Reproducibility::Bitwise);
-        let mesh = DeviceMesh::new(device, comm, bx, &of_mesh, precision, bitwise)?;
+        let mesh = DeviceMesh::new(exchange, bx, &of_mesh, precision, Reproducibility::Bitwise)?;
         Ok(Some(LongRange { bx: *bx, settings, mesh }))
     }
 
@@ -82,7 +81,7 @@ impl LongRange {
             potential_factor: -constant,
         };
         let added =
-            self.mesh.add(exchange.comm(), &particles, massive.mass, Quantity::Potential, &target);
+            self.mesh.add(exchange, &particles, massive.mass, Quantity::Potential, &target);
         exchange.comm().agree(added)
     }
 

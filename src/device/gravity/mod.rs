@@ -226,9 +226,8 @@ impl Gravity {
                 "write criterion = \"geometric\" in [gravity], or run on processors",
             ));
         }
-        let with = (&self.device, exchange);
-        let long_range = self.long_range.take();
-        let long_range = LongRange::prepare(long_range, with, (&self.plan, self.precision), bx, &rows);
+        let previous = self.long_range.take();
+        let long_range = LongRange::prepare(previous, exchange, (&self.plan, self.precision), bx, &rows);
         self.long_range = comm.agree_on(long_range)?;
         self.run(exchange, massive, rows.clone(), scales, acceleration, potential)?;
         match &mut self.long_range {

@@ -6,12 +6,15 @@
 //! [`DeviceSpreader::spread`] then spreads any number of columns.
 
 mod bins;
+mod distributed;
 mod gather;
+mod influence;
 mod interpolation;
 mod matrix;
 mod method;
 mod potential;
 mod records;
+mod slabs;
 mod solver;
 pub use interpolation::InterpolationTarget;
 pub use method::{Method, Variant, Weights};
@@ -19,9 +22,11 @@ pub use potential::DevicePotential;
 pub use solver::{DeviceMesh, Reproducibility};
 
 use super::arguments::mesh::MeshParameters;
+use super::arguments::mesh_occupied::MarkOccupiedCellsArguments;
 use super::arguments::mesh_particles::SpreadParticlesArguments;
 use super::arguments::{Arguments, Input, Output};
-use super::reduction::Vector;
+use super::launch::THREADS;
+use super::reduction::{ROWS_PER_BLOCK, Vector};
 use super::sort::rows_of_32_bits;
 use super::{Buffer, Device, Unit};
 use crate::far::mesh::{MeshGeometry, Window};
@@ -183,6 +188,30 @@ impl DeviceSpreader {
     /// The method.
     pub fn method(&self) -> Method {
         self.method
+    }
+
+    /// Order of the window.
+    pub fn order(&self) -> usize {
+        self.mesh.window.order()
+    }
+
+    /// The cells along x that hold particles: a bit per cell, 32 in a word. Waits for the device.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(super) fn occupied_cells(&self, particles: &MeshParticles) -> Result<Vec<u32>> {
+        rows_of_32_bits(particles.rows.end)?;
+        let cells = Buffer::zeros(&self.mesh.device, MOST_POINTS / u32::BITS as usize)?;
+        let arguments = MarkOccupiedCellsArguments {
+            position: particles.position[0].into(),
+            geometry: self.mesh.parameters(),
+            rows: (&particles.rows).into(),
+            cells: (&cells).into(),
+        };
+        let kernel = self.mesh.device.kernel(&self.mesh.unit(MarkOccupiedCellsArguments::UNIT))?;
+        let blocks = particles.rows.len().div_ceil(ROWS_PER_BLOCK);
+        self.mesh.device.launch(&kernel, blocks, THREADS, &arguments)?;
+        cells.download()
     }
 
     /// Bytes of the mesh.

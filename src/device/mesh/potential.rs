@@ -1,10 +1,12 @@
-//! Potential of a mesh on a device: Fourier transforms by cuFFT on one rank, else on the hosts.
+//! Potential of a mesh over ranks with a device each: Fourier transforms on the devices, else on the hosts.
 
-use super::super::arguments::mesh_influence::MultiplyWavesArguments;
-use super::super::arguments::{Input, Output};
-use super::super::cufft::{self, Transform};
-use super::super::launch::THREADS;
-use super::super::{Buffer, Device, Unit};
+use super::super::exchange::Exchange;
+use super::super::fourier::{RealTransform, half};
+use super::super::{Buffer, Device};
+use super::distributed::{DistributedWaves, SlabTransforms};
+use super::influence::{WaveFactors, real};
+use super::slabs::Slabs;
+use super::{DeviceSpreader, MeshParticles};
 use crate::Result;
 use crate::comm::Communicator;
 use crate::far::mesh::MeshScalar;
@@ -12,143 +14,132 @@ use crate::far::mesh::brick::Brick;
 use crate::far::mesh::{Influence, MeshPotential, MeshSettings, Quantity};
 use crate::pair::Precision;
 use crate::space::SimulationBox;
-use bytemuck::cast_slice;
+use bytemuck::{cast_slice, cast_slice_mut};
 
 /// Convolution of a device's mesh with the influence function.
 #[derive(Debug)]
 pub struct DevicePotential {
     place: Place,
-    influence: Influence,
     points: [usize; 3],
-    precision: Precision,
     /// Why transforms run on the hosts, if they do.
     reason: Option<String>,
 }
 
 #[derive(Debug)]
 enum Place {
-    /// On the device.
+    /// On the device of the only rank.
     Device(Box<Waves>),
+    /// On the devices of several ranks.
+    Devices(Box<DistributedWaves>),
     /// On the hosts, in single precision.
     HostSingle(Box<MeshPotential<f32>>),
     /// On the hosts, in double precision.
     HostDouble(Box<MeshPotential<f64>>),
 }
 
-/// Transforms on a device.
+/// Transforms on the device of the only rank.
 #[derive(Debug)]
 struct Waves {
-    transform: Transform,
+    transform: RealTransform,
     waves: Buffer<u8>,
-    /// Influence function of the potential and, once wanted, of the virial.
-    potential: Buffer<u8>,
-    virial: Option<Buffer<u8>>,
+    factors: WaveFactors,
+}
+
+impl Waves {
+    fn convolve(&mut self, mesh: &Buffer<u8>, quantity: Quantity) -> Result<()> {
+        self.factors.prepare(quantity)?;
+        self.transform.forward(mesh.at(0), self.waves.at(0))?;
+        self.factors.multiply(&self.waves, quantity)?;
+        self.transform.inverse(self.waves.at(0), mesh.at(0))
+    }
 }
 
 impl DevicePotential {
-    /// A mesh with these settings over a periodic box. Transforms run on the device if there is one rank and
-    /// cuFFT is installed. Collective.
+    /// A mesh with these settings over a periodic box. Transforms run on the devices if all of them have
+    /// cuFFT or are emulated, else on the hosts. Collective.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] when the device's memory is too small.
+    /// [`crate::Error::Device`] when the memory of a device is too small.
     pub fn new(
         device: &Device,
-        comm: &Communicator,
+        exchange: &Exchange,
         bx: &SimulationBox,
         settings: &MeshSettings,
         precision: Precision,
     ) -> Result<Self> {
-        let influence = Influence::new(bx, settings);
-        let points = settings.points;
-        let transform = match comm.size() {
-            1 => Transform::new(device, points, precision == Precision::Double)
-                .map_err(|error| error.to_string()),
-            ranks => Err(format!("the mesh of {ranks} ranks is distributed over hosts")),
+        let comm = exchange.comm();
+        let (influence, points) = (Influence::new(bx, settings), settings.points);
+        let place = if comm.size() == 1 {
+            RealTransform::of_mesh(device, points, precision == Precision::Double).map(|transform| {
+                let waves = points[0] * points[1] * half(points[2]);
+                let waves = Buffer::new(device, waves * 2 * real(precision).1)?;
+                let factors = WaveFactors::new(device, influence, points, 0..points[1], precision)?;
+                Ok(Place::Device(Box::new(Waves { transform, waves, factors })))
+            })
+        } else {
+            let (slabs, rank) = (Slabs { points, ranks: comm.size() }, comm.rank());
+            comm.agree_on(SlabTransforms::new(device, &slabs, rank, precision)).map(|transforms| {
+                let waves = DistributedWaves::new(device, slabs, rank, transforms, influence, precision);
+                comm.agree_on(waves).map(|waves| Place::Devices(Box::new(waves)))
+            })
         };
-        let (place, reason) = match transform {
-            Ok(transform) => {
-                let potential = factors(device, &influence, points, precision, Quantity::Potential)?;
-                let waves = Buffer::new(device, 2 * potential.len())?;
-                (Place::Device(Box::new(Waves { transform, waves, potential, virial: None })), None)
-            }
-            Err(reason) => {
-                let place = match precision {
-                    Precision::Mixed => Place::HostSingle(Box::new(MeshPotential::new(comm, bx, settings))),
-                    Precision::Double => Place::HostDouble(Box::new(MeshPotential::new(comm, bx, settings))),
-                };
-                (place, Some(reason))
-            }
-        };
-        Ok(DevicePotential { place, influence, points, precision, reason })
+        match place {
+            Ok(place) => Ok(DevicePotential { place: place?, points, reason: None }),
+            Err(error) => Ok(Self::on_hosts(comm, bx, settings, precision, error.to_string())),
+        }
     }
 
-    /// Why the transforms run on the hosts; `None`: they run on the device.
+    /// As [`Self::new`], with transforms on the hosts for a reason. Collective.
+    pub fn on_hosts(
+        comm: &Communicator,
+        bx: &SimulationBox,
+        settings: &MeshSettings,
+        precision: Precision,
+        reason: String,
+    ) -> Self {
+        let place = match precision {
+            Precision::Mixed => Place::HostSingle(Box::new(MeshPotential::new(comm, bx, settings))),
+            Precision::Double => Place::HostDouble(Box::new(MeshPotential::new(comm, bx, settings))),
+        };
+        DevicePotential { place, points: settings.points, reason: Some(reason) }
+    }
+
+    /// Why the transforms run on the hosts; `None`: they run on the devices.
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
     }
 
-    /// Replaces the charges of the mesh, of all ranks, by a quantity. Collective.
+    /// Allocated bytes on the device.
+    pub fn bytes(&self) -> usize {
+        match &self.place {
+            Place::Device(waves) => waves.transform.bytes() + waves.waves.bytes() + waves.factors.bytes(),
+            Place::Devices(waves) => waves.bytes(),
+            Place::HostSingle(_) | Place::HostDouble(_) => 0,
+        }
+    }
+
+    /// Replaces the charges of the meshes, whose sum over the ranks counts, by a quantity. `mesh` has
+    /// [`DeviceSpreader::mesh_bytes`] bytes: what `spreader` has spread of particles of this rank. The result is
+    /// there at the points on which `particles` spread; on several ranks, other points have no meaning
+    /// afterwards. Collective.
     ///
     /// # Errors
-    /// Those of the device.
-    pub fn convolve(&mut self, comm: &Communicator, mesh: &mut Buffer<u8>, quantity: Quantity) -> Result<()> {
+    /// Those of the device, on all ranks.
+    pub fn convolve(
+        &mut self,
+        exchange: &Exchange,
+        spreader: &DeviceSpreader,
+        particles: &MeshParticles,
+        mesh: &mut Buffer<u8>,
+        quantity: Quantity,
+    ) -> Result<()> {
+        assert_eq!(mesh.len(), spreader.mesh_bytes(), "the bytes of the mesh");
+        let comm = exchange.comm();
         match &mut self.place {
+            Place::Device(waves) => waves.convolve(mesh, quantity),
+            Place::Devices(waves) => waves.convolve(exchange, spreader, particles, mesh, quantity),
             Place::HostSingle(potential) => on_host(potential, comm, mesh, self.points, quantity),
             Place::HostDouble(potential) => on_host(potential, comm, mesh, self.points, quantity),
-            Place::Device(waves) => {
-                let device = mesh.device().clone();
-                if quantity == Quantity::Virial && waves.virial.is_none() {
-                    let factors = factors(&device, &self.influence, self.points, self.precision, quantity)?;
-                    waves.virial = Some(factors);
-                }
-                let influence = match (quantity, &waves.virial) {
-                    (Quantity::Virial, Some(virial)) => virial,
-                    _ => &waves.potential,
-                };
-                waves.transform.forward(mesh.at(0), waves.waves.at(0))?;
-                let count = cufft::waves(self.points);
-                let double = self.precision == Precision::Double;
-                let unit = Unit::new("mesh/influence.cu")
-                    .with("HILBRIUM_REAL", if double { "double" } else { "float" });
-                let arguments = MultiplyWavesArguments {
-                    waves: Output::cast(&waves.waves),
-                    influence: Input::cast(influence),
-                    count: count as u64,
-                };
-                let kernel = device.kernel(&unit)?;
-                device.launch(&kernel, count.div_ceil(THREADS as usize), THREADS, &arguments)?;
-                waves.transform.inverse(waves.waves.at(0), mesh.at(0))
-            }
-        }
-    }
-}
-
-/// The influence function of all waves, in the order of cuFFT.
-fn factors(
-    device: &Device,
-    influence: &Influence,
-    points: [usize; 3],
-    precision: Precision,
-    quantity: Quantity,
-) -> Result<Buffer<u8>> {
-    let signed = |mode: usize, points: usize| match 2 * mode > points {
-        true => mode as i64 - points as i64,
-        false => mode as i64,
-    };
-    let mut values = Vec::with_capacity(cufft::waves(points));
-    for x in 0..points[0] {
-        for y in 0..points[1] {
-            for z in 0..=points[2] / 2 {
-                let modes = [signed(x, points[0]), signed(y, points[1]), z as i64];
-                values.push(influence.factor(modes, quantity));
-            }
-        }
-    }
-    match precision {
-        Precision::Double => Buffer::from_host(device, cast_slice(&values)),
-        Precision::Mixed => {
-            let single: Vec<f32> = values.iter().map(|&value| value as f32).collect();
-            Buffer::from_host(device, cast_slice(&single))
         }
     }
 }
@@ -162,7 +153,7 @@ fn on_host<S: MeshScalar>(
     quantity: Quantity,
 ) -> Result<()> {
     let mut brick = Brick::whole(points);
-    mesh.download_to(0, bytemuck::cast_slice_mut(&mut brick.values))?;
+    comm.agree(mesh.download_to(0, cast_slice_mut(&mut brick.values)))?;
     potential.convolve(comm, &mut brick, quantity);
     mesh.upload(cast_slice(&brick.values))
 }

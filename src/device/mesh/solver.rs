@@ -3,15 +3,16 @@
 
 use super::{DevicePotential, DeviceSpreader, InterpolationTarget, MeshParticles, Method};
 use crate::Result;
-use crate::comm::Communicator;
-use crate::device::{Buffer, Device};
+use crate::device::Buffer;
+use crate::device::exchange::Exchange;
 use crate::far::mesh::{MeshGeometry, MeshSettings, Quantity, Window};
 use crate::pair::Precision;
 use crate::report;
 use crate::space::SimulationBox;
 
 /// Spreading, convolution and interpolation on a device. Memory: 4 bytes a mesh point for values and, if the
-/// transforms run on the device, 6 for waves and influence function (twice that in double precision).
+/// transforms run on the devices, a rank's share of 6 for waves and influence function, and the work areas of
+/// the transforms (twice that in double precision).
 #[derive(Debug)]
 pub struct DeviceMesh {
     spreader: DeviceSpreader,
@@ -37,13 +38,13 @@ impl DeviceMesh {
     /// On all ranks if there is one on any: [`crate::Error::Device`] when the device's memory is too small, or
     /// for a mesh of more than 1024 points in a dimension.
     pub fn new(
-        device: &Device,
-        comm: &Communicator,
+        exchange: &Exchange,
         bx: &SimulationBox,
         settings: &MeshSettings,
         precision: Precision,
         reproducibility: Reproducibility,
     ) -> Result<Self> {
+        let (device, comm) = (exchange.device(), exchange.comm());
         let (geometry, window) = (MeshGeometry::new(settings.points, bx), Window::b_spline(settings.order));
         let method = match reproducibility {
             Reproducibility::Fastest(particles) => Method::chosen(particles, &geometry, settings.order),
@@ -52,7 +53,7 @@ impl DeviceMesh {
         let spreader = DeviceSpreader::new(device, &geometry, &window, precision, method)
             .and_then(|spreader| Ok((Buffer::new(device, spreader.mesh_bytes())?, spreader)));
         let (mesh, spreader) = comm.agree_on(spreader)?;
-        let potential = comm.agree_on(DevicePotential::new(device, comm, bx, settings, precision))?;
+        let potential = DevicePotential::new(device, exchange, bx, settings, precision)?;
         if let Some(reason) = potential.reason().filter(|_| comm.is_root()) {
             report::line(&format!("Fourier transforms of the mesh run on processors: {reason}"));
         }
@@ -66,7 +67,7 @@ impl DeviceMesh {
     /// Those of the device.
     pub fn add(
         &mut self,
-        comm: &Communicator,
+        exchange: &Exchange,
         particles: &MeshParticles,
         values: &Buffer<f64>,
         quantity: Quantity,
@@ -76,13 +77,13 @@ impl DeviceMesh {
             .spreader
             .construct(particles)
             .and_then(|()| self.spreader.spread(particles, values, &mut self.mesh));
-        comm.agree(spread)?;
-        self.potential.convolve(comm, &mut self.mesh, quantity)?;
+        exchange.comm().agree(spread)?;
+        self.potential.convolve(exchange, &self.spreader, particles, &mut self.mesh, quantity)?;
         self.spreader.interpolate(particles, &self.mesh, target)
     }
 
-    /// Allocated bytes of the mesh and of the prepared spreading.
+    /// Allocated bytes on the device.
     pub fn bytes(&self) -> usize {
-        self.mesh.bytes() + self.spreader.bytes()
+        self.mesh.bytes() + self.spreader.bytes() + self.potential.bytes()
     }
 }
