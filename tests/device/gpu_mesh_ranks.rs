@@ -392,10 +392,14 @@ fn a_wave_is_multiplied_by_its_factor() {
             potential
                 .convolve(&own.exchange, &own.spreader, &particles, &mut own.mesh, Quantity::Potential)
                 .unwrap();
-            let factor = influence.factor(modes.map(i64::from), Quantity::Potential);
-            let expected: Vec<f64> = wave.iter().map(|value| 720.0 * factor * value).collect();
+            let factor = |modes: [i64; 3]| influence.factor(modes, Quantity::Potential);
+            let own_factor = factor(modes.map(i64::from));
+            let expected: Vec<f64> = wave.iter().map(|value| 720.0 * own_factor * value).collect();
             let error = own.error(&expected, &settings, Precision::Double).unwrap();
-            assert!(error < 1e-13, "{modes:?}: {error:e}");
+            // rounding adds other waves, some with larger factors
+            let largest = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]].map(factor).map(f64::abs);
+            let noise = 1e-15 * largest.into_iter().fold(0.0, f64::max) / own_factor.abs();
+            assert!(error < 1e-15 + noise, "{modes:?}: {error:e}, not {noise:e}");
         });
     }
 }
