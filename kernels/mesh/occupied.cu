@@ -6,8 +6,8 @@
 namespace hilbrium {
 
 // Sets bit c of `cells` (32 bits per word) for each cell c along x that holds a particle.
-// Launch: blocks of 256 threads, 2048 rows each. Floor: 8 bytes read per row. A thread sets the bits of a word
-// at once: the particles of a block are near each other.
+// Launch: blocks of 256 threads, 2048 rows each. Floor: 8 bytes read per row. A thread sets the bits of a
+// word at once: the particles of a block are near each other.
 extern "C" __global__ void __launch_bounds__(THREADS)
     mark_occupied_cells(const __grid_constant__ MarkOccupiedCellsArguments args) {
     constexpr unsigned WORDS = (1u << mesh::CELL_BITS) / 32u;

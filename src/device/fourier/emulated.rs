@@ -69,8 +69,8 @@ impl Mul for Complex {
     }
 }
 
-/// The sums over j of `values[j] exp(sign 2 pi i j k / n)` for all k (Cooley and Tukey 1965): n is split by its
-/// smallest prime factor.
+/// The sums over j of `values[j] exp(sign 2 pi i j k / n)` for all k (Cooley and Tukey 1965): n is split by
+/// its smallest prime factor.
 fn transformed(values: &[Complex], sign: f64) -> Vec<Complex> {
     let count = values.len();
     let Some(factor) = (2..=count).find(|factor| count.is_multiple_of(*factor)) else {
@@ -116,11 +116,13 @@ fn transform_across([nx, ny, waves]: [usize; 3], planar: bool, values: &mut [Com
     }
 }
 
-/// Memory of a device as a slice.
-fn slice<'a, T: Pod>(address: u64, length: usize) -> &'a mut [T] {
-    // SAFETY: a buffer of the caller on an emulated device, large enough, aligned to 256 bytes or at a number
-    // of that type, and used by nobody else meanwhile, as kernels run when they are launched
-    unsafe { std::slice::from_raw_parts_mut(address as *mut T, length) }
+/// Memory of a device as numbers or waves `V` of a mesh of numbers `T`. As cuFFT requires, it is aligned to
+/// waves.
+fn slice<'a, T: Number, V: Pod>(address: u64, length: usize) -> &'a mut [V] {
+    assert!(address.is_multiple_of(size_of::<[T; 2]>() as u64), "a mesh at {address:#x} is not aligned");
+    // SAFETY: a buffer of the caller on an emulated device, large enough, aligned as asserted, and used by
+    // nobody else meanwhile, as kernels run when they are launched
+    unsafe { std::slice::from_raw_parts_mut(address as *mut V, length) }
 }
 
 fn read<T: Number>(waves: &[[T; 2]]) -> Vec<Complex> {
@@ -138,7 +140,7 @@ fn write<T: Number>(values: &[Complex], waves: &mut [[T; 2]]) {
 /// Values of a mesh to waves, in three dimensions or plane by plane.
 pub(super) fn forward<T: Number>(points: [usize; 3], planar: bool, values: u64, waves: u64) {
     let [nx, ny, nz] = points;
-    let values: &[T] = slice(values, nx * ny * nz);
+    let values: &[T] = slice::<T, T>(values, nx * ny * nz);
     let mut result = Vec::with_capacity(nx * ny * half(nz));
     for line in values.chunks_exact(nz) {
         let line: Vec<Complex> =
@@ -146,17 +148,17 @@ pub(super) fn forward<T: Number>(points: [usize; 3], planar: bool, values: u64, 
         result.extend_from_slice(&transformed(&line, -1.0)[..half(nz)]);
     }
     transform_across([nx, ny, half(nz)], planar, &mut result, -1.0);
-    write::<T>(&result, slice(waves, result.len()));
+    write::<T>(&result, slice::<T, [T; 2]>(waves, result.len()));
 }
 
 /// The reverse, unnormalized. Waves are overwritten, as cuFFT does.
 pub(super) fn inverse<T: Number>(points: [usize; 3], planar: bool, waves: u64, values: u64) {
     let [nx, ny, nz] = points;
-    let waves: &mut [[T; 2]] = slice(waves, nx * ny * half(nz));
+    let waves = slice::<T, [T; 2]>(waves, nx * ny * half(nz));
     let mut sums = read(waves);
     waves.fill([T::from_double(f64::NAN); 2]);
     transform_across([nx, ny, half(nz)], planar, &mut sums, 1.0);
-    let values: &mut [T] = slice(values, nx * ny * nz);
+    let values = slice::<T, T>(values, nx * ny * nz);
     for (line, half_line) in values.chunks_exact_mut(nz).zip(sums.chunks_exact(half(nz))) {
         let whole: Vec<Complex> = (0..nz)
             .map(|k| if k < half(nz) { half_line[k] } else { half_line[nz - k].conjugate() })
@@ -169,7 +171,7 @@ pub(super) fn inverse<T: Number>(points: [usize; 3], planar: bool, waves: u64, v
 
 /// Complex lines along the first dimension, in place.
 pub(super) fn lines<T: Number>(points: usize, lines: usize, address: u64, inverse: bool) {
-    let waves: &mut [[T; 2]] = slice(address, points * lines);
+    let waves = slice::<T, [T; 2]>(address, points * lines);
     let mut values = read(waves);
     transform_lines(&mut values, 0..lines, (points, lines), if inverse { 1.0 } else { -1.0 });
     write(&values, waves);

@@ -62,8 +62,8 @@ impl RealTransform {
     /// Transforms of a mesh in three dimensions.
     ///
     /// # Errors
-    /// [`crate::Error::Usage`] if cuFFT is not installed; [`crate::Error::Device`] when the device's memory is
-    /// too small.
+    /// [`crate::Error::Usage`] if cuFFT is not installed; [`crate::Error::Device`] when the device's memory
+    /// is too small.
     pub fn of_mesh(device: &Device, points: [usize; 3], double: bool) -> Result<Self> {
         Self::new(device, points, false, double)
     }

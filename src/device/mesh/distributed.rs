@@ -8,8 +8,8 @@
 //! 4. These transform lines along x, multiply by the influence function and transform back.
 //! 5. to 7. Steps 3 to 1 in reverse: planes go to the ranks whose particles touch them.
 //!
-//! Planes of a mesh and the lines of a range of x are contiguous, so that only waves on their way to the lines
-//! are packed (kernels/mesh/slabs.cu).
+//! Planes of a mesh and the lines of a range of x are contiguous, so that only waves on their way to the
+//! lines are packed (kernels/mesh/slabs.cu).
 
 use super::super::arguments::mesh_slabs::{
     AddPlanesArguments, PackWavesArguments, UnpackWavesArguments, WaveBlocks,

@@ -118,10 +118,10 @@ impl DevicePotential {
         }
     }
 
-    /// Replaces the charges of the meshes, whose sum over the ranks counts, by a quantity. `mesh` has
-    /// [`DeviceSpreader::mesh_bytes`] bytes: what `spreader` has spread of particles of this rank. The result is
-    /// there at the points on which `particles` spread; on several ranks, other points have no meaning
-    /// afterwards. Collective.
+    /// Replaces the charges of all ranks by a quantity. `mesh` has [`DeviceSpreader::mesh_bytes`] bytes: what
+    /// `spreader` has spread of particles of this rank, all of them among `particles`. Afterwards it has the
+    /// quantity at the points on which `particles` spread; on several ranks, other points have no meaning.
+    /// Collective.
     ///
     /// # Errors
     /// Those of the device, on all ranks.
@@ -155,5 +155,5 @@ fn on_host<S: MeshScalar>(
     let mut brick = Brick::whole(points);
     comm.agree(mesh.download_to(0, cast_slice_mut(&mut brick.values)))?;
     potential.convolve(comm, &mut brick, quantity);
-    mesh.upload(cast_slice(&brick.values))
+    comm.agree(mesh.upload(cast_slice(&brick.values)))
 }
