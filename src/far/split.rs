@@ -22,6 +22,7 @@ use super::lanes::Scalar;
 use super::opening::TargetBox;
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::{FRAC_2_SQRT_PI, PI};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Number of Boys functions: a force from octupoles needs the fourth derivative.
 pub(crate) const ORDERS: usize = 5;
@@ -128,10 +129,11 @@ impl<E: Scalar> LongRangePart<E> {
         let range = split.splitting * split.cut;
         let splitting = split.splitting / length;
         let cut = split.cut * length;
+        let fits = fits(range, E::SPLIT_DEGREES);
         let mut terms = [[E::default(); MOST_TERMS]; ORDERS];
         let mut factor = 2.0 * FRAC_2_SQRT_PI * splitting;
         for k in 0..ORDERS {
-            for (term, value) in terms[k].iter_mut().zip(fitted(k, E::SPLIT_DEGREES[k], range * range)) {
+            for (term, value) in terms[k].iter_mut().zip(&fits[k]) {
                 *term = E::of(factor * value);
             }
             // (2^(2k+3) / (2k+1)!!) 2^(k+1) a^(2k+3) over the same of k
@@ -139,6 +141,26 @@ impl<E: Scalar> LongRangePart<E> {
         }
         LongRangePart { scale: E::of(2.0 / (cut * cut)), terms }
     }
+}
+
+/// Coefficients of the polynomials of each order.
+type Fits = Arc<[Vec<f64>; ORDERS]>;
+
+/// The polynomials of these degrees for a cut of `range` / a, which depend on nothing else. Fitting takes
+/// milliseconds, more than gravity of few particles: the latest fits are kept.
+fn fits(range: f64, degrees: [usize; ORDERS]) -> Fits {
+    const MOST_KEPT: usize = 8;
+    static KEPT: Mutex<Vec<(u64, [usize; ORDERS], Fits)>> = Mutex::new(Vec::new());
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((.., fits)) = kept.iter().find(|(of, with, _)| (*of, *with) == (range.to_bits(), degrees)) {
+        return fits.clone();
+    }
+    let fits = Arc::new([0, 1, 2, 3, 4].map(|k| fitted(k, degrees[k], range * range)));
+    if kept.len() == MOST_KEPT {
+        kept.remove(0);
+    }
+    kept.push((range.to_bits(), degrees, fits.clone()));
+    fits
 }
 
 /// Coefficients by ascending power of the polynomial of t = 2 s / largest - 1 that fits F_k on 0 <= s <=
