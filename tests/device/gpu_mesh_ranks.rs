@@ -183,14 +183,15 @@ fn interpolated_on_processors(settings: &MeshSettings, charges: &[[f64; 4]], mes
     at.iter().zip(charges).map(of).collect()
 }
 
-/// Meshes with planes and ky that no number of ranks divides, planes of an odd number of points, and fewer
-/// planes than ranks.
-const SHAPES: [([usize; 3], usize); 3] = [([8, 9, 10], 4), ([13, 9, 7], 5), ([32, 12, 15], 4)];
+/// Meshes with planes and ky that no number of ranks divides, planes of an odd number of points, fewer planes
+/// than ranks, and several words of cells; order and number of charges.
+const SHAPES: [([usize; 3], usize, usize); 4] =
+    [([8, 9, 10], 4, 120), ([13, 9, 7], 5, 120), ([32, 12, 15], 4, 120), ([70, 6, 8], 4, 2500)];
 
 #[test]
 fn meshes_over_ranks_have_the_potentials_and_forces_of_processors() {
-    for (points, order) in SHAPES {
-        let (settings, charges) = (settings(points, order), sample(120));
+    for (points, order, count) in SHAPES {
+        let (settings, charges) = (settings(points, order), sample(count));
         let expected = on_processors(&settings, &charges);
         let forces = interpolated_on_processors(&settings, &charges, &expected[0]);
         for (ranks, precision) in [1, 2, 3, 5, 10].into_iter().flat_map(|ranks| BOTH.map(|p| (ranks, p))) {
