@@ -114,6 +114,8 @@ pub struct Surroundings {
     pub sound_speed: Option<f64>,
     /// Gravitational constant, with `[gravity]`.
     pub gravity: Option<f64>,
+    /// Softening of gravity, with `[gravity]`.
+    pub softening: Option<Softening>,
     /// The fixed point mass, with `[external.point_mass]`.
     pub point_mass: Option<PointMass>,
     /// Length of every step, with `fixed` in `[time_step]`.
@@ -124,6 +126,15 @@ pub struct Surroundings {
     pub boundary: [Boundary; 3],
     /// Largest noise of a glass ([`Tile::noise`]); `None`: that of the usual relaxation.
     pub noise: Option<f64>,
+}
+
+/// The softening of gravity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Softening {
+    /// Softening length, >= 0.
+    pub length: f64,
+    /// Whether the law is the cubic spline's; else Plummer's.
+    pub spline: bool,
 }
 
 /// A fixed point mass.
@@ -206,6 +217,13 @@ impl dyn CaseReader + '_ {
         if surroundings.gamma.is_none() {
             let help = "add [sph], with the equation of state of an ideal gas";
             self.report(&["sph.equation_of_state"], "this case needs an ideal gas".into(), help.into());
+        }
+    }
+
+    /// Reports a gas, for cases of point masses.
+    pub fn require_point_masses(&mut self, surroundings: &Surroundings) {
+        if surroundings.gas {
+            self.report(&[], "this case is of point masses, not of gas".into(), "remove [sph]".into());
         }
     }
 

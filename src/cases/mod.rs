@@ -12,7 +12,7 @@ use crate::layout::glass::Tile;
 use crate::particles::Field;
 use crate::sections::Section;
 use case::cases;
-pub use case::{Case, CaseReader, PointMass, Surroundings, Template};
+pub use case::{Case, CaseReader, PointMass, Softening, Surroundings, Template};
 use std::ops::Range;
 pub use tools::history::History;
 pub use tools::subject::{Findings, Subject};
@@ -39,6 +39,9 @@ cases! {
     keplerian_ring,
     isothermal_collapse,
     blast_waves,
+    jeans,
+    zeldovich,
+    plummer_pair,
 }
 
 impl AnyCase {

@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 pub use crate::cases::AnyCase;
-use crate::cases::{PointMass, Surroundings};
+use crate::cases::{PointMass, Softening, Surroundings};
 use crate::layout::cuboid::Cuboid;
 use crate::layout::glass::Tile;
 pub use crate::layout::{Arrangement, LatticeKind};
 
-use super::{Distance, EquationOfState, Plan};
+use super::{Distance, EquationOfState, Plan, SofteningKernel};
 
 /// `[start.<case>]`: the case is the table's name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -130,6 +130,10 @@ impl Plan {
                 _ => None,
             },
             gravity: self.gravity.as_ref().map(|gravity| gravity.constant),
+            softening: self.gravity.as_ref().map(|gravity| Softening {
+                length: gravity.softening,
+                spline: gravity.softening_kernel == SofteningKernel::Spline,
+            }),
             point_mass: self.external.and_then(|external| external.point_mass).map(|point| PointMass {
                 strength: point.constant * point.mass,
                 position: point.position,

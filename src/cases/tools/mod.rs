@@ -8,6 +8,7 @@ pub mod lane_emden;
 pub mod larson_penston;
 pub mod ode;
 pub mod pictures;
+pub mod plane_wave;
 pub mod profile;
 pub mod radial;
 pub mod riemann;

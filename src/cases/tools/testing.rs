@@ -12,6 +12,7 @@ pub const NOWHERE: Surroundings = Surroundings {
     gamma: None,
     sound_speed: None,
     gravity: None,
+    softening: None,
     point_mass: None,
     fixed_step: None,
     corners: None,
