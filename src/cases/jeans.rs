@@ -2,9 +2,9 @@
 //! grows, a short one oscillates.
 //!
 //! The gas is at rest at the start, with the density rho (1 + A sin(k x)), k = 2 pi. The linear solution is
-//! density rho (1 + A C(t) sin(k x)) and velocity A C'(t) / k cos(k x), where C'' = (4 pi G rho - c^2 k^2) C and
-//! C(0) = 1: C is a cosine for waves shorter than the Jeans length c sqrt(pi / (G rho)), a hyperbolic cosine for
-//! longer ones. The error of the solution is of order A^2.
+//! density rho (1 + A C(t) sin(k x)) and velocity A C'(t) / k cos(k x), where C'' = (4 pi G rho - c^2 k^2)
+//! C and C(0) = 1: C is a cosine for waves shorter than the Jeans length c sqrt(pi / (G rho)), a hyperbolic
+//! cosine for longer ones. The error of the solution is of order A^2.
 
 use std::f64::consts::PI;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use std::ops::Range;
 use super::case::{Case, CaseReader, NOISE, SEED, Surroundings, Template};
 use super::tools::keys::{depth, side};
 use super::tools::pictures::{Panel, draw};
-use super::tools::plane_wave::{displaced, first_mode};
+use super::tools::plane_wave::{StandingWave, WAVE, displaced, first_mode};
 use super::tools::subject::title;
 use super::{Check, Findings, Subject};
 use crate::layout::cuboid::{Cuboid, Edge, filled};
@@ -24,24 +24,23 @@ use crate::space::{Boundary, Vec3d};
 use serde::{Deserialize, Serialize};
 
 const GAMMA: f64 = 5.0 / 3.0;
-/// Wave number.
-const WAVE: f64 = 2.0 * PI;
 /// Least |1 - ratio^2| for which frequency or growth rate are compared: nearer the Jeans length they vanish.
 const LEAST_RATE: f64 = 0.05;
 
-/// Particles a wavelength for which the first three gates hold; they shrink with the square of their distance.
+/// Particles a wavelength for which the first three gates hold; they shrink with the square of their
+/// distance.
 const SIDE_OF_GATES: f64 = 32.0;
 /// |1 - ratio^2| down to which these gates hold: nearer the Jeans length pressure and gravity cancel more.
 const CANCELLATION: f64 = 0.56;
-/// Gates of density and velocity over the amplitude until t = 1, and of frequency or growth rate. 1.25 times the
-/// largest figures of 16, 32 and 64 particles a wavelength, with the ratios 0.6 and 1.25.
+/// Gates of density and velocity over the amplitude until t = 1, and of frequency or growth rate. 1.25
+/// times the largest figures of 16, 32 and 64 particles a wavelength, with the ratios 0.6 and 1.25.
 const DENSITY: f64 = 0.028;
 const VELOCITY: f64 = 0.007;
 const RATE: f64 = 0.0088;
 /// What the density's gate adds for the error of the linear solution, over the amplitude: 1.25 times 0.5.
 const NONLINEAR: f64 = 0.65;
-/// Gate of the rms velocity across the wave over c and the amplitude, for [`AMPLITUDE`], and of the energy drift.
-/// 1.25 times the largest figures of the lattices: the noise of the tree.
+/// Gate of the rms velocity across the wave over c and the amplitude, for [`AMPLITUDE`], and of the energy
+/// drift. 1.25 times the largest figures of the lattices: the noise of the tree.
 const ACROSS: f64 = 1.7e-3;
 const ENERGY: f64 = 3.1e-7;
 const AMPLITUDE: &str = "1e-3";
@@ -63,59 +62,6 @@ pub struct Jeans {
     pub seed: u64,
 }
 
-/// The linear solution.
-struct Wave {
-    /// Density of the uniform gas.
-    density: f64,
-    /// Amplitude at the start.
-    amplitude: f64,
-    /// Square of the growth rate, 4 pi G rho - c^2 k^2; minus that of the angular frequency.
-    square: f64,
-}
-
-impl Wave {
-    /// Frequency or growth rate.
-    fn rate(&self) -> f64 {
-        self.square.abs().sqrt()
-    }
-
-    /// C and C'.
-    fn factors(&self, time: f64) -> [f64; 2] {
-        let (rate, phase) = (self.rate(), self.rate() * time);
-        if self.square > 0.0 {
-            [phase.cosh(), rate * phase.sinh()]
-        } else {
-            [phase.cos(), -rate * phase.sin()]
-        }
-    }
-
-    /// Density over that of the uniform gas, and velocity.
-    fn at(&self, x: f64, time: f64) -> [f64; 2] {
-        let [factor, slope] = self.factors(time).map(|factor| factor * self.amplitude);
-        [1.0 + factor * (WAVE * x).sin(), slope / WAVE * (WAVE * x).cos()]
-    }
-
-    /// The largest factor of the amplitude up to a time.
-    fn grown(&self, time: f64) -> f64 {
-        if self.square > 0.0 { self.factors(time)[0] } else { 1.0 }
-    }
-
-    /// Relative error of frequency or growth rate, from the coefficients of sin(k x) of density and of cos(k x)
-    /// of velocity; `None` at the start.
-    fn rate_error(&self, density: f64, velocity: f64, time: f64) -> Option<f64> {
-        let (rate, phase) = (self.rate(), self.rate() * time);
-        let momentum = velocity * WAVE / rate;
-        let error = if self.square > 0.0 {
-            // the growing mode, A exp(rate t)
-            ((density + momentum) / self.amplitude).ln() / phase - 1.0
-        } else {
-            let ahead = (-momentum).atan2(density) - phase;
-            (ahead - WAVE * (ahead / WAVE).round()) / phase
-        };
-        (phase > 0.0).then_some(error)
-    }
-}
-
 impl Jeans {
     fn bar(&self) -> Cuboid {
         let across = Edge::Distances(self.depth as f64);
@@ -130,9 +76,9 @@ impl Jeans {
 
     /// The solution for a speed of sound and a gravitational constant. The density gives the Jeans length
     /// 1 / ratio.
-    fn wave(&self, sound: f64, constant: f64) -> Wave {
+    fn wave(&self, sound: f64, constant: f64) -> StandingWave {
         let ratio = self.jeans_ratio * self.jeans_ratio;
-        Wave {
+        StandingWave {
             density: PI * ratio * sound * sound / constant,
             amplitude: self.amplitude,
             square: (WAVE * sound).powi(2) * (ratio - 1.0),
@@ -143,8 +89,8 @@ impl Jeans {
 impl Case for Jeans {
     const SECTION: Section = section(
         "start.jeans",
-        "A plane standing wave of length 1 along x in a self-gravitating gas at rest, for an ideal gas with the \
-         speed of sound 1, or an isothermal one.",
+        "A plane standing wave of length 1 along x in a self-gravitating gas at rest: an ideal gas with the speed \
+         of sound 1, or an isothermal one.",
         &[
             side("32", "Particles a wavelength."),
             depth("10"),
@@ -152,7 +98,7 @@ impl Case for Jeans {
                 "jeans_ratio",
                 number(between(0.1, 4.0)),
                 sections::Default::Value("0.6"),
-                "Wavelength over the Jeans length, which chooses the density: the wave oscillates below 1 and \
+                "Wavelength over the Jeans length, which chooses the density: the wave oscillates below 1, \
                  grows above 1.",
             )
             .also(&["ratio", "wavelength"]),

@@ -18,11 +18,11 @@ use crate::sections::{Default, Section, between, key, number, section};
 use crate::space::{Boundary, Vec3d};
 use serde::{Deserialize, Serialize};
 
-/// Gate of the rms error of the accelerations over their rms, of all and of those far from both centers: that of
-/// the tree's promise for the default opening angle (`tests/physics/periodic_gravity.rs`).
+/// Gate of the rms error of the accelerations over their rms, of all and of those far from both centers:
+/// that of the tree's promise for the default opening angle (`tests/physics/periodic_gravity.rs`).
 const ACCELERATION: f64 = 5e-4;
-/// Gate of the error of the sample's potential energy over that energy: 1.4 times the largest of 1,000 to 5,000
-/// particles.
+/// Gate of the error of the sample's potential energy over that energy: 1.4 times the largest of 1,000 to
+/// 5,000 particles.
 const POTENTIAL: f64 = 1e-5;
 /// Gate of the momentum over the total mass and the speed sqrt(G M / a): rounding.
 const MOMENTUM: f64 = 1e-12;
@@ -115,12 +115,8 @@ impl Case for PlummerPair {
         &[Field::Position, Field::Velocity, Field::Mass, Field::Acceleration, Field::Potential];
 
     fn read(section: &mut dyn CaseReader) -> Self {
-        let particles = section.integer("particles");
-        if particles < 2 {
-            section.report(&["particles"], "two spheres need two particles".into(), "ask for more".into());
-        }
         Self {
-            particles,
+            particles: section.integer("particles"),
             radius: section.number("radius"),
             mass: section.number("mass"),
             edge: section.number("edge"),
@@ -132,6 +128,9 @@ impl Case for PlummerPair {
         section.require_gravity(surroundings);
         section.require_point_masses(surroundings);
         section.require_boundary(surroundings, Boundary::Periodic);
+        if self.particles < 2 {
+            section.report(&["particles"], "two spheres need two particles".into(), "ask for more".into());
+        }
     }
 
     fn corners(&self) -> Option<[[f64; 3]; 2]> {
@@ -220,8 +219,9 @@ struct Compared {
 }
 
 impl PlummerPair {
-    /// Computes the Ewald sums of about [`SAMPLE`] particles, evenly spaced in the order of their ids. Masses are
-    /// softened within half of the shortest edge; what softening changes beyond is below (eps / edge)^2.
+    /// Computes the Ewald sums of about [`SAMPLE`] particles, evenly spaced in the order of their ids.
+    /// Masses are softened within half of the shortest edge; what softening changes beyond is below (eps /
+    /// edge)^2.
     fn compare(&self, particles: &Particles, constant: f64, softening: Softening) -> Vec<Compared> {
         let mut rows: Vec<usize> = particles.owned().collect();
         rows.sort_by_key(|&row| particles.id[row]);
@@ -264,7 +264,7 @@ impl PlummerPair {
         self.centers().map(from).into_iter().fold(f64::INFINITY, f64::min)
     }
 
-    /// Accelerations over the distance, with the Ewald sums as dots of the solution's line.
+    /// Accelerations over the distance from the nearer center, the Ewald sums as the line; and their errors.
     fn picture(&self, subject: &Subject, mut compared: Vec<Compared>) -> super::tools::pictures::Picture {
         compared.sort_by(|a, b| a.distance.total_cmp(&b.distance));
         let distance = |compared: &Compared| (compared.distance / self.radius).log10();
@@ -283,8 +283,7 @@ impl PlummerPair {
             },
             Panel { label: "log10 relative error", particles: points(&error), exact: Vec::new() },
         ];
-        let most = 0.5 * self.edge.log10().max(1.0) + 1.0;
-        draw(&title(Self::TITLE, subject), "log10 distance / radius", (-1.5, most), panels)
+        draw(&title(Self::TITLE, subject), "log10 distance / radius", (-1.5, self.edge.log10()), panels)
     }
 }
 
@@ -319,8 +318,8 @@ mod tests {
         Surroundings { gravity: Some(0.7), softening, ..NOWHERE }
     }
 
-    /// The start with accelerations and potentials, which `wrong` may change, by Ewald sums of another splitting:
-    /// the box twice along z.
+    /// The start with accelerations and potentials, which `wrong` may change, by Ewald sums of another
+    /// splitting: the box twice along z.
     fn start(spline: bool, wrong: impl Fn(usize, &mut [f64; 4])) -> Particles {
         let case = case();
         let layout = case.layout(&surroundings(spline), 0..case.particles);

@@ -1,11 +1,10 @@
-//! Planar collapse of cold, collisionless particles in a periodic bar of length 1 without expansion (Zeldovich
-//! 1970): exact until the first caustic.
+//! Planar collapse of cold, collisionless particles in a periodic bar of length 1 without expansion
+//! (Zeldovich 1970): exact until the first caustic.
 //!
-//! The plane of particles that starts at q is at x = q + psi(q, t). No plane passes another one before the caustic,
-//! so that the mass on either side is conserved, and with the mean density
-//! rho = 1 removed psi'' = 4 pi G rho psi. From
-//! rest, psi = A / k sin(k q) cosh(omega t), with k = 2 pi and omega^2 = 4 pi G rho. The caustic is at A cosh(omega
-//! t) = 1, where the density is infinite at q = 1/2.
+//! The plane of particles that starts at q is at x = q + psi(q, t). No plane passes another one before the
+//! caustic, so that the mass on either side is conserved, and with the mean density rho = 1 removed psi'' =
+//! 4 pi G rho psi. From rest, psi = A / k sin(k q) cosh(omega t), with k = 2 pi and omega^2 = 4 pi G rho.
+//! The caustic is at A cosh(omega t) = 1, where the density is infinite at q = 1/2.
 
 use std::f64::consts::PI;
 use std::ops::Range;
@@ -13,6 +12,7 @@ use std::ops::Range;
 use super::case::{Case, CaseReader, POINTS, Surroundings, Template};
 use super::tools::keys::{depth, side};
 use super::tools::pictures::{Panel, draw};
+use super::tools::plane_wave::WAVE;
 use super::tools::subject::title;
 use super::{Check, Findings, Subject};
 use crate::layout::cuboid::{Cuboid, Edge, filled};
@@ -22,20 +22,19 @@ use crate::sections::{self, Kind, Section, between, key, number, section};
 use crate::space::{Boundary, Vec3d};
 use serde::{Deserialize, Serialize};
 
-/// Wave number.
-const WAVE: f64 = 2.0 * PI;
 /// Latest time over that of the caustic at which states are compared.
 const LATEST: f64 = 0.95;
 /// Particles a wavelength for which the gates hold.
 const SIDE_OF_GATES: f64 = 32.0;
-/// Gates of the rms deviation of positions and velocities over the amplitudes of displacement and velocity, and of
-/// the time of the caustic; they shrink with the square of the distance of the particles. 1.25 times the largest
-/// figures of 16, 24, 32 and 64 particles a wavelength.
+/// Gates of the rms deviation of positions and velocities over the amplitudes of displacement and velocity,
+/// and of the time of the caustic; they shrink with the square of the distance of the particles. 1.25 times
+/// the largest figures of 16, 24, 32 and 64 particles a wavelength.
 const POSITION: f64 = 0.0030;
 const VELOCITY: f64 = 0.0045;
 const CAUSTIC: f64 = 0.0020;
-/// Gates of the rms transverse velocity over the amplitude of the velocity, first order in the distance (1.7 times
-/// the figures: noise of the tree), and of the change of the energy over the wave's; both for [`AMPLITUDE`].
+/// Gates of the rms transverse velocity over the amplitude of the velocity, first order in the distance
+/// (1.7 times the figures: noise of the tree), and of the change of the energy over the wave's; both for
+/// [`AMPLITUDE`].
 const ACROSS: f64 = 1e-4;
 const ENERGY: f64 = 1.6e-4;
 const AMPLITUDE: &str = "0.1";
@@ -104,8 +103,8 @@ struct Row {
 impl Case for Zeldovich {
     const SECTION: Section = section(
         "start.zeldovich",
-        "Cold particles of mean density 1 in a bar of length 1, displaced by a plane wave of that length: they \
-         collapse to a sheet.",
+        "Cold particles of mean density 1 in a bar of length 1, displaced by a plane wave of that length: \
+         they collapse to a sheet.",
         &[
             side("32", "Particles a wavelength."),
             depth("8"),
@@ -238,8 +237,8 @@ impl Case for Zeldovich {
 }
 
 impl Zeldovich {
-    /// Compares the time of the caustic with that which the amplitude of displacement and velocity, fitted to all
-    /// particles, leads to: the growing mode psi + psi' / omega is A / k exp(omega t).
+    /// Compares the time of the caustic with that which the amplitude of displacement and velocity, fitted
+    /// to all particles, leads to: the growing mode psi + psi' / omega is A / k exp(omega t).
     fn caustic_check(&self, name: &'static str, rows: &[Row], time: f64, constant: f64) -> Check {
         let rate = Self::rate(constant);
         let (mut sum, mut squares) = (0.0, 0.0);
@@ -261,7 +260,8 @@ impl Zeldovich {
     }
 }
 
-/// The change of the total energy over that of a wave, `unit`. The total energy itself is mainly the lattice's.
+/// The change of the total energy over that of a wave, `unit`. The total energy itself is mainly the
+/// lattice's.
 fn energy_check(name: &'static str, subject: &Subject, unit: f64, gate: f64) -> Check {
     let (Some([kinetic, _, potential]), Some(history)) = (subject.energies(), subject.history) else {
         return Check::skipped(name, "no observables.csv beside the snapshot");
