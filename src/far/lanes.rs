@@ -1,12 +1,14 @@
 //! SIMD support of the gravity kernels beyond portable operations: reciprocal square root, and run-time
 //! choice of the instruction set (AVX-512, AVX2, or the target's baseline).
-use super::split::{MOST_TERMS, ORDERS};
+use super::split::{MOST_NEAR_TERMS, MOST_TERMS, ORDERS};
 use fearless_simd::{Simd, SimdFloat, f32x16, f64x8, prelude::*};
 
 /// Element type of a vector.
 pub(crate) trait Scalar: Copy + Default + Send + Sync + 'static {
     /// Degrees of the polynomials of [`super::split::LongRangePart`].
     const SPLIT_DEGREES: [usize; ORDERS];
+    /// Degree of its polynomials for near sources.
+    const NEAR_DEGREE: usize;
     /// Rounds from double precision.
     fn of(value: f64) -> Self;
     /// Converts to double precision.
@@ -15,6 +17,7 @@ pub(crate) trait Scalar: Copy + Default + Send + Sync + 'static {
 
 impl Scalar for f32 {
     const SPLIT_DEGREES: [usize; ORDERS] = [8, 8, 6, 6, 6];
+    const NEAR_DEGREE: usize = 3;
     #[inline(always)]
     fn of(value: f64) -> Self {
         value as f32
@@ -27,6 +30,7 @@ impl Scalar for f32 {
 
 impl Scalar for f64 {
     const SPLIT_DEGREES: [usize; ORDERS] = [MOST_TERMS - 1; ORDERS];
+    const NEAR_DEGREE: usize = MOST_NEAR_TERMS - 1;
     #[inline(always)]
     fn of(value: f64) -> Self {
         value

@@ -30,6 +30,12 @@ pub(crate) const ORDERS: usize = 5;
 /// Largest number of coefficients of a polynomial.
 pub(crate) const MOST_TERMS: usize = 18;
 
+/// Largest number of coefficients of a polynomial for near sources.
+pub(crate) const MOST_NEAR_TERMS: usize = 8;
+
+/// Fraction of the cut within which sources are near: shorter polynomials suffice for them.
+pub(crate) const NEAR: f64 = 0.25;
+
 /// Range of the cut in units of 1 / a. The polynomials are fitted to such ranges.
 pub const CUTS: std::ops::RangeInclusive<f64> = 1.5..=3.5;
 
@@ -118,6 +124,11 @@ pub(crate) struct LongRangePart<E> {
     /// Coefficients of each polynomial by ascending power. Polynomial k has the degree
     /// [`Scalar::SPLIT_DEGREES`]`[k]`.
     pub terms: [[E; MOST_TERMS]; ORDERS],
+    /// The same for distances up to [`NEAR`] of the cut, where `t` is 1, with the degree
+    /// [`Scalar::NEAR_DEGREE`]: potential and force of particles.
+    pub near_scale: E,
+    /// Coefficients of near polynomials.
+    pub near_terms: [[E; MOST_NEAR_TERMS]; 2],
 }
 
 impl<E: Scalar> LongRangePart<E> {
@@ -129,37 +140,43 @@ impl<E: Scalar> LongRangePart<E> {
         let range = split.splitting * split.cut;
         let splitting = split.splitting / length;
         let cut = split.cut * length;
-        let fits = fits(range, E::SPLIT_DEGREES);
+        let fits_within = fits(range, &E::SPLIT_DEGREES);
+        let fits_near = fits(NEAR * range, &[E::NEAR_DEGREE; 2]);
         let mut terms = [[E::default(); MOST_TERMS]; ORDERS];
+        let mut near_terms = [[E::default(); MOST_NEAR_TERMS]; 2];
         let mut factor = 2.0 * FRAC_2_SQRT_PI * splitting;
         for k in 0..ORDERS {
-            for (term, value) in terms[k].iter_mut().zip(&fits[k]) {
+            for (term, value) in terms[k].iter_mut().zip(&fits_within[k]) {
                 *term = E::of(factor * value);
             }
+            let near = near_terms.get_mut(k).into_iter().flatten().zip(fits_near.get(k).into_iter().flatten());
+            near.for_each(|(term, value)| *term = E::of(factor * value));
             // (2^(2k+3) / (2k+1)!!) 2^(k+1) a^(2k+3) over the same of k
             factor *= 8.0 * splitting * splitting / (2 * k + 1) as f64;
         }
-        LongRangePart { scale: E::of(2.0 / (cut * cut)), terms }
+        let scale = |cut: f64| E::of(2.0 / (cut * cut));
+        LongRangePart { scale: scale(cut), terms, near_scale: scale(NEAR * cut), near_terms }
     }
 }
 
 /// Coefficients of the polynomials of each order.
-type Fits = Arc<[Vec<f64>; ORDERS]>;
+type Fits = Arc<Vec<Vec<f64>>>;
 
-/// The polynomials of these degrees for a cut of `range` / a, which depend on nothing else. Fitting takes
+/// The polynomials of these degrees for distances up to `range` / a, which depend on nothing else. Fitting takes
 /// milliseconds, more than gravity of few particles: the latest fits are kept.
-fn fits(range: f64, degrees: [usize; ORDERS]) -> Fits {
+fn fits(range: f64, degrees: &[usize]) -> Fits {
     const MOST_KEPT: usize = 8;
-    static KEPT: Mutex<Vec<(u64, [usize; ORDERS], Fits)>> = Mutex::new(Vec::new());
+    static KEPT: Mutex<Vec<(f64, Vec<usize>, Fits)>> = Mutex::new(Vec::new());
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((.., fits)) = kept.iter().find(|(of, with, _)| (*of, *with) == (range.to_bits(), degrees)) {
+    if let Some((.., fits)) = kept.iter().find(|(of, with, _)| *of == range && with == degrees) {
         return fits.clone();
     }
-    let fits = Arc::new([0, 1, 2, 3, 4].map(|k| fitted(k, degrees[k], range * range)));
+    let of_order = |(k, &degree): (usize, &usize)| fitted(k, degree, range * range);
+    let fits = Arc::new(degrees.iter().enumerate().map(of_order).collect::<Vec<_>>());
     if kept.len() == MOST_KEPT {
         kept.remove(0);
     }
-    kept.push((range.to_bits(), degrees, fits.clone()));
+    kept.push((range, degrees.to_vec(), fits.clone()));
     fits
 }
 
@@ -255,6 +272,32 @@ mod tests {
             most = most.max((value * (0.5 * r).powi(2 * k as i32 + 1) - exact).abs());
         }
         most
+    }
+
+    /// The largest error of the near polynomial k, relative to the whole.
+    fn near_error<E: Scalar>(range: f64, k: usize) -> f64 {
+        let (split, length) = (split(range), 0.5);
+        let part = LongRangePart::<E>::new(&split, length);
+        let mut most: f64 = 0.0;
+        for step in 1..=1000 {
+            let r = NEAR * split.cut * length * f64::from(step) / 1000.0;
+            let t = r * r * part.near_scale.wide() - 1.0;
+            let terms = &part.near_terms[k][..=E::NEAR_DEGREE];
+            let value = terms.iter().rev().fold(0.0, |sum, term| sum * t + term.wide());
+            let x = r / length * split.splitting;
+            let exact = [FRAC_2_SQRT_PI, 2.0 * FRAC_2_SQRT_PI][k] * boys(x * x)[k] * x.powi(2 * k as i32 + 1);
+            most = most.max((value * (0.5 * r).powi(2 * k as i32 + 1) - exact).abs());
+        }
+        most
+    }
+
+    #[test]
+    fn polynomials_of_near_sources_have_the_stated_errors() {
+        for k in 0..2 {
+            let found = [near_error::<f32>(2.6, k), near_error::<f64>(2.6, k)];
+            println!("derivative {k}: {found:?}");
+            assert!(found[0] < 1e-5 && found[1] < 1e-10, "{k}: {found:?}");
+        }
     }
 
     #[test]

@@ -9,9 +9,10 @@ use super::split::{LongRangePart, ORDERS};
 use fearless_simd::prelude::*;
 
 /// Adds the short-range field of `sources` to the first `count` targets. A coincident unsoftened point has no
-/// Newtonian part; its long-range part is subtracted, as from every point.
+/// Newtonian part; its long-range part is subtracted, as from every point. `NEAR`: all sources are within
+/// [`super::split::NEAR`] of the cut of all targets.
 #[inline(always)]
-pub(crate) fn points<S: ReciprocalSqrt, V: Lane<S>>(
+pub(crate) fn points<S: ReciprocalSqrt, V: Lane<S>, const NEAR: bool>(
     simd: S,
     targets: &Targets<V::Element>,
     count: usize,
@@ -31,7 +32,7 @@ pub(crate) fn points<S: ReciprocalSqrt, V: Lane<S>>(
             gathered,
             #[inline(always)]
             |source, to, sum| {
-                point(simd, source, to, part, sum, |squared| spline_inside(simd, squared, softened.spline));
+                point::<S, V, NEAR>(simd, source, to, part, sum, |squared| spline_inside(simd, squared, softened.spline));
             },
         );
     } else if squared > MIN_SOFTENING_SQUARED {
@@ -43,7 +44,7 @@ pub(crate) fn points<S: ReciprocalSqrt, V: Lane<S>>(
             gathered,
             #[inline(always)]
             |source, to, sum| {
-                point(simd, source, to, part, sum, |squared| {
+                point::<S, V, NEAR>(simd, source, to, part, sum, |squared| {
                     let inverse = (squared + softening).twice_rsqrt();
                     (inverse, inverse * inverse * inverse)
                 });
@@ -58,7 +59,7 @@ pub(crate) fn points<S: ReciprocalSqrt, V: Lane<S>>(
             gathered,
             #[inline(always)]
             |source, to, sum| {
-                point(simd, source, to, part, sum, |squared| {
+                point::<S, V, NEAR>(simd, source, to, part, sum, |squared| {
                     let inverse = squared.twice_rsqrt_or_zero();
                     (inverse, inverse * inverse * inverse)
                 });
@@ -70,7 +71,7 @@ pub(crate) fn points<S: ReciprocalSqrt, V: Lane<S>>(
 /// Particle at separation `to`. `soften` returns twice minus the potential, and eight times the acceleration
 /// over the distance, of a unit mass at a squared distance.
 #[inline(always)]
-fn point<S: ReciprocalSqrt, V: Lane<S>>(
+fn point<S: ReciprocalSqrt, V: Lane<S>, const NEAR: bool>(
     simd: S,
     source: &PointSource<V::Element>,
     [x, y, z]: [V; 3],
@@ -79,19 +80,24 @@ fn point<S: ReciprocalSqrt, V: Lane<S>>(
     soften: impl FnOnce(V) -> (V, V),
 ) {
     let squared = x.mul_add(x, y.mul_add(y, z * z));
-    let at = place(simd, squared, part);
-    let mass = V::splat(simd, source[3]);
-    let mass = within(simd, at).select(mass, V::splat(simd, V::Element::default()));
+    let mut mass = V::splat(simd, source[3]);
     let (phi, pull) = soften(squared);
-    let phi = (phi - long_range::<S, V, 0>(simd, part, at)) * mass;
-    let pull = (pull - long_range::<S, V, 1>(simd, part, at)) * mass;
+    let [of_phi, of_pull] = if NEAR {
+        let at = place(simd, squared, part.near_scale);
+        part.near_terms.map(|terms| polynomial(simd, &terms[..=V::Element::NEAR_DEGREE], at))
+    } else {
+        let at = place(simd, squared, part.scale);
+        mass = within(simd, at).select(mass, V::splat(simd, V::Element::default()));
+        [long_range::<S, V, 0>(simd, part, at), long_range::<S, V, 1>(simd, part, at)]
+    };
+    let (phi, pull) = ((phi - of_phi) * mass, (pull - of_pull) * mass);
     *sum = [x.mul_add(pull, sum[0]), y.mul_add(pull, sum[1]), z.mul_add(pull, sum[2]), sum[3] + phi];
 }
 
-/// The variable of the polynomials: -1 at distance 0, 1 at the cut.
+/// The variable of the polynomials: -1 at distance 0, 1 at the end of their range.
 #[inline(always)]
-fn place<S: ReciprocalSqrt, V: Lane<S>>(simd: S, squared: V, part: &LongRangePart<V::Element>) -> V {
-    squared.mul_add(V::splat(simd, part.scale), V::splat(simd, <V::Element as Scalar>::of(-1.0)))
+fn place<S: ReciprocalSqrt, V: Lane<S>>(simd: S, squared: V, scale: V::Element) -> V {
+    squared.mul_add(V::splat(simd, scale), V::splat(simd, <V::Element as Scalar>::of(-1.0)))
 }
 
 /// Whether a source is within the cut.
@@ -107,10 +113,16 @@ fn long_range<S: ReciprocalSqrt, V: Lane<S>, const K: usize>(
     part: &LongRangePart<V::Element>,
     at: V,
 ) -> V {
-    let degree = <V::Element as Scalar>::SPLIT_DEGREES[K];
-    let mut sum = V::splat(simd, part.terms[K][degree]);
+    polynomial(simd, &part.terms[K][..=<V::Element as Scalar>::SPLIT_DEGREES[K]], at)
+}
+
+/// The polynomial with these coefficients by ascending power.
+#[inline(always)]
+fn polynomial<S: ReciprocalSqrt, V: Lane<S>>(simd: S, terms: &[V::Element], at: V) -> V {
+    let degree = terms.len() - 1;
+    let mut sum = V::splat(simd, terms[degree]);
     for power in (0..degree).rev() {
-        sum = sum.mul_add(at, V::splat(simd, part.terms[K][power]));
+        sum = sum.mul_add(at, V::splat(simd, terms[power]));
     }
     sum
 }
@@ -146,7 +158,7 @@ pub(crate) fn nodes<S: ReciprocalSqrt, V: Lane<S>, const N: usize>(
         |source, [x, y, z], sum| {
             let entry = |k: usize| V::splat(simd, source[k]);
             let squared = x.mul_add(x, y.mul_add(y, z * z));
-            let at = place(simd, squared, part);
+            let at = place(simd, squared, part.scale);
             let inside = within(simd, at);
             let softened = squared + softening;
             let v = softened.twice_rsqrt();

@@ -5,7 +5,7 @@
 use super::kernels::{self, Gathered, NodeSource, OCTUPOLE, PointSource, QUADRUPOLE, Softened, Targets};
 use super::lanes::{Lane, ReciprocalSqrt, Scalar, with_lanes};
 use super::opening::{Interactions, Opening, TargetBox, WalkNode};
-use super::split::{LongRangePart, Split};
+use super::split::{LongRangePart, NEAR, Split};
 use super::split_kernels;
 use super::tree::Tree;
 use crate::particles::SUPER_CLUSTER;
@@ -54,6 +54,8 @@ struct Scratch<E, const N: usize> {
     found: Interactions,
     images: Vec<[f64; 3]>,
     points: Vec<PointSource<E>>,
+    /// In a periodic box, the points near to all targets.
+    near: Vec<PointSource<E>>,
     nodes: Vec<NodeSource<E, N>>,
 }
 
@@ -110,6 +112,7 @@ impl Walk<'_> {
                     found: Interactions::default(),
                     images: Vec::new(),
                     points: Vec::new(),
+                    near: Vec::new(),
                     nodes: Vec::new(),
                 },
                 |scratch, (group, bounds)| evaluate(scratch, group, bounds),
@@ -152,10 +155,10 @@ impl Walk<'_> {
                 targets[d][lane] = target[d];
             }
         }
-        let Scratch { stack, found, images, points, nodes } = scratch;
+        let Scratch { stack, found, images, points, near, nodes } = scratch;
         // Use grow-only buffers and plain loops: an iterator's `collect` would not be compiled with the SIMD
         // features.
-        let (mut point_count, mut node_count) = (0, 0);
+        let (mut point_count, mut near_count, mut node_count) = (0, 0, 0);
         images.clear();
         match (&self.opening.split, self.tree.moments.first()) {
             (Some(split), Some(root)) => {
@@ -168,11 +171,16 @@ impl Walk<'_> {
             self.opening.walk(self.nodes, &image, stack, found);
             let frame = Frame { origin: image.middle(), units: self.units };
             let count = found.rows.iter().map(|&(first, end)| (end - first) as usize).sum::<usize>();
-            let free = &mut resized(points, point_count + count, [V::Element::default(); 4])[point_count..];
-            point_count += match &self.opening.split {
-                None => frame.pack_all(&found.rows, &self.tree.sources, free),
+            let empty = [V::Element::default(); 4];
+            let free = &mut resized(points, point_count + count, empty)[point_count..];
+            match &self.opening.split {
+                None => point_count += frame.pack_all(&found.rows, &self.tree.sources, free),
                 Some(split) => {
-                    frame.pack_near(&found.rows, &self.tree.sources, free, &image, split.cut * length)
+                    let free_near = &mut resized(near, near_count + count, empty)[near_count..];
+                    let (sources, cut) = (&self.tree.sources, split.cut * length);
+                    let packed = frame.pack_within(&found.rows, sources, [free_near, free], &image, cut);
+                    near_count += packed[0];
+                    point_count += packed[1];
                 }
             };
             let end = node_count + found.nodes.len();
@@ -184,7 +192,7 @@ impl Walk<'_> {
             }
             node_count = end;
         }
-        let (points, nodes) = (&points[..point_count], &nodes[..node_count]);
+        let (points, near, nodes) = (&points[..point_count], &near[..near_count], &nodes[..node_count]);
         let mut gathered: Gathered = [[0.0; SUPER_CLUSTER]; 4];
         let softened =
             Softened { plummer: self.softened.plummer * length, spline: self.softened.spline * length };
@@ -195,7 +203,8 @@ impl Walk<'_> {
             }
             Some(part) => {
                 let (count, gathered) = (group.len(), &mut gathered);
-                split_kernels::points::<S, V>(simd, &targets, count, points, softened, part, gathered);
+                split_kernels::points::<S, V, true>(simd, &targets, count, near, softened, part, gathered);
+                split_kernels::points::<S, V, false>(simd, &targets, count, points, softened, part, gathered);
                 split_kernels::nodes::<S, V, N>(simd, &targets, count, nodes, softened, part, gathered);
             }
         }
@@ -204,7 +213,7 @@ impl Walk<'_> {
             gathered[d].iter_mut().for_each(|value| *value *= scale);
         }
         gathered[3].iter_mut().for_each(|value| *value *= length / mass);
-        GroupField { gathered, nodes: node_count, points: point_count }
+        GroupField { gathered, nodes: node_count, points: near_count + point_count }
     }
 }
 
@@ -249,29 +258,36 @@ impl Frame {
     }
 
     /// Packs those sources of these rows that are within `cut`, in the walk's units, of the super-cluster's
-    /// box, and returns their number.
+    /// box: first those within [`NEAR`] of the cut of every point of the box, then the others. Returns their
+    /// numbers.
     #[inline(always)]
-    fn pack_near<E: Scalar>(
+    fn pack_within<E: Scalar>(
         &self,
         rows: &[(u32, u32)],
         sources: &[[f64; 4]],
-        free: &mut [[E; 4]],
+        [near, other]: [&mut [[E; 4]]; 2],
         bounds: &TargetBox,
         cut: f64,
-    ) -> usize {
+    ) -> [usize; 2] {
         let half = [0, 1, 2].map(|d| (bounds.upper[d] - self.origin[d]) * self.units.length);
-        let squared_cut = cut * cut;
-        let mut count = 0;
+        let (squared_cut, squared_near) = (cut * cut, NEAR * NEAR * cut * cut);
+        let (mut near_count, mut count) = (0, 0);
         for &(first, end) in rows {
             for source in &sources[first as usize..end as usize] {
                 let local = self.local_double(source);
                 let outside = |d: usize| (local[d].abs() - half[d]).max(0.0);
+                let farthest = |d: usize| local[d].abs() + half[d];
                 let squared = outside(0) * outside(0) + outside(1) * outside(1) + outside(2) * outside(2);
-                free[count] = local.map(E::of);
-                count += usize::from(squared <= squared_cut);
+                let largest =
+                    farthest(0) * farthest(0) + farthest(1) * farthest(1) + farthest(2) * farthest(2);
+                // both written, one counted: no branch
+                (near[near_count], other[count]) = (local.map(E::of), local.map(E::of));
+                let is_near = largest <= squared_near;
+                near_count += usize::from(is_near);
+                count += usize::from(!is_near && squared <= squared_cut);
             }
         }
-        count
+        [near_count, count]
     }
 }
 
