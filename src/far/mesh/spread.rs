@@ -2,10 +2,9 @@
 //!
 //! Particles are in Hilbert order, so consecutive ones touch a small box of the mesh. 1. A chunk of
 //! `CHUNK` particles is divided into pieces, and each piece is spread into a block of its own: the box of
-//! its mesh points, whose rows in z are whole vectors. A particle adds one vector (rarely two) per row.
-//! 2. Threads that own rows of the brick add the blocks, in the order of particles. There are no atomic
-//! operations, and the sums do not depend on the number of threads. The memory of blocks is bounded by rounds
-//! of chunks.
+//! its mesh points, in tiles of four points in z times some rows in y, one vector each. 2. Threads that own
+//! rows of the brick add the blocks, in the order of particles. There are no atomic operations, and the sums
+//! do not depend on the number of threads. The memory of blocks is bounded by rounds of chunks.
 
 pub(super) mod kernel;
 pub(super) mod locate;

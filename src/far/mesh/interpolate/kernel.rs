@@ -53,6 +53,11 @@ impl<S: SpreadScalar> GroupWeights<S> {
     }
 }
 
+/// Vectors of a block: rows in z are whole vectors.
+fn block_vectors<S: SpreadScalar>([x, y, z]: [usize; 3]) -> usize {
+    x * y * z.div_ceil(S::LANES)
+}
+
 /// A chunk with its pieces and the block of one of them. Its memory is reused.
 pub struct ChunkValues<S: SpreadScalar> {
     located: Box<Located<S>>,
@@ -66,7 +71,7 @@ impl<S: SpreadScalar> ChunkValues<S> {
         ChunkValues {
             located: Box::new(Located::new()),
             weights: Box::new(GroupWeights::new()),
-            pieces: Pieces::new(),
+            pieces: Pieces::new(block_vectors::<S>),
             block: Vec::new(),
         }
     }
@@ -87,7 +92,8 @@ impl<S: SpreadScalar> ChunkValues<S> {
         for piece in &pieces.list {
             copy_block(token, piece, &job.axes, job.values, block);
             let block: &[S] = bytemuck::cast_slice(block);
-            let strides = [piece.extent[1], 1].map(|rows| rows * piece.row_vectors * S::LANES);
+            let row_values = piece.extent[2].next_multiple_of(S::LANES);
+            let strides = [piece.extent[1], 1].map(|rows| rows * row_values);
             let Range { start: mut next, end } = piece.particles;
             while next < end {
                 let group = next / GROUP;
@@ -128,17 +134,18 @@ fn copy_block<S: SpreadScalar, T: Simd>(
     block: &mut Vec<S::Vector>,
 ) {
     // Interpolation loads up to a vector beyond the last value, and multiplies it by zero.
-    let vectors = piece.extent[0] * piece.extent[1] * piece.row_vectors + 1;
+    let vectors = block_vectors::<S>(piece.extent) + 1;
     if block.len() < vectors {
         block.resize(vectors, S::vector(0.0));
     }
+    let row_values = piece.extent[2].next_multiple_of(S::LANES);
     let block: &mut [S] = bytemuck::cast_slice_mut(block);
     piece.rows(
         axes,
         &(0..usize::MAX),
         #[inline(always)]
-        |vector, row| {
-            let to = &mut block[(vector - piece.start) * S::LANES..];
+        |[x, y], row| {
+            let to = &mut block[(x * piece.extent[1] + y) * row_values..];
             let from = &values[row * axes[2].extent..];
             // Sections are in ascending order: what a vector writes beyond its section is overwritten.
             piece.sections(

@@ -88,7 +88,7 @@ fn all_instruction_sets_interpolate() {
 #[test]
 fn few_particles_and_none_are_interpolated() {
     let (window, points) = (Window::b_spline(5), [19, 24, 40]);
-    for count in [0, 1, 2, 15, 16, 17, 511, 512, 513] {
+    for count in [0, 1, 2, 15, 16, 17, CHUNK - 1, CHUNK, CHUNK + 1] {
         let sample = Sample::new(points, count, Arrangement::Random);
         let label = format!("{count} particles");
         check(Instructions::Best, &sample, &window, Brick::<f32>::whole(points), &label);

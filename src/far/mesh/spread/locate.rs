@@ -5,7 +5,7 @@ use crate::far::mesh::{Brick, MeshGeometry};
 use std::ops::Range;
 
 /// Particles of a chunk: they are located, spread and interpolated together. A multiple of [`GROUP`].
-pub const CHUNK: usize = 512;
+pub const CHUNK: usize = 1024;
 
 /// Groups of a chunk.
 pub const GROUPS: usize = CHUNK / GROUP;

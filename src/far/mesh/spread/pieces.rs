@@ -1,5 +1,5 @@
 //! Pieces: consecutive particles of a chunk whose mesh points fill a small box, with a block of values for
-//! this box.
+//! this box. Spreading and interpolation have different layouts of blocks.
 //!
 //! A chunk in Hilbert order is one piece or a few. Where particles are far apart, each one is a piece of its
 //! own. Pieces depend on the particles only, not on threads.
@@ -11,7 +11,7 @@ use fearless_simd::{Simd, i32x16};
 use std::ops::Range;
 
 /// Highest cost of a piece: its block should fit into the second level of the cache.
-const MAX_COST: usize = 2048;
+const MAX_COST: usize = 4096;
 
 /// Cost that a piece may have beyond that of its parts, as one more piece has a cost too.
 const SLACK: usize = 64;
@@ -23,31 +23,27 @@ pub struct Piece {
     pub particles: Range<usize>,
     /// Lowest mesh point, counted from the brick's origin. Where the brick is the whole mesh, the box may
     /// reach around the edges.
-    low: [usize; 3],
+    pub low: [usize; 3],
     /// Mesh points per dimension.
     pub extent: [usize; 3],
-    /// Vectors of a row (x, y) of the block.
-    pub row_vectors: usize,
     /// The block's first vector.
     pub start: usize,
 }
 
 impl Piece {
-    /// Calls `visit` with the first vector of each row of the block and with the row of the brick, for the
-    /// brick's rows in `among`.
+    /// Calls `visit` with x and y of each row of the block, counted from its first point, and with the row of
+    /// the brick, for the brick's rows in `among`.
     #[inline(always)]
-    pub fn rows(&self, axes: &[Axis; 3], among: &Range<usize>, mut visit: impl FnMut(usize, usize)) {
+    pub fn rows(&self, axes: &[Axis; 3], among: &Range<usize>, mut visit: impl FnMut([usize; 2], usize)) {
         let rows_y = axes[1].extent;
         let mut x = self.low[0];
         for plane in 0..self.extent[0] {
             if x * rows_y < among.end && (x + 1) * rows_y > among.start {
-                let mut vector = self.start + plane * self.extent[1] * self.row_vectors;
                 let mut y = self.low[1];
-                for _ in 0..self.extent[1] {
+                for row in 0..self.extent[1] {
                     if among.contains(&(x * rows_y + y)) {
-                        visit(vector, x * rows_y + y);
+                        visit([plane, row], x * rows_y + y);
                     }
-                    vector += self.row_vectors;
                     y = if y + 1 == rows_y { 0 } else { y + 1 };
                 }
             }
@@ -103,12 +99,14 @@ pub struct Pieces {
     pub shift: [[i32; 3]; GROUPS],
     order: usize,
     lanes: usize,
+    /// Vectors of a block of this extent.
+    block_vectors: fn([usize; 3]) -> usize,
 }
 
 impl Pieces {
-    /// No pieces.
-    pub fn new() -> Self {
-        Pieces { list: Vec::new(), vectors: 0, shift: [[0; 3]; GROUPS], order: 0, lanes: 1 }
+    /// No pieces. A block of an extent has `block_vectors(extent)` vectors.
+    pub fn new(block_vectors: fn([usize; 3]) -> usize) -> Self {
+        Pieces { list: Vec::new(), vectors: 0, shift: [[0; 3]; GROUPS], order: 0, lanes: 1, block_vectors }
     }
 
     /// Divides the chunk into pieces, for a window of `order` points. First points become relative to the
@@ -198,9 +196,8 @@ impl Pieces {
             assert!(inside || axes[d].whole, "the brick lacks mesh points of particles");
         }
         let low = [0, 1, 2].map(|d| axes[d].wrap(low[d]));
-        let row_vectors = extent[2].div_ceil(self.lanes);
-        self.list.push(Piece { particles, low, extent, row_vectors, start: self.vectors });
-        self.vectors += extent[0] * extent[1] * row_vectors;
+        self.list.push(Piece { particles, low, extent, start: self.vectors });
+        self.vectors += (self.block_vectors)(extent);
     }
 }
 

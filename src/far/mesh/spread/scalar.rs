@@ -17,6 +17,12 @@ pub trait SpreadScalar: Scalar {
     /// Values in a vector.
     const LANES: usize;
 
+    /// Loads the quads of values at 0, `stride`, 2 `stride`, ...
+    fn load_quads<T: Simd>(token: T, values: &[Self], stride: usize) -> Self::Lanes<T>;
+
+    /// Repeats value j in all lanes of quad j.
+    fn repeat_values<T: Simd>(token: T, values: &[Self]) -> Self::Lanes<T>;
+
     /// Transposes columns, one value per particle, to rows of eight values per particle. The row of particle
     /// k is stored at `k * stride`.
     fn transpose<T: Simd>(columns: [Self::Lanes<T>; MOST_ORDER], rows: &mut [Self], stride: usize);
@@ -83,6 +89,23 @@ impl SpreadScalar for f32 {
     const LANES: usize = 16;
 
     #[inline(always)]
+    fn load_quads<T: Simd>(token: T, values: &[f32], stride: usize) -> f32x16<T> {
+        let values = &values[..3 * stride + 4];
+        let a = f32x4::from_slice(token, &values[..4]);
+        let b = f32x4::from_slice(token, &values[stride..][..4]);
+        let c = f32x4::from_slice(token, &values[2 * stride..][..4]);
+        let d = f32x4::from_slice(token, &values[3 * stride..][..4]);
+        a.combine(b).combine(c.combine(d))
+    }
+
+    #[inline(always)]
+    fn repeat_values<T: Simd>(token: T, values: &[f32]) -> f32x16<T> {
+        let four = f32x4::from_slice(token, &values[..4]);
+        let eight = four.zip_low(four).combine(four.zip_high(four));
+        eight.zip_low(eight).combine(eight.zip_high(eight))
+    }
+
+    #[inline(always)]
     fn transpose<T: Simd>(columns: [f32x16<T>; MOST_ORDER], rows: &mut [f32], stride: usize) {
         let pairs = transposed!(columns);
         for k in 0..MOST_ORDER {
@@ -100,11 +123,7 @@ impl SpreadScalar for f32 {
         first: usize,
     ) -> f32x16<T> {
         if ORDER <= 4 {
-            let a = f32x4::from_slice(token, &values[..4]);
-            let b = f32x4::from_slice(token, &values[stride..][..4]);
-            let c = f32x4::from_slice(token, &values[2 * stride..][..4]);
-            let d = f32x4::from_slice(token, &values[3 * stride..][..4]);
-            a.combine(b).combine(c.combine(d))
+            Self::load_quads(token, values, stride)
         } else {
             let second = (first + 1).min(ORDER - 1);
             let low = f32x8::from_slice(token, &values[first * stride..][..8]);
@@ -158,6 +177,17 @@ impl SpreadScalar for f64 {
     const LANES: usize = 8;
 
     #[inline(always)]
+    fn load_quads<T: Simd>(token: T, values: &[f64], stride: usize) -> f64x8<T> {
+        let low = f64x4::from_slice(token, &values[..4]);
+        low.combine(f64x4::from_slice(token, &values[stride..][..4]))
+    }
+
+    #[inline(always)]
+    fn repeat_values<T: Simd>(token: T, values: &[f64]) -> f64x8<T> {
+        f64x4::splat(token, values[0]).combine(f64x4::splat(token, values[1]))
+    }
+
+    #[inline(always)]
     fn transpose<T: Simd>(columns: [f64x8<T>; MOST_ORDER], rows: &mut [f64], stride: usize) {
         let of_particles = transposed!(columns);
         for k in 0..MOST_ORDER {
@@ -173,8 +203,7 @@ impl SpreadScalar for f64 {
         first: usize,
     ) -> f64x8<T> {
         if ORDER <= 4 {
-            let low = f64x4::from_slice(token, &values[first * stride..][..4]);
-            low.combine(f64x4::from_slice(token, &values[(first + 1) * stride..][..4]))
+            Self::load_quads(token, &values[first * stride..], stride)
         } else {
             f64x8::from_slice(token, &values[first * stride..][..8])
         }

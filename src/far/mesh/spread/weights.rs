@@ -6,6 +6,7 @@ use crate::far::mesh::Window;
 use crate::far::mesh::window::MOST_ORDER;
 use crate::simd::Lanes;
 use crate::simd::real::Real;
+use crate::simd::records::QUAD;
 use fearless_simd::Simd;
 
 /// The window's polynomials in the mesh's precision: coefficients by ascending power.
@@ -63,25 +64,27 @@ impl<S: SpreadScalar> Polynomials<S> {
     }
 }
 
-/// Length of [`SpreadWeights::rows`]: two vectors of at most [`GROUP`] values per particle, and one more.
-const ROWS: usize = (2 * GROUP + 1) * GROUP;
+/// Zeros before and after the weights of a particle: the largest offset in a tile is below.
+pub const PADDING: usize = QUAD;
+
+/// Weights of a particle with zeros around them.
+const PADDED: usize = PADDING + MOST_ORDER + PADDING;
 
 /// Weights of a group for spreading.
 pub struct SpreadWeights<S> {
-    /// Value times weights in x and y of row (i, j), per particle: at `[i * order + j][particle]`.
-    pub factors: [[S; GROUP]; MOST_ORDER * MOST_ORDER],
-    /// Weights in z. Those of a particle begin at `(2 * particle + 1) * LANES`, zeros around them, so that a
-    /// vector loaded `shift` values before has them in lanes `shift` and following.
-    pub rows: [S; ROWS],
+    /// Value times weight in x, per point and particle.
+    pub x: [[S; GROUP]; MOST_ORDER],
+    /// Weights in y per particle. The first one is at [`PADDING`], zeros are around them.
+    pub y: [[S; PADDED]; GROUP],
+    /// The same in z.
+    pub z: [[S; PADDED]; GROUP],
 }
 
 impl<S: SpreadScalar> SpreadWeights<S> {
     /// No weights.
     pub fn new() -> Self {
-        SpreadWeights {
-            factors: [[S::default(); GROUP]; MOST_ORDER * MOST_ORDER],
-            rows: [S::default(); ROWS],
-        }
+        let padded = [[S::default(); PADDED]; GROUP];
+        SpreadWeights { x: [[S::default(); GROUP]; MOST_ORDER], y: padded, z: padded }
     }
 
     /// Computes the weights of a group. Particles beyond `values` have a value of zero.
@@ -96,20 +99,17 @@ impl<S: SpreadScalar> SpreadWeights<S> {
     ) {
         let mut rounded = [S::default(); GROUP];
         rounded.iter_mut().zip(values).for_each(|(rounded, value)| *rounded = S::from_f64(*value));
-        for part in 0..GROUP / S::LANES {
-            let lanes = part * S::LANES;
+        for lanes in (0..GROUP).step_by(S::LANES) {
             let [x, y, z] = &located.fraction;
             let x = polynomials.weights::<T, ORDER>(token, &x[begin + lanes..]);
             let y = polynomials.weights::<T, ORDER>(token, &y[begin + lanes..]);
             let z = polynomials.weights::<T, ORDER>(token, &z[begin + lanes..]);
             let value = S::Lanes::<T>::load(token, &rounded[lanes..][..S::LANES]);
-            for i in 0..ORDER {
-                let factor = x[i] * value;
-                for j in 0..ORDER {
-                    (factor * y[j]).store(&mut self.factors[i * ORDER + j][lanes..][..S::LANES]);
-                }
+            for k in 0..ORDER {
+                (x[k] * value).store(&mut self.x[k][lanes..][..S::LANES]);
             }
-            S::transpose(z, &mut self.rows[(2 * lanes + 1) * S::LANES..], 2 * S::LANES);
+            S::transpose(y, &mut self.y[lanes..].as_flattened_mut()[PADDING..], PADDED);
+            S::transpose(z, &mut self.z[lanes..].as_flattened_mut()[PADDING..], PADDED);
         }
     }
 }
