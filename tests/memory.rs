@@ -92,9 +92,36 @@ fn counted(plan: &Plan, steps: usize) -> Vec<[f64; 2]> {
     })
 }
 
+/// A gas with gravity in a periodic box.
+const PERIODIC: &str = "title = \"memory\"\n[run]\nsteps = 1\n[start.uniform-box]\nparticles = COUNT\n\
+                     [space]\nboundary = \"periodic\"\n[sph]\nneighbors = 100\n[gravity]\nsoftening = 0.005\n";
+
+/// The ions of inputs/salt-pme.toml, 8 per cell.
+fn ions(edge: usize) -> Plan {
+    let deck = include_str!("../inputs/salt-pme.toml");
+    plan(&deck.replace("[50, 50, 25]", &format!("[{edge}, {edge}, {edge}]")))
+}
+
 /// One test alone: what another does at the same time would be counted too.
 #[test]
-fn a_gas_with_gravity_holds_what_is_estimated_and_no_more_with_every_step() {
+fn a_run_holds_what_is_estimated_and_no_more_with_every_step() {
+    a_gas_with_gravity_holds_what_is_estimated();
+    meshes_are_in_the_estimate();
+}
+
+fn meshes_are_in_the_estimate() {
+    for (name, count, plan) in [
+        ("periodic gravity", 30_000, plan(&PERIODIC.replace("COUNT", "30000"))),
+        ("Ewald sum", 8 * 16 * 16 * 16, ions(16)),
+    ] {
+        let most = counted(&plan, 3).into_iter().map(|step| step[1]).fold(0.0, f64::max) / count as f64;
+        let estimate = Estimate::of(&plan).per_particle;
+        println!("{name}: {most:.0} bytes a particle at most, {estimate:.0} estimated");
+        assert!((estimate / most - 1.0).abs() < 0.25, "{name}: {estimate} estimated, {most} counted");
+    }
+}
+
+fn a_gas_with_gravity_holds_what_is_estimated() {
     const COUNTS: [usize; 2] = [10_000, 30_000];
     let [few, many] = COUNTS.map(|count| counted(&evrard(count), 5));
     // what does not grow with the particles is in both

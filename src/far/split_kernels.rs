@@ -32,7 +32,15 @@ pub(crate) fn points<S: ReciprocalSqrt, V: Lane<S>, const NEAR: bool>(
             gathered,
             #[inline(always)]
             |source, to, sum| {
-                point::<S, V, NEAR>(simd, source, to, part, sum, |squared| spline_inside(simd, squared, softened.spline));
+                point::<S, V, NEAR>(
+                    simd,
+                    source,
+                    to,
+                    part,
+                    sum,
+                    #[inline(always)]
+                    |squared| spline_inside(simd, squared, softened.spline),
+                );
             },
         );
     } else if squared > MIN_SOFTENING_SQUARED {
@@ -44,10 +52,18 @@ pub(crate) fn points<S: ReciprocalSqrt, V: Lane<S>, const NEAR: bool>(
             gathered,
             #[inline(always)]
             |source, to, sum| {
-                point::<S, V, NEAR>(simd, source, to, part, sum, |squared| {
-                    let inverse = (squared + softening).twice_rsqrt();
-                    (inverse, inverse * inverse * inverse)
-                });
+                point::<S, V, NEAR>(
+                    simd,
+                    source,
+                    to,
+                    part,
+                    sum,
+                    #[inline(always)]
+                    |squared| {
+                        let inverse = (squared + softening).twice_rsqrt();
+                        (inverse, inverse * inverse * inverse)
+                    },
+                );
             },
         );
     } else {
@@ -59,16 +75,24 @@ pub(crate) fn points<S: ReciprocalSqrt, V: Lane<S>, const NEAR: bool>(
             gathered,
             #[inline(always)]
             |source, to, sum| {
-                point::<S, V, NEAR>(simd, source, to, part, sum, |squared| {
-                    let inverse = squared.twice_rsqrt_or_zero();
-                    (inverse, inverse * inverse * inverse)
-                });
+                point::<S, V, NEAR>(
+                    simd,
+                    source,
+                    to,
+                    part,
+                    sum,
+                    #[inline(always)]
+                    |squared| {
+                        let inverse = squared.twice_rsqrt_or_zero();
+                        (inverse, inverse * inverse * inverse)
+                    },
+                );
             },
         );
     }
 }
 
-/// Particle at separation `to`. `soften` returns twice minus the potential, and eight times the acceleration
+/// Particle at separation `to`. `soften`, a closure that is always inlined, returns twice minus the potential, and eight times the acceleration
 /// over the distance, of a unit mass at a squared distance.
 #[inline(always)]
 fn point<S: ReciprocalSqrt, V: Lane<S>, const NEAR: bool>(
@@ -84,7 +108,7 @@ fn point<S: ReciprocalSqrt, V: Lane<S>, const NEAR: bool>(
     let (phi, pull) = soften(squared);
     let [of_phi, of_pull] = if NEAR {
         let at = place(simd, squared, part.near_scale);
-        part.near_terms.map(|terms| polynomial(simd, &terms[..=V::Element::NEAR_DEGREE], at))
+        [near_long_range::<S, V, 0>(simd, part, at), near_long_range::<S, V, 1>(simd, part, at)]
     } else {
         let at = place(simd, squared, part.scale);
         mass = within(simd, at).select(mass, V::splat(simd, V::Element::default()));
@@ -114,6 +138,16 @@ fn long_range<S: ReciprocalSqrt, V: Lane<S>, const K: usize>(
     at: V,
 ) -> V {
     polynomial(simd, &part.terms[K][..=<V::Element as Scalar>::SPLIT_DEGREES[K]], at)
+}
+
+/// The long-range part of derivative `K` of near sources.
+#[inline(always)]
+fn near_long_range<S: ReciprocalSqrt, V: Lane<S>, const K: usize>(
+    simd: S,
+    part: &LongRangePart<V::Element>,
+    at: V,
+) -> V {
+    polynomial(simd, &part.near_terms[K][..=<V::Element as Scalar>::NEAR_DEGREE], at)
 }
 
 /// The polynomial with these coefficients by ascending power.

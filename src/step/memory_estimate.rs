@@ -7,6 +7,7 @@ use crate::pair::PairLaw;
 use crate::pair::law::Columns;
 use crate::particles::Field;
 use crate::plan::{Formulation, ListKind, Plan, Precision};
+use crate::space::Boundary;
 
 /// Memory independent of the particle number (bytes): the program with libraries and MPI (22 MB), scratch of
 /// the neighbor search per thread, and memory retained by the allocator.
@@ -23,6 +24,19 @@ const LIST: f64 = 0.029;
 
 /// Nodes of the gravity tree per particle, times the leaf capacity.
 const NODES: f64 = 3.4;
+
+/// Mesh points per particle of gravity in a periodic box: two, rounded up to lengths of fast transforms.
+const POINTS_OF_GRAVITY: f64 = 2.3;
+
+/// Mesh points per particle of an Ewald sum, at usual tolerances and cutoffs.
+const POINTS_OF_CHARGES: f64 = 8.0;
+
+/// Numbers in the mesh's precision per mesh point: the mesh, its influence function, and the private blocks of
+/// threads.
+const NUMBERS_PER_POINT: f64 = 4.0;
+
+/// Bytes per particle of spreading and interpolation: their order, potential and gradient.
+const OF_SPREADING: f64 = 64.0;
 
 /// Memory of a run on one rank (bytes): `fixed + per_particle * particles`. On several ranks, each has the
 /// fixed part, and halos in addition to its own particles.
@@ -52,7 +66,29 @@ impl Estimate {
                 kept.packed::<laws::lennard_jones::Law<f64>>().sums::<laws::lennard_jones::Law<f64>>().bytes,
             );
         }
-        Estimate { fixed: FIXED, per_particle: phases.into_iter().fold(0.0, f64::max) }
+        let mesh = mesh(plan);
+        Estimate {
+            fixed: FIXED + mesh.fixed,
+            per_particle: phases.into_iter().fold(0.0, f64::max) + mesh.per_particle,
+        }
+    }
+}
+
+/// Returns the memory of the mesh of an Ewald sum or of gravity in a periodic box.
+fn mesh(plan: &Plan) -> Estimate {
+    let periodic = plan.space.boundary_or_open() == [Boundary::Periodic; 3];
+    let ewald = plan.interaction.as_ref().and_then(|interaction| interaction.coulomb.as_ref()?.ewald);
+    let (points, of_particle) = match (&plan.gravity, ewald) {
+        (Some(gravity), _) if periodic => (gravity.mesh.map(|mesh| mesh.map(|points| points as f64)), POINTS_OF_GRAVITY),
+        (_, Some(ewald)) => (ewald.mesh.map(|mesh| mesh.map(|points| points as f64)), POINTS_OF_CHARGES),
+        _ => return Estimate { fixed: 0.0, per_particle: 0.0 },
+    };
+    let point = NUMBERS_PER_POINT * lane(plan);
+    match points {
+        Some(points) => {
+            Estimate { fixed: points.iter().product::<f64>() * point, per_particle: OF_SPREADING }
+        }
+        None => Estimate { fixed: 0.0, per_particle: of_particle * point + OF_SPREADING },
     }
 }
 

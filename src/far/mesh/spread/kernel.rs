@@ -6,7 +6,7 @@
 //! of a tile in consecutive planes x are adjacent.
 
 use super::locate::{Axis, Located};
-use super::pieces::{Piece, Pieces};
+use super::pieces::Pieces;
 use super::scalar::{GROUP, SpreadScalar};
 use super::weights::{PADDING, Polynomials, SpreadWeights};
 use crate::simd::Lanes;
