@@ -1,8 +1,8 @@
 //! Interpolation of the mesh at particles, in lanes and threads.
 //!
-//! Chunks are divided into pieces as for spreading (see [`super::spread`]). The mesh values of a piece are
-//! copied into a block, where they are near each other and not wrapped. Lanes hold rows in z; the weights in z
-//! are applied once at the end.
+//! Chunks are divided into pieces as for spreading (see [`super::spread`]). Mesh values are loaded from the
+//! brick; those of a piece that reaches around the brick's edges are copied into a block first. Lanes hold
+//! rows in z; the weights in z are applied once at the end.
 
 mod kernel;
 #[cfg(test)]

@@ -90,10 +90,14 @@ impl<S: SpreadScalar> ChunkValues<S> {
         pieces.divide(token, &job.axes, ORDER, located);
         let mut terms = [S::Lanes::<T>::literal(token, 0.0); GROUP];
         for piece in &pieces.list {
-            copy_block(token, piece, &job.axes, job.values, block);
-            let block: &[S] = bytemuck::cast_slice(block);
-            let row_values = piece.extent[2].next_multiple_of(S::LANES);
-            let strides = [piece.extent[1], 1].map(|rows| rows * row_values);
+            let (block, strides): (&[S], [usize; 2]) = match within_brick(piece, &job.axes, job.values) {
+                Some(within) => within,
+                None => {
+                    copy_block(token, piece, &job.axes, job.values, block);
+                    let row_values = piece.extent[2].next_multiple_of(S::LANES);
+                    (bytemuck::cast_slice(block), [piece.extent[1] * row_values, row_values])
+                }
+            };
             let Range { start: mut next, end } = piece.particles;
             while next < end {
                 let group = next / GROUP;
@@ -122,6 +126,21 @@ impl<S: SpreadScalar> ChunkValues<S> {
             }
         }
     }
+}
+
+/// The brick's values from the first point of a piece on, and the strides in x and y. `None` if the piece
+/// reaches around the brick's edges, or loads of [`MOST_ORDER`] values would reach beyond the brick's end.
+fn within_brick<'a, S: SpreadScalar>(
+    piece: &Piece,
+    axes: &[Axis; 3],
+    values: &'a [S],
+) -> Option<(&'a [S], [usize; 2])> {
+    let strides = [axes[1].extent * axes[2].extent, axes[2].extent];
+    let inside = (0..3).all(|d| piece.low[d] + piece.extent[d] <= axes[d].extent);
+    let first = piece.low[0] * strides[0] + piece.low[1] * strides[1] + piece.low[2];
+    let [x, y, z] = piece.extent.map(|extent| extent - 1);
+    let end = first + x * strides[0] + y * strides[1] + z + MOST_ORDER;
+    (inside && end <= values.len()).then(|| (&values[first..], strides))
 }
 
 /// Copies the mesh values of a piece into its block.

@@ -1,7 +1,7 @@
 //! Spreading the particles of a chunk into blocks, and adding blocks to rows of a brick.
 //!
-//! A block consists of tiles: vectors of [`tile_rows`] rows in y times four points in z. In single precision a
-//! window of order 6 touches 2.25 x 2.25 tiles of a plane on average, but 6 x 1.3 vectors of 16 points in z.
+//! A block consists of tiles: vectors of [`tile_rows`] rows in y times four points in z. In single precision
+//! a window of order 6 touches 2.25 x 2.25 tiles of a plane on average, but 6 x 1.3 vectors of 16 points.
 //! Tiles are aligned, so that a particle's loads are forwarded from the stores of the one before. The vectors
 //! of a tile in consecutive planes x are adjacent.
 
@@ -91,8 +91,8 @@ impl<S: SpreadScalar> ChunkBlocks<S> {
     }
 }
 
-/// Adds a particle to a block of `planes` planes in x and `tiles_z` tiles in z. x, y, z are its first point in
-/// the block.
+/// Adds a particle to a block of `planes` planes in x and `tiles_z` tiles in z. x, y, z are its first point
+/// in the block.
 #[inline(always)]
 fn add_particle<S: SpreadScalar, T: Simd, const ORDER: usize>(
     token: T,
@@ -158,9 +158,9 @@ pub fn add_blocks<S: SpreadScalar, T: Simd>(
     }
 }
 
-/// Adds a row of a block to a row of the brick. `block` begins with the row's first quad; the next ones follow
-/// at `stride`. `values` begins with the brick's row, which has `period` points; the `extent` points of the
-/// block's row begin at its point `z`.
+/// Adds a row of a block to a row of the brick. `block` begins with the row's first quad; the next ones
+/// follow at `stride`. `values` begins with the brick's row, which has `period` points; the `extent` points
+/// of the block's row begin at its point `z`.
 #[inline(always)]
 fn add_row<S: SpreadScalar, T: Simd>(
     token: T,
