@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 /// that of the tree's promise for the default opening angle (`tests/physics/periodic_gravity.rs`).
 const ACCELERATION: f64 = 5e-4;
 /// Gate of the error of the sample's potential energy over that energy: 1.4 times the largest of 1,000 to
-/// 5,000 particles.
-const POTENTIAL: f64 = 1e-5;
+/// 80,000 particles.
+const POTENTIAL: f64 = 2e-5;
 /// Gate of the momentum over the total mass and the speed sqrt(G M / a): rounding.
 const MOMENTUM: f64 = 1e-12;
 /// Gate of the energy drift: 2.3 times the largest of 1,000 to 5,000 particles, whose encounters are random.

@@ -21,8 +21,9 @@ pub const SPLIT: f64 = 1.0;
 pub const CUT: f64 = 5.2;
 
 /// Mesh points per particle, from which the default mesh is chosen. More of them shorten the cut, and with it
-/// the tree's work.
-const POINTS_PER_PARTICLE: f64 = 2.0;
+/// the tree's work: with 2, 4 and 8, gravity of 65,465 uniform particles takes 1.38, 1.07 and 0.86 times as long
+/// as in an open box (mixed precision, AVX-512).
+const POINTS_PER_PARTICLE: f64 = 4.0;
 
 /// Least number of mesh points in a dimension.
 const LEAST_POINTS: usize = 16;
@@ -39,7 +40,7 @@ pub struct PeriodicSettings {
 }
 
 impl PeriodicSettings {
-    /// Chooses the settings for a number of particles of all ranks. The default mesh has about two points per
+    /// Chooses the settings for a number of particles of all ranks. The default mesh has about four points per
     /// particle, and at least 16 per dimension; the split is in units of its largest spacing.
     ///
     /// # Errors
@@ -154,8 +155,8 @@ mod tests {
         let plan = GravityPlan::default();
         let of = |lengths, particles| PeriodicSettings::new(&plan, &periodic(lengths), particles).unwrap();
         assert_eq!(of([1.0; 3], 1).points, [16; 3]);
-        assert_eq!(of([1.0; 3], 4000).points, [20; 3]);
-        assert_eq!(of([2.0, 1.0, 1.0], 8000).points, [40, 20, 20]);
+        assert_eq!(of([1.0; 3], 4000).points, [27; 3]);
+        assert_eq!(of([2.0, 1.0, 1.0], 4000).points, [40, 20, 20]);
         let thin = of([16.0, 1.0, 1.0], 10);
         assert_eq!(thin.points, [256, 16, 16]);
         assert!((thin.split.splitting * 2.0 / 16.0 - 1.0).abs() < 1e-12);

@@ -260,7 +260,8 @@ mod tests {
                             (0.5, Expansion::Octupole, Criterion::Geometric),
                             (0.5, Expansion::Quadrupole, Criterion::RelativeError(5e-4)),
                         ] {
-                            let usual = (criterion, expansion) == (Criterion::Geometric, Expansion::Quadrupole);
+                            let usual =
+                                (criterion, expansion) == (Criterion::Geometric, Expansion::Quadrupole);
                             let softened = softening > 0.0;
                             if softened && (!usual || lengths != [1.0; 3]) {
                                 continue;

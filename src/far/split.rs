@@ -149,7 +149,8 @@ impl<E: Scalar> LongRangePart<E> {
             for (term, value) in terms[k].iter_mut().zip(&fits_within[k]) {
                 *term = E::of(factor * value);
             }
-            let near = near_terms.get_mut(k).into_iter().flatten().zip(fits_near.get(k).into_iter().flatten());
+            let near =
+                near_terms.get_mut(k).into_iter().flatten().zip(fits_near.get(k).into_iter().flatten());
             near.for_each(|(term, value)| *term = E::of(factor * value));
             // (2^(2k+3) / (2k+1)!!) 2^(k+1) a^(2k+3) over the same of k
             factor *= 8.0 * splitting * splitting / (2 * k + 1) as f64;

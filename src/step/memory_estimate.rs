@@ -25,8 +25,8 @@ const LIST: f64 = 0.029;
 /// Nodes of the gravity tree per particle, times the leaf capacity.
 const NODES: f64 = 3.4;
 
-/// Mesh points per particle of gravity in a periodic box: two, rounded up to lengths of fast transforms.
-const POINTS_OF_GRAVITY: f64 = 2.3;
+/// Mesh points per particle of gravity in a periodic box: four, rounded up to lengths of fast transforms.
+const POINTS_OF_GRAVITY: f64 = 4.6;
 
 /// Mesh points per particle of an Ewald sum, at usual tolerances and cutoffs.
 const POINTS_OF_CHARGES: f64 = 8.0;
@@ -79,7 +79,9 @@ fn mesh(plan: &Plan) -> Estimate {
     let periodic = plan.space.boundary_or_open() == [Boundary::Periodic; 3];
     let ewald = plan.interaction.as_ref().and_then(|interaction| interaction.coulomb.as_ref()?.ewald);
     let (points, of_particle) = match (&plan.gravity, ewald) {
-        (Some(gravity), _) if periodic => (gravity.mesh.map(|mesh| mesh.map(|points| points as f64)), POINTS_OF_GRAVITY),
+        (Some(gravity), _) if periodic => {
+            (gravity.mesh.map(|mesh| mesh.map(|points| points as f64)), POINTS_OF_GRAVITY)
+        }
         (_, Some(ewald)) => (ewald.mesh.map(|mesh| mesh.map(|points| points as f64)), POINTS_OF_CHARGES),
         _ => return Estimate { fixed: 0.0, per_particle: 0.0 },
     };

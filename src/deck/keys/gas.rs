@@ -182,7 +182,7 @@ pub(super) const SECTIONS: &[Section] = &[
             key(
                 "mesh",
                 Kind::Integers(between(8.0, 4096.0)),
-                Default::Unset("about two points per particle, at least 16 per dimension"),
+                Default::Unset("about four points per particle, at least 16 per dimension"),
                 "Mesh points per dimension of the long-range part in a periodic box.",
             )
             .also(&["pmgrid", "grid"]),

@@ -1,9 +1,9 @@
 //! The long-range part of gravity in a periodic box on a device.
 
+use super::super::Buffer;
 use super::super::exchange::Exchange;
 use super::super::mesh::{DeviceMesh, InterpolationTarget, MeshParticles, Reproducibility};
 use super::super::reduction::Vector;
-use super::super::Buffer;
 use super::MassColumns;
 use crate::Result;
 use crate::far::GravityPlan;
@@ -80,8 +80,7 @@ impl LongRange {
             potential: Some(potential),
             potential_factor: -constant,
         };
-        let added =
-            self.mesh.add(exchange, &particles, massive.mass, Quantity::Potential, &target);
+        let added = self.mesh.add(exchange, &particles, massive.mass, Quantity::Potential, &target);
         exchange.comm().agree(added)
     }
 
