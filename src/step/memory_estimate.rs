@@ -31,12 +31,12 @@ const POINTS_OF_GRAVITY: f64 = 4.6;
 /// Mesh points per particle of an Ewald sum, at usual tolerances and cutoffs.
 const POINTS_OF_CHARGES: f64 = 8.0;
 
-/// Numbers in the mesh's precision per mesh point: the mesh, its influence function, and the private blocks of
-/// threads.
-const NUMBERS_PER_POINT: f64 = 4.0;
+/// Numbers in the mesh's precision per mesh point: the mesh, its influence function (half of it), and buffers of
+/// transforms.
+const NUMBERS_PER_POINT: f64 = 2.0;
 
 /// Bytes per particle of spreading and interpolation: their order, potential and gradient.
-const OF_SPREADING: f64 = 64.0;
+const OF_SPREADING: f64 = 50.0;
 
 /// Memory of a run on one rank (bytes): `fixed + per_particle * particles`. On several ranks, each has the
 /// fixed part, and halos in addition to its own particles.
