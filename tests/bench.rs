@@ -417,6 +417,35 @@ fn figures_compare_methods_and_variants() {
 }
 
 #[test]
+fn cells_are_swept_by_every_strategy() {
+    let arguments = ["cells", "--edges", "2,3", "--per-cell", "4", "--repeats", "1"];
+    let found = json(&["env", "HILBRIUM_DEVICE_UNDER_TEST=emulated"], &arguments);
+    assert_eq!(found["device"], "emulation");
+    let table = |name: &str| found[name].as_array().unwrap().clone();
+    // seven strategies, the sub-box twice; then both cluster lists and the particle list
+    assert_eq!([table("rows").len(), table("within_cutoff").len()], [2 * 8, 2 * 11]);
+    for row in table("rows").iter().chain(&table("within_cutoff")) {
+        for field in ["pairs_per_particle", "build_microseconds", "sweep_microseconds", "all_microseconds"] {
+            assert!(number(row, field) > 0.0, "{field} of {row}");
+        }
+    }
+    let pairs = |name: &str| number(&table(name)[0], "pairs_per_particle");
+    // every particle of eight cells has all others
+    assert_eq!(pairs("rows"), 31.0);
+    assert!(pairs("within_cutoff") > 5.0 && pairs("within_cutoff") < 16.0);
+    let operations: Vec<f64> =
+        table("laws").iter().map(|row| number(row, "operations_per_pair")).collect();
+    assert_eq!(operations.len(), 3 * 8);
+    assert!(operations[0] < operations[8] && operations[16] == operations[8] + 150.0, "{operations:?}");
+    assert!(table("prefix_sums").iter().all(|row| number(row, "nanoseconds") > 0.0));
+    if !std::path::Path::new("/dev/nvidia0").exists() {
+        let output = run(&[], &["cells"]);
+        let said = String::from_utf8_lossy(&output.stderr).to_string();
+        assert!(output.status.code() == Some(2) && said.contains("there is none here"), "{said}");
+    }
+}
+
+#[test]
 fn tables_are_for_people_and_bad_options_are_refused() {
     let output = run(&[], &["keys", "--particles", "500", "--threads", "1", "--repeats", "1"]);
     let text = String::from_utf8(output.stdout).unwrap();
@@ -435,6 +464,7 @@ fn tables_are_for_people_and_bad_options_are_refused() {
         &["spread", "--figure", "5", "--method", "tiles"],
         &["spread", "--device", "cuda", "--method", "processors"],
         &["spread", "--device", "cpu", "--method", "tiles"],
+        &["cells", "--edges", "1"],
         &["step", "--particles", "1"],
         &["sweep", "--set", "sph.neighbours=50"],
         &["sweep", "--case", "plummer"],
@@ -454,6 +484,7 @@ fn tables_are_for_people_and_bad_options_are_refused() {
         "sweep",
         "gravity",
         "spread",
+        "cells",
         "step",
         "size",
         "domain",

@@ -70,6 +70,7 @@ struct Block {
     const char* kernel;
     void (*call)(void** arguments);
     void** arguments;
+    void* dynamic_shared;
     Fiber launcher;
     unsigned threads, warps, alive;
     unsigned cursor;             // position of the running warp in `order`
@@ -89,6 +90,9 @@ static_assert(sizeof(Block) <= STATE_SLOTS * STACK, "the state of a block lies b
 
 inline Block& running_block() { return *reinterpret_cast<Block*>(running_region()); }
 inline Fiber& running_thread() { return running_block().fiber[running_fiber()]; }
+
+// Dynamic shared memory of the running block.
+inline void* dynamic_shared() { return running_block().dynamic_shared; }
 
 inline unsigned random_below(Block& block, unsigned limit) {
     block.random ^= block.random << 13;

@@ -7,15 +7,16 @@
 //
 // For each HILBRIUM_EXPORT(kernel) the library exports
 //
-//     void emulated_<kernel>(const unsigned grid[3], const unsigned block[3], void** arguments);
+//     void emulated_<kernel>(const unsigned grid[3], const unsigned block[4], void** arguments);
 //     const unsigned* emulated_<kernel>_sizes;   // the number of arguments, then the size of each in bytes
 //
 // The first one takes the same array of pointers to arguments as cuLaunchKernel, and returns when the kernel
-// has completed. A library stays loaded after a kernel of it has run.
+// has completed; block[3] is the number of bytes of dynamic shared memory. A library stays loaded after a kernel
+// of it has run.
 //
 // Like on a device (compute capability 7 and later): warp collectives wait for the lanes of their mask,
 // barriers for the threads of the block, both without those that have returned. Shared memory is filled with
-// ones when a block starts. Threads and blocks run in an unspecified order that changes with the seed.
+// ones when a block starts; dynamic shared memory (HILBRIUM_DYNAMIC_SHARED of device.cuh) ends at a guard page. Threads and blocks run in an unspecified order that changes with the seed.
 //
 // Errors or undefined behavior on a device are reported and abort: a deadlock, threads at different barriers
 // or collectives, a lane outside of its mask, too large a block, too much local memory, an endless spin loop,
@@ -25,7 +26,7 @@
 //
 // Unlike on a device: threads of a block do not run in parallel, so that spin loops must yield (__nanosleep,
 // or load_acquire of device.cuh); a block cannot wait for one that has not started; approximations are exact;
-// there are no dynamic shared memory, textures, cooperative groups or inline assembly.
+// there are no textures, cooperative groups or inline assembly.
 //
 // Environment variables: HILBRIUM_EMULATION_SEED (1) seeds the orders, 0 makes them ascending.
 // HILBRIUM_EMULATION_THREADS (1) is the number of host threads that run blocks; with 1, all sums are

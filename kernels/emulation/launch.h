@@ -27,12 +27,27 @@ inline int find_shared_memory(dl_phdr_info* info, std::size_t, void* found) {
     return 1;
 }
 
+// Largest dynamic shared memory of a block: that of compute capability 9. It lies below a guard page.
+constexpr std::size_t MOST_DYNAMIC_SHARED = 227 * 1024;
+constexpr std::size_t DYNAMIC_REGION = 228 * 1024, GUARD = 64 * 1024;
+
 // Per-thread state that persists between launches.
 struct Worker {
     Block* block;
     SharedMemory shared;
+    char* dynamic;
     Worker* next;
 };
+
+inline char* new_dynamic_region() {
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void* memory = mmap(nullptr, DYNAMIC_REGION + GUARD, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (memory == MAP_FAILED || mprotect(static_cast<char*>(memory) + DYNAMIC_REGION, GUARD, PROT_NONE) != 0) {
+        std::perror("emulation: no dynamic shared memory");
+        std::abort();
+    }
+    return static_cast<char*>(memory);
+}
 
 inline Worker* workers = nullptr;
 inline pthread_mutex_t workers_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -97,6 +112,7 @@ inline void drop_worker(void* dropped) {
     *link = worker->next;
     pthread_mutex_unlock(&workers_lock);
     munmap(worker->block, REGION);
+    munmap(worker->dynamic, DYNAMIC_REGION + GUARD);
     delete worker;
 }
 
@@ -117,7 +133,7 @@ inline Worker& this_worker() {
     auto* worker = static_cast<Worker*>(pthread_getspecific(key));
     if (worker == nullptr) {
         shared_memory_anchor = 1;  // allocates the storage on first use
-        worker = new Worker{reinterpret_cast<Block*>(new_region()), {nullptr, 0}, nullptr};
+        worker = new Worker{reinterpret_cast<Block*>(new_region()), {nullptr, 0}, new_dynamic_region(), nullptr};
         dl_iterate_phdr(find_shared_memory, &worker->shared);
         pthread_setspecific(key, worker);
         pthread_mutex_lock(&workers_lock);
@@ -133,6 +149,7 @@ struct Launch {
     void (*call)(void** arguments);
     void** arguments;
     dim3 grid, dimensions;
+    std::size_t dynamic_shared;  // bytes, a multiple of 16
     unsigned long long seed;
     unsigned long long blocks;
     unsigned long long taken;  // number of blocks started
@@ -164,6 +181,7 @@ inline void run_block(Worker& worker, const Launch& launch, unsigned long long o
         block.order[w] = static_cast<unsigned char>(w);
     }
     std::memset(worker.shared.begin, 0xff, worker.shared.bytes);
+    std::memset(block.dynamic_shared, 0xff, launch.dynamic_shared);
     Fiber& first = next_warp(block);
     hilbrium_emulation_switch(&block.launcher.stack, first.stack);
     if (block.alive > 0) { stop(block, "deadlock: every thread waits"); }
@@ -177,6 +195,7 @@ inline void* run_blocks(void* launched) {
     block.call = launch.call;
     block.arguments = launch.arguments;
     block.grid = launch.grid;
+    block.dynamic_shared = worker.dynamic + DYNAMIC_REGION - launch.dynamic_shared;
     block.alone = launch.alone;
     block.dimensions = launch.dimensions;
     block.threads = launch.dimensions.x * launch.dimensions.y * launch.dimensions.z;
@@ -202,9 +221,10 @@ inline void launch(const char* kernel, void (*call)(void**), const unsigned* gri
     const unsigned long long threads = 1ull * block[0] * block[1] * block[2];
     const unsigned long long blocks = 1ull * grid[0] * grid[1] * grid[2];
     if (threads == 0 || threads > MOST_THREADS || block[2] > 64 || blocks == 0 || grid[0] > 0x7fffffffu ||
-        grid[1] > 65535 || grid[2] > 65535) {
-        std::fprintf(stderr, "emulation: kernel %s: no device takes a grid of (%u, %u, %u) blocks of (%u, %u, %u)\n",
-                     kernel, grid[0], grid[1], grid[2], block[0], block[1], block[2]);
+        grid[1] > 65535 || grid[2] > 65535 || block[3] > MOST_DYNAMIC_SHARED) {
+        std::fprintf(stderr, "emulation: kernel %s: no device takes a grid of (%u, %u, %u) blocks of (%u, %u, %u) "
+                     "with %u bytes of dynamic shared memory\n",
+                     kernel, grid[0], grid[1], grid[2], block[0], block[1], block[2], block[3]);
         std::abort();
     }
     Launch wanted = {kernel,
@@ -212,6 +232,7 @@ inline void launch(const char* kernel, void (*call)(void**), const unsigned* gri
                      arguments,
                      dim3(grid[0], grid[1], grid[2]),
                      dim3(block[0], block[1], block[2]),
+                     (block[3] + 15u) / 16u * 16u,
                      setting("HILBRIUM_EMULATION_SEED", 1),
                      blocks,
                      0,

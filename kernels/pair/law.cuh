@@ -14,7 +14,7 @@
 #pragma once
 
 #include "../device.cuh"
-#include "../pair/real.cuh"
+#include "../pair/real4.cuh"
 #include HILBRIUM_LAW_HEADER
 #ifdef HILBRIUM_DEFINITIONS
 #include HILBRIUM_DEFINITIONS
@@ -67,12 +67,6 @@ static_assert(sizeof(Sums) == SUMS * sizeof(Real), "a law's sums are Reals only"
 static_assert(PREPARED == 0 || sizeof(Pair) == PREPARED * sizeof(Real), "prepared values are Reals only");
 static_assert(FIRST_SUM >= 0 && SUM_COUNT >= 1 && FIRST_SUM + SUM_COUNT <= SUMS,
               "the requested sums are sums of the law");
-
-// Four Reals that are read and written together. The first Real4 of a row holds its offset from the center of
-// its super-cluster, and the squared radius or, if pairs do not use both radii, the first prepared value.
-struct alignas(16) Real4 {
-    Real x, y, z, w;
-};
 
 // Number of prepared values outside of the first Real4, and the number of Real4 that hold them.
 constexpr bool FIRST_WITH_POSITION = CUTOFF != Cutoff::EITHER && PREPARED > 0;

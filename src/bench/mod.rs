@@ -3,6 +3,7 @@
 //! Times are medians over the repeats. Benchmarks report and never fail on slow results.
 
 pub(crate) mod case;
+mod cells;
 pub mod decomposition;
 mod device;
 mod domain;
@@ -42,6 +43,8 @@ pub enum Benchmark {
     Gravity(gravity::Options),
     /// Spreading of particles onto a mesh and interpolation from it, by method, number of particles and mesh
     Spread(spread::Options),
+    /// A pair law over the cells of a grid on a GPU, by strategy, beside lists; prefix sums in shared memory
+    Cells(cells::Options),
     /// Whole steps by phase; under mpirun, on all ranks
     Step(step::Options),
     /// Time and memory per particle of whole steps, by number of particles
@@ -86,6 +89,7 @@ impl Benchmark {
             Benchmark::Sweep(_) => "sweep",
             Benchmark::Gravity(_) => "gravity",
             Benchmark::Spread(_) => "spread",
+            Benchmark::Cells(_) => "cells",
             Benchmark::Step(_) => "step",
             Benchmark::Size(_) => "size",
             Benchmark::Decomposition(_) => "decomposition",
@@ -119,6 +123,7 @@ pub fn measure(benchmark: &Benchmark, common: &Common, comm: &Communicator) -> R
         Benchmark::Sweep(options) => sweep::measure(options, common, comm)?,
         Benchmark::Gravity(options) => gravity::measure(options, common),
         Benchmark::Spread(options) => spread::measure(options, common)?,
+        Benchmark::Cells(options) => cells::measure(options, common)?,
         Benchmark::Step(options) => step::measure(options, common, comm)?,
         Benchmark::Size(options) => size::measure(options, common, comm)?,
         Benchmark::Decomposition(options) => decomposition::measure(options, comm)?,

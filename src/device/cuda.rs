@@ -5,8 +5,10 @@ use super::nvrtc;
 use crate::comm::Communicator;
 use crate::{Error, Result};
 use cudarc::driver::{DriverError, result, sys};
+use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// A GPU with a compute stream and a copy stream.
 pub struct Gpu {
@@ -21,11 +23,17 @@ pub struct Gpu {
     architecture: String,
     toolchain: String,
     multiprocessors: u32,
+    shared_memory: u32,
+    /// Dynamic shared memory that functions have opted in to.
+    opted_in: Mutex<HashMap<u64, u32>>,
 }
 
 // SAFETY: driver handles may be used by any thread with the context current, and every call makes it current.
 unsafe impl Send for Gpu {}
 unsafe impl Sync for Gpu {}
+
+/// Bytes of dynamic shared memory of a block above which a function must opt in.
+const SHARED_WITHOUT_OPT_IN: u32 = 48 * 1024;
 
 /// The remedy without driver, GPU or compiler.
 const REMEDY: &str = "add --set run.device=cpu, or set run.device = \"auto\" in the deck, or run where a GPU and its driver are";
@@ -122,6 +130,8 @@ impl Gpu {
             architecture: format!("sm_{major}{minor}"),
             toolchain: format!("nvrtc {}.{}, driver {version}", compiler.0, compiler.1),
             multiprocessors: of(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32,
+            shared_memory: of(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)? as u32,
+            opted_in: Mutex::default(),
         })
     }
 
@@ -131,6 +141,21 @@ impl Gpu {
         unsafe { result::ctx::set_current(self.context) }
             .and_then(|()| act())
             .map_err(|cause| failed(doing, cause))
+    }
+
+    /// Allows a function more dynamic shared memory than any card has without being asked.
+    fn opt_in(&self, function: u64, shared: u32) -> Result<()> {
+        let mut opted_in = self.opted_in.lock().unwrap_or_else(PoisonError::into_inner);
+        if opted_in.get(&function).is_some_and(|&allowed| allowed >= shared) {
+            return Ok(());
+        }
+        let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: the function is from function
+        self.with("asking for shared memory", || {
+            unsafe { sys::cuFuncSetAttribute(function as sys::CUfunction, attribute, shared as i32) }.result()
+        })?;
+        opted_in.insert(function, shared);
+        Ok(())
     }
 
     fn wait(&self) -> Result<(), DriverError> {
@@ -163,6 +188,10 @@ impl Driver for Gpu {
 
     fn multiprocessors(&self) -> u32 {
         self.multiprocessors
+    }
+
+    fn shared_memory(&self) -> u32 {
+        self.shared_memory
     }
 
     fn memory(&self) -> Result<(u64, u64)> {
@@ -278,11 +307,21 @@ impl Driver for Gpu {
         Ok(function as u64)
     }
 
-    fn launch(&self, function: u64, blocks: u32, threads: u32, arguments: &mut [*mut c_void]) -> Result<()> {
+    fn launch(
+        &self,
+        function: u64,
+        blocks: u32,
+        threads: u32,
+        shared: u32,
+        arguments: &mut [*mut c_void],
+    ) -> Result<()> {
+        if shared > SHARED_WITHOUT_OPT_IN {
+            self.opt_in(function, shared)?;
+        }
         // SAFETY: the function is from function; the caller guarantees the arguments
         self.with("starting a kernel", || unsafe {
             let (grid, block) = ((blocks, 1, 1), (threads, 1, 1));
-            result::launch_kernel(function as sys::CUfunction, grid, block, 0, self.stream, arguments)
+            result::launch_kernel(function as sys::CUfunction, grid, block, shared, self.stream, arguments)
         })
     }
 

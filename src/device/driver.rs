@@ -51,6 +51,8 @@ pub trait Driver: Send + Sync {
     fn target(&self) -> Target;
     /// Number of multiprocessors.
     fn multiprocessors(&self) -> u32;
+    /// Bytes of shared memory that a block may have at most, by opt-in.
+    fn shared_memory(&self) -> u32;
     /// Free and total bytes.
     fn memory(&self) -> Result<(u64, u64)>;
     /// Allocates memory, uninitialized.
@@ -83,8 +85,16 @@ pub trait Driver: Send + Sync {
     fn load(&self, file: &Path) -> Result<u64>;
     /// Looks up a kernel of a loaded unit.
     fn function(&self, module: u64, name: &str) -> Result<u64>;
-    /// Launches a kernel with pointers to its arguments.
-    fn launch(&self, function: u64, blocks: u32, threads: u32, arguments: &mut [*mut c_void]) -> Result<()>;
+    /// Launches a kernel with pointers to its arguments and `shared` bytes of dynamic shared memory, at most
+    /// [`Driver::shared_memory`] less the kernel's own.
+    fn launch(
+        &self,
+        function: u64,
+        blocks: u32,
+        threads: u32,
+        shared: u32,
+        arguments: &mut [*mut c_void],
+    ) -> Result<()>;
     /// The copy stream for use by a library, with the GPU made current on this thread; `None` if the device
     /// is no GPU.
     fn stream(&self) -> Result<Option<Stream>>;

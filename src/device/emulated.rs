@@ -71,6 +71,11 @@ impl Driver for Emulation {
         std::thread::available_parallelism().map_or(1, |count| count.get() as u32)
     }
 
+    fn shared_memory(&self) -> u32 {
+        // that of compute capability 9
+        227 * 1024
+    }
+
     fn memory(&self) -> Result<(u64, u64)> {
         Ok((u64::MAX, u64::MAX))
     }
@@ -217,11 +222,18 @@ impl Driver for Emulation {
         Ok(*entry as usize as u64)
     }
 
-    fn launch(&self, function: u64, blocks: u32, threads: u32, arguments: &mut [*mut c_void]) -> Result<()> {
+    fn launch(
+        &self,
+        function: u64,
+        blocks: u32,
+        threads: u32,
+        shared: u32,
+        arguments: &mut [*mut c_void],
+    ) -> Result<()> {
         // SAFETY: the function is from function; the caller guarantees the arguments
         unsafe {
             let entry: EntryPoint = std::mem::transmute(function as usize);
-            entry([blocks, 1, 1].as_ptr(), [threads, 1, 1].as_ptr(), arguments.as_mut_ptr());
+            entry([blocks, 1, 1].as_ptr(), [threads, 1, 1, shared].as_ptr(), arguments.as_mut_ptr());
         }
         Ok(())
     }

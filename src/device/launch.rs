@@ -62,6 +62,22 @@ impl Device {
         threads: u32,
         arguments: &A,
     ) -> Result<()> {
+        self.launch_with_shared(kernel, blocks, threads, 0, arguments)
+    }
+
+    /// As [`Device::launch`], with `shared` bytes of dynamic shared memory a block, at most
+    /// [`Device::shared_memory`] less the kernel's own.
+    ///
+    /// # Errors
+    /// Those of [`Device::launch`].
+    pub fn launch_with_shared<A: Arguments>(
+        &self,
+        kernel: &Kernel<A>,
+        blocks: usize,
+        threads: u32,
+        shared: usize,
+        arguments: &A,
+    ) -> Result<()> {
         const { assert!(size_of::<A>() <= MOST_ARGUMENT_BYTES, "too many bytes of kernel parameters") };
         if blocks == 0 {
             return Ok(());
@@ -76,7 +92,7 @@ impl Device {
         };
         let mut pointers = [std::ptr::from_ref(arguments).cast_mut().cast()];
         self.note_launch(name);
-        let done = self.driver().launch(handle, count, threads, &mut pointers);
+        let done = self.driver().launch(handle, count, threads, shared as u32, &mut pointers);
         done.and_then(|()| if self.waits() { self.driver().synchronize() } else { Ok(()) })
             .map_err(|error| self.blame(error))
     }

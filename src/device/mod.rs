@@ -6,6 +6,7 @@
 
 pub mod arguments;
 mod buffer;
+pub mod cells;
 pub mod columns;
 pub mod cuda;
 pub mod domain;
@@ -125,6 +126,11 @@ impl Device {
     /// Number of multiprocessors.
     pub fn multiprocessors(&self) -> u32 {
         self.driver().multiprocessors()
+    }
+
+    /// Bytes of shared memory that a block may have at most: beyond 48 KB where the device has it.
+    pub fn shared_memory(&self) -> usize {
+        self.driver().shared_memory() as usize
     }
 
     /// Free and total bytes of memory.

@@ -21,8 +21,11 @@ pub mod momentum_energy_standard;
 pub mod momentum_energy_volume;
 pub mod number_density;
 mod potential_table;
+pub mod prolonged_lennard_jones;
 pub mod radial;
+pub mod separation_sum;
 pub mod shared;
+pub mod softened_lennard_jones;
 pub mod viscosity_switch;
 pub mod volume_elements;
 pub mod volume_estimate;
@@ -57,6 +60,13 @@ const OTHERS: &[Printed] = &[
     printed_law!(volume_estimate),
 ];
 
+/// The laws of `bench cells`, which no run uses.
+const OF_BENCHMARKS: &[Printed] = &[
+    printed_law!(prolonged_lennard_jones),
+    printed_law!(separation_sum),
+    printed_law!(softened_lennard_jones),
+];
+
 /// A law as CUDA C++.
 #[derive(Clone, Copy, Debug)]
 pub struct Printed {
@@ -68,7 +78,12 @@ pub struct Printed {
     pub uses: &'static [&'static str],
 }
 
-/// All laws as CUDA C++, as committed under `kernels/laws/`.
+/// The laws of `bench cells` as CUDA C++, as committed under `kernels/laws/`.
+pub fn printed_for_benchmarks() -> impl Iterator<Item = Printed> {
+    OF_BENCHMARKS.iter().copied()
+}
+
+/// The laws of runs as CUDA C++, as committed under `kernels/laws/`.
 pub fn printed() -> impl Iterator<Item = Printed> {
     Interaction::PRINTED.iter().copied().flatten().chain(OTHERS).copied()
 }

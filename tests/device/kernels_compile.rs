@@ -207,6 +207,45 @@ fn meshes() -> Vec<Variant> {
     variants
 }
 
+/// Units of sweeps over cells: laws of all kinds of cutoffs, with few and with many prepared values.
+fn cells() -> Vec<Variant> {
+    fn law<L: PairLaw>(law: L, variants: &mut Vec<Variant>) {
+        for precision in BOTH {
+            let shape = Shape::of::<L>(precision, false);
+            let unit = |file| shape.unit(&law, file, shape.number());
+            for file in ["cells/particles.cu", "cells/cell.cu", "cells/sub_box.cu", "cells/pencil.cu"] {
+                variants.push((unit(file), precision == Precision::Mixed));
+                variants.push((unit(file).with("HILBRIUM_ALL_PAIRS", 1), false));
+            }
+            variants.push((unit("cells/pencil.cu").with("HILBRIUM_FROM_REGISTERS", 1), true));
+        }
+    }
+    let mut variants = Vec::new();
+    for real in ["float", "double"] {
+        variants.push((Unit::new("cells/sort.cu").with("HILBRIUM_REAL", real), true));
+    }
+    for counted in [0, 1] {
+        variants.push((Unit::new("cells/prefix.cu").with("HILBRIUM_COUNTED", counted), true));
+    }
+    let kernel = Kernel::named("sinc-6").unwrap();
+    let charges = coulomb::Law::reaction_field(138.9, 78.0, 2.5);
+    let salt = lennard_jones_coulomb::Law::new(lennard_jones::Law::shifted(1.3, 0.9, 2.5), charges);
+    law(Forces(salt), &mut variants);
+    law(density::Law { kernel }, &mut variants);
+    law(gradients::Law::new(kernel), &mut variants);
+    let momentum = momentum_energy_standard::Law {
+        kernel,
+        beta: 2.0,
+        conductivity: 0.5,
+        switched_conductivity: 0.4,
+    };
+    law(momentum, &mut variants);
+    law(separation_sum::Law::new(1.0), &mut variants);
+    law(softened_lennard_jones::Law::new(1.0, 1.0, 0.1), &mut variants);
+    law(prolonged_lennard_jones::Law::new(1.0, 1.0, 0.1), &mut variants);
+    variants
+}
+
 /// The files of units, below the folder of kernels.
 fn files() -> BTreeSet<String> {
     fn below(folder: &Path, prefix: &str, found: &mut BTreeSet<String>) {
@@ -229,6 +268,7 @@ fn variants() -> Vec<Variant> {
     let mut variants = passes();
     variants.extend(gravity());
     variants.extend(meshes());
+    variants.extend(cells());
     for periodic in [0, 1] {
         let unit = Unit::new("neighbors/build.cu").with("HILBRIUM_PERIODIC", periodic);
         variants.push((unit, periodic == 1));

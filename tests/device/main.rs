@@ -10,6 +10,7 @@
 mod common;
 
 mod emulation;
+mod gpu_cells;
 mod gpu_domain;
 mod gpu_exchange;
 mod gpu_gas;

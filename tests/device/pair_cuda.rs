@@ -19,7 +19,7 @@ fn files() -> Vec<(String, String)> {
     let shared = shared::PRINTED.iter();
     let shared =
         shared.map(|(name, text)| (format!("shared/{name}"), printed_file(&["pair/real".into()], text)));
-    let alone = printed().map(|law| {
+    let alone = printed().chain(printed_for_benchmarks()).map(|law| {
         let parts = law.uses.iter().map(|name| format!("shared/{name}"));
         let parts: Vec<String> = std::iter::once("pair/real".into()).chain(parts).collect();
         (format!("laws/{}", law.name), printed_file(&parts, law.text))
@@ -167,6 +167,9 @@ fn trials() -> Vec<Trial> {
     }
     for scale in [0.9, 1.1, 1.5, 2.4] {
         trials.extend(molecular_trials(scale));
+        trials.push(trial(&separation_sum::Law::new(1.5), scale));
+        trials.push(trial(&softened_lennard_jones::Law::new(1.3, 0.9, 0.2), scale));
+        trials.push(trial(&prolonged_lennard_jones::Law::new(1.3, 0.9, 0.2), scale));
         trials.push(trial(&yukawa::Law { strength: 2.0, screening: 0.8, shift: 0.1 }, scale));
         visit_examples(&mut Examples { trials: &mut trials, scale });
     }

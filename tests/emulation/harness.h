@@ -8,7 +8,7 @@
 #define LAUNCH(kernel, blocks, threads, ...)                       \
     do {                                                           \
         const unsigned grid_of_launch[3] = {(blocks), 1, 1};       \
-        const unsigned block_of_launch[3] = {(threads), 1, 1};     \
+        const unsigned block_of_launch[4] = {(threads), 1, 1, 0};  \
         ::harness::Arguments arguments_of_launch(__VA_ARGS__);     \
         emulated_##kernel(grid_of_launch, block_of_launch, arguments_of_launch.pointers); \
     } while (false)

@@ -9,6 +9,13 @@
 mod macros;
 
 pub mod build;
+pub mod cells;
+pub mod cells_cell;
+pub mod cells_particles;
+pub mod cells_pencil;
+pub mod cells_prefix;
+pub mod cells_sort;
+pub mod cells_sub_box;
 pub mod cut;
 pub mod enter;
 pub mod external;
@@ -142,6 +149,13 @@ pub fn printed() -> Vec<(String, String)> {
     vec![
         print(),
         build::print(),
+        cells::print(),
+        cells_cell::print(),
+        cells_particles::print(),
+        cells_pencil::print(),
+        cells_prefix::print(),
+        cells_sort::print(),
+        cells_sub_box::print(),
         cut::print(),
         enter::print(),
         external::print(),
