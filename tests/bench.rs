@@ -433,8 +433,7 @@ fn cells_are_swept_by_every_strategy() {
     // every particle of eight cells has all others
     assert_eq!(pairs("rows"), 31.0);
     assert!(pairs("within_cutoff") > 5.0 && pairs("within_cutoff") < 16.0);
-    let operations: Vec<f64> =
-        table("laws").iter().map(|row| number(row, "operations_per_pair")).collect();
+    let operations: Vec<f64> = table("laws").iter().map(|row| number(row, "operations_per_pair")).collect();
     assert_eq!(operations.len(), 3 * 8);
     assert!(operations[0] < operations[8] && operations[16] == operations[8] + 150.0, "{operations:?}");
     assert!(table("prefix_sums").iter().all(|row| number(row, "nanoseconds") > 0.0));

@@ -1,13 +1,30 @@
+// Printed from src/device/arguments: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device kernel_arguments
 #pragma once
+
 #include "../arguments/layout.cuh"
-#include "../pair/real.cuh"
 #include "../arguments/cells_cells.cuh"
+#include "../pair/real.cuh"
+
 namespace hilbrium {
+
 namespace pair { struct Real4; }
+
+// A sweep with a sub-box and its neighbor cells in shared memory.
 struct SweepSubBoxesArguments {
+    // The sweep.
     CellPass pass;
+    // The sub-boxes with their slices.
     CellTasks tasks;
+    // Particles that the shared memory holds.
     unsigned capacity;
 };
-}
-extern "C" __global__ void sweep_sub_boxes(const __grid_constant__ hilbrium::SweepSubBoxesArguments args);
+HILBRIUM_SIZE(SweepSubBoxesArguments, 224)
+HILBRIUM_OFFSET(SweepSubBoxesArguments, pass, 0)
+HILBRIUM_OFFSET(SweepSubBoxesArguments, tasks, 176)
+HILBRIUM_OFFSET(SweepSubBoxesArguments, capacity, 216)
+
+}  // namespace hilbrium
+
+extern "C" __global__ void sweep_sub_boxes(
+    const __grid_constant__ hilbrium::SweepSubBoxesArguments args);

@@ -4,8 +4,8 @@
 #include "../arguments/cells_cell.cuh"
 
 // Reads neighbor cells in global memory: all threads of a block read the same particles.
-// Launch: one block of 128 threads per task. Floor: as sweep_particles, and idle threads: a cell with n particles
-// occupies whole warps.
+// Launch: one block of 128 threads per task. Floor: as sweep_particles, and idle threads: a cell with n
+// particles occupies whole warps.
 extern "C" __global__ void __launch_bounds__(hilbrium::cells::CELL_THREADS)
     sweep_cells(const __grid_constant__ hilbrium::SweepCellsArguments args) {
     using namespace hilbrium;

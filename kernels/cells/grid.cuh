@@ -13,8 +13,8 @@ constexpr unsigned NONE = ~0u;
 
 __device__ __forceinline__ bool is_periodic(const CellGrid& grid, int d) { return (grid.periodic >> d & 1u) != 0u; }
 
-// Index of the cell along a dimension. Monotonic in x, also beyond the open faces, whose particles belong to the
-// outermost cells: particles within one width are in the same or in adjacent cells.
+// Index of the cell along a dimension. Monotonic in x, also beyond the open faces, whose particles belong to
+// the outermost cells: particles within one width are in the same or in adjacent cells.
 __device__ __forceinline__ unsigned cell_along(const CellGrid& grid, int d, double x) {
     const double place = (x - grid.lower[d]) * grid.inverse[d];
     const double last = static_cast<double>(grid.counts[d] - 1u);

@@ -1,5 +1,5 @@
-// One thread per particle, whose neighbor cells it reads in global memory: "Par-Part-NoLoop" of Algis et al. 2024
-// (hal-04621128) with as many threads as particles, "Par-Part-Loop" with fewer.
+// One thread per particle, whose neighbor cells it reads in global memory: "Par-Part-NoLoop" of Algis et al.
+// 2024 (hal-04621128) with as many threads as particles, "Par-Part-Loop" with fewer.
 #include "../cells/sweep.cuh"
 #include "../arguments/cells_particles.cuh"
 

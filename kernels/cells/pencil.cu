@@ -1,7 +1,7 @@
 // Targets in registers, one row of cells along x at a time in shared memory: "X-pencil" of Algis et al. 2024
-// (hal-04621128) with targets of one row of cells, "X-pencil-reg" (HILBRIUM_FROM_REGISTERS) with targets of several,
-// whose threads copy them to shared memory instead of reading them again. Rows that exceed shared memory come in
-// rounds.
+// (hal-04621128) with targets of one row of cells, "X-pencil-reg" (HILBRIUM_FROM_REGISTERS) with targets of
+// several, whose threads copy them to shared memory instead of reading them again. Rows that exceed shared
+// memory come in rounds.
 #include "../cells/sweep.cuh"
 #include "../arguments/cells_pencil.cuh"
 
@@ -13,7 +13,7 @@ namespace hilbrium {
 namespace cells {
 
 // Threads of a block: pencil_threads of src/device/cells/strategy.rs.
-constexpr unsigned PENCIL_THREADS = sizeof(Real) == 4 && GROUPS == 0 ? 1024 : sizeof(Real) == 4 && GROUPS <= 2 ? 512 : 256;
+constexpr unsigned PENCIL_THREADS = sizeof(Real) == 8 || GROUPS > 2 ? 256 : GROUPS > 0 ? 512 : 1024;
 
 // Copies the target of this thread to element `place` of a stage.
 __device__ __forceinline__ void stage_target(Real4 first, const Pair& values, Real4* stage, unsigned capacity,
@@ -38,8 +38,9 @@ __device__ __forceinline__ void stage_target(Real4 first, const Pair& values, Re
 }  // namespace cells
 }  // namespace hilbrium
 
-// Launch: one block per task, of as many threads as a slice has particles, at most PENCIL_THREADS; dynamic shared
-// memory for `capacity` particles. Floor: copies of particles, 9 of each and those of ghosts; two barriers per row.
+// Launch: one block per task, of as many threads as a slice has particles, at most PENCIL_THREADS; dynamic
+// shared memory for `capacity` particles. Floor: copies of particles, 9 of each and those of ghosts; two
+// barriers per row.
 extern "C" __global__ void __launch_bounds__(hilbrium::cells::PENCIL_THREADS)
     sweep_pencils(const __grid_constant__ hilbrium::SweepPencilsArguments args) {
     using namespace hilbrium;

@@ -1,5 +1,5 @@
-// Prefix sums in shared memory by both ways of prefix.cuh, for tests and `bench cells`. Blocks have numbers of
-// their own: block b those from b count on.
+// Prefix sums in shared memory by both ways of prefix.cuh, for tests and `bench cells`. Blocks have numbers
+// of their own: block b those from b count on.
 #include "../cells/prefix.cuh"
 #include "../arguments/cells_prefix.cuh"
 

@@ -1,5 +1,5 @@
-// Inclusive prefix sums of numbers in shared memory: in place (Algis et al. 2024, hal-04621128, section 6), and by
-// warp shuffles.
+// Inclusive prefix sums of numbers in shared memory: in place (Algis et al. 2024, hal-04621128, section 6),
+// and by warp shuffles.
 #pragma once
 
 #include "../device.cuh"
@@ -13,14 +13,14 @@ struct Uncounted {
     __device__ __forceinline__ void update() {}
 };
 
-// In place, without further memory: a tree of sums upward, then the numbers between. All threads of the block must
-// call; numbers must be there before (barrier), sums are there after it.
+// In place, without further memory: a tree of sums upward, then the numbers between. All threads of the block
+// must call; numbers must be there before (barrier), sums are there after it.
 //
-// With h = ceil(log2(count + 1)): count - h updates downward and count - popcount(count) upward, which is count - 1
-// for powers of two; floor(log2(count)) barriers upward; downward one less, or as many if count is at least 3/2 of
-// the power of two below it. That is 2 h - 3 for powers of two. The paper's algorithm 6 starts the downward pass at
-// a quarter, which misses numbers from 3/2 of a power of two on, where that is at least 8; its listing starts at a
-// half, which adds a barrier where there is nothing to do.
+// With h = ceil(log2(count + 1)): count - h updates downward and count - popcount(count) upward, which is
+// count - 1 for powers of two; floor(log2(count)) barriers upward; downward one less, or as many if count is
+// at least 3/2 of the power of two below it. That is 2 h - 3 for powers of two. The paper's algorithm 6
+// starts the downward pass at a quarter, which misses numbers from 3/2 of a power of two on, where that is at
+// least 8; its listing starts at a half, which adds a barrier where there is nothing to do.
 template <class Counter>
 __device__ __forceinline__ void sum_in_place(unsigned* numbers, unsigned count, Counter& counter) {
     unsigned step = 2;
@@ -44,9 +44,9 @@ __device__ __forceinline__ void sum_in_place(unsigned* numbers, unsigned count, 
     }
 }
 
-// By warps, in tiles of the block: a shuffle scan in each warp, then the sums of earlier warps, as cub::BlockScan
-// does by default. `of_warps` has an element per warp. All threads of the block must call; whole warps. Two barriers
-// per tile.
+// By warps, in tiles of the block: a shuffle scan in each warp, then the sums of earlier warps, as
+// cub::BlockScan does by default. `of_warps` has an element per warp. All threads of the block must call;
+// whole warps. Two barriers per tile.
 __device__ __forceinline__ void sum_by_warps(unsigned* numbers, unsigned count, unsigned* of_warps) {
     const unsigned warps = blockDim.x / WARP;
     unsigned before = 0;

@@ -14,8 +14,8 @@ constexpr unsigned SORT_THREADS = 256;
 
 using namespace cells;
 
-// Cell of each row and its number within it; counts[cell], initially 0, becomes the number of rows. Ghosts have
-// no cell. Lanes of a warp with the same cell share an atomic addition: rows follow the Hilbert curve.
+// Cell of each row and its number within it; counts[cell], initially 0, becomes the number of rows. Ghosts
+// have no cell. Lanes of a warp with the same cell share an atomic addition: rows follow the Hilbert curve.
 // Launch: blocks of 256 threads, one thread per row. Floor: 24 bytes read and 8 written per row.
 extern "C" __global__ void __launch_bounds__(SORT_THREADS)
     count_cells(const __grid_constant__ CountCellsArguments args) {

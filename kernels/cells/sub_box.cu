@@ -1,7 +1,7 @@
 // A sub-box of cells wholly in shared memory with the cells about it: "All-in-SM" of Algis et al. 2024
 // (hal-04621128). Arrays in shared memory: the particles, prefix sums of the rows of cells, and what turns a
-// particle's number among all into that in shared memory; the way back is the same subtraction. Sub-boxes that
-// exceed shared memory come in rounds.
+// particle's number among all into that in shared memory; the way back is the same subtraction. Sub-boxes
+// that exceed shared memory come in rounds.
 #include "../cells/prefix.cuh"
 #include "../cells/sweep.cuh"
 #include "../arguments/cells_sub_box.cuh"
@@ -31,8 +31,9 @@ __device__ __forceinline__ RowOfBox row_about(const CellPass& pass, const SubBox
 }  // namespace cells
 }  // namespace hilbrium
 
-// Launch: one block per task of whole warps, at most SUB_BOX_THREADS threads; dynamic shared memory for `capacity`
-// particles. A slice may exceed the block. Floor: copies of particles, up to 27 of each; few blocks a multiprocessor.
+// Launch: one block per task of whole warps, at most SUB_BOX_THREADS threads; dynamic shared memory for
+// `capacity` particles. A slice may exceed the block. Floor: copies of particles, up to 27 of each; few
+// blocks a multiprocessor.
 extern "C" __global__ void __launch_bounds__(hilbrium::cells::SUB_BOX_THREADS)
     sweep_sub_boxes(const __grid_constant__ hilbrium::SweepSubBoxesArguments args) {
     using namespace hilbrium;

@@ -1,6 +1,6 @@
-// Pairs of particles in neighboring cells: full sums of each target, without Newton's third law, in an order that
-// depends on the particles alone. Positions are offsets from the centers of their cells. A target moves by whole
-// cells into the frame of a neighbor cell, also across periodic faces, so that offsets stay small.
+// Pairs of particles in neighboring cells: full sums of each target, without Newton's third law, in an order
+// that depends on the particles alone. Positions are offsets from the centers of their cells. A target moves
+// by whole cells into the frame of a neighbor cell, also across periodic faces, so that offsets stay small.
 #pragma once
 
 #include "../cells/grid.cuh"
@@ -80,8 +80,8 @@ struct Target {
     Place cell;
     Real sums[SUM_COUNT];
 
-    // Adds the pairs with particles [begin, end) of a source, for the target at `at` in their frame. `self` is
-    // the target's own number in the source, or NONE.
+    // Adds the pairs with particles [begin, end) of a source, for the target at `at` in their frame. `self`
+    // is the target's own number in the source, or NONE.
     template <class Source>
     __device__ __forceinline__ void take(const Source& source, Vec3 at, unsigned begin, unsigned end,
                                          unsigned self) {
@@ -222,9 +222,9 @@ __device__ __forceinline__ unsigned particle_of(const CellPass& pass, const SubB
     return NONE;
 }
 
-// The particles of a row of cells about a sub-box, at (y, z) beside or in it: the cell below its first one, its
-// own cells, and the cell above its last one; each is one range of the particles, and together they are numbered
-// from 0.
+// The particles of a row of cells about a sub-box, at (y, z) beside or in it: the cell below its first one,
+// its own cells, and the cell above its last one; each is one range of the particles, and together they are
+// numbered from 0.
 struct RowOfBox {
     unsigned row;       // first cell of the row in the grid
     unsigned begin[3];  // of the ranges

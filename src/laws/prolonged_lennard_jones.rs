@@ -4,9 +4,9 @@ use crate::pair::language::*;
 
 pub use prolonged_lennard_jones::*;
 
-/// The energy E of [`super::softened_lennard_jones`], then 75 fused multiply-adds e -> decay e + E that depend
-/// on each other: with decay 1/2 the value is 2 E to rounding. The law of many operations (150 more) of Algis,
-/// Bramas, Darles and Aveneau 2024 (hal-04621128), figure 8.
+/// The energy E of [`super::softened_lennard_jones`], then 75 fused multiply-adds e -> decay e + E that
+/// depend on each other: with decay 1/2 the value is 2 E to rounding. The law of many operations (150 more)
+/// of Algis, Bramas, Darles and Aveneau 2024 (hal-04621128), figure 8.
 ///
 /// Not physics: only `bench cells` and its tests use it.
 #[pair(cutoff = common)]
@@ -51,11 +51,6 @@ pub mod prolonged_lennard_jones {
 impl Law<f64> {
     /// Depth epsilon, length sigma and softening length; decay 1/2.
     pub fn new(epsilon: f64, sigma: f64, softening: f64) -> Self {
-        Law {
-            depth: 4.0 * epsilon,
-            sigma2: sigma * sigma,
-            softening2: softening * softening,
-            decay: 0.5,
-        }
+        Law { depth: 4.0 * epsilon, sigma2: sigma * sigma, softening2: softening * softening, decay: 0.5 }
     }
 }

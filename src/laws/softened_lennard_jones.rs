@@ -4,8 +4,8 @@ use crate::pair::language::*;
 
 pub use softened_lennard_jones::*;
 
-/// V = 4 epsilon [(sigma/d)^12 - (sigma/d)^6] with d^2 = r^2 + softening^2, the sum over all neighbors: the law
-/// of Algis, Bramas, Darles and Aveneau 2024 (hal-04621128), equation 1 with r/d inverted, one value per
+/// V = 4 epsilon [(sigma/d)^12 - (sigma/d)^6] with d^2 = r^2 + softening^2, the sum over all neighbors: the
+/// law of Algis, Bramas, Darles and Aveneau 2024 (hal-04621128), equation 1 with r/d inverted, one value per
 /// particle. They give no softening.
 ///
 /// Not physics: only `bench cells` and its tests use it. Finite for coincident particles.

@@ -1,5 +1,5 @@
-//! Sweeps over cells on a device against direct sums: all strategies, every kind of cutoff, both precisions, open and
-//! periodic boxes, particles in all arrangements; and prefix sums in shared memory.
+//! Sweeps over cells on a device against direct sums: all strategies, every kind of cutoff, both precisions,
+//! open and periodic boxes, particles in all arrangements; and prefix sums in shared memory.
 
 use hilbrium::Result;
 use hilbrium::device::cells::prefix::{PrefixSums, Way};
@@ -259,8 +259,8 @@ fn kernel() -> Kernel<f64> {
     Kernel::named("wendland-c6").unwrap()
 }
 
-/// Of the root mean square: pairs of uniform particles come close, where the force of r^-13 has thirteen times the
-/// error of the distance.
+/// Of the root mean square: pairs of uniform particles come close, where the force of r^-13 has thirteen
+/// times the error of the distance.
 const SINGLE: f64 = 2e-4;
 const DOUBLE: f64 = 1e-10;
 
@@ -290,7 +290,11 @@ fn densities() {
         Trial::new(&device, law, kind, 0).check(Precision::Mixed, SINGLE, &what);
     }
     let kind = Kind { radii_differ: true, periodic: true, ..KIND };
-    Trial::new(&device, density::Law { kernel: kernel() }, kind, 0).check(Precision::Double, DOUBLE, "double");
+    Trial::new(&device, density::Law { kernel: kernel() }, kind, 0).check(
+        Precision::Double,
+        DOUBLE,
+        "double",
+    );
 }
 
 #[test]
@@ -338,8 +342,7 @@ fn periodic_boxes_of_one_and_of_two_cells() {
         trial.check(Precision::Mixed, SINGLE, "a small box");
     }
     let trial = Trial::new(&device, soft, Kind { count: 125, periodic: true, ..KIND }, 0);
-    let sweep =
-        CellSweep::new(&device, soft, Precision::Mixed, Strategy::Particle).unwrap();
+    let sweep = CellSweep::new(&device, soft, Precision::Mixed, Strategy::Particle).unwrap();
     let mut memory = SweepMemory::new(&device).unwrap();
     let pass = Pass {
         rows: 125,

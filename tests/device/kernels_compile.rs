@@ -233,12 +233,8 @@ fn cells() -> Vec<Variant> {
     law(Forces(salt), &mut variants);
     law(density::Law { kernel }, &mut variants);
     law(gradients::Law::new(kernel), &mut variants);
-    let momentum = momentum_energy_standard::Law {
-        kernel,
-        beta: 2.0,
-        conductivity: 0.5,
-        switched_conductivity: 0.4,
-    };
+    let momentum =
+        momentum_energy_standard::Law { kernel, beta: 2.0, conductivity: 0.5, switched_conductivity: 0.4 };
     law(momentum, &mut variants);
     law(separation_sum::Law::new(1.0), &mut variants);
     law(softened_lennard_jones::Law::new(1.0, 1.0, 0.1), &mut variants);

@@ -1,6 +1,7 @@
-//! `bench cells`: a law over the cells of a grid by each strategy (docs/src/cells.md), beside cluster lists and
-//! particle lists, and prefix sums in shared memory.
+//! `bench cells`: a law over the cells of a grid by each strategy (docs/src/cells.md), beside cluster lists
+//! and particle lists, and prefix sums in shared memory.
 
+mod lists;
 mod quoted;
 mod scene;
 
@@ -8,14 +9,9 @@ use super::operations::per_pair;
 use super::{Cell, Column, Common, Findings, Table, median_value};
 use crate::device::cells::prefix::{PrefixSums, Way};
 use crate::device::cells::{CellSweep, Cells, Strategy};
-use crate::device::hierarchy::{Hierarchy, Radii};
-use crate::device::list::{ListBuilder, Records, Search};
-use crate::device::particle_list::{ParticleListBuilder, ParticleRecords};
-use crate::device::particle_sweep::ParticleSweep;
-use crate::device::sweep::{Part, Pass, Sweep, SweepMemory};
+use crate::device::sweep::{Part, Pass, SweepMemory};
 use crate::device::{self, Buffer, Device, cuda};
 use crate::laws::{prolonged_lennard_jones, separation_sum, softened_lennard_jones};
-use crate::neighbors::cluster::power_of_two_below;
 use crate::pair::{PairLaw, Precision};
 use crate::particles::Field;
 use crate::{Error, Result};
@@ -145,8 +141,8 @@ const USUAL_SHARED: usize = 48 * 1024;
 fn variants() -> impl Iterator<Item = (String, Strategy, Option<usize>)> {
     Strategy::ALL.into_iter().flat_map(|strategy| {
         let name = format!("{} ({})", strategy.name(), strategy.name_in_paper());
-        let usual = (strategy == Strategy::SubBox)
-            .then(|| (format!("{name}, 48 KB"), strategy, Some(USUAL_SHARED)));
+        let usual =
+            (strategy == Strategy::SubBox).then(|| (format!("{name}, 48 KB"), strategy, Some(USUAL_SHARED)));
         usual.into_iter().chain([(name, strategy, None)])
     })
 }
@@ -248,7 +244,9 @@ impl<'a> Bench<'a> {
             table.push(row(scene, scene.pairs_in_range, &name, times, first, None));
         }
         let first = first.unwrap_or(f64::NAN);
-        for (name, symmetric) in [("cluster list, pairs once", true), ("cluster list, from both sides", false)] {
+        for (name, symmetric) in
+            [("cluster list, pairs once", true), ("cluster list, from both sides", false)]
+        {
             let times = self.clusters(scene, &law, symmetric)?;
             table.push(row(scene, scene.pairs_in_range, name, times, first, None));
         }
@@ -278,51 +276,12 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// The times of a cluster list that reaches as far as the cutoff.
-    fn clusters<L: PairLaw>(&self, scene: &Scene, law: &L, symmetric: bool) -> Result<Times> {
-        let owned = 0..scene.particles();
-        let pass = Self::pass(scene, &owned);
-        let outputs = [scene.columns.scalar(Field::PairEnergy)];
-        let sweep = Sweep::new(self.device, law, Precision::Mixed, symmetric)?;
-        let mut memory = SweepMemory::new(self.device)?;
-        let mut list = Listed::new(self.device, scene)?;
-        list.build(scene, symmetric)?;
-        sweep.pack(&mut memory, &pass, &[], Part::All)?;
-        let swept = self.seconds(|| sweep.sweep(&mut memory, &pass, &list.records, Part::All))?;
-        let build = self.seconds(|| list.build(scene, symmetric))?;
-        let all = self.seconds(|| {
-            list.build(scene, symmetric)?;
-            sweep.run(&mut memory, &pass, &list.records, &[], &outputs)
-        })?;
-        Ok(Times { build, sweep: swept, all })
-    }
-
-    /// The times of a particle list that reaches as far as the cutoff; `None` if its encoding does not suffice.
-    fn particle_list<L: PairLaw>(&self, scene: &Scene, law: L) -> Result<Option<Times>> {
-        let owned = 0..scene.particles();
-        let pass = Self::pass(scene, &owned);
-        let outputs = [scene.columns.scalar(Field::PairEnergy)];
-        let sweep = ParticleSweep::new(self.device, law, Precision::Mixed)?;
-        let mut memory = SweepMemory::new(self.device)?;
-        let mut list = Listed::new(self.device, scene)?;
-        if !list.build_particles(scene)? {
-            return Ok(None);
-        }
-        sweep.stages().pack(&mut memory, &pass, &[], Part::All)?;
-        let swept = self.seconds(|| sweep.sweep(&mut memory, &pass, &list.particles))?;
-        let build = self.seconds(|| list.build_particles(scene).map(drop))?;
-        let all = self.seconds(|| {
-            list.build_particles(scene)?;
-            sweep.run(&mut memory, &pass, &list.particles, &[], &outputs)
-        })?;
-        Ok(Some(Times { build, sweep: swept, all }))
-    }
-
     /// Rows of prefix sums of `count` numbers, with a thread for two numbers and for each.
     fn prefix(&self, count: usize, table: &mut Table) -> Result<()> {
         let repeats = if device::is_emulated() { 2 } else { 1000 };
         let blocks = if device::is_emulated() { 1 } else { self.device.multiprocessors() as usize };
-        let mut threads = [count / 2, count].map(|threads| threads.next_multiple_of(32).clamp(32, 1024)).to_vec();
+        let mut threads =
+            [count / 2, count].map(|threads| threads.next_multiple_of(32).clamp(32, 1024)).to_vec();
         threads.dedup();
         for (way, name) in [(Way::InPlace, "tree in place"), (Way::Warps, "by warps")] {
             for &threads in &threads {
@@ -373,56 +332,4 @@ fn row(
         quoted(1),
         quoted(2),
     ]
-}
-
-/// Lists with what their builds need.
-struct Listed {
-    hierarchy: Hierarchy,
-    builder: ListBuilder,
-    records: Records,
-    refiner: ParticleListBuilder,
-    particles: ParticleRecords,
-    radius: Buffer<f64>,
-}
-
-impl Listed {
-    fn new(device: &Device, scene: &Scene) -> Result<Self> {
-        Ok(Self {
-            hierarchy: Hierarchy::new(device)?,
-            builder: ListBuilder::new(device)?,
-            records: Records::new(device)?,
-            refiner: ParticleListBuilder::new(device)?,
-            particles: ParticleRecords::new(device)?,
-            radius: Buffer::from_host(device, &vec![CUTOFF; scene.particles()])?,
-        })
-    }
-
-    fn build(&mut self, scene: &Scene, symmetric: bool) -> Result<()> {
-        self.build_all(scene, symmetric, false).map(drop)
-    }
-
-    /// Builds both lists; returns whether the encoding of particle lists suffices.
-    fn build_particles(&mut self, scene: &Scene) -> Result<bool> {
-        self.build_all(scene, false, true)
-    }
-
-    fn build_all(&mut self, scene: &Scene, symmetric: bool, particles: bool) -> Result<bool> {
-        let (rows, position) = (scene.particles(), scene.columns.vector(Field::Position));
-        let unit = power_of_two_below(CUTOFF);
-        self.hierarchy.build(position, Radii::All(CUTOFF), None, rows, unit)?;
-        let search = Search {
-            rows,
-            owned: 0..rows,
-            symmetric,
-            position,
-            radius: &self.radius,
-            id: &scene.columns.id,
-            center: self.hierarchy.center(),
-            extent: self.hierarchy.extent(),
-            unit,
-            bx: &scene.bx,
-        };
-        self.builder.build(&search, &mut self.records)?;
-        if particles { self.refiner.build(&search, &self.records, &mut self.particles) } else { Ok(true) }
-    }
 }

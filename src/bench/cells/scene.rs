@@ -62,7 +62,8 @@ impl Scene {
 /// Ordered pairs of different particles in the same or in neighboring cells, by the particles of each cell.
 fn neighbor_pairs(edge: usize, counts: &[u64]) -> u64 {
     let near = |at: usize| at.saturating_sub(1)..=(at + 1).min(edge - 1);
-    let cells = || (0..edge).flat_map(move |z| (0..edge).flat_map(move |y| (0..edge).map(move |x| [x, y, z])));
+    let cells =
+        || (0..edge).flat_map(move |z| (0..edge).flat_map(move |y| (0..edge).map(move |x| [x, y, z])));
     let of = |[x, y, z]: [usize; 3]| counts[x + edge * (y + edge * z)];
     let about = |[x, y, z]: [usize; 3]| -> u64 {
         let rows = near(z).flat_map(|z| near(y).map(move |y| (y, z)));
@@ -75,8 +76,7 @@ fn neighbor_pairs(edge: usize, counts: &[u64]) -> u64 {
 /// distance below r <= 1 in the unit cube is 4/3 pi r^3 - 3/2 pi r^4 + 8/5 r^5 - r^6/6 (cube line picking).
 fn pairs(count: usize, edge: u64) -> f64 {
     let r = CUTOFF / edge as f64;
-    let within =
-        4.0 / 3.0 * PI * r.powi(3) - 1.5 * PI * r.powi(4) + 1.6 * r.powi(5) - r.powi(6) / 6.0;
+    let within = 4.0 / 3.0 * PI * r.powi(3) - 1.5 * PI * r.powi(4) + 1.6 * r.powi(5) - r.powi(6) / 6.0;
     count as f64 * (count as f64 - 1.0) * within
 }
 
@@ -86,7 +86,8 @@ mod tests {
 
     #[test]
     fn pairs_of_cells_are_those_of_the_paper() {
-        // interactions a particle of table 1, which has random counts; here equal ones: n (3 d - 2)^3 / d^3 - 1
+        // interactions a particle of table 1, which has random counts; here equal ones: n (3 d - 2)^3 / d^3 -
+        // 1
         for (edge, per_cell) in [(2, 1), (4, 10), (8, 100)] {
             let counts = vec![per_cell; (edge * edge * edge) as usize];
             let along = (3 * edge - 2) as u64;

@@ -187,8 +187,8 @@ impl Cells {
     /// radius. Within a cell particles are in the order of rows. Waits for the device.
     ///
     /// # Errors
-    /// [`Error::State`] when the reach exceeds half of a periodic edge, [`Error::Device`] when the device fails
-    /// or its memory is too small.
+    /// [`Error::State`] when the reach exceeds half of a periodic edge, [`Error::Device`] when the device
+    /// fails or its memory is too small.
     pub(super) fn build(&mut self, shape: &Shape, packed: &Packed, pass: &Pass, reach: f64) -> Result<()> {
         pass.bx.check_reach(reach)?;
         let grid = Grid::new(pass.bx, reach, pass.rows);
@@ -244,8 +244,7 @@ impl Cells {
         self.position.resize(pass.rows * four)?;
         self.further.resize(pass.rows * four * shape.groups)?;
         self.squared_radius.resize(if shape.own_radius { pass.rows * shape.real } else { 0 })?;
-        let squared_radius =
-            if shape.own_radius { Input::cast(&packed.squared_radius) } else { Input::NULL };
+        let squared_radius = if shape.own_radius { Input::cast(&packed.squared_radius) } else { Input::NULL };
         let ordering = OrderCellsArguments {
             position: pass.position.map(Input::from),
             packed_position: Input::cast(&packed.position),
@@ -343,11 +342,7 @@ mod tests {
     use crate::space::Vec3d;
 
     fn cube(edge: f64) -> SimulationBox {
-        SimulationBox {
-            lower: Vec3d::zeros(),
-            upper: Vec3d::repeat(edge),
-            boundary: [Boundary::Open; 3],
-        }
+        SimulationBox { lower: Vec3d::zeros(), upper: Vec3d::repeat(edge), boundary: [Boundary::Open; 3] }
     }
 
     #[test]

@@ -157,9 +157,9 @@ fn threads(particles: usize, most: usize) -> usize {
     particles.next_multiple_of(32).clamp(32, most)
 }
 
-/// The largest sub-box with ghost cells of at most `most` cells: for the largest cube p^3 within it the largest
-/// one of p^3, (p+1) p^2, (p+1)^2 p and (p+2) p^2 (section 5.1 of the paper). Below 27 cells none fits: one cell
-/// with its neighbors is taken all the same, in rounds.
+/// The largest sub-box with ghost cells of at most `most` cells: for the largest cube p^3 within it the
+/// largest one of p^3, (p+1) p^2, (p+1)^2 p and (p+2) p^2 (section 5.1 of the paper). Below 27 cells none
+/// fits: one cell with its neighbors is taken all the same, in rounds.
 fn box_with_ghosts(most: usize) -> [usize; 3] {
     let mut p = 3;
     while (p + 1) * (p + 1) * (p + 1) <= most {
@@ -171,8 +171,8 @@ fn box_with_ghosts(most: usize) -> [usize; 3] {
     *largest.unwrap_or(&[3; 3])
 }
 
-/// All-in-SM: the largest sub-box of which M_C particles a cell fit into shared memory, smaller while there are
-/// fewer of them than multiprocessors.
+/// All-in-SM: the largest sub-box of which M_C particles a cell fit into shared memory, smaller while there
+/// are fewer of them than multiprocessors.
 fn sub_box(grid: &Grid, shape: &Shape, limits: &Limits) -> Launch {
     let bytes = bytes_of_particle(shape);
     let room = limits.shared.saturating_sub(OWN_SHARED).max(bytes) / bytes;
@@ -193,9 +193,9 @@ fn sub_box(grid: &Grid, shape: &Shape, limits: &Limits) -> Launch {
     Launch { shape: inner, threads, slice: BATCHES * threads, capacity: particles.min(room) }
 }
 
-/// X-pencil: as many cells along x as fit into shared memory and as there are threads for M_C particles of each,
-/// fewer while there are fewer pencils than multiprocessors. With `across` rows of cells in y and in z, if their
-/// particles have a thread each (X-pencil-reg).
+/// X-pencil: as many cells along x as fit into shared memory and as there are threads for M_C particles of
+/// each, fewer while there are fewer pencils than multiprocessors. With `across` rows of cells in y and in z,
+/// if their particles have a thread each (X-pencil-reg).
 fn pencil(grid: &Grid, shape: &Shape, limits: &Limits, across: usize) -> Launch {
     let bytes = bytes_of_particle(shape);
     let room = limits.shared.max(bytes) / bytes;
@@ -262,10 +262,8 @@ mod tests {
                         assert!(launch.slice >= launch.threads, "{strategy:?} {launch:?}");
                         assert!((0..3).all(|d| (1..=grid.counts[d]).contains(&launch.shape[d])));
                         assert!((launch.shape[1] + 2) * (launch.shape[2] + 2) <= MOST_ROWS);
-                        let is_shared = !matches!(
-                            strategy,
-                            Strategy::Particle | Strategy::ParticleLoop | Strategy::Cell
-                        );
+                        let is_shared =
+                            !matches!(strategy, Strategy::Particle | Strategy::ParticleLoop | Strategy::Cell);
                         assert_eq!(launch.capacity > 0, is_shared);
                     }
                 }

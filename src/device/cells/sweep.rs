@@ -36,15 +36,15 @@ impl<L: PairLaw> CellSweep<L> {
         Ok(Self { device: device.clone(), law, stages, strategy, shared, all_pairs: false })
     }
 
-    /// Sets the shared memory of a block (bytes), for tests and benchmarks. Beyond that of the device it is that
-    /// of the device.
+    /// Sets the shared memory of a block (bytes), for tests and benchmarks. Beyond that of the device it is
+    /// that of the device.
     pub fn with_shared_memory(mut self, bytes: usize) -> Self {
         self.shared = bytes.min(self.device.shared_memory());
         self
     }
 
-    /// Evaluates all pairs of neighboring cells, whatever their distance: for comparisons with the figures of the
-    /// paper. In open boxes only, as images would count.
+    /// Evaluates all pairs of neighboring cells, whatever their distance: for comparisons with the figures of
+    /// the paper. In open boxes only, as images would count.
     pub fn with_all_pairs(mut self) -> Self {
         self.all_pairs = true;
         self
@@ -60,13 +60,13 @@ impl<L: PairLaw> CellSweep<L> {
         &self.stages
     }
 
-    /// Evaluates the law for the owned rows over all pairs in range and writes its outputs, in four stages: pack,
-    /// build, sweep, finish. `reach` is the largest interaction radius; `inputs` and `outputs` are the law's
-    /// columns, component by component in the order of its fields. Reproducible bit for bit.
+    /// Evaluates the law for the owned rows over all pairs in range and writes its outputs, in four stages:
+    /// pack, build, sweep, finish. `reach` is the largest interaction radius; `inputs` and `outputs` are the
+    /// law's columns, component by component in the order of its fields. Reproducible bit for bit.
     ///
     /// # Errors
-    /// [`crate::Error::State`] when the reach exceeds half of a periodic edge, [`crate::Error::Device`] when the
-    /// device fails or its memory is too small.
+    /// [`crate::Error::State`] when the reach exceeds half of a periodic edge, [`crate::Error::Device`] when
+    /// the device fails or its memory is too small.
     pub fn run(
         &self,
         memory: &mut SweepMemory,
@@ -113,13 +113,7 @@ impl<L: PairLaw> CellSweep<L> {
     ///
     /// # Errors
     /// As [`CellSweep::run`].
-    pub fn sweep(
-        &self,
-        memory: &mut SweepMemory,
-        cells: &Cells,
-        pass: &Pass,
-        launch: &Launch,
-    ) -> Result<()> {
+    pub fn sweep(&self, memory: &mut SweepMemory, cells: &Cells, pass: &Pass, launch: &Launch) -> Result<()> {
         let (_, sums) = memory.buffers(self.stages.shape())?;
         let arguments = CellPass {
             grid: cells.grid_arguments()?,
@@ -151,9 +145,7 @@ impl<L: PairLaw> CellSweep<L> {
             Strategy::CellShared => {
                 self.start(blocks, launch, &SweepCellsSharedArguments { pass, tasks, capacity })
             }
-            Strategy::SubBox => {
-                self.start(blocks, launch, &SweepSubBoxesArguments { pass, tasks, capacity })
-            }
+            Strategy::SubBox => self.start(blocks, launch, &SweepSubBoxesArguments { pass, tasks, capacity }),
             Strategy::Pencil | Strategy::PencilRegisters => {
                 self.start(blocks, launch, &SweepPencilsArguments { pass, tasks, capacity })
             }

@@ -1,0 +1,35 @@
+// Printed from the law's Rust source by #[pair]: change it there, then run
+// HILBRIUM_PRINT=1 cargo test --test device pair_cuda
+#pragma once
+
+#include "../pair/real.cuh"
+
+namespace hilbrium {
+
+namespace softened_lennard_jones {
+
+/// 4 epsilon, sigma^2, and the square of the softening.
+struct Law {
+    Real depth;
+    Real sigma2;
+    Real softening2;
+};
+
+struct Sums {
+    Real pair_energy;
+};
+
+constexpr int INPUTS = 0, PREPARED = 0, SUMS = 1, OUTPUTS = 1;
+constexpr int PARITY[] = {1};
+constexpr int REDUCTION[] = {0};
+
+__device__ inline Sums interact(Law law, Vec3 r, Real r2) {
+    const auto inverse = reciprocal((r2 + law.softening2));
+    const auto s2 = law.sigma2 * inverse;
+    const auto s6 = s2 * s2 * s2;
+    return Sums{law.depth * (s6 * (s6 - Real(1.0)))};
+}
+
+} // namespace softened_lennard_jones
+
+} // namespace hilbrium
