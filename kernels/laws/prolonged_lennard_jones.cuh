@@ -17,6 +17,10 @@ struct Law {
 };
 
 struct Sums {
+    Real value;
+};
+
+struct Output {
     Real pair_energy;
 };
 
@@ -46,6 +50,11 @@ __device__ inline Sums interact(Law law, Vec3 r, Real r2) {
     const auto third = fifteen(second, law.decay, energy);
     const auto fourth = fifteen(third, law.decay, energy);
     return Sums{fifteen(fourth, law.decay, energy)};
+}
+
+/// Half of each pair's value.
+__device__ inline Output finish(Law law, Sums sums) {
+    return Output{Real(0.5) * sums.value};
 }
 
 } // namespace prolonged_lennard_jones

@@ -16,6 +16,10 @@ struct Law {
 };
 
 struct Sums {
+    Real value;
+};
+
+struct Output {
     Real pair_energy;
 };
 
@@ -28,6 +32,11 @@ __device__ inline Sums interact(Law law, Vec3 r, Real r2) {
     const auto s2 = law.sigma2 * inverse;
     const auto s6 = s2 * s2 * s2;
     return Sums{law.depth * (s6 * (s6 - Real(1.0)))};
+}
+
+/// Half of each pair's energy.
+__device__ inline Output finish(Law law, Sums sums) {
+    return Output{Real(0.5) * sums.value};
 }
 
 } // namespace softened_lennard_jones

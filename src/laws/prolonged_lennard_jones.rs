@@ -20,6 +20,9 @@ pub mod prolonged_lennard_jones {
     }
     struct Sums {
         #[even]
+        value: Real,
+    }
+    struct Output {
         pair_energy: Real,
     }
 
@@ -44,7 +47,12 @@ pub mod prolonged_lennard_jones {
         let second = fifteen(first, law.decay, energy);
         let third = fifteen(second, law.decay, energy);
         let fourth = fifteen(third, law.decay, energy);
-        Sums { pair_energy: fifteen(fourth, law.decay, energy) }
+        Sums { value: fifteen(fourth, law.decay, energy) }
+    }
+
+    /// Half of each pair's value.
+    fn finish(law: Law, sums: Sums) -> Output {
+        Output { pair_energy: 0.5 * sums.value }
     }
 }
 

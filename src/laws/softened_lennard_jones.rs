@@ -19,6 +19,9 @@ pub mod softened_lennard_jones {
     }
     struct Sums {
         #[even]
+        value: Real,
+    }
+    struct Output {
         pair_energy: Real,
     }
 
@@ -26,7 +29,12 @@ pub mod softened_lennard_jones {
         let inverse = (r2 + law.softening2).reciprocal();
         let s2 = law.sigma2 * inverse;
         let s6 = s2 * s2 * s2;
-        Sums { pair_energy: law.depth * (s6 * (s6 - 1.0)) }
+        Sums { value: law.depth * (s6 * (s6 - 1.0)) }
+    }
+
+    /// Half of each pair's energy.
+    fn finish(law: Law, sums: Sums) -> Output {
+        Output { pair_energy: 0.5 * sums.value }
     }
 }
 
