@@ -36,6 +36,7 @@ pub mod particle_sweep;
 pub mod program;
 pub mod reduction;
 pub mod scan;
+pub mod search;
 pub mod skin;
 pub mod smoothing;
 pub mod sort;

@@ -133,6 +133,30 @@ impl Sort {
         Ok(true)
     }
 
+    /// Sorts keys stably by their lowest `bits` bits, rounded up to whole digits: equal keys keep the order of
+    /// rows.
+    ///
+    /// # Errors
+    /// Those of the device, and [`Error::Device`] for 2^30 keys or more.
+    pub(super) fn by_lowest_bits(&mut self, keys: &mut Buffer<u64>, bits: u32) -> Result<()> {
+        rows_of_32_bits(keys.len())?;
+        for buffer in &mut self.rows {
+            buffer.resize(keys.len())?;
+        }
+        self.spare.resize(keys.len())?;
+        if !keys.is_empty() {
+            let digits = bits.div_ceil(BITS_OF_DIGIT).max(1) as usize;
+            self.sort(keys, Rows::InOrder, 0, digits.min(DIGITS))?;
+        }
+        Ok(())
+    }
+
+    /// Allocated bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let rows: usize = self.rows.iter().chain(&self.published).map(Buffer::bytes).sum();
+        self.spare.bytes() + rows + self.words.bytes()
+    }
+
     /// The permutation of the last sort.
     pub fn rows(&self) -> &Buffer<u32> {
         &self.rows[0]

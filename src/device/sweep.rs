@@ -82,6 +82,26 @@ impl SweepMemory {
         Ok((&self.packed, &self.sums))
     }
 
+    /// The law's input columns and the buffer of sums, for `rows` rows that are packed elsewhere, in an order
+    /// of their own ([`super::search`]).
+    pub(super) fn columns(
+        &mut self,
+        shape: &Shape,
+        rows: usize,
+        inputs: &[&Buffer<f64>],
+    ) -> Result<(Input<Input<f64>>, &Buffer<u8>)> {
+        let addresses: Vec<u64> = inputs.iter().map(|column| column.at(0)).collect();
+        self.inputs.resize(addresses.len())?;
+        self.inputs.upload(&addresses)?;
+        self.sums.resize(rows * shape.stride * shape.real)?;
+        Ok((Input::cast(&self.inputs), &self.sums))
+    }
+
+    /// The sums.
+    pub(super) fn sums(&self) -> Output<super::arguments::twin::Real> {
+        Output::cast(&self.sums)
+    }
+
     /// Allocated bytes.
     pub fn bytes(&self) -> usize {
         self.packed.bytes() + self.sums.bytes() + self.inputs.bytes() + self.outputs.bytes()

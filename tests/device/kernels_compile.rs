@@ -143,6 +143,44 @@ fn passes() -> Vec<Variant> {
     variants
 }
 
+/// The units of neighbor searches for a law.
+fn search<L: PairLaw>(law: &L, everywhere: bool) -> Vec<Variant> {
+    let mut variants = Vec::new();
+    for precision in BOTH {
+        let shape = Shape::of::<L>(precision, false);
+        let everywhere = everywhere && precision == Precision::Mixed;
+        for threads in [128, 384] {
+            let unit = shape.unit(law, "search/two_level.cu", shape.number());
+            variants.push((unit.with("HILBRIUM_SEARCH_THREADS", threads), everywhere));
+        }
+        for file in ["search/counting_grid.cu", "search/sorted_grid.cu"] {
+            variants.push((shape.unit(law, file, shape.number()), everywhere));
+        }
+    }
+    variants
+}
+
+/// Searches for laws of each cutoff, and for most and fewest inputs and sums.
+fn searches() -> Vec<Variant> {
+    let charges = coulomb::Law::reaction_field(138.9, 78.0, 2.5);
+    let plain = lennard_jones::Law::shifted(1.3, 0.9, 2.5);
+    let kernel = Kernel::named("sinc-6").unwrap();
+    let momentum = momentum_energy_volume::Law {
+        kernel,
+        beta: 2.0,
+        conductivity: 0.5,
+        switched_conductivity: 0.4,
+        crossing_start: 0.1,
+        crossing_slope: 10.0,
+    };
+    let mut variants = search(&Forces(plain), true);
+    variants.extend(search(&Energies(lennard_jones_coulomb::Law::new(plain, charges)), false));
+    variants.extend(search(&density::Law { kernel }, false));
+    variants.extend(search(&gradients::Law::new(kernel), false));
+    variants.extend(search(&momentum, false));
+    variants
+}
+
 fn gravity() -> Vec<Variant> {
     let mut variants = Vec::new();
     for (real, order) in ["float", "double"].into_iter().flat_map(|real| [2, 3].map(|order| (real, order))) {
@@ -262,6 +300,7 @@ fn files() -> BTreeSet<String> {
 /// All variants: units that are not mentioned have one, without macros.
 fn variants() -> Vec<Variant> {
     let mut variants = passes();
+    variants.extend(searches());
     variants.extend(gravity());
     variants.extend(meshes());
     variants.extend(cells());

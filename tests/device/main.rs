@@ -27,6 +27,7 @@ mod gpu_overlap;
 mod gpu_particle_list;
 mod gpu_ranks;
 mod gpu_run;
+mod gpu_search;
 mod gpu_sweep;
 mod kernel_arguments;
 mod kernels_compile;

@@ -51,6 +51,11 @@ pub mod particle_list;
 pub mod particle_sweep;
 pub mod scan;
 pub mod search;
+pub mod search_count;
+pub mod search_counting_grid;
+pub mod search_grid;
+pub mod search_sorted_grid;
+pub mod search_two_level;
 pub mod skin;
 pub mod smoothing;
 pub mod sort;
@@ -191,6 +196,11 @@ pub fn printed() -> Vec<(String, String)> {
         particle_sweep::print(),
         scan::print(),
         search::print(),
+        search_count::print(),
+        search_counting_grid::print(),
+        search_grid::print(),
+        search_sorted_grid::print(),
+        search_two_level::print(),
         skin::print(),
         smoothing::print(),
         sort::print(),
