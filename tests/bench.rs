@@ -445,6 +445,33 @@ fn cells_are_swept_by_every_strategy() {
 }
 
 #[test]
+fn grids_and_lists_find_neighbors() {
+    let arguments = ["search", "--scene", "1", "--radius", "1.0", "--particles", "1024", "--repeats", "1"];
+    let found = json(&["env", "HILBRIUM_DEVICE_UNDER_TEST=emulated"], &arguments);
+    let strategies: Vec<&str> = rows(&found).iter().map(|row| row["strategy"].as_str().unwrap()).collect();
+    let expected = [
+        "two levels",
+        "counting grid",
+        "sorted grid",
+        "two levels, 18 cells",
+        "list of clusters",
+        "list of particles",
+    ];
+    assert_eq!(strategies, expected);
+    let quoted = [Some(0.51), Some(0.73), Some(1.48), Some(0.51), None, None];
+    for (row, quoted) in rows(&found).iter().zip(quoted) {
+        is_positive(
+            row,
+            &["sort_milliseconds", "search_milliseconds", "total_milliseconds", "bytes_per_particle"],
+        );
+        assert_eq!(row["quoted_milliseconds"].as_f64(), quoted, "{row}");
+    }
+    assert_eq!(rows(&found)[1]["cells"], "90 x 90 x 90");
+    assert_eq!(rows(&found)[3]["cells"], "18 x 18 x 18");
+    assert!(number(&rows(&found)[0], "bytes_per_particle") <= 4.0, "{found}");
+}
+
+#[test]
 fn tables_are_for_people_and_bad_options_are_refused() {
     let output = run(&[], &["keys", "--particles", "500", "--threads", "1", "--repeats", "1"]);
     let text = String::from_utf8(output.stdout).unwrap();
@@ -464,6 +491,8 @@ fn tables_are_for_people_and_bad_options_are_refused() {
         &["spread", "--device", "cuda", "--method", "processors"],
         &["spread", "--device", "cpu", "--method", "tiles"],
         &["cells", "--edges", "1"],
+        &["search", "--scene", "4"],
+        &["search", "--radius", "0"],
         &["step", "--particles", "1"],
         &["sweep", "--set", "sph.neighbours=50"],
         &["sweep", "--case", "plummer"],
@@ -484,6 +513,7 @@ fn tables_are_for_people_and_bad_options_are_refused() {
         "gravity",
         "spread",
         "cells",
+        "search",
         "step",
         "size",
         "domain",

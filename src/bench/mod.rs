@@ -15,6 +15,7 @@ mod operations;
 mod pairs;
 mod sample;
 mod scaling;
+mod search;
 mod size;
 mod spread;
 mod step;
@@ -45,6 +46,8 @@ pub enum Benchmark {
     Spread(spread::Options),
     /// A pair law over the cells of a grid on a GPU, by strategy, beside lists; prefix sums in shared memory
     Cells(cells::Options),
+    /// Neighbor search on a GPU by grids of cells and by lists, by scene, radius and number of particles
+    Search(search::Options),
     /// Whole steps by phase; under mpirun, on all ranks
     Step(step::Options),
     /// Time and memory per particle of whole steps, by number of particles
@@ -90,6 +93,7 @@ impl Benchmark {
             Benchmark::Gravity(_) => "gravity",
             Benchmark::Spread(_) => "spread",
             Benchmark::Cells(_) => "cells",
+            Benchmark::Search(_) => "search",
             Benchmark::Step(_) => "step",
             Benchmark::Size(_) => "size",
             Benchmark::Decomposition(_) => "decomposition",
@@ -124,6 +128,7 @@ pub fn measure(benchmark: &Benchmark, common: &Common, comm: &Communicator) -> R
         Benchmark::Gravity(options) => gravity::measure(options, common),
         Benchmark::Spread(options) => spread::measure(options, common)?,
         Benchmark::Cells(options) => cells::measure(options, common)?,
+        Benchmark::Search(options) => search::measure(options, common)?,
         Benchmark::Step(options) => step::measure(options, common, comm)?,
         Benchmark::Size(options) => size::measure(options, common, comm)?,
         Benchmark::Decomposition(options) => decomposition::measure(options, comm)?,
