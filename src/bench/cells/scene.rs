@@ -88,7 +88,7 @@ mod tests {
     fn pairs_of_cells_are_those_of_the_paper() {
         // interactions a particle of table 1, which has random counts; here equal ones: n (3 d - 2)^3 / d^3 -
         // 1
-        for (edge, per_cell) in [(2, 1), (4, 10), (8, 100)] {
+        for (edge, per_cell) in [(2_usize, 1), (4, 10), (8, 100)] {
             let counts = vec![per_cell; (edge * edge * edge) as usize];
             let along = (3 * edge - 2) as u64;
             let expected = along.pow(3) * per_cell * per_cell - edge.pow(3) as u64 * per_cell;
