@@ -169,7 +169,7 @@ impl ChargeStatistics {
 }
 
 /// Time of spreading and interpolation per particle of orders 4 to 8, see [`ChargeStatistics::cost`].
-const PARTICLE_COST: [f64; 5] = [33.0, 41.0, 58.0, 79.0, 94.0];
+const PARTICLE_COST: [f64; 5] = [33.0, 41.0, 58.0, 79.0, 110.0];
 
 /// Time per mesh point of spreading and interpolation: the mesh passes through the cache, and the boxes of
 /// chunks overlap.
