@@ -89,7 +89,7 @@ mod tests {
         // interactions a particle of table 1, which has random counts; here equal ones: n (3 d - 2)^3 / d^3 -
         // 1
         for (edge, per_cell) in [(2_usize, 1), (4, 10), (8, 100)] {
-            let counts = vec![per_cell; (edge * edge * edge) as usize];
+            let counts = vec![per_cell; edge * edge * edge];
             let along = (3 * edge - 2) as u64;
             let expected = along.pow(3) * per_cell * per_cell - edge.pow(3) as u64 * per_cell;
             assert_eq!(neighbor_pairs(edge, &counts), expected);

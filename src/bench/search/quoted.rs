@@ -12,6 +12,7 @@ const RADII: [f64; 4] = [0.2, 0.5, 0.8, 1.0];
 /// By scene, number of particles and radius: Hoetzlein's, Green's and the paper's own method. Not a number:
 /// the row is garbled in print.
 #[rustfmt::skip]
+#[allow(clippy::approx_constant, reason = "3.14 ms is a time of the paper")]
 const MILLISECONDS: [[[[f64; 3]; 4]; 5]; 3] = [
     [
         [[62.84, 3.64, 0.41], [4.2, 1.88, 0.48], [1.15, 1.89, 0.51], [0.73, 1.48, 0.51]],
