@@ -225,3 +225,47 @@ fn a_full_disk_ends_the_run_and_keeps_the_frames() {
         assert!(count > 100, "{format}: {count} frames");
     }
 }
+
+/// The forces of an Ewald sum do not depend on how it is split, in the first frame as in later ones: lists are
+/// tuned before it, by sweeps over pairs alone.
+#[test]
+fn forces_of_all_frames_have_both_parts_of_an_ewald_sum() {
+    let folder = tempfile::tempdir().unwrap();
+    let deck = concat!(env!("CARGO_MANIFEST_DIR"), "/inputs/salt-pme.toml");
+    let forces_with = |splitting: &str| {
+        let output = folder.path().join(splitting);
+        let settings = [
+            "run.steps=1".to_owned(),
+            "run.device=cpu".to_owned(),
+            "run.precision=double".to_owned(),
+            "start.lattice.cells=[4,4,4]".to_owned(),
+            "interaction.coulomb.mesh=48".to_owned(),
+            "interaction.coulomb.order=8".to_owned(),
+            format!("interaction.coulomb.splitting={splitting}"),
+            "output.trajectory.every_steps=1".to_owned(),
+            "output.trajectory.format=xyz".to_owned(),
+            "output.trajectory.forces=true".to_owned(),
+            "output.trajectory.precision=double".to_owned(),
+            format!("output.directory={:?}", output.to_str().unwrap()),
+        ];
+        let arguments = settings.iter().flat_map(|setting| ["--set", setting]);
+        let ran = Command::new(PROGRAM).args(["run", deck]).args(arguments).output().unwrap();
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        let text = std::fs::read_to_string(output.join("trajectory.xyz")).unwrap();
+        let atoms = text.lines().filter(|line| line.starts_with("P ") || line.starts_with("M "));
+        let force = |line: &str| -> Vec<f64> {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            words[words.len() - 3..].iter().map(|word| word.parse().unwrap()).collect()
+        };
+        atoms.map(force).collect::<Vec<_>>()
+    };
+    let (one, other) = (forces_with("5.0"), forces_with("7.0"));
+    assert_eq!((one.len(), other.len()), (2 * 512, 2 * 512));
+    for (frame, (one, other)) in one.chunks(512).zip(other.chunks(512)).enumerate() {
+        let square = |rows: &[Vec<f64>]| rows.iter().flatten().map(|x| x * x).sum::<f64>();
+        let differences: Vec<Vec<f64>> =
+            one.iter().zip(other).map(|(a, b)| a.iter().zip(b).map(|(a, b)| a - b).collect()).collect();
+        let relative = (square(&differences) / square(one)).sqrt();
+        assert!(relative < 1e-6, "frame {frame}: {relative:e}");
+    }
+}
