@@ -89,8 +89,8 @@ impl Jeans {
 impl Case for Jeans {
     const SECTION: Section = section(
         "start.jeans",
-        "A plane standing wave of length 1 along x in a self-gravitating gas at rest: an ideal gas with the speed \
-         of sound 1, or an isothermal one.",
+        "A plane standing wave of length 1 along x in a self-gravitating gas at rest: an ideal gas with the \
+         speed of sound 1, or an isothermal one.",
         &[
             side("32", "Particles a wavelength."),
             depth("10"),

@@ -133,8 +133,8 @@ impl Sort {
         Ok(true)
     }
 
-    /// Sorts keys stably by their lowest `bits` bits, rounded up to whole digits: equal keys keep the order of
-    /// rows.
+    /// Sorts keys stably by their lowest `bits` bits, rounded up to whole digits: equal keys keep the order
+    /// of rows.
     ///
     /// # Errors
     /// Those of the device, and [`Error::Device`] for 2^30 keys or more.

@@ -21,8 +21,8 @@ pub const SPLIT: f64 = 1.0;
 pub const CUT: f64 = 5.2;
 
 /// Mesh points per particle, from which the default mesh is chosen. More of them shorten the cut, and with it
-/// the tree's work: with 2, 4 and 8, gravity of 65,465 uniform particles takes 1.38, 1.07 and 0.86 times as long
-/// as in an open box (mixed precision, AVX-512).
+/// the tree's work: with 2, 4 and 8, gravity of 65,465 uniform particles takes 1.38, 1.07 and 0.86 times as
+/// long as in an open box (mixed precision, AVX-512).
 const POINTS_PER_PARTICLE: f64 = 4.0;
 
 /// Least number of mesh points in a dimension.
@@ -40,8 +40,8 @@ pub struct PeriodicSettings {
 }
 
 impl PeriodicSettings {
-    /// Chooses the settings for a number of particles of all ranks. The default mesh has about four points per
-    /// particle, and at least 16 per dimension; the split is in units of its largest spacing.
+    /// Chooses the settings for a number of particles of all ranks. The default mesh has about four points
+    /// per particle, and at least 16 per dimension; the split is in units of its largest spacing.
     ///
     /// # Errors
     /// [`Error::Usage`] if the box is not periodic in all dimensions.

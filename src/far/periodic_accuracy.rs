@@ -161,8 +161,8 @@ impl PeriodicExperiment {
         }
     }
 
-    /// Evaluates the tree `repeats` times on one rank for G = 1. Returns fields, statistics, and the median of
-    /// the seconds.
+    /// Evaluates the tree `repeats` times on one rank for G = 1. Returns fields, statistics, and the median
+    /// of the seconds.
     fn solve(
         &self,
         plan: &GravityPlan,
@@ -191,8 +191,8 @@ impl PeriodicExperiment {
         (fields, statistics, median(seconds))
     }
 
-    /// Evaluates gravity `repeats` times as in a run, with the mesh of the plan, and by the tree of an open box
-    /// over the same particles.
+    /// Evaluates gravity `repeats` times as in a run, with the mesh of the plan, and by the tree of an open
+    /// box over the same particles.
     ///
     /// # Errors
     /// Those of [`PeriodicSettings::new`].

@@ -163,8 +163,8 @@ impl<E: Scalar> LongRangePart<E> {
 /// Coefficients of the polynomials of each order.
 type Fits = Arc<Vec<Vec<f64>>>;
 
-/// The polynomials of these degrees for distances up to `range` / a, which depend on nothing else. Fitting takes
-/// milliseconds, more than gravity of few particles: the latest fits are kept.
+/// The polynomials of these degrees for distances up to `range` / a, which depend on nothing else. Fitting
+/// takes milliseconds, more than gravity of few particles: the latest fits are kept.
 fn fits(range: f64, degrees: &[usize]) -> Fits {
     const MOST_KEPT: usize = 8;
     static KEPT: Mutex<Vec<(f64, Vec<usize>, Fits)>> = Mutex::new(Vec::new());

@@ -92,8 +92,8 @@ pub(crate) fn points<S: ReciprocalSqrt, V: Lane<S>, const NEAR: bool>(
     }
 }
 
-/// Particle at separation `to`. `soften`, a closure that is always inlined, returns twice minus the potential, and eight times the acceleration
-/// over the distance, of a unit mass at a squared distance.
+/// Particle at separation `to`. `soften`, a closure that is always inlined, returns twice minus the
+/// potential, and eight times the acceleration over the distance, of a unit mass at a squared distance.
 #[inline(always)]
 fn point<S: ReciprocalSqrt, V: Lane<S>, const NEAR: bool>(
     simd: S,

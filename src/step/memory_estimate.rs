@@ -31,8 +31,8 @@ const POINTS_OF_GRAVITY: f64 = 4.6;
 /// Mesh points per particle of an Ewald sum, at usual tolerances and cutoffs.
 const POINTS_OF_CHARGES: f64 = 8.0;
 
-/// Numbers in the mesh's precision per mesh point: the mesh, its influence function (half of it), and buffers of
-/// transforms.
+/// Numbers in the mesh's precision per mesh point: the mesh, its influence function (half of it), and buffers
+/// of transforms.
 const NUMBERS_PER_POINT: f64 = 2.0;
 
 /// Bytes per particle of spreading and interpolation: their order, potential and gradient.

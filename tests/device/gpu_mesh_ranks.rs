@@ -1,5 +1,6 @@
 //! Potentials of a mesh that is distributed over several devices, a rank each, against the processors' on one
-//! rank. Runs on the emulation, and on a GPU with HILBRIUM_DEVICE_UNDER_TEST=cuda, which the ranks then share.
+//! rank. Runs on the emulation, and on a GPU with HILBRIUM_DEVICE_UNDER_TEST=cuda, which the ranks then
+//! share.
 
 use hilbrium::comm::{Communicator, run_local};
 use hilbrium::device::exchange::Exchange;
@@ -308,7 +309,8 @@ fn an_error_of_one_rank_is_one_of_all() {
     });
 }
 
-/// The way of exchange, and the largest error over the ranks of a mesh that processes with a device each have.
+/// The way of exchange, and the largest error over the ranks of a mesh that processes with a device each
+/// have.
 #[cfg(feature = "mpi")]
 fn over_processes(comm: &Communicator, device: &Device) -> (String, f64) {
     let (settings, charges) = (settings([13, 18, 20], 5), sample(300));

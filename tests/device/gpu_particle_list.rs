@@ -314,8 +314,8 @@ fn kernel() -> Kernel<f64> {
 /// Of the root mean square: pairs at 0.7 of the diameter give many times that, with an error of some 1e-5.
 const SINGLE: f64 = 5e-5;
 const DOUBLE: f64 = 1e-11;
-/// The inverse of a matrix amplifies rounding by up to one over the determinant, 1e4: a GPU's fused operations
-/// differ from the processor's by 1.6e-11.
+/// The inverse of a matrix amplifies rounding by up to one over the determinant, 1e4: a GPU's fused
+/// operations differ from the processor's by 1.6e-11.
 const DOUBLE_OF_INVERSE: f64 = 1e-10;
 
 #[test]

@@ -1,6 +1,6 @@
-//! Neighbor searches on a device against the O(N^2) truth: every method, all kinds of cutoff, all distributions, open and
-//! periodic boxes, both precisions, halos, ghosts, inactive rows, dense cells. Rows are in no order. Runs on the emulation,
-//! and on a GPU with HILBRIUM_DEVICE_UNDER_TEST=cuda.
+//! Neighbor searches on a device against the O(N^2) truth: every method, all kinds of cutoff, all
+//! distributions, open and periodic boxes, both precisions, halos, ghosts, inactive rows, dense cells. Rows
+//! are in no order. Runs on the emulation, and on a GPU with HILBRIUM_DEVICE_UNDER_TEST=cuda.
 
 use hilbrium::device::search::{Method, Space};
 use hilbrium::device::sweep::{Pass, SweepMemory};

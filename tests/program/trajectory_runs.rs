@@ -226,8 +226,8 @@ fn a_full_disk_ends_the_run_and_keeps_the_frames() {
     }
 }
 
-/// The forces of an Ewald sum do not depend on how it is split, in the first frame as in later ones: lists are
-/// tuned before it, by sweeps over pairs alone.
+/// The forces of an Ewald sum do not depend on how it is split, in the first frame as in later ones: lists
+/// are tuned before it, by sweeps over pairs alone.
 #[test]
 fn forces_of_all_frames_have_both_parts_of_an_ewald_sum() {
     let folder = tempfile::tempdir().unwrap();

@@ -20,13 +20,14 @@ use scene::{CUTOFF, Scene};
 /// Options of `bench cells`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    after_help = "Particles are uniformly distributed in an open cube of cells as wide as the cutoff, in the order of the\n\
-    Hilbert curve, in single precision. The first table evaluates all pairs of the 27 cells without a test of\n\
-    distance, as Algis et al. 2024 (hal-04621128) do; their times are beside. The second one has the cutoff:\n\
-    times are per pair in range (expected number), and lists of clusters and particles are beside, built\n\
-    with the cutoff as their reach. The third one has laws of few and of many operations. Build is the sort\n\
-    into cells with what blocks need, or the build of a list; all is pack, build, sweep and finish. Times are\n\
-    means of many calls. The last table has prefix sums in shared memory. It needs a GPU."
+    after_help = "Particles are uniformly distributed in an open cube of cells as wide as the cutoff, in the order of\n\
+    the Hilbert curve, in single precision. The first table evaluates all pairs of the 27 cells without\n\
+    a test of distance, as Algis et al. 2024 (hal-04621128) do; their times are beside. The second one\n\
+    has the cutoff: times are per pair in range (expected number), and lists of clusters and particles\n\
+    are beside, built with the cutoff as their reach. The third one has laws of few and of many\n\
+    operations. Build is the sort into cells with what blocks need, or the build of a list; all is pack,\n\
+    build, sweep and finish. Times are means of many calls. The last table has prefix sums in shared\n\
+    memory. It needs a GPU."
 )]
 pub struct Options {
     /// Cells of an edge of the cube, comma-separated

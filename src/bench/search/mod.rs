@@ -22,16 +22,17 @@ use std::ops::Range;
 /// Options of `bench search`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    after_help = "Scenes, radii and numbers of particles are those of Gross, Koester and Krueger, CGVC 2019, tables 1 to 3:\n\
-    uniformly distributed particles in no order, in an open cube of edge 180 (scenes 1 and 2) or 360 (scene 3).\n\
-    The two-level search chooses its coarse cells, and has a second row with the paper's 18 per dimension. The\n\
-    counting grid (Hoetzlein) and the sorted grid (Green) have cells of twice the radius, as in the paper, and in\n\
-    scene 2 18 per dimension. Lists are of clusters, each pair once, and of particles, both without skin.\n\
-    The law is Lennard-Jones forces within the radius, in mixed precision; the paper does not state its own.\n\
-    Times are of the device. Sort: rows into the order of cells, packed; of lists, along the Hilbert curve.\n\
-    List: hierarchy and list. Search: sums over pairs and the law's function at the end; of lists with packing.\n\
-    Bytes per particle are allocated beside particles, packed rows and sums; of lists, those of the list\n\
-    alone. Quoted are the paper's times of its own method, Hoetzlein's and Green's on a GeForce GTX 1080 Ti."
+    after_help = "Scenes, radii and numbers of particles are those of Gross, Koester and Krueger, CGVC 2019, tables 1\n\
+    to 3: uniformly distributed particles in no order, in an open cube of edge 180 (scenes 1 and 2) or\n\
+    360 (scene 3). The two-level search chooses its coarse cells, and has a second row with the paper's\n\
+    18 per dimension. The counting grid (Hoetzlein) and the sorted grid (Green) have cells of twice the\n\
+    radius, as in the paper, and in scene 2 18 per dimension. Lists are of clusters, each pair once, and\n\
+    of particles, both without skin. The law is Lennard-Jones forces within the radius, in mixed\n\
+    precision; the paper does not state its own. Times are of the device. Sort: rows into the order of\n\
+    cells, packed; of lists, along the Hilbert curve. List: hierarchy and list. Search: sums over pairs\n\
+    and the law's function at the end; of lists with packing. Bytes per particle are allocated beside\n\
+    particles, packed rows and sums; of lists, those of the list alone. Quoted are the paper's times of\n\
+    its own method, Hoetzlein's and Green's on a GeForce GTX 1080 Ti."
 )]
 pub struct Options {
     /// Scenes by number, comma-separated

@@ -20,7 +20,8 @@ pub struct MassColumns<'a> {
 }
 
 /// Scales of length and mass, the same on all ranks. They keep single precision from overflow and underflow
-/// in any units; nearby powers of two suffice, except for the mass in a periodic box, whose background has it.
+/// in any units; nearby powers of two suffice, except for the mass in a periodic box, whose background has
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub struct UnitScales {
     /// The longest edge of the box of all ranks' particles.

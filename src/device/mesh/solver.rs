@@ -35,8 +35,8 @@ impl DeviceMesh {
     /// Collective.
     ///
     /// # Errors
-    /// On all ranks if there is one on any: [`crate::Error::Device`] when the device's memory is too small, or
-    /// for a mesh of more than 1024 points in a dimension.
+    /// On all ranks if there is one on any: [`crate::Error::Device`] when the device's memory is too small,
+    /// or for a mesh of more than 1024 points in a dimension.
     pub fn new(
         exchange: &Exchange,
         bx: &SimulationBox,

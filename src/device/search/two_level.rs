@@ -87,8 +87,8 @@ struct Built {
 impl<L: PairLaw> TwoLevel<L> {
     /// Compiles the kernels of a law, unless they are cached. `width` is that of coarse cells, of which there
     /// are then at most 2^24. By default it follows the number of particles: as many in reach of a cell as
-    /// shared memory holds, and fewer if these cells would not fill the device, with at least 8 rows a cell in
-    /// the mean.
+    /// shared memory holds, and fewer if these cells would not fill the device, with at least 8 rows a cell
+    /// in the mean.
     ///
     /// # Errors
     /// Those of [`Device::kernel`].
