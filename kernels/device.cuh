@@ -10,7 +10,8 @@
 
 // Declares `name`, a pointer to the shared memory that the launch asks for beyond the kernel's own.
 #ifdef HILBRIUM_EMULATED
-#define HILBRIUM_DYNAMIC_SHARED(Type, name) Type* const name = static_cast<Type*>(::emulation::dynamic_shared())
+#define HILBRIUM_DYNAMIC_SHARED(Type, name)                                                                  \
+    Type* const name = static_cast<Type*>(::emulation::dynamic_shared())
 #else
 #define HILBRIUM_DYNAMIC_SHARED(Type, name)                       \
     extern __shared__ __align__(16) unsigned char name##_bytes[]; \

@@ -11,7 +11,9 @@ namespace cells {
 // No cell, no particle.
 constexpr unsigned NONE = ~0u;
 
-__device__ __forceinline__ bool is_periodic(const CellGrid& grid, int d) { return (grid.periodic >> d & 1u) != 0u; }
+__device__ __forceinline__ bool is_periodic(const CellGrid& grid, int d) {
+    return (grid.periodic >> d & 1u) != 0u;
+}
 
 // Index of the cell along a dimension. Monotonic in x, also beyond the open faces, whose particles belong to
 // the outermost cells: particles within one width are in the same or in adjacent cells.

@@ -11,7 +11,8 @@ extern "C" __global__ void __launch_bounds__(hilbrium::cells::CELL_THREADS)
     using namespace hilbrium::cells;
     static_assert(!SYMMETRIC, "each particle sums its own pairs");
     const CellPass& pass = args.pass;
-    const unsigned count = pass.particles.starts[pass.grid.counts[0] * pass.grid.counts[1] * pass.grid.counts[2]];
+    const unsigned count =
+        pass.particles.starts[pass.grid.counts[0] * pass.grid.counts[1] * pass.grid.counts[2]];
 #pragma unroll 1
     for (unsigned long long number = thread_of_grid(); number < count; number += threads_of_grid()) {
         if (!is_wanted(pass, static_cast<unsigned>(number))) { continue; }

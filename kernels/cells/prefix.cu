@@ -50,7 +50,9 @@ extern "C" __global__ void prefix_by_warps(const __grid_constant__ PrefixByWarps
     for (unsigned k = threadIdx.x; k < args.count; k += blockDim.x) { numbers[k] = args.numbers[first + k]; }
     __syncthreads();
 #pragma unroll 1
-    for (unsigned repeat = 0; repeat < args.repeats; ++repeat) { sum_by_warps(numbers, args.count, of_warps); }
+    for (unsigned repeat = 0; repeat < args.repeats; ++repeat) {
+        sum_by_warps(numbers, args.count, of_warps);
+    }
     for (unsigned k = threadIdx.x; k < args.count; k += blockDim.x) { args.sums[first + k] = numbers[k]; }
 }
 HILBRIUM_EXPORT(prefix_by_warps)

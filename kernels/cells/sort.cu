@@ -30,7 +30,9 @@ extern "C" __global__ void __launch_bounds__(SORT_THREADS)
             there = there && x - x == 0.0;
             at[d] = cell_along(args.grid, d, x);
         }
-        if (there) { cell = row_of_cells(args.grid, static_cast<int>(at[1]), static_cast<int>(at[2])) + at[0]; }
+        if (there) {
+            cell = row_of_cells(args.grid, static_cast<int>(at[1]), static_cast<int>(at[2])) + at[0];
+        }
     }
     const unsigned same = __match_any_sync(FULL, cell);
     const int leader = __ffs(static_cast<int>(same)) - 1;
@@ -105,7 +107,9 @@ extern "C" __global__ void __launch_bounds__(SORT_THREADS)
     for (unsigned group = 0; group < args.groups; ++group) {
         args.sorted_further[group * args.stride + to] = args.packed_further[group * args.packed_rows + row];
     }
-    if (args.packed_squared_radius != nullptr) { args.sorted_squared_radius[to] = args.packed_squared_radius[row]; }
+    if (args.packed_squared_radius != nullptr) {
+        args.sorted_squared_radius[to] = args.packed_squared_radius[row];
+    }
     args.rows[to] = row;
     args.cells[to] = cell;
 }

@@ -81,11 +81,13 @@ extern "C" __global__ void __launch_bounds__(hilbrium::cells::SUB_BOX_THREADS)
                 __syncthreads();
                 for (unsigned k = warp_of_block(); k < count; k += blockDim.x / WARP) {
                     const unsigned row_begin = k == 0 ? 0u : rows.ends[k - 1u];
-                    const unsigned begin = larger(row_begin, first), end = smaller(rows.ends[k], first + staged);
+                    const unsigned begin = larger(row_begin, first),
+                                   end = smaller(rows.ends[k], first + staged);
                     if (begin >= end) { continue; }
                     const RowOfBox row = row_about(pass, box, k);
                     for (unsigned at = begin + lane_index(); at < end; at += WARP) {
-                        stage_particle(global, row.particle(at - row_begin), stage, args.capacity, at - first);
+                        stage_particle(
+                            global, row.particle(at - row_begin), stage, args.capacity, at - first);
                     }
                 }
                 __syncthreads();
@@ -95,7 +97,8 @@ extern "C" __global__ void __launch_bounds__(hilbrium::cells::SUB_BOX_THREADS)
             for (int dz = -1; dz <= 1; ++dz) {
 #pragma unroll 1
                 for (int dy = -1; dy <= 1; ++dy) {
-                    const int y = target.cell.y - box.first[1] + 1 + dy, z = target.cell.z - box.first[2] + 1 + dz;
+                    const int y = target.cell.y - box.first[1] + 1 + dy,
+                              z = target.cell.z - box.first[2] + 1 + dz;
                     const unsigned k = static_cast<unsigned>(z * along + y);
                     if (rows.ends[k] == (k == 0 ? 0u : rows.ends[k - 1u])) { continue; }
                     const unsigned shift[3] = {rows.shift[0][k], rows.shift[1][k], rows.shift[2][k]};

@@ -68,7 +68,8 @@ __device__ __forceinline__ Pair values_of(const Source& source, Real4 first, uns
 
 // Widths of a cell in the precision of pairs.
 __device__ __forceinline__ Vec3 widths(const CellGrid& grid) {
-    return {static_cast<Real>(grid.width[0]), static_cast<Real>(grid.width[1]), static_cast<Real>(grid.width[2])};
+    return {
+        static_cast<Real>(grid.width[0]), static_cast<Real>(grid.width[1]), static_cast<Real>(grid.width[2])};
 }
 
 // A particle and the sums of its pairs.
@@ -96,7 +97,9 @@ struct Target {
             const Sums added = pair_contribution(constants(), values, values_of(source, other, j), r, r2);
             const Real* members = reinterpret_cast<const Real*>(&added) + FIRST_SUM;
 #pragma unroll
-            for (int s = 0; s < SUM_COUNT; ++s) { sums[s] = within ? combine(s, sums[s], members[s]) : sums[s]; }
+            for (int s = 0; s < SUM_COUNT; ++s) {
+                sums[s] = within ? combine(s, sums[s], members[s]) : sums[s];
+            }
         }
     }
 
@@ -135,7 +138,8 @@ __device__ __forceinline__ Target target_of(const CellPass& pass, unsigned numbe
 }
 
 // Calls act(dx, dy, dz, cell) for the neighbor cells of a cell, itself among them, that are in the grid.
-template <class Act> __device__ __forceinline__ void for_neighbor_cells(const CellGrid& grid, Place at, Act act) {
+template <class Act>
+__device__ __forceinline__ void for_neighbor_cells(const CellGrid& grid, Place at, Act act) {
 #pragma unroll 1
     for (int dz = -1; dz <= 1; ++dz) {
         int z = at.z + dz;
@@ -169,7 +173,8 @@ __device__ __forceinline__ void write_sums(const CellPass& pass, const Target& t
     Real total[SUM_STRIDE] = {};
 #pragma unroll
     for (int s = 0; s < SUM_COUNT; ++s) { total[s] = target.sums[s]; }
-    Real* const to = pass.sums + static_cast<unsigned long long>(pass.particles.rows[target.number]) * SUM_STRIDE;
+    Real* const to =
+        pass.sums + static_cast<unsigned long long>(pass.particles.rows[target.number]) * SUM_STRIDE;
     if constexpr (SUM_STRIDE % PIECE == 0) {
 #pragma unroll
         for (int s = 0; s < SUM_STRIDE; s += PIECE) {
@@ -266,9 +271,9 @@ __device__ __forceinline__ RowOfBox row_of_box(const CellPass& pass, const SubBo
 
 // Adds the pairs of a target with the three cells about it of a row, of whose particles, numbered by
 // `number_of_part[part] + number among all`, those from `first` on, `count` of them, are in shared memory.
-__device__ __forceinline__ void take_row(const CellPass& pass, const SubBox& box, Target& target, unsigned row,
-                                         const unsigned (&number_of_part)[3], int dy, int dz,
-                                         const SharedSource& source, unsigned first, unsigned count) {
+__device__ __forceinline__ void take_row(const CellPass& pass, const SubBox& box, Target& target,
+    unsigned row, const unsigned (&number_of_part)[3], int dy, int dz, const SharedSource& source,
+    unsigned first, unsigned count) {
     const Vec3 width = widths(pass.grid);
 #pragma unroll 1
     for (int dx = -1; dx <= 1; ++dx) {
@@ -276,9 +281,13 @@ __device__ __forceinline__ void take_row(const CellPass& pass, const SubBox& box
         const int part = x < box.first[0] ? 0 : x < box.first[0] + box.cells[0] ? 1 : 2;
         if (!wrap(pass.grid, 0, x)) { continue; }
         const unsigned cell = row + static_cast<unsigned>(x);
-        const unsigned global_begin = pass.particles.starts[cell], global_end = pass.particles.starts[cell + 1];
-        const unsigned shift = part == 0 ? number_of_part[0] : part == 1 ? number_of_part[1] : number_of_part[2];
-        const unsigned begin = larger(global_begin + shift, first), end = smaller(global_end + shift, first + count);
+        const unsigned global_begin = pass.particles.starts[cell],
+                       global_end = pass.particles.starts[cell + 1];
+        const unsigned shift = part == 0   ? number_of_part[0]
+                               : part == 1 ? number_of_part[1]
+                                           : number_of_part[2];
+        const unsigned begin = larger(global_begin + shift, first),
+                       end = smaller(global_end + shift, first + count);
         if (begin >= end) { continue; }
         const bool own = target.number >= global_begin && target.number < global_end;
         const unsigned self = own ? target.number + shift - first : NONE;

@@ -11,12 +11,13 @@
 //     const unsigned* emulated_<kernel>_sizes;   // the number of arguments, then the size of each in bytes
 //
 // The first one takes the same array of pointers to arguments as cuLaunchKernel, and returns when the kernel
-// has completed; block[3] is the number of bytes of dynamic shared memory. A library stays loaded after a kernel
-// of it has run.
+// has completed; block[3] is the number of bytes of dynamic shared memory. A library stays loaded after a
+// kernel of it has run.
 //
 // Like on a device (compute capability 7 and later): warp collectives wait for the lanes of their mask,
 // barriers for the threads of the block, both without those that have returned. Shared memory is filled with
-// ones when a block starts; dynamic shared memory (HILBRIUM_DYNAMIC_SHARED of device.cuh) ends at a guard page. Threads and blocks run in an unspecified order that changes with the seed.
+// ones when a block starts; dynamic shared memory (HILBRIUM_DYNAMIC_SHARED of device.cuh) ends at a guard
+// page. Threads and blocks run in an unspecified order that changes with the seed.
 //
 // Errors or undefined behavior on a device are reported and abort: a deadlock, threads at different barriers
 // or collectives, a lane outside of its mask, too large a block, too much local memory, an endless spin loop,

@@ -42,7 +42,8 @@ struct Worker {
 inline char* new_dynamic_region() {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void* memory = mmap(nullptr, DYNAMIC_REGION + GUARD, PROT_READ | PROT_WRITE, flags, -1, 0);
-    if (memory == MAP_FAILED || mprotect(static_cast<char*>(memory) + DYNAMIC_REGION, GUARD, PROT_NONE) != 0) {
+    if (memory == MAP_FAILED ||
+        mprotect(static_cast<char*>(memory) + DYNAMIC_REGION, GUARD, PROT_NONE) != 0) {
         std::perror("emulation: no dynamic shared memory");
         std::abort();
     }
@@ -133,7 +134,8 @@ inline Worker& this_worker() {
     auto* worker = static_cast<Worker*>(pthread_getspecific(key));
     if (worker == nullptr) {
         shared_memory_anchor = 1;  // allocates the storage on first use
-        worker = new Worker{reinterpret_cast<Block*>(new_region()), {nullptr, 0}, new_dynamic_region(), nullptr};
+        worker =
+            new Worker{reinterpret_cast<Block*>(new_region()), {nullptr, 0}, new_dynamic_region(), nullptr};
         dl_iterate_phdr(find_shared_memory, &worker->shared);
         pthread_setspecific(key, worker);
         pthread_mutex_lock(&workers_lock);
@@ -222,9 +224,10 @@ inline void launch(const char* kernel, void (*call)(void**), const unsigned* gri
     const unsigned long long blocks = 1ull * grid[0] * grid[1] * grid[2];
     if (threads == 0 || threads > MOST_THREADS || block[2] > 64 || blocks == 0 || grid[0] > 0x7fffffffu ||
         grid[1] > 65535 || grid[2] > 65535 || block[3] > MOST_DYNAMIC_SHARED) {
-        std::fprintf(stderr, "emulation: kernel %s: no device takes a grid of (%u, %u, %u) blocks of (%u, %u, %u) "
-                     "with %u bytes of dynamic shared memory\n",
-                     kernel, grid[0], grid[1], grid[2], block[0], block[1], block[2], block[3]);
+        std::fprintf(stderr,
+            "emulation: kernel %s: no device takes a grid of (%u, %u, %u) blocks of (%u, %u, %u) "
+            "with %u bytes of dynamic shared memory\n",
+            kernel, grid[0], grid[1], grid[2], block[0], block[1], block[2], block[3]);
         std::abort();
     }
     Launch wanted = {kernel,

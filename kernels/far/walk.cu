@@ -173,9 +173,9 @@ __device__ __forceinline__ void gather_far(const unsigned* elements, unsigned co
 // opens it here.
 // In a periodic box, the field is that of the short-range parts of particles and images within the cut.
 // `constant` is G. `own` is minus the potential of a unit mass at its own position for G = 1 (0 for points),
-// which is subtracted. `background` is added to the potentials of a periodic box. `softening` is the square of
-// the Plummer length or of the spline's support in the walk's unit, `inverse_support` belongs to the spline.
-// `interactions`, unless null, receives the numbers of particles, near nodes and far nodes of each
+// which is subtracted. `background` is added to the potentials of a periodic box. `softening` is the square
+// of the Plummer length or of the spline's support in the walk's unit, `inverse_support` belongs to the
+// spline. `interactions`, unless null, receives the numbers of particles, near nodes and far nodes of each
 // super-cluster.
 // Launch: one block of one warp per super-cluster. Floor: instructions, see the three functions above; a
 // super-cluster reads 32 bytes per particle and 64 per node of its lists, mostly from caches.

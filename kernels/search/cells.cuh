@@ -14,13 +14,13 @@ struct Run {
 // Adds the neighbors of the particle at `place` that are in a run. `first_step` is the step along x from the
 // particle's cell to the first one of the run, `y` and `z` are the distances of the cells; `own_line`: both
 // are 0.
-__device__ __forceinline__ void add_run(Target& target, const Places& places, unsigned place, bool own_line, Run run,
-                                        int first_step, Real width, Real y, Real z) {
+__device__ __forceinline__ void add_run(Target& target, const Places& places, unsigned place, bool own_line,
+    Run run, int first_step, Real width, Real y, Real z) {
     for (unsigned at = run.begin; at < run.end; ++at) {
         const Real4 other = places.position[at];
         const int step = first_step + (at >= run.second ? 1 : 0) + (at >= run.third ? 1 : 0);
-        const Vec3 r = {target.own.x - (other.x + width * static_cast<Real>(step)), target.own.y - (other.y + y),
-                        target.own.z - (other.z + z)};
+        const Vec3 r = {target.own.x - (other.x + width * static_cast<Real>(step)),
+            target.own.y - (other.y + y), target.own.z - (other.z + z)};
         const Real r2 = dot(r, r);
         if (!target.within(r2, other) || (own_line && step == 0 && at == place)) { continue; }
         target.add(places, other, at, r, r2);
@@ -44,7 +44,8 @@ __device__ __forceinline__ void search_cells(Target& target, const Places& place
 #pragma unroll 1
     for (int line = 0; line < 9; ++line) {
         const int y = line % 3 - 1, z = line / 3 - 1;
-        const unsigned row = neighbor_index(grid, 1, index[1], y), layer = neighbor_index(grid, 2, index[2], z);
+        const unsigned row = neighbor_index(grid, 1, index[1], y),
+                       layer = neighbor_index(grid, 2, index[2], z);
         if (row == NOWHERE || layer == NOWHERE) { continue; }
         const unsigned base = (layer * grid.cells[1] + row) * grid.cells[0];
         const bool own_line = y == 0 && z == 0;

@@ -30,7 +30,9 @@ extern "C" __global__ void __launch_bounds__(COUNT_THREADS)
     __syncthreads();
     for (unsigned long long row = thread_of_grid(); row < args.count.rows.count; row += threads_of_grid()) {
         const unsigned section = section_number(args.count, row);
-        if (section != search::NOWHERE) { atomicAdd(&counters[section / 2], section % 2 == 0 ? 1u : 0x10000u); }
+        if (section != search::NOWHERE) {
+            atomicAdd(&counters[section / 2], section % 2 == 0 ? 1u : 0x10000u);
+        }
     }
     __syncthreads();
     for (unsigned word = threadIdx.x; word < words; word += COUNT_THREADS) {
@@ -101,7 +103,8 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS)
     unsigned long long total = 0;
     const unsigned next = static_cast<unsigned>(scan_tile(four, tile, args.published, total));
     if (first < args.count) {
-        *reinterpret_cast<uint4*>(args.counts + first) = make_uint4(next, next + own.x, next + two, next + three);
+        *reinterpret_cast<uint4*>(args.counts + first) =
+            make_uint4(next, next + own.x, next + two, next + three);
     }
     if (args.items == nullptr) { return; }
     const unsigned items = (four + args.item_particles - 1u) / args.item_particles;

@@ -25,7 +25,8 @@ HILBRIUM_EXPORT(move_to_cells)
 
 // Searches for the neighbors of all places. Launch: one thread per row, blocks of any size. Floor: about ten
 // instructions per particle in 27 cells.
-extern "C" __global__ void search_counting_grid(const __grid_constant__ hilbrium::SearchCountingGridArguments args) {
+extern "C" __global__ void search_counting_grid(
+    const __grid_constant__ hilbrium::SearchCountingGridArguments args) {
     using namespace hilbrium;
     using namespace hilbrium::search;
     static_assert(!SYMMETRIC, "each particle sums its own pairs");

@@ -22,7 +22,8 @@ struct Located {
 };
 
 // Reads the position of a row. Returns false for rows without a cell.
-__device__ __forceinline__ bool read_position(const SearchRows& rows, unsigned long long row, double (&x)[3]) {
+__device__ __forceinline__ bool read_position(
+    const SearchRows& rows, unsigned long long row, double (&x)[3]) {
     if (row >= rows.count || (rows.id != nullptr && rows.id[row] == GHOST)) { return false; }
     bool finite = true;
 #pragma unroll

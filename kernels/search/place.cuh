@@ -36,8 +36,8 @@ __device__ __forceinline__ unsigned row_of(const Places& places, Real4 first, un
 }
 
 // Packs a row at a place; `offset` is its position relative to the center of its cell.
-__device__ __forceinline__ void pack_row(const SearchColumns& columns, const Places& to, unsigned long long row,
-                                         unsigned place, const double (&offset)[3]) {
+__device__ __forceinline__ void pack_row(const SearchColumns& columns, const Places& to,
+    unsigned long long row, unsigned place, const double (&offset)[3]) {
     double radius = 0.0;
     if (CUTOFF != Cutoff::COMMON) { radius = larger(columns.radius[row], 0.0); }
     const Real square = static_cast<Real>(radius) * static_cast<Real>(radius);
@@ -52,14 +52,15 @@ __device__ __forceinline__ void pack_row(const SearchColumns& columns, const Pla
     }
     const unsigned number = static_cast<unsigned>(row);
     const Real last = ROW_INSIDE ? real_of_row(number) : FIRST_WITH_POSITION ? values[0] : square;
-    to.position[place] = {static_cast<Real>(offset[0]), static_cast<Real>(offset[1]), static_cast<Real>(offset[2]),
-                          last};
+    to.position[place] = {
+        static_cast<Real>(offset[0]), static_cast<Real>(offset[1]), static_cast<Real>(offset[2]), last};
     if (!ROW_INSIDE) { to.row[place] = number; }
     if constexpr (CUTOFF == Cutoff::OWN) { to.squared_radius[place] = square; }
     constexpr int SKIP = FIRST_WITH_POSITION ? 1 : 0;
     for (int group = 0; group < GROUPS; ++group) {
         const Real* four = values + SKIP + 4 * group;
-        to.further[static_cast<unsigned long long>(group) * to.count + place] = {four[0], four[1], four[2], four[3]};
+        to.further[static_cast<unsigned long long>(group) * to.count + place] = {
+            four[0], four[1], four[2], four[3]};
     }
 }
 
@@ -90,7 +91,8 @@ struct Target {
     Real squared_reach;
     Real sums[SUM_COUNT];
 
-    __device__ __forceinline__ void begin(const Places& places, const SearchSums& args, Real4 first, unsigned place) {
+    __device__ __forceinline__ void begin(
+        const Places& places, const SearchSums& args, Real4 first, unsigned place) {
         own = first;
         values = values_of(places, first, place);
         const Real limit = static_cast<Real>(args.cutoff);

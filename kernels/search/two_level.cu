@@ -29,7 +29,8 @@ constexpr unsigned LOCAL_CELLS = SEARCH_THREADS > 128 ? 2048 : 1024;
 
 // Blocks of a multiprocessor, which bound the registers of a thread: 1024 threads or more in single
 // precision, as most of a search waits for shared memory and barriers.
-constexpr unsigned RESIDENT = sizeof(Real) == 4 ? (SEARCH_THREADS > 128 ? 3 : 8) : (SEARCH_THREADS > 128 ? 1 : 4);
+constexpr unsigned RESIDENT =
+    sizeof(Real) == 4 ? (SEARCH_THREADS > 128 ? 3 : 8) : (SEARCH_THREADS > 128 ? 1 : 4);
 
 // Particles in shared memory.
 constexpr unsigned OF_THREAD = sizeof(Real) == 4 ? 4 : 2, CAPACITY = OF_THREAD * SEARCH_THREADS;
@@ -87,8 +88,8 @@ struct CoarseCell {
             const unsigned neighbor = lane == 0 ? own : lane <= own ? lane - 1u : lane;
             unsigned length = 0;
             if (lane < NEIGHBORS) {
-                const int step[3] = {static_cast<int>(neighbor % 3) - 1, static_cast<int>(neighbor / 3 % 3) - 1,
-                                     static_cast<int>(neighbor / 9) - 1};
+                const int step[3] = {static_cast<int>(neighbor % 3) - 1,
+                    static_cast<int>(neighbor / 3 % 3) - 1, static_cast<int>(neighbor / 9) - 1};
                 unsigned other[3], faces = 0;
                 bool there = true;
 #pragma unroll
@@ -144,13 +145,16 @@ struct CoarseCell {
                     position.x += stage.shift[range][0];
                     position.y += stage.shift[range][1];
                     position.z += stage.shift[range][2];
-                    kept = range == 0 || (position.x >= low[0] && position.x <= high[0] && position.y >= low[1] &&
-                                          position.y <= high[1] && position.z >= low[2] && position.z <= high[2]);
+                    kept = range == 0 ||
+                           (position.x >= low[0] && position.x <= high[0] && position.y >= low[1] &&
+                               position.y <= high[1] && position.z >= low[2] && position.z <= high[2]);
                     slot |= range == 0 ? 0u : OTHER;
                 }
                 const unsigned keeping = __ballot_sync(FULL, kept);
                 unsigned place = 0;
-                if (lane_index() == 0 && keeping != 0u) { place = atomicAdd(&stage.waiting, __popc(keeping)); }
+                if (lane_index() == 0 && keeping != 0u) {
+                    place = atomicAdd(&stage.waiting, __popc(keeping));
+                }
                 place = __shfl_sync(FULL, place, 0) + __popc(keeping & lanes_below());
                 if (kept) {
                     stage.position.write(place, position);
@@ -263,7 +267,8 @@ struct CoarseCell {
                 unsigned staged;
                 next = fill(next, staged);
                 at_once = begins && next == total;
-                const unsigned count = at_once ? choose(staged, begin, end) : smaller(end - first, SEARCH_THREADS);
+                const unsigned count =
+                    at_once ? choose(staged, begin, end) : smaller(end - first, SEARCH_THREADS);
 #pragma unroll 1
                 for (unsigned k = threadIdx.x; k < count; k += SEARCH_THREADS) {
                     const unsigned at = at_once ? stage.targets[k] : 0u;
