@@ -3,10 +3,12 @@
 //! Call [`Neighborhood::due`] in every step, then [`Neighborhood::prune`] or [`Neighborhood::rebuild`] as it
 //! says.
 
+mod method;
 pub mod skin;
 mod skin_use;
 pub mod tune;
 
+pub use method::{Method, NeighborSettings};
 pub use skin::Skin;
 pub use skin_use::{Due, SkinUse};
 pub use tune::Costs;
