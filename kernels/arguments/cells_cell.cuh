@@ -17,9 +17,9 @@ struct SweepCellsArguments {
     // The cells with their slices.
     CellTasks tasks;
 };
-HILBRIUM_SIZE(SweepCellsArguments, 216)
+HILBRIUM_SIZE(SweepCellsArguments, 240)
 HILBRIUM_OFFSET(SweepCellsArguments, pass, 0)
-HILBRIUM_OFFSET(SweepCellsArguments, tasks, 176)
+HILBRIUM_OFFSET(SweepCellsArguments, tasks, 200)
 
 // A sweep with a block a cell, through shared memory.
 struct SweepCellsSharedArguments {
@@ -30,10 +30,10 @@ struct SweepCellsSharedArguments {
     // Particles that the shared memory holds.
     unsigned capacity;
 };
-HILBRIUM_SIZE(SweepCellsSharedArguments, 224)
+HILBRIUM_SIZE(SweepCellsSharedArguments, 248)
 HILBRIUM_OFFSET(SweepCellsSharedArguments, pass, 0)
-HILBRIUM_OFFSET(SweepCellsSharedArguments, tasks, 176)
-HILBRIUM_OFFSET(SweepCellsSharedArguments, capacity, 216)
+HILBRIUM_OFFSET(SweepCellsSharedArguments, tasks, 200)
+HILBRIUM_OFFSET(SweepCellsSharedArguments, capacity, 240)
 
 }  // namespace hilbrium
 

@@ -13,6 +13,8 @@ namespace pair { struct Real4; }
 struct CellGrid {
     // Lower corner.
     double lower[3];
+    // Upper corner.
+    double upper[3];
     // Widths of a cell.
     double width[3];
     // One over the widths.
@@ -22,12 +24,13 @@ struct CellGrid {
     // Bit d: dimension d is periodic.
     unsigned periodic;
 };
-HILBRIUM_SIZE(CellGrid, 88)
+HILBRIUM_SIZE(CellGrid, 112)
 HILBRIUM_OFFSET(CellGrid, lower, 0)
-HILBRIUM_OFFSET(CellGrid, width, 24)
-HILBRIUM_OFFSET(CellGrid, inverse, 48)
-HILBRIUM_OFFSET(CellGrid, counts, 72)
-HILBRIUM_OFFSET(CellGrid, periodic, 84)
+HILBRIUM_OFFSET(CellGrid, upper, 24)
+HILBRIUM_OFFSET(CellGrid, width, 48)
+HILBRIUM_OFFSET(CellGrid, inverse, 72)
+HILBRIUM_OFFSET(CellGrid, counts, 96)
+HILBRIUM_OFFSET(CellGrid, periodic, 108)
 
 // Particles in the order of cells; within a cell in that of rows.
 struct CellParticles {
@@ -72,14 +75,14 @@ struct CellPass {
     // Sums of rows.
     Real* sums;
 };
-HILBRIUM_SIZE(CellPass, 176)
+HILBRIUM_SIZE(CellPass, 200)
 HILBRIUM_OFFSET(CellPass, grid, 0)
-HILBRIUM_OFFSET(CellPass, particles, 88)
-HILBRIUM_OFFSET(CellPass, begin, 144)
-HILBRIUM_OFFSET(CellPass, end, 148)
-HILBRIUM_OFFSET(CellPass, active, 152)
-HILBRIUM_OFFSET(CellPass, cutoff, 160)
-HILBRIUM_OFFSET(CellPass, sums, 168)
+HILBRIUM_OFFSET(CellPass, particles, 112)
+HILBRIUM_OFFSET(CellPass, begin, 168)
+HILBRIUM_OFFSET(CellPass, end, 172)
+HILBRIUM_OFFSET(CellPass, active, 176)
+HILBRIUM_OFFSET(CellPass, cutoff, 184)
+HILBRIUM_OFFSET(CellPass, sums, 192)
 
 // The work of blocks: sub-boxes with particles, in slices of their particles.
 struct CellTasks {

@@ -15,7 +15,7 @@ struct SweepParticlesArguments {
     // The sweep.
     CellPass pass;
 };
-HILBRIUM_SIZE(SweepParticlesArguments, 176)
+HILBRIUM_SIZE(SweepParticlesArguments, 200)
 HILBRIUM_OFFSET(SweepParticlesArguments, pass, 0)
 
 }  // namespace hilbrium

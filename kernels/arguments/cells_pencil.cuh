@@ -19,10 +19,10 @@ struct SweepPencilsArguments {
     // Particles that the shared memory holds.
     unsigned capacity;
 };
-HILBRIUM_SIZE(SweepPencilsArguments, 224)
+HILBRIUM_SIZE(SweepPencilsArguments, 248)
 HILBRIUM_OFFSET(SweepPencilsArguments, pass, 0)
-HILBRIUM_OFFSET(SweepPencilsArguments, tasks, 176)
-HILBRIUM_OFFSET(SweepPencilsArguments, capacity, 216)
+HILBRIUM_OFFSET(SweepPencilsArguments, tasks, 200)
+HILBRIUM_OFFSET(SweepPencilsArguments, capacity, 240)
 
 }  // namespace hilbrium
 

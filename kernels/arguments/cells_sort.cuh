@@ -27,14 +27,14 @@ struct CountCellsArguments {
     // Number of each row within its cell.
     unsigned* ranks;
 };
-HILBRIUM_SIZE(CountCellsArguments, 152)
+HILBRIUM_SIZE(CountCellsArguments, 176)
 HILBRIUM_OFFSET(CountCellsArguments, position, 0)
 HILBRIUM_OFFSET(CountCellsArguments, id, 24)
 HILBRIUM_OFFSET(CountCellsArguments, rows, 32)
 HILBRIUM_OFFSET(CountCellsArguments, grid, 40)
-HILBRIUM_OFFSET(CountCellsArguments, counts, 128)
-HILBRIUM_OFFSET(CountCellsArguments, cells, 136)
-HILBRIUM_OFFSET(CountCellsArguments, ranks, 144)
+HILBRIUM_OFFSET(CountCellsArguments, counts, 152)
+HILBRIUM_OFFSET(CountCellsArguments, cells, 160)
+HILBRIUM_OFFSET(CountCellsArguments, ranks, 168)
 
 // Starts of cells, and what strategies need to know.
 struct SummarizeCellsArguments {
@@ -110,7 +110,7 @@ struct OrderCellsArguments {
     // Elements of a sorted column.
     unsigned long long stride;
 };
-HILBRIUM_SIZE(OrderCellsArguments, 232)
+HILBRIUM_SIZE(OrderCellsArguments, 256)
 HILBRIUM_OFFSET(OrderCellsArguments, position, 0)
 HILBRIUM_OFFSET(OrderCellsArguments, packed_position, 24)
 HILBRIUM_OFFSET(OrderCellsArguments, packed_further, 32)
@@ -118,16 +118,16 @@ HILBRIUM_OFFSET(OrderCellsArguments, packed_squared_radius, 40)
 HILBRIUM_OFFSET(OrderCellsArguments, packed_rows, 48)
 HILBRIUM_OFFSET(OrderCellsArguments, groups, 56)
 HILBRIUM_OFFSET(OrderCellsArguments, grid, 64)
-HILBRIUM_OFFSET(OrderCellsArguments, row_cells, 152)
-HILBRIUM_OFFSET(OrderCellsArguments, placed, 160)
-HILBRIUM_OFFSET(OrderCellsArguments, starts, 168)
-HILBRIUM_OFFSET(OrderCellsArguments, count, 176)
-HILBRIUM_OFFSET(OrderCellsArguments, sorted_position, 184)
-HILBRIUM_OFFSET(OrderCellsArguments, sorted_further, 192)
-HILBRIUM_OFFSET(OrderCellsArguments, sorted_squared_radius, 200)
-HILBRIUM_OFFSET(OrderCellsArguments, rows, 208)
-HILBRIUM_OFFSET(OrderCellsArguments, cells, 216)
-HILBRIUM_OFFSET(OrderCellsArguments, stride, 224)
+HILBRIUM_OFFSET(OrderCellsArguments, row_cells, 176)
+HILBRIUM_OFFSET(OrderCellsArguments, placed, 184)
+HILBRIUM_OFFSET(OrderCellsArguments, starts, 192)
+HILBRIUM_OFFSET(OrderCellsArguments, count, 200)
+HILBRIUM_OFFSET(OrderCellsArguments, sorted_position, 208)
+HILBRIUM_OFFSET(OrderCellsArguments, sorted_further, 216)
+HILBRIUM_OFFSET(OrderCellsArguments, sorted_squared_radius, 224)
+HILBRIUM_OFFSET(OrderCellsArguments, rows, 232)
+HILBRIUM_OFFSET(OrderCellsArguments, cells, 240)
+HILBRIUM_OFFSET(OrderCellsArguments, stride, 248)
 
 // Slices of sub-boxes.
 struct CountTasksArguments {
@@ -144,13 +144,13 @@ struct CountTasksArguments {
     // Number of slices of each sub-box.
     unsigned* slices;
 };
-HILBRIUM_SIZE(CountTasksArguments, 128)
+HILBRIUM_SIZE(CountTasksArguments, 152)
 HILBRIUM_OFFSET(CountTasksArguments, grid, 0)
-HILBRIUM_OFFSET(CountTasksArguments, starts, 88)
-HILBRIUM_OFFSET(CountTasksArguments, shape, 96)
-HILBRIUM_OFFSET(CountTasksArguments, boxes, 108)
-HILBRIUM_OFFSET(CountTasksArguments, slice, 112)
-HILBRIUM_OFFSET(CountTasksArguments, slices, 120)
+HILBRIUM_OFFSET(CountTasksArguments, starts, 112)
+HILBRIUM_OFFSET(CountTasksArguments, shape, 120)
+HILBRIUM_OFFSET(CountTasksArguments, boxes, 132)
+HILBRIUM_OFFSET(CountTasksArguments, slice, 136)
+HILBRIUM_OFFSET(CountTasksArguments, slices, 144)
 
 // Tasks from slices.
 struct WriteTasksArguments {

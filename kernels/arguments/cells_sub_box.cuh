@@ -19,10 +19,10 @@ struct SweepSubBoxesArguments {
     // Particles that the shared memory holds.
     unsigned capacity;
 };
-HILBRIUM_SIZE(SweepSubBoxesArguments, 224)
+HILBRIUM_SIZE(SweepSubBoxesArguments, 248)
 HILBRIUM_OFFSET(SweepSubBoxesArguments, pass, 0)
-HILBRIUM_OFFSET(SweepSubBoxesArguments, tasks, 176)
-HILBRIUM_OFFSET(SweepSubBoxesArguments, capacity, 216)
+HILBRIUM_OFFSET(SweepSubBoxesArguments, tasks, 200)
+HILBRIUM_OFFSET(SweepSubBoxesArguments, capacity, 240)
 
 }  // namespace hilbrium
 

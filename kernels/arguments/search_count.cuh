@@ -18,18 +18,18 @@ struct CountSections {
     // Numbers of particles, four per cell, initially 0.
     unsigned* sections;
 };
-HILBRIUM_SIZE(CountSections, 144)
+HILBRIUM_SIZE(CountSections, 168)
 HILBRIUM_OFFSET(CountSections, rows, 0)
 HILBRIUM_OFFSET(CountSections, grid, 40)
-HILBRIUM_OFFSET(CountSections, reach, 128)
-HILBRIUM_OFFSET(CountSections, sections, 136)
+HILBRIUM_OFFSET(CountSections, reach, 152)
+HILBRIUM_OFFSET(CountSections, sections, 160)
 
 // Counting in shared memory.
 struct CountInSharedArguments {
     // What is counted.
     CountSections count;
 };
-HILBRIUM_SIZE(CountInSharedArguments, 144)
+HILBRIUM_SIZE(CountInSharedArguments, 168)
 HILBRIUM_OFFSET(CountInSharedArguments, count, 0)
 
 // Counting in global memory.
@@ -37,7 +37,7 @@ struct CountInGlobalArguments {
     // What is counted.
     CountSections count;
 };
-HILBRIUM_SIZE(CountInGlobalArguments, 144)
+HILBRIUM_SIZE(CountInGlobalArguments, 168)
 HILBRIUM_OFFSET(CountInGlobalArguments, count, 0)
 
 // Cells of rows, and their places within the cells.
@@ -53,12 +53,12 @@ struct CountCellsArguments {
     // Place of each row within its cell.
     unsigned* place;
 };
-HILBRIUM_SIZE(CountCellsArguments, 152)
+HILBRIUM_SIZE(CountCellsArguments, 176)
 HILBRIUM_OFFSET(CountCellsArguments, rows, 0)
 HILBRIUM_OFFSET(CountCellsArguments, grid, 40)
-HILBRIUM_OFFSET(CountCellsArguments, counts, 128)
-HILBRIUM_OFFSET(CountCellsArguments, cell, 136)
-HILBRIUM_OFFSET(CountCellsArguments, place, 144)
+HILBRIUM_OFFSET(CountCellsArguments, counts, 152)
+HILBRIUM_OFFSET(CountCellsArguments, cell, 160)
+HILBRIUM_OFFSET(CountCellsArguments, place, 168)
 
 // Cells of rows as keys.
 struct KeyCellsArguments {
@@ -69,10 +69,10 @@ struct KeyCellsArguments {
     // Cell of each row; the number of cells for rows without one.
     unsigned long long* keys;
 };
-HILBRIUM_SIZE(KeyCellsArguments, 136)
+HILBRIUM_SIZE(KeyCellsArguments, 160)
 HILBRIUM_OFFSET(KeyCellsArguments, rows, 0)
 HILBRIUM_OFFSET(KeyCellsArguments, grid, 40)
-HILBRIUM_OFFSET(KeyCellsArguments, keys, 128)
+HILBRIUM_OFFSET(KeyCellsArguments, keys, 152)
 
 // Exclusive prefix sums in place.
 struct ScanCountsArguments {

@@ -29,15 +29,15 @@ struct MoveToCellsArguments {
     // Sums, set for rows without a place.
     Real* sums;
 };
-HILBRIUM_SIZE(MoveToCellsArguments, 216)
+HILBRIUM_SIZE(MoveToCellsArguments, 240)
 HILBRIUM_OFFSET(MoveToCellsArguments, rows, 0)
 HILBRIUM_OFFSET(MoveToCellsArguments, columns, 40)
 HILBRIUM_OFFSET(MoveToCellsArguments, grid, 56)
-HILBRIUM_OFFSET(MoveToCellsArguments, starts, 144)
-HILBRIUM_OFFSET(MoveToCellsArguments, cell, 152)
-HILBRIUM_OFFSET(MoveToCellsArguments, place, 160)
-HILBRIUM_OFFSET(MoveToCellsArguments, places, 168)
-HILBRIUM_OFFSET(MoveToCellsArguments, sums, 208)
+HILBRIUM_OFFSET(MoveToCellsArguments, starts, 168)
+HILBRIUM_OFFSET(MoveToCellsArguments, cell, 176)
+HILBRIUM_OFFSET(MoveToCellsArguments, place, 184)
+HILBRIUM_OFFSET(MoveToCellsArguments, places, 192)
+HILBRIUM_OFFSET(MoveToCellsArguments, sums, 232)
 
 // A search of 27 cells.
 struct SearchCountingGridArguments {
@@ -52,12 +52,12 @@ struct SearchCountingGridArguments {
     // Sums.
     SearchSums sums;
 };
-HILBRIUM_SIZE(SearchCountingGridArguments, 176)
+HILBRIUM_SIZE(SearchCountingGridArguments, 200)
 HILBRIUM_OFFSET(SearchCountingGridArguments, places, 0)
 HILBRIUM_OFFSET(SearchCountingGridArguments, starts, 40)
 HILBRIUM_OFFSET(SearchCountingGridArguments, cell, 48)
 HILBRIUM_OFFSET(SearchCountingGridArguments, grid, 56)
-HILBRIUM_OFFSET(SearchCountingGridArguments, sums, 144)
+HILBRIUM_OFFSET(SearchCountingGridArguments, sums, 168)
 
 }  // namespace hilbrium
 

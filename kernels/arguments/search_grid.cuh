@@ -13,6 +13,8 @@ namespace pair { struct Real4; }
 struct SearchGrid {
     // Lower corner of the first cell.
     double lower[3];
+    // Upper corner of the box; used along periodic dimensions.
+    double upper[3];
     // Widths of cells, at least the largest distance of a pair.
     double width[3];
     // One over the widths.
@@ -22,12 +24,13 @@ struct SearchGrid {
     // Bit d: dimension d is periodic.
     unsigned periodic;
 };
-HILBRIUM_SIZE(SearchGrid, 88)
+HILBRIUM_SIZE(SearchGrid, 112)
 HILBRIUM_OFFSET(SearchGrid, lower, 0)
-HILBRIUM_OFFSET(SearchGrid, width, 24)
-HILBRIUM_OFFSET(SearchGrid, scale, 48)
-HILBRIUM_OFFSET(SearchGrid, cells, 72)
-HILBRIUM_OFFSET(SearchGrid, periodic, 84)
+HILBRIUM_OFFSET(SearchGrid, upper, 24)
+HILBRIUM_OFFSET(SearchGrid, width, 48)
+HILBRIUM_OFFSET(SearchGrid, scale, 72)
+HILBRIUM_OFFSET(SearchGrid, cells, 96)
+HILBRIUM_OFFSET(SearchGrid, periodic, 108)
 
 // Rows of particles.
 struct SearchRows {

@@ -31,16 +31,16 @@ struct GatherCellsArguments {
     // Sums, set for rows without a cell.
     Real* sums;
 };
-HILBRIUM_SIZE(GatherCellsArguments, 224)
+HILBRIUM_SIZE(GatherCellsArguments, 248)
 HILBRIUM_OFFSET(GatherCellsArguments, rows, 0)
 HILBRIUM_OFFSET(GatherCellsArguments, columns, 40)
 HILBRIUM_OFFSET(GatherCellsArguments, grid, 56)
-HILBRIUM_OFFSET(GatherCellsArguments, keys, 144)
-HILBRIUM_OFFSET(GatherCellsArguments, order, 152)
-HILBRIUM_OFFSET(GatherCellsArguments, starts, 160)
-HILBRIUM_OFFSET(GatherCellsArguments, ends, 168)
-HILBRIUM_OFFSET(GatherCellsArguments, places, 176)
-HILBRIUM_OFFSET(GatherCellsArguments, sums, 216)
+HILBRIUM_OFFSET(GatherCellsArguments, keys, 168)
+HILBRIUM_OFFSET(GatherCellsArguments, order, 176)
+HILBRIUM_OFFSET(GatherCellsArguments, starts, 184)
+HILBRIUM_OFFSET(GatherCellsArguments, ends, 192)
+HILBRIUM_OFFSET(GatherCellsArguments, places, 200)
+HILBRIUM_OFFSET(GatherCellsArguments, sums, 240)
 
 // A search of 27 cells.
 struct SearchSortedGridArguments {
@@ -57,13 +57,13 @@ struct SearchSortedGridArguments {
     // Sums.
     SearchSums sums;
 };
-HILBRIUM_SIZE(SearchSortedGridArguments, 184)
+HILBRIUM_SIZE(SearchSortedGridArguments, 208)
 HILBRIUM_OFFSET(SearchSortedGridArguments, places, 0)
 HILBRIUM_OFFSET(SearchSortedGridArguments, keys, 40)
 HILBRIUM_OFFSET(SearchSortedGridArguments, starts, 48)
 HILBRIUM_OFFSET(SearchSortedGridArguments, ends, 56)
 HILBRIUM_OFFSET(SearchSortedGridArguments, grid, 64)
-HILBRIUM_OFFSET(SearchSortedGridArguments, sums, 152)
+HILBRIUM_OFFSET(SearchSortedGridArguments, sums, 176)
 
 }  // namespace hilbrium
 

@@ -27,14 +27,14 @@ struct MoveToSectionsArguments {
     // Sums, set for rows without a place.
     Real* sums;
 };
-HILBRIUM_SIZE(MoveToSectionsArguments, 208)
+HILBRIUM_SIZE(MoveToSectionsArguments, 232)
 HILBRIUM_OFFSET(MoveToSectionsArguments, rows, 0)
 HILBRIUM_OFFSET(MoveToSectionsArguments, columns, 40)
 HILBRIUM_OFFSET(MoveToSectionsArguments, grid, 56)
-HILBRIUM_OFFSET(MoveToSectionsArguments, reach, 144)
-HILBRIUM_OFFSET(MoveToSectionsArguments, sections, 152)
-HILBRIUM_OFFSET(MoveToSectionsArguments, places, 160)
-HILBRIUM_OFFSET(MoveToSectionsArguments, sums, 200)
+HILBRIUM_OFFSET(MoveToSectionsArguments, reach, 168)
+HILBRIUM_OFFSET(MoveToSectionsArguments, sections, 176)
+HILBRIUM_OFFSET(MoveToSectionsArguments, places, 184)
+HILBRIUM_OFFSET(MoveToSectionsArguments, sums, 224)
 
 // A search of coarse cells.
 struct SearchTwoLevelArguments {
@@ -61,7 +61,7 @@ struct SearchTwoLevelArguments {
     // Sums.
     SearchSums sums;
 };
-HILBRIUM_SIZE(SearchTwoLevelArguments, 248)
+HILBRIUM_SIZE(SearchTwoLevelArguments, 272)
 HILBRIUM_OFFSET(SearchTwoLevelArguments, places, 0)
 HILBRIUM_OFFSET(SearchTwoLevelArguments, sections, 40)
 HILBRIUM_OFFSET(SearchTwoLevelArguments, items, 48)
@@ -69,10 +69,10 @@ HILBRIUM_OFFSET(SearchTwoLevelArguments, item_count, 56)
 HILBRIUM_OFFSET(SearchTwoLevelArguments, items_taken, 64)
 HILBRIUM_OFFSET(SearchTwoLevelArguments, item_particles, 72)
 HILBRIUM_OFFSET(SearchTwoLevelArguments, grid, 80)
-HILBRIUM_OFFSET(SearchTwoLevelArguments, local, 168)
-HILBRIUM_OFFSET(SearchTwoLevelArguments, local_scale, 184)
-HILBRIUM_OFFSET(SearchTwoLevelArguments, reach, 208)
-HILBRIUM_OFFSET(SearchTwoLevelArguments, sums, 216)
+HILBRIUM_OFFSET(SearchTwoLevelArguments, local, 192)
+HILBRIUM_OFFSET(SearchTwoLevelArguments, local_scale, 208)
+HILBRIUM_OFFSET(SearchTwoLevelArguments, reach, 232)
+HILBRIUM_OFFSET(SearchTwoLevelArguments, sums, 240)
 
 }  // namespace hilbrium
 

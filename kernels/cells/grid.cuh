@@ -4,6 +4,7 @@
 
 #include "../device.cuh"
 #include "../arguments/cells_cells.cuh"
+#include "../motion/wrap.cuh"
 
 namespace hilbrium {
 namespace cells {
@@ -15,7 +16,12 @@ __device__ __forceinline__ bool is_periodic(const CellGrid& grid, int d) {
     return (grid.periodic >> d & 1u) != 0u;
 }
 
-// Index of the cell along a dimension. Monotonic in x, also beyond the open faces, whose particles belong to
+// A coordinate in the box: particles may have left a periodic box since they were last moved into it.
+__device__ __forceinline__ double coordinate_in_box(const CellGrid& grid, int d, double x) {
+    return is_periodic(grid, d) ? image_within(x, grid.lower[d], grid.upper[d]) : x;
+}
+
+// Index of the cell along a dimension, of a coordinate in the box. Monotonic in x, also beyond the open faces, whose particles belong to
 // the outermost cells: particles within one width are in the same or in adjacent cells.
 __device__ __forceinline__ unsigned cell_along(const CellGrid& grid, int d, double x) {
     const double place = (x - grid.lower[d]) * grid.inverse[d];

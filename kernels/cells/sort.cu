@@ -28,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(SORT_THREADS)
         for (int d = 0; d < 3; ++d) {
             const double x = args.position[d][row];
             there = there && x - x == 0.0;
-            at[d] = cell_along(args.grid, d, x);
+            at[d] = cell_along(args.grid, d, coordinate_in_box(args.grid, d, x));
         }
         if (there) {
             cell = row_of_cells(args.grid, static_cast<int>(at[1]), static_cast<int>(at[2])) + at[0];
@@ -101,7 +101,8 @@ extern "C" __global__ void __launch_bounds__(SORT_THREADS)
 #pragma unroll
     for (int d = 0; d < 3; ++d) {
         const double center = args.grid.lower[d] + (along[d] + 0.5) * args.grid.width[d];
-        offset[d] = static_cast<Real>(args.position[d][row] - center);
+        const double x = coordinate_in_box(args.grid, d, args.position[d][row]);
+        offset[d] = static_cast<Real>(x - center);
     }
     args.sorted_position[to] = {offset[0], offset[1], offset[2], args.packed_position[row].w};
     for (unsigned group = 0; group < args.groups; ++group) {

@@ -15,6 +15,11 @@ __device__ __forceinline__ double wrapped(double coordinate, double lower, doubl
     return inside < upper ? inside : lower;
 }
 
+// Image of a coordinate in [lower, upper), unchanged inside.
+__device__ __forceinline__ double image_within(double coordinate, double lower, double upper) {
+    return coordinate >= lower && coordinate < upper ? coordinate : wrapped(coordinate, lower, upper);
+}
+
 // Nearest integer: ties to even below 2^51, away from zero above, where ties are rare.
 __device__ __forceinline__ double nearest_whole(double number) {
     return ::fabs(number) < 2251799813685248.0 ? ::rint(number) : ::round(number);

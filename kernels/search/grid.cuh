@@ -3,6 +3,7 @@
 
 #include "../device.cuh"
 #include "../arguments/search_grid.cuh"
+#include "../motion/wrap.cuh"
 
 namespace hilbrium {
 namespace search {
@@ -34,13 +35,16 @@ __device__ __forceinline__ bool read_position(
     return finite;
 }
 
-// The cell of a position. Positions beyond the grid are in the cells at its faces: numbers of cells differ no
-// more than positions do, which is all that a search needs.
+// The cell of a position. Along periodic dimensions it is that of the position's image in the box, which a
+// particle may have left since it was last moved into it. Positions beyond open faces are in the cells there:
+// numbers of cells differ no more than positions do, which is all that a search needs.
 __device__ __forceinline__ Located locate(const SearchGrid& grid, const double (&x)[3]) {
     Located own;
 #pragma unroll
     for (int d = 0; d < 3; ++d) {
-        const double from = x[d] - grid.lower[d], last = static_cast<double>(grid.cells[d] - 1u);
+        const bool periodic = (grid.periodic >> d & 1u) != 0u;
+        const double inside = periodic ? image_within(x[d], grid.lower[d], grid.upper[d]) : x[d];
+        const double from = inside - grid.lower[d], last = static_cast<double>(grid.cells[d] - 1u);
         const double whole = smaller(larger(::floor(from * grid.scale[d]), 0.0), last);
         own.index[d] = static_cast<unsigned>(whole);
         own.offset[d] = from - (whole + 0.5) * grid.width[d];

@@ -10,6 +10,8 @@ kernel_arguments! {
     pub struct CellGrid {
         /// Lower corner.
         pub lower: [f64; 3],
+        /// Upper corner.
+        pub upper: [f64; 3],
         /// Widths of a cell.
         pub width: [f64; 3],
         /// One over the widths.

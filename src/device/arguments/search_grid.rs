@@ -10,6 +10,8 @@ kernel_arguments! {
     pub struct SearchGrid {
         /// Lower corner of the first cell.
         pub lower: [f64; 3],
+        /// Upper corner of the box; used along periodic dimensions.
+        pub upper: [f64; 3],
         /// Widths of cells, at least the largest distance of a pair.
         pub width: [f64; 3],
         /// One over the widths.

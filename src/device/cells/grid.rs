@@ -27,8 +27,10 @@ const MARGIN: f64 = 1e-9;
 pub struct Grid {
     /// Cells of each dimension.
     pub counts: [usize; 3],
-    /// Lower corner and widths of a cell.
+    /// Lower corner.
     pub lower: [f64; 3],
+    /// Upper corner.
+    pub upper: [f64; 3],
     /// Widths of a cell, at least the interaction radius.
     pub width: [f64; 3],
     periodic: [bool; 3],
@@ -54,6 +56,7 @@ impl Grid {
         Self {
             counts,
             lower: bx.lower.into(),
+            upper: bx.upper.into(),
             width: [0, 1, 2].map(|d| lengths[d] / counts[d] as f64),
             periodic: bx.boundary.map(|boundary| boundary == Boundary::Periodic),
         }
@@ -72,6 +75,7 @@ impl Grid {
     fn arguments(&self) -> CellGrid {
         CellGrid {
             lower: self.lower,
+            upper: self.upper,
             width: self.width,
             inverse: self.width.map(|width| 1.0 / width),
             counts: self.counts.map(|count| count as u32),

@@ -34,6 +34,15 @@ impl Space {
             }
             _ => pass.cutoff,
         };
+        Self::around(device, pass, reach)
+    }
+
+    /// The space of the rows of a pass whose largest distance of a pair is known. Waits for the device where
+    /// a dimension is open.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn around(device: &Device, pass: &Pass, reach: f64) -> Result<Self> {
         let (mut lower, mut upper) = (pass.bx.lower, pass.bx.upper);
         if pass.bx.boundary.contains(&Boundary::Open) {
             // without periodic dimensions nothing is wrapped
@@ -58,6 +67,7 @@ impl Space {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grid {
     lower: Vec3d,
+    upper: Vec3d,
     /// Numbers of cells.
     pub cells: [u32; 3],
     /// Widths of cells.
@@ -95,6 +105,7 @@ impl Grid {
             if count <= most.max(1) as f64 {
                 return Self {
                     lower: space.lower,
+                    upper: space.upper,
                     cells: all.map(|(cells, _)| cells as u32),
                     width: all.map(|(_, width)| width),
                     periodic: (0..3).map(|d| u32::from(bx.boundary[d] == Boundary::Periodic) << d).sum(),
@@ -113,6 +124,7 @@ impl Grid {
     pub(super) fn arguments(&self) -> SearchGrid {
         SearchGrid {
             lower: self.lower.into(),
+            upper: self.upper.into(),
             width: self.width,
             scale: self.width.map(|width| 1.0 / width),
             cells: self.cells,
