@@ -20,7 +20,7 @@ use crate::comm::Communicator;
 use crate::far::GravityPlan;
 use crate::far::external::ExternalField;
 use crate::motion::steps::{self, Leapfrog};
-use crate::neighborhood::InteractionRange;
+use crate::neighborhood::{InteractionRange, Method, NeighborSettings};
 use crate::neighbors;
 use crate::pair::Precision;
 use crate::particles::{Field, Particles, Role};
@@ -47,6 +47,8 @@ pub struct Settings {
     pub precision: Precision,
     /// Skin of the lists, as a fraction of the supports; 0 builds one in every step.
     pub skin: f64,
+    /// How pairs are found.
+    pub method: Method,
 }
 
 /// A gas on a device.
@@ -88,7 +90,8 @@ impl Gas {
         fields.retain(|&field| field != Field::Work);
         let columns = Columns::upload(device, particles, &fields)?;
         let gravity = settings.gravity.as_ref().map(|plan| Gravity::new(device, plan, settings.precision));
-        let mut hydrodynamics = Hydrodynamics::new(exchange, &settings.sph, settings.precision)?;
+        let mut hydrodynamics =
+            Hydrodynamics::new(exchange, &settings.sph, settings.precision, settings.method)?;
         let (free, _) = device.memory()?;
         let wanted =
             RETAINED_BYTES[usize::from(settings.precision == Precision::Double)] * columns.rows() as u64;
@@ -99,7 +102,13 @@ impl Gas {
             columns,
             bx: *bx,
             hydrodynamics,
-            neighborhood: Neighborhood::new(exchange, InteractionRange::Supports, settings.skin, false)?,
+            neighborhood: Neighborhood::new(
+                exchange,
+                InteractionRange::Supports,
+                settings.skin,
+                settings.method,
+                false,
+            )?,
             exchange: exchange.clone(),
             gravity: gravity.transpose()?,
             net_forces: NetForces::new(device)?,
@@ -112,6 +121,33 @@ impl Gas {
     /// Number of lists built.
     pub fn builds(&self) -> u64 {
         self.neighborhood.builds()
+    }
+
+    /// Changes the method and the outer skin; the next evaluation of forces builds what it needs. Lists stay
+    /// full. Collective.
+    ///
+    /// # Errors
+    /// Those of the device, on all ranks; kernels that do not compile.
+    pub fn set_neighbors(&mut self, settings: &NeighborSettings) -> Result<()> {
+        let settings = NeighborSettings { symmetric: false, ..*settings };
+        let set = self.hydrodynamics.set_method(settings.method);
+        let set = set.and_then(|()| self.neighborhood.set(&settings));
+        self.exchange.comm().agree(set)
+    }
+
+    /// How pairs are found.
+    pub fn neighbors(&self) -> NeighborSettings {
+        self.neighborhood.settings()
+    }
+
+    /// Whether lists of particles did not suffice at the last build, on any rank.
+    pub fn fell_back(&self) -> bool {
+        self.neighborhood.fell_back()
+    }
+
+    /// Allocated bytes of lists or grids in use, beside particles, packed rows and sums.
+    pub fn neighbor_bytes(&self) -> usize {
+        self.neighborhood.list_bytes() + self.hydrodynamics.grid_bytes()
     }
 
     /// Owners and halos of the particles.

@@ -177,6 +177,12 @@ impl Hierarchy {
         Ok((power_of_two_below(largest), largest))
     }
 
+    /// Allocated bytes.
+    pub fn bytes(&self) -> usize {
+        let bounds = self.bounds.iter().map(Buffer::bytes).sum::<usize>();
+        self.center.bytes() + self.extent.bytes() + bounds + self.largest.bytes()
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows

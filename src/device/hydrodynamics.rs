@@ -9,14 +9,16 @@ use super::arguments::{Arguments, Input, Rows};
 use super::columns::Columns;
 use super::exchange::Exchange;
 use super::neighborhood::Neighborhood;
+use super::pair_sums::{LawSums, Neighbors, SumMemory};
 use super::reduction::{Findings, largest, over_blocks, over_rows, smallest};
 use super::smoothing::Searches;
-use super::sweep::{Part, Pass, Sweep, SweepMemory};
+use super::sweep::Pass;
 use super::{Buffer, Device, values};
 use crate::Result;
 use crate::clock::Clock;
 use crate::comm::Communicator;
 use crate::laws::viscosity_switch::ViscositySwitch;
+use crate::neighborhood::Method;
 use crate::pair::{PairLaw, Precision};
 use crate::particles::{Field, Particles};
 use crate::plan::{EquationOfState, SphPlan};
@@ -28,16 +30,9 @@ use std::ops::Range;
 /// Kernels of a law, and the fields that it reads and writes.
 #[derive(Debug)]
 struct Law {
-    sweep: Sweep,
+    sums: LawSums,
     inputs: &'static [Field],
     outputs: &'static [Field],
-}
-
-impl Law {
-    fn new<L: PairLaw>(device: &Device, law: &L, precision: Precision) -> Result<Self> {
-        // full lists only, for reproducible sums: each pair is evaluated from both sides
-        Ok(Law { sweep: Sweep::new(device, law, precision, false)?, inputs: L::INPUTS, outputs: L::OUTPUTS })
-    }
 }
 
 /// The gas of a rank's device during a force evaluation.
@@ -47,28 +42,39 @@ pub struct GasOnDevice<'a> {
     pub hydrodynamics: &'a mut Hydrodynamics,
     /// The box.
     pub bx: &'a SimulationBox,
-    /// The full list, and the halos.
+    /// The full list or none, and the halos.
     pub neighborhood: &'a mut Neighborhood,
     /// The particles.
     pub columns: &'a mut Columns,
     /// Phase timers.
     pub clock: &'a mut Clock,
-    /// Interaction radii 2h of all rows, after [`Backend::set_supports`]; before it, sweeps use the list
-    /// radii.
-    pub supports: Option<Buffer<f64>>,
+    /// The supports, after [`Backend::set_supports`]; before it, sweeps use the list radii.
+    pub supports: Option<Supports>,
+}
+
+/// Interaction radii 2h of all rows.
+#[derive(Debug)]
+pub struct Supports {
+    radius: Buffer<f64>,
+    /// The largest one, where there is no list.
+    largest: Option<f64>,
 }
 
 /// Compiles the law that it visits.
+#[derive(Clone, Copy)]
 struct Compile<'a> {
     device: &'a Device,
     precision: Precision,
+    method: Method,
 }
 
 impl LawVisitor for Compile<'_> {
     type Output = Result<Law>;
 
     fn visit<L: PairLaw>(self, law: &L) -> Result<Law> {
-        Law::new(self.device, law, self.precision)
+        // full lists only, for reproducible sums: each pair is evaluated from both sides
+        let sums = LawSums::new(self.device, law, self.precision, self.method, false)?;
+        Ok(Law { sums, inputs: L::INPUTS, outputs: L::OUTPUTS })
     }
 }
 
@@ -79,7 +85,8 @@ pub struct Hydrodynamics {
     comm: Communicator,
     plan: SphPlan,
     precision: Precision,
-    memory: SweepMemory,
+    method: Method,
+    memory: SumMemory,
     /// In the order of [`GasPass::ALL`]. [`GasPass::Density`] and [`GasPass::VolumeEstimate`] are compiled
     /// when they are first swept, the others at the start.
     laws: [Option<Law>; GasPass::ALL.len()],
@@ -98,26 +105,40 @@ impl Hydrodynamics {
     ///
     /// # Errors
     /// Those of the device; kernels that do not compile.
-    pub fn new(exchange: &Exchange, plan: &SphPlan, precision: Precision) -> Result<Self> {
+    pub fn new(exchange: &Exchange, plan: &SphPlan, precision: Precision, method: Method) -> Result<Self> {
         let device = exchange.device();
-        let mut laws = GasPass::ALL.map(|_| None);
-        // some settings do not need these: compile them on demand
-        let seldom = [GasPass::Density, GasPass::VolumeEstimate];
-        for pass in GasPass::ALL.into_iter().filter(|pass| !seldom.contains(pass)) {
-            laws[pass as usize] = Some(pass.visit(plan, Compile { device, precision })?);
-        }
         Ok(Self {
             device: device.clone(),
             comm: exchange.comm().clone(),
             plan: plan.clone(),
             precision,
-            memory: SweepMemory::new(device)?,
-            laws,
+            method,
+            memory: SumMemory::new(device)?,
+            laws: compile(plan, Compile { device, precision, method })?,
             equal_masses: None,
             keep_fields: false,
             frugal: false,
             smoothing: SmoothingStatistics::default(),
         })
+    }
+
+    /// Finds pairs by another method from now on, and releases the memory of the last one.
+    ///
+    /// # Errors
+    /// Those of [`Hydrodynamics::new`].
+    pub fn set_method(&mut self, method: Method) -> Result<()> {
+        if method != self.method {
+            let compiler = Compile { device: &self.device, precision: self.precision, method };
+            self.laws = compile(&self.plan, compiler)?;
+            self.memory = SumMemory::new(&self.device)?;
+            self.method = method;
+        }
+        Ok(())
+    }
+
+    /// Allocated bytes of grids of cells.
+    pub fn grid_bytes(&self) -> usize {
+        self.memory.grid_bytes()
     }
 
     /// Whether the particles of all ranks have equal masses. Collective.
@@ -142,10 +163,20 @@ impl Hydrodynamics {
     /// Releases the scratch memory of a finished pass, if `frugal`.
     fn release(&mut self) -> Result<()> {
         if self.frugal {
-            self.memory = SweepMemory::new(&self.device)?;
+            self.memory = SumMemory::new(&self.device)?;
         }
         Ok(())
     }
+}
+
+/// Compiles the laws of a plan but those that some settings do not need, which are compiled on demand.
+fn compile(plan: &SphPlan, compiler: Compile) -> Result<[Option<Law>; GasPass::ALL.len()]> {
+    let mut laws = GasPass::ALL.map(|_| None);
+    let seldom = [GasPass::Density, GasPass::VolumeEstimate];
+    for pass in GasPass::ALL.into_iter().filter(|pass| !seldom.contains(pass)) {
+        laws[pass as usize] = Some(pass.visit(plan, compiler)?);
+    }
+    Ok(laws)
 }
 
 impl Backend for GasOnDevice<'_> {
@@ -225,7 +256,11 @@ impl Backend for GasOnDevice<'_> {
             rows: (&rows).into(),
         };
         over_rows(&self.hydrodynamics.device, &rows, &arguments)?;
-        self.supports = Some(support);
+        let largest = match self.neighborhood.has_list() {
+            true => None,
+            false => Some(self.neighborhood.largest_of(&support, self.columns)?),
+        };
+        self.supports = Some(Supports { radius: support, largest });
         Ok(())
     }
 
@@ -318,7 +353,7 @@ impl GasOnDevice<'_> {
         })
     }
 
-    /// Sweeps a pass over the list, for the `active` rows or all. Interior rows overlap the exchange of the
+    /// Sweeps a pass over the pairs, for the `active` rows or all. Interior rows overlap the exchange of the
     /// halo fields `exchanged`. The `spent` fields are removed and the outputs reuse their memory; outputs of
     /// a row may depend on the row's own spent values, which are read before the outputs are written.
     fn run(
@@ -329,10 +364,12 @@ impl GasOnDevice<'_> {
         spent: &[Field],
     ) -> Result<()> {
         let Self { hydrodynamics, bx, neighborhood, columns, supports, .. } = self;
-        let Hydrodynamics { device, precision, plan, laws, memory, .. } = &mut **hydrodynamics;
+        let Hydrodynamics { device, precision, method, plan, laws, memory, .. } = &mut **hydrodynamics;
         let law = match &mut laws[pass as usize] {
             Some(law) => law,
-            none => none.insert(pass.visit(plan, Compile { device, precision: *precision })?),
+            none => {
+                none.insert(pass.visit(plan, Compile { device, precision: *precision, method: *method })?)
+            }
         };
         let owned = columns.owned();
         let arriving = neighborhood.domain.begin_refresh(columns, exchanged)?;
@@ -341,17 +378,15 @@ impl GasOnDevice<'_> {
             columns.remove(spent);
             return columns.add(law.outputs);
         }
-        let Neighborhood { domain, records, .. } = &**neighborhood;
         // searches sweep within the list radii, all other passes within the supports
-        let radius = supports.as_ref().unwrap_or(neighborhood.radius());
+        let radius = supports.as_ref().map_or(neighborhood.radius(), |supports| &supports.radius);
+        let neighbors = match supports.as_ref().and_then(|supports| supports.largest) {
+            Some(largest) => Neighbors::Within(largest),
+            None => neighborhood.neighbors(),
+        };
         let rows = SweptRows { owned: &owned, radius, bx, active };
         let (pass, inputs) = (rows.pass(columns), columns.all(law.inputs));
-        if arriving.is_nothing() {
-            law.sweep.pack(memory, &pass, &inputs, Part::All)?;
-            law.sweep.sweep(memory, &pass, records, Part::All)?;
-        } else {
-            law.sweep.sums_arriving(memory, &pass, records, &inputs, || domain.finish_refresh(arriving))?;
-        }
+        law.sums.sums(memory, &pass, neighbors, &inputs, (&neighborhood.domain, arriving))?;
         let mut free: Vec<Buffer<f64>> =
             spent.iter().filter_map(|&field| columns.take(field)).flatten().collect();
         for &field in law.outputs {
@@ -361,7 +396,7 @@ impl GasOnDevice<'_> {
             }
         }
         columns.add(law.outputs)?;
-        law.sweep.finish(memory, &rows.pass(columns), &columns.all(law.outputs))
+        law.sums.finish(memory, &rows.pass(columns), &columns.all(law.outputs))
     }
 }
 

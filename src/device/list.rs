@@ -129,6 +129,12 @@ impl Records {
             interior_and_boundary: None,
         })
     }
+
+    /// Allocated bytes.
+    pub fn bytes(&self) -> usize {
+        let parts = self.interior_and_boundary.iter().flatten().map(Buffer::bytes).sum::<usize>();
+        self.data.bytes() + self.offsets.bytes() + self.counts.bytes() + parts
+    }
 }
 
 /// Builds cluster lists; owns the scratch memory.

@@ -31,6 +31,7 @@ pub mod net_force;
 pub mod nvrtc;
 pub mod order;
 pub mod pack;
+pub mod pair_sums;
 pub mod particle_list;
 pub mod particle_sweep;
 pub mod program;

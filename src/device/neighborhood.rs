@@ -1,5 +1,5 @@
 //! Neighbor list on a device, reused while it covers all pairs: the counterpart of
-//! [`crate::neighborhood::Neighborhood`].
+//! [`crate::neighborhood::Neighborhood`]. Methods without lists reuse halos and the order of rows alike.
 
 use super::arguments::state::ScaledColumnArguments;
 use super::columns::Columns;
@@ -7,58 +7,116 @@ use super::domain::Domain;
 use super::exchange::Exchange;
 use super::hierarchy::{Hierarchy, Radii};
 use super::list::{ListBuilder, Records, Search};
+use super::pair_sums::Neighbors;
+use super::particle_list::{ParticleListBuilder, ParticleRecords};
 use super::reduction::over_rows;
 use super::skin::Skin;
 use super::{Buffer, Device, values};
 use crate::Result;
-use crate::neighborhood::{Due, InteractionRange, SUPPORT_MARGIN, SkinUse, Skins, largest_smoothing_length};
+use crate::neighborhood::{
+    Due, InteractionRange, Method, NeighborSettings, SUPPORT_MARGIN, SkinUse, Skins, largest_smoothing_length,
+};
 use crate::neighbors::cluster::power_of_two_below;
 use crate::particles::Field;
 use crate::space::SimulationBox;
 
 /// Neighbor list, halos, and the data that decides how long both are valid.
 ///
-/// Invariant: after [`Self::build`], and while [`Self::is_valid`] returns true, the records cover all pairs
-/// with an owned particle within range: `r < max(2 h_i, 2 h_j)`, or `r <` the cutoff.
+/// Invariant: after [`Self::build`], and while [`Self::is_valid`] returns true, [`Self::neighbors`] cover all
+/// pairs with an owned particle within range: `r < max(2 h_i, 2 h_j)`, or `r <` the cutoff. Without a list
+/// that is true of the rows, with their halos.
 #[derive(Debug)]
 pub struct Neighborhood {
     device: Device,
     /// Owners and halos of the particles.
     pub domain: Domain,
     hierarchy: Hierarchy,
-    builder: ListBuilder,
-    /// The list.
-    pub records: Records,
+    lists: Lists,
+    method: Method,
     symmetric: bool,
     reach: InteractionRange,
+    /// Largest radius of any rank at the last build.
+    largest_radius: f64,
     radius: Buffer<f64>,
     /// Largest support that a reused list covers, per owned row.
     limits: Option<Buffer<f64>>,
     skin: Skin,
     used: SkinUse,
+    /// Whether [`Self::neighbors`] are those of these settings, maybe of earlier positions.
+    built: bool,
     builds: u64,
 }
 
+/// Lists of clusters and of particles, with the memory of their builds.
+#[derive(Debug)]
+struct Lists {
+    builder: ListBuilder,
+    clusters: Records,
+    particle_builder: ParticleListBuilder,
+    particles: ParticleRecords,
+    /// Whether the pairs are in the list of particles.
+    of_particles: bool,
+    /// Whether the last list of particles of any rank did not suffice.
+    fell_back: bool,
+}
+
+impl Lists {
+    fn new(device: &Device) -> Result<Self> {
+        Ok(Self {
+            builder: ListBuilder::new(device)?,
+            clusters: Records::new(device)?,
+            particle_builder: ParticleListBuilder::new(device)?,
+            particles: ParticleRecords::new(device)?,
+            of_particles: false,
+            fell_back: false,
+        })
+    }
+
+    /// Builds a list of clusters and, if `of_particles`, the list of particles from it.
+    fn build(&mut self, search: &Search, of_particles: bool) -> Result<()> {
+        self.of_particles = false;
+        self.builder.build(search, &mut self.clusters)?;
+        if of_particles {
+            let Self { particle_builder, clusters, particles, .. } = self;
+            self.of_particles = particle_builder.build(search, clusters, particles)?;
+        }
+        Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        let clusters = self.builder.bytes() + self.clusters.bytes();
+        clusters + self.particle_builder.bytes() + self.particles.bytes()
+    }
+}
+
 impl Neighborhood {
-    /// Without a list yet. `skin` is a fraction of the interaction range. With a cutoff, `symmetric` lists
-    /// hold each pair of owned particles once.
+    /// Without a list yet. `skin` is a fraction of the interaction range. With a cutoff, `symmetric` lists of
+    /// clusters hold each pair of owned particles once.
     ///
     /// # Errors
     /// Those of the device.
-    pub fn new(exchange: &Exchange, reach: InteractionRange, skin: f64, symmetric: bool) -> Result<Self> {
+    pub fn new(
+        exchange: &Exchange,
+        reach: InteractionRange,
+        skin: f64,
+        method: Method,
+        symmetric: bool,
+    ) -> Result<Self> {
         let device = exchange.device();
         Ok(Self {
             device: device.clone(),
             domain: Domain::new(exchange)?,
             hierarchy: Hierarchy::new(device)?,
-            builder: ListBuilder::new(device)?,
-            records: Records::new(device)?,
+            lists: Lists::new(device)?,
+            method,
             symmetric,
             reach,
+            largest_radius: 0.0,
             radius: Buffer::new(device, 0)?,
             limits: None,
             skin: Skin::new(device, skin)?,
             used: SkinUse::default(),
+            built: false,
             builds: 0,
         })
     }
@@ -66,6 +124,81 @@ impl Neighborhood {
     /// Number of lists built.
     pub fn builds(&self) -> u64 {
         self.builds
+    }
+
+    /// Changes method, half or full lists, and the outer skin; forces a build in the next step. Releases the
+    /// memory of lists that are not used any more. Call it on all ranks.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn set(&mut self, settings: &NeighborSettings) -> Result<()> {
+        if settings.method != self.method {
+            self.lists = Lists::new(&self.device)?;
+            self.hierarchy = Hierarchy::new(&self.device)?;
+        }
+        self.method = settings.method;
+        self.symmetric = settings.symmetric;
+        self.skin = Skin::new(&self.device, settings.skins.outer)?;
+        self.radius = Buffer::new(&self.device, 0)?;
+        self.built = false;
+        self.invalidate();
+        Ok(())
+    }
+
+    /// Method, half or full lists, and the skin.
+    pub fn settings(&self) -> NeighborSettings {
+        NeighborSettings { method: self.method, symmetric: self.symmetric, skins: self.skins() }
+    }
+
+    /// Whether lists of particles are wanted, but the last one did not suffice on some rank, which uses its
+    /// full list of clusters: the box is small, or a particle has very many neighbors.
+    pub fn fell_back(&self) -> bool {
+        self.lists.fell_back
+    }
+
+    /// Where the pairs are. Without a list, the reach is the cutoff, or the largest radius at the last build.
+    pub fn neighbors(&self) -> Neighbors<'_> {
+        match self.reach {
+            _ if self.has_list() && self.lists.of_particles => Neighbors::Particles(&self.lists.particles),
+            _ if self.has_list() => Neighbors::Clusters(&self.lists.clusters),
+            InteractionRange::Cutoff(cutoff) => Neighbors::Within(cutoff),
+            InteractionRange::Supports | InteractionRange::Nowhere => Neighbors::Within(self.largest_radius),
+        }
+    }
+
+    /// The list of clusters, from which a list of particles is built.
+    pub fn clusters(&self) -> &Records {
+        &self.lists.clusters
+    }
+
+    /// Whether there has been a build since the last change of the settings.
+    pub fn is_built(&self) -> bool {
+        self.built
+    }
+
+    /// Whether the method has lists.
+    pub fn has_list(&self) -> bool {
+        matches!(self.method, Method::Clusters | Method::Particles)
+    }
+
+    /// Allocated bytes of the lists, with the memory of their builds.
+    pub fn list_bytes(&self) -> usize {
+        match self.has_list() {
+            true => self.lists.bytes() + self.hierarchy.bytes(),
+            false => 0,
+        }
+    }
+
+    /// The largest of these radii of all rows, which are at most those of the last build. Waits for the
+    /// device.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn largest_of(&mut self, radius: &Buffer<f64>, columns: &Columns) -> Result<f64> {
+        let rows = columns.rows();
+        let id = (rows > columns.owned().len()).then_some(&columns.id);
+        let (_, largest) = self.hierarchy.unit_of(Radii::Each(radius), id, rows)?;
+        Ok(largest.min(self.largest_radius))
     }
 
     /// Forces a list build in the next step. Call it on all ranks.
@@ -184,8 +317,11 @@ impl Neighborhood {
         self.limits = None;
         let reach = self.largest_radius(columns)?;
         bx.check_reach(reach)?;
+        self.largest_radius = reach;
         self.attach_halos(bx, columns, reach)?;
-        self.build_list(bx, columns, reach)?;
+        if self.has_list() {
+            self.build_list(bx, columns, reach)?;
+        }
         if !self.serves_once() {
             let (position, owned) = (columns.vector(Field::Position), columns.owned());
             match self.reach {
@@ -197,6 +333,7 @@ impl Neighborhood {
             }
         }
         self.used.built();
+        self.built = true;
         self.builds += 1;
         Ok(())
     }
@@ -219,7 +356,7 @@ impl Neighborhood {
         let each = self.reach == InteractionRange::Supports;
         let radii = if each { Radii::Each(&self.radius) } else { Radii::All(reach) };
         self.domain.attach(bx, columns, radii)?;
-        if columns.rows() == self.radius.len() {
+        if columns.rows() == self.radius.len() || !(each || self.has_list()) {
             return Ok(());
         }
         if each {
@@ -242,7 +379,7 @@ impl Neighborhood {
         let search = Search {
             rows,
             owned,
-            symmetric: self.symmetric,
+            symmetric: self.symmetric && self.method == Method::Clusters,
             position,
             radius: &self.radius,
             id: &columns.id,
@@ -251,7 +388,14 @@ impl Neighborhood {
             unit,
             bx,
         };
-        self.builder.build(&search, &mut self.records)
+        let of_particles = self.method == Method::Particles;
+        self.lists.build(&search, of_particles)?;
+        if of_particles {
+            let mut fell_back = [f64::from(u8::from(!self.lists.of_particles))];
+            self.domain.comm().all_max(&mut fell_back);
+            self.lists.fell_back = fell_back[0] > 0.0;
+        }
+        Ok(())
     }
 
     fn cutoff(&self) -> f64 {

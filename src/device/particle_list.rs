@@ -1,5 +1,5 @@
-//! Particle (Verlet) lists on a device (kernels/neighbors/particle_list.cu). Runs use cluster lists; particle
-//! lists are the baseline of `bench sweep --device cuda` (docs/src/gpu.md).
+//! Particle (Verlet) lists on a device (kernels/neighbors/particle_list.cu), for runs whose method they are and
+//! as the baseline of `bench sweep --device cuda` (docs/src/gpu.md).
 
 use super::arguments::Arguments;
 use super::arguments::particle_list::{ParticleListCountArguments, ParticleListWriteArguments};
@@ -75,6 +75,11 @@ impl ParticleListBuilder {
             widths: Buffer::new(device, 0)?,
             unfit: Buffer::new(device, 1)?,
         })
+    }
+
+    /// Allocated bytes of scratch memory.
+    pub fn bytes(&self) -> usize {
+        self.widths.bytes() + self.unfit.bytes()
     }
 
     /// Builds the records of a search from its full cluster list. Returns false if the encoding does not

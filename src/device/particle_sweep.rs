@@ -1,5 +1,5 @@
-//! The sweep over a particle list on a device (kernels/pair/particle_sweep.cu), the baseline of `bench sweep
-//! --device cuda` (docs/src/gpu.md). Runs sweep cluster lists.
+//! The sweep over a particle list on a device (kernels/pair/particle_sweep.cu), for runs whose method it is and
+//! as the baseline of `bench sweep --device cuda` (docs/src/gpu.md).
 
 use super::arguments::particle_sweep::ParticleSweepArguments;
 use super::arguments::{Arguments, Output};

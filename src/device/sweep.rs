@@ -102,6 +102,11 @@ impl SweepMemory {
         Output::cast(&self.sums)
     }
 
+    /// Sets the sums of all rows to 0.
+    pub(super) fn clear_sums(&mut self) -> Result<()> {
+        self.sums.fill_bytes(0)
+    }
+
     /// Allocated bytes.
     pub fn bytes(&self) -> usize {
         self.packed.bytes() + self.sums.bytes() + self.inputs.bytes() + self.outputs.bytes()

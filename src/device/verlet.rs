@@ -12,7 +12,8 @@ use super::gravity::Gravity;
 use super::motion::{Motion, Moving};
 use super::neighborhood::Neighborhood;
 use super::net_force::{NetForces, without_net_force};
-use super::sweep::{Pass, Sweep, SweepMemory};
+use super::pair_sums::{LawSums, SumMemory};
+use super::sweep::Pass;
 use super::{Device, values};
 use crate::clock::Clock;
 use crate::far::GravityPlan;
@@ -21,7 +22,7 @@ use crate::molecules::{LawVisitor, Molecules};
 use crate::motion::steps;
 use crate::motion::thermostat::Thermostat;
 use crate::motion::verlet;
-use crate::neighborhood::InteractionRange;
+use crate::neighborhood::{InteractionRange, Method, NeighborSettings};
 use crate::neighbors;
 use crate::pair::{Energies, Forces, PairLaw, Precision};
 use crate::particles::{Field, Particles};
@@ -40,7 +41,9 @@ pub struct Settings {
     pub precision: Precision,
     /// Skin of the lists, as a fraction of the cutoff.
     pub skin: f64,
-    /// Whether lists hold each pair once (half lists).
+    /// How pairs are found.
+    pub method: Method,
+    /// Whether lists of clusters hold each pair once (half lists).
     pub symmetric: bool,
 }
 
@@ -53,9 +56,12 @@ pub struct Verlet {
     pub bx: SimulationBox,
     neighborhood: Neighborhood,
     exchange: Exchange,
-    memory: SweepMemory,
+    memory: SumMemory,
     motion: Motion,
-    /// Pair forces, if any.
+    /// The pair law, if any.
+    molecules: Option<Molecules>,
+    precision: Precision,
+    /// Kernels of the pair law.
     pairs: Option<Pairs>,
     /// Mesh of the charges' Ewald sum, if they have one.
     ewald: Option<EwaldMesh>,
@@ -78,29 +84,48 @@ const DISPLACEMENT_MARGIN: f64 = 1.25;
 #[derive(Debug)]
 struct Pairs {
     cutoff: f64,
-    forces: Sweep,
+    forces: LawSums,
     /// In double precision: rare, and printed with many digits.
-    energies: Sweep,
-    inputs: Vec<Field>,
+    energies: LawSums,
+    inputs: &'static [Field],
+}
+
+impl Pairs {
+    /// Compiles the law of `molecules`.
+    fn new(
+        device: &Device,
+        molecules: Option<&Molecules>,
+        precision: Precision,
+        method: Method,
+        symmetric: bool,
+    ) -> Result<Option<Self>> {
+        let Some(molecules) = molecules else { return Ok(None) };
+        let cutoff = molecules.cutoff();
+        let mut compile = Compile { device, precision, method, symmetric, cutoff, pairs: None };
+        molecules.visit(&mut compile);
+        compile.pairs.transpose()
+    }
 }
 
 /// Compiles the law that it visits.
 struct Compile<'a> {
     device: &'a Device,
-    settings: &'a Settings,
+    precision: Precision,
+    method: Method,
+    symmetric: bool,
     cutoff: f64,
     pairs: Option<Result<Pairs>>,
 }
 
 impl LawVisitor for Compile<'_> {
     fn visit<L: PairLaw>(&mut self, law: &L) {
-        let Settings { precision, symmetric, .. } = *self.settings;
+        let Self { device, precision, method, symmetric, cutoff, .. } = *self;
         let compiled = || {
             Ok(Pairs {
-                cutoff: self.cutoff,
-                forces: Sweep::new(self.device, &Forces(*law), precision, symmetric)?,
-                energies: Sweep::new(self.device, &Energies(*law), Precision::Double, symmetric)?,
-                inputs: L::INPUTS.to_vec(),
+                cutoff,
+                forces: LawSums::new(device, &Forces(*law), precision, method, symmetric)?,
+                energies: LawSums::new(device, &Energies(*law), Precision::Double, method, symmetric)?,
+                inputs: L::INPUTS,
             })
         };
         self.pairs = Some(compiled());
@@ -123,10 +148,7 @@ impl Verlet {
         let device = exchange.device();
         let mass = particles.mass(exchange.comm());
         let cutoff = molecules.map(Molecules::cutoff);
-        let mut compile = Compile { device, settings, cutoff: cutoff.unwrap_or(0.0), pairs: None };
-        if let Some(molecules) = molecules {
-            molecules.visit(&mut compile);
-        }
+        let Settings { precision, method, symmetric, .. } = *settings;
         let ewald = molecules.and_then(Molecules::ewald).map(|ewald| {
             let rows = particles.owned().len();
             EwaldMesh::new(exchange, bx, ewald, rows, settings.precision)
@@ -139,12 +161,15 @@ impl Verlet {
                 exchange,
                 cutoff.map_or(InteractionRange::Nowhere, InteractionRange::Cutoff),
                 settings.skin,
-                settings.symmetric,
+                method,
+                symmetric,
             )?,
             exchange: exchange.clone(),
-            memory: SweepMemory::new(device)?,
+            memory: SumMemory::new(device)?,
             motion: Motion::new(device)?,
-            pairs: compile.pairs.transpose()?,
+            pairs: Pairs::new(device, molecules, precision, method, symmetric)?,
+            molecules: molecules.cloned(),
+            precision,
             ewald: ewald.transpose()?,
             gravity: gravity.transpose()?,
             net_forces: NetForces::new(device)?,
@@ -158,6 +183,43 @@ impl Verlet {
     /// Number of lists built.
     pub fn builds(&self) -> u64 {
         self.neighborhood.builds()
+    }
+
+    /// Changes method, half or full lists, and the outer skin; the next evaluation of forces builds what they
+    /// need. Collective.
+    ///
+    /// # Errors
+    /// Those of the device, on all ranks; kernels that do not compile.
+    pub fn set_neighbors(&mut self, settings: &NeighborSettings) -> Result<()> {
+        let set = self.set_own_neighbors(settings);
+        self.exchange.comm().agree(set)
+    }
+
+    fn set_own_neighbors(&mut self, settings: &NeighborSettings) -> Result<()> {
+        let device = self.exchange.device();
+        let (before, NeighborSettings { method, symmetric, .. }) = (self.neighbors(), *settings);
+        if (before.method, before.symmetric) != (method, symmetric) {
+            self.pairs = Pairs::new(device, self.molecules.as_ref(), self.precision, method, symmetric)?;
+        }
+        if before.method != method {
+            self.memory = SumMemory::new(device)?;
+        }
+        self.neighborhood.set(settings)
+    }
+
+    /// How pairs are found.
+    pub fn neighbors(&self) -> NeighborSettings {
+        self.neighborhood.settings()
+    }
+
+    /// Whether lists of particles did not suffice at the last build, on any rank.
+    pub fn fell_back(&self) -> bool {
+        self.neighborhood.fell_back()
+    }
+
+    /// Allocated bytes of lists or grids in use, beside particles, packed rows and sums.
+    pub fn neighbor_bytes(&self) -> usize {
+        self.neighborhood.list_bytes() + self.memory.grid_bytes()
     }
 
     /// Number of steps whose forces were evaluated twice, because a particle moved farther than expected.
@@ -306,12 +368,14 @@ impl Verlet {
         self.motion.kick_finite(&Moving::of(&self.columns), rows, dt)
     }
 
-    /// Evaluates energies and virials at the current positions, with the list of the last force evaluation.
+    /// Evaluates energies and virials at the current positions, with the list of the last force evaluation;
+    /// with a new one after [`Verlet::set_neighbors`]. Collective.
     ///
     /// # Errors
     /// Those of the device.
     pub fn energies(&mut self) -> Result<()> {
-        self.sweep(false, Arriving::default())?;
+        let arriving = if self.neighborhood.is_built() { Arriving::default() } else { self.sync()? };
+        self.sweep(false, arriving)?;
         match &mut self.ewald {
             Some(ewald) => ewald.add_energies(&self.exchange, &self.columns),
             None => Ok(()),
@@ -328,11 +392,11 @@ impl Verlet {
         Ok(())
     }
 
-    /// Sweeps the pairs for forces, or for energies and virials. Interior records overlap a pending halo
-    /// exchange.
+    /// Sums over the pairs for forces, or for energies and virials. Interior records of lists of clusters
+    /// overlap a pending halo exchange.
     fn sweep(&mut self, forces: bool, arriving: Arriving) -> Result<()> {
         let domain = &self.neighborhood.domain;
-        let Some(pairs) = &self.pairs else { return domain.finish_refresh(arriving) };
+        let Some(pairs) = &mut self.pairs else { return domain.finish_refresh(arriving) };
         let (rows, columns) = (self.columns.rows(), &self.columns);
         let owned = columns.owned();
         let pass = Pass {
@@ -346,16 +410,11 @@ impl Verlet {
             active: None,
         };
         let (law, outputs) = match forces {
-            true => (&pairs.forces, columns.all(&[Field::Force])),
-            false => (&pairs.energies, columns.all(&[Field::PairEnergy, Field::Virial])),
+            true => (&mut pairs.forces, columns.all(&[Field::Force])),
+            false => (&mut pairs.energies, columns.all(&[Field::PairEnergy, Field::Virial])),
         };
-        let (memory, records, inputs) =
-            (&mut self.memory, &self.neighborhood.records, columns.all(&pairs.inputs));
-        if arriving.is_nothing() {
-            return law.run(memory, &pass, records, &inputs, &outputs);
-        }
-        law.sums_arriving(memory, &pass, records, &inputs, || domain.finish_refresh(arriving))?;
-        law.finish(memory, &pass, &outputs)
+        let (neighbors, inputs) = (self.neighborhood.neighbors(), columns.all(pairs.inputs));
+        law.run(&mut self.memory, &pass, neighbors, [&inputs, &outputs], (domain, arriving))
     }
 
     /// Downloads identity, velocity and acceleration of a particle, for errors.

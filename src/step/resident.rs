@@ -9,6 +9,7 @@ use crate::device::exchange::Exchange;
 use crate::device::totals::totals;
 use crate::device::{Device, external, gas, time_step as time_step_of_device, verlet};
 use crate::motion::time_step;
+use crate::neighborhood::Method;
 use crate::observe::{Moment, Observables};
 use crate::particles::{Field, Role};
 use crate::report;
@@ -72,12 +73,14 @@ impl Simulation {
         let moved = match &self.plan.sph {
             None => {
                 let symmetric = self.plan.neighbors.symmetric.unwrap_or(true);
-                let settings = verlet::Settings { gravity, external, precision, skin, symmetric };
+                let method = Method::Clusters;
+                let settings = verlet::Settings { gravity, external, precision, skin, method, symmetric };
                 verlet::Verlet::new(&exchange, self.molecules.as_ref(), bx, particles, &settings)
                     .map(|verlet| Resident::Verlet(Box::new(verlet)))
             }
             Some(sph) => {
-                let settings = gas::Settings { sph: sph.clone(), gravity, external, precision, skin };
+                let method = Method::Clusters;
+                let settings = gas::Settings { sph: sph.clone(), gravity, external, precision, skin, method };
                 gas::Gas::new(&exchange, &settings, bx, particles).map(|gas| Resident::Gas(Box::new(gas)))
             }
         };

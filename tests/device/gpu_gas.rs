@@ -14,6 +14,7 @@ use hilbrium::device::smoothing::Searches;
 use hilbrium::device::totals::totals;
 use hilbrium::device::{Buffer, Device};
 use hilbrium::laws::viscosity_switch::ViscositySwitch;
+use hilbrium::neighborhood::Method;
 use hilbrium::observe::observe;
 use hilbrium::particles::{Field, Particles};
 use hilbrium::plan::{EquationOfState, Plan};
@@ -318,6 +319,7 @@ fn settings(plan: &Plan, simulation: &Simulation) -> Settings {
         external: simulation.external,
         precision: simulation.precision,
         skin: plan.neighbors.min_skin(),
+        method: Method::Clusters,
     }
 }
 

@@ -10,7 +10,7 @@ use hilbrium::device::neighborhood::Neighborhood;
 use hilbrium::device::sweep::{Pass, Sweep, SweepMemory};
 use hilbrium::device::{Buffer, Device};
 use hilbrium::laws::*;
-use hilbrium::neighborhood::InteractionRange;
+use hilbrium::neighborhood::{InteractionRange, Method};
 use hilbrium::neighbors::{CLUSTER, SUPER_CLUSTER, compress};
 use hilbrium::pair::{Forces, Kernel, PairLaw, Precision};
 use hilbrium::particles::Field;
@@ -45,7 +45,7 @@ impl Rank {
         let exchange = Exchange::new(&device, comm)?;
         let mut columns = Columns::upload(&device, &cloud.slice(comm, |id| id / 7), &STATE)?;
         let reach = if cutoff > 0.0 { InteractionRange::Cutoff(cutoff) } else { InteractionRange::Supports };
-        let mut neighborhood = Neighborhood::new(&exchange, reach, 0.1, symmetric)?;
+        let mut neighborhood = Neighborhood::new(&exchange, reach, 0.1, Method::Clusters, symmetric)?;
         let bx = neighborhood.order(&cloud.bx, &mut columns)?;
         neighborhood.build(&bx, &mut columns)?;
         Ok(Self { bx, columns, neighborhood, cutoff })
@@ -107,7 +107,7 @@ impl Rank {
         let owned = self.columns.owned();
         self.neighborhood.domain.refresh(&mut self.columns, &given)?;
         let (inputs, outputs) = (self.columns.all(L::INPUTS), self.columns.all(L::OUTPUTS));
-        sweep.run(&mut memory, &self.pass(&owned), &self.neighborhood.records, &inputs, &outputs)?;
+        sweep.run(&mut memory, &self.pass(&owned), self.neighborhood.clusters(), &inputs, &outputs)?;
         let before = self.outputs(L::OUTPUTS)?;
 
         // memory that no sweep has packed into yet; what is read too early spoils what is found
@@ -116,7 +116,7 @@ impl Rank {
         shared.iter().try_for_each(|&field| self.set(field, f64::NAN, None))?;
         let arriving = self.neighborhood.domain.begin_refresh(&self.columns, &shared)?;
         let (inputs, outputs) = (self.columns.all(L::INPUTS), self.columns.all(L::OUTPUTS));
-        let (pass, records) = (self.pass(&owned), &self.neighborhood.records);
+        let (pass, records) = (self.pass(&owned), self.neighborhood.clusters());
         let arrive = || self.neighborhood.domain.finish_refresh(arriving);
         sweep.sums_arriving(&mut memory, &pass, records, &inputs, arrive)?;
         sweep.finish(&mut memory, &pass, &outputs)?;
@@ -126,7 +126,7 @@ impl Rank {
     /// How many records have no rows of others and how many have some, which all of them are.
     fn parts(&self) -> Result<[usize; 2]> {
         let Records { data, offsets, counts, super_clusters, interior_and_boundary: parts, .. } =
-            &self.neighborhood.records;
+            self.neighborhood.clusters();
         let (rows, owned) = (self.columns.rows(), self.columns.owned().len());
         assert_eq!(parts.is_some(), rows > owned, "parts where there are rows of others");
         let Some([inner, outer]) = parts else { return Ok([super_clusters.len(), 0]) };
@@ -231,7 +231,7 @@ fn what_arrives_is_taken_by_a_rank_that_fails() {
         let owned = rank.columns.owned();
         // more rows than any device has room for
         let rows = if comm.rank() == 1 { 1 << 40 } else { rank.columns.rows() };
-        let (pass, records) = (Pass { rows, ..rank.pass(&owned) }, &rank.neighborhood.records);
+        let (pass, records) = (Pass { rows, ..rank.pass(&owned) }, rank.neighborhood.clusters());
         let swept = sweep.sums_arriving(&mut memory, &pass, records, &[], || {
             comm.barrier();
             Ok(())
@@ -245,7 +245,7 @@ fn what_arrives_is_taken_by_a_rank_that_fails() {
 fn one_rank_sweeps_all_at_once() {
     let cloud = cloud(boxes()[1], 700);
     let mut rank = Rank::new(&Communicator::solo(), &cloud, CUTOFF, false).unwrap();
-    assert!(rank.neighborhood.records.interior_and_boundary.is_none());
+    assert!(rank.neighborhood.clusters().interior_and_boundary.is_none());
     assert!(rank.neighborhood.domain.begin_refresh(&rank.columns, &[Field::Position]).unwrap().is_nothing());
     let [before, arriving] = rank.both(&repulsion(), Precision::Double, false).unwrap();
     assert!(before[0].len() == 700 && before == arriving);

@@ -1,5 +1,5 @@
 //! Sweeps over a grid of cells on a device, without a list (docs/src/cells.md): the strategies of Algis,
-//! Bramas, Darles and Aveneau 2024 (hal-04621128). The baseline of `bench cells`; runs sweep cluster lists.
+//! Bramas, Darles and Aveneau 2024 (hal-04621128). For runs whose method they are, and for `bench cells`.
 //!
 //! [`Cells`] sorts particles into cells, [`CellSweep`] evaluates a law over them by a [`Strategy`].
 

@@ -10,6 +10,11 @@ const CELL_THREADS: usize = 128;
 /// Blocks per multiprocessor of the loop over particles.
 const LOOP_BLOCKS: usize = 16;
 
+/// A block a cell through shared memory pays from this mean number of particles of an occupied cell on, up to
+/// this number of such cells (docs/src/cells.md: times on an H200).
+const MANY_IN_CELL: usize = 50;
+const FEW_CELLS: usize = 4096;
+
 /// Particles that the buffer of a block a cell holds, as in the paper.
 const CELL_BUFFER: usize = 512;
 
@@ -47,6 +52,8 @@ pub enum Strategy {
 /// The launch of a strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
+    /// How blocks share the work.
+    pub strategy: Strategy,
     /// Cells of a block's sub-box.
     pub shape: [usize; 3],
     /// Threads of a block.
@@ -106,6 +113,12 @@ impl Strategy {
         }
     }
 
+    /// The strategy of runs, for these numbers of particles and of occupied cells.
+    pub(super) fn suited(particles: usize, occupied: usize) -> Self {
+        let shares = particles >= MANY_IN_CELL * occupied.max(1) && occupied <= FEW_CELLS;
+        if shares { Strategy::CellShared } else { Strategy::Particle }
+    }
+
     /// Whether blocks take tasks.
     pub(super) fn has_tasks(self) -> bool {
         !matches!(self, Strategy::Particle | Strategy::ParticleLoop)
@@ -119,7 +132,8 @@ impl Strategy {
 
     /// The launch on a grid.
     pub(super) fn launch(self, grid: &Grid, shape: &Shape, limits: &Limits) -> Launch {
-        let cell = Launch { shape: [1; 3], threads: CELL_THREADS, slice: CELL_THREADS, capacity: 0 };
+        let cell =
+            Launch { strategy: self, shape: [1; 3], threads: CELL_THREADS, slice: CELL_THREADS, capacity: 0 };
         let bytes = bytes_of_particle(shape);
         match self {
             Strategy::Particle | Strategy::ParticleLoop | Strategy::Cell => cell,
@@ -127,8 +141,8 @@ impl Strategy {
                 Launch { capacity: CELL_BUFFER.min(limits.shared / bytes).max(1), ..cell }
             }
             Strategy::SubBox => sub_box(grid, shape, limits),
-            Strategy::Pencil => pencil(grid, shape, limits, 1),
-            Strategy::PencilRegisters => pencil(grid, shape, limits, 2),
+            Strategy::Pencil => Launch { strategy: self, ..pencil(grid, shape, limits, 1) },
+            Strategy::PencilRegisters => Launch { strategy: self, ..pencil(grid, shape, limits, 2) },
         }
     }
 }
@@ -190,7 +204,13 @@ fn sub_box(grid: &Grid, shape: &Shape, limits: &Limits) -> Launch {
     let cells: usize = inner.iter().map(|cells| cells + 2).product();
     let particles = fullest.saturating_mul(cells);
     let threads = threads(particles, sub_box_threads(shape));
-    Launch { shape: inner, threads, slice: BATCHES * threads, capacity: particles.min(room) }
+    Launch {
+        strategy: Strategy::SubBox,
+        shape: inner,
+        threads,
+        slice: BATCHES * threads,
+        capacity: particles.min(room),
+    }
 }
 
 /// X-pencil: as many cells along x as fit into shared memory and as there are threads for M_C particles of
@@ -213,7 +233,13 @@ fn pencil(grid: &Grid, shape: &Shape, limits: &Limits, across: usize) -> Launch 
     let targets = fullest.saturating_mul((length + ghosts) * rows[0] * rows[1]);
     let threads = threads(targets, most);
     let capacity = fullest.saturating_mul(length + 2).min(room);
-    Launch { shape: [length, rows[0], rows[1]], threads, slice: threads, capacity }
+    Launch {
+        strategy: Strategy::Pencil,
+        shape: [length, rows[0], rows[1]],
+        threads,
+        slice: threads,
+        capacity,
+    }
 }
 
 #[cfg(test)]
@@ -243,6 +269,14 @@ mod tests {
         assert_eq!(box_with_ghosts(36), [4, 3, 3]);
         assert_eq!(box_with_ghosts(48), [4, 4, 3]);
         assert_eq!(box_with_ghosts(45), [5, 3, 3]);
+    }
+
+    #[test]
+    fn full_cells_share_memory_unless_there_are_many() {
+        assert_eq!(Strategy::suited(0, 0), Strategy::Particle);
+        assert_eq!(Strategy::suited(13_000, 1000), Strategy::Particle);
+        assert_eq!(Strategy::suited(50_000, 1000), Strategy::CellShared);
+        assert_eq!(Strategy::suited(5_000_000, 50_000), Strategy::Particle);
     }
 
     #[test]

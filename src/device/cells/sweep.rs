@@ -13,13 +13,14 @@ use super::strategy::{Launch, Limits, Strategy, USUAL_SHARED, bytes_of_particle}
 use crate::Result;
 use crate::pair::{PairLaw, Precision};
 
-/// The kernels of a law with its constants, for a strategy.
+/// The kernels of a law with its constants, for one strategy or for those of runs.
 #[derive(Debug)]
 pub struct CellSweep<L> {
     device: Device,
     law: L,
     stages: Sweep,
-    strategy: Strategy,
+    /// `None` where each build chooses.
+    strategy: Option<Strategy>,
     shared: usize,
     all_pairs: bool,
 }
@@ -33,7 +34,15 @@ impl<L: PairLaw> CellSweep<L> {
         let stages = Sweep::new(device, &law, precision, false)?;
         // a sub-box gains from memory; the others gain from blocks that share a multiprocessor
         let shared = if strategy == Strategy::SubBox { device.shared_memory() } else { USUAL_SHARED };
-        Ok(Self { device: device.clone(), law, stages, strategy, shared, all_pairs: false })
+        Ok(Self { device: device.clone(), law, stages, strategy: Some(strategy), shared, all_pairs: false })
+    }
+
+    /// As [`CellSweep::new`], with the strategy that suits the particles of each build.
+    ///
+    /// # Errors
+    /// Those of [`Device::kernel`].
+    pub fn of_runs(device: &Device, law: L, precision: Precision) -> Result<Self> {
+        Ok(Self { strategy: None, ..Self::new(device, law, precision, Strategy::Particle)? })
     }
 
     /// Sets the shared memory of a block (bytes), for tests and benchmarks. Beyond that of the device it is
@@ -102,8 +111,10 @@ impl<L: PairLaw> CellSweep<L> {
             shared: self.shared,
             fullest: cells.fullest(),
         };
-        let launch = self.strategy.launch(cells.grid()?, shape, &limits);
-        if self.strategy.has_tasks() {
+        let suited = || Strategy::suited(cells.particles(), cells.occupied());
+        let strategy = self.strategy.unwrap_or_else(suited);
+        let launch = strategy.launch(cells.grid()?, shape, &limits);
+        if strategy.has_tasks() {
             cells.find_tasks(launch.shape, launch.slice)?;
         }
         Ok(launch)
@@ -124,8 +135,9 @@ impl<L: PairLaw> CellSweep<L> {
             cutoff: pass.cutoff,
             sums: Output::cast(sums),
         };
-        if !self.strategy.has_tasks() {
-            let blocks = self.strategy.blocks(cells.particles(), self.device.multiprocessors() as usize);
+        if !launch.strategy.has_tasks() {
+            let multiprocessors = self.device.multiprocessors() as usize;
+            let blocks = launch.strategy.blocks(cells.particles(), multiprocessors);
             return self.start(blocks, launch, &SweepParticlesArguments { pass: arguments });
         }
         let (boxes, slices, count) = cells.task_arguments();
@@ -138,7 +150,7 @@ impl<L: PairLaw> CellSweep<L> {
         };
         let blocks = cells.tasks();
         let (pass, capacity) = (arguments, launch.capacity as u32);
-        match self.strategy {
+        match launch.strategy {
             Strategy::Particle | Strategy::ParticleLoop | Strategy::Cell => {
                 self.start(blocks, launch, &SweepCellsArguments { pass, tasks })
             }
@@ -158,7 +170,7 @@ impl<L: PairLaw> CellSweep<L> {
         if self.all_pairs {
             unit = unit.with("HILBRIUM_ALL_PAIRS", 1);
         }
-        if self.strategy == Strategy::PencilRegisters {
+        if launch.strategy == Strategy::PencilRegisters {
             unit = unit.with("HILBRIUM_FROM_REGISTERS", 1);
         }
         let kernel = self.device.kernel(&unit)?;

@@ -120,12 +120,12 @@ impl<L: PairLaw> NeighborSearch for CountingGrid<L> {
     }
 
     fn bytes(&self) -> usize {
-        let rows = self.packing.bytes() + self.cell.bytes() + self.place.bytes();
+        let rows = self.packing.packed.bytes() + self.cell.bytes() + self.place.bytes();
         rows + self.counts.bytes() + self.scan.bytes()
     }
 
     fn packed_bytes(&self) -> usize {
-        self.packing.packed_bytes()
+        self.packing.packed.packed_bytes()
     }
 
     fn cells(&self) -> [u32; 3] {

@@ -21,7 +21,7 @@ mod two_level;
 pub use counting_grid::CountingGrid;
 pub use grid::{Grid, Space};
 pub use sorted_grid::SortedGrid;
-pub use two_level::TwoLevel;
+pub use two_level::{TwoLevel, TwoLevelMemory};
 
 use super::sweep::{Pass, SweepMemory};
 use super::{Buffer, Device};

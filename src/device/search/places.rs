@@ -21,27 +21,45 @@ pub(super) struct Packing<L> {
     pub device: Device,
     pub law: L,
     pub sweep: Sweep,
+    pub packed: PackedPlaces,
+    rows: u32,
+}
+
+/// Memory of rows packed in the order of cells.
+#[derive(Debug)]
+pub(super) struct PackedPlaces {
     position: Buffer<u8>,
     further: Buffer<u8>,
     squared_radius: Buffer<u8>,
     /// Rows of places; empty where positions hold them.
     row: Buffer<u32>,
-    rows: u32,
+}
+
+impl PackedPlaces {
+    pub fn new(device: &Device) -> Result<Self> {
+        Ok(Self {
+            position: Buffer::new(device, 0)?,
+            further: Buffer::new(device, 0)?,
+            squared_radius: Buffer::new(device, 0)?,
+            row: Buffer::new(device, 0)?,
+        })
+    }
+
+    /// Bytes of rows of places.
+    pub fn bytes(&self) -> usize {
+        self.row.bytes()
+    }
+
+    /// Bytes of packed rows.
+    pub fn packed_bytes(&self) -> usize {
+        self.position.bytes() + self.further.bytes() + self.squared_radius.bytes()
+    }
 }
 
 impl<L: PairLaw> Packing<L> {
     pub fn new(device: &Device, law: L, precision: Precision) -> Result<Self> {
         let sweep = Sweep::new(device, &law, precision, false)?;
-        Ok(Self {
-            device: device.clone(),
-            law,
-            sweep,
-            position: Buffer::new(device, 0)?,
-            further: Buffer::new(device, 0)?,
-            squared_radius: Buffer::new(device, 0)?,
-            row: Buffer::new(device, 0)?,
-            rows: 0,
-        })
+        Ok(Self { device: device.clone(), law, sweep, packed: PackedPlaces::new(device)?, rows: 0 })
     }
 
     /// The unit of a kernel file for the law.
@@ -65,10 +83,10 @@ impl<L: PairLaw> Packing<L> {
         let shape: Shape = *self.sweep.shape();
         self.rows = rows_of_32_bits(pass.rows)?;
         let four = 4 * shape.real * pass.rows;
-        self.position.resize(four)?;
-        self.further.resize(four * shape.groups)?;
-        self.squared_radius.resize(if shape.own_radius { pass.rows * shape.real } else { 0 })?;
-        self.row.resize(if Self::row_inside() { 0 } else { pass.rows })?;
+        self.packed.position.resize(four)?;
+        self.packed.further.resize(four * shape.groups)?;
+        self.packed.squared_radius.resize(if shape.own_radius { pass.rows * shape.real } else { 0 })?;
+        self.packed.row.resize(if Self::row_inside() { 0 } else { pass.rows })?;
         let (columns, sums) = memory.columns(&shape, pass.rows, inputs)?;
         Ok((SearchColumns { radius: pass.radius.into(), inputs: columns }, sums))
     }
@@ -81,10 +99,10 @@ impl<L: PairLaw> Packing<L> {
     /// The packed rows.
     pub fn places(&self) -> Places {
         Places {
-            position: Output::cast(&self.position),
-            further: Output::cast(&self.further),
-            squared_radius: Output::cast(&self.squared_radius),
-            row: (&self.row).into(),
+            position: Output::cast(&self.packed.position),
+            further: Output::cast(&self.packed.further),
+            squared_radius: Output::cast(&self.packed.squared_radius),
+            row: (&self.packed.row).into(),
             count: self.rows,
         }
     }
@@ -98,16 +116,6 @@ impl<L: PairLaw> Packing<L> {
             active: pass.active.into(),
             sums: memory.sums(),
         }
-    }
-
-    /// Bytes of rows of places.
-    pub fn bytes(&self) -> usize {
-        self.row.bytes()
-    }
-
-    /// Bytes of packed rows.
-    pub fn packed_bytes(&self) -> usize {
-        self.position.bytes() + self.further.bytes() + self.squared_radius.bytes()
     }
 }
 

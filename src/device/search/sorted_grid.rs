@@ -109,11 +109,11 @@ impl<L: PairLaw> NeighborSearch for SortedGrid<L> {
 
     fn bytes(&self) -> usize {
         let cells = self.starts.bytes() + self.ends.bytes();
-        self.packing.bytes() + self.sort.bytes() + self.keys.bytes() + cells
+        self.packing.packed.bytes() + self.sort.bytes() + self.keys.bytes() + cells
     }
 
     fn packed_bytes(&self) -> usize {
-        self.packing.packed_bytes()
+        self.packing.packed.packed_bytes()
     }
 
     fn cells(&self) -> [u32; 3] {

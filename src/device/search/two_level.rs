@@ -8,7 +8,7 @@ use super::super::launch::WARP;
 use super::super::sweep::{Pass, SweepMemory};
 use super::super::{Buffer, Device, Unit};
 use super::grid::{Grid, Space};
-use super::places::{CountScan, Packing};
+use super::places::{CountScan, PackedPlaces, Packing};
 use super::{NeighborSearch, THREADS};
 use crate::Result;
 use crate::pair::{PairLaw, Precision};
@@ -74,6 +74,35 @@ pub struct TwoLevel<L> {
     built: Option<Built>,
 }
 
+/// Memory that the searches of several laws share, one after the other.
+#[derive(Debug)]
+pub struct TwoLevelMemory {
+    packed: PackedPlaces,
+    scan: CountScan,
+    sections: Buffer<u32>,
+    items: Buffer<u32>,
+}
+
+impl TwoLevelMemory {
+    /// Without memory yet.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] when the device has failed.
+    pub fn new(device: &Device) -> Result<Self> {
+        Ok(Self {
+            packed: PackedPlaces::new(device)?,
+            scan: CountScan::new(device)?,
+            sections: Buffer::new(device, 0)?,
+            items: Buffer::new(device, 0)?,
+        })
+    }
+
+    /// Allocated bytes beside packed rows.
+    pub fn bytes(&self) -> usize {
+        self.packed.bytes() + self.scan.bytes() + self.sections.bytes() + self.items.bytes()
+    }
+}
+
 /// What a build has chosen.
 #[derive(Clone, Copy, Debug)]
 struct Built {
@@ -101,6 +130,20 @@ impl<L: PairLaw> TwoLevel<L> {
             items: Buffer::new(device, 0)?,
             built: None,
         })
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.packing.device
+    }
+
+    /// Exchanges the memory of the search with another one. What was built is lost.
+    pub fn swap_memory(&mut self, memory: &mut TwoLevelMemory) {
+        std::mem::swap(&mut self.packing.packed, &mut memory.packed);
+        std::mem::swap(&mut self.scan, &mut memory.scan);
+        std::mem::swap(&mut self.sections, &mut memory.sections);
+        std::mem::swap(&mut self.items, &mut memory.items);
+        self.built = None;
     }
 
     /// The unit of kernels for a block.
@@ -232,11 +275,11 @@ impl<L: PairLaw> NeighborSearch for TwoLevel<L> {
     }
 
     fn bytes(&self) -> usize {
-        self.packing.bytes() + self.scan.bytes() + self.sections.bytes() + self.items.bytes()
+        self.packing.packed.bytes() + self.scan.bytes() + self.sections.bytes() + self.items.bytes()
     }
 
     fn packed_bytes(&self) -> usize {
-        self.packing.packed_bytes()
+        self.packing.packed.packed_bytes()
     }
 
     fn cells(&self) -> [u32; 3] {
