@@ -1,5 +1,7 @@
 //! The gas on a device: the [`Backend`] of the passes in [`crate::sph::passes`].
 
+mod laws;
+
 use super::arguments::state::{
     ColumnExtremesArguments, EstimateVolumesArguments, IdealGasArguments, IsothermalGasArguments,
     IsotropicMatricesArguments, ScaledColumnArguments,
@@ -9,7 +11,7 @@ use super::arguments::{Arguments, Input, Rows};
 use super::columns::Columns;
 use super::exchange::Exchange;
 use super::neighborhood::Neighborhood;
-use super::pair_sums::{LawSums, Neighbors, SumMemory};
+use super::pair_sums::{Neighbors, SumMemory};
 use super::reduction::{Findings, largest, over_blocks, over_rows, smallest};
 use super::smoothing::Searches;
 use super::sweep::Pass;
@@ -19,21 +21,14 @@ use crate::clock::Clock;
 use crate::comm::Communicator;
 use crate::laws::viscosity_switch::ViscositySwitch;
 use crate::neighborhood::Method;
-use crate::pair::{PairLaw, Precision};
+use crate::pair::Precision;
 use crate::particles::{Field, Particles};
 use crate::plan::{EquationOfState, SphPlan};
 use crate::space::SimulationBox;
-use crate::sph::passes::{Backend, GasPass, LawVisitor, RowOperation, Searched};
+use crate::sph::passes::{Backend, GasPass, RowOperation, Searched};
 use crate::sph::{SmoothingStatistics, smoothing};
+use laws::{Compile, Law, compile};
 use std::ops::Range;
-
-/// Kernels of a law, and the fields that it reads and writes.
-#[derive(Debug)]
-struct Law {
-    sums: LawSums,
-    inputs: &'static [Field],
-    outputs: &'static [Field],
-}
 
 /// The gas of a rank's device during a force evaluation.
 #[derive(Debug)]
@@ -58,24 +53,6 @@ pub struct Supports {
     radius: Buffer<f64>,
     /// The largest one, where there is no list.
     largest: Option<f64>,
-}
-
-/// Compiles the law that it visits.
-#[derive(Clone, Copy)]
-struct Compile<'a> {
-    device: &'a Device,
-    precision: Precision,
-    method: Method,
-}
-
-impl LawVisitor for Compile<'_> {
-    type Output = Result<Law>;
-
-    fn visit<L: PairLaw>(self, law: &L) -> Result<Law> {
-        // full lists only, for reproducible sums: each pair is evaluated from both sides
-        let sums = LawSums::new(self.device, law, self.precision, self.method, false)?;
-        Ok(Law { sums, inputs: L::INPUTS, outputs: L::OUTPUTS })
-    }
 }
 
 /// The gas: its plan, compiled laws, and statistics of the smoothing-length search.
@@ -167,16 +144,6 @@ impl Hydrodynamics {
         }
         Ok(())
     }
-}
-
-/// Compiles the laws of a plan but those that some settings do not need, which are compiled on demand.
-fn compile(plan: &SphPlan, compiler: Compile) -> Result<[Option<Law>; GasPass::ALL.len()]> {
-    let mut laws = GasPass::ALL.map(|_| None);
-    let seldom = [GasPass::Density, GasPass::VolumeEstimate];
-    for pass in GasPass::ALL.into_iter().filter(|pass| !seldom.contains(pass)) {
-        laws[pass as usize] = Some(pass.visit(plan, compiler)?);
-    }
-    Ok(laws)
 }
 
 impl Backend for GasOnDevice<'_> {

@@ -1,14 +1,15 @@
 //! Neighbor list on a device, reused while it covers all pairs: the counterpart of
 //! [`crate::neighborhood::Neighborhood`]. Methods without lists reuse halos and the order of rows alike.
 
+mod lists;
+
 use super::arguments::state::ScaledColumnArguments;
 use super::columns::Columns;
 use super::domain::Domain;
 use super::exchange::Exchange;
 use super::hierarchy::{Hierarchy, Radii};
-use super::list::{ListBuilder, Records, Search};
+use super::list::{Records, Search};
 use super::pair_sums::Neighbors;
-use super::particle_list::{ParticleListBuilder, ParticleRecords};
 use super::reduction::over_rows;
 use super::skin::Skin;
 use super::{Buffer, Device, values};
@@ -19,6 +20,7 @@ use crate::neighborhood::{
 use crate::neighbors::cluster::power_of_two_below;
 use crate::particles::Field;
 use crate::space::SimulationBox;
+use lists::Lists;
 
 /// Neighbor list, halos, and the data that decides how long both are valid.
 ///
@@ -45,48 +47,6 @@ pub struct Neighborhood {
     /// Whether [`Self::neighbors`] are those of these settings, maybe of earlier positions.
     built: bool,
     builds: u64,
-}
-
-/// Lists of clusters and of particles, with the memory of their builds.
-#[derive(Debug)]
-struct Lists {
-    builder: ListBuilder,
-    clusters: Records,
-    particle_builder: ParticleListBuilder,
-    particles: ParticleRecords,
-    /// Whether the pairs are in the list of particles.
-    of_particles: bool,
-    /// Whether the last list of particles of any rank did not suffice.
-    fell_back: bool,
-}
-
-impl Lists {
-    fn new(device: &Device) -> Result<Self> {
-        Ok(Self {
-            builder: ListBuilder::new(device)?,
-            clusters: Records::new(device)?,
-            particle_builder: ParticleListBuilder::new(device)?,
-            particles: ParticleRecords::new(device)?,
-            of_particles: false,
-            fell_back: false,
-        })
-    }
-
-    /// Builds a list of clusters and, if `of_particles`, the list of particles from it.
-    fn build(&mut self, search: &Search, of_particles: bool) -> Result<()> {
-        self.of_particles = false;
-        self.builder.build(search, &mut self.clusters)?;
-        if of_particles {
-            let Self { particle_builder, clusters, particles, .. } = self;
-            self.of_particles = particle_builder.build(search, clusters, particles)?;
-        }
-        Ok(())
-    }
-
-    fn bytes(&self) -> usize {
-        let clusters = self.builder.bytes() + self.clusters.bytes();
-        clusters + self.particle_builder.bytes() + self.particles.bytes()
-    }
 }
 
 impl Neighborhood {

@@ -1,6 +1,7 @@
 //! Molecules and stars on a device: pair forces and gravity, the counterpart of [`crate::molecules`] and
-//! [`crate::far`] on processors. The operations of a step are in `step.rs`.
+//! [`crate::far`] on processors. The operations of a step are in `step.rs`, the pair law in `pairs.rs`.
 
+mod pairs;
 mod step;
 
 use super::columns::Columns;
@@ -12,22 +13,23 @@ use super::gravity::Gravity;
 use super::motion::{Motion, Moving};
 use super::neighborhood::Neighborhood;
 use super::net_force::{NetForces, without_net_force};
-use super::pair_sums::{LawSums, SumMemory};
+use super::pair_sums::SumMemory;
 use super::sweep::Pass;
 use super::{Device, values};
 use crate::clock::Clock;
 use crate::far::GravityPlan;
 use crate::far::external::ExternalField;
-use crate::molecules::{LawVisitor, Molecules};
+use crate::molecules::Molecules;
 use crate::motion::steps;
 use crate::motion::thermostat::Thermostat;
 use crate::motion::verlet;
-use crate::neighborhood::{InteractionRange, Method, NeighborSettings};
+use crate::neighborhood::{InteractionRange, Method};
 use crate::neighbors;
-use crate::pair::{Energies, Forces, PairLaw, Precision};
+use crate::pair::Precision;
 use crate::particles::{Field, Particles};
 use crate::space::{SimulationBox, Vec3d};
 use crate::{Error, Result};
+use pairs::Pairs;
 use step::Stepping;
 
 /// Settings of a run.
@@ -80,58 +82,6 @@ pub struct Verlet {
 /// evaluates its forces twice; a larger factor makes the host wait for more steps before the end of a list.
 const DISPLACEMENT_MARGIN: f64 = 1.25;
 
-/// Kernels of the pair law.
-#[derive(Debug)]
-struct Pairs {
-    cutoff: f64,
-    forces: LawSums,
-    /// In double precision: rare, and printed with many digits.
-    energies: LawSums,
-    inputs: &'static [Field],
-}
-
-impl Pairs {
-    /// Compiles the law of `molecules`.
-    fn new(
-        device: &Device,
-        molecules: Option<&Molecules>,
-        precision: Precision,
-        method: Method,
-        symmetric: bool,
-    ) -> Result<Option<Self>> {
-        let Some(molecules) = molecules else { return Ok(None) };
-        let cutoff = molecules.cutoff();
-        let mut compile = Compile { device, precision, method, symmetric, cutoff, pairs: None };
-        molecules.visit(&mut compile);
-        compile.pairs.transpose()
-    }
-}
-
-/// Compiles the law that it visits.
-struct Compile<'a> {
-    device: &'a Device,
-    precision: Precision,
-    method: Method,
-    symmetric: bool,
-    cutoff: f64,
-    pairs: Option<Result<Pairs>>,
-}
-
-impl LawVisitor for Compile<'_> {
-    fn visit<L: PairLaw>(&mut self, law: &L) {
-        let Self { device, precision, method, symmetric, cutoff, .. } = *self;
-        let compiled = || {
-            Ok(Pairs {
-                cutoff,
-                forces: LawSums::new(device, &Forces(*law), precision, method, symmetric)?,
-                energies: LawSums::new(device, &Energies(*law), Precision::Double, method, symmetric)?,
-                inputs: L::INPUTS,
-            })
-        };
-        self.pairs = Some(compiled());
-    }
-}
-
 impl Verlet {
     /// Uploads the owned particles and compiles the pair law of `molecules`, if any. Evaluates no forces.
     /// Collective.
@@ -183,43 +133,6 @@ impl Verlet {
     /// Number of lists built.
     pub fn builds(&self) -> u64 {
         self.neighborhood.builds()
-    }
-
-    /// Changes method, half or full lists, and the outer skin; the next evaluation of forces builds what they
-    /// need. Collective.
-    ///
-    /// # Errors
-    /// Those of the device, on all ranks; kernels that do not compile.
-    pub fn set_neighbors(&mut self, settings: &NeighborSettings) -> Result<()> {
-        let set = self.set_own_neighbors(settings);
-        self.exchange.comm().agree(set)
-    }
-
-    fn set_own_neighbors(&mut self, settings: &NeighborSettings) -> Result<()> {
-        let device = self.exchange.device();
-        let (before, NeighborSettings { method, symmetric, .. }) = (self.neighbors(), *settings);
-        if (before.method, before.symmetric) != (method, symmetric) {
-            self.pairs = Pairs::new(device, self.molecules.as_ref(), self.precision, method, symmetric)?;
-        }
-        if before.method != method {
-            self.memory = SumMemory::new(device)?;
-        }
-        self.neighborhood.set(settings)
-    }
-
-    /// How pairs are found.
-    pub fn neighbors(&self) -> NeighborSettings {
-        self.neighborhood.settings()
-    }
-
-    /// Whether lists of particles did not suffice at the last build, on any rank.
-    pub fn fell_back(&self) -> bool {
-        self.neighborhood.fell_back()
-    }
-
-    /// Allocated bytes of lists or grids in use, beside particles, packed rows and sums.
-    pub fn neighbor_bytes(&self) -> usize {
-        self.neighborhood.list_bytes() + self.memory.grid_bytes()
     }
 
     /// Number of steps whose forces were evaluated twice, because a particle moved farther than expected.
