@@ -20,6 +20,7 @@ mod gpu_gravity_ranks;
 mod gpu_list;
 mod gpu_mesh;
 mod gpu_mesh_ranks;
+mod gpu_methods;
 mod gpu_molecules;
 mod gpu_motion;
 mod gpu_order;
