@@ -70,8 +70,8 @@ fn is_positive(row: &Value, but: &[&str]) {
 #[test]
 fn lists_are_the_sum_of_their_parts() {
     let found = alone(&["neighbors", "--particles", "3000", "--neighbors", "25,80"]);
-    // three distributions, two numbers, half and full, four codings
-    assert_eq!(rows(&found).len(), 3 * 2 * 2 * 4);
+    // three distributions, two numbers, half and full, four codings; cells are full alone
+    assert_eq!(rows(&found).len(), 3 * 2 * (2 * 4 + 1));
     let mut last = [0.0; 2];
     for row in rows(&found) {
         is_positive(row, &[]);
@@ -80,8 +80,11 @@ fn lists_are_the_sum_of_their_parts() {
         let ratio = number(row, "build_nanoseconds") / number(row, "sweep_nanoseconds");
         assert!((ratio / number(row, "build_by_sweep") - 1.0).abs() < 1e-9, "{row}");
         let useful = number(row, "useful_fraction");
-        assert!(useful > 0.02 && useful <= 1.0, "{row}");
-        assert_eq!(row["coding"] == "rows", row["decode_nanoseconds"].is_null(), "{row}");
+        // cells of a Plummer sphere are as wide as its largest radius
+        let least = if row["coding"] == "cells" { 20.0 / 3000.0 } else { 0.02 };
+        assert!(useful > least && useful <= 1.0, "{row}");
+        let decoded = row["coding"] != "rows" && row["coding"] != "cells";
+        assert_eq!(decoded, !row["decode_nanoseconds"].is_null(), "{row}");
         // codings change the indices and nothing else
         match row["coding"].as_str().unwrap() {
             "nibble" => last = [bytes[0], bytes[1]],
@@ -145,6 +148,12 @@ fn every_law_is_swept_and_none_beats_the_core() {
     };
     let pairs = |row: &Value| number(row, "nanoseconds_per_particle") / number(row, "nanoseconds_per_pair");
     assert!((pairs(&of("full")) / pairs(&of("tiles")) - 2.0).abs() < 1e-3);
+    // cells are full, too: a ball within 27 cells
+    let of_law = |row: &&Value| row["law"] == "lennard jones" && row["precision"] == "mixed";
+    let of_law =
+        |list: &str| rows(&found).iter().filter(of_law).find(|row| row["list"] == list).unwrap().clone();
+    assert!((pairs(&of_law("full")) / pairs(&of_law("cells")) - 1.0).abs() < 1e-3);
+    assert!((0.03..0.5).contains(&number(&of_law("cells"), "useful_fraction")));
     // what tiles are for
     assert!(number(&of("tiles"), "useful_fraction") > 1.3 * number(&of("full"), "useful_fraction"));
     assert!(number(&found, "clock_in_gigahertz") > 0.1);

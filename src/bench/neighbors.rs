@@ -6,7 +6,7 @@ use super::{Cell, Column, Common, Findings, Table, median};
 use crate::Result;
 use crate::comm::Communicator;
 use crate::laws::{lennard_jones, number_density};
-use crate::neighbors::{self, ClusterList, ListRequest, NeighborList, ParticleList, Radii};
+use crate::neighbors::{self, CellList, ClusterList, ListRequest, NeighborList, ParticleList, Radii};
 use crate::pair::law::Cutoff;
 use crate::pair::{Forces, Kernel, PairLaw, Pass, Precision, Sweep, SweepStatistics, find_tiles};
 use crate::particles::Particles;
@@ -35,7 +35,7 @@ pub struct Options {
     #[arg(long, value_enum, value_delimiter = ',', default_value = "half,full")]
     list: Vec<Sides>,
     /// Codings of the list, comma-separated
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "nibble,band,plain,rows")]
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "nibble,band,plain,rows,cells")]
     coding: Vec<Coding>,
     /// List radius over cutoff
     #[arg(long, default_value_t = 1.0, value_parser = reach)]
@@ -87,6 +87,8 @@ pub enum Coding {
     Plain,
     /// Rows per particle instead of clusters, as 32-bit numbers
     Rows,
+    /// Rows by cell of a grid, as 32-bit numbers; full lists only
+    Cells,
 }
 
 impl Coding {
@@ -96,16 +98,17 @@ impl Coding {
             Coding::Band => "band",
             Coding::Plain => "plain",
             Coding::Rows => "rows",
+            Coding::Cells => "cells",
         }
     }
 
-    /// Returns the coding of a cluster list; `None` for particle lists.
+    /// Returns the coding of a cluster list; `None` for other lists.
     fn of_clusters(self) -> Option<neighbors::Coding> {
         match self {
             Coding::Nibble => Some(neighbors::Coding::Nibble),
             Coding::Band => Some(neighbors::Coding::Band),
             Coding::Plain => Some(neighbors::Coding::Plain),
-            Coding::Rows => None,
+            Coding::Rows | Coding::Cells => None,
         }
     }
 }
@@ -143,7 +146,9 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
             let (listed, pairs) = (count(&radius), count(&cutoff));
             drop(full);
             for &sides in &options.list {
-                for &coding in &options.coding {
+                // Cells have both sides.
+                let has = |coding: &&Coding| sides == Sides::Full || **coding != Coding::Cells;
+                for &coding in options.coding.iter().filter(has) {
                     let found = lists.measure(&mut sample.particles, distribution, sides, coding)?;
                     let count = sample.particles.owned().len() as f64;
                     let mut row =
@@ -207,14 +212,15 @@ impl Lists<'_> {
     ) -> Result<Found> {
         let clusters = coding.of_clusters();
         let request = self.request(particles, sides, clusters.unwrap_or(neighbors::Coding::Plain));
-        let (build, list) = median(self.repeats, || match clusters {
-            Some(_) => ClusterList::build(&request).map(NeighborList::Clustered),
-            None => ParticleList::build(&request).map(NeighborList::PerParticle),
+        let (build, list) = median(self.repeats, || match coding {
+            Coding::Rows => ParticleList::build(&request).map(NeighborList::PerParticle),
+            Coding::Cells => CellList::build(&request).map(NeighborList::Cells),
+            _ => ClusterList::build(&request).map(NeighborList::Clustered),
         });
         let list = list?;
         let decode = match &list {
             NeighborList::Clustered(list) => Some(median(self.repeats, || decode(list)).0),
-            NeighborList::Tiled(_) | NeighborList::PerParticle(_) => None,
+            NeighborList::Tiled(_) | NeighborList::PerParticle(_) | NeighborList::Cells(_) => None,
         };
         let tiles = match (&list, distribution) {
             (NeighborList::Clustered(half), Distribution::Uniform | Distribution::Lattice)

@@ -9,7 +9,7 @@ use super::{Cell, Column, Common, Findings, Table, median};
 use crate::comm::Communicator;
 use crate::laws::interaction::ExampleVisitor;
 use crate::laws::*;
-use crate::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii};
+use crate::neighbors::{CellList, ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii};
 use crate::pair::language::{RadialEnergy, Table as PairTable};
 use crate::pair::radial::RadialFunction;
 use crate::pair::{Forces, Instructions, Kernel, PairLaw, Pass, Precision, Sweep, Together, find_tiles};
@@ -65,7 +65,10 @@ enum Kind {
     Full,
     /// Half list: clusters for gas; for molecules the tiles of their runs, with pairs within the inner skin.
     Half,
+    /// Neighbor rows per row.
     Rows,
+    /// Rows by cell of a grid.
+    Cells,
 }
 
 /// A combination of list, precision and instruction set.
@@ -82,7 +85,7 @@ const DOUBLE: Variant = Variant { precision: Precision::Double, ..MIXED };
 const HALF: Variant = Variant { kind: Kind::Half, ..MIXED };
 
 /// The combinations measured for one law per case; other laws use a prefix.
-const VARIANTS: [Variant; 12] = [
+const VARIANTS: [Variant; 14] = [
     MIXED,
     DOUBLE,
     HALF,
@@ -92,6 +95,8 @@ const VARIANTS: [Variant; 12] = [
     Variant { kind: Kind::Half, instructions: Instructions::Baseline, ..DOUBLE },
     Variant { kind: Kind::Rows, ..MIXED },
     Variant { kind: Kind::Rows, ..DOUBLE },
+    Variant { kind: Kind::Cells, ..MIXED },
+    Variant { kind: Kind::Cells, ..DOUBLE },
     Variant { instructions: Instructions::Avx2, ..MIXED },
     Variant { instructions: Instructions::Avx2, ..DOUBLE },
     Variant { instructions: Instructions::Baseline, ..DOUBLE },
@@ -158,7 +163,8 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
             None => NeighborList::Clustered(half),
         };
         let rows = NeighborList::PerParticle(ParticleList::build(&request(false))?);
-        let lists = Lists { full: NeighborList::Clustered(full), half, rows };
+        let cells = NeighborList::Cells(CellList::build(&request(false))?);
+        let lists = Lists { full: NeighborList::Clustered(full), half, rows, cells };
         let pass = Pass { bx: &bx, radius: Radii::Each(&radius), precision: Precision::Mixed, active: None };
         let particles = &mut simulation.particles;
         let mut bench = Bench {
@@ -200,6 +206,7 @@ struct Lists {
     full: NeighborList,
     half: NeighborList,
     rows: NeighborList,
+    cells: NeighborList,
 }
 
 struct Bench<'a> {
@@ -324,6 +331,7 @@ impl Bench<'_> {
                 Kind::Full => &self.lists.full,
                 Kind::Half => &self.lists.half,
                 Kind::Rows => &self.lists.rows,
+                Kind::Cells => &self.lists.cells,
             };
             self.particles.add(L::OUTPUTS);
             let (seconds, statistics) = median(self.repeats, || {
@@ -346,6 +354,7 @@ impl Bench<'_> {
                     NeighborList::Clustered(_) => sides.name(),
                     NeighborList::Tiled(_) => "tiles",
                     NeighborList::PerParticle(_) => "rows",
+                    NeighborList::Cells(_) => "cells",
                 }),
                 Cell::text(format!("{:?}", variant.precision).to_lowercase()),
                 Cell::text(format!("{:?}", variant.instructions).to_lowercase()),

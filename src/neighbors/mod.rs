@@ -5,6 +5,8 @@
 
 pub mod band;
 mod build;
+mod cell_grid;
+mod cell_list;
 pub mod cluster;
 pub mod compress;
 mod half;
@@ -17,6 +19,8 @@ mod section_mask;
 mod tiles;
 
 pub use crate::particles::{CLUSTER, CLUSTERS, SUPER_CLUSTER};
+pub use cell_list::CellList;
+pub(crate) use cell_list::CellRun;
 pub use list::{ClusterList, whole_super_clusters};
 pub(crate) use list::{RecordChunk, inner_clusters};
 pub(crate) use not_finite::not_finite;
@@ -104,7 +108,7 @@ pub struct ListRequest<'a> {
     /// that lists its pairs with the rows before the owned ones. Sums of a sweep over halos then belong to
     /// their owners.
     pub first_with_lower_halos: Option<usize>,
-    /// Code of the indices; ignored by per-particle lists.
+    /// Code of the indices; ignored by per-particle lists and cells.
     pub coding: Coding,
 }
 
@@ -236,6 +240,8 @@ pub enum NeighborList {
     Tiled(TileList),
     /// Neighbor rows per row.
     PerParticle(ParticleList),
+    /// Rows by cell of a grid.
+    Cells(CellList),
 }
 
 impl NeighborList {
@@ -245,6 +251,7 @@ impl NeighborList {
             NeighborList::Clustered(list) => list.symmetric(),
             NeighborList::Tiled(_) => true,
             NeighborList::PerParticle(list) => list.symmetric(),
+            NeighborList::Cells(list) => list.symmetric(),
         }
     }
 
@@ -259,6 +266,7 @@ impl NeighborList {
             NeighborList::Clustered(list) => list.owned(),
             NeighborList::Tiled(list) => list.owned(),
             NeighborList::PerParticle(list) => list.owned(),
+            NeighborList::Cells(list) => list.owned(),
         }
     }
 
@@ -267,7 +275,7 @@ impl NeighborList {
         match self {
             NeighborList::Clustered(list) => Some(list),
             NeighborList::Tiled(list) => Some(list.clusters()),
-            NeighborList::PerParticle(_) => None,
+            NeighborList::PerParticle(_) | NeighborList::Cells(_) => None,
         }
     }
 
@@ -286,6 +294,7 @@ impl NeighborList {
             NeighborList::Clustered(list) => list.bytes(),
             NeighborList::Tiled(list) => list.bytes(),
             NeighborList::PerParticle(list) => list.bytes(),
+            NeighborList::Cells(list) => list.bytes(),
         }
     }
 }

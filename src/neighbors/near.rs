@@ -72,28 +72,37 @@ fn load_twice<S: Simd>(simd: S, lanes: &[f32; CLUSTER], shift: f32) -> f32x16<S>
     half.combine(half)
 }
 
+/// Checks the columns of a request and the number of its rows.
+///
+/// # Errors
+/// [`Error::State`] for 2^32 rows or more.
+pub(super) fn check_rows(request: &ListRequest) -> Result<()> {
+    let rows = request.id.len();
+    assert!(
+        request.radius.len() == rows
+            && request.keys.len() == rows
+            && request.position.iter().all(|column| column.len() == rows)
+            && request.owned.end <= rows
+            && (request.owned.is_empty() || request.owned.start.is_multiple_of(SUPER_CLUSTER)),
+        "columns of equal length, owned rows from a super-cluster on"
+    );
+    if rows >= u32::MAX as usize {
+        return Err(Error::State {
+            step: 0,
+            what: format!("{rows} particles and halos on one rank are more than 2^32"),
+            remedy: "run on more ranks".into(),
+        });
+    }
+    Ok(())
+}
+
 impl<'a> RangeTests<'a> {
     /// Prepares the clusters of a request.
     ///
     /// # Errors
     /// Those of [`super::ClusterList::build`].
     pub fn new(request: &'a ListRequest<'a>) -> Result<Self> {
-        let rows = request.id.len();
-        assert!(
-            request.radius.len() == rows
-                && request.keys.len() == rows
-                && request.position.iter().all(|column| column.len() == rows)
-                && request.owned.end <= rows
-                && (request.owned.is_empty() || request.owned.start.is_multiple_of(SUPER_CLUSTER)),
-            "columns of equal length, owned rows from a super-cluster on"
-        );
-        if rows >= u32::MAX as usize {
-            return Err(Error::State {
-                step: 0,
-                what: format!("{rows} particles and halos on one rank are more than 2^32"),
-                remedy: "run on more ranks".into(),
-            });
-        }
+        check_rows(request)?;
         let clusters = Clusters::new(request);
         request.bx.check_reach(clusters.radius)?;
         let period = request.bx.periods();

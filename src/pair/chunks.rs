@@ -1,5 +1,6 @@
 //! Chunks of a sweep: their sizes, their evaluation, and the reduction of their sums.
 
+use super::cell_input::CellInput;
 use super::finish::{Finish, OutputRows, Outputs, RowCallback, write_reactions};
 use super::inner::{Chunk, Side, SweepData};
 use super::law::Reduction;
@@ -52,8 +53,8 @@ impl<T: Scalar> SweepContext<'_, T> {
         let SweepContext { law, data, list, particles, instructions, .. } = *self;
         let owned = list.owned();
         let chunks = match (list, side) {
-            // Per-particle lists do not distinguish sides.
-            (NeighborList::PerParticle(_), Some(Side::Inner)) => Vec::new(),
+            // Per-particle lists and cells do not distinguish sides.
+            (NeighborList::PerParticle(_) | NeighborList::Cells(_), Some(Side::Inner)) => Vec::new(),
             _ => chunks(list, &|list, super_cluster| {
                 side.is_none_or(|side| side == data.side(list, super_cluster))
             }),
@@ -73,8 +74,15 @@ impl<T: Scalar> SweepContext<'_, T> {
             own = outputs.split_rows(&chunks.iter().map(rows).collect::<Vec<_>>());
         }
         let (finish, position) = (self.finish(), particles.vector(Field::Position));
+        let cells = match list {
+            NeighborList::Cells(list) if !chunks.is_empty() => {
+                Some(CellInput::new(list, &data.packed, position, law.shape().prepared))
+            }
+            _ => None,
+        };
+        let cells = cells.as_ref();
         let evaluate = |(super_clusters, part): (Range<usize>, Option<OutputRows>)| -> ChunkResult<T> {
-            let sums = law.sweep(instructions, Chunk { data, list, position, super_clusters, side });
+            let sums = law.sweep(instructions, Chunk { data, list, position, super_clusters, side, cells });
             let lane_pairs = sums.lane_pairs;
             match part {
                 Some(mut part) => {
@@ -237,6 +245,7 @@ fn chunks(list: &NeighborList, swept: &dyn Fn(&ClusterList, usize) -> bool) -> V
             let rows = rows.start.max(owned.start)..rows.end.min(owned.end);
             1 + rows.map(|row| list.neighbors(row).len()).sum::<usize>()
         }
+        NeighborList::Cells(list) => 1 + list.cost(super_cluster) as usize,
     };
     let costs: Vec<usize> = all.clone().map(cost).collect();
     let total = costs.iter().sum::<usize>() as f64;

@@ -3,6 +3,7 @@
 //! A law is written once, in the restricted Rust of [`language::pair`]. [`Sweep`] evaluates it over a
 //! neighbor list in SIMD lanes, [`naive`] over all pairs in scalars.
 
+mod cell_input;
 mod chunks;
 pub mod device_text;
 mod finish;

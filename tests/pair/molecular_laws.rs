@@ -5,7 +5,7 @@ use hilbrium::laws::{
     Interaction, coulomb, lennard_jones, lennard_jones_coulomb, lennard_jones_mixed,
     lennard_jones_mixed_switched, lennard_jones_switched, lennard_jones_table, mie, visit_examples, yukawa,
 };
-use hilbrium::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii};
+use hilbrium::neighbors::{CellList, ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii};
 use hilbrium::pair::language::Table;
 use hilbrium::pair::{PairLaw, Pass, Precision, Sweep, Together, find_tiles, naive};
 use hilbrium::particles::{Field, Particles};
@@ -103,6 +103,7 @@ fn lists(bx: &SimulationBox, particles: &Particles, radius: &[f64]) -> Vec<Neigh
         tiles(&request(true)),
         NeighborList::PerParticle(ParticleList::build(&request(false)).expect("a list")),
         NeighborList::PerParticle(ParticleList::build(&request(true)).expect("a list")),
+        NeighborList::Cells(CellList::build(&request(false)).expect("a list")),
     ]
 }
 

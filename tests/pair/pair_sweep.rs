@@ -2,7 +2,7 @@
 //! that hold all pairs, so that only the sweep is on trial.
 
 use hilbrium::neighbors::{
-    CLUSTER, ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii, SUPER_CLUSTER,
+    CLUSTER, CellList, ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii, SUPER_CLUSTER,
 };
 use hilbrium::pair::language::*;
 use hilbrium::pair::{Instructions, PairLaw, Pass, Precision, Sweep, find_tiles, naive, supports_tiles};
@@ -159,7 +159,7 @@ fn scene_of(seed: u64, bx: &SimulationBox, rows: usize) -> (Particles, Vec<f64>)
     (particles, radius)
 }
 
-/// Lists of all pairs, and tiles of those in reach of the largest radius: all kinds that a law is swept over.
+/// Lists of all pairs, and tiles and cells of those in reach of the largest radius: all kinds that a law is swept over.
 fn lists<L: PairLaw>(
     bx: &SimulationBox,
     particles: &Particles,
@@ -197,6 +197,8 @@ fn lists<L: PairLaw>(
         let rows = ParticleList::from_rows(owned.clone(), symmetric, &rows);
         lists.push((if symmetric { "half particles" } else { "particles" }, NeighborList::PerParticle(rows)));
     }
+    let request = ListRequest::of(bx, particles, radius, false, Coding::Plain);
+    lists.push(("cells", NeighborList::Cells(CellList::build(&request).expect("cells"))));
     lists
 }
 
@@ -292,12 +294,14 @@ fn arriving<L: PairLaw>(law: &L) {
             let clusters = ClusterList::build(&request).expect("a list");
             clusters.super_clusters().for_each(|s| sides[usize::from(clusters.reaches_out(s))] += 1);
             let rows = ParticleList::build(&request).expect("a list");
+            let cells = (!symmetric).then(|| CellList::build(&request).expect("cells"));
             let tiles = symmetric.then(|| find_tiles(&clusters, &request, None).expect("tiles"));
             let clusters = (!(symmetric && supports_tiles::<L>())).then_some(clusters);
             let kinds = [
                 clusters.map(NeighborList::Clustered),
                 Some(NeighborList::PerParticle(rows)),
                 tiles.map(NeighborList::Tiled),
+                cells.map(NeighborList::Cells),
             ];
             for list in kinds.into_iter().flatten() {
                 let pass = Pass { bx, radius: Radii::Each(&radius), precision, active: None };
@@ -493,6 +497,60 @@ fn repeats_its_bits() {
             (0..8).for_each(|_| {
                 assert_eq!(pool.install(run), first, "{name} on {threads} threads, {precision:?}")
             });
+        }
+    }
+}
+
+/// Rows of a cell are in several chunks, whose number depends on the threads.
+#[test]
+fn cells_have_the_same_bits_on_any_number_of_threads() {
+    for bx in boxes() {
+        let (particles, radius) = scene_of(1, &bx, 3005);
+        let narrow: Vec<f64> = radius.iter().map(|radius| 0.4 * radius).collect();
+        for (radius, precision) in [(&radius, Precision::Double), (&narrow, Precision::Mixed)] {
+            let request = ListRequest::of(&bx, &particles, radius, false, Coding::Plain);
+            let swept = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| {
+                    let list = NeighborList::Cells(CellList::build(&request).expect("cells"));
+                    let mut swept = particles.clone();
+                    let pass = Pass { bx: &bx, radius: Radii::Each(radius), precision, active: None };
+                    Sweep::new(&pass, &list).run(&probe_either::Law { strength: 0.7 }, &mut swept);
+                    let sums = swept.vector(Field::Acceleration).into_iter();
+                    let all = sums.chain([swept.scalar(Field::Pressure), swept.scalar(Field::Work)]);
+                    all.flatten().map(|x| x.to_bits()).collect::<Vec<_>>()
+                })
+            };
+            let one = swept(1);
+            assert!([2, 3, 7].into_iter().all(|threads| swept(threads) == one), "{bx:?} {precision:?}");
+        }
+    }
+}
+
+/// Rows stay in their cells while they move by less than half the skin, whether they are wrapped or not.
+#[test]
+fn cells_stay_valid_within_their_skin() {
+    for (seed, bx) in boxes().iter().enumerate() {
+        let (mut particles, radius) = scene_of(seed as u64, bx, 705);
+        let (skin, wide) = (0.04, radius.iter().map(|radius| radius + 0.04).collect::<Vec<f64>>());
+        let request = ListRequest::of(bx, &particles, &wide, false, Coding::Plain);
+        let list = NeighborList::Cells(CellList::build(&request).expect("cells"));
+        let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(9);
+        for row in (0..particles.len()).filter(|row| !(40..64).contains(row)) {
+            let by = Vec3d::from_fn(|_, _| random.random::<f64>() - 0.5) * (skin / 3f64.sqrt());
+            let moved = particles.vector_at(Field::Position, row) + by;
+            let at = if random.random::<bool>() { bx.wrap(moved) } else { moved };
+            particles.set_vector(Field::Position, row, at);
+        }
+        let law = probe_either::Law { strength: 0.7 };
+        let mut truth = particles.clone();
+        naive(&law, bx, &radius, &mut truth);
+        for (precision, tolerance) in [(Precision::Double, 1e-13), (Precision::Mixed, 3e-5)] {
+            let pass = Pass { bx, radius: Radii::Each(&radius), precision, active: None };
+            let mut swept = particles.clone();
+            Sweep::new(&pass, &list).run(&law, &mut swept);
+            let error = difference(probe_either::Law::<f64>::OUTPUTS, &swept, &truth);
+            assert!(error < tolerance, "scene {seed}, {precision:?}: {error:e}");
         }
     }
 }

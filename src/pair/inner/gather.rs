@@ -2,16 +2,16 @@
 //! evaluated for pairs in range alone.
 
 use super::candidates::{Candidates, segments};
+use super::gathered::{gathered_sums, reduce_eight};
 use super::neighbor_search::{ENTRY_GEOMETRY, NeighborSearch, load_geometry};
-use super::{Shared, Side, add_masked, identity_sums, lift, minimum_image, vec3_from_fn};
+use super::pipeline::Rows;
+use super::{Shared, Side, identity_sums, vec3_from_fn};
 use crate::neighbors::{CLUSTER, CLUSTERS, ClusterList};
 use crate::pair::law::{Columns, Cutoff, PairLaw};
 use crate::pair::pack::{GEOMETRY, PackedInput};
-use crate::pair::record::{OFFSETS, QUAD, QUADS, quads, stride};
+use crate::pair::record::{OFFSETS, QUAD, quads, stride};
 use crate::pair::sums::ChunkSums;
 use crate::parallel::Aligned;
-use crate::simd::real::Real;
-use crate::simd::vec3::Vec3;
 use crate::simd::{Lanes, Scalar, vectorize};
 use fearless_simd::Simd;
 
@@ -129,17 +129,17 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
             }
         }
         let target = sums.blocks.cluster_mut(cluster);
-        for (c, target) in target.chunks_exact_mut(CLUSTER).enumerate() {
-            let reduction = L::SUMS[c].reduction;
-            let mut column = [R::<T, S>::literal(simd, 0.0); CLUSTER];
-            for (k, column) in column.iter_mut().enumerate() {
-                *column = R::<T, S>::load(simd, &totals[(c * CLUSTER + k) * lanes..][..lanes]);
-            }
-            let joined = R::<T, S>::reduce_vectors(column, reduction);
-            for (total, value) in target.iter_mut().zip(joined.lanes()) {
-                *total = reduction.join(*total, value.to_f64());
-            }
-        }
+        reduce_eight::<L, T, S>(
+            simd,
+            totals,
+            #[inline(always)]
+            |c, joined| {
+                let reduction = L::SUMS[c].reduction;
+                for (total, value) in target[c * CLUSTER..][..CLUSTER].iter_mut().zip(joined) {
+                    *total = reduction.join(*total, value.to_f64());
+                }
+            },
+        );
     }
 
     /// Finds the neighbors in range of a vector of rows. Returns the number of tested entries.
@@ -172,56 +172,18 @@ impl<L: PairLaw, T: Scalar> Segment<'_, L, T> {
         count: usize,
     ) -> L::Sums<R<T, S>> {
         let block = self.shared.packed.block(cluster);
-        let parameters = self.shared.law.parameters::<R<T, S>>(simd);
-        let position = vec3_from_fn(
-            #[inline(always)]
-            |d| R::<T, S>::broadcast(simd, block[d * CLUSTER + row]),
-        );
-        let i = L::Prepared::<R<T, S>>::from_columns(
-            #[inline(always)]
-            |c| R::<T, S>::broadcast(simd, block[(GEOMETRY + c) * CLUSTER + row]),
-        );
-        let lanes = const { R::<T, S>::COUNT };
-        let mut totals = identity_sums::<L, R<T, S>>(simd);
-        let mut left = count;
-        for starts in starts[..count.next_multiple_of(lanes)].chunks_exact(lanes) {
-            let mut columns = [[R::<T, S>::literal(simd, 0.0); QUAD]; QUADS];
-            read_quad::<L, T, S, 0>(simd, self.records, starts, &mut columns);
-            read_quad::<L, T, S, 1>(simd, self.records, starts, &mut columns);
-            read_quad::<L, T, S, 2>(simd, self.records, starts, &mut columns);
-            read_quad::<L, T, S, 3>(simd, self.records, starts, &mut columns);
-            read_quad::<L, T, S, 4>(simd, self.records, starts, &mut columns);
-            read_quad::<L, T, S, 5>(simd, self.records, starts, &mut columns);
-            read_quad::<L, T, S, 6>(simd, self.records, starts, &mut columns);
-            read_quad::<L, T, S, 7>(simd, self.records, starts, &mut columns);
-            let [x, y, z, _] = columns[0];
-            let mut r = position - Vec3 { x, y, z };
-            if self.candidates.shifts.needs_images {
-                let packed = &self.shared.packed;
-                r = minimum_image(r, lift(simd, packed.periods), lift(simd, packed.frequency));
-            }
-            let j = L::Prepared::<R<T, S>>::from_columns(
+        let packed = &self.shared.packed;
+        let images = self.candidates.shifts.needs_images.then_some([packed.periods, packed.frequency]);
+        let i = Rows {
+            position: vec3_from_fn(
                 #[inline(always)]
-                |c| columns[(OFFSETS + c) / QUAD][(OFFSETS + c) % QUAD],
-            );
-            let contribution = L::interact::<R<T, S>>(simd, parameters, i, j, r, r.dot(r));
-            let bits = u64::MAX >> (u64::BITS as usize - left.min(lanes));
-            totals = add_masked::<L, R<T, S>>(R::<T, S>::mask(simd, bits), contribution, totals);
-            left = left.saturating_sub(lanes);
-        }
-        totals
-    }
-}
-
-/// Gathers quad `NUMBER` if the law's records have it.
-#[inline(always)]
-fn read_quad<L: PairLaw, T: Scalar, S: Simd, const NUMBER: usize>(
-    simd: S,
-    records: &T::Records,
-    starts: &[u16],
-    columns: &mut [[R<T, S>; QUAD]; QUADS],
-) {
-    if const { NUMBER < quads::<L>() } {
-        columns[NUMBER] = R::<T, S>::gather_quads::<NUMBER>(simd, records, starts);
+                |d| R::<T, S>::broadcast(simd, block[d * CLUSTER + row]),
+            ),
+            prepared: L::Prepared::<R<T, S>>::from_columns(
+                #[inline(always)]
+                |c| R::<T, S>::broadcast(simd, block[(GEOMETRY + c) * CLUSTER + row]),
+            ),
+        };
+        gathered_sums::<L, T, S>(simd, self.shared.law, &i, self.records, (starts, count), images)
     }
 }

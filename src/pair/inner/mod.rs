@@ -2,13 +2,17 @@
 //! - [`tiles`]: half lists as tiles, four rows against single particles;
 //! - [`clusters`]: half lists of laws that tiles do not support, clusters against clusters;
 //! - [`gather`]: full lists, particles against the neighbors found in range;
-//! - [`particles`]: per-particle lists.
+//! - [`particles`]: per-particle lists;
+//! - [`cells`]: cells of a grid, rows against the rows found in range in the cells around.
 
 mod candidates;
+mod cell_search;
+mod cells;
 mod cluster_shifts;
 mod clusters;
 mod find_tiles;
 mod gather;
+mod gathered;
 mod neighbor_search;
 mod particles;
 mod pipeline;
@@ -18,6 +22,7 @@ mod tiles;
 pub use find_tiles::{TileSearchScratch, find_tiles};
 pub use tiles::supports_tiles;
 
+use super::cell_input::CellInput;
 use super::law::{Columns, PairLaw, Parity, Reduction, Sum};
 use super::law_lanes::LawShape;
 use super::pack::{Layout, PackedInput};
@@ -88,6 +93,8 @@ pub struct Chunk<'s, T: 'static> {
     pub super_clusters: Range<usize>,
     /// Side to sweep, on cluster and tile lists; `None`: both.
     pub side: Option<Side>,
+    /// Input in the order of the cells, if the list is of cells.
+    pub cells: Option<&'s CellInput<T>>,
 }
 
 impl<T: Scalar> Chunk<'_, T> {
@@ -158,6 +165,10 @@ impl<L: PairLaw, T: Scalar> Task for LawChunk<'_, L, T> {
             }
             NeighborList::PerParticle(list) => {
                 particles::sums::<L, T, S>(simd, shared, list, &self.chunk.position, &mut sums);
+            }
+            NeighborList::Cells(list) => {
+                let Some(input) = self.chunk.cells else { unreachable!("sorted before") };
+                cells::sums::<L, T, S>(simd, shared, list, input, &mut sums);
             }
         }
         sums

@@ -21,7 +21,7 @@ type R<T, S> = <T as Scalar>::Lanes<S>;
 pub(super) const ENTRY_GEOMETRY: usize = GEOMETRY * CLUSTER;
 
 /// Maximum number of rows in a vector.
-const MAX_ROWS: usize = 2;
+pub(super) const MAX_ROWS: usize = 2;
 
 const _: () = assert!(SEGMENT * CLUSTER <= PARTICLES, "the particles of a segment exceed the records");
 
@@ -110,7 +110,7 @@ impl NeighborSearch {
         );
         let others = R::<T, S>::mask(simd, self_pairs(first, rows, false));
         let offsets = offsets.as_chunks::<ENTRY_GEOMETRY>().0;
-        let stride = CLUSTER as u16 * self.stride;
+        let stride = self.block_stride();
         let (mut tested, mut counts) = (0, [0; MAX_ROWS]);
         for (word, &entries) in candidates.words(cluster, first).iter().enumerate() {
             let mut left = entries;
@@ -141,17 +141,29 @@ impl NeighborSearch {
                 self.append(simd, &mut counts, rows, bits, number as u16 * stride);
             }
         }
+        self.finish(rows, counts);
+        tested
+    }
+
+    /// Ends a search for `rows` rows with these numbers of neighbors.
+    #[inline(always)]
+    pub fn finish(&mut self, rows: usize, counts: [usize; MAX_ROWS]) {
         for k in 0..rows {
             // Lanes beyond the last neighbor read the first record.
             self.starts[k][counts[k]..][..2 * CLUSTER].fill(0);
         }
         self.counts = counts;
-        tested
     }
 
-    /// Appends the neighbors of an entry whose bits are set.
+    /// Distance of the records of consecutive blocks of eight particles.
     #[inline(always)]
-    fn append<S: Simd>(
+    pub fn block_stride(&self) -> u16 {
+        CLUSTER as u16 * self.stride
+    }
+
+    /// Appends the neighbors of a block of eight particles whose bits are set.
+    #[inline(always)]
+    pub fn append<S: Simd>(
         &mut self,
         simd: S,
         counts: &mut [usize; MAX_ROWS],

@@ -7,7 +7,7 @@ mod sums;
 use cases::{Case, Share};
 use hilbrium::comm::run_local;
 use hilbrium::domain::{Domain, DomainSettings, PairSharing};
-use hilbrium::neighbors::{ClusterList, Coding, Entry, ListRequest, NeighborList, ParticleList};
+use hilbrium::neighbors::{CellList, ClusterList, Coding, Entry, ListRequest, NeighborList, ParticleList};
 use hilbrium::pair::find_tiles;
 use hilbrium::particles::{Field, Particles};
 use hilbrium::space::Boundary;
@@ -19,15 +19,18 @@ const RANKS: [usize; 4] = [1, 2, 3, 5];
 enum Kind {
     Clustered(Coding),
     PerParticle,
+    /// Pairs from both sides alone.
+    Cells,
     /// Pairs once alone.
     Tiled,
 }
 
-const KINDS: [Kind; 5] = [
+const KINDS: [Kind; 6] = [
     Kind::Clustered(Coding::Nibble),
     Kind::Clustered(Coding::Plain),
     Kind::Clustered(Coding::Band),
     Kind::PerParticle,
+    Kind::Cells,
     Kind::Tiled,
 ];
 
@@ -53,6 +56,7 @@ fn listed(kind: Kind, request: &ListRequest) -> NeighborList {
             NeighborList::Clustered(ClusterList::build(&request).unwrap())
         }
         Kind::PerParticle => NeighborList::PerParticle(ParticleList::build(request).unwrap()),
+        Kind::Cells => NeighborList::Cells(CellList::build(request).unwrap()),
         Kind::Tiled => {
             let clusters = ClusterList::build(request).unwrap();
             // in the memory of tiles of other pairs
@@ -86,6 +90,11 @@ fn visited(
         NeighborList::PerParticle(list) => {
             for i in owned.clone() {
                 list.neighbors(i).iter().for_each(|&j| visit(i, j as usize));
+            }
+        }
+        NeighborList::Cells(list) => {
+            for i in owned.clone() {
+                list.candidates(i).into_iter().for_each(|j| visit(i, j as usize));
             }
         }
         NeighborList::Clustered(list) => {
@@ -189,7 +198,11 @@ fn check(
 /// Every list kind, full and half, where it is both.
 fn kinds() -> impl Iterator<Item = (Kind, bool)> {
     let both = KINDS.into_iter().flat_map(|kind| [(kind, false), (kind, true)]);
-    both.filter(|(kind, symmetric)| *kind != Kind::Tiled || *symmetric)
+    both.filter(|(kind, symmetric)| match kind {
+        Kind::Tiled => *symmetric,
+        Kind::Cells => !*symmetric,
+        _ => true,
+    })
 }
 
 #[test]
