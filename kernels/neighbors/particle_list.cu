@@ -9,22 +9,22 @@
 // per word; word m of lane l is at 32 (begin + m) + l. All lanes are padded with 0 to the longest of the 32
 // lists.
 //
-// The first kernel counts; after a prefix sum, the second one writes. A pair is listed if its distance in
-// double precision is below the larger radius, as in ParticleList. Single precision decides pairs outside of
-// its error margin.
+// The order of neighbors within a lane's list is free. Lanes of a sweep that read 16 bytes each have bank
+// conflicts if their numbers are equal modulo 8. Lane l therefore starts with numbers equal to l modulo 8,
+// continues with l + 1, and so on.
+//
+// The first kernel tests distances and stores one bit per pair. After a prefix sum over the lengths of the
+// lists, the second one turns bits into numbers. A pair is listed if its distance in double precision is
+// below the larger radius, as in ParticleList. Single precision decides pairs outside of its error bound.
 #include "../device.cuh"
 #include "../arguments/neighbors_particle_list.cuh"
 #include "../neighbors/decode.cuh"
-#include "../neighbors/walk.cuh"
+#include "../neighbors/particle_pairs.cuh"
 
 namespace hilbrium {
 
-#ifndef HILBRIUM_PERIODIC
-#define HILBRIUM_PERIODIC 1
-#endif
-
-// Warps per block.
-constexpr unsigned LIST_WARPS = 4;
+// Warps per block, and blocks per multiprocessor that test distances.
+constexpr unsigned LIST_WARPS = 2, FIND_BLOCKS = 12;
 
 // Largest number of entries that 16 bits can address.
 constexpr unsigned MOST_ENTRIES = 8190;
@@ -32,74 +32,29 @@ constexpr unsigned MOST_ENTRIES = 8190;
 // Reasons why a list cannot be swept: too many entries, or pairs with several images of a cluster.
 constexpr unsigned TOO_MANY = 1, TOO_WIDE = 2;
 
-// Capacity of the buffer of found neighbors, in groups of four clusters.
-constexpr unsigned GROUPS_WAITING = 24;
+// Rows of 32 words for the bits of half a super-cluster and a batch of entries.
+constexpr unsigned BATCH_ROWS = CLUSTER;
 
-struct ParticleListMemory {
-    Frame frame;
-    float4 staged[WARP];
-    unsigned pending[WARP];
-    unsigned found[GROUPS_WAITING][WARP];
-    unsigned short entries[GROUPS_WAITING][WARP / CLUSTER];
+// Words with any bit that a lane keeps in shared memory.
+constexpr unsigned MOST_WORDS = 64;
+
+// Bits of all pairs of a record: bit c of row s of batch b, lane l, is the pair with particle (s + l) % 8 of
+// entry 32 b + c. The rows of the first half precede those of the second one, and row s of all batches row
+// s + 1. A lane that reads its words in turn thus finds the numbers in the order of its list.
+struct FoundRows {
+    unsigned long long first;  // row
+    unsigned batches;
+
+    // Each record begins a batch of its own.
+    __device__ __forceinline__ FoundRows(unsigned long long begin, unsigned count, unsigned record)
+        : first(2 * BATCH_ROWS * (begin / BATCH + record)), batches((count + BATCH - 1) / BATCH) {}
+
+    // Returns the index of this lane's word in row 0 of a half's batch; row s is s * stride() further.
+    __device__ __forceinline__ unsigned long long word(unsigned half, unsigned batch) const {
+        return WARP * (first + BATCH_ROWS * half * batches + batch) + lane_index();
+    }
+    __device__ __forceinline__ unsigned stride() const { return WARP * batches; }
 };
-
-// Output of a lane's neighbors; only counts them if there are no words.
-//
-// The order of neighbors within a lane's list is free. Lanes of a sweep that read 16 bytes each have bank
-// conflicts if their numbers are equal modulo 8. Lane l therefore starts with numbers equal to l modulo 8,
-// continues with l + 1, and so on. For this, groups of clusters are buffered in shared memory; a full buffer
-// is written out early.
-struct Neighbors {
-    ParticleListMemory& memory;
-    unsigned* words;  // of this lane
-    unsigned count;
-    unsigned groups;  // number in the buffer
-
-    // Appends the particles of the set bits, eight for each of four entries.
-    __device__ __forceinline__ void take(unsigned found, unsigned entry) {
-        if (words == nullptr) {
-            count += __popc(found);
-            return;
-        }
-        const unsigned lane = lane_index();
-        memory.found[groups][lane] = found;
-        if (lane % CLUSTER == 0) { memory.entries[groups][lane / CLUSTER] = static_cast<unsigned short>(entry); }
-        __syncwarp();
-        if (++groups == GROUPS_WAITING) { write(); }
-    }
-
-    __device__ __forceinline__ void write() {
-        const unsigned lane = lane_index();
-        for (unsigned step = 0; step < CLUSTER; ++step) {
-            const unsigned residue = (lane + step) % CLUSTER;
-            for (unsigned group = 0; group < groups; ++group) {
-                for (unsigned bits = memory.found[group][lane] & 0x01010101u << residue; bits != 0; bits &= bits - 1) {
-                    const unsigned entry = memory.entries[group][(__ffs(int(bits)) - 1) / CLUSTER];
-                    put(CLUSTER * (entry + 1) + residue);
-                }
-            }
-        }
-        groups = 0;
-        __syncwarp();
-    }
-
-    __device__ __forceinline__ void put(unsigned number) {
-        reinterpret_cast<unsigned short*>(words + count / 2 * WARP)[count % 2] = static_cast<unsigned short>(number);
-        ++count;
-    }
-};
-
-// Returns whether two rows have a pair, in double precision.
-__device__ inline bool is_pair(const ListRequest& request, unsigned i, unsigned j) {
-    if (i == j || !request.acts(i) || !request.exists(j)) { return false; }
-    double square = 0.0;
-    for (unsigned d = 0; d < 3; ++d) {
-        const double apart = exact::shortest(plus(request.position[d][i], -request.position[d][j]), request.period[d]);
-        square = plus(square, times(apart, apart));
-    }
-    const double reach = fmax(request.radius[i], request.radius[j]);
-    return square < times(reach, reach);
-}
 
 // Returns whether any of the four members of a half is within reach of a cluster's box.
 __device__ __forceinline__ bool near_half(const Frame& frame, unsigned half, float3 center, float4 extent) {
@@ -110,150 +65,235 @@ __device__ __forceinline__ bool near_half(const Frame& frame, unsigned half, flo
         const float gap_x = fmaxf(fabsf(center.x - member.x) - (extent.x + edge.x), 0.0f);
         const float gap_y = fmaxf(fabsf(center.y - member.y) - (extent.y + edge.y), 0.0f);
         const float gap_z = fmaxf(fabsf(center.z - member.z) - (extent.z + edge.z), 0.0f);
-        near |= square(gap_x) + square(gap_y) + square(gap_z) <= fmaxf(square(extent.w + frame.margin), member.w);
+        const float reach = fmaxf(square(extent.w + frame.margin), member.w);
+        near |= square(gap_x) + square(gap_y) + square(gap_z) <= reach;
     }
     return near;
 }
 
-// Squared radius without margin, from the one with margin.
-__device__ __forceinline__ float without_margin(float squared, float margin) { return square(sqrtf(squared) - margin); }
-
-// Squared distance minus squared reach.
-__device__ __forceinline__ float beyond_reach(float4 i, float4 j) {
-    return square(i.x - j.x) + square(i.y - j.y) + square(i.z - j.z) - fmaxf(i.w, j.w);
-}
-
-// Returns a mask of the particles of up to four clusters that are neighbors of this lane's particle.
-// `cluster` and `fit` refer to the cluster whose particle this lane stages. All lanes must call.
-__device__ __forceinline__ unsigned neighbors_among(const ListRequest& request, ParticleListMemory& memory,
-                                                    unsigned groups, unsigned row, float4 own, unsigned cluster,
-                                                    bool fit) {
-    const unsigned lane = lane_index(), part = lane / CLUSTER;
-    float4 other = {NOWHERE, 0.0f, 0.0f, square(memory.frame.margin)};
-    if (part < groups) {
-        other = particle_in<HILBRIUM_PERIODIC>(request, memory.frame, CLUSTER * cluster + lane % CLUSTER);
-    }
-    other.w = without_margin(other.w, memory.frame.margin);
-    __syncwarp();
-    memory.staged[lane] = other;
-    __syncwarp();
-    unsigned found = 0;
-    float closest = NOWHERE;
-#pragma unroll
-    for (unsigned k = WARP; k-- > 0;) {
-        const float beyond = beyond_reach(own, memory.staged[k]);
-        // The sign bit marks a neighbor.
-        found = __funnelshift_l(__float_as_uint(beyond), found, 1);
-        closest = fminf(closest, fabsf(beyond));
-    }
-    // Above the error of the difference of squares: coordinates have errors of 2^-24 of the extent.
-    const float reach = sqrtf(__uint_as_float(__reduce_max_sync(FULL, __float_as_uint(fmaxf(own.w, other.w)))));
-    const float doubt = 2.0f * reach * (5e-7f * memory.frame.extent + 1e-6f * reach);
-    const bool unfit = __any_sync(FULL, part < groups && !fit);
-    if (unfit || __any_sync(FULL, closest <= doubt)) {
-        unsigned doubtful = 0;
-#pragma unroll 1
-        for (unsigned k = 0; k < CLUSTER * groups; ++k) {
-            if (unfit || fabsf(beyond_reach(own, memory.staged[k])) <= doubt) { doubtful |= 1u << k; }
-        }
-        found &= ~doubtful;
-#pragma unroll 1
-        for (unsigned every = __reduce_or_sync(FULL, doubtful); every != 0; every &= every - 1) {
-            const unsigned k = __ffs(int(every)) - 1, j = CLUSTER * __shfl_sync(FULL, cluster, k) + k % CLUSTER;
-            if ((doubtful >> k & 1) && is_pair(request, row, j)) { found |= 1u << k; }
-        }
-    }
-    // Exclude the particle itself.
-    for (unsigned k = 0; k < groups; ++k) {
-        const unsigned self = row - CLUSTER * __shfl_sync(FULL, cluster, CLUSTER * k);
-        if (self < CLUSTER) { found &= ~(1u << (CLUSTER * k + self)); }
-    }
-    return found;
-}
-
-// Counts or writes the neighbors of one half of a super-cluster. Returns the number of words of the longest
-// list.
-__device__ __forceinline__ unsigned list_half(const ListRequest& request, NibbleDecoder decoder, unsigned super_cluster,
-                                              unsigned half, ParticleListMemory& memory, unsigned* clusters,
-                                              unsigned* words, unsigned width, unsigned* unfit) {
-    const unsigned lane = lane_index(), row = SUPER_CLUSTER * super_cluster + WARP * half + lane;
-    const unsigned count = decoder.remaining();
-    if (count == 0) { return 0; }
-    if (count > MOST_ENTRIES) {
-        if (lane == 0) { atomicOr(unfit, TOO_MANY); }
-        return 0;
-    }
+// Finds the neighbors of the particles of a super-cluster with entries. Writes the entries' clusters and the
+// bits of pairs, and returns the numbers of neighbors of this lane's particles.
+__device__ __forceinline__ uint2 find_neighbors(const ListRequest& request, NibbleDecoder decoder,
+                                                unsigned super_cluster, ParticleListMemory& memory,
+                                                FoundRows rows, unsigned* clusters, unsigned* found,
+                                                unsigned* unfit) {
+    const unsigned lane = lane_index(), row = SUPER_CLUSTER * super_cluster + lane;
     prepare(request, super_cluster, memory.frame);
-    float4 own = memory.frame.particles[WARP * half + lane];
-    own.w = without_margin(own.w, memory.frame.margin);
-    Neighbors neighbors{memory, words == nullptr ? nullptr : words + lane, 0, 0};
+    const Frame& frame = memory.frame;
+    Tested a, b;
+    a.place(request, frame.particles[lane], row);
+    b.place(request, frame.particles[WARP + lane], row + WARP);
+    // The smallest squared radius. The bit patterns of non-negative floats are ordered like their values.
+    float least = fminf(a.acts() ? a.squared_radius : NOWHERE, b.acts() ? b.squared_radius : NOWHERE);
+    least = __uint_as_float(__reduce_min_sync(FULL, __float_as_uint(least)));
+    const double magnitude = fmax(fmax(fabs(frame.center[0]), fabs(frame.center[1])), fabs(frame.center[2]));
+    // Error of positions in double precision: of the frame's center, and of positions in the frame.
+    const float slack =
+        float(slack_of(magnitude, request.widest_period()) * request.scale) + 1e-14f * frame.extent;
+
     bool wide = false;
-    for (unsigned first = 0; first < count; first += WARP) {
-        const bool there = first + lane < count;
+#pragma unroll 1
+    for (unsigned batch = 0; batch < rows.batches; ++batch) {
+        const unsigned entries = smaller(decoder.remaining(), BATCH);
+        const bool there = lane < entries;
         const unsigned cluster = decoder.next();
-        if (there && clusters != nullptr) { clusters[first + lane] = cluster; }
-        bool near = false, fit = true;
+        bool of_a = false, of_b = false;
         if (there) {
+            clusters[BATCH * batch + lane] = cluster;
             const float4 extent = request.extent[cluster];
             float3 center;
-            approaches<HILBRIUM_PERIODIC>(request, memory.frame, cluster, extent, center);
-            fit = fits<HILBRIUM_PERIODIC>(request, memory.frame, center, extent);
-            near = !fit || near_half(memory.frame, half, center, extent);
+            approaches<HILBRIUM_PERIODIC>(request, frame, cluster, extent, center);
+            // In an open box, an entry that does not fit is far away. The bound of errors allows for that,
+            // but the test of boxes does not.
+            const bool fit = fits<HILBRIUM_PERIODIC>(request, frame, center, extent);
+            of_a = !fit || near_half(frame, 0, center, extent);
+            of_b = !fit || near_half(frame, 1, center, extent);
+            wide |= !fit;
         }
-        wide |= !fit;
-        const unsigned hits = __ballot_sync(FULL, near);
-        if (near) { memory.pending[__popc(hits & lanes_below())] = lane; }
-        __syncwarp();
-        for (unsigned begin = 0; begin < unsigned(__popc(hits)); begin += WARP / CLUSTER) {
-            const unsigned groups = smaller(unsigned(__popc(hits)) - begin, WARP / CLUSTER);
-            const unsigned which = memory.pending[begin + smaller(lane / CLUSTER, groups - 1)];
-            const unsigned found = neighbors_among(request, memory, groups, row, own, __shfl_sync(FULL, cluster, which),
-                                                   __shfl_sync(FULL, int(fit), which) != 0);
-            neighbors.take(found, first + which);
+        const unsigned near_a = __ballot_sync(FULL, of_a), near_b = __ballot_sync(FULL, of_b);
+        const unsigned count = __popc(near_a | near_b);
+        if (of_a || of_b) {
+            const unsigned staged = __popc((near_a | near_b) & lanes_below());
+            memory.cluster[staged] = cluster;
+            memory.place[staged] = lane;
+            for (unsigned d = 0; HILBRIUM_PERIODIC && d < 3; ++d) {
+                const double period = request.period[d], center = request.center[d * request.nodes + cluster];
+                // The image nearest to the frame's center: others of an entry that fits are out of reach.
+                const double turns = period == 0.0 ? 0.0 : rint((center - frame.center[d]) / period);
+                memory.origin[d][staged] = frame.center[d] + turns * period;
+            }
         }
-        __syncwarp();
+        const float2 largest = stage(request, memory, count);
+        a.begin(largest.x, largest.y, slack);
+        b.begin(largest.x, largest.y, slack);
+        if (largest.y > least) {
+            test_batch<true>(memory, entries, near_a, near_b, a, b);
+        } else {
+            test_batch<false>(memory, entries, near_a, near_b, a, b);
+        }
+
+        // The bit of a particle with itself is in row 0 of its lane.
+        unsigned self_a = 0, self_b = 0;
+        unsigned selves = __ballot_sync(FULL, there && cluster / CLUSTERS == super_cluster);
+        for (; selves != 0; selves &= selves - 1) {
+            const unsigned place = __ffs(int(selves)) - 1;
+            const unsigned member = __shfl_sync(FULL, cluster, place) % CLUSTERS;
+            if (member == lane / CLUSTER) { self_a |= 1u << place; }
+            if (member == lane / CLUSTER + CLUSTERS / 2) { self_b |= 1u << place; }
+        }
+        a.store(found + rows.word(0, batch), rows.stride(), self_a);
+        b.store(found + rows.word(1, batch), rows.stride(), self_b);
+        if (__any_sync(FULL, a.doubtful() || b.doubtful())) {
+            decide(request, memory, count, a, row, found + rows.word(0, batch), rows.stride());
+            decide(request, memory, count, b, row + WARP, found + rows.word(1, batch), rows.stride());
+        }
     }
     if (HILBRIUM_PERIODIC && __any_sync(FULL, wide) && lane == 0) { atomicOr(unfit, TOO_WIDE); }
-    if (words != nullptr) {
-        neighbors.write();
-        while (neighbors.count < 2 * width) { neighbors.put(0); }
-    }
-    return (__reduce_max_sync(FULL, neighbors.count) + 1) / 2;
+    return {a.count, b.count};
 }
 
-// Writes, for each half of a super-cluster, the number of words of its longest list, and for each record,
-// from `begins` on, its clusters. Sets bits in `unfit` if the list cannot be swept. Launch: one warp per
-// half, blocks of LIST_WARPS.
-// Floor: about 5000 instructions per half at 24 neighbors, 15,000 at 194.
-extern "C" __global__ void __launch_bounds__(LIST_WARPS * 32)
-    particle_list_count(const __grid_constant__ ParticleListCountArguments args) {
+// Writes, for each record, from `begins` on, its clusters, the bits of its pairs (FoundRows), and for each
+// half the number of words of its longest list. Sets bits in `unfit` if the list cannot be swept. Launch: one
+// warp per super-cluster, blocks of LIST_WARPS.
+// Floor: 5.5 instructions per half and particle of an entry near it, two more if radii differ, and a
+// broadcast of 16 bytes from shared memory for both halves; 1200 per 32 entries, half of them to stage
+// particles, and 500 per super-cluster. Memory traffic is the positions of the surroundings, mostly from
+// caches, and 64 bytes per entry.
+extern "C" __global__ void __launch_bounds__(LIST_WARPS * 32, FIND_BLOCKS)
+    particle_list_find(const __grid_constant__ ParticleListFindArguments args) {
     __shared__ ParticleListMemory memory[LIST_WARPS];
-    const unsigned record = warp_of_grid() / 2, half = warp_of_grid() % 2;
+    const unsigned record = warp_of_grid();
     if (record >= args.super_clusters) { return; }
     const ListRequest request = list_request(args.search);
     const ListRecords& list = args.list;
-    const unsigned width =
-        list_half(request, {list.data, list.offsets[record], list.counts[record]}, args.first + record, half,
-                  memory[warp_of_block()], half == 0 ? args.clusters + args.begins[record] : nullptr, nullptr,
-                  0, args.unfit);
-    if (lane_index() == 0) { args.widths[2 * record + half] = width; }
+    const unsigned count = list.counts[record];
+    const unsigned long long begin = args.begins[record];
+    uint2 longest = {0, 0};
+    if (count > MOST_ENTRIES) {
+        if (lane_index() == 0) { atomicOr(args.unfit, TOO_MANY); }
+    } else if (count > 0) {
+        longest = find_neighbors(request, {list.data, list.offsets[record], count}, args.first + record,
+                                 memory[warp_of_block()], {begin, count, record}, args.clusters + begin,
+                                 args.found, args.unfit);
+    }
+    longest = {__reduce_max_sync(FULL, longest.x), __reduce_max_sync(FULL, longest.y)};
+    if (lane_index() == 0) {
+        args.widths[2 * record] = (longest.x + 1) / 2;
+        args.widths[2 * record + 1] = (longest.y + 1) / 2;
+    }
 }
-HILBRIUM_EXPORT(particle_list_count)
+HILBRIUM_EXPORT(particle_list_find)
 
-// Writes the neighbor numbers of each half from `word_begins` on, in units of 32 words. Launch: as
-// particle_list_count.
+// Words of the lanes with any bit, and the number of bit 0 of each. One more word of each lane is its end.
+struct NumbersMemory {
+    unsigned bits[(MOST_WORDS + 1) * WARP];
+    unsigned short first[(MOST_WORDS + 1) * WARP];
+};
+
+// Reads the rows of a half in turn.
+struct RowReader {
+    const unsigned* words;  // of the lane
+    unsigned batches, batch = 0, residue = lane_index() % CLUSTER;
+
+    // Calls `use` with the bits of each row and the number of bit 0; that of bit c is 8 c larger. As many
+    // rows as a batch has are loaded at once.
+    template <class Use> __device__ __forceinline__ void read(Use use) {
+#pragma unroll 1
+        for (unsigned left = batches; left > 0; --left, words += BATCH_ROWS * WARP) {
+            unsigned bits[BATCH_ROWS];
+#pragma unroll
+            for (unsigned k = 0; k < BATCH_ROWS; ++k) { bits[k] = words[WARP * k]; }
+#pragma unroll
+            for (unsigned k = 0; k < BATCH_ROWS; ++k) {
+                use(bits[k], CLUSTER * (BATCH * batch + 1) + residue);
+                if (++batch == batches) {
+                    batch = 0;
+                    residue = (residue + 1) % CLUSTER;
+                }
+            }
+        }
+    }
+};
+
+// Removes the last bit of a word and returns its place. `bits` is not 0.
+__device__ __forceinline__ unsigned remove_last(unsigned& bits) {
+    const unsigned place = WARP - 1 - __clz(int(bits));
+    bits ^= 1u << place;
+    return place;
+}
+
+// Index of the last word that a lane keeps.
+__device__ __forceinline__ unsigned last_place() { return WARP * MOST_WORDS + lane_index(); }
+
+// Collects the words of all rows. Returns the index of this lane's end; it is beyond the last place if words
+// were dropped.
+__device__ __forceinline__ unsigned collect(RowReader reader, NumbersMemory& memory) {
+    const unsigned last = last_place();
+    unsigned next = lane_index();
+    reader.read([&](unsigned bits, unsigned first) {
+        // The next word overwrites an empty one.
+        const unsigned place = smaller(next, last);
+        memory.bits[place] = bits;
+        memory.first[place] = static_cast<unsigned short>(first);
+        next += bits != 0 ? WARP : 0;
+    });
+    return next;
+}
+
+// Writes numbers, one by one, for lists with too many words.
+__device__ __forceinline__ void write_singly(RowReader reader, unsigned* words, unsigned width) {
+    unsigned count = 0;
+    const auto put = [&](unsigned number) {
+        unsigned short* const halves = reinterpret_cast<unsigned short*>(words + count / 2 * WARP);
+        halves[count % 2] = static_cast<unsigned short>(number);
+        ++count;
+    };
+    reader.read([&](unsigned bits, unsigned first) {
+#pragma unroll 1
+        while (bits != 0) { put(first + CLUSTER * remove_last(bits)); }
+    });
+#pragma unroll 1
+    while (count < 2 * width) { put(0); }
+}
+
+// Writes the neighbor numbers of each half from `word_begins` on, in units of 32 words. Launch: one warp per
+// half, blocks of LIST_WARPS.
+// Floor: 29 instructions per word of the longest list and 17 per row of bits; bytes: 4 per word and lane, and
+// 32 per entry and half.
 extern "C" __global__ void __launch_bounds__(LIST_WARPS * 32)
     particle_list_write(const __grid_constant__ ParticleListWriteArguments args) {
-    __shared__ ParticleListMemory memory[LIST_WARPS];
-    const unsigned record = warp_of_grid() / 2, half = warp_of_grid() % 2;
+    __shared__ NumbersMemory all[LIST_WARPS];
+    NumbersMemory& memory = all[warp_of_block()];
+    const unsigned which = warp_of_grid(), record = which / 2, lane = lane_index();
     if (record >= args.super_clusters) { return; }
-    const ListRequest request = list_request(args.search);
-    const ListRecords& list = args.list;
-    const unsigned long long begin = args.word_begins[warp_of_grid()];
-    const unsigned width = static_cast<unsigned>(args.word_begins[warp_of_grid() + 1] - begin);
+    const unsigned long long word_begin = args.word_begins[which], begin = args.begins[record];
+    const unsigned width = static_cast<unsigned>(args.word_begins[which + 1] - word_begin);
     if (width == 0) { return; }
-    list_half(request, {list.data, list.offsets[record], list.counts[record]}, args.first + record, half,
-              memory[warp_of_block()], nullptr, args.words + WARP * begin, width, args.unfit);
+    const FoundRows rows{begin, static_cast<unsigned>(args.begins[record + 1] - begin), record};
+    const RowReader reader{args.found + rows.word(which % 2, 0), rows.batches};
+    unsigned* words = args.words + WARP * word_begin + lane;
+    const unsigned end = collect(reader, memory);
+    if (__any_sync(FULL, end > last_place())) {
+        write_singly(reader, words, width);
+        return;
+    }
+    // The end is number 0, as often as it is read.
+    memory.bits[end] = 1;
+    memory.first[end] = 0;
+    unsigned next = lane, bits = 0, first = 0;
+    const auto number = [&]() {
+        if (bits == 0) {
+            bits = memory.bits[next];
+            first = memory.first[next];
+            next = smaller(next + WARP, end);
+        }
+        return first + CLUSTER * remove_last(bits);
+    };
+#pragma unroll 1
+    for (unsigned m = 0; m < width; ++m, words += WARP) {
+        const unsigned low = number(), high = number();
+        *words = low | high << 16;
+    }
 }
 HILBRIUM_EXPORT(particle_list_write)
 

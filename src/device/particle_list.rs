@@ -1,17 +1,23 @@
 //! Particle (Verlet) lists on a device (kernels/neighbors/particle_list.cu), for runs whose method they are and
 //! as the baseline of `bench sweep --device cuda` (docs/src/gpu.md).
 
-use super::arguments::Arguments;
-use super::arguments::particle_list::{ParticleListCountArguments, ParticleListWriteArguments};
+use super::arguments::particle_list::{ParticleListFindArguments, ParticleListWriteArguments};
+use super::arguments::{Arguments, Output};
 use super::launch::WARP;
 use super::list::{Records, Search};
 use super::scan::Scan;
 use super::{Buffer, Device, Unit};
 use crate::Result;
+use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
 use std::ops::Range;
 
 /// Warps a block, as in the kernels.
-const WARPS: usize = 4;
+const WARPS: usize = 2;
+
+/// Clusters of a record that are tested together, and words of the bits of their particles: one bit for each
+/// pair with a particle of the super-cluster.
+const BATCH: usize = 32;
+const BATCH_WORDS: usize = BATCH * CLUSTER * SUPER_CLUSTER / 32;
 
 /// The neighbors of each owned row, as 16-bit indices among the particles of its super-cluster's neighbor
 /// clusters: a full [`crate::neighbors::ParticleList`].
@@ -54,13 +60,16 @@ impl ParticleRecords {
     }
 }
 
-/// Builds particle lists.
+/// Builds particle lists; owns the scratch memory: 64 bytes for each neighbor cluster of a super-cluster, and
+/// 2048 for each super-cluster.
 #[derive(Debug)]
 pub struct ParticleListBuilder {
     device: Device,
     scan: Scan,
+    /// Bits of pairs.
+    found: Buffer<u32>,
+    /// Words of the longest list of each half super-cluster, then whether the encoding does not suffice.
     widths: Buffer<u32>,
-    unfit: Buffer<u32>,
 }
 
 impl ParticleListBuilder {
@@ -72,14 +81,14 @@ impl ParticleListBuilder {
         Ok(Self {
             device: device.clone(),
             scan: Scan::new(device)?,
+            found: Buffer::new(device, 0)?,
             widths: Buffer::new(device, 0)?,
-            unfit: Buffer::new(device, 1)?,
         })
     }
 
     /// Allocated bytes of scratch memory.
     pub fn bytes(&self) -> usize {
-        self.widths.bytes() + self.unfit.bytes()
+        self.widths.bytes() + self.found.bytes()
     }
 
     /// Builds the records of a search from its full cluster list. Returns false if the encoding does not
@@ -96,47 +105,65 @@ impl ParticleListBuilder {
         let count = list.super_clusters.len();
         records.super_clusters = list.super_clusters.clone();
         self.scan.sums(&list.counts, &mut records.begins)?;
-        let mut last = [0];
-        records.begins.download_to(count, &mut last)?;
-        [records.entries] = last;
+        let mut entries = [0];
+        records.begins.download_to(count, &mut entries)?;
+        [records.entries] = entries;
         records.clusters.resize(records.entries as usize)?;
-        self.widths.resize(2 * count)?;
-        self.unfit.fill_bytes(0)?;
-        let (first, super_clusters) = (list.super_clusters.start as u32, count as u32);
-        let arguments = ParticleListCountArguments {
-            search: search.arguments(None),
-            list: list.into(),
-            first,
-            super_clusters,
-            begins: (&records.begins).into(),
-            clusters: (&records.clusters).into(),
-            widths: (&self.widths).into(),
-            unfit: (&self.unfit).into(),
-        };
-        self.launch(search, count, &arguments)?;
-        self.scan.sums(&self.widths, &mut records.word_begins)?;
-        records.word_begins.download_to(2 * count, &mut last)?;
-        if self.unfit.download()? != [0] {
-            return Ok(false);
-        }
-        records.words.resize(WARP * last[0] as usize)?;
+        let words = self.find(search, list, records)?;
+        let Some(words) = words else { return Ok(false) };
+        records.words.resize(WARP * words)?;
         let arguments = ParticleListWriteArguments {
-            search: search.arguments(None),
-            list: list.into(),
-            first,
-            super_clusters,
+            super_clusters: count as u32,
+            begins: (&records.begins).into(),
+            found: (&self.found).into(),
             word_begins: (&records.word_begins).into(),
             words: (&records.words).into(),
-            unfit: (&self.unfit).into(),
         };
-        self.launch(search, count, &arguments)?;
+        self.launch(search, 2 * count, &arguments)?;
         Ok(true)
     }
 
-    /// Launches a kernel with one warp for each half super-cluster.
-    fn launch<A: Arguments>(&self, search: &Search, count: usize, arguments: &A) -> Result<()> {
+    /// Finds the neighbors, their clusters, and the place of each half super-cluster's words. Returns the
+    /// length of all words in units of 32; `None` if the encoding does not suffice.
+    fn find(
+        &mut self,
+        search: &Search,
+        list: &Records,
+        records: &mut ParticleRecords,
+    ) -> Result<Option<usize>> {
+        let count = list.super_clusters.len();
+        // each record begins a batch of its own
+        self.found.resize((records.entries as usize / BATCH + count) * BATCH_WORDS)?;
+        self.widths.resize(2 * count + 1)?;
+        self.widths.fill_range(2 * count..2 * count + 1, 0)?;
+        let arguments = ParticleListFindArguments {
+            search: search.arguments(None),
+            list: list.into(),
+            first: list.super_clusters.start as u32,
+            super_clusters: count as u32,
+            begins: (&records.begins).into(),
+            clusters: (&records.clusters).into(),
+            found: (&self.found).into(),
+            widths: (&self.widths).into(),
+            unfit: Output::at(&self.widths, 2 * count),
+        };
+        self.launch(search, count, &arguments)?;
+        // the mark is summed like a width, so that one copy brings both to the host
+        self.scan.sums(&self.widths, &mut records.word_begins)?;
+        let mut ends = [0; 2];
+        records.word_begins.download_to(2 * count, &mut ends)?;
+        records.word_begins.resize(2 * count + 1)?;
+        Ok((ends[1] == ends[0]).then_some(ends[0] as usize))
+    }
+
+    /// Launches a kernel on a number of warps.
+    fn launch<A: Arguments>(&self, search: &Search, warps: usize, arguments: &A) -> Result<()> {
         let unit = Unit::new(A::UNIT).with("HILBRIUM_PERIODIC", u8::from(search.is_periodic()));
-        let blocks = (2 * count).div_ceil(WARPS);
-        self.device.launch(&self.device.kernel(&unit)?, blocks, (WARP * WARPS) as u32, arguments)
+        self.device.launch(
+            &self.device.kernel(&unit)?,
+            warps.div_ceil(WARPS),
+            (WARP * WARPS) as u32,
+            arguments,
+        )
     }
 }

@@ -187,7 +187,12 @@ impl Decoded {
 }
 
 fn assert_listed(device: &Device, kind: Kind, seed: u64) {
-    let scene = Scene::new(kind, &[Field::Position], seed);
+    let pairs = assert_scene_listed(device, &Scene::new(kind, &[Field::Position], seed));
+    assert!(pairs > 3 * kind.count, "{pairs} pairs");
+}
+
+/// Returns the number of neighbors of all particles.
+fn assert_scene_listed(device: &Device, scene: &Scene) -> usize {
     let expected = ParticleList::build(&ListRequest::of(
         &scene.bx,
         &scene.particles,
@@ -196,7 +201,7 @@ fn assert_listed(device: &Device, kind: Kind, seed: u64) {
         Coding::Nibble,
     ));
     let expected = expected.unwrap();
-    let there = OnDevice::new(device, &scene, &scene.radius).unwrap();
+    let there = OnDevice::new(device, scene, &scene.radius).unwrap();
     let decoded = Decoded::new(there.records.as_ref().expect("a list of particles")).unwrap();
     let mut pairs = 0;
     for row in scene.particles.owned() {
@@ -205,7 +210,7 @@ fn assert_listed(device: &Device, kind: Kind, seed: u64) {
         assert_eq!(decoded.neighbors(row), wanted, "row {row}");
         pairs += wanted.len();
     }
-    assert!(pairs > 3 * kind.count, "{pairs} pairs");
+    pairs
 }
 
 #[test]
@@ -216,6 +221,19 @@ fn lists_are_those_of_the_processor() {
     }
     assert_listed(&device, Kind { radii: [1.4; 2], ..PERIODIC }, 4);
     assert_listed(&device, Kind { count: 65, halos: [0; 2], radii: [2.0, 4.0], ..OPEN }, 5);
+}
+
+/// Clusters so far away from others that boxes in single precision do not decide, and a list with more words
+/// of bits than fit into shared memory.
+#[test]
+fn particles_with_all_others_in_reach() {
+    let device = Device::under_test().unwrap();
+    let kind = Kind { count: 4096, halos: [0; 2], radii: [1.1, 1.2], ..OPEN };
+    let mut scene = Scene::new(kind, &[Field::Position], 9);
+    scene.radius[0] = 40.0;
+    scene.radius[1500] = 9.0;
+    let pairs = assert_scene_listed(&device, &scene);
+    assert!(pairs > 2 * 3700 + 3 * kind.count, "{pairs} pairs");
 }
 
 #[test]

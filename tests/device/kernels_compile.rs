@@ -305,8 +305,9 @@ fn variants() -> Vec<Variant> {
     variants.extend(meshes());
     variants.extend(cells());
     for periodic in [0, 1] {
-        let unit = Unit::new("neighbors/build.cu").with("HILBRIUM_PERIODIC", periodic);
-        variants.push((unit, periodic == 1));
+        for file in ["neighbors/build.cu", "neighbors/particle_list.cu"] {
+            variants.push((Unit::new(file).with("HILBRIUM_PERIODIC", periodic), periodic == 1));
+        }
     }
     let mentioned: BTreeSet<String> = variants.iter().map(|(unit, _)| unit.file.to_string()).collect();
     let files = files();
