@@ -41,14 +41,16 @@ struct Block {
 }
 
 impl Block {
-    /// Particles in shared memory.
-    fn capacity(&self, real: usize) -> usize {
-        self.threads * if real == 4 { 4 } else { 2 }
+    /// Mean number of particles in reach of a cell for which few cells need a second batch: a batch ends when
+    /// there is no more room for one particle a thread.
+    fn usual(&self, real: usize) -> f64 {
+        let capacity = self.threads * if real == 4 { 4 } else { 2 };
+        FILLED * (capacity - self.threads) as f64
     }
 }
 
-/// Share of the capacity that the mean number of particles fills, so that few cells need batches.
-const FILLED: f64 = 0.85;
+/// Share of that room that the mean number of particles fills.
+const FILLED: f64 = 0.97;
 
 /// Blocks for each one that is resident, so that their ends do not leave multiprocessors idle.
 const ROUNDS: usize = 2;
@@ -164,7 +166,7 @@ impl<L: PairLaw> TwoLevel<L> {
         let width = self.width.unwrap_or_else(|| {
             let blocks = self.packing.device.multiprocessors() as usize * BLOCKS[1].resident * ROUNDS;
             let own = (rows / blocks as f64).max(FEWEST);
-            let full = FILLED * BLOCKS[1].capacity(real) as f64;
+            let full = BLOCKS[1].usual(real);
             let fits =
                 |width: f64| within([width + 2.0 * space.reach; 3]) <= full && within([width; 3]) <= own;
             let (mut low, mut high) = (0.0, lengths.max().max(space.reach));
@@ -176,7 +178,7 @@ impl<L: PairLaw> TwoLevel<L> {
         });
         let grid = Grid::new(pass.bx, space, width, most);
         let mean = within(grid.width.map(|width| width + 2.0 * space.reach));
-        let block = match mean <= FILLED * BLOCKS[0].capacity(real) as f64 {
+        let block = match mean <= BLOCKS[0].usual(real) {
             true => BLOCKS[0],
             false => BLOCKS[1],
         };
