@@ -31,6 +31,8 @@ use crate::{Error, Result};
 
 /// Bytes per row of a run that retains all memory between passes, in mixed and in double precision.
 const RETAINED_BYTES: [u64; 2] = [570, 740];
+/// Bytes per row that lists of particles add, scratch memory of their build included, at 100 neighbors.
+const PARTICLE_LIST_BYTES: u64 = 430;
 /// Factor for halo rows on several ranks, in eighths.
 const HALO_EIGHTHS: u64 = 10;
 
@@ -93,8 +95,8 @@ impl Gas {
         let mut hydrodynamics =
             Hydrodynamics::new(exchange, &settings.sph, settings.precision, settings.method)?;
         let (free, _) = device.memory()?;
-        let wanted =
-            RETAINED_BYTES[usize::from(settings.precision == Precision::Double)] * columns.rows() as u64;
+        let wanted = RETAINED_BYTES[usize::from(settings.precision == Precision::Double)];
+        let wanted = (wanted + list_bytes(settings.method)) * columns.rows() as u64;
         let wanted = if exchange.comm().size() > 1 { wanted / 8 * HALO_EIGHTHS } else { wanted };
         hydrodynamics.frugal = free.saturating_add(columns.bytes() as u64) < wanted;
         Ok(Self {
@@ -132,6 +134,11 @@ impl Gas {
         let settings = NeighborSettings { symmetric: false, ..*settings };
         let set = self.hydrodynamics.set_method(settings.method);
         let set = set.and_then(|()| self.neighborhood.set(&settings));
+        let set = set.and_then(|()| {
+            let (free, _) = self.device.memory()?;
+            self.hydrodynamics.frugal |= free < list_bytes(settings.method) * self.columns.rows() as u64;
+            Ok(())
+        });
         self.exchange.comm().agree(set)
     }
 
@@ -378,6 +385,14 @@ impl Leapfrog for Stepping<'_> {
             self.gas.rename(to, from);
         }
         Ok(())
+    }
+}
+
+/// Bytes per row that a method takes beside [`RETAINED_BYTES`], which contain lists of clusters.
+fn list_bytes(method: Method) -> u64 {
+    match method {
+        Method::Particles => PARTICLE_LIST_BYTES,
+        Method::Clusters | Method::Cells | Method::Search => 0,
     }
 }
 

@@ -1,5 +1,5 @@
-//! Particle (Verlet) lists on a device (kernels/neighbors/particle_list.cu), for runs whose method they are and
-//! as the baseline of `bench sweep --device cuda` (docs/src/gpu.md).
+//! Particle (Verlet) lists on a device (kernels/neighbors/particle_list.cu), for runs whose method they are
+//! and as the baseline of `bench sweep --device cuda` (docs/src/gpu.md).
 
 use super::arguments::particle_list::{ParticleListFindArguments, ParticleListWriteArguments};
 use super::arguments::{Arguments, Output};
@@ -60,8 +60,8 @@ impl ParticleRecords {
     }
 }
 
-/// Builds particle lists; owns the scratch memory: 64 bytes for each neighbor cluster of a super-cluster, and
-/// 2048 for each super-cluster.
+/// Builds particle lists. A build takes scratch memory: 64 bytes for each neighbor cluster of a
+/// super-cluster, and 2048 for each super-cluster.
 #[derive(Debug)]
 pub struct ParticleListBuilder {
     device: Device,
@@ -120,6 +120,8 @@ impl ParticleListBuilder {
             words: (&records.words).into(),
         };
         self.launch(search, 2 * count, &arguments)?;
+        // as large as the list: other stages may use the memory
+        self.found = Buffer::new(&self.device, 0)?;
         Ok(true)
     }
 

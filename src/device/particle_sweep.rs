@@ -1,5 +1,5 @@
-//! The sweep over a particle list on a device (kernels/pair/particle_sweep.cu), for runs whose method it is and
-//! as the baseline of `bench sweep --device cuda` (docs/src/gpu.md).
+//! The sweep over a particle list on a device (kernels/pair/particle_sweep.cu), for runs whose method it is
+//! and as the baseline of `bench sweep --device cuda` (docs/src/gpu.md).
 
 use super::arguments::particle_sweep::ParticleSweepArguments;
 use super::arguments::{Arguments, Output};
@@ -9,6 +9,7 @@ use super::{Buffer, Device};
 use crate::Result;
 use crate::neighbors::{CLUSTER, SUPER_CLUSTER};
 use crate::pair::{PairLaw, Precision};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Threads a particle.
 const SHARERS: u32 = 2;
@@ -24,6 +25,8 @@ pub struct ParticleSweep<L> {
     device: Device,
     law: L,
     sweep: Sweep,
+    /// Clusters staged in the last sweep; 0 before the first.
+    last_staged: AtomicUsize,
 }
 
 impl<L: PairLaw> ParticleSweep<L> {
@@ -33,7 +36,7 @@ impl<L: PairLaw> ParticleSweep<L> {
     /// Those of [`Device::kernel`].
     pub fn new(device: &Device, law: L, precision: Precision) -> Result<Self> {
         let sweep = Sweep::new(device, &law, precision, false)?;
-        Ok(Self { device: device.clone(), law, sweep })
+        Ok(Self { device: device.clone(), law, sweep, last_staged: AtomicUsize::new(0) })
     }
 
     /// Evaluates the law for the owned rows over the listed pairs and writes its outputs, as [`Sweep::run`],
@@ -91,10 +94,39 @@ impl<L: PairLaw> ParticleSweep<L> {
         self.device.launch(&self.device.kernel(&unit)?, blocks, threads, &arguments)
     }
 
-    /// Number of clusters staged in shared memory at once: enough for most super-clusters, within the limit.
+    /// Number of clusters staged in shared memory at once.
     fn staged(&self, records: &ParticleRecords) -> usize {
         let mean = records.entries as usize / records.super_clusters.len().max(1);
-        let room = MOST_STAGED / (4 * self.sweep.shape().real * CLUSTER);
-        (mean + mean / 3).next_multiple_of(STEP).max(STEP).min(room / STEP * STEP)
+        let room = MOST_STAGED / (4 * self.sweep.shape().real * CLUSTER) / STEP * STEP;
+        let staged = staged_clusters(mean, room, self.last_staged.load(Relaxed));
+        self.last_staged.store(staged, Relaxed);
+        staged
+    }
+}
+
+/// Number of clusters to stage, if super-clusters have `mean` neighbor clusters: enough for most of them, and
+/// no more than `room`. The number of the last sweep (0: none) stays while it suffices, because another one
+/// compiles another kernel.
+fn staged_clusters(mean: usize, room: usize, last: usize) -> usize {
+    let wanted = (mean + mean / 3).next_multiple_of(STEP).clamp(STEP, room);
+    let suffices = last >= (mean + mean / 8).min(room) && last <= wanted + wanted / 2;
+    if last > 0 && suffices { last } else { wanted }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_staged_clusters_changes_seldom() {
+        let room = 256;
+        assert_eq!(
+            [0, 1, 12, 13, 100, 1000].map(|mean| staged_clusters(mean, room, 0)),
+            [16, 16, 16, 32, 144, 256]
+        );
+        // less than an eighth of slack, or too much, chooses again
+        assert_eq!([100, 128, 129].map(|mean| staged_clusters(mean, room, 144)), [144, 144, 176]);
+        assert_eq!([72, 60].map(|mean| staged_clusters(mean, room, 144)), [144, 80]);
+        assert_eq!(staged_clusters(1000, room, 256), 256);
     }
 }
