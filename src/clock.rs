@@ -50,6 +50,16 @@ impl Clock {
         self.fence = Some(Fence(Arc::new(wait)));
     }
 
+    /// Whether laps wait for asynchronous work.
+    pub fn waits(&self) -> bool {
+        self.fence.is_some()
+    }
+
+    /// Makes later laps wait for nothing.
+    pub fn stop_waiting(&mut self) {
+        self.fence = None;
+    }
+
     /// Ends a phase: adds the time since the last lap to the phase `name`. Returns that time (s).
     pub fn lap(&mut self, name: &'static str) -> f64 {
         if let Some(Fence(wait)) = &self.fence {

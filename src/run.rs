@@ -1,7 +1,6 @@
 //! Runs a deck: the step loop with its outputs, signals, stop requests and restart.
 
 mod changes;
-pub mod lists;
 pub mod lock;
 mod outputs;
 mod restart;
@@ -9,6 +8,7 @@ mod run_directory;
 mod schedule;
 pub mod signals;
 pub mod stop;
+pub mod tuning;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -17,6 +17,7 @@ use crate::comm::Communicator;
 use crate::deck::Checked;
 use crate::device::{self, Device};
 use crate::faults::{self, Fault, planted};
+use crate::plan::{self, Plan};
 use crate::report;
 use crate::step::fixed::at_the_end;
 use crate::step::{Minimized, Simulation};
@@ -125,6 +126,7 @@ impl RunDirectory {
 /// Moves the particles to the device, if there is one, and logs it.
 fn move_to_device(simulation: &mut Simulation, device: Option<&Device>) -> Result<()> {
     let Some(device) = device else { return Ok(()) };
+    simulation.unused_on_device().iter().for_each(|note| report::line(note));
     let way = simulation.move_to(device)?;
     let text = match simulation.domain.comm.size() {
         1 => format!("particles live on {}", device.name()),
@@ -157,6 +159,11 @@ pub fn can_begin(deck: &Checked, comm: &Communicator) -> Result<Vec<String>> {
     Ok(notes)
 }
 
+/// Logs how the run finds its pairs, if it has chosen.
+fn report_choice(tuned: Option<tuning::Tuned>) {
+    tuned.iter().flat_map(tuning::Tuned::lines).for_each(|line| report::line(&line));
+}
+
 /// Describes the result of an energy minimization.
 fn minimization_text(found: &Minimized) -> String {
     let asked = if found.converged {
@@ -168,6 +175,25 @@ fn minimization_text(found: &Minimized) -> String {
         "minimized in {} steps: potential energy {:e}, before {:e}; largest force {:.3e}, {asked}",
         found.steps, found.energy, found.energy_before, found.largest_force,
     )
+}
+
+/// Measures which method finds the pairs of a plan fastest, whatever method the plan names. Writes nothing.
+/// `None` if there is nothing to choose. Collective.
+///
+/// # Errors
+/// Those of the start, of the first forces and of [`tuning::tune`].
+pub fn tuning_of(plan: &Plan, comm: &Communicator) -> Result<Option<tuning::Tuned>> {
+    let mut plan = plan.clone();
+    plan.neighbors.method = plan::Method::Auto;
+    let device = device::open(&plan, comm)?;
+    let start = crate::start::build(&plan, comm, &Simulation::fields(&plan))?;
+    let mut simulation = Simulation::new(plan, comm, start.bx, start.particles);
+    simulation.plan.units.cgs = start.units;
+    simulation.check_particle_count()?;
+    move_to_device(&mut simulation, device.as_ref())?;
+    simulation.evaluate_forces(0.0)?;
+    simulation.choose_step(None)?;
+    tuning::tune(&mut simulation)
 }
 
 /// A simulation with its outputs.
@@ -195,9 +221,7 @@ impl Run {
         move_to_device(&mut simulation, device)?;
         simulation.evaluate_forces(0.0)?;
         simulation.choose_step(None)?;
-        if let Some(chosen) = lists::tune(&mut simulation)? {
-            report::line(&chosen);
-        }
+        report_choice(tuning::tune(&mut simulation)?);
         let mut run = Run { simulation, outputs };
         run.outputs.first(&mut run.simulation)?;
         run.simulation.clock.lap("output");
@@ -216,6 +240,11 @@ impl Run {
         notes.iter().for_each(|note| report::line(note));
         simulation.check_particle_count()?;
         move_to_device(&mut simulation, device)?;
+        // a choice that was made for processors does not hold on a device, nor the other way round
+        let resident = simulation.is_resident();
+        if simulation.chosen.map_or(resident, |chosen| chosen.on_device != resident) {
+            report_choice(tuning::tune(&mut simulation)?);
+        }
         let directory = &deck.plan.output.directory;
         comm.on_root(|| {
             run_directory::protect_checkpoint(directory, checkpoint, simulation.step)?;
@@ -226,6 +255,7 @@ impl Run {
     }
 
     fn run_to_end(&mut self, signals: &Signals, run_directory: &mut RunDirectory) -> Result<Outcome> {
+        let mut told = false;
         while !self.done() {
             let built = self.simulation.lists_built();
             let advanced =
@@ -237,10 +267,14 @@ impl Run {
                     return Err(error);
                 }
             };
-            if self.simulation.lists_built() != built
-                && let Some(chosen) = lists::follow(&mut self.simulation)
-            {
-                report::line(&chosen);
+            if self.simulation.lists_built() != built {
+                tuning::follow(&mut self.simulation)?.iter().for_each(|line| report::line(line));
+                if self.simulation.particle_lists_fell_back() && !std::mem::replace(&mut told, true) {
+                    report::line(
+                        "lists of particles cannot number the neighbors of all super-clusters in 16 bits, or \
+                         meet several images of a cluster in this box: lists of clusters are swept instead",
+                    );
+                }
             }
             self.outputs.after_step(&mut self.simulation, dt)?;
             match self.stop_requested(signals, run_directory) {

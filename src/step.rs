@@ -15,8 +15,8 @@ use crate::molecules::{EwaldMesh, Molecules};
 use crate::motion::steps;
 use crate::motion::thermostat::Thermostat;
 use crate::motion::time_step::{self, Limit};
-use crate::neighborhood::{Costs, Due, InteractionRange, Neighborhood, Skins};
-use crate::neighbors;
+use crate::neighborhood::{Chosen, Costs, Due, InteractionRange, Neighborhood};
+use crate::neighbors::not_finite;
 use crate::observe::{Observables, observe};
 use crate::pair::Precision;
 use crate::particles::{Field, Particles, Role};
@@ -30,6 +30,7 @@ pub mod fixed;
 mod leapfrog;
 mod memory_estimate;
 mod minimize;
+mod neighbors;
 mod notes;
 mod resident;
 mod state;
@@ -68,6 +69,10 @@ pub struct Simulation {
     pub heat: f64,
     /// Measured costs of lists, if the skins were tuned by them.
     pub list_costs: Option<Costs>,
+    /// Method and skins, if they were chosen by measuring.
+    pub chosen: Option<Chosen>,
+    /// The candidates of that choice with their times, for checkpoints.
+    pub candidates: serde_json::Value,
     /// Arithmetic of the passes.
     pub precision: Precision,
     /// Phase timers.
@@ -114,7 +119,7 @@ impl Simulation {
             plan::Precision::Double => Precision::Double,
         };
         let reach = reach_of(&plan);
-        let skins = skins_of(&plan, &space, FIRST_SKIN);
+        let skins = neighbors::first_skins(&plan, &space, neighbors::FIRST_SKIN);
         let neighborhood = Neighborhood::new(&plan.neighbors, reach, skins);
         let settings = DomainSettings {
             bucket_size: plan.neighbors.bucket_size,
@@ -139,6 +144,8 @@ impl Simulation {
                 .map(|thermostat| Thermostat::new(thermostat, &plan.units)),
             heat: 0.0,
             list_costs: None,
+            chosen: None,
+            candidates: serde_json::Value::Null,
             precision,
             clock: Clock::new(),
             time: 0.0,
@@ -442,7 +449,7 @@ impl Simulation {
         let mut domain = self.domain.with_all_halos();
         domain.renew_halos(&mut near, |near| self.neighborhood.radii(near));
         invalid.map_or(Error::Elsewhere, |(field, value, place)| {
-            let error = neighbors::not_finite(&domain.bx, &near, field, value, near.owned().start + place);
+            let error = not_finite(&domain.bx, &near, field, value, near.owned().start + place);
             error.with_units(self.plan.units.of_numbers())
         })
     }
@@ -512,21 +519,6 @@ fn mesh_of<'e>(
 ) -> Option<&'e mut EwaldMesh> {
     let ewald = molecules?.ewald()?;
     Some(mesh.get_or_insert_with(|| EwaldMesh::new(&domain.comm, &domain.bx, ewald, precision)))
-}
-
-/// Skin of molecules on processors, as a fraction of the cutoff, before list costs have been measured.
-const FIRST_SKIN: f64 = 0.2;
-
-/// Skins of a plan's lists. For molecules the outer skin defaults to `open`, or to the widest that fits the
-/// box if that is less.
-fn skins_of(plan: &Plan, space: &SimulationBox, open: f64) -> Skins {
-    let Some(interaction) = &plan.interaction else {
-        return Skins { outer: plan.neighbors.min_skin(), inner: None };
-    };
-    let room = Skins::widest(space, interaction.cutoff).max(0.0);
-    let outer = plan.neighbors.skin.unwrap_or(open.min(room));
-    let inner = plan.neighbors.inner_skin.unwrap_or(0.3 * outer);
-    Skins { outer, inner: (inner > 0.0).then_some(inner) }
 }
 
 /// Converts the external accelerations of the deck.

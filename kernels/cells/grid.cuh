@@ -21,8 +21,9 @@ __device__ __forceinline__ double coordinate_in_box(const CellGrid& grid, int d,
     return is_periodic(grid, d) ? image_within(x, grid.lower[d], grid.upper[d]) : x;
 }
 
-// Index of the cell along a dimension, of a coordinate in the box. Monotonic in x, also beyond the open faces, whose particles belong to
-// the outermost cells: particles within one width are in the same or in adjacent cells.
+// Index of the cell along a dimension, of a coordinate in the box. Monotonic in x, also beyond the open
+// faces, whose particles belong to the outermost cells: particles within one width are in the same or in
+// adjacent cells.
 __device__ __forceinline__ unsigned cell_along(const CellGrid& grid, int d, double x) {
     const double place = (x - grid.lower[d]) * grid.inverse[d];
     const double last = static_cast<double>(grid.counts[d] - 1u);

@@ -5,6 +5,7 @@ use super::undisturbed::Quiet;
 use super::{Cell, Column, Common, Findings, Table, machine};
 use crate::clock::PhaseTable;
 use crate::comm::Communicator;
+use crate::run::tuning;
 use crate::step::Simulation;
 use crate::{Result, device, memory};
 use std::time::Instant;
@@ -115,7 +116,7 @@ impl Steps {
     pub fn measure(simulation: &mut Simulation, least: usize, seconds: f64) -> Result<Self> {
         simulation.evaluate_forces(0.0)?;
         simulation.choose_step(None)?;
-        let mut skins = crate::run::lists::tune(simulation)?;
+        let mut skins = tuning::tune(simulation)?.map(|tuned| tuned.summary());
         if simulation.is_resident() {
             // Warm-up: compiles the kernels of the step.
             simulation.advance(simulation.next_step)?;
@@ -134,7 +135,7 @@ impl Steps {
                 simulation.neighborhood.prunes() - prunes,
             );
             if simulation.lists_built() != before {
-                skins = crate::run::lists::follow(simulation).or(skins);
+                skins = tuning::follow(simulation)?.pop().or(skins);
             }
             updates += simulation.particles.owned().len() as u64;
             count += 1;

@@ -12,6 +12,7 @@ mod schema;
 mod stability;
 mod stop;
 mod threads;
+mod tune;
 mod validate;
 
 use crate::bench::{Benchmark, Common};
@@ -95,6 +96,19 @@ enum Command {
     Check {
         #[command(flatten)]
         deck: DeckArguments,
+    },
+    /// Measure which method finds a deck's pairs fastest, as a run with method = "auto" does; writes nothing
+    #[command(after_help = "Examples:\n  hilbrium tune inputs/lj-fluid.toml\n  \
+        mpirun -n 2 hilbrium tune inputs/lj-fluid.toml --set run.threads=1\n\n\
+        The table has a row for each candidate: method, half or full lists, the skin of the fewest seconds a\n\
+        step. Candidates that a model of pairs and bytes rules out are not tried. The keys below the table\n\
+        repeat the choice.")]
+    Tune {
+        #[command(flatten)]
+        deck: DeckArguments,
+        /// Print one JSON array instead of the table
+        #[arg(long)]
+        json: bool,
     },
     /// Compare a snapshot with an exact or reference solution; status 1 if it fails
     Validate {
@@ -221,7 +235,7 @@ impl DeckArguments {
 }
 
 /// Runs the command line and returns the exit status of the process. Under an MPI launcher only rank 0
-/// prints, and only `run` and `bench` use the other ranks.
+/// prints, and only `run`, `bench` and `tune` use the other ranks.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ignore_file_size_signal();
     #[cfg(feature = "faults")]
@@ -254,12 +268,15 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Command::Bench { benchmark, common } = &command {
         return ExitCode::from(bench::bench(benchmark, common));
     }
+    if let Command::Tune { deck, json } = &command {
+        return ExitCode::from(tune::tune(&deck.deck, &deck.set, *json));
+    }
     if !root {
         return ExitCode::SUCCESS;
     }
     report::start(true);
     let outcome = match command {
-        Command::Run { .. } | Command::Bench { .. } => unreachable!("handled above"),
+        Command::Run { .. } | Command::Bench { .. } | Command::Tune { .. } => unreachable!("handled above"),
         Command::Check { deck } => check::check(&deck.deck, &deck.set),
         Command::Validate { snapshot, against, json, pictures } => {
             validate::validate(&snapshot, &against, json.as_deref(), pictures.as_deref())

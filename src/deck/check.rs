@@ -183,6 +183,14 @@ impl Deck<'_> {
         of(choice).unwrap_or(fallback)
     }
 
+    /// Returns a choice, if it is set.
+    fn optional_named<T>(&mut self, section: &str, name: &str, of: impl Fn(&str) -> Option<T>) -> Option<T> {
+        match self.value(section, name)? {
+            Value::Choice(choice) => of(choice),
+            other => unreachable!("{section}.{name} is {other:?}: the table of keys has another kind"),
+        }
+    }
+
     /// Whether a mistake was reported at a place.
     pub(super) fn is_wrong(&self, place: Option<&Place>) -> bool {
         place.is_some() && self.mistakes.iter().any(|mistake| mistake.place.as_ref() == place)
@@ -244,7 +252,7 @@ impl Deck<'_> {
         let interaction = self.interaction(&species);
         let motion = self.motion(interaction.as_ref());
         let space = self.space(start.as_ref());
-        let neighbors = self.neighbors();
+        let neighbors = self.neighbors(interaction.is_some());
         let time_step = self.time_step(run.end_time, sph.is_some());
         let measure = self.measure(&time_step);
         let output = self.output();
@@ -289,17 +297,34 @@ impl Deck<'_> {
         run
     }
 
-    fn neighbors(&mut self) -> NeighborsPlan {
-        let list = self.named("neighbors", "list", ListKind::named, ListKind::Clustered);
+    fn neighbors(&mut self, molecules: bool) -> NeighborsPlan {
         let coding = self.named("neighbors", "coding", Coding::named, Coding::Nibble);
-        if list == ListKind::PerParticle {
-            self.without_effect("neighbors", "coding", "list = \"per-particle\"");
+        // a deck that fixes the skin gives the same bits every time
+        let skin = self.optional_number("neighbors", "skin");
+        let usual = if molecules && skin.is_none() { Method::Auto } else { Method::Clusters };
+        let method = self.optional_named("neighbors", "method", Method::named).unwrap_or(usual);
+        let why = format!("method = \"{}\"", method.name());
+        if !matches!(method, Method::Auto | Method::Clusters) {
+            self.without_effect("neighbors", "coding", &why);
+            self.without_effect("neighbors", "inner_skin", &why);
+        }
+        if method != Method::Auto {
+            self.without_effect("neighbors", "memory", &why);
+        }
+        if matches!(method, Method::Cells | Method::Search)
+            && self.optional_flag("neighbors", "symmetric") == Some(true)
+        {
+            let message =
+                format!("`symmetric` must be false with {why}, which finds each pair from both sides");
+            let help = "remove it, or write method = \"clusters\" for half lists";
+            self.report(self.place("neighbors", "symmetric"), message, help);
         }
         NeighborsPlan {
-            list,
+            method,
+            memory: self.optional_number("neighbors", "memory"),
             coding,
             symmetric: self.optional_flag("neighbors", "symmetric"),
-            skin: self.optional_number("neighbors", "skin"),
+            skin,
             inner_skin: self.optional_number("neighbors", "inner_skin"),
             bucket_size: self.integer("neighbors", "bucket_size"),
         }

@@ -243,13 +243,6 @@ fn expected_elsewhere(key: &str, written: &str) -> Option<(String, String)> {
                 .into(),
             "write \"mixed\"".into(),
         )),
-        ("list", "full" | "half") => Some((
-            format!("`list` has no \"{written}\": it says how a list is stored, not whether a pair is in it twice"),
-            format!(
-                "write list = \"per-particle\" for a row of indices a particle; a {written} list is symmetric = {}",
-                written == "half"
-            ),
-        )),
         ("coding", "band") => Some((
             "`coding` has no \"band\" any more: its lists are longer than those of \"nibble\"".into(),
             "write \"nibble\", or remove the key: results are the same".into(),
@@ -324,6 +317,9 @@ fn unknown_name(section: &Section, path: &str, name: &str, written: &DeValue<'_>
     };
     let inside = keys::sections_inside(section.path).map(|(inner, _)| inner).filter(|inner| *inner != "*");
     let here: Vec<&str> = section.keys.iter().map(|key| key.name).chain(inside).collect();
+    if let ("neighbors", "list") = (section.path, name) {
+        return renamed_list(written.as_str());
+    }
     let wanted = name.to_ascii_lowercase();
     if let Some(key) = section.keys.iter().find(|key| key.synonyms.contains(&wanted.as_str())) {
         return (message, format!("did you mean `{}`?", key.name));
@@ -340,6 +336,18 @@ fn unknown_name(section: &Section, path: &str, name: &str, written: &DeValue<'_>
         (None, None) => format!("{} has: {}", section.title(), here.join(", ")),
     };
     (message, help)
+}
+
+/// Returns message and help for the former key `neighbors.list`.
+fn renamed_list(value: Option<&str>) -> (String, String) {
+    let help = match value {
+        Some("clustered") => "write method = \"clusters\"",
+        Some("per-particle") => "write method = \"particles\"",
+        Some("half") => "write symmetric = true for half lists",
+        Some("full") => "write symmetric = false for full lists",
+        _ => "write method = \"clusters\", \"particles\", \"cells\", \"search\" or \"auto\"",
+    };
+    ("`list` in [neighbors] is now `method`".into(), help.into())
 }
 
 fn last_name(path: &str) -> &str {

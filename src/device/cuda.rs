@@ -199,6 +199,14 @@ impl Driver for Gpu {
         Ok((free as u64, total as u64))
     }
 
+    fn release_freed(&self) -> Result<()> {
+        self.synchronize()?;
+        self.with("giving memory back", || {
+            // SAFETY: the default pool exists as long as the device
+            unsafe { sys::cuMemPoolTrimTo(result::device::get_default_mem_pool(self.device)?, 0) }.result()
+        })
+    }
+
     fn allocate(&self, bytes: usize) -> Result<u64> {
         // SAFETY: the stream lives as long as self
         match self.with("allocating", || Ok(unsafe { result::malloc_async(self.stream, bytes) }))? {

@@ -59,6 +59,8 @@ pub trait Driver: Send + Sync {
     fn allocate(&self, bytes: usize) -> Result<u64>;
     /// Frees memory.
     fn free(&self, address: u64, bytes: usize);
+    /// Gives freed memory back to the system; without this call it is kept for later buffers.
+    fn release_freed(&self) -> Result<()>;
     /// Copies bytes to the device. The host may change them afterwards.
     fn upload(&self, to: u64, bytes: &[u8]) -> Result<()>;
     /// Copies bytes to the host; blocks until they are there.

@@ -80,6 +80,11 @@ impl Driver for Emulation {
         Ok((u64::MAX, u64::MAX))
     }
 
+    fn release_freed(&self) -> Result<()> {
+        // memory is freed at once
+        Ok(())
+    }
+
     fn allocate(&self, bytes: usize) -> Result<u64> {
         // SAFETY: the size is not 0, and the memory is written below
         unsafe {

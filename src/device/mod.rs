@@ -52,6 +52,7 @@ pub use launch::{Function, Kernel};
 pub use program::Unit;
 
 use crate::comm::Communicator;
+use crate::neighborhood::search_needs_a_gpu;
 use crate::plan::{self, Plan};
 use crate::{Error, Result, report};
 use driver::Driver;
@@ -143,6 +144,15 @@ impl Device {
         self.driver().memory()
     }
 
+    /// Gives freed memory back to the system; without this call it is kept for later buffers. Waits for the
+    /// device.
+    ///
+    /// # Errors
+    /// [`Error::Device`] when the device has failed.
+    pub fn release_freed(&self) -> Result<()> {
+        self.driver().release_freed()
+    }
+
     /// A function of a unit, which is compiled and loaded at its first use.
     ///
     /// # Errors
@@ -219,6 +229,15 @@ impl Device {
 /// # Errors
 /// [`Error::Usage`] when the plan requires a device and there is none.
 pub fn open(plan: &Plan, comm: &Communicator) -> Result<Option<Device>> {
+    let device = choose(plan, comm)?;
+    match (&device, plan.neighbors.method) {
+        (None, plan::Method::Search) => Err(search_needs_a_gpu()),
+        _ => Ok(device),
+    }
+}
+
+/// Opens the device of a plan, if it has one. Collective.
+fn choose(plan: &Plan, comm: &Communicator) -> Result<Option<Device>> {
     match plan.run.device {
         plan::Device::Cpu => Ok(None),
         plan::Device::Cuda if is_emulated() => comm.agree_on(Device::emulated()).map(Some),

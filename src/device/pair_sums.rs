@@ -1,5 +1,5 @@
-//! Sums of a law over the pairs that one of the methods of runs finds ([`Method`]): lists of clusters, lists of
-//! particles, cells, or the two-level search.
+//! Sums of a law over the pairs that one of the methods of runs finds ([`Method`]): lists of clusters, lists
+//! of particles, cells, or the two-level search.
 
 use super::cells::{CellSweep, Cells};
 use super::domain::{Arriving, Domain};

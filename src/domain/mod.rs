@@ -216,6 +216,11 @@ impl Domain {
         self.halos.rows.get(rank).cloned().unwrap_or(0..0)
     }
 
+    /// Sets which ranks list a pair of two ranks, from the next [`Self::sync`] on. Call it on all ranks.
+    pub fn set_pair_sharing(&mut self, across: PairSharing) {
+        self.settings.across = across;
+    }
+
     /// Returns the settings of the decomposition.
     pub fn settings(&self) -> DomainSettings {
         self.settings

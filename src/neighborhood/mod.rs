@@ -8,17 +8,18 @@ pub mod skin;
 mod skin_use;
 pub mod tune;
 
-pub use method::{Method, NeighborSettings};
+pub(crate) use method::search_needs_a_gpu;
+pub use method::{Chosen, Method, NeighborSettings};
 pub use skin::Skin;
 pub use skin_use::{Due, SkinUse};
-pub use tune::Costs;
+pub use tune::{Costs, SweptPairs};
 
 use crate::Result;
 use crate::domain::{Domain, PairSharing};
-use crate::neighbors::{ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii};
+use crate::neighbors::{CellList, ClusterList, Coding, ListRequest, NeighborList, ParticleList, Radii};
 use crate::pair::find_tiles;
 use crate::particles::{Field, Particles};
-use crate::plan::{self, ListKind, NeighborsPlan};
+use crate::plan::{self, NeighborsPlan};
 use crate::space::SimulationBox;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -74,7 +75,9 @@ impl Skins {
 /// Invariant: while [`Neighborhood::due`] returns [`Due::Nothing`], the list covers all pairs within range:
 /// `r < max(2 h_i, 2 h_j)`, or `r <` the cutoff.
 pub struct Neighborhood {
-    plan: NeighborsPlan,
+    coding: Coding,
+    method: Method,
+    symmetric: bool,
     reach: InteractionRange,
     list: Option<NeighborList>,
     /// List pruned from it: the inner list, and tiles of half lists in any case.
@@ -104,10 +107,16 @@ pub(crate) fn largest_smoothing_length(bx: &SimulationBox, skin: f64) -> f64 {
 }
 
 impl Neighborhood {
-    /// Without a list yet.
+    /// Without a list yet; with the method of the plan, which is clusters before one is chosen.
     pub fn new(plan: &NeighborsPlan, reach: InteractionRange, skins: Skins) -> Self {
+        let method = Method::of(plan.method).unwrap_or(Method::Clusters);
         let mut neighborhood = Neighborhood {
-            plan: plan.clone(),
+            coding: match plan.coding {
+                plan::Coding::Nibble => Coding::Nibble,
+                plan::Coding::Plain => Coding::Plain,
+            },
+            method,
+            symmetric: method.usual_symmetry(plan.symmetric, reach),
             reach,
             list: None,
             pruned: None,
@@ -134,6 +143,26 @@ impl Neighborhood {
             (self.pruned, self.recycled) = (None, None);
         }
         self.used.invalidate();
+    }
+
+    /// Sets method and skins for the next list and invalidates the current one, as
+    /// [`Neighborhood::set_skins`]. [`Neighborhood::across`] may change. Call it on all ranks.
+    pub fn set(&mut self, settings: &NeighborSettings) {
+        if (settings.method, settings.symmetric) != (self.method, self.symmetric) {
+            (self.list, self.pruned, self.recycled) = (None, None, None);
+        }
+        (self.method, self.symmetric) = (settings.method, settings.symmetric);
+        self.set_skins(settings.skins);
+    }
+
+    /// Method and skins.
+    pub fn settings(&self) -> NeighborSettings {
+        NeighborSettings { method: self.method, symmetric: self.symmetric, skins: self.skins() }
+    }
+
+    /// Bytes of the lists.
+    pub fn bytes(&self) -> u64 {
+        [&self.list, &self.pruned].into_iter().flatten().map(|list| list.bytes().total()).sum()
     }
 
     /// Records that no particle of any rank has moved farther than `farthest` in a step. While the sum of
@@ -247,9 +276,11 @@ impl Neighborhood {
             return Ok(());
         }
         let request = self.request(domain, particles, &self.radius);
-        let built = match self.plan.list {
-            ListKind::Clustered => ClusterList::build(&request).map(NeighborList::Clustered),
-            ListKind::PerParticle => ParticleList::build(&request).map(NeighborList::PerParticle),
+        let built = match self.method {
+            Method::Clusters => ClusterList::build(&request).map(NeighborList::Clustered),
+            Method::Particles => ParticleList::build(&request).map(NeighborList::PerParticle),
+            Method::Cells => CellList::build(&request).map(NeighborList::Cells),
+            Method::Search => Err(search_needs_a_gpu()),
         };
         let outcome = built.map(|list| self.list = Some(list));
         domain.comm.agree(outcome)?;
@@ -299,17 +330,8 @@ impl Neighborhood {
         particles: &'a Particles,
         radius: &'a [f64],
     ) -> ListRequest<'a> {
-        let coding = match self.plan.coding {
-            plan::Coding::Nibble => Coding::Nibble,
-            plan::Coding::Plain => Coding::Plain,
-        };
-        let all = ListRequest::of(&domain.bx, particles, radius, self.symmetric(), coding);
+        let all = ListRequest::of(&domain.bx, particles, radius, self.symmetric, self.coding);
         ListRequest { first_with_lower_halos: domain.first_with_lower_halos(particles), ..all }
-    }
-
-    /// Whether pairs are listed once. Half lists pay where a pair costs less than finding it.
-    fn symmetric(&self) -> bool {
-        self.plan.symmetric.unwrap_or(matches!(self.reach, InteractionRange::Cutoff(_)))
     }
 
     /// Which ranks list a pair of particles of two ranks.
@@ -320,12 +342,12 @@ impl Neighborhood {
 
     /// Whether lists can be pruned: clusters around one cutoff.
     fn is_prunable(&self) -> bool {
-        matches!(self.reach, InteractionRange::Cutoff(_)) && self.plan.list == ListKind::Clustered
+        matches!(self.reach, InteractionRange::Cutoff(_)) && self.method == Method::Clusters
     }
 
     /// Whether sweeps need tiles: for half lists of molecules.
     fn sweeps_tiles(&self) -> bool {
-        self.is_prunable() && self.symmetric()
+        self.is_prunable() && self.symmetric
     }
 }
 

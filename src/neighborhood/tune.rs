@@ -24,6 +24,23 @@ const STRIDE_TOLERANCE: f64 = 1.2;
 /// Fraction of a step's time that new skins have to save.
 const MIN_GAIN: f64 = 0.02;
 
+/// How the time of a sweep grows with the skin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SweptPairs {
+    /// Clusters: those out of range cost little.
+    Clusters,
+    /// Particles against four rows: as the list.
+    Tiles,
+    /// Particles against particles, or cells as wide as range and skin: as the volume within the radius.
+    Particles,
+    /// Cells of the present positions: not at all.
+    InRange,
+}
+
+impl SweptPairs {
+    const ALL: [Self; 4] = [Self::Clusters, Self::Tiles, Self::Particles, Self::InRange];
+}
+
 /// Measured costs of lists, and the speed that limits their lifetime.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Costs {
@@ -35,8 +52,8 @@ pub struct Costs {
     pub sweep: f64,
     /// Skins of the measurement.
     pub measured: Skins,
-    /// Whether sweeps are over tiles, not over clusters.
-    pub tiled: bool,
+    /// What sweeps are over.
+    pub swept: SweptPairs,
     /// Cutoff.
     pub cutoff: f64,
     /// Number density.
@@ -56,7 +73,7 @@ impl Costs {
             ("list_sweep_seconds", self.sweep),
             ("list_measured_skin", self.measured.outer),
             ("list_measured_inner_skin", self.measured.inner.unwrap_or(0.0)),
-            ("list_tiled", f64::from(self.tiled)),
+            ("list_swept", self.swept as usize as f64),
             ("list_cutoff", self.cutoff),
             ("list_number_density", self.number_density),
             ("list_stride", self.stride),
@@ -70,13 +87,16 @@ impl Costs {
         let skin = |name: &str| number(name).filter(|skin| (0.0..=1.0).contains(skin));
         Some(Costs {
             build: positive("list_build_seconds")?,
-            prune: positive("list_prune_seconds")?,
+            // without an inner list there is nothing to prune
+            prune: number("list_prune_seconds").filter(|number| *number >= 0.0 && number.is_finite())?,
             sweep: positive("list_sweep_seconds")?,
             measured: Skins {
                 outer: skin("list_measured_skin")?,
                 inner: Some(skin("list_measured_inner_skin")?).filter(|inner| *inner > 0.0),
             },
-            tiled: number("list_tiled")? > 0.0,
+            swept: number("list_swept").and_then(|number| {
+                SweptPairs::ALL.into_iter().find(|swept| *swept as usize as f64 == number)
+            })?,
             cutoff: positive("list_cutoff")?,
             number_density: positive("list_number_density")?,
             stride: positive("list_stride")?,
@@ -122,9 +142,20 @@ impl Costs {
     /// Sweep time relative to one without skin.
     fn relative_sweep_cost(&self, skins: Skins) -> f64 {
         let swept = skins.inner.unwrap_or(skins.outer);
-        match self.tiled {
-            true => self.size(swept, TILE),
-            false => 1.0 + LIST_SHARE_OF_SWEEP * (self.size(swept, CLUSTER) - 1.0),
+        match self.swept {
+            SweptPairs::Clusters => 1.0 + LIST_SHARE_OF_SWEEP * (self.size(swept, CLUSTER) - 1.0),
+            SweptPairs::Tiles => self.size(swept, TILE),
+            SweptPairs::Particles => (1.0 + swept).powi(3),
+            SweptPairs::InRange => 1.0,
+        }
+    }
+
+    /// Time of a build relative to one without skin.
+    fn build_growth(&self, skin: f64) -> f64 {
+        match self.swept {
+            SweptPairs::Clusters | SweptPairs::Tiles => self.size(skin, CLUSTER),
+            SweptPairs::Particles => (1.0 + skin).powi(3),
+            SweptPairs::InRange => 1.0,
         }
     }
 
@@ -133,13 +164,18 @@ impl Costs {
         self.sweep * self.relative_sweep_cost(skins) / self.relative_sweep_cost(self.measured)
     }
 
-    /// Predicted seconds per step.
-    fn seconds(&self, skins: Skins) -> f64 {
-        let outer = self.size(skins.outer, CLUSTER) / self.size(self.measured.outer, CLUSTER);
+    /// Predicted seconds per step of lists: their builds, prunes and sweeps.
+    pub fn seconds(&self, skins: Skins) -> f64 {
+        let outer = self.build_growth(skins.outer) / self.build_growth(self.measured.outer);
         // Every build prunes too.
         let prune_growth = 1.0 + LIST_SHARE_OF_PRUNE * (outer - 1.0);
         let prune = skins.inner.map_or(0.0, |inner| self.prune * prune_growth / self.steps(inner));
         self.sweep(skins) + prune + self.build * outer / self.rebuild_interval(skins)
+    }
+
+    /// Share of the builds in the predicted seconds.
+    pub fn build_share(&self, skins: Skins) -> f64 {
+        1.0 - (self.sweep(skins) / self.seconds(skins)).min(1.0)
     }
 
     /// The skins of the lowest predicted cost. `given` fixes the inner skin; 0 means none.
@@ -185,7 +221,7 @@ mod tests {
         prune: 1.0,
         sweep: 4.0,
         measured: Skins { outer: 0.2, inner: Some(0.06) },
-        tiled: false,
+        swept: SweptPairs::Clusters,
         cutoff: 2.5,
         number_density: 0.8442,
         stride: 0.016,
@@ -215,8 +251,12 @@ mod tests {
 
     #[test]
     fn numbers_keep_costs() {
-        for measured in [COSTS.measured, Skins { outer: 0.3, inner: None }] {
-            let costs = Costs { measured, tiled: true, ..COSTS };
+        let lists = [
+            (COSTS.measured, 1.0, SweptPairs::Tiles),
+            (Skins { outer: 0.3, inner: None }, 0.0, SweptPairs::InRange),
+        ];
+        for (measured, prune, swept) in lists {
+            let costs = Costs { measured, prune, swept, ..COSTS };
             let numbers = costs.to_numbers();
             let number = |name: &str| numbers.iter().find(|(own, _)| *own == name).map(|(_, number)| *number);
             assert_eq!(Costs::from_numbers(number, costs.widest), Some(costs));
@@ -243,8 +283,8 @@ mod tests {
 
     #[test]
     fn sweeps_cost_what_was_measured_and_more_over_wider_lists() {
-        for tiled in [false, true] {
-            let costs = Costs { tiled, ..COSTS };
+        for swept in [SweptPairs::Clusters, SweptPairs::Tiles] {
+            let costs = Costs { swept, ..COSTS };
             assert_eq!(costs.sweep(costs.measured), 4.0);
             let wide = costs.sweep(Skins { outer: 0.5, inner: Some(0.4) }) / 4.0;
             let [first, last] = [0.06, 0.4].map(|skin| costs.size(skin, TILE));
@@ -253,9 +293,19 @@ mod tests {
         let single = Skins { outer: 0.2, inner: None };
         assert_eq!(Costs { measured: single, ..COSTS }.sweep(single), 4.0);
         // Tiles pay for their occasional search.
-        let tiles = Costs { tiled: true, ..COSTS };
+        let tiles = Costs { swept: SweptPairs::Tiles, ..COSTS };
         assert!(tiles.best(None).inner.is_some(), "{:?}", tiles.best(None));
         assert!(tiles.sweep(single) > tiles.sweep(tiles.measured));
+        // Lists of particles sweep what they list, cells of the present positions what is in range.
+        let wide = Skins { outer: 0.5, inner: None };
+        let [particles, cells] = [SweptPairs::Particles, SweptPairs::InRange].map(|swept| Costs {
+            swept,
+            measured: single,
+            ..COSTS
+        });
+        assert!((particles.sweep(wide) / particles.sweep(single) - (1.5f64 / 1.2).powi(3)).abs() < 1e-12);
+        assert_eq!(cells.sweep(wide), 4.0);
+        assert!(cells.build_share(wide) < cells.build_share(single));
     }
 
     #[test]

@@ -131,12 +131,18 @@ impl SpacePlan {
 }
 
 choice! {
-    /// Storage of neighbor lists.
-    ListKind {
-        /// Super-clusters of 64 particles, clusters of 8, interaction masks.
-        Clustered = "clustered",
-        /// One row of neighbor indices per particle.
-        PerParticle = "per-particle",
+    /// How pairs of particles are found.
+    Method {
+        /// The fastest of the others in measured force evaluations of the run.
+        Auto = "auto",
+        /// Lists of clusters: super-clusters of 64 particles, clusters of 8, interaction masks.
+        Clusters = "clusters",
+        /// Lists of the neighbors of each particle.
+        Particles = "particles",
+        /// Cells of a grid.
+        Cells = "cells",
+        /// Two-level search without a list, on GPUs.
+        Search = "search",
     }
 }
 
@@ -153,9 +159,12 @@ choice! {
 /// `[neighbors]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NeighborsPlan {
-    /// Storage of the lists.
-    pub list: ListKind,
-    /// Compression of the indices of a clustered list.
+    /// How pairs are found.
+    pub method: Method,
+    /// Largest memory of lists or cells for [`Method::Auto`], in bytes per particle, > 0; `None`: a quarter
+    /// of the free memory of the device, or of the machine.
+    pub memory: Option<f64>,
+    /// Compression of the indices of cluster lists.
     pub coding: Coding,
     /// Whether a pair is listed once (half list) or from both sides (full list); `None`: chosen by the
     /// program.

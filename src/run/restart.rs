@@ -6,7 +6,7 @@ use std::path::Path;
 use super::changes::Changes;
 use crate::comm::Communicator;
 use crate::deck::{self, Checked};
-use crate::neighborhood::{Costs, InteractionRange, Skins};
+use crate::neighborhood::{Chosen, Costs, InteractionRange, Method, NeighborSettings, Skins};
 use crate::particles::{Field, Role};
 use crate::plan::{Plan, TrajectoryFormat, TrajectoryPlan};
 use crate::report::box_text;
@@ -51,7 +51,7 @@ impl OutputState {
             bx: simulation.domain.bx,
             title: simulation.plan.title.clone(),
             deck: deck.to_owned(),
-            counters: serde_json::json!({ "snapshots": self.snapshots, "last_snapshot": self.last_snapshot, "species": species }),
+            counters: serde_json::json!({ "snapshots": self.snapshots, "last_snapshot": self.last_snapshot, "species": species, "neighbor_candidates": simulation.candidates }),
             numbers: [
                 ("first_energy", self.first_energy),
                 ("skin", skins.outer),
@@ -61,11 +61,34 @@ impl OutputState {
             .into_iter()
             .chain(units)
             .chain(simulation.list_costs.into_iter().flat_map(Costs::to_numbers))
+            .chain(simulation.chosen.into_iter().flat_map(Chosen::to_numbers))
             .map(|(name, number)| (name.to_owned(), number))
             .collect(),
             tables,
         }
     }
+}
+
+/// Adopts the method of a checkpoint where the deck leaves it open.
+fn adopt_choice(state: &CheckpointState, simulation: &mut Simulation) {
+    let Some(chosen) = Chosen::from_numbers(|name| state.numbers.get(name).copied()) else { return };
+    let NeighborSettings { method, symmetric, skins } = chosen.settings;
+    let plan = &simulation.plan.neighbors;
+    let open = Method::of(plan.method).is_none_or(|wanted| wanted == method)
+        && plan.symmetric.is_none_or(|wanted| wanted == symmetric)
+        && plan.skin.is_none_or(|wanted| wanted == skins.outer)
+        && (simulation.hydrodynamics.is_some() || simulation.list_costs.is_some());
+    if !open {
+        return;
+    }
+    if !chosen.on_device {
+        let skins = simulation.neighborhood.skins();
+        let settings = NeighborSettings { skins, ..chosen.settings };
+        simulation.neighborhood.set(&settings);
+        simulation.domain.set_pair_sharing(simulation.neighborhood.across());
+    }
+    simulation.chosen = Some(chosen);
+    simulation.candidates = state.counters["neighbor_candidates"].clone();
 }
 
 /// A checkpoint to continue under a deck.
@@ -155,6 +178,7 @@ pub fn read_checkpoint(deck: &Checked, comm: &Communicator, path: &Path) -> Resu
             simulation.list_costs = costs.filter(|costs| costs.cutoff == cutoff);
         }
     }
+    adopt_choice(&state, &mut simulation);
     let mut notes = vec![format!("box: {} (of the checkpoint)", box_text(&simulation.domain.bx))];
     if !old_defaults.is_empty() {
         notes.push(format!(

@@ -36,7 +36,8 @@ fn plan(start: StartPlan, space: SpacePlan) -> Plan {
         motion: MotionPlan::default(),
         measure: MeasurePlan::default(),
         neighbors: NeighborsPlan {
-            list: ListKind::Clustered,
+            method: Method::Clusters,
+            memory: None,
             coding: Coding::Nibble,
             symmetric: None,
             skin: None,

@@ -6,7 +6,7 @@ use crate::memory::bytes;
 use crate::pair::PairLaw;
 use crate::pair::law::Columns;
 use crate::particles::Field;
-use crate::plan::{Formulation, ListKind, Plan, Precision};
+use crate::plan::{Formulation, Method, Plan, Precision};
 use crate::space::Boundary;
 
 /// Memory independent of the particle number (bytes): the program with libraries and MPI (22 MB), scratch of
@@ -147,10 +147,12 @@ fn lane(plan: &Plan) -> f64 {
 /// Returns the size per particle (bytes) of the list, its radii, and the positions at its last build.
 fn listed(plan: &Plan) -> f64 {
     let neighbors = plan.sph.as_ref().map_or(USUAL_NEIGHBORS, |sph| sph.neighbors);
-    let list = match (plan.neighbors.list, plan.sph.is_some() || plan.interaction.is_some()) {
+    let list = match (plan.neighbors.method, plan.sph.is_some() || plan.interaction.is_some()) {
         (_, false) => return 0.0,
-        (ListKind::Clustered, true) => LIST * neighbors,
-        (ListKind::PerParticle, true) => 4.5 * neighbors,
+        (Method::Auto | Method::Clusters, true) => LIST * neighbors,
+        (Method::Particles, true) => 4.5 * neighbors,
+        // rows in the order of cells, cells of rows, cells
+        (Method::Cells | Method::Search, true) => 16.0,
     };
     let built = if plan.interaction.is_some() || plan.neighbors.min_skin() > 0.0 { 40.0 } else { 0.0 };
     list + 8.0 + built

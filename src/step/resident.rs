@@ -1,7 +1,7 @@
 //! A simulation whose particles reside on a device; the host receives copies on request.
 
 use super::state::{Freshness, Residence};
-use super::{Simulation, gravity_of, skins_of};
+use super::{Simulation, gravity_of};
 use crate::comm::Communicator;
 use crate::device::columns::Columns;
 use crate::device::domain::Domain;
@@ -9,7 +9,7 @@ use crate::device::exchange::Exchange;
 use crate::device::totals::totals;
 use crate::device::{Device, external, gas, time_step as time_step_of_device, verlet};
 use crate::motion::time_step;
-use crate::neighborhood::Method;
+use crate::neighborhood::NeighborSettings;
 use crate::observe::{Moment, Observables};
 use crate::particles::{Field, Role};
 use crate::report;
@@ -29,12 +29,8 @@ pub enum Resident {
 /// the wait negligible.
 const MIN_ROWS_TO_WAIT: usize = 1 << 18;
 
-/// Default skin of molecules on a device, as a fraction of the cutoff. List builds are fast there, so it is
-/// smaller than the skins that processors choose.
-const SKIN: f64 = 0.22;
-
 impl Resident {
-    fn columns(&self) -> &Columns {
+    pub(super) fn columns(&self) -> &Columns {
         match self {
             Resident::Verlet(verlet) => &verlet.columns,
             Resident::Gas(gas) => &gas.columns,
@@ -67,31 +63,36 @@ impl Simulation {
         self.check_space()?;
         let exchange = Exchange::new(device, &self.domain.comm)?;
         let (bx, particles, precision) = (&self.domain.bx, &self.particles, self.precision);
-        let skin = skins_of(&self.plan, bx, SKIN).outer;
+        let NeighborSettings { method, symmetric, skins } = self.settings_for_device();
+        let skin = skins.outer;
         let gravity = self.plan.gravity.as_ref().map(gravity_of);
         let external = self.external;
         let moved = match &self.plan.sph {
             None => {
-                let symmetric = self.plan.neighbors.symmetric.unwrap_or(true);
-                let method = Method::Clusters;
-                let settings = verlet::Settings { gravity, external, precision, skin, method, symmetric };
+                let settings = verlet::Settings { gravity, external, precision, method, skin, symmetric };
                 verlet::Verlet::new(&exchange, self.molecules.as_ref(), bx, particles, &settings)
                     .map(|verlet| Resident::Verlet(Box::new(verlet)))
             }
             Some(sph) => {
-                let method = Method::Clusters;
-                let settings = gas::Settings { sph: sph.clone(), gravity, external, precision, skin, method };
+                let settings = gas::Settings { sph: sph.clone(), gravity, external, precision, method, skin };
                 gas::Gas::new(&exchange, &settings, bx, particles).map(|gas| Resident::Gas(Box::new(gas)))
             }
         };
         let moved = self.domain.comm.agree_on(moved)?;
         self.residence = Residence::Device { resident: moved, copy: Freshness::Current };
         if self.particles.len() >= MIN_ROWS_TO_WAIT {
-            let device = device.clone();
+            self.wait_for_phases();
+        }
+        Ok(exchange.way().to_string())
+    }
+
+    /// Makes phases end when the device has done their work.
+    pub(crate) fn wait_for_phases(&mut self) {
+        if let Some(resident) = self.residence.resident() {
+            let device = resident.columns().device().clone();
             // the next call reports a failure
             self.clock.wait_for(move || drop(device.synchronize()));
         }
-        Ok(exchange.way().to_string())
     }
 
     /// Whether the particles reside on a device.
@@ -210,6 +211,7 @@ impl Simulation {
 
     /// Forces a list build in the next step, on processors and the device.
     pub fn invalidate_lists(&mut self) {
+        self.forget_list_lifetime();
         self.neighborhood.invalidate();
         match &mut self.residence {
             Residence::Device { resident: Resident::Verlet(verlet), .. } => verlet.invalidate(),

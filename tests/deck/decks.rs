@@ -174,7 +174,8 @@ fn values_arrive_where_they_belong() {
         motion: MotionPlan::default(),
         measure: MeasurePlan::default(),
         neighbors: NeighborsPlan {
-            list: ListKind::Clustered,
+            method: Method::Clusters,
+            memory: None,
             coding: Coding::Plain,
             symmetric: Some(true),
             skin: Some(0.1),

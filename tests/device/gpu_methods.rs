@@ -1,5 +1,6 @@
-//! The methods of finding pairs of a run on a device against lists of clusters: molecules and a gas, on one rank and on
-//! several, with positions that have left a periodic box, and with changes of the method between steps.
+//! The methods of finding pairs of a run on a device against lists of clusters: molecules and a gas, on one
+//! rank and on several, with positions that have left a periodic box, and with changes of the method between
+//! steps.
 
 use crate::common::{Row, difference, plan, rows};
 use hilbrium::clock::Clock;
@@ -26,7 +27,8 @@ use rand_chacha::ChaCha8Rng;
 const OTHERS: [(Method, bool); 4] =
     [(Method::Clusters, false), (Method::Particles, false), (Method::Cells, false), (Method::Search, false)];
 
-/// Rounding of sums of some hundred terms that are up to a hundred times their sum, and what the next steps make of it.
+/// Rounding of sums of some hundred terms that are up to a hundred times their sum, and what the next steps
+/// make of it.
 const DOUBLE: f64 = 1e-11;
 /// The same in single precision. Offsets of positions are rounded in frames of different sizes.
 const MIXED: f64 = 2e-3;
@@ -96,8 +98,8 @@ fn gathered(parts: Vec<Vec<Row>>) -> Vec<Row> {
     all
 }
 
-/// What is seen of molecules after the first forces and after the last step; the number of lists that were built, and
-/// whether lists of particles did not suffice.
+/// What is seen of molecules after the first forces and after the last step; the number of lists that were
+/// built, and whether lists of particles did not suffice.
 type Course = ([Vec<Row>; 2], u64, bool);
 
 /// Steps of molecules. Their length is that of the plan.
@@ -131,8 +133,8 @@ fn course(
     ([gathered(firsts), gathered(lasts)], builds, fell_back)
 }
 
-/// All methods on these numbers of ranks against half lists of clusters on one rank. Returns whether lists of particles
-/// did not suffice.
+/// All methods on these numbers of ranks against half lists of clusters on one rank. Returns whether lists of
+/// particles did not suffice.
 fn follow(plan: &Plan, precision: Precision, ranks: &[usize], steps: u64) -> bool {
     let usual = course(plan, precision, settings(Method::Clusters, true, SKIN), 1, steps);
     assert!((2..=steps).contains(&usual.1), "{} lists in {steps} steps", usual.1);
@@ -237,8 +239,8 @@ fn the_method_may_change_between_steps() {
     }
 }
 
-/// A quarter of the particles are whole periods away from the box, exactly: the bits of sums by cells stay, and those of
-/// the search but for the order of additions.
+/// A quarter of the particles are whole periods away from the box, exactly: the bits of sums by cells stay,
+/// and those of the search but for the order of additions.
 #[test]
 fn positions_beyond_a_periodic_box_have_the_same_neighbors() {
     const COUNT: usize = 300;
@@ -374,7 +376,8 @@ fn course_of_gas(
     gathered(parts)
 }
 
-/// Searches for smoothing lengths end within their tolerance wherever rounding makes them end, and the rates amplify it.
+/// Searches for smoothing lengths end within their tolerance wherever rounding makes them end, and the rates
+/// amplify it.
 const GAS: f64 = 1e-9;
 
 #[test]

@@ -30,6 +30,7 @@ mod gpu_ranks;
 mod gpu_run;
 mod gpu_search;
 mod gpu_sweep;
+mod gpu_tuning;
 mod kernel_arguments;
 mod kernels_compile;
 mod pair_cuda;

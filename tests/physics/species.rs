@@ -126,7 +126,7 @@ fn ranks_threads_and_lists_give_the_serial_trajectory_of_a_salt() {
         let deck = crystal(5, 0.5, law);
         let serial = evolved(&plan(&deck), 1, 1, 20, FIELDS);
         for (ranks, threads, neighbors) in
-            [(1, 2, "skin = 0.1"), (3, 1, "symmetric = true"), (2, 2, "list = \"per-particle\"")]
+            [(1, 2, "skin = 0.1"), (3, 1, "symmetric = true"), (2, 2, "method = \"particles\"")]
         {
             let other = plan(&format!("{deck}\n[neighbors]\n{neighbors}"));
             let apart = difference(&serial, &evolved(&other, ranks, threads, 20, FIELDS));

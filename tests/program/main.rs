@@ -11,6 +11,7 @@ mod cases;
 mod deck_commands;
 mod decomposition_command;
 mod gas_settings;
+mod methods;
 mod said;
 mod systems;
 mod trajectory_runs;

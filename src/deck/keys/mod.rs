@@ -15,7 +15,7 @@ use crate::laws::formula::{self, SPECIES_PARAMETERS};
 use crate::laws::{Interaction, coulomb};
 use crate::plan::{
     AtomStyle, Coding, Device, Digits, Distance, FileFormat, FileUnits, Formulation, Gradients, Kernel,
-    LatticeKind, ListKind, MultipoleOrder, OpeningCriterion, Precision, SofteningKernel, TrajectoryFormat,
+    LatticeKind, Method, MultipoleOrder, OpeningCriterion, Precision, SofteningKernel, TrajectoryFormat,
     VolumeEstimate,
 };
 pub use crate::sections::{
@@ -170,17 +170,26 @@ const NUMERICS: &[Section] = &[
         "Neighbor lists.",
         &[
             key(
-                "list",
-                Kind::Choice(ListKind::NAMES),
-                Default::Value("\"clustered\""),
-                "Storage: compressed clusters of particles, or a row of neighbor indices per particle.",
+                "method",
+                Kind::Choice(Method::NAMES),
+                Default::Unset("\"auto\" for molecules if `skin` is not set, else \"clusters\""),
+                "How pairs are found: lists of clusters, lists of the neighbors of each particle, cells of a \
+                 grid, two-level search without a list (GPUs only), or the fastest of them in measured force \
+                 evaluations of the run.",
             )
-            .also(&["kind", "type"]),
+            .also(&["kind", "type", "list", "algorithm", "scheme"]),
+            key(
+                "memory",
+                number(POSITIVE),
+                Default::Unset("a quarter of the free memory"),
+                "Bytes per particle that lists or cells may take with method = \"auto\".",
+            )
+            .also(&["max_memory", "memory_limit"]),
             key(
                 "coding",
                 Kind::Choice(Coding::NAMES),
                 Default::Value("\"nibble\""),
-                "Compression of the indices of a clustered list.",
+                "Compression of the indices of cluster lists.",
             )
             .also(&["compression", "code"]),
             key(
@@ -194,7 +203,7 @@ const NUMERICS: &[Section] = &[
                 "skin",
                 number(between(0.0, 1.0)),
                 Default::Unset(
-                    "for molecules chosen by timing, on GPUs 0.22 or the largest that the box allows; 0 for \
+                    "for molecules chosen by timing (0.22, or the largest that the box allows, for few on a GPU); 0 for \
                      gas",
                 ),
                 "Verlet skin: margin for reusing a list for several steps, as a fraction of each cutoff; 0 \
