@@ -160,7 +160,7 @@ impl Costs {
     }
 
     /// Predicted seconds per sweep.
-    fn sweep(&self, skins: Skins) -> f64 {
+    pub fn sweep_seconds(&self, skins: Skins) -> f64 {
         self.sweep * self.relative_sweep_cost(skins) / self.relative_sweep_cost(self.measured)
     }
 
@@ -170,12 +170,12 @@ impl Costs {
         // Every build prunes too.
         let prune_growth = 1.0 + LIST_SHARE_OF_PRUNE * (outer - 1.0);
         let prune = skins.inner.map_or(0.0, |inner| self.prune * prune_growth / self.steps(inner));
-        self.sweep(skins) + prune + self.build * outer / self.rebuild_interval(skins)
+        self.sweep_seconds(skins) + prune + self.build * outer / self.rebuild_interval(skins)
     }
 
     /// Share of the builds in the predicted seconds.
     pub fn build_share(&self, skins: Skins) -> f64 {
-        1.0 - (self.sweep(skins) / self.seconds(skins)).min(1.0)
+        1.0 - (self.sweep_seconds(skins) / self.seconds(skins)).min(1.0)
     }
 
     /// The skins of the lowest predicted cost. `given` fixes the inner skin; 0 means none.
@@ -285,17 +285,17 @@ mod tests {
     fn sweeps_cost_what_was_measured_and_more_over_wider_lists() {
         for swept in [SweptPairs::Clusters, SweptPairs::Tiles] {
             let costs = Costs { swept, ..COSTS };
-            assert_eq!(costs.sweep(costs.measured), 4.0);
-            let wide = costs.sweep(Skins { outer: 0.5, inner: Some(0.4) }) / 4.0;
+            assert_eq!(costs.sweep_seconds(costs.measured), 4.0);
+            let wide = costs.sweep_seconds(Skins { outer: 0.5, inner: Some(0.4) }) / 4.0;
             let [first, last] = [0.06, 0.4].map(|skin| costs.size(skin, TILE));
             assert!(wide > 1.0 && wide < 1.01 * last / first, "{wide}");
         }
         let single = Skins { outer: 0.2, inner: None };
-        assert_eq!(Costs { measured: single, ..COSTS }.sweep(single), 4.0);
+        assert_eq!(Costs { measured: single, ..COSTS }.sweep_seconds(single), 4.0);
         // Tiles pay for their occasional search.
         let tiles = Costs { swept: SweptPairs::Tiles, ..COSTS };
         assert!(tiles.best(None).inner.is_some(), "{:?}", tiles.best(None));
-        assert!(tiles.sweep(single) > tiles.sweep(tiles.measured));
+        assert!(tiles.sweep_seconds(single) > tiles.sweep_seconds(tiles.measured));
         // Lists of particles sweep what they list, cells of the present positions what is in range.
         let wide = Skins { outer: 0.5, inner: None };
         let [particles, cells] = [SweptPairs::Particles, SweptPairs::InRange].map(|swept| Costs {
@@ -303,8 +303,11 @@ mod tests {
             measured: single,
             ..COSTS
         });
-        assert!((particles.sweep(wide) / particles.sweep(single) - (1.5f64 / 1.2).powi(3)).abs() < 1e-12);
-        assert_eq!(cells.sweep(wide), 4.0);
+        assert!(
+            (particles.sweep_seconds(wide) / particles.sweep_seconds(single) - (1.5f64 / 1.2).powi(3)).abs()
+                < 1e-12
+        );
+        assert_eq!(cells.sweep_seconds(wide), 4.0);
         assert!(cells.build_share(wide) < cells.build_share(single));
     }
 

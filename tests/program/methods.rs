@@ -85,6 +85,20 @@ fn tune_prints_the_candidates_and_writes_nothing() {
 }
 
 #[test]
+fn a_gas_has_builds_in_its_evaluations() {
+    let case = Case::new();
+    let gas = "[run]\nsteps = 1\ndevice = \"cpu\"\nthreads = 1\n[start.evrard]\nparticles = 3000\n[sph]\n[gravity]\n";
+    std::fs::write(case.path("deck.toml"), gas).unwrap();
+    let (status, told) = case.hilbrium(&["tune", "deck.toml", "--json"]);
+    let rows: Value = serde_json::from_str(told.trim()).expect("JSON");
+    assert_eq!((status, rows[0]["method"].as_str()), (0, Some("clusters")), "{told}");
+    let [build, sweep, step] =
+        ["build_seconds", "sweep_seconds", "seconds_per_step"].map(|name| rows[0][name].as_f64().unwrap());
+    assert!(build > 0.0 && sweep > build && (build + sweep - step).abs() < 1e-9 * step, "{told}");
+    assert!(rows[2]["not_tried"].as_str().is_some_and(|reason| reason.contains("builds")), "{told}");
+}
+
+#[test]
 fn a_restart_keeps_the_choice() {
     let case = Case::new();
     let (status, told) = case.run(LIQUID, &[]);

@@ -29,8 +29,8 @@ impl Candidate {
 /// Particles of a GPU below which launches take most of a step, whatever the method.
 const FEWEST_ON_DEVICE: u64 = 10_000;
 
-/// Share of list builds below which methods without lists are not tried, on processors and GPUs. Cells
-/// evaluate about six times the pairs in range, in lanes on processors.
+/// Smallest share of list builds in a step for which methods without lists are tried, on processors and GPUs:
+/// they save the builds, but test the distances of about six times the pairs in range.
 const BUILD_SHARE: [f64; 2] = [0.5, 0.3];
 
 /// Largest number of pairs of cells, as a multiple of those of a uniform gas.
@@ -130,6 +130,13 @@ impl Open {
                         "could save no more than the builds, {share:.0} % of the pairs' time"
                     ));
                 }
+                if let Some(sweep) = full_sweep(rows).filter(|sweep| self.on_device && *sweep > best.seconds)
+                {
+                    return Some(format!(
+                        "tests more pairs than lists of clusters from both sides, whose sweep takes {} ms",
+                        report::rounded(1e3 * sweep, 3)
+                    ));
+                }
                 self.too_uneven(simulation)
             }
         }
@@ -153,6 +160,13 @@ impl Open {
             format!("would evaluate about {pairs:.0} pairs per particle: smoothing lengths are too unequal")
         })
     }
+}
+
+/// Predicted seconds of a sweep over lists of clusters from both sides without a skin, if they were measured.
+fn full_sweep(rows: &[Row]) -> Option<f64> {
+    let full = Candidate { method: Method::Clusters, symmetric: false };
+    let costs = rows.iter().find(|row| row.candidate == full)?.measured()?.costs?;
+    Some(costs.sweep_seconds(Skins { outer: 0.0, inner: None }))
 }
 
 /// Lists of clusters: with the symmetry of the deck, or both, the usual one first.

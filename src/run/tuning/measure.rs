@@ -9,11 +9,15 @@ use crate::neighborhood::{Costs, Method, Skins, SweptPairs};
 use crate::neighbors::NeighborList;
 use crate::step::Simulation;
 
-/// Number of measurements of each cost, on processors for few particles and else; the median is taken.
-const REPEATS: [usize; 2] = [5, 3];
-
-/// Particles from which on times are long enough for few repetitions.
-const MANY: u64 = 1 << 18;
+/// Number of measurements of each cost, whose median is taken: fewer where times are long. A GPU measures large
+/// systems once, so that the choice takes no more than some twenty steps.
+fn repeats(count: u64, on_device: bool) -> usize {
+    match on_device {
+        true if count >= 1_000_000 => 1,
+        false if count < 1 << 18 => 5,
+        _ => 3,
+    }
+}
 
 /// Steps that a gas list with a skin is assumed to serve.
 const STEPS_OF_GAS_LIST: f64 = 10.0;
@@ -45,11 +49,21 @@ pub(super) fn measure(simulation: &mut Simulation, open: &Open, candidate: Candi
     let first = simulation.first_skins();
     let inner = inner_skin(simulation, candidate.method);
     let skins = Skins { inner: first.inner.filter(|_| inner != Some(0.0)), ..first };
-    simulation.set_neighbors(&candidate.settings(skins))?;
-    let repeats = REPEATS[usize::from(open.count >= MANY || simulation.is_resident())];
+    let settings = candidate.settings(skins);
+    let (changes, first_list) = (settings != simulation.neighbors(), simulation.lists_built() == 0);
+    if changes {
+        simulation.set_neighbors(&settings)?;
+    }
+    let repeats = repeats(open.count, simulation.is_resident());
     let [build, prune, sweep] = match cutoff(simulation) {
         Some(_) if !simulation.is_resident() => on_processors(simulation, repeats)?,
-        _ => by_evaluations(simulation, repeats, skins)?,
+        _ => {
+            if changes || first_list {
+                // compiles kernels and allocates memory
+                simulation.evaluate_forces(0.0)?;
+            }
+            by_evaluations(simulation, repeats, skins)?
+        }
     };
     let bytes = bytes_per_particle(simulation, open.count);
     let Some(cutoff) = cutoff(simulation) else {
@@ -122,42 +136,55 @@ fn sweep(simulation: &mut Simulation) -> f64 {
 }
 
 /// Seconds per build, prune (none) and sweep, from force evaluations with and without a build. Without a skin
-/// each evaluation builds, and all of its time is that of the sweep.
+/// each evaluation builds, and its phases say how long that takes.
 fn by_evaluations(simulation: &mut Simulation, repeats: usize, skins: Skins) -> Result<[f64; 3]> {
-    // compiles kernels
-    simulation.evaluate_forces(0.0)?;
     let mut samples = Samples::default();
     for _ in 0..repeats {
         simulation.invalidate_lists();
-        let all = evaluate(simulation)?;
-        let mut seconds = [0.0, 0.0, all];
-        if skins.outer > 0.0 {
+        let seconds = if skins.outer > 0.0 {
+            let all = evaluate(simulation)?;
             let again = evaluate(simulation)?;
-            seconds = [(all - again).max(0.0), 0.0, again * (1.0 - share_of_others(simulation)?)];
-        }
+            let others = if has_other_forces(simulation) { shares(simulation)?.others } else { 0.0 };
+            [(all - again).max(0.0), 0.0, again * (1.0 - others)]
+        } else {
+            let Shares { seconds, lists, others } = shares(simulation)?;
+            [seconds * lists, 0.0, seconds * (1.0 - lists - others).max(0.0)]
+        };
         samples.add(simulation, seconds);
     }
     Ok(samples.medians())
 }
 
-/// Share of phases that do not depend on the candidate in an evaluation whose phases end when the device has
-/// done their work.
-fn share_of_others(simulation: &mut Simulation) -> Result<f64> {
+/// Whether forces act that do not depend on the candidate.
+fn has_other_forces(simulation: &Simulation) -> bool {
     let plan = &simulation.plan;
-    if !simulation.has_mesh() && plan.gravity.is_none() && plan.external.is_none() {
-        return Ok(0.0);
-    }
-    let others = |simulation: &Simulation| {
-        ["mesh", "gravity", "external"].map(|phase| simulation.clock.seconds(phase)).iter().sum::<f64>()
+    simulation.has_mesh() || plan.gravity.is_some() || plan.external.is_some()
+}
+
+/// Shares of phases in a force evaluation.
+struct Shares {
+    seconds: f64,
+    /// List builds.
+    lists: f64,
+    /// Phases that do not depend on the candidate.
+    others: f64,
+}
+
+/// Times the phases of a force evaluation; each ends when a device has done its work.
+fn shares(simulation: &mut Simulation) -> Result<Shares> {
+    let of = |simulation: &Simulation, phases: &[&str]| {
+        phases.iter().map(|phase| simulation.clock.seconds(phase)).sum::<f64>()
     };
+    let (lists, others) = (["neighbors"], ["mesh", "gravity", "external"]);
     let waited = simulation.clock.waits();
     simulation.wait_for_phases();
-    let before = others(simulation);
-    let all = evaluate(simulation)?;
+    let before = [of(simulation, &lists), of(simulation, &others)];
+    let seconds = evaluate(simulation)?;
     if !waited {
         simulation.clock.stop_waiting();
     }
-    Ok(((others(simulation) - before) / all).clamp(0.0, 1.0))
+    let share = |phases: &[&str], before: f64| ((of(simulation, phases) - before) / seconds).clamp(0.0, 1.0);
+    Ok(Shares { seconds, lists: share(&lists, before[0]), others: share(&others, before[1]) })
 }
 
 /// Seconds of a force evaluation.
