@@ -243,6 +243,7 @@ impl Run {
         // a choice that was made for processors does not hold on a device, nor the other way round
         let resident = simulation.is_resident();
         if simulation.chosen.map_or(resident, |chosen| chosen.on_device != resident) {
+            (simulation.chosen, simulation.list_costs) = (None, None);
             report_choice(tuning::tune(&mut simulation)?);
         }
         let directory = &deck.plan.output.directory;

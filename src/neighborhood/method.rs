@@ -27,12 +27,16 @@ impl Method {
 
     /// The method of a plan; `None` if the run chooses it.
     pub fn of(method: plan::Method) -> Option<Self> {
-        match method {
-            plan::Method::Auto => None,
-            plan::Method::Clusters => Some(Method::Clusters),
-            plan::Method::Particles => Some(Method::Particles),
-            plan::Method::Cells => Some(Method::Cells),
-            plan::Method::Search => Some(Method::Search),
+        Self::ALL.into_iter().find(|known| known.of_plan() == method)
+    }
+
+    /// The method as a plan has it.
+    const fn of_plan(self) -> plan::Method {
+        match self {
+            Method::Clusters => plan::Method::Clusters,
+            Method::Particles => plan::Method::Particles,
+            Method::Cells => plan::Method::Cells,
+            Method::Search => plan::Method::Search,
         }
     }
 
@@ -50,12 +54,7 @@ impl Method {
 
     /// Name in decks, tables and logs.
     pub fn name(self) -> &'static str {
-        match self {
-            Method::Clusters => "clusters",
-            Method::Particles => "particles",
-            Method::Cells => "cells",
-            Method::Search => "search",
-        }
+        self.of_plan().name()
     }
 }
 
@@ -114,10 +113,11 @@ impl Chosen {
         let finite = |name: &str| number(name).filter(|number| *number >= 0.0 && number.is_finite());
         let method = number("chosen_method")?;
         let method = Method::ALL.into_iter().find(|known| *known as usize as f64 == method)?;
+        let symmetric = flag("chosen_symmetric").filter(|symmetric| !symmetric || method.is_list())?;
         let (outer, inner) = (skin("chosen_skin")?, skin("chosen_inner_skin")?);
         let skins = Skins { outer, inner: Some(inner).filter(|inner| *inner > 0.0) };
         Some(Chosen {
-            settings: NeighborSettings { method, symmetric: flag("chosen_symmetric")?, skins },
+            settings: NeighborSettings { method, symmetric, skins },
             number_density: finite("chosen_number_density")?,
             stride: finite("chosen_stride")?,
             // a checkpoint drops the list
@@ -151,6 +151,11 @@ mod tests {
                 built_at_step: None,
                 on_device: inner.is_none(),
             };
+            // cells find each pair from both sides
+            let halved = NeighborSettings { method: Method::Cells, symmetric: true, ..settings };
+            let numbers = Chosen { settings: halved, ..chosen }.to_numbers();
+            let number = |name: &str| numbers.iter().find(|(own, _)| *own == name).map(|(_, number)| *number);
+            assert_eq!(Chosen::from_numbers(number), None);
             let numbers = chosen.to_numbers();
             let number = |name: &str| numbers.iter().find(|(own, _)| *own == name).map(|(_, number)| *number);
             assert_eq!(Chosen::from_numbers(number), Some(chosen));

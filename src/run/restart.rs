@@ -51,7 +51,12 @@ impl OutputState {
             bx: simulation.domain.bx,
             title: simulation.plan.title.clone(),
             deck: deck.to_owned(),
-            counters: serde_json::json!({ "snapshots": self.snapshots, "last_snapshot": self.last_snapshot, "species": species, "neighbor_candidates": simulation.candidates }),
+            counters: serde_json::json!({
+                "snapshots": self.snapshots,
+                "last_snapshot": self.last_snapshot,
+                "species": species,
+                "neighbor_candidates": simulation.candidates,
+            }),
             numbers: [
                 ("first_energy", self.first_energy),
                 ("skin", skins.outer),
@@ -171,12 +176,12 @@ pub fn read_checkpoint(deck: &Checked, comm: &Communicator, path: &Path) -> Resu
     if let (None, Some(outer)) = (plan.neighbors.skin, skin("skin")) {
         let inner = skin("inner_skin").filter(|inner| *inner > 0.0);
         simulation.neighborhood.set_skins(Skins { outer, inner });
-        if let InteractionRange::Cutoff(cutoff) = simulation.neighborhood.reach() {
-            let widest = Skins::widest(&simulation.domain.bx, cutoff);
-            let costs = Costs::from_numbers(|name| state.numbers.get(name).copied(), widest);
-            // costs measured with another cutoff do not apply
-            simulation.list_costs = costs.filter(|costs| costs.cutoff == cutoff);
-        }
+    }
+    if let InteractionRange::Cutoff(cutoff) = simulation.neighborhood.reach() {
+        let widest = Skins::widest(&simulation.domain.bx, cutoff);
+        let costs = Costs::from_numbers(|name| state.numbers.get(name).copied(), widest);
+        // costs measured with another cutoff do not apply
+        simulation.list_costs = costs.filter(|costs| costs.cutoff == cutoff);
     }
     adopt_choice(&state, &mut simulation);
     let mut notes = vec![format!("box: {} (of the checkpoint)", box_text(&simulation.domain.bx))];

@@ -47,13 +47,16 @@ fn a_device_measures_methods_and_restarts_keep_the_choice() {
     let seconds = |row: &Value| row["seconds_per_step"].as_f64().unwrap_or(f64::INFINITY);
     assert!(rows.iter().all(|row| seconds(chosen) * 0.98 <= seconds(row) || row["fits_memory"] == false));
 
-    let told = hilbrium(path, &[&["run", "liquid.toml"][..], &cuda].concat());
+    // a skin of the deck holds, the method is open
+    let keys = ["--set", "neighbors.method=auto", "--set", "neighbors.skin=0.2"];
+    let told = hilbrium(path, &[&["run", "liquid.toml"][..], &keys, &cuda].concat());
+    assert!(told.contains("(skin = 0.2)"), "{told}");
     assert!(told.contains("ms a step") && told.contains("chosen"), "{told}");
     let goes_on = ["run", "liquid.toml", "--restart", "out", "--set", "run.steps=3"];
-    let told = hilbrium(path, &[&goes_on[..], &cuda].concat());
+    let told = hilbrium(path, &[&goes_on[..], &keys, &cuda].concat());
     assert!(!told.contains("ms a step"), "the choice is kept: {told}");
     // times of a device say nothing of processors
     let on_processors = ["--set", "run.device=cpu", "--set", "run.steps=4"];
-    let told = hilbrium(path, &[&goes_on[..4], &on_processors].concat());
+    let told = hilbrium(path, &[&goes_on[..4], &keys, &on_processors].concat());
     assert!(told.contains("lists of clusters, each pair once: cutoff 1.5, built to "), "{told}");
 }
