@@ -63,7 +63,7 @@ impl Simulation {
         first_skins(&self.plan, &self.domain.bx, open)
     }
 
-    /// Settings for a device: what was chosen on one, else those of the deck. Refused settings name the key.
+    /// Settings for a device: what was chosen on one, else those of the deck.
     pub(super) fn settings_for_device(&self) -> NeighborSettings {
         if let Some(chosen) = self.chosen.filter(|chosen| chosen.on_device) {
             return chosen.settings;

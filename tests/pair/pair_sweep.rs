@@ -159,7 +159,8 @@ fn scene_of(seed: u64, bx: &SimulationBox, rows: usize) -> (Particles, Vec<f64>)
     (particles, radius)
 }
 
-/// Lists of all pairs, and tiles and cells of those in reach of the largest radius: all kinds that a law is swept over.
+/// Lists of all pairs, and tiles and cells of those in reach of the largest radius: all kinds that a law is
+/// swept over.
 fn lists<L: PairLaw>(
     bx: &SimulationBox,
     particles: &Particles,
